@@ -1,0 +1,39 @@
+// How a job's examples are cut into epochs, steps and slots. Pure functions.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/job/spec.h"
+
+namespace ballast {
+
+// Examples of the train and test split as the job counts them; known without reading the data.
+struct SplitSizes {
+  std::uint32_t train = 0;
+  std::uint32_t test = 0;
+};
+
+struct StepPlan {
+  std::uint64_t steps = 0;            // of the whole job
+  std::uint64_t steps_per_epoch = 0;  // the last step of an epoch may hold fewer examples than `batch`
+};
+
+inline StepPlan plan_steps(const TrainingSpec& training, std::uint32_t train_examples) {
+  StepPlan plan;
+  plan.steps_per_epoch = (std::uint64_t{train_examples} + training.batch - 1) / training.batch;
+  plan.steps = training.epochs ? plan.steps_per_epoch * *training.epochs : *training.max_steps;
+  if (training.max_steps) {
+    plan.steps = std::min(plan.steps, *training.max_steps);
+  }
+  return plan;
+}
+
+// Examples in the batch of `step` (0-based over the whole job).
+inline std::uint32_t examples_of_step(const TrainingSpec& training, std::uint32_t train_examples, std::uint64_t step) {
+  const std::uint64_t per_epoch = (std::uint64_t{train_examples} + training.batch - 1) / training.batch;
+  const std::uint64_t first = (step % per_epoch) * training.batch;
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(training.batch, train_examples - first));
+}
+
+}  // namespace ballast

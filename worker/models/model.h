@@ -1,0 +1,68 @@
+// A model as the worker's loop sees it: one slot in, gradients out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "common/arena/arena.h"
+#include "common/arena/model_parameters.h"
+#include "common/job/spec.h"
+
+namespace ballast {
+
+// One slot's examples (or one evaluation batch). `features` holds count * shape.features() floats, NCHW.
+struct Batch {
+  std::uint32_t count = 0;  // may be 0: an empty slot
+  std::span<const float> features;
+  std::span<const std::int32_t> labels;
+};
+
+struct SlotTask {
+  std::uint64_t step = 0;
+  std::uint32_t slot = 0;
+  std::uint32_t step_examples = 0;  // examples of the whole step: gradients and loss are scaled by 1 / step_examples
+  std::uint64_t seed = 0;
+};
+
+struct BatchResult {
+  double loss_sum = 0;  // over the examples, in natural units (not scaled)
+  std::uint32_t correct = 0;
+  std::uint32_t examples = 0;
+};
+
+// Microseconds of the phases of one slot, for the phase times that travel with contributions.
+struct ComputeTimes {
+  std::uint64_t forward_us = 0;
+  std::uint64_t backward_us = 0;
+};
+
+// Not thread-safe: one thread uses one Model. The bytes it writes depend on its arguments alone.
+class Model {
+ public:
+  using GradientReady = std::function<void(std::size_t parameter)>;
+
+  virtual ~Model() = default;
+
+  // Forward and backward of one slot. `weights` and `gradients` are whole arenas (Arena::elements floats); every
+  // parameter's gradient is overwritten with d(sum of losses / step_examples) / d(parameter), and `ready` is called once
+  // for each parameter as soon as its gradient is final, from this thread, last layers first. Bytes outside parameter
+  // extents (padding, statistics) are not touched. An empty batch writes +0.0 everywhere.
+  virtual BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
+                            std::span<float> gradients, const GradientReady& ready) = 0;
+
+  // Forward only: the loss and the number of right answers.
+  virtual BatchResult evaluate(const Batch& batch, std::span<const float> weights) = 0;
+
+  // Of the last call of train.
+  [[nodiscard]] virtual ComputeTimes last_times() const = 0;
+};
+
+// `arena` is the layout of the parameters that declare_parameters(spec, shape) gave; it must outlive the model.
+// Throws std::invalid_argument with a sentence for a user when the model does not fit the examples.
+std::unique_ptr<Model> make_model(const ModelSpec& spec, const ExampleShape& shape, const Arena& arena,
+                                  std::uint32_t threads_per_slot);
+
+}  // namespace ballast
