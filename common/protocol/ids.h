@@ -1,0 +1,48 @@
+// The identities of the protocol; docs/protocol.md explains each word.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace ballast {
+
+using Step = std::uint64_t;         // 0-based; step t turns version t into version t + 1
+using Version = std::uint64_t;      // steps decided for a chunk
+using Timeline = std::uint64_t;     // one history of the job between rollbacks; 0 = none yet
+using Generation = std::uint64_t;   // increases when slots change hands
+using SessionId = std::uint64_t;    // one life of a worker; never 0
+using Incarnation = std::uint64_t;  // one life of a shard; never 0
+using ChunkId = std::uint32_t;
+using Slot = std::uint32_t;
+using Micros = std::uint64_t;  // a moment or a span in microseconds; moments only compare within one process
+
+// A payload's name inside a core. The core never touches the bytes; its shell maps handles to buffers.
+using PayloadId = std::uint64_t;
+inline constexpr PayloadId kNoPayload = 0;
+
+inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kMaxSlots = 4096;
+inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses further ones
+inline constexpr std::uint32_t kMaxPlannedSteps = 1024;
+
+struct LaneId {
+  std::uint32_t shard = 0;
+  std::uint32_t lane = 0;
+  auto operator<=>(const LaneId&) const = default;
+};
+
+// A contiguous range of slots, [begin, end).
+struct SlotRange {
+  Slot begin = 0;
+  Slot end = 0;
+  auto operator<=>(const SlotRange&) const = default;
+  [[nodiscard]] bool empty() const { return begin >= end; }
+  [[nodiscard]] Slot size() const { return empty() ? 0 : end - begin; }
+  [[nodiscard]] bool contains(Slot slot) const { return begin <= slot && slot < end; }
+  [[nodiscard]] bool contains(const SlotRange& other) const { return begin <= other.begin && other.end <= end; }
+};
+
+// A node of the reduction tree: the slots below it.
+using Node = SlotRange;
+
+}  // namespace ballast

@@ -1,0 +1,58 @@
+// One chunk's collection of the M slots of one step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "common/protocol/ids.h"
+#include "common/protocol/slot_set.h"
+
+namespace ballast {
+
+// into += with, the left child being `into`; then `with` is free.
+struct Join {
+  PayloadId into = kNoPayload;
+  PayloadId with = kNoPayload;
+};
+
+// Counts which work is covered, never who did it: a contribution is known by its node of the reduction tree alone.
+// Invariants:
+//   1. held nodes are disjoint, and no two of them are siblings (siblings are joined at once);
+//   2. therefore a node is covered exactly if one held node contains it;
+//   3. every held node owns exactly one payload.
+// Holds at most ceil(slots / 2) payloads.
+class Round {
+ public:
+  enum class Outcome : std::uint8_t { accepted, duplicate };
+
+  struct Offer {
+    Outcome outcome = Outcome::duplicate;
+    std::vector<PayloadId> discarded;  // superseded payloads: to be dropped
+    std::vector<Join> joins;           // to be carried out in this order
+  };
+
+  explicit Round(Slot slots);
+
+  // Takes over `payload` if the outcome is accepted. `node` must be a node of the tree over the round's slots.
+  Offer offer(Node node, PayloadId payload, SessionId from);
+
+  [[nodiscard]] bool covered() const { return missing_.empty(); }
+  [[nodiscard]] const SlotSet& missing() const { return missing_; }
+  // Who contributed each slot that is covered; 0 where none. For accounts only.
+  [[nodiscard]] const std::vector<SessionId>& contributors() const { return contributors_; }
+
+  // Gives up the root's payload and opens the next step's round. Only when covered.
+  PayloadId close();
+
+ private:
+  void discard_inside(Node node, Offer& offer);
+  void join_upwards(Node node, Offer& offer);
+
+  Slot slots_;
+  std::map<Node, PayloadId> held_;
+  SlotSet missing_;
+  std::vector<SessionId> contributors_;
+};
+
+}  // namespace ballast
