@@ -1,0 +1,459 @@
+#include "common/protocol/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ballast {
+
+using namespace worker;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
+
+using Kind = WorkerPlan::Target::Kind;
+
+Worker::Worker(WorkerConfig config) : config_(std::move(config)), plan_(1), pull_time_(config_.retry) {}
+
+Actions Worker::step(const Event& event) {
+  actions_.clear();
+  if (phase_ != Phase::stopped) {
+    std::visit([this](const auto& body) { on(body); }, event);
+  } else if (const auto* late = std::get_if<FromLane>(&event); late != nullptr && late->payload != kNoPayload) {
+    emit(Release{late->payload});
+  }
+  return std::exchange(actions_, {});
+}
+
+// ---- the lead's side
+
+void Worker::on(const FromLead& event) {
+  lead_known_ = true;
+  lead_heard_at_ = now_;
+  if (const auto* welcome = std::get_if<WorkerWelcome>(event.message)) {
+    if (phase_ == Phase::hello) {
+      phase_ = Phase::preparing;
+      emit(Prepare{*welcome});
+    }
+  } else if (const auto* assign = std::get_if<Assign>(event.message)) {
+    on_assign(*assign);
+  } else if (const auto* finish = std::get_if<Finish>(event.message)) {
+    emit(SendToLead{Goodbye{"finished"}});
+    stop(finish->failure);
+  } else if (const auto* refused = std::get_if<Refused>(event.message)) {
+    on_lead_refusal(*refused);
+  }
+}
+
+void Worker::on_lead_refusal(const Refused& refused) {
+  if (refused.code == RefusalCode::unknown_session) {
+    hello_said_ = false;  // the lead forgot this session, or gave it up: it is a new one to it
+    hello_at_ = 0;
+  } else {
+    stop("the lead refused this worker: " + refused.text);
+  }
+}
+
+void Worker::on_assign(const Assign& assign) {
+  if (phase_ != Phase::ready) {
+    return;
+  }
+  if (assign.timeline > plan_.timeline()) {
+    enter_timeline(assign.timeline);
+  }
+  if (!plan_.take(assign)) {
+    return;
+  }
+  if (result_ && (!assign.evaluation || assign.evaluation->item != result_->item ||
+                  assign.evaluation->version != result_->version)) {
+    result_.reset();
+  }
+  advance();
+}
+
+void Worker::enter_timeline(Timeline timeline) {
+  for (auto& lane : lanes_) {
+    release(lane.outbox.drop_older_timelines(timeline));
+  }
+  for (auto& chunk : weights_) {
+    chunk = {};
+  }
+  target_ = {};
+  at_target_ = 0;
+}
+
+// ---- the lanes' side
+
+void Worker::on(const FromLane& event) {
+  if (event.lane >= lanes_.size()) {
+    if (event.payload != kNoPayload) {
+      emit(Release{event.payload});
+    }
+    return;
+  }
+  auto& lane = lanes_[event.lane];
+  if (const auto* weights = std::get_if<Weights>(event.message)) {
+    on_weights(lane, *weights, event.payload);
+  } else if (const auto* receipt = std::get_if<Receipt>(event.message)) {
+    on_receipt(lane, *receipt);
+  } else if (const auto* gone = std::get_if<Gone>(event.message)) {
+    on_gone(*gone);
+  } else if (const auto* welcome = std::get_if<LaneWelcome>(event.message)) {
+    on_welcome(lane, *welcome);
+  } else if (const auto* stale = std::get_if<Stale>(event.message)) {
+    on_stale(*stale);
+  } else if (const auto* refused = std::get_if<Refused>(event.message)) {
+    on_lane_refusal(lane, *refused);
+  }
+  send_outbox(event.lane);
+}
+
+void Worker::on_welcome(Lane& lane, const LaneWelcome& welcome) {
+  lane.outbox.set_credit(welcome.credit_bytes);
+  if (!std::exchange(lane.welcomed, true)) {
+    advance();
+    pull_missing();
+  }
+}
+
+void Worker::on_receipt(Lane& lane, const Receipt& receipt) {
+  const auto free = lane.outbox.receipt(receipt.timeline, receipt.step, receipt.chunk, receipt.node, now_);
+  if (free.empty()) {
+    return;
+  }
+  counters_.duplicates += receipt.outcome == ReceiptOutcome::duplicate ? 1 : 0;
+  release(free);
+  if (receipt.step == computed_step_ && !computing_) {
+    phases_.push = now_ - computed_at_;
+  }
+}
+
+bool Worker::wants(const ChunkWeights& chunk, Version version) const {
+  if (chunk.held && chunk.version == version) {
+    return false;
+  }
+  return (target_.kind != Kind::none && target_.version == version) || (chunk.asked && chunk.asked_version == version);
+}
+
+void Worker::on_weights(Lane& lane, const Weights& weights, PayloadId payload) {
+  const bool known = weights.chunk < weights_.size();
+  if (known && weights.timeline == plan_.timeline()) {
+    release(lane.outbox.before(weights.chunk, weights.version));
+  }
+  if (!known || weights.timeline != plan_.timeline() || !wants(weights_[weights.chunk], weights.version)) {
+    emit(Release{payload});
+    return;
+  }
+  auto& chunk = weights_[weights.chunk];
+  if (chunk.asked && chunk.asked_version == weights.version && chunk.tries == 1) {
+    pull_time_.observe(now_ - chunk.asked_at);
+  }
+  if (computing_) {
+    staged_.push_back({weights.chunk, weights.version, payload});
+    return;
+  }
+  store(weights.chunk, weights.version, payload);
+  advance();
+}
+
+void Worker::store(ChunkId id, Version version, PayloadId payload) {
+  auto& chunk = weights_[id];
+  const bool was_at_target = chunk.held && chunk.version == target_.version;
+  chunk.held = true;
+  chunk.version = version;
+  if (chunk.asked && chunk.asked_version == version) {
+    chunk.asked = false;
+  }
+  if (target_.kind != Kind::none && !was_at_target && version == target_.version) {
+    ++at_target_;
+  } else if (target_.kind != Kind::none && was_at_target && version != target_.version) {
+    --at_target_;
+  }
+  emit(Store{id, version, payload});
+}
+
+void Worker::on_gone(const Gone& gone) {
+  if (gone.timeline != plan_.timeline() || gone.chunk >= weights_.size()) {
+    return;
+  }
+  ++counters_.gone;
+  auto& chunk = weights_[gone.chunk];
+  if (chunk.asked && chunk.asked_version == gone.version) {
+    chunk.asked = false;
+  }
+  plan_.gone(gone.version, gone.held);
+  if (heartbeat_at_ != now_) {
+    heartbeat();  // asks the lead, once for all chunks of the version
+  }
+  advance();
+}
+
+void Worker::on_stale(const Stale& stale) {
+  // The work is lost with its timeline; the lead's next order names the new one.
+  for (auto& lane : lanes_) {
+    release(lane.outbox.drop_older_timelines(stale.timeline));
+  }
+  heartbeat();
+}
+
+void Worker::on_lane_refusal(Lane& lane, const Refused& refused) {
+  if (refused.code == RefusalCode::unknown_session) {
+    lane.welcomed = false;
+    lane.hello_at = 0;
+    lane.outbox.forget_sent();
+    lane.outbox.set_credit(0);
+  } else if (refused.code != RefusalCode::not_serving && refused.code != RefusalCode::too_many) {
+    emit(SendToLead{Goodbye{"refused by a lane: " + refused.text}});
+    stop("a lane refused this worker: " + refused.text);
+  }
+}
+
+// ---- the schedule
+
+void Worker::advance() {
+  if (phase_ != Phase::ready || computing_) {
+    return;
+  }
+  choose_target();
+  if (target_.kind == Kind::none) {
+    if (!std::exchange(idle_, true)) {
+      heartbeat();
+    }
+    return;
+  }
+  idle_ = false;
+  if (at_target_ == weights_.size()) {
+    start();
+  }
+}
+
+void Worker::choose_target() {
+  auto target = plan_.next();
+  if (target == target_) {
+    return;
+  }
+  const bool same_version = target_.kind != Kind::none && target.version == target_.version;
+  target_ = std::move(target);
+  if (target_.kind == Kind::none) {
+    return;
+  }
+  if (target_.kind == Kind::train) {
+    emit(Prefetch{target_.version, target_.ranges});
+  }
+  if (!same_version) {
+    target_at_ = now_;
+  }
+  at_target_ = static_cast<std::size_t>(std::count_if(weights_.begin(), weights_.end(), [&](const ChunkWeights& chunk) {
+    return chunk.held && chunk.version == target_.version;
+  }));
+  pull_missing();
+}
+
+void Worker::pull_missing() {
+  if (phase_ != Phase::ready || target_.kind == Kind::none || computing_) {
+    return;
+  }
+  std::vector<std::vector<ChunkId>> pulls(lanes_.size());
+  for (const auto& chunk : layout_.chunks) {
+    auto& state = weights_[chunk.id];
+    if ((state.held && state.version == target_.version) || !lanes_[chunk.lane].welcomed) {
+      continue;
+    }
+    const bool repeated = state.asked && state.asked_version == target_.version;
+    if (repeated && now_ - state.asked_at < pull_time_.deadline() * std::min(state.tries, 8U)) {
+      continue;
+    }
+    counters_.pulls_repeated += repeated ? 1 : 0;
+    state = {state.held, state.version, true, target_.version, now_, repeated ? state.tries + 1 : 1};
+    pulls[chunk.lane].push_back(chunk.id);
+  }
+  for (std::uint32_t lane = 0; lane < pulls.size(); ++lane) {
+    if (!pulls[lane].empty()) {
+      emit(SendToLane{lane, Pull{plan_.timeline(), target_.version, std::move(pulls[lane])}, kNoPayload});
+    }
+  }
+}
+
+void Worker::start() {
+  computing_ = true;
+  computing_timeline_ = plan_.timeline();
+  if (target_.kind == Kind::evaluate) {
+    emit(Evaluate{target_.evaluation});
+    return;
+  }
+  phases_.pull = now_ - target_at_;
+  computing_ranges_ = target_.ranges;
+  emit(Compute{target_.version, target_.ranges});
+  if (auto next = plan_.standing_work(target_.version + 1); !next.empty()) {
+    emit(Prefetch{target_.version + 1, std::move(next)});
+  }
+}
+
+void Worker::on(const GradientReady& event) {
+  if (computing_timeline_ != plan_.timeline()) {
+    return release({event.payload});  // of weights that the job has rolled back
+  }
+  auto& chunk = weights_[event.chunk];
+  const auto lane = layout_.chunks[event.chunk].lane;
+  const bool want_next = event.last_node && event.step == plan_.cursor() &&
+                         !plan_.standing_work(event.step + 1).empty() && !(chunk.asked && chunk.asked_version > event.step);
+  if (want_next) {
+    chunk.asked = true;
+    chunk.asked_version = event.step + 1;
+    chunk.asked_at = now_;
+    chunk.tries = 1;
+  }
+  lanes_[lane].outbox.add({plan_.timeline(), event.step, event.chunk, event.node, want_next, event.payload,
+                           layout_.chunks[event.chunk].bytes});
+  send_outbox(lane);
+}
+
+void Worker::on(const Computed& event) {
+  computing_ = false;
+  if (computing_timeline_ == plan_.timeline()) {
+    plan_.computed(event.step, computing_ranges_);
+  }
+  ++counters_.steps;
+  for (const auto range : computing_ranges_) {
+    counters_.slots += range.size();
+  }
+  phases_.data_wait = event.phases.data_wait;
+  phases_.forward = event.phases.forward;
+  phases_.backward = event.phases.backward;
+  computed_at_ = now_;
+  computed_step_ = event.step;
+  accept_staged();
+  advance();
+}
+
+void Worker::on(const Evaluated& event) {
+  computing_ = false;
+  plan_.evaluated(event.result.item);
+  result_ = event.result;
+  emit(SendToLead{event.result});
+  accept_staged();
+  advance();
+}
+
+void Worker::accept_staged() {
+  target_ = {};
+  at_target_ = 0;
+  choose_target();
+  for (const auto& staged : std::exchange(staged_, {})) {
+    if (wants(weights_[staged.chunk], staged.version)) {
+      store(staged.chunk, staged.version, staged.payload);
+    } else {
+      emit(Release{staged.payload});
+    }
+  }
+}
+
+void Worker::send_outbox(std::uint32_t lane) {
+  if (phase_ == Phase::stopped || !lanes_[lane].welcomed) {
+    return;
+  }
+  for (const auto& contribution : lanes_[lane].outbox.take_sendable(now_)) {
+    emit(SendToLane{lane,
+                    Push{contribution.timeline, contribution.step, contribution.chunk, contribution.node,
+                         contribution.want_next, phases_},
+                    contribution.payload});
+  }
+}
+
+// ---- time and life
+
+void Worker::on(const Prepared& event) {
+  layout_ = event.layout;
+  plan_ = WorkerPlan(layout_.slots);
+  weights_.assign(layout_.chunks.size(), {});
+  lanes_.assign(layout_.lanes, Lane(config_.retry));
+  phase_ = Phase::ready;
+  hello_lanes();
+  heartbeat();
+}
+
+void Worker::on(const Failed& event) {
+  emit(SendToLead{Goodbye{event.text}});
+  stop(event.text);
+}
+
+void Worker::on(const Tick& event) {
+  now_ = event.now;
+  if (lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
+    return stop("the lead (shard 0) has not been heard of for " + std::to_string((now_ - lead_heard_at_) / 1000) + " ms");
+  }
+  if (!hello_said_ || (phase_ == Phase::hello && now_ - hello_at_ >= config_.hello_every)) {
+    hello_said_ = true;
+    hello_at_ = now_;
+    emit(SendToLead{WorkerHello{config_.name}});
+  }
+  if (phase_ != Phase::hello && now_ - heartbeat_at_ >= config_.heartbeat_every) {
+    heartbeat();
+    if (result_) {
+      emit(SendToLead{*result_});
+    }
+  }
+  if (phase_ == Phase::ready) {
+    hello_lanes();
+    pull_missing();
+    for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+      send_outbox(lane);
+    }
+  }
+}
+
+void Worker::hello_lanes() {
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    auto& state = lanes_[lane];
+    if (!state.welcomed && (state.hello_at == 0 || now_ - state.hello_at >= config_.hello_every)) {
+      state.hello_at = std::max<Micros>(now_, 1);
+      emit(SendToLane{lane, LaneHello{layout_.spec_digest, layout_.layout_digest}, kNoPayload});
+    }
+  }
+}
+
+void Worker::heartbeat() {
+  heartbeat_at_ = now_;
+  Heartbeat beat;
+  beat.order = plan_.order();
+  beat.step = plan_.cursor();
+  beat.ready = phase_ == Phase::ready;
+  beat.idle = phase_ == Phase::ready && !computing_ && target_.kind == Kind::none;
+  beat.fingerprint = layout_.fingerprint;
+  beat.phases = phases_;
+  beat.slots = counters_.slots;
+  emit(SendToLead{std::move(beat)});
+}
+
+void Worker::release(const std::vector<PayloadId>& payloads) {
+  for (const auto payload : payloads) {
+    emit(Release{payload});
+  }
+}
+
+void Worker::stop(std::string failure) {
+  phase_ = Phase::stopped;
+  emit(Stop{std::move(failure)});
+}
+
+std::uint64_t Worker::retries() const {
+  std::uint64_t retries = counters_.pulls_repeated;
+  for (const auto& lane : lanes_) {
+    retries += lane.outbox.retries();
+  }
+  return retries;
+}
+
+std::uint64_t Worker::in_flight_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& lane : lanes_) {
+    bytes += lane.outbox.in_flight_bytes();
+  }
+  return bytes;
+}
+
+std::size_t Worker::outstanding() const {
+  std::size_t count = 0;
+  for (const auto& lane : lanes_) {
+    count += lane.outbox.size();
+  }
+  return count;
+}
+
+}  // namespace ballast

@@ -1,0 +1,240 @@
+// A worker's schedule: pulls the version its work needs, has it computed, pushes what comes out until it has receipts.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/protocol/deadline.h"
+#include "common/protocol/ids.h"
+#include "common/protocol/messages.h"
+#include "common/protocol/outbox.h"
+#include "common/protocol/worker_plan.h"
+
+namespace ballast {
+
+struct WorkerConfig {
+  std::string name;
+  Micros heartbeat_every = 100'000;
+  Micros hello_every = 200'000;     // to lead and lanes, until they answer
+  Micros lead_silence = 5'000'000;  // a lead that has answered before and is silent for so long is gone
+  LearntDeadline::Bounds retry{1'000'000, 3'000'000, 20'000'000};  // of pushes and pulls
+};
+
+// What the worker's shell works out from the lead's welcome.
+struct WorkerLayout {
+  struct Chunk {
+    ChunkId id = 0;
+    std::uint32_t lane = 0;  // index into the welcome's addresses
+    std::uint64_t bytes = 0;
+  };
+  Slot slots = 1;
+  std::vector<Chunk> chunks;  // id == index
+  std::uint32_t lanes = 1;    // over all shards
+  std::string spec_digest;
+  std::string layout_digest;
+  std::string fingerprint;
+};
+
+namespace worker {
+
+// ---- events
+
+struct FromLead {
+  const Message* message = nullptr;
+};
+struct FromLane {
+  std::uint32_t lane = 0;
+  const Message* message = nullptr;
+  PayloadId payload = kNoPayload;  // of Weights: the worker takes it over
+};
+struct Tick {
+  Micros now = 0;
+};
+struct Prepared {
+  WorkerLayout layout;
+};
+// Data, model or computation cannot go on; the text is for the user.
+struct Failed {
+  std::string text;
+};
+// The sum over `node` of a chunk's gradient is final.
+struct GradientReady {
+  Step step = 0;
+  Node node;
+  ChunkId chunk = 0;
+  PayloadId payload = kNoPayload;
+  bool last_node = false;  // no later node of this Compute brings the chunk again
+};
+// All gradients of a Compute have been said to be ready.
+struct Computed {
+  Step step = 0;
+  PhaseTimes phases;  // data_wait, forward and backward
+};
+struct Evaluated {
+  EvaluationResult result;
+};
+using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, GradientReady, Computed, Evaluated>;
+
+// ---- actions, to be carried out in order
+
+struct SendToLead {
+  Message message;
+};
+struct SendToLane {
+  std::uint32_t lane = 0;
+  Message message;
+  PayloadId payload = kNoPayload;  // of a Push: must stay unmodified until Release
+};
+// Connect to the lanes, load data and model, then say Prepared or Failed.
+struct Prepare {
+  WorkerWelcome welcome;
+};
+// These slots come next: read their examples ahead.
+struct Prefetch {
+  Step step = 0;
+  std::vector<SlotRange> ranges;
+};
+// Copy the payload into the worker's weights, then forget the payload.
+struct Store {
+  ChunkId chunk = 0;
+  Version version = 0;
+  PayloadId payload = kNoPayload;
+};
+// Forget a payload: a gradient with its receipt, or weights that came too late.
+struct Release {
+  PayloadId payload = kNoPayload;
+};
+// Nothing is stored while one of these runs.
+struct Compute {
+  Step step = 0;
+  std::vector<SlotRange> ranges;
+};
+struct Evaluate {
+  Evaluation evaluation;
+};
+struct Stop {
+  std::string failure;  // empty: the job finished
+};
+using Action = std::variant<SendToLead, SendToLane, Prepare, Prefetch, Store, Release, Compute, Evaluate, Stop>;
+using Actions = std::vector<Action>;
+
+}  // namespace worker
+
+struct WorkerCounters {
+  std::uint64_t steps = 0;
+  std::uint64_t slots = 0;
+  std::uint64_t duplicates = 0;  // receipts for work that was covered before
+  std::uint64_t pulls_repeated = 0;
+  std::uint64_t gone = 0;
+};
+
+// Pure: no I/O, clock, thread or log. Not thread-safe.
+// Invariants:
+//   1. weights of one version only are computed from: no Store between Compute (or Evaluate) and its end;
+//   2. a gradient's payload is released by its receipt, or by a newer version of its chunk, and by nothing else.
+class Worker {
+ public:
+  explicit Worker(WorkerConfig config);
+
+  worker::Actions step(const worker::Event& event);
+
+  [[nodiscard]] const WorkerCounters& counters() const { return counters_; }
+  [[nodiscard]] std::uint64_t retries() const;
+  [[nodiscard]] const PhaseTimes& phases() const { return phases_; }
+  [[nodiscard]] std::uint64_t in_flight_bytes() const;
+  [[nodiscard]] std::size_t outstanding() const;
+  [[nodiscard]] bool computing() const { return computing_; }
+
+ private:
+  struct ChunkWeights {
+    bool held = false;
+    Version version = 0;  // of what was stored
+    bool asked = false;
+    Version asked_version = 0;
+    Micros asked_at = 0;
+    std::uint32_t tries = 0;
+  };
+  struct Staged {
+    ChunkId chunk = 0;
+    Version version = 0;
+    PayloadId payload = kNoPayload;
+  };
+  struct Lane {
+    explicit Lane(LearntDeadline::Bounds retry) : outbox(retry) {}
+    bool welcomed = false;
+    Micros hello_at = 0;
+    Outbox outbox;
+  };
+  enum class Phase : std::uint8_t { hello, preparing, ready, stopped };
+
+  void on(const worker::FromLead& event);
+  void on(const worker::FromLane& event);
+  void on(const worker::Tick& event);
+  void on(const worker::Prepared& event);
+  void on(const worker::Failed& event);
+  void on(const worker::GradientReady& event);
+  void on(const worker::Computed& event);
+  void on(const worker::Evaluated& event);
+
+  void on_assign(const Assign& assign);
+  void on_lead_refusal(const Refused& refused);
+  void on_welcome(Lane& lane, const LaneWelcome& welcome);
+  void on_receipt(Lane& lane, const Receipt& receipt);
+  void on_weights(Lane& lane, const Weights& weights, PayloadId payload);
+  void on_gone(const Gone& gone);
+  void on_stale(const Stale& stale);
+  void on_lane_refusal(Lane& lane, const Refused& refused);
+
+  void advance();
+  void choose_target();
+  void pull_missing();
+  void start();
+  void accept_staged();
+  void store(ChunkId chunk, Version version, PayloadId payload);
+  void enter_timeline(Timeline timeline);
+  void send_outbox(std::uint32_t lane);
+  void hello_lanes();
+  void heartbeat();
+  void release(const std::vector<PayloadId>& payloads);
+  void stop(std::string failure);
+  [[nodiscard]] bool wants(const ChunkWeights& chunk, Version version) const;
+
+  template <typename Body>
+  void emit(Body&& body) {
+    actions_.emplace_back(std::forward<Body>(body));
+  }
+
+  WorkerConfig config_;
+  WorkerLayout layout_;
+  Phase phase_ = Phase::hello;
+  WorkerPlan plan_;
+  WorkerPlan::Target target_;
+  std::vector<ChunkWeights> weights_;
+  std::size_t at_target_ = 0;  // chunks held at the target's version
+  std::vector<Staged> staged_;
+  std::vector<Lane> lanes_;
+  LearntDeadline pull_time_;
+  bool computing_ = false;
+  Timeline computing_timeline_ = 0;
+  std::vector<SlotRange> computing_ranges_;
+  std::optional<EvaluationResult> result_;  // until the lead's orders show that it has arrived
+  worker::Actions actions_;
+  WorkerCounters counters_;
+
+  Micros now_ = 0;
+  Micros lead_heard_at_ = 0;
+  bool lead_known_ = false;
+  Micros hello_at_ = 0;
+  bool hello_said_ = false;
+  Micros heartbeat_at_ = 0;
+  bool idle_ = false;
+  Micros target_at_ = 0;
+  Micros computed_at_ = 0;
+  Step computed_step_ = 0;
+  PhaseTimes phases_;
+};
+
+}  // namespace ballast

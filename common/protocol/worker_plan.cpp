@@ -1,0 +1,110 @@
+#include "common/protocol/worker_plan.h"
+
+#include <algorithm>
+
+namespace ballast {
+
+bool WorkerPlan::take(const Assign& assign) {
+  if (assign.order <= order_ || assign.timeline < timeline_) {
+    return false;
+  }
+  if (assign.timeline > timeline_) {
+    timeline_ = assign.timeline;
+    standing_.clear();
+    done_.clear();
+    cursor_ = assign.standing.from;
+  }
+  order_ = assign.order;
+  extra_ = assign.extra;
+  if (!assign.evaluation || !evaluation_ || assign.evaluation->item != evaluation_->item ||
+      assign.evaluation->version != evaluation_->version) {
+    evaluated_.reset();
+  }
+  evaluation_ = assign.evaluation;
+  std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.standing.from; });
+  for (auto& old : standing_) {
+    old.until = std::min(old.until, assign.standing.from);
+  }
+  standing_.push_back(assign.standing);
+  return true;
+}
+
+const Standing* WorkerPlan::standing_at(Step step) const {
+  const auto found = std::find_if(standing_.begin(), standing_.end(), [&](const Standing& standing) {
+    return standing.from <= step && step < standing.until;
+  });
+  return found == standing_.end() ? nullptr : &*found;
+}
+
+std::vector<SlotRange> WorkerPlan::without_done(Step step, SlotRange range) const {
+  SlotSet todo(slots_);
+  todo.insert(range);
+  if (const auto done = done_.find(step); done != done_.end()) {
+    todo.erase(done->second);
+  }
+  return todo.runs();
+}
+
+std::vector<SlotRange> WorkerPlan::standing_work(Step step) const {
+  const auto* standing = standing_at(step);
+  return standing == nullptr ? std::vector<SlotRange>{} : without_done(step, standing->slots);
+}
+
+void WorkerPlan::move_cursor() {
+  for (const auto& standing : standing_) {
+    if (cursor_ >= standing.until) {
+      continue;
+    }
+    cursor_ = std::max(cursor_, standing.from);
+    if (standing.slots.empty()) {
+      continue;  // nothing to do there, but a newer order may fill it: the cursor stays for it
+    }
+    while (cursor_ < standing.until && standing_work(cursor_).empty()) {
+      ++cursor_;
+    }
+    if (cursor_ < standing.until) {
+      break;
+    }
+  }
+  while (standing_.size() > 1 && standing_.front().until <= cursor_) {
+    standing_.erase(standing_.begin());
+  }
+  done_.erase(done_.begin(), done_.lower_bound(cursor_ < 2 ? 0 : cursor_ - 2));
+}
+
+WorkerPlan::Target WorkerPlan::next() {
+  if (evaluation_ && !evaluated_) {
+    return {Target::Kind::evaluate, evaluation_->version, {}, *evaluation_};
+  }
+  move_cursor();
+  if (extra_) {
+    if (auto work = without_done(extra_->step, extra_->slots); !work.empty()) {
+      return {Target::Kind::train, extra_->step, std::move(work), {}};
+    }
+  }
+  if (auto work = standing_work(cursor_); !work.empty()) {
+    return {Target::Kind::train, cursor_, std::move(work), {}};
+  }
+  return {};
+}
+
+void WorkerPlan::computed(Step step, const std::vector<SlotRange>& ranges) {
+  auto& done = done_.try_emplace(step, slots_).first->second;
+  for (const auto range : ranges) {
+    done.insert(range);
+  }
+}
+
+void WorkerPlan::gone(Version version, Version held) {
+  if (extra_ && extra_->step <= version) {
+    extra_.reset();
+  }
+  if (evaluation_ && evaluation_->version <= version) {
+    evaluation_.reset();
+  }
+  if (cursor_ <= version && held > 0) {
+    cursor_ = std::max(cursor_, held - 1);
+  }
+}
+
+}  // namespace ballast
