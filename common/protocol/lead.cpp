@@ -276,7 +276,7 @@ void Lead::hand_out() {
   } else if (phase_ == Phase::evaluating) {
     for (const auto id : ready_sessions()) {
       if (!board_.held_by(id)) {
-        board_.take(id, now_, step_time_.deadline());
+        board_.take(id, now_, config_.late.initial);
       }
     }
   } else {
@@ -324,6 +324,7 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
           .first->second;
   session.name = hello.name;
   session.live = true;
+  session.said_goodbye = false;
   session.heard_at = now_;
   // Addresses are complete once every lane has said hello; until then the worker asks again.
   if (phase_ != Phase::assembling) {
