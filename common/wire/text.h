@@ -1,0 +1,23 @@
+// What a string on the wire may hold: UTF-8 that can be written to a log, a terminal, JSON or a metric's label.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ballast::wire {
+
+enum class TextKind {
+  line,   // no control characters
+  lines,  // newline, carriage return and tab as well
+};
+
+// What is wrong with `text`, for a person, with the offending byte and its place; nothing if all is well.
+// Control characters are U+0000 to U+001F, U+007F to U+009F (C1 moves terminals), U+2028 and U+2029 (line breaks).
+std::optional<std::string> text_fault(std::string_view text, TextKind kind);
+
+// `text` as a line of at most `limit` bytes: each byte or character at fault becomes a space; cut between characters.
+std::string as_line(std::string_view text, std::size_t limit);
+
+}  // namespace ballast::wire

@@ -1,0 +1,58 @@
+// The protocol's messages as bytes: a FlatBuffers header frame (schemas/wire.fbs) which a Push or a Weights follows
+// with one raw payload frame of fp32 values. docs/wire.md describes both.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "common/protocol/messages.h"
+#include "common/wire/wire_limits.h"
+
+namespace flatbuffers {
+class FlatBufferBuilder;
+}
+
+namespace ballast {
+
+// Turns messages into header frames. Its buffer grows to the largest message and is used again, so that a hot message
+// costs no allocation. One thread at a time.
+class Encoder {
+ public:
+  Encoder();
+  ~Encoder();
+  Encoder(Encoder&&) noexcept;
+  Encoder& operator=(Encoder&&) noexcept;
+
+  // The header of `message`; valid until the next call.
+  // Free text (Refused::text, Goodbye::reason and every `failure`) is made acceptable to the receiver: control
+  // characters and invalid UTF-8 are replaced and what exceeds wire::kMaxTextBytes is cut off, because losing the
+  // report of a failure to its own wording would be worse. Everything else is sent as it is: a sender that exceeds a
+  // limit is refused by the receiver.
+  std::span<const std::byte> encode(const Message& message);
+
+ private:
+  std::unique_ptr<flatbuffers::FlatBufferBuilder> builder_;
+};
+
+// A message whose parts are in range and do not contradict each other, or why it is none: the text names the field, its
+// value and what is allowed.
+using Decoded = std::variant<Message, Refused>;
+
+// Reads and checks one message; whatever the bytes are, it returns. Checks all that can be told without knowing a job
+// or a state. `header` needs no alignment. `has_payload`: whether a second frame came; `payload_bytes`: its size, 0
+// without one; its contents are not looked at. Safe to call from any thread. Codes: malformed, wrong_protocol,
+// out_of_range.
+Decoded decode(std::span<const std::byte> header, std::uint64_t payload_bytes, bool has_payload,
+               const WireLimits& limits = {});
+
+// "Push", "Receipt" and so on: for logs, metrics and refusals.
+std::string_view message_name(const Message& message);
+
+// Whether a payload frame belongs to the message.
+bool carries_payload(const Message& message);
+
+}  // namespace ballast
