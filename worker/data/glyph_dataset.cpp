@@ -1,0 +1,104 @@
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "common/numeric/sha256.h"
+#include "worker/data/datasets.h"
+#include "worker/data/glyphs.h"
+#include "worker/data/normalise.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::uint32_t kDefaultTrain = 20000;
+constexpr std::uint32_t kDefaultTest = 4000;
+constexpr std::uint32_t kMostCached = 1U << 17U;  // glyphs of a split kept after they were first drawn; 98 MiB
+constexpr std::uint32_t kProbe = 16;              // glyphs of each split that the digest draws
+
+using Pixels = std::array<std::uint8_t, kGlyphPixels>;
+
+// Glyphs drawn at their first use and kept, as 8-bit grey. Thread-safe without locks: whoever claims an empty place draws
+// into it, whoever meets a place being drawn draws for itself.
+class Cache {
+ public:
+  Cache(Split split, std::uint32_t count)
+      : split_(split),
+        count_(std::min(count, kMostCached)),
+        states_(std::make_unique<std::atomic<State>[]>(count_)),
+        pixels_(std::make_unique_for_overwrite<Pixels[]>(count_)) {}
+
+  // Writes the normalised glyph.
+  void read(std::uint32_t index, std::span<float> features) {
+    if (index < count_) {
+      std::atomic<State>& state = states_[index];
+      State expected = State::empty;
+      if (state.compare_exchange_strong(expected, State::drawing, std::memory_order_acquire)) {
+        draw_glyph(split_, index, pixels_[index]);
+        state.store(expected = State::drawn, std::memory_order_release);
+      }
+      if (expected == State::drawn) {
+        normalise(pixels_[index], features);
+        return;
+      }
+    }
+    Pixels own;
+    draw_glyph(split_, index, own);
+    normalise(own, features);
+  }
+
+ private:
+  enum class State : std::uint8_t { empty, drawing, drawn };
+
+  const Split split_;
+  const std::uint32_t count_;
+  std::unique_ptr<std::atomic<State>[]> states_;
+  std::unique_ptr<Pixels[]> pixels_;
+};
+
+class Glyphs : public Dataset {
+ public:
+  Glyphs(std::uint32_t train, std::uint32_t test)
+      : train_size_(train), test_size_(test), train_(Split::train, train), test_(Split::test, test) {}
+
+  [[nodiscard]] std::uint32_t size(Split split) const override {
+    return split == Split::train ? train_size_ : test_size_;
+  }
+  std::int32_t read(Split split, std::uint32_t index, std::span<float> features) const override {
+    (split == Split::train ? train_ : test_).read(index, features);
+    return static_cast<std::int32_t>(glyph_label(index));
+  }
+  [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
+
+  // Of the settings and of some glyphs as this machine draws them.
+  [[nodiscard]] std::string digest() const override {
+    Sha256 digest;
+    digest.update("glyphs " + std::to_string(kGlyphsVersion) + " " + std::to_string(train_size_) + " " +
+                  std::to_string(test_size_) + "\n");
+    for (const Split split : {Split::train, Split::test}) {
+      for (std::uint32_t index = 0; index < kProbe; ++index) {
+        Pixels pixels;
+        draw_glyph(split, index, pixels);
+        digest.update(std::as_bytes(std::span(pixels)));
+      }
+    }
+    return digest.hex();
+  }
+
+ private:
+  std::uint32_t train_size_;
+  std::uint32_t test_size_;
+  mutable Cache train_;
+  mutable Cache test_;
+  ExampleShape shape_{1, kGlyphSide, kGlyphSide, 10};
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> make_glyphs(const DataSpec& spec) {
+  return std::make_unique<Glyphs>(spec.train_examples == 0 ? kDefaultTrain : spec.train_examples,
+                                  spec.test_examples == 0 ? kDefaultTest : spec.test_examples);
+}
+
+}  // namespace ballast

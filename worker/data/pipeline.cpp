@@ -1,0 +1,176 @@
+// One background thread reads the hinted slots in the order of the hints.
+//
+//   queued  --reader-->  reading  --reader-->  ready  --take-->  gone
+//      `------take: reads it in its own thread------------------^
+//
+// The hints of the last two distinct steps are kept, those of older steps dropped: a worker takes the slots of one step
+// while those of the next are read. So at most 2 * slots entries exist, with at most 2 * batch examples.
+#include "worker/data/pipeline.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <list>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "worker/data/order.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::size_t kStepsKept = 2;
+
+enum class Stage : std::uint8_t { queued, reading, ready };
+
+struct Entry {
+  std::uint64_t step = 0;
+  std::uint32_t slot = 0;
+  Stage stage = Stage::queued;
+  bool dropped = false;  // while being read: the reader erases it
+  SlotExamples examples;
+  std::exception_ptr error;
+};
+
+void check(const Dataset& dataset, const TrainingSpec& training) {
+  if (training.slots == 0 || training.batch == 0 || training.batch % training.slots != 0) {
+    throw std::invalid_argument("training.batch is " + std::to_string(training.batch) +
+                                ", but must be a positive multiple of training.slots, " +
+                                std::to_string(training.slots));
+  }
+  if (dataset.size(Split::train) == 0) {
+    throw std::invalid_argument("the data set has no examples to train on; set data.train_examples");
+  }
+}
+
+}  // namespace
+
+struct Pipeline::Impl {
+  Impl(const Dataset& data, const TrainingSpec& spec)
+      : dataset(data), training(spec), orders(spec.seed, data.size(Split::train)) {
+    reader = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  }
+
+  // A function of (step, slot) alone; called by both threads.
+  SlotExamples read(std::uint64_t step, std::uint32_t slot) {
+    const SlotRange range = slot_range(training, dataset.size(Split::train), step, slot);
+    const std::size_t features = dataset.shape().features();
+    SlotExamples examples;
+    examples.labels.resize(range.count);
+    examples.features.resize(range.count * features);
+    if (range.count == 0 || features == 0) {
+      return examples;  // without features every label is 0 and the order shows nowhere
+    }
+    const EpochOrders::Order order = orders.of(range.epoch);
+    for (std::uint32_t i = 0; i < range.count; ++i) {
+      const auto target = std::span(examples.features).subspan(i * features, features);
+      examples.labels[i] = dataset.read(Split::train, (*order)[range.first + i], target);
+    }
+    return examples;
+  }
+
+  void run(const std::stop_token& stop) {
+    std::unique_lock lock(mutex);
+    while (true) {
+      std::list<Entry>::iterator next;
+      const auto find_next = [&] {
+        next = std::ranges::find(entries, Stage::queued, &Entry::stage);
+        return next != entries.end();
+      };
+      if (!work.wait(lock, stop, find_next) || stop.stop_requested()) {
+        return;
+      }
+      next->stage = Stage::reading;
+      lock.unlock();
+      try {
+        next->examples = read(next->step, next->slot);  // nobody else touches an entry being read but its `dropped`
+      } catch (...) {
+        next->error = std::current_exception();
+      }
+      lock.lock();
+      next->stage = Stage::ready;
+      if (next->dropped) {
+        entries.erase(next);
+      }
+      finished.notify_one();
+    }
+  }
+
+  std::list<Entry>::iterator find(std::uint64_t step, std::uint32_t slot) {
+    return std::ranges::find_if(
+        entries, [&](const Entry& entry) { return entry.step == step && entry.slot == slot && !entry.dropped; });
+  }
+
+  void keep_step(std::uint64_t step) {
+    std::erase(steps, step);
+    steps.push_back(step);
+    if (steps.size() <= kStepsKept) {
+      return;
+    }
+    const std::uint64_t old = steps.front();
+    steps.pop_front();
+    std::erase_if(entries, [&](const Entry& entry) { return entry.step == old && entry.stage != Stage::reading; });
+    for (Entry& entry : entries) {
+      entry.dropped = entry.dropped || entry.step == old;
+    }
+  }
+
+  const Dataset& dataset;
+  const TrainingSpec training;
+  EpochOrders orders;
+
+  std::mutex mutex;
+  std::condition_variable_any work;   // an entry was queued
+  std::condition_variable finished;   // the reader is done with an entry
+  std::list<Entry> entries;           // in the order of the hints; at most one being read
+  std::deque<std::uint64_t> steps;    // hinted last, newest at the back
+  std::jthread reader;                // last: stops and joins before the rest goes
+};
+
+Pipeline::Pipeline(const Dataset& dataset, const TrainingSpec& training) {
+  check(dataset, training);
+  impl_ = std::make_unique<Impl>(dataset, training);
+}
+
+Pipeline::~Pipeline() = default;
+
+void Pipeline::prefetch(std::uint64_t step, std::span<const std::uint32_t> slots) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->keep_step(step);
+  for (const std::uint32_t slot : slots) {
+    if (slot < impl_->training.slots && impl_->find(step, slot) == impl_->entries.end()) {
+      Entry& entry = impl_->entries.emplace_back();
+      entry.step = step;
+      entry.slot = slot;
+    }
+  }
+  impl_->work.notify_one();
+}
+
+SlotExamples Pipeline::take(std::uint64_t step, std::uint32_t slot) {
+  if (slot >= impl_->training.slots) {
+    throw std::out_of_range("slot " + std::to_string(slot) + " of a step with " +
+                            std::to_string(impl_->training.slots) + " slots");
+  }
+  std::unique_lock lock(impl_->mutex);
+  const auto entry = impl_->find(step, slot);
+  if (entry == impl_->entries.end() || entry->stage == Stage::queued) {
+    if (entry != impl_->entries.end()) {
+      impl_->entries.erase(entry);
+    }
+    lock.unlock();
+    return impl_->read(step, slot);
+  }
+  impl_->finished.wait(lock, [&] { return entry->stage == Stage::ready; });
+  SlotExamples examples = std::move(entry->examples);
+  const std::exception_ptr error = entry->error;
+  impl_->entries.erase(entry);
+  if (error) {
+    std::rethrow_exception(error);
+  }
+  return examples;
+}
+
+}  // namespace ballast
