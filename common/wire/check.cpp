@@ -24,7 +24,7 @@ Verdict not_finite(const std::string& field, double value) {
 }
 
 std::string bounds(std::uint64_t begin, std::uint64_t end) {
-  return "[" + std::to_string(begin) + ", " + std::to_string(end) + ")";
+  return std::string("[") + std::to_string(begin) + ", " + std::to_string(end) + ")";
 }
 
 // The slots of some work.
