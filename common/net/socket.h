@@ -1,0 +1,121 @@
+// ZeroMQ as Ballast uses it: one ROUTER per loop, one DEALER per peer, header frame and optional payload frame.
+//
+// Sockets belong to one thread each. Nothing here blocks but Poll::wait. What must not be lost is asked for again by the
+// protocol, so a send that cannot happen is a return value.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <zmq.hpp>
+
+#include "common/net/mailbox.h"
+
+namespace ballast {
+
+inline constexpr std::int64_t kMaxMessageBytes = 4 << 20;  // of one frame; the transport cuts a peer that exceeds it
+
+// A received frame; moving it moves the ownership of its bytes, which may be written.
+class Frame {
+ public:
+  Frame() = default;
+  explicit Frame(zmq::message_t message) : message_(std::move(message)) {}
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return {static_cast<const std::byte*>(message_.data()), message_.size()};
+  }
+  [[nodiscard]] std::byte* data() { return static_cast<std::byte*>(message_.data()); }
+  [[nodiscard]] std::size_t size() const { return message_.size(); }
+
+ private:
+  zmq::message_t message_;
+};
+
+// The transport has let go of borrowed bytes.
+struct Released {
+  std::uint64_t owner = 0;   // as the sender chose, e.g. a session
+  std::uint64_t object = 0;  // as the sender chose, e.g. a chunk
+  void* buffer = nullptr;    // as the sender chose
+  std::uint64_t bytes = 0;
+};
+using ReleaseQueue = Mailbox<Released>;
+
+// Bytes sent without copying: unchanged until the queue says `released`, which happens exactly once for each send that
+// was given them, also a failed one. The queue must outlive the context.
+struct Borrowed {
+  const void* data = nullptr;
+  std::size_t size = 0;
+  Released released;
+  ReleaseQueue* queue = nullptr;
+};
+
+struct Received {
+  std::string peer;  // the routing id; empty from a Dealer
+  Frame header;
+  std::optional<Frame> payload;
+  bool malformed = false;  // the wrong number of frames: all of them have been read and dropped
+};
+
+struct SocketOptions {
+  int linger_ms = 1000;  // how long unsent messages keep a closing socket
+};
+
+class Socket {
+ public:
+  // False if the message could not be queued: the peer is unknown or gone. `peer` only for a Router.
+  bool send(std::string_view peer, std::span<const std::byte> header);
+  bool send(std::string_view peer, std::span<const std::byte> header, const Borrowed& payload);
+  // The next message, if one is there.
+  std::optional<Received> receive();
+
+  [[nodiscard]] zmq::socket_t& raw() { return socket_; }
+
+ protected:
+  Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptions& options);
+
+ private:
+  bool send_frames(std::string_view peer, std::span<const std::byte> header, zmq::message_t* payload);
+
+  zmq::socket_t socket_;
+  bool is_router_;
+};
+
+class Router : public Socket {
+ public:
+  explicit Router(zmq::context_t& context, const SocketOptions& options = {});
+  // Binds tcp://HOST:PORT (PORT * takes a free one) or ipc://PATH, and returns the address with the port filled in.
+  // Throws std::runtime_error with the address and the reason.
+  std::string bind(const std::string& address);
+};
+
+class Dealer : public Socket {
+ public:
+  Dealer(zmq::context_t& context, std::string_view routing_id, const SocketOptions& options = {});
+  // Connects now or whenever the peer is there; reconnects by itself, resolving names again.
+  void connect(const std::string& address);
+};
+
+// Waits on sockets and file descriptors.
+class Poll {
+ public:
+  void add(Socket& socket);
+  void add(int fd);
+  // Whether anything is ready before the time is over. Interruptions by signals count as nothing.
+  bool wait(long timeout_ms);
+  // Of the item added as number `index`.
+  [[nodiscard]] bool ready(std::size_t index) const { return (items_[index].revents & ZMQ_POLLIN) != 0; }
+
+ private:
+  std::vector<zmq::pollitem_t> items_;
+};
+
+// Whether only this machine can reach the address: ipc, or tcp on loopback.
+bool is_local_address(const std::string& address);
+// `bound` as others reach it: with `host` in place of the host that was bound to; unchanged if `host` is empty or the
+// address is not tcp.
+std::string advertised_address(const std::string& bound, const std::string& host);
+
+}  // namespace ballast

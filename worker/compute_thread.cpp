@@ -1,0 +1,204 @@
+#include "worker/compute_thread.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "common/numeric/initial.h"
+#include "common/numeric/sha256.h"
+#include "common/protocol/tree.h"
+
+namespace ballast {
+
+namespace {
+
+std::uint64_t micros_since(std::chrono::steady_clock::time_point start) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count());
+}
+
+// Enough for the largest node, and for two finished ones whose receipts are on their way.
+std::size_t arenas_needed(Slot slots) { return tree::buffers_needed({0, slots}) + 2; }
+
+}  // namespace
+
+ComputeThread::ComputeThread(const Job& job, std::string data_path, Post post)
+    : job_(job),
+      data_path_(std::move(data_path)),
+      post_(std::move(post)),
+      weights_(job.arena.elements),
+      pool_(job.arena, arenas_needed(job.spec.training.slots)),
+      countdown_(job.arena),
+      thread_([this] { run(); }) {}
+
+ComputeThread::~ComputeThread() {
+  close();
+  thread_.join();
+}
+
+void ComputeThread::close() {
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+  }
+  pool_.close();
+  wake_.notify_all();
+}
+
+void ComputeThread::hand(Task task) {
+  {
+    const std::scoped_lock lock(mutex_);
+    task_ = std::move(task);
+  }
+  wake_.notify_all();
+}
+
+void ComputeThread::compute(Step step, const std::vector<SlotRange>& ranges) { hand(Training{step, ranges}); }
+void ComputeThread::evaluate(const Evaluation& evaluation) { hand(evaluation); }
+
+void ComputeThread::run() {
+  try {
+    prepare();
+    while (true) {
+      std::unique_lock lock(mutex_);
+      wake_.wait(lock, [&] { return closed_ || task_; });
+      if (closed_) {
+        return;
+      }
+      const Task task = *std::exchange(task_, std::nullopt);
+      lock.unlock();
+      if (const auto* training = std::get_if<Training>(&task)) {
+        train(*training);
+      } else {
+        evaluate_now(std::get<Evaluation>(task));
+      }
+    }
+  } catch (const std::exception& error) {
+    post_(worker::Failed{error.what()});
+  }
+}
+
+void ComputeThread::prepare() {
+  dataset_ = open_dataset(job_.spec.data, data_path_);
+  if (dataset_->size(Split::train) != job_.sizes.train || dataset_->size(Split::test) < job_.sizes.test) {
+    throw std::runtime_error("data " + job_.spec.data.name + ": this machine's copy has " +
+                             std::to_string(dataset_->size(Split::train)) + " training and " +
+                             std::to_string(dataset_->size(Split::test)) + " test examples, the job counts on " +
+                             std::to_string(job_.sizes.train) + " and " + std::to_string(job_.sizes.test));
+  }
+  pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training);
+  model_ = make_model(job_.spec.model, job_.shape, job_.arena, job_.spec.training.threads_per_slot);
+  worker::Prepared prepared;
+  prepared.layout.fingerprint = fingerprint();
+  post_(std::move(prepared));
+}
+
+// The hash of the data set and of a probe slot's gradient on the initial weights: machines that agree on it compute the
+// same bits.
+std::string ComputeThread::fingerprint() {
+  for (std::size_t i = 0; i < job_.arena.parameters.size(); ++i) {
+    const auto& extent = job_.arena.extents[i];
+    fill_initial(std::span(weights_).subspan(extent.offset, extent.elements), job_.arena.parameters[i].initial,
+                 job_.spec.training.seed, static_cast<std::uint32_t>(i), 0);
+  }
+  std::vector<float> gradient(job_.arena.elements);
+  const auto examples = pipeline_->take(0, 0);
+  const SlotTask task{0, 0, examples_of_step(job_.spec.training, job_.sizes.train, 0), job_.spec.training.seed};
+  if (job_.spec.model.name != "emulated") {  // whose arithmetic is integer, and whose time is not to be spent here
+    model_->train(task, examples.batch(), weights_, gradient, [](std::size_t) {});
+  }
+  Sha256 hash;
+  hash.update(dataset_->digest());
+  hash.update(std::as_bytes(std::span(gradient)));
+  return hash.hex().substr(0, 16);
+}
+
+void ComputeThread::prefetch(Step step, const std::vector<SlotRange>& ranges) {
+  std::vector<Slot> slots;
+  for (const auto range : ranges) {
+    for (Slot slot = range.begin; slot < range.end; ++slot) {
+      slots.push_back(slot);
+    }
+  }
+  pipeline_->prefetch(step, slots);
+}
+
+void ComputeThread::train(const Training& task) {
+  std::vector<Node> nodes;
+  for (const auto range : task.ranges) {
+    const auto cover = tree::cover(range, job_.spec.training.slots);
+    nodes.insert(nodes.end(), cover.begin(), cover.end());
+  }
+  PhaseTimes phases;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!train_node(task.step, nodes[i], i + 1 == nodes.size(), phases)) {
+      return;
+    }
+  }
+  post_(worker::Computed{task.step, phases});
+}
+
+bool ComputeThread::train_node(Step step, Node node, bool last, PhaseTimes& phases) {
+  NodeSum sum(job_.arena, pool_, node);
+  for (Slot slot = node.begin; slot < node.end; ++slot) {
+    if (!sum.begin_slot() || !train_slot(step, sum, last, phases)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool ComputeThread::train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& phases) {
+  const auto data_start = std::chrono::steady_clock::now();
+  const auto examples = pipeline_->take(step, sum.slot());
+  phases.data_wait += micros_since(data_start);
+
+  const auto result = sum.result();
+  const auto chunk_ready = [&](ChunkId chunk) {
+    sum.chunk_ready(chunk);
+    if (sum.is_last_slot()) {
+      post_(worker::GradientReady{step, sum.node(), chunk, payload_id(result, chunk), last});
+    }
+  };
+  countdown_.reset();
+  const auto& training = job_.spec.training;
+  const SlotTask task{step, sum.slot(), examples_of_step(training, job_.sizes.train, step), training.seed};
+  const auto batch = model_->train(task, examples.batch(), weights_, sum.leaf(), [&](std::size_t parameter) {
+    countdown_.parameter_ready(parameter, chunk_ready);
+  });
+  const auto& statistics = job_.arena.statistics();
+  auto values = sum.leaf().subspan(statistics.offset, statistics.elements);
+  std::fill(values.begin(), values.end(), 0.0F);
+  values[0] = static_cast<float>(batch.loss_sum / task.step_examples);
+  values[1] = static_cast<float>(batch.correct);
+  values[2] = static_cast<float>(batch.examples);
+  chunk_ready(statistics.id);
+  sum.end_slot();
+  phases.forward += model_->last_times().forward_us;
+  phases.backward += model_->last_times().backward_us;
+  const std::scoped_lock lock(mutex_);
+  return !closed_;
+}
+
+void ComputeThread::evaluate_now(const Evaluation& evaluation) {
+  constexpr std::uint32_t kBatch = 100;  // examples at once; bounds memory, and no result depends on it
+  EvaluationResult result{evaluation.item, evaluation.version, 0, 0, 0};
+  const auto features = job_.shape.features();
+  SlotExamples examples;
+  for (auto begin = evaluation.begin; begin < evaluation.end; begin += kBatch) {
+    const auto count = std::min(kBatch, evaluation.end - begin);
+    examples.features.resize(count * features);
+    examples.labels.resize(count);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      examples.labels[i] = dataset_->read(Split::test, begin + i, std::span(examples.features).subspan(i * features, features));
+    }
+    const auto batch = model_->evaluate(examples.batch(), weights_);
+    result.loss_sum += batch.loss_sum;
+    result.correct += batch.correct;
+    result.examples += batch.examples;
+  }
+  post_(worker::Evaluated{result});
+}
+
+}  // namespace ballast

@@ -1,0 +1,118 @@
+#include "worker/gradient_sums.h"
+
+#include <algorithm>
+
+#include "common/numeric/vector.h"
+#include "common/protocol/tree.h"
+
+namespace ballast {
+
+GradientPool::GradientPool(const Arena& arena, std::size_t arenas)
+    : elements_(arena.elements), chunks_(arena.chunks.size()), arenas_(arenas) {
+  for (std::size_t i = 0; i < arenas; ++i) {
+    arenas_[i].values.resize(elements_);
+    free_.push_back(static_cast<std::uint32_t>(arenas - 1 - i));
+  }
+}
+
+bool GradientPool::take(std::uint32_t& arena) {
+  std::unique_lock lock(mutex_);
+  freed_.wait(lock, [&] { return closed_ || !free_.empty(); });
+  if (closed_) {
+    return false;
+  }
+  arena = free_.back();
+  free_.pop_back();
+  return true;
+}
+
+void GradientPool::give_back(std::uint32_t arena) {
+  {
+    const std::scoped_lock lock(mutex_);
+    free_.push_back(arena);
+  }
+  freed_.notify_one();
+}
+
+void GradientPool::hand_over(std::uint32_t arena) {
+  const std::scoped_lock lock(mutex_);
+  arenas_[arena].chunks_out = chunks_;
+}
+
+void GradientPool::give_back_chunk(std::uint32_t arena) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (--arenas_[arena].chunks_out != 0) {
+      return;
+    }
+    free_.push_back(arena);
+  }
+  freed_.notify_one();
+}
+
+void GradientPool::close() {
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+  }
+  freed_.notify_all();
+}
+
+NodeSum::NodeSum(const Arena& arena, GradientPool& pool, Node node)
+    : arena_(arena), pool_(pool), node_(node), slot_(node.begin) {}
+
+bool NodeSum::begin_slot() {
+  std::uint32_t buffer = 0;
+  if (!pool_.take(buffer)) {
+    return false;
+  }
+  stack_.push_back(buffer);
+  sums_ = tree::sums_completed_by(slot_, node_);
+  if (is_last_slot()) {
+    pool_.hand_over(stack_.front());
+  }
+  return true;
+}
+
+void NodeSum::chunk_ready(ChunkId id) {
+  const auto& chunk = arena_.chunks[id];
+  for (Slot sum = 0; sum < sums_; ++sum) {
+    const auto right = stack_[stack_.size() - 1 - sum];
+    const auto left = stack_[stack_.size() - 2 - sum];
+    add_into(pool_.values(left).data() + chunk.offset, pool_.values(right).data() + chunk.offset, chunk.elements);
+  }
+}
+
+void NodeSum::end_slot() {
+  for (Slot sum = 0; sum < sums_; ++sum) {
+    pool_.give_back(stack_.back());
+    stack_.pop_back();
+  }
+  ++slot_;
+}
+
+ChunkCountdown::ChunkCountdown(const Arena& arena)
+    : chunks_of_(arena.parameters.size()), parameters_in_(arena.chunks.size()) {
+  for (std::size_t parameter = 0; parameter < arena.parameters.size(); ++parameter) {
+    const auto& extent = arena.extents[parameter];
+    for (const auto& chunk : arena.chunks) {
+      if (extent.offset < chunk.offset + chunk.elements && chunk.offset < extent.offset + extent.elements) {
+        chunks_of_[parameter].push_back(chunk.id);
+        ++parameters_in_[chunk.id];
+      }
+    }
+  }
+  reset();
+}
+
+void ChunkCountdown::reset() { left_ = parameters_in_; }
+
+void ChunkCountdown::parameter_ready(std::size_t parameter, const std::function<void(ChunkId)>& ready) {
+  for (const auto chunk : chunks_of_[parameter]) {
+    if (--left_[chunk] == 0) {
+      ready(chunk);
+    }
+  }
+}
+
+}  // namespace ballast
