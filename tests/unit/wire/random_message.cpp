@@ -1,0 +1,272 @@
+#include "tests/unit/wire/random_message.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "common/wire/wire_limits.h"
+
+namespace ballast {
+namespace {
+
+using Random = std::mt19937_64;
+
+// From low to high, both included.
+std::uint64_t between(Random& random, std::uint64_t low, std::uint64_t high) {
+  return low + random() % (high - low + 1);
+}
+
+void fill(Random& random, std::uint64_t& value) { value = std::max<std::uint64_t>(random(), 1); }
+void fill(Random& random, std::uint32_t& value) { value = static_cast<std::uint32_t>(between(random, 1, 0xFFFFFFFFU)); }
+void fill(Random& random, bool& value) { value = random() % 2 == 0; }
+void fill(Random& random, double& value) { value = static_cast<double>(between(random, 1, 1U << 30U)) / 1024 - 99999; }
+void fill(Random& random, float& value) { value = static_cast<float>(between(random, 1, 1U << 20U)) / 64 - 999; }
+
+void fill(Random& random, std::string& value) {
+  constexpr std::array<const char*, 8> kPieces = {
+      "a", "Z", "0", " ", "tcp://", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x9A\xA2"};
+  value.clear();
+  for (auto left = between(random, 1, 40); left > 0; --left) {
+    value += kPieces[random() % kPieces.size()];
+  }
+}
+
+void fill(Random& random, SlotRange& range) {
+  range.begin = static_cast<Slot>(between(random, 0, kMaxSlots - 1));
+  range.end = static_cast<Slot>(between(random, range.begin + 1, kMaxSlots));
+}
+
+void fill(Random& random, ReceiptOutcome& outcome) { outcome = static_cast<ReceiptOutcome>(random() % 2); }
+void fill(Random& random, RefusalCode& code) { code = static_cast<RefusalCode>(random() % 9); }
+
+template <typename Value>
+void fill(Random& random, std::vector<Value>& values);
+
+template <typename Value>
+void fill(Random& random, std::optional<Value>& value);
+
+void fill(Random& random, LaneId& value);
+void fill(Random& random, PhaseTimes& value);
+void fill(Random& random, Standing& value);
+
+template <typename... Fields>
+void fill_all(Random& random, Fields&... fields) {
+  (fill(random, fields), ...);
+}
+
+// A binding must name every field: a message that gains one does not compile here until it is filled, and the round
+// trip then fails until it is encoded.
+
+void fill(Random& random, LaneId& value) {
+  auto& [shard, lane] = value;
+  shard = static_cast<std::uint32_t>(between(random, 0, wire::kMaxShards - 1));
+  lane = static_cast<std::uint32_t>(between(random, 0, wire::kMaxLanes - 1));
+}
+
+void fill(Random& random, PhaseTimes& value) {
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
+}
+
+void fill(Random& random, StepFactors& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, StepStatistics& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, LaneHello& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, Pull& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, Push& value) {
+  auto& [a, b, c, d, e, f] = value;
+  fill_all(random, a, b, c, d, e, f);
+}
+
+void fill(Random& random, LaneWelcome& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, Receipt& value) {
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
+}
+
+void fill(Random& random, Weights& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, Gone& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, Stale& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, Refused& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, WorkerHello& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, Heartbeat& value) {
+  auto& [a, b, c, d, e, f, g] = value;
+  fill_all(random, a, b, c, d, e, f, g);
+}
+
+void fill(Random& random, EvaluationResult& value) {
+  auto& [a, b, c, correct, examples] = value;
+  fill_all(random, a, b, c, examples);
+  correct = between(random, 1, examples);
+}
+
+void fill(Random& random, Goodbye& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, LaneAddress& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, WorkerWelcome& value) {
+  auto& [job, a, b, shards, lanes, addresses] = value;
+  fill_all(random, job, a, b, addresses);
+  job += "\n\tname: value\r\n";
+  shards = 1;
+  lanes = 1;
+  for (const auto& address : addresses) {
+    shards = std::max(shards, address.lane.shard + 1);
+    lanes = std::max(lanes, address.lane.lane + 1);
+  }
+}
+
+void fill(Random& random, Standing& value) {
+  auto& [from, until, slots] = value;
+  fill_all(random, from, until, slots);
+  if (from > until) {
+    std::swap(from, until);
+  }
+}
+
+void fill(Random& random, Extra& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, Evaluation& value) {
+  auto& [a, b, begin, end] = value;
+  fill_all(random, a, b);
+  begin = static_cast<std::uint32_t>(between(random, 1, 60000));
+  end = begin + static_cast<std::uint32_t>(between(random, 1, 1000));
+}
+
+void fill(Random& random, Assign& value) {
+  auto& [a, b, c, d, e, f] = value;
+  fill_all(random, a, b, c, d, e, f);
+}
+
+void fill(Random& random, ShardHello& value) {
+  auto& [lane, shards, lanes, a, b, c, d] = value;
+  fill_all(random, lane, a, b, c, d);
+  shards = static_cast<std::uint32_t>(between(random, lane.shard + 1, wire::kMaxShards));
+  lanes = static_cast<std::uint32_t>(between(random, lane.lane + 1, wire::kMaxLanes));
+}
+
+void fill(Random& random, SessionSlots& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, LaneReport& value) {
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+}
+
+void fill(Random& random, Confirm& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, Plan& value) {
+  auto& [a, first, factors, d] = value;
+  fill_all(random, a, factors, d);
+  first = between(random, 1, 1U << 30U);
+}
+
+void fill(Random& random, Persist& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, Finish& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, StatusRequest& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, SessionStatus& value) {
+  auto& [a, b, c, d, e, f, g] = value;
+  fill_all(random, a, b, c, d, e, f, g);
+}
+
+void fill(Random& random, Status& value) {
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
+}
+
+template <typename Value>
+void fill(Random& random, std::vector<Value>& values) {
+  values.resize(between(random, 1, 5));
+  for (auto& value : values) {
+    fill(random, value);
+  }
+}
+
+template <typename Value>
+void fill(Random& random, std::optional<Value>& value) {
+  value.reset();
+  if (random() % 2 == 0) {
+    fill(random, value.emplace());
+  }
+}
+
+template <std::size_t... Kinds>
+Message draw(Random& random, std::size_t kind, std::index_sequence<Kinds...>) {
+  Message message;
+  ((Kinds == kind ? fill(random, message.emplace<Kinds>()) : void()), ...);
+  return message;
+}
+
+}  // namespace
+
+Message RandomMessages::of_kind(std::size_t kind) {
+  return draw(random_, kind, std::make_index_sequence<std::variant_size_v<Message>>());
+}
+
+}  // namespace ballast

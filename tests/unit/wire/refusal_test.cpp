@@ -1,0 +1,360 @@
+#include <initializer_list>
+#include <limits>
+#include <string>
+
+#include "schemas/wire_generated.h"
+#include "tests/unit/wire/random_message.h"
+#include "tests/unit/wire/wire_test.h"
+
+namespace ballast {
+namespace {
+
+using Words = std::initializer_list<const char*>;
+
+// The refusal has the code, and its text holds all the words.
+void check_refused(const Decoded& decoded, RefusalCode code, Words words) {
+  const auto* refused = std::get_if<Refused>(&decoded);
+  REQUIRE(refused != nullptr);
+  INFO(refused->text);
+  CHECK(refused->code == code);
+  for (const auto* word : words) {
+    CHECK_MESSAGE(refused->text.find(word) != std::string::npos, word);
+  }
+}
+
+void check_message_refused(const Message& message, RefusalCode code, Words words) {
+  check_refused(decode_with_payload(encoded(message), message), code, words);
+}
+
+void check_out_of_range(const Message& message, Words words) {
+  check_message_refused(message, RefusalCode::out_of_range, words);
+}
+
+template <typename Body>
+Body valid(std::uint64_t seed = 1) {
+  RandomMessages random(seed);
+  return std::get<Body>(random.of_kind(Message(Body{}).index()));
+}
+
+template <typename Body, typename Change>
+Body changed(Change change) {
+  auto body = valid<Body>();
+  change(body);
+  return body;
+}
+
+std::span<const std::byte> bytes_of(const flatbuffers::FlatBufferBuilder& builder) {
+  return std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize()));
+}
+
+std::vector<std::byte> of_version(std::uint32_t version) {
+  flatbuffers::FlatBufferBuilder builder;
+  const auto body = schema::CreateWorkerHello(builder, builder.CreateString("some name that is rather long"));
+  schema::FinishEnvelopeBuffer(builder,
+                               schema::CreateEnvelope(builder, version, schema::Body::WorkerHello, body.Union()));
+  const auto bytes = bytes_of(builder);
+  return {bytes.begin(), bytes.end()};
+}
+
+TEST_CASE("another protocol version is named, and so is ours") {
+  check_refused(decode(of_version(77), 0, false), RefusalCode::wrong_protocol, {"77", "version 1"});
+  CHECK(std::holds_alternative<Message>(decode(of_version(kProtocolVersion), 0, false)));
+}
+
+TEST_CASE("another protocol version is named even if its body means nothing to us") {
+  auto header = of_version(77);
+  header.resize(header.size() - 24);
+  check_refused(decode(header, 0, false), RefusalCode::wrong_protocol, {"77", "version 1"});
+  auto ours = of_version(kProtocolVersion);
+  ours.resize(ours.size() - 24);
+  check_refused(decode(ours, 0, false), RefusalCode::malformed, {"not a Ballast message"});
+}
+
+TEST_CASE("what is no message is malformed") {
+  check_refused(decode({}, 0, false), RefusalCode::malformed, {"0 bytes", "too short"});
+  auto header = encoded(valid<Push>());
+  header[4] ^= std::byte{1};  // the identifier
+  check_refused(decode(header, 64, true), RefusalCode::malformed, {"not a Ballast message"});
+}
+
+TEST_CASE("a body of an unknown kind or none is malformed") {
+  for (const int kind : {0, static_cast<int>(kKinds) + 1, 255}) {
+    flatbuffers::FlatBufferBuilder builder;
+    const auto body = schema::CreateStale(builder, 1);
+    schema::FinishEnvelopeBuffer(
+        builder, schema::CreateEnvelope(builder, kProtocolVersion, static_cast<schema::Body>(kind), body.Union()));
+    check_refused(decode(bytes_of(builder), 0, false), RefusalCode::malformed,
+                  {"Envelope.body", std::to_string(kind).c_str(), "1 to 23"});
+  }
+  flatbuffers::FlatBufferBuilder builder;
+  schema::FinishEnvelopeBuffer(builder, schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::Stale, 0));
+  check_refused(decode(bytes_of(builder), 0, false), RefusalCode::malformed, {"Envelope.body", "absent"});
+}
+
+TEST_CASE("a header larger than the receiver's limit is refused") {
+  const auto header = encoded(valid<WorkerHello>());
+  WireLimits limits;
+  limits.header_bytes = header.size();
+  CHECK(std::holds_alternative<Message>(decode(header, 0, false, limits)));
+  limits.header_bytes = header.size() - 1;
+  check_refused(decode(header, 0, false, limits), RefusalCode::out_of_range,
+                {std::to_string(header.size()).c_str(), std::to_string(header.size() - 1).c_str()});
+}
+
+TEST_CASE("a payload frame comes with Push and Weights and with nothing else") {
+  RandomMessages random(3);
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    const auto message = random.of_kind(kind);
+    const std::string name(message_name(message));
+    if (carries_payload(message)) {
+      check_refused(decode(encoded(message), 0, false), RefusalCode::malformed, {name.c_str(), "without its payload"});
+    } else {
+      check_refused(decode(encoded(message), 4, true), RefusalCode::malformed, {name.c_str(), "must have none"});
+      check_refused(decode(encoded(message), 0, true), RefusalCode::malformed, {name.c_str(), "must have none"});
+    }
+  }
+}
+
+TEST_CASE("a payload is whole floats of at most a chunk") {
+  for (const Message& message : {Message(valid<Push>()), Message(valid<Weights>())}) {
+    const auto header = encoded(message);
+    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{6}, kMaxChunkBytes + 4,
+                                      std::numeric_limits<std::uint64_t>::max() - 3}) {
+      check_refused(decode(header, bytes, true), RefusalCode::out_of_range,
+                    {"payload", std::to_string(bytes).c_str(), "multiple of 4", "1048576"});
+    }
+    CHECK(std::holds_alternative<Message>(decode(header, 4, true)));
+    CHECK(std::holds_alternative<Message>(decode(header, kMaxChunkBytes, true)));
+  }
+}
+
+TEST_CASE("the slots of work are a range below the limit") {
+  for (const SlotRange range : {SlotRange{0, 0}, SlotRange{5, 5}, SlotRange{6, 5}, SlotRange{0, kMaxSlots + 1}}) {
+    const auto shown = std::string("[") + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
+    const auto* value = shown.c_str();
+    check_out_of_range(changed<Push>([&](auto& push) { push.node = range; }), {"Push.node", value, "4096"});
+    check_out_of_range(changed<Receipt>([&](auto& receipt) { receipt.node = range; }), {"Receipt.node", value, "4096"});
+    check_out_of_range(changed<Assign>([&](auto& assign) {
+                         assign.extra = Extra{1, range};
+                       }),
+                       {"Assign.extra.slots", value, "4096"});
+    if (range.begin != range.end) {
+      check_out_of_range(changed<Assign>([&](auto& assign) { assign.standing.slots = range; }),
+                         {"Assign.standing.slots", value, "4096"});
+    }
+  }
+}
+
+TEST_CASE("an absent node is refused") {
+  flatbuffers::FlatBufferBuilder builder;
+  const auto body = schema::CreatePush(builder, 1, 2, 3);
+  schema::FinishEnvelopeBuffer(builder,
+                               schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::Push, body.Union()));
+  check_refused(decode(bytes_of(builder), 64, true), RefusalCode::out_of_range, {"Push.node", "[0, 0)"});
+}
+
+TEST_CASE("an assignment's ranges do not run backwards") {
+  check_out_of_range(changed<Assign>([](auto& assign) {
+                       assign.standing.from = 9;
+                       assign.standing.until = 8;
+                     }),
+                     {"Assign.standing.from", "9", "8"});
+  for (const std::uint32_t end : {3U, 4U}) {
+    check_out_of_range(changed<Assign>([&](auto& assign) {
+                         assign.evaluation = Evaluation{1, 2, 4, end};
+                       }),
+                       {"Assign.evaluation", "[4, "});
+  }
+}
+
+TEST_CASE("an unknown enumerator is refused") {
+  check_out_of_range(changed<Receipt>([](auto& receipt) { receipt.outcome = static_cast<ReceiptOutcome>(2); }),
+                     {"Receipt.outcome", "2", "at most 1"});
+  check_out_of_range(Refused{static_cast<RefusalCode>(9), "text"}, {"Refused.code", "9", "at most 8"});
+}
+
+TEST_CASE("no incarnation and no session is 0") {
+  check_out_of_range(changed<LaneWelcome>([](auto& body) { body.incarnation = 0; }), {"LaneWelcome.incarnation", "0"});
+  check_out_of_range(changed<Weights>([](auto& body) { body.incarnation = 0; }), {"Weights.incarnation", "0"});
+  check_out_of_range(changed<Confirm>([](auto& body) { body.incarnation = 0; }), {"Confirm.incarnation", "0"});
+  check_out_of_range(changed<ShardHello>([](auto& body) { body.incarnation = 0; }), {"ShardHello.incarnation", "0"});
+  check_out_of_range(changed<LaneReport>([](auto& body) { body.incarnation = 0; }), {"LaneReport.incarnation", "0"});
+  check_out_of_range(changed<LaneReport>([](auto& body) {
+                       body.slots_by_session = {{1, 1}, {0, 1}};
+                     }),
+                     {"LaneReport.slots_by_session[1].session", "0"});
+  check_out_of_range(changed<Status>([](auto& body) { body.sessions[0].session = 0; }),
+                     {"Status.sessions[0].session", "0"});
+}
+
+TEST_CASE("lanes lie within their cluster") {
+  check_out_of_range(changed<ShardHello>([](auto& hello) { hello.shards = wire::kMaxShards + 1; }),
+                     {"ShardHello.shards", "65", "64"});
+  check_out_of_range(changed<ShardHello>([](auto& hello) { hello.lanes = wire::kMaxLanes + 1; }),
+                     {"ShardHello.lanes", "17", "16"});
+  check_out_of_range(changed<ShardHello>([](auto& hello) { hello.lane.shard = hello.shards; }),
+                     {"ShardHello.lane", "shard"});
+  check_out_of_range(changed<ShardHello>([](auto& hello) { hello.lane.lane = hello.lanes; }),
+                     {"ShardHello.lane", "lane"});
+  check_out_of_range(changed<LaneReport>([](auto& report) { report.lane.shard = wire::kMaxShards; }),
+                     {"LaneReport.lane", "shard 64"});
+  check_out_of_range(changed<LaneReport>([](auto& report) { report.lane.lane = wire::kMaxLanes; }),
+                     {"LaneReport.lane", "lane 16"});
+  check_out_of_range(changed<WorkerWelcome>([](auto& welcome) { welcome.shards = wire::kMaxShards + 1; }),
+                     {"WorkerWelcome.shards", "65", "64"});
+  check_out_of_range(changed<WorkerWelcome>([](auto& welcome) { welcome.lanes = wire::kMaxLanes + 1; }),
+                     {"WorkerWelcome.lanes", "17", "16"});
+  check_out_of_range(changed<WorkerWelcome>([](auto& welcome) { welcome.addresses[0].lane.shard = welcome.shards; }),
+                     {"WorkerWelcome.addresses.lane"});
+}
+
+TEST_CASE("lists are bounded") {
+  const auto longest = [](const char* field, std::size_t limit) {
+    return std::pair(std::string(field) + " has " + std::to_string(limit + 1), "at most " + std::to_string(limit));
+  };
+  const auto check = [&](const Message& message, const char* field, std::size_t limit) {
+    const auto [has, most] = longest(field, limit);
+    check_out_of_range(message, {has.c_str(), most.c_str()});
+  };
+  check(changed<Pull>([](auto& body) { body.chunks.resize(65537); }), "Pull.chunks", 65536);
+  check(changed<Plan>([](auto& body) { body.factors.resize(kMaxPlannedSteps + 1); }), "Plan.factors", 1024);
+  check(changed<WorkerWelcome>([](auto& body) { body.addresses.resize(1025); }), "WorkerWelcome.addresses", 1024);
+  check(changed<LaneReport>([](auto& body) { body.missing.resize(65); }), "LaneReport.missing", 64);
+  check(changed<LaneReport>([](auto& body) { body.statistics.resize(1025); }), "LaneReport.statistics", 1024);
+  check(changed<LaneReport>([](auto& body) { body.slots_by_session.resize(1025); }), "LaneReport.slots_by_session",
+        1024);
+  check(changed<Status>([](auto& body) { body.sessions.resize(1025); }), "Status.sessions", 1024);
+}
+
+TEST_CASE("a million entries that share one table are refused without being copied") {
+  auto status = valid<Status>();
+  status.sessions.resize(100'000);
+  check_message_refused(status, RefusalCode::malformed, {"not a Ballast message"});
+}
+
+// Every string that is not free text, by the field's name in refusals.
+template <typename Check>
+void for_each_string(Check check) {
+  check("LaneHello.spec_digest", [](auto text) { return changed<LaneHello>([&](auto& m) { m.spec_digest = text; }); });
+  check("LaneHello.layout_digest",
+        [](auto text) { return changed<LaneHello>([&](auto& m) { m.layout_digest = text; }); });
+  check("WorkerHello.name", [](auto text) { return changed<WorkerHello>([&](auto& m) { m.name = text; }); });
+  check("Heartbeat.fingerprint", [](auto text) { return changed<Heartbeat>([&](auto& m) { m.fingerprint = text; }); });
+  check("WorkerWelcome.spec_digest",
+        [](auto text) { return changed<WorkerWelcome>([&](auto& m) { m.spec_digest = text; }); });
+  check("WorkerWelcome.layout_digest",
+        [](auto text) { return changed<WorkerWelcome>([&](auto& m) { m.layout_digest = text; }); });
+  check("WorkerWelcome.addresses.address",
+        [](auto text) { return changed<WorkerWelcome>([&](auto& m) { m.addresses[0].address = text; }); });
+  check("ShardHello.spec_digest",
+        [](auto text) { return changed<ShardHello>([&](auto& m) { m.spec_digest = text; }); });
+  check("ShardHello.layout_digest",
+        [](auto text) { return changed<ShardHello>([&](auto& m) { m.layout_digest = text; }); });
+  check("ShardHello.address", [](auto text) { return changed<ShardHello>([&](auto& m) { m.address = text; }); });
+  check("Status.phase", [](auto text) { return changed<Status>([&](auto& m) { m.phase = text; }); });
+  check("Status.sessions.name", [](auto text) { return changed<Status>([&](auto& m) { m.sessions[0].name = text; }); });
+  check("Status.sessions.fingerprint",
+        [](auto text) { return changed<Status>([&](auto& m) { m.sessions[0].fingerprint = text; }); });
+}
+
+TEST_CASE("strings are bounded and printable") {
+  for_each_string([](const char* field, auto with) {
+    check_out_of_range(with(std::string(4097, 'x')), {field, "4097", "4096"});
+    check_message_refused(with(std::string("two\nlines")), RefusalCode::malformed, {field, "0x0a at byte 3"});
+    check_message_refused(with(std::string("nul\0", 4)), RefusalCode::malformed, {field, "0x00 at byte 3"});
+    check_message_refused(with(std::string("caf\xE9")), RefusalCode::malformed,
+                          {field, "invalid UTF-8 0xe9 at byte 3"});
+  });
+}
+
+TEST_CASE("a job is text of at most 1 MiB") {
+  check_out_of_range(changed<WorkerWelcome>([](auto& welcome) { welcome.job.assign((1U << 20U) + 1, 'j'); }),
+                     {"WorkerWelcome.job", "1048577", "1048576"});
+  check_message_refused(changed<WorkerWelcome>([](auto& welcome) { welcome.job = "job: a\x1b\n"; }),
+                        RefusalCode::malformed, {"WorkerWelcome.job", "0x1b at byte 6"});
+}
+
+TEST_CASE("free text is checked by the receiver too") {
+  const auto check = [](const char* field, schema::Body kind, auto create) {
+    flatbuffers::FlatBufferBuilder builder;
+    const auto body = create(builder, builder.CreateString("one\ntwo"));
+    schema::FinishEnvelopeBuffer(builder, schema::CreateEnvelope(builder, kProtocolVersion, kind, body.Union()));
+    check_refused(decode(bytes_of(builder), 0, false), RefusalCode::malformed, {field, "0x0a at byte 3"});
+  };
+  using Builder = flatbuffers::FlatBufferBuilder;
+  using Text = flatbuffers::Offset<flatbuffers::String>;
+  check("Refused.text", schema::Body::Refused, [](Builder& builder, Text text) {
+    return schema::CreateRefused(builder, schema::RefusalCode::too_many, text);
+  });
+  check("Goodbye.reason", schema::Body::Goodbye,
+        [](Builder& builder, Text text) { return schema::CreateGoodbye(builder, text); });
+  check("Finish.failure", schema::Body::JobFinish,
+        [](Builder& builder, Text text) { return schema::CreateJobFinish(builder, 1, 2, text); });
+  check("Status.failure", schema::Body::Status,
+        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, text); });
+  check("LaneReport.failure", schema::Body::LaneReport, [](Builder& builder, Text text) {
+    schema::LaneReportBuilder report(builder);
+    report.add_failure(text);
+    return report.Finish();
+  });
+}
+
+TEST_CASE("numbers are finite where anything else makes no sense") {
+  for (const float bad : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                          std::numeric_limits<float>::quiet_NaN()}) {
+    check_out_of_range(changed<Plan>([&](auto& plan) {
+                         plan.factors = {{0.1F}, {bad}};
+                       }),
+                       {"Plan.factors[1].learning_rate", "finite"});
+    check_out_of_range(changed<LaneReport>([&](auto& report) { report.statistics[0].correct = bad; }),
+                       {"LaneReport.statistics[0].correct", "finite"});
+    check_out_of_range(changed<LaneReport>([&](auto& report) { report.statistics[0].examples = bad; }),
+                       {"LaneReport.statistics[0].examples", "finite"});
+    check_out_of_range(changed<Status>([&](auto& status) { status.test_accuracy = double{bad}; }),
+                       {"Status.test_accuracy", "finite"});
+  }
+}
+
+TEST_CASE("counts agree with each other") {
+  check_out_of_range(changed<EvaluationResult>([](auto& result) {
+                       result.correct = 11;
+                       result.examples = 10;
+                     }),
+                     {"EvaluationResult.correct", "11", "10"});
+  check_out_of_range(changed<Plan>([](auto& plan) {
+                       plan.first = std::numeric_limits<Step>::max() - 1;
+                       plan.factors.resize(2);
+                     }),
+                     {"Plan.first", "18446744073709551614"});
+}
+
+// 64-bit numbers written as pairs of 32-bit ones, so that they lie at 4 modulo 8 for one of the two paddings.
+TEST_CASE("a list that is not aligned is refused rather than read") {
+  int refused = 0;
+  for (const bool padded : {false, true}) {
+    flatbuffers::FlatBufferBuilder builder;
+    if (padded) {
+      builder.PushElement(std::uint32_t{0});
+    }
+    builder.StartVector(4, sizeof(std::uint32_t));
+    for (const std::uint32_t half : {1U, 2U, 3U, 4U}) {
+      builder.PushElement(half);
+    }
+    const flatbuffers::Offset<flatbuffers::Vector<std::uint64_t>> missing(builder.EndVector(2));
+    schema::LaneReportBuilder report(builder);
+    report.add_incarnation(1);
+    report.add_missing(missing);
+    const auto body = report.Finish();
+    schema::FinishEnvelopeBuffer(
+        builder, schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::LaneReport, body.Union()));
+    const auto decoded = decode(bytes_of(builder), 0, false);
+    if (std::holds_alternative<Refused>(decoded)) {
+      ++refused;
+      check_refused(decoded, RefusalCode::malformed, {"LaneReport.missing", "aligned"});
+    }
+  }
+  CHECK(refused == 1);
+}
+
+}  // namespace
+}  // namespace ballast

@@ -1,0 +1,136 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "tests/unit/wire/random_message.h"
+#include "tests/unit/wire/wire_test.h"
+
+namespace ballast {
+namespace {
+
+TEST_CASE("every message with random fields comes back equal") {
+  RandomMessages random(20240611);
+  Encoder encoder;  // one for all: nothing of a message may stay for the next
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    for (int i = 0; i < 200; ++i) {
+      const auto message = random.of_kind(kind);
+      check_decodes_to(encoder.encode(message), message);
+    }
+  }
+}
+
+TEST_CASE("messages that may be all default come back equal") {
+  check_decodes_to(encoded(LaneHello{}), LaneHello{});
+  check_decodes_to(encoded(Pull{}), Pull{});
+  check_decodes_to(encoded(Heartbeat{}), Heartbeat{});
+  check_decodes_to(encoded(WorkerWelcome{}), WorkerWelcome{});
+  check_decodes_to(encoded(Assign{}), Assign{});
+  check_decodes_to(encoded(Plan{}), Plan{});
+  check_decodes_to(encoded(Finish{}), Finish{});
+  check_decodes_to(encoded(StatusRequest{}), StatusRequest{});
+  check_decodes_to(encoded(Status{}), Status{});
+}
+
+TEST_CASE("lists and strings at their limits come back equal") {
+  Pull pull{1, 2, std::vector<ChunkId>(wire::kMaxPullChunks)};
+  for (std::size_t i = 0; i < pull.chunks.size(); ++i) {
+    pull.chunks[i] = static_cast<ChunkId>(i * 7);
+  }
+  check_decodes_to(encoded(pull), pull);
+
+  const std::string longest(wire::kMaxTextBytes, 'x');
+  WorkerWelcome welcome{std::string(wire::kMaxJobBytes, 'j'), longest, longest, wire::kMaxShards, wire::kMaxLanes, {}};
+  welcome.addresses.assign(wire::kMaxAddresses, {{wire::kMaxShards - 1, wire::kMaxLanes - 1}, longest});
+  check_decodes_to(encoded(welcome), welcome);
+
+  LaneReport report;
+  report.incarnation = 1;
+  report.missing.assign(wire::kMaxMissingWords, ~std::uint64_t{0});
+  report.statistics.assign(kMaxPlannedSteps, {1, 2, 3, 4});
+  report.slots_by_session.assign(kMaxSessions, {5, 6});
+  check_decodes_to(encoded(report), report);
+
+  const Plan plan{1, 2, std::vector<StepFactors>(kMaxPlannedSteps, {0.5F}), 3};
+  check_decodes_to(encoded(plan), plan);
+
+  Status status;
+  status.sessions.assign(kMaxSessions, {7, longest, true, 8, 9, longest, {}});
+  check_decodes_to(encoded(status), status);
+}
+
+TEST_CASE("a header may lie at any address") {
+  RandomMessages random(7);
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    auto message = random.of_kind(kind);
+    if (auto* pull = std::get_if<Pull>(&message)) {
+      pull->chunks.assign(1000, 3);  // larger than the small copy
+    }
+    const auto header = encoded(message);
+    for (std::size_t shift = 0; shift < 16; ++shift) {
+      std::vector<std::byte> shifted(shift + header.size());
+      std::memcpy(shifted.data() + shift, header.data(), header.size());
+      check_decodes_to(std::span(shifted).subspan(shift), message);
+    }
+  }
+}
+
+TEST_CASE("a diverging loss is told as it is") {
+  for (const float loss : {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    LaneReport report;
+    report.incarnation = 1;
+    report.statistics = {{3, loss, 1, 2}};
+    const auto decoded = decode(encoded(report), 0, false);
+    const auto& back = std::get<LaneReport>(std::get<Message>(decoded)).statistics.at(0).loss;
+    CHECK(std::isnan(back) == std::isnan(loss));
+    CHECK(std::isinf(back) == std::isinf(loss));
+  }
+}
+
+TEST_CASE("free text is made fit to be sent instead of being refused") {
+  const auto text_of = [](const Message& message) {
+    return std::get<Finish>(std::get<Message>(decode(encoded(message), 0, false))).failure;
+  };
+  CHECK(text_of(Finish{1, 2, "disk full\non \x1b[31mshard\xFF 3"}) == "disk full on  [31mshard  3");
+  // 3-byte characters, which 4096 is no multiple of: none is cut in two.
+  std::string euros;
+  for (int i = 0; i < 2000; ++i) {
+    euros += "\xE2\x82\xAC";
+  }
+  CHECK(text_of(Finish{1, 2, euros}) == euros.substr(0, 4095));
+}
+
+TEST_CASE("every message has its name and only two carry a payload") {
+  const std::array<std::pair<Message, const char*>, kKinds> names = {{{LaneHello{}, "LaneHello"},
+                                                                      {Pull{}, "Pull"},
+                                                                      {Push{}, "Push"},
+                                                                      {LaneWelcome{}, "LaneWelcome"},
+                                                                      {Receipt{}, "Receipt"},
+                                                                      {Weights{}, "Weights"},
+                                                                      {Gone{}, "Gone"},
+                                                                      {Stale{}, "Stale"},
+                                                                      {Refused{}, "Refused"},
+                                                                      {WorkerHello{}, "WorkerHello"},
+                                                                      {Heartbeat{}, "Heartbeat"},
+                                                                      {EvaluationResult{}, "EvaluationResult"},
+                                                                      {Goodbye{}, "Goodbye"},
+                                                                      {WorkerWelcome{}, "WorkerWelcome"},
+                                                                      {Assign{}, "Assign"},
+                                                                      {ShardHello{}, "ShardHello"},
+                                                                      {LaneReport{}, "LaneReport"},
+                                                                      {Confirm{}, "Confirm"},
+                                                                      {Plan{}, "Plan"},
+                                                                      {Persist{}, "Persist"},
+                                                                      {Finish{}, "Finish"},
+                                                                      {StatusRequest{}, "StatusRequest"},
+                                                                      {Status{}, "Status"}}};
+  for (const auto& [message, name] : names) {
+    const std::string_view expected = name;
+    CHECK(message_name(message) == expected);
+    CHECK(carries_payload(message) == (expected == "Push" || expected == "Weights"));
+  }
+}
+
+}  // namespace
+}  // namespace ballast
