@@ -38,18 +38,6 @@ struct LeadConfig {
   Micros linger = 3'000'000;
 };
 
-// What the lead makes durable before it acts on it.
-struct TimelineRecord {
-  Timeline timeline = 0;
-  Step base = 0;
-  std::vector<Incarnation> incarnations;  // by shard
-};
-struct FinishedRecord {
-  Timeline timeline = 0;
-  Step step = 0;
-};
-using LedgerRecord = std::variant<TimelineRecord, FinishedRecord>;
-
 namespace lead {
 
 // ---- events
@@ -83,6 +71,18 @@ struct SendToLane {
   Incarnation incarnation = 0;
   Message message;
 };
+// What the lead makes durable before it acts on it.
+struct TimelineRecord {
+  Timeline timeline = 0;
+  Step base = 0;
+  std::vector<Incarnation> incarnations;  // by shard
+};
+struct FinishedRecord {
+  Timeline timeline = 0;
+  Step step = 0;
+};
+using LedgerRecord = std::variant<TimelineRecord, FinishedRecord>;
+
 // Make the record durable, then say LedgerWritten. One at a time.
 struct WriteLedger {
   LedgerRecord record;
