@@ -13,7 +13,8 @@ namespace ballast {
 
 inline constexpr std::uint64_t kArenaAlignment = 64;       // bytes; every parameter begins on such a boundary
 inline constexpr std::uint64_t kMaxChunkBytes = 1U << 20;  // bytes of one chunk at most
-inline constexpr std::uint32_t kStatisticsFloats = 16;     // the statistics chunk; see StepStatistics
+inline constexpr std::uint64_t kMaxArenaFloats = std::uint64_t{1} << 38U;  // 1 TiB: a shape beyond it is a mistake
+inline constexpr std::uint32_t kStatisticsFloats = 16;                     // the statistics chunk; see StepStatistics
 
 // Where one parameter lies. Offsets and counts are in floats, not bytes.
 struct Extent {
@@ -44,14 +45,15 @@ struct Arena {
 
 // Lays the parameters out in declaration order and cuts them into chunks. Neighbouring parameters of one group share
 // chunks; a group's change or kMaxChunkBytes begins a new chunk. Padding between parameters belongs to chunks and is
-// always zero.
+// always zero. Throws std::invalid_argument naming the parameter: a name used twice or empty, an extent of 0, an arena
+// of more than kMaxArenaFloats.
 Arena lay_out(std::vector<Parameter> parameters);
 
 // A digest of the layout (names, shapes, groups, chunk bounds): two processes that agree on it agree on every offset.
 std::string layout_digest(const Arena& arena);
 
 // Which shard and which of its lanes own each chunk. Balanced by bytes; a function of (arena, shards, lanes) alone, and
-// the shard of a chunk does not depend on lanes.
+// the shard of a chunk does not depend on lanes. Throws std::invalid_argument for 0 shards or 0 lanes.
 struct Owner {
   std::uint32_t shard = 0;
   std::uint32_t lane = 0;
