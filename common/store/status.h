@@ -1,0 +1,51 @@
+// How storage reports failure: error values with a text for a person. Nothing on a disk can throw or abort.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace ballast {
+
+enum class StoreCode : std::uint8_t {
+  ok,
+  missing,   // no database there
+  in_use,    // another process has it open
+  mismatch,  // a database of another job, shard, layout or format
+  corrupt,   // bytes that are not what was written
+  io,        // the disk or the operating system refused
+};
+
+// The outcome of a storage operation. A text names the database and, where there is one, the key and the remedy.
+class [[nodiscard]] StoreStatus {
+ public:
+  StoreStatus() = default;
+  StoreStatus(StoreCode code, std::string text) : code_(code), text_(std::move(text)) {}
+
+  [[nodiscard]] bool ok() const { return code_ == StoreCode::ok; }
+  [[nodiscard]] StoreCode code() const { return code_; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  StoreCode code_ = StoreCode::ok;
+  std::string text_;
+};
+
+// A value, or why there is none.
+template <typename T>
+class [[nodiscard]] StoreResult {
+ public:
+  StoreResult(T value) : state_(std::move(value)) {}              // NOLINT: both convert on return
+  StoreResult(StoreStatus status) : state_(std::move(status)) {}  // NOLINT; never an ok status
+
+  [[nodiscard]] bool ok() const { return std::holds_alternative<T>(state_); }
+  [[nodiscard]] const StoreStatus& status() const { return std::get<StoreStatus>(state_); }
+  [[nodiscard]] const T& value() const { return std::get<T>(state_); }
+  [[nodiscard]] T& value() { return std::get<T>(state_); }
+
+ private:
+  std::variant<T, StoreStatus> state_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,101 @@
+// The storage seam: an ordered map of bytes to bytes that survives a crash. Two implementations: RocksDB, and memory,
+// which forgets what was not synced when it is told to crash.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/store/status.h"
+
+namespace ballast {
+
+// Puts and deletes that happen together or not at all, in order.
+class WriteBatch {
+ public:
+  struct Operation {
+    std::string key;
+    std::optional<std::string> value;  // none: delete
+  };
+
+  WriteBatch& put(std::string key, std::string value) {
+    operations_.push_back({std::move(key), std::move(value)});
+    return *this;
+  }
+  WriteBatch& erase(std::string key) {
+    operations_.push_back({std::move(key), std::nullopt});
+    return *this;
+  }
+  [[nodiscard]] const std::vector<Operation>& operations() const { return operations_; }
+
+ private:
+  std::vector<Operation> operations_;
+};
+
+enum class Sync : bool {
+  no,   // survives a crash of the process, not of the machine
+  yes,  // this write and every earlier one survive a power cut once the call returns
+};
+
+// Thread-safe: any thread may call anything.
+class Store {
+ public:
+  // Returns false to end the scan. The views are valid during the call only.
+  using Visitor = std::function<bool(std::string_view key, std::string_view value)>;
+
+  virtual ~Store() = default;
+
+  virtual StoreStatus write(const WriteBatch& batch, Sync sync) = 0;
+  [[nodiscard]] virtual StoreResult<std::optional<std::string>> get(std::string_view key) const = 0;
+  // Visits the keys that begin with `prefix`, in byte order.
+  [[nodiscard]] virtual StoreStatus scan(std::string_view prefix, const Visitor& visit) const = 0;
+  // For messages: the folder of the database.
+  [[nodiscard]] virtual const std::string& path() const = 0;
+};
+
+enum class OpenMode : std::uint8_t {
+  create,     // open, or make a new one, with the folders above it
+  existing,   // open; `missing` if there is none
+  read_only,  // look without taking the lock: what the owner wrote until now; every write is refused
+};
+
+// A database in the folder `path`. One process at a time may have it open for writing: a second is told `in_use`, with
+// the owner's process id where the system tells it.
+StoreResult<std::unique_ptr<Store>> open_rocksdb(const std::filesystem::path& path, OpenMode mode);
+
+// A store in memory, for simulations and tests.
+class MemoryStore final : public Store {
+ public:
+  explicit MemoryStore(std::string path = "memory") : path_(std::move(path)) {}
+
+  StoreStatus write(const WriteBatch& batch, Sync sync) override;
+  [[nodiscard]] StoreResult<std::optional<std::string>> get(std::string_view key) const override;
+  [[nodiscard]] StoreStatus scan(std::string_view prefix, const Visitor& visit) const override;
+  [[nodiscard]] const std::string& path() const override { return path_; }
+
+  // Power cut: what no synced write has covered is gone.
+  void crash();
+  // Every write from now on fails with this text and changes nothing; empty: writes work again.
+  void fail_writes(std::string text);
+
+ private:
+  using Content = std::map<std::string, std::string, std::less<>>;
+  static void apply(const WriteBatch& batch, Content& content);
+
+  std::string path_;
+  mutable std::mutex mutex_;
+  Content current_;
+  Content durable_;
+  std::vector<WriteBatch> unsynced_;  // applied to current_ but not to durable_
+  std::string write_failure_;
+};
+
+}  // namespace ballast
