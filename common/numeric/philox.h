@@ -1,6 +1,6 @@
-// Counter-based random numbers: Philox4x32-10 of J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel Random
-// Numbers: As Easy as 1, 2, 3", SC'11. A draw is a function of (key, index) alone: nothing here has a state, so any
-// process may make any draw, in any order, and get the same bits.
+// Counter-based random numbers: Philox4x32-10 of J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw, "Parallel
+// Random Numbers: As Easy as 1, 2, 3", SC'11. A draw is a function of (key, index) alone: nothing here has a state, so
+// any process may make any draw, in any order, and get the same bits.
 #pragma once
 
 #include <array>
@@ -50,9 +50,9 @@ constexpr std::uint32_t bounded_from(std::uint32_t bits, std::uint32_t bound) {
   return static_cast<std::uint32_t>((std::uint64_t{bits} * bound) >> 32U);
 }
 
-// All draws of one RandomKey. Immutable, hence thread-safe. A key of 192 bits does not fit into Philox's key and counter
-// beside a 64-bit index, so the seed first encrypts the rest of the key; the result is the stream's own key and the upper
-// half of its counter.
+// All draws of one RandomKey. Immutable, hence thread-safe. A key of 192 bits does not fit into Philox's key and
+// counter beside a 64-bit index, so the seed first encrypts the rest of the key; the result is the stream's own key and
+// the upper half of its counter.
 class RandomStream {
  public:
   constexpr explicit RandomStream(const RandomKey& key)

@@ -18,10 +18,10 @@ struct SgdFactors {
 //   momentum_buffer = momentum * momentum_buffer + g
 //   new_weights = weights - learning_rate * momentum_buffer
 //
-// With momentum 0 the buffer is neither read nor written (it may be empty) and new_weights = weights - learning_rate * g.
-// Every product and sum is rounded on its own, so the bits depend neither on vector width nor on where a slice begins.
-// All spans have equal sizes and don't overlap; std::invalid_argument if the sizes differ. `gradient.data()` may have any
-// alignment. Thread-safe for disjoint outputs.
+// With momentum 0 the buffer is neither read nor written (it may be empty) and new_weights = weights - learning_rate *
+// g. Every product and sum is rounded on its own, so the bits depend neither on vector width nor on where a slice
+// begins. All spans have equal sizes and don't overlap; std::invalid_argument if the sizes differ. `gradient.data()`
+// may have any alignment. Thread-safe for disjoint outputs.
 void sgd_step(std::span<const float> weights, std::span<const float> gradient, std::span<float> momentum_buffer,
               std::span<float> new_weights, const SgdFactors& factors);
 

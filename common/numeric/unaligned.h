@@ -1,4 +1,5 @@
-// Floats at addresses of any alignment, read and written without undefined behaviour; compilers vectorise loops of these.
+// Floats at addresses of any alignment, read and written without undefined behaviour; compilers vectorise loops of
+// these.
 #pragma once
 
 #include <cstddef>

@@ -11,8 +11,8 @@
 
 namespace ballast {
 
-// The folders searched for MNIST's files, in order: the worker's path, the job's path, $BALLAST_DATA and its `mnist`, the
-// cache folder's `mnist`. What is not set is left out.
+// The folders searched for MNIST's files, in order: the worker's path, the job's path, $BALLAST_DATA and its `mnist`,
+// the cache folder's `mnist`. What is not set is left out.
 std::vector<std::filesystem::path> mnist_folders(const DataSpec& spec, const std::string& worker_path);
 
 // MNIST, or any idx files of the same shapes and names, wholly in memory as 8-bit pixels. Takes the first folder that

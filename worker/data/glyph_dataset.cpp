@@ -1,8 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
-#include <utility>
-#include <vector>
+#include <stdexcept>
+#include <string>
 
 #include "common/numeric/sha256.h"
 #include "worker/data/datasets.h"
@@ -14,13 +15,14 @@ namespace {
 
 constexpr std::uint32_t kDefaultTrain = 20000;
 constexpr std::uint32_t kDefaultTest = 4000;
-constexpr std::uint32_t kMostCached = 1U << 17U;  // glyphs of a split kept after they were first drawn; 98 MiB
-constexpr std::uint32_t kProbe = 16;              // glyphs of each split that the digest draws
+constexpr std::uint32_t kMostExamples = 1U << 24U;  // of a split: an epoch's order of them takes 64 MiB
+constexpr std::uint32_t kMostCached = 1U << 17U;    // glyphs of a split kept after they were first drawn; 98 MiB
+constexpr std::uint32_t kProbe = 16;                // glyphs of each split that the digest draws
 
 using Pixels = std::array<std::uint8_t, kGlyphPixels>;
 
-// Glyphs drawn at their first use and kept, as 8-bit grey. Thread-safe without locks: whoever claims an empty place draws
-// into it, whoever meets a place being drawn draws for itself.
+// Glyphs drawn at their first use and kept, as 8-bit grey. Thread-safe without locks: whoever claims an empty place
+// draws into it, whoever meets a place being drawn draws for itself.
 class Cache {
  public:
   Cache(Split split, std::uint32_t count)
@@ -97,8 +99,15 @@ class Glyphs : public Dataset {
 }  // namespace
 
 std::unique_ptr<Dataset> make_glyphs(const DataSpec& spec) {
-  return std::make_unique<Glyphs>(spec.train_examples == 0 ? kDefaultTrain : spec.train_examples,
-                                  spec.test_examples == 0 ? kDefaultTest : spec.test_examples);
+  const auto size = [](std::uint32_t wanted, std::uint32_t otherwise, const char* key) {
+    if (wanted > kMostExamples) {
+      throw std::runtime_error("data." + std::string(key) + " is " + std::to_string(wanted) +
+                               ", but data set glyphs has at most " + std::to_string(kMostExamples) + " in a split");
+    }
+    return wanted == 0 ? otherwise : wanted;
+  };
+  return std::make_unique<Glyphs>(size(spec.train_examples, kDefaultTrain, "train_examples"),
+                                  size(spec.test_examples, kDefaultTest, "test_examples"));
 }
 
 }  // namespace ballast

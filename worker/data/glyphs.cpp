@@ -14,21 +14,21 @@ namespace {
 constexpr std::uint64_t kSeed = 0x42616c6c617374;
 
 // How far glyphs vary. Tuned so that 20,000 examples teach a small perceptron about 95 % and LeNet-5 about 99 %.
-constexpr float kBend = 0.22F;          // reach of the bending field, of the glyph's box
-constexpr float kMinHeight = 15.0F;     // pixels
-constexpr float kMaxHeight = 21.0F;
-constexpr float kMinAspect = 0.62F;     // width / height
+constexpr float kBend = 0.26F;       // reach of the bending field, of the glyph's box
+constexpr float kMinHeight = 14.5F;  // pixels
+constexpr float kMaxHeight = 20.5F;
+constexpr float kMinAspect = 0.62F;  // width / height
 constexpr float kMaxAspect = 0.95F;
-constexpr float kShear = 0.25F;         // sideways for each unit of height, either way
-constexpr float kHalfTurn = 0.13F;      // tangent of half the largest rotation: about 15 degrees either way
-constexpr float kShift = 2.5F;          // pixels, either way, on each axis
-constexpr float kMinRadius = 0.65F;     // of the pen, pixels
+constexpr float kShear = 0.25F;      // sideways for each unit of height, either way
+constexpr float kHalfTurn = 0.13F;   // tangent of half the largest rotation: about 15 degrees either way
+constexpr float kShift = 2.75F;      // pixels, either way, on each axis
+constexpr float kMinRadius = 0.65F;  // of the pen, pixels
 constexpr float kMaxRadius = 1.65F;
-constexpr float kPressure = 0.5F;       // change of the radius across the box, relative
-constexpr float kMinEdge = 0.9F;        // pixels over which the ink fades: the blur
+constexpr float kPressure = 0.5F;  // change of the radius across the box, relative
+constexpr float kMinEdge = 0.9F;   // pixels over which the ink fades: the blur
 constexpr float kMaxEdge = 1.8F;
-constexpr float kMinInk = 0.7F;         // darkness
-constexpr float kMaxNoise = 0.12F;      // of the full range, either way
+constexpr float kMinInk = 0.7F;     // darkness
+constexpr float kMaxNoise = 0.12F;  // of the full range, either way
 
 constexpr int kPiecesPerSpan = 5;  // straight pieces between two points of a stroke
 constexpr float kMiddle = static_cast<float>(kGlyphSide) / 2.0F;

@@ -95,8 +95,8 @@ void require_end(ByteSource& source) {
   const std::uint64_t end = source.offset();
   std::array<std::uint8_t, 1> byte{};
   if (source.read(byte) != 0) {
-    source.fail(end, std::string("expected the end of the file, found more bytes than the header tells of") +
-                         kFetchAgain);
+    source.fail(end,
+                std::string("expected the end of the file, found more bytes than the header tells of") + kFetchAgain);
   }
 }
 

@@ -130,19 +130,19 @@ std::unique_ptr<Dataset> open_mnist(const DataSpec& spec, const std::string& wor
   std::string looked_at;
   for (const fs::path& folder : mnist_folders(spec, worker_path)) {
     if (const auto paths = files_in(folder)) {
-      return std::make_unique<Mnist>(
-          cut(read_idx_examples((*paths)[0], (*paths)[1]), spec.train_examples, kTrainExamples, "train_examples",
-              (*paths)[0]),
-          cut(read_idx_examples((*paths)[2], (*paths)[3]), spec.test_examples, kTestExamples, "test_examples",
-              (*paths)[2]));
+      return std::make_unique<Mnist>(cut(read_idx_examples((*paths)[0], (*paths)[1]), spec.train_examples,
+                                         kTrainExamples, "train_examples", (*paths)[0]),
+                                     cut(read_idx_examples((*paths)[2], (*paths)[3]), spec.test_examples, kTestExamples,
+                                         "test_examples", (*paths)[2]));
     }
     looked_at += (looked_at.empty() ? "" : ", ") + folder.string();
   }
-  throw std::runtime_error("data set mnist: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
-                           "t10k-labels-idx1-ubyte (plain or .gz) were not found in " +
-                           (looked_at.empty() ? "any folder (none is configured)" : looked_at) +
-                           "; set data.path or $BALLAST_DATA to their folder, or use data set glyphs, which needs no "
-                           "files");
+  throw std::runtime_error(
+      "data set mnist: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
+      "t10k-labels-idx1-ubyte (plain or .gz) were not found in " +
+      (looked_at.empty() ? "any folder (none is configured)" : looked_at) +
+      "; set data.path or $BALLAST_DATA to their folder, or use data set glyphs, which needs no "
+      "files");
 }
 
 }  // namespace ballast

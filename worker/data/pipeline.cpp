@@ -122,11 +122,11 @@ struct Pipeline::Impl {
   EpochOrders orders;
 
   std::mutex mutex;
-  std::condition_variable_any work;   // an entry was queued
-  std::condition_variable finished;   // the reader is done with an entry
-  std::list<Entry> entries;           // in the order of the hints; at most one being read
-  std::deque<std::uint64_t> steps;    // hinted last, newest at the back
-  std::jthread reader;                // last: stops and joins before the rest goes
+  std::condition_variable_any work;  // an entry was queued
+  std::condition_variable finished;  // the reader is done with an entry
+  std::list<Entry> entries;          // in the order of the hints; at most one being read
+  std::deque<std::uint64_t> steps;   // hinted last, newest at the back
+  std::jthread reader;               // last: stops and joins before the rest goes
 };
 
 Pipeline::Pipeline(const Dataset& dataset, const TrainingSpec& training) {

@@ -34,9 +34,7 @@ std::unique_ptr<Dataset> open_dataset(const DataSpec& spec, const std::string& w
 struct SlotExamples {
   std::vector<float> features;
   std::vector<std::int32_t> labels;
-  [[nodiscard]] Batch batch() const {
-    return {static_cast<std::uint32_t>(labels.size()), features, labels};
-  }
+  [[nodiscard]] Batch batch() const { return {static_cast<std::uint32_t>(labels.size()), features, labels}; }
 };
 
 // The order of examples and the cutting of a step's batch into slots, as pure functions of (seed, epoch, step, slot):
@@ -45,14 +43,17 @@ struct SlotExamples {
 // Reads the next slots in a background thread. One thread calls prefetch and take.
 class Pipeline {
  public:
+  // `dataset` must outlive the pipeline. Throws std::invalid_argument if it is empty or the batch can't be cut.
   Pipeline(const Dataset& dataset, const TrainingSpec& training);
   ~Pipeline();
   Pipeline(const Pipeline&) = delete;
   Pipeline& operator=(const Pipeline&) = delete;
 
-  // Says which slots are wanted soon. Slots not among the latest hints may be dropped. Never blocks.
+  // Says which slots are wanted soon. The hints of the last two distinct steps are kept, older ones dropped, so at most
+  // 2 * batch examples wait. Does not wait for any reading.
   void prefetch(std::uint64_t step, std::span<const std::uint32_t> slots);
-  // The examples of (step, slot): waits for the reader if they were hinted and are not ready, reads them here otherwise.
+  // The examples of (step, slot): waits for the reader if it has begun with them, reads them here if it has not. Throws
+  // what reading them threw, in whichever thread; std::out_of_range for a slot that the job does not have.
   SlotExamples take(std::uint64_t step, std::uint32_t slot);
 
  private:

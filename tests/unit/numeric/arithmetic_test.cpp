@@ -55,7 +55,7 @@ constexpr std::size_t kSizes[] = {0, 1, 3, 4, 7, 8, 15, 16, 17, 31, 64, 1000, 40
 class Shifted {
  public:
   Shifted(const std::vector<float>& values, std::size_t shift)
-      : bytes_(values.size() * sizeof(float) + 64), count_(values.size()) {
+      : bytes_(values.size() * sizeof(float) + 128), count_(values.size()) {
     const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data());
     begin_ = bytes_.data() + (64 - address % 64) % 64 + shift;
     if (!values.empty()) {
@@ -96,8 +96,7 @@ TEST_CASE("add_into gives the scalar sum's bits at any alignment and size") {
 }
 
 TEST_CASE("sgd_step gives the scalar definition's bits") {
-  const SgdFactors cases[] = {
-      {0.1F, 0, 0}, {0.1F, 0, 1e-4F}, {0.1F, 0.9F, 0}, {0.1F, 0.9F, 1e-4F}, {0.0F, 0.9F, 0.5F}};
+  const SgdFactors cases[] = {{0.1F, 0, 0}, {0.1F, 0, 1e-4F}, {0.1F, 0.9F, 0}, {0.1F, 0.9F, 1e-4F}, {0.0F, 0.9F, 0.5F}};
   for (const SgdFactors& factors : cases) {
     for (const std::size_t size : kSizes) {
       const std::vector<float> weights = sample(size, 2);
