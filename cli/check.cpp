@@ -1,0 +1,50 @@
+#include "cli/check.h"
+
+#include <cstdio>
+
+#include "common/job/job.h"
+#include "common/job/load.h"
+
+namespace ballast {
+
+namespace {
+
+unsigned long long number(std::uint64_t value) { return value; }
+
+std::uint64_t count_parameters(const Arena& arena) {
+  std::uint64_t count = 0;
+  for (const auto& extent : arena.extents) {
+    count += extent.elements;
+  }
+  return count;
+}
+
+void print_summary(const Job& job) {
+  const auto& training = job.spec.training;
+  const auto& cluster = job.spec.cluster;
+  std::printf("job         %s: %s on %s\n", job.spec.job.c_str(), job.spec.model.name.c_str(),
+              job.spec.data.name.c_str());
+  std::printf("steps       %llu, %llu per epoch\n", number(job.steps.steps), number(job.steps.steps_per_epoch));
+  std::printf("examples    %u to train on, %u to test on; %u per step in %u slots of %u\n", job.sizes.train,
+              job.sizes.test, training.batch, training.slots, training.batch / training.slots);
+  std::printf("model       %zu parameters of %llu floats in all, %llu bytes\n", job.arena.parameters.size(),
+              number(count_parameters(job.arena)), number(count_parameters(job.arena) * sizeof(float)));
+  std::printf("chunks      %zu\n", job.arena.chunks.size());
+  std::printf("cluster     %u workers, %u shards of %u lanes, over %s\n", cluster.workers, cluster.shards,
+              cluster.lanes, cluster.transport.c_str());
+  std::printf("job digest  %s\n", job.spec_digest.c_str());
+}
+
+}  // namespace
+
+int check(const std::string& file, const std::vector<std::string>& overrides) {
+  try {
+    print_summary(make_job(load_job(file, overrides)));
+    return 0;
+  } catch (const ConfigError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kExitBadJob;
+  }
+}
+
+}  // namespace ballast

@@ -1,0 +1,14 @@
+// `ballast check`: is this job file good, and what would it do?
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ballast {
+
+inline constexpr int kExitBadJob = 2;
+
+// Prints a summary to standard output, or every mistake to standard error. Returns the exit code.
+int check(const std::string& file, const std::vector<std::string>& overrides);
+
+}  // namespace ballast

@@ -1,0 +1,88 @@
+// The processes of a local run: their command lines, their lives, and the file that lists them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/process.h"
+#include "cli/restarts.h"
+#include "cli/run_folder.h"
+#include "common/job/job.h"
+
+namespace ballast {
+
+using Clock = std::chrono::steady_clock;
+
+enum class Role : std::uint8_t { server, worker };
+
+// One place in the cluster; a worker's place may be taken by several processes after each other.
+struct Member {
+  Role role = Role::server;
+  std::uint32_t index = 0;
+  pid_t pid = 0;               // 0: not running
+  std::uint32_t restarts = 0;  // started again
+  Clock::time_point started;
+  std::optional<Clock::time_point> due;          // a worker's next start
+  std::map<std::string, std::string> addresses;  // lead, lanes, metrics
+  RestartPolicy policy;
+
+  [[nodiscard]] std::string name() const;  // "shard 0", "worker 1"
+};
+
+struct ClusterOptions {
+  bool metrics = false;
+  std::map<std::uint32_t, std::string> worker_faults;  // POINT@STEP by worker; its first life only
+};
+
+// One thread, the main one. Whatever way it ends, no process is left.
+class Cluster {
+ public:
+  Cluster(const Job& job, const RunFolder& folder, ClusterOptions options);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // Shard 0, which hosts the lead.
+  void start_lead();
+  // The lead's address, once shard 0 has written it.
+  [[nodiscard]] std::optional<std::string> lead_address() const;
+  // All others.
+  void start_others(const std::string& lead);
+  void start_again(Member& worker);
+
+  // Notes that the process has ended; null for one that is not ours.
+  Member* ended(pid_t pid);
+  void signal_all(int signal) const;
+
+  [[nodiscard]] std::vector<Member>& members() { return members_; }
+  [[nodiscard]] std::size_t live(Role role) const;
+  [[nodiscard]] std::size_t live() const { return live(Role::server) + live(Role::worker); }
+  [[nodiscard]] std::uint32_t restarts() const;
+  [[nodiscard]] std::filesystem::path log_of(const Member& member) const;
+
+ private:
+  void start(Member& member);
+  [[nodiscard]] Command command_of(Member& member) const;
+  [[nodiscard]] std::vector<std::string> server_arguments(Member& member) const;
+  [[nodiscard]] std::vector<std::string> worker_arguments(Member& member) const;
+  void write_list() const;
+
+  const Job& job_;
+  const RunFolder& folder_;
+  ClusterOptions options_;
+  std::filesystem::path server_program_;
+  std::filesystem::path worker_program_;
+  std::optional<SocketFolder> sockets_;  // ipc only
+  std::string lead_;
+  std::vector<Member> members_;  // shards by index, then workers by index
+};
+
+}  // namespace ballast

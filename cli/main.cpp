@@ -1,0 +1,80 @@
+// ballast: the command line.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "cli/check.h"
+#include "cli/run.h"
+
+namespace {
+
+constexpr const char* kSetHelp = "replace a value of the job file: KEY.PATH=VALUE, as often as wanted";
+
+struct CheckOptions {
+  std::string file;
+  std::vector<std::string> overrides;
+};
+
+// INDEX:POINT@STEP
+void add_fault(ballast::RunOptions& options, const std::string& text) {
+  const auto colon = text.find(':');
+  const auto digits = text.substr(0, colon);
+  if (colon == std::string::npos || digits.empty() || digits.size() > 4 ||
+      digits.find_first_not_of("0123456789") != std::string::npos) {
+    throw CLI::ValidationError("--worker-fault", "'" + text + "' is not INDEX:POINT@STEP");
+  }
+  options.worker_faults[static_cast<std::uint32_t>(std::stoul(digits))] = text.substr(colon + 1);
+}
+
+void define_check(CLI::App& app, CheckOptions& options) {
+  auto* check = app.add_subcommand("check", "check a job file and say what it would do");
+  check->add_option("file", options.file, "the job file")->required();
+  check->add_option("--set", options.overrides, kSetHelp)->type_name("KEY=VALUE")->expected(1)->take_all();
+}
+
+void define_run(CLI::App& app, ballast::RunOptions& options) {
+  auto* run = app.add_subcommand("run", "run a job on a cluster of processes on this machine");
+  run->add_option("job", options.job, "the job file")->required();
+  run->add_option("--workers", options.workers, "worker processes (cluster.workers)");
+  run->add_option("--shards", options.shards, "server processes (cluster.shards)");
+  run->add_option("--lanes", options.lanes, "threads of each server (cluster.lanes)");
+  run->add_option("--set", options.overrides, kSetHelp)->type_name("KEY=VALUE")->expected(1)->take_all();
+  run->add_option("--run-dir", options.run_dir, "folder for databases and logs (default: a new one in ./runs)");
+  run->add_option("--summary", options.summary, "write what came of it to this file, as JSON");
+  run->add_flag("--metrics", options.metrics, "every process serves Prometheus metrics; processes.json says where");
+  run->add_flag("--hold-start", options.hold_start, "begin to train only when all workers are ready");
+  run->add_option_function<std::vector<std::string>>(
+         "--worker-fault",
+         [&options](const std::vector<std::string>& faults) {
+           for (const auto& fault : faults) {
+             add_fault(options, fault);
+           }
+         },
+         "for tests: INDEX:POINT@STEP at which a worker kills itself")
+      ->expected(1)
+      ->take_all()
+      ->group("");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Ballast: a parameter server for distributed deep learning", "ballast");
+  app.require_subcommand(1);
+  CheckOptions check;
+  ballast::RunOptions run;
+  define_check(app, check);
+  define_run(app, run);
+  try {
+    app.parse(argc, argv);
+    return app.got_subcommand("check") ? ballast::check(check.file, check.overrides) : ballast::run(run);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : ballast::kExitBadJob;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ballast: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,164 @@
+#include "cli/progress.h"
+
+#include <sys/ioctl.h>
+
+#include <algorithm>
+#include <array>
+
+namespace ballast {
+
+namespace {
+
+template <typename... Values>
+std::string format(const char* pattern, Values... values) {
+  std::array<char, 128> text{};
+  const int size = std::snprintf(text.data(), text.size(), pattern, values...);  // NOLINT: patterns are literals here
+  return {text.data(), std::min(static_cast<std::size_t>(std::max(size, 0)), text.size() - 1)};
+}
+
+std::size_t count_live(const Status& status) {
+  return static_cast<std::size_t>(
+      std::count_if(status.sessions.begin(), status.sessions.end(), [](const auto& session) { return session.live; }));
+}
+
+// A worker tells its fingerprint when its data and model are loaded.
+std::size_t count_ready(const Status& status) {
+  return static_cast<std::size_t>(
+      std::count_if(status.sessions.begin(), status.sessions.end(),
+                    [](const auto& session) { return session.live && !session.fingerprint.empty(); }));
+}
+
+std::string workers_text(std::size_t count) { return format("%zu worker%s", count, count == 1 ? "" : "s"); }
+
+std::string pace_text(const Status& status, const Pace& pace) {
+  std::string text = format("  %.0f images/s", pace.examples_per_second);
+  if (pace.steps_per_second > 0 && status.steps > status.step) {
+    text += "  " + time_text(static_cast<double>(status.steps - status.step) / pace.steps_per_second) + " left";
+  }
+  return text;
+}
+
+std::size_t columns_of(std::FILE* terminal) {
+  winsize size{};
+  const bool known = ioctl(fileno(terminal), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+}  // namespace
+
+void PaceMeter::observe(const Status& status, Moment now) {
+  if (!samples_.empty() && status.examples < samples_.back().examples) {
+    samples_.clear();  // another timeline counts anew
+  }
+  samples_.push_back({now, status.examples, status.step});
+  while (samples_.size() > 2 && now - samples_.front().at > kWindow) {
+    samples_.pop_front();
+  }
+}
+
+std::optional<Pace> PaceMeter::pace() const {
+  if (samples_.size() < 2) {
+    return std::nullopt;
+  }
+  const auto& first = samples_.front();
+  const auto& last = samples_.back();
+  const double seconds = std::chrono::duration<double>(last.at - first.at).count();
+  if (seconds <= 0) {
+    return std::nullopt;
+  }
+  const auto steps = last.step > first.step ? last.step - first.step : 0;
+  return Pace{static_cast<double>(last.examples - first.examples) / seconds, static_cast<double>(steps) / seconds};
+}
+
+std::string time_text(double seconds) {
+  const auto whole = static_cast<unsigned long long>(std::clamp(seconds, 0.0, 1e9));
+  if (whole < 60) {
+    return format("%llu s", whole);
+  }
+  if (whole < 3600) {
+    return format("%llu:%02llu min", whole / 60, whole % 60);
+  }
+  return format("%llu:%02llu h", whole / 3600, whole / 60 % 60);
+}
+
+std::string status_text(const Status& status, std::uint64_t epochs, std::uint32_t start_workers,
+                        const std::optional<Pace>& pace) {
+  if (status.phase == "assembling") {
+    return "waiting for the servers to come together";
+  }
+  if (status.phase == "waiting") {
+    return format("waiting for workers: %zu of %u ready", count_ready(status), start_workers);
+  }
+  auto text = format("step %llu/%llu", static_cast<unsigned long long>(status.step),
+                     static_cast<unsigned long long>(status.steps)) +
+              format("  epoch %llu/%llu", static_cast<unsigned long long>(status.epoch),
+                     static_cast<unsigned long long>(epochs)) +
+              format("  loss %.4f", status.recent_loss);
+  if (status.evaluated) {
+    text += format("  test accuracy %.2f %%", 100 * status.test_accuracy);
+  }
+  if (status.phase == "training" && pace) {
+    text += pace_text(status, *pace);
+  }
+  text += "  " + workers_text(count_live(status));
+  return status.phase == "training" ? text : text + "  " + status.phase;
+}
+
+std::string epoch_text(const Status& status, std::uint64_t epochs, const std::optional<Pace>& pace) {
+  auto text = format("epoch %llu/%llu: loss %.4f", static_cast<unsigned long long>(status.epoch),
+                     static_cast<unsigned long long>(epochs), status.train_loss);
+  if (status.evaluated) {
+    text += format(", test accuracy %.2f %%", 100 * status.test_accuracy);
+  }
+  if (pace) {
+    text += format(", %.0f images/s", pace->examples_per_second);
+  }
+  return text;
+}
+
+void Progress::show(const Status& status, Moment now) {
+  if (status.phase == "training") {
+    meter_.observe(status, now);
+  }
+  const auto pace = meter_.pace();
+  // While an epoch's evaluation runs, the accuracy known is still the one before.
+  if (status.epoch > epochs_shown_ && status.phase != "evaluating") {
+    epochs_shown_ = status.epoch;
+    line(epoch_text(status, epochs_, pace));
+  }
+  if (status.phase != "finished" && status.phase != "failed") {
+    const bool changed = status.phase != last_phase_ && (status.phase == "waiting" || last_phase_ == "waiting");
+    last_phase_ = status.phase;
+    if (changed) {
+      shown_at_.reset();
+    }
+    show_text(status_text(status, epochs_, start_workers_, pace), now);
+  }
+}
+
+void Progress::show_text(const std::string& text, Moment now) {
+  if (terminal_) {
+    std::fprintf(out_, "\r\x1b[K%s", text.substr(0, columns_of(out_) - 1).c_str());
+    on_line_ = true;
+  } else if (!shown_at_ || now - *shown_at_ >= kPlainEvery) {
+    std::fprintf(out_, "%s\n", text.c_str());
+    shown_at_ = now;
+  }
+  std::fflush(out_);
+}
+
+void Progress::line(const std::string& text) {
+  clear();
+  std::fprintf(out_, "%s\n", text.c_str());
+  std::fflush(out_);
+}
+
+void Progress::clear() {
+  if (on_line_) {
+    std::fputs("\r\x1b[K", out_);
+    std::fflush(out_);
+    on_line_ = false;
+  }
+}
+
+}  // namespace ballast

@@ -1,0 +1,29 @@
+// `ballast run`: a whole cluster of real processes on this machine, until the job is done.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ballast {
+
+struct RunOptions {
+  std::string job;                     // the job file
+  std::vector<std::string> overrides;  // key.path=value
+  std::optional<std::uint32_t> workers;
+  std::optional<std::uint32_t> shards;
+  std::optional<std::uint32_t> lanes;
+  std::string run_dir;      // empty: a new one in ./runs
+  std::string summary;      // file for the JSON summary; empty: none
+  bool metrics = false;     // every process serves metrics
+  bool hold_start = false;  // training starts when all workers are ready
+  std::map<std::uint32_t, std::string> worker_faults;
+};
+
+// Returns the exit code: 0 the job finished, its weights are durable; 1 it did not, standard error says why; 2 the job
+// file is wrong; 130 and 143 stopped by Ctrl-C or a request to terminate. No process is left behind.
+int run(const RunOptions& options);
+
+}  // namespace ballast

@@ -1,0 +1,138 @@
+#include "cli/run_folder.h"
+
+#include <stdlib.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+#include <stdexcept>
+#include <system_error>
+
+namespace ballast {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t kMaxSocketPath = sizeof(sockaddr_un{}.sun_path) - 1;
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  const auto size = std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &parts);
+  return {text.data(), size};
+}
+
+fs::path made_new(const std::string& job) {
+  const auto base = fs::absolute("runs") / (job + "-" + utc_now());
+  fs::create_directories(base.parent_path());
+  auto path = base;
+  // Only one of several runs that begin in the same second makes a name.
+  for (int again = 2; !fs::create_directory(path); ++again) {
+    path = base.string() + "-" + std::to_string(again);
+  }
+  return path;
+}
+
+void refuse_databases(const fs::path& folder) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.is_directory() && entry.path().filename().string().starts_with("shard-") && !fs::is_empty(entry.path())) {
+      throw std::runtime_error("the run folder " + folder.string() + " holds the database " + entry.path().string() +
+                               " of an earlier run; choose another --run-dir or remove it");
+    }
+  }
+}
+
+fs::path made(const std::string& wanted, const std::string& job) {
+  try {
+    if (wanted.empty()) {
+      return made_new(job);
+    }
+    const auto path = fs::absolute(wanted).lexically_normal();
+    fs::create_directories(path);
+    refuse_databases(path);
+    return path;
+  } catch (const fs::filesystem_error& error) {
+    throw std::runtime_error("the run folder cannot be made: " + std::string(error.what()) +
+                             "; choose another --run-dir");
+  }
+}
+
+fs::path private_folder() {
+  const char* chosen = std::getenv("TMPDIR");
+  std::string path =
+      (chosen == nullptr || *chosen == '\0' ? std::string("/tmp") : std::string(chosen)) + "/ballast-XXXXXX";
+  if (mkdtemp(path.data()) == nullptr) {
+    throw std::runtime_error("no folder for sockets can be made at " + path + ": " + std::strerror(errno) +
+                             "; set TMPDIR to a folder that can be written, or use --set cluster.transport=tcp");
+  }
+  return path;
+}
+
+}  // namespace
+
+RunFolder::RunFolder(const std::string& wanted, const std::string& job) : path_(made(wanted, job)) {
+  std::error_code error;
+  fs::create_directories(path_ / "logs", error);
+  fs::remove(address_file(), error);  // of an earlier run that left no database
+  if (!fs::is_directory(path_ / "logs")) {
+    throw std::runtime_error("the folder " + (path_ / "logs").string() + " cannot be made");
+  }
+}
+
+std::string RunFolder::shown() const {
+  const auto relative = path_.lexically_relative(fs::current_path());
+  return relative.empty() || relative.string().size() > path_.string().size() ? path_.string() : relative.string();
+}
+
+void write_atomically(const fs::path& file, const std::string& content) {
+  auto temporary = file;
+  temporary += ".new";
+  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
+  out << content;
+  out.close();
+  std::error_code error;
+  if (out) {
+    fs::rename(temporary, file, error);
+  }
+  if (!out || error) {
+    throw std::runtime_error("cannot write " + file.string() + ": " +
+                             (error ? error.message() : std::string(std::strerror(errno))));
+  }
+}
+
+SocketFolder::SocketFolder(const fs::path& run_folder, std::uint32_t shards, std::uint32_t lanes)
+    : path_(run_folder / "sockets") {
+  const auto longest = [&] {
+    return path_.string().size() + ("/shard-" + std::to_string(shards - 1) + "-l" + std::to_string(lanes - 1)).size();
+  };
+  if (longest() <= kMaxSocketPath) {
+    fs::create_directories(path_);
+    return;
+  }
+  path_ = private_folder();
+  if (longest() > kMaxSocketPath) {
+    fs::remove(path_);
+    throw std::runtime_error("the paths of sockets in " + path_.string() + " would be longer than " +
+                             std::to_string(kMaxSocketPath) +
+                             " bytes; set TMPDIR to a shorter path, or use --set cluster.transport=tcp");
+  }
+}
+
+SocketFolder::~SocketFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+std::string SocketFolder::lead_address() const { return "ipc://" + (path_ / "lead").string(); }
+
+std::string SocketFolder::shard_address(std::uint32_t shard) const {
+  return "ipc://" + (path_ / ("shard-" + std::to_string(shard))).string();
+}
+
+}  // namespace ballast

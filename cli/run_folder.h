@@ -1,0 +1,53 @@
+// Where a local run keeps its files.
+//
+//   job.yaml        the effective job            shard-<i>/   databases
+//   processes.json  who runs, with which pid     logs/        what each process wrote
+//   lead.address    where the lead is reached
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace ballast {
+
+class RunFolder {
+ public:
+  // `wanted` empty: a new folder runs/<job>-<UTC time>[-n] here. Otherwise that folder, made if need be.
+  // Throws std::runtime_error if it cannot be made or holds the databases of another run.
+  RunFolder(const std::string& wanted, const std::string& job);
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // absolute
+  [[nodiscard]] std::filesystem::path job_file() const { return path_ / "job.yaml"; }
+  [[nodiscard]] std::filesystem::path address_file() const { return path_ / "lead.address"; }
+  [[nodiscard]] std::filesystem::path processes_file() const { return path_ / "processes.json"; }
+  [[nodiscard]] std::filesystem::path log(const std::string& process) const {
+    return path_ / "logs" / (process + ".log");
+  }
+  // As a person would type it: relative to the current folder where that is shorter.
+  [[nodiscard]] std::string shown() const;
+
+ private:
+  std::filesystem::path path_;
+};
+
+// Writes the whole file or nothing: under another name first. Throws std::runtime_error naming the file.
+void write_atomically(const std::filesystem::path& file, const std::string& content);
+
+// The folder of a run's unix sockets: in the run's folder, or a private one under $TMPDIR if paths would be too long
+// for a socket (107 bytes). Removed, with what is in it, at the end.
+class SocketFolder {
+ public:
+  SocketFolder(const std::filesystem::path& run_folder, std::uint32_t shards, std::uint32_t lanes);
+  ~SocketFolder();
+  SocketFolder(const SocketFolder&) = delete;
+  SocketFolder& operator=(const SocketFolder&) = delete;
+
+  [[nodiscard]] std::string lead_address() const;
+  [[nodiscard]] std::string shard_address(std::uint32_t shard) const;  // lanes append "-l<lane>"
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace ballast

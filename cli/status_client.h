@@ -1,0 +1,31 @@
+// Asks the lead how the job stands.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/net/socket.h"
+#include "common/protocol/messages.h"
+#include "common/wire/wire.h"
+
+namespace ballast {
+
+// One thread. Nothing blocks: ask now and then, take the newest answer.
+class StatusClient {
+ public:
+  // Connects now or whenever the lead is there.
+  StatusClient(zmq::context_t& context, const std::string& lead);
+
+  // `last`: the end has been seen, the lead need not stay for us.
+  void ask(bool last = false);
+  // The newest answer since the last call. What is no Status is dropped: asking again is the remedy.
+  std::optional<Status> take();
+
+  [[nodiscard]] Socket& socket() { return socket_; }
+
+ private:
+  Dealer socket_;
+  Encoder encoder_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,33 @@
+// What a run came to, for people and for programs.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "common/job/job.h"
+#include "common/protocol/messages.h"
+
+namespace ballast {
+
+struct Summary {
+  Status status;            // the lead's last word
+  std::string weights;      // SHA-256 of the final weights
+  std::string optimizer;    // of the optimizer's state; empty: the job has none
+  double wall_seconds = 0;  // from the command's start to the last process's end
+  std::uint32_t worker_restarts = 0;
+  std::filesystem::path run_dir;
+};
+
+// Accepted slots by session: under the worker's name where one session had it, else under "name@<session>", so that
+// each life of a worker that was started again shows.
+std::map<std::string, std::uint64_t> slots_by_session(const Status& status);
+
+// One JSON object; numbers that are not finite, and digests that do not exist, are null. Keys: docs/cli.md.
+std::string summary_json(const Job& job, const Summary& summary);
+
+// The lines after a finished run; `shown_dir` is the run's folder as a person would type it.
+std::string summary_text(const Job& job, const Summary& summary, const std::string& shown_dir);
+
+}  // namespace ballast
