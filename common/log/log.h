@@ -1,0 +1,75 @@
+// One log per process: one line per event, to standard error or a file.
+//
+//   2026-01-31T12:34:56.789Z warn  shard/0 lane 1: message
+//
+// Thread-safe once start_logging has returned; before that, lines go to standard error.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace ballast {
+
+enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
+
+struct LogOptions {
+  std::string role;   // shard, lead, worker, ballast
+  std::string index;  // which of its role: a shard's number, a worker's name; may be empty
+  std::string file;   // appended to, with the folders above it made; empty = standard error
+  LogLevel level = LogLevel::info;
+};
+
+// Throws std::invalid_argument naming the levels there are.
+LogLevel parse_log_level(std::string_view name);
+
+// Once, before other threads log. Throws std::runtime_error with the file and the reason if it cannot be written.
+void start_logging(const LogOptions& options);
+
+bool log_enabled(LogLevel level);
+
+// One line; control characters are shown as \xNN, so that no text from outside can forge a line. A line of level info
+// or above is handed to the operating system before the call returns: kill -9 does not lose it.
+void log_line(LogLevel level, std::string_view message);
+
+// Logs the error and ends the process with status 1, without destructors: for threads that cannot go on.
+[[noreturn]] void fatal_line(std::string_view message);
+
+// What a lane says before its lines, e.g. "lane 1: "; of the calling thread.
+void set_log_prefix(std::string prefix);
+
+template <typename... Arguments>
+void log_debug(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  if (log_enabled(LogLevel::debug)) {
+    log_line(LogLevel::debug, fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
+}
+
+template <typename... Arguments>
+void log_info(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  if (log_enabled(LogLevel::info)) {
+    log_line(LogLevel::info, fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
+}
+
+template <typename... Arguments>
+void log_warn(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  if (log_enabled(LogLevel::warn)) {
+    log_line(LogLevel::warn, fmt::format(format, std::forward<Arguments>(arguments)...));
+  }
+}
+
+template <typename... Arguments>
+void log_error(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  log_line(LogLevel::error, fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+template <typename... Arguments>
+[[noreturn]] void log_fatal(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  fatal_line(fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+}  // namespace ballast
