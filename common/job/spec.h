@@ -30,9 +30,9 @@ struct ModelSpec {
 // data: {name: mnist | glyphs | none, ...}; none only with the emulated model
 struct DataSpec {
   std::string name;
-  std::string path;                    // mnist: folder of the idx files; empty = $BALLAST_DATA, then the cache folder
-  std::uint32_t train_examples = 0;    // glyphs: 0 = 20000; mnist: 0 = all; emulated: examples of an epoch
-  std::uint32_t test_examples = 0;     // glyphs: 0 = 4000; mnist: 0 = all
+  std::string path;                  // mnist: folder of the idx files; empty = $BALLAST_DATA, then the cache folder
+  std::uint32_t train_examples = 0;  // glyphs: 0 = 20000; mnist: 0 = all; emulated: examples of an epoch
+  std::uint32_t test_examples = 0;   // glyphs: 0 = 4000; mnist: 0 = all
 };
 
 struct OptimizerSpec {
@@ -48,12 +48,12 @@ struct ScheduleSpec {
 
 struct TrainingSpec {
   Mode mode = Mode::sync;
-  std::uint32_t slots = 8;               // fixed micro-batches per step
-  std::uint32_t batch = 128;             // examples per step over all slots; a multiple of slots
-  std::optional<std::uint32_t> epochs;   // at least one of epochs and max_steps
+  std::uint32_t slots = 8;              // fixed micro-batches per step
+  std::uint32_t batch = 128;            // examples per step over all slots; a multiple of slots
+  std::optional<std::uint32_t> epochs;  // at least one of epochs and max_steps
   std::optional<std::uint64_t> max_steps;
   std::uint64_t seed = 1;
-  std::uint32_t threads_per_slot = 1;    // a part of the arithmetic: it changes bits
+  std::uint32_t threads_per_slot = 1;  // a part of the arithmetic: it changes bits
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
 };
@@ -62,12 +62,12 @@ struct ClusterSpec {
   std::uint32_t shards = 1;
   std::uint32_t workers = 1;
   std::uint32_t lanes = 1;
-  std::uint32_t start_workers = 1;       // training starts when so many workers have said hello
-  std::string transport = "ipc";         // of `ballast run`: ipc | tcp
+  std::uint32_t start_workers = 1;  // training starts when so many workers have said hello
+  std::string transport = "ipc";    // of `ballast run`: ipc | tcp
 };
 
 struct DurabilitySpec {
-  std::string mode = "final";            // final: the identity and the final weights (snapshot, journal: not built)
+  std::string mode = "final";  // final: the identity and the final weights (snapshot, journal: not built)
 };
 
 struct JobSpec {
@@ -81,12 +81,12 @@ struct JobSpec {
 
 // worker file: how one worker process runs; everything else it is told by the lead
 struct WorkerSpec {
-  std::string lead;                      // address, e.g. tcp://10.0.0.5:7070
-  std::string data_path;                 // folder of data files on this machine; empty = search
-  std::string metrics_address;           // host:port to serve metrics on; empty = none
-  std::string log_file;                  // empty = standard error
+  std::string lead;             // address, e.g. tcp://10.0.0.5:7070
+  std::string data_path;        // folder of data files on this machine; empty = search
+  std::string metrics_address;  // host:port to serve metrics on; empty = none
+  std::string log_file;         // empty = standard error
   std::string log_level = "info";
-  std::string name;                      // shown in metrics and status; empty = host name and pid
+  std::string name;  // shown in metrics and status; empty = host name and pid
 };
 
 }  // namespace ballast

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "common/job/spec.h"
 
@@ -14,18 +15,22 @@ struct SplitSizes {
   std::uint32_t test = 0;
 };
 
+// mnist: 60000 and 10000, or as few as the job says; glyphs: 20000 and 4000, or as many as the job says;
+// none: 1000000, or as many as the job says, and no test split.
+SplitSizes split_sizes(const DataSpec& data);
+
 struct StepPlan {
   std::uint64_t steps = 0;            // of the whole job
   std::uint64_t steps_per_epoch = 0;  // the last step of an epoch may hold fewer examples than `batch`
 };
 
+// At least one of epochs and max_steps is given; whichever comes first ends the job.
 inline StepPlan plan_steps(const TrainingSpec& training, std::uint32_t train_examples) {
   StepPlan plan;
   plan.steps_per_epoch = (std::uint64_t{train_examples} + training.batch - 1) / training.batch;
-  plan.steps = training.epochs ? plan.steps_per_epoch * *training.epochs : *training.max_steps;
-  if (training.max_steps) {
-    plan.steps = std::min(plan.steps, *training.max_steps);
-  }
+  constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t by_epochs = training.epochs ? plan.steps_per_epoch * training.epochs.value_or(0) : kNoLimit;
+  plan.steps = std::min(by_epochs, training.max_steps.value_or(kNoLimit));
   return plan;
 }
 

@@ -1,0 +1,179 @@
+#include "common/job/checks.h"
+
+#include <algorithm>
+#include <set>
+
+#include "common/job/words.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::uint32_t kMnistTrain = 60000;
+constexpr std::uint32_t kMnistTest = 10000;
+
+class JobChecks {
+ public:
+  JobChecks(const Schema& schema, const JobSpec& spec, const Given& given, const std::vector<std::string>& unreadable,
+            Mistakes& mistakes)
+      : schema_(schema), spec_(spec), given_(given), unreadable_(unreadable), mistakes_(mistakes) {}
+
+  void run() {
+    keys_that_mean_nothing();
+    if (readable({"model.name", "data.name"})) {
+      model_fits_data();
+      emulated_parameters();
+      hidden_layers();
+      mnist_examples();
+    }
+    batch_divides();
+    has_an_end();
+    enough_workers();
+  }
+
+ private:
+  [[nodiscard]] bool readable(const std::vector<std::string>& paths) const {
+    return std::none_of(paths.begin(), paths.end(), [&](const std::string& path) {
+      return std::find(unreadable_.begin(), unreadable_.end(), path) != unreadable_.end();
+    });
+  }
+
+  [[nodiscard]] bool is_given(const std::string& path) const { return given_.contains(path); }
+
+  // The place of the first of these keys that is given.
+  [[nodiscard]] Place place_of(const std::vector<std::string>& paths) const {
+    for (const auto& path : paths) {
+      if (const auto found = given_.find(path); found != given_.end()) {
+        return found->second.place;
+      }
+    }
+    return {};
+  }
+
+  void refuse(const std::string& path, const std::string& text) { mistakes_.add(place_of({path}), path, text); }
+
+  void keys_that_mean_nothing() {
+    for (const auto& key : schema_.keys) {
+      if (is_given(key.path) && readable({key.path, key.only_with.key}) && !applies(schema_, key)) {
+        refuse(key.path, "means nothing here; it is allowed only with " + key.only_with.key + ": " +
+                             listed(key.only_with.values) + "; remove it");
+      }
+    }
+  }
+
+  void model_fits_data() {
+    const bool emulated = spec_.model.name == "emulated";
+    const bool none = spec_.data.name == "none";
+    if (emulated && !none) {
+      refuse("data.name", "'" + spec_.data.name + "' with an emulated model, which reads no data; use none");
+    } else if (!emulated && none) {
+      refuse("data.name", "'none' is for emulated models; " + spec_.model.name + " needs mnist or glyphs");
+    }
+  }
+
+  void emulated_parameters() {
+    const auto& model = spec_.model;
+    if (model.name != "emulated" || !readable({"model.preset", "model.parameters"})) {
+      return;
+    }
+    if (model.preset.empty() == model.parameters.empty()) {
+      mistakes_.add(place_of({"model.parameters", "model.name"}), "model",
+                    "an emulated model takes its parameters from exactly one of model.preset (e.g. resnet50) and "
+                    "model.parameters");
+      return;
+    }
+    std::set<std::string> names;
+    std::uint64_t floats = 0;
+    for (const auto& parameter : model.parameters) {
+      if (!names.insert(parameter.name).second) {
+        refuse("model.parameters", "two parameters are named '" + parameter.name + "'");
+        return;
+      }
+      floats = std::min(kMaxModelFloats + 1, floats + elements(parameter.shape));
+    }
+    check_size("model.parameters", floats);
+  }
+
+  // At most kMaxModelFloats + 1, so that no product overflows.
+  static std::uint64_t elements(const std::vector<std::uint32_t>& shape) {
+    std::uint64_t count = 1;
+    for (const auto extent : shape) {
+      count = std::min(kMaxModelFloats + 1, count) * extent;
+    }
+    return std::min(kMaxModelFloats + 1, count);
+  }
+
+  void check_size(const std::string& path, std::uint64_t floats) {
+    if (floats > kMaxModelFloats) {
+      refuse(path, "the model has more than " + std::to_string(kMaxModelFloats) + " floats (16 GiB); make it smaller");
+    }
+  }
+
+  void hidden_layers() {
+    if (spec_.model.name != "mlp" || !readable({"model.hidden"})) {
+      return;
+    }
+    std::uint64_t floats = 0;
+    for (std::size_t i = 1; i < spec_.model.hidden.size(); ++i) {
+      floats += std::uint64_t{spec_.model.hidden[i - 1]} * spec_.model.hidden[i];
+    }
+    check_size("model.hidden", floats);
+  }
+
+  void mnist_examples() {
+    if (spec_.data.name == "mnist") {
+      at_most("data.train_examples", spec_.data.train_examples, kMnistTrain);
+      at_most("data.test_examples", spec_.data.test_examples, kMnistTest);
+    }
+  }
+
+  void at_most(const std::string& path, std::uint32_t examples, std::uint32_t most) {
+    if (readable({path}) && examples > most) {
+      refuse(path, std::to_string(examples) + " is out of range; mnist has " + std::to_string(most) +
+                       " examples in this split");
+    }
+  }
+
+  void batch_divides() {
+    const std::uint32_t batch = spec_.training.batch;
+    const std::uint32_t slots = spec_.training.slots;
+    if (!readable({"training.batch", "training.slots"}) || batch % slots == 0) {
+      return;
+    }
+    const std::uint32_t below = batch / slots * slots;
+    const std::string above = std::to_string(below + slots);
+    mistakes_.add(place_of({"training.batch", "training.slots"}), "training.batch",
+                  std::to_string(batch) + " is not a multiple of training.slots (" + std::to_string(slots) +
+                      "); the nearest multiples are " + (below > 0 ? std::to_string(below) + " and " + above : above));
+  }
+
+  void has_an_end() {
+    if (readable({"training.epochs", "training.max_steps"}) && !spec_.training.epochs && !spec_.training.max_steps) {
+      mistakes_.add(place_of({"training.batch", "training.slots"}), "training",
+                    "the job would never end; set training.epochs or training.max_steps (or both)");
+    }
+  }
+
+  void enough_workers() {
+    const auto& cluster = spec_.cluster;
+    if (readable({"cluster.workers", "cluster.start_workers"}) && cluster.start_workers > cluster.workers) {
+      refuse("cluster.start_workers", std::to_string(cluster.start_workers) + " is more than cluster.workers (" +
+                                          std::to_string(cluster.workers) +
+                                          "), so training would never start; lower it or raise cluster.workers");
+    }
+  }
+
+  const Schema& schema_;
+  const JobSpec& spec_;
+  const Given& given_;
+  const std::vector<std::string>& unreadable_;
+  Mistakes& mistakes_;
+};
+
+}  // namespace
+
+void check_job(const Schema& schema, const JobSpec& spec, const Given& given,
+               const std::vector<std::string>& unreadable, Mistakes& mistakes) {
+  JobChecks(schema, spec, given, unreadable, mistakes).run();
+}
+
+}  // namespace ballast

@@ -1,0 +1,300 @@
+// Values into the members of a spec.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <system_error>
+
+#include "common/job/config_error.h"
+#include "common/job/given.h"
+#include "common/job/words.h"
+
+namespace ballast {
+namespace {
+
+// What is wrong with one value; caught by fill(), which knows its place.
+struct Unfit {
+  std::string text;
+  std::size_t line = 0;  // of the file, where it is not the line of the key
+};
+
+constexpr std::size_t kMaxText = 4096;
+
+std::string range_text(const Key& key) {
+  // Whole numbers are written out; the largest 64-bit one is not exact as a double.
+  const auto number = [](double value) {
+    if (value >= 18446744073709551615.0) {
+      return std::to_string(std::numeric_limits<std::uint64_t>::max());
+    }
+    return value >= 1 && value == std::floor(value) ? std::to_string(static_cast<std::uint64_t>(value))
+                                                    : number_text(value);
+  };
+  return "allowed: " + number(key.minimum) + " to " + number(key.maximum) + (key.unit.empty() ? "" : " " + key.unit);
+}
+
+std::string kind_name(const YamlNode& node) {
+  switch (node.kind) {
+    case YamlNode::Kind::null:
+      return "nothing";
+    case YamlNode::Kind::list:
+      return "a list";
+    case YamlNode::Kind::map:
+      return "a section";
+    case YamlNode::Kind::scalar:
+      break;
+  }
+  return shown(node.text);
+}
+
+const std::string& scalar(const YamlNode& node, const std::string& wanted) {
+  if (node.kind != YamlNode::Kind::scalar) {
+    throw Unfit{kind_name(node) + " where " + wanted + " is needed"};
+  }
+  return node.text;
+}
+
+const std::string& number_digits(const YamlNode& node, const std::string& wanted, const Key& key) {
+  const std::string& text = scalar(node, wanted + " (" + range_text(key) + ")");
+  if (node.quoted) {
+    throw Unfit{shown(text) + " is text because of its quotes; remove them, " + wanted + " is needed; " +
+                range_text(key)};
+  }
+  return text;
+}
+
+std::uint64_t whole_number(const YamlNode& node, const Key& key) {
+  const std::string& text = number_digits(node, "a whole number", key);
+  const bool negative = text.size() > 1 && text[0] == '-';
+  const bool digits = !text.empty() && std::all_of(text.begin() + (negative ? 1 : 0), text.end(),
+                                                   [](char c) { return c >= '0' && c <= '9'; });
+  if (!digits) {
+    throw Unfit{shown(text) + " is not a whole number in plain digits; " + range_text(key)};
+  }
+  if (text.size() > 1 && text[0] == '0') {
+    throw Unfit{shown(text) + " begins with a zero, which some read as octal; remove it"};
+  }
+  std::uint64_t value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool fits = result.ec == std::errc() && result.ptr == text.data() + text.size();
+  if (!fits || static_cast<double>(value) < key.minimum || static_cast<double>(value) > key.maximum) {
+    throw Unfit{shown(text) + " is out of range; " + range_text(key)};
+  }
+  return value;
+}
+
+double real_number(const YamlNode& node, const Key& key) {
+  const std::string& text = number_digits(node, "a number", key);
+  double value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (result.ptr != text.data() + text.size() || text.empty() || result.ec == std::errc::invalid_argument) {
+    throw Unfit{shown(text) + " is not a number; " + range_text(key)};
+  }
+  if (result.ec != std::errc() || !std::isfinite(value) || value < key.minimum || value > key.maximum) {
+    throw Unfit{shown(text) + " is out of range; " + range_text(key)};
+  }
+  return value == 0 ? 0 : value;  // -0 reads as 0
+}
+
+void check_choice(const std::string& text, const Key& key) {
+  if (std::find(key.choices.begin(), key.choices.end(), text) != key.choices.end()) {
+    return;
+  }
+  const std::string allowed = "allowed: " + listed(key.choices);
+  if (std::find(key.not_built.begin(), key.not_built.end(), text) != key.not_built.end()) {
+    throw Unfit{"'" + text + "' is not built yet; " + allowed};
+  }
+  const std::string meant = nearest(text, key.choices);
+  throw Unfit{shown(text) + " is not known; " + allowed + (meant.empty() ? "" : "; did you mean '" + meant + "'?")};
+}
+
+bool is_job_name(const std::string& text) {
+  const auto alphanumeric = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= 64 && alphanumeric(text[0]) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
+}
+
+// host:port, [v6]:port or *:port with a port of 0 to 65535
+bool is_host_port(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos || colon == 0) {
+    return false;
+  }
+  const std::string_view port = text.substr(colon + 1);
+  unsigned number = 0;
+  const auto result = std::from_chars(port.data(), port.data() + port.size(), number);
+  return !port.empty() && result.ec == std::errc() && result.ptr == port.data() + port.size() && number <= 65535 &&
+         text.find_first_of(" /") == std::string_view::npos;
+}
+
+bool is_endpoint(std::string_view text) {
+  constexpr std::string_view kTcp = "tcp://";
+  constexpr std::string_view kIpc = "ipc://";
+  return (text.starts_with(kTcp) && is_host_port(text.substr(kTcp.size()))) ||
+         (text.starts_with(kIpc) && text.size() > kIpc.size());
+}
+
+void check_rule(const std::string& text, TextRule rule) {
+  const bool printable =
+      std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; });
+  if (!printable) {
+    throw Unfit{"contains a line break or another control character; remove it"};
+  }
+  if (text.size() > kMaxText) {
+    throw Unfit{"is longer than " + std::to_string(kMaxText) + " bytes"};
+  }
+  if (rule == TextRule::job_name && !is_job_name(text)) {
+    throw Unfit{shown(text) + " is no job name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a letter or digit"};
+  }
+  if (rule == TextRule::host_port && !is_host_port(text)) {
+    throw Unfit{shown(text) + " is no address; allowed: host:port, e.g. 127.0.0.1:9100"};
+  }
+  if (rule == TextRule::endpoint && !is_endpoint(text)) {
+    throw Unfit{shown(text) + " is no address; allowed: tcp://host:port, e.g. tcp://10.0.0.5:7070, or ipc://path"};
+  }
+}
+
+std::string free_text(const YamlNode& node, const Key& key) {
+  const std::string& text = scalar(node, "text");
+  if (key.choices.empty()) {
+    check_rule(text, key.rule);
+    if (text.empty()) {
+      throw Unfit{"is empty; write a value or remove the key"};
+    }
+  } else {
+    check_choice(text, key);
+  }
+  return text;
+}
+
+std::vector<std::uint32_t> number_list(const YamlNode& node, const Key& key, std::size_t longest,
+                                       const std::string& example) {
+  if (node.kind != YamlNode::Kind::list) {
+    throw Unfit{kind_name(node) + " where a list is needed; e.g. " + example};
+  }
+  if (node.items.empty() || node.items.size() > longest) {
+    throw Unfit{"a list of " + std::to_string(node.items.size()) + "; allowed: 1 to " + std::to_string(longest) +
+                " numbers, e.g. " + example};
+  }
+  std::vector<std::uint32_t> numbers;
+  for (const auto& item : node.items) {
+    numbers.push_back(static_cast<std::uint32_t>(whole_number(item, key)));
+  }
+  return numbers;
+}
+
+EmulatedParameter emulated_parameter(const YamlNode& node, const Key& key) {
+  EmulatedParameter parameter;
+  if (node.kind != YamlNode::Kind::map) {
+    throw Unfit{kind_name(node) + " where {name: ..., shape: [...]} is needed"};
+  }
+  for (const auto& entry : node.entries) {
+    if (entry.key == "name") {
+      parameter.name = scalar(entry.value, "a parameter's name");
+    } else if (entry.key == "shape") {
+      parameter.shape = number_list(entry.value, key, kMaxDimensions, "[64, 3, 7, 7]");
+    } else {
+      throw Unfit{"unknown key " + shown(entry.key) + " of a parameter; allowed: name, shape"};
+    }
+  }
+  const bool named = !parameter.name.empty() && parameter.name.size() <= 128 &&
+                     std::all_of(parameter.name.begin(), parameter.name.end(), [](char c) {
+                       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+                              c == '_' || c == '-';
+                     });
+  if (!named) {
+    throw Unfit{shown(parameter.name) + " is no name of a parameter; allowed: 1 to 128 of A-Z a-z 0-9 . _ -"};
+  }
+  if (parameter.shape.empty()) {
+    throw Unfit{"parameter '" + parameter.name + "' has no shape; e.g. shape: [64, 3, 7, 7]"};
+  }
+  return parameter;
+}
+
+std::vector<EmulatedParameter> parameter_list(const YamlNode& node, const Key& key) {
+  if (node.kind != YamlNode::Kind::list || node.items.empty() || node.items.size() > kMaxParameters) {
+    throw Unfit{"a list of 1 to " + std::to_string(kMaxParameters) +
+                " parameters is needed; e.g. [{name: fc.weight, shape: [1000, 2048]}]"};
+  }
+  std::vector<EmulatedParameter> parameters;
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    try {
+      parameters.push_back(emulated_parameter(node.items[i], key));
+    } catch (const Unfit& unfit) {
+      throw Unfit{"parameter " + std::to_string(i + 1) + ": " + unfit.text, node.items[i].line};
+    }
+  }
+  return parameters;
+}
+
+// One overload for each kind of target.
+class Filler {
+ public:
+  Filler(const Key& key, const YamlNode& node) : key_(key), node_(node) {}
+
+  void operator()(std::monostate /*none*/) const { throw Unfit{"is not built yet; remove it"}; }
+  void operator()(std::string* text) const { *text = free_text(node_, key_); }
+  void operator()(Mode* mode) const {
+    check_choice(scalar(node_, "text"), key_);
+    *mode = Mode::sync;
+  }
+  void operator()(std::uint32_t* number) const { *number = static_cast<std::uint32_t>(whole_number(node_, key_)); }
+  void operator()(std::uint64_t* number) const { *number = whole_number(node_, key_); }
+  void operator()(double* number) const { *number = real_number(node_, key_); }
+  void operator()(std::optional<std::uint32_t>* number) const {
+    *number = static_cast<std::uint32_t>(whole_number(node_, key_));
+  }
+  void operator()(std::optional<std::uint64_t>* number) const { *number = whole_number(node_, key_); }
+  void operator()(std::vector<std::uint32_t>* list) const {
+    *list = number_list(node_, key_, kMaxHiddenLayers, "[256, 128]");
+  }
+  void operator()(std::vector<EmulatedParameter>* list) const { *list = parameter_list(node_, key_); }
+
+ private:
+  const Key& key_;
+  const YamlNode& node_;
+};
+
+std::string missing_text(const Key& key) {
+  std::string text = "is missing";
+  if (!key.choices.empty()) {
+    text += "; allowed: " + listed(key.choices);
+  } else if (key.rule == TextRule::endpoint) {
+    text += "; e.g. tcp://10.0.0.5:7070";
+  } else {
+    text += "; write a value";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> fill(const Schema& schema, const Given& given, Mistakes& mistakes) {
+  std::vector<std::string> unreadable;
+  for (const auto& key : schema.keys) {
+    const auto value = given.find(key.path);
+    if (value == given.end()) {
+      if (key.required) {
+        mistakes.add({}, key.path, missing_text(key));
+        unreadable.push_back(key.path);
+      }
+      continue;
+    }
+    try {
+      if (value->second.node.kind == YamlNode::Kind::null && key.built()) {
+        throw Unfit{"has no value; write one or remove the key"};
+      }
+      std::visit(Filler(key, value->second.node), key.target);
+    } catch (const Unfit& unfit) {
+      Place place = value->second.place;
+      if (!place.is_override && unfit.line > 0) {
+        place.line = unfit.line;
+      }
+      mistakes.add(place, key.path, unfit.text);
+      unreadable.push_back(key.path);
+    }
+  }
+  return unreadable;
+}
+
+}  // namespace ballast

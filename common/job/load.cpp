@@ -1,0 +1,77 @@
+#include "common/job/load.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "common/job/checks.h"
+#include "common/job/given.h"
+#include "common/job/schema.h"
+#include "common/job/yaml_tree.h"
+
+namespace ballast {
+namespace {
+
+// At most one byte more than may be parsed: enough to see that a file is too large, however large it is.
+std::string read_file(const std::string& path) {
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxYamlBytes + 1, '\0');
+  if (file) {
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  }
+  if (!file.is_open() || file.bad()) {
+    const std::string why = errno != 0 ? std::strerror(errno) : "unknown error";
+    throw ConfigError(path + ": can't be read: " + why);
+  }
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  return text;
+}
+
+// An empty file is a map without keys: the missing ones are told by name.
+YamlNode parse_map(std::string_view text, const std::string& label) {
+  YamlNode root = parse_yaml(text, label);
+  if (root.kind == YamlNode::Kind::null) {
+    root.kind = YamlNode::Kind::map;
+  }
+  if (root.kind != YamlNode::Kind::map) {
+    throw ConfigError(label + ":" + std::to_string(root.line) +
+                      ": not a configuration; lines of `key: value` are needed");
+  }
+  return root;
+}
+
+}  // namespace
+
+JobSpec parse_job(std::string_view text, const std::string& label, std::span<const std::string> overrides) {
+  JobSpec spec;
+  const Schema schema = job_schema(spec);
+  Mistakes mistakes(label);
+  Given given = collect(schema, parse_map(text, label), mistakes);
+  apply_overrides(schema, overrides, given, mistakes);
+  const auto unreadable = fill(schema, given, mistakes);
+  check_job(schema, spec, given, unreadable, mistakes);
+  mistakes.throw_if_any();
+  return spec;
+}
+
+WorkerSpec parse_worker(std::string_view text, const std::string& label, std::span<const std::string> overrides) {
+  WorkerSpec spec;
+  const Schema schema = worker_schema(spec);
+  Mistakes mistakes(label);
+  Given given = collect(schema, parse_map(text, label), mistakes);
+  apply_overrides(schema, overrides, given, mistakes);
+  fill(schema, given, mistakes);
+  mistakes.throw_if_any();
+  return spec;
+}
+
+JobSpec load_job(const std::string& path, std::span<const std::string> overrides) {
+  return parse_job(read_file(path), path, overrides);
+}
+
+WorkerSpec load_worker(const std::string& path, std::span<const std::string> overrides) {
+  return parse_worker(read_file(path), path, overrides);
+}
+
+}  // namespace ballast

@@ -1,0 +1,155 @@
+#include "common/job/reference.h"
+
+#include <cmath>
+#include <string_view>
+
+#include "common/job/schema.h"
+#include "common/job/words.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::string_view kIntroduction = R"(# Configuration
+
+<!-- Written from the tables in common/job/job_keys.cpp and common/job/worker_keys.cpp; change those. A test compares. -->
+
+A **job file** says what is trained and how; every server and `ballast run` read the same one. A **worker file** says how
+one worker process runs on its machine; everything else a worker is told by the lead. Runnable examples are in
+[configs/](../configs).
+
+Both are a strict subset of YAML: maps, lists and scalars in UTF-8. Anchors, aliases, tags, repeated keys and unknown keys
+are errors. All mistakes of a file are told at once, each as
+
+    file:line: key.path: what is wrong; what is allowed; did you mean '...'?
+
+Any key of a job file can be replaced on the command line by `--set key.path=value`, the value in YAML:
+`--set training.optimizer.learning_rate=0.1 --set 'model.hidden=[512, 256]'`. An empty value (`--set data.path=`) restores the
+default. Of two for one key the later counts.
+
+Keys marked *identity* decide the bits of the result. They make up the job's digest: a server refuses a database, and the
+lead a worker, whose digest is another. The others may change between two starts of the same job, except `cluster.shards`:
+what is on disk is spread over that many.
+)";
+
+std::string count_text(double number) {
+  if (number >= 18446744073709551615.0) {
+    return "18446744073709551615";
+  }
+  return number >= 1 && number == std::floor(number) ? std::to_string(static_cast<std::uint64_t>(number))
+                                                     : number_text(number);
+}
+
+std::string text_rule(TextRule rule) {
+  switch (rule) {
+    case TextRule::job_name:
+      return "1 to 64 of a-z 0-9 - _ . beginning with a letter or digit";
+    case TextRule::endpoint:
+      return "`tcp://host:port` or `ipc://path`";
+    case TextRule::host_port:
+      return "`host:port`";
+    case TextRule::printable:
+      break;
+  }
+  return "text";
+}
+
+std::string code_list(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) {
+    text += (text.empty() ? "`" : ", `") + word + "`";
+  }
+  return text;
+}
+
+std::string allowed(const Key& key) {
+  if (!key.built()) {
+    return "*not built yet: refused*";
+  }
+  const std::string range = count_text(key.minimum) + " to " + count_text(key.maximum);
+  if (!key.choices.empty()) {
+    return code_list(key.choices) +
+           (key.not_built.empty() ? "" : "; *not built yet: refused*: " + code_list(key.not_built));
+  }
+  if (std::holds_alternative<std::string*>(key.target)) {
+    return text_rule(key.rule);
+  }
+  if (std::holds_alternative<std::vector<std::uint32_t>*>(key.target)) {
+    return "list of 1 to " + std::to_string(kMaxHiddenLayers) + " numbers, each " + range;
+  }
+  if (std::holds_alternative<std::vector<EmulatedParameter>*>(key.target)) {
+    return "list of 1 to " + std::to_string(kMaxParameters) + " parameters; 1 to " + std::to_string(kMaxDimensions) +
+           " dimensions each";
+  }
+  return (std::holds_alternative<double*>(key.target) ? "number, " : "whole number, ") + range;
+}
+
+std::string default_text(const Key& key) {
+  if (key.required) {
+    return "*required*";
+  }
+  if (!key.built()) {
+    return "";
+  }
+  if (!key.default_note.empty()) {
+    return key.default_note;
+  }
+  const std::string value = value_text(key);
+  return value.empty() ? "none" : "`" + value + "`";
+}
+
+std::string row(const Key& key) {
+  std::string meaning = key.description + ".";
+  if (!key.only_with.key.empty()) {
+    meaning += " Only with `" + key.only_with.key + ": " + key.only_with.values.front() + "`";
+    for (std::size_t i = 1; i < key.only_with.values.size(); ++i) {
+      meaning += " or `" + key.only_with.values[i] + "`";
+    }
+    meaning += ".";
+  }
+  return "| `" + key.path + "`" + (key.identity ? " *identity*" : "") + " | " + allowed(key) + " | " + key.unit +
+         " | " + default_text(key) + " | " + meaning + " |\n";
+}
+
+std::string rows_of(const Schema& schema, const std::string& section) {
+  std::string text;
+  for (const auto& key : schema.keys) {
+    const auto dot = key.path.rfind('.');
+    if ((dot == std::string::npos ? "" : key.path.substr(0, dot)) == section) {
+      text += row(key);
+    }
+  }
+  if (text.empty()) {
+    return text;
+  }
+  return "\n| key | allowed | unit | default | meaning |\n| --- | --- | --- | --- | --- |\n" + text;
+}
+
+std::string tables(const Schema& schema) {
+  std::string text = rows_of(schema, "");
+  for (const auto& section : schema.sections) {
+    text += "\n### " + section.path + "\n\n" + section.description + "\n" + rows_of(schema, section.path);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string configuration_reference() {
+  JobSpec job;
+  WorkerSpec worker;
+  return std::string(kIntroduction) + "\n## Job file\n" + tables(job_schema(job)) +
+         R"(
+### Between keys
+
+- `training.batch` is a multiple of `training.slots`.
+- At least one of `training.epochs` and `training.max_steps` is given; the job ends with whichever comes first.
+- `mlp` and `lenet5` need `mnist` or `glyphs`; `emulated` needs `none`, and exactly one of `model.preset` and
+  `model.parameters`.
+- `cluster.start_workers` is at most `cluster.workers`.
+- A model has at most 4294967296 floats (16 GiB).
+
+## Worker file
+)" + tables(worker_schema(worker));
+}
+
+}  // namespace ballast

@@ -1,0 +1,75 @@
+// The one description of every key of job and worker files. Reading, writing, checking, the job's digest and
+// docs/configuration.md all follow from it. Defaults are the initial values of the structs in spec.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "common/job/spec.h"
+
+namespace ballast {
+
+// The member of the bound spec that a key fills; std::monostate for a key that is not built yet.
+using Target = std::variant<std::monostate, std::string*, Mode*, std::uint32_t*, std::uint64_t*, double*,
+                            std::optional<std::uint32_t>*, std::optional<std::uint64_t>*, std::vector<std::uint32_t>*,
+                            std::vector<EmulatedParameter>*>;
+
+// What text a key of free text takes.
+enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port };
+
+// A key that means something only where another key has one of these values.
+struct OnlyWith {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+struct Key {
+  std::string path = {};  // e.g. training.optimizer.momentum
+  Target target = {};
+  std::string description = {};  // one sentence without its full stop
+  std::string unit = {};
+  double minimum = 0;  // numbers, and each number of a list; both included
+  double maximum = 0;
+  std::vector<std::string> choices = {};    // text: the allowed words, if it is not free
+  std::vector<std::string> not_built = {};  // text: words that are known but refused
+  TextRule rule = TextRule::printable;
+  OnlyWith only_with = {};
+  bool required = false;
+  bool identity = false;          // decides the bits of the job's result
+  std::string default_note = {};  // what the default value means, where the value alone does not say it
+
+  [[nodiscard]] bool built() const { return !std::holds_alternative<std::monostate>(target); }
+};
+
+struct Section {
+  std::string path;
+  std::string description;
+};
+
+struct Schema {
+  std::vector<Section> sections;  // outer before inner; the top level is not among them
+  std::vector<Key> keys;          // in the order of the reference; keys of a section stand together
+
+  [[nodiscard]] const Key* find_key(const std::string& path) const;
+  [[nodiscard]] bool is_section(const std::string& path) const;
+};
+
+// The keys bound to a spec's members: the schema must not outlive it.
+Schema job_schema(JobSpec& spec);
+Schema worker_schema(WorkerSpec& spec);
+
+// The value of a key as YAML text on one line; empty where it has none.
+std::string value_text(const Key& key);
+
+// Whether the key means something, given the values of the spec that the schema is bound to.
+bool applies(const Schema& schema, const Key& key);
+
+inline constexpr std::uint64_t kMaxModelFloats = 1ULL << 32U;  // 16 GiB of weights
+inline constexpr std::size_t kMaxParameters = 10000;           // of an emulated model
+inline constexpr std::size_t kMaxDimensions = 8;               // of one parameter's shape
+inline constexpr std::size_t kMaxHiddenLayers = 16;
+
+}  // namespace ballast

@@ -1,0 +1,26 @@
+#include "common/job/steps.h"
+
+namespace ballast {
+namespace {
+
+constexpr SplitSizes kMnist = {60000, 10000};
+constexpr SplitSizes kGlyphs = {20000, 4000};  // unless the job names other numbers: the generator has no end
+constexpr SplitSizes kNone = {1000000, 0};
+
+std::uint32_t fewer(std::uint32_t wanted, std::uint32_t most) { return wanted == 0 ? most : std::min(wanted, most); }
+
+std::uint32_t or_default(std::uint32_t wanted, std::uint32_t usual) { return wanted == 0 ? usual : wanted; }
+
+}  // namespace
+
+SplitSizes split_sizes(const DataSpec& data) {
+  if (data.name == "mnist") {
+    return {fewer(data.train_examples, kMnist.train), fewer(data.test_examples, kMnist.test)};
+  }
+  if (data.name == "glyphs") {
+    return {or_default(data.train_examples, kGlyphs.train), or_default(data.test_examples, kGlyphs.test)};
+  }
+  return {or_default(data.train_examples, kNone.train), kNone.test};
+}
+
+}  // namespace ballast

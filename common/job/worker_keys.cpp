@@ -1,0 +1,39 @@
+// The table of the keys of worker files.
+#include "common/job/schema.h"
+
+namespace ballast {
+
+Schema worker_schema(WorkerSpec& spec) {
+  Schema schema;
+  schema.keys = {
+      {.path = "lead",
+       .target = &spec.lead,
+       .description = "Address of the lead, the one thing a worker must be told: `tcp://host:port` or `ipc://path`",
+       .rule = TextRule::endpoint,
+       .required = true},
+      {.path = "data_path",
+       .target = &spec.data_path,
+       .description = "Folder of the data files on this machine",
+       .default_note = "the job's `data.path`, then $BALLAST_DATA, then ~/.cache/ballast"},
+      {.path = "metrics_address",
+       .target = &spec.metrics_address,
+       .description = "Where metrics are served over HTTP: `host:port`; port 0 takes a free one",
+       .rule = TextRule::host_port,
+       .default_note = "not served"},
+      {.path = "log_file",
+       .target = &spec.log_file,
+       .description = "File that the log is appended to",
+       .default_note = "standard error"},
+      {.path = "log_level",
+       .target = &spec.log_level,
+       .description = "Least important messages that are logged",
+       .choices = {"trace", "debug", "info", "warn", "error"}},
+      {.path = "name",
+       .target = &spec.name,
+       .description = "Shown for this worker in metrics and status",
+       .default_note = "host name and process id"},
+  };
+  return schema;
+}
+
+}  // namespace ballast
