@@ -1,0 +1,191 @@
+#include "common/metrics/metrics_table.h"
+
+#include <algorithm>
+
+namespace ballast {
+namespace {
+
+constexpr auto kCounter = MetricType::counter;
+constexpr auto kGauge = MetricType::gauge;
+constexpr auto kHistogram = MetricType::histogram;
+
+const std::vector<MetricEntry>& table() {
+  static const std::vector<MetricEntry> entries = {
+      // ---- any process
+      {"ballast_process_info", kGauge, "1", {"role", "index", "job"}, "1; says which process of which job this is."},
+      {"ballast_metrics_dropped_series_total",
+       kCounter,
+       "series",
+       {},
+       "Series that were not exported because a metric had too many of them."},
+
+      // ---- a shard, by lane
+      {"ballast_shard_contributions_total",
+       kCounter,
+       "messages",
+       {"lane", "outcome"},
+       "Contributions by outcome: accepted, duplicate (already covered), superseded (replaced by a containing sum), "
+       "refused, stale (of an older timeline)."},
+      {"ballast_shard_messages_refused_total",
+       kCounter,
+       "messages",
+       {"lane"},
+       "Messages that could not be read or were refused, contributions included."},
+      {"ballast_shard_bytes_total",
+       kCounter,
+       "bytes",
+       {"lane", "direction"},
+       "Payload bytes by direction: in (contributions) or out (weights)."},
+      {"ballast_shard_gone_total", kCounter, "messages", {"lane"}, "Pulls of a version that was no longer held."},
+      {"ballast_shard_served_older_total",
+       kCounter,
+       "messages",
+       {"lane"},
+       "Pulls answered with the version before the newest."},
+      {"ballast_shard_replies_deferred_total",
+       kCounter,
+       "messages",
+       {"lane"},
+       "Weight replies that had to wait because their reader was slow."},
+      {"ballast_shard_pending_replies",
+       kGauge,
+       "messages",
+       {"lane"},
+       "Weight replies that wait now for a slow reader."},
+      {"ballast_shard_session_blocked_total",
+       kCounter,
+       "messages",
+       {"lane", "worker"},
+       "Weight replies to this worker that had to wait because it reads slowly."},
+      {"ballast_shard_sessions", kGauge, "sessions", {"lane"}, "Workers that the lane knows."},
+      {"ballast_shard_timeline", kGauge, "number", {"lane"}, "The timeline that the lane serves; 0 before the first."},
+      {"ballast_shard_serving", kGauge, "1", {"lane"}, "1 while the lane serves its timeline, else 0."},
+      {"ballast_shard_open_step", kGauge, "step", {"lane"}, "The oldest step that some chunk still collects."},
+      {"ballast_shard_version", kGauge, "step", {"lane"}, "The newest version of any chunk."},
+      {"ballast_shard_covered_wait_seconds",
+       kHistogram,
+       "seconds",
+       {"lane"},
+       "Time a covered chunk waits for the lead's factors."},
+      {"ballast_shard_waited_for_factors_total",
+       kCounter,
+       "chunks",
+       {"lane"},
+       "Covered chunks that had to wait for the lead's factors."},
+      {"ballast_shard_sum_seconds", kHistogram, "seconds", {"lane"}, "Time of adding one contribution to another."},
+      {"ballast_shard_apply_seconds", kHistogram, "seconds", {"lane"}, "Time of one chunk's update."},
+      {"ballast_shard_held_payloads", kGauge, "payloads", {"lane"}, "Partial sums held for open rounds."},
+      {"ballast_shard_pool_bytes",
+       kGauge,
+       "bytes",
+       {"lane", "state"},
+       "Weight buffers: used (current versions), sending (referenced by the transport) or free."},
+      {"ballast_shard_reports_total", kCounter, "messages", {"lane"}, "Reports sent to the lead."},
+      {"ballast_shard_persist_seconds", kHistogram, "seconds", {"lane"}, "Time of writing the final weights durably."},
+      {"ballast_shard_worker_phase_seconds",
+       kHistogram,
+       "seconds",
+       {"lane", "worker", "phase"},
+       "A worker's phases as its contributions report them: data_wait, pull, forward, backward, push, wait."},
+      {"ballast_shard_worker_lateness_seconds",
+       kHistogram,
+       "seconds",
+       {"lane", "worker"},
+       "How long after a step's first contribution this worker's arrived."},
+
+      // ---- the lead
+      {"ballast_lead_sessions", kGauge, "sessions", {}, "Workers that are live."},
+      {"ballast_lead_lost_sessions_total", kCounter, "sessions", {}, "Workers that were given up."},
+      {"ballast_lead_generation", kGauge, "number", {}, "Increases when slots change hands."},
+      {"ballast_lead_timeline", kGauge, "number", {}, "The current timeline; more than 1 after a rollback."},
+      {"ballast_lead_backups_total", kCounter, "assignments", {}, "Slots handed to a second worker as well."},
+      {"ballast_lead_step", kGauge, "step", {}, "Steps that every chunk has decided."},
+      {"ballast_lead_steps", kGauge, "step", {}, "Steps of the whole job."},
+      {"ballast_lead_epoch", kGauge, "epochs", {}, "Whole epochs done."},
+      {"ballast_lead_train_loss", kGauge, "loss", {}, "Mean training loss over the last whole epoch."},
+      {"ballast_lead_recent_loss", kGauge, "loss", {}, "Mean training loss over the last steps."},
+      {"ballast_lead_test_loss", kGauge, "loss", {}, "Mean loss of the last evaluation."},
+      {"ballast_lead_test_accuracy", kGauge, "ratio", {}, "Share of right answers in the last evaluation, 0 to 1."},
+      {"ballast_lead_examples_total", kCounter, "examples", {}, "Examples trained on."},
+      {"ballast_lead_training_seconds", kGauge, "seconds", {}, "Time since training began, until its end."},
+      {"ballast_lead_phase", kGauge, "1", {"phase"}, "1 for the phase the job is in, 0 for the others."},
+      {"ballast_lead_messages_refused_total",
+       kCounter,
+       "messages",
+       {},
+       "Messages to the lead that could not be read or were refused."},
+      {"ballast_lead_worker_live", kGauge, "1", {"worker"}, "1 for a live worker, 0 for one that was lost or left."},
+      {"ballast_lead_worker_step", kGauge, "step", {"worker"}, "The step that the worker means to compute next."},
+      {"ballast_lead_worker_slots_total",
+       kCounter,
+       "slots",
+       {"worker"},
+       "The worker's slots that became part of steps."},
+      {"ballast_lead_worker_phase_seconds",
+       kGauge,
+       "seconds",
+       {"worker", "phase"},
+       "Where the worker's last finished step went: data_wait, pull, forward, backward, push."},
+
+      // ---- a worker
+      {"ballast_worker_phase_seconds",
+       kHistogram,
+       "seconds",
+       {"phase"},
+       "Where each step goes: data_wait, pull, forward, backward, push, wait."},
+      {"ballast_worker_steps_total", kCounter, "steps", {}, "Steps this worker computed slots of."},
+      {"ballast_worker_slots_total", kCounter, "slots", {}, "Slots computed."},
+      {"ballast_worker_step", kGauge, "step", {}, "The step being computed."},
+      {"ballast_worker_retries_total", kCounter, "messages", {}, "Pulls and pushes that were sent again."},
+      {"ballast_worker_bytes_total",
+       kCounter,
+       "bytes",
+       {"direction"},
+       "Payload bytes by direction: in (weights) or out (gradients)."},
+      {"ballast_worker_in_flight_bytes", kGauge, "bytes", {}, "Gradient bytes sent and without a receipt."},
+      {"ballast_worker_kept_bytes", kGauge, "bytes", {}, "Gradient bytes kept because their receipt is outstanding."},
+  };
+  return entries;
+}
+
+}  // namespace
+
+std::span<const MetricEntry> metrics_table() { return table(); }
+
+const MetricEntry* find_metric(std::string_view name) {
+  const auto found = std::ranges::find(table(), name, &MetricEntry::name);
+  return found == table().end() ? nullptr : &*found;
+}
+
+std::string_view to_string(MetricType type) {
+  switch (type) {
+    case MetricType::counter:
+      return "counter";
+    case MetricType::gauge:
+      return "gauge";
+    case MetricType::histogram:
+      break;
+  }
+  return "histogram";
+}
+
+std::string metrics_document() {
+  std::string text =
+      "# Metrics\n\n"
+      "Every process serves these in Prometheus' text format at `/metrics` when it is told an address "
+      "(`--metrics HOST:PORT`).\n"
+      "Histograms have bounds from 0.1 ms to 30 s.\n\n"
+      "| name | type | unit | labels | meaning |\n"
+      "| --- | --- | --- | --- | --- |\n";
+  for (const auto& entry : table()) {
+    std::string labels;
+    for (const auto label : entry.labels) {
+      labels.append(labels.empty() ? "" : ", ").append(label);
+    }
+    text.append("| `").append(entry.name).append("` | ").append(to_string(entry.type)).append(" | ");
+    text.append(entry.unit).append(" | ").append(labels).append(" | ").append(entry.help).append(" |\n");
+  }
+  return text;
+}
+
+}  // namespace ballast

@@ -1,0 +1,131 @@
+#include "common/metrics/series.h"
+
+namespace ballast {
+namespace {
+
+// Looks up series that share their first label values.
+class Lookup {
+ public:
+  Lookup(Metrics* metrics, std::string prefix, Metrics::Labels labels)
+      : metrics_(metrics), prefix_(std::move(prefix)), labels_(std::move(labels)) {}
+
+  [[nodiscard]] CounterHandle counter(const std::string& name, const std::string& last = {}) const {
+    return counter_of(metrics_, prefix_ + name, with(last));
+  }
+  [[nodiscard]] GaugeHandle gauge(const std::string& name, const std::string& last = {}) const {
+    return gauge_of(metrics_, prefix_ + name, with(last));
+  }
+  [[nodiscard]] HistogramHandle histogram(const std::string& name, const std::string& last = {}) const {
+    return histogram_of(metrics_, prefix_ + name, with(last));
+  }
+  [[nodiscard]] PhaseHistograms phases(const std::string& name) const {
+    return {histogram(name, "data_wait"), histogram(name, "pull"), histogram(name, "forward"),
+            histogram(name, "backward"),  histogram(name, "push"), histogram(name, "wait")};
+  }
+
+ private:
+  [[nodiscard]] Metrics::Labels with(const std::string& last) const {
+    auto labels = labels_;
+    if (!last.empty()) {
+      labels.push_back(last);
+    }
+    return labels;
+  }
+
+  Metrics* metrics_;
+  std::string prefix_;
+  Metrics::Labels labels_;
+};
+
+}  // namespace
+
+LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
+  const Lookup shard(metrics, "ballast_shard_", {std::to_string(lane)});
+  accepted = shard.counter("contributions_total", "accepted");
+  duplicate = shard.counter("contributions_total", "duplicate");
+  superseded = shard.counter("contributions_total", "superseded");
+  refused = shard.counter("contributions_total", "refused");
+  stale = shard.counter("contributions_total", "stale");
+  messages_refused = shard.counter("messages_refused_total");
+  bytes_in = shard.counter("bytes_total", "in");
+  bytes_out = shard.counter("bytes_total", "out");
+  gone = shard.counter("gone_total");
+  served_older = shard.counter("served_older_total");
+  replies_deferred = shard.counter("replies_deferred_total");
+  waited_for_factors = shard.counter("waited_for_factors_total");
+  reports = shard.counter("reports_total");
+  pending_replies = shard.gauge("pending_replies");
+  sessions = shard.gauge("sessions");
+  timeline = shard.gauge("timeline");
+  serving = shard.gauge("serving");
+  open_step = shard.gauge("open_step");
+  version = shard.gauge("version");
+  held_payloads = shard.gauge("held_payloads");
+  pool_used = shard.gauge("pool_bytes", "used");
+  pool_sending = shard.gauge("pool_bytes", "sending");
+  pool_free = shard.gauge("pool_bytes", "free");
+  covered_wait = shard.histogram("covered_wait_seconds");
+  sum = shard.histogram("sum_seconds");
+  apply = shard.histogram("apply_seconds");
+  persist = shard.histogram("persist_seconds");
+}
+
+LaneWorkerSeries::LaneWorkerSeries(Metrics* metrics, std::uint32_t lane, const std::string& worker) {
+  const Lookup of_worker(metrics, "ballast_shard_", {std::to_string(lane), worker});
+  blocked = of_worker.counter("session_blocked_total");
+  phases = of_worker.phases("worker_phase_seconds");
+  lateness = of_worker.histogram("worker_lateness_seconds");
+}
+
+LeadSeries::LeadSeries(Metrics* metrics) {
+  const Lookup lead(metrics, "ballast_lead_", {});
+  sessions = lead.gauge("sessions");
+  generation = lead.gauge("generation");
+  timeline = lead.gauge("timeline");
+  step = lead.gauge("step");
+  steps = lead.gauge("steps");
+  epoch = lead.gauge("epoch");
+  train_loss = lead.gauge("train_loss");
+  recent_loss = lead.gauge("recent_loss");
+  test_loss = lead.gauge("test_loss");
+  test_accuracy = lead.gauge("test_accuracy");
+  training_seconds = lead.gauge("training_seconds");
+  lost_sessions = lead.counter("lost_sessions_total");
+  backups = lead.counter("backups_total");
+  examples = lead.counter("examples_total");
+  messages_refused = lead.counter("messages_refused_total");
+  for (const char* phase : {"assembling", "waiting", "training", "evaluating", "finishing", "finished", "failed"}) {
+    phases.emplace(phase, lead.gauge("phase", phase));
+  }
+}
+
+LeadWorkerSeries::LeadWorkerSeries(Metrics* metrics, const std::string& worker) {
+  const Lookup of_worker(metrics, "ballast_lead_worker_", {worker});
+  live = of_worker.gauge("live");
+  step = of_worker.gauge("step");
+  slots = of_worker.counter("slots_total");
+  data_wait = of_worker.gauge("phase_seconds", "data_wait");
+  pull = of_worker.gauge("phase_seconds", "pull");
+  forward = of_worker.gauge("phase_seconds", "forward");
+  backward = of_worker.gauge("phase_seconds", "backward");
+  push = of_worker.gauge("phase_seconds", "push");
+}
+
+WorkerSeries::WorkerSeries(Metrics* metrics) {
+  const Lookup worker(metrics, "ballast_worker_", {});
+  phases = worker.phases("phase_seconds");
+  steps = worker.counter("steps_total");
+  slots = worker.counter("slots_total");
+  retries = worker.counter("retries_total");
+  bytes_in = worker.counter("bytes_total", "in");
+  bytes_out = worker.counter("bytes_total", "out");
+  step = worker.gauge("step");
+  in_flight_bytes = worker.gauge("in_flight_bytes");
+  kept_bytes = worker.gauge("kept_bytes");
+}
+
+void describe_process(Metrics* metrics, const std::string& role, const std::string& index, const std::string& job) {
+  gauge_of(metrics, "ballast_process_info", {role, index, job})->set(1);
+}
+
+}  // namespace ballast
