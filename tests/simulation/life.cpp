@@ -1,0 +1,94 @@
+#include "tests/simulation/life.h"
+
+#include <algorithm>
+
+#include "tests/simulation/random.h"
+
+namespace ballast::simulation {
+
+namespace {
+
+void draw_job(LifeSpec& life, Random& random) {
+  life.shards = static_cast<std::uint32_t>(random.between(2, 3));
+  life.lanes = static_cast<std::uint32_t>(random.between(1, 2));
+  life.slots = static_cast<Slot>(random.chance(0.7) ? random.between(3, 6) : random.between(6, 9));
+  life.steps = random.between(3, 8);
+  life.steps_per_epoch = random.between(2, 3);
+  life.evaluation_item = static_cast<std::uint32_t>(random.between(5, 12));
+  life.test_examples = random.chance(0.6) ? static_cast<std::uint32_t>(random.between(1, 40)) : 0;
+  life.plan_ahead = static_cast<std::uint32_t>(random.chance(0.5) ? random.between(2, 4) : 256);
+  life.lead_in_shard_0 = random.chance(0.5);
+}
+
+// Every shard has a chunk; a lane may have none.
+void draw_chunks(LifeSpec& life, Random& random) {
+  const auto count = random.between(std::max(3U, life.shards), life.all_lanes() + 2);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    LifeChunk chunk;
+    chunk.bytes = 16 * random.between(1, 16);
+    const auto shard = i < life.shards ? i : static_cast<std::uint32_t>(random.between(0, life.shards - 1));
+    chunk.lane = shard * life.lanes + static_cast<std::uint32_t>(random.between(0, life.lanes - 1));
+    life.chunks.push_back(chunk);
+  }
+  std::swap(life.chunks[random.between(0, count - 1)], life.chunks.back());
+  life.credit_bytes = random.chance(0.6) ? random.between(16, 600) : 1U << 20U;
+  life.reply_window_bytes = random.chance(0.6) ? random.between(16, 600) : 1U << 20U;
+}
+
+void draw_workers(LifeSpec& life, Random& random) {
+  const auto count = random.between(1, 4);
+  life.start_workers = static_cast<std::uint32_t>(random.between(1, count));
+  for (std::uint64_t i = 0; i < count; ++i) {
+    LifeWorker worker;
+    worker.joins_at = random.between(0, 5'000);
+    worker.forward = random.between(300, 2'500);
+    worker.backward = random.between(300, 2'500);
+    if (random.chance(0.15)) {
+      worker.forward *= 8;
+      worker.backward *= 8;
+    }
+    life.workers.push_back(worker);
+  }
+  if (random.chance(0.35)) {
+    auto late = life.workers.front();
+    late.joins_at = random.between(20'000, 150'000);
+    life.workers.push_back(late);
+  }
+}
+
+void draw_faults(LifeSpec& life, Random& random) {
+  auto& faults = life.faults;
+  faults.until = random.between(80'000, 500'000);
+  faults.loss = random.chance(0.6) ? 0.01 * static_cast<double>(random.between(1, 20)) : 0;
+  faults.duplication = random.chance(0.5) ? 0.01 * static_cast<double>(random.between(1, 25)) : 0;
+  faults.reordering = random.chance(0.5) ? 0.01 * static_cast<double>(random.between(5, 50)) : 0;
+  faults.slowness = random.chance(0.5) ? 0.01 * static_cast<double>(random.between(1, 8)) : 0;
+  faults.slow_delay = random.between(5'000, 60'000);
+  faults.crashes = random.chance(0.35) ? static_cast<std::uint32_t>(random.between(1, 3)) : 0;
+  faults.worker_pauses = random.chance(0.4) ? static_cast<std::uint32_t>(random.between(1, 3)) : 0;
+  faults.worker_pause = random.between(10'000, 250'000);
+  faults.shard_pauses = random.chance(0.25) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
+  faults.shard_pause = 150'000;
+  faults.lead_pauses = random.chance(0.15) ? 1 : 0;
+  faults.lead_pause = 100'000;
+  faults.death = random.chance(0.05);
+}
+
+}  // namespace
+
+LifeSpec draw_life(std::uint64_t seed) {
+  // Neighbouring seeds must not begin neighbouring sequences.
+  Random random(Random::mix(seed ^ 0x6c696665U));
+  LifeSpec life;
+  life.seed = seed;
+  life.delay_low = random.between(100, 500);
+  life.delay_high = random.between(600, 4'000);
+  life.release_high = random.chance(0.3) ? 30'000 : 2'000;
+  draw_job(life, random);
+  draw_chunks(life, random);
+  draw_workers(life, random);
+  draw_faults(life, random);
+  return life;
+}
+
+}  // namespace ballast::simulation

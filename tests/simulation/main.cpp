@@ -1,0 +1,306 @@
+// ballast-simulate: lives many small clusters from many seeds, in virtual time, until time is up or a promise breaks.
+// Each job is a process of its own, so that even a core that crashes or hangs is reported with its seed.
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "tests/simulation/cluster.h"
+
+namespace ballast::simulation {
+namespace {
+
+constexpr unsigned kHangSeconds = 20;  // of wall time; a life takes some milliseconds
+constexpr std::size_t kTraceTail = 100;
+
+struct Options {
+  bool one_seed = false;
+  bool trace = false;
+  std::uint64_t first_seed = 1;
+  std::uint64_t lives = 0;  // 0: as many as `seconds` allow
+  double seconds = 10;
+  unsigned jobs = 2;
+};
+
+struct Fact {
+  const char* name;
+  bool LifeFacts::*member;
+};
+constexpr Fact kFacts[] = {
+    {"a superseded node", &LifeFacts::superseded},
+    {"a version gone", &LifeFacts::gone},
+    {"an older version served", &LifeFacts::served_older},
+    {"backup work", &LifeFacts::backup},
+    {"a retry", &LifeFacts::retry},
+    {"a lost worker", &LifeFacts::lost_worker},
+    {"a late joiner", &LifeFacts::late_join},
+    {"a deferred reply", &LifeFacts::deferred},
+    {"a duplicate", &LifeFacts::duplicate},
+    {"waiting for factors", &LifeFacts::waited_for_factors},
+    {"a shard's death", &LifeFacts::death},
+    {"an end unheard by a worker given up", &LifeFacts::unheard_end},
+    {"no fault at all", &LifeFacts::calm},
+};
+constexpr std::size_t kFactCount = std::size(kFacts);
+
+// What one job tells the parent, in memory that both see.
+struct Tally {
+  std::uint64_t seed = 0;  // of the life in hand
+  std::uint64_t lives = 0;
+  std::uint64_t events = 0;
+  std::uint64_t time = 0;
+  std::uint64_t longest = 0;
+  std::uint64_t facts[kFactCount] = {};
+  char violation[1000] = {};
+};
+struct Shared {
+  std::atomic<bool> broken;
+  Tally tallies[64];
+};
+
+double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::string commit() {
+#ifdef BALLAST_COMMIT
+  return BALLAST_COMMIT;
+#else
+  std::string text;
+  if (FILE* git = popen("git rev-parse --short HEAD 2>/dev/null", "r"); git != nullptr) {
+    char line[64] = {};
+    if (std::fgets(line, sizeof line, git) != nullptr) {
+      text = line;
+    }
+    pclose(git);
+  }
+  while (!text.empty() && text.back() == '\n') {
+    text.pop_back();
+  }
+  return text.empty() ? "unknown" : text;
+#endif
+}
+
+void count(Tally& tally, const LifeFacts& facts) {
+  ++tally.lives;
+  tally.events += facts.events;
+  tally.time += facts.time;
+  tally.longest = std::max(tally.longest, facts.time);
+  for (std::size_t i = 0; i < kFactCount; ++i) {
+    tally.facts[i] += facts.*kFacts[i].member ? 1 : 0;
+  }
+}
+
+// Returns the exit status of the job's process.
+int run_job(const Options& options, unsigned job, Shared& shared) {
+  auto& tally = shared.tallies[job];
+  const double end = wall_seconds() + options.seconds;
+  for (std::uint64_t i = job; options.lives == 0 || i < options.lives; i += options.jobs) {
+    if (shared.broken.load() || (options.lives == 0 && wall_seconds() >= end)) {
+      break;
+    }
+    tally.seed = options.first_seed + i;
+    alarm(kHangSeconds);
+    try {
+      const auto life = draw_life(tally.seed);
+      count(tally, Cluster(life).run());
+    } catch (const std::exception& error) {
+      std::snprintf(tally.violation, sizeof tally.violation, "%s", error.what());
+      shared.broken = true;
+      return 1;
+    }
+  }
+  return 0;
+}
+
+// Lives one life and writes its trace, line by line, so that nothing is lost if the core aborts.
+int run_traced(std::uint64_t seed, FILE* out) {
+  alarm(kHangSeconds);
+  try {
+    const auto life = draw_life(seed);
+    Cluster cluster(life);
+    cluster.trace = [out](const std::string& line) {
+      std::fprintf(out, "%s\n", line.c_str());
+      std::fflush(out);
+    };
+    cluster.run();
+    std::fprintf(out, "the life is over, no promise was broken\n");
+  } catch (const std::exception& error) {
+    std::fprintf(out, "VIOLATION: %s\n", error.what());
+    std::fflush(out);
+    return 1;
+  }
+  std::fflush(out);
+  return 0;
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+    return "a core does not return";
+  }
+  return std::string("a core crashed: ") + (WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit");
+}
+
+void print_tail(FILE* file) {
+  std::deque<std::string> lines;
+  std::size_t all = 0;
+  char line[2000];
+  std::rewind(file);
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    lines.emplace_back(line);
+    ++all;
+    if (lines.size() > kTraceTail) {
+      lines.pop_front();
+    }
+  }
+  if (all > lines.size()) {
+    std::printf("... %zu lines before ...\n", all - lines.size());
+  }
+  for (const auto& kept : lines) {
+    std::fputs(kept.c_str(), stdout);
+  }
+}
+
+void report_violation(std::uint64_t seed, const std::string& text) {
+  std::printf("\nVIOLATION in life %llu (commit %s): %s\n\n", static_cast<unsigned long long>(seed), commit().c_str(),
+              text.c_str());
+  std::fflush(stdout);
+  if (FILE* file = std::tmpfile(); file != nullptr) {
+    const pid_t child = fork();
+    if (child == 0) {
+      _exit(run_traced(seed, file));
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    print_tail(file);
+    std::fclose(file);
+  }
+  std::printf("\nreplay it with: ballast-simulate --seed %llu --trace\n", static_cast<unsigned long long>(seed));
+}
+
+void report(const Options& options, const Shared& shared, double seconds) {
+  Tally all;
+  for (unsigned job = 0; job < options.jobs; ++job) {
+    const auto& tally = shared.tallies[job];
+    all.lives += tally.lives;
+    all.events += tally.events;
+    all.time += tally.time;
+    all.longest = std::max(all.longest, tally.longest);
+    for (std::size_t i = 0; i < kFactCount; ++i) {
+      all.facts[i] += tally.facts[i];
+    }
+  }
+  const double lives = std::max<double>(1, static_cast<double>(all.lives));
+  std::printf("%llu lives from seed %llu in %.1f s, %.0f a minute; %.0f events and %.0f ms each, at most %llu ms\n",
+              static_cast<unsigned long long>(all.lives), static_cast<unsigned long long>(options.first_seed), seconds,
+              60 * static_cast<double>(all.lives) / std::max(seconds, 0.001), static_cast<double>(all.events) / lives,
+              static_cast<double>(all.time) / lives / 1000, static_cast<unsigned long long>(all.longest / 1000));
+  for (std::size_t i = 0; i < kFactCount; ++i) {
+    std::printf("  %5.1f %% with %s\n", 100 * static_cast<double>(all.facts[i]) / lives, kFacts[i].name);
+  }
+}
+
+int simulate(const Options& options) {
+  void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    std::perror("ballast-simulate: no shared memory");
+    return 2;
+  }
+  auto& shared = *new (memory) Shared{};
+  const double start = wall_seconds();
+  std::vector<pid_t> children;
+  for (unsigned job = 0; job < options.jobs; ++job) {
+    const pid_t child = fork();
+    if (child == 0) {
+      _exit(run_job(options, job, shared));
+    }
+    children.push_back(child);
+  }
+  int result = 0;
+  for (unsigned job = 0; job < options.jobs; ++job) {
+    int status = 0;
+    waitpid(children[job], &status, 0);
+    if (status != 0) {
+      shared.broken = true;
+      const auto& tally = shared.tallies[job];
+      report_violation(tally.seed, tally.violation[0] != 0 ? tally.violation : how_it_ended(status));
+      result = 1;
+    }
+  }
+  report(options, shared, wall_seconds() - start);
+  return result;
+}
+
+int run_one(const Options& options) {
+  if (options.trace) {
+    std::printf("life %llu, commit %s\n", static_cast<unsigned long long>(options.first_seed), commit().c_str());
+    return run_traced(options.first_seed, stdout);
+  }
+  auto one = options;
+  one.lives = 1;
+  one.jobs = 1;
+  return simulate(one);
+}
+
+int usage() {
+  std::fputs(
+      "ballast-simulate [--seconds S | --lives N] [--first-seed N] [--jobs N]   many lives\n"
+      "ballast-simulate --seed N [--trace]                                      one life\n"
+      "Exit status: 0 if no promise was broken, 1 if one was, 2 for wrong arguments.\n",
+      stderr);
+  return 2;
+}
+
+bool parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--trace") {
+      options.trace = true;
+      continue;
+    }
+    char* end = nullptr;
+    const double value = i + 1 < argc ? std::strtod(argv[++i], &end) : -1;
+    if (end == nullptr || *end != 0 || end == argv[i] || !(value >= 0 && value <= 1e15)) {
+      return false;
+    }
+    if (name == "--seed") {
+      options.one_seed = true;
+      options.first_seed = static_cast<std::uint64_t>(value);
+    } else if (name == "--first-seed") {
+      options.first_seed = static_cast<std::uint64_t>(value);
+    } else if (name == "--seconds") {
+      options.seconds = value;
+    } else if (name == "--lives") {
+      options.lives = static_cast<std::uint64_t>(value);
+    } else if (name == "--jobs") {
+      options.jobs = static_cast<unsigned>(std::clamp(value, 1.0, 64.0));
+    } else {
+      return false;
+    }
+  }
+  return !options.trace || options.one_seed;
+}
+
+}  // namespace
+}  // namespace ballast::simulation
+
+int main(int argc, char** argv) {
+  using namespace ballast::simulation;  // NOLINT(google-build-using-namespace)
+  Options options;
+  if (!parse(argc, argv, options)) {
+    return usage();
+  }
+  return options.one_seed ? run_one(options) : simulate(options);
+}

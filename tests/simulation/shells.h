@@ -1,0 +1,143 @@
+// The shells around the cores, as the real processes have them, over virtual time and symbolic payloads.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/protocol/lane.h"
+#include "common/protocol/lead.h"
+#include "common/protocol/worker.h"
+#include "tests/simulation/cluster.h"
+
+namespace ballast::simulation {
+
+class LeadShell : public Process {
+ public:
+  LeadShell(Cluster& cluster, ProcessId id);
+
+  void tick() override;
+  void receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) override;
+
+  [[nodiscard]] const Lead& core() const { return core_; }
+  // Whether the lead counts the session among the living.
+  [[nodiscard]] bool believes_in(SessionId session) const;
+
+ private:
+  void step(const lead::Event& event);
+  void act(lead::SendToWorker& action);
+  void act(lead::SendToLane& action);
+  void act(lead::WriteLedger& action);
+  void act(lead::Stop& action);
+
+  Lead core_;
+};
+
+class LaneShell : public Process {
+ public:
+  LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane);
+
+  void tick() override;
+  void receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) override;
+
+  [[nodiscard]] const Lane& core() const { return core_; }
+  [[nodiscard]] bool has_heard_lead() const { return heard_lead_; }
+  void gather(LifeFacts& facts) const;
+
+ private:
+  // Where a chunk's weights lie. A buffer that a reply references is never written.
+  struct Buffer {
+    Expression value = 0;
+    std::uint32_t references = 0;
+  };
+  struct Chunk {
+    std::vector<Buffer> buffers;
+    std::map<Version, std::size_t> versions;  // the newest two
+    ChunkValue value;
+  };
+
+  void step(const lane::Event& event);
+  void act(lane::SendToWorker& action);
+  void act(lane::SendWeights& action);
+  void act(lane::SendToLead& action);
+  void act(lane::Sum& action);
+  void act(lane::Drop& action);
+  void act(lane::Apply& action);
+  void act(lane::Begin& action);
+  void act(lane::PersistFinal& action);
+  void act(lane::Stop& action);
+
+  void note_asked(ProcessId from, const Message& message);
+  std::size_t free_buffer(Chunk& chunk);
+  HeldPayload take(PayloadId id);
+
+  std::uint32_t lane_;
+  Lane core_;
+  HeldPayloads held_;
+  PayloadId next_payload_ = 1;
+  std::map<ChunkId, Chunk> chunks_;
+  bool heard_lead_ = false;
+  std::uint32_t answers_ = 0;  // to the push in hand
+  std::deque<lane::Event> own_events_;
+};
+
+class WorkerShell : public Process {
+ public:
+  WorkerShell(Cluster& cluster, ProcessId id, LifeWorker speed);
+
+  void tick() override;
+  void receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) override;
+
+  [[nodiscard]] const Worker& core() const { return core_; }
+  // Whether a lead may have given this one up, so that it needs not learn of the end.
+  [[nodiscard]] bool has_heard_lead() const { return heard_lead_; }
+  void excuse() { excused_ = true; }
+  [[nodiscard]] bool excused() const { return excused_; }
+
+ private:
+  // A gradient or weights that this process keeps for its core.
+  struct Kept {
+    bool is_gradient = false;
+    ChunkId chunk = 0;
+    Step step = 0;  // of weights: the version
+    Node node;
+    Payload payload;
+    std::uint32_t sent = 0;
+    Micros sent_at = 0;
+    bool receipted = false;
+  };
+
+  void step(const worker::Event& event);
+  void act(worker::SendToLead& action);
+  void act(worker::SendToLane& action);
+  void act(worker::Prepare& action);
+  void act(worker::Prefetch& action);
+  void act(worker::Store& action);
+  void act(worker::Release& action);
+  void act(worker::Compute& action);
+  void act(worker::Evaluate& action);
+  void act(worker::Stop& action);
+
+  void note_receipt(const Receipt& receipt);
+  void push(std::uint32_t lane, const Push& push, PayloadId id);
+  void check_credit(std::uint32_t lane) const;
+  void check_retries() const;
+  void check_kept() const;
+  Micros compute_node(Step step, Node node, bool is_last, Micros at);
+  void gradient_ready(Step step, Node node, ChunkId chunk, const Payload& payload, bool is_last, Micros at);
+  [[nodiscard]] Expression weights() const { return all_weights(weights_); }
+
+  LifeWorker speed_;
+  Worker core_;
+  std::map<PayloadId, Kept> kept_;
+  PayloadId next_payload_ = 1;
+  std::vector<Expression> weights_;
+  std::map<ChunkId, Version> newest_seen_;
+  bool computing_ = false;
+  bool heard_lead_ = false;
+  bool excused_ = false;
+};
+
+}  // namespace ballast::simulation

@@ -1,0 +1,17 @@
+// Messages in the protocol's words, for traces.
+#pragma once
+
+#include <string>
+
+#include "common/protocol/messages.h"
+
+namespace ballast::simulation {
+
+std::string words(const Message& message);
+std::string words(SlotRange range);
+std::string words(const std::vector<SlotRange>& ranges);
+
+// Whether a message only says that someone lives or what is known already: left out of transcripts.
+bool is_sign_of_life(const Message& message);
+
+}  // namespace ballast::simulation

@@ -1,0 +1,269 @@
+#include <algorithm>
+
+#include "common/protocol/tree.h"
+#include "tests/simulation/shells.h"
+#include "tests/simulation/words.h"
+
+namespace ballast::simulation {
+
+namespace {
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+WorkerConfig worker_config(const LifeSpec& life, const std::string& name) {
+  WorkerConfig config;
+  config.name = name;
+  config.heartbeat_every = life.heartbeat_every;
+  config.hello_every = life.hello_every;
+  config.lead_silence = life.lead_silence;
+  config.retry = life.retry;
+  return config;
+}
+
+std::string worker_name(const Cluster& cluster, ProcessId id) {
+  return "worker " + number(id - cluster.life().all_lanes());
+}
+
+}  // namespace
+
+WorkerShell::WorkerShell(Cluster& cluster, ProcessId id, LifeWorker speed)
+    : Process(cluster, id, worker_name(cluster, id)),
+      speed_(speed),
+      core_(worker_config(cluster.life(), name())),
+      weights_(cluster.life().chunks.size()) {}
+
+void WorkerShell::tick() {
+  step(worker::Tick{clock()});
+  if (alive()) {
+    check_retries();
+  }
+}
+
+void WorkerShell::receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) {
+  if (from == kLead) {
+    heard_lead_ = true;
+    return step(worker::FromLead{&message});
+  }
+  PayloadId id = kNoPayload;
+  if (const auto* receipt = std::get_if<Receipt>(&message)) {
+    note_receipt(*receipt);
+  } else if (const auto* weights = std::get_if<Weights>(&message)) {
+    id = next_payload_++;
+    kept_[id] = {false, weights->chunk, weights->version, {}, payload.value(), 0, 0, false};
+    auto& newest = newest_seen_[weights->chunk];
+    newest = std::max(newest, weights->version);
+  }
+  step(worker::FromLane{from - 1, &message, id});
+}
+
+void WorkerShell::note_receipt(const Receipt& receipt) {
+  for (auto& [id, kept] : kept_) {
+    if (kept.is_gradient && kept.chunk == receipt.chunk && kept.step == receipt.step && kept.node == receipt.node) {
+      kept.receipted = true;
+    }
+  }
+}
+
+void WorkerShell::step(const worker::Event& event) {
+  for (auto& action : core_.step(event)) {
+    std::visit([this](auto& body) { act(body); }, action);
+  }
+  if (alive()) {
+    check_kept();
+  }
+}
+
+// ---- what the judge sees of a worker
+
+void WorkerShell::check_kept() const {
+  std::size_t gradients = 0;
+  for (const auto& [id, kept] : kept_) {
+    gradients += kept.is_gradient ? 1 : 0;
+    if (kept.is_gradient && kept.receipted) {
+      throw Violation(name() + " keeps a gradient that has its receipt");
+    }
+    if (!kept.is_gradient && !computing_) {
+      throw Violation(name() + " keeps weights of chunk " + number(kept.chunk) + " that nobody will look at");
+    }
+  }
+  if (gradients != core_.outstanding()) {
+    throw Violation(name() + " keeps " + number(gradients) + " gradients, its core knows of " +
+                    number(core_.outstanding()) + ": a payload leaked");
+  }
+}
+
+// Unreceipted work is sent again within the longest deadline there is.
+void WorkerShell::check_retries() const {
+  const auto& life = cluster_.life();
+  for (const auto& [id, kept] : kept_) {
+    if (!kept.is_gradient || kept.sent == 0) {
+      continue;
+    }
+    const auto since = std::max(kept.sent_at, paused_until());
+    if (cluster_.now() - since > life.retry.ceiling * std::min(kept.sent, 8U) + 3 * life.tick) {
+      throw Violation(name() + " has no receipt for step " + number(kept.step) + " chunk " + number(kept.chunk) +
+                      " slots " + words(kept.node) + " and does not send it again");
+    }
+  }
+}
+
+// What was sent to a lane and is still kept lies within the credit, or is one chunk alone.
+void WorkerShell::check_credit(std::uint32_t lane) const {
+  const auto& life = cluster_.life();
+  std::uint64_t bytes = 0;
+  std::size_t count = 0;
+  for (const auto& [id, kept] : kept_) {
+    if (kept.is_gradient && kept.sent > 0 && life.chunks[kept.chunk].lane == lane) {
+      bytes += life.chunks[kept.chunk].bytes;
+      ++count;
+    }
+  }
+  if (count > 1 && bytes > life.credit_bytes) {
+    throw Violation(name() + " has " + number(bytes) + " bytes on their way within a credit of " +
+                    number(life.credit_bytes));
+  }
+}
+
+// ---- actions
+
+void WorkerShell::act(worker::SendToLead& action) { cluster_.send(*this, kLead, std::move(action.message)); }
+
+void WorkerShell::act(worker::SendToLane& action) {
+  if (const auto* pushed = std::get_if<Push>(&action.message)) {
+    return push(action.lane, *pushed, action.payload);
+  }
+  require(action.payload == kNoPayload, "a message other than a push carries a payload");
+  cluster_.send(*this, cluster_.lane_id(action.lane), std::move(action.message));
+}
+
+void WorkerShell::push(std::uint32_t lane, const Push& push, PayloadId id) {
+  const auto found = kept_.find(id);
+  if (found == kept_.end() || !found->second.is_gradient) {
+    throw Violation(name() + " sends a gradient that it has given up");
+  }
+  auto& kept = found->second;
+  if (kept.chunk != push.chunk || kept.step != push.step || kept.node != push.node) {
+    throw Violation(name() + " sends a gradient under another name");
+  }
+  ++kept.sent;
+  kept.sent_at = cluster_.now();
+  check_credit(lane);
+  cluster_.send(*this, cluster_.lane_id(lane), push, kept.payload);
+}
+
+void WorkerShell::act(worker::Prepare& /*action*/) {
+  const auto& life = cluster_.life();
+  WorkerLayout layout;
+  layout.slots = life.slots;
+  layout.lanes = life.all_lanes();
+  for (ChunkId chunk = 0; chunk < life.chunks.size(); ++chunk) {
+    layout.chunks.push_back({chunk, life.chunks[chunk].lane, life.chunks[chunk].bytes});
+  }
+  layout.spec_digest = "spec";
+  layout.layout_digest = "layout";
+  layout.fingerprint = "same";
+  cluster_.later(*this, cluster_.some(life.prepare_high), [this, layout] { step(worker::Prepared{layout}); });
+}
+
+void WorkerShell::act(worker::Prefetch& action) {
+  require(action.step < cluster_.life().steps && !action.ranges.empty(), "examples of no step are read ahead");
+}
+
+void WorkerShell::act(worker::Store& action) {
+  require(!computing_, "weights are stored while they are computed from");
+  const auto found = kept_.find(action.payload);
+  if (found == kept_.end() || found->second.is_gradient || found->second.chunk != action.chunk ||
+      found->second.step != action.version) {
+    throw Violation(name() + " stores weights that it does not have");
+  }
+  weights_[action.chunk] = found->second.payload.value;
+  kept_.erase(found);
+}
+
+void WorkerShell::act(worker::Release& action) {
+  const auto found = kept_.find(action.payload);
+  if (found == kept_.end()) {
+    throw Violation(name() + " gives up a payload twice");
+  }
+  const auto& kept = found->second;
+  if (kept.is_gradient && !kept.receipted && newest_seen_[kept.chunk] <= kept.step) {
+    throw Violation(name() + " gives up step " + number(kept.step) + " chunk " + number(kept.chunk) + " slots " +
+                    words(kept.node) + " without a receipt");
+  }
+  kept_.erase(found);
+}
+
+void WorkerShell::act(worker::Compute& action) {
+  require(!computing_, "a worker computes two things at once");
+  computing_ = true;
+  cluster_.judge().computes(action.step, action.ranges, weights());
+  if (cluster_.traces()) {
+    cluster_.say(name() + " computes step " + number(action.step) + " slots " + words(action.ranges));
+  }
+  std::vector<Node> nodes;
+  for (const auto range : action.ranges) {
+    const auto cover = tree::cover(range, cluster_.life().slots);
+    nodes.insert(nodes.end(), cover.begin(), cover.end());
+  }
+  Micros at = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    at = compute_node(action.step, nodes[i], i + 1 == nodes.size(), at);
+  }
+  cluster_.later(*this, at, [this, step = action.step] {
+    computing_ = false;
+    this->step(worker::Computed{step, {}});
+  });
+}
+
+// Slot after slot into a binary counter of sums, as a worker does it; the last slot's backward brings the chunks, the
+// last layers' first. Returns when it is done.
+Micros WorkerShell::compute_node(Step step, Node node, bool is_last, Micros at) {
+  const auto chunks = static_cast<ChunkId>(weights_.size());
+  std::vector<std::vector<Payload>> counters(chunks);
+  const auto all = weights();
+  for (Slot slot = node.begin; slot < node.end; ++slot) {
+    at += speed_.forward;
+    for (ChunkId chunk = chunks; chunk-- > 0;) {
+      at += speed_.backward / chunks;
+      auto& counter = counters[chunk];
+      counter.push_back(gradient(step, slot, chunk, all));
+      require(counter.size() <= tree::buffers_needed(node), "a worker needs more buffers than it was told");
+      for (auto sums = tree::sums_completed_by(slot, node); sums > 0; --sums) {
+        const auto right = counter.back();
+        counter.pop_back();
+        counter.back() = sum(counter.back(), right);
+      }
+      if (slot + 1 == node.end) {
+        require(counter.size() == 1, "a node's sums do not end in one");
+        gradient_ready(step, node, chunk, counter.back(), is_last, at);
+      }
+    }
+  }
+  return at;
+}
+
+void WorkerShell::gradient_ready(Step step, Node node, ChunkId chunk, const Payload& payload, bool is_last, Micros at) {
+  cluster_.later(*this, at, [this, step, node, chunk, payload, is_last] {
+    const auto id = next_payload_++;
+    kept_[id] = {true, chunk, step, node, payload, 0, 0, false};
+    this->step(worker::GradientReady{step, node, chunk, id, is_last});
+  });
+}
+
+void WorkerShell::act(worker::Evaluate& action) {
+  require(!computing_, "a worker computes two things at once");
+  computing_ = true;
+  cluster_.judge().evaluates(action.evaluation, weights());
+  if (cluster_.traces()) {
+    cluster_.say(name() + " evaluates item " + number(action.evaluation.item) + " at version " +
+                 number(action.evaluation.version));
+  }
+  cluster_.later(*this, speed_.forward, [this, evaluation = action.evaluation] {
+    computing_ = false;
+    step(worker::Evaluated{evaluate(evaluation, weights())});
+  });
+}
+
+void WorkerShell::act(worker::Stop& action) { end(action.failure); }
+
+}  // namespace ballast::simulation
