@@ -1,4 +1,5 @@
 // Headers that a fault or an enemy changed. Each lies in memory of exactly its size, for the address sanitizer to see.
+#include <algorithm>
 #include <memory>
 #include <random>
 
@@ -11,7 +12,7 @@ namespace {
 
 Decoded decode_exactly(const std::vector<std::byte>& header, std::size_t size, bool has_payload) {
   const auto copy = std::make_unique<std::byte[]>(size);
-  std::memcpy(copy.get(), header.data(), size);
+  std::copy_n(header.begin(), size, copy.get());
   return decode({copy.get(), size}, has_payload ? 64 : 0, has_payload);
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("noise behind a good beginning is survived") {
     for (auto& byte : noise) {
       byte = static_cast<std::byte>(random());
     }
-    std::memcpy(noise.data(), good.data(), std::min<std::size_t>(noise.size(), random() % 24));
+    std::copy_n(good.begin(), std::min<std::size_t>(noise.size(), random() % 24), noise.begin());
     check_sound(decode_exactly(noise, noise.size(), random() % 2 == 0));
   }
 }
