@@ -1,0 +1,146 @@
+// What a device must be able to do for the models: tensors on it, and one prepared operation for each layer of a
+// network.
+//
+// A network is prepared once for each batch size and then run any number of times: preparing chooses layouts, kernels
+// and buffers, so that running neither allocates nor decides. Activations live on the device in a layout of the
+// backend's choice. Parameters are views into arenas in host memory, bound before each run.
+//
+// The bytes that operations produce depend on their inputs, the backend and its number of threads alone: not on what
+// ran before, nor on addresses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "common/arena/arena.h"
+
+namespace ballast {
+
+// Of an activation: examples, channels, height, width. Vectors of features have height and width 1.
+struct Shape {
+  std::uint32_t n = 0;
+  std::uint32_t c = 0;
+  std::uint32_t h = 1;
+  std::uint32_t w = 1;
+
+  [[nodiscard]] std::size_t features() const { return std::size_t{c} * h * w; }
+  [[nodiscard]] std::size_t elements() const { return n * features(); }
+  bool operator==(const Shape&) const = default;
+};
+
+// "16 x 6 x 14 x 14", for messages.
+std::string to_string(const Shape& shape);
+
+// An activation and, unless it is an input without one, the gradient of the loss with respect to it. Owned by whoever
+// prepared it; used only with the backend that made it, and outlived by it.
+class Tensor {
+ public:
+  Tensor(const Shape& shape, bool with_gradient) : shape_(shape), with_gradient_(with_gradient) {}
+  virtual ~Tensor() = default;
+  Tensor(const Tensor&) = delete;
+  Tensor& operator=(const Tensor&) = delete;
+
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  [[nodiscard]] bool with_gradient() const { return with_gradient_; }
+
+ private:
+  Shape shape_;
+  bool with_gradient_;
+};
+
+// One layer, prepared for one batch size: y = f(x, parameters). Refers to x, which must outlive it.
+class Operation {
+ public:
+  virtual ~Operation() = default;
+
+  // Reads x and the bound weights, writes y.
+  virtual void forward() = 0;
+  // Reads what forward left and y's gradient; overwrites the gradients of the parameters in the bound arena.
+  virtual void backward_parameters() {}
+  // Reads the same; overwrites x's gradient. Only where x has one. May spoil y's gradient: call it last.
+  virtual void backward_input() = 0;
+};
+
+struct LossSums {
+  double loss_sum = 0;        // sum over the examples of -log(probability of the label)
+  std::uint32_t correct = 0;  // examples whose label has the largest logit, the lowest index among equals
+};
+
+// The end of a network: logits to a loss.
+class LossOperation {
+ public:
+  virtual ~LossOperation() = default;
+
+  // One label for each example, 0 <= label < classes; throws std::invalid_argument for others.
+  virtual LossSums forward(std::span<const std::int32_t> labels) = 0;
+  // Overwrites the logits' gradient with scale * d(loss_sum)/d(logits) for the labels of the last forward.
+  virtual void backward(float scale) = 0;
+};
+
+// An operation and the activation it writes.
+struct Prepared {
+  std::unique_ptr<Operation> operation;
+  std::unique_ptr<Tensor> output;
+};
+
+// Square kernel and equal strides and padding in both directions; padding is of zeros.
+struct Conv2d {
+  std::uint32_t channels = 0;  // of the output
+  std::uint32_t kernel = 1;
+  std::uint32_t stride = 1;
+  std::uint32_t padding = 0;
+};
+
+struct MaxPool2d {
+  std::uint32_t window = 2;
+  std::uint32_t stride = 2;
+};
+
+// Output extents of a window sliding over `extent`; 0 where it does not fit.
+constexpr std::uint32_t sliding_outputs(std::uint32_t extent, std::uint32_t window, std::uint32_t stride,
+                                        std::uint32_t padding) {
+  return extent + 2 * padding < window ? 0 : (extent + 2 * padding - window) / stride + 1;
+}
+
+// One device with one thread (or team of threads) of its own speed. Not thread-safe: one thread uses one backend and
+// what it prepared. Preparing throws std::invalid_argument for shapes that do not fit.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  // Examples as they come from the host. A gradient is only of use to tests of the first layer.
+  virtual std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient = false) = 0;
+
+  // Copies between the host (NCHW, shape().elements() floats) and a tensor's value or gradient.
+  virtual void write(Tensor& tensor, std::span<const float> nchw) = 0;
+  virtual void read(const Tensor& tensor, std::span<float> nchw) = 0;
+  virtual void write_gradient(Tensor& tensor, std::span<const float> nchw) = 0;
+  virtual void read_gradient(const Tensor& tensor, std::span<float> nchw) = 0;
+
+  // Whole arenas in host memory, for all operations until they are bound anew. They must stay unchanged and alive as
+  // long as operations that read or write them run. bind_weights comes before forward, bind_gradients before backward.
+  virtual void bind_weights(std::span<const float> weights) = 0;
+  virtual void bind_gradients(std::span<float> gradients) = 0;
+  // Returns when the gradient of one parameter, written by backward_parameters, is in host memory.
+  virtual void deliver(const Extent& parameter) = 0;
+
+  // Cross-correlation as in every framework. weights: channels x x.c x kernel x kernel; bias: channels.
+  virtual Prepared conv2d(Tensor& x, const Conv2d& conv, const Extent& weights, const Extent& bias) = 0;
+  // y = W x + b over all features of an example, in NCHW order. weights: units x x.features(); bias: units.
+  virtual Prepared linear(Tensor& x, std::uint32_t units, const Extent& weights, const Extent& bias) = 0;
+  // max(x, 0), with derivative 0 at 0. The output may share x's memory: nothing else may read x's value or gradient.
+  virtual Prepared relu(Tensor& x) = 0;
+  // The largest value of each window, without padding; the gradient goes to the first largest in row-major order.
+  virtual Prepared max_pool2d(Tensor& x, const MaxPool2d& pool) = 0;
+  // Softmax over the features, then the negative logarithm of the label's probability.
+  virtual std::unique_ptr<LossOperation> softmax_cross_entropy(Tensor& logits) = 0;
+};
+
+// The processor, through oneDNN, with exactly `threads` threads: their number is a part of the arithmetic. Throws
+// std::invalid_argument if it is 0 or if OMP_THREAD_LIMIT forbids that many.
+std::unique_ptr<Backend> make_cpu_backend(std::uint32_t threads);
+
+}  // namespace ballast

@@ -1,0 +1,125 @@
+// A fully connected layer by oneDNN's inner product, which reads weights and writes their gradient as they lie in the
+// arenas.
+#include <utility>
+
+#include "worker/compute/cpu/layout.h"
+#include "worker/compute/cpu/operations.h"
+#include "worker/compute/cpu/primitive.h"
+
+namespace ballast::cpu {
+namespace {
+
+using dnnl::memory;
+using Tag = dnnl::memory::format_tag;
+constexpr auto kF32 = dnnl::memory::data_type::f32;
+
+memory::desc matrix(std::size_t rows, std::size_t columns) {
+  return {{static_cast<memory::dim>(rows), static_cast<memory::dim>(columns)}, kF32, Tag::ab};
+}
+
+// A plain NCHW tensor as a matrix of one row for each example, in the same memory.
+memory as_matrix(const Context& context, const memory& plain_tensor, const Shape& shape) {
+  return {matrix(shape.n, shape.features()), context.engine, plain_tensor.get_data_handle()};
+}
+
+struct Descriptions {
+  Descriptions(const Context& context, const Shape& x_shape, std::uint32_t units)
+      : x(matrix(x_shape.n, x_shape.features())),
+        weights(matrix(units, x_shape.features())),
+        bias({units}, kF32, Tag::x),
+        y(matrix(x_shape.n, units)) {
+    const dnnl::primitive_attr attributes = with_own_scratchpad();
+    forward = {{dnnl::prop_kind::forward_training, x, weights, bias, y}, attributes, context.engine};
+    backward_weights = {{x, weights, bias, y}, attributes, context.engine, forward};
+    backward_input = {{x, weights, y}, attributes, context.engine, forward};
+  }
+
+  memory::desc x;
+  memory::desc weights;
+  memory::desc bias;
+  memory::desc y;
+  dnnl::inner_product_forward::primitive_desc forward;
+  dnnl::inner_product_backward_weights::primitive_desc backward_weights;
+  dnnl::inner_product_backward_data::primitive_desc backward_input;
+};
+
+class LinearOperation : public Operation {
+ public:
+  LinearOperation(const Context& context, const Descriptions& by, const CpuTensor& x, const CpuTensor& y,
+                  const Extent& weights, const Extent& bias)
+      : context_(context),
+        weights_extent_(weights),
+        bias_extent_(bias),
+        weights_(unplaced(by.weights, context)),
+        bias_(unplaced(by.bias, context)),
+        weights_gradient_(unplaced(by.weights, context)),
+        bias_gradient_(unplaced(by.bias, context)),
+        x_(context, x.value(), plain(x.shape())) {
+    const memory x_matrix = as_matrix(context, x_.memory(), x.shape());
+    const memory y_matrix = as_matrix(context, y.value(), y.shape());
+    const memory y_gradient = as_matrix(context, y.gradient(), y.shape());
+    forward_ = Primitive::make<dnnl::inner_product_forward>(
+        context, by.forward,
+        {{DNNL_ARG_SRC, x_matrix}, {DNNL_ARG_WEIGHTS, weights_}, {DNNL_ARG_BIAS, bias_}, {DNNL_ARG_DST, y_matrix}});
+    backward_parameters_ =
+        Primitive::make<dnnl::inner_product_backward_weights>(context, by.backward_weights,
+                                                              {{DNNL_ARG_SRC, x_matrix},
+                                                               {DNNL_ARG_DIFF_DST, y_gradient},
+                                                               {DNNL_ARG_DIFF_WEIGHTS, weights_gradient_},
+                                                               {DNNL_ARG_DIFF_BIAS, bias_gradient_}});
+    if (x.with_gradient()) {
+      x_gradient_ = Outgoing(context, x.gradient(), plain(x.shape()));
+      backward_input_ = Primitive::make<dnnl::inner_product_backward_data>(
+          context, by.backward_input,
+          {{DNNL_ARG_WEIGHTS, weights_},
+           {DNNL_ARG_DIFF_DST, y_gradient},
+           {DNNL_ARG_DIFF_SRC, as_matrix(context, x_gradient_.memory(), x.shape())}});
+    }
+  }
+
+  void forward() override {
+    weights_.set_data_handle(context_.weights_at(weights_extent_));
+    bias_.set_data_handle(context_.weights_at(bias_extent_));
+    x_.refresh();
+    forward_.run();
+  }
+
+  void backward_parameters() override {
+    weights_gradient_.set_data_handle(context_.gradients_at(weights_extent_));
+    bias_gradient_.set_data_handle(context_.gradients_at(bias_extent_));
+    backward_parameters_.run();
+  }
+
+  void backward_input() override {
+    weights_.set_data_handle(context_.weights_at(weights_extent_));
+    backward_input_.run();
+    x_gradient_.deliver();
+  }
+
+ private:
+  const Context& context_;
+  Extent weights_extent_;
+  Extent bias_extent_;
+  memory weights_;  // these four lie in the bound arenas
+  memory bias_;
+  memory weights_gradient_;
+  memory bias_gradient_;
+  Incoming x_;
+  Primitive forward_;
+  Primitive backward_parameters_;
+  Outgoing x_gradient_;
+  Primitive backward_input_;
+};
+
+}  // namespace
+
+Prepared make_linear(const Context& context, CpuTensor& x, std::uint32_t units, const Extent& weights,
+                     const Extent& bias) {
+  const Shape to{x.shape().n, units, 1, 1};
+  auto y = std::make_unique<CpuTensor>(context, to, plain(to), true);
+  const Descriptions descriptions(context, x.shape(), units);
+  auto operation = std::make_unique<LinearOperation>(context, descriptions, x, *y, weights, bias);
+  return {std::move(operation), std::move(y)};
+}
+
+}  // namespace ballast::cpu

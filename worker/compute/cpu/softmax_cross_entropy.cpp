@@ -1,0 +1,93 @@
+// Softmax and the negative logarithm of the label's probability, in double: a handful of values for each example.
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "worker/compute/cpu/layout.h"
+#include "worker/compute/cpu/operations.h"
+
+namespace ballast::cpu {
+namespace {
+
+class SoftmaxCrossEntropy : public LossOperation {
+ public:
+  SoftmaxCrossEntropy(const Context& context, const CpuTensor& logits)
+      : examples_(logits.shape().n),
+        classes_(logits.shape().features()),
+        logits_(context, logits.value(), plain(logits.shape())),
+        gradient_(context, logits.gradient(), plain(logits.shape())),
+        probabilities_(examples_ * classes_),
+        labels_(examples_) {}
+
+  LossSums forward(std::span<const std::int32_t> labels) override {
+    check(labels);
+    std::ranges::copy(labels, labels_.begin());
+    logits_.refresh();
+    const auto* logits = static_cast<const float*>(logits_.memory().get_data_handle());
+    LossSums sums;
+    for (std::size_t i = 0; i < examples_; ++i) {
+      add_example(std::span(logits + i * classes_, classes_), i, sums);
+    }
+    return sums;
+  }
+
+  void backward(float scale) override {
+    auto* gradient = static_cast<float*>(gradient_.memory().get_data_handle());
+    for (std::size_t i = 0; i < examples_; ++i) {
+      for (std::size_t j = 0; j < classes_; ++j) {
+        const bool right = static_cast<std::size_t>(labels_[i]) == j;
+        const double difference = probabilities_[i * classes_ + j] - (right ? 1.0 : 0.0);
+        gradient[i * classes_ + j] = static_cast<float>(difference * static_cast<double>(scale));
+      }
+    }
+    gradient_.deliver();
+  }
+
+ private:
+  void check(std::span<const std::int32_t> labels) const {
+    if (labels.size() != examples_) {
+      throw std::invalid_argument(std::to_string(labels.size()) + " labels were given for " +
+                                  std::to_string(examples_) + " examples");
+    }
+    for (std::size_t i = 0; i < examples_; ++i) {
+      if (labels[i] < 0 || static_cast<std::size_t>(labels[i]) >= classes_) {
+        throw std::invalid_argument("example " + std::to_string(i) + " of the batch has label " +
+                                    std::to_string(labels[i]) + ", but the model knows classes 0 to " +
+                                    std::to_string(classes_ - 1) + "; check the data set");
+      }
+    }
+  }
+
+  void add_example(std::span<const float> logits, std::size_t example, LossSums& sums) {
+    const auto largest = std::ranges::max_element(logits);
+    double* const probabilities = &probabilities_[example * classes_];
+    double total = 0;
+    for (std::size_t j = 0; j < classes_; ++j) {
+      probabilities[j] = std::exp(static_cast<double>(logits[j]) - static_cast<double>(*largest));
+      total += probabilities[j];
+    }
+    for (std::size_t j = 0; j < classes_; ++j) {
+      probabilities[j] /= total;
+    }
+    const auto label = static_cast<std::size_t>(labels_[example]);
+    sums.loss_sum += std::log(total) - (static_cast<double>(logits[label]) - static_cast<double>(*largest));
+    sums.correct += static_cast<std::size_t>(largest - logits.begin()) == label ? 1 : 0;
+  }
+
+  std::size_t examples_;
+  std::size_t classes_;
+  Incoming logits_;
+  Outgoing gradient_;
+  std::vector<double> probabilities_;  // examples x classes
+  std::vector<std::int32_t> labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<LossOperation> make_softmax_cross_entropy(const Context& context, CpuTensor& logits) {
+  return std::make_unique<SoftmaxCrossEntropy>(context, logits);
+}
+
+}  // namespace ballast::cpu

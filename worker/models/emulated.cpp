@@ -1,0 +1,125 @@
+#include "worker/models/emulated.h"
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "worker/models/empty_slot.h"
+#include "worker/models/hashed_gradient.h"
+
+namespace ballast {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
+constexpr double kForwardShare = 1.0 / 3.0;  // a backward pass costs about twice the forward pass
+constexpr double kMostMilliseconds = 3'600'000;
+
+std::uint64_t microseconds_between(Clock::time_point from, Clock::time_point to) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(to - from).count());
+}
+
+// The times at which parts of a slot's work are done. They count from its beginning, so late awakenings don't add up.
+class Pace {
+ public:
+  explicit Pace(double milliseconds) : milliseconds_(milliseconds) {}
+
+  [[nodiscard]] Clock::time_point begin() const { return begin_; }
+  // Waits until `share` of the time has passed.
+  void wait(double share) const {
+    if (milliseconds_ > 0) {
+      std::this_thread::sleep_until(begin_ +
+                                    std::chrono::duration_cast<Clock::duration>(Milliseconds(milliseconds_ * share)));
+    }
+  }
+
+ private:
+  double milliseconds_;
+  Clock::time_point begin_ = Clock::now();
+};
+
+class Emulated : public Model {
+ public:
+  Emulated(const Arena& arena, bool fixed, double compute_ms) : arena_(arena), fixed_(fixed), compute_ms_(compute_ms) {
+    for (const Extent& extent : arena.extents) {
+      elements_ += extent.elements;
+    }
+  }
+
+  BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
+                    std::span<float> gradients, const GradientReady& ready) override {
+    times_ = {};
+    if (batch.count == 0) {
+      write_empty_slot(arena_, gradients, ready);
+      return {};
+    }
+    const Pace pace(compute_ms_);
+    const BatchResult result = evaluate(batch, weights);
+    pace.wait(kForwardShare);
+    const auto middle = Clock::now();
+    write_gradients(task, weights, gradients, ready, pace);
+    times_ = {microseconds_between(pace.begin(), middle), microseconds_between(middle, Clock::now())};
+    return result;
+  }
+
+  BatchResult evaluate(const Batch& batch, std::span<const float> weights) override {
+    double loss = 0;
+    for (const Extent& extent : arena_.extents) {
+      const auto weight = static_cast<double>(weights[extent.offset]);
+      loss += weight * weight;
+    }
+    return {loss * batch.count, 0, batch.count};
+  }
+
+  [[nodiscard]] ComputeTimes last_times() const override { return times_; }
+
+ private:
+  void write_gradients(const SlotTask& task, std::span<const float> weights, std::span<float> gradients,
+                       const GradientReady& ready, const Pace& pace) const {
+    const std::uint64_t slot_key =
+        fixed_ ? mix_key(0, task.slot) : mix_key(mix_key(mix_key(0, task.seed), task.step), task.slot);
+    std::uint64_t done = 0;
+    for (std::size_t parameter = arena_.parameters.size(); parameter-- > 0;) {
+      const Extent& extent = arena_.extents[parameter];
+      write_gradient(mix_key(slot_key, parameter), weights.subspan(extent.offset, extent.elements),
+                     gradients.subspan(extent.offset, extent.elements));
+      done += extent.elements;
+      pace.wait(kForwardShare + (1.0 - kForwardShare) * static_cast<double>(done) / static_cast<double>(elements_));
+      ready(parameter);
+    }
+  }
+
+  // Buffers change by whole chunks: another slot's gradient is added to every element or written over it. So few
+  // elements tell whether a buffer still holds a fixed gradient, and nothing need be remembered about buffers, which
+  // may be freed and come back at the same address.
+  void write_gradient(std::uint64_t key, std::span<const float> weights, std::span<float> gradient) const {
+    if (!fixed_) {
+      write_hashed(key, weights, gradient);
+    } else if (!holds_fixed(key, gradient)) {
+      write_fixed(key, gradient);
+    }
+  }
+
+  const Arena& arena_;
+  bool fixed_;
+  double compute_ms_;
+  std::uint64_t elements_ = 0;  // of all parameters
+  ComputeTimes times_;
+};
+
+}  // namespace
+
+std::unique_ptr<Model> make_emulated(const ModelSpec& spec, const Arena& arena) {
+  if (spec.gradient != "hashed" && spec.gradient != "fixed") {
+    throw std::invalid_argument("model.gradient: '" + spec.gradient + "' is unknown; choose hashed or fixed");
+  }
+  if (!(spec.compute_ms >= 0) || spec.compute_ms > kMostMilliseconds) {
+    throw std::invalid_argument("model.compute_ms: " + std::to_string(spec.compute_ms) +
+                                " is not a time between 0 and 3600000 milliseconds");
+  }
+  return std::make_unique<Emulated>(arena, spec.gradient == "fixed", spec.compute_ms);
+}
+
+}  // namespace ballast

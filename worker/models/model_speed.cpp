@@ -1,0 +1,122 @@
+// Measures how fast one worker's model trains, without data, network or servers: the ceiling of a cluster's speed.
+//
+//   model-speed [MODEL [SLOTS [EXAMPLES_PER_SLOT [THREADS [SECONDS]]]]]     defaults: lenet5 8 16 1 3
+//
+// MODEL is mlp, lenet5 or a preset of the emulated model. Prints one line of JSON; a step is SLOTS slots.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/numeric/initial.h"
+#include "common/numeric/philox.h"
+#include "worker/models/model.h"
+
+namespace {
+
+using ballast::Arena;
+using ballast::ExampleShape;
+
+struct Settings {
+  std::string model = "lenet5";
+  std::uint32_t slots = 8;
+  std::uint32_t examples = 16;
+  std::uint32_t threads = 1;
+  std::uint32_t seconds = 3;
+};
+
+std::uint32_t positive(const char* text, const char* what) {
+  char* end = nullptr;
+  const unsigned long value = std::strtoul(text, &end, 10);
+  if (*end != '\0' || value == 0 || value > 1'000'000) {
+    throw std::invalid_argument(std::string(what) + ": '" + text + "' is not a number between 1 and 1000000");
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+Settings read_settings(int argc, char** argv) {
+  Settings settings;
+  if (argc > 1) {
+    settings.model = argv[1];
+  }
+  std::uint32_t* const numbers[] = {&settings.slots, &settings.examples, &settings.threads, &settings.seconds};
+  const char* const names[] = {"SLOTS", "EXAMPLES_PER_SLOT", "THREADS", "SECONDS"};
+  if (argc > 6) {
+    throw std::invalid_argument("too many arguments: MODEL SLOTS EXAMPLES_PER_SLOT THREADS SECONDS are all");
+  }
+  for (int i = 2; i < argc; ++i) {
+    *numbers[i - 2] = positive(argv[i], names[i - 2]);
+  }
+  return settings;
+}
+
+ballast::ModelSpec model_spec(const std::string& name) {
+  ballast::ModelSpec spec;
+  const bool network = name == "mlp" || name == "lenet5";
+  spec.name = network ? name : "emulated";
+  spec.preset = network ? "" : name;
+  return spec;
+}
+
+std::vector<float> initial_weights(const Arena& arena) {
+  std::vector<float> weights(arena.elements);
+  for (std::uint32_t i = 0; i < arena.parameters.size(); ++i) {
+    const auto [offset, elements] = arena.extents[i];
+    ballast::fill_initial(std::span(weights).subspan(offset, elements), arena.parameters[i].initial, 1, i, 0);
+  }
+  return weights;
+}
+
+void measure(const Settings& settings) {
+  const ballast::ModelSpec spec = model_spec(settings.model);
+  const ExampleShape shape = spec.name == "emulated" ? ExampleShape{} : ExampleShape{1, 28, 28, 10};
+  const Arena arena = ballast::lay_out(ballast::declare_parameters(spec, shape));
+  const auto model = ballast::make_model(spec, shape, arena, settings.threads);
+  const std::vector<float> weights = initial_weights(arena);
+  std::vector<float> gradients(arena.elements);
+  std::vector<float> features(settings.examples * shape.features());
+  const ballast::RandomStream random({1, ballast::Purpose::probe, 0, 0});
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    features[i] = random.uniform(i);
+  }
+  const std::vector<std::int32_t> labels(settings.examples, 3);
+  const ballast::Batch batch{settings.examples, features, labels};
+
+  using Clock = std::chrono::steady_clock;
+  const auto train_step = [&](std::uint64_t step) {
+    for (std::uint32_t slot = 0; slot < settings.slots; ++slot) {
+      model->train({step, slot, settings.slots * settings.examples, 1}, batch, weights, gradients, [](std::size_t) {});
+    }
+  };
+  train_step(0);
+  std::uint64_t steps = 0;
+  const auto begin = Clock::now();
+  double seconds = 0;
+  while (seconds < settings.seconds) {
+    train_step(++steps);
+    seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+  const double rate = static_cast<double>(steps) / seconds;
+  std::printf(R"({"model": "%s", "slots": %u, "examples_per_slot": %u, "threads": %u, "steps_per_s": %.2f, )"
+              R"("examples_per_s": %.0f, "forward_us": %llu, "backward_us": %llu})"
+              "\n",
+              settings.model.c_str(), settings.slots, settings.examples, settings.threads, rate,
+              rate * settings.slots * settings.examples,
+              static_cast<unsigned long long>(model->last_times().forward_us),
+              static_cast<unsigned long long>(model->last_times().backward_us));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    measure(read_settings(argc, argv));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "model-speed: %s\n", error.what());
+    return 1;
+  }
+}

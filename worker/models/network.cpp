@@ -1,0 +1,93 @@
+#include "worker/models/network.h"
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include "worker/models/empty_slot.h"
+
+namespace ballast {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Batch sizes in one job: a full slot, the epoch's last ones, evaluation and its last. More than these are not kept.
+constexpr std::size_t kMostTapes = 16;
+
+std::uint64_t microseconds_between(Clock::time_point from, Clock::time_point to) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(to - from).count());
+}
+
+}  // namespace
+
+Network::Network(std::unique_ptr<Backend> backend, const ExampleShape& shape, const Arena& arena, Record record)
+    : backend_(std::move(backend)), shape_(shape), arena_(arena), record_(std::move(record)) {
+  record_for(1);
+}
+
+BatchResult Network::train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
+                           std::span<float> gradients, const GradientReady& ready) {
+  times_ = {};
+  if (batch.count == 0) {
+    write_empty_slot(arena_, gradients, ready);
+    return {};
+  }
+  if (task.step_examples < batch.count) {
+    throw std::invalid_argument("slot " + std::to_string(task.slot) + " of step " + std::to_string(task.step) +
+                                " holds " + std::to_string(batch.count) + " examples, but its whole step only " +
+                                std::to_string(task.step_examples));
+  }
+  check(batch);
+  Tape& tape = tape_for(batch.count);
+  const auto begin = Clock::now();
+  const BatchResult result = forward(tape, batch, weights);
+  const auto middle = Clock::now();
+  tape.backward(1.0F / static_cast<float>(task.step_examples), gradients, ready);
+  times_ = {microseconds_between(begin, middle), microseconds_between(middle, Clock::now())};
+  return result;
+}
+
+BatchResult Network::evaluate(const Batch& batch, std::span<const float> weights) {
+  if (batch.count == 0) {
+    return {};
+  }
+  check(batch);
+  return forward(tape_for(batch.count), batch, weights);
+}
+
+BatchResult Network::forward(Tape& tape, const Batch& batch, std::span<const float> weights) {
+  const LossSums sums = tape.forward(batch.features, batch.labels, weights);
+  return {sums.loss_sum, sums.correct, batch.count};
+}
+
+void Network::check(const Batch& batch) const {
+  if (batch.features.size() != batch.count * shape_.features() || batch.labels.size() != batch.count) {
+    throw std::invalid_argument("a batch of " + std::to_string(batch.count) + " examples brings " +
+                                std::to_string(batch.features.size()) + " floats and " +
+                                std::to_string(batch.labels.size()) + " labels; " + std::to_string(shape_.features()) +
+                                " floats and one label each are needed");
+  }
+}
+
+Tape& Network::tape_for(std::uint32_t examples) {
+  for (auto known = tapes_.begin(); known != tapes_.end(); ++known) {
+    if (known->first == examples) {
+      tapes_.splice(tapes_.begin(), tapes_, known);
+      return tapes_.front().second;
+    }
+  }
+  tapes_.emplace_front(examples, record_for(examples));
+  if (tapes_.size() > kMostTapes) {
+    tapes_.pop_back();
+  }
+  return tapes_.front().second;
+}
+
+Tape Network::record_for(std::uint32_t examples) {
+  Tape tape(*backend_, arena_, {examples, shape_.channels, shape_.height, shape_.width});
+  record_(tape);
+  tape.finish();
+  return tape;
+}
+
+}  // namespace ballast
