@@ -8,6 +8,7 @@
 
 #include "cli/check.h"
 #include "cli/run.h"
+#include "cli/status.h"
 
 namespace {
 
@@ -59,6 +60,28 @@ void define_run(CLI::App& app, ballast::RunOptions& options) {
       ->group("");
 }
 
+struct StatusOptions {
+  std::string lead;
+  bool json = false;
+};
+
+void define_status(CLI::App& app, StatusOptions& options) {
+  auto* status = app.add_subcommand("status", "ask a running job's lead how it stands");
+  status->add_option("lead", options.lead, "the lead's address, e.g. from a run's lead.address")->required();
+  status->add_flag("--json", options.json, "as one JSON object");
+}
+
+int dispatch(const CLI::App& app, const CheckOptions& check, const ballast::RunOptions& run,
+             const StatusOptions& status) {
+  if (app.got_subcommand("check")) {
+    return ballast::check(check.file, check.overrides);
+  }
+  if (app.got_subcommand("status")) {
+    return ballast::show_status(status.lead, status.json);
+  }
+  return ballast::run(run);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -67,10 +90,12 @@ int main(int argc, char** argv) {
   CheckOptions check;
   ballast::RunOptions run;
   define_check(app, check);
+  StatusOptions status;
   define_run(app, run);
+  define_status(app, status);
   try {
     app.parse(argc, argv);
-    return app.got_subcommand("check") ? ballast::check(check.file, check.overrides) : ballast::run(run);
+    return dispatch(app, check, run, status);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : ballast::kExitBadJob;
   } catch (const std::exception& error) {

@@ -19,6 +19,7 @@ constexpr seconds kLeavePatience{20};
 constexpr milliseconds kReasonPatience{700};
 constexpr seconds kStopPatience{3};
 constexpr seconds kEarlyLeavePatience{5};  // a worker that says the job is over before the lead has told us
+constexpr seconds kNoticedSilence{2};
 constexpr std::size_t kLogLines = 8;
 
 }  // namespace
@@ -63,6 +64,7 @@ void Supervisor::connect(const std::string& lead, Poll& poll) {
   client_.emplace(context_, lead);
   poll.add(client_->socket());
   stage_ = Stage::running;
+  heard_at_ = Clock::now();
   cluster_.start_others(lead);
 }
 
@@ -136,6 +138,7 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
 
 void Supervisor::on_status(Status status) {
   status_ = std::move(status);
+  heard_at_ = Clock::now();
   progress_.show(*status_, Clock::now());
   if (status_->phase == "finished" && stage_ == Stage::running) {
     stage_ = Stage::leaving;
@@ -174,10 +177,18 @@ void Supervisor::on_time(Clock::time_point now) {
   }
   if (stage_ == Stage::running) {
     start_due(now);
+    show_silence(now);
   }
   if (client_ && now >= ask_at_ && (stage_ == Stage::running || stage_ == Stage::doubtful)) {
     ask_at_ = now + kAskEvery;
     client_->ask();
+  }
+}
+
+void Supervisor::show_silence(Clock::time_point now) {
+  const auto silent = std::chrono::duration_cast<seconds>(now - heard_at_);
+  if (silent >= kNoticedSilence) {
+    progress_.waiting("waiting for the lead (shard 0) to answer, for " + std::to_string(silent.count()) + " s", now);
   }
 }
 

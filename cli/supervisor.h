@@ -40,6 +40,7 @@ class Supervisor {
   void on_time(Clock::time_point now);
   void connect(const std::string& lead, Poll& poll);
   void start_due(Clock::time_point now);
+  void show_silence(Clock::time_point now);
   void fail(const std::string& text);
   void stop(int exit_code);
   [[nodiscard]] std::string end_of(const Member& member, const Ended& ended) const;
@@ -53,6 +54,7 @@ class Supervisor {
   Stage stage_ = Stage::binding;
   Clock::time_point stage_until_;  // binding, leaving, doubtful: patience; stopping: when to kill
   Clock::time_point ask_at_;
+  Clock::time_point heard_at_;  // the lead's last answer, or when it was first asked
   std::optional<Status> status_;
   std::string doubt_;  // what is said if the lead gives no reason
   int exit_code_ = 0;

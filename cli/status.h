@@ -1,0 +1,17 @@
+// `ballast status`: how a running job stands, asked of its lead.
+#pragma once
+
+#include <string>
+
+#include "common/protocol/messages.h"
+
+namespace ballast {
+
+// One JSON object with the fields of Status; phase times in microseconds; numbers that are not finite are null.
+std::string status_json(const Status& status);
+
+// Prints the status to standard output; `json` as one object, else for people. Returns the exit code: 1 if the lead
+// does not answer within a few seconds.
+int show_status(const std::string& lead, bool json);
+
+}  // namespace ballast
