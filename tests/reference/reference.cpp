@@ -1,0 +1,164 @@
+// Deliberately naive: written from the definitions, sharing neither the tree nor the round nor the update with the
+// cluster, so that an error would have to be made twice.
+#include "tests/reference/reference.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "common/numeric/initial.h"
+#include "common/numeric/sha256.h"
+#include "worker/data/pipeline.h"
+#include "worker/models/model.h"
+
+namespace ballast::reference {
+
+namespace {
+
+using Floats = std::vector<float>;
+
+class Trainer {
+ public:
+  explicit Trainer(const Job& job)
+      : job_(job),
+        dataset_(open_dataset(job.spec.data, "")),
+        pipeline_(*dataset_, job.spec.training),
+        model_(make_model(job.spec.model, job.shape, job.arena, job.spec.training.threads_per_slot)),
+        weights_(job.arena.elements),
+        momentum_(job.arena.elements) {
+    for (std::size_t i = 0; i < job.arena.parameters.size(); ++i) {
+      fill_initial(content(weights_, i), job.arena.parameters[i].initial, job.spec.training.seed,
+                   static_cast<std::uint32_t>(i), 0);
+    }
+  }
+
+  Result run() {
+    for (std::uint64_t step = 0; step < job_.steps.steps; ++step) {
+      if (step % job_.steps.steps_per_epoch == 0) {
+        loss_sum_ = 0;
+        examples_ = 0;
+      }
+      update(gradient_of(step, 0, job_.spec.training.slots));
+    }
+    return result();
+  }
+
+ private:
+  std::span<float> content(Floats& arena, std::size_t parameter) const {
+    const auto& extent = job_.arena.extents[parameter];
+    return std::span(arena).subspan(extent.offset, extent.elements);
+  }
+
+  // The gradient's sum over slots [begin, end): left half plus right half, the left one the largest power of two of
+  // slots that leaves something to the right.
+  Floats gradient_of(std::uint64_t step, std::uint32_t begin, std::uint32_t end) {
+    if (end - begin == 1) {
+      return slot_gradient(step, begin);
+    }
+    std::uint32_t left_slots = 1;
+    while (2 * left_slots < end - begin) {
+      left_slots *= 2;
+    }
+    auto left = gradient_of(step, begin, begin + left_slots);
+    const auto right = gradient_of(step, begin + left_slots, end);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      left[i] = left[i] + right[i];
+    }
+    return left;
+  }
+
+  Floats slot_gradient(std::uint64_t step, std::uint32_t slot) {
+    Floats gradient(job_.arena.elements);
+    const auto examples = pipeline_.take(step, slot);
+    const SlotTask task{step, slot, examples_of_step(job_.spec.training, job_.sizes.train, step),
+                        job_.spec.training.seed};
+    const auto batch = model_->train(task, examples.batch(), weights_, gradient, [](std::size_t) {});
+    loss_sum_ += batch.loss_sum;
+    examples_ += batch.examples;
+    return gradient;
+  }
+
+  // torch.optim.SGD, dampening 0, no Nesterov; weight decay for the group `decay` alone.
+  void update(Floats gradient) {
+    const auto& optimizer = job_.spec.training.optimizer;
+    const auto rate = static_cast<float>(optimizer.learning_rate);
+    const auto mu = static_cast<float>(optimizer.momentum);
+    for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
+      const auto group = job_.arena.parameters[p].group;
+      const auto decay = group == Group::decay ? static_cast<float>(optimizer.weight_decay) : 0.0F;
+      const auto w = content(weights_, p);
+      const auto m = content(momentum_, p);
+      const auto g = content(gradient, p);
+      for (std::size_t i = 0; i < w.size(); ++i) {
+        if (group == Group::state) {
+          w[i] = g[i];
+          continue;
+        }
+        float d = g[i];
+        if (decay != 0) {
+          d = d + decay * w[i];
+        }
+        if (mu != 0) {
+          m[i] = mu * m[i] + d;
+          d = m[i];
+        }
+        w[i] = w[i] - rate * d;
+      }
+    }
+  }
+
+  std::string digest(Floats& arena, bool descended_only) const {
+    Sha256 sum;
+    for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
+      if (!descended_only || job_.arena.parameters[p].group != Group::state) {
+        sum.update(std::as_bytes(content(arena, p)));
+      }
+    }
+    return sum.hex();
+  }
+
+  Result result() {
+    Result result;
+    result.weights_sha256 = digest(weights_, false);
+    if (job_.spec.training.optimizer.momentum != 0) {
+      result.optimizer_sha256 = digest(momentum_, true);
+    }
+    result.train_loss = loss_sum_ / examples_;
+    const auto correct = count_correct();
+    result.evaluated = job_.sizes.test > 0;
+    result.test_accuracy = result.evaluated ? correct / job_.sizes.test : 0;
+    return result;
+  }
+
+  double count_correct() {
+    constexpr std::uint32_t kAtOnce = 64;
+    const auto features = job_.shape.features();
+    double correct = 0;
+    for (std::uint32_t begin = 0; begin < job_.sizes.test; begin += kAtOnce) {
+      const auto count = std::min(kAtOnce, job_.sizes.test - begin);
+      SlotExamples examples{Floats(count * features), std::vector<std::int32_t>(count)};
+      for (std::uint32_t i = 0; i < count; ++i) {
+        examples.labels[i] =
+            dataset_->read(Split::test, begin + i, std::span(examples.features).subspan(i * features, features));
+      }
+      correct += model_->evaluate(examples.batch(), weights_).correct;
+    }
+    return correct;
+  }
+
+  const Job& job_;
+  std::unique_ptr<Dataset> dataset_;
+  Pipeline pipeline_;
+  std::unique_ptr<Model> model_;
+  Floats weights_;
+  Floats momentum_;
+  double loss_sum_ = 0;  // of the epoch
+  double examples_ = 0;
+};
+
+}  // namespace
+
+Result train(const Job& job) { return Trainer(job).run(); }
+
+}  // namespace ballast::reference
