@@ -28,6 +28,7 @@ class GradientPool {
   void give_back_chunk(std::uint32_t arena);
   void close();
 
+  [[nodiscard]] std::size_t arenas() const { return arenas_.size(); }
   [[nodiscard]] std::span<float> values(std::uint32_t arena) { return {arenas_[arena].values.data(), elements_}; }
 
  private:

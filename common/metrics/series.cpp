@@ -20,7 +20,7 @@ class Lookup {
   }
   [[nodiscard]] PhaseHistograms phases(const std::string& name) const {
     return {histogram(name, "data_wait"), histogram(name, "pull"), histogram(name, "forward"),
-            histogram(name, "backward"),  histogram(name, "push"), histogram(name, "wait")};
+            histogram(name, "backward"), histogram(name, "push")};
   }
 
  private:
@@ -39,12 +39,19 @@ class Lookup {
 
 }  // namespace
 
+void PhaseHistograms::observe(const PhaseTimes& times) const {
+  data_wait->observe_micros(times.data_wait);
+  pull->observe_micros(times.pull);
+  forward->observe_micros(times.forward);
+  backward->observe_micros(times.backward);
+  push->observe_micros(times.push);
+}
+
 LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   const Lookup shard(metrics, "ballast_shard_", {std::to_string(lane)});
   accepted = shard.counter("contributions_total", "accepted");
   duplicate = shard.counter("contributions_total", "duplicate");
   superseded = shard.counter("contributions_total", "superseded");
-  refused = shard.counter("contributions_total", "refused");
   stale = shard.counter("contributions_total", "stale");
   messages_refused = shard.counter("messages_refused_total");
   bytes_in = shard.counter("bytes_total", "in");
@@ -59,12 +66,8 @@ LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   timeline = shard.gauge("timeline");
   serving = shard.gauge("serving");
   open_step = shard.gauge("open_step");
-  version = shard.gauge("version");
   held_payloads = shard.gauge("held_payloads");
-  pool_used = shard.gauge("pool_bytes", "used");
-  pool_sending = shard.gauge("pool_bytes", "sending");
-  pool_free = shard.gauge("pool_bytes", "free");
-  covered_wait = shard.histogram("covered_wait_seconds");
+  pool_bytes = shard.gauge("pool_bytes");
   sum = shard.histogram("sum_seconds");
   apply = shard.histogram("apply_seconds");
   persist = shard.histogram("persist_seconds");
@@ -72,7 +75,6 @@ LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
 
 LaneWorkerSeries::LaneWorkerSeries(Metrics* metrics, std::uint32_t lane, const std::string& worker) {
   const Lookup of_worker(metrics, "ballast_shard_", {std::to_string(lane), worker});
-  blocked = of_worker.counter("session_blocked_total");
   phases = of_worker.phases("worker_phase_seconds");
   lateness = of_worker.histogram("worker_lateness_seconds");
 }
@@ -117,11 +119,11 @@ WorkerSeries::WorkerSeries(Metrics* metrics) {
   steps = worker.counter("steps_total");
   slots = worker.counter("slots_total");
   retries = worker.counter("retries_total");
+  duplicates = worker.counter("duplicates_total");
+  gone = worker.counter("gone_total");
   bytes_in = worker.counter("bytes_total", "in");
   bytes_out = worker.counter("bytes_total", "out");
-  step = worker.gauge("step");
   in_flight_bytes = worker.gauge("in_flight_bytes");
-  kept_bytes = worker.gauge("kept_bytes");
 }
 
 void describe_process(Metrics* metrics, const std::string& role, const std::string& index, const std::string& job) {

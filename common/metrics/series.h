@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/metrics/metrics.h"
+#include "common/protocol/messages.h"
 
 namespace ballast {
 
@@ -16,26 +17,26 @@ using HistogramHandle = std::shared_ptr<Histogram>;
 
 // The phases of a worker's step, as labels.
 struct PhaseHistograms {
-  HistogramHandle data_wait, pull, forward, backward, push, wait;
+  HistogramHandle data_wait, pull, forward, backward, push;
+
+  void observe(const PhaseTimes& times) const;
 };
 
 // Of one lane of a shard.
 struct LaneSeries {
   LaneSeries(Metrics* metrics, std::uint32_t lane);
 
-  CounterHandle accepted, duplicate, superseded, refused, stale;  // contributions by outcome
+  CounterHandle accepted, duplicate, superseded, stale;  // contributions by outcome
   CounterHandle messages_refused, bytes_in, bytes_out, gone, served_older, replies_deferred, waited_for_factors;
   CounterHandle reports;
-  GaugeHandle pending_replies, sessions, timeline, serving, open_step, version, held_payloads;
-  GaugeHandle pool_used, pool_sending, pool_free;
-  HistogramHandle covered_wait, sum, apply, persist;
+  GaugeHandle pending_replies, sessions, timeline, serving, open_step, held_payloads, pool_bytes;
+  HistogramHandle sum, apply, persist;
 };
 
 // What one lane says of one worker. Metrics::remove("worker", name) ends the series of a worker that has gone.
 struct LaneWorkerSeries {
   LaneWorkerSeries(Metrics* metrics, std::uint32_t lane, const std::string& worker);
 
-  CounterHandle blocked;
   PhaseHistograms phases;
   HistogramHandle lateness;
 };
@@ -61,8 +62,8 @@ struct WorkerSeries {
   explicit WorkerSeries(Metrics* metrics);
 
   PhaseHistograms phases;
-  CounterHandle steps, slots, retries, bytes_in, bytes_out;
-  GaugeHandle step, in_flight_bytes, kept_bytes;
+  CounterHandle steps, slots, retries, duplicates, gone, bytes_in, bytes_out;
+  GaugeHandle in_flight_bytes;
 };
 
 // Says which process this is: role, index and job.

@@ -71,6 +71,9 @@ class Socket {
   // The next message, if one is there.
   std::optional<Received> receive();
 
+  // Unsent messages linger; borrowed bytes may still be in use until the context has been closed.
+  void close() { socket_.close(); }
+
   [[nodiscard]] zmq::socket_t& raw() { return socket_; }
 
  protected:

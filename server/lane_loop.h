@@ -1,0 +1,84 @@
+// The thread of one lane: sockets, buffers and time around the Lane core.
+//
+// Order within one turn: what came from workers, from the lead, from other threads (bytes let go, storage done), then
+// the tick. Actions are carried out in the order in which the core gave them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "common/job/job.h"
+#include "common/net/socket.h"
+#include "common/protocol/lane.h"
+#include "common/store/shard_store.h"
+#include "common/wire/wire.h"
+#include "server/final_writer.h"
+#include "server/lane_metrics.h"
+#include "server/weights.h"
+
+namespace ballast {
+
+class LaneLoop {
+ public:
+  // Binds at once, so that config.address can be filled in. `store`, `final_writer` and `job` are shared
+  // and outlive the loop.
+  LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const std::string& bind_address,
+           const std::string& advertised_host, const std::string& lead_address, ShardStore& store,
+           FinalWriter& final_writer, Metrics* metrics);
+  ~LaneLoop();
+
+  // Until the job ends or cannot go on: the reason, empty if it finished. Called from the lane's own thread.
+  std::string run();
+  // From any thread: ends run() soon.
+  void interrupt(std::string reason);
+  // Closes the sockets. Bytes they still send belong to this object: close the context before destroying it.
+  void close();
+
+  [[nodiscard]] const std::string& address() const { return address_; }
+
+ private:
+  void turn(Poll& poll);
+  void receive_from_workers();
+  void receive_from_lead();
+  void refuse(const std::string& peer, const Refused& refused);
+  void feed(const lane::Event& event);
+  void carry_out(lane::SendToWorker& action);
+  void carry_out(lane::SendWeights& action);
+  void carry_out(lane::SendToLead& action);
+  void carry_out(lane::Sum& action);
+  void carry_out(lane::Drop& action);
+  void carry_out(lane::Apply& action);
+  void carry_out(lane::Begin& action);
+  void carry_out(lane::PersistFinal& action);
+  void carry_out(lane::Stop& action);
+
+  const Job& job_;
+  Router router_;
+  Dealer lead_;
+  ReleaseQueue releases_;
+  Mailbox<lane::Event> storage_events_;
+  std::string address_;
+  LaneConfig config_;
+  Lane lane_;
+  LaneWeights weights_;
+  ShardStore& store_;
+  FinalWriter& final_writer_;
+  LaneMetrics metrics_;
+  Encoder encoder_;
+  std::unordered_map<PayloadId, Frame> payloads_;
+  PayloadId next_payload_ = 1;
+  std::deque<lane::Event> events_;  // that actions gave rise to
+  std::jthread persisting_;
+  Micros now_ = 0;
+  Micros next_tick_ = 0;
+  bool stopped_ = false;
+  std::string failure_;
+  Mailbox<std::string> interrupts_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,73 @@
+#include "server/lane_metrics.h"
+
+#include <array>
+#include <cstdio>
+
+namespace ballast {
+
+namespace {
+
+// As the lead's log and status write a session.
+std::string session_name(SessionId session) {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(session));
+  return text.data();
+}
+
+}  // namespace
+
+LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane) : metrics_(metrics), lane_(lane.lane), series_(metrics, lane.lane) {}
+
+LaneMetrics::WorkerState& LaneMetrics::state_of(SessionId session) {
+  const auto known = workers_.find(session);
+  return known != workers_.end()
+             ? known->second
+             : workers_.emplace(session, WorkerState{LaneWorkerSeries(metrics_, lane_, session_name(session))}).first->second;
+}
+
+void LaneMetrics::received(SessionId session, const Message& message, std::uint64_t payload_bytes, Micros now) {
+  series_.bytes_in->add(static_cast<double>(payload_bytes));
+  if (const auto* push = std::get_if<Push>(&message)) {
+    contribution(session, *push, now);
+  }
+}
+
+// Once per worker and step: its first contribution to the step counts.
+void LaneMetrics::contribution(SessionId session, const Push& push, Micros now) {
+  if (newest_step_ == ~Step{0} || push.step > newest_step_) {
+    newest_step_ = push.step;
+    newest_step_at_ = now;
+  }
+  auto& worker = state_of(session);
+  if (worker.last_step == push.step) {
+    return;
+  }
+  worker.last_step = push.step;
+  if (push.step == newest_step_) {
+    worker.series.lateness->observe_micros(now - newest_step_at_);
+  }
+  worker.series.phases.observe(push.phases);
+}
+
+void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
+  const auto raise = [](Counter& counter, std::uint64_t total) { counter.raise_to(static_cast<double>(total)); };
+  const auto& counters = lane.counters();
+  raise(*series_.accepted, counters.accepted);
+  raise(*series_.duplicate, counters.duplicates);
+  raise(*series_.superseded, counters.superseded);
+  raise(*series_.stale, counters.stale);
+  raise(*series_.messages_refused, counters.refused + unreadable_);
+  raise(*series_.gone, counters.gone);
+  raise(*series_.served_older, counters.served_older);
+  raise(*series_.replies_deferred, counters.deferred);
+  raise(*series_.waited_for_factors, counters.waited_for_factors);
+  series_.pending_replies->set(static_cast<double>(lane.deferred_replies()));
+  series_.sessions->set(static_cast<double>(lane.sessions()));
+  series_.timeline->set(static_cast<double>(lane.timeline()));
+  series_.serving->set(lane.serving() ? 1 : 0);
+  series_.open_step->set(static_cast<double>(lane.open_step()));
+  series_.held_payloads->set(static_cast<double>(lane.held_payloads()));
+  series_.pool_bytes->set(static_cast<double>(weights.bytes()));
+}
+
+}  // namespace ballast

@@ -1,0 +1,44 @@
+// What a lane tells its operators: counts derived from what the core returned, and from the messages that pass.
+#pragma once
+
+#include <unordered_map>
+
+#include "common/metrics/series.h"
+#include "common/protocol/lane.h"
+#include "server/weights.h"
+
+namespace ballast {
+
+// One thread. `metrics` may be null: then nobody reads.
+class LaneMetrics {
+ public:
+  LaneMetrics(Metrics* metrics, LaneId lane);
+
+  void received(SessionId session, const Message& message, std::uint64_t payload_bytes, Micros now);
+  void sent_weights(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
+  void sent_report() { series_.reports->add(); }
+  void unreadable() { ++unreadable_; }
+  [[nodiscard]] ScopedTimer time_sum() const { return ScopedTimer(*series_.sum); }
+  [[nodiscard]] ScopedTimer time_apply() const { return ScopedTimer(*series_.apply); }
+  [[nodiscard]] HistogramHandle persist_seconds() const { return series_.persist; }
+  // At every tick.
+  void update(const Lane& lane, const LaneWeights& weights);
+
+ private:
+  struct WorkerState {
+    LaneWorkerSeries series;
+    Step last_step = ~Step{0};
+  };
+  WorkerState& state_of(SessionId session);
+  void contribution(SessionId session, const Push& push, Micros now);
+
+  Metrics* metrics_;
+  std::uint32_t lane_;
+  LaneSeries series_;
+  std::unordered_map<SessionId, WorkerState> workers_;
+  Step newest_step_ = ~Step{0};
+  Micros newest_step_at_ = 0;
+  std::uint64_t unreadable_ = 0;
+};
+
+}  // namespace ballast

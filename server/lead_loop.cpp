@@ -1,0 +1,173 @@
+#include "server/lead_loop.h"
+
+#include "common/log/log.h"
+#include "common/net/clock.h"
+#include "common/net/peer.h"
+
+namespace ballast {
+
+namespace {
+
+constexpr Micros kTick = 20'000;
+constexpr Micros kTelling = 250'000;
+constexpr Micros kClientPatience = 3'000'000;  // a status client unseen for so long has gone
+constexpr int kMessagesPerTurn = 256;
+
+}  // namespace
+
+LeadLoop::LeadLoop(zmq::context_t& context, LeadConfig config, const std::string& bind_address,
+                   const std::string& advertised_host, ShardStore& store, Metrics* metrics)
+    : router_(context),
+      address_(advertised_address(router_.bind(bind_address), advertised_host)),
+      lead_(std::move(config)),
+      store_(store),
+      metrics_(metrics) {}
+
+void LeadLoop::interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
+
+std::string LeadLoop::run() {
+  set_log_prefix("lead: ");
+  Poll poll;
+  poll.add(router_);
+  poll.add(interrupts_.fd());
+  while (!stopped_ || a_client_waits()) {
+    turn(poll);
+  }
+  return failure_;
+}
+
+// The one who watches the job is told how it ended before the lead goes.
+bool LeadLoop::a_client_waits() const {
+  return client_seen_at_ != 0 && !client_done_ && monotonic_micros() - client_seen_at_ < kClientPatience;
+}
+
+void LeadLoop::turn(Poll& poll) {
+  const auto now = monotonic_micros();
+  poll.wait(next_tick_ <= now ? 0 : static_cast<long>((next_tick_ - now + 999) / 1000));
+  receive();
+  for (auto& reason : interrupts_.take()) {
+    stopped_ = true;
+    client_done_ = true;
+    failure_ = std::move(reason);
+  }
+  const auto tick = monotonic_micros();
+  if (tick >= next_tick_) {
+    next_tick_ = tick + kTick;
+    feed(lead::Tick{tick});
+  }
+  if (tick >= next_telling_) {
+    next_telling_ = tick + kTelling;
+    tell_changes();
+  }
+}
+
+void LeadLoop::receive() {
+  for (int i = 0; i < kMessagesPerTurn; ++i) {
+    const auto received = router_.receive();
+    if (!received) {
+      return;
+    }
+    dispatch(received->peer, *received);
+  }
+}
+
+void LeadLoop::dispatch(const std::string& name, const Received& received) {
+  const auto refuse = [&](const Refused& refused) {
+    metrics_.refused();
+    log_warn("refused a message: {}", refused.text);
+    router_.send(name, encoder_.encode(refused));
+  };
+  const auto peer = parse_routing_id(name);
+  if (!peer || received.malformed || received.payload) {
+    return refuse({RefusalCode::malformed, "the lead takes one header frame from workers, shards and status clients"});
+  }
+  const auto decoded = decode(received.header.bytes(), 0, false);
+  if (const auto* refused = std::get_if<Refused>(&decoded)) {
+    return refuse(*refused);
+  }
+  const auto& message = std::get<Message>(decoded);
+  if (const auto* session = std::get_if<SessionPeer>(&*peer)) {
+    feed(lead::FromWorker{session->session, &message});
+  } else if (const auto* lane = std::get_if<LanePeer>(&*peer)) {
+    feed(lead::FromLane{lane->lane, lane->incarnation, &message});
+  } else {
+    answer_client(name, message);
+  }
+}
+
+void LeadLoop::answer_client(const std::string& name, const Message& message) {
+  const auto* request = std::get_if<StatusRequest>(&message);
+  if (request == nullptr) {
+    router_.send(name, encoder_.encode(Refused{RefusalCode::wrong_target, "a status client asks for the status only"}));
+    return;
+  }
+  client_seen_at_ = monotonic_micros();
+  client_done_ = request->last;
+  router_.send(name, encoder_.encode(lead_.status()));
+}
+
+void LeadLoop::feed(const lead::Event& event) {
+  for (const auto& action : lead_.step(event)) {
+    std::visit([this](const auto& body) { carry_out(body); }, action);
+  }
+  while (!events_.empty()) {
+    const auto next = events_.front();
+    events_.pop_front();
+    feed(next);
+  }
+}
+
+void LeadLoop::carry_out(const lead::SendToWorker& action) {
+  router_.send(session_routing_id(action.session), encoder_.encode(action.message));
+}
+
+void LeadLoop::carry_out(const lead::SendToLane& action) {
+  router_.send(lane_routing_id(action.lane, action.incarnation), encoder_.encode(action.message));
+}
+
+void LeadLoop::carry_out(const lead::WriteLedger& action) {
+  StoreStatus status;
+  if (const auto* timeline = std::get_if<lead::TimelineRecord>(&action.record)) {
+    status = store_.write_ledger_timeline({timeline->timeline, timeline->base, timeline->incarnations});
+  } else {
+    const auto& finished = std::get<lead::FinishedRecord>(action.record);
+    status = store_.write_ledger_finished({finished.timeline, finished.step});
+  }
+  if (status.ok()) {
+    events_.emplace_back(lead::LedgerWritten{});
+  } else {
+    events_.emplace_back(lead::LedgerFailed{status.text()});
+  }
+}
+
+void LeadLoop::carry_out(const lead::Stop& action) {
+  stopped_ = true;
+  failure_ = action.failure;
+}
+
+// Derived from the status, so that the logic is not drowned in logging.
+void LeadLoop::tell_changes() {
+  const auto status = lead_.status();
+  metrics_.update(status, lead_.work());
+  if (status.phase != told_phase_) {
+    told_phase_ = status.phase;
+    log_info("{} at step {} of {}{}", status.phase, status.step, status.steps,
+                 status.failure.empty() ? "" : ": " + status.failure);
+  }
+  for (const auto& session : status.sessions) {
+    const auto told = told_live_.find(session.session);
+    if (told == told_live_.end() || told->second != session.live) {
+      log_info("worker {} {}", session.name, session.live ? "joined" : "left or was lost");
+      told_live_[session.session] = session.live;
+    }
+    if (!session.fingerprint.empty() && told_fingerprints_.insert(session.fingerprint).second &&
+        told_fingerprints_.size() > 1) {
+      log_warn(
+          "worker {} has fingerprint {}, others have another: their arithmetic or data differ, so the final bits "
+          "depend on who computed what",
+          session.name, session.fingerprint);
+    }
+  }
+}
+
+}  // namespace ballast

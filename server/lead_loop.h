@@ -1,0 +1,63 @@
+// The lead's thread: its socket, the ledger and time around the Lead core.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+
+#include "common/net/socket.h"
+#include "common/protocol/lead.h"
+#include "common/store/shard_store.h"
+#include "common/wire/wire.h"
+#include "server/lead_metrics.h"
+
+namespace ballast {
+
+class LeadLoop {
+ public:
+  // Binds at once. `store` is shared with shard 0's lanes and outlives the loop.
+  LeadLoop(zmq::context_t& context, LeadConfig config, const std::string& bind_address,
+           const std::string& advertised_host, ShardStore& store, Metrics* metrics);
+
+  // Until the job has ended and everyone knows, or a stated linger is over: the reason of a failure, else empty.
+  std::string run();
+  void interrupt(std::string reason);
+  void close() { router_.close(); }
+
+  [[nodiscard]] const std::string& address() const { return address_; }
+
+ private:
+  void turn(Poll& poll);
+  void receive();
+  void dispatch(const std::string& peer, const Received& received);
+  void answer_client(const std::string& peer, const Message& message);
+  void feed(const lead::Event& event);
+  void carry_out(const lead::SendToWorker& action);
+  void carry_out(const lead::SendToLane& action);
+  void carry_out(const lead::WriteLedger& action);
+  void carry_out(const lead::Stop& action);
+  void tell_changes();
+  [[nodiscard]] bool a_client_waits() const;
+
+  Router router_;
+  std::string address_;
+  Lead lead_;
+  ShardStore& store_;
+  LeadMetrics metrics_;
+  Encoder encoder_;
+  std::deque<lead::Event> events_;
+  Mailbox<std::string> interrupts_;
+  Micros next_tick_ = 0;
+  Micros next_telling_ = 0;
+  bool stopped_ = false;
+  std::string failure_;
+
+  Micros client_seen_at_ = 0;
+  bool client_done_ = false;
+  std::string told_phase_;
+  std::map<SessionId, bool> told_live_;
+  std::set<std::string> told_fingerprints_;
+};
+
+}  // namespace ballast

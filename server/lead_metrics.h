@@ -1,0 +1,29 @@
+// What the lead tells its operators, derived from its status.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "common/metrics/series.h"
+#include "common/protocol/lead_work.h"
+#include "common/protocol/messages.h"
+
+namespace ballast {
+
+// One thread. `metrics` may be null: then nobody reads.
+class LeadMetrics {
+ public:
+  explicit LeadMetrics(Metrics* metrics) : metrics_(metrics), series_(metrics) {}
+  void refused() { series_.messages_refused->add(); }
+  // A few times a second.
+  void update(const Status& status, const LeadWork& work);
+
+ private:
+  void update_worker(const SessionStatus& session);
+
+  Metrics* metrics_;
+  LeadSeries series_;
+  std::map<std::string, LeadWorkerSeries> workers_;
+};
+
+}  // namespace ballast

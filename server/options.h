@@ -1,0 +1,24 @@
+// The command line of ballast-server.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ballast {
+
+struct ServerOptions {
+  std::string job;
+  std::uint32_t shard = 0;
+  std::string lead;          // where the lead is reached
+  std::string lead_bind;     // shard 0: where it listens; empty = lead
+  std::string address_file;  // shard 0: written with the lead's address once it listens
+  std::string bind = "tcp://127.0.0.1:*";
+  std::string advertise;
+  std::string database;
+  std::string metrics;
+  std::string log_file;
+  std::string log_level = "info";
+  bool insecure = false;
+};
+
+}  // namespace ballast

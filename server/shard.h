@@ -1,0 +1,54 @@
+// A server process: its database, one thread for each lane, and on shard 0 one for the lead.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+#include <zmq.hpp>
+
+#include "common/job/job.h"
+#include "common/store/shard_store.h"
+#include "server/final_writer.h"
+#include "server/lane_loop.h"
+#include "server/lead_loop.h"
+#include "server/options.h"
+
+namespace ballast {
+
+// Shutdown: a loop that ends with a failure interrupts the others; one that ends well waits for them, for each is told
+// by the lead. The destructor joins all threads.
+class Shard {
+ public:
+  // Opens and claims the database, binds every address. Throws std::runtime_error with the reason and the remedy.
+  Shard(const Job& job, const ServerOptions& options);
+  ~Shard();
+
+  // Returns when all loops have ended: the first reason of a failure, empty if the job finished.
+  std::string run();
+  // From any thread, for example at SIGTERM.
+  void interrupt(const std::string& reason);
+
+ private:
+  void open_database();
+  void make_lead();
+  void make_lanes();
+  void ended(const std::string& failure);
+  [[nodiscard]] LaneConfig lane_config(std::uint32_t lane) const;
+  [[nodiscard]] LeadConfig lead_config() const;
+
+  const Job& job_;
+  ServerOptions options_;
+  Incarnation incarnation_;
+  std::unique_ptr<ShardStore> store_;
+  std::unique_ptr<FinalWriter> final_writer_;
+  std::unique_ptr<Metrics> metrics_;
+  zmq::context_t context_;
+  std::vector<std::unique_ptr<LaneLoop>> lanes_;
+  std::unique_ptr<LeadLoop> lead_;
+  std::mutex mutex_;
+  std::string failure_;
+};
+
+}  // namespace ballast

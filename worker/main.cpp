@@ -1,0 +1,90 @@
+// ballast-worker: computes what the lead gives it, and holds nothing.
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <stdexcept>
+
+#include "common/job/load.h"
+#include "common/log/log.h"
+#include "common/metrics/metrics.h"
+#include "common/net/stop_signals.h"
+#include "worker/worker_loop.h"
+
+namespace {
+
+struct Options {
+  std::string config;
+  std::string fault;
+  ballast::WorkerSpec spec;
+};
+
+Options parse(int argc, char** argv) {
+  Options options;
+  ballast::WorkerSpec given;
+  CLI::App app("One worker of a Ballast job: it is told everything by the lead.", "ballast-worker");
+  app.add_option("--config", options.config, "a worker file; the options below replace its values");
+  app.add_option("--lead", given.lead, "the lead's address, tcp://HOST:PORT or ipc://PATH");
+  app.add_option("--name", given.name, "shown in metrics and status (default: host name and process id)");
+  app.add_option("--data", given.data_path, "folder of the data files on this machine");
+  app.add_option("--metrics", given.metrics_address, "serve metrics on HOST:PORT");
+  app.add_option("--log-file", given.log_file, "default: standard error");
+  app.add_option("--log-level", given.log_level, "debug, info, warn or error");
+  app.add_option("--fault", options.fault, "for tests: POINT@STEP at which the worker kills itself")->group("");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  auto& spec = options.spec;
+  const auto use = [&](const char* option, std::string ballast::WorkerSpec::*field) {
+    if (app.count(option) > 0) {
+      spec.*field = given.*field;
+    }
+  };
+  if (!options.config.empty()) {
+    spec = ballast::load_worker(options.config);
+  }
+  use("--lead", &ballast::WorkerSpec::lead);
+  use("--name", &ballast::WorkerSpec::name);
+  use("--data", &ballast::WorkerSpec::data_path);
+  use("--metrics", &ballast::WorkerSpec::metrics_address);
+  use("--log-file", &ballast::WorkerSpec::log_file);
+  use("--log-level", &ballast::WorkerSpec::log_level);
+  if (spec.lead.empty()) {
+    throw std::runtime_error("no lead: say --lead ADDRESS, or lead: in the worker file");
+  }
+  if (spec.name.empty()) {
+    char host[256] = "worker";
+    ::gethostname(host, sizeof(host) - 1);
+    spec.name = std::string(host) + "-" + std::to_string(::getpid());
+  }
+  return options;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ballast::block_stop_signals();
+  try {
+    const auto options = parse(argc, argv);
+    ballast::start_logging({"worker", options.spec.name, options.spec.log_file,
+                            ballast::parse_log_level(options.spec.log_level)});
+    const auto fault = options.fault.empty() ? std::nullopt : std::optional(ballast::Fault::parse(options.fault));
+    const auto metrics = ballast::serve_metrics(options.spec.metrics_address);
+    ballast::WorkerLoop loop(options.spec, fault, metrics.get());
+    const ballast::StopSignals signals([&](const std::string& reason) { loop.interrupt(reason); });
+    const auto failure = loop.run();
+    if (failure.empty()) {
+      ballast::log_info("the job has finished");
+      return 0;
+    }
+    ballast::log_error("{}", failure);
+    std::fprintf(stderr, "ballast-worker: %s\n", failure.c_str());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ballast-worker: %s\n", error.what());
+  }
+  return 1;
+}

@@ -1,0 +1,295 @@
+#include "worker/worker_loop.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "common/job/load.h"
+#include "common/log/log.h"
+#include "common/net/clock.h"
+#include "common/net/peer.h"
+#include "common/net/random_id.h"
+
+namespace ballast {
+
+namespace {
+
+constexpr Micros kTick = 20'000;
+constexpr int kMessagesPerTurn = 64;
+constexpr PayloadId kFirstWeights = PayloadId{1} << 48;  // gradients' payload ids are below
+
+// Positions in the poll.
+constexpr std::size_t kFixedItems = 4;
+
+WorkerConfig core_config(const WorkerSpec& spec) {
+  WorkerConfig config;
+  config.name = spec.name;
+  return config;
+}
+
+}  // namespace
+
+WorkerLoop::WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics)
+    : spec_(spec),
+      fault_(fault),
+      session_(random_id()),
+      lead_(context_, session_routing_id(session_)),
+      core_(core_config(spec)),
+      metrics_sink_(metrics),
+      metrics_(metrics),
+      next_weights_(kFirstWeights) {
+  lead_.connect(spec.lead);
+  rebuild_poll();
+}
+
+WorkerLoop::~WorkerLoop() {
+  if (compute_) {
+    compute_->close();
+  }
+  lead_.close();
+  for (auto& lane : lanes_) {
+    lane->close();
+  }
+  context_.close();
+}
+
+void WorkerLoop::interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
+
+void WorkerLoop::rebuild_poll() {
+  poll_ = std::make_unique<Poll>();
+  poll_->add(lead_);
+  poll_->add(computed_.fd());
+  poll_->add(releases_.fd());
+  poll_->add(interrupts_.fd());
+  for (auto& lane : lanes_) {
+    poll_->add(*lane);
+  }
+}
+
+std::string WorkerLoop::run() {
+  log_info("worker {} looks for the lead at {}", spec_.name, spec_.lead);
+  while (!stopped_) {
+    turn();
+  }
+  return failure_;
+}
+
+void WorkerLoop::turn() {
+  const auto now = monotonic_micros();
+  poll_->wait(next_tick_ <= now ? 0 : static_cast<long>((next_tick_ - now + 999) / 1000));
+  receive_from_lead();
+  for (std::uint32_t lane = 0; lane < lanes_.size() && !stopped_; ++lane) {
+    receive_from_lane(lane);
+  }
+  for (auto& event : computed_.take()) {
+    on_compute(std::move(event));
+  }
+  for (const auto& released : releases_.take()) {
+    on_released(released);
+  }
+  for (auto& reason : interrupts_.take()) {
+    feed(worker::Failed{std::move(reason)});
+  }
+  if (const auto tick = monotonic_micros(); tick >= next_tick_) {
+    next_tick_ = tick + kTick;
+    feed(worker::Tick{tick});
+    metrics_.update(core_);
+  }
+}
+
+void WorkerLoop::receive_from_lead() {
+  for (int i = 0; i < kMessagesPerTurn && !stopped_; ++i) {
+    const auto received = lead_.receive();
+    if (!received) {
+      return;
+    }
+    const auto decoded = decode(received->header.bytes(), 0, received->payload.has_value());
+    if (const auto* refused = std::get_if<Refused>(&decoded)) {
+      log_warn("a message of the lead cannot be read: {}", refused->text);
+      continue;
+    }
+    feed(worker::FromLead{&std::get<Message>(decoded)});
+  }
+}
+
+void WorkerLoop::receive_from_lane(std::uint32_t lane) {
+  for (int i = 0; i < kMessagesPerTurn && !stopped_; ++i) {
+    auto received = lanes_[lane]->receive();
+    if (!received) {
+      return;
+    }
+    const auto bytes = received->payload ? received->payload->size() : 0;
+    const auto decoded = decode(received->header.bytes(), bytes, received->payload.has_value());
+    if (const auto* refused = std::get_if<Refused>(&decoded)) {
+      log_warn("a message of lane {} cannot be read: {}", lane, refused->text);
+      continue;
+    }
+    const auto& message = std::get<Message>(decoded);
+    if (const auto* refused = std::get_if<Refused>(&message)) {
+      log_debug("lane {} refused a message: {}", lane, refused->text);
+    }
+    strike_at_receipt(message);
+    PayloadId payload = kNoPayload;
+    if (const auto* weights = std::get_if<Weights>(&message)) {
+      if (weights->chunk >= job_->arena.chunks.size() || bytes != job_->arena.chunks[weights->chunk].bytes()) {
+        log_warn("lane {} sent chunk {} with {} bytes, which is not its size", lane, weights->chunk, bytes);
+        continue;
+      }
+      payload = next_weights_++;
+      weights_.emplace(payload, std::move(*received->payload));
+    }
+    metrics_.received(bytes);
+    feed(worker::FromLane{lane, &message, payload});
+  }
+}
+
+void WorkerLoop::on_compute(worker::Event event) {
+  if (auto* prepared = std::get_if<worker::Prepared>(&event)) {
+    prepared->layout = layout(prepared->layout.fingerprint);
+    log_info("worker {} is ready, fingerprint {}", spec_.name, prepared->layout.fingerprint);
+  } else if (const auto* gradient = std::get_if<worker::GradientReady>(&event)) {
+    gradients_[gradient->payload] = {};
+  }
+  feed(event);
+  if (std::holds_alternative<worker::Computed>(event)) {
+    metrics_.update(core_);
+  }
+}
+
+void WorkerLoop::feed(const worker::Event& event) {
+  for (const auto& action : core_.step(event)) {
+    std::visit([this](const auto& body) { carry_out(body); }, action);
+  }
+}
+
+// ---- actions
+
+void WorkerLoop::carry_out(const worker::SendToLead& action) { lead_.send({}, encoder_.encode(action.message)); }
+
+void WorkerLoop::carry_out(const worker::SendToLane& action) {
+  auto& lane = *lanes_[action.lane];
+  const auto* push = std::get_if<Push>(&action.message);
+  if (push == nullptr) {
+    lane.send({}, encoder_.encode(action.message));
+    return;
+  }
+  if (strike_before_push(*push)) {
+    return;
+  }
+  const auto& chunk = job_->arena.chunks[push->chunk];
+  const auto values = compute_->gradients().values(compute_->arena_of(action.payload));
+  ++gradients_[action.payload].sends;
+  metrics_.sent(chunk.bytes());
+  lane.send({}, encoder_.encode(action.message),
+            Borrowed{values.data() + chunk.offset, chunk.bytes(), {0, action.payload, nullptr, chunk.bytes()},
+                     &releases_});
+}
+
+void WorkerLoop::carry_out(const worker::Prepare& action) {
+  try {
+    prepare(action.welcome);
+  } catch (const std::exception& error) {
+    computed_.put(worker::Failed{error.what()});
+  }
+}
+
+void WorkerLoop::prepare(const WorkerWelcome& welcome) {
+  job_ = std::make_unique<Job>(make_job(parse_job(welcome.job, "the lead's job")));
+  if (job_->spec_digest != welcome.spec_digest || job_->layout_digest != welcome.layout_digest) {
+    throw std::runtime_error("this worker reads the lead's job as another one (digest " + job_->spec_digest +
+                             " against " + welcome.spec_digest + "): run the same version of Ballast everywhere");
+  }
+  describe_process(metrics_sink_, "worker", spec_.name, job_->spec.job);
+  lanes_per_shard_ = welcome.lanes;
+  lanes_.resize(std::size_t{welcome.shards} * welcome.lanes);
+  for (const auto& entry : welcome.addresses) {
+    const auto index = std::size_t{entry.lane.shard} * welcome.lanes + entry.lane.lane;
+    if (entry.lane.lane >= welcome.lanes || index >= lanes_.size() || lanes_[index]) {
+      throw std::runtime_error("the lead's list of lanes contradicts itself");
+    }
+    lanes_[index] = std::make_unique<Dealer>(context_, session_routing_id(session_));
+    lanes_[index]->connect(entry.address);
+  }
+  if (std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return !lane; })) {
+    throw std::runtime_error("the lead's list of lanes is not complete");
+  }
+  rebuild_poll();
+  compute_ = std::make_unique<ComputeThread>(*job_, spec_.data_path,
+                                             [this](worker::Event event) { computed_.put(std::move(event)); });
+  gradients_.resize(1 + compute_->gradients().arenas() * job_->arena.chunks.size());
+}
+
+WorkerLayout WorkerLoop::layout(const std::string& fingerprint) const {
+  WorkerLayout layout;
+  layout.slots = job_->spec.training.slots;
+  layout.lanes = static_cast<std::uint32_t>(lanes_.size());
+  layout.spec_digest = job_->spec_digest;
+  layout.layout_digest = job_->layout_digest;
+  layout.fingerprint = fingerprint;
+  const auto shards = static_cast<std::uint32_t>(lanes_.size()) / lanes_per_shard_;
+  const auto owners = place(job_->arena, shards, lanes_per_shard_);
+  for (const auto& chunk : job_->arena.chunks) {
+    layout.chunks.push_back({chunk.id, owners[chunk.id].shard * lanes_per_shard_ + owners[chunk.id].lane, chunk.bytes()});
+  }
+  return layout;
+}
+
+void WorkerLoop::carry_out(const worker::Prefetch& action) { compute_->prefetch(action.step, action.ranges); }
+
+void WorkerLoop::carry_out(const worker::Store& action) {
+  const auto& chunk = job_->arena.chunks[action.chunk];
+  const auto frame = weights_.extract(action.payload);
+  std::memcpy(compute_->weights().data() + chunk.offset, frame.mapped().bytes().data(), chunk.bytes());
+}
+
+void WorkerLoop::carry_out(const worker::Release& action) {
+  if (action.payload >= kFirstWeights) {
+    weights_.erase(action.payload);
+    return;
+  }
+  gradients_[action.payload].released = true;
+  free_gradient(action.payload);
+}
+
+void WorkerLoop::on_released(const Released& released) {
+  --gradients_[released.object].sends;
+  free_gradient(released.object);
+}
+
+void WorkerLoop::free_gradient(PayloadId payload) {
+  auto& state = gradients_[payload];
+  if (state.released && state.sends == 0) {
+    state.released = false;
+    compute_->gradients().give_back_chunk(compute_->arena_of(payload));
+  }
+}
+
+void WorkerLoop::carry_out(const worker::Compute& action) { compute_->compute(action.step, action.ranges); }
+void WorkerLoop::carry_out(const worker::Evaluate& action) { compute_->evaluate(action.evaluation); }
+
+void WorkerLoop::carry_out(const worker::Stop& action) {
+  stopped_ = true;
+  failure_ = action.failure;
+}
+
+// ---- deaths on demand
+
+bool WorkerLoop::strike_before_push(const Push& push) {
+  if (!fault_ || push.step < fault_->step) {
+    return false;
+  }
+  if (fault_->point == Fault::Point::before_push) {
+    die_now();
+  }
+  // All but the first chunk stay here; its receipt then brings the end.
+  return fault_->point == Fault::Point::between_chunks && std::exchange(pushed_at_fault_, true);
+}
+
+void WorkerLoop::strike_at_receipt(const Message& message) {
+  const auto* receipt = std::get_if<Receipt>(&message);
+  if (fault_ && receipt != nullptr && receipt->step >= fault_->step && fault_->point != Fault::Point::before_push) {
+    die_now();
+  }
+}
+
+}  // namespace ballast

@@ -1,0 +1,90 @@
+// The worker's loop: sockets, payloads and time around the Worker core. Computing happens on another thread.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+#include <zmq.hpp>
+
+#include "common/job/job.h"
+#include "common/job/spec.h"
+#include "common/net/socket.h"
+#include "common/protocol/worker.h"
+#include "common/wire/wire.h"
+#include "worker/compute_thread.h"
+#include "worker/fault.h"
+#include "worker/worker_metrics.h"
+
+namespace ballast {
+
+class WorkerLoop {
+ public:
+  WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics);
+  ~WorkerLoop();
+  WorkerLoop(const WorkerLoop&) = delete;
+  WorkerLoop& operator=(const WorkerLoop&) = delete;
+
+  // Until the job ends or this worker cannot go on: the reason, empty if the job finished.
+  std::string run();
+  // From any thread: says goodbye to the lead and ends run() soon.
+  void interrupt(std::string reason);
+
+ private:
+  // A gradient chunk stays as it is until the core has released it and the transport has let go of every copy sent.
+  struct GradientState {
+    std::uint32_t sends = 0;
+    bool released = false;
+  };
+
+  void turn();
+  void rebuild_poll();
+  void receive_from_lead();
+  void receive_from_lane(std::uint32_t lane);
+  void on_compute(worker::Event event);
+  void on_released(const Released& released);
+  void feed(const worker::Event& event);
+  void carry_out(const worker::SendToLead& action);
+  void carry_out(const worker::SendToLane& action);
+  void carry_out(const worker::Prepare& action);
+  void carry_out(const worker::Prefetch& action);
+  void carry_out(const worker::Store& action);
+  void carry_out(const worker::Release& action);
+  void carry_out(const worker::Compute& action);
+  void carry_out(const worker::Evaluate& action);
+  void carry_out(const worker::Stop& action);
+  void prepare(const WorkerWelcome& welcome);
+  WorkerLayout layout(const std::string& fingerprint) const;
+  void free_gradient(PayloadId payload);
+  bool strike_before_push(const Push& push);
+  void strike_at_receipt(const Message& message);
+
+  WorkerSpec spec_;
+  std::optional<Fault> fault_;
+  SessionId session_;
+  ReleaseQueue releases_;
+  Mailbox<worker::Event> computed_;
+  Mailbox<std::string> interrupts_;
+  std::unique_ptr<Job> job_;
+  std::uint32_t lanes_per_shard_ = 1;
+  std::unique_ptr<ComputeThread> compute_;  // its gradients are borrowed by sockets: destroyed after the context
+  zmq::context_t context_;
+  Dealer lead_;
+  std::vector<std::unique_ptr<Dealer>> lanes_;
+  std::unique_ptr<Poll> poll_;
+  Worker core_;
+  Metrics* metrics_sink_;
+  WorkerMetrics metrics_;
+  Encoder encoder_;
+  std::unordered_map<PayloadId, Frame> weights_;  // received, not stored yet
+  PayloadId next_weights_;
+  std::vector<GradientState> gradients_;
+  Micros next_tick_ = 0;
+  bool stopped_ = false;
+  std::string failure_;
+  bool pushed_at_fault_ = false;
+};
+
+}  // namespace ballast

@@ -1,0 +1,20 @@
+#include "worker/worker_metrics.h"
+
+namespace ballast {
+
+void WorkerMetrics::update(const Worker& worker) {
+  const auto raise = [](Counter& counter, std::uint64_t total) { counter.raise_to(static_cast<double>(total)); };
+  const auto& counters = worker.counters();
+  raise(*series_.steps, counters.steps);
+  raise(*series_.slots, counters.slots);
+  raise(*series_.retries, worker.retries());
+  raise(*series_.duplicates, counters.duplicates);
+  raise(*series_.gone, counters.gone);
+  series_.in_flight_bytes->set(static_cast<double>(worker.in_flight_bytes()));
+  if (counters.steps != steps_seen_) {
+    steps_seen_ = counters.steps;
+    series_.phases.observe(worker.phases());
+  }
+}
+
+}  // namespace ballast
