@@ -1,0 +1,59 @@
+#include "common/metrics/series.h"
+
+#include <doctest/doctest.h>
+
+#include "common/metrics/metrics_table.h"
+
+namespace ballast {
+namespace {
+
+TEST_CASE("every metric of the table belongs to some role's series, and every one of those to the table") {
+  Metrics metrics;
+  const LaneSeries lane(&metrics, 1);  // looking up what is not in the table throws
+  const LaneWorkerSeries lane_worker(&metrics, 1, "w");
+  const LeadSeries lead(&metrics);
+  const LeadWorkerSeries lead_worker(&metrics, "w");
+  const WorkerSeries worker(&metrics);
+  describe_process(&metrics, "shard", "0", "mnist");
+  const auto text = metrics.text();
+  for (const auto& entry : metrics_table()) {
+    CAPTURE(entry.name);
+    CHECK(text.find("# TYPE " + std::string(entry.name) + " " + std::string(to_string(entry.type)) + "\n") !=
+          std::string::npos);
+  }
+  CHECK(text.find(R"(ballast_process_info{role="shard",index="0",job="mnist"} 1)") != std::string::npos);
+}
+
+TEST_CASE("handles are the series they are called") {
+  Metrics metrics;
+  const LaneSeries lane(&metrics, 2);
+  lane.superseded->add(4);
+  CHECK(metrics.counter("ballast_shard_contributions_total", {"2", "superseded"})->value() == 4);
+  const LaneWorkerSeries of_worker(&metrics, 2, "w7");
+  of_worker.phases.observe({1, 2, 3, 500'000, 5});
+  const auto sum_of = [&metrics](const char* phase) {
+    return metrics.histogram("ballast_shard_worker_phase_seconds", {"2", "w7", phase})->sum();
+  };
+  CHECK(sum_of("data_wait") == doctest::Approx(1e-6));
+  CHECK(sum_of("pull") == doctest::Approx(2e-6));
+  CHECK(sum_of("forward") == doctest::Approx(3e-6));
+  CHECK(sum_of("backward") == doctest::Approx(0.5));
+  CHECK(sum_of("push") == doctest::Approx(5e-6));
+  const LeadSeries lead(&metrics);
+  lead.phases.at("training")->set(1);
+  CHECK(metrics.gauge("ballast_lead_phase", {"training"})->value() == 1);
+}
+
+TEST_CASE("series of no metrics count for nobody") {
+  const LaneSeries lane(nullptr, 0);
+  lane.accepted->add();
+  CHECK(lane.accepted->value() == 1);
+  const LeadSeries lead(nullptr);
+  const WorkerSeries worker(nullptr);
+  describe_process(nullptr, "worker", "0", "mnist");
+  CHECK(lead.phases.size() == 7);
+  CHECK(worker.phases.push != nullptr);
+}
+
+}  // namespace
+}  // namespace ballast
