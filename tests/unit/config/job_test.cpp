@@ -289,11 +289,12 @@ TEST_CASE("mistakes in overrides name --set") {
       {"model.name=", "job.yaml: model.name: is missing; allowed: mlp, lenet5, emulated"},
       {"=5", "--set: : unknown key"},
   };
-  for (const auto& [override_text, error] : slips) {
-    CAPTURE(override_text);
-    const std::string text =
-        replaced(kJob, "batch: 128", override_text == "training.slots=48" ? "seed: 1" : "batch: 128");
-    CHECK(job_error(text, {override_text}).starts_with(error));
+  const std::string without_batch = replaced(kJob, "batch: 128", "seed: 1");
+  for (const auto& slip : slips) {
+    CAPTURE(slip.first);
+    // A batch that the file gives is where the mistake would be told; otherwise it is the override.
+    const std::string& text = slip.first == "training.slots=48" ? without_batch : kJob;
+    CHECK(job_error(text, {slip.first}).starts_with(slip.second));
   }
 }
 
