@@ -179,7 +179,9 @@ void Supervisor::on_time(Clock::time_point now) {
     start_due(now);
     show_silence(now);
   }
-  if (client_ && now >= ask_at_ && (stage_ == Stage::running || stage_ == Stage::doubtful)) {
+  // The lead stays until we have its last word.
+  const bool over = status_ && (status_->phase == "finished" || status_->phase == "failed");
+  if (client_ && now >= ask_at_ && stage_ != Stage::stopping && !over) {
     ask_at_ = now + kAskEvery;
     client_->ask();
   }
