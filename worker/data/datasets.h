@@ -23,8 +23,7 @@ std::unique_ptr<Dataset> open_mnist(const DataSpec& spec, const std::string& wor
 // The embedded generator; see glyphs.h.
 std::unique_ptr<Dataset> make_glyphs(const DataSpec& spec);
 
-// Examples without features, all labelled 0, for the emulated model. Throws std::runtime_error unless
-// data.train_examples says how many an epoch has.
+// Examples without features, all labelled 0, for the emulated model.
 std::unique_ptr<Dataset> make_none(const DataSpec& spec);
 
 }  // namespace ballast

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/arena/model_parameters.h"
+#include "common/job/steps.h"
 #include "common/numeric/sha256.h"
 #include "worker/data/datasets.h"
 #include "worker/data/glyphs.h"
@@ -13,8 +15,6 @@
 namespace ballast {
 namespace {
 
-constexpr std::uint32_t kDefaultTrain = 20000;
-constexpr std::uint32_t kDefaultTest = 4000;
 constexpr std::uint32_t kMostExamples = 1U << 24U;  // of a split: an epoch's order of them takes 64 MiB
 constexpr std::uint32_t kMostCached = 1U << 17U;    // glyphs of a split kept after they were first drawn; 98 MiB
 constexpr std::uint32_t kProbe = 16;                // glyphs of each split that the digest draws
@@ -61,11 +61,11 @@ class Cache {
 
 class Glyphs : public Dataset {
  public:
-  Glyphs(std::uint32_t train, std::uint32_t test)
-      : train_size_(train), test_size_(test), train_(Split::train, train), test_(Split::test, test) {}
+  Glyphs(const SplitSizes& sizes, const ExampleShape& shape)
+      : sizes_(sizes), train_(Split::train, sizes.train), test_(Split::test, sizes.test), shape_(shape) {}
 
   [[nodiscard]] std::uint32_t size(Split split) const override {
-    return split == Split::train ? train_size_ : test_size_;
+    return split == Split::train ? sizes_.train : sizes_.test;
   }
   std::int32_t read(Split split, std::uint32_t index, std::span<float> features) const override {
     (split == Split::train ? train_ : test_).read(index, features);
@@ -76,8 +76,8 @@ class Glyphs : public Dataset {
   // Of the settings and of some glyphs as this machine draws them.
   [[nodiscard]] std::string digest() const override {
     Sha256 digest;
-    digest.update("glyphs " + std::to_string(kGlyphsVersion) + " " + std::to_string(train_size_) + " " +
-                  std::to_string(test_size_) + "\n");
+    digest.update("glyphs " + std::to_string(kGlyphsVersion) + " " + std::to_string(sizes_.train) + " " +
+                  std::to_string(sizes_.test) + "\n");
     for (const Split split : {Split::train, Split::test}) {
       for (std::uint32_t index = 0; index < kProbe; ++index) {
         Pixels pixels;
@@ -89,25 +89,26 @@ class Glyphs : public Dataset {
   }
 
  private:
-  std::uint32_t train_size_;
-  std::uint32_t test_size_;
+  SplitSizes sizes_;
   mutable Cache train_;
   mutable Cache test_;
-  ExampleShape shape_{1, kGlyphSide, kGlyphSide, 10};
+  ExampleShape shape_;
 };
 
 }  // namespace
 
 std::unique_ptr<Dataset> make_glyphs(const DataSpec& spec) {
-  const auto size = [](std::uint32_t wanted, std::uint32_t otherwise, const char* key) {
-    if (wanted > kMostExamples) {
-      throw std::runtime_error("data." + std::string(key) + " is " + std::to_string(wanted) +
-                               ", but data set glyphs has at most " + std::to_string(kMostExamples) + " in a split");
+  const SplitSizes sizes = split_sizes(spec);
+  const auto check = [](std::uint32_t size, const char* key) {
+    if (size > kMostExamples) {
+      throw std::runtime_error("data." + std::string(key) + " is " + std::to_string(size) +
+                               ", but data set glyphs has at most " + std::to_string(kMostExamples) +
+                               " examples in a split; lower it");
     }
-    return wanted == 0 ? otherwise : wanted;
   };
-  return std::make_unique<Glyphs>(size(spec.train_examples, kDefaultTrain, "train_examples"),
-                                  size(spec.test_examples, kDefaultTest, "test_examples"));
+  check(sizes.train, "train_examples");
+  check(sizes.test, "test_examples");
+  return std::make_unique<Glyphs>(sizes, example_shape(spec));
 }
 
 }  // namespace ballast

@@ -1,10 +1,15 @@
+#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
+#include "common/arena/model_parameters.h"
+#include "common/job/steps.h"
 #include "common/numeric/sha256.h"
 #include "worker/data/datasets.h"
 #include "worker/data/idx.h"
@@ -16,15 +21,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPixels = std::size_t{28} * 28;
-constexpr std::uint32_t kTrainExamples = 60000;  // of MNIST and the sets made in its image
-constexpr std::uint32_t kTestExamples = 10000;
 constexpr std::array<const char*, 4> kFiles = {"train-images-idx3-ubyte", "train-labels-idx1-ubyte",
                                                "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
 using Paths = std::array<fs::path, kFiles.size()>;
 
 class Mnist : public Dataset {
  public:
-  Mnist(IdxExamples train, IdxExamples test) : train_(std::move(train)), test_(std::move(test)) {
+  Mnist(IdxExamples train, IdxExamples test, const ExampleShape& shape)
+      : train_(std::move(train)), test_(std::move(test)), shape_(shape) {
     Sha256 digest;
     for (const IdxExamples* split : {&train_, &test_}) {
       digest.update("idx " + std::to_string(split->count()) + "\n");
@@ -46,7 +50,7 @@ class Mnist : public Dataset {
 
   IdxExamples train_;
   IdxExamples test_;
-  ExampleShape shape_{1, 28, 28, 10};
+  ExampleShape shape_;
   std::string digest_;
 };
 
@@ -85,23 +89,20 @@ std::optional<Paths> files_in(const fs::path& folder) {
   return found == 0 ? std::nullopt : std::optional(paths);
 }
 
-// Keeps the first `wanted` examples. 0 = all, which must be as many as MNIST's: the cluster counts steps by that number
-// without reading the data.
-IdxExamples cut(IdxExamples examples, std::uint32_t wanted, std::uint32_t all, const char* key, const fs::path& path) {
-  const std::uint32_t count = examples.count();
-  if (wanted > count) {
-    throw std::runtime_error("data." + std::string(key) + " is " + std::to_string(wanted) + ", but " + path.string() +
-                             " holds only " + std::to_string(count) + " examples; lower it");
+// Keeps the first `counted` examples: as many as the cluster counts steps by, without having read the data. A set that
+// the job leaves whole (`asked` 0) must have exactly so many.
+IdxExamples cut(IdxExamples examples, std::uint32_t counted, std::uint32_t asked, const char* key,
+                const fs::path& path) {
+  const std::uint32_t held = examples.count();
+  if (held < counted || (asked == 0 && held != counted)) {
+    throw std::runtime_error(path.string() + " holds " + std::to_string(held) + " examples where " +
+                             (asked == 0 ? "all of MNIST's " : "data." + std::string(key) + " asks for ") +
+                             std::to_string(counted) + (asked == 0 ? " are expected" : "") + "; set data." + key +
+                             " to " + std::to_string(std::min(held, counted)) + " or less, or name another folder");
   }
-  if (wanted == 0 && count != all) {
-    throw std::runtime_error(path.string() + " holds " + std::to_string(count) + " examples, not MNIST's " +
-                             std::to_string(all) + "; set data." + key + " to the number wanted");
-  }
-  if (wanted != 0) {
-    examples.images.resize(wanted * kPixels);
-    examples.images.shrink_to_fit();
-    examples.labels.resize(wanted);
-  }
+  examples.images.resize(counted * kPixels);
+  examples.images.shrink_to_fit();
+  examples.labels.resize(counted);
   return examples;
 }
 
@@ -130,10 +131,12 @@ std::unique_ptr<Dataset> open_mnist(const DataSpec& spec, const std::string& wor
   std::string looked_at;
   for (const fs::path& folder : mnist_folders(spec, worker_path)) {
     if (const auto paths = files_in(folder)) {
-      return std::make_unique<Mnist>(cut(read_idx_examples((*paths)[0], (*paths)[1]), spec.train_examples,
-                                         kTrainExamples, "train_examples", (*paths)[0]),
-                                     cut(read_idx_examples((*paths)[2], (*paths)[3]), spec.test_examples, kTestExamples,
-                                         "test_examples", (*paths)[2]));
+      const Paths& files = *paths;
+      const SplitSizes sizes = split_sizes(spec);
+      return std::make_unique<Mnist>(
+          cut(read_idx_examples(files[0], files[1]), sizes.train, spec.train_examples, "train_examples", files[0]),
+          cut(read_idx_examples(files[2], files[3]), sizes.test, spec.test_examples, "test_examples", files[2]),
+          example_shape(spec));
     }
     looked_at += (looked_at.empty() ? "" : ", ") + folder.string();
   }

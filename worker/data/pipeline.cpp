@@ -13,8 +13,11 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <span>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 
 #include "worker/data/order.h"
 

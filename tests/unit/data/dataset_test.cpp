@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/arena/model_parameters.h"
+#include "common/job/steps.h"
 #include "tests/unit/data/files.h"
 #include "worker/data/datasets.h"
 #include "worker/data/normalise.h"
@@ -124,9 +126,9 @@ TEST_CASE("example counts cut the set or are refused") {
   spec.train_examples = 7;
   CHECK(open_dataset(spec, "")->size(Split::train) == 7);
   spec.train_examples = kTrain + 1;
-  CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "data.train_examples is 26"));
+  CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "holds 25 examples where data.train_examples asks for 26"));
   spec.train_examples = 0;  // all means MNIST's number, which the rest of the cluster assumes
-  CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "holds 25 examples, not MNIST's 60000"));
+  CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "holds 25 examples where all of MNIST's 60000"));
 }
 
 TEST_CASE("the digest tells the content, not its packing") {
@@ -154,8 +156,24 @@ TEST_CASE("none has labels without features") {
   CHECK(dataset->size(Split::test) == 0);
   CHECK(dataset->shape().features() == 0);
   CHECK(dataset->read(Split::train, 5, {}) == 0);
-  spec.train_examples = 0;
-  CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "data.train_examples"));
+}
+
+TEST_CASE("data sets have the sizes and shapes by which the cluster plans, known without reading them") {
+  const Isolated isolated;
+  const TemporaryFolder folder;
+  write_set(folder, "", true);
+  DataSpec glyphs;
+  glyphs.name = "glyphs";
+  DataSpec none;
+  none.name = "none";
+  for (const DataSpec& spec : {mnist_spec(folder.path()), glyphs, none}) {
+    const auto dataset = open_dataset(spec, "");
+    const ExampleShape shape = example_shape(spec);
+    CHECK(dataset->size(Split::train) == split_sizes(spec).train);
+    CHECK(dataset->size(Split::test) == split_sizes(spec).test);
+    CHECK(dataset->shape().features() == shape.features());
+    CHECK(dataset->shape().classes == shape.classes);
+  }
 }
 
 TEST_CASE("an unknown data set is refused with the known ones") {
