@@ -1,42 +1,75 @@
-// Max pooling in the layout that its input has; oneDNN keeps the winners' places for the backward pass.
+// Max pooling in the layout that its input has.
+#include <array>
 #include <utility>
+#include <vector>
 
+#include "worker/compute/cpu/layout.h"
+#include "worker/compute/cpu/loops.h"
 #include "worker/compute/cpu/operations.h"
-#include "worker/compute/cpu/primitive.h"
 
 namespace ballast::cpu {
 namespace {
 
-using dnnl::memory;
+using Tag = dnnl::memory::format_tag;
+
+// A layout in which the values of neighbouring channels lie side by side: tag, and how many of them.
+struct Layout {
+  Tag tag = Tag::nchw;
+  std::uint32_t inner = 1;
+};
+
+// The input's layout if it is one that the loops know; plain otherwise, into which it is then brought.
+Layout layout_of(const CpuTensor& x) {
+  const std::array<Layout, 3> known = {{{Tag::nChw16c, 16}, {Tag::nChw8c, 8}, {Tag::nhwc, x.shape().c}}};
+  const dnnl::memory::desc actual = x.value().get_desc();
+  for (const Layout& layout : known) {
+    if (actual == describe(x.shape(), layout.tag)) {
+      return layout;
+    }
+  }
+  return {};
+}
+
+PoolPlanes planes_of(const Shape& x, const Shape& y, const Layout& layout, const MaxPool2d& pool) {
+  const std::size_t groups = (x.c + layout.inner - 1) / layout.inner;
+  return {x.n * groups, layout.inner, x.h, x.w, y.h, y.w, pool};
+}
 
 class MaxPool2dOperation : public Operation {
  public:
-  MaxPool2dOperation(const Context& context, const dnnl::pooling_forward::primitive_desc& description,
-                     const CpuTensor& x, const CpuTensor& y, const MaxPool2d& pool) {
-    const memory winners(description.workspace_desc(), context.engine);
-    forward_ = Primitive::make<dnnl::pooling_forward>(
-        context, description, {{DNNL_ARG_SRC, x.value()}, {DNNL_ARG_DST, y.value()}, {DNNL_ARG_WORKSPACE, winners}});
+  MaxPool2dOperation(const Context& context, const Layout& layout, const CpuTensor& x, const CpuTensor& y,
+                     const MaxPool2d& pool)
+      : context_(context),
+        planes_(planes_of(x.shape(), y.shape(), layout, pool)),
+        x_(context, x.value(), describe(x.shape(), layout.tag)),
+        y_(y.value()),
+        y_gradient_(y.gradient()),
+        winners_(y_.get_desc().get_size() / sizeof(float)) {
     if (x.with_gradient()) {
-      const dnnl::pooling_backward::primitive_desc backward({dnnl::algorithm::pooling_max,
-                                                             x.gradient().get_desc(),
-                                                             y.gradient().get_desc(),
-                                                             {pool.stride, pool.stride},
-                                                             {pool.window, pool.window},
-                                                             {0, 0},
-                                                             {0, 0}},
-                                                            with_own_scratchpad(), context.engine, description);
-      backward_input_ = Primitive::make<dnnl::pooling_backward>(
-          context, backward,
-          {{DNNL_ARG_DIFF_DST, y.gradient()}, {DNNL_ARG_WORKSPACE, winners}, {DNNL_ARG_DIFF_SRC, x.gradient()}});
+      x_gradient_ = Outgoing(context, x.gradient(), describe(x.shape(), layout.tag));
     }
   }
 
-  void forward() override { forward_.run(); }
-  void backward_input() override { backward_input_.run(); }
+  void forward() override {
+    x_.refresh();
+    max_pool_loop(planes_, static_cast<const float*>(x_.memory().get_data_handle()),
+                  static_cast<float*>(y_.get_data_handle()), winners_.data(), context_.threads);
+  }
+
+  void backward_input() override {
+    max_pool_backward_loop(planes_, static_cast<const float*>(y_gradient_.get_data_handle()), winners_.data(),
+                           static_cast<float*>(x_gradient_.memory().get_data_handle()), context_.threads);
+    x_gradient_.deliver();
+  }
 
  private:
-  Primitive forward_;
-  Primitive backward_input_;
+  const Context& context_;
+  PoolPlanes planes_;
+  Incoming x_;
+  dnnl::memory y_;
+  dnnl::memory y_gradient_;
+  Outgoing x_gradient_;
+  std::vector<std::int32_t> winners_;
 };
 
 }  // namespace
@@ -45,17 +78,9 @@ Prepared make_max_pool2d(const Context& context, CpuTensor& x, const MaxPool2d& 
   const Shape from = x.shape();
   const Shape to{from.n, from.c, sliding_outputs(from.h, pool.window, pool.stride, 0),
                  sliding_outputs(from.w, pool.window, pool.stride, 0)};
-  const dnnl::pooling_forward::primitive_desc description({dnnl::prop_kind::forward_training,
-                                                           dnnl::algorithm::pooling_max,
-                                                           x.value().get_desc(),
-                                                           describe(to, memory::format_tag::any),
-                                                           {pool.stride, pool.stride},
-                                                           {pool.window, pool.window},
-                                                           {0, 0},
-                                                           {0, 0}},
-                                                          with_own_scratchpad(), context.engine);
-  auto y = std::make_unique<CpuTensor>(context, to, description.dst_desc(), x.with_gradient());
-  auto operation = std::make_unique<MaxPool2dOperation>(context, description, x, *y, pool);
+  const Layout layout = layout_of(x);
+  auto y = std::make_unique<CpuTensor>(context, to, describe(to, layout.tag), x.with_gradient());
+  auto operation = std::make_unique<MaxPool2dOperation>(context, layout, x, *y, pool);
   return {std::move(operation), std::move(y)};
 }
 

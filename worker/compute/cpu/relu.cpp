@@ -1,36 +1,36 @@
-// ReLU in place, whatever the layout: its derivative follows from its result, and nobody else reads its input.
+// ReLU in place, whatever the layout: its derivative follows from its result, and nobody else reads its input. Padding
+// of blocked layouts is zero and stays so.
 #include <utility>
 
+#include "worker/compute/cpu/loops.h"
 #include "worker/compute/cpu/operations.h"
-#include "worker/compute/cpu/primitive.h"
 
 namespace ballast::cpu {
 namespace {
 
 class ReluOperation : public Operation {
  public:
-  ReluOperation(const Context& context, const CpuTensor& x) {
-    constexpr auto kAlgorithm = dnnl::algorithm::eltwise_relu_use_dst_for_bwd;
-    const auto& desc = x.value().get_desc();
-    const dnnl::eltwise_forward::primitive_desc description({dnnl::prop_kind::forward_training, kAlgorithm, desc},
-                                                            with_own_scratchpad(), context.engine);
-    forward_ = Primitive::make<dnnl::eltwise_forward>(context, description,
-                                                      {{DNNL_ARG_SRC, x.value()}, {DNNL_ARG_DST, x.value()}});
-    if (x.with_gradient()) {
-      const dnnl::eltwise_backward::primitive_desc backward({kAlgorithm, desc, desc}, with_own_scratchpad(),
-                                                            context.engine, description);
-      backward_input_ = Primitive::make<dnnl::eltwise_backward>(
-          context, backward,
-          {{DNNL_ARG_DST, x.value()}, {DNNL_ARG_DIFF_DST, x.gradient()}, {DNNL_ARG_DIFF_SRC, x.gradient()}});
-    }
+  ReluOperation(const Context& context, const CpuTensor& x)
+      : context_(context),
+        value_(x.value()),
+        gradient_(x.gradient()),
+        n_(value_.get_desc().get_size() / sizeof(float)) {}
+
+  void forward() override {
+    auto* value = static_cast<float*>(value_.get_data_handle());
+    relu_loop(value, value, n_, context_.threads);
   }
 
-  void forward() override { forward_.run(); }
-  void backward_input() override { backward_input_.run(); }
+  void backward_input() override {
+    auto* gradient = static_cast<float*>(gradient_.get_data_handle());
+    relu_backward_loop(static_cast<const float*>(value_.get_data_handle()), gradient, gradient, n_, context_.threads);
+  }
 
  private:
-  Primitive forward_;
-  Primitive backward_input_;
+  const Context& context_;
+  dnnl::memory value_;
+  dnnl::memory gradient_;
+  std::size_t n_;  // floats in memory, padding included
 };
 
 }  // namespace

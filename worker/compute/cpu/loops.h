@@ -1,0 +1,38 @@
+// Loops of our own over activations, for operations in which oneDNN's kernels drop what is not a number: a network that
+// diverged must not look healthy. Compiled for AVX2 beside the baseline; they choose and add values element by element,
+// so neither vector width nor threads change a bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "worker/compute/backend.h"
+
+namespace ballast::cpu {
+
+// y[i] = max(x[i], 0); not-a-number stays. In place if y == x.
+void relu_loop(const float* x, float* y, std::size_t n, std::uint32_t threads);
+
+// x_gradient[i] = y[i] > 0 (or not a number) ? y_gradient[i] : 0. In place if x_gradient == y_gradient.
+void relu_backward_loop(const float* y, const float* y_gradient, float* x_gradient, std::size_t n,
+                        std::uint32_t threads);
+
+// A tensor as planes of height x width x inner floats: inner = 1 for NCHW, the channels for NHWC, 16 or 8 for blocks.
+struct PoolPlanes {
+  std::size_t planes = 0;
+  std::size_t inner = 0;
+  std::uint32_t x_height = 0;
+  std::uint32_t x_width = 0;
+  std::uint32_t y_height = 0;
+  std::uint32_t y_width = 0;
+  MaxPool2d pool;
+};
+
+// winners[i] = the place of y[i] in its window, in row-major order; the first not-a-number wins over everything.
+void max_pool_loop(const PoolPlanes& shape, const float* x, float* y, std::int32_t* winners, std::uint32_t threads);
+
+// Overwrites all of x_gradient.
+void max_pool_backward_loop(const PoolPlanes& shape, const float* y_gradient, const std::int32_t* winners,
+                            float* x_gradient, std::uint32_t threads);
+
+}  // namespace ballast::cpu
