@@ -16,14 +16,16 @@ std::string place(ChunkId chunk, Step step) { return "chunk " + number(chunk) + 
 
 // ---- lanes
 
-void Judge::asked(SessionId session, ChunkId chunk, Version version) { asked_.insert({session, chunk, version}); }
+void Judge::asked(SessionId session, ChunkId chunk, Version version) { ++asked_[{session, chunk, version}]; }
 
 void Judge::weights_sent(SessionId session, std::uint32_t lane, const Weights& header, std::uint64_t bytes,
                          Expression value) {
   const auto what = "weights of chunk " + number(header.chunk) + " at version " + number(header.version);
-  if (!asked_.contains({session, header.chunk, header.version})) {
-    throw Violation(what + " sent to session " + number(session) + ", which never asked for them");
+  auto& asked = asked_[{session, header.chunk, header.version}];
+  if (asked == 0) {
+    throw Violation(what + " sent to session " + number(session) + ", which did not ask for them");
   }
+  --asked;
   if (header.version > life_.steps || value != reference_.weights(header.version, header.chunk)) {
     throw Violation(what + " differ from the reference");
   }

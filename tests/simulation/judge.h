@@ -68,8 +68,8 @@ class Judge {
 
   const LifeSpec& life_;
   Reference reference_;
-  std::vector<Version> versions_;  // of each chunk, by the updates seen
-  std::set<std::tuple<SessionId, ChunkId, Version>> asked_;
+  std::vector<Version> versions_;                                             // of each chunk, by the updates seen
+  std::map<std::tuple<SessionId, ChunkId, Version>, std::uint32_t> asked_;    // and not answered yet
   std::map<std::pair<SessionId, std::uint32_t>, std::uint64_t> reply_bytes_;  // by session and lane
   std::map<Slot, SessionId> contributors_;                                    // of the statistics chunk's open step
   std::map<SessionId, std::uint64_t> slots_by_session_;

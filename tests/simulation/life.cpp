@@ -13,10 +13,10 @@ void draw_job(LifeSpec& life, Random& random) {
   life.lanes = static_cast<std::uint32_t>(random.between(1, 2));
   life.slots = static_cast<Slot>(random.chance(0.7) ? random.between(3, 6) : random.between(6, 9));
   life.steps = random.between(3, 8);
-  life.steps_per_epoch = random.between(2, 3);
+  life.steps_per_epoch = random.chance(0.7) ? random.between(2, 3) : random.between(4, 8);
   life.evaluation_item = static_cast<std::uint32_t>(random.between(5, 12));
   life.test_examples = random.chance(0.6) ? static_cast<std::uint32_t>(random.between(1, 40)) : 0;
-  life.plan_ahead = static_cast<std::uint32_t>(random.chance(0.5) ? random.between(2, 4) : 256);
+  life.plan_ahead = static_cast<std::uint32_t>(random.chance(0.5) ? random.between(2, 5) : 256);
   life.lead_in_shard_0 = random.chance(0.5);
 }
 
