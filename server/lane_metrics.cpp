@@ -1,20 +1,6 @@
 #include "server/lane_metrics.h"
 
-#include <array>
-#include <cstdio>
-
 namespace ballast {
-
-namespace {
-
-// As the lead's log and status write a session.
-std::string session_name(SessionId session) {
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(session));
-  return text.data();
-}
-
-}  // namespace
 
 LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane) : metrics_(metrics), lane_(lane.lane), series_(metrics, lane.lane) {}
 
@@ -22,12 +8,16 @@ LaneMetrics::WorkerState& LaneMetrics::state_of(SessionId session) {
   const auto known = workers_.find(session);
   return known != workers_.end()
              ? known->second
-             : workers_.emplace(session, WorkerState{LaneWorkerSeries(metrics_, lane_, session_name(session))}).first->second;
+             : workers_.emplace(session, WorkerState{LaneWorkerSeries(metrics_, lane_, names_[session])}).first->second;
 }
 
 void LaneMetrics::received(SessionId session, const Message& message, std::uint64_t payload_bytes, Micros now) {
   series_.bytes_in->add(static_cast<double>(payload_bytes));
-  if (const auto* push = std::get_if<Push>(&message)) {
+  if (const auto* hello = std::get_if<LaneHello>(&message)) {
+    if (names_.size() < kMaxSessions) {  // as many as a job can have
+      names_[session] = hello->name;
+    }
+  } else if (const auto* push = std::get_if<Push>(&message); push != nullptr && names_.contains(session)) {
     contribution(session, *push, now);
   }
 }

@@ -1,6 +1,7 @@
 // What a lane tells its operators: counts derived from what the core returned, and from the messages that pass.
 #pragma once
 
+#include <string>
 #include <unordered_map>
 
 #include "common/metrics/series.h"
@@ -14,6 +15,7 @@ class LaneMetrics {
  public:
   LaneMetrics(Metrics* metrics, LaneId lane);
 
+  // A hello names the worker whose series its session counts in.
   void received(SessionId session, const Message& message, std::uint64_t payload_bytes, Micros now);
   void sent_weights(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
   void sent_report() { series_.reports->add(); }
@@ -35,6 +37,7 @@ class LaneMetrics {
   Metrics* metrics_;
   std::uint32_t lane_;
   LaneSeries series_;
+  std::unordered_map<SessionId, std::string> names_;
   std::unordered_map<SessionId, WorkerState> workers_;
   Step newest_step_ = ~Step{0};
   Micros newest_step_at_ = 0;

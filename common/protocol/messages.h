@@ -38,6 +38,7 @@ struct StepStatistics {
 // ---- worker to lane
 
 struct LaneHello {
+  std::string name;  // of the worker, for metrics
   std::string spec_digest;
   std::string layout_digest;
   bool operator==(const LaneHello&) const = default;

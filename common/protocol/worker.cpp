@@ -403,7 +403,7 @@ void Worker::hello_lanes() {
     auto& state = lanes_[lane];
     if (!state.welcomed && (state.hello_at == 0 || now_ - state.hello_at >= config_.hello_every)) {
       state.hello_at = std::max<Micros>(now_, 1);
-      emit(SendToLane{lane, LaneHello{layout_.spec_digest, layout_.layout_digest}, kNoPayload});
+      emit(SendToLane{lane, LaneHello{config_.name, layout_.spec_digest, layout_.layout_digest}, kNoPayload});
     }
   }
 }

@@ -62,9 +62,10 @@ Offset<flatbuffers::Vector<Number>> write_numbers(Builder& builder, const std::v
 // ---- worker to lane
 
 auto write(Builder& builder, const LaneHello& hello) {
+  const auto name = write(builder, hello.name);
   const auto spec_digest = write(builder, hello.spec_digest);
   const auto layout_digest = write(builder, hello.layout_digest);
-  return schema::CreateLaneHello(builder, spec_digest, layout_digest);
+  return schema::CreateLaneHello(builder, name, spec_digest, layout_digest);
 }
 
 auto write(Builder& builder, const Pull& pull) {

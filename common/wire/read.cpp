@@ -126,7 +126,7 @@ Number same(Number number) {
 // ---- worker to lane
 
 Message body(Reader& reader, const schema::LaneHello& at) {
-  return LaneHello{reader.line("LaneHello.spec_digest", at.spec_digest()),
+  return LaneHello{reader.line("LaneHello.name", at.name()), reader.line("LaneHello.spec_digest", at.spec_digest()),
                    reader.line("LaneHello.layout_digest", at.layout_digest())};
 }
 

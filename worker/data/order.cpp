@@ -18,7 +18,7 @@ std::vector<std::uint32_t> epoch_order(std::uint64_t seed, std::uint64_t epoch, 
   return order;
 }
 
-SlotRange slot_range(const TrainingSpec& training, std::uint32_t examples, std::uint64_t step, std::uint32_t slot) {
+SlotExtent slot_extent(const TrainingSpec& training, std::uint32_t examples, std::uint64_t step, std::uint32_t slot) {
   const std::uint64_t steps_per_epoch = (std::uint64_t{examples} + training.batch - 1) / training.batch;
   const std::uint64_t share = training.batch / training.slots;
   const std::uint64_t step_first = step % steps_per_epoch * training.batch;

@@ -15,12 +15,12 @@ namespace ballast {
 std::vector<std::uint32_t> epoch_order(std::uint64_t seed, std::uint64_t epoch, std::uint32_t examples);
 
 // Where a slot's examples stand in the order of its epoch: positions [first, first + count).
-struct SlotRange {
+struct SlotExtent {
   std::uint64_t epoch = 0;
   std::uint32_t first = 0;
   std::uint32_t count = 0;  // below batch / slots, perhaps 0, only in an epoch's last step
 };
-SlotRange slot_range(const TrainingSpec& training, std::uint32_t examples, std::uint64_t step, std::uint32_t slot);
+SlotExtent slot_extent(const TrainingSpec& training, std::uint32_t examples, std::uint64_t step, std::uint32_t slot);
 
 // The orders of the epochs used last. Thread-safe.
 class EpochOrders {

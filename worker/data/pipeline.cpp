@@ -58,7 +58,7 @@ struct Pipeline::Impl {
 
   // A function of (step, slot) alone; called by both threads.
   SlotExamples read(std::uint64_t step, std::uint32_t slot) {
-    const SlotRange range = slot_range(training, dataset.size(Split::train), step, slot);
+    const SlotExtent range = slot_extent(training, dataset.size(Split::train), step, slot);
     const std::size_t features = dataset.shape().features();
     SlotExamples examples;
     examples.labels.resize(range.count);

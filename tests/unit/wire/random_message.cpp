@@ -80,8 +80,8 @@ void fill(Random& random, StepStatistics& value) {
 }
 
 void fill(Random& random, LaneHello& value) {
-  auto& [a, b] = value;
-  fill_all(random, a, b);
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
 }
 
 void fill(Random& random, Pull& value) {
