@@ -31,6 +31,7 @@ struct Member {
   std::uint32_t restarts = 0;  // started again
   Clock::time_point started;
   std::optional<Clock::time_point> due;          // a worker's next start
+  std::string death;                             // how the last life ended, said when the next one begins
   std::map<std::string, std::string> addresses;  // lead, lanes, metrics
   RestartPolicy policy;
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/check.h"
+#include "cli/digest.h"
 #include "cli/run.h"
 #include "cli/status.h"
 
@@ -71,15 +72,29 @@ void define_status(CLI::App& app, StatusOptions& options) {
   status->add_flag("--json", options.json, "as one JSON object");
 }
 
-int dispatch(const CLI::App& app, const CheckOptions& check, const ballast::RunOptions& run,
-             const StatusOptions& status) {
+void define_digest(CLI::App& app, std::string& folder) {
+  auto* digest = app.add_subcommand("digest", "the digests of a finished run's weights, read from its databases");
+  digest->add_option("folder", folder, "the run's folder")->required();
+}
+
+struct Options {
+  CheckOptions check;
+  ballast::RunOptions run;
+  StatusOptions status;
+  std::string digest_folder;
+};
+
+int dispatch(const CLI::App& app, const Options& options) {
   if (app.got_subcommand("check")) {
-    return ballast::check(check.file, check.overrides);
+    return ballast::check(options.check.file, options.check.overrides);
   }
   if (app.got_subcommand("status")) {
-    return ballast::show_status(status.lead, status.json);
+    return ballast::show_status(options.status.lead, options.status.json);
   }
-  return ballast::run(run);
+  if (app.got_subcommand("digest")) {
+    return ballast::show_digest(options.digest_folder);
+  }
+  return ballast::run(options.run);
 }
 
 }  // namespace
@@ -87,15 +102,14 @@ int dispatch(const CLI::App& app, const CheckOptions& check, const ballast::RunO
 int main(int argc, char** argv) {
   CLI::App app("Ballast: a parameter server for distributed deep learning", "ballast");
   app.require_subcommand(1);
-  CheckOptions check;
-  ballast::RunOptions run;
-  define_check(app, check);
-  StatusOptions status;
-  define_run(app, run);
-  define_status(app, status);
+  Options options;
+  define_check(app, options.check);
+  define_run(app, options.run);
+  define_status(app, options.status);
+  define_digest(app, options.digest_folder);
   try {
     app.parse(argc, argv);
-    return dispatch(app, check, run, status);
+    return dispatch(app, options);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : ballast::kExitBadJob;
   } catch (const std::exception& error) {

@@ -122,6 +122,7 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
     return;
   }
   if (exit.good()) {
+    worker.death = "left as if the job had finished";
     worker.due = Clock::now() + kEarlyLeavePatience;
     return;
   }
@@ -132,8 +133,10 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
                                      std::to_string(RestartPolicy::kShortLives) + "th time in a row within " +
                                      std::to_string(RestartPolicy::kShortLife.count() / 1000) + " s of its start"));
   }
-  progress_.line(worker.name() + " " + describe(exit) + "; starting it again");
+  // It may have been told of the job's failure before us: then there is nothing to start again.
+  worker.death = describe(exit);
   worker.due = Clock::now() + *delay;
+  client_->ask();
 }
 
 void Supervisor::on_status(Status status) {
@@ -197,6 +200,7 @@ void Supervisor::show_silence(Clock::time_point now) {
 void Supervisor::start_due(Clock::time_point now) {
   for (auto& member : cluster_.members()) {
     if (member.due && now >= *member.due) {
+      progress_.line(member.name() + " " + member.death + "; starting it again");
       cluster_.start_again(member);
     }
   }

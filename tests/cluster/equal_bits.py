@@ -1,0 +1,38 @@
+"""The same model, to the last bit, however many processes train it."""
+
+import harness
+import jobs
+
+
+class EqualBits(harness.ClusterCase):
+    def run_to_end(self, job, name, workers, shards):
+        run = self.start(job, name=name, options=["--workers", workers, "--shards", shards, "--hold-start"])
+        return run.finish()
+
+    def test_one_process_and_two_by_two_equal_the_reference(self):
+        job = self.job(jobs.glyphs(steps=20))
+        reference = self.reference(job)
+        for name, workers, shards in (("one", 1, 1), ("four", 2, 2)):
+            with self.subTest(name):
+                summary = self.run_to_end(job, name, str(workers), str(shards))
+                self.expect_equal_bits(summary, reference)
+                self.expect_all_slots(summary, slots=8)
+                self.assertEqual(len(summary["slots_by_session"]), workers, summary)
+                self.assertTrue(all(summary["slots_by_session"].values()), summary)
+                self.assertEqual(summary["lost_workers"], 0)
+                self.assertAlmostEqual(summary["train_loss"], reference["train_loss"], places=4)
+                # One example more or less may tip: evaluation batches differ, and with them the last bits.
+                self.assertAlmostEqual(summary["test_accuracy"], reference["test_accuracy"], delta=1.5 / 60)
+
+    def test_another_seed_gives_another_model(self):
+        digests = set()
+        for seed in (1, 2):
+            job = self.job(jobs.glyphs(seed=seed), name=f"seed-{seed}.yaml")
+            summary = self.start(job, name=f"seed-{seed}").finish()
+            self.expect_equal_bits(summary, self.reference(job))
+            digests |= {summary["weights_sha256"], summary["optimizer_sha256"]}
+        self.assertEqual(len(digests), 4)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,237 @@
+"""Starts real clusters through `ballast run`, and holds what they give against the sequential reference.
+
+A case is a unittest.TestCase derived from ClusterCase. It works in a temporary folder of its own; every process that it
+starts is known by its pid and ended by it, whatever happens; every wait has a limit that fails with the ends of all logs.
+Where the programs are: $BALLAST_BUILD, else the folder build/ of the project.
+"""
+
+import ctypes
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+BUILD = pathlib.Path(os.environ.get("BALLAST_BUILD") or pathlib.Path(__file__).resolve().parents[2] / "build")
+BALLAST = BUILD / "cli" / "ballast"
+SERVER = BUILD / "server" / "ballast-server"
+WORKER = BUILD / "worker" / "ballast-worker"
+REFERENCE = BUILD / "tests" / "reference" / "ballast-reference"
+MALFORMED = BUILD / "tests" / "cluster" / "malformed" / "ballast-malformed"
+
+PATIENCE = 60  # seconds that anything may take which should take a few; a limit, not a measure
+LOG_LINES = 25
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG = 1
+
+
+def _end_with_parent():
+    """In the child: SIGTERM when the test itself is killed, e.g. by its time limit."""
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def is_alive(pid):
+    """Whether the process runs; a zombie that waits for its parent does not."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rsplit(")", 1)[1].split()[0] not in ("Z", "X")
+
+
+def processes_mentioning(text):
+    """The pids of running processes, besides ours, whose command line holds the text."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit() or int(entry.name) == os.getpid():
+            continue
+        try:
+            line = (entry / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if os.fsencode(text) in line and is_alive(int(entry.name)):
+            found.append(int(entry.name))
+    return found
+
+
+def set_options(overrides):
+    return [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
+
+
+class Run:
+    """One `ballast run` in a folder of its own."""
+
+    def __init__(self, case, job, name="run", options=(), overrides=None):
+        self.case = case
+        self.folder = case.folder / name
+        self.summary_file = case.folder / f"{name}.summary.json"
+        self.out = case.folder / f"{name}.out"
+        self.err = case.folder / f"{name}.err"
+        self.seen_pids = set()
+        command = [BALLAST, "run", job, "--run-dir", self.folder, "--summary", self.summary_file, *options,
+                   *set_options(overrides or {})]
+        with open(self.out, "wb") as out, open(self.err, "wb") as err:
+            self.process = subprocess.Popen([os.fspath(word) for word in command], cwd=case.folder, stdout=out,
+                                            stderr=err, stdin=subprocess.DEVNULL, preexec_fn=_end_with_parent)
+
+    # ---- what is seen of it
+
+    def processes(self):
+        """The entries of processes.json; none before it is there."""
+        try:
+            entries = json.loads((self.folder / "processes.json").read_text())
+        except FileNotFoundError:
+            return []
+        self.seen_pids.update(entry["pid"] for entry in entries if entry["pid"])
+        return entries
+
+    def entry(self, role, index):
+        return next(entry for entry in self.processes() if entry["role"] == role and entry["index"] == index)
+
+    def lead(self):
+        return (self.folder / "lead.address").read_text().strip()
+
+    def status(self):
+        """The lead's status; None when it cannot be asked any more, or not yet."""
+        if not (self.folder / "lead.address").exists():
+            return None
+        answer = subprocess.run([BALLAST, "status", "--json", self.lead()], capture_output=True, timeout=PATIENCE,
+                                check=False)
+        return json.loads(answer.stdout) if answer.returncode == 0 else None
+
+    def wait_until(self, what, holds):
+        """Waits until holds() gives something true, and returns that; fails if the run ends before."""
+        limit = time.monotonic() + PATIENCE
+        while time.monotonic() < limit:
+            self.processes()
+            found = holds()
+            if found:
+                return found
+            if self.process.poll() is not None:
+                self.fail(f"the run ended, with code {self.process.returncode}, before {what}")
+            time.sleep(0.02)
+        return self.fail(f"waited {PATIENCE} s for {what}")
+
+    def wait_for_step(self, step):
+        def reached():
+            status = self.status()
+            return status and status["phase"] == "training" and status["step"] >= step
+        self.wait_until(f"step {step}", reached)
+
+    # ---- how it ends
+
+    def wait(self):
+        """The exit code, once the run has ended."""
+        try:
+            self.processes()
+            return self.process.wait(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            return self.fail(f"the run did not end in {PATIENCE} s")
+
+    def finish(self):
+        """Waits for a good end and returns the summary."""
+        code = self.wait()
+        if code != 0:
+            self.fail(f"the run ended with code {code}")
+        self.expect_no_process()
+        return json.loads(self.summary_file.read_text())
+
+    def expect_no_process(self):
+        """Every process of the run is gone, or is going: the kernel takes a moment to kill orphans."""
+        limit = time.monotonic() + PATIENCE
+        left = None
+        while time.monotonic() < limit:
+            left = sorted({pid for pid in self.seen_pids if is_alive(pid)} | set(processes_mentioning(self.folder)))
+            if not left:
+                return
+            time.sleep(0.05)
+        self.fail(f"processes are left behind: {left}")
+
+    def errors(self):
+        return self.err.read_text(errors="replace")
+
+    def logs(self):
+        texts = []
+        for file in (self.out, self.err, *sorted(self.folder.glob("logs/*.log"))):
+            if file.exists():
+                lines = file.read_text(errors="replace").splitlines()[-LOG_LINES:]
+                texts.append(f"---- the end of {file.relative_to(self.case.folder)}\n" + "\n".join(lines))
+        return "\n".join(texts)
+
+    def fail(self, text):
+        self.case.fail(f"{text}\n{self.logs()}")
+
+    def end(self):
+        """Kills what is left of it, by pid."""
+        try:
+            self.processes()
+        except ValueError:
+            pass
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for pid in self.seen_pids | set(processes_mentioning(self.folder)):
+            if is_alive(pid):
+                os.kill(pid, signal.SIGKILL)
+
+
+class ClusterCase(unittest.TestCase):
+    """A folder, runs that are ended with the case, and comparison with the reference."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self._started = []
+        self.addCleanup(self._end_all)
+
+    def _end_all(self):
+        for run in self._started:
+            run.end()
+
+    def job(self, text, name="job.yaml"):
+        file = self.folder / name
+        file.write_text(text)
+        return file
+
+    def start(self, job, **arguments):
+        run = Run(self, job, **arguments)
+        self._started.append(run)
+        return run
+
+    def start_worker(self, run, name):
+        """A worker of our own in a run's cluster; ended with the case."""
+        log = open(run.folder / "logs" / f"{name}.log", "wb")  # pylint: disable=consider-using-with
+        self.addCleanup(log.close)
+        process = subprocess.Popen([WORKER, "--lead", run.lead(), "--name", name], stdout=log, stderr=log,
+                                   stdin=subprocess.DEVNULL, preexec_fn=_end_with_parent)
+        run.seen_pids.add(process.pid)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def reference(self, job, overrides=None):
+        """What the sequential reference makes of the job."""
+        answer = subprocess.run([REFERENCE, job, *set_options(overrides or {})], capture_output=True, text=True,
+                                timeout=PATIENCE, check=False)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return json.loads(answer.stdout)
+
+    def expect_equal_bits(self, summary, reference):
+        self.assertRegex(reference["weights_sha256"], "^[0-9a-f]{64}$")
+        self.assertEqual(summary["weights_sha256"], reference["weights_sha256"], summary)
+        self.assertEqual(summary["optimizer_sha256"], reference["optimizer_sha256"], summary)
+
+    def expect_all_slots(self, summary, slots):
+        """Each slot of each step was accepted exactly once."""
+        self.assertEqual(sum(summary["slots_by_session"].values()), summary["steps"] * slots, summary)
+
+
+def main():
+    unittest.main(verbosity=2, failfast=False)

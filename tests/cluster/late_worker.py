@@ -1,0 +1,31 @@
+"""Workers that join a running job take part in it, and worker processes that are no use end it."""
+
+import harness
+import jobs
+
+
+class LateWorker(harness.ClusterCase):
+    def test_takes_part_and_changes_no_bit(self):
+        job = self.job(jobs.emulated(steps=80))
+        run = self.start(job, options=["--workers", "1", "--shards", "2"])
+        run.wait_for_step(3)
+        late = self.start_worker(run, "late")
+        summary = run.finish()
+        self.assertEqual(late.wait(timeout=harness.PATIENCE), 0, run.logs())
+        self.expect_equal_bits(summary, self.reference(job, jobs.AT_ONCE))
+        self.expect_all_slots(summary, slots=8)
+        self.assertGreater(summary["slots_by_session"]["late"], 0, summary)
+        self.assertEqual(summary["lost_workers"], 0, summary)
+
+    def test_that_cannot_work_ends_the_run_with_its_reason(self):
+        job = self.job(jobs.glyphs().replace("name: glyphs, ", "name: mnist, path: /nonexistent, "))
+        run = self.start(job, options=["--workers", "1"])
+        self.assertEqual(run.wait(), 1, run.logs())
+        self.assertIn("the 5th time in a row", run.errors())
+        self.assertIn("/nonexistent", run.errors())
+        self.assertIn(str(run.folder / "logs" / "worker-0.log"), run.errors())
+        run.expect_no_process()
+
+
+if __name__ == "__main__":
+    harness.main()
