@@ -67,6 +67,18 @@ std::size_t LeadWork::load(SessionId session) const {
   return load;
 }
 
+bool LeadWork::has_open_extra(SessionId session) const {
+  const auto extra = extras_.find(session);
+  if (extra == extras_.end()) {
+    return false;
+  }
+  SlotSet open(slots_);
+  open.insert(extra->second.slots);
+  SlotSet done = open;
+  done.erase(missing_);
+  return done != open;
+}
+
 void LeadWork::give(SessionId session, SlotRange range, Micros now) {
   extras_[session] = {open_, range};
   for (Slot slot = range.begin; slot < range.end; ++slot) {
@@ -91,7 +103,13 @@ void LeadWork::hand_out(const std::vector<SessionId>& sessions, Micros now, Micr
   }
   std::vector<std::pair<std::size_t, SessionId>> by_load;
   for (const auto session : sessions) {
-    by_load.emplace_back(load(session), session);
+    // An extra that is still to be brought must not be replaced: its slots would wait until they are late.
+    if (!has_open_extra(session)) {
+      by_load.emplace_back(load(session), session);
+    }
+  }
+  if (by_load.empty()) {
+    return;
   }
   std::sort(by_load.begin(), by_load.end());
   const auto free = static_cast<std::size_t>(

@@ -52,6 +52,7 @@ class LeadWork {
 
   void hold_standing_ranges(Micros now);
   [[nodiscard]] bool is_brought(Slot slot, Micros now, Micros late) const;
+  [[nodiscard]] bool has_open_extra(SessionId session) const;
   [[nodiscard]] std::size_t load(SessionId session) const;
   void give(SessionId session, SlotRange range, Micros now);
 

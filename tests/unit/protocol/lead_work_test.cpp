@@ -108,6 +108,20 @@ TEST_CASE("extra work ends with its step") {
   CHECK_FALSE(work.extra(2).has_value());
 }
 
+TEST_CASE("extra work is not replaced before it has been brought") {
+  LeadWork work(4);
+  work.divide({1}, 0);
+  work.observe(0, slots(4, {{0, 1}, {2, 3}}), 0);
+  work.lose(1);
+  work.hand_out({2}, 1, kLate);
+  CHECK(work.extra(2) == Extra{0, {0, 1}});
+  work.hand_out({2}, 2, kLate);
+  CHECK(work.extra(2) == Extra{0, {0, 1}});
+  work.observe(0, slots(4, {{2, 3}}), 3);
+  work.hand_out({2}, 3, kLate);
+  CHECK(work.extra(2) == Extra{0, {2, 3}});
+}
+
 TEST_CASE("everything missing is brought in the end, by whoever is left") {
   for (Slot missing_bits = 1; missing_bits < 64; ++missing_bits) {
     LeadWork work(6);
