@@ -189,6 +189,38 @@ void check_max_pool2d(Backend& backend, Draw draw) {
               "gradient of x");
 }
 
+// The same behind a convolution, which leaves its output in a layout of the backend's choice; whole weights make ties.
+void check_max_pool2d_of_conv2d(Backend& backend, Draw draw) {
+  constexpr std::uint32_t kChannels[] = {1, 6, 8, 16, 20, 32};
+  const Shape shape{draw.between(1, 3), kChannels[draw.between(0, 5)], draw.between(5, 11), draw.between(5, 11)};
+  const Conv2d conv{kChannels[draw.between(0, 5)], 1, 1, 0};
+  const MaxPool2d pool{draw.between(2, 3), draw.between(1, 3)};
+  CAPTURE(to_string(shape));
+  CAPTURE(conv.channels);
+  CAPTURE(pool.window);
+  CAPTURE(pool.stride);
+  Layer layer(std::size_t{conv.channels} * shape.c, conv.channels, draw);
+  layer.arena = draw.whole_values<float>(layer.arena.size(), 1);
+  const auto x = backend.input(shape);
+  const Prepared convolved = backend.conv2d(*x, conv, layer.weights, layer.bias);
+  const Prepared pooled = backend.max_pool2d(*convolved.output, pool);
+  backend.bind_weights(layer.arena);
+  backend.write(*x, draw.whole_values<float>(shape.elements(), 2));
+  convolved.operation->forward();
+  pooled.operation->forward();
+
+  reference::Tensor<double> pool_input(convolved.output->shape());
+  std::ranges::copy(read(backend, *convolved.output), pool_input.values.begin());
+  const auto y = reference::max_pool2d(pool_input, pool);
+  reference::Tensor<double> y_gradient(y.shape);
+  y_gradient.values = draw.whole_values<double>(y.shape.elements(), 100);
+  backend.write_gradient(*pooled.output, to_float(y_gradient.values));
+  pooled.operation->backward_input();
+  check_close(read(backend, *pooled.output), y.values, kExact, "y");
+  check_close(read_gradient(backend, *convolved.output),
+              reference::max_pool2d_backward(pool_input, pool, y_gradient).values, kExact, "gradient of x");
+}
+
 void check_softmax_cross_entropy(Backend& backend, Draw draw) {
   const Shape shape{draw.between(1, 20), draw.between(2, 30), 1, 1};
   CAPTURE(to_string(shape));
@@ -220,6 +252,7 @@ TEST_CASE("operations: conv2d") { for_each_backend_and_case(check_conv2d); }
 TEST_CASE("operations: linear") { for_each_backend_and_case(check_linear); }
 TEST_CASE("operations: relu") { for_each_backend_and_case(check_relu); }
 TEST_CASE("operations: max_pool2d") { for_each_backend_and_case(check_max_pool2d); }
+TEST_CASE("operations: max_pool2d of conv2d") { for_each_backend_and_case(check_max_pool2d_of_conv2d); }
 TEST_CASE("operations: softmax_cross_entropy") { for_each_backend_and_case(check_softmax_cross_entropy); }
 
 TEST_CASE("operations: what is not finite stays visible") {

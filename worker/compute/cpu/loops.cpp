@@ -1,6 +1,7 @@
 #include "worker/compute/cpu/loops.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace ballast::cpu {
 namespace {
@@ -26,61 +27,107 @@ BALLAST_INLINE void relu_backward_block(const float* y, const float* y_gradient,
   }
 }
 
-// One more place of the window, for all inner values of one output.
-BALLAST_INLINE void challenge(const float* __restrict x, float* __restrict y, std::int32_t* __restrict winners,
-                              std::int32_t place, std::size_t inner) {
-  for (std::size_t i = 0; i < inner; ++i) {
-    const float value = x[i];
-    // A first not-a-number beats every number and is beaten by none, not even by another.
-    const bool better =
-        static_cast<int>(value > y[i]) | (static_cast<int>(value != value) & static_cast<int>(y[i] == y[i]));
-    y[i] = better ? value : y[i];
-    winners[i] = better ? place : winners[i];
+// Channels that are worked on at once: one AVX2 register, or two of the baseline. GCC and clang vectors, as neither
+// turns the loops below into vector code by itself. All that is written for them is right for a single float, too.
+constexpr std::size_t kTogether = 8;
+using Floats [[gnu::vector_size(kTogether * sizeof(float))]] = float;
+using Places [[gnu::vector_size(kTogether * sizeof(std::int32_t))]] = std::int32_t;
+
+// One output of as many channels as Value holds; `x` is the window's first value.
+template <typename Value, typename Place>
+BALLAST_INLINE void pool_window(const PoolPlanes& s, const float* x, float* y, std::int32_t* winners) {
+  Value best;
+  std::memcpy(&best, x, sizeof best);
+  Place where{};
+  std::int32_t place = 0;
+  for (std::size_t kh = 0; kh < s.pool.window; ++kh) {
+    for (std::size_t kw = 0; kw < s.pool.window; ++kw, ++place) {
+      Value value;
+      std::memcpy(&value, x + (kh * s.x_width + kw) * s.inner, sizeof value);
+      // The first not-a-number beats every number and is beaten by none, not even by another.
+      const auto better = (value > best) | ((value != value) & (best == best));
+      best = better ? value : best;
+      where = better ? Place{} + place : where;
+    }
+  }
+  std::memcpy(y, &best, sizeof best);
+  std::memcpy(winners, &where, sizeof where);
+}
+
+// One output's gradient to its winner. Windows that do not overlap need no sum: each place is written once.
+template <bool kOverlap, typename Value, typename Place>
+BALLAST_INLINE void unpool_window(const PoolPlanes& s, const float* y_gradient, const std::int32_t* winners,
+                                  float* x_gradient) {
+  Value gradient;
+  Place winner;
+  std::memcpy(&gradient, y_gradient, sizeof gradient);
+  std::memcpy(&winner, winners, sizeof winner);
+  std::int32_t place = 0;
+  for (std::size_t kh = 0; kh < s.pool.window; ++kh) {
+    for (std::size_t kw = 0; kw < s.pool.window; ++kw, ++place) {
+      float* const target = x_gradient + (kh * s.x_width + kw) * s.inner;
+      Value share = winner == Place{} + place ? gradient : Value{};
+      if constexpr (kOverlap) {
+        Value sum;
+        std::memcpy(&sum, target, sizeof sum);
+        share += sum;
+      }
+      std::memcpy(target, &share, sizeof share);
+    }
   }
 }
 
-BALLAST_INLINE void give_back(const float* __restrict y_gradient, const std::int32_t* __restrict winners,
-                              float* __restrict x_gradient, std::int32_t place, std::size_t inner) {
-  for (std::size_t i = 0; i < inner; ++i) {
-    x_gradient[i] += winners[i] == place ? y_gradient[i] : 0.0F;
-  }
-}
-
-// Calls visit(offset of the output's inner values, offset of the input's, place in the window).
-template <typename Visit>
-BALLAST_INLINE void for_each_place(const PoolPlanes& s, const Visit& visit) {
-  std::size_t to = 0;
+// Calls several(y offset, x offset) for kTogether channels of an output and their first inputs at once, single(...) for
+// each of the rest.
+template <typename Several, typename Single>
+BALLAST_INLINE void for_each_window(const PoolPlanes& s, const Several& several, const Single& single) {
   for (std::size_t oh = 0; oh < s.y_height; ++oh) {
-    for (std::size_t ow = 0; ow < s.y_width; ++ow, to += s.inner) {
-      std::int32_t place = 0;
-      for (std::size_t kh = 0; kh < s.pool.window; ++kh) {
-        for (std::size_t kw = 0; kw < s.pool.window; ++kw, ++place) {
-          visit(to, ((oh * s.pool.stride + kh) * s.x_width + ow * s.pool.stride + kw) * s.inner, place);
-        }
+    for (std::size_t ow = 0; ow < s.y_width; ++ow) {
+      const std::size_t to = (oh * s.y_width + ow) * s.inner;
+      const std::size_t from = (oh * s.x_width + ow) * s.pool.stride * s.inner;
+      std::size_t channel = 0;
+      for (; channel + kTogether <= s.inner; channel += kTogether) {
+        several(to + channel, from + channel);
+      }
+      for (; channel < s.inner; ++channel) {
+        single(to + channel, from + channel);
       }
     }
   }
 }
 
 BALLAST_INLINE void pool_plane(const PoolPlanes& s, const float* x, float* y, std::int32_t* winners) {
-  for_each_place(
-      s, [&](std::size_t to, std::size_t from, std::int32_t place) __attribute__((always_inline)) {
-        if (place == 0) {
-          std::copy_n(x + from, s.inner, y + to);
-          std::fill_n(winners + to, s.inner, 0);
-        } else {
-          challenge(x + from, y + to, winners + to, place, s.inner);
-        }
+  for_each_window(
+      s,
+      [&](std::size_t to, std::size_t from)
+          __attribute__((always_inline)) { pool_window<Floats, Places>(s, x + from, y + to, winners + to); },
+      [&](std::size_t to, std::size_t from)
+          __attribute__((always_inline)) { pool_window<float, std::int32_t>(s, x + from, y + to, winners + to); });
+}
+
+template <bool kOverlap>
+BALLAST_INLINE void unpool_windows(const PoolPlanes& s, const float* y_gradient, const std::int32_t* winners,
+                                   float* x_gradient) {
+  for_each_window(
+      s,
+      [&](std::size_t to, std::size_t from) __attribute__((always_inline)) {
+        unpool_window<kOverlap, Floats, Places>(s, y_gradient + to, winners + to, x_gradient + from);
+      },
+      [&](std::size_t to, std::size_t from) __attribute__((always_inline)) {
+        unpool_window<kOverlap, float, std::int32_t>(s, y_gradient + to, winners + to, x_gradient + from);
       });
 }
 
 BALLAST_INLINE void pool_backward_plane(const PoolPlanes& s, const float* y_gradient, const std::int32_t* winners,
                                         float* x_gradient) {
-  std::fill_n(x_gradient, std::size_t{s.x_height} * s.x_width * s.inner, 0.0F);
-  for_each_place(
-      s, [&](std::size_t to, std::size_t from, std::int32_t place) __attribute__((always_inline)) {
-        give_back(y_gradient + to, winners + to, x_gradient + from, place, s.inner);
-      });
+  const bool tiled =
+      s.pool.stride == s.pool.window && s.x_height % s.pool.window == 0 && s.x_width % s.pool.window == 0;
+  if (tiled) {
+    unpool_windows<false>(s, y_gradient, winners, x_gradient);
+  } else {
+    std::fill_n(x_gradient, std::size_t{s.x_height} * s.x_width * s.inner, 0.0F);
+    unpool_windows<true>(s, y_gradient, winners, x_gradient);
+  }
 }
 
 void relu_baseline(const float* x, float* y, std::size_t n) { relu_block(x, y, n); }
