@@ -1,0 +1,39 @@
+// What every benchmark is: a name, what it measures, and a function that returns a table.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "cli/signals.h"
+
+namespace ballast::bench {
+
+using Value = std::variant<std::string, double, std::uint64_t>;
+using Row = std::vector<std::pair<std::string, Value>>;  // column name and value, in the order shown
+
+struct Result {
+  std::string how;  // how the figures were taken, for a reader who has not seen the code
+  std::vector<Row> rows;
+};
+
+struct Options {
+  std::optional<double> seconds;  // of one measurement; each benchmark has its own default
+  unsigned repetitions = 3;
+  const Signals* signals = nullptr;  // measurements that take long end early, by Interrupted
+};
+
+// Somebody pressed Ctrl-C, or asked the process to end.
+struct Interrupted {
+  int signal = 0;
+};
+
+Result pushpull(const Options& options);
+Result lenet5(const Options& options);
+Result apply(const Options& options);
+Result idle(const Options& options);
+
+}  // namespace ballast::bench

@@ -1,0 +1,104 @@
+// What a server costs while it has nothing to do: weights loaded, workers connected, metrics scraped, no work.
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include "bench/benchmark.h"
+#include "bench/local_cluster.h"
+#include "bench/process_use.h"
+
+namespace ballast::bench {
+
+namespace {
+
+constexpr double kSeconds = 60;
+constexpr std::uint32_t kWorkers = 3;
+
+// One worker more than there are is waited for, so nothing ever begins.
+constexpr const char* kJob =
+    "job: bench-idle\n"
+    "model: {name: emulated, preset: resnet50, compute_ms: 0, gradient: fixed}\n"
+    "data: {name: none}\n"
+    "training: {batch: 64, slots: 4, max_steps: 1000, seed: 1, optimizer: {name: sgd, learning_rate: 0.0001, "
+    "momentum: 0.9}}\n"
+    "cluster: {shards: 1, lanes: 1, workers: 4, start_workers: 4, transport: tcp}\n";
+
+std::uint16_t port_of(const std::string& url) {
+  const auto colon = url.rfind(':');
+  return static_cast<std::uint16_t>(std::stoul(url.substr(colon + 1)));
+}
+
+// The size of the answer. Throws std::runtime_error if there is none.
+std::size_t scrape(std::uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const std::string request = "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
+  std::size_t total = 0;
+  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
+      send(fd, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size())) {
+    std::array<char, 16384> buffer{};
+    for (ssize_t count = 0; (count = recv(fd, buffer.data(), buffer.size(), 0)) > 0;) {
+      total += static_cast<std::size_t>(count);
+    }
+  }
+  close(fd);
+  if (total == 0) {
+    throw std::runtime_error("the server's metrics at port " + std::to_string(port) + " do not answer");
+  }
+  return total;
+}
+
+bool all_wait(const Status& status, std::uint64_t workers) {
+  const auto ready = std::count_if(status.sessions.begin(), status.sessions.end(), [](const SessionStatus& session) {
+    return session.live && !session.fingerprint.empty();
+  });
+  return status.phase == "waiting" && static_cast<std::uint64_t>(ready) >= workers;
+}
+
+}  // namespace
+
+Result idle(const Options& options) {
+  LocalCluster cluster(kJob, kWorkers, true, options);
+  cluster.wait_for("all workers ready", all_wait, kWorkers);
+  cluster.rest(2);  // what the start left behind
+  const auto server = cluster.server();
+  const auto port = port_of(server.addresses.at("metrics").substr(0, server.addresses.at("metrics").rfind('/')));
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  const auto before = process_use(server.pid);
+  std::uint64_t scrapes = 0;
+  std::size_t scraped = 0;
+  while (elapsed() < options.seconds.value_or(kSeconds)) {
+    scraped = scrape(port);
+    ++scrapes;
+    cluster.rest(std::max(0.0, static_cast<double>(scrapes) - elapsed()));
+  }
+  const auto after = process_use(server.pid);
+  const double seconds = elapsed();
+  Result result;
+  result.how =
+      "1 ballast-server with the resnet50 preset's weights, 3 connected workers that send heartbeats, no work (a "
+      "fourth "
+      "worker is waited for), metrics scraped once a second. Processor time of the server process from /proc over the "
+      "time told, in per cent of one core.";
+  result.rows.push_back({{"work", "idle server"},
+                         {"workers", std::uint64_t{kWorkers}},
+                         {"cpu_percent", 100 * (after.cpu_seconds - before.cpu_seconds) / seconds},
+                         {"resident_mb", static_cast<double>(after.resident_bytes) / 1e6},
+                         {"scrapes", scrapes},
+                         {"scrape_bytes", std::uint64_t{scraped}},
+                         {"seconds", seconds}});
+  return result;
+}
+
+}  // namespace ballast::bench

@@ -1,0 +1,124 @@
+// Training a real, small network: what the cluster leaves of the model's own speed.
+#include <chrono>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/benchmark.h"
+#include "bench/local_cluster.h"
+#include "bench/spread.h"
+#include "bench/torch.h"
+#include "common/job/load.h"
+#include "common/numeric/initial.h"
+#include "worker/data/pipeline.h"
+#include "worker/models/model.h"
+
+namespace ballast::bench {
+
+namespace {
+
+constexpr double kSeconds = 4;
+
+// Few test examples, so that the evaluation at each epoch's end hardly counts.
+constexpr const char* kJob =
+    "job: bench-lenet5\n"
+    "model: {name: lenet5}\n"
+    "data: {name: glyphs, train_examples: 20000, test_examples: 100}\n"
+    "training: {batch: 128, slots: 8, max_steps: 1000000000, seed: 1, optimizer: {name: sgd, learning_rate: 0.02, "
+    "momentum: 0.9, weight_decay: 0.0005}}\n"
+    "cluster: {shards: 1, lanes: 1, workers: 1, transport: ipc}\n";
+
+std::vector<float> initial_weights(const Arena& arena, std::uint64_t seed) {
+  std::vector<float> weights(arena.elements);
+  for (std::uint32_t i = 0; i < arena.parameters.size(); ++i) {
+    const auto [offset, elements] = arena.extents[i];
+    fill_initial(std::span(weights).subspan(offset, elements), arena.parameters[i].initial, seed, i, 0);
+  }
+  return weights;
+}
+
+// The slots of the job's first step, forward and backward, again and again.
+double model_alone(const Job& job, double seconds) {
+  const auto dataset = open_dataset(job.spec.data, "");
+  Pipeline pipeline(*dataset, job.spec.training);
+  std::vector<SlotExamples> slots;
+  for (std::uint32_t slot = 0; slot < job.spec.training.slots; ++slot) {
+    slots.push_back(pipeline.take(0, slot));
+  }
+  const auto model = make_model(job.spec.model, job.shape, job.arena, 1);
+  const auto weights = initial_weights(job.arena, job.spec.training.seed);
+  std::vector<float> gradients(job.arena.elements);
+  const auto train_step = [&](std::uint64_t step) {
+    for (std::uint32_t slot = 0; slot < slots.size(); ++slot) {
+      model->train({step, slot, job.spec.training.batch, job.spec.training.seed}, slots[slot].batch(), weights,
+                   gradients, [](std::size_t) {});
+    }
+  };
+  train_step(0);
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  double elapsed = 0;
+  std::uint64_t steps = 0;
+  while (elapsed < seconds) {
+    train_step(++steps);
+    elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+  }
+  return static_cast<double>(steps * job.spec.training.batch) / elapsed;
+}
+
+double cluster(const Job& job, double seconds, const Options& options) {
+  LocalCluster cluster(kJob, 1, false, options);
+  cluster.wait_for_step(job.steps.steps_per_epoch + 1);  // every glyph has been drawn once
+  const auto progressed = cluster.measure(seconds);
+  return static_cast<double>(progressed.steps * job.spec.training.batch) / progressed.seconds;
+}
+
+Row row(const char* work, const std::vector<double>& rates, const std::vector<double>& alone) {
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < rates.size(); ++i) {
+    ratios.push_back(rates[i] / alone[i]);
+  }
+  const auto ratio = spread_of(ratios);
+  return {{"work", work},
+          {"images_s", spread_of(rates).median},
+          {"ratio_to_model_alone", ratio.median},
+          {"ratio_min", ratio.least},
+          {"ratio_max", ratio.most}};
+}
+
+}  // namespace
+
+Result lenet5(const Options& options) {
+  const double seconds = options.seconds.value_or(kSeconds);
+  const auto job = make_job(parse_job(kJob, "the benchmark's job"));
+  std::vector<double> alone;
+  std::vector<double> clusters;
+  std::vector<double> torches;
+  for (unsigned i = 0; i < options.repetitions; ++i) {
+    const double before = model_alone(job, seconds / 4);
+    clusters.push_back(cluster(job, seconds, options));
+    if (const auto rate = torch_lenet5(seconds / 2)) {
+      torches.push_back(*rate);
+    }
+    alone.push_back((before + model_alone(job, seconds / 4)) / 2);
+  }
+  Result result;
+  result.how =
+      "LeNet-5, glyphs, batch 128 in 8 slots of 16. cluster: 1 ballast-server and 1 ballast-worker over ipc, one "
+      "compute "
+      "thread, from the second epoch on, the barriers between epochs included. model alone: the same model's forward "
+      "and "
+      "backward in this process on one thread, examples in memory, no update, half before and half after each run. "
+      "Medians; "
+      "ratios with their least and most.";
+  result.rows = {row("cluster", clusters, alone), row("model alone", alone, alone)};
+  if (torches.size() == alone.size()) {
+    result.how += " PyTorch: the same layers and optimizer, batch 128 in one piece, one thread.";
+    result.rows.push_back(row("PyTorch", torches, alone));
+  } else {
+    result.how += " PyTorch is not installed for /usr/bin/python3, so it is left out.";
+  }
+  return result;
+}
+
+}  // namespace ballast::bench

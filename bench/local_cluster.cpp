@@ -1,0 +1,147 @@
+#include "bench/local_cluster.h"
+
+#include <signal.h>
+#include <stdlib.h>
+
+#include <cerrno>
+#include <cstring>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "common/job/load.h"
+
+namespace ballast::bench {
+
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::milliseconds kAskEvery{10};
+
+double seconds_between(SteadyClock::time_point from, SteadyClock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+}  // namespace
+
+TemporaryFolder::TemporaryFolder() {
+  auto text = (std::filesystem::temp_directory_path() / "ballast-bench-XXXXXX").string();
+  if (mkdtemp(text.data()) == nullptr) {
+    throw std::runtime_error("no folder can be made at " + text + ": " + std::strerror(errno) +
+                             "; set TMPDIR to one that can be written");
+  }
+  path_ = text;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+Job LocalCluster::effective(const std::string& job) { return make_job(parse_job(job, "the benchmark's job")); }
+
+LocalCluster::LocalCluster(const std::string& job, std::uint32_t workers, bool metrics, const Options& options)
+    : options_(options), folder_(temporary_.path().string(), "bench"), job_(effective(job)) {
+  write_atomically(folder_.job_file(), job_.yaml);
+  job_.spec.cluster.workers = workers;
+  cluster_.emplace(job_, folder_, ClusterOptions{metrics, {}});
+  cluster_->start_lead();
+  const auto begin = SteadyClock::now();
+  std::optional<std::string> lead;
+  while (!(lead = cluster_->lead_address())) {
+    watch();
+    if (SteadyClock::now() - begin > kPatience) {
+      throw std::runtime_error("the server did not begin to listen");
+    }
+    std::this_thread::sleep_for(kAskEvery);
+  }
+  cluster_->start_others(*lead);
+  client_.emplace(context_, *lead);
+}
+
+void LocalCluster::watch() {
+  while (const auto signal = options_.signals->next()) {
+    if (*signal != SIGCHLD) {
+      throw Interrupted{*signal};
+    }
+  }
+  while (const auto ended = reap()) {
+    const auto* member = cluster_->ended(ended->pid);
+    if (member == nullptr) {
+      continue;
+    }
+    std::string text = member->name() + " " + describe(ended->exit) + " in the middle of the measurement";
+    for (const auto& line : last_lines(cluster_->log_of(*member), 5)) {
+      text += "\n  " + line;
+    }
+    throw std::runtime_error(text);
+  }
+}
+
+std::optional<Status> LocalCluster::look() {
+  watch();
+  const auto now = SteadyClock::now();
+  if (now - asked_ >= kAskEvery) {
+    asked_ = now;
+    client_->ask();
+  }
+  Poll poll;
+  poll.add(client_->socket());
+  poll.wait(static_cast<long>(kAskEvery.count()));
+  return client_->take();
+}
+
+Status LocalCluster::wait_for(const std::string& what, bool (*reached)(const Status&, std::uint64_t),
+                              std::uint64_t argument) {
+  const auto begin = SteadyClock::now();
+  while (SteadyClock::now() - begin < kPatience) {
+    auto status = look();
+    if (status && status->phase == "failed") {
+      throw std::runtime_error("the job failed: " + status->failure);
+    }
+    if (status && reached(*status, argument)) {
+      return std::move(*status);
+    }
+  }
+  throw std::runtime_error("after a minute the job has not reached " + what);
+}
+
+void LocalCluster::wait_for_step(Step step) {
+  wait_for(
+      "step " + std::to_string(step), [](const Status& status, std::uint64_t wanted) { return status.step >= wanted; },
+      step);
+}
+
+Progressed LocalCluster::measure(double seconds) {
+  std::optional<Step> seen;
+  std::optional<std::pair<Step, SteadyClock::time_point>> first;
+  auto last = std::pair<Step, SteadyClock::time_point>{};
+  const auto begin = SteadyClock::now();
+  for (auto now = begin; now - begin < kPatience + std::chrono::duration<double>(seconds); now = SteadyClock::now()) {
+    const auto status = look();
+    if (!status || (seen && status->step == *seen)) {
+      continue;
+    }
+    last = {status->step, SteadyClock::now()};
+    if (seen && !first) {
+      first = last;
+    }
+    seen = status->step;
+    if (first && seconds_between(first->second, last.second) >= seconds) {
+      return {last.first - first->first, seconds_between(first->second, last.second)};
+    }
+  }
+  throw std::runtime_error("the job stands still at step " + std::to_string(seen.value_or(0)));
+}
+
+void LocalCluster::rest(double seconds) {
+  const auto begin = SteadyClock::now();
+  while (seconds_between(begin, SteadyClock::now()) < seconds) {
+    watch();
+    std::this_thread::sleep_for(kAskEvery);
+  }
+}
+
+}  // namespace ballast::bench

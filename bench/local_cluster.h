@@ -1,0 +1,72 @@
+// A cluster of real processes to be measured: ballast-server and ballast-worker, watched through the lead's status.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "bench/benchmark.h"
+#include "cli/cluster.h"
+#include "cli/run_folder.h"
+#include "cli/status_client.h"
+
+namespace ballast::bench {
+
+// A folder of our own, removed at the end with all that is in it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();  // throws std::runtime_error
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// How far the job came in a stretch of time.
+struct Progressed {
+  std::uint64_t steps = 0;
+  double seconds = 0;
+};
+
+// One thread. Every wait throws std::runtime_error when a process ends or nothing moves for a long time, with the end
+// of the log of the one to blame, and Interrupted at a signal. No process outlives the object.
+class LocalCluster {
+ public:
+  // The job as the servers see it; of its workers, `workers` are started. Returns once the lead answers.
+  LocalCluster(const std::string& job, std::uint32_t workers, bool metrics, const Options& options);
+
+  // Until the lead's status satisfies `reached`.
+  Status wait_for(const std::string& what, bool (*reached)(const Status&, std::uint64_t), std::uint64_t argument);
+  void wait_for_step(Step step);
+  // Runs for about so long. The time counted is that between two changes of the step as the lead tells it, so no step
+  // is counted in part.
+  Progressed measure(double seconds);
+  // Sleeps, watching over the processes.
+  void rest(double seconds);
+
+  [[nodiscard]] Cluster& cluster() { return *cluster_; }
+  [[nodiscard]] const Member& server() { return cluster_->members().front(); }
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+
+  static Job effective(const std::string& job);
+  // A status, or nothing after 10 ms.
+  std::optional<Status> look();
+  void watch();
+
+  const Options& options_;
+  TemporaryFolder temporary_;
+  RunFolder folder_;
+  Job job_;
+  std::optional<Cluster> cluster_;
+  zmq::context_t context_{1};
+  std::optional<StatusClient> client_;
+  Time asked_{};
+};
+
+}  // namespace ballast::bench

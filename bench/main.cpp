@@ -1,0 +1,101 @@
+// ballast-bench: measures Ballast, each time beside a baseline of the same run.
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "bench/benchmark.h"
+#include "bench/report.h"
+
+namespace {
+
+using namespace ballast::bench;  // NOLINT(google-build-using-namespace): all this file talks about
+
+struct Benchmark {
+  const char* name;
+  const char* about;
+  Result (*run)(const Options&);
+};
+
+constexpr std::array<Benchmark, 4> kBenchmarks = {{
+    {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
+    {"lenet5", "images a second of one worker, against the model alone", lenet5},
+    {"apply", "the server's update, against plain loops over memory", apply},
+    {"idle", "processor use of a server that has nothing to do", idle},
+}};
+
+struct Arguments {
+  std::string name;
+  bool json = false;
+  Options options;
+};
+
+Arguments parse(int argc, char** argv) {
+  Arguments arguments;
+  std::string names = "which one (default: all):";
+  for (const auto& benchmark : kBenchmarks) {
+    names += std::string("\n") + benchmark.name + ": " + benchmark.about;
+  }
+  CLI::App app("Measures Ballast on this machine.", "ballast-bench");
+  app.add_option("name", arguments.name, names)->check([](const std::string& name) {
+    const bool known = std::any_of(kBenchmarks.begin(), kBenchmarks.end(),
+                                   [&](const Benchmark& benchmark) { return name == benchmark.name; });
+    return known ? std::string() : "there is no benchmark '" + name + "'; --help lists them";
+  });
+  app.add_flag("--json", arguments.json, "JSON on standard output instead of tables");
+  app.add_option("--seconds", arguments.options.seconds,
+                 "length of one measurement (default: 60 for idle, 4 otherwise)")
+      ->check(CLI::Range(0.1, 3600.0));
+  app.add_option("--repetitions", arguments.options.repetitions,
+                 "measurements of each kind, of which the median is told")
+      ->check(CLI::Range(1U, 99U))
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    std::exit(app.exit(error));
+  }
+  return arguments;
+}
+
+void run(const Arguments& arguments) {
+  const auto machine = this_machine();
+  if (!arguments.json) {
+    std::printf("%s, %u cores, load %.1f before, %s\n\n", machine.processor.c_str(), machine.cores, machine.load,
+                machine.date.c_str());
+  }
+  NamedResults results;
+  for (const auto& benchmark : kBenchmarks) {
+    if (!arguments.name.empty() && arguments.name != benchmark.name) {
+      continue;
+    }
+    results.emplace_back(benchmark.name, benchmark.run(arguments.options));
+    if (!arguments.json) {
+      std::printf("%s\n", as_table(benchmark.name, results.back().second).c_str());
+      std::fflush(stdout);
+    }
+  }
+  if (arguments.json) {
+    std::fputs(as_json(machine, results).c_str(), stdout);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    auto arguments = parse(argc, argv);
+    const ballast::Signals signals;
+    arguments.options.signals = &signals;
+    run(arguments);
+    return 0;
+  } catch (const Interrupted& interrupted) {
+    return 128 + interrupted.signal;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ballast-bench: %s\n", error.what());
+    return 1;
+  }
+}

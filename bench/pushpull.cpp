@@ -1,0 +1,101 @@
+// The parameter server's own work: a gradient of ResNet-50's size goes up, SGD with momentum is applied, weights come
+// down. The ratio to a bare socket tells what Ballast adds to the transport.
+#include <string>
+#include <vector>
+
+#include "bench/benchmark.h"
+#include "bench/local_cluster.h"
+#include "bench/raw_stream.h"
+#include "bench/spread.h"
+
+namespace ballast::bench {
+
+namespace {
+
+constexpr std::uint64_t kPayloadBytes = 102'228'128;  // 25,557,032 floats of 161 tensors
+constexpr double kSeconds = 4;
+constexpr Step kWarmUpSteps = 5;
+
+struct Setting {
+  const char* work;
+  const char* transport;
+  std::uint32_t workers;
+};
+
+constexpr Setting kSettings[] = {
+    {"apply", "tcp", 1},
+    {"apply", "ipc", 1},
+    {"sum and apply", "tcp", 2},
+    {"sum and apply", "ipc", 2},
+};
+
+std::string job_of(const Setting& setting) {
+  const auto workers = std::to_string(setting.workers);
+  return "job: bench-pushpull\n"
+         "model: {name: emulated, preset: resnet50, compute_ms: 0, gradient: fixed}\n"
+         "data: {name: none}\n"
+         "training: {batch: 64, slots: " +
+         workers +
+         ", max_steps: 1000000000, seed: 1, "
+         "optimizer: {name: sgd, learning_rate: 0.0001, momentum: 0.9}}\n"
+         "cluster: {shards: 1, lanes: 1, workers: " +
+         workers + ", start_workers: " + workers + ", transport: " + setting.transport + "}\n";
+}
+
+Progressed run_once(const Setting& setting, double seconds, const Options& options) {
+  LocalCluster cluster(job_of(setting), setting.workers, false, options);
+  cluster.wait_for_step(kWarmUpSteps);
+  return cluster.measure(seconds);
+}
+
+Row measure(const Setting& setting, const Options& options) {
+  const double seconds = options.seconds.value_or(kSeconds);
+  std::vector<double> goodputs;
+  std::vector<double> raws;
+  std::vector<double> ratios;
+  Progressed total;
+  for (unsigned i = 0; i < options.repetitions; ++i) {
+    // Half of the baseline before and half after, so that a machine that grows busier does not tilt the ratio.
+    const double before = raw_bytes_per_second(setting.transport, kPayloadBytes, seconds / 4);
+    const auto progressed = run_once(setting, seconds, options);
+    const double after = raw_bytes_per_second(setting.transport, kPayloadBytes, seconds / 4);
+    total.steps += progressed.steps;
+    total.seconds += progressed.seconds;
+    raws.push_back((before + after) / 2e9);
+    goodputs.push_back(static_cast<double>(kPayloadBytes * progressed.steps) / progressed.seconds / 1e9);
+    ratios.push_back(goodputs.back() / raws.back());
+  }
+  const auto ratio = spread_of(ratios);
+  return {{"work", setting.work},
+          {"transport", setting.transport},
+          {"workers", std::uint64_t{setting.workers}},
+          {"goodput_gb_s", spread_of(goodputs).median},
+          {"raw_gb_s", spread_of(raws).median},
+          {"ratio_to_raw", ratio.median},
+          {"ratio_min", ratio.least},
+          {"ratio_max", ratio.most},
+          {"steps", total.steps},
+          {"seconds", total.seconds}};
+}
+
+}  // namespace
+
+Result pushpull(const Options& options) {
+  Result result;
+  result.how =
+      "1 ballast-server (1 lane) and its workers, real processes; emulated model, preset resnet50, fixed gradient, no "
+      "compute time. goodput: 102,228,128 bytes x steps / seconds for each worker, one way counted though as many "
+      "bytes "
+      "come back; steps from the lead's status after 5 steps of warm-up. apply: one worker pushes roots, the server "
+      "applies SGD with momentum. sum and apply: each of two workers pushes one leaf, the server adds them first. raw: "
+      "two "
+      "processes moving the same array both ways at once over one TCP or Unix socket, bytes a second one way, half "
+      "before "
+      "and half after each run. Medians; ratio with its least and most.";
+  for (const auto& setting : kSettings) {
+    result.rows.push_back(measure(setting, options));
+  }
+  return result;
+}
+
+}  // namespace ballast::bench
