@@ -35,16 +35,34 @@ void print_summary(const Job& job) {
   std::printf("job digest  %s\n", job.spec_digest.c_str());
 }
 
-}  // namespace
+void print_summary(const WorkerSpec& worker) {
+  const auto or_default = [](const std::string& value, const char* text) { return value.empty() ? text : value.c_str(); };
+  std::printf("lead        %s\n", worker.lead.c_str());
+  std::printf("name        %s\n", or_default(worker.name, "host name and process id"));
+  std::printf("data        %s\n", or_default(worker.data_path, "as the job says, $BALLAST_DATA, or the cache folder"));
+  std::printf("metrics     %s\n", or_default(worker.metrics_address, "not served"));
+  std::printf("log         %s, level %s\n", or_default(worker.log_file, "standard error"), worker.log_level.c_str());
+}
 
-int check(const std::string& file, const std::vector<std::string>& overrides) {
+template <typename Summarize>
+int check(const Summarize& summarize) {
   try {
-    print_summary(make_job(load_job(file, overrides)));
+    summarize();
     return 0;
   } catch (const ConfigError& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return kExitBadJob;
   }
+}
+
+}  // namespace
+
+int check_job(const std::string& file, const std::vector<std::string>& overrides) {
+  return check([&] { print_summary(make_job(load_job(file, overrides))); });
+}
+
+int check_worker(const std::string& file, const std::vector<std::string>& overrides) {
+  return check([&] { print_summary(load_worker(file, overrides)); });
 }
 
 }  // namespace ballast

@@ -1,4 +1,4 @@
-// `ballast check`: is this job file good, and what would it do?
+// `ballast check`: is this file good, and what would it do?
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@ namespace ballast {
 inline constexpr int kExitBadJob = 2;
 
 // Prints a summary to standard output, or every mistake to standard error. Returns the exit code.
-int check(const std::string& file, const std::vector<std::string>& overrides);
+int check_job(const std::string& file, const std::vector<std::string>& overrides);
+int check_worker(const std::string& file, const std::vector<std::string>& overrides);
 
 }  // namespace ballast

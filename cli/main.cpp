@@ -18,6 +18,7 @@ constexpr const char* kSetHelp = "replace a value of the job file: KEY.PATH=VALU
 struct CheckOptions {
   std::string file;
   std::vector<std::string> overrides;
+  bool worker = false;
 };
 
 // INDEX:POINT@STEP
@@ -32,8 +33,9 @@ void add_fault(ballast::RunOptions& options, const std::string& text) {
 }
 
 void define_check(CLI::App& app, CheckOptions& options) {
-  auto* check = app.add_subcommand("check", "check a job file and say what it would do");
-  check->add_option("file", options.file, "the job file")->required();
+  auto* check = app.add_subcommand("check", "check a job or worker file and say what it would do");
+  check->add_option("file", options.file, "the file")->required();
+  check->add_flag("--worker", options.worker, "it is a worker file");
   check->add_option("--set", options.overrides, kSetHelp)->type_name("KEY=VALUE")->expected(1)->take_all();
 }
 
@@ -86,7 +88,8 @@ struct Options {
 
 int dispatch(const CLI::App& app, const Options& options) {
   if (app.got_subcommand("check")) {
-    return ballast::check(options.check.file, options.check.overrides);
+    const auto check = options.check.worker ? ballast::check_worker : ballast::check_job;
+    return check(options.check.file, options.check.overrides);
   }
   if (app.got_subcommand("status")) {
     return ballast::show_status(options.status.lead, options.status.json);
