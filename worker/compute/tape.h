@@ -2,7 +2,8 @@
 // number of times (reverse-mode differentiation over a Wengert list: R. E. Wengert, "A Simple Automatic Derivative
 // Evaluation Program", 1964).
 //
-// Recording looks parameters up by name, checks shapes and prepares every operation; running allocates nothing.
+// Recording looks parameters up by name, checks shapes and prepares every operation; running allocates nothing of its
+// own (oneDNN keeps a short list of arguments for each call).
 #pragma once
 
 #include <cstddef>

@@ -2,8 +2,9 @@
 //
 //   model-speed [MODEL [SLOTS [EXAMPLES_PER_SLOT [THREADS [SECONDS]]]]]     defaults: lenet5 8 16 1 3
 //
-// MODEL is mlp, lenet5 or a preset of the emulated model. Prints one line of JSON; a step is SLOTS slots. The fastest
-// slot's times tell what the model can do on a machine that is busy with other things.
+// MODEL is mlp, lenet5 or a preset of the emulated model, with its kind of gradient: resnet50:fixed. Prints one line of
+// JSON; a step is SLOTS slots. The fastest slot's times tell what the model can do on a machine that is busy with other
+// things.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -58,7 +59,9 @@ ballast::ModelSpec model_spec(const std::string& name) {
   ballast::ModelSpec spec;
   const bool network = name == "mlp" || name == "lenet5";
   spec.name = network ? name : "emulated";
-  spec.preset = network ? "" : name;
+  const std::size_t colon = name.find(':');
+  spec.preset = network ? "" : name.substr(0, colon);
+  spec.gradient = colon == std::string::npos ? spec.gradient : name.substr(colon + 1);
   return spec;
 }
 
