@@ -1,0 +1,35 @@
+"""A cluster that is sent everything but messages of its job refuses all of it, and ends with the same bits."""
+
+import subprocess
+
+import harness
+import jobs
+
+
+class Malformed(harness.ClusterCase):
+    def check(self, transport):
+        job = self.job(jobs.emulated(steps=80))
+        run = self.start(job, options=["--workers", "2", "--shards", "2", "--lanes", "2", "--hold-start"],
+                         overrides={"cluster.transport": transport})
+        run.wait_for_step(1)
+        answer = subprocess.run([harness.MALFORMED, run.lead()], capture_output=True, text=True,
+                                timeout=harness.PATIENCE, check=False)
+        if answer.returncode != 0:
+            run.fail(f"{answer.stdout}\n{answer.stderr}")
+        self.assertIn(run.status()["phase"], ("training",), "the job was over before all was sent")
+        summary = run.finish()
+        self.expect_equal_bits(summary, self.reference(job, jobs.AT_ONCE))
+        self.expect_all_slots(summary, slots=8)
+        self.assertEqual(summary["worker_restarts"], 0, run.logs())
+        workers = {name: slots for name, slots in summary["slots_by_session"].items() if slots}
+        self.assertEqual(set(workers), {"worker-0", "worker-1"}, summary)
+
+    def test_over_ipc(self):
+        self.check("ipc")
+
+    def test_over_tcp(self):
+        self.check("tcp")
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,52 @@
+// A raw peer of a running cluster, which may send anything.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+#include <zmq.hpp>
+
+#include "common/protocol/messages.h"
+
+namespace ballast::malformed {
+
+using Bytes = std::vector<std::byte>;
+using Frames = std::vector<Bytes>;
+
+Bytes bytes_of(std::string_view text);
+Bytes encoded(const Message& message);
+
+// One connection. One thread.
+class Probe {
+ public:
+  Probe(zmq::context_t& context, const std::string& address, const std::string& routing_id);
+
+  void send(const Frames& frames);
+  void send(const Message& message) { send(Frames{encoded(message)}); }
+
+  // The next answer of type T, others before it are dropped; nothing within kPatience.
+  template <typename T>
+  std::optional<T> answer() {
+    while (auto message = next()) {
+      if (auto* body = std::get_if<T>(&*message)) {
+        return std::move(*body);
+      }
+    }
+    return std::nullopt;
+  }
+
+  // Whether the other side cuts the connection within kPatience.
+  bool is_cut();
+
+ private:
+  static constexpr int kPatienceMs = 20'000;
+
+  std::optional<Message> next();
+
+  zmq::socket_t socket_;
+  zmq::socket_t monitor_;
+};
+
+}  // namespace ballast::malformed
