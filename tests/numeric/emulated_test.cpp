@@ -96,6 +96,20 @@ TEST_CASE("emulated: a fixed gradient is written only where it is missing") {
   CHECK(share_different(setup, first, gradients) == 0);
 }
 
+TEST_CASE("emulated: the probes see both ends and every sixteen-thousandth element") {
+  std::vector<float> gradient(40'000);
+  write_fixed(3, gradient);
+  CHECK(holds_fixed(3, gradient));
+  CHECK_FALSE(holds_fixed(4, gradient));
+  for (const std::size_t i : {std::size_t{0}, std::size_t{16'384}, std::size_t{32'768}, gradient.size() - 1}) {
+    const float value = gradient[i];
+    gradient[i] = std::nextafter(value, 1.0F);
+    CHECK_FALSE(holds_fixed(3, gradient));
+    gradient[i] = value;
+  }
+  CHECK(holds_fixed(3, {}));
+}
+
 TEST_CASE("emulated: settings that make no sense are refused") {
   const Arena arena = lay_out(declare_parameters(small_emulated("fixed"), {}));
   const auto refused = [&](const ModelSpec& spec) {
