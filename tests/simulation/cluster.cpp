@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "tests/simulation/shells.h"
 #include "tests/simulation/words.h"
@@ -22,7 +23,7 @@ Process::Process(Cluster& cluster, ProcessId id, std::string name)
     : cluster_(cluster),
       id_(id),
       name_(std::move(name)),
-      offset_(cluster.life().random_clocks ? cluster.random().between(1, 1U << 30U) : 0) {}
+      offset_(cluster.life().random_clocks ? cluster.random().between(1, 1U << 30U) : 1'000'000) {}
 
 Micros Process::clock() const { return cluster_.now() + offset_; }
 
@@ -75,9 +76,6 @@ LifeFacts Cluster::run() {
 }
 
 void Cluster::dispatch(Event event) {
-  if (before_event) {
-    before_event();
-  }
   if (event.process != kNobody) {
     auto& process = *processes_[event.process];
     if (!process.alive()) {
@@ -120,8 +118,7 @@ void Cluster::say(const std::string& line) const {
 void Cluster::send(const Process& from, ProcessId to, Message message, std::optional<Payload> payload) {
   const auto fate = this->fate(from.id(), to, message);
   if (traces()) {
-    const char* note = fate.copies == 0 ? "  -- lost" : fate.copies > 1 ? "  -- twice" : "";
-    say(from.name() + " -> " + processes_[to]->name() + ": " + words(message) + note);
+    say_message(from, to, message, fate.copies);
   }
   if (fate.copies == 0) {
     return;
@@ -131,6 +128,20 @@ void Cluster::send(const Process& from, ProcessId to, Message message, std::opti
     schedule(arrival(from.id(), to, fate), to,
              [this, sender = from.id(), to, shared, payload] { processes_[to]->receive(sender, *shared, payload); });
   }
+}
+
+void Cluster::say_message(const Process& from, ProcessId to, const Message& message, std::uint32_t copies) {
+  if (brief) {
+    if (is_sign_of_life(message)) {
+      return;
+    }
+    if (const auto* assign = std::get_if<Assign>(&message);
+        assign != nullptr && std::exchange(orders_said_[to], assign->order) == assign->order) {
+      return;
+    }
+  }
+  const char* note = copies == 0 ? "  -- lost" : copies > 1 ? "  -- twice" : "";
+  say(from.name() + " -> " + processes_[to]->name() + ": " + words(message) + note);
 }
 
 Fate Cluster::fate(ProcessId from, ProcessId to, const Message& message) {

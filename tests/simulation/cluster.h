@@ -103,9 +103,12 @@ class Cluster {
 
   // Lines of the trace go here, in order, if it is set before run().
   std::function<void(const std::string&)> trace;
+  // Leaves out of the trace what only says that someone lives, and orders that are said again.
+  bool brief = false;
+
+  // For scripted lives.
   Script script;
-  // For scripted lives: called before each event.
-  std::function<void()> before_event;
+  void at(Micros time, std::function<void()> what) { schedule(time, kNobody, std::move(what)); }
   void crash(ProcessId worker);
   void join(LifeWorker worker);
 
@@ -138,6 +141,7 @@ class Cluster {
 
   void schedule(Micros time, ProcessId process, std::function<void()> what);
   void schedule_tick(ProcessId process);
+  void say_message(const Process& from, ProcessId to, const Message& message, std::uint32_t copies);
   void schedule_faults();
   void schedule_death(Micros time);
   void kill_shard(std::uint32_t shard);
@@ -166,6 +170,7 @@ class Cluster {
   LeadShell* lead_ = nullptr;
   std::vector<LaneShell*> lanes_;
   std::vector<WorkerShell*> workers_;
+  std::map<ProcessId, std::uint64_t> orders_said_;
   bool lead_over_ = false;
   std::optional<std::uint32_t> dead_shard_;
 };

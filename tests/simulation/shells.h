@@ -135,6 +135,7 @@ class WorkerShell : public Process {
   PayloadId next_payload_ = 1;
   std::vector<Expression> weights_;
   std::map<ChunkId, Version> newest_seen_;
+  std::uint64_t order_ = 0;
   bool computing_ = false;
   bool heard_lead_ = false;
   bool excused_ = false;

@@ -107,7 +107,10 @@ bool is_sign_of_life(const Message& message) {
   if (const auto* plan = std::get_if<Plan>(&message)) {
     return plan->factors.empty();
   }
-  return std::holds_alternative<Heartbeat>(message) || std::holds_alternative<LaneReport>(message);
+  if (const auto* report = std::get_if<LaneReport>(&message)) {
+    return !report->persisted && report->failure.empty();
+  }
+  return std::holds_alternative<Heartbeat>(message);
 }
 
 }  // namespace ballast::simulation

@@ -126,7 +126,13 @@ void WorkerShell::check_credit(std::uint32_t lane) const {
 
 // ---- actions
 
-void WorkerShell::act(worker::SendToLead& action) { cluster_.send(*this, kLead, std::move(action.message)); }
+void WorkerShell::act(worker::SendToLead& action) {
+  if (const auto* beat = std::get_if<Heartbeat>(&action.message)) {
+    require(beat->order >= order_, "a worker follows an older order again");
+    order_ = beat->order;
+  }
+  cluster_.send(*this, kLead, std::move(action.message));
+}
 
 void WorkerShell::act(worker::SendToLane& action) {
   if (const auto* pushed = std::get_if<Push>(&action.message)) {

@@ -1,0 +1,121 @@
+#include "tests/scenarios/scenarios.h"
+
+#include <optional>
+
+namespace ballast::scenarios {
+
+namespace {
+
+using simulation::Fate;
+using simulation::LifeSpec;
+using simulation::ProcessId;
+
+constexpr ProcessId kLane0 = 1;  // the lead is 0
+constexpr ProcessId kLane1 = 2;
+constexpr ProcessId kWorker1 = 3;
+constexpr ProcessId kWorker2 = 4;
+constexpr ProcessId kWorker3 = 5;
+constexpr Micros kMilli = 1'000;
+constexpr Fate kLost{0, 0};
+
+// Two shards of one lane; lane 0.0 has chunk 0, lane 1.0 the statistics. Every message takes a millisecond.
+LifeSpec small(Slot slots, Step steps, std::uint32_t workers) {
+  LifeSpec life;
+  life.slots = slots;
+  life.steps = steps;
+  life.steps_per_epoch = steps;
+  life.start_workers = workers;
+  life.chunks = {{100, 0}, {20, 1}};
+  life.workers.assign(workers, {0, kMilli, kMilli});
+  life.credit_bytes = 10'000;
+  life.reply_window_bytes = 10'000;
+  life.delay_low = kMilli;
+  life.release_high = kMilli;
+  life.storage_high = 2 * kMilli;
+  life.prepare_high = kMilli;
+  life.random_clocks = false;
+  return life;
+}
+
+Scenario plain() {
+  return {"plain-step",
+          "One step of two workers with two slots each, from the first hello to the end.",
+          small(4, 1, 2),
+          [](ProcessId, ProcessId, const Message&) { return std::nullopt; },
+          {}};
+}
+
+Scenario superseding() {
+  Scenario scenario{
+      "superseding-backup",
+      "Worker 2 is slow, and what worker 1 pushes to lane 1.0 is lost for a while. So slots 0 and 1 are late, and\n"
+      "worker 3, which has nothing left to bring, computes them as well: one node, which on lane 0.0 supersedes the\n"
+      "slot that it already had.",
+      small(4, 1, 3),
+      [](ProcessId from, ProcessId to, const Message& message) -> std::optional<Fate> {
+        if (from == kWorker1 && to == kLane1 && std::holds_alternative<Push>(message)) {
+          return kLost;
+        }
+        return std::nullopt;
+      },
+      {}};
+  scenario.life.workers[1] = {0, 300 * kMilli, 300 * kMilli};
+  return scenario;
+}
+
+Scenario late_joiner() {
+  Scenario scenario{
+      "late-joiner-meets-gone",
+      "Worker 3 joins during step 1 and is given slots of the steps from 3 on, but its pulls of version 3 take\n"
+      "220 ms. Meanwhile its slots are late, and the others compute them. When the pulls arrive, version 3 is no\n"
+      "longer held: gone. Every chunk is at version 4 by then, so the worker goes on there.",
+      small(4, 6, 2),
+      [pulls = 0](ProcessId from, ProcessId, const Message& message) mutable -> std::optional<Fate> {
+        const auto* pull = std::get_if<Pull>(&message);
+        if (from == kWorker3 && pull != nullptr && pull->version == 3) {
+          return ++pulls <= 2 ? Fate{1, 220 * kMilli} : kLost;
+        }
+        return std::nullopt;
+      },
+      [](simulation::Cluster& cluster) { cluster.at(20 * kMilli, [&cluster] {
+                                           cluster.join({0, kMilli, kMilli});
+                                         }); }};
+  scenario.life.retry = {150 * kMilli, 250 * kMilli, 300 * kMilli};
+  return scenario;
+}
+
+Scenario duplicate() {
+  Scenario scenario{
+      "duplicate-push",
+      "The network brings worker 2's push of chunk 0 twice, and loses the receipts. While worker 1 still computes,\n"
+      "worker 2 sends its push again. Each copy is acknowledged and dropped: the work is covered.",
+      small(4, 1, 2),
+      [lost = 0](ProcessId from, ProcessId to, const Message& message) mutable -> std::optional<Fate> {
+        if (from == kWorker2 && to == kLane0 && std::holds_alternative<Push>(message) && lost == 0) {
+          return Fate{2, 0};
+        }
+        if (from == kLane0 && to == kWorker2 && std::holds_alternative<Receipt>(message) && ++lost <= 2) {
+          return kLost;
+        }
+        return std::nullopt;
+      },
+      {}};
+  scenario.life.workers[0] = {0, 20 * kMilli, 10 * kMilli};
+  return scenario;
+}
+
+Scenario lost_worker() {
+  return {
+      "worker-lost-in-mid-step",
+      "Worker 2 dies while it computes step 2. Its slots are late after 80 ms, and worker 1 computes them as well.\n"
+      "After 120 ms without a word worker 2 is lost: worker 1 gets its slots of the open steps one by one, and all\n"
+      "slots of the steps from 5 on as its own.",
+      small(4, 7, 2), [](ProcessId, ProcessId, const Message&) { return std::nullopt; },
+      [](simulation::Cluster& cluster) { cluster.at(24 * kMilli, [&cluster] { cluster.crash(kWorker2); }); }};
+}
+
+}  // namespace
+
+std::vector<Scenario> all() { return {plain(), superseding(), late_joiner(), duplicate(), lost_worker()}; }
+
+}  // namespace ballast::scenarios
