@@ -14,27 +14,26 @@ template <typename T>
 class Mailbox {
  public:
   void put(T item) {
-    bool was_empty = false;
-    {
-      const std::scoped_lock lock(mutex_);
-      was_empty = items_.empty();
-      items_.push_back(std::move(item));
-    }
-    if (was_empty) {
+    const std::scoped_lock lock(mutex_);
+    items_.push_back(std::move(item));
+    if (items_.size() == 1) {
       wakeup_.signal();
     }
   }
 
-  // Everything put so far, in order; may be empty.
+  // Everything put so far, in order; may be empty. Makes no system call when there is nothing.
   std::vector<T> take() {
-    wakeup_.clear();
     const std::scoped_lock lock(mutex_);
+    if (!items_.empty()) {
+      wakeup_.clear();
+    }
     return std::exchange(items_, {});
   }
 
   [[nodiscard]] int fd() const { return wakeup_.fd(); }
 
  private:
+  // Under the mutex the wakeup is signalled exactly while there are items.
   std::mutex mutex_;
   std::vector<T> items_;
   Wakeup wakeup_;

@@ -1,11 +1,12 @@
 #include "common/net/socket.h"
 
+#include <cerrno>
 #include <memory>
 #include <stdexcept>
+#include <utility>
 
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/tsan_interface.h>
-#endif
+#include "common/net/address.h"
+#include "common/net/tsan.h"
 
 namespace ballast {
 
@@ -15,7 +16,6 @@ constexpr int kSocketBufferBytes = 4 << 20;
 constexpr int kHeartbeatMs = 2000;
 constexpr int kHeartbeatTimeoutMs = 10'000;
 
-// The hand-over through the transport is a synchronisation that ThreadSanitizer cannot see in an uninstrumented libzmq.
 struct BorrowedNote {
   Released released;
   ReleaseQueue* queue;
@@ -23,19 +23,45 @@ struct BorrowedNote {
 
 void let_go(void* /*data*/, void* hint) {
   const std::unique_ptr<BorrowedNote> note(static_cast<BorrowedNote*>(hint));
-#if defined(__SANITIZE_THREAD__)
-  __tsan_acquire(note.get());
-#endif
+  BALLAST_TSAN_ACQUIRE(note.get());
   note->queue->put(note->released);
 }
 
 zmq::message_t borrow(const Borrowed& payload) {
   auto note = std::make_unique<BorrowedNote>(BorrowedNote{payload.released, payload.queue});
-#if defined(__SANITIZE_THREAD__)
-  __tsan_release(note.get());
-#endif
+  BALLAST_TSAN_RELEASE(note.get());
   // ZeroMQ takes a pointer to non-const but only reads.
   return {const_cast<void*>(payload.data), payload.size, let_go, note.release()};  // NOLINT
+}
+
+// False if the frame cannot be queued; then it is the caller's still. A signal is no reason to leave a message half
+// sent.
+bool send_frame(zmq::socket_t& socket, zmq::message_t& frame, bool more) {
+  const int flags = ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0);
+  while (zmq_msg_send(frame.handle(), socket.handle(), flags) < 0) {
+    const int reason = zmq_errno();
+    if (reason == EAGAIN || reason == EHOSTUNREACH) {
+      return false;
+    }
+    if (reason != EINTR) {
+      throw zmq::error_t();
+    }
+  }
+  return true;
+}
+
+// False if no frame is there.
+bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame) {
+  while (zmq_msg_recv(frame.handle(), socket.handle(), ZMQ_DONTWAIT) < 0) {
+    const int reason = zmq_errno();
+    if (reason == EAGAIN) {
+      return false;
+    }
+    if (reason != EINTR) {
+      throw zmq::error_t();
+    }
+  }
+  return true;
 }
 
 }  // namespace
@@ -47,7 +73,7 @@ Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptio
   // bounded in bytes by credits and reply windows before it reaches the transport.
   socket_.set(zmq::sockopt::sndhwm, 0);
   socket_.set(zmq::sockopt::rcvhwm, 0);
-  socket_.set(zmq::sockopt::maxmsgsize, kMaxMessageBytes);
+  socket_.set(zmq::sockopt::maxmsgsize, is_router_ ? kMaxRouterFrameBytes : kMaxDealerFrameBytes);
   socket_.set(zmq::sockopt::sndbuf, kSocketBufferBytes);
   socket_.set(zmq::sockopt::rcvbuf, kSocketBufferBytes);
   // A peer that is dead without a word is cut, and with it go the messages kept for it.
@@ -56,40 +82,33 @@ Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptio
   socket_.set(zmq::sockopt::heartbeat_ttl, kHeartbeatTimeoutMs);
 }
 
-bool Socket::send(std::string_view peer, std::span<const std::byte> header) { return send_frames(peer, header, nullptr); }
+bool Socket::send(std::string_view peer, std::span<const std::byte> header) {
+  return send_frames(peer, header, nullptr);
+}
 
 bool Socket::send(std::string_view peer, std::span<const std::byte> header, const Borrowed& payload) {
   auto message = borrow(payload);
   return send_frames(peer, header, &message);
 }
 
+// Only the first frame of a message can find no place: the peer that took it takes the others, or drops all of them
+// if it goes in between.
 bool Socket::send_frames(std::string_view peer, std::span<const std::byte> header, zmq::message_t* payload) {
-  try {
-    if (is_router_) {
-      zmq::message_t id(peer.data(), peer.size());
-      if (!socket_.send(id, zmq::send_flags::sndmore | zmq::send_flags::dontwait)) {
-        return false;
-      }
-    }
-    zmq::message_t body(header.data(), header.size());
-    const auto more = payload != nullptr ? zmq::send_flags::sndmore : zmq::send_flags::none;
-    if (!socket_.send(body, more | zmq::send_flags::dontwait)) {
+  if (is_router_) {
+    zmq::message_t id(peer.data(), peer.size());
+    if (!send_frame(socket_, id, true)) {
       return false;
     }
-    return payload == nullptr || socket_.send(*payload, zmq::send_flags::dontwait).has_value();
-  } catch (const zmq::error_t& error) {
-    if (error.num() == EHOSTUNREACH) {
-      return false;  // a router whose peer has gone
-    }
-    throw;
   }
+  zmq::message_t body(header.data(), header.size());
+  return send_frame(socket_, body, payload != nullptr) && (payload == nullptr || send_frame(socket_, *payload, false));
 }
 
 std::optional<Received> Socket::receive() {
   std::vector<zmq::message_t> frames;
   while (true) {
     zmq::message_t frame;
-    if (!socket_.recv(frame, zmq::recv_flags::dontwait)) {
+    if (!receive_frame(socket_, frame)) {
       return std::nullopt;
     }
     const bool more = frame.more();
@@ -125,7 +144,11 @@ Router::Router(zmq::context_t& context, const SocketOptions& options)
 }
 
 std::string Router::bind(const std::string& address) {
+  if (const auto why = why_ipc_not_bindable(address); !why.empty()) {
+    throw std::runtime_error("cannot bind " + address + ": " + why);
+  }
   try {
+    raw().set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
     raw().bind(address);
   } catch (const zmq::error_t& error) {
     throw std::runtime_error("cannot bind " + address + ": " + error.what());
@@ -142,6 +165,7 @@ Dealer::Dealer(zmq::context_t& context, std::string_view routing_id, const Socke
 
 void Dealer::connect(const std::string& address) {
   try {
+    raw().set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
     raw().connect(address);
   } catch (const zmq::error_t& error) {
     throw std::runtime_error("cannot connect to " + address + ": " + error.what());
@@ -162,19 +186,6 @@ bool Poll::wait(long timeout_ms) {
     }
   }
   return count > 0;
-}
-
-bool is_local_address(const std::string& address) {
-  return address.starts_with("ipc://") || address.starts_with("tcp://127.") || address.starts_with("tcp://localhost:") ||
-         address.starts_with("tcp://[::1]:");
-}
-
-std::string advertised_address(const std::string& bound, const std::string& host) {
-  const auto port = bound.rfind(':');
-  if (host.empty() || !bound.starts_with("tcp://") || port == std::string::npos) {
-    return bound;
-  }
-  return "tcp://" + host + bound.substr(port);
 }
 
 }  // namespace ballast

@@ -1,7 +1,7 @@
 // ZeroMQ as Ballast uses it: one ROUTER per loop, one DEALER per peer, header frame and optional payload frame.
 //
-// Sockets belong to one thread each. Nothing here blocks but Poll::wait. What must not be lost is asked for again by the
-// protocol, so a send that cannot happen is a return value.
+// Sockets belong to one thread each. Nothing here blocks but Poll::wait. What must not be lost is asked for again by
+// the protocol, so a send that cannot happen is a return value.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,15 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "common/net/address.h"
 #include "common/net/mailbox.h"
 
 namespace ballast {
 
-inline constexpr std::int64_t kMaxMessageBytes = 4 << 20;  // of one frame; the transport cuts a peer that exceeds it
+// Bytes of one frame at most; the transport cuts a peer that exceeds them. A ROUTER hears anyone: a chunk and some
+// words. A DEALER hears the server it chose, whose status of many workers may be longer.
+inline constexpr std::int64_t kMaxRouterFrameBytes = 4 << 20;
+inline constexpr std::int64_t kMaxDealerFrameBytes = 32 << 20;
 
 // A received frame; moving it moves the ownership of its bytes, which may be written.
 class Frame {
@@ -89,8 +93,9 @@ class Socket {
 class Router : public Socket {
  public:
   explicit Router(zmq::context_t& context, const SocketOptions& options = {});
-  // Binds tcp://HOST:PORT (PORT * takes a free one) or ipc://PATH, and returns the address with the port filled in.
-  // Throws std::runtime_error with the address and the reason.
+  // Binds tcp://HOST:PORT (PORT * takes a free one) or ipc://PATH, and returns the address with the port filled in. A
+  // socket file that a dead process left behind is replaced, one that a live process listens on is not. Throws
+  // std::runtime_error with the address, the reason and the remedy.
   std::string bind(const std::string& address);
 };
 
@@ -114,11 +119,5 @@ class Poll {
  private:
   std::vector<zmq::pollitem_t> items_;
 };
-
-// Whether only this machine can reach the address: ipc, or tcp on loopback.
-bool is_local_address(const std::string& address);
-// `bound` as others reach it: with `host` in place of the host that was bound to; unchanged if `host` is empty or the
-// address is not tcp.
-std::string advertised_address(const std::string& bound, const std::string& host);
 
 }  // namespace ballast

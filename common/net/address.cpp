@@ -1,0 +1,100 @@
+#include "common/net/address.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <string_view>
+
+namespace ballast {
+
+namespace {
+
+constexpr std::string_view kTcp = "tcp://";
+constexpr std::string_view kIpc = "ipc://";
+
+// HOST of tcp://HOST:PORT without brackets; empty for anything else.
+std::string host_of(const std::string& address) {
+  const auto port = address.rfind(':');
+  if (!address.starts_with(kTcp) || port < kTcp.size()) {
+    return {};
+  }
+  auto host = address.substr(kTcp.size(), port - kTcp.size());
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  return host;
+}
+
+// By number, not by prefix: 127.example.com is a name that may lie anywhere.
+bool is_loopback(const std::string& host) {
+  in_addr four{};
+  in6_addr six{};
+  if (::inet_pton(AF_INET, host.c_str(), &four) == 1) {
+    return ntohl(four.s_addr) >> 24U == 127;
+  }
+  return host == "localhost" || (::inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six));
+}
+
+// This machine's name if it resolves, else empty.
+std::string machine_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) {
+    return {};
+  }
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(name.data(), nullptr, nullptr, &found) != 0) {
+    return {};
+  }
+  ::freeaddrinfo(found);
+  return name.data();
+}
+
+}  // namespace
+
+bool is_local_address(const std::string& address) { return address.starts_with(kIpc) || is_loopback(host_of(address)); }
+
+std::string advertised_address(const std::string& bound, const std::string& host) {
+  if (!bound.starts_with(kTcp) || bound.rfind(':') < kTcp.size()) {
+    return bound;
+  }
+  const auto bound_host = host_of(bound);
+  const bool everywhere = bound_host == "0.0.0.0" || bound_host == "::" || bound_host == "*";
+  auto reached = host.empty() && everywhere ? machine_name() : host;
+  if (reached.empty()) {
+    return bound;
+  }
+  if (reached.find(':') != std::string::npos && reached.front() != '[') {
+    reached = std::string(1, '[').append(reached).append("]");
+  }
+  return std::string(kTcp).append(reached).append(bound.substr(bound.rfind(':')));
+}
+
+std::string why_ipc_not_bindable(const std::string& address) {
+  if (!address.starts_with(kIpc)) {
+    return {};
+  }
+  const auto path = address.substr(kIpc.size());
+  sockaddr_un target{};
+  target.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(target.sun_path)) {
+    return "the path has " + std::to_string(path.size()) + " bytes; a unix socket's may have " +
+           std::to_string(sizeof(target.sun_path) - 1) + ": choose a shorter folder";
+  }
+  if (path.empty() || path.front() == '@' || path.front() == '*') {
+    return {};  // abstract or chosen by ZeroMQ: the system itself refuses a second one
+  }
+  std::memcpy(target.sun_path, path.data(), path.size());
+  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const bool answered = probe >= 0 && ::connect(probe, reinterpret_cast<sockaddr*>(&target), sizeof(target)) == 0;
+  if (probe >= 0) {
+    ::close(probe);
+  }
+  return answered ? "another process listens there; stop it or choose another path" : std::string();
+}
+
+}  // namespace ballast

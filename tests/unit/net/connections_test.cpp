@@ -1,0 +1,147 @@
+// Any start order, restarts on either side, addresses in use.
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <stdexcept>
+
+#include "tests/unit/net/net_test.h"
+
+namespace ballast {
+namespace {
+
+std::string refusal_of(Router& router, const std::string& address) {
+  try {
+    router.bind(address);
+  } catch (const std::runtime_error& failure) {
+    return failure.what();
+  }
+  return {};
+}
+
+TEST_CASE("a worker may start before its server") {
+  Addresses addresses;
+  zmq::context_t context;
+  const auto address = addresses.make("ipc");
+  Dealer dealer(context, "w");
+  dealer.connect(address);
+  REQUIRE(dealer.send("", bytes_of("early")));
+  Router router(context);
+  router.bind(address);
+  CHECK(text_of(receive_from(router).header) == "early");
+}
+
+TEST_CASE("after its server's restart a worker is heard and answered again by itself") {
+  Addresses addresses;
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    zmq::context_t worker_context;
+    Dealer dealer(worker_context, "w");
+    auto address = addresses.make(transport);
+    for (int life = 0; life < 3; ++life) {
+      CAPTURE(life);
+      zmq::context_t context;
+      Router router(context);
+      address = eventually([&] {
+                  try {
+                    return std::optional(router.bind(address));
+                  } catch (const std::runtime_error&) {  // the system may not have let go of the port yet
+                    return std::optional<std::string>();
+                  }
+                }).value();
+      if (life == 0) {
+        dealer.connect(address);
+      }
+      // What was sent into a connection that was about to die is lost: the protocol asks again, as here.
+      const auto heard = eventually([&] {
+        dealer.send("", bytes_of("life " + std::to_string(life)));
+        ::usleep(5000);
+        auto received = router.receive();
+        while (received && text_of(received->header) != "life " + std::to_string(life)) {
+          received = router.receive();
+        }
+        return received;
+      });
+      CHECK(heard->peer == "w");
+      REQUIRE(router.send("w", bytes_of("answer " + std::to_string(life))));
+      eventually([&] {
+        const auto answer = dealer.receive();
+        return answer && text_of(answer->header) == "answer " + std::to_string(life);
+      });
+    }
+  }
+}
+
+TEST_CASE("a worker that comes back by its old name takes the name over") {
+  Addresses addresses;
+  zmq::context_t context;
+  Router router(context);
+  const auto address = router.bind(addresses.make("tcp"));
+  zmq::context_t first_context;
+  Dealer first(first_context, "w");
+  first.connect(address);
+  REQUIRE(first.send("", bytes_of("first")));
+  CHECK(text_of(receive_from(router).header) == "first");
+
+  Dealer second(context, "w");  // while the first connection still stands
+  second.connect(address);
+  REQUIRE(second.send("", bytes_of("second")));
+  eventually([&] {
+    const auto received = router.receive();
+    return received && text_of(received->header) == "second";
+  });
+  REQUIRE(router.send("w", bytes_of("for the second")));
+  CHECK(text_of(receive_from(second).header) == "for the second");
+  CHECK_FALSE(first.receive());
+}
+
+TEST_CASE("a free port is told; an address in use is refused and its owner not disturbed") {
+  Addresses addresses;
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    zmq::context_t context;
+    Router owner(context);
+    const auto address = owner.bind(addresses.make(transport));
+    CHECK(address.find('*') == std::string::npos);
+    zmq::context_t other_context;
+    Router other(other_context);
+    CHECK(refusal_of(other, address).find("cannot bind " + address + ": ") == 0);
+    Dealer dealer(context, "w");
+    dealer.connect(address);
+    REQUIRE(dealer.send("", bytes_of("hello")));
+    CHECK(text_of(receive_from(owner).header) == "hello");
+  }
+}
+
+TEST_CASE("a socket file that a dead process left behind is no hindrance") {
+  Addresses addresses;
+  const auto path = addresses.path("stale");
+  const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un target{};
+  target.sun_family = AF_UNIX;
+  std::memcpy(target.sun_path, path.data(), path.size());
+  REQUIRE(::bind(dead, reinterpret_cast<const sockaddr*>(&target), sizeof(target)) == 0);
+  ::close(dead);
+  REQUIRE(std::filesystem::exists(path));
+  zmq::context_t context;
+  Router router(context);
+  CHECK(router.bind("ipc://" + path) == "ipc://" + path);
+}
+
+TEST_CASE("addresses that cannot be are refused with the address and why") {
+  Addresses addresses;
+  zmq::context_t context;
+  Router router(context);
+  const auto long_path = "ipc://" + addresses.path(std::string(120, 'p'));
+  CHECK(refusal_of(router, long_path).find("a unix socket's may have 107: choose a shorter folder") !=
+        std::string::npos);
+  for (const char* address : {"", "tcp", "tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:x", "tcp://192.0.2.1:*",
+                              "http://127.0.0.1:1", "ipc:///no/such/folder/at/all"}) {
+    CAPTURE(address);
+    CHECK(refusal_of(router, address).find(std::string("cannot bind ") + address + ": ") == 0);
+  }
+  Dealer dealer(context, "w");
+  CHECK_THROWS_AS(dealer.connect("tcp//127.0.0.1:1"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace ballast
