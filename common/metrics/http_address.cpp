@@ -102,4 +102,14 @@ std::string why_not_bindable(const HttpAddress& address) {
                             : std::generic_category().message(code);
 }
 
+void touch(const HttpAddress& address) {
+  std::string ignored;
+  const auto found = look_up(address.numeric, address.port, AI_NUMERICHOST, &ignored);
+  const int descriptor = found ? ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0) : -1;
+  if (descriptor >= 0) {
+    [[maybe_unused]] const int outcome = ::connect(descriptor, found->ai_addr, found->ai_addrlen);
+    ::close(descriptor);
+  }
+}
+
 }  // namespace ballast

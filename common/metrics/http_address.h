@@ -23,4 +23,7 @@ HttpAddress resolve_http_address(const std::string& address);
 // Tries to bind it and tells the system's reason; empty if it can be bound now.
 std::string why_not_bindable(const HttpAddress& address);
 
+// Begins a connection to it and gives it up at once; never blocks, and no failure matters.
+void touch(const HttpAddress& address);
+
 }  // namespace ballast

@@ -5,11 +5,13 @@
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -116,8 +118,29 @@ struct Metrics::State final : prometheus::Collectable {
 };
 
 struct Metrics::Server {
-  explicit Server(const std::string& address) : exposer(address, 1) {}
-  prometheus::Exposer exposer;
+  explicit Server(const HttpAddress& target)
+      : address(target), exposer(std::make_unique<prometheus::Exposer>(target.bindable(), 1)) {
+    const auto ports = exposer->GetListeningPorts();
+    if (!ports.empty()) {
+      address.port = static_cast<std::uint16_t>(ports.front());
+    }
+  }
+  // The HTTP server looks up from waiting for connections every 2 s only. Connections meanwhile let it see at once that
+  // it is to end, so that no process ends later because it was scraped.
+  ~Server() {
+    const std::jthread caller([this](const std::stop_token& ended) {
+      while (!ended.stop_requested()) {
+        touch(address);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+    });
+    exposer.reset();
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  HttpAddress address;
+  std::unique_ptr<prometheus::Exposer> exposer;
 };
 
 Metrics::Metrics() : state_(std::make_shared<State>()) {
@@ -154,22 +177,18 @@ std::string Metrics::text() const {
 }
 
 std::string Metrics::serve(const std::string& address) {
-  auto target = resolve_http_address(address);
+  const auto target = resolve_http_address(address);
   // The server's own error does not say why; asking first leaves a moment for someone else to take the port.
   if (const auto why = why_not_bindable(target); !why.empty()) {
     throw std::runtime_error("cannot serve metrics at " + address + ": " + why);
   }
   try {
-    server_ = std::make_unique<Server>(target.bindable());
+    server_ = std::make_unique<Server>(target);
   } catch (const std::exception& failure) {
     throw std::runtime_error("cannot serve metrics at " + address + ": " + failure.what());
   }
-  server_->exposer.RegisterCollectable(state_);
-  const auto ports = server_->exposer.GetListeningPorts();
-  if (!ports.empty()) {
-    target.port = static_cast<std::uint16_t>(ports.front());
-  }
-  address_ = target.bindable();
+  server_->exposer->RegisterCollectable(state_);
+  address_ = server_->address.bindable();
   return address_;
 }
 
