@@ -62,8 +62,9 @@ void Lead::on_shard_hello(const FromLane& event, const ShardHello& hello) {
     std::erase_if(lanes_, [&](const auto& lane) {
       return lane.first.shard == event.lane.shard && lane.second.incarnation != hello.incarnation;
     });
-    lanes_.insert_or_assign(event.lane, LaneState{hello.incarnation, hello.address, {}, now_,
-                                                  LearntDeadline(config_.shard_silence), false});
+    lanes_.insert_or_assign(
+        event.lane,
+        LaneState{hello.incarnation, hello.address, {}, now_, LearntDeadline(config_.shard_silence), false});
     if (lanes_.size() == std::size_t{config_.shards} * config_.lanes) {
       phase_ = Phase::recording;
       timeline_ = 1;
@@ -178,10 +179,29 @@ void Lead::observe_shards() {
     }
   }
   if (open > work_.open()) {
-    step_time_.observe((now_ - open_since_) / (open - work_.open()));
-    open_since_ = now_;
+    learn_step_time(open - work_.open());
+    expect_step();
   }
   work_.observe(open, missing, now_);
+  if (!half_time_ && work_.half_brought() && work_.handed_out() == handed_out_before_) {
+    half_time_ = now_ - open_since_;
+  }
+}
+
+void Lead::expect_step() {
+  open_since_ = now_;
+  half_time_.reset();
+  handed_out_before_ = work_.handed_out();
+}
+
+void Lead::learn_step_time(Step steps) {
+  // A step that waited for late slots must not teach when slots are late: each deadline would contain the one before,
+  // and one straggler would make every wait longer. What half of the sessions need says it.
+  if (half_time_) {
+    step_time_.observe(*half_time_);
+  } else if (work_.handed_out() == handed_out_before_) {
+    step_time_.observe((now_ - open_since_) / steps);
+  }
 }
 
 // ---- the job's course
@@ -211,7 +231,6 @@ void Lead::progress() {
 
 void Lead::begin_training() {
   began_at_ = now_;
-  open_since_ = now_;
   work_.divide(ready_sessions(), 0);
   observe_shards();
   begin_epoch();
@@ -220,7 +239,7 @@ void Lead::begin_training() {
 void Lead::begin_epoch() {
   phase_ = Phase::training;
   barrier_ = std::min(config_.steps, barrier_ + config_.steps_per_epoch);
-  open_since_ = now_;
+  expect_step();
   work_.reopen(now_);
   for (const auto& [id, lane] : lanes_) {
     send_plan(id, lane);
@@ -317,7 +336,8 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
     return emit(SendToWorker{id, Finish{timeline_, work_.open(), failure_}});
   }
   if (!sessions_.contains(id) && sessions_.size() >= kMaxSessions) {
-    return emit(SendToWorker{id, Refused{RefusalCode::too_many, "the job has had " + number(kMaxSessions) + " sessions"}});
+    return emit(
+        SendToWorker{id, Refused{RefusalCode::too_many, "the job has had " + number(kMaxSessions) + " sessions"}});
   }
   auto& session =
       sessions_.try_emplace(id, Session{{}, false, false, false, 0, LearntDeadline(config_.worker_silence), {}, {}})
@@ -524,8 +544,8 @@ Status Lead::status() const {
     }
   }
   for (const auto& [id, session] : sessions_) {
-    status.sessions.push_back({id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint,
-                               session.beat.phases});
+    status.sessions.push_back(
+        {id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint, session.beat.phases});
   }
   return status;
 }

@@ -100,14 +100,14 @@ using Actions = std::vector<Action>;
 class Lead {
  public:
   enum class Phase : std::uint8_t {
-    assembling,   // not every lane has said hello
-    recording,    // the timeline is being made durable
-    confirming,   // the shards make it durable
-    waiting,      // for start_workers sessions
+    assembling,  // not every lane has said hello
+    recording,   // the timeline is being made durable
+    confirming,  // the shards make it durable
+    waiting,     // for start_workers sessions
     training,
     evaluating,
-    persisting,   // the final weights
-    concluding,   // `finished` is being made durable
+    persisting,  // the final weights
+    concluding,  // `finished` is being made durable
     finished,
     failed,
   };
@@ -157,6 +157,8 @@ class Lead {
 
   void progress();
   void observe_shards();
+  void expect_step();
+  void learn_step_time(Step steps);
   void begin_training();
   void begin_epoch();
   void end_epoch();
@@ -196,7 +198,9 @@ class Lead {
   lead::Actions actions_;
 
   Micros now_ = 0;
-  Micros open_since_ = 0;
+  Micros open_since_ = 0;            // when the open step was first seen to be open
+  std::optional<Micros> half_time_;  // from then until half of the sessions had brought theirs
+  std::uint64_t handed_out_before_ = 0;
   Micros began_at_ = 0;
   Micros training_ = 0;
   Micros over_since_ = 0;

@@ -56,6 +56,26 @@ bool LeadWork::is_brought(Slot slot, Micros now, Micros late) const {
                      [&](const Holder& holder) { return now - holder.since < late; });
 }
 
+bool LeadWork::half_brought() const {
+  if (!observed_ || divisions_.empty() || divisions_.front().from > open_) {
+    return false;
+  }
+  std::size_t sessions = 0;
+  std::size_t brought = 0;
+  for (const auto& [session, range] : divisions_.front().ranges) {
+    if (range.empty()) {
+      continue;
+    }
+    SlotSet own(slots_);
+    own.insert(range);
+    SlotSet there = own;
+    there.erase(missing_);
+    ++sessions;
+    brought += there == own ? 1 : 0;
+  }
+  return sessions > 0 && 2 * brought >= sessions;
+}
+
 std::size_t LeadWork::load(SessionId session) const {
   std::size_t load = 0;
   for (Slot slot = 0; slot < slots_; ++slot) {

@@ -36,6 +36,10 @@ class LeadWork {
   [[nodiscard]] Generation generation() const { return generation_; }
   [[nodiscard]] Step open() const { return open_; }
   [[nodiscard]] const SlotSet& missing() const { return missing_; }
+  // Whether at least half of the sessions with a standing range of the open step have brought it.
+  [[nodiscard]] bool half_brought() const;
+  // Slots given out beside the standing ranges.
+  [[nodiscard]] std::uint64_t handed_out() const { return backups_ + reassigned_; }
   // Slots given to a second session while the first still had them.
   [[nodiscard]] std::uint64_t backups() const { return backups_; }
   [[nodiscard]] std::uint64_t reassigned() const { return reassigned_; }

@@ -1,0 +1,186 @@
+#include "common/protocol/lead.h"
+
+#include <doctest/doctest.h>
+
+using namespace ballast;
+
+namespace {
+
+constexpr Micros kMilli = 1'000;
+
+LeadConfig config(Step steps) {
+  LeadConfig config;
+  config.shards = 1;
+  config.lanes = 1;
+  config.slots = 4;
+  config.steps = steps;
+  config.steps_per_epoch = steps;
+  config.start_workers = 2;
+  config.spec_digest = "spec";
+  config.layout_digest = "layout";
+  config.factors = [](Step step) { return StepFactors{static_cast<float>(step)}; };
+  config.late = {50 * kMilli, 1'000 * kMilli, 60'000 * kMilli};
+  config.linger = 100 * kMilli;
+  return config;
+}
+
+// A lead with one lane and two workers, sessions 1 and 2, all of whose messages the test writes itself.
+class Fixture {
+ public:
+  explicit Fixture(LeadConfig lead_config) : lead(std::move(lead_config)) { tick(0); }
+
+  lead::Actions tick(Micros later) {
+    now += later;
+    return keep(lead.step(lead::Tick{now}));
+  }
+  lead::Actions lane(const Message& message, Incarnation incarnation = 1) {
+    return keep(lead.step(lead::FromLane{{0, 0}, incarnation, &message}));
+  }
+  lead::Actions worker(SessionId session, const Message& message) {
+    return keep(lead.step(lead::FromWorker{session, &message}));
+  }
+  lead::Actions report(Step open, std::uint64_t missing, Step planned = 1'000) {
+    LaneReport report;
+    report.incarnation = 1;
+    report.sequence = ++sequence;
+    report.timeline = 1;
+    report.serving = true;
+    report.open_step = open;
+    report.missing = {missing};
+    report.planned = planned;
+    return lane(report);
+  }
+  lead::Actions beat(SessionId session) {
+    Heartbeat beat;
+    beat.ready = true;
+    return worker(session, beat);
+  }
+
+  void train() {
+    lane(ShardHello{{0, 0}, 1, 1, 1, "spec", "layout", "here"});
+    lead.step(lead::LedgerWritten{});
+    report(0, 15);
+    for (const SessionId session : {1U, 2U}) {
+      worker(session, WorkerHello{"worker"});
+      beat(session);
+    }
+  }
+
+  Lead lead;
+  Micros now = 5'000'000;
+  std::uint64_t sequence = 0;
+  std::map<SessionId, Assign> orders;  // the newest
+
+ private:
+  lead::Actions keep(lead::Actions actions) {
+    for (const auto& action : actions) {
+      if (const auto* send = std::get_if<lead::SendToWorker>(&action)) {
+        if (const auto* assign = std::get_if<Assign>(&send->message)) {
+          orders[send->session] = *assign;
+        }
+      }
+    }
+    return actions;
+  }
+};
+
+template <typename Action>
+const Action* find(const lead::Actions& actions) {
+  for (const auto& action : actions) {
+    if (const auto* found = std::get_if<Action>(&action)) {
+      return found;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("training begins when the timeline is durable, the lanes serve and enough workers are ready") {
+  Fixture fixture(config(4));
+  auto actions = fixture.lane(ShardHello{{0, 0}, 1, 1, 1, "spec", "layout", "here"});
+  const auto* write = find<lead::WriteLedger>(actions);
+  REQUIRE(write != nullptr);
+  REQUIRE(std::holds_alternative<lead::TimelineRecord>(write->record));
+  CHECK(std::get<lead::TimelineRecord>(write->record).incarnations == std::vector<Incarnation>{1});
+  CHECK(find<lead::SendToLane>(actions) == nullptr);  // not before it is durable
+  actions = fixture.lead.step(lead::LedgerWritten{});
+  const auto* confirm = find<lead::SendToLane>(actions);
+  REQUIRE(confirm != nullptr);
+  CHECK(std::get<Confirm>(confirm->message) == Confirm{1, 1, 0});
+  fixture.report(0, 15);
+  fixture.worker(1, WorkerHello{"one"});
+  fixture.beat(1);
+  CHECK(fixture.lead.phase() == Lead::Phase::waiting);
+  CHECK(fixture.orders[1].standing.slots.empty());
+  fixture.worker(2, WorkerHello{"two"});
+  fixture.beat(2);
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  CHECK(fixture.orders[1].standing == Standing{0, 4, {0, 2}});
+  CHECK(fixture.orders[2].standing == Standing{0, 4, {2, 4}});
+}
+
+TEST_CASE("a shard of another job is refused with the reason") {
+  Fixture fixture(config(4));
+  for (const auto& hello :
+       {ShardHello{{0, 0}, 1, 1, 1, "other", "layout", "here"}, ShardHello{{0, 0}, 1, 1, 1, "spec", "other", "here"},
+        ShardHello{{0, 0}, 2, 1, 1, "spec", "layout", "here"}, ShardHello{{1, 0}, 1, 1, 1, "spec", "layout", "here"}}) {
+    const auto actions = fixture.lane(hello);
+    const auto* answer = find<lead::SendToLane>(actions);
+    REQUIRE(answer != nullptr);
+    CHECK(std::holds_alternative<Refused>(answer->message));
+    CHECK(fixture.lead.phase() == Lead::Phase::assembling);
+  }
+}
+
+TEST_CASE("a shard that comes back without its state ends the job, named") {
+  Fixture fixture(config(4));
+  fixture.train();
+  fixture.lane(ShardHello{{0, 0}, 1, 1, 2, "spec", "layout", "here"}, 2);
+  CHECK(fixture.lead.phase() == Lead::Phase::failed);
+  CHECK(fixture.lead.status().failure.find("shard 0") != std::string::npos);
+}
+
+TEST_CASE("an older report changes nothing") {
+  Fixture fixture(config(4));
+  fixture.train();
+  fixture.report(2, 15);
+  fixture.sequence -= 2;
+  fixture.report(1, 15);
+  CHECK(fixture.lead.status().step == 2);
+}
+
+TEST_CASE("a session that the lead does not know is told to say hello") {
+  Fixture fixture(config(4));
+  fixture.train();
+  const auto actions = fixture.beat(77);
+  const auto* answer = find<lead::SendToWorker>(actions);
+  REQUIRE(answer != nullptr);
+  CHECK(std::get<Refused>(answer->message).code == RefusalCode::unknown_session);
+}
+
+TEST_CASE("one straggler costs each step the same, not each more than the one before") {
+  constexpr Step kSteps = 60;
+  Fixture fixture(config(kSteps));
+  fixture.train();
+  Micros wait = 0;
+  for (Step step = 0; step < kSteps; ++step) {
+    fixture.report(step, 15);
+    const auto opened = fixture.now;
+    fixture.tick(20 * kMilli);
+    fixture.report(step, 12);  // session 1 has brought its half; session 2 is never done
+    while (!fixture.orders[1].extra || fixture.orders[1].extra->step != step) {
+      fixture.tick(10 * kMilli);
+      fixture.report(step, 12);
+      fixture.beat(1);
+      fixture.beat(2);
+      REQUIRE(fixture.now - opened < 2'000 * kMilli);
+    }
+    CHECK(fixture.orders[1].extra->slots == SlotRange{2, 4});
+    wait = fixture.now - opened;
+    fixture.tick(20 * kMilli);
+  }
+  // Three times what session 1 needs.
+  CHECK(wait >= 60 * kMilli);
+  CHECK(wait <= 80 * kMilli);
+}
