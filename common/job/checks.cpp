@@ -39,14 +39,20 @@ class JobChecks {
 
   [[nodiscard]] bool is_given(const std::string& path) const { return given_.contains(path); }
 
-  // The place of the first of these keys that is given.
+  // The place of the first of these keys that an override gives, or else that the file gives: whoever overrides wants
+  // to hear what is wrong with that.
   [[nodiscard]] Place place_of(const std::vector<std::string>& paths) const {
+    Place place;
     for (const auto& path : paths) {
-      if (const auto found = given_.find(path); found != given_.end()) {
+      const auto found = given_.find(path);
+      if (found != given_.end() && found->second.place.is_override) {
         return found->second.place;
       }
+      if (found != given_.end() && place.line == 0) {
+        place = found->second.place;
+      }
     }
-    return {};
+    return place;
   }
 
   void refuse(const std::string& path, const std::string& text) { mistakes_.add(place_of({path}), path, text); }
@@ -54,8 +60,9 @@ class JobChecks {
   void keys_that_mean_nothing() {
     for (const auto& key : schema_.keys) {
       if (is_given(key.path) && readable({key.path, key.only_with.key}) && !applies(schema_, key)) {
-        refuse(key.path, "means nothing here; it is allowed only with " + key.only_with.key + ": " +
-                             listed(key.only_with.values) + "; remove it");
+        mistakes_.add(place_of({key.path, key.only_with.key}), key.path,
+                      "means nothing here; it is allowed only with " + key.only_with.key + ": " +
+                          listed(key.only_with.values) + "; remove it");
       }
     }
   }
@@ -64,9 +71,11 @@ class JobChecks {
     const bool emulated = spec_.model.name == "emulated";
     const bool none = spec_.data.name == "none";
     if (emulated && !none) {
-      refuse("data.name", "'" + spec_.data.name + "' with an emulated model, which reads no data; use none");
+      mistakes_.add(place_of({"data.name", "model.name"}), "data.name",
+                    "'" + spec_.data.name + "' with an emulated model, which reads no data; use none");
     } else if (!emulated && none) {
-      refuse("data.name", "'none' is for emulated models; " + spec_.model.name + " needs mnist or glyphs");
+      mistakes_.add(place_of({"data.name", "model.name"}), "data.name",
+                    "'none' is for emulated models; " + spec_.model.name + " needs mnist or glyphs");
     }
   }
 
@@ -156,9 +165,10 @@ class JobChecks {
   void enough_workers() {
     const auto& cluster = spec_.cluster;
     if (readable({"cluster.workers", "cluster.start_workers"}) && cluster.start_workers > cluster.workers) {
-      refuse("cluster.start_workers", std::to_string(cluster.start_workers) + " is more than cluster.workers (" +
-                                          std::to_string(cluster.workers) +
-                                          "), so training would never start; lower it or raise cluster.workers");
+      mistakes_.add(place_of({"cluster.start_workers", "cluster.workers"}), "cluster.start_workers",
+                    std::to_string(cluster.start_workers) + " is more than cluster.workers (" +
+                        std::to_string(cluster.workers) +
+                        "), so training would never start; lower it or raise cluster.workers");
     }
   }
 
