@@ -11,6 +11,7 @@ void Outbox::add(const Contribution& contribution) {
 std::vector<Contribution> Outbox::take_sendable(Micros now) {
   std::vector<Contribution> sendable;
   bool has_credit = credit_ > 0;
+  const auto deadline = receipt_time_.deadline();
   for (auto& [key, entry] : entries_) {
     if (entry.tries == 0) {
       // A chunk larger than the whole credit still goes, alone.
@@ -19,7 +20,7 @@ std::vector<Contribution> Outbox::take_sendable(Micros now) {
         continue;
       }
       in_flight_ += entry.contribution.bytes;
-    } else if (now - entry.sent_at >= receipt_time_.deadline() * std::min(entry.tries, 8U)) {
+    } else if (now - entry.sent_at >= deadline * std::min(entry.tries, 8U)) {
       ++retries_;
     } else {
       continue;
