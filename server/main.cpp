@@ -6,6 +6,7 @@
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/log/log.h"
+#include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
 #include "server/shard.h"
 
@@ -44,6 +45,7 @@ std::string serve(const ballast::ServerOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ballast::keep_freed_memory();
   ballast::block_stop_signals();
   const auto options = parse(argc, argv);
   try {

@@ -10,6 +10,7 @@
 #include "common/job/load.h"
 #include "common/log/log.h"
 #include "common/metrics/metrics.h"
+#include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
 #include "worker/worker_loop.h"
 
@@ -67,6 +68,7 @@ Options parse(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ballast::keep_freed_memory();
   ballast::block_stop_signals();
   try {
     const auto options = parse(argc, argv);
