@@ -11,6 +11,7 @@ std::vector<Section> job_sections() {
       {"model", "What is trained."},
       {"data", "What it is trained on."},
       {"training", "How it is trained. Everything here decides the bits of the result."},
+      {"training.augment", "How training examples are changed at random, anew in every epoch; never test examples."},
       {"training.optimizer", "How a step's mean gradient changes the weights."},
       {"training.schedule", "How the learning rate changes over the steps."},
       {"training.clip", "Limits on gradients."},
@@ -158,6 +159,14 @@ std::vector<Key> training_keys(TrainingSpec& training) {
        .unit = "threads",
        .minimum = 1,
        .maximum = 256,
+       .identity = true},
+      {.path = "training.augment.shift",
+       .target = &training.augment.shift,
+       .description = "Images are moved by up to so many pixels in each direction; the edge is repeated",
+       .unit = "pixels",
+       .minimum = 0,
+       .maximum = 8,
+       .only_with = {"data.name", {"mnist", "glyphs"}},
        .identity = true},
   };
 }

@@ -46,6 +46,11 @@ struct ScheduleSpec {
   std::string name = "constant";
 };
 
+// training.augment: how training examples are changed at random, anew in every epoch
+struct AugmentSpec {
+  std::uint32_t shift = 0;  // pixels at most, in each direction
+};
+
 struct TrainingSpec {
   Mode mode = Mode::sync;
   std::uint32_t slots = 8;              // fixed micro-batches per step
@@ -54,6 +59,7 @@ struct TrainingSpec {
   std::optional<std::uint64_t> max_steps;
   std::uint64_t seed = 1;
   std::uint32_t threads_per_slot = 1;  // a part of the arithmetic: it changes bits
+  AugmentSpec augment;
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
 };

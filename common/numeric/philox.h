@@ -30,7 +30,7 @@ enum class Purpose : std::uint32_t {
   weights = 1,   // a = 0, b = parameter
   shuffle = 2,   // a = epoch, b = 0
   glyphs = 3,    // a = example, b = split
-  augment = 4,   // a = step, b = slot
+  augment = 4,   // a = epoch, b = example
   gradient = 5,  // a = step, b = slot: emulated gradients
   probe = 6,     // a = 0, b = 0: the probe slot behind a worker's fingerprint
 };

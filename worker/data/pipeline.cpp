@@ -19,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "worker/data/augment.h"
 #include "worker/data/order.h"
 
 namespace ballast {
@@ -67,9 +68,17 @@ struct Pipeline::Impl {
       return examples;  // without features every label is 0 and the order shows nowhere
     }
     const EpochOrders::Order order = orders.of(range.epoch);
+    std::vector<float> original(training.augment.shift > 0 ? features : 0);
     for (std::uint32_t i = 0; i < range.count; ++i) {
+      const auto example = (*order)[range.first + i];
       const auto target = std::span(examples.features).subspan(i * features, features);
-      examples.labels[i] = dataset.read(Split::train, (*order)[range.first + i], target);
+      if (original.empty()) {
+        examples.labels[i] = dataset.read(Split::train, example, target);
+      } else {
+        examples.labels[i] = dataset.read(Split::train, example, original);
+        const auto shift = draw_shift(training.seed, range.epoch, example, training.augment.shift);
+        shift_image(original, target, dataset.shape(), shift);
+      }
     }
     return examples;
   }
