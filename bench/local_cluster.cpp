@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "bench/process_use.h"
 #include "common/job/load.h"
 
 namespace ballast::bench {
@@ -114,23 +115,35 @@ void LocalCluster::wait_for_step(Step step) {
       step);
 }
 
+LocalCluster::Mark LocalCluster::mark(Step step) {
+  Mark mark{step, SteadyClock::now(), 0, 0};
+  for (const auto& member : cluster_->members()) {
+    (member.role == Role::server ? mark.server_cpu_seconds : mark.worker_cpu_seconds) +=
+        process_use(member.pid).cpu_seconds;
+  }
+  return mark;
+}
+
 Progressed LocalCluster::measure(double seconds) {
   std::optional<Step> seen;
-  std::optional<std::pair<Step, SteadyClock::time_point>> first;
-  auto last = std::pair<Step, SteadyClock::time_point>{};
+  std::optional<Mark> first;
   const auto begin = SteadyClock::now();
-  for (auto now = begin; now - begin < kPatience + std::chrono::duration<double>(seconds); now = SteadyClock::now()) {
+  while (SteadyClock::now() - begin < kPatience + std::chrono::duration<double>(seconds)) {
     const auto status = look();
     if (!status || (seen && status->step == *seen)) {
       continue;
     }
-    last = {status->step, SteadyClock::now()};
-    if (seen && !first) {
-      first = last;
+    if (!seen) {
+      seen = status->step;
+      continue;
     }
     seen = status->step;
-    if (first && seconds_between(first->second, last.second) >= seconds) {
-      return {last.first - first->first, seconds_between(first->second, last.second)};
+    const auto now = mark(status->step);
+    if (!first) {
+      first = now;
+    } else if (seconds_between(first->time, now.time) >= seconds) {
+      return {now.step - first->step, seconds_between(first->time, now.time),
+              now.server_cpu_seconds - first->server_cpu_seconds, now.worker_cpu_seconds - first->worker_cpu_seconds};
     }
   }
   throw std::runtime_error("the job stands still at step " + std::to_string(seen.value_or(0)));

@@ -30,6 +30,8 @@ class TemporaryFolder {
 struct Progressed {
   std::uint64_t steps = 0;
   double seconds = 0;
+  double server_cpu_seconds = 0;  // processor time that the server used, and all workers together
+  double worker_cpu_seconds = 0;
 };
 
 // One thread. Every wait throws std::runtime_error when a process ends or nothing moves for a long time, with the end
@@ -54,7 +56,16 @@ class LocalCluster {
  private:
   using Time = std::chrono::steady_clock::time_point;
 
+  // The job's progress so far, from the lead's word and /proc.
+  struct Mark {
+    Step step = 0;
+    Time time;
+    double server_cpu_seconds = 0;
+    double worker_cpu_seconds = 0;
+  };
+
   static Job effective(const std::string& job);
+  Mark mark(Step step);
   // A status, or nothing after 10 ms.
   std::optional<Status> look();
   void watch();

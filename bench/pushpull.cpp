@@ -52,16 +52,20 @@ Row measure(const Setting& setting, const Options& options) {
   const double seconds = options.seconds.value_or(kSeconds);
   std::vector<double> goodputs;
   std::vector<double> raws;
+  std::vector<double> raw_cpu;
   std::vector<double> ratios;
   Progressed total;
   for (unsigned i = 0; i < options.repetitions; ++i) {
     // Half of the baseline before and half after, so that a machine that grows busier does not tilt the ratio.
-    const double before = raw_bytes_per_second(setting.transport, kPayloadBytes, seconds / 4);
+    const auto before = raw_rate(setting.transport, kPayloadBytes, seconds / 4);
     const auto progressed = run_once(setting, seconds, options);
-    const double after = raw_bytes_per_second(setting.transport, kPayloadBytes, seconds / 4);
+    const auto after = raw_rate(setting.transport, kPayloadBytes, seconds / 4);
     total.steps += progressed.steps;
     total.seconds += progressed.seconds;
-    raws.push_back((before + after) / 2e9);
+    total.server_cpu_seconds += progressed.server_cpu_seconds;
+    total.worker_cpu_seconds += progressed.worker_cpu_seconds;
+    raws.push_back((before.bytes_per_second + after.bytes_per_second) / 2e9);
+    raw_cpu.push_back((before.cpu_seconds_per_byte + after.cpu_seconds_per_byte) / 2 * 1e3 * kPayloadBytes);
     goodputs.push_back(static_cast<double>(kPayloadBytes * progressed.steps) / progressed.seconds / 1e9);
     ratios.push_back(goodputs.back() / raws.back());
   }
@@ -74,6 +78,9 @@ Row measure(const Setting& setting, const Options& options) {
           {"ratio_to_raw", ratio.median},
           {"ratio_min", ratio.least},
           {"ratio_max", ratio.most},
+          {"server_cpu_ms", 1e3 * total.server_cpu_seconds / static_cast<double>(total.steps)},
+          {"worker_cpu_ms", 1e3 * total.worker_cpu_seconds / static_cast<double>(total.steps)},
+          {"raw_cpu_ms", spread_of(raw_cpu).median},
           {"steps", total.steps},
           {"seconds", total.seconds}};
 }
@@ -84,14 +91,13 @@ Result pushpull(const Options& options) {
   Result result;
   result.how =
       "1 ballast-server (1 lane) and its workers, real processes; emulated model, preset resnet50, fixed gradient, no "
-      "compute time. goodput: 102,228,128 bytes x steps / seconds for each worker, one way counted though as many "
-      "bytes "
-      "come back; steps from the lead's status after 5 steps of warm-up. apply: one worker pushes roots, the server "
-      "applies SGD with momentum. sum and apply: each of two workers pushes one leaf, the server adds them first. raw: "
-      "two "
-      "processes moving the same array both ways at once over one TCP or Unix socket, bytes a second one way, half "
-      "before "
-      "and half after each run. Medians; ratio with its least and most.";
+      "compute time. apply: one worker pushes roots, the server applies SGD with momentum. sum and apply: each of two "
+      "workers pushes one leaf, the server adds them first. goodput: 102,228,128 bytes x steps / seconds for each "
+      "worker, one way counted though as many bytes come back; steps from the lead's status after 5 steps of warm-up. "
+      "raw: two processes moving the same array both ways at once over one TCP or Unix socket, bytes a second one way, "
+      "half before and half after each run. Medians; ratio with its least and most. cpu_ms: processor time for a step, "
+      "all workers together; raw: of both processes for the bytes of one worker's step. It hardly depends on how busy "
+      "the machine is.";
   for (const auto& setting : kSettings) {
     result.rows.push_back(measure(setting, options));
   }

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
+#include <ctime>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -25,7 +26,7 @@ namespace {
 
 constexpr std::size_t kPiece = 1U << 20U;
 constexpr int kSocketBufferBytes = 4 << 20;
-constexpr double kWarmUp = 0.3;
+constexpr auto kStep = std::chrono::milliseconds(10);
 
 class Descriptor {
  public:
@@ -139,22 +140,33 @@ void receive_on(int fd, std::size_t array_bytes, std::uint64_t& count) {
   _exit(0);
 }
 
-double rate_of(const std::uint64_t& sent, const std::uint64_t& received, double seconds) {
+double cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
+// Both sides do the same, so ours stands for two.
+RawRate rate_of(const std::uint64_t& sent, const std::uint64_t& received, std::size_t array_bytes, double seconds) {
   using Clock = std::chrono::steady_clock;
-  std::this_thread::sleep_for(std::chrono::duration<double>(kWarmUp));
-  const auto total = [&] {
+  const auto both_ways = [&] {
     return __atomic_load_n(&sent, __ATOMIC_RELAXED) + __atomic_load_n(&received, __ATOMIC_RELAXED);
   };
-  const auto before = total();
+  while (both_ways() < 4 * array_bytes) {
+    std::this_thread::sleep_for(kStep);
+  }
+  const auto before = both_ways();
+  const auto cpu_before = cpu_seconds();
   const auto begin = Clock::now();
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
-  const auto both_ways = static_cast<double>(total() - before);
-  return both_ways / 2 / std::chrono::duration<double>(Clock::now() - begin).count();
+  const double bytes = static_cast<double>(both_ways() - before) / 2;
+  return {bytes / std::chrono::duration<double>(Clock::now() - begin).count(),
+          2 * (cpu_seconds() - cpu_before) / bytes};
 }
 
 }  // namespace
 
-double raw_bytes_per_second(const std::string& transport, std::size_t array_bytes, double seconds) {
+RawRate raw_rate(const std::string& transport, std::size_t array_bytes, double seconds) {
   auto pair = transport == "ipc" ? unix_pair() : tcp_pair();
   const pid_t child = fork();
   require(child >= 0, "fork");
@@ -168,7 +180,7 @@ double raw_bytes_per_second(const std::string& transport, std::size_t array_byte
   std::uint64_t received = 0;
   std::thread sender([&] { send_on(fd, array_bytes, sent); });
   std::thread receiver([&] { receive_on(fd, array_bytes, received); });
-  const double rate = rate_of(sent, received, seconds);
+  const auto rate = rate_of(sent, received, array_bytes, seconds);
   shutdown(fd, SHUT_RDWR);
   sender.join();
   receiver.join();
