@@ -316,7 +316,7 @@ SlotSet Lane::missing() const {
 
 void Lane::on(const FromLead& event) {
   lead_known_ = true;
-  lead_heard_at_ = now_;
+  lead_heard_ = true;
   if (const auto* confirm = std::get_if<Confirm>(event.message)) {
     on_confirm(*confirm);
   } else if (const auto* plan = std::get_if<Plan>(event.message)) {
@@ -410,7 +410,13 @@ void Lane::on(const StatisticsRead& event) {
 }
 
 void Lane::on(const Tick& event) {
+  // Time in which this process did not run is not the lead's silence, and what was heard since the last tick was heard
+  // just now.
+  const bool was_asleep = event.now - now_ > config_.lead_silence / 2;
   now_ = event.now;
+  if (std::exchange(lead_heard_, false) || was_asleep) {
+    lead_heard_at_ = now_;
+  }
   if (stopped_) {
     return;
   }

@@ -242,6 +242,7 @@ class Lane {
   Micros now_ = 0;
   Micros reported_at_ = 0;
   Micros lead_heard_at_ = 0;
+  bool lead_heard_ = false;  // since the last tick
   bool lead_known_ = false;
   bool changed_ = false;  // since the last report
   bool persisting_ = false;

@@ -25,7 +25,7 @@ Actions Worker::step(const Event& event) {
 
 void Worker::on(const FromLead& event) {
   lead_known_ = true;
-  lead_heard_at_ = now_;
+  lead_heard_ = true;
   if (const auto* welcome = std::get_if<WorkerWelcome>(event.message)) {
     if (phase_ == Phase::hello) {
       phase_ = Phase::preparing;
@@ -374,7 +374,13 @@ void Worker::on(const Failed& event) {
 }
 
 void Worker::on(const Tick& event) {
+  // Time in which this process did not run is not the lead's silence, and what was heard since the last tick was heard
+  // just now.
+  const bool was_asleep = event.now - now_ > config_.lead_silence / 2;
   now_ = event.now;
+  if (std::exchange(lead_heard_, false) || was_asleep) {
+    lead_heard_at_ = now_;
+  }
   if (lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
     return stop("the lead (shard 0) has not been heard of for " + std::to_string((now_ - lead_heard_at_) / 1000) + " ms");
   }

@@ -226,6 +226,7 @@ class Worker {
 
   Micros now_ = 0;
   Micros lead_heard_at_ = 0;
+  bool lead_heard_ = false;  // since the last tick
   bool lead_known_ = false;
   Micros hello_at_ = 0;
   bool hello_said_ = false;
