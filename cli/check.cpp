@@ -36,7 +36,9 @@ void print_summary(const Job& job) {
 }
 
 void print_summary(const WorkerSpec& worker) {
-  const auto or_default = [](const std::string& value, const char* text) { return value.empty() ? text : value.c_str(); };
+  const auto or_default = [](const std::string& value, const char* text) {
+    return value.empty() ? text : value.c_str();
+  };
   std::printf("lead        %s\n", worker.lead.c_str());
   std::printf("name        %s\n", or_default(worker.name, "host name and process id"));
   std::printf("data        %s\n", or_default(worker.data_path, "as the job says, $BALLAST_DATA, or the cache folder"));

@@ -1,9 +1,9 @@
 #include "cli/cluster.h"
 
-#include <signal.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 

@@ -92,8 +92,10 @@ std::string status_text(const Status& status, std::uint64_t epochs, std::uint32_
   auto text = format("step %llu/%llu", static_cast<unsigned long long>(status.step),
                      static_cast<unsigned long long>(status.steps)) +
               format("  epoch %llu/%llu", static_cast<unsigned long long>(status.epoch),
-                     static_cast<unsigned long long>(epochs)) +
-              format("  loss %.4f", status.recent_loss);
+                     static_cast<unsigned long long>(epochs));
+  if (status.examples > 0) {
+    text += format("  loss %.4f", status.recent_loss);
+  }
   if (status.evaluated) {
     text += format("  test accuracy %.2f %%", 100 * status.test_accuracy);
   }
@@ -138,6 +140,10 @@ void Progress::show(const Status& status, Moment now) {
 
 void Progress::show_text(const std::string& text, Moment now) {
   if (terminal_) {
+    if (on_line_ && text == text_) {
+      return;
+    }
+    text_ = text;
     std::fprintf(out_, "\r\x1b[K%s", text.substr(0, columns_of(out_) - 1).c_str());
     on_line_ = true;
   } else if (!shown_at_ || now - *shown_at_ >= kPlainEvery) {

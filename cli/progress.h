@@ -76,6 +76,7 @@ class Progress {
   PaceMeter meter_;
   std::uint64_t epochs_shown_ = 0;
   bool on_line_ = false;  // a rewritten line stands on the terminal
+  std::string text_;      // that line
   std::string last_phase_;
   std::optional<Moment> shown_at_;
 };

@@ -1,10 +1,10 @@
 #include "cli/run_folder.h"
 
-#include <stdlib.h>
 #include <sys/un.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fstream>
@@ -53,7 +53,7 @@ fs::path made(const std::string& wanted, const std::string& job) {
     if (wanted.empty()) {
       return made_new(job);
     }
-    const auto path = fs::absolute(wanted).lexically_normal();
+    auto path = fs::absolute(wanted).lexically_normal();
     fs::create_directories(path);
     refuse_databases(path);
     return path;

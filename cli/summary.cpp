@@ -80,9 +80,9 @@ std::string summary_json(const Job& job, const Summary& summary) {
 std::string summary_text(const Job& job, const Summary& summary, const std::string& shown_dir) {
   const auto& status = summary.status;
   std::array<char, 256> text{};
-  std::snprintf(text.data(), text.size(), "finished: %llu steps, %llu epochs in %.1f s, %.0f images/s\n",
+  std::snprintf(text.data(), text.size(), "finished: %llu steps, %llu epoch%s in %.1f s, %.0f images/s\n",
                 static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.epoch),
-                training_seconds(status), examples_per_second(status));
+                status.epoch == 1 ? "" : "s", training_seconds(status), examples_per_second(status));
   std::string all = "job " + job.spec.job + " " + text.data();
   if (status.evaluated) {
     std::snprintf(text.data(), text.size(), "test accuracy %.2f %%, test loss %.4f, train loss %.4f\n",

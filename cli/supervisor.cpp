@@ -1,8 +1,7 @@
 #include "cli/supervisor.h"
 
-#include <signal.h>
-
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <utility>
 
