@@ -114,7 +114,7 @@ class Run:
                 return found
             if self.process.poll() is not None:
                 self.fail(f"the run ended, with code {self.process.returncode}, before {what}")
-            time.sleep(0.02)
+            time.sleep(0.05)
         return self.fail(f"waited {PATIENCE} s for {what}")
 
     def wait_for_step(self, step):
@@ -140,6 +140,13 @@ class Run:
             self.fail(f"the run ended with code {code}")
         self.expect_no_process()
         return json.loads(self.summary_file.read_text())
+
+    def finish_but_for(self, workers):
+        """The same where workers of our own may outlive the job, because they stand still."""
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+        return self.finish()
 
     def expect_no_process(self):
         """Every process of the run is gone, or is going: the kernel takes a moment to kill orphans."""
