@@ -44,7 +44,8 @@ TEST_CASE("the effective job of a small file") {
   CHECK(to_yaml(parse_job(kJob, "job.yaml")) ==
         "job: sample\nmodel:\n  name: mlp\n  hidden: [256, 128]\ndata:\n  name: glyphs\n  train_examples: 0\n"
         "  test_examples: 0\ntraining:\n  mode: sync\n  slots: 8\n  batch: 128\n  epochs: 2\n  seed: 1\n"
-        "  threads_per_slot: 1\n  optimizer:\n    name: sgd\n    learning_rate: 0.05\n    momentum: 0\n"
+        "  threads_per_slot: 1\n  augment:\n    shift: 0\n  optimizer:\n    name: sgd\n    learning_rate: 0.05\n    "
+        "momentum: 0\n"
         "    weight_decay: 0\n  schedule:\n    name: constant\ncluster:\n  shards: 1\n  workers: 2\n  lanes: 1\n"
         "  start_workers: 1\n  transport: ipc\ndurability:\n  mode: final\n");
 }
@@ -66,6 +67,7 @@ TEST_CASE("the digest changes with what decides the bits and with nothing else")
                                             "training.epochs=3",
                                             "training.max_steps=5",
                                             "training.threads_per_slot=2",
+                                            "training.augment.shift=2",
                                             "training.optimizer.learning_rate=0.06",
                                             "training.optimizer.momentum=0.5",
                                             "training.optimizer.weight_decay=0.1"};
