@@ -454,13 +454,28 @@ void Lead::send_assignment(SessionId id, Session& session, bool even_unchanged) 
 // ---- time and endings
 
 void Lead::on(const Tick& event) {
+  const auto slept = event.now - now_;
   now_ = event.now;
+  forgive_sleep(slept);
   if (is_over()) {
     return leave_when_told();
   }
   check_silence();
   if (!is_over()) {
     hand_out();
+  }
+}
+
+void Lead::forgive_sleep(Micros slept) {
+  // Time in which the lead itself did not run is nobody's silence: what they said meanwhile is still to be read.
+  if (slept <= std::min(config_.worker_silence.floor, config_.shard_silence.floor) / 2) {
+    return;
+  }
+  for (auto& [id, session] : sessions_) {
+    session.heard_at += slept;
+  }
+  for (auto& [id, lane] : lanes_) {
+    lane.heard_at += slept;
   }
 }
 

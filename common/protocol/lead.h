@@ -169,6 +169,7 @@ class Lead {
   void hand_out();
   void send_assignment(SessionId id, Session& session, bool even_unchanged);
   void send_plan(LaneId id, const LaneState& lane);
+  void forgive_sleep(Micros slept);
   void check_silence();
   void leave_when_told();
   void fail(std::string reason);

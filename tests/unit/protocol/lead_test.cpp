@@ -159,6 +159,19 @@ TEST_CASE("a session that the lead does not know is told to say hello") {
   CHECK(std::get<Refused>(answer->message).code == RefusalCode::unknown_session);
 }
 
+TEST_CASE("the time that the lead itself slept is nobody's silence") {
+  Fixture fixture(config(4));
+  fixture.train();
+  fixture.tick(60'000 * kMilli);
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  CHECK(fixture.lead.status().lost_workers == 0);
+  for (int i = 0; i < 1'000; ++i) {
+    fixture.tick(20 * kMilli);
+  }
+  CHECK(fixture.lead.phase() == Lead::Phase::failed);
+  CHECK(fixture.lead.status().lost_workers == 2);
+}
+
 TEST_CASE("one straggler costs each step the same, not each more than the one before") {
   constexpr Step kSteps = 60;
   Fixture fixture(config(kSteps));
