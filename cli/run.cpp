@@ -57,6 +57,18 @@ void check_faults(const RunOptions& options, const Job& job) {
   }
 }
 
+// Found out now rather than after hours of training.
+void check_summary_file(const std::string& file) {
+  if (file.empty()) {
+    return;
+  }
+  const auto folder = std::filesystem::absolute(file).parent_path();
+  if (std::filesystem::is_directory(file) || access(folder.c_str(), W_OK | X_OK) != 0) {
+    throw std::runtime_error("--summary " + file +
+                             ": no file can be written there; it must be a file in a folder that exists");
+  }
+}
+
 std::uint64_t epochs_of(const Job& job) {
   return (job.steps.steps + job.steps.steps_per_epoch - 1) / job.steps.steps_per_epoch;
 }
@@ -110,6 +122,7 @@ int run(const RunOptions& options) {
   try {
     const auto job = make_job(load_job(options.job, all_overrides(options)));
     check_faults(options, job);
+    check_summary_file(options.summary);
     const RunFolder folder(options.run_dir, job.spec.job);
     write_atomically(folder.job_file(), job.yaml);
     return run_cluster(job, options, folder);
