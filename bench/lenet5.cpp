@@ -6,6 +6,7 @@
 
 #include "bench/benchmark.h"
 #include "bench/local_cluster.h"
+#include "bench/process_use.h"
 #include "bench/spread.h"
 #include "bench/torch.h"
 #include "common/job/load.h"
@@ -28,6 +29,11 @@ constexpr const char* kJob =
     "momentum: 0.9, weight_decay: 0.0005}}\n"
     "cluster: {shards: 1, lanes: 1, workers: 1, transport: ipc}\n";
 
+struct Speed {
+  double images_per_second = 0;
+  double cpu_us = 0;  // processor time for an image, all processes and threads
+};
+
 std::vector<float> initial_weights(const Arena& arena, std::uint64_t seed) {
   std::vector<float> weights(arena.elements);
   for (std::uint32_t i = 0; i < arena.parameters.size(); ++i) {
@@ -38,7 +44,7 @@ std::vector<float> initial_weights(const Arena& arena, std::uint64_t seed) {
 }
 
 // The slots of the job's first step, forward and backward, again and again.
-double model_alone(const Job& job, double seconds) {
+Speed model_alone(const Job& job, double seconds) {
   const auto dataset = open_dataset(job.spec.data, "");
   Pipeline pipeline(*dataset, job.spec.training);
   std::vector<SlotExamples> slots;
@@ -57,33 +63,41 @@ double model_alone(const Job& job, double seconds) {
   train_step(0);
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
+  const auto cpu_begin = own_cpu_seconds();
   double elapsed = 0;
   std::uint64_t steps = 0;
   while (elapsed < seconds) {
     train_step(++steps);
     elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
   }
-  return static_cast<double>(steps * job.spec.training.batch) / elapsed;
+  const auto images = static_cast<double>(steps * job.spec.training.batch);
+  return {images / elapsed, 1e6 * (own_cpu_seconds() - cpu_begin) / images};
 }
 
-double cluster(const Job& job, double seconds, const Options& options) {
+Speed cluster(const Job& job, double seconds, const Options& options) {
   LocalCluster cluster(kJob, 1, false, options);
   cluster.wait_for_step(job.steps.steps_per_epoch + 1);  // every glyph has been drawn once
   const auto progressed = cluster.measure(seconds);
-  return static_cast<double>(progressed.steps * job.spec.training.batch) / progressed.seconds;
+  const auto images = static_cast<double>(progressed.steps * job.spec.training.batch);
+  return {images / progressed.seconds, 1e6 * (progressed.server_cpu_seconds + progressed.worker_cpu_seconds) / images};
 }
 
-Row row(const char* work, const std::vector<double>& rates, const std::vector<double>& alone) {
+Row row(const char* work, const std::vector<Speed>& speeds, const std::vector<Speed>& alone) {
+  std::vector<double> rates;
+  std::vector<double> cpu;
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < rates.size(); ++i) {
-    ratios.push_back(rates[i] / alone[i]);
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    rates.push_back(speeds[i].images_per_second);
+    cpu.push_back(speeds[i].cpu_us);
+    ratios.push_back(rates.back() / alone[i].images_per_second);
   }
   const auto ratio = spread_of(ratios);
   return {{"work", work},
           {"images_s", spread_of(rates).median},
           {"ratio_to_model_alone", ratio.median},
           {"ratio_min", ratio.least},
-          {"ratio_max", ratio.most}};
+          {"ratio_max", ratio.most},
+          {"cpu_us_per_image", spread_of(cpu).median}};
 }
 
 }  // namespace
@@ -91,16 +105,17 @@ Row row(const char* work, const std::vector<double>& rates, const std::vector<do
 Result lenet5(const Options& options) {
   const double seconds = options.seconds.value_or(kSeconds);
   const auto job = make_job(parse_job(kJob, "the benchmark's job"));
-  std::vector<double> alone;
-  std::vector<double> clusters;
-  std::vector<double> torches;
+  std::vector<Speed> alone;
+  std::vector<Speed> clusters;
+  std::vector<Speed> torches;
   for (unsigned i = 0; i < options.repetitions; ++i) {
-    const double before = model_alone(job, seconds / 4);
+    const auto before = model_alone(job, seconds / 4);
     clusters.push_back(cluster(job, seconds, options));
     if (const auto rate = torch_lenet5(seconds / 2)) {
-      torches.push_back(*rate);
+      torches.push_back({rate->images_per_second, rate->cpu_us});
     }
-    alone.push_back((before + model_alone(job, seconds / 4)) / 2);
+    const auto after = model_alone(job, seconds / 4);
+    alone.push_back({(before.images_per_second + after.images_per_second) / 2, (before.cpu_us + after.cpu_us) / 2});
   }
   Result result;
   result.how =
@@ -110,7 +125,9 @@ Result lenet5(const Options& options) {
       "and "
       "backward in this process on one thread, examples in memory, no update, half before and half after each run. "
       "Medians; "
-      "ratios with their least and most.";
+      "ratios with their least and most. cpu_us_per_image: processor time of all processes, the learning of weights "
+      "included "
+      "where there is an update; it hardly depends on how busy the machine is.";
   result.rows = {row("cluster", clusters, alone), row("model alone", alone, alone)};
   if (torches.size() == alone.size()) {
     result.how += " PyTorch: the same layers and optimizer, batch 128 in one piece, one thread.";

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -32,6 +33,12 @@ ProcessUse process_use(pid_t pid) {
   const auto ticks = std::stoull(fields[kUserTime]) + std::stoull(fields[kSystemTime]);
   return {static_cast<double>(ticks) / static_cast<double>(sysconf(_SC_CLK_TCK)),
           std::stoull(fields[kResident]) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))};
+}
+
+double own_cpu_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
 }
 
 }  // namespace ballast::bench

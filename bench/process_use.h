@@ -15,4 +15,7 @@ struct ProcessUse {
 // Throws std::runtime_error if there is no such process.
 ProcessUse process_use(pid_t pid);
 
+// Of the calling process, exactly.
+double own_cpu_seconds();
+
 }  // namespace ballast::bench

@@ -14,11 +14,12 @@
 #include <chrono>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "bench/process_use.h"
 
 namespace ballast::bench {
 
@@ -140,12 +141,6 @@ void receive_on(int fd, std::size_t array_bytes, std::uint64_t& count) {
   _exit(0);
 }
 
-double cpu_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
-}
-
 // Both sides do the same, so ours stands for two.
 RawRate rate_of(const std::uint64_t& sent, const std::uint64_t& received, std::size_t array_bytes, double seconds) {
   using Clock = std::chrono::steady_clock;
@@ -156,12 +151,12 @@ RawRate rate_of(const std::uint64_t& sent, const std::uint64_t& received, std::s
     std::this_thread::sleep_for(kStep);
   }
   const auto before = both_ways();
-  const auto cpu_before = cpu_seconds();
+  const auto cpu_before = own_cpu_seconds();
   const auto begin = Clock::now();
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   const double bytes = static_cast<double>(both_ways() - before) / 2;
   return {bytes / std::chrono::duration<double>(Clock::now() - begin).count(),
-          2 * (cpu_seconds() - cpu_before) / bytes};
+          2 * (own_cpu_seconds() - cpu_before) / bytes};
 }
 
 }  // namespace

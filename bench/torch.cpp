@@ -30,11 +30,11 @@ def step():
     optimizer.step()
 for _ in range(10):
     step()
-begin, steps = time.monotonic(), 0
+begin, cpu, steps = time.monotonic(), time.process_time(), 0
 while time.monotonic() - begin < float(sys.argv[1]):
     step()
     steps += 1
-print(128 * steps / (time.monotonic() - begin))
+print(128 * steps / (time.monotonic() - begin), 1e6 * (time.process_time() - cpu) / steps / 128)
 )py";
 
 struct ClosePipe {
@@ -43,16 +43,17 @@ struct ClosePipe {
 
 }  // namespace
 
-std::optional<double> torch_lenet5(double seconds) {
+std::optional<TorchSpeed> torch_lenet5(double seconds) {
   // The program has no single quote, so the shell takes it as it is.
   const std::string command = "OMP_NUM_THREADS=1 /usr/bin/python3 -c '" + std::string(kProgram) + "' " +
                               std::to_string(seconds) + " 2>/dev/null";
   const std::unique_ptr<std::FILE, ClosePipe> pipe(popen(command.c_str(), "r"));
-  double rate = 0;
-  if (!pipe || std::fscanf(pipe.get(), "%lf", &rate) != 1 || rate <= 0) {
+  TorchSpeed speed;
+  if (!pipe || std::fscanf(pipe.get(), "%lf %lf", &speed.images_per_second, &speed.cpu_us) != 2 ||
+      speed.images_per_second <= 0) {
     return std::nullopt;
   }
-  return rate;
+  return speed;
 }
 
 }  // namespace ballast::bench
