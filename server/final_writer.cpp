@@ -4,8 +4,8 @@ namespace ballast {
 
 StoreStatus FinalWriter::write_tensors(const FinishedRecord& end, const std::vector<ChunkContent>& chunks) {
   for (const auto& chunk : chunks) {
-    auto status = store_.write_tensor({end.timeline, end.step, TensorKind::weights, chunk.chunk},
-                                      std::as_bytes(chunk.weights));
+    auto status =
+        store_.write_tensor({end.timeline, end.step, TensorKind::weights, chunk.chunk}, std::as_bytes(chunk.weights));
     if (status.ok() && !chunk.momentum.empty()) {
       status = store_.write_tensor({end.timeline, end.step, TensorKind::momentum, chunk.chunk},
                                    std::as_bytes(chunk.momentum));

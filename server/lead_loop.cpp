@@ -154,7 +154,7 @@ void LeadLoop::tell_changes() {
   if (status.phase != told_phase_) {
     told_phase_ = status.phase;
     log_info("{} at step {} of {}{}", status.phase, status.step, status.steps,
-                 status.failure.empty() ? "" : ": " + status.failure);
+             status.failure.empty() ? "" : ": " + status.failure);
   }
   for (const auto& session : status.sessions) {
     const auto told = told_live_.find(session.session);

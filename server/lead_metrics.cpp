@@ -29,9 +29,9 @@ void LeadMetrics::update(const Status& status, const LeadWork& work) {
 
 void LeadMetrics::update_worker(const SessionStatus& session) {
   const auto known = workers_.find(session.name);
-  const auto& series =
-      known != workers_.end() ? known->second
-                              : workers_.emplace(session.name, LeadWorkerSeries(metrics_, session.name)).first->second;
+  const auto& series = known != workers_.end()
+                           ? known->second
+                           : workers_.emplace(session.name, LeadWorkerSeries(metrics_, session.name)).first->second;
   const auto seconds = [](std::uint64_t micros) { return static_cast<double>(micros) * 1e-6; };
   series.live->set(session.live ? 1 : 0);
   series.step->set(static_cast<double>(session.step));

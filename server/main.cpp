@@ -49,8 +49,8 @@ int main(int argc, char** argv) {
   ballast::block_stop_signals();
   const auto options = parse(argc, argv);
   try {
-    ballast::start_logging({"shard", std::to_string(options.shard), options.log_file,
-                            ballast::parse_log_level(options.log_level)});
+    ballast::start_logging(
+        {"shard", std::to_string(options.shard), options.log_file, ballast::parse_log_level(options.log_level)});
     const auto failure = serve(options);
     if (failure.empty()) {
       ballast::log_info("the job has finished");

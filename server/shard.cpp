@@ -31,9 +31,10 @@ void write_address_file(const std::string& path, const std::string& address) {
 
 void check_bind(const std::string& address, bool insecure) {
   if (!is_local_address(address) && !insecure) {
-    throw std::runtime_error("refusing to listen on " + address +
-                             ": anybody who reaches it could read and write the model, and keys are not built yet; bind "
-                             "tcp://127.0.0.1:PORT or ipc://PATH, or pass --insecure on a network you trust");
+    throw std::runtime_error(
+        "refusing to listen on " + address +
+        ": anybody who reaches it could read and write the model, and keys are not built yet; bind "
+        "tcp://127.0.0.1:PORT or ipc://PATH, or pass --insecure on a network you trust");
   }
 }
 

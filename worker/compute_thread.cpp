@@ -164,9 +164,8 @@ bool ComputeThread::train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& p
   countdown_.reset();
   const auto& training = job_.spec.training;
   const SlotTask task{step, sum.slot(), examples_of_step(training, job_.sizes.train, step), training.seed};
-  const auto batch = model_->train(task, examples.batch(), weights_, sum.leaf(), [&](std::size_t parameter) {
-    countdown_.parameter_ready(parameter, chunk_ready);
-  });
+  const auto batch = model_->train(task, examples.batch(), weights_, sum.leaf(),
+                                   [&](std::size_t parameter) { countdown_.parameter_ready(parameter, chunk_ready); });
   const auto& statistics = job_.arena.statistics();
   auto values = sum.leaf().subspan(statistics.offset, statistics.elements);
   std::fill(values.begin(), values.end(), 0.0F);
@@ -191,7 +190,8 @@ void ComputeThread::evaluate_now(const Evaluation& evaluation) {
     examples.features.resize(count * features);
     examples.labels.resize(count);
     for (std::uint32_t i = 0; i < count; ++i) {
-      examples.labels[i] = dataset_->read(Split::test, begin + i, std::span(examples.features).subspan(i * features, features));
+      examples.labels[i] =
+          dataset_->read(Split::test, begin + i, std::span(examples.features).subspan(i * features, features));
     }
     const auto batch = model_->evaluate(examples.batch(), weights_);
     result.loss_sum += batch.loss_sum;

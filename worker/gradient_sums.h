@@ -13,8 +13,8 @@
 
 namespace ballast {
 
-// Whole arenas of gradients, lent by number. A finished sum leaves in chunks, so an arena is free again when each of its
-// chunks has been given back. Thread-safe: the compute thread takes, the loop's thread gives back.
+// Whole arenas of gradients, lent by number. A finished sum leaves in chunks, so an arena is free again when each of
+// its chunks has been given back. Thread-safe: the compute thread takes, the loop's thread gives back.
 class GradientPool {
  public:
   GradientPool(const Arena& arena, std::size_t arenas);

@@ -72,8 +72,8 @@ int main(int argc, char** argv) {
   ballast::block_stop_signals();
   try {
     const auto options = parse(argc, argv);
-    ballast::start_logging({"worker", options.spec.name, options.spec.log_file,
-                            ballast::parse_log_level(options.spec.log_level)});
+    ballast::start_logging(
+        {"worker", options.spec.name, options.spec.log_file, ballast::parse_log_level(options.spec.log_level)});
     const auto fault = options.fault.empty() ? std::nullopt : std::optional(ballast::Fault::parse(options.fault));
     const auto metrics = ballast::serve_metrics(options.spec.metrics_address);
     ballast::WorkerLoop loop(options.spec, fault, metrics.get());

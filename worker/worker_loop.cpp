@@ -180,9 +180,9 @@ void WorkerLoop::carry_out(const worker::SendToLane& action) {
   const auto values = compute_->gradients().values(compute_->arena_of(action.payload));
   ++gradients_[action.payload].sends;
   metrics_.sent(chunk.bytes());
-  lane.send({}, encoder_.encode(action.message),
-            Borrowed{values.data() + chunk.offset, chunk.bytes(), {0, action.payload, nullptr, chunk.bytes()},
-                     &releases_});
+  lane.send(
+      {}, encoder_.encode(action.message),
+      Borrowed{values.data() + chunk.offset, chunk.bytes(), {0, action.payload, nullptr, chunk.bytes()}, &releases_});
 }
 
 void WorkerLoop::carry_out(const worker::Prepare& action) {
@@ -229,7 +229,8 @@ WorkerLayout WorkerLoop::layout(const std::string& fingerprint) const {
   const auto shards = static_cast<std::uint32_t>(lanes_.size()) / lanes_per_shard_;
   const auto owners = place(job_->arena, shards, lanes_per_shard_);
   for (const auto& chunk : job_->arena.chunks) {
-    layout.chunks.push_back({chunk.id, owners[chunk.id].shard * lanes_per_shard_ + owners[chunk.id].lane, chunk.bytes()});
+    layout.chunks.push_back(
+        {chunk.id, owners[chunk.id].shard * lanes_per_shard_ + owners[chunk.id].lane, chunk.bytes()});
   }
   return layout;
 }

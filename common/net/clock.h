@@ -9,7 +9,8 @@ namespace ballast {
 
 inline Micros monotonic_micros() {
   return static_cast<Micros>(
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
 }
 
 }  // namespace ballast

@@ -9,7 +9,8 @@
 
 namespace ballast {
 
-// The median and the median absolute deviation of the last observations; robust against the outliers it is there to find.
+// The median and the median absolute deviation of the last observations; robust against the outliers it is there to
+// find.
 class LearntDeadline {
  public:
   struct Bounds {

@@ -459,9 +459,8 @@ void Lane::report() {
   report.open_step = open_step_;
   report.missing = missing().words();
   report.planned = planned_until();
-  report.statistics.assign(
-      statistics_.begin(),
-      statistics_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(statistics_.size(), kMaxPlannedSteps)));
+  report.statistics.assign(statistics_.begin(), statistics_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                                                                          statistics_.size(), kMaxPlannedSteps)));
   for (const auto& [session, slots] : slots_by_session_) {
     report.slots_by_session.push_back({session, slots});
   }

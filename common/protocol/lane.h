@@ -46,8 +46,8 @@ namespace lane {
 
 struct FromWorker {
   SessionId session = 0;
-  const Message* message = nullptr;   // never null; valid during the call
-  PayloadId payload = kNoPayload;     // of a Push: the lane takes it over
+  const Message* message = nullptr;  // never null; valid during the call
+  PayloadId payload = kNoPayload;    // of a Push: the lane takes it over
   std::uint64_t payload_bytes = 0;
 };
 struct FromLead {

@@ -313,7 +313,7 @@ struct Status {
   std::uint64_t epoch = 0;  // whole epochs done
   Micros training = 0;      // spent since training began, until its end
   std::uint64_t examples = 0;
-  double train_loss = 0;  // mean over the examples of the last whole epoch, or of the steps so far in the first
+  double train_loss = 0;   // mean over the examples of the last whole epoch, or of the steps so far in the first
   double recent_loss = 0;  // mean over the last steps
   double test_loss = 0;
   double test_accuracy = 0;
@@ -326,9 +326,8 @@ struct Status {
   bool operator==(const Status&) const = default;
 };
 
-using Message =
-    std::variant<LaneHello, Pull, Push, LaneWelcome, Receipt, Weights, Gone, Stale, Refused, WorkerHello, Heartbeat,
-                 EvaluationResult, Goodbye, WorkerWelcome, Assign, ShardHello, LaneReport, Confirm, Plan, Persist, Finish,
-                 StatusRequest, Status>;
+using Message = std::variant<LaneHello, Pull, Push, LaneWelcome, Receipt, Weights, Gone, Stale, Refused, WorkerHello,
+                             Heartbeat, EvaluationResult, Goodbye, WorkerWelcome, Assign, ShardHello, LaneReport,
+                             Confirm, Plan, Persist, Finish, StatusRequest, Status>;
 
 }  // namespace ballast

@@ -21,8 +21,8 @@ struct Contribution {
   std::uint64_t bytes = 0;
 };
 
-// What waits, waits here and not in the transport, whose queue cannot be reordered: older steps first, then the earliest
-// layers' chunks, which the next forward pass needs first.
+// What waits, waits here and not in the transport, whose queue cannot be reordered: older steps first, then the
+// earliest layers' chunks, which the next forward pass needs first.
 class Outbox {
  public:
   explicit Outbox(LearntDeadline::Bounds retry) : receipt_time_(retry) {}

@@ -292,7 +292,8 @@ void Worker::on(const GradientReady& event) {
   auto& chunk = weights_[event.chunk];
   const auto lane = layout_.chunks[event.chunk].lane;
   const bool want_next = event.last_node && event.step == plan_.cursor() &&
-                         !plan_.standing_work(event.step + 1).empty() && !(chunk.asked && chunk.asked_version > event.step);
+                         !plan_.standing_work(event.step + 1).empty() &&
+                         !(chunk.asked && chunk.asked_version > event.step);
   if (want_next) {
     chunk.asked = true;
     chunk.asked_version = event.step + 1;
@@ -382,7 +383,8 @@ void Worker::on(const Tick& event) {
     lead_heard_at_ = now_;
   }
   if (lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
-    return stop("the lead (shard 0) has not been heard of for " + std::to_string((now_ - lead_heard_at_) / 1000) + " ms");
+    return stop("the lead (shard 0) has not been heard of for " + std::to_string((now_ - lead_heard_at_) / 1000) +
+                " ms");
   }
   if (!hello_said_ || (phase_ == Phase::hello && now_ - hello_at_ >= config_.hello_every)) {
     hello_said_ = true;
