@@ -152,7 +152,7 @@ Fate Cluster::fate(ProcessId from, ProcessId to, const Message& message) {
   if (!faulty()) {
     return fate;
   }
-  if (random_.chance(life_.faults.loss)) {
+  if (is_cut(from, to) || random_.chance(life_.faults.loss)) {
     fate.copies = 0;
   } else if (random_.chance(life_.faults.duplication)) {
     fate.copies = 2;
@@ -216,30 +216,77 @@ void Cluster::crash(ProcessId worker) {
   }
 }
 
+void Cluster::schedule_crash() {
+  schedule(random_.between(5'000, life_.faults.until), kNobody, [this] {
+    const auto live = live_workers();
+    if (!live.empty() && !lead_over_) {
+      crash(live[random_.between(0, live.size() - 1)]);
+      const auto worker = life_.workers[random_.between(0, life_.workers.size() - 1)];
+      schedule(now_ + random_.between(1'000, 120'000), kNobody, [this, worker] { join(worker); });
+    }
+  });
+}
+
+void Cluster::schedule_pause() {
+  schedule(random_.between(5'000, life_.faults.until), kNobody, [this] {
+    const auto live = live_workers();
+    if (!live.empty()) {
+      auto& worker = *processes_[live[random_.between(0, live.size() - 1)]];
+      worker.pause(now_ + random_.between(5'000, life_.faults.worker_pause));
+      ++faults_seen_;
+      if (traces()) {
+        say(worker.name() + " stands still");
+      }
+    }
+  });
+}
+
+void Cluster::schedule_cut() {
+  schedule(random_.between(2'000, life_.faults.until), kNobody, [this] {
+    const auto live = live_workers();
+    if (!live.empty()) {
+      const auto worker = live[random_.between(0, live.size() - 1)];
+      const auto peer = static_cast<ProcessId>(random_.between(kLead, life_.all_lanes()));
+      cut_until_[{worker, peer}] = now_ + random_.between(5'000, life_.faults.cut);
+      if (traces()) {
+        say("the link between " + processes_[worker]->name() + " and " + processes_[peer]->name() + " is cut");
+      }
+    }
+  });
+}
+
+void Cluster::schedule_stranger() {
+  schedule(random_.between(2'000, life_.faults.until), kNobody, [this] {
+    const SessionId session = kFirstStranger + random_.between(0, 5);
+    const auto lane = static_cast<std::uint32_t>(random_.between(0, life_.all_lanes()));
+    if (lane == life_.all_lanes()) {
+      if (lead_->alive()) {
+        lead_->receive_strange(session, strange_to_lead(random_));
+      }
+    } else if (lanes_[lane]->alive()) {
+      lanes_[lane]->receive_strange(session, random_.chance(0.8), strange_to_lane(random_, life_, lane));
+    }
+  });
+}
+
+bool Cluster::is_cut(ProcessId from, ProcessId to) const {
+  const auto link = cut_until_.find({std::max(from, to), std::min(from, to)});
+  return link != cut_until_.end() && now_ < link->second;
+}
+
 void Cluster::schedule_faults() {
   const auto& faults = life_.faults;
   for (std::uint32_t i = 0; i < faults.crashes; ++i) {
-    schedule(random_.between(5'000, faults.until), kNobody, [this] {
-      const auto live = live_workers();
-      if (!live.empty() && !lead_over_) {
-        crash(live[random_.between(0, live.size() - 1)]);
-        const auto worker = life_.workers[random_.between(0, life_.workers.size() - 1)];
-        schedule(now_ + random_.between(1'000, 120'000), kNobody, [this, worker] { join(worker); });
-      }
-    });
+    schedule_crash();
   }
   for (std::uint32_t i = 0; i < faults.worker_pauses; ++i) {
-    schedule(random_.between(5'000, faults.until), kNobody, [this] {
-      const auto live = live_workers();
-      if (!live.empty()) {
-        auto& worker = *processes_[live[random_.between(0, live.size() - 1)]];
-        worker.pause(now_ + random_.between(5'000, life_.faults.worker_pause));
-        ++faults_seen_;
-        if (traces()) {
-          say(worker.name() + " stands still");
-        }
-      }
-    });
+    schedule_pause();
+  }
+  for (std::uint32_t i = 0; i < faults.cuts; ++i) {
+    schedule_cut();
+  }
+  for (std::uint32_t i = 0; i < faults.strangers; ++i) {
+    schedule_stranger();
   }
   for (std::uint32_t i = 0; i < faults.shard_pauses; ++i) {
     schedule(random_.between(2'000, faults.until), kNobody, [this] {
@@ -314,7 +361,7 @@ bool Cluster::is_over() {
       if (!worker->alive()) {
         continue;
       }
-      if (!lead_died() && lead_->believes_in(worker->id())) {
+      if (!lead_died() && lead_->believes_in(worker->id()) && worker->paused_until() <= now_) {
         continue;  // the lead had to see to it that this one learns of the end
       }
       worker->excuse();

@@ -143,7 +143,12 @@ class Cluster {
   void schedule_tick(ProcessId process);
   void say_message(const Process& from, ProcessId to, const Message& message, std::uint32_t copies);
   void schedule_faults();
+  void schedule_crash();
+  void schedule_pause();
+  void schedule_cut();
+  void schedule_stranger();
   void schedule_death(Micros time);
+  [[nodiscard]] bool is_cut(ProcessId from, ProcessId to) const;
   void kill_shard(std::uint32_t shard);
   void pause_shard(std::uint32_t shard, Micros span);
   [[nodiscard]] Fate fate(ProcessId from, ProcessId to, const Message& message);
@@ -166,6 +171,7 @@ class Cluster {
   std::uint64_t sequence_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   std::map<std::pair<ProcessId, ProcessId>, Micros> last_arrival_;  // links keep their order
+  std::map<std::pair<ProcessId, ProcessId>, Micros> cut_until_;     // by worker and its peer
   std::vector<std::unique_ptr<Process>> processes_;
   LeadShell* lead_ = nullptr;
   std::vector<LaneShell*> lanes_;

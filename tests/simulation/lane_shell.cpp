@@ -71,6 +71,23 @@ void LaneShell::receive(ProcessId from, const Message& message, const std::optio
   require(answers_ == 1, "a push is not answered exactly once, at once");
 }
 
+void LaneShell::receive_strange(SessionId session, bool says_hello, const StrangeMessage& strange) {
+  if (says_hello) {
+    const Message hello = LaneHello{"stranger", "spec", "layout"};
+    step(lane::FromWorker{session, &hello, kNoPayload, 0});
+  }
+  PayloadId id = kNoPayload;
+  const auto held_before = held_.size();
+  if (const auto* push = std::get_if<Push>(&strange.message)) {
+    id = next_payload_++;
+    held_[id] = {push->chunk, push->step, push->node, {}};
+  }
+  refusals_ = 0;
+  step(lane::FromWorker{session, &strange.message, id, strange.payload_bytes});
+  require(refusals_ == 1, "a lane does not refuse a stranger's message");
+  require(held_.size() == held_before, "a lane keeps a stranger's payload");
+}
+
 void LaneShell::step(const lane::Event& event) {
   own_events_.push_back(event);
   while (!own_events_.empty()) {
@@ -97,6 +114,10 @@ HeldPayload LaneShell::take(PayloadId id) {
 // ---- actions
 
 void LaneShell::act(lane::SendToWorker& action) {
+  if (action.session >= kFirstStranger) {
+    refusals_ += std::holds_alternative<Refused>(action.message) || std::holds_alternative<Stale>(action.message);
+    return;
+  }
   auto& judge = cluster_.judge();
   if (const auto* receipt = std::get_if<Receipt>(&action.message)) {
     ++answers_;

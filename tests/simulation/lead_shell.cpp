@@ -41,6 +41,12 @@ void LeadShell::receive(ProcessId from, const Message& message, const std::optio
   step(lead::FromLane{cluster_.lane_name(from - 1), 1, &message});
 }
 
+void LeadShell::receive_strange(SessionId session, const Message& message) {
+  refusals_ = 0;
+  step(lead::FromWorker{session, &message});
+  require(refusals_ == 1, "the lead does not refuse a stranger's message");
+}
+
 bool LeadShell::believes_in(SessionId session) const {
   for (const auto& known : core_.status().sessions) {
     if (known.session == session) {
@@ -57,6 +63,11 @@ void LeadShell::step(const lead::Event& event) {
 }
 
 void LeadShell::act(lead::SendToWorker& action) {
+  if (action.session >= kFirstStranger) {
+    require(std::holds_alternative<Refused>(action.message), "the lead takes a stranger for a worker");
+    ++refusals_;
+    return;
+  }
   if (const auto* assign = std::get_if<Assign>(&action.message)) {
     cluster_.judge().assigned(action.session, *assign);
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {

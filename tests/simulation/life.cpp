@@ -11,7 +11,8 @@ namespace {
 void draw_job(LifeSpec& life, Random& random) {
   life.shards = static_cast<std::uint32_t>(random.between(2, 3));
   life.lanes = static_cast<std::uint32_t>(random.between(1, 2));
-  life.slots = static_cast<Slot>(random.chance(0.7) ? random.between(3, 6) : random.between(6, 9));
+  const bool is_big = random.chance(0.05);
+  life.slots = static_cast<Slot>(is_big ? random.between(9, 15) : random.between(3, random.chance(0.7) ? 6 : 9));
   life.steps = random.between(3, 8);
   life.steps_per_epoch = random.chance(0.7) ? random.between(2, 3) : random.between(4, 8);
   life.evaluation_item = static_cast<std::uint32_t>(random.between(5, 12));
@@ -36,7 +37,7 @@ void draw_chunks(LifeSpec& life, Random& random) {
 }
 
 void draw_workers(LifeSpec& life, Random& random) {
-  const auto count = random.between(1, 4);
+  const auto count = random.between(1, random.chance(0.05) ? 9 : 4);
   life.start_workers = static_cast<std::uint32_t>(random.between(1, count));
   for (std::uint64_t i = 0; i < count; ++i) {
     LifeWorker worker;
@@ -66,11 +67,14 @@ void draw_faults(LifeSpec& life, Random& random) {
   faults.slow_delay = random.between(5'000, 60'000);
   faults.crashes = random.chance(0.35) ? static_cast<std::uint32_t>(random.between(1, 3)) : 0;
   faults.worker_pauses = random.chance(0.4) ? static_cast<std::uint32_t>(random.between(1, 3)) : 0;
-  faults.worker_pause = random.between(10'000, 250'000);
+  faults.worker_pause = random.chance(0.9) ? random.between(10'000, 250'000) : 3'000'000;
+  faults.cuts = random.chance(0.25) ? static_cast<std::uint32_t>(random.between(1, 3)) : 0;
+  faults.cut = random.between(20'000, 300'000);
+  faults.strangers = random.chance(0.25) ? static_cast<std::uint32_t>(random.between(1, 20)) : 0;
   faults.shard_pauses = random.chance(0.25) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
   faults.shard_pause = 150'000;
   faults.lead_pauses = random.chance(0.15) ? 1 : 0;
-  faults.lead_pause = 100'000;
+  faults.lead_pause = random.chance(0.7) ? 100'000 : 1'600'000;
   faults.death = random.chance(0.05);
 }
 

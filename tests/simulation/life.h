@@ -19,11 +19,14 @@ struct Faults {
   Micros slow_delay = 0;
   std::uint32_t crashes = 0;  // of workers: state lost, a new session after a while
   std::uint32_t worker_pauses = 0;
-  Micros worker_pause = 0;  // at most
+  Micros worker_pause = 0;      // at most
+  std::uint32_t cuts = 0;       // of the link between one worker and one lane or the lead, both ways
+  Micros cut = 0;               // at most
+  std::uint32_t strangers = 0;  // messages to lanes and lead that no honest worker sends
   std::uint32_t shard_pauses = 0;
   Micros shard_pause = 0;  // at most; together with losses still below the lead's patience with shards
   std::uint32_t lead_pauses = 0;
-  Micros lead_pause = 0;  // at most
+  Micros lead_pause = 0;  // at most; may exceed its own patience with shards, not theirs with it
   bool death = false;     // one shard dies for good: the job must end, naming it
 };
 

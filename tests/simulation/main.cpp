@@ -22,7 +22,8 @@
 namespace ballast::simulation {
 namespace {
 
-constexpr unsigned kHangSeconds = 20;  // of wall time; a life takes some milliseconds
+constexpr unsigned kHangSeconds = 8;          // of wall time; a life takes some milliseconds
+constexpr std::uint64_t kEnoughLives = 2000;  // to speak of shares
 constexpr std::size_t kTraceTail = 100;
 
 struct Options {
@@ -37,19 +38,20 @@ struct Options {
 struct Fact {
   const char* name;
   bool LifeFacts::*member;
+  double least = 0;  // share of lives, in percent: with fewer the lives prove nothing about it
 };
 constexpr Fact kFacts[] = {
-    {"a superseded node", &LifeFacts::superseded},
-    {"a version gone", &LifeFacts::gone},
-    {"an older version served", &LifeFacts::served_older},
-    {"backup work", &LifeFacts::backup},
-    {"a retry", &LifeFacts::retry},
-    {"a lost worker", &LifeFacts::lost_worker},
-    {"a late joiner", &LifeFacts::late_join},
-    {"a deferred reply", &LifeFacts::deferred},
-    {"a duplicate", &LifeFacts::duplicate},
-    {"waiting for factors", &LifeFacts::waited_for_factors},
-    {"a shard's death", &LifeFacts::death},
+    {"a superseded node", &LifeFacts::superseded, 1},
+    {"a version gone", &LifeFacts::gone, 1},
+    {"an older version served", &LifeFacts::served_older, 1},
+    {"backup work", &LifeFacts::backup, 1},
+    {"a retry", &LifeFacts::retry, 1},
+    {"a lost worker", &LifeFacts::lost_worker, 1},
+    {"a late joiner", &LifeFacts::late_join, 1},
+    {"a deferred reply", &LifeFacts::deferred, 1},
+    {"a duplicate", &LifeFacts::duplicate, 1},
+    {"waiting for factors", &LifeFacts::waited_for_factors, 1},
+    {"a shard's death", &LifeFacts::death, 1},
     {"an end unheard by a worker given up", &LifeFacts::unheard_end},
     {"no fault at all", &LifeFacts::calm},
 };
@@ -190,7 +192,8 @@ void report_violation(std::uint64_t seed, const std::string& text) {
   std::printf("\nreplay it with: ballast-simulate --seed %llu --trace\n", static_cast<unsigned long long>(seed));
 }
 
-void report(const Options& options, const Shared& shared, double seconds) {
+// Whether everything that matters has happened often enough.
+bool report(const Options& options, const Shared& shared, double seconds) {
   Tally all;
   for (unsigned job = 0; job < options.jobs; ++job) {
     const auto& tally = shared.tallies[job];
@@ -207,9 +210,15 @@ void report(const Options& options, const Shared& shared, double seconds) {
               static_cast<unsigned long long>(all.lives), static_cast<unsigned long long>(options.first_seed), seconds,
               60 * static_cast<double>(all.lives) / std::max(seconds, 0.001), static_cast<double>(all.events) / lives,
               static_cast<double>(all.time) / lives / 1000, static_cast<unsigned long long>(all.longest / 1000));
+  bool enough = true;
   for (std::size_t i = 0; i < kFactCount; ++i) {
-    std::printf("  %5.1f %% with %s\n", 100 * static_cast<double>(all.facts[i]) / lives, kFacts[i].name);
+    const double share = 100 * static_cast<double>(all.facts[i]) / lives;
+    const bool rare = all.lives >= kEnoughLives && share < kFacts[i].least;
+    std::printf("  %5.1f %% with %s%s\n", share, kFacts[i].name,
+                rare ? "  -- too rare: the faults need another mix" : "");
+    enough = enough && !rare;
   }
+  return enough;
 }
 
 int simulate(const Options& options) {
@@ -239,8 +248,8 @@ int simulate(const Options& options) {
       result = 1;
     }
   }
-  report(options, shared, wall_seconds() - start);
-  return result;
+  const bool enough = report(options, shared, wall_seconds() - start);
+  return enough ? result : 1;
 }
 
 int run_one(const Options& options) {

@@ -11,6 +11,7 @@
 #include "common/protocol/lead.h"
 #include "common/protocol/worker.h"
 #include "tests/simulation/cluster.h"
+#include "tests/simulation/strangers.h"
 
 namespace ballast::simulation {
 
@@ -20,6 +21,9 @@ class LeadShell : public Process {
 
   void tick() override;
   void receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) override;
+
+  // From a session that has not said hello.
+  void receive_strange(SessionId session, const Message& message);
 
   [[nodiscard]] const Lead& core() const { return core_; }
   // Whether the lead counts the session among the living.
@@ -33,6 +37,7 @@ class LeadShell : public Process {
   void act(lead::Stop& action);
 
   Lead core_;
+  std::uint32_t refusals_ = 0;  // of the strange message in hand
 };
 
 class LaneShell : public Process {
@@ -41,6 +46,9 @@ class LaneShell : public Process {
 
   void tick() override;
   void receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) override;
+
+  // From a session whose hello, if it said one, was well; the message is not.
+  void receive_strange(SessionId session, bool says_hello, const StrangeMessage& message);
 
   [[nodiscard]] const Lane& core() const { return core_; }
   [[nodiscard]] bool has_heard_lead() const { return heard_lead_; }
@@ -79,7 +87,8 @@ class LaneShell : public Process {
   PayloadId next_payload_ = 1;
   std::map<ChunkId, Chunk> chunks_;
   bool heard_lead_ = false;
-  std::uint32_t answers_ = 0;  // to the push in hand
+  std::uint32_t answers_ = 0;   // to the push in hand
+  std::uint32_t refusals_ = 0;  // of the strange message in hand
   std::deque<lane::Event> own_events_;
 };
 

@@ -1,0 +1,22 @@
+// Messages that no honest worker sends: each must be answered with a refusal, and must change nothing.
+#pragma once
+
+#include "common/protocol/messages.h"
+#include "tests/simulation/life.h"
+#include "tests/simulation/random.h"
+
+namespace ballast::simulation {
+
+// Sessions from here on are strangers'.
+inline constexpr SessionId kFirstStranger = 1'000'000;
+
+struct StrangeMessage {
+  Message message;
+  std::uint64_t payload_bytes = 0;
+};
+
+// To a lane; never a hello.
+StrangeMessage strange_to_lane(Random& random, const LifeSpec& life, std::uint32_t lane);
+Message strange_to_lead(Random& random);
+
+}  // namespace ballast::simulation
