@@ -328,6 +328,9 @@ void Lead::on(const FromWorker& event) {
     on_evaluation(event.session, *result);
   } else if (std::holds_alternative<Goodbye>(*event.message)) {
     on_goodbye(event.session, session);
+  } else {
+    emit(SendToWorker{event.session, Refused{RefusalCode::wrong_target,
+                                             "the lead takes hellos, heartbeats, results and goodbyes from workers"}});
   }
 }
 
@@ -477,6 +480,7 @@ void Lead::forgive_sleep(Micros slept) {
   for (auto& [id, lane] : lanes_) {
     lane.heard_at += slept;
   }
+  over_since_ += slept;
 }
 
 void Lead::check_silence() {

@@ -172,6 +172,23 @@ TEST_CASE("the time that the lead itself slept is nobody's silence") {
   CHECK(fixture.lead.status().lost_workers == 2);
 }
 
+TEST_CASE("a lead that slept after the end still answers who missed it") {
+  Fixture fixture(config(4));
+  fixture.train();
+  fixture.lane(ShardHello{{0, 0}, 1, 1, 2, "spec", "layout", "here"}, 2);
+  REQUIRE(fixture.lead.phase() == Lead::Phase::failed);
+  CHECK(find<lead::Stop>(fixture.tick(60'000 * kMilli)) == nullptr);
+  const auto actions = fixture.beat(1);
+  const auto* answer = find<lead::SendToWorker>(actions);
+  REQUIRE(answer != nullptr);
+  CHECK(std::holds_alternative<Finish>(answer->message));
+  bool stopped = false;
+  for (int i = 0; i < 20 && !stopped; ++i) {
+    stopped = find<lead::Stop>(fixture.tick(10 * kMilli)) != nullptr;
+  }
+  CHECK(stopped);
+}
+
 TEST_CASE("one straggler costs each step the same, not each more than the one before") {
   constexpr Step kSteps = 60;
   Fixture fixture(config(kSteps));
