@@ -120,6 +120,9 @@ void LeadLoop::feed(const lead::Event& event) {
 }
 
 void LeadLoop::carry_out(const lead::SendToWorker& action) {
+  if (std::holds_alternative<Refused>(action.message)) {
+    metrics_.refused();
+  }
   router_.send(session_routing_id(action.session), encoder_.encode(action.message));
 }
 

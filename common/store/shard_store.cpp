@@ -158,23 +158,6 @@ StoreResult<std::vector<ChunkId>> ShardStore::list_chunks(Timeline timeline, Ste
   return chunks;
 }
 
-StoreStatus ShardStore::erase_other_tensors(Timeline timeline, Step step) {
-  WriteBatch others;
-  for (const auto kind : {TensorKind::weights, TensorKind::momentum}) {
-    const auto scanned = store_->scan(std::string(to_string(kind)) + "/", [&](std::string_view key, auto) {
-      const auto parsed = parse_tensor_key(key);
-      if (parsed && (parsed->timeline != timeline || parsed->step != step)) {
-        others.erase(std::string(key));
-      }
-      return true;
-    });
-    if (!scanned.ok()) {
-      return scanned;
-    }
-  }
-  return others.operations().empty() ? StoreStatus{} : store_->write(others, Sync::no);
-}
-
 // ---- ledger
 
 StoreStatus ShardStore::write_ledger_timeline(const TimelineRecord& timeline) {

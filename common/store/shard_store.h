@@ -36,12 +36,10 @@ class ShardStore {
   [[nodiscard]] StoreResult<std::optional<TimelineRecord>> timeline() const;
 
   // The final weights: all tensors in any order and from any thread, then write_finished, which makes them and the
-  // word durable at once. A crash before it leaves tensors without the word: they are written again.
+  // word durable at once. A crash before it leaves tensors without the word.
   StoreStatus write_tensor(const TensorKey& key, std::span<const std::byte> bytes);
   StoreStatus write_finished(const FinishedRecord& finished);
   [[nodiscard]] StoreResult<std::optional<FinishedRecord>> finished() const;
-  // Deletes the tensors of every other (timeline, step): what an interrupted attempt left behind.
-  StoreStatus erase_other_tensors(Timeline timeline, Step step);
 
   [[nodiscard]] StoreResult<std::optional<std::string>> read_tensor(const TensorKey& key) const;
   // The chunks there are, ascending.
