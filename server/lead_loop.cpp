@@ -10,7 +10,7 @@ namespace {
 
 constexpr Micros kTick = 20'000;
 constexpr Micros kTelling = 250'000;
-constexpr Micros kClientPatience = 3'000'000;  // a status client unseen for so long has gone
+constexpr Micros kClientPatience = 3'000'000;  // a status client unseen for so long has gone; nor do we stay longer
 constexpr int kMessagesPerTurn = 256;
 
 }  // namespace
@@ -38,9 +38,12 @@ std::string LeadLoop::run() {
   return failure_;
 }
 
-// The one who watches the job is told how it ended before the lead goes.
+// The one who watches the job is told how it ended before the lead goes. One who asks again and again and never says
+// that it is the last time (`ballast status` in a loop) must not keep the process for ever.
 bool LeadLoop::a_client_waits() const {
-  return client_seen_at_ != 0 && !client_done_ && monotonic_micros() - client_seen_at_ < kClientPatience;
+  const auto now = monotonic_micros();
+  return client_seen_at_ != 0 && !client_done_ && now - client_seen_at_ < kClientPatience &&
+         now - stopped_at_ < kClientPatience;
 }
 
 void LeadLoop::turn(Poll& poll) {
@@ -147,6 +150,7 @@ void LeadLoop::carry_out(const lead::WriteLedger& action) {
 
 void LeadLoop::carry_out(const lead::Stop& action) {
   stopped_ = true;
+  stopped_at_ = monotonic_micros();
   failure_ = action.failure;
 }
 

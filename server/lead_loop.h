@@ -51,6 +51,7 @@ class LeadLoop {
   Micros next_tick_ = 0;
   Micros next_telling_ = 0;
   bool stopped_ = false;
+  Micros stopped_at_ = 0;
   std::string failure_;
 
   Micros client_seen_at_ = 0;
