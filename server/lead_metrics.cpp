@@ -1,11 +1,28 @@
 #include "server/lead_metrics.h"
 
+#include <string_view>
+
 namespace ballast {
 
 void LeadMetrics::update(const Status& status, const LeadWork& work) {
   std::size_t live = 0;
   for (const auto& session : status.sessions) {
     live += session.live ? 1 : 0;
+  }
+  // A worker that was started again has several sessions of one name, in no order: the live one speaks for it.
+  std::map<std::string_view, SessionStatus> workers;
+  for (const auto& session : status.sessions) {
+    const auto [worker, is_new] = workers.try_emplace(session.name, session);
+    if (is_new) {
+      continue;
+    }
+    const auto slots = worker->second.slots + session.slots;
+    if (session.live) {
+      worker->second = session;
+    }
+    worker->second.slots = slots;
+  }
+  for (const auto& [name, session] : workers) {
     update_worker(session);
   }
   series_.sessions->set(static_cast<double>(live));
