@@ -43,8 +43,7 @@ struct Setup {
     return make_model(spec, shape, arena, threads);
   }
   // The gradients of one slot, in an arena that began as `before` everywhere.
-  std::vector<float> gradients(Model& model, const SlotTask& task, const Batch& batch,
-                                             float before = 0) const {
+  std::vector<float> gradients(Model& model, const SlotTask& task, const Batch& batch, float before = 0) const {
     std::vector<float> result(arena.elements, before);
     model.train(task, batch, weights, result, [](std::size_t) {});
     return result;
