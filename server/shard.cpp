@@ -1,6 +1,8 @@
 #include "server/shard.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -23,9 +25,11 @@ void require_ok(const StoreStatus& status) {
 // Whole or not at all: who waits for the file never reads half an address.
 void write_address_file(const std::string& path, const std::string& address) {
   const auto temporary = path + ".new";
-  std::ofstream(temporary) << address << '\n';
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    throw std::runtime_error("cannot write the address file " + path);
+  std::ofstream out(temporary);
+  out << address << '\n';
+  out.close();
+  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
+    throw std::runtime_error("cannot write the address file " + path + ": " + std::strerror(errno));
   }
 }
 
