@@ -49,9 +49,6 @@ class ComputeThread {
   [[nodiscard]] std::uint32_t arena_of(PayloadId id) const {
     return static_cast<std::uint32_t>((id - 1) / job_.arena.chunks.size());
   }
-  [[nodiscard]] ChunkId chunk_of(PayloadId id) const {
-    return static_cast<ChunkId>((id - 1) % job_.arena.chunks.size());
-  }
 
  private:
   struct Training {
