@@ -64,6 +64,12 @@ bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame) {
   return true;
 }
 
+// Why an address is not taken: ZeroMQ says of one that is none only that it is invalid.
+std::string reason(const zmq::error_t& error) {
+  const bool is_none = error.num() == EINVAL || error.num() == EPROTONOSUPPORT;
+  return std::string(error.what()) + (is_none ? "; addresses are tcp://HOST:PORT or ipc://PATH" : "");
+}
+
 }  // namespace
 
 Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptions& options)
@@ -151,7 +157,7 @@ std::string Router::bind(const std::string& address) {
     raw().set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
     raw().bind(address);
   } catch (const zmq::error_t& error) {
-    throw std::runtime_error("cannot bind " + address + ": " + error.what());
+    throw std::runtime_error("cannot bind " + address + ": " + reason(error));
   }
   return raw().get(zmq::sockopt::last_endpoint);
 }
@@ -168,7 +174,7 @@ void Dealer::connect(const std::string& address) {
     raw().set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
     raw().connect(address);
   } catch (const zmq::error_t& error) {
-    throw std::runtime_error("cannot connect to " + address + ": " + error.what());
+    throw std::runtime_error("cannot connect to " + address + ": " + reason(error));
   }
 }
 
