@@ -38,6 +38,11 @@ bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
     emit(SendToLane{event.lane, event.incarnation, Refused{RefusalCode::wrong_job, std::move(text)}});
     return false;
   };
+  if (hello.lane != event.lane || hello.incarnation != event.incarnation) {
+    return refuse("the hello names shard " + number(hello.lane.shard) + ", lane " + number(hello.lane.lane) +
+                  ", but came from the connection of shard " + number(event.lane.shard) + ", lane " +
+                  number(event.lane.lane) + ", or of another of its lives");
+  }
   if (hello.spec_digest != config_.spec_digest || hello.layout_digest != config_.layout_digest) {
     return refuse("shard " + number(hello.lane.shard) + " was started with another job file than the lead's");
   }
@@ -101,7 +106,8 @@ void Lead::on(const LedgerFailed& event) { fail("the lead's ledger cannot be wri
 
 void Lead::on_report(const FromLane& event, const LaneReport& report) {
   const auto known = lanes_.find(event.lane);
-  if (known == lanes_.end() || known->second.incarnation != report.incarnation) {
+  if (known == lanes_.end() || known->second.incarnation != event.incarnation || report.lane != event.lane ||
+      report.incarnation != event.incarnation) {
     return;
   }
   auto& lane = known->second;
@@ -338,9 +344,9 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
   if (is_over()) {
     return emit(SendToWorker{id, Finish{timeline_, work_.open(), failure_}});
   }
-  if (!sessions_.contains(id) && sessions_.size() >= kMaxSessions) {
+  if (!sessions_.contains(id) && !make_room_for_session()) {
     return emit(
-        SendToWorker{id, Refused{RefusalCode::too_many, "the job has had " + number(kMaxSessions) + " sessions"}});
+        SendToWorker{id, Refused{RefusalCode::too_many, "the job has " + number(kMaxSessions) + " live sessions"}});
   }
   auto& session =
       sessions_.try_emplace(id, Session{{}, false, false, false, 0, LearntDeadline(config_.worker_silence), {}, {}})
@@ -353,6 +359,24 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
   if (phase_ != Phase::assembling) {
     emit(SendToWorker{id, welcome()});
   }
+}
+
+// On preemptible machines a job sees more workers than it can remember: the one dead for longest is forgotten.
+bool Lead::make_room_for_session() {
+  if (sessions_.size() < kMaxSessions) {
+    return true;
+  }
+  auto oldest = sessions_.end();
+  for (auto session = sessions_.begin(); session != sessions_.end(); ++session) {
+    if (!session->second.live && (oldest == sessions_.end() || session->second.heard_at < oldest->second.heard_at)) {
+      oldest = session;
+    }
+  }
+  if (oldest == sessions_.end()) {
+    return false;
+  }
+  sessions_.erase(oldest);
+  return true;
 }
 
 WorkerWelcome Lead::welcome() const {

@@ -151,6 +151,7 @@ class Lead {
   void on_report(const lead::FromLane& event, const LaneReport& report);
   void on_statistics(const std::vector<StepStatistics>& statistics);
   void on_worker_hello(SessionId session, const WorkerHello& hello);
+  bool make_room_for_session();
   void on_heartbeat(SessionId id, Session& session, const Heartbeat& beat);
   void on_evaluation(SessionId session, const EvaluationResult& result);
   void on_goodbye(SessionId id, Session& session);

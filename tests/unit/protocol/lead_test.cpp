@@ -133,6 +133,37 @@ TEST_CASE("a shard of another job is refused with the reason") {
   }
 }
 
+TEST_CASE("a hello from another connection than it names is refused, while assembling and while training") {
+  for (const bool trains : {false, true}) {
+    Fixture fixture(config(4));
+    if (trains) {
+      fixture.train();
+    }
+    const auto phase = fixture.lead.phase();
+    const Message hello = ShardHello{{0, 0}, 1, 1, 777, "spec", "layout", "there"};
+    for (const auto& [lane, incarnation] :
+         {std::pair{LaneId{999, 7}, Incarnation{777}}, std::pair{LaneId{0, 0}, Incarnation{778}}}) {
+      const auto actions = fixture.lead.step(lead::FromLane{lane, incarnation, &hello});
+      REQUIRE(find<lead::SendToLane>(actions) != nullptr);
+      CHECK(std::holds_alternative<Refused>(find<lead::SendToLane>(actions)->message));
+      CHECK(find<lead::WriteLedger>(actions) == nullptr);
+      CHECK(fixture.lead.phase() == phase);
+    }
+  }
+}
+
+TEST_CASE("workers may come and go without end: the longest dead make room") {
+  Fixture fixture(config(4));
+  fixture.train();
+  for (SessionId session = 10; session < 10 + kMaxSessions + 5; ++session) {
+    const auto actions = fixture.worker(session, WorkerHello{"passing"});
+    REQUIRE(find<lead::SendToWorker>(actions) != nullptr);
+    CHECK(std::holds_alternative<WorkerWelcome>(find<lead::SendToWorker>(actions)->message));
+    fixture.worker(session, Goodbye{"leaving"});
+  }
+  CHECK(fixture.lead.status().sessions.size() <= kMaxSessions);
+}
+
 TEST_CASE("a shard that comes back without its state ends the job, named") {
   Fixture fixture(config(4));
   fixture.train();
