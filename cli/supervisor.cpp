@@ -96,6 +96,10 @@ void Supervisor::on_server_ended(const Member& server, const Ended& ended) {
   if (stage_ == Stage::stopping || stage_ == Stage::doubtful) {
     return;
   }
+  if (stage_ == Stage::leaving && !ended.exit.good()) {
+    progress_.line(server.name() + " " + describe(ended.exit) + ", after the job's end was durable");
+    return;
+  }
   if (ended.exit.good()) {
     if (stage_ == Stage::binding) {
       return fail(end_of(server, ended));
