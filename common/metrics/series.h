@@ -33,7 +33,7 @@ struct LaneSeries {
   HistogramHandle sum, apply, persist;
 };
 
-// What one lane says of one worker. Metrics::remove("worker", name) ends the series of a worker that has gone.
+// What one lane says of one worker.
 struct LaneWorkerSeries {
   LaneWorkerSeries(Metrics* metrics, std::uint32_t lane, const std::string& worker);
 
