@@ -12,7 +12,7 @@ namespace ballast {
 
 namespace {
 
-constexpr Micros kTick = 20'000;
+constexpr Micros kTick = 50'000;
 constexpr int kMessagesPerTurn = 64;  // of one socket, so that no peer keeps the others waiting
 
 LaneConfig with_address(LaneConfig config, const std::string& address) {

@@ -8,7 +8,7 @@ namespace ballast {
 
 namespace {
 
-constexpr Micros kTick = 20'000;
+constexpr Micros kTick = 50'000;
 constexpr Micros kTelling = 250'000;
 constexpr Micros kClientPatience = 3'000'000;  // a status client unseen for so long has gone; nor do we stay longer
 constexpr int kMessagesPerTurn = 256;
