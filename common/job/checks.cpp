@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "common/job/steps.h"
 #include "common/job/words.h"
 
 namespace ballast {
@@ -27,6 +31,12 @@ class JobChecks {
     }
     batch_divides();
     has_an_end();
+    held_out_examples();
+    validation_is_there();
+    momentum_for_nesterov();
+    schedule();
+    one_clip();
+    copies();
     enough_workers();
   }
 
@@ -159,6 +169,104 @@ class JobChecks {
     if (readable({"training.epochs", "training.max_steps"}) && !spec_.training.epochs && !spec_.training.max_steps) {
       mistakes_.add(place_of({"training.batch", "training.slots"}), "training",
                     "the job would never end; set training.epochs or training.max_steps (or both)");
+    }
+  }
+
+  void held_out_examples() {
+    const std::uint32_t held_out = spec_.data.validation_examples;
+    if (held_out == 0 || !readable({"data.name", "data.train_examples", "data.validation_examples"})) {
+      return;
+    }
+    const SplitSizes sizes = split_sizes(spec_.data);
+    if (sizes.train == 0) {
+      mistakes_.add(place_of({"data.validation_examples", "data.train_examples"}), "data.validation_examples",
+                    std::to_string(held_out) + " of " + std::to_string(sizes.validation) +
+                        " train examples leave none to train on; lower it or raise data.train_examples");
+    } else if (readable({"training.batch"}) && sizes.train < spec_.training.batch) {
+      mistakes_.add(place_of({"data.validation_examples", "training.batch", "data.train_examples"}),
+                    "data.validation_examples",
+                    std::to_string(held_out) + " leaves " + std::to_string(sizes.train) +
+                        " examples to train on, fewer than training.batch (" + std::to_string(spec_.training.batch) +
+                        "); lower one of the two or raise data.train_examples");
+    }
+  }
+
+  void validation_is_there() {
+    if (spec_.data.validation_examples > 0 || !readable({"data.validation_examples"})) {
+      return;
+    }
+    const std::string remedy = " goes by the accuracy on held-out examples; set data.validation_examples, or remove it";
+    if (spec_.training.keep_best) {
+      refuse("training.keep_best", "true" + remedy);
+    }
+    if (spec_.training.early_stop.patience > 0) {
+      refuse("training.early_stop.patience", std::to_string(spec_.training.early_stop.patience) + remedy);
+    } else if (spec_.training.early_stop.min_delta > 0 && readable({"training.early_stop.patience"})) {
+      refuse("training.early_stop.min_delta",
+             "means nothing without training.early_stop.patience; set that too, or remove it");
+    }
+  }
+
+  void momentum_for_nesterov() {
+    const auto& optimizer = spec_.training.optimizer;
+    if (optimizer.name == "sgd" && optimizer.nesterov && optimizer.momentum == 0 &&
+        readable({"training.optimizer.name", "training.optimizer.momentum"})) {
+      mistakes_.add(
+          place_of({"training.optimizer.nesterov", "training.optimizer.momentum"}), "training.optimizer.nesterov",
+          "true without a momentum changes nothing; set training.optimizer.momentum (e.g. 0.9), or remove it");
+    }
+  }
+
+  void schedule() {
+    const auto& schedule = spec_.training.schedule;
+    if ((schedule.name == "step" || schedule.name == "exponential") && !schedule.decay_steps &&
+        readable({"training.schedule.name", "training.schedule.decay_steps"})) {
+      refuse("training.schedule.name", "'" + schedule.name + "' decays every training.schedule.decay_steps; set them");
+    }
+    if (schedule.warmup_steps == 0 ||
+        !readable({"training.schedule.warmup_steps", "training.epochs", "training.max_steps", "training.batch",
+                   "data.name", "data.train_examples", "data.validation_examples"})) {
+      return;
+    }
+    const bool ends = spec_.training.epochs || spec_.training.max_steps;
+    const auto steps = plan_steps(spec_.training, split_sizes(spec_.data).train).steps;
+    if (ends && steps > 0 && schedule.warmup_steps > steps) {
+      mistakes_.add(place_of({"training.schedule.warmup_steps", "training.max_steps", "training.epochs"}),
+                    "training.schedule.warmup_steps",
+                    std::to_string(schedule.warmup_steps) + " is more than the job's " + std::to_string(steps) +
+                        " steps, so the learning rate would never be reached; lower it or train longer");
+    }
+  }
+
+  void one_clip() {
+    const auto& clip = spec_.training.clip;
+    std::vector<std::string> given;
+    for (const auto& [name, limit] : {std::pair("value", &clip.value), std::pair("tensor_norm", &clip.tensor_norm),
+                                      std::pair("global_norm", &clip.global_norm)}) {
+      if (limit->has_value()) {
+        given.push_back(std::string("training.clip.") + name);
+      }
+    }
+    if (given.size() > 1) {
+      mistakes_.add(place_of({given.back(), given.front()}), given.back(),
+                    "one way to clip is allowed, but " + listed(given) + " are given; keep one of them");
+    }
+  }
+
+  void copies() {
+    const auto& durability = spec_.durability;
+    if (durability.mode != "snapshot" ||
+        !readable({"durability.mode", "durability.copy_to", "durability.s3_endpoint"})) {
+      return;
+    }
+    const bool to_s3 = durability.copy_to.starts_with("s3://");
+    if (to_s3 && durability.s3_endpoint.empty()) {
+      refuse("durability.copy_to", shown(durability.copy_to) +
+                                       " needs to know where the storage is; set durability.s3_endpoint, e.g. "
+                                       "https://s3.eu-central-1.amazonaws.com");
+    } else if (!to_s3 && !durability.s3_endpoint.empty()) {
+      mistakes_.add(place_of({"durability.s3_endpoint", "durability.copy_to"}), "durability.s3_endpoint",
+                    "means nothing without a bucket; set durability.copy_to: s3://bucket/prefix, or remove it");
     }
   }
 

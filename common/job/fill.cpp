@@ -134,6 +134,23 @@ bool is_endpoint(std::string_view text) {
          (text.starts_with(kIpc) && text.size() > kIpc.size());
 }
 
+bool is_copy_target(std::string_view text) {
+  constexpr std::string_view kS3 = "s3://";
+  if (text.starts_with(kS3)) {
+    return text.size() > kS3.size() && text[kS3.size()] != '/';
+  }
+  return text.find("://") == std::string_view::npos;
+}
+
+bool is_http_url(std::string_view text) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (text.starts_with(scheme)) {
+      return text.size() > scheme.size() && text[scheme.size()] != '/' && text.find(' ') == std::string_view::npos;
+    }
+  }
+  return false;
+}
+
 void check_rule(const std::string& text, TextRule rule) {
   const bool printable =
       std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; });
@@ -152,6 +169,20 @@ void check_rule(const std::string& text, TextRule rule) {
   if (rule == TextRule::endpoint && !is_endpoint(text)) {
     throw Unfit{shown(text) + " is no address; allowed: tcp://host:port, e.g. tcp://10.0.0.5:7070, or ipc://path"};
   }
+  if (rule == TextRule::copy_target && !is_copy_target(text)) {
+    throw Unfit{shown(text) + " is no place for copies; allowed: a folder, or s3://bucket/prefix"};
+  }
+  if (rule == TextRule::http_url && !is_http_url(text)) {
+    throw Unfit{shown(text) + " is no address; allowed: http://host[:port] or https://host[:port]"};
+  }
+}
+
+bool truth(const YamlNode& node) {
+  const std::string& text = scalar(node, "true or false");
+  if (node.quoted || (text != "true" && text != "false")) {
+    throw Unfit{shown(text) + " is neither true nor false; allowed: true, false"};
+  }
+  return text == "true";
 }
 
 std::string free_text(const YamlNode& node, const Key& key) {
@@ -234,9 +265,15 @@ class Filler {
 
   void operator()(std::monostate /*none*/) const { throw Unfit{"is not built yet; remove it"}; }
   void operator()(std::string* text) const { *text = free_text(node_, key_); }
+  void operator()(bool* flag) const { *flag = truth(node_); }
   void operator()(Mode* mode) const {
     check_choice(scalar(node_, "text"), key_);
     *mode = Mode::sync;
+  }
+  void operator()(NonFinite* reaction) const {
+    const std::string& text = scalar(node_, "text");
+    check_choice(text, key_);
+    *reaction = text == "skip" ? NonFinite::skip : text == "rollback" ? NonFinite::rollback : NonFinite::halt;
   }
   void operator()(std::uint32_t* number) const { *number = static_cast<std::uint32_t>(whole_number(node_, key_)); }
   void operator()(std::uint64_t* number) const { *number = whole_number(node_, key_); }
@@ -245,6 +282,7 @@ class Filler {
     *number = static_cast<std::uint32_t>(whole_number(node_, key_));
   }
   void operator()(std::optional<std::uint64_t>* number) const { *number = whole_number(node_, key_); }
+  void operator()(std::optional<double>* number) const { *number = real_number(node_, key_); }
   void operator()(std::vector<std::uint32_t>* list) const {
     *list = number_list(node_, key_, kMaxHiddenLayers, "[256, 128]");
   }

@@ -14,7 +14,8 @@ std::vector<Section> job_sections() {
       {"training.augment", "How training examples are changed at random, anew in every epoch; never test examples."},
       {"training.optimizer", "How a step's mean gradient changes the weights."},
       {"training.schedule", "How the learning rate changes over the steps."},
-      {"training.clip", "Limits on gradients."},
+      {"training.clip", "Limits on a step's mean gradient, before the optimizer sees it; at most one of them."},
+      {"training.early_stop", "When a job ends before its last step."},
       {"cluster",
        "How many processes there are and how they talk. Nothing here changes the result: the same job on 1 worker or "
        "12 gives the same bits."},
@@ -107,6 +108,16 @@ std::vector<Key> data_keys(DataSpec& data) {
        .only_with = {"data.name", {"mnist", "glyphs"}},
        .identity = true,
        .default_note = "mnist: all 10,000; glyphs: 4,000"},
+      {.path = "data.validation_examples",
+       .target = &data.validation_examples,
+       .description =
+           "The last ones of `data.train_examples`, held out to validate with: an epoch trains on the others",
+       .unit = "examples",
+       .minimum = 0,
+       .maximum = 1000000,
+       .only_with = {"data.name", {"mnist", "glyphs"}},
+       .identity = true,
+       .default_note = "`0`: none"},
   };
 }
 
@@ -160,6 +171,28 @@ std::vector<Key> training_keys(TrainingSpec& training) {
        .minimum = 1,
        .maximum = 256,
        .identity = true},
+      {.path = "training.init_from",
+       .target = &training.init_from,
+       .description = "A safetensors file with the initial value of every parameter, read by the servers",
+       .identity = true,
+       .default_note = "drawn from the seed"},
+      {.path = "training.non_finite",
+       .target = &training.non_finite,
+       .description = "What happens at a step whose gradient has an infinity or a NaN: `halt` fails the job and names "
+                      "slot and parameter; `skip` leaves weights and optimizer state as they are; `rollback` goes back "
+                      "to the newest snapshot and leaves out all steps from there through this one",
+       .choices = {"halt", "skip", "rollback"}},
+      {.path = "training.evaluate_every_epochs",
+       .target = &training.evaluate_every_epochs,
+       .description = "Epochs from one evaluation to the next; the end of the job is always evaluated",
+       .unit = "epochs",
+       .minimum = 1,
+       .maximum = 1000000,
+       .only_with = {"data.name", {"mnist", "glyphs"}},
+       .identity = true},
+      {.path = "training.keep_best",
+       .target = &training.keep_best,
+       .description = "Keep the snapshot with the best validation accuracy, however old it grows"},
       {.path = "training.augment.shift",
        .target = &training.augment.shift,
        .description = "Images are moved by up to so many pixels in each direction; the edge is repeated",
@@ -172,16 +205,20 @@ std::vector<Key> training_keys(TrainingSpec& training) {
 }
 
 std::vector<Key> optimizer_keys(OptimizerSpec& optimizer) {
+  const OnlyWith sgd = {"training.optimizer.name", {"sgd"}};
+  const OnlyWith adam = {"training.optimizer.name", {"adam", "adamw"}};
+  const OnlyWith rmsprop = {"training.optimizer.name", {"rmsprop"}};
   return {
       {.path = "training.optimizer.name",
        .target = &optimizer.name,
-       .description = "`sgd`: stochastic gradient descent with momentum and weight decay, as PyTorch defines it",
-       .choices = {"sgd"},
-       .not_built = {"adam", "adamw", "adagrad", "lars", "lamb"},
+       .description = "Stochastic gradient descent, or one that scales each element by what its gradients were; all as "
+                      "PyTorch defines them (formulas: common/numeric/optimizer.h)",
+       .choices = {"sgd", "adam", "adamw", "adagrad", "rmsprop"},
+       .not_built = {"lars", "lamb"},
        .identity = true},
       {.path = "training.optimizer.learning_rate",
        .target = &optimizer.learning_rate,
-       .description = "Step size",
+       .description = "Step size, before the schedule's factor",
        .minimum = 1e-12,
        .maximum = 1000,
        .identity = true},
@@ -190,10 +227,54 @@ std::vector<Key> optimizer_keys(OptimizerSpec& optimizer) {
        .description = "Share of the previous update that is kept",
        .minimum = 0,
        .maximum = 0.999999,
+       .only_with = {"training.optimizer.name", {"sgd", "rmsprop"}},
+       .identity = true},
+      {.path = "training.optimizer.nesterov",
+       .target = &optimizer.nesterov,
+       .description = "Momentum that looks ahead (Nesterov's)",
+       .only_with = sgd,
+       .identity = true},
+      {.path = "training.optimizer.beta1",
+       .target = &optimizer.beta1,
+       .description = "Share of the running mean of gradients that is kept at each step",
+       .minimum = 0,
+       .maximum = 0.999999,
+       .only_with = adam,
+       .identity = true},
+      {.path = "training.optimizer.beta2",
+       .target = &optimizer.beta2,
+       .description = "Share of the running mean of squared gradients that is kept at each step",
+       .minimum = 0,
+       .maximum = 0.999999,
+       .only_with = adam,
+       .identity = true},
+      {.path = "training.optimizer.alpha",
+       .target = &optimizer.alpha,
+       .description = "Share of the running mean of squared gradients that is kept at each step",
+       .minimum = 0,
+       .maximum = 0.999999,
+       .only_with = rmsprop,
+       .identity = true},
+      {.path = "training.optimizer.epsilon",
+       .target = &optimizer.epsilon,
+       .description = "Added to the root that updates are divided by",
+       .minimum = 1e-20,
+       .maximum = 1,
+       .only_with = {"training.optimizer.name", {"adam", "adamw", "adagrad", "rmsprop"}},
+       .identity = true,
+       .default_note = "adagrad: `1e-10`; others: `1e-08`"},
+      {.path = "training.optimizer.initial_accumulator",
+       .target = &optimizer.initial_accumulator,
+       .description = "What each sum of squared gradients begins with",
+       .minimum = 0,
+       .maximum = 1000000,
+       .only_with = {"training.optimizer.name", {"adagrad"}},
        .identity = true},
       {.path = "training.optimizer.weight_decay",
        .target = &optimizer.weight_decay,
-       .description = "Pull of weights towards zero, added to the gradient; biases are left alone",
+       .description =
+           "Pull of weights towards zero; biases are left alone. With `adamw` weights shrink by learning rate "
+           "times decay (decoupled), with all others decay times weight is added to the gradient (L2)",
        .minimum = 0,
        .maximum = 1,
        .identity = true},
@@ -201,21 +282,82 @@ std::vector<Key> optimizer_keys(OptimizerSpec& optimizer) {
 }
 
 std::vector<Key> schedule_keys(ScheduleSpec& schedule) {
+  const std::string name = "training.schedule.name";
   return {
-      {.path = "training.schedule.name",
+      {.path = name,
        .target = &schedule.name,
-       .description = "`constant`: the learning rate of every step is `training.optimizer.learning_rate`",
-       .choices = {"constant"},
-       .not_built = {"exponential", "step", "cosine"},
+       .description = "The factor of the learning rate: always 1, multiplied by `decay_rate` every `decay_steps` steps "
+                      "(`step`) or evenly over them (`exponential`), or along half a cosine down to `final_rate`",
+       .choices = {"constant", "step", "exponential", "cosine"},
        .identity = true},
       {.path = "training.schedule.decay_steps",
-       .description = "Steps between two decays, or until the end of a cosine",
-       .unit = "steps"},
-      {.path = "training.schedule.decay_rate", .description = "Factor of each decay"},
+       .target = &schedule.decay_steps,
+       .description = "Steps between two decays, or from the end of the warm-up to the end of the cosine",
+       .unit = "steps",
+       .minimum = 1,
+       .maximum = 1e12,
+       .only_with = {name, {"step", "exponential", "cosine"}},
+       .identity = true,
+       .default_note = "cosine: until the job's last step"},
+      {.path = "training.schedule.decay_rate",
+       .target = &schedule.decay_rate,
+       .description = "Factor of each decay",
+       .minimum = 1e-6,
+       .maximum = 1,
+       .only_with = {name, {"step", "exponential"}},
+       .identity = true},
       {.path = "training.schedule.warmup_steps",
-       .description = "First steps, over which the learning rate rises from 0",
-       .unit = "steps"},
-      {.path = "training.clip.global_norm", .description = "Largest norm of a step's whole gradient"},
+       .target = &schedule.warmup_steps,
+       .description = "First steps, over which the learning rate rises along a line from 0; the schedule begins after "
+                      "them",
+       .unit = "steps",
+       .minimum = 0,
+       .maximum = 1e12,
+       .identity = true},
+      {.path = "training.schedule.final_rate",
+       .target = &schedule.final_rate,
+       .description = "The cosine's smallest factor, which holds from its end on",
+       .minimum = 0,
+       .maximum = 1,
+       .only_with = {name, {"cosine"}},
+       .identity = true},
+  };
+}
+
+std::vector<Key> clip_keys(ClipSpec& clip) {
+  const auto limit = [](const std::string& name, std::optional<double>& target, const std::string& description) {
+    return Key{.path = "training.clip." + name,
+               .target = &target,
+               .description = description,
+               .minimum = 1e-12,
+               .maximum = 1e12,
+               .identity = true};
+  };
+  return {
+      limit("value", clip.value, "Largest magnitude of an element; larger ones are cut to it"),
+      limit("tensor_norm", clip.tensor_norm,
+            "Largest Euclidean norm of one parameter's gradient; a larger gradient is scaled down to it"),
+      limit("global_norm", clip.global_norm,
+            "Largest Euclidean norm of the whole gradient, over all shards; a larger one is scaled down to it"),
+  };
+}
+
+std::vector<Key> early_stop_keys(EarlyStopSpec& early_stop) {
+  return {
+      {.path = "training.early_stop.patience",
+       .target = &early_stop.patience,
+       .description = "Evaluations without a better validation accuracy after which the job ends",
+       .unit = "evaluations",
+       .minimum = 0,
+       .maximum = 1000000,
+       .identity = true,
+       .default_note = "`0`: never"},
+      {.path = "training.early_stop.min_delta",
+       .target = &early_stop.min_delta,
+       .description = "By how much validation accuracy (0 to 1) must exceed the best so far to count as better",
+       .minimum = 0,
+       .maximum = 1,
+       .identity = true},
   };
 }
 
@@ -250,19 +392,51 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
        .description = "What the processes of `ballast run` talk over: `ipc` (sockets in the run's folder) or `tcp` "
                       "(loopback)",
        .choices = {"ipc", "tcp"}},
+      {.path = "cluster.patience",
+       .target = &cluster.patience,
+       .description = "How long the job waits for a shard or a lead that is gone, before it fails",
+       .unit = "seconds",
+       .minimum = 1,
+       .maximum = 604800},
   };
 }
 
 std::vector<Key> durability_keys(DurabilitySpec& durability) {
+  const OnlyWith snapshot = {"durability.mode", {"snapshot"}};
   return {
       {.path = "durability.mode",
        .target = &durability.mode,
-       .description = "`final`: the job's identity and its final weights; a shard that dies takes the job back to its "
-                      "start",
-       .choices = {"final"},
-       .not_built = {"snapshot", "journal"}},
-      {.path = "durability.every_steps", .description = "Steps between two snapshots", .unit = "steps"},
-      {.path = "durability.keep", .description = "Snapshots that are kept", .unit = "snapshots"},
+       .description = "`snapshot`: weights and optimizer state at regular steps and at the end; a process that dies "
+                      "takes the job back to the newest. `final`: the final weights alone; a shard that dies takes the "
+                      "job back to its start",
+       .choices = {"snapshot", "final"},
+       .not_built = {"journal"}},
+      {.path = "durability.every_steps",
+       .target = &durability.every_steps,
+       .description = "Steps between two snapshots; fewer lose less when a server dies and write more",
+       .unit = "steps",
+       .minimum = 1,
+       .maximum = 1000000000,
+       .only_with = snapshot},
+      {.path = "durability.keep",
+       .target = &durability.keep,
+       .description = "Complete snapshots that are kept; older ones are deleted",
+       .unit = "snapshots",
+       .minimum = 1,
+       .maximum = 1000,
+       .only_with = snapshot},
+      {.path = "durability.copy_to",
+       .target = &durability.copy_to,
+       .description =
+           "Where each complete snapshot is copied to, so that the loss of a disk is not the loss of the job",
+       .rule = TextRule::copy_target,
+       .only_with = snapshot,
+       .default_note = "no copies"},
+      {.path = "durability.s3_endpoint",
+       .target = &durability.s3_endpoint,
+       .description = "Address of the S3-compatible storage of an `s3://` copy",
+       .rule = TextRule::http_url,
+       .only_with = snapshot},
   };
 }
 
@@ -286,6 +460,8 @@ Schema job_schema(JobSpec& spec) {
   append(schema.keys, training_keys(spec.training));
   append(schema.keys, optimizer_keys(spec.training.optimizer));
   append(schema.keys, schedule_keys(spec.training.schedule));
+  append(schema.keys, clip_keys(spec.training.clip));
+  append(schema.keys, early_stop_keys(spec.training.early_stop));
   append(schema.keys, cluster_keys(spec.cluster));
   append(schema.keys, durability_keys(spec.durability));
   return schema;

@@ -52,6 +52,8 @@ JobSpec parse_job(std::string_view text, const std::string& label, std::span<con
   const auto unreadable = fill(schema, given, mistakes);
   check_job(schema, spec, given, unreadable, mistakes);
   mistakes.throw_if_any();
+  // Written out, so that a job that gives the usual value is the same job as one that leaves it away.
+  spec.training.optimizer.epsilon = epsilon_of(spec.training.optimizer);
   return spec;
 }
 

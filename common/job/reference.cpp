@@ -47,6 +47,10 @@ std::string text_rule(TextRule rule) {
       return "`tcp://host:port` or `ipc://path`";
     case TextRule::host_port:
       return "`host:port`";
+    case TextRule::copy_target:
+      return "folder or `s3://bucket/prefix`";
+    case TextRule::http_url:
+      return "`http://host:port` or `https://host`";
     case TextRule::printable:
       break;
   }
@@ -80,7 +84,12 @@ std::string allowed(const Key& key) {
     return "list of 1 to " + std::to_string(kMaxParameters) + " parameters; 1 to " + std::to_string(kMaxDimensions) +
            " dimensions each";
   }
-  return (std::holds_alternative<double*>(key.target) ? "number, " : "whole number, ") + range;
+  if (std::holds_alternative<bool*>(key.target)) {
+    return "`true`, `false`";
+  }
+  const bool real =
+      std::holds_alternative<double*>(key.target) || std::holds_alternative<std::optional<double>*>(key.target);
+  return (real ? "number, " : "whole number, ") + range;
 }
 
 std::string default_text(const Key& key) {
@@ -145,6 +154,13 @@ std::string configuration_reference() {
 - At least one of `training.epochs` and `training.max_steps` is given; the job ends with whichever comes first.
 - `mlp` and `lenet5` need `mnist` or `glyphs`; `emulated` needs `none`, and exactly one of `model.preset` and
   `model.parameters`.
+- `data.validation_examples` leaves at least `training.batch` examples to train on; `training.keep_best` and
+  `training.early_stop` need it.
+- `training.optimizer.nesterov` needs a momentum.
+- `training.schedule.decay_steps` is given with `step` and `exponential`. `training.schedule.warmup_steps` is at most the
+  job's steps.
+- At most one key of `training.clip` is given.
+- `durability.copy_to: s3://...` and `durability.s3_endpoint` are given together.
 - `cluster.start_workers` is at most `cluster.workers`.
 - A model has at most 4294967296 floats (16 GiB).
 

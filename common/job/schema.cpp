@@ -32,6 +32,18 @@ std::string parameters_text(const std::vector<EmulatedParameter>& parameters) {
   return "[" + text + "]";
 }
 
+const char* non_finite_name(NonFinite reaction) {
+  switch (reaction) {
+    case NonFinite::skip:
+      return "skip";
+    case NonFinite::rollback:
+      return "rollback";
+    case NonFinite::halt:
+      break;
+  }
+  return "halt";
+}
+
 template <class T>
 std::string optional_text(const std::optional<T>& value) {
   return value ? std::to_string(*value) : std::string();
@@ -53,12 +65,15 @@ std::string value_text(const Key& key) {
       Overloaded{
           [](std::monostate) { return std::string(); },
           [](const std::string* text) { return text->empty() ? std::string() : yaml_quoted(*text); },
+          [](const bool* flag) { return std::string(*flag ? "true" : "false"); },
           [](const Mode* /*mode*/) { return std::string("sync"); },
+          [](const NonFinite* reaction) { return std::string(non_finite_name(*reaction)); },
           [](const std::uint32_t* number) { return std::to_string(*number); },
           [](const std::uint64_t* number) { return std::to_string(*number); },
           [](const double* number) { return number_text(*number); },
           [](const std::optional<std::uint32_t>* number) { return optional_text(*number); },
           [](const std::optional<std::uint64_t>* number) { return optional_text(*number); },
+          [](const std::optional<double>* number) { return *number ? number_text(**number) : std::string(); },
           [](const std::vector<std::uint32_t>* list) { return list->empty() ? std::string() : shape_text(*list); },
           [](const std::vector<EmulatedParameter>* list) {
             return list->empty() ? std::string() : parameters_text(*list);

@@ -13,12 +13,12 @@
 namespace ballast {
 
 // The member of the bound spec that a key fills; std::monostate for a key that is not built yet.
-using Target = std::variant<std::monostate, std::string*, Mode*, std::uint32_t*, std::uint64_t*, double*,
-                            std::optional<std::uint32_t>*, std::optional<std::uint64_t>*, std::vector<std::uint32_t>*,
-                            std::vector<EmulatedParameter>*>;
+using Target = std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, std::uint32_t*, std::uint64_t*,
+                            double*, std::optional<std::uint32_t>*, std::optional<std::uint64_t>*,
+                            std::optional<double>*, std::vector<std::uint32_t>*, std::vector<EmulatedParameter>*>;
 
 // What text a key of free text takes.
-enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port };
+enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port, copy_target, http_url };
 
 // A key that means something only where another key has one of these values.
 struct OnlyWith {

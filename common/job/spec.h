@@ -10,6 +10,13 @@ namespace ballast {
 
 enum class Mode : std::uint8_t { sync };
 
+// What happens at a step whose gradient has an infinity or a NaN.
+enum class NonFinite : std::uint8_t {
+  halt,      // the job fails and names slot and parameter
+  skip,      // the step leaves weights and optimizer state as they are
+  rollback,  // the job goes back to its newest snapshot, and the step is skipped from then on
+};
+
 struct EmulatedParameter {
   std::string name;
   std::vector<std::uint32_t> shape;
@@ -33,17 +40,48 @@ struct DataSpec {
   std::string path;                  // mnist: folder of the idx files; empty = $BALLAST_DATA, then the cache folder
   std::uint32_t train_examples = 0;  // glyphs: 0 = 20000; mnist: 0 = all; emulated: examples of an epoch
   std::uint32_t test_examples = 0;   // glyphs: 0 = 4000; mnist: 0 = all
+  // The last of the train examples above, held out: an epoch trains on the others. mnist, glyphs; 0 = none
+  std::uint32_t validation_examples = 0;
 };
 
+// training.optimizer: what the values mean exactly, stands in common/numeric/optimizer.h
 struct OptimizerSpec {
-  std::string name = "sgd";
+  std::string name = "sgd";  // sgd | adam | adamw | adagrad | rmsprop
   double learning_rate = 0.01;
-  double momentum = 0;
-  double weight_decay = 0;
+  double momentum = 0;                 // sgd, rmsprop
+  bool nesterov = false;               // sgd
+  double beta1 = 0.9;                  // adam, adamw
+  double beta2 = 0.999;                // adam, adamw
+  double alpha = 0.99;                 // rmsprop
+  std::optional<double> epsilon = {};  // adam, adamw, rmsprop, adagrad; none only in specs that no file gave
+  double initial_accumulator = 0;      // adagrad
+  double weight_decay = 0;             // adamw: decoupled; all others: added to the gradient
 };
 
+// The given epsilon, or the optimizer's usual one: adagrad 1e-10, all others 1e-8.
+inline double epsilon_of(const OptimizerSpec& optimizer) {
+  return optimizer.epsilon.value_or(optimizer.name == "adagrad" ? 1e-10 : 1e-8);
+}
+
+// training.schedule: the formulas stand in common/job/schedule.h
 struct ScheduleSpec {
-  std::string name = "constant";
+  std::string name = "constant";                  // constant | step | exponential | cosine
+  std::optional<std::uint64_t> decay_steps = {};  // step and exponential need it; cosine: none = until the job's end
+  double decay_rate = 0.1;                        // step, exponential
+  std::uint64_t warmup_steps = 0;                 // any
+  double final_rate = 0;                          // cosine: the smallest factor
+};
+
+// training.clip: at most one
+struct ClipSpec {
+  std::optional<double> value;        // of each element of the gradient
+  std::optional<double> tensor_norm;  // of each parameter's gradient
+  std::optional<double> global_norm;  // of the whole gradient
+};
+
+struct EarlyStopSpec {
+  std::uint32_t patience = 0;  // evaluations without improvement; 0: the job never stops early
+  double min_delta = 0;        // of accuracy, that counts as improvement
 };
 
 // training.augment: how training examples are changed at random, anew in every epoch
@@ -60,8 +98,14 @@ struct TrainingSpec {
   std::uint64_t seed = 1;
   std::uint32_t threads_per_slot = 1;  // a part of the arithmetic: it changes bits
   AugmentSpec augment;
+  std::string init_from;  // safetensors file with the initial weights, read by servers; empty = drawn from the seed
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
+  ClipSpec clip;
+  NonFinite non_finite = NonFinite::halt;
+  std::uint32_t evaluate_every_epochs = 1;  // and at the end of the job
+  bool keep_best = false;                   // the snapshot with the best validation accuracy
+  EarlyStopSpec early_stop;
 };
 
 struct ClusterSpec {
@@ -70,10 +114,15 @@ struct ClusterSpec {
   std::uint32_t lanes = 1;
   std::uint32_t start_workers = 1;  // training starts when so many workers have said hello
   std::string transport = "ipc";    // of `ballast run`: ipc | tcp
+  std::uint32_t patience = 600;     // seconds to wait for a shard or a lead that is gone, before the job fails
 };
 
 struct DurabilitySpec {
-  std::string mode = "final";  // final: the identity and the final weights (snapshot, journal: not built)
+  std::string mode = "snapshot";    // snapshot | final: the identity and the final weights (journal: not built)
+  std::uint32_t every_steps = 200;  // snapshot: steps between two
+  std::uint32_t keep = 2;           // snapshot: complete ones that are kept
+  std::string copy_to;              // folder or s3://bucket/prefix for copies of complete snapshots; empty = none
+  std::string s3_endpoint;          // where an s3:// copy goes, e.g. https://s3.example.org
 };
 
 struct JobSpec {

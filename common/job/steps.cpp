@@ -11,9 +11,7 @@ std::uint32_t fewer(std::uint32_t wanted, std::uint32_t most) { return wanted ==
 
 std::uint32_t or_default(std::uint32_t wanted, std::uint32_t usual) { return wanted == 0 ? usual : wanted; }
 
-}  // namespace
-
-SplitSizes split_sizes(const DataSpec& data) {
+SplitSizes whole_splits(const DataSpec& data) {
   if (data.name == "mnist") {
     return {fewer(data.train_examples, kMnist.train), fewer(data.test_examples, kMnist.test)};
   }
@@ -21,6 +19,15 @@ SplitSizes split_sizes(const DataSpec& data) {
     return {or_default(data.train_examples, kGlyphs.train), or_default(data.test_examples, kGlyphs.test)};
   }
   return {or_default(data.train_examples, kNone.train), kNone.test};
+}
+
+}  // namespace
+
+SplitSizes split_sizes(const DataSpec& data) {
+  SplitSizes sizes = whole_splits(data);
+  sizes.validation = std::min(data.validation_examples, sizes.train);
+  sizes.train -= sizes.validation;
+  return sizes;
 }
 
 }  // namespace ballast

@@ -11,12 +11,14 @@ namespace ballast {
 
 // Examples of the train and test split as the job counts them; known without reading the data.
 struct SplitSizes {
-  std::uint32_t train = 0;
+  std::uint32_t train = 0;  // that an epoch trains on: without those held out
   std::uint32_t test = 0;
+  std::uint32_t validation = 0;  // held out: they follow the `train` first ones in the train split
 };
 
 // mnist: 60000 and 10000, or as few as the job says; glyphs: 20000 and 4000, or as many as the job says;
-// none: 1000000, or as many as the job says, and no test split.
+// none: 1000000, or as many as the job says, and no test split. data.validation_examples of the train split are held
+// out; all of them at most.
 SplitSizes split_sizes(const DataSpec& data);
 
 struct StepPlan {

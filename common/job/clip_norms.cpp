@@ -1,0 +1,40 @@
+#include "common/job/clip_norms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/arena/pieces.h"
+
+namespace ballast {
+namespace {
+
+bool descends(const Chunk& chunk) { return chunk.group == Group::decay || chunk.group == Group::no_decay; }
+
+}  // namespace
+
+ClipNorms clip_norms(const ClipSpec& clip, const Arena& arena) {
+  ClipNorms norms;
+  if (!clip.global_norm && !clip.tensor_norm) {
+    return norms;
+  }
+  norms.limit = clip.global_norm ? *clip.global_norm : *clip.tensor_norm;
+  norms.count = clip.global_norm ? 1 : static_cast<std::uint32_t>(arena.parameters.size());
+  norms.of_chunk.resize(arena.chunks.size());
+  for (const auto& chunk : arena.chunks) {
+    auto& of_chunk = norms.of_chunk[chunk.id];
+    if (descends(chunk) && clip.global_norm) {
+      of_chunk = {0};
+    } else if (descends(chunk)) {
+      for (const auto& piece : pieces_of(arena, chunk)) {
+        of_chunk.push_back(piece.parameter);
+      }
+    }
+  }
+  return norms;
+}
+
+float clip_scale(double limit, double sum) {
+  return static_cast<float>(std::min(1.0, limit / (std::sqrt(sum) + 1e-6)));
+}
+
+}  // namespace ballast

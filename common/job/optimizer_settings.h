@@ -1,0 +1,15 @@
+// The job's optimizer in the terms of common/numeric.
+#pragma once
+
+#include "common/arena/parameter.h"
+#include "common/job/spec.h"
+#include "common/numeric/optimizer.h"
+
+namespace ballast {
+
+// For the parameters of a group that is descended (decay or no_decay): weight decay is for Group::decay alone.
+// `training.clip.value` is contained; clipping by norm comes with each step's factors. Throws std::invalid_argument for
+// an optimizer that does not exist (no parsed job names one). Thread-safe.
+OptimizerSettings optimizer_settings(const TrainingSpec& training, Group group);
+
+}  // namespace ballast
