@@ -4,11 +4,11 @@
 
 namespace ballast {
 
-EvaluationBoard::EvaluationBoard(Version version, std::uint32_t examples, std::uint32_t examples_per_item)
-    : version_(version) {
+EvaluationBoard::EvaluationBoard(Split split, Version version, std::uint32_t examples, std::uint32_t examples_per_item)
+    : split_(split), version_(version) {
   for (std::uint32_t begin = 0; begin < examples; begin += examples_per_item) {
     Item item;
-    item.evaluation = {static_cast<std::uint32_t>(items_.size()), version, begin,
+    item.evaluation = {split, static_cast<std::uint32_t>(items_.size()), version, begin,
                        std::min(examples, begin + examples_per_item)};
     items_.push_back(item);
   }
@@ -47,7 +47,8 @@ std::optional<Evaluation> EvaluationBoard::held_by(SessionId session) const {
 }
 
 bool EvaluationBoard::put(const EvaluationResult& result) {
-  if (result.version != version_ || result.item >= items_.size() || items_[result.item].result) {
+  if (result.split != split_ || result.version != version_ || result.item >= items_.size() ||
+      items_[result.item].result) {
     return false;
   }
   auto& item = items_[result.item];
@@ -78,7 +79,7 @@ EvaluationBoard::Total EvaluationBoard::total() const {
       examples += static_cast<double>(item.result->examples);
     }
   }
-  return examples > 0 ? Total{loss / examples, correct / examples} : Total{};
+  return examples > 0 ? Total{loss / examples, correct / examples, static_cast<std::uint64_t>(examples)} : Total{};
 }
 
 }  // namespace ballast

@@ -1,4 +1,4 @@
-// The test split's evaluation on one version, cut into items that sessions work off.
+// A split's evaluation on one version, cut into items that sessions work off.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ class EvaluationBoard {
   struct Total {
     double loss = 0;      // mean over the examples
     double accuracy = 0;  // share of right answers
+    std::uint64_t examples = 0;
   };
 
   EvaluationBoard() = default;
-  EvaluationBoard(Version version, std::uint32_t examples, std::uint32_t examples_per_item);
+  EvaluationBoard(Split split, Version version, std::uint32_t examples, std::uint32_t examples_per_item);
 
   // The next item for a session that holds none: an item nobody has, else the one held longest if that is longer than
   // `late`.
@@ -32,6 +33,7 @@ class EvaluationBoard {
 
   [[nodiscard]] bool done() const { return open_ == 0; }
   [[nodiscard]] Total total() const;
+  [[nodiscard]] Split split() const { return split_; }
 
  private:
   struct Item {
@@ -42,6 +44,7 @@ class EvaluationBoard {
   };
   std::vector<Item> items_;
   std::size_t open_ = 0;
+  Split split_ = Split::test;
   Version version_ = 0;
 };
 

@@ -20,7 +20,7 @@ using Micros = std::uint64_t;  // a moment or a span in microseconds; moments on
 using PayloadId = std::uint64_t;
 inline constexpr PayloadId kNoPayload = 0;
 
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 inline constexpr std::uint32_t kMaxSlots = 4096;
 inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses further ones
 inline constexpr std::uint32_t kMaxPlannedSteps = 1024;
@@ -30,6 +30,16 @@ struct LaneId {
   std::uint32_t lane = 0;
   auto operator<=>(const LaneId&) const = default;
 };
+
+// A snapshot of the whole job: the weights and the optimizer's state at exactly `step`, on `timeline`. The order is
+// that of the job's history: a newer timeline's are newer than all of an older one's.
+struct SnapshotId {
+  Timeline timeline = 0;
+  Step step = 0;
+  auto operator<=>(const SnapshotId&) const = default;
+};
+
+inline constexpr Slot kNoSlot = ~Slot{0};
 
 // A contiguous range of slots, [begin, end).
 struct SlotRange {

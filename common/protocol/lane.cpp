@@ -18,6 +18,8 @@ std::string range_text(SlotRange range) { return "[" + number(range.begin) + ", 
 }  // namespace
 
 Lane::Lane(LaneConfig config) : config_(std::move(config)) {
+  timeline_ = config_.last_timeline;
+  beginning_ = config_.last_timeline;
   chunks_.reserve(config_.chunks.size());
   for (const auto& chunk : config_.chunks) {
     index_.emplace(chunk.id, chunks_.size());
@@ -85,6 +87,7 @@ bool Lane::make_room_for_session() {
   for (auto& chunk : chunks_) {
     chunk.waiting.erase(oldest->first);
   }
+  slots_by_session_.erase(oldest->first);
   sessions_.erase(oldest);
   return true;
 }
@@ -133,7 +136,7 @@ void Lane::want(SessionId session, ChunkState& chunk, Version version) {
 
 void Lane::reply(SessionId session, const ChunkState& chunk, Version version) {
   const bool is_newest = version == chunk.version;
-  const bool is_older = version + 1 == chunk.version && version >= base_;
+  const bool is_older = version + 1 == chunk.version && version >= base_.step;
   if (!is_newest && !is_older) {
     ++counters_.gone;
     emit(SendToWorker{session, Gone{timeline_, chunk.spec.id, version, chunk.version}});
@@ -197,6 +200,12 @@ bool Lane::check_push(const FromWorker& event, const Push& push) {
            place + ": " + range_text(push.node) + " is no node of the tree over " + number(config_.slots) + " slots");
     return false;
   }
+  if (push.fault != kNoSlot && !push.node.contains(push.fault)) {
+    refuse(event.session, RefusalCode::out_of_range,
+           place + ": the slot said to be not finite, " + number(push.fault) + ", does not lie in " +
+               range_text(push.node));
+    return false;
+  }
   // Weights of a version that does not exist yet cannot have been pulled.
   if (push.step > chunk->version || push.step >= config_.steps) {
     refuse(event.session, RefusalCode::out_of_range,
@@ -218,6 +227,7 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
     auto offer = chunk.round.offer(push.node, event.payload, event.session);
     if (offer.outcome == Round::Outcome::accepted) {
       outcome = ReceiptOutcome::accepted;
+      chunk.fault = std::min(chunk.fault, push.fault);
       ++held_payloads_;
       changed_ = true;
     }
@@ -237,7 +247,9 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
     emit(Drop{event.payload});
   }
   emit(SendToWorker{event.session, Receipt{timeline_, push.step, push.chunk, push.node, outcome}});
-  apply_if_covered(chunk);
+  if (outcome == ReceiptOutcome::accepted) {
+    measure_if_covered(chunk);
+  }
   if (push.want_next && push.step + 1 <= config_.steps) {
     want(event.session, chunk, push.step + 1);
   }
@@ -245,27 +257,59 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
 
 // ---- rounds
 
-void Lane::apply_if_covered(ChunkState& chunk) {
-  if (chunk.version >= config_.steps || !chunk.round.covered()) {
+void Lane::measure_if_covered(ChunkState& chunk) {
+  if (chunk.round.covered()) {
+    emit(Measure{chunk.spec.id, chunk.version, chunk.round.root()});
+  }
+}
+
+void Lane::on(const Measured& event) {
+  auto* chunk = find(event.measure.chunk);
+  if (chunk == nullptr || chunk->version != event.measure.step || !chunk->round.covered()) {
+    return;
+  }
+  chunk->measure = event.measure;
+  chunk->measure->slot = event.measure.finite ? kNoSlot : chunk->fault;
+  apply_if_decided(*chunk);
+}
+
+void Lane::apply_if_decided(ChunkState& chunk) {
+  if (!chunk.measure) {
     return;
   }
   const auto* known = factors(chunk.version);
-  if (known == nullptr) {
-    if (!std::exchange(chunk.reported_waiting, true)) {
-      ++counters_.waited_for_factors;
-      report();  // asks: `planned` tells the lead what is lacking
-    }
-    return;
+  if (known == nullptr || (!chunk.measure->finite && !known->skip)) {
+    return wait_for_decision(chunk);
   }
   account(chunk);
-  chunk.reported_waiting = false;
   --held_payloads_;
-  emit(Apply{chunk.spec.id, chunk.spec.statistics, chunk.version, chunk.round.close(), *known});
+  waiting_chunks_ -= chunk.waits ? 1 : 0;
+  emit(Apply{chunk.spec.id, chunk.spec.statistics && !known->skip, chunk.version, chunk.round.close(), *known});
+  if (chunk.spec.statistics && known->skip) {
+    statistics_.push_back({chunk.version, 0, 0, 0});
+  }
+  chunk.measure.reset();
+  chunk.fault = kNoSlot;
+  chunk.waits = false;
   ++chunk.version;
   changed_ = true;
+  take_snapshot(chunk);
   answer_waiting(chunk);
   if (--behind_ == 0) {
     advance_open_step();
+  }
+}
+
+void Lane::wait_for_decision(ChunkState& chunk) {
+  if (!std::exchange(chunk.waits, true)) {
+    ++counters_.waited_for_factors;
+    ++waiting_chunks_;
+  } else {
+    return;
+  }
+  // The lead decides when it knows of all chunks, or of one that stops the job.
+  if (waiting_chunks_ == behind_ || !chunk.measure->finite) {
+    report();
   }
 }
 
@@ -274,7 +318,9 @@ void Lane::account(const ChunkState& chunk) {
     return;
   }
   for (const auto session : chunk.round.contributors()) {
-    ++slots_by_session_[session];
+    if (sessions_.contains(session)) {  // a report names no more sessions than the lane remembers
+      ++slots_by_session_[session];
+    }
   }
 }
 
@@ -295,11 +341,11 @@ void Lane::answer_waiting(ChunkState& chunk) {
 void Lane::advance_open_step() {
   ++open_step_;
   behind_ = chunks_.size();
+  while (!plan_.empty() && plan_first_ + 1 < open_step_) {
+    plan_.pop_front();
+    ++plan_first_;
+  }
   report_if_at_barrier();
-}
-
-const StepFactors* Lane::factors(Step step) const {
-  return step >= plan_first_ && step < planned_until() ? &plan_[step - plan_first_] : nullptr;
 }
 
 SlotSet Lane::missing() const {
@@ -310,166 +356,6 @@ SlotSet Lane::missing() const {
     }
   }
   return missing;
-}
-
-// ---- the lead's side
-
-void Lane::on(const FromLead& event) {
-  lead_known_ = true;
-  lead_heard_ = true;
-  if (const auto* confirm = std::get_if<Confirm>(event.message)) {
-    on_confirm(*confirm);
-  } else if (const auto* plan = std::get_if<Plan>(event.message)) {
-    on_plan(*plan);
-  } else if (const auto* persist = std::get_if<Persist>(event.message)) {
-    on_persist(*persist);
-  } else if (const auto* finish = std::get_if<Finish>(event.message)) {
-    on_finish(*finish);
-  } else if (const auto* refused = std::get_if<Refused>(event.message)) {
-    stopped_ = true;
-    emit(Stop{"the lead refused this shard: " + refused->text});
-  }
-}
-
-void Lane::on_confirm(const Confirm& confirm) {
-  // Addressed to one incarnation: a word meant for an earlier life of this shard confirms nothing.
-  if (confirm.incarnation != config_.incarnation || confirm.timeline <= std::max(timeline_, beginning_)) {
-    return;
-  }
-  beginning_ = confirm.timeline;
-  base_ = confirm.base;
-  emit(Begin{confirm.timeline, confirm.base});
-}
-
-void Lane::on(const Begun& event) {
-  if (event.timeline != beginning_) {
-    return;
-  }
-  timeline_ = event.timeline;
-  serving_ = true;
-  for (auto& chunk : chunks_) {
-    chunk.version = base_;
-  }
-  open_step_ = chunks_.empty() ? config_.steps : base_;
-  behind_ = chunks_.size();
-  report();
-}
-
-void Lane::on_plan(const Plan& plan) {
-  if (plan.timeline != timeline_ || !serving_) {
-    return;
-  }
-  std::erase_if(statistics_, [&](const StepStatistics& known) { return known.step < plan.statistics_through; });
-  if (plan.first + plan.factors.size() <= planned_until() || plan.first > open_step_) {
-    return;
-  }
-  plan_first_ = plan.first;
-  plan_ = plan.factors;
-  for (auto& chunk : chunks_) {
-    apply_if_covered(chunk);
-  }
-}
-
-void Lane::on_persist(const Persist& persist) {
-  if (!serving_ || persist.timeline != timeline_ || open_step_ != persist.step || persist.step != config_.steps) {
-    return;
-  }
-  if (persisted_) {
-    report();
-  } else if (!std::exchange(persisting_, true)) {
-    emit(PersistFinal{persist.timeline, persist.step});
-  }
-}
-
-void Lane::on(const Persisted& event) {
-  if (event.timeline == timeline_ && event.step == config_.steps) {
-    persisted_ = true;
-    report();
-  }
-}
-
-void Lane::on(const StorageFailed& event) {
-  failure_ = event.text;
-  report();
-}
-
-void Lane::on_finish(const Finish& finish) {
-  if (stopped_) {
-    return;
-  }
-  leaving_ = true;
-  stopped_ = true;
-  report();
-  emit(Stop{finish.failure});
-}
-
-void Lane::on(const StatisticsRead& event) {
-  statistics_.push_back(event.statistics);
-  changed_ = true;
-  report_if_at_barrier();
-}
-
-void Lane::on(const Tick& event) {
-  // Time in which this process did not run is not the lead's silence, and what was heard since the last tick was heard
-  // just now.
-  const bool was_asleep = event.now - now_ > config_.lead_silence / 2;
-  now_ = event.now;
-  if (std::exchange(lead_heard_, false) || was_asleep) {
-    lead_heard_at_ = now_;
-  }
-  if (stopped_) {
-    return;
-  }
-  if (lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
-    stopped_ = true;
-    emit(Stop{"the lead (shard 0) has not been heard of for " + number((now_ - lead_heard_at_) / 1000) + " ms"});
-    return;
-  }
-  if (changed_ || now_ - reported_at_ >= config_.idle_report_every) {
-    if (reported_at_ == 0 || now_ - reported_at_ >= config_.report_every) {
-      report();
-    }
-  }
-}
-
-void Lane::report_if_at_barrier() {
-  // The lead gives out nothing beyond its plan's end before it has heard that all are there.
-  const bool has_statistics_to_come =
-      std::any_of(chunks_.begin(), chunks_.end(), [](const ChunkState& chunk) { return chunk.spec.statistics; }) &&
-      (statistics_.empty() || statistics_.back().step + 1 < open_step_);
-  if (serving_ && open_step_ == planned_until() && !has_statistics_to_come) {
-    report();
-  }
-}
-
-void Lane::report() {
-  reported_at_ = now_;
-  changed_ = false;
-  if (!serving_ && failure_.empty() && !leaving_) {
-    emit(SendToLead{ShardHello{config_.id, config_.shards, config_.lanes, config_.incarnation, config_.spec_digest,
-                               config_.layout_digest, config_.address}});
-    return;
-  }
-  LaneReport report;
-  report.lane = config_.id;
-  report.incarnation = config_.incarnation;
-  report.sequence = ++report_sequence_;
-  report.timeline = timeline_;
-  report.serving = serving_;
-  report.open_step = open_step_;
-  report.missing = missing().words();
-  report.planned = planned_until();
-  report.statistics.assign(statistics_.begin(), statistics_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
-                                                                          statistics_.size(), kMaxPlannedSteps)));
-  for (const auto& [session, slots] : slots_by_session_) {
-    report.slots_by_session.push_back({session, slots});
-  }
-  report.duplicates = counters_.duplicates;
-  report.superseded = counters_.superseded;
-  report.persisted = persisted_;
-  report.leaving = leaving_;
-  report.failure = failure_;
-  emit(SendToLead{std::move(report)});
 }
 
 void Lane::refuse(SessionId session, RefusalCode code, std::string text) {

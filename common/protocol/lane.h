@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -29,6 +31,7 @@ struct LaneConfig {
   Slot slots = 1;
   Step steps = 1;  // of the whole job
   std::vector<LaneChunk> chunks;
+  Timeline last_timeline = 0;  // that the shard's database knows of
   std::string spec_digest;
   std::string layout_digest;
   std::string address;
@@ -36,7 +39,7 @@ struct LaneConfig {
   std::uint64_t reply_window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
   Micros report_every = 50'000;                  // to the lead, while something changes
   Micros idle_report_every = 200'000;            // otherwise
-  Micros lead_silence = 5'000'000;               // without a word from the lead the lane stops
+  Micros lead_silence = 600'000'000;             // without a word from the lead for so long the lane stops
   Micros session_memory = 60'000'000;            // a session unseen for so long may lose its place to a new one
 };
 
@@ -60,10 +63,24 @@ struct Tick {
 struct Begun {
   Timeline timeline = 0;
 };
-struct Persisted {
-  Timeline timeline = 0;
-  Step step = 0;
+// What a Measure asked for.
+struct Measured {
+  ChunkMeasure measure;  // without a slot
 };
+struct SnapshotDurable {
+  SnapshotId id;
+};
+// The snapshot could not be written. The lane goes on; nothing of it counts.
+struct SnapshotFailed {
+  SnapshotId id;
+  std::string text;
+};
+struct FinishRecorded {};
+// What goes wrong beside the training, e.g. with copies of snapshots; empty: nothing any more.
+struct Trouble {
+  std::string text;
+};
+// The shard cannot go on.
 struct StorageFailed {
   std::string text;
 };
@@ -76,8 +93,8 @@ struct RepliesReleased {
 struct StatisticsRead {
   StepStatistics statistics;
 };
-using Event =
-    std::variant<FromWorker, FromLead, Tick, Begun, Persisted, StorageFailed, RepliesReleased, StatisticsRead>;
+using Event = std::variant<FromWorker, FromLead, Tick, Begun, Measured, SnapshotDurable, SnapshotFailed, FinishRecorded,
+                           Trouble, StorageFailed, RepliesReleased, StatisticsRead>;
 
 // ---- actions, to be carried out in order
 
@@ -102,8 +119,14 @@ struct Sum {
 struct Drop {
   PayloadId payload = kNoPayload;
 };
+// Read the root, whose summation is complete, then say Measured, before any other event.
+struct Measure {
+  ChunkId chunk = 0;
+  Step step = 0;
+  PayloadId root = kNoPayload;
+};
 // Turns version `step` of the chunk into `step + 1`, written into a buffer that no reply references; version `step`
-// stays, step - 1 goes. Consumes the root.
+// stays, step - 1 goes. Consumes the root. A skipped step leaves weights and state as they are.
 struct Apply {
   ChunkId chunk = 0;
   bool statistics = false;  // answer with StatisticsRead
@@ -111,20 +134,34 @@ struct Apply {
   PayloadId root = kNoPayload;
   StepFactors factors;
 };
-// Make the timeline durable, put the base's weights in place, then say Begun.
+// Make the timeline durable, put the base's weights and state in place, then say Begun. What is being written of older
+// timelines' snapshots is given up.
 struct Begin {
   Timeline timeline = 0;
-  Step base = 0;
+  SnapshotId base;
 };
-// Make all chunks at `step` and the word `finished` durable, then say Persisted.
-struct PersistFinal {
-  Timeline timeline = 0;
-  Step step = 0;
+// Copy the chunk's newest version and its state, which later updates must not change any more, and write them.
+struct TakeSnapshot {
+  SnapshotId id;
+  ChunkId chunk = 0;
+};
+// All of the lane's chunks were taken: make them durable, then say SnapshotDurable, or SnapshotFailed.
+struct SealSnapshot {
+  SnapshotId id;
+};
+// Snapshots older than the newest of these, and not among them, may be deleted.
+struct Retain {
+  std::vector<SnapshotId> keep;
+};
+// Make the word `finished` durable, then say FinishRecorded.
+struct RecordFinish {
+  SnapshotId end;
 };
 struct Stop {
-  std::string failure;  // empty: the job finished
+  std::string failure;  // empty: the run ended well
 };
-using Action = std::variant<SendToWorker, SendWeights, SendToLead, Sum, Drop, Apply, Begin, PersistFinal, Stop>;
+using Action = std::variant<SendToWorker, SendWeights, SendToLead, Sum, Drop, Measure, Apply, Begin, TakeSnapshot,
+                            SealSnapshot, Retain, RecordFinish, Stop>;
 using Actions = std::vector<Action>;
 
 }  // namespace lane
@@ -144,7 +181,9 @@ struct LaneCounters {
 // Invariants:
 //   1. every chunk is at open_step() or open_step() + 1;
 //   2. a session has at most one waiting and one deferred reply per chunk, so memory is bounded by sessions x chunks;
-//   3. a receipt is sent only for work that is covered or whose step is closed.
+//   3. a receipt is sent only for work that is covered or whose step is closed;
+//   4. a step's factors, once known, do not change: all chunks of the lane are updated with the same ones;
+//   5. a gradient that is not finite is never applied: its step is skipped by the lead's word, or waits.
 // Pure: no I/O, clock, thread or log. Not thread-safe.
 class Lane {
  public:
@@ -168,7 +207,9 @@ class Lane {
     Version version = 0;
     Round round;
     std::map<SessionId, Version> waiting;  // pulls of versions that do not exist yet
-    bool reported_waiting = false;         // covered, and the lead has been asked for factors
+    Slot fault = kNoSlot;                  // the first slot of the round that is said to be not finite
+    std::optional<ChunkMeasure> measure;   // of the round: it is covered
+    bool waits = false;                    // covered, and counted in waiting_chunks_
   };
   struct DeferredReply {
     ChunkId chunk = 0;
@@ -184,7 +225,11 @@ class Lane {
   void on(const lane::FromLead& event);
   void on(const lane::Tick& event);
   void on(const lane::Begun& event);
-  void on(const lane::Persisted& event);
+  void on(const lane::Measured& event);
+  void on(const lane::SnapshotDurable& event);
+  void on(const lane::SnapshotFailed& event);
+  void on(const lane::FinishRecorded& event);
+  void on(const lane::Trouble& event);
   void on(const lane::StorageFailed& event);
   void on(const lane::RepliesReleased& event);
   void on(const lane::StatisticsRead& event);
@@ -194,7 +239,7 @@ class Lane {
   void on_push(const lane::FromWorker& event, const Push& push);
   void on_confirm(const Confirm& confirm);
   void on_plan(const Plan& plan);
-  void on_persist(const Persist& persist);
+  void on_refused(const Refused& refused);
   void on_finish(const Finish& finish);
 
   bool check_timeline(SessionId session, Timeline timeline);
@@ -202,14 +247,25 @@ class Lane {
   void want(SessionId session, ChunkState& chunk, Version version);
   void reply(SessionId session, const ChunkState& chunk, Version version);
   void drain(SessionId session);
-  void apply_if_covered(ChunkState& chunk);
+  void measure_if_covered(ChunkState& chunk);
+  void apply_if_decided(ChunkState& chunk);
+  void wait_for_decision(ChunkState& chunk);
+  void take_factors(const Plan& plan);
+  void take_snapshot_orders(const Plan& plan);
+  void take_snapshot(const ChunkState& chunk);
+  void seal(Step step);
+  void forget_rounds();
   void account(const ChunkState& chunk);
   void answer_waiting(ChunkState& chunk);
   void advance_open_step();
   void report();
+  void say_hello();
   void report_if_at_barrier();
   void refuse(SessionId session, RefusalCode code, std::string text);
   bool make_room_for_session();
+  void stop(std::string failure);
+  [[nodiscard]] LaneReport state_report() const;
+  [[nodiscard]] bool lead_is_away() const;
   [[nodiscard]] const StepFactors* factors(Step step) const;
   [[nodiscard]] Step planned_until() const { return plan_first_ + plan_.size(); }
   [[nodiscard]] SlotSet missing() const;
@@ -230,12 +286,20 @@ class Lane {
 
   Timeline timeline_ = 0;
   Timeline beginning_ = 0;
-  Step base_ = 0;
+  SnapshotId base_;
   bool serving_ = false;
   Step open_step_ = 0;
   std::size_t behind_ = 0;  // chunks still at open_step_
   Step plan_first_ = 0;
-  std::vector<StepFactors> plan_;
+  std::deque<StepFactors> plan_;     // from the step before open_step_ on, as far as known
+  std::size_t waiting_chunks_ = 0;   // covered ones of open_step_ that have no decision
+  std::map<Step, std::size_t> due_;  // snapshot orders: how many chunks are still to be taken
+  std::vector<SnapshotId> writing_;  // sealed
+  std::vector<SnapshotId> held_;
+  std::vector<SnapshotId> failed_;
+  std::string trouble_;       // with snapshots
+  std::string side_trouble_;  // with anything else
+  std::vector<SnapshotId> keep_;
   std::vector<StepStatistics> statistics_;  // that the lead has not confirmed
   std::size_t held_payloads_ = 0;
 
@@ -245,8 +309,7 @@ class Lane {
   bool lead_heard_ = false;  // since the last tick
   bool lead_known_ = false;
   bool changed_ = false;  // since the last report
-  bool persisting_ = false;
-  bool persisted_ = false;
+  bool finishing_ = false;
   bool leaving_ = false;
   bool stopped_ = false;
   std::string failure_;

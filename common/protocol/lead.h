@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,27 +15,55 @@
 #include "common/protocol/evaluation.h"
 #include "common/protocol/ids.h"
 #include "common/protocol/lead_work.h"
+#include "common/protocol/ledger.h"
+#include "common/protocol/ledger_book.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/snapshot_schedule.h"
+#include "common/protocol/statistics_log.h"
+#include "common/protocol/step_decisions.h"
 
 namespace ballast {
 
+// What an earlier life of the lead left in its ledger.
+struct LeadMemory {
+  Ledger ledger;
+  std::vector<EvaluationRecord> evaluations;  // ascending by step
+  std::deque<StepStatistics> statistics;      // the newest, consecutive; from the timeline's base on at least
+  Step statistics_next = 0;                   // the step after them
+  std::uint64_t examples_before = 0;          // of the steps before them
+};
+
 struct LeadConfig {
+  std::uint64_t life = 1;  // drawn at random for each life of the lead, so that its orders are none of an earlier one's
   std::uint32_t shards = 1;
   std::uint32_t lanes = 1;
   Slot slots = 1;
   Step steps = 1;
   Step steps_per_epoch = 1;
-  std::uint32_t test_examples = 0;  // 0: no evaluation
+  Step evaluate_every = 1;                // steps; at the job's end as well
+  std::uint32_t validation_examples = 0;  // 0: no validation
+  std::uint32_t test_examples = 0;        // 0: no test
   std::uint32_t evaluation_item = 500;
+  std::uint32_t early_stop_patience = 0;  // validations without improvement; 0: never stops early
+  double early_stop_delta = 0;            // of accuracy
+  bool keep_best = false;
+  Step snapshot_every = 0;  // steps; 0: only at the end
+  std::uint32_t snapshots_kept = 2;
   std::uint32_t start_workers = 1;
   std::string job;  // the effective job file, for workers
   std::string spec_digest;
   std::string layout_digest;
-  std::function<StepFactors(Step)> factors;  // pure
-  std::uint32_t plan_ahead = 256;            // steps
+  // Of a step, with the number of steps before it that changed the weights. Pure.
+  std::function<StepFactors(Step step, std::uint64_t updates)> factors;
+  DecisionRules decisions;
+  std::function<std::string(std::uint32_t)> parameter_name;  // for messages
+  LeadMemory memory;
+  std::uint32_t plan_ahead = 256;  // steps
   LearntDeadline::Bounds worker_silence{1'500'000, 3'000'000, 15'000'000};
   LearntDeadline::Bounds shard_silence{3'000'000, 5'000'000, 15'000'000};
   LearntDeadline::Bounds late{250'000, 10'000'000, 60'000'000};  // a slot without its contribution
+  Micros patience = 600'000'000;                                 // with a shard that is gone
+  Micros write_statistics_every = 1'000'000;
   Micros linger = 3'000'000;
 };
 
@@ -51,6 +80,10 @@ struct FromLane {
   Incarnation incarnation = 0;
   const Message* message = nullptr;
 };
+// From the command line.
+struct FromClient {
+  Control::Command command = Control::Command::stop;
+};
 struct Tick {
   Micros now = 0;
 };
@@ -58,7 +91,7 @@ struct LedgerWritten {};
 struct LedgerFailed {
   std::string text;
 };
-using Event = std::variant<FromWorker, FromLane, Tick, LedgerWritten, LedgerFailed>;
+using Event = std::variant<FromWorker, FromLane, FromClient, Tick, LedgerWritten, LedgerFailed>;
 
 // ---- actions, to be carried out in order
 
@@ -71,24 +104,12 @@ struct SendToLane {
   Incarnation incarnation = 0;
   Message message;
 };
-// What the lead makes durable before it acts on it.
-struct TimelineRecord {
-  Timeline timeline = 0;
-  Step base = 0;
-  std::vector<Incarnation> incarnations;  // by shard
-};
-struct FinishedRecord {
-  Timeline timeline = 0;
-  Step step = 0;
-};
-using LedgerRecord = std::variant<TimelineRecord, FinishedRecord>;
-
-// Make the record durable, then say LedgerWritten. One at a time.
+// Make the change durable, all of it or nothing, then say LedgerWritten or LedgerFailed. One at a time.
 struct WriteLedger {
-  LedgerRecord record;
+  LedgerChange change;
 };
 struct Stop {
-  std::string failure;  // empty: the job finished
+  std::string failure;  // empty: the run ended well
 };
 using Action = std::variant<SendToWorker, SendToLane, WriteLedger, Stop>;
 using Actions = std::vector<Action>;
@@ -96,34 +117,44 @@ using Actions = std::vector<Action>;
 }  // namespace lead
 
 // Knows which sessions live and what the shards lack; decides nothing about bits.
+// Invariants:
+//   1. nothing is said to anyone that rests on a change of the ledger which is not durable;
+//   2. a timeline's base and incarnations are written once and never derived again;
+//   3. only shards' lives that the timeline lists are confirmed, and only snapshots of the timeline become complete.
 // Pure: no I/O, clock, thread or log. Not thread-safe.
 class Lead {
  public:
   enum class Phase : std::uint8_t {
-    assembling,  // not every lane has said hello
-    recording,   // the timeline is being made durable
-    confirming,  // the shards make it durable
+    assembling,  // not every lane has said hello, or the timeline is not durable yet
+    confirming,  // the shards make it durable and put its base in place
     waiting,     // for start_workers sessions
     training,
     evaluating,
-    persisting,  // the final weights
+    finishing,   // the final snapshot is being written
     concluding,  // `finished` is being made durable
     finished,
+    stopped,
     failed,
   };
 
   explicit Lead(LeadConfig config);
+  Lead(const Lead&) = delete;
+  Lead& operator=(const Lead&) = delete;
 
   lead::Actions step(const lead::Event& event);
 
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] Status status() const;
   [[nodiscard]] const LeadWork& work() const { return work_; }
+  [[nodiscard]] const Ledger& ledger() const { return book_.durable(); }
 
  private:
   struct LaneState {
+    explicit LaneState(LearntDeadline::Bounds bounds) : silence(bounds) {}
     Incarnation incarnation = 0;
     std::string address;
+    Timeline timeline = 0;  // that it knew of when it said hello
+    Step reached = 0;       // so far it had come when it said hello
     LaneReport report;
     Micros heard_at = 0;
     LearntDeadline silence;
@@ -134,6 +165,7 @@ class Lead {
     bool live = false;
     bool ready = false;
     bool said_goodbye = false;
+    bool has_beaten = false;
     Micros heard_at = 0;
     LearntDeadline silence;
     Heartbeat beat;
@@ -142,45 +174,93 @@ class Lead {
 
   void on(const lead::FromWorker& event);
   void on(const lead::FromLane& event);
+  void on(const lead::FromClient& event);
   void on(const lead::Tick& event);
   void on(const lead::LedgerWritten& event);
   void on(const lead::LedgerFailed& event);
 
+  // lead_shards.cpp: hellos, timelines, reports
   void on_shard_hello(const lead::FromLane& event, const ShardHello& hello);
   bool check_shard_hello(const lead::FromLane& event, const ShardHello& hello);
+  [[nodiscard]] Micros heard_of(std::uint32_t shard) const;
+  void admit(const lead::FromLane& event, const ShardHello& hello);
   void on_report(const lead::FromLane& event, const LaneReport& report);
+  LaneState* reporting_lane(const lead::FromLane& event, const LaneReport& report);
   void on_statistics(const std::vector<StepStatistics>& statistics);
-  void on_worker_hello(SessionId session, const WorkerHello& hello);
-  bool make_room_for_session();
-  void on_heartbeat(SessionId id, Session& session, const Heartbeat& beat);
-  void on_evaluation(SessionId session, const EvaluationResult& result);
-  void on_goodbye(SessionId id, Session& session);
+  [[nodiscard]] bool lists(const Ledger& ledger, LaneId lane, Incarnation incarnation) const;
+  void send_sign_of_life(LaneId id, Incarnation incarnation);
+  void begin_timeline();
+  void rewind(Step base);
+  void confirm_if_durable();
+  void send_confirm(LaneId id, const LaneState& lane);
+  [[nodiscard]] bool all_lanes(const std::function<bool(const LaneState&)>& holds) const;
+  void check_shards();
 
+  // lead_steps.cpp: decisions on steps, plans
+  void send_plan(LaneId id, const LaneState& lane);
+  void send_plans();
+  [[nodiscard]] Step plan_end() const;
+  [[nodiscard]] StepFactors factors(Step step) const;
+  [[nodiscard]] bool is_skipped(Step step) const;
+  void adopt_decisions(const LaneReport& report);
+  void take_measures();
+  void decide();
+  void on_fault(const ChunkMeasure& fault);
+  [[nodiscard]] std::string describe(const ChunkMeasure& fault) const;
+
+  // lead_snapshots.cpp
+  void observe_snapshots();
+  void complete_snapshot(SnapshotId id);
+  void miss_snapshot(Step step, const std::string& why);
+  void update_best();
+  [[nodiscard]] std::set<SnapshotId> held_by_all() const;
+
+  // lead_course.cpp: training, evaluation, pauses, the end
   void progress();
   void observe_shards();
   void expect_step();
   void learn_step_time(Step steps);
   void begin_training();
-  void begin_epoch();
-  void end_epoch();
+  void begin_leg(Step barrier);
+  void at_barrier();
+  void begin_evaluation(Split split);
   void end_evaluation();
-  void conclude();
+  void finish();
+  void conclude_if_complete();
+  void hold();
+  void hold_if_complete();
+  [[nodiscard]] bool stops_without_work() const;
+  void resume();
+  void end(Phase phase, std::string failure);
+  void fail(std::string reason) { end(Phase::failed, std::move(reason)); }
+  void leave_when_told();
+  [[nodiscard]] Finish finish_message() const;
+  [[nodiscard]] bool needs(Split split) const;
+  [[nodiscard]] bool ends_here() const;
+  [[nodiscard]] Step next_barrier(Step after) const;
+  [[nodiscard]] Step limit() const;  // no work of this step or later is given out yet
+
+  // lead.cpp: events, workers, time
+  void on_worker_hello(SessionId session, const WorkerHello& hello);
+  bool make_room_for_session();
+  void follow_orders(Session& session, const Heartbeat& beat);
+  void on_heartbeat(SessionId id, Session& session, const Heartbeat& beat);
+  void on_evaluation(SessionId session, const EvaluationResult& result);
+  void on_goodbye(SessionId id, Session& session);
   void members_changed();
   void lose(SessionId id, Session& session);
   void hand_out();
   void send_assignment(SessionId id, Session& session, bool even_unchanged);
-  void send_plan(LaneId id, const LaneState& lane);
+  void send_assignments();
+  void send_welcomes();
   void forgive_sleep(Micros slept);
-  void check_silence();
-  void leave_when_told();
-  void fail(std::string reason);
-  void finish_everyone();
-
-  [[nodiscard]] std::vector<SessionId> ready_sessions() const;
-  [[nodiscard]] bool all_lanes(const std::function<bool(const LaneState&)>& holds) const;
+  void check_workers();
+  void write_ledger();
   [[nodiscard]] WorkerWelcome welcome() const;
-  [[nodiscard]] bool is_over() const { return phase_ == Phase::finished || phase_ == Phase::failed; }
-  [[nodiscard]] Step barrier() const { return barrier_; }
+
+  [[nodiscard]] Timeline timeline() const { return book_.current().timeline; }
+  [[nodiscard]] bool is_over() const { return phase_ >= Phase::finished; }
+  [[nodiscard]] bool is_confirmed() const { return phase_ > Phase::assembling; }
 
   template <typename Body>
   void emit(Body&& body) {
@@ -189,37 +269,44 @@ class Lead {
 
   LeadConfig config_;
   Phase phase_ = Phase::assembling;
-  Timeline timeline_ = 0;
-  std::map<LaneId, LaneState> lanes_;
+  LedgerBook book_;
+  std::map<LaneId, LaneState> lanes_;  // of the newest life of each shard
+  // Lives of shards that others have taken the place of, and when such a one first spoke again; 0: it has not.
+  std::map<Incarnation, Micros> replaced_;
   std::map<SessionId, Session> sessions_;
   std::vector<SessionId> joined_;  // live sessions in the order in which they became ready
   LeadWork work_;
   LearntDeadline step_time_;
   EvaluationBoard board_;
-  Step barrier_ = 0;  // no work of this step or later is given out yet
+  std::vector<EvaluationRecord> evaluations_;
+  StatisticsLog log_;
+  SnapshotSchedule schedule_;
+  StepDecisions decisions_;
+  std::map<Step, StepFactors> decided_;  // the newest few, as given out
+  Step decided_next_ = 0;                // the first step without a decision; only where steps wait for one
+  double gradient_norm_ = 0;
+  Step barrier_ = 0;          // training goes on beyond it when this version is evaluated
+  std::optional<Step> hold_;  // nor beyond this version, while a pause or a stop is wanted
+  Step hold_margin_ = 0;
+  std::optional<Control::Command> wanted_;
+  bool paused_ = false;
   lead::Actions actions_;
 
   Micros now_ = 0;
   Micros open_since_ = 0;            // when the open step was first seen to be open
   std::optional<Micros> half_time_;  // from then until half of the sessions had brought theirs
   std::uint64_t handed_out_before_ = 0;
-  Micros began_at_ = 0;
+  std::optional<Micros> began_at_;  // by this lead
+  bool began_ = false;              // by this lead or one before it
   Micros training_ = 0;
   Micros over_since_ = 0;
+  Micros written_at_ = 0;
+  Micros assembling_since_ = 0;
   bool stopped_ = false;
   std::string failure_;
+  std::string waits_for_;
+  std::string trouble_;
   std::uint64_t lost_workers_ = 0;
-
-  Step statistics_next_ = 0;
-  std::deque<StepStatistics> recent_;
-  double epoch_loss_ = 0;  // summed over the examples of the epoch so far
-  double epoch_examples_ = 0;
-  double train_loss_ = 0;
-  bool has_epoch_loss_ = false;
-  std::uint64_t examples_ = 0;
-  std::uint64_t epochs_ = 0;
-  EvaluationBoard::Total test_;
-  bool evaluated_ = false;
 };
 
 }  // namespace ballast

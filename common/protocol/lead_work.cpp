@@ -25,6 +25,15 @@ void LeadWork::lose(SessionId session) {
   extras_.erase(session);
 }
 
+void LeadWork::rewind() {
+  divisions_.clear();
+  holders_.clear();
+  extras_.clear();
+  missing_ = SlotSet(slots_);
+  observed_ = false;
+  open_ = 0;
+}
+
 void LeadWork::observe(Step open, const SlotSet& missing, Micros now) {
   missing_ = missing;
   if (observed_ && open == open_) {
@@ -152,7 +161,7 @@ Standing LeadWork::standing(SessionId session, Step until) const {
   }
   const auto& division = divisions_.back();
   const auto range = division.ranges.find(session);
-  return {division.from, until, range == division.ranges.end() ? SlotRange{} : range->second};
+  return {division.from, std::max(until, division.from), range == division.ranges.end() ? SlotRange{} : range->second};
 }
 
 std::optional<Extra> LeadWork::extra(SessionId session) const {

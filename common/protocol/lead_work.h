@@ -24,6 +24,9 @@ class LeadWork {
   // What the shards say. Ranges of steps before `open` are forgotten.
   void observe(Step open, const SlotSet& missing, Micros now);
 
+  // The job is taken back: what was given out and observed is forgotten.
+  void rewind();
+
   // Work begins (again) now: nobody is late for the time in which none was given out.
   void reopen(Micros now) { hold_standing_ranges(now); }
 
@@ -34,6 +37,7 @@ class LeadWork {
   [[nodiscard]] Standing standing(SessionId session, Step until) const;
   [[nodiscard]] std::optional<Extra> extra(SessionId session) const;
   [[nodiscard]] Generation generation() const { return generation_; }
+  [[nodiscard]] bool observed() const { return observed_; }
   [[nodiscard]] Step open() const { return open_; }
   [[nodiscard]] const SlotSet& missing() const { return missing_; }
   // Whether at least half of the sessions with a standing range of the open step have brought it.

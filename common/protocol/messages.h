@@ -20,10 +20,32 @@ struct PhaseTimes {
   bool operator==(const PhaseTimes&) const = default;
 };
 
-// What a step's update needs beside the gradient; computed once, by the lead.
+// What a step's update needs beside the gradient; computed once, by the lead, so that no two processors' arithmetic
+// need agree.
 struct StepFactors {
   float learning_rate = 0;
+  float step_size = 0;           // learning_rate, divided by 1 - beta1^t where the optimizer corrects its first moment
+  float second_moment_root = 1;  // sqrt(1 - beta2^t) where it corrects its second
+  bool skip = false;             // the step leaves all weights and all state as they are
+  std::vector<float> scales;     // of the gradient: none (1), one for all of it, or one for each parameter
   bool operator==(const StepFactors&) const = default;
+};
+
+struct DecidedStep {
+  Step step = 0;
+  StepFactors factors;
+  bool operator==(const DecidedStep&) const = default;
+};
+
+// What the decision on a step needs to know of one covered chunk.
+struct ChunkMeasure {
+  ChunkId chunk = 0;
+  Step step = 0;
+  std::vector<double> sums;     // of the gradient's squares: of the chunk, or of each parameter's piece of it, in order
+  bool finite = true;           // the chunk's gradient has no infinity and no NaN
+  std::uint32_t parameter = 0;  // if not finite: the parameter of the first such element, by its index in the model
+  Slot slot = kNoSlot;  // if not finite: the first slot to blame; kNoSlot: only the sum over the slots overflows
+  bool operator==(const ChunkMeasure&) const = default;
 };
 
 // The root of the statistics chunk: sums over the step's examples.
@@ -58,6 +80,7 @@ struct Push {
   ChunkId chunk = 0;
   Node node;
   bool want_next = false;  // also pulls version step + 1 of this chunk
+  Slot fault = kNoSlot;    // the first slot below `node` whose gradient of this chunk is not finite
   PhaseTimes phases;
   bool operator==(const Push&) const = default;
 };
@@ -134,6 +157,7 @@ struct WorkerHello {
 };
 
 struct Heartbeat {
+  Timeline timeline = 0;    // of the newest WorkerWelcome that arrived
   std::uint64_t order = 0;  // the newest Assign that arrived
   Step step = 0;            // the next step the worker means to compute
   bool ready = false;       // data and model are loaded
@@ -144,7 +168,11 @@ struct Heartbeat {
   bool operator==(const Heartbeat&) const = default;
 };
 
+enum class Split : std::uint8_t { validation, test };
+
 struct EvaluationResult {
+  Timeline timeline = 0;
+  Split split = Split::test;
   std::uint32_t item = 0;
   Version version = 0;
   double loss_sum = 0;
@@ -162,11 +190,14 @@ struct Goodbye {
 
 struct LaneAddress {
   LaneId lane;
+  Incarnation incarnation = 0;
   std::string address;
   bool operator==(const LaneAddress&) const = default;
 };
 
+// Said again when a new timeline has begun: its lanes may live elsewhere.
 struct WorkerWelcome {
+  Timeline timeline = 0;
   std::string job;  // the effective job file
   std::string spec_digest;
   std::string layout_digest;
@@ -191,8 +222,9 @@ struct Extra {
   bool operator==(const Extra&) const = default;
 };
 
-// Evaluate examples [begin, end) of the test split on `version`.
+// Evaluate examples [begin, end) of the split on `version`.
 struct Evaluation {
+  Split split = Split::test;
   std::uint32_t item = 0;
   Version version = 0;
   std::uint32_t begin = 0;
@@ -221,7 +253,9 @@ struct ShardHello {
   Incarnation incarnation = 0;
   std::string spec_digest;
   std::string layout_digest;
-  std::string address;  // where workers reach the lane
+  std::string address;    // where workers reach the lane
+  Timeline timeline = 0;  // that the shard knows of: of its database, or that it serves
+  Step reached = 0;       // the oldest open step of the timeline it serves; 0: it serves none
   bool operator==(const ShardHello&) const = default;
 };
 
@@ -240,13 +274,18 @@ struct LaneReport {
   Step open_step = 0;                  // the oldest version among the lane's chunks
   std::vector<std::uint64_t> missing;  // slots of open_step that some chunk lacks, 64 to a word
   Step planned = 0;                    // factors are known for steps before this one
+  std::vector<ChunkMeasure> measures;  // of covered chunks that are not applied yet
+  std::vector<DecidedStep> decided;    // by which versions that the lane still holds were made, or will be
+  std::vector<SnapshotId> held;        // snapshots of this timeline of which all of the lane's chunks are durable
+  std::vector<SnapshotId> writing;     // taken or being taken, and not durable yet
+  std::vector<SnapshotId> failed;      // that could not be written; the job goes on without them
+  std::string trouble;                 // why not, or what else is wrong though the job goes on
   std::vector<StepStatistics> statistics;
   std::vector<SessionSlots> slots_by_session;  // only of the lane that owns the statistics chunk
   std::uint64_t duplicates = 0;
   std::uint64_t superseded = 0;
-  bool persisted = false;  // the final weights and `finished` are durable
-  bool leaving = false;    // the lead's Finish arrived: this is the last word
-  std::string failure;     // non-empty: the shard cannot go on
+  bool leaving = false;  // the lead's Finish arrived, and the end is durable here: this is the last word
+  std::string failure;   // non-empty: the shard cannot go on
   bool operator==(const LaneReport&) const = default;
 };
 
@@ -256,33 +295,36 @@ struct LaneReport {
 struct Confirm {
   Incarnation incarnation = 0;
   Timeline timeline = 0;
-  Step base = 0;
+  SnapshotId base;
   bool operator==(const Confirm&) const = default;
 };
 
-// Factors of steps [first, first + factors.size()); also the lead's sign of life.
+// The factors of steps [first, first + factors.size()), and which versions to keep; also the lead's sign of life. Where
+// a step's factors depend on its gradients (norms, non-finite values), the plan ends before the first undecided step.
 struct Plan {
   Timeline timeline = 0;
   Step first = 0;
   std::vector<StepFactors> factors;
-  Step statistics_through = 0;  // statistics of steps before this one have arrived
+  std::vector<Step> snapshots;   // versions, of now or later, of which to take a snapshot before they are updated
+  std::vector<SnapshotId> keep;  // complete, by the durable ledger; older ones that are not listed may be deleted
+  Step statistics_through = 0;   // statistics of steps before this one are durable
   bool operator==(const Plan&) const = default;
-};
-
-// Make the final weights at `step` and the word `finished` durable.
-struct Persist {
-  Timeline timeline = 0;
-  Step step = 0;
-  bool operator==(const Persist&) const = default;
 };
 
 // ---- lead to anyone
 
-// The job is over: at `step`, or failed for the reason given.
+enum class Ending : std::uint8_t {
+  finished,  // the ledger says so; every shard makes it durable before it leaves
+  stopped,   // by its user; a snapshot is complete, and the job can be resumed
+  failed,    // for the reason given
+};
+
+// The run is over, at `step`.
 struct Finish {
   Timeline timeline = 0;
   Step step = 0;
-  std::string failure;  // empty: finished well
+  Ending ending = Ending::finished;
+  std::string failure;
   bool operator==(const Finish&) const = default;
 };
 
@@ -291,6 +333,13 @@ struct Finish {
 struct StatusRequest {
   bool last = false;  // the asker has seen the end: the lead need not linger for it
   bool operator==(const StatusRequest&) const = default;
+};
+
+// Answered by a Status. A job that is paused holds at a snapshot until it is resumed.
+struct Control {
+  enum class Command : std::uint8_t { stop, pause, resume };
+  Command command = Command::stop;
+  bool operator==(const Control&) const = default;
 };
 
 struct SessionStatus {
@@ -304,30 +353,50 @@ struct SessionStatus {
   bool operator==(const SessionStatus&) const = default;
 };
 
+struct SplitStatus {
+  bool evaluated = false;
+  Step step = 0;
+  double loss = 0;
+  double accuracy = 0;
+  bool operator==(const SplitStatus&) const = default;
+};
+
 struct Status {
-  std::string phase;  // assembling | waiting | training | evaluating | finishing | finished | failed
+  // assembling | recovering | waiting | training | evaluating | pausing | paused | finishing | finished | stopped |
+  // failed
+  std::string phase;
   std::string failure;
+  std::string waits_for;  // who keeps the job from going on, if somebody does
+  std::string trouble;    // what is wrong though the job goes on, e.g. a disk that is full
   Timeline timeline = 0;
+  SnapshotId base;    // of the timeline
+  Step snapshot = 0;  // the newest complete one
   Step step = 0;
   Step steps = 0;
   std::uint64_t epoch = 0;  // whole epochs done
-  Micros training = 0;      // spent since training began, until its end
+  Micros training = 0;      // spent since this lead began to train, until its end
   std::uint64_t examples = 0;
-  double train_loss = 0;   // mean over the examples of the last whole epoch, or of the steps so far in the first
-  double recent_loss = 0;  // mean over the last steps
-  double test_loss = 0;
-  double test_accuracy = 0;
-  bool evaluated = false;
+  double learning_rate = 0;  // of the newest step whose factors are known
+  double gradient_norm = 0;  // of the newest decided step; 0 unless the job clips by global norm
+  double train_loss = 0;     // mean over the examples of the last whole epoch, or of the steps so far in the first
+  double recent_loss = 0;    // mean over the last steps
+  SplitStatus validation;
+  SplitStatus test;
+  SplitStatus best;  // by validation accuracy
   std::uint64_t duplicates = 0;
   std::uint64_t superseded = 0;
   std::uint64_t lost_workers = 0;
   std::uint64_t backups = 0;
+  std::uint64_t rollbacks = 0;          // of the whole job, by the ledger
+  std::uint64_t rolled_back_steps = 0;  // trained again because of them; at least so many
+  std::uint64_t skipped_steps = 0;      // for gradients that were not finite
+  std::uint64_t snapshots_missed = 0;   // due while another one was being written
   std::vector<SessionStatus> sessions;
   bool operator==(const Status&) const = default;
 };
 
 using Message = std::variant<LaneHello, Pull, Push, LaneWelcome, Receipt, Weights, Gone, Stale, Refused, WorkerHello,
                              Heartbeat, EvaluationResult, Goodbye, WorkerWelcome, Assign, ShardHello, LaneReport,
-                             Confirm, Plan, Persist, Finish, StatusRequest, Status>;
+                             Confirm, Plan, Finish, StatusRequest, Control, Status>;
 
 }  // namespace ballast

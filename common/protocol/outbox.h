@@ -19,6 +19,7 @@ struct Contribution {
   bool want_next = false;
   PayloadId payload = kNoPayload;
   std::uint64_t bytes = 0;
+  Slot fault = kNoSlot;
 };
 
 // What waits, waits here and not in the transport, whose queue cannot be reordered: older steps first, then the

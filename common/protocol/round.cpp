@@ -52,13 +52,26 @@ void Round::join_upwards(Node node, Offer& offer) {
   }
 }
 
-PayloadId Round::close() {
+PayloadId Round::root() const {
   assert(covered() && held_.size() == 1);
-  const PayloadId root = held_.begin()->second;
+  return held_.begin()->second;
+}
+
+PayloadId Round::close() {
+  const PayloadId payload = root();
+  reset();
+  return payload;
+}
+
+std::vector<PayloadId> Round::reset() {
+  std::vector<PayloadId> payloads;
+  for (const auto& [node, payload] : held_) {
+    payloads.push_back(payload);
+  }
   held_.clear();
   missing_ = SlotSet::full(slots_);
   std::fill(contributors_.begin(), contributors_.end(), SessionId{0});
-  return root;
+  return payloads;
 }
 
 }  // namespace ballast

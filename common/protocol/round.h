@@ -21,7 +21,7 @@ struct Join {
 //   1. held nodes are disjoint, and no two of them are siblings (siblings are joined at once);
 //   2. therefore a node is covered exactly if one held node contains it;
 //   3. every held node owns exactly one payload.
-// Holds at most ceil(slots / 2) payloads.
+// Holds at most most_payloads(slots) payloads.
 class Round {
  public:
   enum class Outcome : std::uint8_t { accepted, duplicate };
@@ -34,6 +34,8 @@ class Round {
 
   explicit Round(Slot slots);
 
+  static constexpr Slot most_payloads(Slot slots) { return (slots + 1) / 2; }
+
   // Takes over `payload` if the outcome is accepted. `node` must be a node of the tree over the round's slots.
   Offer offer(Node node, PayloadId payload, SessionId from);
 
@@ -42,8 +44,12 @@ class Round {
   // Who contributed each slot that is covered; 0 where none. For accounts only.
   [[nodiscard]] const std::vector<SessionId>& contributors() const { return contributors_; }
 
+  // The root's payload. Only when covered.
+  [[nodiscard]] PayloadId root() const;
   // Gives up the root's payload and opens the next step's round. Only when covered.
   PayloadId close();
+  // Gives up everything: a round without contributions.
+  std::vector<PayloadId> reset();
 
  private:
   void discard_inside(Node node, Offer& offer);

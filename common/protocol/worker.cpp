@@ -27,10 +27,7 @@ void Worker::on(const FromLead& event) {
   lead_known_ = true;
   lead_heard_ = true;
   if (const auto* welcome = std::get_if<WorkerWelcome>(event.message)) {
-    if (phase_ == Phase::hello) {
-      phase_ = Phase::preparing;
-      emit(Prepare{*welcome});
-    }
+    on_lead_welcome(*welcome);
   } else if (const auto* assign = std::get_if<Assign>(event.message)) {
     on_assign(*assign);
   } else if (const auto* finish = std::get_if<Finish>(event.message)) {
@@ -39,6 +36,41 @@ void Worker::on(const FromLead& event) {
   } else if (const auto* refused = std::get_if<Refused>(event.message)) {
     on_lead_refusal(*refused);
   }
+}
+
+void Worker::on_lead_welcome(const WorkerWelcome& welcome) {
+  if (phase_ == Phase::hello) {
+    phase_ = Phase::preparing;
+    welcome_ = welcome;
+    emit(Prepare{welcome});
+  } else if (welcome.timeline > welcome_.timeline) {
+    follow(welcome);
+  }
+}
+
+// To a newer timeline of the same job.
+void Worker::follow(const WorkerWelcome& welcome) {
+  if (welcome.spec_digest != welcome_.spec_digest || welcome.layout_digest != welcome_.layout_digest ||
+      welcome.addresses.size() != welcome_.addresses.size()) {
+    emit(SendToLead{Goodbye{"the job was started again with other settings"}});
+    return stop("the job was started again with other settings (job file or cluster.lanes); start this worker again");
+  }
+  const auto old = std::exchange(welcome_, welcome);
+  if (phase_ != Phase::ready) {
+    return;  // it connects when it is prepared
+  }
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    if (old.addresses[lane] == welcome.addresses[lane]) {
+      continue;
+    }
+    emit(Connect{lane, welcome.addresses[lane].address});
+    lanes_[lane].welcomed = false;
+    lanes_[lane].hello_at = 0;
+    lanes_[lane].outbox.forget_sent();
+    lanes_[lane].outbox.set_credit(0);
+  }
+  hello_lanes();
+  heartbeat();
 }
 
 void Worker::on_lead_refusal(const Refused& refused) {
@@ -51,8 +83,8 @@ void Worker::on_lead_refusal(const Refused& refused) {
 }
 
 void Worker::on_assign(const Assign& assign) {
-  if (phase_ != Phase::ready) {
-    return;
+  if (phase_ != Phase::ready || assign.timeline > welcome_.timeline) {
+    return;  // where the timeline's lanes live is told first
   }
   if (assign.timeline > plan_.timeline()) {
     enter_timeline(assign.timeline);
@@ -61,7 +93,7 @@ void Worker::on_assign(const Assign& assign) {
     return;
   }
   if (result_ && (!assign.evaluation || assign.evaluation->item != result_->item ||
-                  assign.evaluation->version != result_->version)) {
+                  assign.evaluation->version != result_->version || assign.evaluation->split != result_->split)) {
     result_.reset();
   }
   advance();
@@ -74,6 +106,10 @@ void Worker::enter_timeline(Timeline timeline) {
   for (auto& chunk : weights_) {
     chunk = {};
   }
+  for (const auto& staged : std::exchange(staged_, {})) {
+    emit(Release{staged.payload});
+  }
+  result_.reset();
   target_ = {};
   at_target_ = 0;
 }
@@ -301,7 +337,7 @@ void Worker::on(const GradientReady& event) {
     chunk.tries = 1;
   }
   lanes_[lane].outbox.add({plan_.timeline(), event.step, event.chunk, event.node, want_next, event.payload,
-                           layout_.chunks[event.chunk].bytes});
+                           layout_.chunks[event.chunk].bytes, event.fault});
   send_outbox(lane);
 }
 
@@ -325,9 +361,12 @@ void Worker::on(const Computed& event) {
 
 void Worker::on(const Evaluated& event) {
   computing_ = false;
-  plan_.evaluated(event.result.item);
-  result_ = event.result;
-  emit(SendToLead{event.result});
+  if (computing_timeline_ == plan_.timeline()) {
+    plan_.evaluated(event.result);
+    result_ = event.result;
+    result_->timeline = computing_timeline_;
+    emit(SendToLead{*result_});
+  }
   accept_staged();
   advance();
 }
@@ -352,7 +391,7 @@ void Worker::send_outbox(std::uint32_t lane) {
   for (const auto& contribution : lanes_[lane].outbox.take_sendable(now_)) {
     emit(SendToLane{lane,
                     Push{contribution.timeline, contribution.step, contribution.chunk, contribution.node,
-                         contribution.want_next, phases_},
+                         contribution.want_next, contribution.fault, phases_},
                     contribution.payload});
   }
 }
@@ -361,10 +400,14 @@ void Worker::send_outbox(std::uint32_t lane) {
 
 void Worker::on(const Prepared& event) {
   layout_ = event.layout;
+  config_.lead_silence = layout_.lead_silence.value_or(config_.lead_silence);
   plan_ = WorkerPlan(layout_.slots);
   weights_.assign(layout_.chunks.size(), {});
   lanes_.assign(layout_.lanes, Lane(config_.retry));
   phase_ = Phase::ready;
+  for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
+    emit(Connect{lane, welcome_.addresses[lane].address});  // a newer timeline may have begun meanwhile
+  }
   hello_lanes();
   heartbeat();
 }
@@ -383,8 +426,8 @@ void Worker::on(const Tick& event) {
     lead_heard_at_ = now_;
   }
   if (lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
-    return stop("the lead (shard 0) has not been heard of for " + std::to_string((now_ - lead_heard_at_) / 1000) +
-                " ms");
+    return stop("the lead (shard 0) has not been heard of for " + std::to_string((now_ - lead_heard_at_) / 1'000'000) +
+                " s (cluster.patience)");
   }
   if (!hello_said_ || (phase_ == Phase::hello && now_ - hello_at_ >= config_.hello_every)) {
     hello_said_ = true;
@@ -419,6 +462,7 @@ void Worker::hello_lanes() {
 void Worker::heartbeat() {
   heartbeat_at_ = now_;
   Heartbeat beat;
+  beat.timeline = welcome_.timeline;
   beat.order = plan_.order();
   beat.step = plan_.cursor();
   beat.ready = phase_ == Phase::ready;

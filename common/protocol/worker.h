@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -18,8 +19,8 @@ namespace ballast {
 struct WorkerConfig {
   std::string name;
   Micros heartbeat_every = 100'000;
-  Micros hello_every = 200'000;     // to lead and lanes, until they answer
-  Micros lead_silence = 5'000'000;  // a lead that has answered before and is silent for so long is gone
+  Micros hello_every = 200'000;       // to lead and lanes, until they answer
+  Micros lead_silence = 600'000'000;  // a lead that has answered before and is silent for so long is gone
   LearntDeadline::Bounds retry{1'000'000, 3'000'000, 20'000'000};  // of pushes and pulls
 };
 
@@ -36,6 +37,7 @@ struct WorkerLayout {
   std::string spec_digest;
   std::string layout_digest;
   std::string fingerprint;
+  std::optional<Micros> lead_silence;  // as the job has it; else what was configured stays
 };
 
 namespace worker {
@@ -66,6 +68,7 @@ struct GradientReady {
   Node node;
   ChunkId chunk = 0;
   PayloadId payload = kNoPayload;
+  Slot fault = kNoSlot;    // the first slot below `node` whose gradient of the chunk is not finite
   bool last_node = false;  // no later node of this Compute brings the chunk again
 };
 // All gradients of a Compute have been said to be ready.
@@ -92,6 +95,12 @@ struct SendToLane {
 struct Prepare {
   WorkerWelcome welcome;
 };
+// A timeline has begun in which the lane lives elsewhere, or in another life: connect to it there. Nothing that was
+// sent to its old address matters any more.
+struct Connect {
+  std::uint32_t lane = 0;
+  std::string address;
+};
 // These slots come next: read their examples ahead.
 struct Prefetch {
   Step step = 0;
@@ -116,9 +125,10 @@ struct Evaluate {
   Evaluation evaluation;
 };
 struct Stop {
-  std::string failure;  // empty: the job finished
+  std::string failure;  // empty: the run ended well
 };
-using Action = std::variant<SendToLead, SendToLane, Prepare, Prefetch, Store, Release, Compute, Evaluate, Stop>;
+using Action =
+    std::variant<SendToLead, SendToLane, Prepare, Connect, Prefetch, Store, Release, Compute, Evaluate, Stop>;
 using Actions = std::vector<Action>;
 
 }  // namespace worker
@@ -179,6 +189,8 @@ class Worker {
   void on(const worker::Computed& event);
   void on(const worker::Evaluated& event);
 
+  void on_lead_welcome(const WorkerWelcome& welcome);
+  void follow(const WorkerWelcome& welcome);
   void on_assign(const Assign& assign);
   void on_lead_refusal(const Refused& refused);
   void on_welcome(Lane& lane, const LaneWelcome& welcome);
@@ -210,6 +222,7 @@ class Worker {
   WorkerConfig config_;
   WorkerLayout layout_;
   Phase phase_ = Phase::hello;
+  WorkerWelcome welcome_;  // the newest
   WorkerPlan plan_;
   WorkerPlan::Target target_;
   std::vector<ChunkWeights> weights_;

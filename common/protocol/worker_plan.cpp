@@ -12,13 +12,13 @@ bool WorkerPlan::take(const Assign& assign) {
     timeline_ = assign.timeline;
     standing_.clear();
     done_.clear();
+    evaluation_.reset();
     cursor_ = assign.standing.from;
   }
   order_ = assign.order;
   extra_ = assign.extra;
-  if (!assign.evaluation || !evaluation_ || assign.evaluation->item != evaluation_->item ||
-      assign.evaluation->version != evaluation_->version) {
-    evaluated_.reset();
+  if (assign.evaluation != evaluation_) {
+    evaluated_ = false;
   }
   evaluation_ = assign.evaluation;
   std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.standing.from; });
@@ -95,6 +95,11 @@ void WorkerPlan::computed(Step step, const std::vector<SlotRange>& ranges) {
   }
 }
 
+void WorkerPlan::evaluated(const EvaluationResult& result) {
+  evaluated_ = evaluated_ || (evaluation_ && evaluation_->split == result.split && evaluation_->item == result.item &&
+                              evaluation_->version == result.version);
+}
+
 void WorkerPlan::gone(Version version, Version held) {
   if (extra_ && extra_->step <= version) {
     extra_.reset();
@@ -103,7 +108,8 @@ void WorkerPlan::gone(Version version, Version held) {
     evaluation_.reset();
   }
   if (cursor_ <= version && held > 0) {
-    cursor_ = std::max(cursor_, held - 1);
+    // Every chunk is at held - 1 at least; and where that is gone too, it is the lane's first, the timeline's base.
+    cursor_ = std::max(cursor_, version + 1 == held ? held : held - 1);
   }
 }
 

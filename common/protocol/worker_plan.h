@@ -34,7 +34,8 @@ class WorkerPlan {
   [[nodiscard]] std::vector<SlotRange> standing_work(Step step) const;
 
   void computed(Step step, const std::vector<SlotRange>& ranges);
-  void evaluated(std::uint32_t item) { evaluated_ = item; }
+  // Has no effect if the order has changed meanwhile: what it asks for now is still to be done.
+  void evaluated(const EvaluationResult& result);
   // A chunk of this version is gone and already at `held`: every chunk is at held - 1 at least, so that is the oldest
   // step that can still be open.
   void gone(Version version, Version held);
@@ -54,7 +55,7 @@ class WorkerPlan {
   std::vector<Standing> standing_;  // disjoint in steps, ascending
   std::optional<Extra> extra_;
   std::optional<Evaluation> evaluation_;
-  std::optional<std::uint32_t> evaluated_;
+  bool evaluated_ = false;  // evaluation_ is done
   Step cursor_ = 0;
   std::map<Step, SlotSet> done_;
 };

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "common/wire/wire_limits.h"
 
@@ -15,12 +16,20 @@ Verdict out_of_range(const std::string& text) { return Refused{RefusalCode::out_
 
 // ---- rules
 
-Verdict zero(const std::string& field) { return out_of_range(field + " is 0; it must not be"); }
+Verdict non_zero(const char* field, std::uint64_t value) {
+  return value != 0 ? Verdict{} : out_of_range(std::string(field) + " is 0; it must not be");
+}
 
-Verdict non_zero(const char* field, std::uint64_t value) { return value != 0 ? Verdict{} : zero(field); }
+Verdict finite(const char* field, double value) {
+  return std::isfinite(value)
+             ? Verdict{}
+             : out_of_range(std::string(field) + " is " + std::to_string(value) + "; it must be finite");
+}
 
-Verdict not_finite(const std::string& field, double value) {
-  return out_of_range(field + " is " + std::to_string(value) + "; it must be finite");
+Verdict finite_and_not_negative(const char* field, double value) {
+  return std::isfinite(value) && value >= 0 ? Verdict{}
+                                            : out_of_range(std::string(field) + " is " + std::to_string(value) +
+                                                           "; it must be finite and not negative");
 }
 
 std::string bounds(std::uint64_t begin, std::uint64_t end) {
@@ -74,8 +83,23 @@ Verdict first_of(std::initializer_list<Verdict> verdicts) {
   return {};
 }
 
-std::string element(const char* list, std::size_t index, const char* field) {
-  return std::string(list) + "[" + std::to_string(index) + "]." + field;
+// A verdict on a part, named as a part of `whole`.
+Verdict inside(const std::string& whole, Verdict part) {
+  if (part) {
+    part->text.insert(0, whole);
+  }
+  return part;
+}
+
+// Holds `rule` to the values of a list until one breaks it. A name is put together only then: lists may be long.
+template <typename List, typename Rule>
+Verdict each(const char* name, const List& list, Rule rule) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (auto verdict = rule(list[i])) {
+      return inside(std::string(name) + "[" + std::to_string(i) + "]", std::move(verdict));
+    }
+  }
+  return {};
 }
 
 // ---- messages
@@ -86,7 +110,16 @@ Verdict check_body(const Body&) {
   return {};
 }
 
-Verdict check_body(const Push& push) { return work("Push.node", push.node); }
+Verdict check_body(const Push& push) {
+  const auto node = work("Push.node", push.node);
+  if (node || push.fault == kNoSlot || push.node.contains(push.fault)) {
+    return node;
+  }
+  return out_of_range("Push.fault is " + std::to_string(push.fault) + "; a slot of the node " +
+                      bounds(push.node.begin, push.node.end) + " or " + std::to_string(kNoSlot) +
+                      " for none is allowed");
+}
+
 Verdict check_body(const LaneWelcome& welcome) { return non_zero("LaneWelcome.incarnation", welcome.incarnation); }
 Verdict check_body(const Weights& weights) { return non_zero("Weights.incarnation", weights.incarnation); }
 Verdict check_body(const Confirm& confirm) { return non_zero("Confirm.incarnation", confirm.incarnation); }
@@ -99,16 +132,27 @@ Verdict check_body(const Receipt& receipt) {
 Verdict check_body(const Refused& refused) { return known("Refused.code", refused.code, RefusalCode::incarnation); }
 
 Verdict check_body(const EvaluationResult& result) {
-  return at_most("EvaluationResult.correct", result.correct, result.examples);
+  return first_of({known("EvaluationResult.split", result.split, Split::test),
+                   at_most("EvaluationResult.correct", result.correct, result.examples)});
 }
 
 Verdict check_body(const WorkerWelcome& welcome) {
-  auto verdict = first_of({at_most("WorkerWelcome.shards", welcome.shards, kMaxShards),
-                           at_most("WorkerWelcome.lanes", welcome.lanes, kMaxLanes)});
-  for (std::size_t i = 0; !verdict && i < welcome.addresses.size(); ++i) {
-    verdict = lane_within("WorkerWelcome.addresses.lane", welcome.addresses[i].lane, welcome.shards, welcome.lanes);
+  const auto sizes = first_of({at_most("WorkerWelcome.shards", welcome.shards, kMaxShards),
+                               at_most("WorkerWelcome.lanes", welcome.lanes, kMaxLanes)});
+  if (sizes) {
+    return sizes;
   }
-  return verdict;
+  return each("WorkerWelcome.addresses", welcome.addresses, [&](const LaneAddress& address) {
+    return first_of({lane_within(".lane", address.lane, welcome.shards, welcome.lanes),
+                     non_zero(".incarnation", address.incarnation)});
+  });
+}
+
+Verdict evaluation(const Evaluation& evaluation) {
+  if (evaluation.begin >= evaluation.end) {
+    return out_of_range(" is " + bounds(evaluation.begin, evaluation.end) + "; begin < end is allowed");
+  }
+  return known(".split", evaluation.split, Split::test);
 }
 
 Verdict check_body(const Assign& assign) {
@@ -117,9 +161,8 @@ Verdict check_body(const Assign& assign) {
   if (!verdict && assign.extra) {
     verdict = work("Assign.extra.slots", assign.extra->slots);
   }
-  if (!verdict && assign.evaluation && assign.evaluation->begin >= assign.evaluation->end) {
-    verdict = out_of_range("Assign.evaluation is " + bounds(assign.evaluation->begin, assign.evaluation->end) +
-                           "; begin < end is allowed");
+  if (!verdict && assign.evaluation) {
+    verdict = inside("Assign.evaluation", evaluation(*assign.evaluation));
   }
   return verdict;
 }
@@ -131,48 +174,71 @@ Verdict check_body(const ShardHello& hello) {
                    non_zero("ShardHello.incarnation", hello.incarnation)});
 }
 
+// Sums of squares are what they can be, unless the measure says that its gradient is none.
+Verdict measure(const ChunkMeasure& measure) {
+  const auto parameter = at_most(".parameter", measure.parameter, kMaxParameters - 1);
+  if (parameter) {
+    return parameter;
+  }
+  if (measure.slot >= kMaxSlots && measure.slot != kNoSlot) {
+    return out_of_range(".slot is " + std::to_string(measure.slot) + "; at most " + std::to_string(kMaxSlots - 1) +
+                        ", or " + std::to_string(kNoSlot) + " for none, is allowed");
+  }
+  if (!measure.finite) {
+    return {};
+  }
+  return each(".sums", measure.sums, [](double sum) { return finite_and_not_negative("", sum); });
+}
+
+Verdict factors(const StepFactors& factors) {
+  const auto numbers =
+      first_of({finite(".learning_rate", factors.learning_rate), finite(".step_size", factors.step_size),
+                finite_and_not_negative(".second_moment_root", factors.second_moment_root)});
+  return numbers ? numbers
+                 : each(".scales", factors.scales, [](float scale) { return finite_and_not_negative("", scale); });
+}
+
+// The loss may be infinite or NaN: a diverging job has to be seen.
+Verdict statistics(const StepStatistics& of_step) {
+  return first_of({finite(".correct", of_step.correct), finite(".examples", of_step.examples)});
+}
+
 Verdict check_body(const LaneReport& report) {
-  auto verdict = first_of({lane_within("LaneReport.lane", report.lane, kMaxShards, kMaxLanes),
-                           non_zero("LaneReport.incarnation", report.incarnation)});
-  // The loss may be infinite or NaN: a diverging job has to be seen.
-  for (std::size_t i = 0; !verdict && i < report.statistics.size(); ++i) {
-    const auto& of_step = report.statistics[i];
-    if (!std::isfinite(of_step.correct)) {
-      verdict = not_finite(element("LaneReport.statistics", i, "correct"), of_step.correct);
-    } else if (!std::isfinite(of_step.examples)) {
-      verdict = not_finite(element("LaneReport.statistics", i, "examples"), of_step.examples);
-    }
-  }
-  for (std::size_t i = 0; !verdict && i < report.slots_by_session.size(); ++i) {
-    if (report.slots_by_session[i].session == 0) {
-      verdict = zero(element("LaneReport.slots_by_session", i, "session"));
-    }
-  }
-  return verdict;
+  return first_of({
+      lane_within("LaneReport.lane", report.lane, kMaxShards, kMaxLanes),
+      non_zero("LaneReport.incarnation", report.incarnation),
+      each("LaneReport.measures", report.measures, measure),
+      each("LaneReport.decided", report.decided,
+           [](const DecidedStep& step) { return inside(".factors", factors(step.factors)); }),
+      each("LaneReport.statistics", report.statistics, statistics),
+      each("LaneReport.slots_by_session", report.slots_by_session,
+           [](const SessionSlots& slots) { return non_zero(".session", slots.session); }),
+  });
 }
 
 Verdict check_body(const Plan& plan) {
-  auto verdict =
+  const auto first =
       at_most("Plan.first", plan.first, std::numeric_limits<Step>::max() - static_cast<Step>(plan.factors.size()));
-  for (std::size_t i = 0; !verdict && i < plan.factors.size(); ++i) {
-    if (!std::isfinite(plan.factors[i].learning_rate)) {
-      verdict = not_finite(element("Plan.factors", i, "learning_rate"), plan.factors[i].learning_rate);
-    }
-  }
-  return verdict;
+  return first ? first : each("Plan.factors", plan.factors, factors);
 }
 
+Verdict check_body(const Finish& finish) { return known("Finish.ending", finish.ending, Ending::failed); }
+
+Verdict check_body(const Control& control) {
+  return known("Control.command", control.command, Control::Command::resume);
+}
+
+// Losses and the norm may be infinite or NaN, as above.
 Verdict check_body(const Status& status) {
-  Verdict verdict;
-  if (!std::isfinite(status.test_accuracy)) {
-    verdict = not_finite("Status.test_accuracy", status.test_accuracy);
+  const auto numbers = first_of({finite("Status.learning_rate", status.learning_rate),
+                                 finite("Status.validation.accuracy", status.validation.accuracy),
+                                 finite("Status.test.accuracy", status.test.accuracy),
+                                 finite("Status.best.accuracy", status.best.accuracy)});
+  if (numbers) {
+    return numbers;
   }
-  for (std::size_t i = 0; !verdict && i < status.sessions.size(); ++i) {
-    if (status.sessions[i].session == 0) {
-      verdict = zero(element("Status.sessions", i, "session"));
-    }
-  }
-  return verdict;
+  return each("Status.sessions", status.sessions,
+              [](const SessionStatus& session) { return non_zero(".session", session.session); });
 }
 
 }  // namespace

@@ -135,9 +135,10 @@ Decoded decode(std::span<const std::byte> header, std::uint64_t payload_bytes, b
 std::string_view message_name(const Message& message) {
   // In the order of Message's alternatives.
   constexpr std::array<std::string_view, std::variant_size_v<Message>> kNames = {
-      "LaneHello",  "Pull",        "Push",      "LaneWelcome",      "Receipt", "Weights",       "Gone",   "Stale",
-      "Refused",    "WorkerHello", "Heartbeat", "EvaluationResult", "Goodbye", "WorkerWelcome", "Assign", "ShardHello",
-      "LaneReport", "Confirm",     "Plan",      "Persist",          "Finish",  "StatusRequest", "Status"};
+      "LaneHello", "Pull",          "Push",          "LaneWelcome", "Receipt",    "Weights",
+      "Gone",      "Stale",         "Refused",       "WorkerHello", "Heartbeat",  "EvaluationResult",
+      "Goodbye",   "WorkerWelcome", "Assign",        "ShardHello",  "LaneReport", "Confirm",
+      "Plan",      "Finish",        "StatusRequest", "Control",     "Status"};
   return kNames[message.index()];
 }
 

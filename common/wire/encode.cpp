@@ -1,4 +1,6 @@
+#include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "common/wire/text.h"
@@ -29,7 +31,16 @@ schema::SlotRange part(const SlotRange& range) { return {range.begin, range.end}
 schema::PhaseTimes part(const PhaseTimes& times) {
   return {times.data_wait, times.pull, times.forward, times.backward, times.push};
 }
-schema::StepFactors part(const StepFactors& factors) { return schema::StepFactors{factors.learning_rate}; }
+schema::SnapshotId part(const SnapshotId& snapshot) { return {snapshot.timeline, snapshot.step}; }
+schema::StepFactors part(const StepFactors& factors) {
+  return {factors.learning_rate, factors.step_size, factors.second_moment_root,
+          static_cast<std::uint32_t>(factors.scales.size()), factors.skip};
+}
+schema::DecidedStep part(const DecidedStep& decided) { return {decided.step, part(decided.factors)}; }
+schema::ChunkMeasure part(const ChunkMeasure& measure) {
+  return {measure.step,      measure.chunk, static_cast<std::uint32_t>(measure.sums.size()),
+          measure.parameter, measure.slot,  measure.finite};
+}
 schema::StepStatistics part(const StepStatistics& statistics) {
   return {statistics.step, statistics.loss, statistics.correct, statistics.examples};
 }
@@ -37,7 +48,11 @@ schema::SessionSlots part(const SessionSlots& slots) { return {slots.session, sl
 schema::Standing part(const Standing& standing) { return {standing.from, standing.until, part(standing.slots)}; }
 schema::Extra part(const Extra& extra) { return {extra.step, part(extra.slots)}; }
 schema::Evaluation part(const Evaluation& evaluation) {
-  return {evaluation.item, evaluation.version, evaluation.begin, evaluation.end};
+  return {static_cast<schema::Split>(evaluation.split), evaluation.item, evaluation.version, evaluation.begin,
+          evaluation.end};
+}
+schema::SplitStatus part(const SplitStatus& status) {
+  return {status.evaluated, status.step, status.loss, status.accuracy};
 }
 
 template <typename Value>
@@ -46,17 +61,35 @@ auto write_parts(Builder& builder, const std::vector<Value>& values) {
   if (values.empty()) {
     return Offset<flatbuffers::Vector<const Part*>>{};
   }
-  Part* parts = nullptr;
-  const auto offset = builder.CreateUninitializedVectorOfStructs(values.size(), &parts);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    parts[i] = part(values[i]);
-  }
-  return offset;
+  // Not CreateUninitializedVectorOfStructs: FlatBuffers 2 aligns that by the struct's size, e.g. to 20 bytes.
+  return builder.CreateVectorOfStructs<Part>(values.size(),
+                                             [&values](std::size_t i, Part* at) { *at = part(values[i]); });
 }
 
 template <typename Number>
 Offset<flatbuffers::Vector<Number>> write_numbers(Builder& builder, const std::vector<Number>& numbers) {
   return numbers.empty() ? Offset<flatbuffers::Vector<Number>>{} : builder.CreateVector(numbers);
+}
+
+// The numbers that belong to each of `values`, one value's after the other's. `numbers_of` may be a member.
+template <typename Value, typename NumbersOf>
+auto write_joined(Builder& builder, const std::vector<Value>& values, NumbersOf numbers_of) {
+  using Number = typename std::remove_cvref_t<std::invoke_result_t<NumbersOf, const Value&>>::value_type;
+  std::size_t size = 0;
+  for (const auto& value : values) {
+    size += std::invoke(numbers_of, value).size();
+  }
+  if (size == 0) {
+    return Offset<flatbuffers::Vector<Number>>{};
+  }
+  Number* joined = nullptr;
+  const auto offset = builder.CreateUninitializedVector(size, &joined);
+  for (const auto& value : values) {
+    for (const auto number : std::invoke(numbers_of, value)) {
+      *joined++ = flatbuffers::EndianScalar(number);
+    }
+  }
+  return offset;
 }
 
 // ---- worker to lane
@@ -75,7 +108,7 @@ auto write(Builder& builder, const Pull& pull) {
 auto write(Builder& builder, const Push& push) {
   const auto node = part(push.node);
   const auto phases = part(push.phases);
-  return schema::CreatePush(builder, push.timeline, push.step, push.chunk, &node, push.want_next, &phases);
+  return schema::CreatePush(builder, push.timeline, push.step, push.chunk, &node, push.want_next, push.fault, &phases);
 }
 
 // ---- lane to worker
@@ -114,13 +147,13 @@ auto write(Builder& builder, const WorkerHello& hello) {
 auto write(Builder& builder, const Heartbeat& beat) {
   const auto fingerprint = write(builder, beat.fingerprint);
   const auto phases = part(beat.phases);
-  return schema::CreateHeartbeat(builder, beat.order, beat.step, beat.ready, beat.idle, fingerprint, &phases,
-                                 beat.slots);
+  return schema::CreateHeartbeat(builder, beat.timeline, beat.order, beat.step, beat.ready, beat.idle, fingerprint,
+                                 &phases, beat.slots);
 }
 
 auto write(Builder& builder, const EvaluationResult& result) {
-  return schema::CreateEvaluationResult(builder, result.item, result.version, result.loss_sum, result.correct,
-                                        result.examples);
+  return schema::CreateEvaluationResult(builder, result.timeline, static_cast<schema::Split>(result.split), result.item,
+                                        result.version, result.loss_sum, result.correct, result.examples);
 }
 
 auto write(Builder& builder, const Goodbye& goodbye) {
@@ -131,7 +164,7 @@ auto write(Builder& builder, const Goodbye& goodbye) {
 
 auto write(Builder& builder, const LaneAddress& address) {
   const auto lane = part(address.lane);
-  return schema::CreateLaneAddress(builder, &lane, write(builder, address.address));
+  return schema::CreateLaneAddress(builder, &lane, address.incarnation, write(builder, address.address));
 }
 
 auto write(Builder& builder, const WorkerWelcome& welcome) {
@@ -143,8 +176,8 @@ auto write(Builder& builder, const WorkerWelcome& welcome) {
   for (const auto& address : welcome.addresses) {
     addresses.push_back(write(builder, address));
   }
-  return schema::CreateWorkerWelcome(builder, job, spec_digest, layout_digest, welcome.shards, welcome.lanes,
-                                     builder.CreateVector(addresses));
+  return schema::CreateWorkerWelcome(builder, welcome.timeline, job, spec_digest, layout_digest, welcome.shards,
+                                     welcome.lanes, builder.CreateVector(addresses));
 }
 
 auto write(Builder& builder, const Assign& assign) {
@@ -163,43 +196,59 @@ auto write(Builder& builder, const ShardHello& hello) {
   const auto layout_digest = write(builder, hello.layout_digest);
   const auto address = write(builder, hello.address);
   return schema::CreateShardHello(builder, &lane, hello.shards, hello.lanes, hello.incarnation, spec_digest,
-                                  layout_digest, address);
+                                  layout_digest, address, hello.timeline, hello.reached);
 }
 
 auto write(Builder& builder, const LaneReport& report) {
   const auto lane = part(report.lane);
   const auto missing = write_numbers(builder, report.missing);
+  const auto measures = write_parts(builder, report.measures);
+  const auto sums = write_joined(builder, report.measures, &ChunkMeasure::sums);
+  const auto decided = write_parts(builder, report.decided);
+  const auto scales = write_joined(
+      builder, report.decided, [](const DecidedStep& step) -> const auto& { return step.factors.scales; });
+  const auto held = write_parts(builder, report.held);
+  const auto writing = write_parts(builder, report.writing);
+  const auto failed = write_parts(builder, report.failed);
+  const auto trouble = write_free_text(builder, report.trouble);
   const auto statistics = write_parts(builder, report.statistics);
   const auto slots_by_session = write_parts(builder, report.slots_by_session);
   const auto failure = write_free_text(builder, report.failure);
   return schema::CreateLaneReport(builder, &lane, report.incarnation, report.sequence, report.timeline, report.serving,
-                                  report.open_step, missing, report.planned, statistics, slots_by_session,
-                                  report.duplicates, report.superseded, report.persisted, report.leaving, failure);
+                                  report.open_step, missing, report.planned, measures, sums, decided, scales, held,
+                                  writing, failed, trouble, statistics, slots_by_session, report.duplicates,
+                                  report.superseded, report.leaving, failure);
 }
 
 // ---- lead to lane
 
 auto write(Builder& builder, const Confirm& confirm) {
-  return schema::CreateConfirm(builder, confirm.incarnation, confirm.timeline, confirm.base);
+  const auto base = part(confirm.base);
+  return schema::CreateConfirm(builder, confirm.incarnation, confirm.timeline, &base);
 }
 
 auto write(Builder& builder, const Plan& plan) {
-  return schema::CreatePlan(builder, plan.timeline, plan.first, write_parts(builder, plan.factors),
+  const auto factors = write_parts(builder, plan.factors);
+  const auto scales = write_joined(builder, plan.factors, &StepFactors::scales);
+  const auto snapshots = write_numbers(builder, plan.snapshots);
+  const auto keep = write_parts(builder, plan.keep);
+  return schema::CreatePlan(builder, plan.timeline, plan.first, factors, scales, snapshots, keep,
                             plan.statistics_through);
-}
-
-auto write(Builder& builder, const Persist& persist) {
-  return schema::CreatePersist(builder, persist.timeline, persist.step);
 }
 
 // ---- lead to anyone, command line to lead and back
 
 auto write(Builder& builder, const Finish& finish) {
-  return schema::CreateJobFinish(builder, finish.timeline, finish.step, write_free_text(builder, finish.failure));
+  return schema::CreateJobFinish(builder, finish.timeline, finish.step, static_cast<schema::Ending>(finish.ending),
+                                 write_free_text(builder, finish.failure));
 }
 
 auto write(Builder& builder, const StatusRequest& request) {
   return schema::CreateStatusRequest(builder, request.last);
+}
+
+auto write(Builder& builder, const Control& control) {
+  return schema::CreateControl(builder, static_cast<schema::ControlCommand>(control.command));
 }
 
 auto write(Builder& builder, const SessionStatus& session) {
@@ -213,15 +262,23 @@ auto write(Builder& builder, const SessionStatus& session) {
 auto write(Builder& builder, const Status& status) {
   const auto phase = write(builder, status.phase);
   const auto failure = write_free_text(builder, status.failure);
+  const auto waits_for = write_free_text(builder, status.waits_for);
+  const auto trouble = write_free_text(builder, status.trouble);
+  const auto base = part(status.base);
+  const auto validation = part(status.validation);
+  const auto test = part(status.test);
+  const auto best = part(status.best);
   std::vector<Offset<schema::SessionStatus>> sessions;
   sessions.reserve(status.sessions.size());
   for (const auto& session : status.sessions) {
     sessions.push_back(write(builder, session));
   }
-  return schema::CreateStatus(builder, phase, failure, status.timeline, status.step, status.steps, status.epoch,
-                              status.training, status.examples, status.train_loss, status.recent_loss, status.test_loss,
-                              status.test_accuracy, status.evaluated, status.duplicates, status.superseded,
-                              status.lost_workers, status.backups, builder.CreateVector(sessions));
+  return schema::CreateStatus(builder, phase, failure, waits_for, trouble, status.timeline, &base, status.snapshot,
+                              status.step, status.steps, status.epoch, status.training, status.examples,
+                              status.learning_rate, status.gradient_norm, status.train_loss, status.recent_loss,
+                              &validation, &test, &best, status.duplicates, status.superseded, status.lost_workers,
+                              status.backups, status.rollbacks, status.rolled_back_steps, status.skipped_steps,
+                              status.snapshots_missed, builder.CreateVector(sessions));
 }
 
 template <typename Table>

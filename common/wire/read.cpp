@@ -4,85 +4,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "common/wire/text.h"
+#include "common/wire/reader.h"
 #include "schemas/wire_generated.h"
 
 namespace ballast::wire {
 namespace {
-
-using flatbuffers::Offset;
-using flatbuffers::String;
-using flatbuffers::Vector;
-
-// Copies lists and strings out of a table and keeps the first refusal. What follows a refusal reads as empty.
-class Reader {
- public:
-  std::string line(const char* field, const String* text) {
-    return bounded(field, text, kMaxTextBytes, TextKind::line);
-  }
-  std::string job(const char* field, const String* text) { return bounded(field, text, kMaxJobBytes, TextKind::lines); }
-
-  // `convert` takes an element: a number, a pointer to a struct or a pointer to a table.
-  template <typename Element, typename Convert>
-  auto list(const char* field, const Vector<Element>* list, std::size_t limit, Convert convert) {
-    std::vector<decltype(convert(list->Get(0)))> values;
-    if (list == nullptr || refusal_ || !list_allowed(field, list->size(), limit)) {
-      return values;
-    }
-    if (!is_aligned(*list)) {
-      refuse(RefusalCode::malformed, std::string(field) + " is not aligned as FlatBuffers requires");
-      return values;
-    }
-    values.reserve(list->size());
-    for (flatbuffers::uoffset_t i = 0; i < list->size() && !refusal_; ++i) {
-      values.push_back(convert(list->Get(i)));
-    }
-    return values;
-  }
-
-  [[nodiscard]] std::optional<Refused>& refusal() { return refusal_; }
-
- private:
-  // The verifier checks the alignment of a vector's size, not of its elements.
-  template <typename Element>
-  static bool is_aligned(const Vector<Element>& list) {
-    constexpr bool kStruct = std::is_pointer_v<Element>;
-    constexpr std::size_t kAlignment = kStruct ? alignof(std::remove_pointer_t<Element>) : alignof(Element);
-    return reinterpret_cast<std::uintptr_t>(list.Data()) % kAlignment == 0;
-  }
-
-  bool list_allowed(const char* field, std::size_t size, std::size_t limit) {
-    if (size > limit) {
-      refuse(RefusalCode::out_of_range, std::string(field) + " has " + std::to_string(size) + " entries; at most " +
-                                            std::to_string(limit) + " are allowed");
-    }
-    return size <= limit;
-  }
-
-  std::string bounded(const char* field, const String* text, std::size_t limit, TextKind kind) {
-    if (text == nullptr || refusal_) {
-      return {};
-    }
-    if (text->size() > limit) {
-      refuse(RefusalCode::out_of_range, std::string(field) + " is " + std::to_string(text->size()) +
-                                            " bytes long; at most " + std::to_string(limit) + " are allowed");
-      return {};
-    }
-    if (const auto fault = text_fault({text->c_str(), text->size()}, kind)) {
-      refuse(RefusalCode::malformed, std::string(field) + " holds " + *fault + "; printable UTF-8 is allowed");
-      return {};
-    }
-    return text->str();
-  }
-
-  void refuse(RefusalCode code, std::string text) { refusal_ = Refused{code, std::move(text)}; }
-
-  std::optional<Refused> refusal_;
-};
 
 // ---- parts; an absent one is all zero, which check() judges
 
@@ -98,7 +27,41 @@ PhaseTimes phase_times(const schema::PhaseTimes* times) {
   return {times->data_wait(), times->pull(), times->forward(), times->backward(), times->push()};
 }
 
-StepFactors step_factors(const schema::StepFactors* factors) { return {factors->learning_rate()}; }
+SnapshotId snapshot_id(const schema::SnapshotId* snapshot) {
+  return snapshot != nullptr ? SnapshotId{snapshot->timeline(), snapshot->step()} : SnapshotId{};
+}
+
+StepFactors step_factors(const schema::StepFactors& factors, Pieces<float>& scales) {
+  return {factors.learning_rate(), factors.step_size(), factors.second_moment_root(), factors.skip(),
+          scales.take(factors.scale_count())};
+}
+
+std::vector<StepFactors> factors(Reader& reader, const schema::Plan& at) {
+  Pieces<float> scales(reader, "Plan.scales", at.scales(), kMaxScales);
+  auto all = reader.list("Plan.factors", at.factors(), kMaxPlannedSteps,
+                         [&scales](const auto* one) { return step_factors(*one, scales); });
+  scales.finish();
+  return all;
+}
+
+std::vector<DecidedStep> decided(Reader& reader, const schema::LaneReport& at) {
+  Pieces<float> scales(reader, "LaneReport.decided_scales", at.decided_scales(), kMaxScales);
+  auto all = reader.list("LaneReport.decided", at.decided(), kMaxDecidedSteps, [&scales](const auto* one) {
+    return DecidedStep{one->step(), step_factors(one->factors(), scales)};
+  });
+  scales.finish();
+  return all;
+}
+
+std::vector<ChunkMeasure> measures(Reader& reader, const schema::LaneReport& at) {
+  Pieces<double> sums(reader, "LaneReport.measure_sums", at.measure_sums(), kMaxSums);
+  auto all = reader.list("LaneReport.measures", at.measures(), kMaxMeasures, [&sums](const auto* one) {
+    return ChunkMeasure{one->chunk(),  one->step(),      sums.take(one->sum_count()),
+                        one->finite(), one->parameter(), one->slot()};
+  });
+  sums.finish();
+  return all;
+}
 
 StepStatistics step_statistics(const schema::StepStatistics* statistics) {
   return {statistics->step(), statistics->loss(), statistics->correct(), statistics->examples()};
@@ -115,12 +78,14 @@ std::optional<Extra> extra(const schema::Extra* extra) {
 }
 
 std::optional<Evaluation> evaluation(const schema::Evaluation* at) {
-  return at != nullptr ? std::optional(Evaluation{at->item(), at->version(), at->begin(), at->end()}) : std::nullopt;
+  if (at == nullptr) {
+    return std::nullopt;
+  }
+  return Evaluation{static_cast<Split>(at->split()), at->item(), at->version(), at->begin(), at->end()};
 }
 
-template <typename Number>
-Number same(Number number) {
-  return number;
+SplitStatus split_status(const schema::SplitStatus* at) {
+  return at != nullptr ? SplitStatus{at->evaluated(), at->step(), at->loss(), at->accuracy()} : SplitStatus{};
 }
 
 // ---- worker to lane
@@ -131,12 +96,12 @@ Message body(Reader& reader, const schema::LaneHello& at) {
 }
 
 Message body(Reader& reader, const schema::Pull& at) {
-  return Pull{at.timeline(), at.version(),
-              reader.list("Pull.chunks", at.chunks(), kMaxPullChunks, same<std::uint32_t>)};
+  return Pull{at.timeline(), at.version(), reader.numbers("Pull.chunks", at.chunks(), kMaxPullChunks)};
 }
 
 Message body(Reader&, const schema::Push& at) {
-  return Push{at.timeline(), at.step(), at.chunk(), range(at.node()), at.want_next(), phase_times(at.phases())};
+  return Push{at.timeline(),           at.step(), at.chunk(), range(at.node()), at.want_next(), at.fault(),
+              phase_times(at.phases())};
 }
 
 // ---- lane to worker
@@ -168,7 +133,8 @@ Message body(Reader& reader, const schema::WorkerHello& at) {
 }
 
 Message body(Reader& reader, const schema::Heartbeat& at) {
-  return Heartbeat{at.order(),
+  return Heartbeat{at.timeline(),
+                   at.order(),
                    at.step(),
                    at.ready(),
                    at.idle(),
@@ -178,7 +144,9 @@ Message body(Reader& reader, const schema::Heartbeat& at) {
 }
 
 Message body(Reader&, const schema::EvaluationResult& at) {
-  return EvaluationResult{at.item(), at.version(), at.loss_sum(), at.correct(), at.examples()};
+  return EvaluationResult{
+      at.timeline(), static_cast<Split>(at.split()), at.item(), at.version(), at.loss_sum(), at.correct(),
+      at.examples()};
 }
 
 Message body(Reader& reader, const schema::Goodbye& at) { return Goodbye{reader.line("Goodbye.reason", at.reason())}; }
@@ -187,9 +155,11 @@ Message body(Reader& reader, const schema::Goodbye& at) { return Goodbye{reader.
 
 Message body(Reader& reader, const schema::WorkerWelcome& at) {
   const auto address = [&reader](const schema::LaneAddress* one) {
-    return LaneAddress{lane_id(one->lane()), reader.line("WorkerWelcome.addresses.address", one->address())};
+    return LaneAddress{lane_id(one->lane()), one->incarnation(),
+                       reader.line("WorkerWelcome.addresses.address", one->address())};
   };
-  return WorkerWelcome{reader.job("WorkerWelcome.job", at.job()),
+  return WorkerWelcome{at.timeline(),
+                       reader.job("WorkerWelcome.job", at.job()),
                        reader.line("WorkerWelcome.spec_digest", at.spec_digest()),
                        reader.line("WorkerWelcome.layout_digest", at.layout_digest()),
                        at.shards(),
@@ -212,7 +182,9 @@ Message body(Reader& reader, const schema::ShardHello& at) {
                     at.incarnation(),
                     reader.line("ShardHello.spec_digest", at.spec_digest()),
                     reader.line("ShardHello.layout_digest", at.layout_digest()),
-                    reader.line("ShardHello.address", at.address())};
+                    reader.line("ShardHello.address", at.address()),
+                    at.timeline(),
+                    at.reached()};
 }
 
 Message body(Reader& reader, const schema::LaneReport& at) {
@@ -222,35 +194,47 @@ Message body(Reader& reader, const schema::LaneReport& at) {
                     at.timeline(),
                     at.serving(),
                     at.open_step(),
-                    reader.list("LaneReport.missing", at.missing(), kMaxMissingWords, same<std::uint64_t>),
+                    reader.numbers("LaneReport.missing", at.missing(), kMaxMissingWords),
                     at.planned(),
+                    measures(reader, at),
+                    decided(reader, at),
+                    reader.list("LaneReport.held", at.held(), kMaxSnapshots, snapshot_id),
+                    reader.list("LaneReport.writing", at.writing(), kMaxSnapshots, snapshot_id),
+                    reader.list("LaneReport.failed", at.failed(), kMaxSnapshots, snapshot_id),
+                    reader.line("LaneReport.trouble", at.trouble()),
                     reader.list("LaneReport.statistics", at.statistics(), kMaxPlannedSteps, step_statistics),
                     reader.list("LaneReport.slots_by_session", at.slots_by_session(), kMaxSessions, session_slots),
                     at.duplicates(),
                     at.superseded(),
-                    at.persisted(),
                     at.leaving(),
                     reader.line("LaneReport.failure", at.failure())};
 }
 
 // ---- lead to lane
 
-Message body(Reader&, const schema::Confirm& at) { return Confirm{at.incarnation(), at.timeline(), at.base()}; }
-
-Message body(Reader& reader, const schema::Plan& at) {
-  return Plan{at.timeline(), at.first(), reader.list("Plan.factors", at.factors(), kMaxPlannedSteps, step_factors),
-              at.statistics_through()};
+Message body(Reader&, const schema::Confirm& at) {
+  return Confirm{at.incarnation(), at.timeline(), snapshot_id(at.base())};
 }
 
-Message body(Reader&, const schema::Persist& at) { return Persist{at.timeline(), at.step()}; }
+Message body(Reader& reader, const schema::Plan& at) {
+  return Plan{at.timeline(),
+              at.first(),
+              factors(reader, at),
+              reader.numbers("Plan.snapshots", at.snapshots(), kMaxSnapshots),
+              reader.list("Plan.keep", at.keep(), kMaxSnapshots, snapshot_id),
+              at.statistics_through()};
+}
 
 // ---- lead to anyone, command line to lead and back
 
 Message body(Reader& reader, const schema::JobFinish& at) {
-  return Finish{at.timeline(), at.step(), reader.line("Finish.failure", at.failure())};
+  return Finish{at.timeline(), at.step(), static_cast<Ending>(at.ending()),
+                reader.line("Finish.failure", at.failure())};
 }
 
 Message body(Reader&, const schema::StatusRequest& at) { return StatusRequest{at.last()}; }
+
+Message body(Reader&, const schema::Control& at) { return Control{static_cast<Control::Command>(at.command())}; }
 
 Message body(Reader& reader, const schema::Status& at) {
   const auto session = [&reader](const schema::SessionStatus* one) {
@@ -264,21 +248,31 @@ Message body(Reader& reader, const schema::Status& at) {
   };
   return Status{reader.line("Status.phase", at.phase()),
                 reader.line("Status.failure", at.failure()),
+                reader.line("Status.waits_for", at.waits_for()),
+                reader.line("Status.trouble", at.trouble()),
                 at.timeline(),
+                snapshot_id(at.base()),
+                at.snapshot(),
                 at.step(),
                 at.steps(),
                 at.epoch(),
                 at.training(),
                 at.examples(),
+                at.learning_rate(),
+                at.gradient_norm(),
                 at.train_loss(),
                 at.recent_loss(),
-                at.test_loss(),
-                at.test_accuracy(),
-                at.evaluated(),
+                split_status(at.validation()),
+                split_status(at.test()),
+                split_status(at.best()),
                 at.duplicates(),
                 at.superseded(),
                 at.lost_workers(),
                 at.backups(),
+                at.rollbacks(),
+                at.rolled_back_steps(),
+                at.skipped_steps(),
+                at.snapshots_missed(),
                 reader.list("Status.sessions", at.sessions(), kMaxSessions, session)};
 }
 
@@ -305,8 +299,8 @@ constexpr auto kReaders =
     readers_of<schema::LaneHello, schema::Pull, schema::Push, schema::LaneWelcome, schema::Receipt, schema::Weights,
                schema::Gone, schema::Stale, schema::Refused, schema::WorkerHello, schema::Heartbeat,
                schema::EvaluationResult, schema::Goodbye, schema::WorkerWelcome, schema::Assign, schema::ShardHello,
-               schema::LaneReport, schema::Confirm, schema::Plan, schema::Persist, schema::JobFinish,
-               schema::StatusRequest, schema::Status>();
+               schema::LaneReport, schema::Confirm, schema::Plan, schema::JobFinish, schema::StatusRequest,
+               schema::Control, schema::Status>();
 
 }  // namespace
 

@@ -28,10 +28,10 @@ class Encoder {
   Encoder& operator=(Encoder&&) noexcept;
 
   // The header of `message`; valid until the next call.
-  // Free text (Refused::text, Goodbye::reason and every `failure`) is made acceptable to the receiver: control
-  // characters and invalid UTF-8 are replaced and what exceeds wire::kMaxTextBytes is cut off, because losing the
-  // report of a failure to its own wording would be worse. Everything else is sent as it is: a sender that exceeds a
-  // limit is refused by the receiver.
+  // Free text (Refused::text, Goodbye::reason, every `failure` and `trouble`, Status::waits_for) is made acceptable to
+  // the receiver: control characters and invalid UTF-8 are replaced and what exceeds wire::kMaxTextBytes is cut off,
+  // because losing the report of a failure to its own wording would be worse. Everything else is sent as it is: a
+  // sender that exceeds a limit is refused by the receiver.
   std::span<const std::byte> encode(const Message& message);
 
  private:

@@ -1,0 +1,348 @@
+// The lane's side towards the lead: timelines, plans, snapshots, reports, and the end.
+#include <algorithm>
+#include <utility>
+
+#include "common/protocol/lane.h"
+
+namespace ballast {
+
+using namespace lane;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
+
+namespace {
+
+constexpr std::size_t kFailuresRemembered = 4;
+constexpr Micros kLeadAway = 2'000'000;
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+void Lane::on(const FromLead& event) {
+  lead_known_ = true;
+  lead_heard_ = true;
+  if (const auto* confirm = std::get_if<Confirm>(event.message)) {
+    on_confirm(*confirm);
+  } else if (const auto* plan = std::get_if<Plan>(event.message)) {
+    on_plan(*plan);
+  } else if (const auto* finish = std::get_if<Finish>(event.message)) {
+    on_finish(*finish);
+  } else if (const auto* refused = std::get_if<Refused>(event.message)) {
+    on_refused(*refused);
+  }
+}
+
+void Lane::on_refused(const Refused& refused) {
+  if (refused.code == RefusalCode::unknown_session) {
+    say_hello();                                          // to a lead that has lost its memory
+  } else if (refused.code != RefusalCode::not_serving) {  // it lives: the lane asks again
+    stop("the lead refused this shard: " + refused.text);
+  }
+}
+
+// ---- timelines
+
+void Lane::on_confirm(const Confirm& confirm) {
+  // Addressed to one incarnation: a word meant for an earlier life of this shard confirms nothing.
+  if (confirm.incarnation != config_.incarnation || confirm.timeline <= std::max(timeline_, beginning_)) {
+    return;
+  }
+  beginning_ = confirm.timeline;
+  base_ = confirm.base;
+  serving_ = false;
+  forget_rounds();
+  emit(Begin{confirm.timeline, confirm.base});
+}
+
+void Lane::forget_rounds() {
+  for (auto& chunk : chunks_) {
+    for (const auto payload : chunk.round.reset()) {
+      emit(Drop{payload});
+    }
+    chunk.waiting.clear();
+    chunk.fault = kNoSlot;
+    chunk.measure.reset();
+    chunk.waits = false;
+  }
+  for (auto& [id, session] : sessions_) {
+    session.deferred.clear();
+  }
+  held_payloads_ = 0;
+  waiting_chunks_ = 0;
+  statistics_.clear();
+  plan_.clear();
+  due_.clear();
+  writing_.clear();
+  held_.clear();
+  failed_.clear();
+  trouble_.clear();
+}
+
+void Lane::on(const Begun& event) {
+  if (event.timeline != beginning_ || serving_) {
+    return;
+  }
+  timeline_ = event.timeline;
+  serving_ = true;
+  for (auto& chunk : chunks_) {
+    chunk.version = base_.step;
+  }
+  open_step_ = chunks_.empty() ? config_.steps : base_.step;
+  behind_ = chunks_.size();
+  plan_first_ = base_.step;
+  report();
+}
+
+// ---- plans
+
+void Lane::on_plan(const Plan& plan) {
+  if (plan.timeline != timeline_ || !serving_) {
+    return;
+  }
+  std::erase_if(statistics_, [&](const StepStatistics& known) { return known.step < plan.statistics_through; });
+  // The list changes only when a newer snapshot is complete; an older plan, come late, knows less.
+  if (!plan.keep.empty() && (keep_.empty() || plan.keep.back() > keep_.back())) {
+    keep_ = plan.keep;
+    std::erase_if(held_, [&](const SnapshotId& id) { return id <= keep_.back(); });
+    emit(Retain{keep_});
+  }
+  // Before any update: the versions to be kept may be the newest ones.
+  take_snapshot_orders(plan);
+  take_factors(plan);
+  for (auto& chunk : chunks_) {
+    apply_if_decided(chunk);
+  }
+}
+
+void Lane::take_factors(const Plan& plan) {
+  const Step end = plan.first + plan.factors.size();
+  if (end <= planned_until() || (plan.first > planned_until() && plan.first > open_step_)) {
+    return;
+  }
+  if (plan.first > planned_until()) {
+    plan_.clear();
+    plan_first_ = plan.first;
+  }
+  // Factors that are known stay as they are: some chunks may have been updated with them already.
+  for (Step step = planned_until(); step < end; ++step) {
+    plan_.push_back(plan.factors[step - plan.first]);
+  }
+}
+
+const StepFactors* Lane::factors(Step step) const {
+  return step >= plan_first_ && step < planned_until() ? &plan_[step - plan_first_] : nullptr;
+}
+
+// ---- snapshots
+
+void Lane::take_snapshot_orders(const Plan& plan) {
+  for (const auto step : plan.snapshots) {
+    const SnapshotId id{timeline_, step};
+    const auto knows = [&](const std::vector<SnapshotId>& list) {
+      return std::find(list.begin(), list.end(), id) != list.end();
+    };
+    const bool too_late =
+        std::any_of(chunks_.begin(), chunks_.end(), [&](const ChunkState& chunk) { return chunk.version > step; });
+    if (too_late || due_.contains(step) || knows(writing_) || knows(held_) || knows(failed_) ||
+        (!keep_.empty() && id <= keep_.back())) {
+      continue;
+    }
+    due_[step] = chunks_.size();
+    for (const auto& chunk : chunks_) {
+      if (chunk.version == step) {  // others may be at a version of another order, which has taken them
+        take_snapshot(chunk);
+      }
+    }
+    if (chunks_.empty()) {
+      seal(step);
+    }
+  }
+}
+
+void Lane::take_snapshot(const ChunkState& chunk) {
+  const auto due = due_.find(chunk.version);
+  if (due == due_.end()) {
+    return;
+  }
+  if (!chunk.spec.statistics) {  // no part of the model
+    emit(TakeSnapshot{{timeline_, chunk.version}, chunk.spec.id});
+  }
+  if (--due->second == 0) {
+    seal(chunk.version);
+  }
+}
+
+void Lane::seal(Step step) {
+  due_.erase(step);
+  writing_.push_back({timeline_, step});
+  emit(SealSnapshot{{timeline_, step}});
+}
+
+void Lane::on(const SnapshotDurable& event) {
+  if (std::erase(writing_, event.id) == 0) {
+    return;  // of an older timeline
+  }
+  held_.push_back(event.id);
+  trouble_.clear();
+  report();
+}
+
+void Lane::on(const SnapshotFailed& event) {
+  if (std::erase(writing_, event.id) == 0) {
+    return;
+  }
+  if (failed_.size() == kFailuresRemembered) {
+    failed_.erase(failed_.begin());
+  }
+  failed_.push_back(event.id);
+  trouble_ = event.text;
+  report();
+}
+
+// ---- endings
+
+void Lane::on(const StorageFailed& event) {
+  failure_ = event.text;
+  if (finishing_) {
+    leaving_ = true;  // the lead waits for nothing more from here
+  }
+  report();
+  if (finishing_) {
+    stop(failure_);
+  }
+}
+
+void Lane::on_finish(const Finish& finish) {
+  if (stopped_) {
+    return;
+  }
+  if (finish.ending == Ending::finished) {
+    if (!std::exchange(finishing_, true)) {
+      emit(RecordFinish{{finish.timeline, finish.step}});
+    }
+    return;
+  }
+  leaving_ = true;
+  report();
+  stop(finish.failure);
+}
+
+void Lane::on(const FinishRecorded& /*event*/) {
+  if (finishing_ && !stopped_) {
+    leaving_ = true;
+    report();
+    stop({});
+  }
+}
+
+void Lane::on(const Trouble& event) {
+  side_trouble_ = event.text;
+  changed_ = true;
+}
+
+void Lane::stop(std::string failure) {
+  stopped_ = true;
+  emit(Stop{std::move(failure)});
+}
+
+// ---- time and reports
+
+void Lane::on(const StatisticsRead& event) {
+  statistics_.push_back(event.statistics);
+  changed_ = true;
+  report_if_at_barrier();
+}
+
+void Lane::on(const Tick& event) {
+  // Time in which this process did not run is not the lead's silence, and what was heard since the last tick was heard
+  // just now.
+  const bool was_asleep = event.now - now_ > config_.lead_silence / 2;
+  now_ = event.now;
+  if (std::exchange(lead_heard_, false) || was_asleep) {
+    lead_heard_at_ = now_;
+  }
+  if (stopped_) {
+    return;
+  }
+  if (lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
+    return stop("the lead (shard 0) has not been heard of for " + number((now_ - lead_heard_at_) / 1'000'000) +
+                " s (cluster.patience)");
+  }
+  const auto every = changed_ && !lead_is_away() ? config_.report_every : config_.idle_report_every;
+  if (reported_at_ == 0 || now_ - reported_at_ >= every) {
+    report();
+  }
+}
+
+// What is sent to a lead that is gone queues up until it is back.
+bool Lane::lead_is_away() const {
+  return lead_known_ && !lead_heard_ && now_ - lead_heard_at_ > std::min(kLeadAway, config_.lead_silence / 2);
+}
+
+void Lane::report_if_at_barrier() {
+  // The lead gives out nothing beyond its plan's end before it has heard that all are there.
+  const bool has_statistics_to_come =
+      std::any_of(chunks_.begin(), chunks_.end(), [](const ChunkState& chunk) { return chunk.spec.statistics; }) &&
+      open_step_ > base_.step && (statistics_.empty() || statistics_.back().step + 1 < open_step_);
+  if (serving_ && open_step_ == planned_until() && !has_statistics_to_come) {
+    report();
+  }
+}
+
+void Lane::say_hello() {
+  reported_at_ = now_;
+  emit(SendToLead{ShardHello{config_.id, config_.shards, config_.lanes, config_.incarnation, config_.spec_digest,
+                             config_.layout_digest, config_.address, timeline_,
+                             serving_ && !chunks_.empty() ? open_step_ : 0}});
+}
+
+void Lane::report() {
+  const bool is_last_word = !failure_.empty() || leaving_;
+  changed_ = lead_is_away();
+  if (!is_last_word && (!serving_ || changed_)) {
+    return say_hello();
+  }
+  reported_at_ = now_;
+  auto body = state_report();
+  body.sequence = ++report_sequence_;
+  emit(SendToLead{std::move(body)});
+}
+
+LaneReport Lane::state_report() const {
+  LaneReport report;
+  report.lane = config_.id;
+  report.incarnation = config_.incarnation;
+  report.timeline = timeline_;
+  report.serving = serving_;
+  report.open_step = open_step_;
+  report.missing = missing().words();
+  report.planned = planned_until();
+  for (const auto& chunk : chunks_) {
+    if (chunk.measure) {  // what the lead does with it is the lead's to know
+      report.measures.push_back(*chunk.measure);
+    }
+  }
+  for (Step step = open_step_ - std::min<Step>(open_step_, 1); step <= open_step_; ++step) {
+    if (const auto* known = factors(step)) {
+      report.decided.push_back({step, *known});
+    }
+  }
+  report.held = held_;
+  for (const auto& [step, left] : due_) {
+    report.writing.push_back({timeline_, step});
+  }
+  report.writing.insert(report.writing.end(), writing_.begin(), writing_.end());
+  report.failed = failed_;
+  report.trouble = trouble_.empty() ? side_trouble_ : trouble_;
+  report.statistics.assign(statistics_.begin(), statistics_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
+                                                                          statistics_.size(), kMaxPlannedSteps)));
+  for (const auto& [session, slots] : slots_by_session_) {
+    report.slots_by_session.push_back({session, slots});
+  }
+  report.duplicates = counters_.duplicates;
+  report.superseded = counters_.superseded;
+  report.leaving = leaving_;
+  report.failure = failure_;
+  return report;
+}
+
+}  // namespace ballast

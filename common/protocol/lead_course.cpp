@@ -1,0 +1,299 @@
+// The lead's course: training in legs between evaluations, pauses, the end.
+#include <algorithm>
+#include <utility>
+
+#include "common/protocol/lead.h"
+#include "common/protocol/validation.h"
+
+namespace ballast {
+
+using namespace lead;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
+
+namespace {
+
+constexpr Step kHoldMargin = 2;
+
+}  // namespace
+
+// ---- progress
+
+void Lead::progress() {
+  const bool all_serve =
+      all_lanes([&](const LaneState& lane) { return lane.report.serving && lane.report.timeline == timeline(); });
+  if (!all_serve || !is_confirmed()) {
+    return;
+  }
+  if (phase_ == Phase::confirming) {
+    phase_ = Phase::waiting;
+    send_welcomes();
+  }
+  // A job that has begun goes on with whoever is there.
+  if (phase_ == Phase::waiting && joined_.size() >= (began_ ? 1 : config_.start_workers)) {
+    begin_training();
+  }
+  if (phase_ == Phase::training) {
+    observe_shards();
+    if (hold_) {
+      hold_if_complete();
+    }
+    const bool holds_here = hold_ && *hold_ <= barrier_;
+    if (!holds_here && phase_ == Phase::training && work_.open() >= barrier_ && log_.next() >= barrier_) {
+      at_barrier();
+    } else {
+      hand_out();
+    }
+  }
+  if (phase_ == Phase::finishing) {
+    conclude_if_complete();
+  }
+}
+
+void Lead::observe_shards() {
+  Step open = config_.steps;
+  for (const auto& [id, lane] : lanes_) {
+    open = std::min(open, lane.report.open_step);
+  }
+  SlotSet missing(config_.slots);
+  for (const auto& [id, lane] : lanes_) {
+    if (lane.report.open_step == open && open < config_.steps) {
+      missing.insert(SlotSet::from_words(config_.slots, lane.report.missing));
+    }
+  }
+  if (open > work_.open()) {
+    if (work_.observed()) {
+      learn_step_time(open - work_.open());
+    }
+    expect_step();
+  }
+  work_.observe(open, missing, now_);
+  if (const auto missed = schedule_.decide(open); missed > 0) {
+    book_.edit().snapshots_missed += missed;
+  }
+  if (!half_time_ && work_.half_brought() && work_.handed_out() == handed_out_before_) {
+    half_time_ = now_ - open_since_;
+  }
+}
+
+void Lead::expect_step() {
+  open_since_ = now_;
+  half_time_.reset();
+  handed_out_before_ = work_.handed_out();
+}
+
+void Lead::learn_step_time(Step steps) {
+  // A step that waited for late slots must not teach when slots are late: each deadline would contain the one before,
+  // and one straggler would make every wait longer. What half of the sessions need says it.
+  if (half_time_) {
+    step_time_.observe(*half_time_);
+  } else if (work_.handed_out() == handed_out_before_) {
+    step_time_.observe((now_ - open_since_) / steps);
+  }
+}
+
+// ---- legs
+
+Step Lead::next_barrier(Step after) const {
+  if (config_.validation_examples == 0 && config_.test_examples == 0) {
+    return config_.steps;
+  }
+  return std::min(config_.steps, (after / config_.evaluate_every + 1) * config_.evaluate_every);
+}
+
+Step Lead::limit() const { return hold_ ? std::min(barrier_, *hold_) : barrier_; }
+
+void Lead::begin_training() {
+  began_ = true;
+  began_at_ = began_at_.value_or(now_);
+  phase_ = Phase::training;
+  work_.divide(joined_, book_.current().base.step);
+  observe_shards();
+  // The version where the timeline begins may be one to be evaluated, and may not have been.
+  const Step open = work_.open();
+  begin_leg(next_barrier(open - std::min<Step>(open, 1)));
+  if (wanted_) {
+    hold();
+  }
+}
+
+void Lead::begin_leg(Step barrier) {
+  phase_ = Phase::training;
+  barrier_ = barrier;
+  expect_step();
+  work_.reopen(now_);
+  send_plans();
+  send_assignments();
+}
+
+void Lead::at_barrier() {
+  for (const auto split : {Split::validation, Split::test}) {
+    if (needs(split)) {
+      return begin_evaluation(split);
+    }
+  }
+  // Beyond the barrier nobody could evaluate its version again.
+  if (!book_.settled()) {
+    return;
+  }
+  if (ends_here()) {
+    return finish();
+  }
+  if (const auto* best = best_validation(evaluations_); config_.keep_best && best != nullptr &&
+                                                        best->step == barrier_ &&
+                                                        book_.current().complete.back().step != barrier_) {
+    schedule_.order(barrier_);
+  }
+  begin_leg(next_barrier(barrier_));
+}
+
+bool Lead::ends_here() const {
+  return barrier_ == config_.steps ||
+         is_out_of_patience(evaluations_, config_.early_stop_patience, config_.early_stop_delta);
+}
+
+bool Lead::needs(Split split) const {
+  if (find_evaluation(evaluations_, split, barrier_) != nullptr) {
+    return false;
+  }
+  if (split == Split::validation) {
+    return config_.validation_examples > 0;
+  }
+  return config_.test_examples > 0 && (config_.validation_examples == 0 || ends_here());
+}
+
+void Lead::begin_evaluation(Split split) {
+  phase_ = Phase::evaluating;
+  board_ = EvaluationBoard(split, barrier_, split == Split::test ? config_.test_examples : config_.validation_examples,
+                           config_.evaluation_item);
+  hand_out();
+}
+
+void Lead::end_evaluation() {
+  const auto total = board_.total();
+  const EvaluationRecord record{barrier_, board_.split(), total.loss, total.accuracy, total.examples};
+  evaluations_.push_back(record);
+  book_.add(record);
+  update_best();
+  board_ = {};
+  phase_ = Phase::training;
+  at_barrier();
+}
+
+// ---- pauses and stops
+
+void Lead::on(const FromClient& event) {
+  if (is_over() || phase_ >= Phase::finishing) {
+    return;
+  }
+  if (event.command == Control::Command::resume) {
+    return resume();
+  }
+  wanted_ = event.command;
+  if (stops_without_work()) {
+    end(Phase::stopped, {});
+  } else if (phase_ >= Phase::training && !hold_) {
+    hold_margin_ = kHoldMargin;
+    hold();
+  } else if (hold_) {
+    hold_if_complete();
+  }
+}
+
+// Nobody would come to a version further on: what the newest complete snapshot holds is what there is.
+bool Lead::stops_without_work() const {
+  return wanted_ == Control::Command::stop && phase_ < Phase::finishing &&
+         (phase_ < Phase::training || joined_.empty());
+}
+
+// At a version that nobody has come to yet, so that every shard can take its part of the snapshot.
+void Lead::hold() {
+  Step furthest = 0;
+  for (const auto& [id, lane] : lanes_) {
+    furthest = std::max(furthest, lane.report.open_step < config_.steps ? lane.report.open_step : work_.open());
+  }
+  hold_margin_ = std::max(hold_margin_, kHoldMargin);
+  hold_ = furthest + hold_margin_;
+  hold_margin_ *= 2;
+  if (*hold_ >= config_.steps) {
+    hold_.reset();  // it is as good as finished
+    return;
+  }
+  schedule_.order(*hold_);
+  send_plans();
+  send_assignments();
+}
+
+void Lead::hold_if_complete() {
+  if (book_.durable().complete.back() < SnapshotId{timeline(), hold_.value()}) {
+    return;
+  }
+  if (*wanted_ == Control::Command::stop) {
+    end(Phase::stopped, {});
+  } else {
+    paused_ = true;
+  }
+}
+
+void Lead::resume() {
+  wanted_.reset();
+  hold_.reset();
+  paused_ = false;
+  hold_margin_ = kHoldMargin;
+  if (phase_ == Phase::training) {
+    begin_leg(barrier_);
+  }
+}
+
+// ---- the end
+
+void Lead::finish() {
+  phase_ = Phase::finishing;
+  training_ = now_ - began_at_.value_or(now_);
+  schedule_.order(barrier_);
+  send_plans();
+  send_assignments();
+  conclude_if_complete();
+}
+
+void Lead::conclude_if_complete() {
+  const SnapshotId end{timeline(), barrier_};
+  if (book_.current().complete.back() == end) {
+    phase_ = Phase::concluding;
+    book_.edit().finished = end;
+  }
+}
+
+Finish Lead::finish_message() const {
+  const auto ending = phase_ == Phase::finished  ? Ending::finished
+                      : phase_ == Phase::stopped ? Ending::stopped
+                                                 : Ending::failed;
+  const auto& finished = book_.durable().finished;
+  if (ending == Ending::finished) {
+    return {finished->timeline, finished->step, ending, {}};
+  }
+  return {timeline(), std::max(work_.open(), book_.durable().base.step), ending, failure_};
+}
+
+void Lead::end(Phase phase, std::string failure) {
+  phase_ = phase;
+  failure_ = std::move(failure);
+  over_since_ = now_;
+  for (const auto& [id, lane] : lanes_) {
+    emit(SendToLane{id, lane.incarnation, finish_message()});
+  }
+  for (const auto& [id, session] : sessions_) {
+    if (session.live) {
+      emit(SendToWorker{id, finish_message()});
+    }
+  }
+}
+
+void Lead::leave_when_told() {
+  const bool all_left =
+      all_lanes([](const LaneState& lane) { return lane.left; }) &&
+      std::none_of(sessions_.begin(), sessions_.end(), [](const auto& session) { return session.second.live; });
+  if ((all_left || now_ - over_since_ >= config_.linger) && !std::exchange(stopped_, true)) {
+    emit(Stop{failure_});
+  }
+}
+
+}  // namespace ballast

@@ -1,0 +1,121 @@
+// The lead's view of the snapshots: which are complete, which are missed, which are kept.
+#include <algorithm>
+#include <utility>
+
+#include "common/protocol/lead.h"
+#include "common/protocol/validation.h"
+
+namespace ballast {
+
+using namespace lead;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
+
+namespace {
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+std::set<SnapshotId> Lead::held_by_all() const {
+  std::set<SnapshotId> held;
+  bool is_first = true;
+  for (const auto& [id, lane] : lanes_) {
+    const std::set<SnapshotId> own(lane.report.held.begin(), lane.report.held.end());
+    if (std::exchange(is_first, false)) {
+      held = own;
+    } else {
+      std::erase_if(held, [&](const SnapshotId& snapshot) { return !own.contains(snapshot); });
+    }
+  }
+  return held;
+}
+
+void Lead::observe_snapshots() {
+  const auto is_current = [&](const LaneState& lane) {
+    return lane.report.serving && lane.report.timeline == timeline();
+  };
+  if (!all_lanes(is_current)) {
+    return;
+  }
+  for (const auto id : held_by_all()) {
+    // Never of another timeline, and never before the training loss up to it is known as well.
+    if (id.timeline == timeline() && id > book_.current().complete.back() && id.step <= log_.next()) {
+      complete_snapshot(id);
+    }
+  }
+  std::map<Step, std::string> missed;
+  for (const auto& [lane_id, lane] : lanes_) {
+    const auto& report = lane.report;
+    const auto knows = [&](const std::vector<SnapshotId>& list, Step step) {
+      return std::find(list.begin(), list.end(), SnapshotId{timeline(), step}) != list.end();
+    };
+    for (const auto id : report.writing) {
+      if (id.timeline == timeline() && id > book_.current().complete.back()) {
+        schedule_.order(id.step);  // by a lead before this one
+      }
+    }
+    for (const auto step : schedule_.ordered()) {
+      if (knows(report.failed, step)) {
+        missed.emplace(step, "shard " + number(lane_id.shard) + ": " + report.trouble);
+      } else if (report.open_step > step && report.open_step < config_.steps && !knows(report.writing, step) &&
+                 !knows(report.held, step)) {
+        missed.emplace(step, std::string());
+      }
+    }
+  }
+  for (const auto& [step, why] : missed) {
+    miss_snapshot(step, why);
+  }
+}
+
+void Lead::complete_snapshot(SnapshotId id) {
+  auto& ledger = book_.edit();
+  ledger.complete.push_back(id);
+  schedule_.close_through(id.step);
+  trouble_.clear();
+  update_best();
+  const auto is_best = [&](SnapshotId known) { return ledger.best == known; };
+  auto others = static_cast<std::size_t>(
+      std::count_if(ledger.complete.begin(), ledger.complete.end(), [&](SnapshotId known) { return !is_best(known); }));
+  for (auto known = ledger.complete.begin();
+       others > std::max<std::size_t>(config_.snapshots_kept, 1) && known + 1 != ledger.complete.end();) {
+    if (is_best(*known)) {
+      ++known;
+    } else {
+      known = ledger.complete.erase(known);
+      --others;
+    }
+  }
+  const Step epoch = id.step - id.step % config_.steps_per_epoch;
+  log_.forget_before(epoch - std::min(epoch, config_.steps_per_epoch));
+}
+
+void Lead::miss_snapshot(Step step, const std::string& why) {
+  schedule_.close(step);
+  ++book_.edit().snapshots_missed;
+  if (!why.empty()) {
+    trouble_ = "the snapshot of step " + number(step) + " could not be written: " + why;
+  }
+  if (phase_ == Phase::finishing && step == barrier_) {
+    return fail(trouble_.empty() ? "the final snapshot, of step " + number(step) + ", was not taken" : trouble_);
+  }
+  if (hold_ == step) {
+    if (!why.empty()) {
+      return fail(trouble_);
+    }
+    hold();  // the shards had passed it
+  }
+}
+
+void Lead::update_best() {
+  const auto* best = best_validation(evaluations_);
+  if (!config_.keep_best || best == nullptr) {
+    return;
+  }
+  for (const auto id : book_.current().complete) {
+    if (id.step == best->step && book_.current().best != id) {
+      book_.edit().best = id;
+    }
+  }
+}
+
+}  // namespace ballast

@@ -1,0 +1,82 @@
+// What the lead tells about the job.
+#include <algorithm>
+
+#include "common/protocol/lead.h"
+#include "common/protocol/validation.h"
+
+namespace ballast {
+
+namespace {
+
+constexpr Step kRecentSteps = 50;
+
+SplitStatus split_status(const EvaluationRecord* evaluation) {
+  return evaluation == nullptr ? SplitStatus{}
+                               : SplitStatus{true, evaluation->step, evaluation->loss, evaluation->accuracy};
+}
+
+}  // namespace
+
+Status Lead::status() const {
+  static constexpr const char* kNames[] = {"assembling", "assembling", "waiting",  "training", "evaluating",
+                                           "finishing",  "finishing",  "finished", "stopped",  "failed"};
+  const auto& ledger = book_.current();
+  Status status;
+  status.phase = kNames[static_cast<std::size_t>(phase_)];
+  if (began_ && phase_ <= Phase::confirming) {
+    status.phase = "recovering";
+  } else if (paused_ && !is_over()) {
+    status.phase = "paused";
+  } else if (hold_ && !is_over()) {
+    status.phase = "pausing";
+  }
+  status.failure = failure_;
+  status.waits_for = waits_for_;
+  status.trouble = trouble_;
+  for (const auto& [id, lane] : lanes_) {
+    if (status.trouble.empty() && !lane.report.trouble.empty()) {
+      status.trouble = "shard " + std::to_string(id.shard) + ": " + lane.report.trouble;
+    }
+  }
+  status.timeline = ledger.timeline;
+  status.base = ledger.base;
+  status.snapshot = book_.durable().complete.empty() ? 0 : book_.durable().complete.back().step;
+  // A job that had ended before this lead began has nothing open.
+  status.step = ledger.finished ? ledger.finished->step : std::max(work_.open(), ledger.base.step);
+  status.steps = config_.steps;
+  status.epoch = log_.next() / config_.steps_per_epoch;
+  status.training =
+      training_ != 0 ? training_ : (phase_ >= Phase::training && !is_over() ? now_ - began_at_.value_or(now_) : 0);
+  status.examples = log_.examples();
+  status.learning_rate = factors(std::min(status.step, config_.steps - 1)).learning_rate;
+  status.gradient_norm = gradient_norm_;
+  const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
+  status.train_loss = log_.mean_loss(epoch - config_.steps_per_epoch, epoch);
+  status.recent_loss = log_.mean_loss(log_.next() - std::min(log_.next(), kRecentSteps), log_.next());
+  status.validation = split_status(newest_evaluation(evaluations_, Split::validation));
+  status.test = split_status(newest_evaluation(evaluations_, Split::test));
+  status.best = split_status(best_validation(evaluations_));
+  status.lost_workers = lost_workers_;
+  status.backups = work_.backups();
+  status.rollbacks = ledger.rollbacks;
+  status.rolled_back_steps = ledger.rolled_back_steps;
+  for (const auto& range : ledger.skipped) {
+    status.skipped_steps += range.until - range.from;
+  }
+  status.snapshots_missed = ledger.snapshots_missed;
+  std::map<SessionId, std::uint64_t> slots;
+  for (const auto& [id, lane] : lanes_) {
+    status.duplicates += lane.report.duplicates;
+    status.superseded += lane.report.superseded;
+    for (const auto& entry : lane.report.slots_by_session) {
+      slots[entry.session] += entry.slots;
+    }
+  }
+  for (const auto& [id, session] : sessions_) {
+    status.sessions.push_back(
+        {id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint, session.beat.phases});
+  }
+  return status;
+}
+
+}  // namespace ballast

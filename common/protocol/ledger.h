@@ -1,0 +1,54 @@
+// What the lead makes durable: the only memory of the job that outlives every process.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/protocol/ids.h"
+#include "common/protocol/messages.h"
+
+namespace ballast {
+
+// Steps [from, until).
+struct StepRange {
+  Step from = 0;
+  Step until = 0;
+  bool operator==(const StepRange&) const = default;
+  [[nodiscard]] bool contains(Step step) const { return from <= step && step < until; }
+};
+
+// The job's record, small and always written whole. An empty one (timeline 0) is that of a job that never began.
+struct Ledger {
+  Timeline timeline = 0;
+  SnapshotId base;                        // where the timeline began
+  std::vector<Incarnation> incarnations;  // of the timeline's shards, by index
+  std::vector<SnapshotId> complete;       // ascending; what is older than the newest and not listed may be deleted
+  std::optional<SnapshotId> best;         // by validation accuracy; one of `complete`
+  std::vector<StepRange> skipped;         // ascending and disjoint: steps that leave the weights as they are
+  std::uint64_t rollbacks = 0;
+  std::uint64_t rolled_back_steps = 0;  // at least
+  std::uint64_t snapshots_missed = 0;
+  std::optional<SnapshotId> finished;  // the job's end; one of `complete`
+  bool operator==(const Ledger&) const = default;
+};
+
+struct EvaluationRecord {
+  Step step = 0;  // the version evaluated
+  Split split = Split::test;
+  double loss = 0;      // mean over the examples
+  double accuracy = 0;  // share of right answers
+  std::uint64_t examples = 0;
+  bool operator==(const EvaluationRecord&) const = default;
+};
+
+// One atomic change of what is durable: first the trimming, then the additions.
+struct LedgerChange {
+  Ledger ledger;
+  std::optional<Step> trim_from;  // forget statistics of steps >= trim_from, evaluations of versions > trim_from
+  std::vector<StepStatistics> statistics;  // new, ascending by step
+  std::vector<EvaluationRecord> evaluations;
+  bool operator==(const LedgerChange&) const = default;
+};
+
+}  // namespace ballast
