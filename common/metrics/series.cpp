@@ -70,7 +70,34 @@ LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   pool_bytes = shard.gauge("pool_bytes");
   sum = shard.histogram("sum_seconds");
   apply = shard.histogram("apply_seconds");
-  persist = shard.histogram("persist_seconds");
+}
+
+SnapshotSeries::SnapshotSeries(Metrics* metrics, std::uint32_t lane) {
+  const Lookup shard(metrics, "ballast_shard_", {std::to_string(lane)});
+  durable = shard.counter("snapshots_total", "durable");
+  failed = shard.counter("snapshots_total", "failed");
+  bytes = shard.counter("snapshot_bytes_total");
+  step = shard.gauge("snapshot_step");
+  seconds = shard.histogram("snapshot_seconds");
+}
+
+void SnapshotSeries::made_durable(Step newest, std::uint64_t size, Micros took) const {
+  durable->add();
+  bytes->add(static_cast<double>(size));
+  step->set(static_cast<double>(newest));
+  seconds->observe_micros(took);
+}
+
+CopySeries::CopySeries(Metrics* metrics) {
+  const Lookup shard(metrics, "ballast_shard_", {});
+  done = shard.counter("snapshot_copies_total", "done");
+  failed = shard.counter("snapshot_copies_total", "failed");
+  step = shard.gauge("snapshot_copied_step");
+}
+
+void CopySeries::copied(Step newest) const {
+  done->add();
+  step->set(static_cast<double>(newest));
 }
 
 LaneWorkerSeries::LaneWorkerSeries(Metrics* metrics, std::uint32_t lane, const std::string& worker) {
@@ -84,19 +111,35 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   sessions = lead.gauge("sessions");
   generation = lead.gauge("generation");
   timeline = lead.gauge("timeline");
+  base_step = lead.gauge("base_step");
+  snapshot_step = lead.gauge("snapshot_step");
   step = lead.gauge("step");
   steps = lead.gauge("steps");
   epoch = lead.gauge("epoch");
   train_loss = lead.gauge("train_loss");
   recent_loss = lead.gauge("recent_loss");
+  learning_rate = lead.gauge("learning_rate");
+  gradient_norm = lead.gauge("gradient_norm");
+  validation_loss = lead.gauge("validation_loss");
+  validation_accuracy = lead.gauge("validation_accuracy");
+  best_loss = lead.gauge("best_loss");
+  best_accuracy = lead.gauge("best_accuracy");
+  best_step = lead.gauge("best_step");
   test_loss = lead.gauge("test_loss");
   test_accuracy = lead.gauge("test_accuracy");
   training_seconds = lead.gauge("training_seconds");
+  trouble = lead.gauge("trouble");
+  waits = lead.gauge("waits");
   lost_sessions = lead.counter("lost_sessions_total");
   backups = lead.counter("backups_total");
   examples = lead.counter("examples_total");
   messages_refused = lead.counter("messages_refused_total");
-  for (const char* phase : {"assembling", "waiting", "training", "evaluating", "finishing", "finished", "failed"}) {
+  rollbacks = lead.counter("rollbacks_total");
+  rolled_back_steps = lead.counter("rolled_back_steps_total");
+  skipped_steps = lead.counter("skipped_steps_total");
+  snapshots_missed = lead.counter("snapshots_missed_total");
+  for (const char* phase : {"assembling", "recovering", "waiting", "training", "evaluating", "pausing", "paused",
+                            "finishing", "finished", "stopped", "failed"}) {
     phases.emplace(phase, lead.gauge("phase", phase));
   }
 }

@@ -30,7 +30,29 @@ struct LaneSeries {
   CounterHandle messages_refused, bytes_in, bytes_out, gone, served_older, replies_deferred, waited_for_factors;
   CounterHandle reports;
   GaugeHandle pending_replies, sessions, timeline, serving, open_step, held_payloads, pool_bytes;
-  HistogramHandle sum, apply, persist;
+  HistogramHandle sum, apply;
+};
+
+// Of one lane's snapshots. Thread-safe: whoever writes them counts them.
+struct SnapshotSeries {
+  SnapshotSeries(Metrics* metrics, std::uint32_t lane);
+
+  // `took`: since the first chunk was taken. `bytes`: of weights and state.
+  void made_durable(Step step, std::uint64_t bytes, Micros took) const;
+
+  CounterHandle durable, failed, bytes;
+  GaugeHandle step;
+  HistogramHandle seconds;
+};
+
+// Of a shard's copies of snapshots to another place. Thread-safe.
+struct CopySeries {
+  explicit CopySeries(Metrics* metrics);
+
+  void copied(Step newest) const;
+
+  CounterHandle done, failed;
+  GaugeHandle step;
 };
 
 // What one lane says of one worker.
@@ -44,9 +66,12 @@ struct LaneWorkerSeries {
 struct LeadSeries {
   explicit LeadSeries(Metrics* metrics);
 
-  GaugeHandle sessions, generation, timeline, step, steps, epoch, train_loss, recent_loss, test_loss, test_accuracy;
-  GaugeHandle training_seconds;
+  GaugeHandle sessions, generation, timeline, base_step, snapshot_step, step, steps, epoch, training_seconds;
+  GaugeHandle train_loss, recent_loss, learning_rate, gradient_norm;
+  GaugeHandle validation_loss, validation_accuracy, best_loss, best_accuracy, best_step, test_loss, test_accuracy;
+  GaugeHandle trouble, waits;
   CounterHandle lost_sessions, backups, examples, messages_refused;
+  CounterHandle rollbacks, rolled_back_steps, skipped_steps, snapshots_missed;
   std::map<std::string, GaugeHandle> phases;  // of the job: assembling, waiting, training, ...
 };
 

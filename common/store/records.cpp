@@ -1,6 +1,7 @@
 #include "common/store/records.h"
 
 #include <array>
+#include <bit>
 #include <cstdio>
 
 #include "common/store/bytes.h"
@@ -14,6 +15,10 @@ constexpr std::uint16_t kRecordVersion = 1;  // of every kind until now
 constexpr std::size_t kCheckedHead = 4 + 2 + 2 + 8;
 constexpr std::size_t kHead = kCheckedHead + 4;
 constexpr std::size_t kTensorHead = 8 + 8 + 1 + 4;
+constexpr std::size_t kHexStep = 16;  // digits of a timeline or step in a key
+constexpr std::size_t kHexChunk = 8;
+constexpr std::array kTensorKinds = {TensorKind::weights, TensorKind::state_0, TensorKind::state_1,
+                                     TensorKind::state_2};
 
 std::uint32_t checksum(std::string_view head, std::string_view payload) { return crc32c(payload, crc32c(head)); }
 
@@ -94,40 +99,136 @@ std::optional<std::uint64_t> parse_hex(std::string_view digits) {
   return value;
 }
 
+std::string hex(std::uint64_t value, std::size_t digits) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "%0*llx", static_cast<int>(digits), static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+void write(ByteWriter& to, const SnapshotId& snapshot) { to.number(snapshot.timeline).number(snapshot.step); }
+
+void read(ByteReader& from, SnapshotId& snapshot) {
+  snapshot.timeline = from.number<Timeline>();
+  snapshot.step = from.number<Step>();
+}
+
+void write(ByteWriter& to, const std::optional<SnapshotId>& snapshot) {
+  to.number(static_cast<std::uint8_t>(snapshot ? 1 : 0));
+  if (snapshot) {
+    write(to, *snapshot);
+  }
+}
+
+void read(ByteReader& from, std::optional<SnapshotId>& snapshot) {
+  if (from.number<std::uint8_t>() != 0) {
+    read(from, snapshot.emplace());
+  }
+}
+
+void write(ByteWriter& to, Incarnation incarnation) { to.number(incarnation); }
+void read(ByteReader& from, Incarnation& incarnation) { incarnation = from.number<Incarnation>(); }
+
+void write(ByteWriter& to, const StepRange& range) { to.number(range.from).number(range.until); }
+void read(ByteReader& from, StepRange& range) {
+  range.from = from.number<Step>();
+  range.until = from.number<Step>();
+}
+
+template <typename T>
+void write(ByteWriter& to, const std::vector<T>& items) {
+  to.number(static_cast<std::uint32_t>(items.size()));
+  for (const auto& item : items) {
+    write(to, item);
+  }
+}
+
+// No memory is reserved for a claimed count.
+template <typename T>
+void read(ByteReader& from, std::vector<T>& items) {
+  const auto count = from.number<std::uint32_t>();
+  for (std::uint32_t index = 0; index < count && from.ok(); ++index) {
+    read(from, items.emplace_back());
+  }
+}
+
+void write_real(ByteWriter& to, double value) { to.number(std::bit_cast<std::uint64_t>(value)); }
+void write_real(ByteWriter& to, float value) { to.number(std::bit_cast<std::uint32_t>(value)); }
+void read_real(ByteReader& from, double& value) { value = std::bit_cast<double>(from.number<std::uint64_t>()); }
+void read_real(ByteReader& from, float& value) { value = std::bit_cast<float>(from.number<std::uint32_t>()); }
+
 }  // namespace
 
 // ---- keys
 
-std::string_view to_string(TensorKind kind) { return kind == TensorKind::weights ? "weights" : "momentum"; }
+std::string_view to_string(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::weights:
+      return "weights";
+    case TensorKind::state_0:
+      return "state-0";
+    case TensorKind::state_1:
+      return "state-1";
+    case TensorKind::state_2:
+      return "state-2";
+  }
+  return "unknown";
+}
 
-std::string tensor_prefix(Timeline timeline, Step step, TensorKind kind) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "/%016llx/%016llx/", static_cast<unsigned long long>(timeline),
-                static_cast<unsigned long long>(step));
-  return std::string(to_string(kind)) + text.data();
+std::string_view to_string(Split split) { return split == Split::test ? "test" : "validation"; }
+
+std::string describe(const SnapshotId& snapshot) {
+  return "timeline " + std::to_string(snapshot.timeline) + ", step " + std::to_string(snapshot.step);
+}
+
+std::string snapshot_prefix(const SnapshotId& snapshot) {
+  return std::string(kSnapshotPrefix)
+      .append(hex(snapshot.timeline, kHexStep))
+      .append("/")
+      .append(hex(snapshot.step, kHexStep))
+      .append("/");
+}
+
+std::string tensor_prefix(const SnapshotId& snapshot, TensorKind kind) {
+  return snapshot_prefix(snapshot).append(to_string(kind)).append("/");
 }
 
 std::string tensor_key(const TensorKey& key) {
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "%08x", key.chunk);
-  return tensor_prefix(key.timeline, key.step, key.kind) + text.data();
+  return tensor_prefix(key.snapshot, key.kind).append(hex(key.chunk, kHexChunk));
 }
 
 std::optional<TensorKey> parse_tensor_key(std::string_view key) {
-  for (const auto kind : {TensorKind::weights, TensorKind::momentum}) {
-    const auto name = to_string(kind);
-    if (!key.starts_with(name) || key.size() != name.size() + 3 + 16 + 16 + 8) {
-      continue;
-    }
-    const auto rest = key.substr(name.size());
-    const auto timeline = parse_hex(rest.substr(1, 16));
-    const auto step = parse_hex(rest.substr(18, 16));
-    const auto chunk = parse_hex(rest.substr(35, 8));
-    if (rest[0] == '/' && rest[17] == '/' && rest[34] == '/' && timeline && step && chunk) {
-      return TensorKey{*timeline, *step, kind, static_cast<ChunkId>(*chunk)};
+  constexpr auto kTimelineAt = kSnapshotPrefix.size();
+  constexpr auto kStepAt = kTimelineAt + kHexStep + 1;
+  constexpr auto kKindAt = kStepAt + kHexStep + 1;
+  constexpr auto kChunkAt = kKindAt + std::string_view("weights").size() + 1;  // all kinds are as long
+  if (!key.starts_with(kSnapshotPrefix) || key.size() != kChunkAt + kHexChunk) {
+    return std::nullopt;
+  }
+  const auto timeline = parse_hex(key.substr(kTimelineAt, kHexStep));
+  const auto step = parse_hex(key.substr(kStepAt, kHexStep));
+  const auto chunk = parse_hex(key.substr(kChunkAt));
+  if (!timeline || !step || !chunk) {
+    return std::nullopt;
+  }
+  for (const auto kind : kTensorKinds) {
+    const TensorKey parsed{{*timeline, *step}, kind, static_cast<ChunkId>(*chunk)};
+    if (tensor_key(parsed) == key) {
+      return parsed;
     }
   }
   return std::nullopt;
+}
+
+std::string evaluation_key(Step step, Split split) {
+  return std::string(kEvaluationPrefix).append(hex(step, kHexStep)).append("/").append(to_string(split));
+}
+
+std::string statistics_key(Step step) { return std::string(kStatisticsPrefix).append(hex(step, kHexStep)); }
+
+std::string after_prefix(std::string_view prefix) {
+  std::string after(prefix);
+  ++after.back();  // prefixes end in "/"
+  return after;
 }
 
 // ---- records
@@ -164,48 +265,93 @@ StoreResult<Identity> decode_identity(std::string_view record) {
 
 std::string encode(const TimelineRecord& timeline) {
   ByteWriter payload;
-  payload.number(timeline.number).number(timeline.base);
-  payload.number(static_cast<std::uint32_t>(timeline.incarnations.size()));
-  for (const auto incarnation : timeline.incarnations) {
-    payload.number(incarnation);
-  }
+  payload.number(timeline.number);
+  write(payload, timeline.base);
+  payload.number(timeline.incarnation);
   return seal(RecordKind::timeline, payload.take());
 }
 
 StoreResult<TimelineRecord> decode_timeline(std::string_view record) {
   return decode<TimelineRecord>(RecordKind::timeline, record, [](ByteReader& reader, TimelineRecord& timeline) {
     timeline.number = reader.number<Timeline>();
-    timeline.base = reader.number<Step>();
-    const auto count = reader.number<std::uint32_t>();
-    for (std::uint32_t index = 0; index < count && reader.ok(); ++index) {  // no memory is reserved for a claimed count
-      timeline.incarnations.push_back(reader.number<Incarnation>());
-    }
+    read(reader, timeline.base);
+    timeline.incarnation = reader.number<Incarnation>();
   });
 }
 
-std::string encode(const FinishedRecord& finished) {
+std::string encode_finished(const SnapshotId& end) {
   ByteWriter payload;
-  payload.number(finished.timeline).number(finished.step);
+  write(payload, end);
   return seal(RecordKind::finished, payload.take());
 }
 
-StoreResult<FinishedRecord> decode_finished(std::string_view record) {
-  return decode<FinishedRecord>(RecordKind::finished, record, [](ByteReader& reader, FinishedRecord& finished) {
-    finished.timeline = reader.number<Timeline>();
-    finished.step = reader.number<Step>();
+StoreResult<SnapshotId> decode_finished(std::string_view record) {
+  return decode<SnapshotId>(RecordKind::finished, record,
+                            [](ByteReader& reader, SnapshotId& end) { read(reader, end); });
+}
+
+std::string encode(const Ledger& ledger) {
+  ByteWriter payload;
+  payload.number(ledger.timeline);
+  write(payload, ledger.base);
+  write(payload, ledger.incarnations);
+  write(payload, ledger.complete);
+  write(payload, ledger.best);
+  write(payload, ledger.skipped);
+  payload.number(ledger.rollbacks).number(ledger.rolled_back_steps).number(ledger.snapshots_missed);
+  write(payload, ledger.finished);
+  return seal(RecordKind::ledger, payload.take());
+}
+
+StoreResult<Ledger> decode_ledger(std::string_view record) {
+  return decode<Ledger>(RecordKind::ledger, record, [](ByteReader& reader, Ledger& ledger) {
+    ledger.timeline = reader.number<Timeline>();
+    read(reader, ledger.base);
+    read(reader, ledger.incarnations);
+    read(reader, ledger.complete);
+    read(reader, ledger.best);
+    read(reader, ledger.skipped);
+    ledger.rollbacks = reader.number<std::uint64_t>();
+    ledger.rolled_back_steps = reader.number<std::uint64_t>();
+    ledger.snapshots_missed = reader.number<std::uint64_t>();
+    read(reader, ledger.finished);
   });
 }
 
-std::string encode(const FailureRecord& failure) {
+std::string encode(const EvaluationRecord& evaluation) {
   ByteWriter payload;
-  payload.number(failure.timeline).text(failure.text);
-  return seal(RecordKind::failure, payload.take());
+  payload.number(evaluation.step).number(static_cast<std::uint8_t>(evaluation.split == Split::test ? 1 : 0));
+  write_real(payload, evaluation.loss);
+  write_real(payload, evaluation.accuracy);
+  payload.number(evaluation.examples);
+  return seal(RecordKind::evaluation, payload.take());
 }
 
-StoreResult<FailureRecord> decode_failure(std::string_view record) {
-  return decode<FailureRecord>(RecordKind::failure, record, [](ByteReader& reader, FailureRecord& failure) {
-    failure.timeline = reader.number<Timeline>();
-    failure.text = reader.text();
+StoreResult<EvaluationRecord> decode_evaluation(std::string_view record) {
+  return decode<EvaluationRecord>(RecordKind::evaluation, record, [](ByteReader& reader, EvaluationRecord& evaluation) {
+    evaluation.step = reader.number<Step>();
+    evaluation.split = reader.number<std::uint8_t>() != 0 ? Split::test : Split::validation;
+    read_real(reader, evaluation.loss);
+    read_real(reader, evaluation.accuracy);
+    evaluation.examples = reader.number<std::uint64_t>();
+  });
+}
+
+std::string encode(const StepStatistics& statistics) {
+  ByteWriter payload;
+  payload.number(statistics.step);
+  write_real(payload, statistics.loss);
+  write_real(payload, statistics.correct);
+  write_real(payload, statistics.examples);
+  return seal(RecordKind::statistics, payload.take());
+}
+
+StoreResult<StepStatistics> decode_statistics(std::string_view record) {
+  return decode<StepStatistics>(RecordKind::statistics, record, [](ByteReader& reader, StepStatistics& statistics) {
+    statistics.step = reader.number<Step>();
+    read_real(reader, statistics.loss);
+    read_real(reader, statistics.correct);
+    read_real(reader, statistics.examples);
   });
 }
 
@@ -214,7 +360,8 @@ std::string encode_tensor(const TensorKey& key, std::span<const std::byte> bytes
   ByteWriter head;
   write_head(head, RecordKind::tensor, kTensorHead + bytes.size());
   ByteWriter place;
-  place.number(key.timeline).number(key.step).number(static_cast<std::uint8_t>(key.kind)).number(key.chunk);
+  write(place, key.snapshot);
+  place.number(static_cast<std::uint8_t>(key.kind)).number(key.chunk);
   const auto checked = head.take();
   const auto where = place.take();
   const auto sum = crc32c(content, crc32c(where, crc32c(checked)));
@@ -231,8 +378,7 @@ StoreResult<std::span<const std::byte>> decode_tensor(const TensorKey& key, std:
   }
   ByteReader reader(payload.value());
   TensorKey found;
-  found.timeline = reader.number<Timeline>();
-  found.step = reader.number<Step>();
+  read(reader, found.snapshot);
   found.kind = static_cast<TensorKind>(reader.number<std::uint8_t>());
   found.chunk = reader.number<ChunkId>();
   if (!reader.ok()) {
@@ -243,6 +389,44 @@ StoreResult<std::span<const std::byte>> decode_tensor(const TensorKey& key, std:
   }
   const auto content = reader.rest();
   return std::as_bytes(std::span(content.data(), content.size()));
+}
+
+namespace {
+
+template <typename T>
+StoreStatus outcome(const StoreResult<T>& result) {
+  return result.ok() ? StoreStatus{} : result.status();
+}
+
+StoreStatus outcome_under(std::string_view own_key, std::string_view key) {
+  return own_key == key ? StoreStatus{} : damaged("the record belongs to another key");
+}
+
+}  // namespace
+
+StoreStatus check_record(std::string_view key, std::string_view record) {
+  if (key == kIdentityKey) {
+    return outcome(decode_identity(record));
+  }
+  if (key == kTimelineKey) {
+    return outcome(decode_timeline(record));
+  }
+  if (key == kFinishedKey) {
+    return outcome(decode_finished(record));
+  }
+  if (key == kLedgerKey) {
+    return outcome(decode_ledger(record));
+  }
+  if (key.starts_with(kEvaluationPrefix)) {
+    const auto found = decode_evaluation(record);
+    return found.ok() ? outcome_under(evaluation_key(found.value().step, found.value().split), key) : found.status();
+  }
+  if (key.starts_with(kStatisticsPrefix)) {
+    const auto found = decode_statistics(record);
+    return found.ok() ? outcome_under(statistics_key(found.value().step), key) : found.status();
+  }
+  const auto tensor = parse_tensor_key(key);
+  return tensor ? outcome(decode_tensor(*tensor, record)) : damaged("the key is not one of this program's");
 }
 
 }  // namespace ballast

@@ -1,9 +1,12 @@
 // What a shard's database holds: the grammar of its keys and the encodings of its records. Pure functions.
 //
 //   key        := "identity" | "timeline" | "finished" | tensor | ledger
-//   tensor     := kind "/" hex16(timeline) "/" hex16(step) "/" hex8(chunk)
-//   kind       := "momentum" | "weights"
-//   ledger     := "ledger/timeline" | "ledger/finished" | "ledger/failure"     (the lead's; shard 0's database only)
+//   tensor     := snapshot kind "/" hex8(chunk)
+//   snapshot   := "snapshot/" hex16(timeline) "/" hex16(step) "/"
+//   kind       := "state-0" | "state-1" | "state-2" | "weights"
+//   ledger     := "ledger"                                                   (the lead's; shard 0's database only)
+//               | "ledger/evaluation/" hex16(step) "/" ("test" | "validation")
+//               | "ledger/loss/" hex16(step)
 //   hexN(n)    := n in N lower-case hexadecimal digits, so that byte order is numeric order
 //
 //   record     := magic kind version size checksum payload
@@ -24,15 +27,27 @@
 #include <string_view>
 #include <vector>
 
-#include "common/protocol/ids.h"
+#include "common/protocol/ledger.h"
 #include "common/store/status.h"
 
 namespace ballast {
 
 // Of the database as a whole; in the identity. A database of another one is refused.
-inline constexpr std::uint32_t kDatabaseFormat = 1;
+inline constexpr std::uint32_t kDatabaseFormat = 2;
 
-enum class RecordKind : std::uint16_t { identity = 1, timeline = 2, tensor = 3, finished = 4, failure = 5 };
+// Of optimizer state tensors a snapshot may hold, beside the weights.
+inline constexpr std::size_t kMaxStates = 3;
+
+// 4 and 5 belonged to format 1.
+enum class RecordKind : std::uint16_t {
+  identity = 1,
+  timeline = 2,
+  tensor = 3,
+  finished = 6,
+  ledger = 7,
+  evaluation = 8,
+  statistics = 9,
+};
 
 // Whose database this is. Written once, before anything else.
 struct Identity {
@@ -46,34 +61,22 @@ struct Identity {
   bool operator==(const Identity&) const = default;
 };
 
-// One history of the job. In a shard: the timeline it serves, with its own incarnation only. In the ledger: with the
-// incarnations of all shards, by index.
+// The timeline that a shard last agreed to serve, where it began, and in which of the shard's lives.
 struct TimelineRecord {
   Timeline number = 0;
-  Step base = 0;
-  std::vector<Incarnation> incarnations;
+  SnapshotId base;
+  Incarnation incarnation = 0;
   bool operator==(const TimelineRecord&) const = default;
 };
 
-// The job's end: every chunk of (timeline, step) is in the database (in the ledger: in every shard's).
-struct FinishedRecord {
-  Timeline timeline = 0;
-  Step step = 0;
-  bool operator==(const FinishedRecord&) const = default;
-};
+// The numbers are part of the format.
+enum class TensorKind : std::uint8_t { weights = 1, state_0 = 2, state_1 = 3, state_2 = 4 };
 
-// Why the job failed for good.
-struct FailureRecord {
-  Timeline timeline = 0;
-  std::string text;
-  bool operator==(const FailureRecord&) const = default;
-};
-
-enum class TensorKind : std::uint8_t { weights = 1, momentum = 2 };
+// Of the optimizer's state tensor `index`, below kMaxStates.
+constexpr TensorKind state_kind(std::size_t index) { return static_cast<TensorKind>(2 + index); }
 
 struct TensorKey {
-  Timeline timeline = 0;
-  Step step = 0;
+  SnapshotId snapshot;
   TensorKind kind = TensorKind::weights;
   ChunkId chunk = 0;
   bool operator==(const TensorKey&) const = default;
@@ -82,27 +85,45 @@ struct TensorKey {
 inline constexpr std::string_view kIdentityKey = "identity";
 inline constexpr std::string_view kTimelineKey = "timeline";
 inline constexpr std::string_view kFinishedKey = "finished";
-inline constexpr std::string_view kLedgerTimelineKey = "ledger/timeline";
-inline constexpr std::string_view kLedgerFinishedKey = "ledger/finished";
-inline constexpr std::string_view kLedgerFailureKey = "ledger/failure";
+inline constexpr std::string_view kLedgerKey = "ledger";
+inline constexpr std::string_view kSnapshotPrefix = "snapshot/";
+inline constexpr std::string_view kEvaluationPrefix = "ledger/evaluation/";
+inline constexpr std::string_view kStatisticsPrefix = "ledger/loss/";
 
 std::string_view to_string(TensorKind kind);
+std::string_view to_string(Split split);
+// "timeline T, step S", for messages.
+std::string describe(const SnapshotId& snapshot);
+
 std::string tensor_key(const TensorKey& key);
-// What the keys of all chunks of (timeline, step, kind) begin with.
-std::string tensor_prefix(Timeline timeline, Step step, TensorKind kind);
+// What the keys of all of a snapshot's tensors begin with, and of one kind of them.
+std::string snapshot_prefix(const SnapshotId& snapshot);
+std::string tensor_prefix(const SnapshotId& snapshot, TensorKind kind);
 std::optional<TensorKey> parse_tensor_key(std::string_view key);
+std::string evaluation_key(Step step, Split split);
+std::string statistics_key(Step step);
+// What comes right after all keys that begin with `prefix`.
+std::string after_prefix(std::string_view prefix);
 
 std::string encode(const Identity& identity);
 std::string encode(const TimelineRecord& timeline);
-std::string encode(const FinishedRecord& finished);
-std::string encode(const FailureRecord& failure);
+std::string encode(const Ledger& ledger);
+std::string encode(const EvaluationRecord& evaluation);
+std::string encode(const StepStatistics& statistics);
+std::string encode_finished(const SnapshotId& end);
 std::string encode_tensor(const TensorKey& key, std::span<const std::byte> bytes);
 
 StoreResult<Identity> decode_identity(std::string_view record);
 StoreResult<TimelineRecord> decode_timeline(std::string_view record);
-StoreResult<FinishedRecord> decode_finished(std::string_view record);
-StoreResult<FailureRecord> decode_failure(std::string_view record);
+StoreResult<Ledger> decode_ledger(std::string_view record);
+StoreResult<EvaluationRecord> decode_evaluation(std::string_view record);
+StoreResult<StepStatistics> decode_statistics(std::string_view record);
+StoreResult<SnapshotId> decode_finished(std::string_view record);
 // The tensor's bytes, as a view into `record`, which must be the record of `key`.
 StoreResult<std::span<const std::byte>> decode_tensor(const TensorKey& key, std::string_view record);
+
+// Whether `record` is the whole and undamaged record that belongs under `key`; what is wrong with it otherwise. For
+// whoever copies or checks a database without using what is in it.
+StoreStatus check_record(std::string_view key, std::string_view record);
 
 }  // namespace ballast

@@ -1,5 +1,7 @@
 #include "common/store/shard_store.h"
 
+#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "common/store/job_difference.h"
@@ -8,7 +10,11 @@ namespace ballast {
 namespace {
 
 StoreStatus at_key(const Store& store, std::string_view key, const StoreStatus& status) {
-  return {status.code(), store.path() + ": key " + std::string(key) + ": " + status.text()};
+  auto text = store.path() + ": key " + std::string(key) + ": " + status.text();
+  if (status.code() == StoreCode::corrupt) {
+    text.append("; ").append(kDamageRemedy);
+  }
+  return {status.code(), std::move(text)};
 }
 
 std::string show(const std::string& value) { return std::string(1, '"').append(value).append(1, '"'); }
@@ -118,65 +124,243 @@ StoreStatus ShardStore::write_timeline(const TimelineRecord& timeline) {
 }
 StoreResult<std::optional<TimelineRecord>> ShardStore::timeline() const { return read(kTimelineKey, decode_timeline); }
 
-StoreStatus ShardStore::write_finished(const FinishedRecord& finished) {
-  return put_durably(kFinishedKey, encode(finished));
+StoreStatus ShardStore::write_finished(const SnapshotId& end) {
+  return put_durably(kFinishedKey, encode_finished(end));
 }
-StoreResult<std::optional<FinishedRecord>> ShardStore::finished() const { return read(kFinishedKey, decode_finished); }
+StoreResult<std::optional<SnapshotId>> ShardStore::finished() const { return read(kFinishedKey, decode_finished); }
 
-// ---- tensors
+// ---- snapshots
 
-StoreStatus ShardStore::write_tensor(const TensorKey& key, std::span<const std::byte> bytes) {
-  return store_->write(WriteBatch{}.put(tensor_key(key), encode_tensor(key, bytes)), Sync::no);
+StoreStatus ShardStore::write_chunk(const SnapshotId& snapshot, ChunkId chunk, std::span<const float> weights,
+                                    std::span<const std::span<const float>> states) {
+  if (states.size() > kMaxStates) {
+    return {StoreCode::mismatch, path() + ": " + std::to_string(states.size()) +
+                                     " optimizer states cannot be kept; the format has " + std::to_string(kMaxStates)};
+  }
+  WriteBatch batch;
+  const auto put = [&](TensorKind kind, std::span<const float> values) {
+    const TensorKey key{snapshot, kind, chunk};
+    batch.put(tensor_key(key), encode_tensor(key, std::as_bytes(values)));
+  };
+  put(TensorKind::weights, weights);
+  for (std::size_t index = 0; index < states.size(); ++index) {
+    put(state_kind(index), states[index]);
+  }
+  return store_->write(batch, Sync::no);
 }
 
-StoreResult<std::optional<std::string>> ShardStore::read_tensor(const TensorKey& key) const {
+StoreStatus ShardStore::sync() { return store_->sync(); }
+
+StoreResult<std::vector<float>> ShardStore::read_tensor(const TensorKey& key, std::size_t elements) const {
   const auto name = tensor_key(key);
-  auto record = store_->get(name);
-  if (!record.ok() || !record.value()) {
-    return record;
+  const auto record = store_->get(name);
+  if (!record.ok()) {
+    return record.status();
+  }
+  if (!record.value()) {
+    return at_key(*store_, name, {StoreCode::corrupt, "a chunk of the snapshot is missing"});
   }
   const auto bytes = decode_tensor(key, *record.value());
   if (!bytes.ok()) {
     return at_key(*store_, name, bytes.status());
   }
-  // The tensor is the record's tail: what is before it goes, without a second buffer.
-  record.value()->erase(0, record.value()->size() - bytes.value().size());
-  return record;
+  if (bytes.value().size() != elements * sizeof(float)) {
+    return at_key(*store_, name,
+                  {StoreCode::corrupt, std::to_string(bytes.value().size()) + " bytes, expected " +
+                                           std::to_string(elements * sizeof(float))});
+  }
+  std::vector<float> values(elements);
+  std::memcpy(values.data(), bytes.value().data(), bytes.value().size());
+  return values;
 }
 
-StoreResult<std::vector<ChunkId>> ShardStore::list_chunks(Timeline timeline, Step step, TensorKind kind) const {
-  std::vector<ChunkId> chunks;
-  const auto scanned = store_->scan(tensor_prefix(timeline, step, kind), [&chunks](std::string_view key, auto) {
+StoreResult<ChunkTensors> ShardStore::read_chunk(const SnapshotId& snapshot, ChunkId chunk, std::size_t elements,
+                                                 std::size_t states) const {
+  auto weights = read_tensor({snapshot, TensorKind::weights, chunk}, elements);
+  if (!weights.ok()) {
+    return weights.status();
+  }
+  ChunkTensors tensors{std::move(weights.value()), {}};
+  for (std::size_t index = 0; index < states; ++index) {
+    auto state = read_tensor({snapshot, state_kind(index), chunk}, elements);
+    if (!state.ok()) {
+      return state.status();
+    }
+    tensors.states.push_back(std::move(state.value()));
+  }
+  return tensors;
+}
+
+StoreResult<std::vector<SnapshotId>> ShardStore::snapshots() const {
+  std::vector<SnapshotId> found;
+  const auto end = after_prefix(kSnapshotPrefix);
+  auto from = std::string(kSnapshotPrefix);
+  for (;;) {
+    const auto key = store_->first_key(from);
+    if (!key.ok()) {
+      return key.status();
+    }
+    if (!key.value() || *key.value() >= end) {
+      return found;
+    }
+    const auto parsed = parse_tensor_key(*key.value());
+    if (!parsed) {
+      return at_key(*store_, *key.value(), {StoreCode::corrupt, "the key is not one of this program's"});
+    }
+    found.push_back(parsed->snapshot);
+    from = after_prefix(snapshot_prefix(parsed->snapshot));
+  }
+}
+
+StoreStatus ShardStore::retain(std::span<const SnapshotId> keep) {
+  if (keep.empty()) {
+    return {};
+  }
+  const auto newest = *std::max_element(keep.begin(), keep.end());
+  const auto there = snapshots();
+  if (!there.ok()) {
+    return there.status();
+  }
+  WriteBatch batch;
+  for (const auto& snapshot : there.value()) {
+    if (snapshot < newest && std::find(keep.begin(), keep.end(), snapshot) == keep.end()) {
+      const auto prefix = snapshot_prefix(snapshot);
+      batch.erase_range(prefix, after_prefix(prefix));
+    }
+  }
+  if (batch.operations().empty()) {
+    return {};
+  }
+  if (auto written = store_->write(batch, Sync::no); !written.ok()) {
+    return written;
+  }
+  for (const auto& range : batch.operations()) {
+    store_->reclaim(range.key, range.value);
+  }
+  return {};
+}
+
+StoreResult<std::vector<SnapshotListing>> ShardStore::list_snapshots() const {
+  std::vector<SnapshotListing> found;
+  const auto scanned = store_->scan(kSnapshotPrefix, [&found](std::string_view key, std::string_view record) {
     if (const auto parsed = parse_tensor_key(key)) {
-      chunks.push_back(parsed->chunk);
+      if (found.empty() || found.back().id != parsed->snapshot) {
+        found.push_back({parsed->snapshot, 0, 0});
+      }
+      found.back().chunks += parsed->kind == TensorKind::weights ? 1 : 0;
+      found.back().bytes += record.size();
     }
     return true;
   });
   if (!scanned.ok()) {
     return scanned;
   }
-  return chunks;
+  return found;
+}
+
+StoreResult<std::size_t> ShardStore::states(const SnapshotId& snapshot) const {
+  for (std::size_t count = kMaxStates; count > 0; --count) {
+    const auto prefix = tensor_prefix(snapshot, state_kind(count - 1));
+    const auto key = store_->first_key(prefix);
+    if (!key.ok()) {
+      return key.status();
+    }
+    if (key.value() && key.value()->starts_with(prefix)) {
+      return count;
+    }
+  }
+  return std::size_t{0};
 }
 
 // ---- ledger
 
-StoreStatus ShardStore::write_ledger_timeline(const TimelineRecord& timeline) {
-  return put_durably(kLedgerTimelineKey, encode(timeline));
+StoreStatus ShardStore::write_ledger(const LedgerChange& change) {
+  WriteBatch batch;
+  if (change.trim_from) {
+    batch.erase_range(statistics_key(*change.trim_from), after_prefix(kStatisticsPrefix));
+    if (*change.trim_from != ~Step{0}) {
+      batch.erase_range(evaluation_key(*change.trim_from + 1, Split::test), after_prefix(kEvaluationPrefix));
+    }
+  }
+  batch.put(std::string(kLedgerKey), encode(change.ledger));
+  for (const auto& statistics : change.statistics) {
+    batch.put(statistics_key(statistics.step), encode(statistics));
+  }
+  for (const auto& evaluation : change.evaluations) {
+    batch.put(evaluation_key(evaluation.step, evaluation.split), encode(evaluation));
+  }
+  return store_->write(batch, Sync::yes);
 }
-StoreStatus ShardStore::write_ledger_finished(const FinishedRecord& finished) {
-  return put_durably(kLedgerFinishedKey, encode(finished));
+
+StoreResult<LedgerContent> ShardStore::read_ledger() const {
+  auto ledger = read(kLedgerKey, decode_ledger);
+  if (!ledger.ok()) {
+    return ledger.status();
+  }
+  LedgerContent content;
+  if (ledger.value()) {
+    content.ledger = std::move(*ledger.value());
+  }
+  StoreStatus wrong;
+  const auto scanned = store_->scan(kEvaluationPrefix, [&](std::string_view key, std::string_view record) {
+    wrong = check_record(key, record);
+    if (!wrong.ok()) {
+      wrong = at_key(*store_, key, wrong);
+      return false;
+    }
+    content.evaluations.push_back(decode_evaluation(record).value());
+    return true;
+  });
+  if (!scanned.ok() || !wrong.ok()) {
+    return scanned.ok() ? wrong : scanned;
+  }
+  return content;
 }
-StoreStatus ShardStore::write_ledger_failure(const FailureRecord& failure) {
-  return put_durably(kLedgerFailureKey, encode(failure));
+
+StoreResult<std::vector<StepStatistics>> ShardStore::read_statistics(Step from, Step until) const {
+  std::vector<StepStatistics> found;
+  StoreStatus wrong;
+  const auto first = statistics_key(from);
+  const auto scanned = store_->scan(kStatisticsPrefix, [&](std::string_view key, std::string_view record) {
+    if (key < first) {
+      return true;
+    }
+    wrong = check_record(key, record);
+    if (!wrong.ok()) {
+      wrong = at_key(*store_, key, wrong);
+      return false;
+    }
+    const auto statistics = decode_statistics(record).value();
+    if (statistics.step < until) {
+      found.push_back(statistics);
+    }
+    return statistics.step < until;
+  });
+  if (!scanned.ok() || !wrong.ok()) {
+    return scanned.ok() ? wrong : scanned;
+  }
+  return found;
 }
-StoreResult<std::optional<TimelineRecord>> ShardStore::ledger_timeline() const {
-  return read(kLedgerTimelineKey, decode_timeline);
-}
-StoreResult<std::optional<FinishedRecord>> ShardStore::ledger_finished() const {
-  return read(kLedgerFinishedKey, decode_finished);
-}
-StoreResult<std::optional<FailureRecord>> ShardStore::ledger_failure() const {
-  return read(kLedgerFailureKey, decode_failure);
+
+// ---- all of it
+
+StoreStatus ShardStore::verify(const RecordVisitor& visit) const {
+  StoreStatus first;
+  const auto scanned = store_->scan("", [&](std::string_view key, std::string_view record) {
+    auto status = check_record(key, record);
+    if (!status.ok()) {
+      status = at_key(*store_, key, status);
+      first = first.ok() ? status : first;
+    }
+    if (visit) {
+      visit(key, record.size(), status);
+    }
+    return true;
+  });
+  if (!first.ok()) {
+    return first;
+  }
+  return scanned.ok() ? store_->verify() : scanned;
 }
 
 }  // namespace ballast

@@ -1,8 +1,9 @@
-// A shard's database in the words of the job: whose it is, its timeline, its chunks, the end, and the lead's ledger.
+// A shard's database in the words of the job: whose it is, its timeline, its snapshots, the end, and the lead's ledger.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,7 +21,26 @@ std::filesystem::path shard_database(const std::filesystem::path& run_folder, st
 // The databases of a run, by shard index from 0; `missing` if there is none.
 StoreResult<std::vector<std::filesystem::path>> find_shard_databases(const std::filesystem::path& run_folder);
 
-// Thread-safe, as its Store is. Error texts name the database's path and the key.
+// A chunk of a snapshot. Floats; every state has as many as the weights.
+struct ChunkTensors {
+  std::vector<float> weights;
+  std::vector<std::vector<float>> states;  // of the optimizer, in its order; none for chunks that are not descended
+};
+
+// What there is of a snapshot in one database; whether it is complete says the ledger.
+struct SnapshotListing {
+  SnapshotId id;
+  std::size_t chunks = 0;   // whose weights are there
+  std::uint64_t bytes = 0;  // of all its records
+};
+
+// What the ledger holds beside the statistics, which are many.
+struct LedgerContent {
+  Ledger ledger;                              // an empty one if none was written
+  std::vector<EvaluationRecord> evaluations;  // ascending by step
+};
+
+// Thread-safe, as its Store is. Error texts name the database's path, the key and the remedy.
 class ShardStore {
  public:
   explicit ShardStore(std::unique_ptr<Store> store);
@@ -35,25 +55,45 @@ class ShardStore {
   StoreStatus write_timeline(const TimelineRecord& timeline);
   [[nodiscard]] StoreResult<std::optional<TimelineRecord>> timeline() const;
 
-  // The final weights: all tensors in any order and from any thread, then write_finished, which makes them and the
-  // word durable at once. A crash before it leaves tensors without the word.
-  StoreStatus write_tensor(const TensorKey& key, std::span<const std::byte> bytes);
-  StoreStatus write_finished(const FinishedRecord& finished);
-  [[nodiscard]] StoreResult<std::optional<FinishedRecord>> finished() const;
+  // A chunk of a snapshot, weights and states together or not at all; at most kMaxStates of them. Chunks come in any
+  // order and from any thread; sync() then makes those that were written before it durable.
+  StoreStatus write_chunk(const SnapshotId& snapshot, ChunkId chunk, std::span<const float> weights,
+                          std::span<const std::span<const float>> states);
+  StoreStatus sync();
+  // `corrupt` if a tensor is missing, damaged, or has not `elements` floats.
+  [[nodiscard]] StoreResult<ChunkTensors> read_chunk(const SnapshotId& snapshot, ChunkId chunk, std::size_t elements,
+                                                     std::size_t states) const;
+  [[nodiscard]] StoreResult<std::vector<float>> read_tensor(const TensorKey& key, std::size_t elements) const;
 
-  [[nodiscard]] StoreResult<std::optional<std::string>> read_tensor(const TensorKey& key) const;
-  // The chunks there are, ascending.
-  [[nodiscard]] StoreResult<std::vector<ChunkId>> list_chunks(Timeline timeline, Step step, TensorKind kind) const;
+  // Deletes every snapshot that is older than the newest of `keep` and not in it; nothing if `keep` is empty. The cost
+  // does not depend on their size. The space comes back a little later, without holding up writers.
+  StoreStatus retain(std::span<const SnapshotId> keep);
+  // Of which there is at least one tensor; ascending. Cheap.
+  [[nodiscard]] StoreResult<std::vector<SnapshotId>> snapshots() const;
+  // The same with sizes. Reads every snapshot.
+  [[nodiscard]] StoreResult<std::vector<SnapshotListing>> list_snapshots() const;
+  // How many optimizer states the snapshot has here: one more than the highest of which there is a tensor.
+  [[nodiscard]] StoreResult<std::size_t> states(const SnapshotId& snapshot) const;
 
-  // The lead's ledger; each write is durable when it returns.
-  StoreStatus write_ledger_timeline(const TimelineRecord& timeline);
-  StoreStatus write_ledger_finished(const FinishedRecord& finished);
-  StoreStatus write_ledger_failure(const FailureRecord& failure);
-  [[nodiscard]] StoreResult<std::optional<TimelineRecord>> ledger_timeline() const;
-  [[nodiscard]] StoreResult<std::optional<FinishedRecord>> ledger_finished() const;
-  [[nodiscard]] StoreResult<std::optional<FailureRecord>> ledger_failure() const;
+  // The shard's end: the job finished with this snapshot. Durable when it returns.
+  StoreStatus write_finished(const SnapshotId& end);
+  [[nodiscard]] StoreResult<std::optional<SnapshotId>> finished() const;
+
+  // The lead's ledger. A change is durable as a whole when it returns, or did not happen.
+  StoreStatus write_ledger(const LedgerChange& change);
+  [[nodiscard]] StoreResult<LedgerContent> read_ledger() const;
+  // Of the steps in [from, until), ascending; those that are there.
+  [[nodiscard]] StoreResult<std::vector<StepStatistics>> read_statistics(Step from, Step until) const;
+
+  // Reads all there is and checks every checksum. `visit`, if given, is told of every record, with what is wrong with
+  // it; the result is the first thing found wrong.
+  using RecordVisitor = std::function<void(std::string_view key, std::size_t bytes, const StoreStatus& status)>;
+  [[nodiscard]] StoreStatus verify(const RecordVisitor& visit = {}) const;
 
   [[nodiscard]] const std::string& path() const { return store_->path(); }
+  // The map below, for whoever copies whole records.
+  [[nodiscard]] Store& store() { return *store_; }
+  [[nodiscard]] const Store& store() const { return *store_; }
 
  private:
   StoreStatus put_durably(std::string_view key, std::string record);

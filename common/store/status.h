@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -16,6 +17,10 @@ enum class StoreCode : std::uint8_t {
   corrupt,   // bytes that are not what was written
   io,        // the disk or the operating system refused
 };
+
+// What to do about a damaged database; the end of every text that tells of one.
+inline constexpr std::string_view kDamageRemedy =
+    "build a new run folder from a copy by `ballast restore`, or start the job again in a new one";
 
 // The outcome of a storage operation. A text names the database and, where there is one, the key and the remedy.
 class [[nodiscard]] StoreStatus {

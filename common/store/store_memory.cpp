@@ -3,28 +3,47 @@
 namespace ballast {
 
 void MemoryStore::apply(const WriteBatch& batch, Content& content) {
-  for (const auto& operation : batch.operations()) {
-    if (operation.value) {
-      content.insert_or_assign(operation.key, *operation.value);
-    } else {
-      content.erase(operation.key);
+  for (const auto& [kind, key, value] : batch.operations()) {
+    if (kind == WriteBatch::Kind::put) {
+      content.insert_or_assign(key, value);
+    } else if (kind == WriteBatch::Kind::erase) {
+      content.erase(key);
+    } else if (key < value) {
+      content.erase(content.lower_bound(key), content.lower_bound(value));
     }
   }
 }
 
+StoreStatus MemoryStore::refuse_if_failing() const {
+  return write_failure_.empty() ? StoreStatus{} : StoreStatus{StoreCode::io, path_ + ": " + write_failure_};
+}
+
+void MemoryStore::make_durable() {
+  for (const auto& earlier : unsynced_) {
+    apply(earlier, durable_);
+  }
+  unsynced_.clear();
+}
+
 StoreStatus MemoryStore::write(const WriteBatch& batch, Sync sync) {
   const std::lock_guard lock(mutex_);
-  if (!write_failure_.empty()) {
-    return {StoreCode::io, path_ + ": " + write_failure_};
+  if (auto refused = refuse_if_failing(); !refused.ok()) {
+    return refused;
   }
   apply(batch, current_);
   unsynced_.push_back(batch);
   if (sync == Sync::yes) {
-    for (const auto& earlier : unsynced_) {
-      apply(earlier, durable_);
-    }
-    unsynced_.clear();
+    make_durable();
   }
+  return {};
+}
+
+StoreStatus MemoryStore::sync() {
+  const std::lock_guard lock(mutex_);
+  if (auto refused = refuse_if_failing(); !refused.ok()) {
+    return refused;
+  }
+  make_durable();
   return {};
 }
 
@@ -48,6 +67,12 @@ StoreStatus MemoryStore::scan(std::string_view prefix, const Visitor& visit) con
     }
   }
   return {};
+}
+
+StoreResult<std::optional<std::string>> MemoryStore::first_key(std::string_view from) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = current_.lower_bound(from);
+  return found == current_.end() ? std::optional<std::string>{} : std::optional<std::string>{found->first};
 }
 
 void MemoryStore::crash() {

@@ -1,0 +1,155 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "common/copies/place.h"
+
+namespace ballast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kUnfinished = ".part";
+constexpr std::size_t kReadBytes = 1U << 20U;
+
+StoreStatus failure(const fs::path& path, const std::string& what, int reason) {
+  return {reason == ENOENT ? StoreCode::missing : StoreCode::io,
+          path.string() + ": cannot " + what + ": " + std::strerror(reason)};
+}
+
+bool sync_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return false;
+  }
+  const bool synced = ::fsync(descriptor) == 0;
+  ::close(descriptor);
+  return synced;
+}
+
+// A file under another name until it is whole.
+class FileWriter final : public ObjectWriter {
+ public:
+  FileWriter(fs::path path, fs::path temporary, int descriptor)
+      : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
+  ~FileWriter() override {
+    if (descriptor_ >= 0) {
+      ::close(descriptor_);
+      ::unlink(temporary_.c_str());
+    }
+  }
+
+  StoreStatus append(std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const auto written = ::write(descriptor_, bytes.data(), bytes.size());
+      if (written < 0 && errno != EINTR) {
+        return failure(path_, "write", errno);
+      }
+      bytes.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
+    }
+    return {};
+  }
+
+  StoreStatus finish() override {
+    if (::fsync(descriptor_) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0 ||
+        !sync_folder(path_.parent_path())) {
+      return failure(path_, "finish", errno);
+    }
+    ::close(descriptor_);
+    descriptor_ = -1;
+    return {};
+  }
+
+ private:
+  fs::path path_;
+  fs::path temporary_;
+  int descriptor_;
+};
+
+class FolderPlace final : public CopyPlace {
+ public:
+  explicit FolderPlace(const std::string& folder) : root_(folder) {}
+
+  StoreResult<std::unique_ptr<ObjectWriter>> write(const std::string& name) override {
+    const auto path = root_ / name;
+    std::error_code refused;
+    fs::create_directories(path.parent_path(), refused);
+    if (refused) {
+      return StoreStatus{StoreCode::io, path.parent_path().string() + ": cannot make the folder: " + refused.message()};
+    }
+    auto temporary = path;
+    temporary += "." + std::to_string(::getpid());
+    temporary += kUnfinished;
+    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (descriptor < 0) {
+      return failure(temporary, "write", errno);
+    }
+    return std::unique_ptr<ObjectWriter>(std::make_unique<FileWriter>(path, temporary, descriptor));
+  }
+
+  StoreStatus read(const std::string& name, const Sink& sink) override {
+    const auto path = root_ / name;
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+      return failure(path, "read", errno);
+    }
+    std::string piece(kReadBytes, '\0');
+    ssize_t size = 0;
+    while ((size = ::read(descriptor, piece.data(), piece.size())) > 0 &&
+           sink(std::string_view(piece).substr(0, static_cast<std::size_t>(size)))) {
+    }
+    const auto reason = errno;
+    ::close(descriptor);
+    return size < 0 ? failure(path, "read", reason) : StoreStatus{};
+  }
+
+  StoreResult<std::vector<std::string>> list() override {
+    std::vector<std::string> names;
+    std::error_code refused;
+    if (!fs::exists(root_, refused)) {
+      return names;
+    }
+    // A folder may vanish meanwhile: another shard removes old copies.
+    for (fs::recursive_directory_iterator at(root_, fs::directory_options::skip_permission_denied, refused), end;
+         !refused && at != end; at.increment(refused)) {
+      std::error_code gone;
+      if (at->is_regular_file(gone) && !at->path().filename().string().ends_with(kUnfinished)) {
+        names.push_back(at->path().lexically_relative(root_).generic_string());
+      }
+    }
+    if (refused && refused != std::errc::no_such_file_or_directory) {
+      return StoreStatus{StoreCode::io, root_.string() + ": cannot list the copies: " + refused.message()};
+    }
+    return names;
+  }
+
+  StoreStatus remove(const std::string& name) override {
+    const auto path = root_ / name;
+    std::error_code refused;
+    fs::remove(path, refused);
+    if (refused) {
+      return {StoreCode::io, path.string() + ": cannot remove the copy: " + refused.message()};
+    }
+    fs::remove(path.parent_path(), refused);  // if that was the last in it
+    return {};
+  }
+
+  [[nodiscard]] std::string describe(const std::string& name) const override {
+    return name.empty() ? root_.string() : (root_ / name).string();
+  }
+
+ private:
+  fs::path root_;
+};
+
+}  // namespace
+
+std::unique_ptr<CopyPlace> make_folder_place(const std::string& folder) {
+  return std::make_unique<FolderPlace>(folder);
+}
+
+}  // namespace ballast

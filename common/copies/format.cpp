@@ -1,0 +1,260 @@
+#include "common/copies/format.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+
+#include "common/store/bytes.h"
+#include "common/store/checksum.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::string_view kMagic = "BLSTCOPY";
+constexpr std::size_t kHeadBytes = 8 + 4 + 4 + 4 + 8 + 8 + 4;
+constexpr std::size_t kEntryBytes = 4 + 4;
+constexpr std::size_t kHashBytes = 64;
+constexpr std::size_t kEndBytes = 4 + kHashBytes;  // beside the zero and the first half of the count, read as an entry
+constexpr std::size_t kDigestDigits = 8;
+constexpr std::size_t kMaxKeyBytes = 4096;
+constexpr std::uint32_t kMaxShards = 100'000;
+
+StoreStatus damaged(const std::string& text) { return {StoreCode::corrupt, text}; }
+
+bool take_prefix(std::string_view& text, std::string_view prefix) {
+  const bool there = text.starts_with(prefix);
+  text.remove_prefix(there ? prefix.size() : 0);
+  return there;
+}
+
+template <typename Number>
+bool take_number(std::string_view& text, Number& value, int base) {
+  const auto* end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, value, base);
+  text.remove_prefix(static_cast<std::size_t>(rest - text.data()));
+  return failure == std::errc();
+}
+
+std::string encode_head(const CopyName& name) {
+  ByteWriter head;
+  head.raw(kMagic).number(kCopyFormat).number(name.shard).number(name.shards);
+  head.number(name.snapshot.timeline).number(name.snapshot.step);
+  auto bytes = head.take();
+  ByteWriter sum;
+  sum.number(crc32c(bytes));
+  return bytes + sum.take();
+}
+
+}  // namespace
+
+// ---- names
+
+std::string copied_job(const Identity& identity) {
+  auto job = identity.job;
+  std::ranges::replace_if(
+      job,
+      [](char letter) {
+        const bool plain = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+                           (letter >= '0' && letter <= '9') || letter == '.' || letter == '_' || letter == '-';
+        return !plain;
+      },
+      '_');
+  return job + "-" + identity.spec_digest.substr(0, kDigestDigits);
+}
+
+std::string to_string(const CopyName& name) {
+  std::array<char, 96> tail{};
+  std::snprintf(tail.data(), tail.size(), "/t%016llx-s%016llx/shard-%u-of-%u",
+                static_cast<unsigned long long>(name.snapshot.timeline),
+                static_cast<unsigned long long>(name.snapshot.step), name.shard, name.shards);
+  return name.job + tail.data();
+}
+
+std::optional<CopyName> parse_copy_name(std::string_view name) {
+  const auto shard_at = name.rfind('/');
+  const auto snapshot_at =
+      shard_at == std::string_view::npos || shard_at == 0 ? shard_at : name.rfind('/', shard_at - 1);
+  if (shard_at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  CopyName parsed;
+  const bool has_job = snapshot_at != std::string_view::npos;  // none where the place is the job's own folder
+  parsed.job = has_job ? name.substr(0, snapshot_at) : std::string_view();
+  auto rest = name.substr(has_job ? snapshot_at + 1 : 0);
+  const bool whole = take_prefix(rest, "t") && take_number(rest, parsed.snapshot.timeline, 16) &&
+                     take_prefix(rest, "-s") && take_number(rest, parsed.snapshot.step, 16) &&
+                     take_prefix(rest, "/shard-") && take_number(rest, parsed.shard, 10) && take_prefix(rest, "-of-") &&
+                     take_number(rest, parsed.shards, 10) && rest.empty();
+  return whole && parsed.shard < parsed.shards && parsed.shards <= kMaxShards ? std::optional(parsed) : std::nullopt;
+}
+
+bool CopySet::complete() const {
+  return !objects.empty() && std::ranges::none_of(objects, [](const auto& name) { return name.empty(); });
+}
+
+std::map<std::string, std::vector<CopySet>> group_copies(const std::vector<std::string>& names) {
+  std::map<std::string, std::map<std::pair<SnapshotId, std::uint32_t>, CopySet>> found;
+  for (const auto& name : names) {
+    if (const auto parsed = parse_copy_name(name)) {
+      auto& set = found[parsed->job][{parsed->snapshot, parsed->shards}];
+      set.snapshot = parsed->snapshot;
+      set.shards = parsed->shards;
+      set.objects.resize(parsed->shards);
+      set.objects[parsed->shard] = name;
+    }
+  }
+  std::map<std::string, std::vector<CopySet>> grouped;
+  for (auto& [job, sets] : found) {
+    for (auto& [key, set] : sets) {
+      grouped[job].push_back(std::move(set));
+    }
+  }
+  return grouped;
+}
+
+// ---- encoding
+
+CopyEncoder::CopyEncoder(ObjectWriter& writer, const CopyName& name) : writer_(writer) {
+  static_cast<void>(append(encode_head(name)));
+}
+
+StoreStatus CopyEncoder::append(std::string_view bytes) {
+  if (status_.ok()) {
+    sum_.update(bytes);
+    status_ = writer_.append(bytes);
+  }
+  return status_;
+}
+
+StoreStatus CopyEncoder::entry(std::string_view key, std::string_view record) {
+  ByteWriter sizes;
+  sizes.number(static_cast<std::uint32_t>(key.size())).number(static_cast<std::uint32_t>(record.size())).raw(key);
+  ++entries_;
+  if (auto status = append(sizes.take()); !status.ok()) {
+    return status;
+  }
+  return append(record);
+}
+
+StoreStatus CopyEncoder::finish() {
+  ByteWriter end;
+  end.number(std::uint32_t{0}).number(entries_);
+  if (auto status = append(end.take()); !status.ok()) {
+    return status;
+  }
+  status_ = writer_.append(sum_.hex());
+  if (status_.ok()) {
+    status_ = writer_.finish();
+  }
+  return status_;
+}
+
+// ---- decoding
+
+std::size_t CopyDecoder::wanted() const {
+  switch (part_) {
+    case Part::head:
+      return kHeadBytes;
+    case Part::entry:
+      return kEntryBytes;
+    case Part::record:
+      return key_bytes_ + record_bytes_;
+    case Part::end:
+      return kEndBytes;
+    case Part::done:
+      break;
+  }
+  return 0;
+}
+
+StoreStatus CopyDecoder::take(std::string_view bytes) {
+  held_.append(bytes);
+  std::size_t used = 0;
+  StoreStatus status;
+  while (status.ok() && part_ != Part::done && held_.size() - used >= wanted()) {
+    const auto piece = std::string_view(held_).substr(used, wanted());
+    used += piece.size();
+    switch (part_) {
+      case Part::head:
+        status = decode_head(piece);
+        break;
+      case Part::entry:
+        status = decode_entry(piece);
+        break;
+      case Part::record:
+        status = decode_record(piece);
+        break;
+      case Part::end:
+        status = decode_end(piece);
+        break;
+      case Part::done:
+        break;
+    }
+  }
+  held_.erase(0, used);
+  if (status.ok() && part_ == Part::done && !held_.empty()) {
+    return damaged("there are bytes behind the copy's end");
+  }
+  return status;
+}
+
+StoreStatus CopyDecoder::finish() { return part_ == Part::done ? StoreStatus{} : damaged("the copy ends too early"); }
+
+StoreStatus CopyDecoder::decode_head(std::string_view bytes) {
+  ByteReader reader(bytes);
+  if (reader.raw(kMagic.size()) != kMagic) {
+    return damaged("this is no copy of a snapshot (wrong magic)");
+  }
+  const auto format = reader.number<std::uint32_t>();
+  if (format != kCopyFormat) {
+    return {StoreCode::mismatch, "the copy has format " + std::to_string(format) + "; this program reads format " +
+                                     std::to_string(kCopyFormat)};
+  }
+  if (bytes != encode_head(expected_)) {
+    return damaged("the copy's head is damaged, or is that of another shard or snapshot than its name says");
+  }
+  sum_.update(bytes);
+  part_ = Part::entry;
+  return {};
+}
+
+// Of the end, these eight bytes are the zero and the first half of the count.
+StoreStatus CopyDecoder::decode_entry(std::string_view bytes) {
+  ByteReader reader(bytes);
+  key_bytes_ = reader.number<std::uint32_t>();
+  record_bytes_ = reader.number<std::uint32_t>();
+  sum_.update(bytes);
+  if (key_bytes_ > kMaxKeyBytes || (key_bytes_ != 0 && record_bytes_ > kMaxCopiedRecord)) {
+    return damaged("the copy is damaged: a record of " + std::to_string(record_bytes_) + " bytes under a key of " +
+                   std::to_string(key_bytes_));
+  }
+  part_ = key_bytes_ == 0 ? Part::end : Part::record;
+  return {};
+}
+
+StoreStatus CopyDecoder::decode_record(std::string_view bytes) {
+  sum_.update(bytes);
+  const auto key = bytes.substr(0, key_bytes_);
+  const auto record = bytes.substr(key_bytes_);
+  if (const auto checked = check_record(key, record); !checked.ok()) {
+    return {checked.code(), "key " + std::string(key) + ": " + checked.text()};
+  }
+  ++entries_;
+  part_ = Part::entry;
+  return visit_(key, record);
+}
+
+StoreStatus CopyDecoder::decode_end(std::string_view bytes) {
+  ByteReader reader(bytes);
+  const auto upper = reader.raw(4);
+  sum_.update(upper);
+  const auto count = std::uint64_t{ByteReader(upper).number<std::uint32_t>()} << 32U | record_bytes_;
+  if (reader.rest() != sum_.hex() || count != entries_) {
+    return damaged("the copy is damaged: its checksum does not match");
+  }
+  part_ = Part::done;
+  return {};
+}
+
+}  // namespace ballast

@@ -1,0 +1,19 @@
+#include "common/copies/place.h"
+
+namespace ballast {
+
+StoreResult<std::unique_ptr<CopyPlace>> open_copy_place(const CopyTarget& target) {
+  if (target.place.empty()) {
+    return StoreStatus{StoreCode::mismatch, "no place for copies was named: a folder, or s3://BUCKET/PREFIX"};
+  }
+  if (target.place.starts_with("s3://")) {
+    return make_s3_place(target);
+  }
+  if (target.place.find("://") != std::string::npos) {
+    return StoreStatus{StoreCode::mismatch,
+                       target.place + ": copies go to a folder or to s3://BUCKET/PREFIX, not to such an address"};
+  }
+  return make_folder_place(target.place);
+}
+
+}  // namespace ballast

@@ -1,0 +1,215 @@
+#include "common/copies/restore.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "common/store/shard_store.h"
+
+namespace ballast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBatchBytes = 4U << 20U;
+
+fs::path temporary_name(const fs::path& database) {
+  auto name = database;
+  name += ".restoring";
+  return name;
+}
+
+void remove_all(const std::vector<fs::path>& folders) {
+  for (const auto& folder : folders) {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+}
+
+// Collects records, so that the database is written in larger pieces.
+class Filler {
+ public:
+  explicit Filler(Store& store) : store_(store) {}
+  StoreStatus put(std::string_view key, std::string record) {
+    bytes_ += record.size();
+    batch_.put(std::string(key), std::move(record));
+    return bytes_ >= kBatchBytes ? flush(Sync::no) : StoreStatus{};
+  }
+  StoreStatus flush(Sync sync) {
+    const auto full = std::move(batch_);
+    batch_ = {};
+    bytes_ = 0;
+    return store_.write(full, sync);
+  }
+
+ private:
+  Store& store_;
+  WriteBatch batch_;
+  std::size_t bytes_ = 0;
+};
+
+StoreStatus in_object(const CopyPlace& place, const std::string& object, const StoreStatus& status) {
+  return {status.code(), place.describe(object) + ": " + status.text()};
+}
+
+// The ledger, as of a run that has come to `newest` at least: copies of that timeline are there, of other weights
+// perhaps, and the run that goes on must not meet their names.
+StoreResult<std::string> with_timeline(std::string_view record, Timeline newest) {
+  auto ledger = decode_ledger(record);
+  if (!ledger.ok()) {
+    return ledger.status();
+  }
+  ledger.value().timeline = std::max(ledger.value().timeline, newest);
+  return encode(ledger.value());
+}
+
+StoreStatus restore_shard(CopyPlace& place, const std::string& object, const fs::path& database, Timeline newest) {
+  auto opened = open_rocksdb(database, OpenMode::create);
+  if (!opened.ok()) {
+    return opened.status();
+  }
+  Filler filler(*opened.value());
+  StoreStatus ours;  // what the database says, which is no fault of the copy
+  CopyDecoder decoder(*parse_copy_name(object), [&](std::string_view key, std::string_view record) {
+    auto kept = key == kLedgerKey ? with_timeline(record, newest) : StoreResult<std::string>(std::string(record));
+    if (!kept.ok()) {
+      return kept.status();
+    }
+    ours = filler.put(key, std::move(kept.value()));
+    return ours;
+  });
+  StoreStatus wrong;
+  const auto read = place.read(object, [&](std::string_view bytes) {
+    wrong = decoder.take(bytes);
+    return wrong.ok();
+  });
+  if (!ours.ok()) {
+    return ours;
+  }
+  if (wrong.ok() && read.ok()) {
+    wrong = decoder.finish();
+  }
+  if (!wrong.ok()) {
+    return in_object(place, object, wrong);
+  }
+  return read.ok() ? filler.flush(Sync::yes) : read;
+}
+
+// All shards of one set under temporary names, checked.
+StoreStatus restore_set(CopyPlace& place, const CopySet& set, const std::vector<fs::path>& temporary, Timeline newest,
+                        const RestoreCheck& check) {
+  for (std::uint32_t shard = 0; shard < set.shards; ++shard) {
+    if (auto status = restore_shard(place, set.objects[shard], temporary[shard], newest); !status.ok()) {
+      return status;
+    }
+  }
+  return check ? check(temporary, set.snapshot) : StoreStatus{};
+}
+
+StoreStatus prepare(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) {
+    return {StoreCode::io, folder.string() + ": cannot make the folder: " + failure.message()};
+  }
+  if (fs::exists(shard_database(folder, 0), failure)) {
+    return {StoreCode::mismatch,
+            folder.string() + ": the folder holds the databases of a run already; restore into a new folder"};
+  }
+  return {};
+}
+
+StoreStatus give_names(const std::vector<fs::path>& temporary, const std::vector<fs::path>& databases) {
+  for (std::size_t shard = databases.size(); shard-- > 0;) {  // shard 0 last: with it a run is there
+    std::error_code failure;
+    fs::rename(temporary[shard], databases[shard], failure);
+    if (failure) {
+      return {StoreCode::io, databases[shard].string() + ": cannot be put in place: " + failure.message()};
+    }
+  }
+  return {};
+}
+
+std::string steps_of(const std::vector<CopySet>& sets) {
+  std::string steps;
+  for (const auto& set : sets) {
+    steps += (steps.empty() ? "" : ", ") + std::to_string(set.snapshot.step) + (set.complete() ? "" : " (incomplete)");
+  }
+  return steps;
+}
+
+}  // namespace
+
+StoreResult<std::vector<CopySet>> list_copies(CopyPlace& place, std::string& job) {
+  const auto names = place.list();
+  if (!names.ok()) {
+    return names.status();
+  }
+  auto grouped = group_copies(names.value());
+  if (grouped.empty()) {
+    return StoreStatus{StoreCode::missing, place.describe() +
+                                               ": there are no copies of snapshots here; name the place "
+                                               "that durability.copy_to of the job names"};
+  }
+  if (grouped.size() > 1) {
+    std::string jobs;
+    for (const auto& [name, sets] : grouped) {
+      jobs += (jobs.empty() ? "" : ", ") + name;
+    }
+    return StoreStatus{StoreCode::mismatch, place.describe() +
+                                                ": there are copies of several jobs here; name one of "
+                                                "them, below this place: " +
+                                                jobs};
+  }
+  job = grouped.begin()->first;
+  return std::move(grouped.begin()->second);
+}
+
+StoreResult<Restored> restore(CopyPlace& place, const RestoreOptions& options, const RestoreCheck& check) {
+  Restored restored;
+  const auto sets = list_copies(place, restored.job);
+  if (!sets.ok()) {
+    return sets.status();
+  }
+  if (auto prepared = prepare(options.run_folder); !prepared.ok()) {
+    return prepared;
+  }
+  for (auto set = sets.value().rbegin(); set != sets.value().rend(); ++set) {
+    if (options.step && set->snapshot.step != *options.step) {
+      continue;
+    }
+    if (!set->complete()) {
+      restored.passed_over.push_back(describe(set->snapshot) + ": copies of some shards are missing");
+      continue;
+    }
+    std::vector<fs::path> temporary;
+    restored.databases.clear();
+    for (std::uint32_t shard = 0; shard < set->shards; ++shard) {
+      restored.databases.push_back(shard_database(options.run_folder, shard));
+      temporary.push_back(temporary_name(restored.databases.back()));
+    }
+    remove_all(temporary);
+    auto status = restore_set(place, *set, temporary, sets.value().back().snapshot.timeline, check);
+    if (status.ok()) {
+      status = give_names(temporary, restored.databases);
+    }
+    if (status.ok()) {
+      restored.snapshot = set->snapshot;
+      return restored;
+    }
+    remove_all(temporary);
+    if (status.code() != StoreCode::corrupt) {
+      return status;
+    }
+    restored.passed_over.push_back(describe(set->snapshot) + ": " + status.text());
+  }
+  std::string reasons;
+  for (const auto& reason : restored.passed_over) {
+    reasons += "; " + reason;
+  }
+  return StoreStatus{StoreCode::missing, place.describe() + ": no copy can be restored" +
+                                             (options.step ? " of step " + std::to_string(*options.step) : "") +
+                                             "; there are those of steps " + steps_of(sets.value()) + reasons};
+}
+
+}  // namespace ballast

@@ -1,0 +1,118 @@
+#include "common/safetensors/initial_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include "common/arena/pieces.h"
+
+namespace ballast {
+namespace {
+
+using safetensors::Header;
+using safetensors::Tensor;
+
+std::string shape_text(const auto& shape) {
+  std::string text;
+  for (const auto extent : shape) {
+    text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  }
+  return text.empty() ? "one number" : text;
+}
+
+std::string difference(const Parameter& parameter, const Tensor& tensor) {
+  if (!std::ranges::equal(parameter.shape, tensor.shape)) {
+    return "'" + parameter.name + "' is " + shape_text(tensor.shape) + " in the file and " +
+           shape_text(parameter.shape) + " in the model";
+  }
+  if (!safetensors::is_readable(tensor.dtype)) {
+    return "'" + parameter.name + "' is of type " + tensor.dtype + ", which is not read; F32, F16 and BF16 are";
+  }
+  return {};
+}
+
+std::string told(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(sentences.size(), kMaxDifferencesTold); ++i) {
+    text += "\n  " + sentences[i];
+  }
+  if (sentences.size() > kMaxDifferencesTold) {
+    text += "\n  and " + std::to_string(sentences.size() - kMaxDifferencesTold) + " more";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> differences(const Header& header, const std::vector<Parameter>& parameters) {
+  std::unordered_map<std::string_view, const Tensor*> extra;
+  for (const auto& tensor : header.tensors) {
+    extra.emplace(tensor.name, &tensor);
+  }
+  std::vector<std::string> sentences;
+  for (const auto& parameter : parameters) {
+    const auto found = extra.find(parameter.name);
+    if (found == extra.end()) {
+      sentences.push_back("'" + parameter.name + "' (" + shape_text(parameter.shape) + ") is missing from the file");
+      continue;
+    }
+    if (auto text = difference(parameter, *found->second); !text.empty()) {
+      sentences.push_back(std::move(text));
+    }
+    extra.erase(found);
+  }
+  for (const auto& tensor : header.tensors) {
+    if (extra.contains(tensor.name)) {
+      sentences.push_back("'" + tensor.name + "' (" + shape_text(tensor.shape) + ") is no parameter of the model");
+    }
+  }
+  return sentences;
+}
+
+InitialWeights::InitialWeights(safetensors::Reader reader, const Arena& arena)
+    : reader_(std::move(reader)), arena_(arena) {
+  std::unordered_map<std::string_view, std::size_t> by_name;
+  for (const auto& tensor : reader_.header().tensors) {
+    by_name.emplace(tensor.name, by_name.size());
+  }
+  for (const auto& parameter : arena.parameters) {
+    tensors_.push_back(by_name.at(parameter.name));
+  }
+}
+
+StoreResult<InitialWeights> load_initial(const std::filesystem::path& path, const Arena& arena) {
+  auto reader = safetensors::Reader::open(path);
+  if (!reader.ok()) {
+    return reader.status();
+  }
+  const auto sentences = differences(reader.value().header(), arena.parameters);
+  if (!sentences.empty()) {
+    return StoreStatus{StoreCode::mismatch, path.string() + ": these are not the weights of the job's model:" +
+                                                told(sentences) + "\n  name a file of this model, or another model"};
+  }
+  return InitialWeights(std::move(reader.value()), arena);
+}
+
+StoreResult<std::vector<float>> InitialWeights::chunk(std::uint32_t id) const {
+  const auto& chunk = arena_.chunks.at(id);
+  std::vector<float> content(chunk.elements);
+  for (const auto& piece : pieces_of(arena_, chunk)) {
+    const auto& tensor = reader_.header().tensors[tensors_[piece.parameter]];
+    const auto values = std::span(content).subspan(piece.offset, piece.elements);
+    if (auto status = reader_.read(tensor, piece.first, values); !status.ok()) {
+      return status;
+    }
+    const auto bad = std::ranges::find_if(values, [](float value) { return !std::isfinite(value); });
+    if (bad != values.end()) {
+      return StoreStatus{StoreCode::mismatch,
+                         path() + ": tensor '" + tensor.name + "', element " +
+                             std::to_string(piece.first + static_cast<std::uint64_t>(bad - values.begin())) +
+                             " is infinite or not a number: nothing can be made of such weights"};
+    }
+  }
+  return content;
+}
+
+}  // namespace ballast

@@ -1,0 +1,45 @@
+// A model's weights from a safetensors file: what a job starts from, or what is evaluated.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/arena/arena.h"
+#include "common/safetensors/reader.h"
+#include "common/store/status.h"
+
+namespace ballast {
+
+inline constexpr std::size_t kMaxDifferencesTold = 20;  // at once; more are counted
+
+// What keeps a file from being the weights of a model: a parameter without its tensor, a tensor that is no parameter,
+// another shape, a type that is not read. One sentence each, in the model's order, then the file's. Empty if it fits.
+std::vector<std::string> differences(const safetensors::Header& header, const std::vector<Parameter>& parameters);
+
+// The parameters of one model, read chunk by chunk from a file that fits it. Thread-safe.
+class InitialWeights {
+ public:
+  // The content of a chunk: its pieces of parameters in the arena's layout, padding and the statistics chunk zero.
+  // Only this chunk's bytes are read. `mismatch` names the first element that is infinite or not a number: nothing can
+  // be trained from it.
+  [[nodiscard]] StoreResult<std::vector<float>> chunk(std::uint32_t id) const;
+
+  [[nodiscard]] const std::string& path() const { return reader_.path(); }
+  [[nodiscard]] const safetensors::Metadata& metadata() const { return reader_.header().metadata; }
+
+ private:
+  friend StoreResult<InitialWeights> load_initial(const std::filesystem::path& path, const Arena& arena);
+  InitialWeights(safetensors::Reader reader, const Arena& arena);
+
+  safetensors::Reader reader_;
+  const Arena& arena_;
+  std::vector<std::size_t> tensors_;  // by parameter: its position in the reader's header
+};
+
+// `arena` must outlive the result. A file that does not fit the model is a `mismatch` whose text tells all differences;
+// other errors are those of Reader::open.
+StoreResult<InitialWeights> load_initial(const std::filesystem::path& path, const Arena& arena);
+
+}  // namespace ballast

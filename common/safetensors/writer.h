@@ -1,0 +1,50 @@
+// Writes safetensors files, F32 only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/safetensors/header.h"
+#include "common/store/status.h"
+
+namespace ballast::safetensors {
+
+struct Declared {
+  std::string name;
+  std::vector<std::uint64_t> shape;
+};
+
+// One file, written front to back under another name, which it keeps unless finish() succeeds. One thread.
+class Writer {
+ public:
+  // `io` if the file cannot be made.
+  static StoreResult<Writer> create(const std::filesystem::path& path, const std::vector<Declared>& tensors,
+                                    Metadata metadata);
+  ~Writer();
+  Writer(Writer&& other) noexcept;
+  Writer& operator=(Writer&&) = delete;
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  // The next bytes of the data: all tensors in the order in which they were declared, in pieces of any size.
+  [[nodiscard]] StoreStatus append(std::span<const std::byte> bytes);
+  // Durable, and under its own name, when it returns. `mismatch` unless all data has been appended.
+  [[nodiscard]] StoreStatus finish();
+
+ private:
+  Writer() = default;
+  [[nodiscard]] StoreStatus write(std::span<const std::byte> bytes);
+  [[nodiscard]] StoreStatus failure(const char* what) const;
+  [[nodiscard]] StoreStatus sync_folder() const;
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int file_ = -1;
+  std::uint64_t left_ = 0;  // bytes of data to be appended
+};
+
+}  // namespace ballast::safetensors
