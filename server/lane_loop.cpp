@@ -13,6 +13,7 @@ namespace ballast {
 namespace {
 
 constexpr Micros kTick = 50'000;
+constexpr SessionId kNoSession = 0;   // the reader of a buffer is the disk
 constexpr int kMessagesPerTurn = 64;  // of one socket, so that no peer keeps the others waiting
 
 LaneConfig with_address(LaneConfig config, const std::string& address) {
@@ -31,8 +32,8 @@ std::vector<ChunkId> ids_of(const LaneConfig& config) {
 }  // namespace
 
 LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const std::string& bind_address,
-                   const std::string& advertised_host, const std::string& lead_address, ShardStore& store,
-                   FinalWriter& final_writer, Metrics* metrics)
+                   const std::string& advertised_host, const std::string& lead_address, ShardStorage& storage,
+                   bool has_initial_snapshot, Completed completed, CopyTrouble copy_trouble, Metrics* metrics)
     : job_(job),
       router_(context),
       lead_(context, lane_routing_id(config.id, config.incarnation)),
@@ -40,8 +41,10 @@ LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, c
       config_(with_address(std::move(config), address_)),
       lane_(config_),
       weights_(job, ids_of(config_)),
-      store_(store),
-      final_writer_(final_writer),
+      storage_(storage),
+      has_initial_snapshot_(has_initial_snapshot),
+      completed_(std::move(completed)),
+      copy_trouble_(std::move(copy_trouble)),
       metrics_(metrics, config_.id) {
   lead_.connect(lead_address);
 }
@@ -61,6 +64,7 @@ std::string LaneLoop::run() {
   poll.add(router_);
   poll.add(lead_);
   poll.add(releases_.fd());
+  poll.add(loaded_.fd());
   poll.add(storage_events_.fd());
   poll.add(interrupts_.fd());
   while (!stopped_) {
@@ -77,9 +81,14 @@ void LaneLoop::turn(Poll& poll) {
   receive_from_lead();
   for (const auto& released : releases_.take()) {
     weights_.release(static_cast<ChunkId>(released.object), static_cast<VersionBuffer*>(released.buffer));
-    feed(lane::RepliesReleased{released.owner, released.bytes});
+    if (released.owner != kNoSession) {
+      feed(lane::RepliesReleased{released.owner, released.bytes});
+    }
   }
-  for (const auto& event : storage_events_.take()) {
+  // Taken first: what a Begun among them rests on has been put before it.
+  const auto storage_events = storage_events_.take();
+  take_loaded();
+  for (const auto& event : storage_events) {
     feed(event);
   }
   for (auto& reason : interrupts_.take()) {
@@ -88,6 +97,10 @@ void LaneLoop::turn(Poll& poll) {
   }
   if (const auto tick = monotonic_micros(); tick >= next_tick_) {
     next_tick_ = tick + kTick;
+    if (auto trouble = copy_trouble_(); trouble != told_trouble_) {
+      told_trouble_ = trouble;
+      feed(lane::Trouble{std::move(trouble)});
+    }
     feed(lane::Tick{tick});
     metrics_.update(lane_, weights_);
   }
@@ -147,6 +160,11 @@ void LaneLoop::receive_from_lead() {
 }
 
 void LaneLoop::feed(const lane::Event& event) {
+  if (const auto* begun = std::get_if<lane::Begun>(&event); begun != nullptr) {
+    strike(ServerFault::before_serve);
+    log_info("serves timeline {} from step {} with {} chunks", begun->timeline, beginning_.step,
+             weights_.chunks().size());
+  }
   auto actions = lane_.step(event);
   for (auto& action : actions) {
     std::visit([this](auto& body) { carry_out(body); }, action);
@@ -186,6 +204,14 @@ void LaneLoop::carry_out(lane::Sum& action) {
 
 void LaneLoop::carry_out(lane::Drop& action) { payloads_.erase(action.payload); }
 
+void LaneLoop::carry_out(lane::Measure& action) {
+  const auto& root = payloads_.at(action.root);
+  auto measured = weights_.measure(action.chunk,
+                                   {reinterpret_cast<const float*>(root.bytes().data()), root.size() / sizeof(float)});
+  events_.emplace_back(lane::Measured{
+      {action.chunk, action.step, std::move(measured.sums), measured.finite, measured.parameter, kNoSlot}});
+}
+
 void LaneLoop::carry_out(lane::Apply& action) {
   const auto root = payloads_.extract(action.root);
   {
@@ -202,30 +228,95 @@ void LaneLoop::carry_out(lane::Apply& action) {
   }
 }
 
-void LaneLoop::carry_out(lane::Begin& action) {
-  const auto status = store_.write_timeline({action.timeline, action.base, {config_.incarnation}});
-  if (!status.ok()) {
-    events_.emplace_back(lane::StorageFailed{status.text()});
-    return;
+// ---- storage: in the background, since a lane that waits for a disk answers nobody
+
+std::vector<ShardStorage::ChunkShape> LaneLoop::chunk_shapes() const {
+  std::vector<ShardStorage::ChunkShape> shapes;
+  for (const auto id : weights_.chunks()) {
+    if (id != job_.arena.statistics().id) {
+      shapes.push_back({id, weights_.newest(id).size(), weights_.state(id).size()});
+    }
   }
-  weights_.initialize();
-  log_info("serves timeline {} with {} chunks", action.timeline, weights_.chunks().size());
-  events_.emplace_back(lane::Begun{action.timeline});
+  return shapes;
 }
 
-// In the background: a lane that waits for a disk answers nobody. Nothing writes the chunks any more.
-void LaneLoop::carry_out(lane::PersistFinal& action) {
-  persisting_ = std::jthread([this, action, seconds = metrics_.persist_seconds()] {
-    const ScopedTimer timer(*seconds);
-    std::vector<FinalWriter::ChunkContent> chunks;
-    for (const auto id : weights_.chunks()) {
-      if (id != job_.arena.statistics().id) {
-        chunks.push_back({id, weights_.newest(id), weights_.momentum(id)});
-      }
+void LaneLoop::carry_out(lane::Begin& action) {
+  beginning_ = {action.timeline, action.base.step};
+  parts_.clear();
+  weights_.begin(action.base.step);
+  const bool is_drawn = action.base == SnapshotId{} && !has_initial_snapshot_;
+  storage_.begin(
+      action.timeline, action.base, is_drawn ? std::vector<ShardStorage::ChunkShape>{} : chunk_shapes(),
+      [this, timeline = action.timeline](ShardStorage::LoadedChunk chunk) {
+        loaded_.put({timeline, std::move(chunk)});
+      },
+      [this, action](const StoreStatus& status) {
+        if (status.ok()) {
+          storage_events_.put(lane::Begun{action.timeline});
+        } else {
+          storage_events_.put(lane::StorageFailed{status.text()});
+        }
+      });
+  if (is_drawn) {
+    weights_.initialize();
+  }
+}
+
+void LaneLoop::take_loaded() {
+  for (const auto& loaded : loaded_.take()) {
+    if (loaded.timeline == beginning_.timeline) {
+      weights_.restore(loaded.chunk.chunk, beginning_.step, loaded.chunk.tensors.weights, loaded.chunk.tensors.states);
     }
-    const auto status = final_writer_.write({action.timeline, action.step}, chunks);
+  }
+}
+
+void LaneLoop::carry_out(lane::TakeSnapshot& action) {
+  auto& part = parts_[action.id];
+  if (!part) {
+    part = std::make_shared<SnapshotPart>(SnapshotPart{action.id, now_, 0, {}});
+  }
+  std::vector<std::vector<float>> states;
+  for (const auto& state : weights_.state(action.chunk)) {
+    states.emplace_back(state.begin(), state.end());
+    part->bytes += state.size_bytes();
+  }
+  // The weights need no copy: an update takes another buffer while this one is read.
+  auto* buffer = weights_.read(action.chunk, action.id.step);
+  part->bytes += buffer->values.size() * sizeof(float);
+  storage_.write_chunk(part, action.chunk, buffer->values, std::move(states), [this, chunk = action.chunk, buffer] {
+    releases_.put(Released{kNoSession, chunk, buffer, 0});
+  });
+}
+
+void LaneLoop::carry_out(lane::SealSnapshot& action) {
+  auto found = parts_.extract(action.id);
+  // A lane without chunks has taken nothing.
+  const auto part =
+      found ? std::move(found.mapped()) : std::make_shared<SnapshotPart>(SnapshotPart{action.id, now_, 0, {}});
+  storage_.seal(part, [this, part](const StoreStatus& status) {
+    const auto& series = metrics_.snapshots();  // which any thread may change
     if (status.ok()) {
-      storage_events_.put(lane::Persisted{action.timeline, action.step});
+      series.made_durable(part->id.step, part->bytes, monotonic_micros() - part->begun);
+      storage_events_.put(lane::SnapshotDurable{part->id});
+    } else {
+      series.failed->add();
+      log_warn("the snapshot of step {} could not be written: {}", part->id.step, status.text());
+      storage_events_.put(lane::SnapshotFailed{part->id, status.text()});
+    }
+  });
+}
+
+void LaneLoop::carry_out(lane::Retain& action) {
+  // One lane speaks for the shard: they share the database.
+  if (config_.id.lane == 0) {
+    storage_.retain(action.keep, [this, newest = action.keep.back()] { completed_(newest); });
+  }
+}
+
+void LaneLoop::carry_out(lane::RecordFinish& action) {
+  storage_.record_finish(action.end, [this](const StoreStatus& status) {
+    if (status.ok()) {
+      storage_events_.put(lane::FinishRecorded{});
     } else {
       storage_events_.put(lane::StorageFailed{status.text()});
     }

@@ -7,29 +7,36 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
 #include "common/job/job.h"
 #include "common/net/socket.h"
 #include "common/protocol/lane.h"
-#include "common/store/shard_store.h"
 #include "common/wire/wire.h"
-#include "server/final_writer.h"
 #include "server/lane_metrics.h"
+#include "server/shard_storage.h"
 #include "server/weights.h"
 
 namespace ballast {
 
 class LaneLoop {
  public:
-  // Binds at once, so that config.address can be filled in. `store`, `final_writer` and `job` are shared
-  // and outlive the loop.
+  // A callback of a lane for what happens when its shard may copy a complete snapshot elsewhere.
+  using Completed = std::function<void(SnapshotId)>;
+  // What goes wrong with that, for the lane's reports; empty: nothing.
+  using CopyTrouble = std::function<std::string()>;
+
+  // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop; `storage`, which is
+  // shared too, is destroyed before it: its thread calls back. `has_initial_snapshot`: the weights before step 0 are in
+  // the database, not drawn from the seed.
   LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const std::string& bind_address,
-           const std::string& advertised_host, const std::string& lead_address, ShardStore& store,
-           FinalWriter& final_writer, Metrics* metrics);
+           const std::string& advertised_host, const std::string& lead_address, ShardStorage& storage,
+           bool has_initial_snapshot, Completed completed, CopyTrouble copy_trouble, Metrics* metrics);
   ~LaneLoop();
 
   // Until the job ends or cannot go on: the reason, empty if it finished. Called from the lane's own thread.
@@ -52,28 +59,46 @@ class LaneLoop {
   void carry_out(lane::SendToLead& action);
   void carry_out(lane::Sum& action);
   void carry_out(lane::Drop& action);
+  void carry_out(lane::Measure& action);
   void carry_out(lane::Apply& action);
   void carry_out(lane::Begin& action);
-  void carry_out(lane::PersistFinal& action);
+  void carry_out(lane::TakeSnapshot& action);
+  void carry_out(lane::SealSnapshot& action);
+  void carry_out(lane::Retain& action);
+  void carry_out(lane::RecordFinish& action);
   void carry_out(lane::Stop& action);
+
+  // Of the timeline that begins; older ones are dropped.
+  struct Loaded {
+    Timeline timeline = 0;
+    ShardStorage::LoadedChunk chunk;
+  };
+
+  void take_loaded();
+  [[nodiscard]] std::vector<ShardStorage::ChunkShape> chunk_shapes() const;
 
   const Job& job_;
   Router router_;
   Dealer lead_;
   ReleaseQueue releases_;
+  Mailbox<Loaded> loaded_;
   Mailbox<lane::Event> storage_events_;
   std::string address_;
   LaneConfig config_;
   Lane lane_;
   LaneWeights weights_;
-  ShardStore& store_;
-  FinalWriter& final_writer_;
+  ShardStorage& storage_;
+  bool has_initial_snapshot_;
+  Completed completed_;
+  CopyTrouble copy_trouble_;
+  std::string told_trouble_;
+  SnapshotId beginning_;                                       // the timeline that begins, and the step of its base
+  std::map<SnapshotId, std::shared_ptr<SnapshotPart>> parts_;  // taken, not sealed
   LaneMetrics metrics_;
   Encoder encoder_;
   std::unordered_map<PayloadId, Frame> payloads_;
   PayloadId next_payload_ = 1;
   std::deque<lane::Event> events_;  // that actions gave rise to
-  std::jthread persisting_;
   Micros now_ = 0;
   Micros next_tick_ = 0;
   bool stopped_ = false;

@@ -22,7 +22,8 @@ class LaneMetrics {
   void unreadable() { ++unreadable_; }
   [[nodiscard]] ScopedTimer time_sum() const { return ScopedTimer(*series_.sum); }
   [[nodiscard]] ScopedTimer time_apply() const { return ScopedTimer(*series_.apply); }
-  [[nodiscard]] HistogramHandle persist_seconds() const { return series_.persist; }
+  // For whoever writes the lane's snapshots; any thread may count in it.
+  [[nodiscard]] const SnapshotSeries& snapshots() const { return snapshots_; }
   // At every tick.
   void update(const Lane& lane, const LaneWeights& weights);
 
@@ -37,6 +38,7 @@ class LaneMetrics {
   Metrics* metrics_;
   std::uint32_t lane_;
   LaneSeries series_;
+  SnapshotSeries snapshots_;
   std::unordered_map<SessionId, std::string> names_;
   std::unordered_map<SessionId, WorkerState> workers_;
   Step newest_step_ = ~Step{0};

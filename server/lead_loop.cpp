@@ -1,8 +1,11 @@
 #include "server/lead_loop.h"
 
+#include <algorithm>
+
 #include "common/log/log.h"
 #include "common/net/clock.h"
 #include "common/net/peer.h"
+#include "server/fault.h"
 
 namespace ballast {
 
@@ -12,6 +15,7 @@ constexpr Micros kTick = 50'000;
 constexpr Micros kTelling = 250'000;
 constexpr Micros kClientPatience = 3'000'000;  // a status client unseen for so long has gone; nor do we stay longer
 constexpr int kMessagesPerTurn = 256;
+constexpr std::size_t kMaxClients = 64;  // that are waited for at the end; all are answered
 
 }  // namespace
 
@@ -19,6 +23,7 @@ LeadLoop::LeadLoop(zmq::context_t& context, LeadConfig config, const std::string
                    const std::string& advertised_host, ShardStore& store, Metrics* metrics)
     : router_(context),
       address_(advertised_address(router_.bind(bind_address), advertised_host)),
+      written_timeline_(config.memory.ledger.timeline),
       lead_(std::move(config)),
       store_(store),
       metrics_(metrics) {}
@@ -30,6 +35,7 @@ std::string LeadLoop::run() {
   Poll poll;
   poll.add(router_);
   poll.add(interrupts_.fd());
+  poll.add(ledger_events_.fd());
   // The core knows the time from ticks alone: a shard heard of before the first would seem silent since time began.
   feed(lead::Tick{monotonic_micros()});
   while (!stopped_ || a_client_waits()) {
@@ -42,17 +48,32 @@ std::string LeadLoop::run() {
 // that it is the last time (`ballast status` in a loop) must not keep the process for ever.
 bool LeadLoop::a_client_waits() const {
   const auto now = monotonic_micros();
-  return client_seen_at_ != 0 && !client_done_ && now - client_seen_at_ < kClientPatience &&
-         now - stopped_at_ < kClientPatience;
+  return !interrupted_ && now - stopped_at_ < kClientPatience &&
+         std::any_of(clients_.begin(), clients_.end(),
+                     [now](const auto& client) { return now - client.second < kClientPatience; });
+}
+
+// Each client waits for itself: one that has seen the end does not speak for the others.
+void LeadLoop::note_client(const std::string& name, bool done) {
+  const auto now = monotonic_micros();
+  std::erase_if(clients_, [now](const auto& client) { return now - client.second >= kClientPatience; });
+  if (done) {
+    clients_.erase(name);
+  } else if (clients_.size() < kMaxClients) {
+    clients_[name] = now;
+  }
 }
 
 void LeadLoop::turn(Poll& poll) {
   const auto now = monotonic_micros();
   poll.wait(next_tick_ <= now ? 0 : static_cast<long>((next_tick_ - now + 999) / 1000));
   receive();
+  for (const auto& event : ledger_events_.take()) {
+    feed(event);
+  }
   for (auto& reason : interrupts_.take()) {
     stopped_ = true;
-    client_done_ = true;
+    interrupted_ = true;
     failure_ = std::move(reason);
   }
   const auto tick = monotonic_micros();
@@ -101,24 +122,22 @@ void LeadLoop::dispatch(const std::string& name, const Received& received) {
 }
 
 void LeadLoop::answer_client(const std::string& name, const Message& message) {
-  const auto* request = std::get_if<StatusRequest>(&message);
-  if (request == nullptr) {
-    router_.send(name, encoder_.encode(Refused{RefusalCode::wrong_target, "a status client asks for the status only"}));
+  if (const auto* request = std::get_if<StatusRequest>(&message)) {
+    note_client(name, request->last);
+  } else if (const auto* control = std::get_if<Control>(&message)) {
+    note_client(name, false);
+    feed(lead::FromClient{control->command});
+  } else {
+    router_.send(name, encoder_.encode(Refused{RefusalCode::wrong_target,
+                                               "a client asks for the status, a stop, a pause or its end only"}));
     return;
   }
-  client_seen_at_ = monotonic_micros();
-  client_done_ = request->last;
   router_.send(name, encoder_.encode(lead_.status()));
 }
 
 void LeadLoop::feed(const lead::Event& event) {
   for (const auto& action : lead_.step(event)) {
     std::visit([this](const auto& body) { carry_out(body); }, action);
-  }
-  while (!events_.empty()) {
-    const auto next = events_.front();
-    events_.pop_front();
-    feed(next);
   }
 }
 
@@ -134,18 +153,18 @@ void LeadLoop::carry_out(const lead::SendToLane& action) {
 }
 
 void LeadLoop::carry_out(const lead::WriteLedger& action) {
-  StoreStatus status;
-  if (const auto* timeline = std::get_if<lead::TimelineRecord>(&action.record)) {
-    status = store_.write_ledger_timeline({timeline->timeline, timeline->base, timeline->incarnations});
-  } else {
-    const auto& finished = std::get<lead::FinishedRecord>(action.record);
-    status = store_.write_ledger_finished({finished.timeline, finished.step});
-  }
-  if (status.ok()) {
-    events_.emplace_back(lead::LedgerWritten{});
-  } else {
-    events_.emplace_back(lead::LedgerFailed{status.text()});
-  }
+  ledger_.run([this, change = action.change, timeline = written_timeline_] {
+    const auto status = store_.write_ledger(change);
+    if (status.ok() && change.ledger.timeline != timeline) {
+      strike(ServerFault::timeline_recorded);
+    }
+    if (status.ok()) {
+      ledger_events_.put(lead::LedgerWritten{});
+    } else {
+      ledger_events_.put(lead::LedgerFailed{status.text()});
+    }
+  });
+  written_timeline_ = action.change.ledger.timeline;
 }
 
 void LeadLoop::carry_out(const lead::Stop& action) {
@@ -162,6 +181,18 @@ void LeadLoop::tell_changes() {
     told_phase_ = status.phase;
     log_info("{} at step {} of {}{}", status.phase, status.step, status.steps,
              status.failure.empty() ? "" : ": " + status.failure);
+  }
+  if (status.waits_for != told_waiting_) {
+    if (told_waiting_.empty()) {
+      log_warn("waiting for {}", status.waits_for);
+    }
+    told_waiting_ = status.waits_for;
+  }
+  if (status.trouble != told_trouble_) {
+    told_trouble_ = status.trouble;
+    if (!status.trouble.empty()) {
+      log_warn("{}", status.trouble);
+    }
   }
   for (const auto& session : status.sessions) {
     const auto told = told_live_.find(session.session);

@@ -1,7 +1,6 @@
 // The lead's thread: its socket, the ledger and time around the Lead core.
 #pragma once
 
-#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -10,6 +9,7 @@
 #include "common/protocol/lead.h"
 #include "common/store/shard_store.h"
 #include "common/wire/wire.h"
+#include "server/background.h"
 #include "server/lead_metrics.h"
 
 namespace ballast {
@@ -39,14 +39,16 @@ class LeadLoop {
   void carry_out(const lead::Stop& action);
   void tell_changes();
   [[nodiscard]] bool a_client_waits() const;
+  void note_client(const std::string& name, bool done);
 
   Router router_;
   std::string address_;
+  Timeline written_timeline_;  // of the newest change of the ledger
   Lead lead_;
   ShardStore& store_;
   LeadMetrics metrics_;
   Encoder encoder_;
-  std::deque<lead::Event> events_;
+  Mailbox<lead::Event> ledger_events_;
   Mailbox<std::string> interrupts_;
   Micros next_tick_ = 0;
   Micros next_telling_ = 0;
@@ -54,11 +56,14 @@ class LeadLoop {
   Micros stopped_at_ = 0;
   std::string failure_;
 
-  Micros client_seen_at_ = 0;
-  bool client_done_ = false;
+  bool interrupted_ = false;
+  std::map<std::string, Micros> clients_;  // who have not seen the end yet, and when they asked last
   std::string told_phase_;
   std::map<SessionId, bool> told_live_;
   std::set<std::string> told_fingerprints_;
+  std::string told_waiting_;
+  std::string told_trouble_;
+  Background ledger_{"ledger: "};  // last: it is stopped before what it uses goes
 };
 
 }  // namespace ballast

@@ -27,21 +27,48 @@ void LeadMetrics::update(const Status& status, const LeadWork& work) {
   }
   series_.sessions->set(static_cast<double>(live));
   series_.generation->set(static_cast<double>(work.generation()));
-  series_.timeline->set(static_cast<double>(status.timeline));
-  series_.step->set(static_cast<double>(status.step));
-  series_.steps->set(static_cast<double>(status.steps));
-  series_.epoch->set(static_cast<double>(status.epoch));
-  series_.train_loss->set(status.train_loss);
-  series_.recent_loss->set(status.recent_loss);
-  series_.test_loss->set(status.test_loss);
-  series_.test_accuracy->set(status.test_accuracy);
-  series_.training_seconds->set(static_cast<double>(status.training) * 1e-6);
-  series_.lost_sessions->raise_to(static_cast<double>(status.lost_workers));
-  series_.backups->raise_to(static_cast<double>(status.backups));
-  series_.examples->raise_to(static_cast<double>(status.examples));
+  update_course(status);
+  update_quality(status);
   for (const auto& [phase, gauge] : series_.phases) {
     gauge->set(status.phase == phase ? 1 : 0);
   }
+}
+
+// How far the job is, and what it has been through.
+void LeadMetrics::update_course(const Status& status) {
+  const auto set = [](Gauge& gauge, std::uint64_t value) { gauge.set(static_cast<double>(value)); };
+  const auto raise = [](Counter& counter, std::uint64_t total) { counter.raise_to(static_cast<double>(total)); };
+  set(*series_.timeline, status.timeline);
+  set(*series_.base_step, status.base.step);
+  set(*series_.snapshot_step, status.snapshot);
+  set(*series_.step, status.step);
+  set(*series_.steps, status.steps);
+  set(*series_.epoch, status.epoch);
+  series_.training_seconds->set(static_cast<double>(status.training) * 1e-6);
+  series_.trouble->set(status.trouble.empty() ? 0 : 1);
+  series_.waits->set(status.waits_for.empty() ? 0 : 1);
+  raise(*series_.lost_sessions, status.lost_workers);
+  raise(*series_.backups, status.backups);
+  raise(*series_.examples, status.examples);
+  raise(*series_.rollbacks, status.rollbacks);
+  raise(*series_.rolled_back_steps, status.rolled_back_steps);
+  raise(*series_.skipped_steps, status.skipped_steps);
+  raise(*series_.snapshots_missed, status.snapshots_missed);
+}
+
+// What training has come to.
+void LeadMetrics::update_quality(const Status& status) {
+  series_.train_loss->set(status.train_loss);
+  series_.recent_loss->set(status.recent_loss);
+  series_.learning_rate->set(status.learning_rate);
+  series_.gradient_norm->set(status.gradient_norm);
+  series_.validation_loss->set(status.validation.loss);
+  series_.validation_accuracy->set(status.validation.accuracy);
+  series_.best_loss->set(status.best.loss);
+  series_.best_accuracy->set(status.best.accuracy);
+  series_.best_step->set(static_cast<double>(status.best.step));
+  series_.test_loss->set(status.test.loss);
+  series_.test_accuracy->set(status.test.accuracy);
 }
 
 void LeadMetrics::update_worker(const SessionStatus& session) {

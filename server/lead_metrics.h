@@ -19,6 +19,8 @@ class LeadMetrics {
   void update(const Status& status, const LeadWork& work);
 
  private:
+  void update_course(const Status& status);
+  void update_quality(const Status& status);
   void update_worker(const SessionStatus& session);
 
   Metrics* metrics_;

@@ -8,6 +8,7 @@
 #include "common/log/log.h"
 #include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
+#include "server/fault.h"
 #include "server/shard.h"
 
 namespace {
@@ -49,11 +50,12 @@ int main(int argc, char** argv) {
   ballast::block_stop_signals();
   const auto options = parse(argc, argv);
   try {
+    ballast::arm_faults();
     ballast::start_logging(
         {"shard", std::to_string(options.shard), options.log_file, ballast::parse_log_level(options.log_level)});
     const auto failure = serve(options);
     if (failure.empty()) {
-      ballast::log_info("the job has finished");
+      ballast::log_info("the run has ended well");
       return 0;
     }
     ballast::log_error("{}", failure);

@@ -1,6 +1,7 @@
 #include "server/shard.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -8,13 +9,19 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/job/optimizer_settings.h"
 #include "common/log/log.h"
 #include "common/metrics/series.h"
 #include "common/net/random_id.h"
+#include "common/safetensors/initial_weights.h"
+#include "server/lead_config.h"
 
 namespace ballast {
 
 namespace {
+
+constexpr std::chrono::seconds kCopyPatience{120};
+constexpr std::chrono::milliseconds kCopyGlance{200};
 
 void require_ok(const StoreStatus& status) {
   if (!status.ok()) {
@@ -40,6 +47,17 @@ void check_bind(const std::string& address, bool insecure) {
         ": anybody who reaches it could read and write the model, and keys are not built yet; bind "
         "tcp://127.0.0.1:PORT or ipc://PATH, or pass --insecure on a network you trust");
   }
+}
+
+// Of a chunk before its first update.
+std::vector<std::vector<float>> initial_states(const Job& job, const Chunk& chunk) {
+  std::vector<std::vector<float>> states;
+  if (chunk.group == Group::decay || chunk.group == Group::no_decay) {
+    for (const auto& tensor : state_tensors(optimizer_settings(job.spec.training, chunk.group))) {
+      states.emplace_back(chunk.elements, tensor.initial);
+    }
+  }
+  return states;
 }
 
 std::string lane_bind(const std::string& base, std::uint32_t lane) {
@@ -80,44 +98,82 @@ void Shard::open_database() {
   store_ = std::make_unique<ShardStore>(std::move(opened.value()));
   require_ok(store_->claim({kDatabaseFormat, job_.spec.job, job_.spec_digest, job_.layout_digest, options_.shard,
                             job_.spec.cluster.shards, job_.yaml}));
-  auto finished = store_->finished();
-  if (!finished.ok()) {
-    throw std::runtime_error(finished.status().text());
-  }
   auto timeline = store_->timeline();
-  if (!timeline.ok()) {
-    throw std::runtime_error(timeline.status().text());
+  require_ok(timeline.ok() ? StoreStatus{} : timeline.status());
+  last_timeline_ = timeline.value() ? timeline.value()->number : 0;
+  has_initial_snapshot_ = !job_.spec.training.init_from.empty();
+  // A database that was restored from a copy has a later snapshot, and needs no file any more.
+  const auto snapshots = store_->snapshots();
+  require_ok(snapshots.ok() ? StoreStatus{} : snapshots.status());
+  const bool has_begun = last_timeline_ > 0 || (!snapshots.value().empty() && snapshots.value().back() != SnapshotId{});
+  if (has_initial_snapshot_ && !has_begun) {
+    write_initial_weights();
   }
-  // Serving step 0 over what an earlier run reached would lose it.
-  if (finished.value() || timeline.value()) {
-    throw std::runtime_error(store_->path() + ": this database holds " +
-                             (finished.value() ? "the finished job" : "an unfinished run of the job") +
-                             "; resuming is not built yet: start in a new folder, or remove this one");
-  }
-  final_writer_ = std::make_unique<FinalWriter>(*store_, job_.spec.cluster.lanes);
+  storage_ = std::make_unique<ShardStorage>(*store_, incarnation_);
+  make_copier();
 }
 
-LeadConfig Shard::lead_config() const {
-  LeadConfig config;
-  config.shards = job_.spec.cluster.shards;
-  config.lanes = job_.spec.cluster.lanes;
-  config.slots = job_.spec.training.slots;
-  config.steps = job_.steps.steps;
-  config.steps_per_epoch = job_.steps.steps_per_epoch;
-  config.test_examples = job_.sizes.test;
-  config.start_workers = job_.spec.cluster.start_workers;
-  config.job = job_.yaml;
-  config.spec_digest = job_.spec_digest;
-  config.layout_digest = job_.layout_digest;
-  const auto rate = static_cast<float>(job_.spec.training.optimizer.learning_rate);
-  config.factors = [rate](Step) { return StepFactors{rate}; };
-  return config;
+// As the snapshot of step 0, before anybody hears of this shard: the file is not needed again.
+void Shard::write_initial_weights() {
+  const auto loaded = load_initial(job_.spec.training.init_from, job_.arena);
+  require_ok(loaded.ok() ? StoreStatus{} : loaded.status());
+  const auto owners = place(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
+  for (const auto& chunk : job_.arena.chunks) {
+    if (owners[chunk.id].shard != options_.shard || chunk.group == Group::statistics) {
+      continue;
+    }
+    const auto weights = loaded.value().chunk(chunk.id);
+    require_ok(weights.ok() ? StoreStatus{} : weights.status());
+    const auto states = initial_states(job_, chunk);
+    const std::vector<std::span<const float>> views(states.begin(), states.end());
+    require_ok(store_->write_chunk({}, chunk.id, weights.value(), views));
+  }
+  require_ok(store_->sync());
+  log_info("initial weights taken from {}", job_.spec.training.init_from);
+}
+
+void Shard::make_copier() {
+  const auto& durability = job_.spec.durability;
+  if (durability.copy_to.empty()) {
+    return;
+  }
+  auto target = open_copy_place({durability.copy_to, durability.s3_endpoint});
+  require_ok(target.ok() ? StoreStatus{} : target.status());
+  CopierSettings settings{durability.keep, 0};
+  const auto owners = place(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
+  for (const auto& chunk : job_.arena.chunks) {
+    settings.chunks += owners[chunk.id].shard == options_.shard && chunk.group != Group::statistics ? 1 : 0;
+  }
+  copier_ = std::make_unique<SnapshotCopier>(*store_, std::move(target.value()), settings, CopySeries(metrics_.get()));
+}
+
+// The last snapshot is complete when the job is over: its copy is still to be made. A signal ends the waiting.
+void Shard::copy_the_end() {
+  if (!copier_) {
+    return;
+  }
+  const auto end = store_->finished();
+  if (end.ok() && end.value()) {
+    copier_->copy(*end.value());
+  }
+  const auto failed = [this] {
+    const std::scoped_lock lock(mutex_);
+    return !failure_.empty();
+  };
+  const auto until = std::chrono::steady_clock::now() + kCopyPatience;
+  while (!failed() && !copier_->drain(kCopyGlance)) {
+    if (std::chrono::steady_clock::now() > until) {
+      log_warn("leaves before the copy of the last snapshot is done, after {} s", kCopyPatience.count());
+      return;
+    }
+  }
 }
 
 void Shard::make_lead() {
   const auto& bind = options_.lead_bind.empty() ? options_.lead : options_.lead_bind;
   check_bind(bind, options_.insecure);
-  lead_ = std::make_unique<LeadLoop>(context_, lead_config(), bind, options_.advertise, *store_, metrics_.get());
+  lead_ = std::make_unique<LeadLoop>(context_, make_lead_config(job_, *store_), bind, options_.advertise, *store_,
+                                     metrics_.get());
   if (!options_.address_file.empty()) {
     write_address_file(options_.address_file, lead_->address());
   }
@@ -132,6 +188,8 @@ LaneConfig Shard::lane_config(std::uint32_t lane) const {
   config.incarnation = incarnation_;
   config.slots = job_.spec.training.slots;
   config.steps = job_.steps.steps;
+  config.last_timeline = last_timeline_;
+  config.lead_silence = Micros{job_.spec.cluster.patience} * 1'000'000;
   const auto owners = place(job_.arena, config.shards, config.lanes);
   for (const auto& chunk : job_.arena.chunks) {
     if (owners[chunk.id].shard == options_.shard && owners[chunk.id].lane == lane) {
@@ -147,8 +205,15 @@ void Shard::make_lanes() {
   check_bind(options_.bind, options_.insecure);
   const auto lead = lead_ ? lead_->address() : options_.lead;
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
-    lanes_.push_back(std::make_unique<LaneLoop>(context_, job_, lane_config(lane), lane_bind(options_.bind, lane),
-                                                options_.advertise, lead, *store_, *final_writer_, metrics_.get()));
+    lanes_.push_back(std::make_unique<LaneLoop>(
+        context_, job_, lane_config(lane), lane_bind(options_.bind, lane), options_.advertise, lead, *storage_,
+        has_initial_snapshot_,
+        [this](SnapshotId snapshot) {
+          if (copier_ && snapshot != SnapshotId{}) {  // which any run can make again
+            copier_->copy(snapshot);
+          }
+        },
+        [this] { return copier_ ? copier_->trouble() : std::string(); }, metrics_.get()));
     log_info("lane {} listens on {}", lane, lanes_.back()->address());
   }
 }
@@ -160,7 +225,8 @@ std::string Shard::run() {
       try {
         ended(loop->run());
       } catch (const std::exception& error) {
-        ended(error.what());
+        // Without one of its loops a shard is of no use, and its lead must not wait for it.
+        interrupt(error.what());
       }
     });
   };
@@ -171,6 +237,7 @@ std::string Shard::run() {
     start(lead_.get());
   }
   threads.clear();
+  copy_the_end();
   const std::scoped_lock lock(mutex_);
   return failure_;
 }
@@ -186,7 +253,6 @@ void Shard::ended(const std::string& failure) {
     }
   }
   // The lead goes on for its linger, to tell the others what happened.
-  final_writer_->cancel();
   for (auto& lane : lanes_) {
     lane->interrupt(failure);
   }

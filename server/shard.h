@@ -8,12 +8,13 @@
 #include <vector>
 #include <zmq.hpp>
 
+#include "common/copies/snapshot_copier.h"
 #include "common/job/job.h"
 #include "common/store/shard_store.h"
-#include "server/final_writer.h"
 #include "server/lane_loop.h"
 #include "server/lead_loop.h"
 #include "server/options.h"
+#include "server/shard_storage.h"
 
 namespace ballast {
 
@@ -32,21 +33,26 @@ class Shard {
 
  private:
   void open_database();
+  void write_initial_weights();
+  void make_copier();
+  void copy_the_end();
   void make_lead();
   void make_lanes();
   void ended(const std::string& failure);
   [[nodiscard]] LaneConfig lane_config(std::uint32_t lane) const;
-  [[nodiscard]] LeadConfig lead_config() const;
 
   const Job& job_;
   ServerOptions options_;
   Incarnation incarnation_;
+  Timeline last_timeline_ = 0;  // in the database
+  bool has_initial_snapshot_ = false;
   std::unique_ptr<ShardStore> store_;
-  std::unique_ptr<FinalWriter> final_writer_;
   std::unique_ptr<Metrics> metrics_;
+  std::unique_ptr<SnapshotCopier> copier_;  // null without durability.copy_to
   zmq::context_t context_;
   std::vector<std::unique_ptr<LaneLoop>> lanes_;
   std::unique_ptr<LeadLoop> lead_;
+  std::unique_ptr<ShardStorage> storage_;  // after the loops, which it calls back: destroyed before them
   std::mutex mutex_;
   std::string failure_;
 };

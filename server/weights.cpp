@@ -2,45 +2,88 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
+#include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
+#include "common/job/optimizer_settings.h"
 #include "common/numeric/initial.h"
-#include "common/numeric/sgd.h"
 
 namespace ballast {
 
-LaneWeights::LaneWeights(const Job& job, const std::vector<ChunkId>& chunks) : job_(job), ids_(chunks) {
+LaneWeights::LaneWeights(const Job& job, const std::vector<ChunkId>& chunks)
+    : job_(job),
+      decaying_(optimizer_settings(job.spec.training, Group::decay)),
+      plain_(optimizer_settings(job.spec.training, Group::no_decay)),
+      ids_(chunks) {
+  const auto tensors = state_tensors(plain_).size();
   for (const auto id : chunks) {
-    index_.emplace(id, states_.size());
-    State state;
-    state.chunk = job.arena.chunks[id];
-    state.newest = pooled(state.chunk.elements);
-    const bool descends = state.chunk.group == Group::decay || state.chunk.group == Group::no_decay;
-    if (descends && job.spec.training.optimizer.momentum != 0) {
-      state.momentum.resize(state.chunk.elements);
-      bytes_ += state.chunk.bytes();
+    index_.emplace(id, entries_.size());
+    Entry entry;
+    entry.chunk = job.arena.chunks[id];
+    entry.pieces = pieces_of(job.arena, entry.chunk);
+    entry.newest = pooled(entry.chunk.elements);
+    if (entry.descends()) {
+      entry.state.assign(tensors, std::vector<float>(entry.chunk.elements));
+      bytes_ += tensors * entry.chunk.bytes();
     }
-    states_.push_back(std::move(state));
+    entries_.push_back(std::move(entry));
   }
 }
 
-void LaneWeights::initialize() {
-  for (auto& state : states_) {
-    auto& values = state.newest->values;
-    std::fill(values.begin(), values.end(), 0.0F);
-    const auto begin = state.chunk.offset;
-    const auto end = begin + state.chunk.elements;
-    for (std::size_t i = 0; i < job_.arena.parameters.size(); ++i) {
-      const auto& extent = job_.arena.extents[i];
-      const auto from = std::max(begin, extent.offset);
-      const auto to = std::min(end, extent.offset + extent.elements);
-      if (from < to) {
-        fill_initial(std::span(values).subspan(from - begin, to - from), job_.arena.parameters[i].initial,
-                     job_.spec.training.seed, static_cast<std::uint32_t>(i), from - extent.offset);
-      }
-    }
+// ---- beginnings
+
+void LaneWeights::begin(Version version) {
+  for (auto& entry : entries_) {
+    begin(entry, version);
   }
 }
+
+void LaneWeights::begin(Entry& entry, Version version) {
+  give_up(entry, std::move(entry.older));
+  give_up(entry, std::move(entry.newest));
+  entry.newest = pooled(entry.chunk.elements);
+  entry.version = version;
+}
+
+void LaneWeights::initialize() {
+  for (auto& entry : entries_) {
+    begin(entry, 0);
+    initialize(entry);
+  }
+}
+
+void LaneWeights::initialize(Entry& entry) {
+  auto& values = entry.newest->values;
+  std::fill(values.begin(), values.end(), 0.0F);
+  for (const auto& piece : entry.pieces) {
+    fill_initial(std::span(values).subspan(piece.offset, piece.elements),
+                 job_.arena.parameters[piece.parameter].initial, job_.spec.training.seed, piece.parameter, piece.first);
+  }
+  const auto tensors = state_tensors(plain_);
+  for (std::size_t i = 0; i < entry.state.size(); ++i) {
+    std::fill(entry.state[i].begin(), entry.state[i].end(), tensors[i].initial);
+  }
+}
+
+void LaneWeights::restore(ChunkId chunk, Version version, std::span<const float> weights,
+                          const std::vector<std::vector<float>>& state) {
+  auto& entry = this->entry(chunk);
+  const auto fits = [&](std::size_t elements) { return elements == entry.chunk.elements; };
+  if (!fits(weights.size()) || state.size() != entry.state.size() ||
+      !std::all_of(state.begin(), state.end(), [&](const auto& tensor) { return fits(tensor.size()); })) {
+    throw std::invalid_argument("chunk " + std::to_string(chunk) + " is " + std::to_string(entry.chunk.elements) +
+                                " weights and " + std::to_string(entry.state.size()) +
+                                " tensors of state, which is not what it is to be restored from");
+  }
+  begin(entry, version);
+  std::copy(weights.begin(), weights.end(), entry.newest->values.begin());
+  entry.state = state;
+}
+
+// ---- buffers
 
 std::unique_ptr<VersionBuffer> LaneWeights::pooled(std::size_t elements) {
   auto& free = pool_[elements];
@@ -54,42 +97,25 @@ std::unique_ptr<VersionBuffer> LaneWeights::pooled(std::size_t elements) {
   return buffer;
 }
 
-std::unique_ptr<VersionBuffer> LaneWeights::take_buffer(State& state) {
-  if (state.older && state.older->readers == 0) {
-    return std::move(state.older);
+// A buffer that is no version any more goes back to the pool when its last reader lets go.
+void LaneWeights::give_up(Entry& entry, std::unique_ptr<VersionBuffer> buffer) {
+  if (!buffer) {
+    return;
   }
-  if (state.older) {
-    state.older->retired = true;
-    state.retired.push_back(std::move(state.older));
-  }
-  return pooled(state.chunk.elements);
+  buffer->retired = true;
+  auto& place = buffer->readers == 0 ? pool_[entry.chunk.elements] : entry.retired;
+  place.push_back(std::move(buffer));
 }
 
-void LaneWeights::apply(ChunkId chunk, Step step, std::span<const float> root, const StepFactors& factors) {
-  auto& state = this->state(chunk);
-  assert(state.version == step && root.size() == state.chunk.elements);
-  auto next = take_buffer(state);
-  const auto& optimizer = job_.spec.training.optimizer;
-  switch (state.chunk.group) {
-    case Group::decay:
-    case Group::no_decay:
-      sgd_step(state.newest->values, root, state.momentum, next->values,
-               {factors.learning_rate, static_cast<float>(optimizer.momentum),
-                state.chunk.group == Group::decay ? static_cast<float>(optimizer.weight_decay) : 0.0F});
-      break;
-    case Group::state:
-    case Group::statistics:
-      average_state(root, next->values);
-      break;
-  }
-  state.older = std::exchange(state.newest, std::move(next));
-  state.version = step + 1;
+std::unique_ptr<VersionBuffer> LaneWeights::take_buffer(Entry& entry) {
+  give_up(entry, std::move(entry.older));
+  return pooled(entry.chunk.elements);
 }
 
 VersionBuffer* LaneWeights::read(ChunkId chunk, Version version) {
-  auto& state = this->state(chunk);
-  auto* buffer = version == state.version ? state.newest.get() : state.older.get();
-  assert(buffer != nullptr && (version == state.version || version + 1 == state.version));
+  auto& entry = this->entry(chunk);
+  auto* buffer = version == entry.version ? entry.newest.get() : entry.older.get();
+  assert(buffer != nullptr && (version == entry.version || version + 1 == entry.version));
   ++buffer->readers;
   return buffer;
 }
@@ -98,15 +124,110 @@ void LaneWeights::release(ChunkId chunk, VersionBuffer* buffer) {
   if (--buffer->readers != 0 || !buffer->retired) {
     return;
   }
-  auto& retired = state(chunk).retired;
+  auto& retired = entry(chunk).retired;
   const auto found =
       std::find_if(retired.begin(), retired.end(), [&](const auto& candidate) { return candidate.get() == buffer; });
   pool_[buffer->values.size()].push_back(std::move(*found));
   retired.erase(found);
 }
 
-std::span<const float> LaneWeights::newest(ChunkId chunk) const { return state(chunk).newest->values; }
-std::span<const float> LaneWeights::momentum(ChunkId chunk) const { return state(chunk).momentum; }
-Version LaneWeights::version(ChunkId chunk) const { return state(chunk).version; }
+// ---- arithmetic
+
+RootMeasure LaneWeights::measure(ChunkId chunk, std::span<const float> root) const {
+  const auto& entry = this->entry(chunk);
+  assert(root.size() == entry.chunk.elements);
+  RootMeasure result;
+  if (entry.pieces.empty()) {
+    return result;
+  }
+  const auto& clip = job_.spec.training.clip;
+  std::optional<std::uint64_t> bad;
+  if (clip.tensor_norm && entry.descends()) {
+    for (const auto& piece : entry.pieces) {
+      const auto measured = ballast::measure(root.subspan(piece.offset, piece.elements));
+      result.sums.push_back(measured.sum_of_squares);
+      if (measured.first_non_finite && !bad) {
+        bad = piece.offset + *measured.first_non_finite;
+      }
+    }
+  } else {
+    const auto measured = ballast::measure(root);
+    bad = measured.first_non_finite;
+    if (clip.global_norm && entry.descends()) {
+      result.sums = {measured.sum_of_squares};
+    }
+  }
+  if (bad) {
+    result.finite = false;
+    result.parameter = parameter_at(entry, *bad);
+  }
+  return result;
+}
+
+std::uint32_t LaneWeights::parameter_at(const Entry& entry, std::uint64_t element) {
+  auto parameter = entry.pieces.front().parameter;
+  for (const auto& piece : entry.pieces) {
+    if (piece.offset <= element) {
+      parameter = piece.parameter;
+    }
+  }
+  return parameter;
+}
+
+void LaneWeights::apply(ChunkId chunk, Step step, std::span<const float> root, const StepFactors& factors) {
+  auto& entry = this->entry(chunk);
+  assert(entry.version == step && root.size() == entry.chunk.elements);
+  auto next = take_buffer(entry);
+  if (factors.skip) {
+    next->values = entry.newest->values;
+  } else if (entry.descends()) {
+    descend(entry, root, factors, next->values);
+  } else {
+    average_state(root, next->values);
+  }
+  entry.older = std::exchange(entry.newest, std::move(next));
+  entry.version = step + 1;
+}
+
+void LaneWeights::descend(Entry& entry, std::span<const float> root, const StepFactors& factors,
+                          std::span<float> next) {
+  const auto& scales = factors.scales;
+  const Piece whole{0, 0, entry.chunk.elements, 0};
+  if (scales.size() <= 1) {
+    descend(entry, whole, scales.empty() ? 1.0F : scales[0], root, factors, next);
+    return;
+  }
+  assert(scales.size() == job_.arena.parameters.size());
+  std::uint64_t end = 0;  // of what is written
+  for (const auto& piece : entry.pieces) {
+    std::fill(next.begin() + static_cast<std::ptrdiff_t>(end), next.begin() + static_cast<std::ptrdiff_t>(piece.offset),
+              0.0F);  // padding is always zero
+    descend(entry, piece, scales[piece.parameter], root, factors, next);
+    end = piece.offset + piece.elements;
+  }
+  std::fill(next.begin() + static_cast<std::ptrdiff_t>(end), next.end(), 0.0F);
+}
+
+void LaneWeights::descend(Entry& entry, const Piece& range, float scale, std::span<const float> root,
+                          const StepFactors& factors, std::span<float> next) {
+  std::span<float> state[kMaxStateTensors];
+  for (std::size_t i = 0; i < entry.state.size(); ++i) {
+    state[i] = std::span(entry.state[i]).subspan(range.offset, range.elements);
+  }
+  const std::span<const float> weights = entry.newest->values;
+  optimizer_step(entry.chunk.group == Group::decay ? decaying_ : plain_,
+                 {factors.learning_rate, factors.step_size, factors.second_moment_root}, scale,
+                 weights.subspan(range.offset, range.elements), root.subspan(range.offset, range.elements),
+                 std::span(state).first(entry.state.size()), next.subspan(range.offset, range.elements));
+}
+
+std::span<const float> LaneWeights::newest(ChunkId chunk) const { return entry(chunk).newest->values; }
+
+std::vector<std::span<const float>> LaneWeights::state(ChunkId chunk) const {
+  const auto& state = entry(chunk).state;
+  return {state.begin(), state.end()};
+}
+
+Version LaneWeights::version(ChunkId chunk) const { return entry(chunk).version; }
 
 }  // namespace ballast

@@ -7,19 +7,28 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/arena/pieces.h"
 #include "common/job/job.h"
+#include "common/numeric/optimizer.h"
 #include "common/protocol/ids.h"
 #include "common/protocol/messages.h"
 
 namespace ballast {
 
-// A version of a chunk's weights. Readers are counted by the lane's thread alone: the transport's I/O threads only say
-// through a queue that they have let go.
+// A version of a chunk's weights. Readers are counted by the lane's thread alone: others that read (the transport's I/O
+// threads, a snapshot's writer) only say through a queue that they have let go.
 struct VersionBuffer {
   explicit VersionBuffer(std::size_t elements) : values(elements) {}
   std::vector<float> values;
   std::uint32_t readers = 0;
   bool retired = false;  // neither of the chunk's two versions any more
+};
+
+// What the decision on a step needs to know of a chunk's gradient.
+struct RootMeasure {
+  std::vector<double> sums;  // of squares, as clip_norms() counts them; empty unless the job clips by norm
+  bool finite = true;
+  std::uint32_t parameter = 0;  // if not finite: that of the first such element, by its index in the arena
 };
 
 // One thread. Updates go out of place into the older version's buffer, or into another one from the pool while a reader
@@ -28,10 +37,21 @@ class LaneWeights {
  public:
   LaneWeights(const Job& job, const std::vector<ChunkId>& chunks);
 
-  // Fills every chunk with the values before step 0.
+  // Every chunk is at `version`, with weights and state of no particular values: initialize() or restore() fills them.
+  // What readers hold stays as it is until they let go.
+  void begin(Version version);
+  // begin(0), then the weights drawn from the job's seed and the state that the optimizer begins with.
   void initialize();
+  // One chunk becomes `version` with these bytes; state in the order of state_tensors(). std::invalid_argument, before
+  // anything is changed, if sizes or the number of tensors are not the chunk's.
+  void restore(ChunkId chunk, Version version, std::span<const float> weights,
+               const std::vector<std::vector<float>>& state);
 
-  // Version `step` becomes `step + 1`. `root` has the chunk's elements and any alignment.
+  // Of a step's root, which has the chunk's elements and any alignment. The statistics chunk's is always finite.
+  [[nodiscard]] RootMeasure measure(ChunkId chunk, std::span<const float> root) const;
+
+  // Version `step` becomes `step + 1`. `root` has the chunk's elements and any alignment; a skipped step does not look
+  // at it. `factors.scales` are none, one, or one for each parameter of the model.
   void apply(ChunkId chunk, Step step, std::span<const float> root, const StepFactors& factors);
 
   // The buffer of a version, which must be one of the two held; counts a reader.
@@ -39,30 +59,43 @@ class LaneWeights {
   void release(ChunkId chunk, VersionBuffer* buffer);
 
   [[nodiscard]] std::span<const float> newest(ChunkId chunk) const;
-  [[nodiscard]] std::span<const float> momentum(ChunkId chunk) const;
+  // The optimizer's state at the newest version, in the order of state_tensors(); none for chunks that are not
+  // descended.
+  [[nodiscard]] std::vector<std::span<const float>> state(ChunkId chunk) const;
   [[nodiscard]] Version version(ChunkId chunk) const;
   // Of all buffers, pooled ones included.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] const std::vector<ChunkId>& chunks() const { return ids_; }
 
  private:
-  struct State {
+  struct Entry {
     Chunk chunk;
+    std::vector<Piece> pieces;
     Version version = 0;
     std::unique_ptr<VersionBuffer> newest;
     std::unique_ptr<VersionBuffer> older;
-    std::vector<float> momentum;
+    std::vector<std::vector<float>> state;
     std::vector<std::unique_ptr<VersionBuffer>> retired;  // still read
+    [[nodiscard]] bool descends() const { return chunk.group == Group::decay || chunk.group == Group::no_decay; }
   };
 
-  State& state(ChunkId chunk) { return states_.at(index_.at(chunk)); }
-  [[nodiscard]] const State& state(ChunkId chunk) const { return states_.at(index_.at(chunk)); }
-  std::unique_ptr<VersionBuffer> take_buffer(State& state);
+  Entry& entry(ChunkId chunk) { return entries_.at(index_.at(chunk)); }
+  [[nodiscard]] const Entry& entry(ChunkId chunk) const { return entries_.at(index_.at(chunk)); }
+  void begin(Entry& entry, Version version);
+  void initialize(Entry& entry);
+  void descend(Entry& entry, std::span<const float> root, const StepFactors& factors, std::span<float> next);
+  void descend(Entry& entry, const Piece& range, float scale, std::span<const float> root, const StepFactors& factors,
+               std::span<float> next);
+  [[nodiscard]] static std::uint32_t parameter_at(const Entry& entry, std::uint64_t element);
+  void give_up(Entry& entry, std::unique_ptr<VersionBuffer> buffer);
+  std::unique_ptr<VersionBuffer> take_buffer(Entry& entry);
   std::unique_ptr<VersionBuffer> pooled(std::size_t elements);
 
   const Job& job_;
+  OptimizerSettings decaying_;  // for Group::decay
+  OptimizerSettings plain_;     // for Group::no_decay
   std::vector<ChunkId> ids_;
-  std::vector<State> states_;
+  std::vector<Entry> entries_;
   std::unordered_map<ChunkId, std::size_t> index_;
   std::unordered_map<std::size_t, std::vector<std::unique_ptr<VersionBuffer>>> pool_;  // by elements
   std::uint64_t bytes_ = 0;

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "common/numeric/initial.h"
 #include "common/numeric/sha256.h"
 #include "common/protocol/tree.h"
+#include "worker/evaluate.h"
+#include "worker/gradient_fault.h"
 
 namespace ballast {
 
@@ -18,8 +22,21 @@ std::uint64_t micros_since(std::chrono::steady_clock::time_point start) {
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count());
 }
 
-// Enough for the largest node, and for two finished ones whose receipts are on their way.
-std::size_t arenas_needed(Slot slots) { return tree::buffers_needed({0, slots}) + 2; }
+std::string sizes_text(std::uint32_t train, std::uint32_t validation, std::uint32_t test) {
+  return std::to_string(train) + " training, " + std::to_string(validation) + " validation and " +
+         std::to_string(test) + " test examples";
+}
+
+void check_sizes(const Dataset& dataset, const Job& job) {
+  const auto train = dataset.size(DataSplit::train);
+  const auto validation = dataset.size(DataSplit::validation);
+  const auto test = dataset.size(DataSplit::test);
+  if (train != job.sizes.train || validation != job.sizes.validation || test < job.sizes.test) {
+    throw std::runtime_error("data " + job.spec.data.name + ": this machine's copy has " +
+                             sizes_text(train, validation, test) + ", the job counts on " +
+                             sizes_text(job.sizes.train, job.sizes.validation, job.sizes.test));
+  }
+}
 
 }  // namespace
 
@@ -28,7 +45,7 @@ ComputeThread::ComputeThread(const Job& job, std::string data_path, Post post)
       data_path_(std::move(data_path)),
       post_(std::move(post)),
       weights_(job.arena.elements),
-      pool_(job.arena, arenas_needed(job.spec.training.slots)),
+      pool_(job.arena, gradient_arenas(job.spec.training.slots)),
       countdown_(job.arena),
       thread_([this] { run(); }) {}
 
@@ -81,16 +98,12 @@ void ComputeThread::run() {
 
 void ComputeThread::prepare() {
   dataset_ = open_dataset(job_.spec.data, data_path_);
-  if (dataset_->size(Split::train) != job_.sizes.train || dataset_->size(Split::test) < job_.sizes.test) {
-    throw std::runtime_error("data " + job_.spec.data.name + ": this machine's copy has " +
-                             std::to_string(dataset_->size(Split::train)) + " training and " +
-                             std::to_string(dataset_->size(Split::test)) + " test examples, the job counts on " +
-                             std::to_string(job_.sizes.train) + " and " + std::to_string(job_.sizes.test));
-  }
+  check_sizes(*dataset_, job_);
   pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training);
   model_ = make_model(job_.spec.model, job_.shape, job_.arena, job_.spec.training.threads_per_slot);
   worker::Prepared prepared;
   prepared.layout.fingerprint = fingerprint();
+  model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
   post_(std::move(prepared));
 }
 
@@ -158,7 +171,8 @@ bool ComputeThread::train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& p
   const auto chunk_ready = [&](ChunkId chunk) {
     sum.chunk_ready(chunk);
     if (sum.is_last_slot()) {
-      post_(worker::GradientReady{step, sum.node(), chunk, payload_id(result, chunk), last});
+      post_(worker::GradientReady{step, sum.node(), chunk, payload_id(result, chunk),
+                                  sum.fault(chunk).value_or(kNoSlot), last});
     }
   };
   countdown_.reset();
@@ -181,24 +195,10 @@ bool ComputeThread::train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& p
 }
 
 void ComputeThread::evaluate_now(const Evaluation& evaluation) {
-  constexpr std::uint32_t kBatch = 100;  // examples at once; bounds memory, and no result depends on it
-  EvaluationResult result{evaluation.item, evaluation.version, 0, 0, 0};
-  const auto features = job_.shape.features();
-  SlotExamples examples;
-  for (auto begin = evaluation.begin; begin < evaluation.end; begin += kBatch) {
-    const auto count = std::min(kBatch, evaluation.end - begin);
-    examples.features.resize(count * features);
-    examples.labels.resize(count);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      examples.labels[i] =
-          dataset_->read(Split::test, begin + i, std::span(examples.features).subspan(i * features, features));
-    }
-    const auto batch = model_->evaluate(examples.batch(), weights_);
-    result.loss_sum += batch.loss_sum;
-    result.correct += batch.correct;
-    result.examples += batch.examples;
-  }
-  post_(worker::Evaluated{result});
+  const auto split = evaluation.split == Split::test ? DataSplit::test : DataSplit::validation;
+  const auto result = evaluate_examples(*model_, *dataset_, split, evaluation.begin, evaluation.end, weights_);
+  post_(worker::Evaluated{
+      {0, evaluation.split, evaluation.item, evaluation.version, result.loss_sum, result.correct, result.examples}});
 }
 
 }  // namespace ballast

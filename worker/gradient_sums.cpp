@@ -4,6 +4,7 @@
 
 #include "common/numeric/vector.h"
 #include "common/protocol/tree.h"
+#include "worker/finite.h"
 
 namespace ballast {
 
@@ -59,7 +60,7 @@ void GradientPool::close() {
 }
 
 NodeSum::NodeSum(const Arena& arena, GradientPool& pool, Node node)
-    : arena_(arena), pool_(pool), node_(node), slot_(node.begin) {}
+    : arena_(arena), pool_(pool), node_(node), slot_(node.begin), faults_(arena.chunks.size()) {}
 
 bool NodeSum::begin_slot() {
   std::uint32_t buffer = 0;
@@ -76,6 +77,10 @@ bool NodeSum::begin_slot() {
 
 void NodeSum::chunk_ready(ChunkId id) {
   const auto& chunk = arena_.chunks[id];
+  // Before the sums, whose first operand it then is, from the cache.
+  if (!faults_[id] && id != arena_.statistics().id && !all_finite(leaf().subspan(chunk.offset, chunk.elements))) {
+    faults_[id] = slot_;
+  }
   for (Slot sum = 0; sum < sums_; ++sum) {
     const auto right = stack_[stack_.size() - 1 - sum];
     const auto left = stack_[stack_.size() - 2 - sum];

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "common/arena/arena.h"
 #include "common/protocol/ids.h"
+#include "common/protocol/tree.h"
 
 namespace ballast {
 
@@ -45,9 +47,13 @@ class GradientPool {
   bool closed_ = false;
 };
 
+// Arenas that a worker of a job with so many slots has: enough for the largest node, and for two finished ones whose
+// receipts are on their way.
+inline std::size_t gradient_arenas(Slot slots) { return tree::buffers_needed({0, slots}) + 2; }
+
 // Sums the slots of one node. After leaf() has filled the newest buffer with a slot's gradient, chunk by chunk,
-// chunk_ready() adds what the tree says is complete; the sum of the whole node ends in the buffer result().
-// One thread.
+// chunk_ready() adds what the tree says is complete; the sum of the whole node ends in the buffer result(). On the way
+// it looks for the first slot whose gradient is not finite, by chunk, since the sum cannot tell. One thread.
 class NodeSum {
  public:
   NodeSum(const Arena& arena, GradientPool& pool, Node node);
@@ -59,19 +65,23 @@ class NodeSum {
   [[nodiscard]] Node node() const { return node_; }
   [[nodiscard]] bool is_last_slot() const { return slot_ + 1 == node_.end; }
   // The chunk of the newest leaf is final.
-  void chunk_ready(ChunkId chunk);
+  void chunk_ready(ChunkId id);
   // Every chunk of the leaf has been said to be ready.
   void end_slot();
 
   [[nodiscard]] std::uint32_t result() const { return stack_.front(); }
+  // The first slot so far whose gradient of the chunk has an infinity or a NaN. Finite leaves may have a sum that
+  // overflows: that is nobody's fault. Of the statistics chunk, which is no gradient, always none.
+  [[nodiscard]] std::optional<Slot> fault(ChunkId chunk) const { return faults_[chunk]; }
 
  private:
   const Arena& arena_;
   GradientPool& pool_;
   Node node_;
   Slot slot_;
-  Slot sums_ = 0;                     // complete with this slot
-  std::vector<std::uint32_t> stack_;  // partial sums, oldest first, the newest leaf last
+  Slot sums_ = 0;                            // complete with this slot
+  std::vector<std::uint32_t> stack_;         // partial sums, oldest first, the newest leaf last
+  std::vector<std::optional<Slot>> faults_;  // by chunk
 };
 
 // Tells when a chunk's last parameter gradient is final.

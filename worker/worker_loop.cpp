@@ -48,7 +48,9 @@ WorkerLoop::~WorkerLoop() {
   }
   lead_.close();
   for (auto& lane : lanes_) {
-    lane->close();
+    if (lane) {
+      lane->close();
+    }
   }
   context_.close();
 }
@@ -62,7 +64,9 @@ void WorkerLoop::rebuild_poll() {
   poll_->add(releases_.fd());
   poll_->add(interrupts_.fd());
   for (auto& lane : lanes_) {
-    poll_->add(*lane);
+    if (lane) {
+      poll_->add(*lane);
+    }
   }
 }
 
@@ -114,7 +118,7 @@ void WorkerLoop::receive_from_lead() {
 
 void WorkerLoop::receive_from_lane(std::uint32_t lane) {
   for (int i = 0; i < kMessagesPerTurn && !stopped_; ++i) {
-    auto received = lanes_[lane]->receive();
+    auto received = lanes_[lane] ? lanes_[lane]->receive() : std::nullopt;
     if (!received) {
       return;
     }
@@ -202,21 +206,31 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
   describe_process(metrics_sink_, "worker", spec_.name, job_->spec.job);
   lanes_per_shard_ = welcome.lanes;
   lanes_.resize(std::size_t{welcome.shards} * welcome.lanes);
-  for (const auto& entry : welcome.addresses) {
-    const auto index = std::size_t{entry.lane.shard} * welcome.lanes + entry.lane.lane;
-    if (entry.lane.lane >= welcome.lanes || index >= lanes_.size() || lanes_[index]) {
-      throw std::runtime_error("the lead's list of lanes contradicts itself");
+  for (std::size_t i = 0; i < welcome.addresses.size(); ++i) {
+    const LaneId expected{static_cast<std::uint32_t>(i / welcome.lanes), static_cast<std::uint32_t>(i % welcome.lanes)};
+    if (welcome.addresses[i].lane != expected) {
+      throw std::runtime_error("the lead's list of lanes is not in order");
     }
-    lanes_[index] = std::make_unique<Dealer>(context_, session_routing_id(session_));
-    lanes_[index]->connect(entry.address);
   }
-  if (std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return !lane; })) {
+  if (welcome.addresses.size() != lanes_.size()) {
     throw std::runtime_error("the lead's list of lanes is not complete");
   }
-  rebuild_poll();
   compute_ = std::make_unique<ComputeThread>(*job_, spec_.data_path,
                                              [this](worker::Event event) { computed_.put(std::move(event)); });
   gradients_.resize(1 + compute_->gradients().arenas() * job_->arena.chunks.size());
+}
+
+// A new socket, for what was queued for a lane's earlier life must never reach anyone. Gradients that the old one still
+// has are let go with it.
+void WorkerLoop::carry_out(const worker::Connect& action) {
+  auto& lane = lanes_[action.lane];
+  if (lane) {
+    lane->raw().set(zmq::sockopt::linger, 0);
+    lane->close();
+  }
+  lane = std::make_unique<Dealer>(context_, session_routing_id(session_));
+  lane->connect(action.address);
+  rebuild_poll();
 }
 
 WorkerLayout WorkerLoop::layout(const std::string& fingerprint) const {
@@ -226,6 +240,7 @@ WorkerLayout WorkerLoop::layout(const std::string& fingerprint) const {
   layout.spec_digest = job_->spec_digest;
   layout.layout_digest = job_->layout_digest;
   layout.fingerprint = fingerprint;
+  layout.lead_silence = Micros{job_->spec.cluster.patience} * 1'000'000;
   const auto shards = static_cast<std::uint32_t>(lanes_.size()) / lanes_per_shard_;
   const auto owners = place(job_->arena, shards, lanes_per_shard_);
   for (const auto& chunk : job_->arena.chunks) {

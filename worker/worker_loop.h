@@ -49,6 +49,7 @@ class WorkerLoop {
   void carry_out(const worker::SendToLead& action);
   void carry_out(const worker::SendToLane& action);
   void carry_out(const worker::Prepare& action);
+  void carry_out(const worker::Connect& action);
   void carry_out(const worker::Prefetch& action);
   void carry_out(const worker::Store& action);
   void carry_out(const worker::Release& action);
@@ -72,7 +73,7 @@ class WorkerLoop {
   std::unique_ptr<ComputeThread> compute_;  // its gradients are borrowed by sockets: destroyed after the context
   zmq::context_t context_;
   Dealer lead_;
-  std::vector<std::unique_ptr<Dealer>> lanes_;
+  std::vector<std::unique_ptr<Dealer>> lanes_;  // null until the core has said where to connect
   std::unique_ptr<Poll> poll_;
   Worker core_;
   Metrics* metrics_sink_;

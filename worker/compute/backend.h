@@ -76,6 +76,8 @@ class LossOperation {
 
   // One label for each example, 0 <= label < classes; throws std::invalid_argument for others.
   virtual LossSums forward(std::span<const std::int32_t> labels) = 0;
+  // Of the last forward: examples x classes, each example's sum to 1. Valid until the next forward.
+  [[nodiscard]] virtual std::span<const double> probabilities() const = 0;
   // Overwrites the logits' gradient with scale * d(loss_sum)/d(logits) for the labels of the last forward.
   virtual void backward(float scale) = 0;
 };

@@ -44,6 +44,8 @@ class Tape {
   // Running. `features` holds the input in NCHW, `weights` and `gradients` are whole arenas.
   LossSums forward(std::span<const float> features, std::span<const std::int32_t> labels,
                    std::span<const float> weights);
+  // Of the last forward, for each example the probability of each class.
+  [[nodiscard]] std::span<const double> probabilities() const { return loss_->probabilities(); }
   // After a forward with the same weights, still alive: overwrites the gradient of every parameter with
   // scale * d(loss_sum)/d(parameter) and calls ready as soon as it is final: last layers first, in a layer bias first.
   void backward(float scale, std::span<float> gradients, const GradientReady& ready);

@@ -1,11 +1,14 @@
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "worker/data/datasets.h"
 
 namespace ballast {
 
-std::unique_ptr<Dataset> open_dataset(const DataSpec& spec, const std::string& worker_path) {
+namespace {
+
+std::unique_ptr<Dataset> open_whole(const DataSpec& spec, const std::string& worker_path) {
   if (spec.name == "mnist") {
     return open_mnist(spec, worker_path);
   }
@@ -16,6 +19,13 @@ std::unique_ptr<Dataset> open_dataset(const DataSpec& spec, const std::string& w
     return make_none(spec);
   }
   throw std::runtime_error("data.name is \"" + spec.name + "\"; known are mnist, glyphs and none");
+}
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_dataset(const DataSpec& spec, const std::string& worker_path) {
+  auto dataset = open_whole(spec, worker_path);
+  return spec.validation_examples == 0 ? std::move(dataset) : hold_out(std::move(dataset), spec.validation_examples);
 }
 
 }  // namespace ballast

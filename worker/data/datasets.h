@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/job/spec.h"
+#include "common/job/steps.h"
 #include "worker/data/pipeline.h"
 
 namespace ballast {
@@ -15,10 +16,23 @@ namespace ballast {
 // the cache folder's `mnist`. What is not set is left out.
 std::vector<std::filesystem::path> mnist_folders(const DataSpec& spec, const std::string& worker_path);
 
-// MNIST, or any idx files of the same shapes and names, wholly in memory as 8-bit pixels. Takes the first folder that
-// holds all four files. Throws std::runtime_error naming every place looked at, the file that is missing from an
-// incomplete set or what is wrong within a file.
+// The first of these folders that holds MNIST's files. Throws std::runtime_error naming every place looked at and how
+// to fetch them, or what is missing from an incomplete set. Reads no file.
+std::filesystem::path find_mnist(const DataSpec& spec, const std::string& worker_path);
+
+// MNIST, or any idx files of the same shapes and names, wholly in memory as 8-bit pixels, from the folder that
+// find_mnist finds. Throws std::runtime_error like it, and where something is wrong within a file.
 std::unique_ptr<Dataset> open_mnist(const DataSpec& spec, const std::string& worker_path);
+
+// The last `examples` of the train split become the validation split; what is read and the digest stay the same.
+// Throws std::runtime_error if none would be left to train on.
+std::unique_ptr<Dataset> hold_out(std::unique_ptr<Dataset> dataset, std::uint32_t examples);
+
+// The sizes of a data set before anything is held out, as the functions below open it.
+inline SplitSizes whole_split_sizes(const DataSpec& spec) {
+  const SplitSizes sizes = split_sizes(spec);
+  return {sizes.train + sizes.validation, sizes.test, 0};
+}
 
 // The embedded generator; see glyphs.h.
 std::unique_ptr<Dataset> make_glyphs(const DataSpec& spec);

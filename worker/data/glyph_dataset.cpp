@@ -6,7 +6,6 @@
 #include <string>
 
 #include "common/arena/model_parameters.h"
-#include "common/job/steps.h"
 #include "common/numeric/sha256.h"
 #include "worker/data/datasets.h"
 #include "worker/data/glyphs.h"
@@ -25,7 +24,7 @@ using Pixels = std::array<std::uint8_t, kGlyphPixels>;
 // draws into it, whoever meets a place being drawn draws for itself.
 class Cache {
  public:
-  Cache(Split split, std::uint32_t count)
+  Cache(DataSplit split, std::uint32_t count)
       : split_(split),
         count_(std::min(count, kMostCached)),
         states_(std::make_unique<std::atomic<State>[]>(count_)),
@@ -45,7 +44,7 @@ class Cache {
         return;
       }
     }
-    Pixels own;
+    Pixels own{};
     draw_glyph(split_, index, own);
     normalise(own, features);
   }
@@ -53,7 +52,7 @@ class Cache {
  private:
   enum class State : std::uint8_t { empty, drawing, drawn };
 
-  const Split split_;
+  const DataSplit split_;
   const std::uint32_t count_;
   std::unique_ptr<std::atomic<State>[]> states_;
   std::unique_ptr<Pixels[]> pixels_;
@@ -62,13 +61,21 @@ class Cache {
 class Glyphs : public Dataset {
  public:
   Glyphs(const SplitSizes& sizes, const ExampleShape& shape)
-      : sizes_(sizes), train_(Split::train, sizes.train), test_(Split::test, sizes.test), shape_(shape) {}
+      : sizes_(sizes), train_(DataSplit::train, sizes.train), test_(DataSplit::test, sizes.test), shape_(shape) {}
 
-  [[nodiscard]] std::uint32_t size(Split split) const override {
-    return split == Split::train ? sizes_.train : sizes_.test;
+  [[nodiscard]] std::uint32_t size(DataSplit split) const override {
+    switch (split) {
+      case DataSplit::train:
+        return sizes_.train;
+      case DataSplit::validation:
+        return 0;
+      case DataSplit::test:
+        break;
+    }
+    return sizes_.test;
   }
-  std::int32_t read(Split split, std::uint32_t index, std::span<float> features) const override {
-    (split == Split::train ? train_ : test_).read(index, features);
+  std::int32_t read(DataSplit split, std::uint32_t index, std::span<float> features) const override {
+    (split == DataSplit::train ? train_ : test_).read(index, features);
     return static_cast<std::int32_t>(glyph_label(index));
   }
   [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
@@ -78,9 +85,9 @@ class Glyphs : public Dataset {
     Sha256 digest;
     digest.update("glyphs " + std::to_string(kGlyphsVersion) + " " + std::to_string(sizes_.train) + " " +
                   std::to_string(sizes_.test) + "\n");
-    for (const Split split : {Split::train, Split::test}) {
+    for (const DataSplit split : {DataSplit::train, DataSplit::test}) {
       for (std::uint32_t index = 0; index < kProbe; ++index) {
-        Pixels pixels;
+        Pixels pixels{};
         draw_glyph(split, index, pixels);
         digest.update(std::as_bytes(std::span(pixels)));
       }
@@ -98,7 +105,7 @@ class Glyphs : public Dataset {
 }  // namespace
 
 std::unique_ptr<Dataset> make_glyphs(const DataSpec& spec) {
-  const SplitSizes sizes = split_sizes(spec);
+  const SplitSizes sizes = whole_split_sizes(spec);
   const auto check = [](std::uint32_t size, const char* key) {
     if (size > kMostExamples) {
       throw std::runtime_error("data." + std::string(key) + " is " + std::to_string(size) +

@@ -22,7 +22,7 @@ int main(int argc, char** argv) try {
   if (argc != 5 || (std::string(argv[1]) != "train" && std::string(argv[1]) != "test")) {
     return usage();
   }
-  const Split split = std::string(argv[1]) == "train" ? Split::train : Split::test;
+  const DataSplit split = std::string(argv[1]) == "train" ? DataSplit::train : DataSplit::test;
   const auto first = static_cast<std::uint32_t>(std::stoul(argv[2]));
   const std::size_t columns = std::stoul(argv[3]);
   const std::size_t rows = std::stoul(argv[4]);

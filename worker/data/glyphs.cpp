@@ -192,7 +192,7 @@ class Canvas {
     return std::min(pixel_at(std::max(coordinate, -1.0F) + 1.0F), kGlyphSide);
   }
 
-  std::array<float, kGlyphPixels> depth_;
+  std::array<float, kGlyphPixels> depth_{};
 };
 
 // E. Catmull and R. Rom's spline through b and c, t from 0 to 1.
@@ -234,7 +234,9 @@ void ink(const Canvas& canvas, Draws& draws, std::span<std::uint8_t, kGlyphPixel
   for (std::size_t i = 0; i < kGlyphPixels; ++i) {
     const float t = std::clamp(canvas.depth(i) / edge + 0.5F, 0.0F, 1.0F);
     const float grey = darkness * t * t * (3.0F - 2.0F * t) + draws.either_way(noise);
-    pixels[i] = static_cast<std::uint8_t>(std::clamp(grey, 0.0F, 1.0F) * 255.0F + 0.5F);
+    const float scaled = std::clamp(grey, 0.0F, 1.0F) * 255.0F;
+    const float rounded = scaled + 0.5F;  // once, to float: the glyphs' bytes hang on it
+    pixels[i] = static_cast<std::uint8_t>(rounded);
   }
 }
 
@@ -242,8 +244,8 @@ void ink(const Canvas& canvas, Draws& draws, std::span<std::uint8_t, kGlyphPixel
 
 std::uint32_t glyph_label(std::uint32_t index) { return index % 10; }
 
-void draw_glyph(Split split, std::uint32_t index, std::span<std::uint8_t, kGlyphPixels> pixels) {
-  Draws draws({kSeed, Purpose::glyphs, index, split == Split::train ? 0U : 1U});
+void draw_glyph(DataSplit split, std::uint32_t index, std::span<std::uint8_t, kGlyphPixels> pixels) {
+  Draws draws({kSeed, Purpose::glyphs, index, split == DataSplit::train ? 0U : 1U});
   const auto shapes = glyph_shapes(glyph_label(index));
   const GlyphShape& shape = shapes[draws.below(static_cast<std::uint32_t>(shapes.size()))];
   const BendingField field(draws);

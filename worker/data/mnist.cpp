@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "common/arena/model_parameters.h"
-#include "common/job/steps.h"
 #include "common/numeric/sha256.h"
 #include "worker/data/datasets.h"
 #include "worker/data/idx.h"
@@ -37,8 +36,10 @@ class Mnist : public Dataset {
     digest_ = digest.hex();
   }
 
-  [[nodiscard]] std::uint32_t size(Split split) const override { return of(split).count(); }
-  std::int32_t read(Split split, std::uint32_t index, std::span<float> features) const override {
+  [[nodiscard]] std::uint32_t size(DataSplit split) const override {
+    return split == DataSplit::validation ? 0 : of(split).count();
+  }
+  std::int32_t read(DataSplit split, std::uint32_t index, std::span<float> features) const override {
     normalise(std::span(of(split).images).subspan(index * kPixels, kPixels), features);
     return of(split).labels[index];
   }
@@ -46,7 +47,7 @@ class Mnist : public Dataset {
   [[nodiscard]] std::string digest() const override { return digest_; }
 
  private:
-  [[nodiscard]] const IdxExamples& of(Split split) const { return split == Split::train ? train_ : test_; }
+  [[nodiscard]] const IdxExamples& of(DataSplit split) const { return split == DataSplit::train ? train_ : test_; }
 
   IdxExamples train_;
   IdxExamples test_;
@@ -84,7 +85,8 @@ std::optional<Paths> files_in(const fs::path& folder) {
     }
   }
   if (found != 0 && found != kFiles.size()) {
-    throw std::runtime_error(folder.string() + " holds only a part of the data set; add " + missing);
+    throw std::runtime_error(folder.string() + " holds only a part of the data set; add " + missing +
+                             ", or fetch them with 'ballast data get mnist --to " + folder.string() + "'");
   }
   return found == 0 ? std::nullopt : std::optional(paths);
 }
@@ -127,16 +129,11 @@ std::vector<fs::path> mnist_folders(const DataSpec& spec, const std::string& wor
   return folders;
 }
 
-std::unique_ptr<Dataset> open_mnist(const DataSpec& spec, const std::string& worker_path) {
+fs::path find_mnist(const DataSpec& spec, const std::string& worker_path) {
   std::string looked_at;
   for (const fs::path& folder : mnist_folders(spec, worker_path)) {
-    if (const auto paths = files_in(folder)) {
-      const Paths& files = *paths;
-      const SplitSizes sizes = split_sizes(spec);
-      return std::make_unique<Mnist>(
-          cut(read_idx_examples(files[0], files[1]), sizes.train, spec.train_examples, "train_examples", files[0]),
-          cut(read_idx_examples(files[2], files[3]), sizes.test, spec.test_examples, "test_examples", files[2]),
-          example_shape(spec));
+    if (files_in(folder)) {
+      return folder;
     }
     looked_at += (looked_at.empty() ? "" : ", ") + folder.string();
   }
@@ -144,8 +141,22 @@ std::unique_ptr<Dataset> open_mnist(const DataSpec& spec, const std::string& wor
       "data set mnist: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
       "t10k-labels-idx1-ubyte (plain or .gz) were not found in " +
       (looked_at.empty() ? "any folder (none is configured)" : looked_at) +
-      "; set data.path or $BALLAST_DATA to their folder, or use data set glyphs, which needs no "
-      "files");
+      "; fetch them with 'ballast data get mnist', set data.path or $BALLAST_DATA to their folder, or use data set "
+      "glyphs, which needs no files");
+}
+
+std::unique_ptr<Dataset> open_mnist(const DataSpec& spec, const std::string& worker_path) {
+  const fs::path folder = find_mnist(spec, worker_path);
+  const auto found = files_in(folder);
+  if (!found) {
+    throw std::runtime_error(folder.string() + ": the files of data set mnist have just gone away");
+  }
+  const Paths& files = *found;
+  const SplitSizes sizes = whole_split_sizes(spec);
+  return std::make_unique<Mnist>(
+      cut(read_idx_examples(files[0], files[1]), sizes.train, spec.train_examples, "train_examples", files[0]),
+      cut(read_idx_examples(files[2], files[3]), sizes.test, spec.test_examples, "test_examples", files[2]),
+      example_shape(spec));
 }
 
 }  // namespace ballast

@@ -1,5 +1,4 @@
 #include "common/arena/model_parameters.h"
-#include "common/job/steps.h"
 #include "common/numeric/sha256.h"
 #include "worker/data/datasets.h"
 
@@ -8,11 +7,11 @@ namespace {
 
 class None : public Dataset {
  public:
-  explicit None(const DataSpec& spec) : sizes_(split_sizes(spec)), shape_(example_shape(spec)) {}
-  [[nodiscard]] std::uint32_t size(Split split) const override {
-    return split == Split::train ? sizes_.train : sizes_.test;
+  explicit None(const DataSpec& spec) : sizes_(whole_split_sizes(spec)), shape_(example_shape(spec)) {}
+  [[nodiscard]] std::uint32_t size(DataSplit split) const override {
+    return split == DataSplit::train ? sizes_.train : split == DataSplit::test ? sizes_.test : 0;
   }
-  std::int32_t read(Split, std::uint32_t, std::span<float>) const override { return 0; }
+  std::int32_t read(DataSplit, std::uint32_t, std::span<float>) const override { return 0; }
   [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
   [[nodiscard]] std::string digest() const override {
     return sha256_hex("none " + std::to_string(sizes_.train) + " " + std::to_string(sizes_.test));

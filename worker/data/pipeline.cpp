@@ -44,7 +44,7 @@ void check(const Dataset& dataset, const TrainingSpec& training) {
                                 ", but must be a positive multiple of training.slots, " +
                                 std::to_string(training.slots));
   }
-  if (dataset.size(Split::train) == 0) {
+  if (dataset.size(DataSplit::train) == 0) {
     throw std::invalid_argument("the data set has no examples to train on; set data.train_examples");
   }
 }
@@ -53,13 +53,13 @@ void check(const Dataset& dataset, const TrainingSpec& training) {
 
 struct Pipeline::Impl {
   Impl(const Dataset& data, const TrainingSpec& spec)
-      : dataset(data), training(spec), orders(spec.seed, data.size(Split::train)) {
+      : dataset(data), training(spec), orders(spec.seed, data.size(DataSplit::train)) {
     reader = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
 
   // A function of (step, slot) alone; called by both threads.
   SlotExamples read(std::uint64_t step, std::uint32_t slot) {
-    const SlotExtent range = slot_extent(training, dataset.size(Split::train), step, slot);
+    const SlotExtent range = slot_extent(training, dataset.size(DataSplit::train), step, slot);
     const std::size_t features = dataset.shape().features();
     SlotExamples examples;
     examples.labels.resize(range.count);
@@ -73,9 +73,9 @@ struct Pipeline::Impl {
       const auto example = (*order)[range.first + i];
       const auto target = std::span(examples.features).subspan(i * features, features);
       if (original.empty()) {
-        examples.labels[i] = dataset.read(Split::train, example, target);
+        examples.labels[i] = dataset.read(DataSplit::train, example, target);
       } else {
-        examples.labels[i] = dataset.read(Split::train, example, original);
+        examples.labels[i] = dataset.read(DataSplit::train, example, original);
         const auto shift = draw_shift(training.seed, range.epoch, example, training.augment.shift);
         shift_image(original, target, dataset.shape(), shift);
       }

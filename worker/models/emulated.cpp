@@ -73,6 +73,11 @@ class Emulated : public Model {
     return {loss * batch.count, 0, batch.count};
   }
 
+  void predict(const Batch& /*batch*/, std::span<const float> /*weights*/,
+               std::span<float> /*probabilities*/) override {
+    throw std::invalid_argument("the emulated model knows no classes: it predicts nothing");
+  }
+
   [[nodiscard]] ComputeTimes last_times() const override { return times_; }
 
  private:

@@ -56,6 +56,10 @@ class Model {
   // Forward only: the loss and the number of right answers.
   virtual BatchResult evaluate(const Batch& batch, std::span<const float> weights) = 0;
 
+  // Forward only: writes the probability of each class for each example, count x classes. Labels are not read. Throws
+  // std::invalid_argument for a model that knows no classes.
+  virtual void predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) = 0;
+
   // Of the last call of train.
   [[nodiscard]] virtual ComputeTimes last_times() const = 0;
 };

@@ -1,8 +1,10 @@
 #include "worker/models/network.h"
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "worker/models/empty_slot.h"
 
@@ -53,6 +55,23 @@ BatchResult Network::evaluate(const Batch& batch, std::span<const float> weights
   }
   check(batch);
   return forward(tape_for(batch.count), batch, weights);
+}
+
+void Network::predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) {
+  if (batch.count == 0) {
+    return;
+  }
+  const std::vector<std::int32_t> any(batch.count);  // the loss wants labels; probabilities do not depend on them
+  const Batch unlabelled{batch.count, batch.features, any};
+  check(unlabelled);
+  Tape& tape = tape_for(batch.count);
+  forward(tape, unlabelled, weights);
+  const auto computed = tape.probabilities();
+  if (probabilities.size() != computed.size()) {
+    throw std::invalid_argument("room for " + std::to_string(probabilities.size()) + " probabilities was given, " +
+                                std::to_string(computed.size()) + " are to be written");
+  }
+  std::ranges::transform(computed, probabilities.begin(), [](double value) { return static_cast<float>(value); });
 }
 
 BatchResult Network::forward(Tape& tape, const Batch& batch, std::span<const float> weights) {

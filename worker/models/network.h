@@ -24,6 +24,7 @@ class Network : public Model {
   BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
                     std::span<float> gradients, const GradientReady& ready) override;
   BatchResult evaluate(const Batch& batch, std::span<const float> weights) override;
+  void predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) override;
   [[nodiscard]] ComputeTimes last_times() const override { return times_; }
 
  private:

@@ -45,6 +45,7 @@ BALLAST_INLINE void pool_window(const PoolPlanes& s, const float* x, float* y, s
       Value value;
       std::memcpy(&value, x + (kh * s.x_width + kw) * s.inner, sizeof value);
       // The first not-a-number beats every number and is beaten by none, not even by another.
+      // NOLINTNEXTLINE(misc-redundant-expression): a vector has no isnan; only a not-a-number differs from itself
       const auto better = (value > best) | ((value != value) & (best == best));
       best = better ? value : best;
       where = better ? Place{} + place : where;

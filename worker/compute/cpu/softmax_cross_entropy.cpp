@@ -33,6 +33,8 @@ class SoftmaxCrossEntropy : public LossOperation {
     return sums;
   }
 
+  [[nodiscard]] std::span<const double> probabilities() const override { return probabilities_; }
+
   void backward(float scale) override {
     auto* gradient = static_cast<float*>(gradient_.memory().get_data_handle());
     for (std::size_t i = 0; i < examples_; ++i) {

@@ -1,0 +1,102 @@
+#include "server/lead_config.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "common/job/clip_norms.h"
+#include "common/job/schedule.h"
+#include "common/net/random_id.h"
+
+namespace ballast {
+
+namespace {
+
+NonFinitePolicy policy(NonFinite action) {
+  switch (action) {
+    case NonFinite::halt:
+      return NonFinitePolicy::halt;
+    case NonFinite::skip:
+      return NonFinitePolicy::skip;
+    case NonFinite::rollback:
+      return NonFinitePolicy::rollback;
+  }
+  return NonFinitePolicy::halt;
+}
+
+void require_ok(const StoreStatus& status) {
+  if (!status.ok()) {
+    throw std::runtime_error(status.text());
+  }
+}
+
+// Statistics from the beginning of the epoch before the timeline's base on: what means over epochs can still ask for.
+LeadMemory recall(const Job& job, const ShardStore& store) {
+  LeadMemory memory;
+  auto content = store.read_ledger();
+  require_ok(content.ok() ? StoreStatus{} : content.status());
+  memory.ledger = std::move(content.value().ledger);
+  memory.evaluations = std::move(content.value().evaluations);
+  auto statistics = store.read_statistics(0, job.steps.steps);
+  require_ok(statistics.ok() ? StoreStatus{} : statistics.status());
+  const Step epoch = job.steps.steps_per_epoch;
+  const Step base = memory.ledger.base.step;
+  const Step first = base - base % epoch - std::min(base - base % epoch, epoch);
+  for (const auto& step : statistics.value()) {
+    if (step.step < first) {
+      memory.examples_before += static_cast<std::uint64_t>(step.examples);
+    } else {
+      memory.statistics.push_back(step);
+    }
+    memory.statistics_next = step.step + 1;
+  }
+  return memory;
+}
+
+}  // namespace
+
+DecisionRules decision_rules(const Job& job) {
+  auto norms = clip_norms(job.spec.training.clip, job.arena);
+  DecisionRules rules;
+  rules.non_finite = policy(job.spec.training.non_finite);
+  rules.chunks = static_cast<std::uint32_t>(job.arena.chunks.size());
+  rules.norms = std::move(norms.of_chunk);
+  rules.norm_count = norms.count;
+  rules.scale = [limit = norms.limit](double sum) { return clip_scale(limit, sum); };
+  return rules;
+}
+
+LeadConfig make_lead_config(const Job& job, const ShardStore& store) {
+  const auto& training = job.spec.training;
+  LeadConfig config;
+  config.life = random_id();
+  config.shards = job.spec.cluster.shards;
+  config.lanes = job.spec.cluster.lanes;
+  config.slots = training.slots;
+  config.steps = job.steps.steps;
+  config.steps_per_epoch = job.steps.steps_per_epoch;
+  config.evaluate_every = job.steps.steps_per_epoch * training.evaluate_every_epochs;
+  config.validation_examples = job.sizes.validation;
+  config.test_examples = job.sizes.test;
+  config.early_stop_patience = training.early_stop.patience;
+  config.early_stop_delta = training.early_stop.min_delta;
+  config.keep_best = training.keep_best;
+  config.snapshot_every = job.spec.durability.mode == "snapshot" ? job.spec.durability.every_steps : 0;
+  config.snapshots_kept = job.spec.durability.keep;
+  config.start_workers = job.spec.cluster.start_workers;
+  config.job = job.yaml;
+  config.spec_digest = job.spec_digest;
+  config.layout_digest = job.layout_digest;
+  config.factors = [&job](Step step, std::uint64_t updates) {
+    return step_factors(job.spec.training, job.steps.steps, step, updates);
+  };
+  config.decisions = decision_rules(job);
+  config.parameter_name = [&job](std::uint32_t index) {
+    return index < job.arena.parameters.size() ? job.arena.parameters[index].name
+                                               : "parameter " + std::to_string(index);
+  };
+  config.memory = recall(job, store);
+  config.patience = Micros{job.spec.cluster.patience} * 1'000'000;
+  return config;
+}
+
+}  // namespace ballast

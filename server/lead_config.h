@@ -1,0 +1,17 @@
+// What the lead must know of a job, and of the job's past.
+#pragma once
+
+#include "common/job/job.h"
+#include "common/protocol/lead.h"
+#include "common/store/shard_store.h"
+
+namespace ballast {
+
+// `job` must outlive the configuration. Reads the ledger from shard 0's database; throws std::runtime_error if it can't
+// be read.
+LeadConfig make_lead_config(const Job& job, const ShardStore& store);
+
+// Whether a step waits for the lead: it clips by norm, or acts on gradients that are not finite.
+DecisionRules decision_rules(const Job& job);
+
+}  // namespace ballast

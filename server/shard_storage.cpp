@@ -1,0 +1,74 @@
+#include "server/shard_storage.h"
+
+#include <utility>
+
+#include "common/log/log.h"
+
+namespace ballast {
+
+void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
+                         std::function<void(LoadedChunk)> loaded, Done done) {
+  auto newest = newest_.load();
+  while (newest < timeline && !newest_.compare_exchange_weak(newest, timeline)) {
+  }
+  background_.run(
+      [this, timeline, base, chunks = std::move(chunks), loaded = std::move(loaded), done = std::move(done)] {
+        auto status = store_.write_timeline({timeline, base, incarnation_});
+        if (status.ok()) {
+          status = load(base, chunks, loaded);
+        }
+        done(status);
+      });
+}
+
+StoreStatus ShardStorage::load(SnapshotId base, const std::vector<ChunkShape>& chunks,
+                               const std::function<void(LoadedChunk)>& loaded) {
+  for (const auto& shape : chunks) {
+    auto tensors = store_.read_chunk(base, shape.chunk, shape.elements, shape.states);
+    if (!tensors.ok()) {
+      return tensors.status();
+    }
+    loaded({shape.chunk, std::move(tensors.value())});
+  }
+  return {};
+}
+
+void ShardStorage::write_chunk(const std::shared_ptr<SnapshotPart>& part, ChunkId chunk, std::span<const float> weights,
+                               std::vector<std::vector<float>> states, std::function<void()> written) {
+  background_.run([this, part, chunk, weights, states = std::move(states), written = std::move(written)] {
+    if (part->status.ok() && part->id.timeline >= newest_) {
+      const std::vector<std::span<const float>> views(states.begin(), states.end());
+      part->status = store_.write_chunk(part->id, chunk, weights, views);
+      strike(ServerFault::snapshot_chunk);
+    }
+    written();
+  });
+}
+
+void ShardStorage::seal(const std::shared_ptr<SnapshotPart>& part, Done done) {
+  background_.run([this, part, done = std::move(done)] {
+    if (part->status.ok() && part->id.timeline >= newest_) {
+      part->status = store_.sync();
+    }
+    done(part->status);
+  });
+}
+
+void ShardStorage::retain(std::vector<SnapshotId> keep, std::function<void()> done) {
+  background_.run([this, keep = std::move(keep), done = std::move(done)] {
+    // What can't be deleted now is deleted with the next snapshot: nothing depends on it.
+    if (const auto status = store_.retain(keep); !status.ok()) {
+      log_warn("old snapshots could not be deleted: {}", status.text());
+    }
+    done();
+  });
+}
+
+void ShardStorage::record_finish(SnapshotId end, Done done) {
+  background_.run([this, end, done = std::move(done)] {
+    strike(ServerFault::before_finished);
+    done(store_.write_finished(end));
+  });
+}
+
+}  // namespace ballast

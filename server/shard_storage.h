@@ -1,0 +1,65 @@
+// What the lanes of a shard have written to its database and read from it, in the background.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "common/arena/arena.h"
+#include "common/protocol/ids.h"
+#include "common/store/shard_store.h"
+#include "server/background.h"
+#include "server/fault.h"
+
+namespace ballast {
+
+// One lane's part of a snapshot on its way to the disk.
+struct SnapshotPart {
+  SnapshotId id;
+  Micros begun = 0;
+  std::uint64_t bytes = 0;  // counted by the lane, until it is sealed
+  StoreStatus status;       // the first failure; the background thread's
+};
+
+// Thread-safe. Callbacks come from the background thread, in the order in which the work was given.
+class ShardStorage {
+ public:
+  // A chunk of a timeline's base.
+  struct LoadedChunk {
+    ChunkId chunk = 0;
+    ChunkTensors tensors;
+  };
+  struct ChunkShape {
+    ChunkId chunk = 0;
+    std::size_t elements = 0;
+    std::size_t states = 0;
+  };
+  using Done = std::function<void(const StoreStatus&)>;
+
+  ShardStorage(ShardStore& store, Incarnation incarnation) : store_(store), incarnation_(incarnation) {}
+
+  // Makes the timeline durable as the one that this shard serves, then reads the chunks of its base. Snapshots of older
+  // timelines that are still to be written are given up.
+  void begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
+             std::function<void(LoadedChunk)> loaded, Done done);
+  // `weights` stay unchanged until `written`.
+  void write_chunk(const std::shared_ptr<SnapshotPart>& part, ChunkId chunk, std::span<const float> weights,
+                   std::vector<std::vector<float>> states, std::function<void()> written);
+  void seal(const std::shared_ptr<SnapshotPart>& part, Done done);
+  void retain(std::vector<SnapshotId> keep, std::function<void()> done);
+  void record_finish(SnapshotId end, Done done);
+
+ private:
+  StoreStatus load(SnapshotId base, const std::vector<ChunkShape>& chunks,
+                   const std::function<void(LoadedChunk)>& loaded);
+
+  ShardStore& store_;
+  Incarnation incarnation_;
+  std::atomic<Timeline> newest_ = 0;
+  Background background_{"storage: "};
+};
+
+}  // namespace ballast
