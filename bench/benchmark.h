@@ -35,5 +35,7 @@ Result pushpull(const Options& options);
 Result lenet5(const Options& options);
 Result apply(const Options& options);
 Result idle(const Options& options);
+Result recovery(const Options& options);
+Result snapshots(const Options& options);
 
 }  // namespace ballast::bench

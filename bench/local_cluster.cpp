@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
@@ -47,7 +48,7 @@ LocalCluster::LocalCluster(const std::string& job, std::uint32_t workers, bool m
     : options_(options), folder_(temporary_.path().string(), "bench"), job_(effective(job)) {
   write_atomically(folder_.job_file(), job_.yaml);
   job_.spec.cluster.workers = workers;
-  cluster_.emplace(job_, folder_, ClusterOptions{metrics, {}});
+  cluster_.emplace(job_, folder_, ClusterOptions{metrics, {}, {}});
   cluster_->start_lead();
   const auto begin = SteadyClock::now();
   std::optional<std::string> lead;
@@ -127,6 +128,9 @@ LocalCluster::Mark LocalCluster::mark(Step step) {
 Progressed LocalCluster::measure(double seconds) {
   std::optional<Step> seen;
   std::optional<Mark> first;
+  Progressed progressed;
+  Time changed;
+  Step snapshot = 0;
   const auto begin = SteadyClock::now();
   while (SteadyClock::now() - begin < kPatience + std::chrono::duration<double>(seconds)) {
     const auto status = look();
@@ -141,12 +145,52 @@ Progressed LocalCluster::measure(double seconds) {
     const auto now = mark(status->step);
     if (!first) {
       first = now;
-    } else if (seconds_between(first->time, now.time) >= seconds) {
-      return {now.step - first->step, seconds_between(first->time, now.time),
-              now.server_cpu_seconds - first->server_cpu_seconds, now.worker_cpu_seconds - first->worker_cpu_seconds};
+    } else {
+      progressed.longest_gap_seconds = std::max(progressed.longest_gap_seconds, seconds_between(changed, now.time));
+      progressed.snapshots += status->snapshot > snapshot ? 1 : 0;
+    }
+    changed = now.time;
+    snapshot = status->snapshot;
+    if (seconds_between(first->time, now.time) >= seconds) {
+      progressed.steps = now.step - first->step;
+      progressed.seconds = seconds_between(first->time, now.time);
+      progressed.server_cpu_seconds = now.server_cpu_seconds - first->server_cpu_seconds;
+      progressed.worker_cpu_seconds = now.worker_cpu_seconds - first->worker_cpu_seconds;
+      return progressed;
     }
   }
   throw std::runtime_error("the job stands still at step " + std::to_string(seen.value_or(0)));
+}
+
+void LocalCluster::await_death(const Member& member) {
+  while (member.pid != 0) {
+    while (const auto ended = reap()) {
+      cluster_->ended(ended->pid);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+Recovered LocalCluster::kill_and_restart(std::uint32_t shard) {
+  const auto before = wait_for(
+      "an answer", [](const Status&, std::uint64_t) { return true; }, 0);
+  auto& member = cluster_->members()[shard];
+  const auto killed = SteadyClock::now();
+  signal_group(member.pid, SIGKILL);
+  await_death(member);
+  std::this_thread::sleep_for(RestartPolicy::kFirstDelay);
+  cluster_->start_again(member);
+  Recovered recovered;
+  const auto trains = [](const Status& status, std::uint64_t timeline) {
+    return status.timeline > timeline && status.phase == "training";
+  };
+  recovered.base = wait_for("the recovery's end", trains, before.timeline).base.step;
+  recovered.seconds_to_training = seconds_between(killed, SteadyClock::now());
+  const auto steps = [](const Status& status, std::uint64_t base) { return status.step > base; };
+  const auto after = wait_for("a step after it", steps, recovered.base);
+  recovered.seconds_to_step = seconds_between(killed, SteadyClock::now());
+  recovered.rolled_back_steps = after.rolled_back_steps - before.rolled_back_steps;
+  return recovered;
 }
 
 void LocalCluster::rest(double seconds) {

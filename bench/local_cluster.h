@@ -32,6 +32,16 @@ struct Progressed {
   double seconds = 0;
   double server_cpu_seconds = 0;  // processor time that the server used, and all workers together
   double worker_cpu_seconds = 0;
+  double longest_gap_seconds = 0;  // between two changes of the step
+  std::uint64_t snapshots = 0;     // at least so many became complete
+};
+
+// What a kill cost.
+struct Recovered {
+  double seconds_to_training = 0;  // until the lead says that a later timeline trains
+  double seconds_to_step = 0;      // until it says that the first step of that timeline is applied
+  Step base = 0;
+  std::uint64_t rolled_back_steps = 0;
 };
 
 // One thread. Every wait throws std::runtime_error when a process ends or nothing moves for a long time, with the end
@@ -47,6 +57,8 @@ class LocalCluster {
   // Runs for about so long. The time counted is that between two changes of the step as the lead tells it, so no step
   // is counted in part.
   Progressed measure(double seconds);
+  // Kills a server, starts it again as `ballast run` would, and waits until the job goes on.
+  Recovered kill_and_restart(std::uint32_t shard);
   // Sleeps, watching over the processes.
   void rest(double seconds);
 
@@ -69,6 +81,7 @@ class LocalCluster {
   // A status, or nothing after 10 ms.
   std::optional<Status> look();
   void watch();
+  void await_death(const Member& member);
 
   const Options& options_;
   TemporaryFolder temporary_;

@@ -39,7 +39,9 @@ std::string job_of(const Setting& setting) {
          ", max_steps: 1000000000, seed: 1, "
          "optimizer: {name: sgd, learning_rate: 0.0001, momentum: 0.9}}\n"
          "cluster: {shards: 1, lanes: 1, workers: " +
-         workers + ", start_workers: " + workers + ", transport: " + setting.transport + "}\n";
+         workers + ", start_workers: " + workers + ", transport: " + setting.transport +
+         "}\n"
+         "durability: {mode: final}\n";
 }
 
 Progressed run_once(const Setting& setting, double seconds, const Options& options) {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace ballast {
+#include "cli/exit_codes.h"
 
-inline constexpr int kExitBadJob = 2;
+namespace ballast {
 
 // Prints a summary to standard output, or every mistake to standard error. Returns the exit code.
 int check_job(const std::string& file, const std::vector<std::string>& overrides);

@@ -75,10 +75,10 @@ void Cluster::start_others(const std::string& lead) {
   }
 }
 
-void Cluster::start_again(Member& worker) {
-  worker.due.reset();
-  ++worker.restarts;
-  start(worker);
+void Cluster::start_again(Member& member) {
+  member.due.reset();
+  ++member.restarts;
+  start(member);
 }
 
 void Cluster::start(Member& member) {
@@ -99,7 +99,11 @@ Command Cluster::command_of(Member& member) const {
   }
   // The processes share one machine's cores: threads that wait must not spin.
   command.environment = {"OMP_WAIT_POLICY=passive"};
+  if (server) {
+    command.environment.push_back("BALLAST_SERVER_FAULT=" + fault_of(member));
+  }
   command.log = log_of(member);
+  command.inherited = folder_.lock_fd();
   return command;
 }
 
@@ -111,12 +115,21 @@ std::vector<std::string> Cluster::server_arguments(Member& member) const {
   std::vector<std::string> arguments = {
       "--job", folder_.job_file().string(), "--shard", shard, "--bind", bind, "--database", database.string()};
   if (member.index == 0) {
-    append(arguments, {"--lead", sockets_ ? sockets_->lead_address() : kLoopback, "--address-file",
-                       folder_.address_file().string()});
+    // In a later life the address of the first: nobody is told another.
+    const auto first = sockets_ ? sockets_->lead_address() : kLoopback;
+    append(arguments, {"--lead", lead_.empty() ? first : lead_, "--address-file", folder_.address_file().string()});
   } else {
     append(arguments, {"--lead", lead_});
   }
   return arguments;
+}
+
+// Empty: none in this life.
+std::string Cluster::fault_of(const Member& server) const {
+  const auto faults = options_.server_faults.find(server.index);
+  return faults == options_.server_faults.end() || faults->second.size() <= server.restarts
+             ? std::string()
+             : faults->second[server.restarts];
 }
 
 std::vector<std::string> Cluster::worker_arguments(Member& member) const {
@@ -152,10 +165,14 @@ std::size_t Cluster::live(Role role) const {
       members_.begin(), members_.end(), [&](const Member& member) { return member.role == role && member.pid != 0; }));
 }
 
-std::uint32_t Cluster::restarts() const {
+bool Cluster::is_any_due() const {
+  return std::any_of(members_.begin(), members_.end(), [](const Member& member) { return member.due.has_value(); });
+}
+
+std::uint32_t Cluster::restarts(Role role) const {
   std::uint32_t sum = 0;
   for (const auto& member : members_) {
-    sum += member.restarts;
+    sum += member.role == role ? member.restarts : 0;
   }
   return sum;
 }

@@ -23,14 +23,14 @@ using Clock = std::chrono::steady_clock;
 
 enum class Role : std::uint8_t { server, worker };
 
-// One place in the cluster; a worker's place may be taken by several processes after each other.
+// One place in the cluster; it may be taken by several processes after each other.
 struct Member {
   Role role = Role::server;
   std::uint32_t index = 0;
   pid_t pid = 0;               // 0: not running
   std::uint32_t restarts = 0;  // started again
   Clock::time_point started;
-  std::optional<Clock::time_point> due;          // a worker's next start
+  std::optional<Clock::time_point> due;          // the next start
   std::string death;                             // how the last life ended, said when the next one begins
   std::map<std::string, std::string> addresses;  // lead, lanes, metrics
   RestartPolicy policy;
@@ -40,7 +40,8 @@ struct Member {
 
 struct ClusterOptions {
   bool metrics = false;
-  std::map<std::uint32_t, std::string> worker_faults;  // POINT@STEP by worker; its first life only
+  std::map<std::uint32_t, std::string> worker_faults;               // POINT@STEP by worker; its first life only
+  std::map<std::uint32_t, std::vector<std::string>> server_faults;  // by shard: one for each of its lives
 };
 
 // One thread, the main one. Whatever way it ends, no process is left.
@@ -53,11 +54,11 @@ class Cluster {
 
   // Shard 0, which hosts the lead.
   void start_lead();
-  // The lead's address, once shard 0 has written it.
+  // The lead's address, once shard 0 has written it. It stays the same in all lives of shard 0.
   [[nodiscard]] std::optional<std::string> lead_address() const;
   // All others.
   void start_others(const std::string& lead);
-  void start_again(Member& worker);
+  void start_again(Member& member);
 
   // Notes that the process has ended; null for one that is not ours.
   Member* ended(pid_t pid);
@@ -66,7 +67,9 @@ class Cluster {
   [[nodiscard]] std::vector<Member>& members() { return members_; }
   [[nodiscard]] std::size_t live(Role role) const;
   [[nodiscard]] std::size_t live() const { return live(Role::server) + live(Role::worker); }
-  [[nodiscard]] std::uint32_t restarts() const;
+  // Whether somebody who died is to be started again.
+  [[nodiscard]] bool is_any_due() const;
+  [[nodiscard]] std::uint32_t restarts(Role role) const;
   [[nodiscard]] std::filesystem::path log_of(const Member& member) const;
 
  private:
@@ -74,6 +77,7 @@ class Cluster {
   [[nodiscard]] Command command_of(Member& member) const;
   [[nodiscard]] std::vector<std::string> server_arguments(Member& member) const;
   [[nodiscard]] std::vector<std::string> worker_arguments(Member& member) const;
+  [[nodiscard]] std::string fault_of(const Member& server) const;
   void write_list() const;
 
   const Job& job_;

@@ -6,7 +6,7 @@
 
 #include "common/job/job.h"
 #include "common/job/load.h"
-#include "common/store/final_weights.h"
+#include "common/store/run_reader.h"
 
 namespace ballast {
 
@@ -32,16 +32,17 @@ Job job_of(const std::filesystem::path& database) {
 
 }  // namespace
 
-int show_digest(const std::string& run_folder) {
+int show_digest(const std::string& run_folder, std::optional<Step> step) {
   const auto databases = checked(find_shard_databases(run_folder));
   const auto job = job_of(databases.front());
-  const auto digest = checked(digest_final(databases, job.arena, job.layout_digest));
+  const auto run = checked(RunReader::open(databases, job.arena, job.layout_digest));
+  const auto digest = checked(run.digest(checked(step ? run.at_step(*step) : run.finished())));
   nlohmann::ordered_json json;
   json["job"] = job.spec.job;
-  json["step"] = digest.step;
+  json["step"] = digest.snapshot.step;
   json["weights_sha256"] = digest.weights;
   json["optimizer_sha256"] =
-      digest.momentum.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(digest.momentum);
+      digest.optimizer.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(digest.optimizer);
   std::puts(json.dump(2).c_str());
   return 0;
 }

@@ -1,13 +1,22 @@
 // ballast: the command line.
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/check.h"
+#include "cli/control.h"
+#include "cli/data.h"
 #include "cli/digest.h"
+#include "cli/model_commands.h"
+#include "cli/not_negative.h"
+#include "cli/restore.h"
 #include "cli/run.h"
 #include "cli/status.h"
 
@@ -21,15 +30,31 @@ struct CheckOptions {
   bool worker = false;
 };
 
-// INDEX:POINT@STEP
-void add_fault(ballast::RunOptions& options, const std::string& text) {
+// INDEX:POINT
+std::pair<std::uint32_t, std::string> parse_fault(const char* option, const std::string& text) {
   const auto colon = text.find(':');
   const auto digits = text.substr(0, colon);
   if (colon == std::string::npos || digits.empty() || digits.size() > 4 ||
       digits.find_first_not_of("0123456789") != std::string::npos) {
-    throw CLI::ValidationError("--worker-fault", "'" + text + "' is not INDEX:POINT@STEP");
+    throw CLI::ValidationError(option, "'" + text + "' is not INDEX:POINT");
   }
-  options.worker_faults[static_cast<std::uint32_t>(std::stoul(digits))] = text.substr(colon + 1);
+  return {static_cast<std::uint32_t>(std::stoul(digits)), text.substr(colon + 1)};
+}
+
+// `take` is given each fault in turn.
+template <typename Take>
+void define_faults(CLI::App& run, const char* option, const char* about, Take take) {
+  run.add_option_function<std::vector<std::string>>(
+         option,
+         [option, take](const std::vector<std::string>& texts) {
+           for (const auto& text : texts) {
+             take(parse_fault(option, text));
+           }
+         },
+         about)
+      ->expected(1)
+      ->take_all()
+      ->group("");
 }
 
 void define_check(CLI::App& app, CheckOptions& options) {
@@ -41,49 +66,111 @@ void define_check(CLI::App& app, CheckOptions& options) {
 
 void define_run(CLI::App& app, ballast::RunOptions& options) {
   auto* run = app.add_subcommand("run", "run a job on a cluster of processes on this machine");
-  run->add_option("job", options.job, "the job file")->required();
+  auto* job = run->add_option("job", options.job, "the job file");
+  auto* resume = run->add_option("--resume", options.resume, "go on with the run in this folder, from its snapshot");
   run->add_option("--workers", options.workers, "worker processes (cluster.workers)");
   run->add_option("--shards", options.shards, "server processes (cluster.shards)");
   run->add_option("--lanes", options.lanes, "threads of each server (cluster.lanes)");
   run->add_option("--set", options.overrides, kSetHelp)->type_name("KEY=VALUE")->expected(1)->take_all();
-  run->add_option("--run-dir", options.run_dir, "folder for databases and logs (default: a new one in ./runs)");
+  run->add_option("--run-dir", options.run_dir, "folder for databases and logs (default: a new one in ./runs)")
+      ->excludes(resume);
   run->add_option("--summary", options.summary, "write what came of it to this file, as JSON");
   run->add_flag("--metrics", options.metrics, "every process serves Prometheus metrics; processes.json says where");
   run->add_flag("--hold-start", options.hold_start, "begin to train only when all workers are ready");
-  run->add_option_function<std::vector<std::string>>(
-         "--worker-fault",
-         [&options](const std::vector<std::string>& faults) {
-           for (const auto& fault : faults) {
-             add_fault(options, fault);
-           }
-         },
-         "for tests: INDEX:POINT@STEP at which a worker kills itself")
-      ->expected(1)
-      ->take_all()
-      ->group("");
+  define_faults(*run, "--worker-fault", "for tests: INDEX:POINT@STEP at which a worker kills itself",
+                [&options](auto fault) { options.worker_faults.insert(std::move(fault)); });
+  define_faults(*run, "--server-fault",
+                "for tests: SHARD:POINT at which a server kills itself; given again: in its next life",
+                [&options](auto fault) { options.server_faults[fault.first].push_back(std::move(fault.second)); });
+  run->callback([job, resume] {
+    if (job->empty() && resume->empty()) {
+      throw CLI::RequiredError("a job file, or --resume with the folder of a run,");
+    }
+  });
 }
 
+constexpr const char* kWhereHelp = "the run's folder, or the lead's address";
+
 struct StatusOptions {
-  std::string lead;
+  std::string where;
   bool json = false;
 };
 
 void define_status(CLI::App& app, StatusOptions& options) {
   auto* status = app.add_subcommand("status", "ask a running job's lead how it stands");
-  status->add_option("lead", options.lead, "the lead's address, e.g. from a run's lead.address")->required();
+  status->add_option("where", options.where, kWhereHelp)->required();
   status->add_flag("--json", options.json, "as one JSON object");
 }
 
-void define_digest(CLI::App& app, std::string& folder) {
-  auto* digest = app.add_subcommand("digest", "the digests of a finished run's weights, read from its databases");
-  digest->add_option("folder", folder, "the run's folder")->required();
+struct ControlCommand {
+  const char* name;
+  ballast::Control::Command command;
+  const char* about;
+};
+
+constexpr ControlCommand kControlCommands[] = {
+    {"stop", ballast::Control::Command::stop, "stop a running job with a snapshot, from which it can be resumed"},
+    {"pause", ballast::Control::Command::pause, "let a running job hold at a snapshot"},
+    {"resume", ballast::Control::Command::resume, "let a paused job go on"},
+};
+
+void define_controls(CLI::App& app, std::string& where) {
+  for (const auto& control : kControlCommands) {
+    auto* command = app.add_subcommand(control.name, control.about);
+    command->add_option("where", where, kWhereHelp)->required();
+  }
+}
+
+struct DigestOptions {
+  std::string folder;
+  std::optional<ballast::Step> step;
+};
+
+void define_digest(CLI::App& app, DigestOptions& options) {
+  auto* digest = app.add_subcommand("digest", "the digests of a run's weights, read from its databases");
+  digest->add_option("folder", options.folder, "the run's folder")->required();
+  digest->add_option("--step", options.step, "of the complete snapshot of this step (default: of the finished job)")
+      ->check(ballast::not_negative);
+}
+
+void define_restore(CLI::App& app, ballast::RestoreCommand& command) {
+  auto* restore = app.add_subcommand("restore", "build a run's folder anew from copies of its snapshots");
+  restore->add_option("copies", command.copies, "where they are: a folder, or s3://BUCKET/PREFIX")->required();
+  restore->add_option("--run-dir", command.run_dir, "the folder to build; it holds no run yet");
+  restore->add_flag("--list", command.list, "only say which copies there are");
+  restore->add_option("--step", command.step, "the copy of this step (default: the newest that can be used)")
+      ->check(ballast::not_negative);
+  restore->add_option("--s3-endpoint", command.s3_endpoint, "where an s3:// place is, e.g. https://s3.example.org");
+}
+
+void define_data(CLI::App& app, ballast::DataOptions& options) {
+  auto* data = app.add_subcommand("data", "fetch and check published data sets");
+  data->require_subcommand(1);
+  auto* get = data->add_subcommand("get", "fetch what is missing or damaged of a data set's files");
+  auto* check = data->add_subcommand("check", "say of each of a data set's files whether it is good");
+  get->add_option("--to", options.folder, "folder (default: where workers look)")->type_name("DIR");
+  check->add_option("--in", options.folder, "folder (default: where workers look)")->type_name("DIR");
+  for (auto* command : {get, check}) {
+    command->add_option("set", options.set, "mnist")->required();
+  }
+  get->add_option("--mirror", options.mirrors,
+                  "a folder on a web server, in place of the usual ones; as often as wanted")
+      ->type_name("URL")
+      ->expected(1)
+      ->take_all();
+  get->add_option("--patience", options.patience, "seconds that a mirror may stand still (default 20)")
+      ->check(CLI::Range(1, 3600));
 }
 
 struct Options {
   CheckOptions check;
   ballast::RunOptions run;
   StatusOptions status;
-  std::string digest_folder;
+  std::string control_where;
+  DigestOptions digest;
+  ballast::RestoreCommand restore;
+  ballast::DataOptions data;
+  ballast::ModelCommands model;
 };
 
 int dispatch(const CLI::App& app, const Options& options) {
@@ -92,10 +179,25 @@ int dispatch(const CLI::App& app, const Options& options) {
     return check(options.check.file, options.check.overrides);
   }
   if (app.got_subcommand("status")) {
-    return ballast::show_status(options.status.lead, options.status.json);
+    return ballast::show_status(options.status.where, options.status.json);
   }
   if (app.got_subcommand("digest")) {
-    return ballast::show_digest(options.digest_folder);
+    return ballast::show_digest(options.digest.folder, options.digest.step);
+  }
+  if (app.got_subcommand("restore")) {
+    return ballast::restore_run(options.restore);
+  }
+  if (app.got_subcommand("data")) {
+    const auto* data = app.get_subcommand("data");
+    return (data->got_subcommand("get") ? ballast::get_data : ballast::check_data)(options.data);
+  }
+  if (const auto code = options.model.dispatch(app)) {
+    return *code;
+  }
+  for (const auto& control : kControlCommands) {
+    if (app.got_subcommand(control.name)) {
+      return ballast::control_job(options.control_where, control.command);
+    }
   }
   return ballast::run(options.run);
 }
@@ -109,7 +211,11 @@ int main(int argc, char** argv) {
   define_check(app, options.check);
   define_run(app, options.run);
   define_status(app, options.status);
-  define_digest(app, options.digest_folder);
+  define_controls(app, options.control_where);
+  define_digest(app, options.digest);
+  define_restore(app, options.restore);
+  define_data(app, options.data);
+  options.model.define(app);
   try {
     app.parse(argc, argv);
     return dispatch(app, options);

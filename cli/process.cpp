@@ -58,8 +58,8 @@ std::vector<std::string> argument_list(const Command& command) {
 }
 
 // In the child, between fork and exec: async-signal-safe calls only.
-[[noreturn]] void become(const char* program, char* const* arguments, char* const* environment, int log, int error_pipe,
-                         pid_t parent) {
+[[noreturn]] void become(const char* program, char* const* arguments, char* const* environment, int log, int inherited,
+                         int error_pipe, pid_t parent) {
   setpgid(0, 0);
   const auto give_up = [error_pipe] {
     const int error = errno;
@@ -82,6 +82,9 @@ std::vector<std::string> argument_list(const Command& command) {
   }
   // A descriptor that a library forgot to mark would keep our sockets open in the child.
   close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  if (inherited >= 0) {
+    fcntl(inherited, F_SETFD, 0);
+  }
   execve(program, arguments, environment);
   give_up();
   _exit(127);
@@ -109,7 +112,7 @@ pid_t start_process(const Command& command) {
   const pid_t parent = getpid();
   const pid_t pid = fork();
   if (pid == 0) {
-    become(program.c_str(), arguments.get(), environment.get(), log, error_pipe[1], parent);
+    become(program.c_str(), arguments.get(), environment.get(), log, command.inherited, error_pipe[1], parent);
   }
   const int fork_error = errno;
   close(log);

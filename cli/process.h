@@ -18,6 +18,7 @@ struct Command {
   std::vector<std::string> arguments;    // without the program's name
   std::vector<std::string> environment;  // "NAME=value", in addition to ours
   std::filesystem::path log;             // standard output and error are appended to it
+  int inherited = -1;                    // a descriptor that the child keeps open; -1: none
 };
 
 // Returns the process id. Throws std::runtime_error, naming the program and the reason, if it cannot be executed.

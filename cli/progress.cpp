@@ -38,6 +38,17 @@ std::string pace_text(const Status& status, const Pace& pace) {
   return text;
 }
 
+std::string accuracy_text(const char* separator, const Status& status) {
+  std::string text;
+  if (status.validation.evaluated) {
+    text += separator + format("validation accuracy %.2f %%", 100 * status.validation.accuracy);
+  }
+  if (status.test.evaluated) {
+    text += separator + format("test accuracy %.2f %%", 100 * status.test.accuracy);
+  }
+  return text;
+}
+
 std::size_t columns_of(std::FILE* terminal) {
   winsize size{};
   const bool known = ioctl(fileno(terminal), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
@@ -83,8 +94,12 @@ std::string time_text(double seconds) {
 
 std::string status_text(const Status& status, std::uint64_t epochs, std::uint32_t start_workers,
                         const std::optional<Pace>& pace) {
+  const auto waits_for = status.waits_for.empty() ? std::string() : "; waits for " + status.waits_for;
   if (status.phase == "assembling") {
-    return "waiting for the servers to come together";
+    return "waiting for the servers to come together" + waits_for;
+  }
+  if (status.phase == "recovering") {
+    return "recovering: back to the snapshot of step " + std::to_string(status.snapshot) + waits_for;
   }
   if (status.phase == "waiting") {
     return format("waiting for workers: %zu of %u ready", count_ready(status), start_workers);
@@ -96,22 +111,18 @@ std::string status_text(const Status& status, std::uint64_t epochs, std::uint32_
   if (status.examples > 0) {
     text += format("  loss %.4f", status.recent_loss);
   }
-  if (status.evaluated) {
-    text += format("  test accuracy %.2f %%", 100 * status.test_accuracy);
-  }
+  text += accuracy_text("  ", status);
   if (status.phase == "training" && pace) {
     text += pace_text(status, *pace);
   }
   text += "  " + workers_text(count_live(status));
-  return status.phase == "training" ? text : text + "  " + status.phase;
+  return (status.phase == "training" ? text : text + "  " + status.phase) + waits_for;
 }
 
 std::string epoch_text(const Status& status, std::uint64_t epochs, const std::optional<Pace>& pace) {
   auto text = format("epoch %llu/%llu: loss %.4f", static_cast<unsigned long long>(status.epoch),
                      static_cast<unsigned long long>(epochs), status.train_loss);
-  if (status.evaluated) {
-    text += format(", test accuracy %.2f %%", 100 * status.test_accuracy);
-  }
+  text += accuracy_text(", ", status);
   if (pace) {
     text += format(", %.0f images/s", pace->examples_per_second);
   }
@@ -128,7 +139,7 @@ void Progress::show(const Status& status, Moment now) {
     epochs_shown_ = status.epoch;
     line(epoch_text(status, epochs_, pace));
   }
-  if (status.phase != "finished" && status.phase != "failed") {
+  if (status.phase != "finished" && status.phase != "stopped" && status.phase != "failed") {
     const bool changed = status.phase != last_phase_ && (status.phase == "waiting" || last_phase_ == "waiting");
     last_phase_ = status.phase;
     if (changed) {

@@ -10,13 +10,16 @@
 #include "cli/check.h"
 #include "cli/cluster.h"
 #include "cli/progress.h"
+#include "cli/resume.h"
 #include "cli/run_folder.h"
 #include "cli/signals.h"
 #include "cli/summary.h"
 #include "cli/supervisor.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
-#include "common/store/final_weights.h"
+#include "common/safetensors/initial_weights.h"
+#include "common/store/run_reader.h"
+#include "worker/data/datasets.h"
 
 namespace ballast {
 
@@ -24,12 +27,12 @@ namespace {
 
 // The shortcuts are overrides like any other. Fewer workers than the job's start_workers means: all of them, unless
 // somebody asked for that very number.
-std::vector<std::string> all_overrides(const RunOptions& options) {
+std::vector<std::string> all_overrides(const RunOptions& options, const std::string& file) {
   auto overrides = options.overrides;
   const auto add = [&](const char* key, std::uint32_t value) {
     overrides.push_back(std::string(key) + "=" + std::to_string(value));
   };
-  const auto base = load_job(options.job, overrides);
+  const auto base = load_job(file, overrides);
   const auto workers = options.workers.value_or(base.cluster.workers);
   if (options.workers) {
     add("cluster.workers", workers);
@@ -48,11 +51,12 @@ std::vector<std::string> all_overrides(const RunOptions& options) {
   return overrides;
 }
 
-void check_faults(const RunOptions& options, const Job& job) {
-  for (const auto& [worker, fault] : options.worker_faults) {
-    if (worker >= job.spec.cluster.workers) {
-      throw std::runtime_error("--worker-fault " + std::to_string(worker) + ":" + fault + ": the run has " +
-                               std::to_string(job.spec.cluster.workers) + " workers, numbered from 0");
+template <typename Faults>
+void check_faults(const char* option, const Faults& faults, const char* role, std::uint32_t count) {
+  for (const auto& [index, fault] : faults) {
+    if (index >= count) {
+      throw std::runtime_error(std::string(option) + " " + std::to_string(index) + ": the run has " +
+                               std::to_string(count) + " " + role + ", numbered from 0");
     }
   }
 }
@@ -67,6 +71,43 @@ void check_summary_file(const std::string& file) {
     throw std::runtime_error("--summary " + file +
                              ": no file can be written there; it must be a file in a folder that exists");
   }
+}
+
+// Found out now rather than by workers that die, are started again and die.
+void check_data_files(const Job& job) {
+  if (job.spec.data.name == "mnist") {
+    find_mnist(job.spec.data, "");
+  }
+}
+
+// The same.
+void check_initial_weights(const Job& job) {
+  const auto& file = job.spec.training.init_from;
+  if (file.empty()) {
+    return;
+  }
+  if (const auto loaded = load_initial(file, job.arena); !loaded.ok()) {
+    throw std::runtime_error("training.init_from: " + loaded.status().text());
+  }
+}
+
+// A path in the job file means a place, wherever the run is resumed from.
+JobSpec with_absolute_places(JobSpec spec) {
+  const auto settle = [](std::string& path) {
+    if (!path.empty() && !path.starts_with("s3://")) {
+      path = std::filesystem::absolute(path).lexically_normal().string();
+    }
+  };
+  settle(spec.data.path);
+  settle(spec.durability.copy_to);
+  return spec;
+}
+
+void check(const RunOptions& options, const Job& job) {
+  check_faults("--worker-fault", options.worker_faults, "workers", job.spec.cluster.workers);
+  check_faults("--server-fault", options.server_faults, "shards", job.spec.cluster.shards);
+  check_summary_file(options.summary);
+  check_data_files(job);
 }
 
 std::uint64_t epochs_of(const Job& job) {
@@ -88,7 +129,7 @@ WeightsDigest digest(const Job& job, const RunFolder& folder) {
 void report(const Job& job, const RunOptions& options, const RunFolder& folder, Summary summary) {
   const auto final_weights = digest(job, folder);
   summary.weights = final_weights.weights;
-  summary.optimizer = final_weights.momentum;
+  summary.optimizer = final_weights.optimizer;
   summary.run_dir = folder.path();
   if (!options.summary.empty()) {
     write_atomically(options.summary, summary_json(job, summary));
@@ -96,14 +137,24 @@ void report(const Job& job, const RunOptions& options, const RunFolder& folder, 
   std::fputs(summary_text(job, summary, folder.shown()).c_str(), stdout);
 }
 
+void tell_stopped(const Status& status, const RunFolder& folder) {
+  std::printf("stopped at step %llu of %llu, with a snapshot of step %llu; go on with: ballast run --resume %s\n",
+              static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.steps),
+              static_cast<unsigned long long>(status.snapshot), folder.shown().c_str());
+}
+
 int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder) {
   const auto began = Clock::now();
   Signals signals;  // before anything that has threads
   Progress progress(stdout, isatty(STDOUT_FILENO) == 1, job.spec.cluster.start_workers, epochs_of(job));
+  folder.begin();
   progress.line("job " + job.spec.job + ": run folder " + folder.shown());
-  Cluster cluster(job, folder, {options.metrics, options.worker_faults});
-  Supervisor supervisor(cluster, signals, progress);
+  Cluster cluster(job, folder, {options.metrics, options.worker_faults, options.server_faults});
+  Supervisor supervisor(cluster, signals, progress, !options.resume.empty());
   const int exit_code = supervisor.watch();
+  if (supervisor.status() && supervisor.status()->phase == "stopped") {
+    tell_stopped(*supervisor.status(), folder);
+  }
   if (exit_code != 0) {
     return exit_code;
   }
@@ -112,20 +163,43 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
                              folder.log("shard-0").string());
   }
   const auto wall = std::chrono::duration<double>(Clock::now() - began).count();
-  report(job, options, folder, {*supervisor.status(), {}, {}, wall, cluster.restarts(), {}});
+  const auto& trained = supervisor.training_time();
+  report(job, options, folder,
+         {*supervisor.status(),
+          {},
+          {},
+          wall,
+          trained.seconds(),
+          trained.examples_per_second(),
+          cluster.restarts(Role::worker),
+          cluster.restarts(Role::server),
+          {}});
   return 0;
+}
+
+int run_new(const RunOptions& options) {
+  const auto job = make_job(with_absolute_places(load_job(options.job, all_overrides(options, options.job))));
+  check(options, job);
+  check_initial_weights(job);
+  const RunFolder folder(options.run_dir, job.spec.job);
+  write_atomically(folder.job_file(), job.yaml);
+  return run_cluster(job, options, folder);
+}
+
+int run_again(const RunOptions& options) {
+  const auto folder = RunFolder::of_earlier_run(options.resume);
+  const auto job = job_to_resume(folder, all_overrides(options, folder.job_file().string()), options.job);
+  check(options, job);
+  std::printf("%s\n", resume_text(job, ledger_to_resume(folder, job)).c_str());
+  write_atomically(folder.job_file(), job.yaml);
+  return run_cluster(job, options, folder);
 }
 
 }  // namespace
 
 int run(const RunOptions& options) {
   try {
-    const auto job = make_job(load_job(options.job, all_overrides(options)));
-    check_faults(options, job);
-    check_summary_file(options.summary);
-    const RunFolder folder(options.run_dir, job.spec.job);
-    write_atomically(folder.job_file(), job.yaml);
-    return run_cluster(job, options, folder);
+    return options.resume.empty() ? run_new(options) : run_again(options);
   } catch (const ConfigError& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return kExitBadJob;

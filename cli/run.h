@@ -10,7 +10,8 @@
 namespace ballast {
 
 struct RunOptions {
-  std::string job;                     // the job file
+  std::string job;                     // the job file; with `resume`: empty, or the same job
+  std::string resume;                  // folder of an earlier run that goes on; empty: a new run
   std::vector<std::string> overrides;  // key.path=value
   std::optional<std::uint32_t> workers;
   std::optional<std::uint32_t> shards;
@@ -20,10 +21,12 @@ struct RunOptions {
   bool metrics = false;     // every process serves metrics
   bool hold_start = false;  // training starts when all workers are ready
   std::map<std::uint32_t, std::string> worker_faults;
+  std::map<std::uint32_t, std::vector<std::string>> server_faults;  // one for each life
 };
 
 // Returns the exit code: 0 the job finished, its weights are durable; 1 it did not, standard error says why; 2 the job
-// file is wrong; 130 and 143 stopped by Ctrl-C or a request to terminate. No process is left behind.
+// file is wrong; 3 it was stopped by `ballast stop`; 130 and 143 stopped by Ctrl-C or a request to terminate. No
+// process is left behind.
 int run(const RunOptions& options);
 
 }  // namespace ballast

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace ballast {
 
@@ -43,7 +44,8 @@ void refuse_databases(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.is_directory() && entry.path().filename().string().starts_with("shard-") && !fs::is_empty(entry.path())) {
       throw std::runtime_error("the run folder " + folder.string() + " holds the database " + entry.path().string() +
-                               " of an earlier run; choose another --run-dir or remove it");
+                               " of an earlier run; go on with it by `ballast run --resume " + folder.string() +
+                               "`, choose another --run-dir, or remove it");
     }
   }
 }
@@ -55,7 +57,6 @@ fs::path made(const std::string& wanted, const std::string& job) {
     }
     auto path = fs::absolute(wanted).lexically_normal();
     fs::create_directories(path);
-    refuse_databases(path);
     return path;
   } catch (const fs::filesystem_error& error) {
     throw std::runtime_error("the run folder cannot be made: " + std::string(error.what()) +
@@ -76,10 +77,27 @@ fs::path private_folder() {
 
 }  // namespace
 
-RunFolder::RunFolder(const std::string& wanted, const std::string& job) : path_(made(wanted, job)) {
+// Under the lock: of two runs that begin at once, the second finds the first one's databases, or its lock.
+RunFolder::RunFolder(const std::string& wanted, const std::string& job) : RunFolder(made(wanted, job)) {
+  refuse_databases(path_);
+}
+
+RunFolder RunFolder::of_earlier_run(const std::string& folder) {
+  auto path = fs::absolute(folder).lexically_normal();
+  if (!path.has_filename()) {
+    path = path.parent_path();  // DIR/ is DIR
+  }
+  if (!fs::is_regular_file(path / "job.yaml")) {
+    throw std::runtime_error("there is no run to resume in " + path.string() +
+                             ": it has no job.yaml; name the folder "
+                             "that `ballast run` told when it began");
+  }
+  return RunFolder(path);
+}
+
+RunFolder::RunFolder(fs::path path) : path_(std::move(path)), lock_(path_) {
   std::error_code error;
   fs::create_directories(path_ / "logs", error);
-  fs::remove(address_file(), error);  // of an earlier run that left no database
   if (!fs::is_directory(path_ / "logs")) {
     throw std::runtime_error("the folder " + (path_ / "logs").string() + " cannot be made");
   }
@@ -90,14 +108,25 @@ std::string RunFolder::shown() const {
   return relative.empty() || relative.string().size() > path_.string().size() ? path_.string() : relative.string();
 }
 
+void RunFolder::begin() const {
+  std::error_code ignored;
+  fs::remove(address_file(), ignored);
+}
+
 void write_atomically(const fs::path& file, const std::string& content) {
+  std::error_code unknown;
+  const auto there = fs::symlink_status(file, unknown);
+  // A rename would put a file in the place of a device, pipe or link (/dev/null, /dev/stdout).
+  const bool special = fs::exists(there) && !fs::is_regular_file(there);
   auto temporary = file;
-  temporary += ".new";
+  if (!special) {
+    temporary += ".new";
+  }
   std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
   out << content;
   out.close();
   std::error_code error;
-  if (out) {
+  if (out && !special) {
     fs::rename(temporary, file, error);
   }
   if (!out || error) {

@@ -2,20 +2,24 @@
 //
 //   job.yaml        the effective job            shard-<i>/   databases
 //   processes.json  who runs, with which pid     logs/        what each process wrote
-//   lead.address    where the lead is reached
+//   lead.address    where the lead is reached    lock         held while processes of a run live
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
+#include "cli/run_lock.h"
+
 namespace ballast {
 
 class RunFolder {
  public:
   // `wanted` empty: a new folder runs/<job>-<UTC time>[-n] here. Otherwise that folder, made if need be.
-  // Throws std::runtime_error if it cannot be made or holds the databases of another run.
+  // Throws std::runtime_error if it cannot be made, another run uses it, or it holds the databases of an earlier one.
   RunFolder(const std::string& wanted, const std::string& job);
+  // The folder of an earlier run, to go on in. Throws std::runtime_error if it is none, or another run uses it.
+  static RunFolder of_earlier_run(const std::string& folder);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // absolute
   [[nodiscard]] std::filesystem::path job_file() const { return path_ / "job.yaml"; }
@@ -24,14 +28,21 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path log(const std::string& process) const {
     return path_ / "logs" / (process + ".log");
   }
+  // Forgets where the lead of an earlier run was. For when a run is certain: one that is refused changes nothing.
+  void begin() const;
+  [[nodiscard]] int lock_fd() const { return lock_.fd(); }
   // As a person would type it: relative to the current folder where that is shorter.
   [[nodiscard]] std::string shown() const;
 
  private:
+  explicit RunFolder(std::filesystem::path path);
+
   std::filesystem::path path_;
+  RunLock lock_;
 };
 
-// Writes the whole file or nothing: under another name first. Throws std::runtime_error naming the file.
+// Writes the whole file or nothing: under another name first. What is there and no regular file (a device, a pipe, a
+// link) is written to as it is. Throws std::runtime_error naming the file.
 void write_atomically(const std::filesystem::path& file, const std::string& content);
 
 // The folder of a run's unix sockets: in the run's folder, or a private one under $TMPDIR if paths would be too long

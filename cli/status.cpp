@@ -1,12 +1,14 @@
 #include "cli/status.h"
 
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <stdexcept>
+#include <utility>
 
+#include "cli/lead_address.h"
 #include "cli/status_client.h"
 
 namespace ballast {
@@ -52,44 +54,111 @@ std::optional<Status> ask(const std::string& lead) {
   return std::nullopt;
 }
 
-void print(const Status& status) {
-  std::printf("%s, step %llu of %llu, %llu epochs done\n", status.phase.c_str(),
-              static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.steps),
-              static_cast<unsigned long long>(status.epoch));
-  if (!status.failure.empty()) {
-    std::printf("failure: %s\n", status.failure.c_str());
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+std::string fixed(double value, int digits) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string split_text(const char* name, const SplitStatus& split) {
+  if (!split.evaluated) {
+    return {};
   }
-  std::printf("loss %.4f over the last steps", status.recent_loss);
-  if (status.evaluated) {
-    std::printf(", test accuracy %.2f %%", 100 * status.test_accuracy);
+  return std::string(name) + " accuracy " + fixed(100 * split.accuracy, 2) + " %, loss " + fixed(split.loss, 4) +
+         ", at step " + number(split.step) + "\n";
+}
+
+std::string training_lines(const Status& status) {
+  auto text =
+      "loss " + fixed(status.recent_loss, 4) + " over the last steps, learning rate " + fixed(status.learning_rate, 6);
+  if (status.gradient_norm > 0) {
+    text += ", gradient norm " + fixed(status.gradient_norm, 4);
   }
-  std::printf("\n%-24s %-6s %10s %10s\n", "worker", "", "step", "slots");
+  return text + "\n" + split_text("validation", status.validation) + split_text("best validation", status.best) +
+         split_text("test", status.test);
+}
+
+std::string durability_line(const Status& status) {
+  auto text = "newest complete snapshot: step " + number(status.snapshot) + "; timeline " + number(status.timeline) +
+              ", from step " + number(status.base.step);
+  if (status.rollbacks > 0) {
+    text +=
+        "; " + number(status.rollbacks) + " recoveries, " + number(status.rolled_back_steps) + " steps trained again";
+  }
+  if (status.skipped_steps > 0) {
+    text += "; " + number(status.skipped_steps) + " steps skipped";
+  }
+  if (status.snapshots_missed > 0) {
+    text += "; " + number(status.snapshots_missed) + " snapshots missed";
+  }
+  return text + "\n";
+}
+
+std::string sessions_table(const Status& status) {
+  std::string text;
+  std::array<char, 160> line{};
+  std::snprintf(line.data(), line.size(), "%-24s %-6s %10s %10s\n", "worker", "", "step", "slots");
+  text += line.data();
   for (const auto& session : status.sessions) {
-    std::printf("%-24s %-6s %10llu %10llu\n", session.name.c_str(), session.live ? "live" : "gone",
-                static_cast<unsigned long long>(session.step), static_cast<unsigned long long>(session.slots));
+    std::snprintf(line.data(), line.size(), "%-24s %-6s %10s %10s\n", session.name.c_str(),
+                  session.live ? "live" : "gone", number(session.step).c_str(), number(session.slots).c_str());
+    text += line.data();
   }
+  return text;
+}
+
+Json split_json(const SplitStatus& split) {
+  if (!split.evaluated) {
+    return nullptr;
+  }
+  return {{"step", split.step}, {"loss", finite(split.loss)}, {"accuracy", finite(split.accuracy)}};
 }
 
 }  // namespace
+
+std::string status_lines(const Status& status) {
+  auto text = status.phase + ", step " + number(status.step) + " of " + number(status.steps) + ", " +
+              number(status.epoch) + " epochs done\n";
+  for (const auto& [name, value] :
+       {std::pair{"failure", &status.failure}, {"waits for", &status.waits_for}, {"trouble", &status.trouble}}) {
+    if (!value->empty()) {
+      text += std::string(name) + ": " + *value + "\n";
+    }
+  }
+  return text + training_lines(status) + durability_line(status) + sessions_table(status);
+}
 
 std::string status_json(const Status& status) {
   Json json;
   json["phase"] = status.phase;
   json["failure"] = status.failure;
+  json["waits_for"] = status.waits_for;
+  json["trouble"] = status.trouble;
   json["timeline"] = status.timeline;
+  json["base"] = {{"timeline", status.base.timeline}, {"step", status.base.step}};
+  json["snapshot"] = status.snapshot;
   json["step"] = status.step;
   json["steps"] = status.steps;
   json["epoch"] = status.epoch;
   json["training_seconds"] = static_cast<double>(status.training) / 1e6;
   json["examples"] = status.examples;
+  json["learning_rate"] = finite(status.learning_rate);
+  json["gradient_norm"] = finite(status.gradient_norm);
   json["train_loss"] = finite(status.train_loss);
   json["recent_loss"] = finite(status.recent_loss);
-  json["test_loss"] = status.evaluated ? finite(status.test_loss) : Json(nullptr);
-  json["test_accuracy"] = status.evaluated ? finite(status.test_accuracy) : Json(nullptr);
+  json["validation"] = split_json(status.validation);
+  json["test"] = split_json(status.test);
+  json["best"] = split_json(status.best);
   json["duplicates"] = status.duplicates;
   json["superseded"] = status.superseded;
   json["lost_workers"] = status.lost_workers;
   json["backups"] = status.backups;
+  json["rollbacks"] = status.rollbacks;
+  json["rolled_back_steps"] = status.rolled_back_steps;
+  json["skipped_steps"] = status.skipped_steps;
+  json["snapshots_missed"] = status.snapshots_missed;
   json["sessions"] = Json::array();
   for (const auto& session : status.sessions) {
     json["sessions"].push_back(session_json(session));
@@ -97,18 +166,15 @@ std::string status_json(const Status& status) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-int show_status(const std::string& lead, bool json) {
+int show_status(const std::string& where, bool json) {
+  const auto lead = lead_address(where);
   const auto status = ask(lead);
   if (!status) {
     std::fprintf(stderr, "no lead answers at %s within %lld s; is the job still running?\n", lead.c_str(),
                  static_cast<long long>(kPatience.count()));
     return 1;
   }
-  if (json) {
-    std::fputs(status_json(*status).c_str(), stdout);
-  } else {
-    print(*status);
-  }
+  std::fputs(json ? status_json(*status).c_str() : status_lines(*status).c_str(), stdout);
   return 0;
 }
 

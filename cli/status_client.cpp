@@ -27,6 +27,8 @@ StatusClient::StatusClient(zmq::context_t& context, const std::string& lead)
 
 void StatusClient::ask(bool last) { socket_.send({}, encoder_.encode(StatusRequest{last})); }
 
+void StatusClient::tell(Control::Command command) { socket_.send({}, encoder_.encode(Control{command})); }
+
 std::optional<Status> StatusClient::take() {
   std::optional<Status> newest;
   while (auto received = socket_.receive()) {

@@ -1,4 +1,4 @@
-// Asks the lead how the job stands.
+// Asks the lead how the job stands, and tells it what its user wants.
 #pragma once
 
 #include <optional>
@@ -18,6 +18,8 @@ class StatusClient {
 
   // `last`: the end has been seen, the lead need not stay for us.
   void ask(bool last = false);
+  // To be repeated until the status shows it; answered by a Status.
+  void tell(Control::Command command);
   // The newest answer since the last call. What is no Status is dropped: asking again is the remedy.
   std::optional<Status> take();
 

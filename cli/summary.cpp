@@ -14,20 +14,60 @@ using Json = nlohmann::ordered_json;
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-double training_seconds(const Status& status) { return static_cast<double>(status.training) / 1e6; }
-
-double examples_per_second(const Status& status) {
-  return status.training > 0 ? static_cast<double>(status.examples) / training_seconds(status) : 0;
-}
-
 std::string hexadecimal(std::uint64_t value) {
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(value));
   return text.data();
 }
 
-// A job that ends amid an epoch, or whose data has no test split, may never have been evaluated.
-Json evaluated(const Status& status, double value) { return status.evaluated ? finite(value) : Json(nullptr); }
+// Data may have no such split.
+Json evaluated(const SplitStatus& split, double value) { return split.evaluated ? finite(value) : Json(nullptr); }
+
+std::string percent(double share) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f %%", 100 * share);
+  return text.data();
+}
+
+std::string quality_line(const Status& status) {
+  std::array<char, 64> loss{};
+  std::snprintf(loss.data(), loss.size(), "train loss %.4f\n", status.train_loss);
+  std::string line;
+  if (status.test.evaluated) {
+    std::array<char, 64> test{};
+    std::snprintf(test.data(), test.size(), ", test loss %.4f, ", status.test.loss);
+    line += "test accuracy " + percent(status.test.accuracy) + test.data();
+  }
+  line += loss.data();
+  if (status.validation.evaluated) {
+    line += "validation accuracy " + percent(status.validation.accuracy) + ", the best was " +
+            percent(status.best.accuracy) + " at step " + std::to_string(status.best.step) + "\n";
+  }
+  return line;
+}
+
+// What did not go smoothly; no line for what did.
+std::string incidents(const Summary& summary) {
+  const auto& status = summary.status;
+  std::string lines;
+  if (status.lost_workers > 0) {
+    lines += "workers lost on the way: " + std::to_string(status.lost_workers) + " (no contribution was)\n";
+  }
+  if (status.rollbacks > 0) {
+    lines += "recoveries: " + std::to_string(status.rollbacks) + ", with " + std::to_string(status.rolled_back_steps) +
+             " steps trained again\n";
+  }
+  if (status.skipped_steps > 0) {
+    lines += "steps skipped for gradients that were not finite: " + std::to_string(status.skipped_steps) + "\n";
+  }
+  if (status.snapshots_missed > 0) {
+    lines += "snapshots missed: " + std::to_string(status.snapshots_missed) + "\n";
+  }
+  if (!status.trouble.empty()) {
+    lines += "trouble: " + status.trouble + "\n";
+  }
+  return lines;
+}
 
 }  // namespace
 
@@ -57,20 +97,29 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["steps"] = status.step;
   json["epochs"] = status.epoch;
   json["train_loss"] = finite(status.train_loss);
-  json["test_loss"] = evaluated(status, status.test_loss);
-  json["test_accuracy"] = evaluated(status, status.test_accuracy);
+  json["test_loss"] = evaluated(status.test, status.test.loss);
+  json["test_accuracy"] = evaluated(status.test, status.test.accuracy);
+  json["validation_loss"] = evaluated(status.validation, status.validation.loss);
+  json["validation_accuracy"] = evaluated(status.validation, status.validation.accuracy);
+  json["best_validation_accuracy"] = evaluated(status.best, status.best.accuracy);
+  json["best_step"] = status.best.evaluated ? Json(status.best.step) : Json(nullptr);
   json["weights_sha256"] = text_or_null(summary.weights);
   json["optimizer_sha256"] = text_or_null(summary.optimizer);
   json["wall_seconds"] = finite(summary.wall_seconds);
-  json["training_seconds"] = finite(training_seconds(status));
-  json["examples_per_second"] = finite(examples_per_second(status));
+  json["training_seconds"] = finite(summary.training_seconds);
+  json["examples_per_second"] = finite(summary.examples_per_second);
   json["slots_by_session"] = slots_by_session(status);
   json["duplicates"] = status.duplicates;
   json["superseded"] = status.superseded;
   json["lost_workers"] = status.lost_workers;
   json["worker_restarts"] = summary.worker_restarts;
-  json["restarted_shards"] = 0;   // a shard that dies ends the run
-  json["rolled_back_steps"] = 0;  // and so nothing is ever rolled back
+  json["restarted_shards"] = summary.shard_restarts;
+  json["timeline"] = status.timeline;
+  json["base_step"] = status.base.step;
+  json["rollbacks"] = status.rollbacks;
+  json["rolled_back_steps"] = status.rolled_back_steps;
+  json["skipped_steps"] = status.skipped_steps;
+  json["snapshots_missed"] = status.snapshots_missed;
   json["backups"] = status.backups;
   json["run_dir"] = summary.run_dir.string();
   // A worker's name is checked UTF-8, but a folder's may be anything.
@@ -82,18 +131,9 @@ std::string summary_text(const Job& job, const Summary& summary, const std::stri
   std::array<char, 256> text{};
   std::snprintf(text.data(), text.size(), "finished: %llu steps, %llu epoch%s in %.1f s, %.0f images/s\n",
                 static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.epoch),
-                status.epoch == 1 ? "" : "s", training_seconds(status), examples_per_second(status));
+                status.epoch == 1 ? "" : "s", summary.training_seconds, summary.examples_per_second);
   std::string all = "job " + job.spec.job + " " + text.data();
-  if (status.evaluated) {
-    std::snprintf(text.data(), text.size(), "test accuracy %.2f %%, test loss %.4f, train loss %.4f\n",
-                  100 * status.test_accuracy, status.test_loss, status.train_loss);
-  } else {
-    std::snprintf(text.data(), text.size(), "train loss %.4f\n", status.train_loss);
-  }
-  all += text.data();
-  if (status.lost_workers > 0) {
-    all += "workers lost on the way: " + std::to_string(status.lost_workers) + " (no contribution was)\n";
-  }
+  all += quality_line(status) + incidents(summary);
   all += "weights sha256 " + summary.weights + "\n";
   return all + "run folder " + shown_dir + "\n";
 }

@@ -16,7 +16,10 @@ struct Summary {
   std::string weights;      // SHA-256 of the final weights
   std::string optimizer;    // of the optimizer's state; empty: the job has none
   double wall_seconds = 0;  // from the command's start to the last process's end
+  double training_seconds = 0;
+  double examples_per_second = 0;
   std::uint32_t worker_restarts = 0;
+  std::uint32_t shard_restarts = 0;
   std::filesystem::path run_dir;
 };
 

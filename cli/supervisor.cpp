@@ -5,6 +5,9 @@
 #include <cstdio>
 #include <utility>
 
+#include "cli/changes.h"
+#include "cli/exit_codes.h"
+
 namespace ballast {
 
 namespace {
@@ -23,15 +26,15 @@ constexpr std::size_t kLogLines = 8;
 
 }  // namespace
 
-Supervisor::Supervisor(Cluster& cluster, Signals& signals, Progress& progress)
-    : cluster_(cluster), signals_(signals), progress_(progress) {}
+Supervisor::Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed)
+    : cluster_(cluster), signals_(signals), progress_(progress), training_time_(resumed) {}
 
 int Supervisor::watch() {
   Poll poll;
   poll.add(signals_.fd());
   cluster_.start_lead();
   stage_until_ = Clock::now() + kBindPatience;
-  while (cluster_.live() > 0) {
+  while (cluster_.live() > 0 || (stage_ != Stage::stopping && cluster_.is_any_due())) {
     turn(poll);
   }
   progress_.clear();
@@ -71,13 +74,21 @@ void Supervisor::on_signal(int signal) {
   if (signal == SIGCHLD) {
     return;  // reaped in any case
   }
-  if (stage_ == Stage::stopping) {
+  progress_.clear();
+  if (stage_ == Stage::stopping || interrupted_) {
+    std::fprintf(stderr, "killing all processes\n");
+    stage_ = Stage::stopping;
+    exit_code_ = kExitSignal + signal;
     cluster_.signal_all(SIGKILL);
     return;
   }
-  progress_.clear();
-  std::fprintf(stderr, "stopping all processes; once more to kill them at once\n");
-  stop(128 + signal);
+  interrupted_ = signal;
+  if (stage_ != Stage::running) {
+    std::fprintf(stderr, "stopping all processes; once more to kill them at once\n");
+    return stop(kExitSignal + signal);
+  }
+  std::fprintf(stderr, "stopping the job with a snapshot; once more to kill all processes at once\n");
+  ask_at_ = {};
 }
 
 void Supervisor::on_ended(const Ended& ended) {
@@ -92,25 +103,21 @@ void Supervisor::on_ended(const Ended& ended) {
   }
 }
 
-void Supervisor::on_server_ended(const Member& server, const Ended& ended) {
+void Supervisor::on_server_ended(Member& server, const Ended& ended) {
   if (stage_ == Stage::stopping || stage_ == Stage::doubtful) {
     return;
   }
-  if (stage_ == Stage::leaving && !ended.exit.good()) {
+  if (ended.exit.by_signal) {
+    return on_server_killed(server, ended);
+  }
+  if (ended.exit.good()) {
+    return on_server_left(server, ended);
+  }
+  if (stage_ == Stage::leaving) {
     progress_.line(server.name() + " " + describe(ended.exit) + ", after the job's end was durable");
     return;
   }
-  if (ended.exit.good()) {
-    if (stage_ == Stage::binding) {
-      return fail(end_of(server, ended));
-    }
-    if (stage_ == Stage::running) {  // its end is durable before it leaves
-      stage_ = Stage::leaving;
-      stage_until_ = Clock::now() + kLeavePatience;
-    }
-    return;
-  }
-  if (ended.exit.by_signal || !client_ || server.index == 0) {
+  if (!client_ || server.index == 0) {
     return fail(end_of(server, ended));
   }
   // It gave up by itself: the lead may know more than this shard.
@@ -118,6 +125,45 @@ void Supervisor::on_server_ended(const Member& server, const Ended& ended) {
   stage_ = Stage::doubtful;
   stage_until_ = Clock::now() + kReasonPatience;
   client_->ask();
+}
+
+void Supervisor::on_server_killed(Member& server, const Ended& ended) {
+  if (can_start_again(server)) {
+    if (!start_again_later(server, ended.exit)) {
+      fail(with_log(server, server.name() + " " + server.death));
+    }
+    return;
+  }
+  progress_.line(server.name() + " " + describe(ended.exit) + ", after the job's end was durable");
+}
+
+// While the servers leave, only one that may still have to write the job's end is of use: it is told by a lead that
+// lives, or is the lead. After a stop, a new life would begin to train again.
+bool Supervisor::can_start_again(const Member& member) const {
+  if (stage_ != Stage::leaving) {
+    return true;
+  }
+  const auto& lead = cluster_.members().front();
+  return !is_over_as("stopped") && (member.index == 0 || lead.pid != 0 || lead.due);
+}
+
+void Supervisor::on_server_left(const Member& server, const Ended& ended) {
+  if (stage_ == Stage::binding) {
+    return fail(end_of(server, ended));
+  }
+  if (stage_ == Stage::running) {  // the end, or the stop's snapshot, is durable before it leaves
+    leave();
+  }
+}
+
+void Supervisor::leave() {
+  stage_ = Stage::leaving;
+  stage_until_ = Clock::now() + kLeavePatience;
+  for (auto& member : cluster_.members()) {
+    if (member.role == Role::worker) {
+      member.due.reset();
+    }
+  }
 }
 
 void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
@@ -129,32 +175,54 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
     worker.due = Clock::now() + kEarlyLeavePatience;
     return;
   }
-  const auto life = std::chrono::duration_cast<milliseconds>(Clock::now() - worker.started);
-  const auto delay = worker.policy.died_after(life);
-  if (!delay) {
-    return fail(with_log(worker, worker.name() + " " + describe(exit) + ", the " +
-                                     std::to_string(RestartPolicy::kShortLives) + "th time in a row within " +
-                                     std::to_string(RestartPolicy::kShortLife.count() / 1000) + " s of its start"));
+  if (!start_again_later(worker, exit)) {
+    return fail(with_log(worker, worker.name() + " " + worker.death));
   }
   // It may have been told of the job's failure before us: then there is nothing to start again.
-  worker.death = describe(exit);
-  worker.due = Clock::now() + *delay;
   client_->ask();
 }
 
+// Returns false if it died too often.
+bool Supervisor::start_again_later(Member& member, const Exit& exit) {
+  member.death = describe(exit);
+  const auto life = std::chrono::duration_cast<milliseconds>(Clock::now() - member.started);
+  const auto delay = member.policy.died_after(life);
+  if (!delay) {
+    member.death += ", the " + std::to_string(RestartPolicy::kShortLives) + "th time in a row within " +
+                    std::to_string(RestartPolicy::kShortLife.count() / 1000) + " s of its start";
+    return false;
+  }
+  member.due = Clock::now() + *delay;
+  return true;
+}
+
+bool Supervisor::is_over() const { return is_over_as("finished") || is_over_as("stopped") || is_over_as("failed"); }
+
 void Supervisor::on_status(Status status) {
+  if (status_) {
+    for (const auto& line : changes_between(*status_, status)) {
+      progress_.line(line);
+    }
+  }
   status_ = std::move(status);
   heard_at_ = Clock::now();
+  training_time_.observe(*status_);
   progress_.show(*status_, Clock::now());
-  if (status_->phase == "finished" && stage_ == Stage::running) {
-    stage_ = Stage::leaving;
-    stage_until_ = Clock::now() + kLeavePatience;
+  if (!is_over()) {
+    return;
   }
-  if (status_->phase == "finished" || status_->phase == "failed") {
-    client_->ask(true);
+  client_->ask(true);
+  if (is_over_as("failed")) {
+    if (stage_ != Stage::stopping) {
+      fail("the job failed: " + status_->failure + (doubt_.empty() ? "" : "\n" + doubt_));
+    }
+    return;
   }
-  if (status_->phase == "failed" && stage_ != Stage::stopping) {
-    fail("the job failed: " + status_->failure + (doubt_.empty() ? "" : "\n" + doubt_));
+  if (is_over_as("stopped") && stage_ != Stage::stopping) {
+    exit_code_ = interrupted_ ? kExitSignal + *interrupted_ : kExitStopped;
+  }
+  if (stage_ == Stage::running) {
+    leave();
   }
 }
 
@@ -163,32 +231,45 @@ void Supervisor::on_time(Clock::time_point now) {
     progress_.waiting("waiting for shard 0 to open its database and listen", now);
   }
   if (now >= stage_until_) {
-    if (stage_ == Stage::binding) {
-      const auto& lead = cluster_.members().front();
-      return fail(with_log(
-          lead, "shard 0 has not said where the lead listens for " + std::to_string(kBindPatience.count()) + " s"));
-    }
-    if (stage_ == Stage::doubtful) {
-      return fail(doubt_);
-    }
-    if (stage_ == Stage::leaving) {
-      progress_.clear();
-      std::fprintf(stderr, "the job has finished, but %zu processes did not leave in %lld s: they are stopped\n",
-                   cluster_.live(), static_cast<long long>(kLeavePatience.count()));
-      return stop(0);
-    }
-    if (stage_ == Stage::stopping) {
-      cluster_.signal_all(SIGKILL);
-    }
+    on_late();
   }
   if (stage_ == Stage::running) {
-    start_due(now);
     show_silence(now);
   }
-  // The lead stays until we have its last word.
-  const bool over = status_ && (status_->phase == "finished" || status_->phase == "failed");
-  if (client_ && now >= ask_at_ && stage_ != Stage::stopping && !over) {
-    ask_at_ = now + kAskEvery;
+  if (stage_ == Stage::binding || stage_ == Stage::running || stage_ == Stage::leaving) {
+    start_due(now);
+  }
+  ask_lead(now);
+}
+
+void Supervisor::on_late() {
+  switch (stage_) {
+    case Stage::binding:
+      return fail(with_log(cluster_.members().front(), "shard 0 has not said where the lead listens for " +
+                                                           std::to_string(kBindPatience.count()) + " s"));
+    case Stage::doubtful:
+      return fail(doubt_);
+    case Stage::leaving:
+      progress_.clear();
+      std::fprintf(stderr, "the job is over, but %zu processes did not leave in %lld s: they are stopped\n",
+                   cluster_.live(), static_cast<long long>(kLeavePatience.count()));
+      return stop(exit_code_);
+    case Stage::stopping:
+      return cluster_.signal_all(SIGKILL);
+    case Stage::running:
+      return;  // it takes what time it takes
+  }
+}
+
+// The lead stays until we have its last word.
+void Supervisor::ask_lead(Clock::time_point now) {
+  if (!client_ || now < ask_at_ || stage_ == Stage::stopping || is_over()) {
+    return;
+  }
+  ask_at_ = now + kAskEvery;
+  if (interrupted_) {
+    client_->tell(Control::Command::stop);
+  } else {
     client_->ask();
   }
 }
@@ -202,7 +283,13 @@ void Supervisor::show_silence(Clock::time_point now) {
 
 void Supervisor::start_due(Clock::time_point now) {
   for (auto& member : cluster_.members()) {
-    if (member.due && now >= *member.due) {
+    if (!member.due || now < *member.due) {
+      continue;
+    }
+    // In the meantime everybody may have left.
+    if (!can_start_again(member)) {
+      member.due.reset();
+    } else {
       progress_.line(member.name() + " " + member.death + "; starting it again");
       cluster_.start_again(member);
     }

@@ -1,9 +1,12 @@
-// Watches over a local run: starts it, shows how it goes, starts lost workers again, and ends it.
+// Watches over a local run: starts it, shows how it goes, starts lost processes again, and ends it.
 //
-// One thread, one loop: it waits for signals (a child's end is one) and for the lead's answers. The courses it takes:
-//   binding -> running -> leaving               the job finished: wait for the processes to leave
+// A process that was killed by a signal is started again, unless that happens again and again; one that ends by itself
+// with a message would only say it again. One thread, one loop: it waits for signals (a child's end is one) and for the
+// lead's answers. The courses it takes:
+//   binding -> running -> leaving               the job finished or was stopped: wait for the processes to leave
 //                      -> doubtful -> stopping  a shard gave up: a moment for the lead's reason
 //              anywhere -> stopping             SIGTERM to all, SIGKILL after a while
+// The first signal asks the lead for a stop with a snapshot, a second one kills at once.
 #pragma once
 
 #include <chrono>
@@ -14,19 +17,21 @@
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "cli/status_client.h"
+#include "cli/training_time.h"
 #include "common/protocol/messages.h"
 
 namespace ballast {
 
 class Supervisor {
  public:
-  // All must outlive it.
-  Supervisor(Cluster& cluster, Signals& signals, Progress& progress);
+  // All must outlive it. `resumed`: the job began in an earlier run.
+  Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed);
 
-  // Returns when no process is left: 0 finished, 1 failed, 128 + signal when stopped by one.
+  // Returns when no process is left: 0 finished, 1 failed, kExitStopped, or kExitSignal + signal when stopped by one.
   int watch();
   // The lead's last word; nothing if there never was one.
   [[nodiscard]] const std::optional<Status>& status() const { return status_; }
+  [[nodiscard]] const TrainingTime& training_time() const { return training_time_; }
 
  private:
   enum class Stage { binding, running, leaving, doubtful, stopping };
@@ -34,15 +39,24 @@ class Supervisor {
   void turn(Poll& poll);
   void on_signal(int signal);
   void on_ended(const Ended& ended);
-  void on_server_ended(const Member& server, const Ended& ended);
+  void on_server_ended(Member& server, const Ended& ended);
+  void on_server_killed(Member& server, const Ended& ended);
+  void on_server_left(const Member& server, const Ended& ended);
   void on_worker_ended(Member& worker, const Exit& exit);
+  bool start_again_later(Member& member, const Exit& exit);
   void on_status(Status status);
   void on_time(Clock::time_point now);
   void connect(const std::string& lead, Poll& poll);
+  void on_late();
+  void leave();
   void start_due(Clock::time_point now);
+  void ask_lead(Clock::time_point now);
   void show_silence(Clock::time_point now);
   void fail(const std::string& text);
   void stop(int exit_code);
+  [[nodiscard]] bool is_over() const;
+  [[nodiscard]] bool is_over_as(const char* phase) const { return status_ && status_->phase == phase; }
+  [[nodiscard]] bool can_start_again(const Member& member) const;
   [[nodiscard]] std::string end_of(const Member& member, const Ended& ended) const;
   [[nodiscard]] std::string with_log(const Member& member, const std::string& text) const;
 
@@ -56,7 +70,9 @@ class Supervisor {
   Clock::time_point ask_at_;
   Clock::time_point heard_at_;  // the lead's last answer, or when it was first asked
   std::optional<Status> status_;
-  std::string doubt_;  // what is said if the lead gives no reason
+  TrainingTime training_time_;
+  std::optional<int> interrupted_;  // by this signal
+  std::string doubt_;               // what is said if the lead gives no reason
   int exit_code_ = 0;
 };
 

@@ -1,0 +1,94 @@
+// What snapshots cost while training goes on.
+#include <string>
+#include <vector>
+
+#include "bench/benchmark.h"
+#include "bench/local_cluster.h"
+#include "bench/spread.h"
+
+namespace ballast::bench {
+
+namespace {
+
+constexpr double kSeconds = 40;
+constexpr Step kWarmUpSteps = 5;
+
+std::string job_of(int compute_ms, bool snapshots) {
+  return "job: bench-snapshots\n"
+         "model: {name: emulated, preset: resnet50, compute_ms: " +
+         std::to_string(compute_ms) +
+         ", gradient: fixed}\n"
+         "data: {name: none}\n"
+         "training: {batch: 64, slots: 2, max_steps: 1000000000, seed: 1, "
+         "optimizer: {name: sgd, learning_rate: 0.0001, momentum: 0.9}}\n"
+         "cluster: {shards: 1, lanes: 1, workers: 2, start_workers: 2, transport: ipc}\n"
+         "durability: " +
+         std::string(snapshots ? "{every_steps: 100}\n" : "{mode: final}\n");
+}
+
+struct Pace {
+  double steps_per_second = 0;
+  double longest_gap = 0;  // seconds between two steps
+  double snapshots = 0;
+};
+
+Pace run_once(int compute_ms, bool snapshots, const Options& options) {
+  LocalCluster cluster(job_of(compute_ms, snapshots), 2, false, options);
+  cluster.wait_for_step(kWarmUpSteps);
+  const auto progressed = cluster.measure(options.seconds.value_or(kSeconds));
+  return {static_cast<double>(progressed.steps) / progressed.seconds, progressed.longest_gap_seconds,
+          static_cast<double>(progressed.snapshots)};
+}
+
+Row measure(int compute_ms, const Options& options) {
+  std::vector<double> with;
+  std::vector<double> without;
+  std::vector<double> losses;
+  std::vector<double> gaps;
+  std::vector<double> plain_gaps;
+  double snapshots = 0;
+  for (unsigned i = 0; i < options.repetitions; ++i) {
+    // Half of the baseline before and half after would double the time: the order alternates instead.
+    const bool first = i % 2 == 0;
+    const auto one = run_once(compute_ms, first, options);
+    const auto other = run_once(compute_ms, !first, options);
+    const auto& taken = first ? one : other;
+    const auto& plain = first ? other : one;
+    with.push_back(taken.steps_per_second);
+    without.push_back(plain.steps_per_second);
+    losses.push_back(100 * (1 - taken.steps_per_second / plain.steps_per_second));
+    gaps.push_back(1e3 * taken.longest_gap);
+    plain_gaps.push_back(1e3 * plain.longest_gap);
+    snapshots += taken.snapshots;
+  }
+  const auto loss = spread_of(losses);
+  return {{"compute_ms", std::uint64_t(compute_ms)},
+          {"steps_s", spread_of(with).median},
+          {"steps_s_without", spread_of(without).median},
+          {"loss_percent", loss.median},
+          {"loss_min", loss.least},
+          {"loss_max", loss.most},
+          {"longest_step_ms", spread_of(gaps).most},
+          {"longest_step_ms_without", spread_of(plain_gaps).most},
+          {"snapshots", snapshots}};
+}
+
+}  // namespace
+
+Result snapshots(const Options& options) {
+  Result result;
+  result.how =
+      "1 ballast-server (1 lane) and 2 ballast-workers over ipc, emulated model, preset resnet50: a snapshot is 102 MB "
+      "of "
+      "weights and as much momentum, every 100 steps, with fsync, against the same job that writes nothing until its "
+      "end "
+      "(durability.mode: final), runs in turn. Steps from the lead's status after 5 steps of warm-up; longest_step_ms: "
+      "the longest time between two changes of the step in any run, asked every 10 ms. compute_ms: emulated compute of "
+      "a "
+      "slot, two slots a step. Medians; loss with its least and most.";
+  result.rows.push_back(measure(0, options));
+  result.rows.push_back(measure(50, options));
+  return result;
+}
+
+}  // namespace ballast::bench

@@ -1,0 +1,66 @@
+#include "cli/changes.h"
+
+namespace ballast {
+
+namespace {
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+std::string steps_text(std::uint64_t count) { return number(count) + (count == 1 ? " step" : " steps"); }
+
+// The name of who is waited for stays, the time grows: "shard 1 (lane 0), not heard of for 1200 ms, ...".
+std::string who(const std::string& waits_for) { return waits_for.substr(0, waits_for.find(',')); }
+
+void add_rollback(std::vector<std::string>& lines, const Status& before, const Status& now) {
+  if (before.timeline == 0 || now.timeline <= before.timeline) {
+    return;
+  }
+  std::string line =
+      "the job goes on from the snapshot of step " + number(now.base.step) + " (timeline " + number(now.timeline) + ")";
+  if (now.rolled_back_steps > before.rolled_back_steps) {
+    line += ": " + steps_text(now.rolled_back_steps - before.rolled_back_steps) + " are trained again";
+  }
+  lines.push_back(line);
+}
+
+void add_counts(std::vector<std::string>& lines, const Status& before, const Status& now) {
+  if (now.skipped_steps > before.skipped_steps) {
+    lines.push_back(steps_text(now.skipped_steps - before.skipped_steps) + " skipped: the gradient was not finite; " +
+                    number(now.skipped_steps) + " so far");
+  }
+  if (now.snapshots_missed > before.snapshots_missed) {
+    const auto missed = now.snapshots_missed - before.snapshots_missed;
+    lines.push_back(number(missed) + (missed == 1 ? " snapshot" : " snapshots") +
+                    " missed; the newest complete one is of step " + number(now.snapshot));
+  }
+}
+
+void add_trouble(std::vector<std::string>& lines, const Status& before, const Status& now) {
+  if (now.trouble != before.trouble) {
+    lines.push_back(now.trouble.empty() ? "over: " + before.trouble : "trouble: " + now.trouble);
+  }
+  if (!now.waits_for.empty() && who(now.waits_for) != who(before.waits_for)) {
+    lines.push_back("waiting for " + now.waits_for);
+  }
+}
+
+void add_pause(std::vector<std::string>& lines, const Status& before, const Status& now) {
+  if (now.phase == "paused" && before.phase != "paused") {
+    lines.push_back("paused at step " + number(now.step) + "; `ballast resume` lets it go on");
+  }
+  if (before.phase == "paused" && now.phase != "paused" && now.phase != "stopped") {
+    lines.emplace_back("no longer paused");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> changes_between(const Status& before, const Status& now) {
+  std::vector<std::string> lines;
+  add_rollback(lines, before, now);
+  add_counts(lines, before, now);
+  add_trouble(lines, before, now);
+  add_pause(lines, before, now);
+  return lines;
+}
+
+}  // namespace ballast

@@ -1,0 +1,35 @@
+#include "cli/lead_address.h"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace ballast {
+
+namespace {
+
+std::string written_in(const std::filesystem::path& folder) {
+  std::ifstream in(folder / "lead.address");
+  std::string address;
+  if (!std::getline(in, address) || address.empty()) {
+    throw std::runtime_error(folder.string() +
+                             " names no lead (no file lead.address): it is not the folder of a run, " +
+                             "or the run has only just begun");
+  }
+  return address;
+}
+
+}  // namespace
+
+std::string lead_address(const std::string& where) {
+  if (std::filesystem::is_directory(where)) {
+    return written_in(where);
+  }
+  if (where.find("://") == std::string::npos) {
+    throw std::runtime_error("'" + where +
+                             "' is neither the folder of a run nor an address (tcp://HOST:PORT or ipc://PATH)");
+  }
+  return where;
+}
+
+}  // namespace ballast

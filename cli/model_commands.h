@@ -1,0 +1,30 @@
+// The subcommands that work on trained models and on jobs yet to run: export, evaluate, predict, inspect, plan.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+
+#include "cli/evaluate.h"
+#include "cli/export.h"
+#include "cli/inspect.h"
+#include "cli/plan.h"
+#include "cli/predict.h"
+
+namespace ballast {
+
+class ModelCommands {
+ public:
+  // Must stay where it is until the command line has been parsed.
+  void define(CLI::App& app);
+  // The exit code if one of these subcommands was given; nothing otherwise.
+  [[nodiscard]] std::optional<int> dispatch(const CLI::App& app) const;
+
+ private:
+  ExportOptions export_;
+  EvaluateOptions evaluate_;
+  PredictOptions predict_;
+  InspectOptions inspect_;
+  PlanOptions plan_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,187 @@
+#include "cli/needs.h"
+
+#include <algorithm>
+
+#include "common/job/optimizer_settings.h"
+#include "common/protocol/lane.h"
+#include "common/protocol/lead_work.h"
+#include "common/protocol/round.h"
+#include "common/protocol/tree.h"
+#include "common/store/rocksdb_limits.h"
+#include "worker/gradient_sums.h"
+
+namespace ballast {
+
+namespace {
+
+// Snapshots on their way at once: a periodic one, and one that the job's end, a pause or the best weights ask for.
+constexpr std::uint64_t kSnapshotsWritten = 2;
+
+// The bytes of a shard's chunks.
+struct ShardBytes {
+  std::size_t chunks = 0;
+  std::uint64_t weights = 0;   // one version, the statistics chunk included
+  std::uint64_t state = 0;     // of the optimizer
+  std::uint64_t snapshot = 0;  // weights of the model, and state
+};
+
+std::vector<ShardBytes> bytes_of_shards(const Job& job) {
+  const auto owners = place(job.arena, job.spec.cluster.shards, job.spec.cluster.lanes);
+  std::vector<ShardBytes> shards(job.spec.cluster.shards);
+  for (const auto& chunk : job.arena.chunks) {
+    auto& shard = shards[owners[chunk.id].shard];
+    ++shard.chunks;
+    shard.weights += chunk.bytes();
+    if (chunk.group == Group::decay || chunk.group == Group::no_decay) {
+      const auto state = state_tensors(optimizer_settings(job.spec.training, chunk.group)).size() * chunk.bytes();
+      shard.state += state;
+      shard.snapshot += state;
+    }
+    shard.snapshot += chunk.group == Group::statistics ? 0 : chunk.bytes();
+  }
+  return shards;
+}
+
+std::uint64_t arena_bytes(const Job& job) { return job.arena.elements * sizeof(float); }
+
+// The slots of each worker as the lead divides them while all live.
+std::vector<SlotRange> division(const Job& job) {
+  std::vector<SessionId> sessions;
+  for (SessionId session = 1; session <= job.spec.cluster.workers; ++session) {
+    sessions.push_back(session);
+  }
+  LeadWork work(job.spec.training.slots);
+  work.divide(sessions, 0);
+  std::vector<SlotRange> ranges;
+  for (const auto session : sessions) {
+    ranges.push_back(work.standing(session, 1).slots);
+  }
+  return ranges;
+}
+
+std::vector<Need> shard_memory(const Job& job, const ShardBytes& bytes, std::uint32_t nodes) {
+  const auto& cluster = job.spec.cluster;
+  const LaneConfig lane;
+  const std::uint64_t held = Round::most_payloads(job.spec.training.slots);
+  const std::uint64_t streams = std::uint64_t{cluster.workers} * cluster.lanes;
+  // A worker's unreceipted bytes are of one step, or of two while it goes from one to the next.
+  const auto unreceipted = std::min(streams * lane.credit_bytes, 2 * held * bytes.weights * cluster.workers);
+  // A version that is still read is kept beside the two newest; the readers of one share it.
+  const auto unread = streams * lane.reply_window_bytes;
+  const std::uint64_t database = kMemtables * kMemtableBytes + kCacheBytes;
+  const auto pinned = bytes.weights + bytes.state;
+  return {{"the process itself", kServerBytes, kServerBytes},
+          {"weights, two versions", 2 * bytes.weights, 2 * bytes.weights},
+          {"optimizer state", bytes.state, bytes.state},
+          {"contributions held", std::min<std::uint64_t>(nodes, held) * bytes.weights, held * bytes.weights},
+          {"contributions on their way", 0, unreceipted},
+          {"versions that slow readers keep", 0, unread},
+          {"a snapshot being written", pinned, kSnapshotsWritten * pinned},
+          {"the database", std::min(database, bytes.snapshot + kCacheBytes), database}};
+}
+
+// Snapshots that are kept at the same time as the one being written: of the job's keep, and the best.
+std::uint64_t snapshots_kept(const JobSpec& spec) {
+  const bool periodic = spec.durability.mode == "snapshot";
+  return (periodic ? std::max<std::uint64_t>(spec.durability.keep, 1) : 0) + (spec.training.keep_best ? 1 : 0);
+}
+
+std::vector<Need> shard_disk(const JobSpec& spec, const ShardBytes& bytes) {
+  const auto kept = snapshots_kept(spec);
+  return {{"snapshots kept", kept * bytes.snapshot, kept * bytes.snapshot},
+          {"a snapshot being written", bytes.snapshot, kSnapshotsWritten * bytes.snapshot},
+          {"deleted, space not yet returned", 0, bytes.snapshot},
+          {"the database's log", std::min(kLogBytes, bytes.snapshot), kLogBytes + kMemtables * kMemtableBytes}};
+}
+
+std::uint64_t data_bytes(const Job& job) {
+  const auto& sizes = job.sizes;
+  return (std::uint64_t{sizes.train} + sizes.validation + sizes.test) * job.shape.features();  // 8-bit pixels
+}
+
+std::vector<Need> worker_memory(const Job& job) {
+  const auto& training = job.spec.training;
+  const auto arena = arena_bytes(job);
+  const auto arenas = gradient_arenas(training.slots) * arena;
+  // The hints of two steps are read ahead.
+  const auto ahead = 2 * std::uint64_t{training.batch} * (job.shape.features() * sizeof(float) + sizeof(std::int32_t));
+  const LaneConfig lane;
+  const auto lanes = std::uint64_t{job.spec.cluster.shards} * job.spec.cluster.lanes;
+  return {{"the process itself", kWorkerBytes, kWorkerBytes},
+          {"weights", arena, arena},
+          {"gradients", arenas, arenas},
+          {"weights that arrive", arena, arena + std::min(arena, lanes * lane.reply_window_bytes)},
+          {"the data set", data_bytes(job), data_bytes(job)},
+          {"examples read ahead", ahead, ahead}};
+}
+
+WorkerNeeds worker_needs(const Job& job, SlotRange slots) {
+  WorkerNeeds worker;
+  worker.slots = slots;
+  if (!slots.empty()) {
+    worker.nodes = static_cast<std::uint32_t>(tree::cover(slots, job.spec.training.slots).size());
+    worker.out_per_step = worker.nodes * arena_bytes(job);
+    worker.in_per_step = arena_bytes(job);
+  }
+  worker.memory = worker_memory(job);
+  return worker;
+}
+
+void add(Need& sum, const Need& need) {
+  sum.usual += need.usual;
+  sum.most += need.most;
+}
+
+}  // namespace
+
+JobNeeds needs_of(const Job& job) {
+  JobNeeds needs;
+  std::uint32_t nodes = 0;
+  std::uint64_t readers = 0;
+  for (const auto range : division(job)) {
+    needs.workers.push_back(worker_needs(job, range));
+    nodes += needs.workers.back().nodes;
+    readers += range.empty() ? 0 : 1;
+  }
+  for (const auto& bytes : bytes_of_shards(job)) {
+    ShardNeeds shard;
+    shard.chunks = bytes.chunks;
+    shard.memory = shard_memory(job, bytes, nodes);
+    shard.disk = shard_disk(job.spec, bytes);
+    shard.in_per_step = nodes * bytes.weights;
+    shard.out_per_step = readers * bytes.weights;
+    needs.shards.push_back(std::move(shard));
+    needs.snapshot += bytes.snapshot;
+  }
+  needs.copies = job.spec.durability.copy_to.empty() ? 0 : (job.spec.durability.keep + 1) * needs.snapshot;
+  return needs;
+}
+
+Need total(const std::vector<Need>& needs) {
+  Need sum{"in all"};
+  for (const auto& need : needs) {
+    add(sum, need);
+  }
+  return sum;
+}
+
+Need total_memory(const JobNeeds& needs) {
+  Need sum{"in all"};
+  for (const auto& shard : needs.shards) {
+    add(sum, total(shard.memory));
+  }
+  for (const auto& worker : needs.workers) {
+    add(sum, total(worker.memory));
+  }
+  return sum;
+}
+
+Need total_disk(const JobNeeds& needs) {
+  Need sum{"in all"};
+  for (const auto& shard : needs.shards) {
+    add(sum, total(shard.disk));
+  }
+  return sum;
+}
+
+}  // namespace ballast

@@ -1,0 +1,188 @@
+#include "cli/plan.h"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/amounts.h"
+#include "cli/check.h"
+#include "common/job/load.h"
+
+namespace ballast {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostRows = 8;  // of shards and of workers; those after them are alike
+
+// ---- for people
+
+void print_needs(const std::string& title, const std::vector<Need>& needs) {
+  std::printf("%-38s %12s %12s\n", title.c_str(), "usual", "at most");
+  for (const auto& need : needs) {
+    std::printf("  %-36s %12s %12s\n", need.what.c_str(), bytes_text(need.usual).c_str(),
+                bytes_text(need.most).c_str());
+  }
+  const auto sum = total(needs);
+  std::printf("  %-36s %12s %12s\n", sum.what.c_str(), bytes_text(sum.usual).c_str(), bytes_text(sum.most).c_str());
+}
+
+void print_wire(const JobNeeds& needs) {
+  std::printf("on the wire, a step%33s %12s\n", "gradients", "weights");
+  for (std::size_t i = 0; i < std::min(needs.shards.size(), kMostRows); ++i) {
+    const auto& shard = needs.shards[i];
+    const auto title = "shard " + std::to_string(i) + " (" + std::to_string(shard.chunks) + " chunks)";
+    std::printf("  %-36s %12s %12s\n", title.c_str(), bytes_text(shard.in_per_step).c_str(),
+                bytes_text(shard.out_per_step).c_str());
+  }
+  for (std::size_t i = 0; i < std::min(needs.workers.size(), kMostRows); ++i) {
+    const auto& worker = needs.workers[i];
+    const auto title = "worker " + std::to_string(i) + " (" + std::to_string(worker.slots.size()) + " slots as " +
+                       std::to_string(worker.nodes) + (worker.nodes == 1 ? " sum)" : " sums)");
+    std::printf("  %-36s %12s %12s\n", title.c_str(), bytes_text(worker.out_per_step).c_str(),
+                bytes_text(worker.in_per_step).c_str());
+  }
+}
+
+void print(const Job& job, const JobNeeds& needs) {
+  std::printf("job %s: %u shards, %u workers, %llu steps\n", job.spec.job.c_str(), job.spec.cluster.shards,
+              job.spec.cluster.workers, number(job.steps.steps));
+  for (std::size_t i = 0; i < std::min(needs.shards.size(), kMostRows); ++i) {
+    print_needs("memory of shard " + std::to_string(i), needs.shards[i].memory);
+    print_needs("disk of shard " + std::to_string(i), needs.shards[i].disk);
+  }
+  print_needs("memory of each worker, activations aside", needs.workers.front().memory);
+  print_wire(needs);
+  std::printf("one snapshot %s", bytes_text(needs.snapshot).c_str());
+  if (needs.copies > 0) {
+    std::printf("; copies of snapshots take %s in %s", bytes_text(needs.copies).c_str(),
+                job.spec.durability.copy_to.c_str());
+  }
+  const auto memory = total_memory(needs);
+  const auto disk = total_disk(needs);
+  std::printf("\nall processes together: memory %s, at most %s; disk %s, at most %s\n",
+              bytes_text(memory.usual).c_str(), bytes_text(memory.most).c_str(), bytes_text(disk.usual).c_str(),
+              bytes_text(disk.most).c_str());
+}
+
+// ---- for programs
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const std::vector<Need>& needs) {
+  Json list = Json::array();
+  for (const auto& need : needs) {
+    list.push_back({{"what", need.what}, {"usual", need.usual}, {"most", need.most}});
+  }
+  const auto sum = total(needs);
+  return {{"usual", sum.usual}, {"most", sum.most}, {"parts", list}};
+}
+
+Json json_of(const Need& need) { return {{"usual", need.usual}, {"most", need.most}}; }
+
+void print_json(const Job& job, const JobNeeds& needs) {
+  Json json;
+  json["job"] = job.spec.job;
+  json["steps"] = job.steps.steps;
+  json["shards"] = Json::array();
+  for (const auto& shard : needs.shards) {
+    json["shards"].push_back({{"chunks", shard.chunks},
+                              {"memory", json_of(shard.memory)},
+                              {"disk", json_of(shard.disk)},
+                              {"in_per_step", shard.in_per_step},
+                              {"out_per_step", shard.out_per_step}});
+  }
+  json["workers"] = Json::array();
+  for (const auto& worker : needs.workers) {
+    json["workers"].push_back({{"slots", worker.slots.size()},
+                               {"nodes", worker.nodes},
+                               {"memory", json_of(worker.memory)},
+                               {"out_per_step", worker.out_per_step},
+                               {"in_per_step", worker.in_per_step}});
+  }
+  json["snapshot"] = needs.snapshot;
+  json["copies"] = needs.copies;
+  json["memory"] = json_of(total_memory(needs));
+  json["disk"] = json_of(total_disk(needs));
+  std::puts(json.dump(2).c_str());
+}
+
+// ---- this machine
+
+std::uint64_t available_memory() {
+  std::ifstream facts("/proc/meminfo");
+  for (std::string word; facts >> word;) {
+    std::uint64_t kilobytes = 0;
+    if (word == "MemAvailable:" && facts >> kilobytes) {
+      return kilobytes * 1024;
+    }
+  }
+  return 0;
+}
+
+void judge_one(const std::string& what, const Need& need, std::uint64_t room, Verdict& verdict) {
+  if (room == 0) {
+    verdict.warnings.push_back("how much " + what + " is free, the system does not tell");
+  } else if (need.usual > room) {
+    verdict.lacking.push_back("the job needs " + bytes_text(need.usual) + " of " + what + ", " + bytes_text(room) +
+                              " are free");
+  } else if (need.most > room) {
+    verdict.warnings.push_back("slow readers or many lost workers could take " + bytes_text(need.most) + " of " + what +
+                               ", " + bytes_text(room) + " are free");
+  }
+}
+
+}  // namespace
+
+Room room_here(const std::string& folder) {
+  Room room;
+  room.memory = available_memory();
+  auto place = fs::absolute(folder);
+  std::error_code error;
+  while (!fs::exists(place, error) && place.has_relative_path()) {
+    place = place.parent_path();
+  }
+  struct statvfs facts {};
+  if (::statvfs(place.c_str(), &facts) == 0) {
+    room.disk = std::uint64_t{facts.f_bavail} * facts.f_frsize;
+  }
+  return room;
+}
+
+Verdict judge(const JobNeeds& needs, const Room& room) {
+  Verdict verdict;
+  judge_one("memory", total_memory(needs), room.memory, verdict);
+  judge_one("disk", total_disk(needs), room.disk, verdict);
+  return verdict;
+}
+
+int plan(const PlanOptions& options) {
+  try {
+    const auto job = make_job(load_job(options.job, options.overrides));
+    const auto needs = needs_of(job);
+    options.json ? print_json(job, needs) : print(job, needs);
+    if (!options.here) {
+      return 0;
+    }
+    if (!fs::exists(fs::absolute(options.folder).lexically_normal().parent_path())) {
+      throw std::runtime_error("--run-dir " + options.folder + ": neither it nor the folder above it exists");
+    }
+    const auto verdict = judge(needs, room_here(options.folder));
+    for (const auto& sentences : {verdict.warnings, verdict.lacking}) {
+      for (const auto& sentence : sentences) {
+        std::fprintf(stderr, "ballast: %s\n", sentence.c_str());
+      }
+    }
+    return verdict.lacking.empty() ? 0 : 1;
+  } catch (const ConfigError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kExitBadJob;
+  }
+}
+
+}  // namespace ballast

@@ -1,0 +1,116 @@
+#include "cli/resume.h"
+
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "common/job/load.h"
+#include "common/store/shard_store.h"
+
+namespace ballast {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+template <typename T>
+T checked(StoreResult<T> result) {
+  if (!result.ok()) {
+    throw std::runtime_error(result.status().text());
+  }
+  return std::move(result.value());
+}
+
+bool holds_something(const fs::path& database) { return fs::is_directory(database) && !fs::is_empty(database); }
+
+void refuse_other_job(const std::string& what, const std::string& theirs, const std::string& ours,
+                      const std::string& remedy) {
+  throw std::runtime_error(what + ": a run that is resumed keeps what decides its bits, but " +
+                           differing_keys(theirs, ours) + "; " + remedy);
+}
+
+void check_shards(const Job& job, const Job& before, const RunFolder& folder) {
+  if (job.spec.cluster.shards != before.spec.cluster.shards) {
+    throw std::runtime_error("the run in " + folder.path().string() + " has its weights in " +
+                             std::to_string(before.spec.cluster.shards) + " shards and cannot be resumed with " +
+                             std::to_string(job.spec.cluster.shards) + "; workers and lanes may change");
+  }
+}
+
+void check_identity(const ShardStore& store, const Job& job) {
+  const auto identity = checked(store.identity());
+  if (identity && identity->spec_digest != job.spec_digest) {
+    throw std::runtime_error("the database " + store.path() + " is of another job than the folder's job.yaml: " +
+                             differing_keys(identity->effective_job, job.yaml) +
+                             " (database against job.yaml); put the run's own job.yaml back");
+  }
+}
+
+// The ledger lists snapshots: each of them needs every shard.
+void check_databases(const RunFolder& folder, const Job& job, const Ledger& ledger) {
+  if (ledger.timeline == 0) {
+    return;
+  }
+  for (std::uint32_t shard = 0; shard < job.spec.cluster.shards; ++shard) {
+    const auto database = shard_database(folder.path(), shard);
+    if (!holds_something(database)) {
+      throw std::runtime_error("the database " + database.string() + " is gone, and with it shard " +
+                               std::to_string(shard) +
+                               "'s part of every snapshot; put it back, or build the folder anew from a copy with "
+                               "`ballast restore`");
+    }
+  }
+}
+
+}  // namespace
+
+Job job_to_resume(const RunFolder& folder, const std::vector<std::string>& overrides, const std::string& job_file) {
+  const auto file = folder.job_file().string();
+  const auto before = make_job(load_job(file));
+  if (!job_file.empty()) {
+    const auto named = make_job(load_job(job_file));
+    if (named.spec_digest != before.spec_digest) {
+      refuse_other_job(job_file + " is not the job of " + folder.path().string(), before.yaml, named.yaml,
+                       "leave the job file out to resume what is there, or start it in another folder");
+    }
+  }
+  auto job = make_job(load_job(file, overrides));
+  if (job.spec_digest != before.spec_digest) {
+    refuse_other_job("the job of " + folder.path().string() + " cannot be changed", before.yaml, job.yaml,
+                     "leave that out, or start a run of its own");
+  }
+  check_shards(job, before, folder);
+  return job;
+}
+
+Ledger ledger_to_resume(const RunFolder& folder, const Job& job) {
+  const auto database = shard_database(folder.path(), 0);
+  if (!holds_something(database)) {
+    throw std::runtime_error("there is nothing to resume in " + folder.path().string() + ": it has no database " +
+                             database.string() + "; start the job with `ballast run JOB --run-dir " +
+                             folder.path().string() + "`");
+  }
+  const ShardStore store(checked(open_rocksdb(database, OpenMode::read_only)));
+  check_identity(store, job);
+  auto ledger = checked(store.read_ledger()).ledger;
+  if (ledger.finished) {
+    const auto shown = folder.shown();
+    throw std::runtime_error("the job in " + folder.path().string() + " has finished, at step " +
+                             std::to_string(ledger.finished->step) +
+                             ": there is nothing to resume; its weights are in " + "its databases (`ballast digest " +
+                             shown + "`, `ballast export " + shown + " -o FILE.safetensors`)");
+  }
+  check_databases(folder, job, ledger);
+  return ledger;
+}
+
+std::string resume_text(const Job& job, const Ledger& ledger) {
+  if (ledger.complete.empty()) {
+    return "job " + job.spec.job + " had not begun: it starts";
+  }
+  const auto step = ledger.complete.back().step;
+  return "job " + job.spec.job + " goes on from the snapshot of step " + std::to_string(step) + " of " +
+         std::to_string(job.steps.steps) + ", epoch " + std::to_string(step / job.steps.steps_per_epoch);
+}
+
+}  // namespace ballast

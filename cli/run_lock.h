@@ -1,0 +1,26 @@
+// Whose a run's folder is, while processes of a run live.
+#pragma once
+
+#include <filesystem>
+
+namespace ballast {
+
+// An exclusive lock (flock) on a file in the folder. The run's processes inherit it, so that a folder is free only when
+// the last of them is gone, however the command itself ended.
+class RunLock {
+ public:
+  // Waits a few seconds for processes that are just being killed. Throws std::runtime_error naming the folder, the
+  // holder's process id and what to do, if somebody else has it.
+  explicit RunLock(const std::filesystem::path& folder);
+  ~RunLock();
+  RunLock(RunLock&& other) noexcept;
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+  [[nodiscard]] int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+}  // namespace ballast
