@@ -64,20 +64,49 @@ def set_options(overrides):
 
 
 class Run:
-    """One `ballast run` in a folder of its own."""
+    """One `ballast run` in a folder of its own; `job` None: it goes on with what an earlier one left there."""
 
-    def __init__(self, case, job, name="run", options=(), overrides=None):
+    def __init__(self, case, job, name="run", options=(), overrides=None, environment=None):
         self.case = case
         self.folder = case.folder / name
+        begin = ["--resume", self.folder] if job is None else [job, "--run-dir", self.folder]
         self.summary_file = case.folder / f"{name}.summary.json"
         self.out = case.folder / f"{name}.out"
         self.err = case.folder / f"{name}.err"
         self.seen_pids = set()
-        command = [BALLAST, "run", job, "--run-dir", self.folder, "--summary", self.summary_file, *options,
-                   *set_options(overrides or {})]
+        command = [BALLAST, "run", *begin, "--summary", self.summary_file, *options, *set_options(overrides or {})]
+        self.summary_file.unlink(missing_ok=True)
+        if not case.is_running(self.folder):
+            (self.folder / "lead.address").unlink(missing_ok=True)  # of an earlier run: nobody would answer there
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
             self.process = subprocess.Popen([os.fspath(word) for word in command], cwd=case.folder, stdout=out,
-                                            stderr=err, stdin=subprocess.DEVNULL, preexec_fn=_end_with_parent)
+                                            stderr=err, stdin=subprocess.DEVNULL, preexec_fn=_end_with_parent,
+                                            env={**os.environ, **(environment or {})})
+
+    # ---- what is done to it
+
+    def kill(self, role, index):
+        """SIGKILL to a process of the run; returns its pid, or None if it is not running."""
+        pid = self.entry(role, index)["pid"]
+        if pid is None or not is_alive(pid):
+            return None
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def kill_all(self):
+        """SIGKILL to everything at once, the command first."""
+        self.processes()
+        self.process.kill()
+        for entry in self.processes():
+            if entry["pid"] and is_alive(entry["pid"]):
+                os.kill(entry["pid"], signal.SIGKILL)
+        self.wait()
+        self.expect_no_process()
+
+    def control(self, command):
+        """`ballast stop`, `pause` or `resume`, by the run's folder."""
+        return subprocess.run([BALLAST, command, self.folder], capture_output=True, text=True, timeout=PATIENCE,
+                              stdin=subprocess.DEVNULL, check=False)
 
     # ---- what is seen of it
 
@@ -123,19 +152,26 @@ class Run:
             return status and status["phase"] == "training" and status["step"] >= step
         self.wait_until(f"step {step}", reached)
 
+    def wait_for_snapshot(self, step):
+        """A complete snapshot of this step or a later one."""
+        self.wait_until(f"a snapshot of step {step}", lambda: (self.status() or {}).get("snapshot", 0) >= step)
+
+    def wait_for_phase(self, phase):
+        return self.wait_until(phase, lambda: (self.status() or {}).get("phase") == phase)
+
     # ---- how it ends
 
-    def wait(self):
+    def wait(self, patience=PATIENCE):
         """The exit code, once the run has ended."""
         try:
             self.processes()
-            return self.process.wait(timeout=PATIENCE)
+            return self.process.wait(timeout=patience)
         except subprocess.TimeoutExpired:
-            return self.fail(f"the run did not end in {PATIENCE} s")
+            return self.fail(f"the run did not end in {patience} s")
 
-    def finish(self):
+    def finish(self, patience=PATIENCE):
         """Waits for a good end and returns the summary."""
-        code = self.wait()
+        code = self.wait(patience)
         if code != 0:
             self.fail(f"the run ended with code {code}")
         self.expect_no_process()
@@ -212,6 +248,9 @@ class ClusterCase(unittest.TestCase):
         self._started.append(run)
         return run
 
+    def is_running(self, folder):
+        return any(run.folder == folder and run.process.poll() is None for run in self._started)
+
     def start_worker(self, run, name):
         """A worker of our own in a run's cluster; ended with the case."""
         log = open(run.folder / "logs" / f"{name}.log", "wb")  # pylint: disable=consider-using-with
@@ -223,10 +262,11 @@ class ClusterCase(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
-    def reference(self, job, overrides=None):
-        """What the sequential reference makes of the job."""
-        answer = subprocess.run([REFERENCE, job, *set_options(overrides or {})], capture_output=True, text=True,
-                                timeout=PATIENCE, check=False)
+    def reference(self, job, overrides=None, skip=(), patience=PATIENCE):
+        """What the sequential reference makes of the job, without the updates of the steps in `skip`."""
+        skipped = [word for step in skip for word in ("--skip", str(step))]
+        answer = subprocess.run([REFERENCE, job, *set_options(overrides or {}), *skipped], capture_output=True,
+                                text=True, timeout=patience, check=False)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         return json.loads(answer.stdout)
 

@@ -1,25 +1,37 @@
-"""Whatever ends a run from outside, no process is left behind."""
+"""Whatever ends a run from outside, no process is left behind, and what was trained is not lost."""
 
 import os
+import re
 import signal
 
 import harness
 import jobs
 
+STEPS = 60
+
 
 class Interrupt(harness.ClusterCase):
-    def started(self):
-        run = self.start(self.job(jobs.emulated(steps=5000)), options=["--workers", "2", "--shards", "2"])
+    def started(self, steps=5000):
+        run = self.start(self.job(jobs.emulated(steps=steps)), options=["--workers", "2", "--shards", "2"])
         run.wait_for_step(1)
         self.assertEqual(len([entry for entry in run.processes() if harness.is_alive(entry["pid"])]), 4)
         return run
 
     def check_signal(self, number, code):
-        run = self.started()
+        """The run stops with a snapshot, and goes on from there to the same bits."""
+        run = self.started(STEPS)
         run.process.send_signal(number)
         self.assertEqual(run.wait(), code, run.logs())
         run.expect_no_process()
         self.assertFalse(run.summary_file.exists())
+        self.assertIn("stopping the job with a snapshot", run.errors())
+        stop = re.search(r"stopped at step (\d+) of 60, with a snapshot of step (\d+); "
+                         r"go on with: ballast run --resume", run.out.read_text())
+        self.assertTrue(stop, run.logs())
+        self.assertEqual(stop[1], stop[2])
+        summary = self.start(None).finish()
+        self.assertEqual(summary["base_step"], int(stop[2]), summary)
+        self.expect_equal_bits(summary, self.reference(self.folder / "job.yaml", jobs.AT_ONCE))
 
     def test_ctrl_c(self):
         self.check_signal(signal.SIGINT, 130)
@@ -27,10 +39,10 @@ class Interrupt(harness.ClusterCase):
     def test_terminate(self):
         self.check_signal(signal.SIGTERM, 143)
 
-    def test_a_second_ctrl_c_kills_processes_that_do_not_stop(self):
+    def test_a_second_ctrl_c_kills_at_once(self):
         run = self.started()
-        stubborn = run.entry("worker", 0)["pid"]
-        os.kill(stubborn, signal.SIGSTOP)  # takes no SIGTERM any more
+        for worker in (0, 1):  # without them no step ends, and no snapshot can be taken
+            os.kill(run.entry("worker", worker)["pid"], signal.SIGSTOP)
         run.process.send_signal(signal.SIGINT)
         run.wait_until("the first one's notice", lambda: "once more to kill" in run.errors())
         run.process.send_signal(signal.SIGINT)

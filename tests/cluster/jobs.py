@@ -18,7 +18,10 @@ cluster: {{shards: 1, workers: 1}}
 """
 
 
-def emulated(steps, slots=8, compute_ms=10, job="emulated"):
+MOMENTUM = "optimizer: {name: sgd, learning_rate: 0.05, momentum: 0.9, weight_decay: 0.0005}"
+
+
+def emulated(steps, slots=8, compute_ms=10, job="emulated", training=MOMENTUM, every_steps=200):
     """Several chunks for each of up to three shards and a steady pace, whatever the machine: each slot takes
     compute_ms of waiting. Its gradients depend on step, slot, element and weight, so any wrong sum shows."""
     return f"""
@@ -38,10 +41,40 @@ training:
   batch: {8 * slots}
   max_steps: {steps}
   seed: 5
-  optimizer: {{name: sgd, learning_rate: 0.05, momentum: 0.9, weight_decay: 0.0005}}
+  {training}
 cluster: {{shards: 1, workers: 1}}
+durability: {{every_steps: {every_steps}}}
 """
 
+
+def even(steps, training, every_steps, slots=8, compute_ms=8, job="even"):
+    """Six large chunks and six small ones, so that each of up to three shards has four at least."""
+    layers = "".join(f"""
+    - {{name: layer{i}.weight, shape: [128, 512]}}
+    - {{name: layer{i}.bias, shape: [512]}}""" for i in range(6))
+    text = emulated(steps, slots, compute_ms, job, training, every_steps)
+    head, rest = text.split("  parameters:", 1)
+    return head + "  parameters:" + layers + "\ndata:" + rest.split("\ndata:", 1)[1]
+
+
+# Every optimizer, each schedule and each kind of clipping; lines of `training`.
+OPTIMIZERS = {
+    "sgd": "optimizer: {name: sgd, learning_rate: 0.05, weight_decay: 0.0005}\n"
+           "  schedule: {name: step, decay_steps: 7, decay_rate: 0.5}",
+    "momentum": MOMENTUM,
+    "nesterov": "optimizer: {name: sgd, learning_rate: 0.05, momentum: 0.9, nesterov: true, weight_decay: 0.0005}\n"
+                "  schedule: {name: exponential, decay_steps: 5, decay_rate: 0.9, warmup_steps: 3}",
+    "adam": "optimizer: {name: adam, learning_rate: 0.002, weight_decay: 0.0005}",
+    "adam-cosine-global-norm": "optimizer: {name: adam, learning_rate: 0.002}\n"
+                               "  schedule: {name: cosine, warmup_steps: 4, final_rate: 0.1}\n"
+                               "  clip: {global_norm: 0.4}",
+    "adamw": "optimizer: {name: adamw, learning_rate: 0.002, weight_decay: 0.01}\n"
+             "  schedule: {name: cosine, warmup_steps: 4}",
+    "adagrad": "optimizer: {name: adagrad, learning_rate: 0.01, initial_accumulator: 0.1, weight_decay: 0.0005}\n"
+               "  clip: {value: 0.01}",
+    "rmsprop": "optimizer: {name: rmsprop, learning_rate: 0.001, momentum: 0.5, weight_decay: 0.0005}\n"
+               "  clip: {tensor_norm: 0.1}",
+}
 
 # The reference need not wait: time is no part of the bits.
 AT_ONCE = {"model.compute_ms": 0}

@@ -18,11 +18,16 @@ class LateWorker(harness.ClusterCase):
         self.assertEqual(summary["lost_workers"], 0, summary)
 
     def test_that_cannot_work_ends_the_run_with_its_reason(self):
-        job = self.job(jobs.glyphs().replace("name: glyphs, ", "name: mnist, path: /nonexistent, "))
+        data = self.folder / "mnist"
+        data.mkdir()
+        for split in ("train", "t10k"):
+            for kind in ("images-idx3-ubyte", "labels-idx1-ubyte"):
+                (data / f"{split}-{kind}").write_bytes(b"no idx file")
+        job = self.job(jobs.glyphs().replace("name: glyphs, ", f"name: mnist, path: {data}, "))
         run = self.start(job, options=["--workers", "1"])
         self.assertEqual(run.wait(), 1, run.logs())
         self.assertIn("the 5th time in a row", run.errors())
-        self.assertIn("/nonexistent", run.errors())
+        self.assertIn(str(data), run.errors())
         self.assertIn(str(run.folder / "logs" / "worker-0.log"), run.errors())
         run.expect_no_process()
 

@@ -1,7 +1,4 @@
-"""A shard that dies ends the run, which says which one and where to look."""
-
-import os
-import signal
+"""A shard that dies is started again, the job goes back to its newest snapshot, and no bit differs."""
 
 import harness
 import jobs
@@ -9,25 +6,37 @@ import jobs
 
 class ShardDeath(harness.ClusterCase):
     def check_death_of(self, shard):
-        job = self.job(jobs.emulated(steps=5000))
+        job = self.job(jobs.emulated(steps=60, every_steps=8))
         run = self.start(job, options=["--workers", "2", "--shards", "2"])
-        run.wait_for_step(2)
-        victim = run.entry("server", shard)["pid"]
-        os.kill(victim, signal.SIGKILL)
-        self.assertEqual(run.wait(), 1, run.logs())
-        errors = run.errors()
-        self.assertIn(f"shard {shard} (pid {victim}) was killed by signal 9 (SIGKILL)", errors)
-        log = run.folder / "logs" / f"shard-{shard}.log"
-        self.assertIn(str(log), errors)
-        self.assertIn(log.read_text().splitlines()[-1], errors)
-        self.assertFalse(run.summary_file.exists())
-        run.expect_no_process()
+        run.wait_for_snapshot(8)
+        lead = run.lead()
+        victim = run.kill("server", shard)
+        run.wait_until("its second life", lambda: run.entry("server", shard)["pid"] not in (None, victim))
+        summary = run.finish()
+        self.expect_equal_bits(summary, self.reference(job, jobs.AT_ONCE))
+        self.assertEqual(run.lead(), lead, "workers would look for the lead where it is no more")
+        self.assertEqual(summary["restarted_shards"], 1, summary)
+        self.assertEqual(summary["rollbacks"], 1, summary)
+        self.assertGreaterEqual(summary["base_step"], 8, summary)
+        self.assertEqual(summary["worker_restarts"], 0, summary)
+        out = run.out.read_text()
+        self.assertIn(f"shard {shard} was killed by signal 9 (SIGKILL); starting it again", out)
+        self.assertIn(f"the job goes on from the snapshot of step {summary['base_step']} (timeline 2)", out)
 
     def test_of_the_lead(self):
         self.check_death_of(0)
 
     def test_of_another_shard(self):
         self.check_death_of(1)
+
+    def test_again_and_again_ends_the_run(self):
+        faults = [word for _ in range(5) for word in ("--server-fault", "1:before-serve")]
+        run = self.start(self.job(jobs.emulated(steps=5000)), options=["--shards", "2", *faults])
+        self.assertEqual(run.wait(), 1, run.logs())
+        self.assertIn("shard 1 was killed by signal 9 (SIGKILL), the 5th time in a row within 10 s of its start",
+                      run.errors())
+        self.assertIn(str(run.folder / "logs" / "shard-1.log"), run.errors())
+        run.expect_no_process()
 
 
 if __name__ == "__main__":

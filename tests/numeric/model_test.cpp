@@ -142,6 +142,38 @@ TEST_CASE("models: evaluation sees the loss that training sees") {
 }
 
 // More batch sizes than a model keeps prepared, twice over.
+TEST_CASE("models: probabilities are those that the loss is made of") {
+  for (const auto& spec : {small_mlp(), model_named("lenet5")}) {
+    CAPTURE(spec.name);
+    const Setup setup(spec, kImages);
+    const Examples examples = draw_examples(setup.shape, 13, 5);
+    const auto model = setup.make();
+    const auto evaluated = model->evaluate(examples.batch(), setup.weights);
+    std::vector<float> probabilities(13 * 10, kNan);
+    model->predict({13, examples.features, {}}, setup.weights, probabilities);
+    double loss = 0;
+    std::uint32_t correct = 0;
+    for (std::size_t i = 0; i < 13; ++i) {
+      const auto row = std::span(probabilities).subspan(i * 10, 10);
+      CHECK(std::accumulate(row.begin(), row.end(), 0.0) == doctest::Approx(1).epsilon(1e-6));
+      loss -= std::log(static_cast<double>(row[static_cast<std::size_t>(examples.labels[i])]));
+      correct += std::ranges::max_element(row) - row.begin() == examples.labels[i] ? 1 : 0;
+    }
+    CHECK(loss == doctest::Approx(evaluated.loss_sum).epsilon(1e-6));
+    CHECK(correct == evaluated.correct);
+    CHECK_THROWS_WITH_AS(model->predict({13, examples.features, {}}, setup.weights, std::span(probabilities).first(9)),
+                         doctest::Contains("130 are to be written"), std::invalid_argument);
+  }
+}
+
+TEST_CASE("models: the emulated model predicts nothing") {
+  const Setup setup(small_emulated("hashed"), kImages);
+  const Examples examples = draw_examples(setup.shape, 2, 5);
+  std::vector<float> probabilities(20);
+  CHECK_THROWS_WITH_AS(setup.make()->predict(examples.batch(), setup.weights, probabilities),
+                       doctest::Contains("no classes"), std::invalid_argument);
+}
+
 TEST_CASE("models: any number of batch sizes") {
   const Setup setup(small_mlp(), kImages);
   const auto model = setup.make();

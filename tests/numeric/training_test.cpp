@@ -1,7 +1,7 @@
 // Networks learn: each class is a drawn pattern, each example its class's pattern with as much noise.
 #include <doctest/doctest.h>
 
-#include "common/numeric/sgd.h"
+#include "common/numeric/optimizer.h"
 #include "tests/numeric/setup.h"
 
 namespace ballast {
@@ -27,7 +27,9 @@ void check_learns(const ModelSpec& spec) {
   for (std::uint64_t step = 0; step < 60; ++step) {
     const Examples batch = noisy_patterns(kImages, 32, 2000 + step);
     model->train({step, 0, 32, 1}, batch.batch(), setup.weights, gradients, [](std::size_t) {});
-    sgd_step(setup.weights, gradients, {}, setup.weights, {0.05F, 0, 0});
+    std::vector<float> next(setup.weights.size());
+    optimizer_step({}, {0.05F}, 1.0F, setup.weights, gradients, {}, next);
+    setup.weights.swap(next);
   }
   const BatchResult after = model->evaluate(test.batch(), setup.weights);
   CHECK(before.correct < 60);

@@ -1,9 +1,12 @@
-// ballast-reference JOB.yaml [--set key.path=value]...: trains the job in this one process and prints, as one JSON
-// object, the digests that a cluster's run must equal.
+// ballast-reference JOB.yaml [--set key.path=value]... [--skip STEP]...: trains the job in this one process, without
+// the updates of the skipped steps, and prints, as one JSON object, the digests that a cluster's run must equal.
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,7 +15,7 @@
 
 namespace {
 
-constexpr const char* kUsage = "usage: ballast-reference JOB.yaml [--set key.path=value]...\n";
+constexpr const char* kUsage = "usage: ballast-reference JOB.yaml [--set key.path=value]... [--skip STEP]...\n";
 
 void print(const ballast::reference::Result& result) {
   nlohmann::ordered_json json;
@@ -31,9 +34,12 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   std::string file;
   std::vector<std::string> overrides;
+  std::set<std::uint64_t> skipped;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--set" && i + 1 < arguments.size()) {
       overrides.push_back(arguments[++i]);
+    } else if (arguments[i] == "--skip" && i + 1 < arguments.size()) {
+      skipped.insert(std::strtoull(arguments[++i].c_str(), nullptr, 10));
     } else if (file.empty() && !arguments[i].starts_with("-")) {
       file = arguments[i];
     } else {
@@ -46,7 +52,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   try {
-    print(ballast::reference::train(ballast::make_job(ballast::load_job(file, overrides))));
+    print(ballast::reference::train(ballast::make_job(ballast::load_job(file, overrides)), skipped));
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "ballast-reference: %s\n", error.what());

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "common/numeric/initial.h"
 #include "common/numeric/sha256.h"
+#include "tests/reference/update.h"
 #include "worker/data/pipeline.h"
 #include "worker/models/model.h"
 
@@ -26,20 +28,27 @@ class Trainer {
         pipeline_(*dataset_, job.spec.training),
         model_(make_model(job.spec.model, job.shape, job.arena, job.spec.training.threads_per_slot)),
         weights_(job.arena.elements),
-        momentum_(job.arena.elements) {
+        update_(job) {
     for (std::size_t i = 0; i < job.arena.parameters.size(); ++i) {
       fill_initial(content(weights_, i), job.arena.parameters[i].initial, job.spec.training.seed,
                    static_cast<std::uint32_t>(i), 0);
     }
   }
 
-  Result run() {
+  Result run(const std::set<std::uint64_t>& skipped) {
+    std::uint64_t updates = 0;
     for (std::uint64_t step = 0; step < job_.steps.steps; ++step) {
       if (step % job_.steps.steps_per_epoch == 0) {
         loss_sum_ = 0;
         examples_ = 0;
       }
-      update(gradient_of(step, 0, job_.spec.training.slots));
+      auto gradient = gradient_of(step, 0, job_.spec.training.slots);
+      if (!skipped.contains(step)) {
+        update_.apply(step, updates++, gradient, weights_);
+      }
+      if ((step + 1) % job_.steps.steps_per_epoch == 0) {
+        epoch_loss_ = loss_sum_ / examples_;
+      }
     }
     return result();
   }
@@ -79,52 +88,27 @@ class Trainer {
     return gradient;
   }
 
-  // torch.optim.SGD, dampening 0, no Nesterov; weight decay for the group `decay` alone.
-  void update(Floats gradient) {
-    const auto& optimizer = job_.spec.training.optimizer;
-    const auto rate = static_cast<float>(optimizer.learning_rate);
-    const auto mu = static_cast<float>(optimizer.momentum);
-    for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
-      const auto group = job_.arena.parameters[p].group;
-      const auto decay = group == Group::decay ? static_cast<float>(optimizer.weight_decay) : 0.0F;
-      const auto w = content(weights_, p);
-      const auto m = content(momentum_, p);
-      const auto g = content(gradient, p);
-      for (std::size_t i = 0; i < w.size(); ++i) {
-        if (group == Group::state) {
-          w[i] = g[i];
-          continue;
-        }
-        float d = g[i];
-        if (decay != 0) {
-          d = d + decay * w[i];
-        }
-        if (mu != 0) {
-          m[i] = mu * m[i] + d;
-          d = m[i];
-        }
-        w[i] = w[i] - rate * d;
-      }
-    }
-  }
-
-  std::string digest(Floats& arena, bool descended_only) const {
-    Sha256 sum;
+  void add_to(Sha256& sum, Floats& arena, bool descended_only) const {
     for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
       if (!descended_only || job_.arena.parameters[p].group != Group::state) {
         sum.update(std::as_bytes(content(arena, p)));
       }
     }
-    return sum.hex();
   }
 
   Result result() {
     Result result;
-    result.weights_sha256 = digest(weights_, false);
-    if (job_.spec.training.optimizer.momentum != 0) {
-      result.optimizer_sha256 = digest(momentum_, true);
+    Sha256 weights;
+    add_to(weights, weights_, false);
+    result.weights_sha256 = weights.hex();
+    if (!update_.state().empty()) {
+      Sha256 optimizer;
+      for (auto& tensor : update_.state()) {
+        add_to(optimizer, tensor, true);
+      }
+      result.optimizer_sha256 = optimizer.hex();
     }
-    result.train_loss = loss_sum_ / examples_;
+    result.train_loss = epoch_loss_.value_or(loss_sum_ / examples_);
     const auto correct = count_correct();
     result.evaluated = job_.sizes.test > 0;
     result.test_accuracy = result.evaluated ? correct / job_.sizes.test : 0;
@@ -140,7 +124,7 @@ class Trainer {
       SlotExamples examples{Floats(count * features), std::vector<std::int32_t>(count)};
       for (std::uint32_t i = 0; i < count; ++i) {
         examples.labels[i] =
-            dataset_->read(Split::test, begin + i, std::span(examples.features).subspan(i * features, features));
+            dataset_->read(DataSplit::test, begin + i, std::span(examples.features).subspan(i * features, features));
       }
       correct += model_->evaluate(examples.batch(), weights_).correct;
     }
@@ -152,13 +136,14 @@ class Trainer {
   Pipeline pipeline_;
   std::unique_ptr<Model> model_;
   Floats weights_;
-  Floats momentum_;
+  Update update_;
   double loss_sum_ = 0;  // of the epoch
   double examples_ = 0;
+  std::optional<double> epoch_loss_;  // of the last whole epoch
 };
 
 }  // namespace
 
-Result train(const Job& job) { return Trainer(job).run(); }
+Result train(const Job& job, const std::set<std::uint64_t>& skipped) { return Trainer(job).run(skipped); }
 
 }  // namespace ballast::reference

@@ -2,6 +2,8 @@
 // must equal this to the last bit.
 #pragma once
 
+#include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,13 +13,13 @@ namespace ballast::reference {
 
 struct Result {
   std::string weights_sha256;
-  std::string optimizer_sha256;  // empty: the job has no momentum
-  double train_loss = 0;         // mean over the examples of the last epoch, whole or not
+  std::string optimizer_sha256;  // over all its state; empty: the optimizer keeps none
+  double train_loss = 0;         // mean over the examples of the last whole epoch, or of the steps so far in the first
   double test_accuracy = 0;
   bool evaluated = false;  // the data has a test split
 };
 
-// Trains the job from beginning to end.
-Result train(const Job& job);
+// Trains the job from beginning to end, but for the updates of the steps in `skipped`.
+Result train(const Job& job, const std::set<std::uint64_t>& skipped);
 
 }  // namespace ballast::reference

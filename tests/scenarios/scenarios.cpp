@@ -114,8 +114,79 @@ Scenario lost_worker() {
       [](simulation::Cluster& cluster) { cluster.at(24 * kMilli, [&cluster] { cluster.crash(kWorker2); }); }};
 }
 
+// With a snapshot at every second step.
+LifeSpec with_snapshots(Step steps) {
+  auto life = small(2, steps, 1);
+  life.snapshot_every = 2;
+  return life;
+}
+
+std::optional<Fate> in_time(ProcessId, ProcessId, const Message&) { return std::nullopt; }
+
+Scenario shard_death() {
+  return {
+      "shard-dies-and-comes-back",
+      "Shard 1 crashes when the snapshot of step 2 is complete, and comes back 10 ms later as another life. The lead\n"
+      "writes a new timeline into its ledger, with that snapshot as its base, and only then confirms it to both\n"
+      "shards. What the worker did on the older timeline after step 2 is lost with it, and done again.",
+      with_snapshots(4), in_time, [](simulation::Cluster& cluster) {
+        cluster.at(36 * kMilli, [&cluster] { cluster.crash_shard(1, 10 * kMilli); });
+      }};
+}
+
+Scenario shard_0_death() {
+  auto life = with_snapshots(4);
+  life.lead_in_shard_0 = true;
+  return {"shard-0-dies-with-the-lead",
+          "Shard 0 crashes with the lead that it hosts. The next lead knows what the ledger says and nothing else: it\n"
+          "has shard 1 and the worker say hello again, finds a life of shard 0 that the timeline does not list, and\n"
+          "begins the next one.",
+          life, in_time, [](simulation::Cluster& cluster) {
+            cluster.at(36 * kMilli, [&cluster] { cluster.crash_shard(0, 10 * kMilli); });
+          }};
+}
+
+Scenario skipped_step() {
+  auto life = small(2, 2, 1);
+  life.non_finite = NonFinitePolicy::skip;
+  life.non_finite_gradients = {{0, 0, 1}};
+  return {
+      "step-skipped-for-its-gradient",
+      "The gradient of slot 1 of step 0 is not finite. The lead writes \"skip step 0\" into its ledger before it says\n"
+      "so to the shards, which leave their weights as they are. Every step waits for its decision.",
+      life,
+      in_time,
+      {}};
+}
+
+Scenario clipped_step() {
+  auto life = small(2, 2, 1);
+  life.norms = {{0}, {}};
+  life.norm_count = 1;
+  return {
+      "step-clipped-by-norm",
+      "The job clips by norm: a step's factors are known when the lead has seen the measures of all its chunks, so\n"
+      "that covered chunks wait for a plan.",
+      life,
+      in_time,
+      {}};
+}
+
+Scenario paused() {
+  return {"paused-and-resumed",
+          "The user pauses the job, which holds at a version that nobody has passed and takes a snapshot of it; later\n"
+          "it goes on from there.",
+          small(2, 6, 1), in_time, [](simulation::Cluster& cluster) {
+            cluster.at(20 * kMilli, [&cluster] { cluster.command(Control::Command::pause); });
+            cluster.at(80 * kMilli, [&cluster] { cluster.command(Control::Command::resume); });
+          }};
+}
+
 }  // namespace
 
-std::vector<Scenario> all() { return {plain(), superseding(), late_joiner(), duplicate(), lost_worker()}; }
+std::vector<Scenario> all() {
+  return {plain(),       superseding(),   late_joiner(),  duplicate(),    lost_worker(),
+          shard_death(), shard_0_death(), skipped_step(), clipped_step(), paused()};
+}
 
 }  // namespace ballast::scenarios

@@ -34,6 +34,7 @@ Micros Process::next_tick() {
 
 void Process::end(const std::string& failure) {
   alive_ = false;
+  ended_ = true;
   failure_ = failure;
   if (cluster_.traces()) {
     cluster_.say(name_ + (failure.empty() ? " ends" : " ends: " + failure));
@@ -42,23 +43,26 @@ void Process::end(const std::string& failure) {
 
 // ---- a life
 
-Cluster::Cluster(const LifeSpec& life) : life_(life), random_(life.seed), judge_(life) {}
+Cluster::Cluster(const LifeSpec& life)
+    : life_(life),
+      random_(life.seed),
+      disks_(life.shards),
+      judge_(life, disks_),
+      disk_busy_until_(life.shards),
+      non_finite_(life.non_finite) {
+  for (ChunkId chunk = 0; chunk < life.statistics(); ++chunk) {
+    disks_[life.chunks[chunk].lane / life.lanes].write({0, 0}, chunk, initial(life, chunk));
+  }
+  for (auto& disk : disks_) {
+    disk.sync();
+  }
+}
 
 Cluster::~Cluster() = default;
 
 LifeFacts Cluster::run() {
-  auto lead = std::make_unique<LeadShell>(*this, kLead);
-  lead_ = lead.get();
-  processes_.push_back(std::move(lead));
-  for (std::uint32_t lane = 0; lane < life_.all_lanes(); ++lane) {
-    auto shell = std::make_unique<LaneShell>(*this, lane_id(lane), lane);
-    lanes_.push_back(shell.get());
-    processes_.push_back(std::move(shell));
-  }
-  for (auto& process : processes_) {
-    process->tick();
-    schedule_tick(process->id());
-  }
+  calm_since_ = life_.faults.until;
+  start_cluster();
   for (const auto& worker : life_.workers) {
     schedule(worker.joins_at, kNobody, [this, worker] { join(worker); });
   }
@@ -73,6 +77,85 @@ LifeFacts Cluster::run() {
   }
   conclude();
   return facts_;
+}
+
+void Cluster::start_cluster() {
+  run_begins_ = processes_.size();
+  lead_over_ = false;
+  said_to_some_ = false;
+  lanes_.assign(life_.all_lanes(), nullptr);
+  start_lead();
+  for (std::uint32_t shard = 0; shard < life_.shards; ++shard) {
+    start_shard(shard);
+  }
+}
+
+void Cluster::start_lead() {
+  const auto id = static_cast<ProcessId>(processes_.size());
+  auto lead = std::make_unique<LeadShell>(*this, id);
+  lead_ = lead.get();
+  processes_.push_back(std::move(lead));
+  judge_.lead_starts();
+  lead_->tick();
+  schedule_tick(id);
+  if (said_to_some_) {
+    for (const auto& worker : life_.workers) {
+      schedule(now_ + worker.joins_at, kNobody, [this, worker] { join(worker); });
+    }
+  }
+}
+
+void Cluster::start_shard(std::uint32_t shard) {
+  const auto incarnation = ++last_incarnation_;
+  disk_busy_until_[shard] = now_;
+  for (std::uint32_t i = 0; i < life_.lanes; ++i) {
+    const auto lane = shard * life_.lanes + i;
+    const auto id = static_cast<ProcessId>(processes_.size());
+    auto shell = std::make_unique<LaneShell>(*this, id, lane, incarnation);
+    lanes_[lane] = shell.get();
+    processes_.push_back(std::move(shell));
+    judge_.lane_starts(lanes_[lane]->life());
+    lanes_[lane]->tick();
+    schedule_tick(id);
+  }
+}
+
+bool Cluster::is_lead(ProcessId process) const {
+  return dynamic_cast<const LeadShell*>(processes_[process].get()) != nullptr;
+}
+
+ProcessId Cluster::lead_id() const { return lead_->id(); }
+
+const LaneLife* Cluster::lane_life(ProcessId process) const {
+  const auto* lane = dynamic_cast<const LaneShell*>(processes_[process].get());
+  return lane == nullptr ? nullptr : &lane->life();
+}
+
+ProcessId Cluster::lane_id(std::uint32_t lane, Incarnation incarnation) const {
+  for (ProcessId process = 0; process < processes_.size(); ++process) {
+    const auto* life = lane_life(process);
+    if (life != nullptr && life->lane == lane && life->incarnation == incarnation) {
+      return process;
+    }
+  }
+  return kNobody;
+}
+
+Micros Cluster::storage_delay(std::uint32_t shard, Micros span) {
+  auto& busy = disk_busy_until_[shard];
+  busy = std::max(busy, now_) + some(span);
+  return busy - now_;
+}
+
+bool Cluster::crashes_in_snapshot() { return faulty() && random_.chance(life_.faults.snapshot_crash); }
+
+bool Cluster::write_fails() {
+  if (!faulty() || !random_.chance(life_.faults.write_failure)) {
+    return false;
+  }
+  ++faults_seen_;
+  facts_.snapshot_failed = true;
+  return true;
 }
 
 void Cluster::dispatch(Event event) {
@@ -116,6 +199,9 @@ void Cluster::say(const std::string& line) const {
 // ---- the network
 
 void Cluster::send(const Process& from, ProcessId to, Message message, std::optional<Payload> payload) {
+  if (to == kNobody) {
+    return;
+  }
   const auto fate = this->fate(from.id(), to, message);
   if (traces()) {
     say_message(from, to, message, fate.copies);
@@ -246,7 +332,8 @@ void Cluster::schedule_cut() {
     const auto live = live_workers();
     if (!live.empty()) {
       const auto worker = live[random_.between(0, live.size() - 1)];
-      const auto peer = static_cast<ProcessId>(random_.between(kLead, life_.all_lanes()));
+      const auto chosen = random_.between(0, life_.all_lanes());
+      const auto peer = chosen == 0 ? lead_->id() : lanes_[chosen - 1]->id();
       cut_until_[{worker, peer}] = now_ + random_.between(5'000, life_.faults.cut);
       if (traces()) {
         say("the link between " + processes_[worker]->name() + " and " + processes_[peer]->name() + " is cut");
@@ -265,7 +352,8 @@ void Cluster::schedule_stranger() {
       }
     } else if (lanes_[lane]->alive()) {
       const bool says_hello = random_.chance(0.8);
-      lanes_[lane]->receive_strange(session, says_hello, strange_to_lane(random_, life_, lane));
+      lanes_[lane]->receive_strange(session, says_hello,
+                                    strange_to_lane(random_, life_, lane, lanes_[lane]->life().timeline));
     }
   });
 }
@@ -306,6 +394,204 @@ void Cluster::schedule_faults() {
   if (faults.death) {
     schedule_death(random_.between(5'000, faults.until));
   }
+  for (std::uint32_t i = 0; i < faults.shard_crashes; ++i) {
+    schedule_shard_crash();
+  }
+  for (std::uint32_t i = 0; i < faults.lead_crashes; ++i) {
+    schedule_lead_crash();
+  }
+  for (std::uint32_t i = 0; i < faults.stops; ++i) {
+    schedule_stop();
+  }
+  for (std::uint32_t i = 0; i < faults.user_pauses; ++i) {
+    schedule_user_pause();
+  }
+}
+
+// ---- crashes and further lives
+
+Micros Cluster::time_away() { return random_.between(1'000, life_.faults.away); }
+
+void Cluster::schedule_shard_crash() {
+  // Most lives are over long before the faults end.
+  const auto latest = random_.chance(0.7) ? std::min<Micros>(120'000, life_.faults.until) : life_.faults.until;
+  schedule(random_.between(2'000, latest), kNobody, [this] {
+    const auto shard = static_cast<std::uint32_t>(random_.between(0, life_.shards - 1));
+    auto& lane = *lanes_[shard * life_.lanes + random_.between(0, life_.lanes - 1)];
+    const auto actions = static_cast<std::uint32_t>(random_.between(1, 12));
+    if (!lead_over_ && lane.alive()) {
+      lane.light_fuse(actions);
+    }
+  });
+}
+
+void Cluster::schedule_lead_crash() {
+  const auto latest = random_.chance(0.7) ? std::min<Micros>(120'000, life_.faults.until) : life_.faults.until;
+  schedule(random_.between(2'000, latest), kNobody, [this] {
+    const auto actions = static_cast<std::uint32_t>(random_.between(1, 12));
+    if (!lead_over_ && lead_->alive()) {
+      lead_->light_fuse(actions);
+    }
+  });
+}
+
+void Cluster::crash_lane(std::uint32_t lane) {
+  if (is_stillborn()) {
+    return;
+  }
+  const auto shard = lane / life_.lanes;
+  const bool takes_another = random_.chance(life_.faults.double_crash);
+  const auto away = time_away();
+  crash_shard(shard, away);
+  if (takes_another) {
+    const auto other = (shard + 1) % life_.shards;
+    if (lanes_[other * life_.lanes]->alive()) {
+      facts_.double_crash = true;
+      crash_shard(other, time_away());
+    }
+  }
+}
+
+// Stopped before its first timeline: who has left does not come back, and nobody's patience has begun yet.
+bool Cluster::is_stillborn() const {
+  return ledger_.ledger.timeline == 0 && lead_->core().phase() >= Lead::Phase::finished;
+}
+
+void Cluster::crash_lead() {
+  if (is_stillborn()) {
+    return;
+  }
+  if (life_.lead_in_shard_0) {
+    if (lanes_[0]->alive()) {
+      crash_shard(0, time_away());
+    }
+    return;
+  }
+  ++faults_seen_;
+  facts_.lead_crash = true;
+  calm_since_ = std::max(calm_since_, now_);
+  kill_lead();
+  if (traces()) {
+    say("lead crashes");
+  }
+  schedule(now_ + time_away(), kNobody, [this] {
+    if (!lead_over_ && !lead_->alive()) {
+      say("lead starts again");
+      start_lead();
+      calm_since_ = std::max(calm_since_, now_);
+    }
+  });
+}
+
+void Cluster::take_down(std::uint32_t shard) {
+  for (std::uint32_t lane = 0; lane < life_.lanes; ++lane) {
+    lanes_[shard * life_.lanes + lane]->die();
+  }
+  if (shard == 0 && life_.lead_in_shard_0) {
+    kill_lead();
+  }
+}
+
+void Cluster::kill_lead() {
+  // A stop is not durable, nor is a failure: some may have left for it, and the next lead does not know why.
+  const auto phase = lead_->core().phase();
+  said_to_some_ = said_to_some_ || (lead_->alive() && (phase == Lead::Phase::stopped || phase == Lead::Phase::failed));
+  lead_->die();
+}
+
+void Cluster::crash_shard(std::uint32_t shard, Micros away) {
+  ++faults_seen_;
+  facts_.shard_crash = true;
+  facts_.with_lead = facts_.with_lead || (shard == 0 && life_.lead_in_shard_0);
+  calm_since_ = std::max(calm_since_, now_);
+  take_down(shard);
+  if (traces()) {
+    say("shard " + number(shard) + " crashes");
+  }
+  if (life_.faults.loses_unsynced) {
+    facts_.lost_unsynced = disks_[shard].lose_unsynced() || facts_.lost_unsynced;
+  }
+  revive_shard(shard, away);
+}
+
+void Cluster::revive_shard(std::uint32_t shard, Micros away) {
+  schedule(now_ + away, kNobody, [this, shard, run = run_begins_] {
+    if (lead_over_ || run != run_begins_ || dead_shard_ == std::optional(shard)) {
+      return;
+    }
+    if (traces()) {
+      say("shard " + number(shard) + " starts again");
+    }
+    if (shard == 0 && life_.lead_in_shard_0) {
+      start_lead();
+    }
+    start_shard(shard);
+    calm_since_ = std::max(calm_since_, now_);
+  });
+}
+
+// ---- the user
+
+void Cluster::command(Control::Command command) {
+  if (!lead_over_ && lead_->alive()) {
+    lead_->receive_command(command);
+  }
+}
+
+void Cluster::schedule_stop() {
+  schedule(random_.between(2'000, std::min<Micros>(150'000, life_.faults.until)), kNobody, [this] {
+    say("the user stops the job");
+    command(Control::Command::stop);
+  });
+}
+
+void Cluster::schedule_user_pause() {
+  const auto begin = random_.between(2'000, std::min<Micros>(60'000, life_.faults.until));
+  const auto end = begin + random_.between(10'000, 200'000);
+  schedule(begin, kNobody, [this] {
+    say("the user pauses the job");
+    command(Control::Command::pause);
+  });
+  schedule(end, kNobody, [this] {
+    facts_.paused = facts_.paused || lead_->core().status().phase == "paused";
+    say("the user lets the job go on");
+    command(Control::Command::resume);
+    calm_since_ = std::max(calm_since_, now_);
+  });
+}
+
+// A job that was stopped, or failed for a reason that goes away, is started again from what is durable.
+void Cluster::restart_if_resumable() {
+  if (dead_shard_ || resume_scheduled_ || lead_->core().phase() == Lead::Phase::finished) {
+    return;
+  }
+  const auto& failure = lead_->failure();
+  const bool was_stopped = lead_->core().phase() == Lead::Phase::stopped;
+  const bool has_halted = failure.find("is not finite") != std::string::npos && !life_.non_finite_gradients.empty() &&
+                          non_finite_ == NonFinitePolicy::halt;
+  const bool could_not_write = failure.find("could not be written") != std::string::npos && facts_.snapshot_failed;
+  const bool met_nobody = said_to_some_ && failure.find("gave up waiting for") != std::string::npos;
+  if (!was_stopped && !has_halted && !could_not_write && !met_nobody) {
+    throw Violation("lead ends with: " + failure);
+  }
+  judge_.stopped_well(ledger_);
+  facts_.resumed = true;
+  if (has_halted) {
+    facts_.halted = true;
+    non_finite_ = NonFinitePolicy::skip;
+    judge_.resumes_with(non_finite_);
+  }
+  ++faults_seen_;
+  resume_scheduled_ = true;
+  schedule(now_ + random_.between(1'000, 20'000), kNobody, [this] {
+    resume_scheduled_ = false;
+    say("the job is resumed");
+    calm_since_ = std::max(calm_since_, now_);
+    start_cluster();
+    for (const auto& worker : life_.workers) {
+      schedule(now_ + worker.joins_at, kNobody, [this, worker] { join(worker); });
+    }
+  });
 }
 
 void Cluster::pause_shard(std::uint32_t shard, Micros span) {
@@ -324,10 +610,13 @@ void Cluster::pause_shard(std::uint32_t shard, Micros span) {
 void Cluster::schedule_death(Micros time) {
   schedule(time, kNobody, [this] {
     // Before the timeline is recorded a shard is not part of the job yet.
-    if (lead_->core().phase() == Lead::Phase::assembling) {
-      return schedule_death(now_ + 5'000);
+    if (!lead_->alive() || lead_->core().phase() == Lead::Phase::assembling) {
+      if (!lead_over_ && now_ < life_.faults.until) {
+        schedule_death(now_ + 5'000);
+      }
+      return;
     }
-    if (!lead_over_ && lead_->core().phase() < Lead::Phase::persisting) {
+    if (!lead_over_ && lead_->core().phase() < Lead::Phase::finishing) {
       kill_shard(static_cast<std::uint32_t>(random_.between(0, life_.shards - 1)));
     }
   });
@@ -336,12 +625,8 @@ void Cluster::schedule_death(Micros time) {
 void Cluster::kill_shard(std::uint32_t shard) {
   ++faults_seen_;
   dead_shard_ = shard;
-  for (std::uint32_t lane = 0; lane < life_.lanes; ++lane) {
-    lanes_[shard * life_.lanes + lane]->die();
-  }
-  if (shard == 0 && life_.lead_in_shard_0) {
-    lead_->die();
-  }
+  calm_since_ = std::max(calm_since_, now_);
+  take_down(shard);
   if (traces()) {
     say("shard " + number(shard) + " dies");
   }
@@ -352,10 +637,10 @@ void Cluster::kill_shard(std::uint32_t shard) {
 bool Cluster::lead_died() const { return life_.lead_in_shard_0 && dead_shard_ == std::optional<std::uint32_t>(0); }
 
 bool Cluster::is_over() {
-  if (!lead_over_ && !lead_->alive()) {
+  if (!lead_over_ && (lead_->ended() || (lead_died() && !lead_->alive()))) {
     lead_over_ = true;
     for (auto* lane : lanes_) {
-      if (!lane->has_heard_lead()) {
+      if (!lane->has_heard(lead_->id())) {
         lane->die();  // it waits for a lead to come up, as it should: any order of starts is allowed
       }
     }
@@ -367,17 +652,22 @@ bool Cluster::is_over() {
         continue;  // the lead had to see to it that this one learns of the end
       }
       worker->excuse();
-      if (!worker->has_heard_lead()) {
+      if (!worker->has_heard(lead_->id())) {
         worker->die();  // it knows of no job yet and goes on asking; nobody is left to answer
       }
     }
   }
-  return lead_over_ &&
-         std::none_of(processes_.begin(), processes_.end(), [](const auto& process) { return process->alive(); });
+  if (!lead_over_ || resume_scheduled_ ||
+      std::any_of(processes_.begin() + static_cast<std::ptrdiff_t>(run_begins_), processes_.end(),
+                  [](const auto& process) { return process->alive(); })) {
+    return false;
+  }
+  restart_if_resumable();
+  return !resume_scheduled_;
 }
 
 void Cluster::check_progress() const {
-  if (now_ <= life_.faults.until + kEnough) {
+  if (now_ <= calm_since_ + kEnough) {
     return;
   }
   std::string still;
@@ -395,27 +685,48 @@ void Cluster::conclude() {
   facts_.lost_worker = status.lost_workers > 0;
   facts_.calm = faults_seen_ == 0;
   facts_.time = now_;
-  for (const auto* lane : lanes_) {
-    lane->gather(facts_);
+  const auto& durable = judge_.facts();
+  facts_.rollback = durable.rollback;
+  facts_.skipped = durable.skipped;
+  facts_.gradient_rollback = durable.rolled_back_for_gradient;
+  facts_.snapshot_missed = durable.missed;
+  facts_.early_stop = durable.early_stop;
+  facts_.kept_best = durable.kept_best;
+  facts_.clipped = !life_.norms.empty() && (durable.rollback || facts_.lead_crash);
+  for (const auto& process : processes_) {
+    if (const auto* lane = dynamic_cast<const LaneShell*>(process.get())) {
+      lane->gather(facts_);
+    }
   }
   for (const auto* worker : workers_) {
     facts_.retry = facts_.retry || worker->core().retries() > 0;
   }
   if (dead_shard_) {
     facts_.death = true;
-    return conclude_after_death();
+    // One that had written its part of the last snapshot before it died is not missed.
+    if (!ledger_.ledger.finished) {
+      return conclude_after_death();
+    }
   }
-  for (const auto& process : processes_) {
+  for (std::size_t i = run_begins_; i < processes_.size(); ++i) {
+    const auto& process = processes_[i];
     if (process->failure().empty()) {
       continue;
     }
     const auto* worker = dynamic_cast<const WorkerShell*>(process.get());
+    if (said_to_some_) {
+      continue;  // it left for what a lead had said that then crashed
+    }
     if (worker == nullptr || !worker->excused()) {
       throw Violation(process->name() + " ends with: " + process->failure());
     }
     facts_.unheard_end = true;
   }
-  judge_.finished_well(status);
+  judge_.finished_well(status, ledger_);
+  for (std::uint32_t lane = 0; lane < life_.all_lanes(); ++lane) {
+    require(!lanes_[lane]->ended() || disks_[lane / life_.lanes].finished == ledger_.ledger.finished,
+            "a shard has left before the end was durable with it");
+  }
 }
 
 void Cluster::conclude_after_death() const {
@@ -423,7 +734,7 @@ void Cluster::conclude_after_death() const {
     throw Violation("shard " + number(*dead_shard_) + " died, and the lead ends with: \"" + lead_->failure() + "\"");
   }
   for (std::uint32_t lane = 0; lane < life_.all_lanes(); ++lane) {
-    if (lane / life_.lanes != *dead_shard_ && lanes_[lane]->has_heard_lead() && lanes_[lane]->failure().empty()) {
+    if (lane / life_.lanes != *dead_shard_ && lanes_[lane]->ended() && lanes_[lane]->failure().empty()) {
       throw Violation(lanes_[lane]->name() + " ends as if the job had finished");
     }
   }

@@ -10,6 +10,7 @@
 
 #include "common/protocol/ids.h"
 #include "common/protocol/messages.h"
+#include "tests/simulation/disk.h"
 #include "tests/simulation/judge.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/random.h"
@@ -17,7 +18,8 @@
 
 namespace ballast::simulation {
 
-// The lead is 0, the lanes follow in order of shard and lane, then the workers, whose sessions bear this number.
+// At first the lead is 0, the lanes follow in order of shard and lane, then the workers, whose sessions bear this
+// number. Who comes later, later lives of lead and lanes included, gets the next number.
 using ProcessId = std::uint32_t;
 inline constexpr ProcessId kLead = 0;
 inline constexpr ProcessId kNobody = ~ProcessId{0};
@@ -38,6 +40,9 @@ class Process {
   [[nodiscard]] ProcessId id() const { return id_; }
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] bool alive() const { return alive_; }
+  [[nodiscard]] bool crashed() const { return !alive_ && !ended_; }
+  // It has left by its own will, well or not.
+  [[nodiscard]] bool ended() const { return ended_; }
   // Empty while it runs, after a crash, and if it ended well.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   [[nodiscard]] Micros paused_until() const { return paused_until_; }
@@ -45,9 +50,13 @@ class Process {
 
   void pause(Micros until) { paused_until_ = std::max(paused_until_, until); }
   void die() { alive_ = false; }
+  // It crashes after so many more actions, in the midst of what it is about to do.
+  void light_fuse(std::uint32_t actions) { fuse_ = actions; }
 
  protected:
   void end(const std::string& failure);
+  // To be asked after every action.
+  [[nodiscard]] bool burns_down() { return fuse_ > 0 && --fuse_ == 0; }
   [[nodiscard]] Micros clock() const;
 
   Cluster& cluster_;
@@ -58,6 +67,8 @@ class Process {
   Micros offset_ = 0;
   Micros paused_until_ = 0;
   bool alive_ = true;
+  bool ended_ = false;
+  std::uint32_t fuse_ = 0;
   std::string failure_;
 };
 
@@ -74,6 +85,24 @@ struct LifeFacts {
   bool duplicate = false;
   bool waited_for_factors = false;
   bool death = false;        // a shard died for good, and the job ended with its name
+  bool shard_crash = false;  // and came back
+  bool double_crash = false;
+  bool with_lead = false;      // a shard crashed together with the lead that it hosts
+  bool lead_crash = false;     // the lead alone
+  bool lost_unsynced = false;  // what was written and not synced was lost in a crash
+  bool rollback = false;       // to a base past step 0
+  bool mid_compute = false;    // a timeline began while a worker computed on an older one
+  bool stale = false;
+  bool clipped = false;  // the job clipped by norm, and rolled back or changed its lead
+  bool skipped = false;
+  bool gradient_rollback = false;
+  bool halted = false;
+  bool snapshot_failed = false;
+  bool snapshot_missed = false;
+  bool paused = false;
+  bool resumed = false;  // the whole cluster, after a stop or a failure
+  bool early_stop = false;
+  bool kept_best = false;
   bool calm = false;         // no fault took effect
   bool unheard_end = false;  // a worker given up by the lead did not learn of the end
   std::uint64_t events = 0;
@@ -111,6 +140,9 @@ class Cluster {
   void at(Micros time, std::function<void()> what) { schedule(time, kNobody, std::move(what)); }
   void crash(ProcessId worker);
   void join(LifeWorker worker);
+  // The lanes of the shard, with the lead if it lives there; it comes back after `away`.
+  void crash_shard(std::uint32_t shard, Micros away);
+  void command(Control::Command command);
 
   // ---- for the processes
   [[nodiscard]] const LifeSpec& life() const { return life_; }
@@ -118,7 +150,24 @@ class Cluster {
   [[nodiscard]] Random& random() { return random_; }
   [[nodiscard]] Judge& judge() { return judge_; }
   LifeFacts& facts() { return facts_; }
-  [[nodiscard]] ProcessId lane_id(std::uint32_t lane) const { return 1 + lane; }
+  [[nodiscard]] Disk& disk(std::uint32_t shard) { return disks_[shard]; }
+  [[nodiscard]] StoredLedger& stored_ledger() { return ledger_; }
+  [[nodiscard]] NonFinitePolicy non_finite() const { return non_finite_; }
+  [[nodiscard]] std::size_t workers() const { return workers_.size(); }
+  [[nodiscard]] bool is_alive(ProcessId process) const { return processes_[process]->alive(); }
+  [[nodiscard]] bool is_lead(ProcessId process) const;
+  [[nodiscard]] ProcessId lead_id() const;
+  // The process that is this life of the lane, dead or alive; kNobody if there was none.
+  [[nodiscard]] ProcessId lane_id(std::uint32_t lane, Incarnation incarnation) const;
+  [[nodiscard]] const LaneLife* lane_life(ProcessId process) const;
+  [[nodiscard]] static std::string address(ProcessId process) { return std::to_string(process); }
+  // When what the shard has just been told to write lies on its disk: one thing after the other.
+  [[nodiscard]] Micros storage_delay(std::uint32_t shard, Micros span);
+  [[nodiscard]] bool write_fails();
+  [[nodiscard]] bool crashes_in_snapshot();
+  // A process has burnt its fuse.
+  void crash_lane(std::uint32_t lane);
+  void crash_lead();
   [[nodiscard]] LaneId lane_name(std::uint32_t lane) const { return {lane / life_.lanes, lane % life_.lanes}; }
   // At least one microsecond; at most `high`.
   Micros some(Micros high) { return life_.random_clocks ? random_.between(1, high) : high; }
@@ -148,8 +197,21 @@ class Cluster {
   void schedule_cut();
   void schedule_stranger();
   void schedule_death(Micros time);
+  void schedule_shard_crash();
+  void schedule_lead_crash();
+  void schedule_stop();
+  void schedule_user_pause();
+  void start_lead();
+  void start_shard(std::uint32_t shard);
+  void revive_shard(std::uint32_t shard, Micros away);
+  void take_down(std::uint32_t shard);
+  void kill_lead();
+  [[nodiscard]] bool is_stillborn() const;
+  void start_cluster();
+  void restart_if_resumable();
+  [[nodiscard]] Micros time_away();
   [[nodiscard]] bool is_cut(ProcessId from, ProcessId to) const;
-  void kill_shard(std::uint32_t shard);
+  void kill_shard(std::uint32_t shard);  // for good
   void pause_shard(std::uint32_t shard, Micros span);
   [[nodiscard]] Fate fate(ProcessId from, ProcessId to, const Message& message);
   [[nodiscard]] Micros arrival(ProcessId from, ProcessId to, const Fate& fate);
@@ -164,6 +226,7 @@ class Cluster {
 
   const LifeSpec& life_;
   Random random_;
+  std::vector<Disk> disks_;  // by shard
   Judge judge_;
   LifeFacts facts_;
   std::uint64_t faults_seen_ = 0;
@@ -173,11 +236,19 @@ class Cluster {
   std::map<std::pair<ProcessId, ProcessId>, Micros> last_arrival_;  // links keep their order
   std::map<std::pair<ProcessId, ProcessId>, Micros> cut_until_;     // by worker and its peer
   std::vector<std::unique_ptr<Process>> processes_;
+  StoredLedger ledger_;
+  std::vector<Micros> disk_busy_until_;
+  Incarnation last_incarnation_ = 0;
+  NonFinitePolicy non_finite_;
+  std::size_t run_begins_ = 0;  // the first process of this run of the cluster
+  Micros calm_since_ = 0;       // the last time that something went wrong
+  bool resume_scheduled_ = false;
   LeadShell* lead_ = nullptr;
-  std::vector<LaneShell*> lanes_;
+  std::vector<LaneShell*> lanes_;  // of the newest life of each
   std::vector<WorkerShell*> workers_;
   std::map<ProcessId, std::uint64_t> orders_said_;
   bool lead_over_ = false;
+  bool said_to_some_ = false;  // that the run has ended without finishing, by a lead that crashed then
   std::optional<std::uint32_t> dead_shard_;
 };
 

@@ -14,41 +14,98 @@ std::string place(ChunkId chunk, Step step) { return "chunk " + number(chunk) + 
 
 }  // namespace
 
+Judge::Judge(const LifeSpec& life, const std::vector<Disk>& disks)
+    : life_(life),
+      disks_(disks),
+      policy_(life.non_finite),
+      reference_(std::make_shared<const Reference>(life, std::vector<StepRange>{})) {}
+
+const Judge::History& Judge::history(Timeline timeline) const {
+  const auto found = histories_.find(timeline);
+  if (found == histories_.end()) {
+    throw Violation("timeline " + number(timeline) + " is followed, which no durable ledger names");
+  }
+  return found->second;
+}
+
+const Judge::History& Judge::serves(const LaneLife& lane) const {
+  const auto& known = history(lane.timeline);
+  if (known.incarnations[shard(lane.lane)] != lane.incarnation) {
+    throw Violation("lane " + number(lane.lane) + " serves timeline " + number(lane.timeline) +
+                    ", which does not list its life " + number(lane.incarnation));
+  }
+  if (disks_[shard(lane.lane)].timeline < lane.timeline) {
+    throw Violation("lane " + number(lane.lane) + " serves timeline " + number(lane.timeline) +
+                    " before its own record of it is durable");
+  }
+  return known;
+}
+
+Slot Judge::first_fault(Step step, ChunkId chunk) const {
+  Slot first = kNoSlot;
+  for (const auto& fault : life_.non_finite_gradients) {
+    if (fault.step == step && fault.chunk == chunk) {
+      first = std::min(first, fault.slot);
+    }
+  }
+  return first;
+}
+
+bool Judge::is_faulty(Step step) const {
+  return std::any_of(life_.non_finite_gradients.begin(), life_.non_finite_gradients.end(),
+                     [&](const LifeFault& fault) { return fault.step == step; });
+}
+
 // ---- lanes
+
+void Judge::lane_starts(const LaneLife& lane) {
+  if (life_.chunks[life_.statistics()].lane == lane.lane) {
+    slots_by_session_.clear();
+    counts_slots_ = false;
+  }
+}
 
 void Judge::asked(SessionId session, ChunkId chunk, Version version) { ++asked_[{session, chunk, version}]; }
 
-void Judge::weights_sent(SessionId session, std::uint32_t lane, const Weights& header, std::uint64_t bytes,
+void Judge::weights_sent(SessionId session, const LaneLife& lane, const Weights& header, std::uint64_t bytes,
                          Expression value) {
   const auto what = "weights of chunk " + number(header.chunk) + " at version " + number(header.version);
+  const auto& known = serves(lane);
+  if (header.timeline != lane.timeline || header.incarnation != lane.incarnation) {
+    throw Violation(what + " are sent under another timeline or by another life");
+  }
   auto& asked = asked_[{session, header.chunk, header.version}];
   if (asked == 0) {
     throw Violation(what + " sent to session " + number(session) + ", which did not ask for them");
   }
   --asked;
-  if (header.version > life_.steps || value != reference_.weights(header.version, header.chunk)) {
+  if (header.version > life_.steps || header.version < known.base.step ||
+      value != known.reference->weights(header.version, header.chunk)) {
     throw Violation(what + " differ from the reference");
   }
-  auto& outstanding = reply_bytes_[{session, lane}];
+  auto& outstanding = reply_bytes_[{session, lane.process}];
   if (outstanding > 0 && outstanding + bytes > life_.reply_window_bytes) {
     throw Violation(what + ": replies to session " + number(session) + " exceed its window");
   }
   outstanding += bytes;
 }
 
-void Judge::replies_released(SessionId session, std::uint32_t lane, std::uint64_t bytes) {
-  reply_bytes_[{session, lane}] -= bytes;
+void Judge::replies_released(SessionId session, const LaneLife& lane, std::uint64_t bytes) {
+  reply_bytes_[{session, lane.process}] -= bytes;
 }
 
-void Judge::receipt_sent(SessionId session, const Receipt& receipt, const HeldPayloads& held) {
+void Judge::receipt_sent(SessionId session, const LaneLife& lane, const Receipt& receipt, const HeldPayloads& held) {
   const auto what = "a receipt for " + place(receipt.chunk, receipt.step) + ", slots " + words(receipt.node);
-  const auto version = versions_.at(receipt.chunk);
+  serves(lane);
+  require(receipt.timeline == lane.timeline, "a receipt of another timeline than the lane's");
+  auto& known = histories_.at(lane.timeline);
+  const auto version = known.versions.at(receipt.chunk);
   if (receipt.step > version) {
     throw Violation(what + " of a step that has not begun");
   }
   const bool is_covered = std::any_of(held.begin(), held.end(), [&](const auto& entry) {
     return entry.second.chunk == receipt.chunk && entry.second.step == receipt.step &&
-           entry.second.node.contains(receipt.node);
+           entry.second.payload.timeline == receipt.timeline && entry.second.node.contains(receipt.node);
   });
   if (receipt.step == version && !is_covered) {
     throw Violation(what + " that is not covered");
@@ -59,34 +116,40 @@ void Judge::receipt_sent(SessionId session, const Receipt& receipt, const HeldPa
     }
     if (receipt.chunk == life_.statistics()) {
       for (Slot slot = receipt.node.begin; slot < receipt.node.end; ++slot) {
-        contributors_[slot] = session;
+        known.contributors[slot] = session;
       }
     }
   }
 }
 
-void Judge::gone_sent(const Gone& gone) const {
-  const auto version = versions_.at(gone.chunk);
-  if (gone.version + 1 >= version || gone.held != version) {
+void Judge::gone_sent(const LaneLife& lane, const Gone& gone) const {
+  const auto& known = serves(lane);
+  const auto version = known.versions.at(gone.chunk);
+  const bool is_old = gone.version + 1 < version || gone.version < known.base.step;
+  if (!is_old || gone.held != version || gone.timeline != lane.timeline) {
     throw Violation("chunk " + number(gone.chunk) + " is at version " + number(version) + ", yet version " +
                     number(gone.version) + " is said to be gone, and " + number(gone.held) + " to be held");
   }
 }
 
+void Judge::stale_sent(const LaneLife& lane, const Stale& stale) const {
+  serves(lane);
+  require(stale.timeline == lane.timeline, "a lane names another timeline than its own as the current one");
+}
+
 void Judge::refused_by_lane(const Refused& refused) const {
-  if (refused.code != RefusalCode::not_serving) {
+  if (refused.code != RefusalCode::not_serving && refused.code != RefusalCode::unknown_session) {
     throw Violation("a lane refuses a message of an honest worker: " + refused.text);
   }
 }
 
-void Judge::applied(ChunkId chunk, bool is_statistics, Step step, const HeldPayload& root, const StepFactors& used,
-                    Expression result) {
-  const auto what = place(chunk, step);
-  if (step != versions_.at(chunk)) {
-    throw Violation(what + ": applied out of turn, the chunk is at version " + number(versions_[chunk]));
-  }
-  if (is_statistics != (chunk == life_.statistics())) {
-    throw Violation(what + ": taken for the statistics, or not");
+void Judge::applied(const LaneLife& lane, ChunkId chunk, bool is_statistics, Step step, const HeldPayload& root,
+                    const StepFactors& used, const ChunkValue& result) {
+  const auto what = "timeline " + number(lane.timeline) + ", " + place(chunk, step);
+  serves(lane);
+  auto& known = histories_.at(lane.timeline);
+  if (step != known.versions.at(chunk)) {
+    throw Violation(what + ": applied out of turn, the chunk is at version " + number(known.versions[chunk]));
   }
   for (Slot slot = 0; slot < life_.slots; ++slot) {
     const auto times = (root.payload.slots >> (4 * slot)) & 15U;
@@ -94,31 +157,51 @@ void Judge::applied(ChunkId chunk, bool is_statistics, Step step, const HeldPayl
       throw Violation(what + ": slot " + number(slot) + " is in the root " + number(times) + " times");
     }
   }
-  if (used != factors(step)) {
-    throw Violation(what + ": applied with the factors of another step");
+  if (root.payload.timeline != lane.timeline) {
+    throw Violation(what + ": the root holds contributions of another timeline");
   }
-  if (result != reference_.weights(step + 1, chunk)) {
-    throw Violation(what + ": the new weights differ from the reference: another order of summation");
+  const auto& reference = *known.reference;
+  if (root.payload.value != reference.root(step, chunk)) {
+    throw Violation(what + ": the root differs from the reference: another order of summation");
   }
-  ++versions_[chunk];
-  if (is_statistics) {
-    for (const auto& [slot, session] : contributors_) {
+  if (!reference.agrees(step, used)) {
+    throw Violation(what + ": applied with other factors than the step's, or not skipped by the durable ledger's word");
+  }
+  if (!used.skip && !measure(life_, chunk, step, root.payload).finite) {
+    throw Violation(what + ": a gradient that is not finite is applied");
+  }
+  if (is_statistics != (chunk == life_.statistics() && !used.skip)) {
+    throw Violation(what + ": taken for the statistics, or not");
+  }
+  if (!(result == reference.value(step + 1, chunk))) {
+    throw Violation(what + ": the new weights differ from the reference");
+  }
+  ++known.versions[chunk];
+  if (chunk == life_.statistics()) {
+    for (const auto& [slot, session] : known.contributors) {
       ++slots_by_session_[session];
     }
-    contributors_.clear();
+    known.contributors.clear();
   }
 }
 
-void Judge::lane_settled(const HeldPayloads& held, std::size_t stated) const {
+void Judge::lane_settled(const LaneLife& lane, const HeldPayloads& held, std::size_t stated) const {
   if (held.size() != stated) {
     throw Violation("a lane's core speaks of " + number(stated) + " payloads, its shell keeps " + number(held.size()) +
                     ": a payload leaked");
   }
+  if (held.empty()) {
+    return;
+  }
+  const auto& known = serves(lane);
   std::map<ChunkId, std::vector<Node>> nodes;
   for (const auto& [id, entry] : held) {
     const auto what = place(entry.chunk, entry.step);
-    if (entry.step != versions_.at(entry.chunk)) {
+    if (entry.step != known.versions.at(entry.chunk)) {
       throw Violation(what + ": a payload of a step that is not open is kept");
+    }
+    if (entry.payload.timeline != lane.timeline) {
+      throw Violation(what + ": a payload of another timeline is kept");
     }
     auto& chunk = nodes[entry.chunk];
     for (const auto other : chunk) {
@@ -133,14 +216,60 @@ void Judge::lane_settled(const HeldPayloads& held, std::size_t stated) const {
   }
 }
 
-void Judge::persisted(std::uint32_t lane, Step step) {
-  const bool all_there =
-      std::all_of(versions_.begin(), versions_.end(), [&](Version version) { return version == step; });
-  if (step != life_.steps || !all_there) {
-    throw Violation("lane " + number(lane) + " is told to make step " + number(step) +
-                    " durable before the job is there");
+void Judge::began(const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values) {
+  if (life_.chunks[life_.statistics()].lane == lane.lane) {
+    counts_slots_ = !finish_recorded();
   }
-  persisted_.insert(lane);
+  const auto& known = serves(lane);
+  require(base == known.base, "a lane begins a timeline at another base than the ledger's");
+  for (const auto& [chunk, value] : values) {
+    if (!(value == known.reference->value(base.step, chunk))) {
+      throw Violation("chunk " + number(chunk) + " of the base of timeline " + number(lane.timeline) +
+                      " differs from the reference");
+    }
+  }
+}
+
+void Judge::snapshot_taken(const LaneLife& lane, SnapshotId id, ChunkId chunk, const ChunkValue& value) const {
+  const auto what = "the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline);
+  const auto& known = serves(lane);
+  if (id.timeline != lane.timeline || !known.ordered.contains(id.step)) {
+    throw Violation(what + " is taken, which nobody has ordered");
+  }
+  if (known.versions.at(chunk) != id.step || !(value == known.reference->value(id.step, chunk))) {
+    throw Violation(what + ": chunk " + number(chunk) + " is taken at another version");
+  }
+}
+
+void Judge::deletes(std::uint32_t shard, SnapshotId id) const {
+  const auto& complete = ledger_.complete;
+  if (std::find(complete.begin(), complete.end(), id) != complete.end() || complete.empty()) {
+    throw Violation("shard " + number(shard) + " deletes the snapshot of step " + number(id.step) + " on timeline " +
+                    number(id.timeline) + ", which the durable ledger lists");
+  }
+  require(id < complete.back(), "a shard deletes a snapshot that may still become the newest complete one");
+}
+
+void Judge::records_finish(SnapshotId end) const {
+  require(ledger_.finished == end, "a shard records the end before the ledger does, or another end");
+}
+
+void Judge::reported(const LaneLife& lane, const LaneReport& report) const {
+  for (const auto id : report.held) {
+    for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
+      if (life_.chunks[chunk].lane == lane.lane && disks_[shard(lane.lane)].durable(id, chunk) == nullptr &&
+          id >= ledger_.complete.back()) {
+        throw Violation("lane " + number(lane.lane) + " says that it holds the snapshot of step " + number(id.step) +
+                        ", but chunk " + number(chunk) + " is not durable");
+      }
+    }
+  }
+  for (const auto& measure : report.measures) {
+    if (!measure.finite && measure.slot != first_fault(measure.step, measure.chunk)) {
+      throw Violation(place(measure.chunk, measure.step) + ": the gradient is not finite, and another slot than the " +
+                      "first one to blame is named");
+    }
+  }
 }
 
 // ---- workers
@@ -151,7 +280,7 @@ void Judge::check_slots(SlotRange range) const {
   }
 }
 
-void Judge::computes(Step step, const std::vector<SlotRange>& ranges, Expression weights) const {
+void Judge::computes(Timeline timeline, Step step, const std::vector<SlotRange>& ranges, Expression weights) const {
   if (ranges.empty() || step >= life_.steps) {
     throw Violation("a worker computes nothing, or beyond the job's end: step " + number(step));
   }
@@ -159,13 +288,13 @@ void Judge::computes(Step step, const std::vector<SlotRange>& ranges, Expression
     check_slots(range);
     require(!range.empty(), "a worker computes an empty range");
   }
-  if (weights != reference_.all(step)) {
+  if (weights != history(timeline).reference->all(step)) {
     throw Violation("step " + number(step) + " is computed from weights that are not version " + number(step));
   }
 }
 
-void Judge::evaluates(const Evaluation& evaluation, Expression weights) const {
-  if (evaluation.version > life_.steps || weights != reference_.all(evaluation.version)) {
+void Judge::evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const {
+  if (evaluation.version > life_.steps || weights != history(timeline).reference->all(evaluation.version)) {
     throw Violation("version " + number(evaluation.version) + " is evaluated from other weights");
   }
 }
@@ -178,13 +307,17 @@ void Judge::assigned(SessionId session, const Assign& assign) {
     throw Violation("a standing order for steps " + number(assign.standing.from) + " to " +
                     number(assign.standing.until));
   }
+  if (assign.timeline != 0 && assign.timeline != ledger_.timeline) {
+    throw Violation("an order of timeline " + number(assign.timeline) + ", which is not the durable ledger's");
+  }
   if (assign.extra) {
     check_slots(assign.extra->slots);
     require(!assign.extra->slots.empty() && assign.extra->step < life_.steps, "an extra order for nothing");
   }
   if (assign.evaluation) {
-    require(assign.evaluation->begin < assign.evaluation->end && assign.evaluation->end <= life_.test_examples,
-            "an evaluation item outside the test split");
+    const auto examples = assign.evaluation->split == Split::test ? life_.test_examples : life_.validation_examples;
+    require(assign.evaluation->begin < assign.evaluation->end && assign.evaluation->end <= examples,
+            "an evaluation item outside its split");
   }
   auto& known = orders_[session];
   if (assign.order < known.order || (assign.generation != 0 && assign.generation < known.generation)) {
@@ -199,42 +332,177 @@ void Judge::assigned(SessionId session, const Assign& assign) {
   known.last = assign;
 }
 
-void Judge::planned(const Plan& plan) const {
-  for (std::size_t i = 0; i < plan.factors.size(); ++i) {
-    require(plan.factors[i] == factors(plan.first + i), "a plan with the factors of another step");
+void Judge::confirmed(std::uint32_t shard, const Confirm& confirm) const {
+  if (confirm.timeline != ledger_.timeline || confirm.base != history(confirm.timeline).base ||
+      confirm.incarnation != ledger_.incarnations.at(shard)) {
+    throw Violation("timeline " + number(confirm.timeline) + " is confirmed to life " + number(confirm.incarnation) +
+                    " of shard " + number(shard) + ", which the durable ledger does not say");
   }
-  require(plan.first + plan.factors.size() <= life_.steps, "a plan beyond the job's end");
 }
 
-void Judge::recorded(const lead::LedgerRecord& record) {
-  if (const auto* timeline = std::get_if<lead::TimelineRecord>(&record)) {
-    require(!timeline_recorded_, "a second timeline, though no shard died");
-    require(timeline->incarnations.size() == life_.shards, "a timeline that does not list every shard");
-    timeline_recorded_ = true;
-  } else {
-    require(!finish_recorded_, "the end recorded twice");
-    require(persisted_.size() == life_.all_lanes(), "the end recorded before every lane made it durable");
-    finish_recorded_ = true;
+void Judge::planned(const Plan& plan) {
+  require(plan.timeline == ledger_.timeline, "a plan of a timeline that is not the durable ledger's");
+  auto& known = histories_.at(plan.timeline);
+  require(plan.first + plan.factors.size() <= life_.steps, "a plan beyond the job's end");
+  for (std::size_t i = 0; i < plan.factors.size(); ++i) {
+    if (!reference_->agrees(plan.first + i, plan.factors[i])) {
+      throw Violation("a plan with other factors than step " + number(plan.first + i) +
+                      "'s, or a skip that is not durable");
+    }
+  }
+  // What is durable since the lead last heard of it may be more.
+  require(plan.keep == ledger_.complete || plan.keep == known_complete_,
+          "a plan lists other snapshots to be kept than the durable ledger");
+  require(plan.statistics_through >= known.base.step, "a plan knows nothing of the base's statistics");
+  known.ordered.insert(plan.snapshots.begin(), plan.snapshots.end());
+}
+
+void Judge::said_finished(const Finish& finish) const {
+  require(ledger_.finished == SnapshotId{finish.timeline, finish.step}, "the end is said before it is durable");
+}
+
+// ---- the ledger
+
+void Judge::ledger_durable(const StoredLedger& stored) {
+  const auto& ledger = stored.ledger;
+  check_skipped(ledger);
+  if (ledger.skipped != reference_->skipped()) {
+    reference_ = std::make_shared<const Reference>(life_, ledger.skipped);
+  }
+  check_timeline(ledger);
+  histories_.at(ledger.timeline).reference = reference_;
+  check_complete(ledger);
+  check_logs(stored, *reference_);
+  check_finished(ledger, *reference_);
+  note_facts(ledger);
+  known_complete_ = ledger_.complete;
+  ledger_ = ledger;
+}
+
+void Judge::check_timeline(const Ledger& ledger) {
+  require(ledger.timeline > 0, "a ledger without a timeline");
+  require(ledger.timeline >= ledger_.timeline, "the ledger's timeline goes backwards");
+  const auto known = histories_.find(ledger.timeline);
+  if (known != histories_.end()) {
+    require(known->second.base == ledger.base, "the base of a timeline is derived again");
+    require(known->second.incarnations == ledger.incarnations, "the lives of a timeline's shards change");
+    return;
+  }
+  require(ledger.incarnations.size() == life_.shards, "a timeline that does not list every shard");
+  require(ledger_.complete.empty() || ledger.base >= ledger_.complete.back(),
+          "a timeline begins before the newest complete snapshot");
+  auto& history = histories_[ledger.timeline];
+  history.base = ledger.base;
+  history.incarnations = ledger.incarnations;
+  history.reference = reference_;
+  history.versions.assign(life_.chunks.size(), ledger.base.step);
+  check_held(ledger.base, *reference_);
+}
+
+void Judge::check_complete(const Ledger& ledger) const {
+  require(!ledger.complete.empty() && std::is_sorted(ledger.complete.begin(), ledger.complete.end()),
+          "the complete snapshots are none, or out of order");
+  require(ledger.complete.back() >= ledger.base, "no complete snapshot from the base on");
+  require(ledger.complete.size() <= std::max<std::size_t>(life_.snapshots_kept, 1) + 1, "too many snapshots are kept");
+  for (const auto id : ledger.complete) {
+    if (id > ledger.base && id.timeline != ledger.timeline) {
+      throw Violation("the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline) +
+                      " is called complete on timeline " + number(ledger.timeline));
+    }
+    check_held(id, *history(ledger.timeline).reference);
+  }
+  if (ledger.best) {
+    require(std::find(ledger.complete.begin(), ledger.complete.end(), *ledger.best) != ledger.complete.end(),
+            "the best snapshot is none of the complete ones");
+  }
+}
+
+void Judge::check_held(SnapshotId id, const Reference& reference) const {
+  for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
+    const auto* value = disks_[shard(life_.chunks[chunk].lane)].durable(id, chunk);
+    if (value == nullptr) {
+      throw Violation("the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline) +
+                      " is called complete, but chunk " + number(chunk) + " is not durable");
+    }
+    if (!(*value == reference.value(id.step, chunk))) {
+      throw Violation("chunk " + number(chunk) + " of the complete snapshot of step " + number(id.step) +
+                      " on timeline " + number(id.timeline) + " differs from the reference");
+    }
+  }
+}
+
+void Judge::check_skipped(const Ledger& ledger) const {
+  for (std::size_t i = 0; i < ledger.skipped.size(); ++i) {
+    const auto range = ledger.skipped[i];
+    require(range.from < range.until && range.until <= life_.steps, "an empty range of steps is skipped");
+    require(i == 0 || ledger.skipped[i - 1].until < range.from, "skipped ranges touch or are out of order");
+    for (Step step = range.from; step < range.until; ++step) {
+      // With rollback steps before the fault are left out as well.
+      const bool may_be = is_faulty(step) || policy_ == NonFinitePolicy::rollback;
+      require(may_be && is_faulty(range.until - 1), "a step is skipped though its gradient is finite");
+    }
+  }
+}
+
+void Judge::check_logs(const StoredLedger& stored, const Reference& reference) const {
+  for (Step step = 0; step < stored.statistics.size(); ++step) {
+    if (step >= life_.steps || !(stored.statistics[step] == reference.statistics(step))) {
+      throw Violation("the statistics of step " + number(step) +
+                      " in the ledger are counted twice, missing, or differ from the reference");
+    }
+  }
+  require(stored.statistics.size() >= stored.ledger.complete.back().step,
+          "a snapshot is complete before the statistics up to it are durable");
+  const auto& expected = reference.evaluations();
+  for (std::size_t i = 0; i < stored.evaluations.size(); ++i) {
+    if (i >= expected.size() || !(stored.evaluations[i] == expected[i])) {
+      throw Violation("evaluation " + number(i) + " in the ledger differs from the reference");
+    }
+  }
+}
+
+void Judge::check_finished(const Ledger& ledger, const Reference& reference) const {
+  if (!ledger.finished) {
+    require(!finish_recorded(), "the end is taken back");
+    return;
+  }
+  require(!finish_recorded() || ledger_.finished == ledger.finished, "the end recorded twice");
+  require(ledger.finished->step == reference.end(), "the job ends at another step than the reference");
+  require(std::find(ledger.complete.begin(), ledger.complete.end(), *ledger.finished) != ledger.complete.end(),
+          "the end is no complete snapshot");
+}
+
+void Judge::note_facts(const Ledger& ledger) {
+  facts_.rollback = facts_.rollback || (ledger.timeline > ledger_.timeline && ledger.base.step > 0);
+  facts_.missed = facts_.missed || ledger.snapshots_missed > 0;
+  facts_.kept_best = facts_.kept_best || ledger.best.has_value();
+  facts_.early_stop = facts_.early_stop || (ledger.finished && ledger.finished->step < life_.steps);
+  if (ledger.skipped != ledger_.skipped) {
+    (ledger.timeline == ledger_.timeline ? facts_.skipped : facts_.rolled_back_for_gradient) = true;
   }
 }
 
 // ---- the end
 
-void Judge::finished_well(const Status& status) const {
-  require(finish_recorded_, "the lead left without having recorded the end");
-  for (std::size_t chunk = 0; chunk < versions_.size(); ++chunk) {
-    if (versions_[chunk] != life_.steps) {
-      throw Violation("the job is over with chunk " + number(chunk) + " at version " + number(versions_[chunk]));
-    }
-  }
+void Judge::finished_well(const Status& status, const StoredLedger& stored) const {
+  require(finish_recorded(), "the lead left without having recorded the end");
+  const auto& reference = *reference_;
+  const auto& end = *ledger_.finished;
+  require(stored.statistics.size() == reference.end(), "the ledger does not end with the statistics of the last step");
+  require(stored.evaluations.size() == reference.evaluations().size(), "an evaluation is missing in the ledger");
+  check_held(end, reference);
   require(status.phase == "finished" && status.failure.empty(), "the lead's status does not say finished");
-  require(status.step == life_.steps, "the lead's status names another step");
-  require(status.examples == reference_.examples(), "the lead's count of examples differs from the reference");
-  require(status.train_loss == reference_.train_loss(), "the lead's training loss differs from the reference");
-  if (life_.test_examples > 0) {
-    require(status.evaluated && status.test_loss == reference_.test_loss() &&
-                status.test_accuracy == reference_.test_accuracy(),
+  require(status.step == reference.end(), "the lead's status names another step");
+  require(status.examples == reference.examples(), "the lead's count of examples differs from the reference");
+  require(status.train_loss == reference.train_loss(), "the lead's training loss differs from the reference");
+  for (const auto& evaluation : reference.evaluations()) {
+    const auto& shown = evaluation.split == Split::test ? status.test : status.validation;
+    require(shown.evaluated && shown.step >= evaluation.step, "the lead's status lacks an evaluation");
+    require(shown.step != evaluation.step || (shown.loss == evaluation.loss && shown.accuracy == evaluation.accuracy),
             "the evaluation differs from the reference");
+  }
+  if (!counts_slots_) {
+    return;
   }
   for (const auto& session : status.sessions) {
     const auto own = slots_by_session_.find(session.session);
@@ -242,11 +510,11 @@ void Judge::finished_well(const Status& status) const {
       throw Violation("session " + number(session.session) + " is credited with " + number(session.slots) + " slots");
     }
   }
-  std::uint64_t slots = 0;
-  for (const auto& session : status.sessions) {
-    slots += session.slots;
-  }
-  require(slots == life_.steps * life_.slots, "the slots credited to sessions are not the job's");
+}
+
+void Judge::stopped_well(const StoredLedger& stored) const {
+  require(!finish_recorded(), "a job that has finished is said to be stopped");
+  require(stored.ledger.timeline == 0 || !stored.ledger.complete.empty(), "a stopped job has no snapshot");
 }
 
 }  // namespace ballast::simulation

@@ -1,9 +1,11 @@
-// The judge of a life: keeps the true history itself, from what it sees given and taken, and asserts every promise
-// directly. It never asks a core what happened; where a core states a number, it is compared with the judge's own.
+// The judge of a life: keeps the true history itself, from what it sees given, taken and made durable, and asserts
+// every promise directly. It never asks a core what happened; where a core states a number, it is compared with the
+// judge's own.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -12,6 +14,7 @@
 #include "common/protocol/ids.h"
 #include "common/protocol/lead.h"
 #include "common/protocol/messages.h"
+#include "tests/simulation/disk.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/reference.h"
 #include "tests/simulation/violation.h"
@@ -27,35 +30,69 @@ struct HeldPayload {
 };
 using HeldPayloads = std::map<PayloadId, HeldPayload>;
 
+// One life of a lane, and the timeline that its shell has put in place.
+struct LaneLife {
+  std::uint32_t process = 0;
+  std::uint32_t lane = 0;
+  Incarnation incarnation = 0;
+  Timeline timeline = 0;
+};
+
+// What has happened to the durable state.
+struct DurableFacts {
+  bool rollback = false;  // to a base past step 0
+  bool skipped = false;
+  bool rolled_back_for_gradient = false;
+  bool missed = false;
+  bool early_stop = false;
+  bool kept_best = false;
+};
+
 // Every method throws Violation.
 class Judge {
  public:
-  explicit Judge(const LifeSpec& life) : life_(life), reference_(life), versions_(life.chunks.size()) {}
+  Judge(const LifeSpec& life, const std::vector<Disk>& disks);
 
   // ---- lanes
   void asked(SessionId session, ChunkId chunk, Version version);
-  void weights_sent(SessionId session, std::uint32_t lane, const Weights& header, std::uint64_t bytes,
+  void weights_sent(SessionId session, const LaneLife& lane, const Weights& header, std::uint64_t bytes,
                     Expression value);
-  void replies_released(SessionId session, std::uint32_t lane, std::uint64_t bytes);
-  void receipt_sent(SessionId session, const Receipt& receipt, const HeldPayloads& held);
-  void gone_sent(const Gone& gone) const;
+  void replies_released(SessionId session, const LaneLife& lane, std::uint64_t bytes);
+  void receipt_sent(SessionId session, const LaneLife& lane, const Receipt& receipt, const HeldPayloads& held);
+  void gone_sent(const LaneLife& lane, const Gone& gone) const;
+  void stale_sent(const LaneLife& lane, const Stale& stale) const;
   void refused_by_lane(const Refused& refused) const;
-  void applied(ChunkId chunk, bool is_statistics, Step step, const HeldPayload& root, const StepFactors& factors,
-               Expression result);
-  void lane_settled(const HeldPayloads& held, std::size_t stated) const;
-  void persisted(std::uint32_t lane, Step step);
+  void applied(const LaneLife& lane, ChunkId chunk, bool is_statistics, Step step, const HeldPayload& root,
+               const StepFactors& factors, const ChunkValue& result);
+  void lane_settled(const LaneLife& lane, const HeldPayloads& held, std::size_t stated) const;
+  void began(const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values);
+  void snapshot_taken(const LaneLife& lane, SnapshotId id, ChunkId chunk, const ChunkValue& value) const;
+  void deletes(std::uint32_t shard, SnapshotId id) const;
+  void records_finish(SnapshotId end) const;
+  void reported(const LaneLife& lane, const LaneReport& report) const;
+  // A lane's process begins: what its last life counted is gone.
+  void lane_starts(const LaneLife& lane);
 
   // ---- workers
-  void computes(Step step, const std::vector<SlotRange>& ranges, Expression weights) const;
-  void evaluates(const Evaluation& evaluation, Expression weights) const;
+  void computes(Timeline timeline, Step step, const std::vector<SlotRange>& ranges, Expression weights) const;
+  void evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const;
 
   // ---- the lead
+  void lead_starts() { orders_.clear(); }
   void assigned(SessionId session, const Assign& assign);
-  void planned(const Plan& plan) const;
-  void recorded(const lead::LedgerRecord& record);
+  void confirmed(std::uint32_t shard, const Confirm& confirm) const;
+  void planned(const Plan& plan);
+  void said_finished(const Finish& finish) const;
+  void ledger_durable(const StoredLedger& stored);
+  // The user resumes a job that has halted at a gradient, so that it may be skipped.
+  void resumes_with(NonFinitePolicy policy) { policy_ = policy; }
 
   // ---- the end
-  void finished_well(const Status& status) const;
+  void finished_well(const Status& status, const StoredLedger& stored) const;
+  void stopped_well(const StoredLedger& stored) const;
+  [[nodiscard]] bool finish_recorded() const { return ledger_.finished.has_value(); }
+  [[nodiscard]] const DurableFacts& facts() const { return facts_; }
+  [[nodiscard]] bool knows_a_gradient_that_is_not_finite() const { return !life_.non_finite_gradients.empty(); }
 
  private:
   struct Order {
@@ -63,20 +100,44 @@ class Judge {
     Generation generation = 0;
     Assign last;
   };
+  // What the durable ledger said of a timeline when it was first there, and how far its chunks have come.
+  struct History {
+    SnapshotId base;
+    std::vector<Incarnation> incarnations;
+    std::shared_ptr<const Reference> reference;
+    std::vector<Version> versions;
+    std::map<Slot, SessionId> contributors;  // of the statistics chunk's open step
+    std::set<Step> ordered;                  // snapshots
+  };
 
+  [[nodiscard]] const History& history(Timeline timeline) const;
+  // The timeline that a lane serves; it must be allowed to.
+  const History& serves(const LaneLife& lane) const;
+  [[nodiscard]] std::uint32_t shard(std::uint32_t lane) const { return lane / life_.lanes; }
   void check_slots(SlotRange range) const;
+  void check_timeline(const Ledger& ledger);
+  void check_complete(const Ledger& ledger) const;
+  void check_held(SnapshotId id, const Reference& reference) const;
+  void check_skipped(const Ledger& ledger) const;
+  void check_logs(const StoredLedger& stored, const Reference& reference) const;
+  void check_finished(const Ledger& ledger, const Reference& reference) const;
+  void note_facts(const Ledger& ledger);
+  [[nodiscard]] Slot first_fault(Step step, ChunkId chunk) const;
+  [[nodiscard]] bool is_faulty(Step step) const;
 
   const LifeSpec& life_;
-  Reference reference_;
-  std::vector<Version> versions_;                                             // of each chunk, by the updates seen
+  const std::vector<Disk>& disks_;
+  NonFinitePolicy policy_;
+  std::shared_ptr<const Reference> reference_;  // by the newest durable ledger
+  Ledger ledger_;                               // the durable one
+  std::vector<SnapshotId> known_complete_;      // by the durable one before it
+  std::map<Timeline, History> histories_;
   std::map<std::tuple<SessionId, ChunkId, Version>, std::uint32_t> asked_;    // and not answered yet
-  std::map<std::pair<SessionId, std::uint32_t>, std::uint64_t> reply_bytes_;  // by session and lane
-  std::map<Slot, SessionId> contributors_;                                    // of the statistics chunk's open step
+  std::map<std::pair<SessionId, std::uint32_t>, std::uint64_t> reply_bytes_;  // by session and lane's process
   std::map<SessionId, std::uint64_t> slots_by_session_;
   std::map<SessionId, Order> orders_;
-  std::set<std::uint32_t> persisted_;  // lanes
-  bool timeline_recorded_ = false;
-  bool finish_recorded_ = false;
+  DurableFacts facts_;
+  bool counts_slots_ = false;  // the lane that counts them serves, in a life that the lead's last timeline lists
 };
 
 }  // namespace ballast::simulation

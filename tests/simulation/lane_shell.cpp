@@ -9,12 +9,13 @@ namespace {
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-LaneConfig lane_config(const LifeSpec& life, std::uint32_t lane) {
+LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarnation incarnation) {
+  const auto& life = cluster.life();
   LaneConfig config;
   config.id = {lane / life.lanes, lane % life.lanes};
   config.shards = life.shards;
   config.lanes = life.lanes;
-  config.incarnation = 1;
+  config.incarnation = incarnation;
   config.slots = life.slots;
   config.steps = life.steps;
   for (ChunkId chunk = 0; chunk < life.chunks.size(); ++chunk) {
@@ -24,7 +25,8 @@ LaneConfig lane_config(const LifeSpec& life, std::uint32_t lane) {
   }
   config.spec_digest = "spec";
   config.layout_digest = "layout";
-  config.address = "lane-" + number(lane);
+  config.last_timeline = cluster.disk(lane / life.lanes).timeline;
+  config.address = Cluster::address(id);
   config.credit_bytes = life.credit_bytes;
   config.reply_window_bytes = life.reply_window_bytes;
   config.report_every = life.report_every;
@@ -39,8 +41,22 @@ std::string lane_name(const LifeSpec& life, std::uint32_t lane) {
 
 }  // namespace
 
-LaneShell::LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane)
-    : Process(cluster, id, lane_name(cluster.life(), lane)), lane_(lane), core_(lane_config(cluster.life(), lane)) {}
+LaneShell::LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarnation incarnation)
+    : Process(cluster, id, lane_name(cluster.life(), lane)),
+      life_{id, lane, incarnation, 0},
+      core_(lane_config(cluster, id, lane, incarnation)) {
+  for (ChunkId chunk = 0; chunk < cluster.life().chunks.size(); ++chunk) {
+    if (cluster.life().chunks[chunk].lane == lane) {
+      chunks_[chunk];
+    }
+  }
+}
+
+std::uint32_t LaneShell::shard() const { return life_.lane / cluster_.life().lanes; }
+
+Disk& LaneShell::disk() { return cluster_.disk(shard()); }
+
+bool LaneShell::owns(ChunkId chunk) const { return chunks_.contains(chunk); }
 
 void LaneShell::tick() { step(lane::Tick{clock()}); }
 
@@ -55,8 +71,8 @@ void LaneShell::note_asked(ProcessId from, const Message& message) {
 }
 
 void LaneShell::receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) {
-  if (from == kLead) {
-    heard_lead_ = true;
+  if (cluster_.is_lead(from)) {
+    heard_ = from;
     return step(lane::FromLead{&message});
   }
   note_asked(from, message);
@@ -68,7 +84,7 @@ void LaneShell::receive(ProcessId from, const Message& message, const std::optio
   held_[id] = {push->chunk, push->step, push->node, payload.value()};
   answers_ = 0;
   step(lane::FromWorker{from, &message, id, cluster_.life().chunks[push->chunk].bytes});
-  require(answers_ == 1, "a push is not answered exactly once, at once");
+  require(!alive() || answers_ == 1, "a push is not answered exactly once, at once");
 }
 
 void LaneShell::receive_strange(SessionId session, bool says_hello, const StrangeMessage& strange) {
@@ -84,8 +100,8 @@ void LaneShell::receive_strange(SessionId session, bool says_hello, const Strang
   }
   refusals_ = 0;
   step(lane::FromWorker{session, &strange.message, id, strange.payload_bytes});
-  require(refusals_ == 1, "a lane does not refuse a stranger's message");
-  require(held_.size() == held_before, "a lane keeps a stranger's payload");
+  require(!alive() || refusals_ == 1, "a lane does not refuse a stranger's message");
+  require(!alive() || held_.size() == held_before, "a lane keeps a stranger's payload");
 }
 
 void LaneShell::step(const lane::Event& event) {
@@ -95,9 +111,15 @@ void LaneShell::step(const lane::Event& event) {
     own_events_.pop_front();
     for (auto& action : core_.step(next)) {
       std::visit([this](auto& body) { act(body); }, action);
+      if (burns_down()) {
+        cluster_.crash_lane(life_.lane);
+      }
+      if (crashed()) {
+        return;
+      }
     }
   }
-  cluster_.judge().lane_settled(held_, core_.held_payloads());
+  cluster_.judge().lane_settled(life_, held_, core_.held_payloads());
   require(core_.deferred_replies() <= core_.sessions() * chunks_.size(), "more deferred replies than can be");
 }
 
@@ -121,12 +143,15 @@ void LaneShell::act(lane::SendToWorker& action) {
   auto& judge = cluster_.judge();
   if (const auto* receipt = std::get_if<Receipt>(&action.message)) {
     ++answers_;
-    judge.receipt_sent(action.session, *receipt, held_);
+    judge.receipt_sent(action.session, life_, *receipt, held_);
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
     ++answers_;
     judge.refused_by_lane(*refused);
   } else if (const auto* gone = std::get_if<Gone>(&action.message)) {
-    judge.gone_sent(*gone);
+    judge.gone_sent(life_, *gone);
+  } else if (const auto* stale = std::get_if<Stale>(&action.message)) {
+    ++answers_;
+    judge.stale_sent(life_, *stale);
   }
   cluster_.send(*this, static_cast<ProcessId>(action.session), std::move(action.message));
 }
@@ -141,17 +166,23 @@ void LaneShell::act(lane::SendWeights& action) {
   const auto index = version->second;
   auto& buffer = chunk.buffers[index];
   ++buffer.references;
-  cluster_.judge().weights_sent(action.session, lane_, action.header, action.bytes, buffer.value);
-  cluster_.send(*this, static_cast<ProcessId>(action.session), action.header, Payload{buffer.value, 0});
+  cluster_.judge().weights_sent(action.session, life_, action.header, action.bytes, buffer.value);
+  cluster_.send(*this, static_cast<ProcessId>(action.session), action.header,
+                Payload{buffer.value, 0, kNoSlot, life_.timeline});
   cluster_.later(*this, cluster_.some(cluster_.life().release_high),
                  [this, id = action.header.chunk, index, session = action.session, bytes = action.bytes] {
                    --chunks_[id].buffers[index].references;
-                   cluster_.judge().replies_released(session, lane_, bytes);
+                   cluster_.judge().replies_released(session, life_, bytes);
                    step(lane::RepliesReleased{session, bytes});
                  });
 }
 
-void LaneShell::act(lane::SendToLead& action) { cluster_.send(*this, kLead, std::move(action.message)); }
+void LaneShell::act(lane::SendToLead& action) {
+  if (const auto* report = std::get_if<LaneReport>(&action.message)) {
+    cluster_.judge().reported(life_, *report);
+  }
+  cluster_.send(*this, cluster_.lead_id(), std::move(action.message));
+}
 
 void LaneShell::act(lane::Sum& action) {
   const auto left = take(action.join.into);
@@ -179,12 +210,20 @@ std::size_t LaneShell::free_buffer(Chunk& chunk) {
   return chunk.buffers.size() - 1;
 }
 
+void LaneShell::act(lane::Measure& action) {
+  const auto root = held_.find(action.root);
+  require(root != held_.end() && root->second.chunk == action.chunk && root->second.step == action.step,
+          "the root of another chunk or step is measured");
+  own_events_.push_front(lane::Measured{measure(cluster_.life(), action.chunk, action.step, root->second.payload)});
+}
+
 void LaneShell::act(lane::Apply& action) {
-  auto& chunk = chunks_[action.chunk];
+  auto& chunk = chunks_.at(action.chunk);
   const auto root = take(action.root);
   require(root.chunk == action.chunk && root.step == action.step, "the root of another chunk or step is applied");
-  chunk.value = apply(chunk.value, root.payload, action.factors);
-  cluster_.judge().applied(action.chunk, action.statistics, action.step, root, action.factors, chunk.value.weights);
+  chunk.value = action.chunk == cluster_.life().statistics() ? statistics_value(action.step + 1)
+                                                             : apply(chunk.value, root.payload, action.factors);
+  cluster_.judge().applied(life_, action.chunk, action.statistics, action.step, root, action.factors, chunk.value);
   if (action.step > 0) {
     chunk.versions.erase(action.step - 1);
   }
@@ -195,28 +234,106 @@ void LaneShell::act(lane::Apply& action) {
     own_events_.push_back(lane::StatisticsRead{statistics(action.step, root.payload.value)});
   }
   if (cluster_.traces()) {
-    cluster_.say(name() + " applies step " + number(action.step) + " to chunk " + number(action.chunk));
+    cluster_.say(name() + (action.factors.skip ? " skips step " : " applies step ") + number(action.step) +
+                 " to chunk " + number(action.chunk));
   }
+}
+
+// ---- storage
+
+void LaneShell::on_disk(Micros span, std::function<void()> what) {
+  cluster_.later(*this, cluster_.storage_delay(shard(), span), std::move(what));
 }
 
 void LaneShell::act(lane::Begin& action) {
-  require(action.timeline == 1 && action.base == 0, "a timeline that nobody asked for");
-  for (ChunkId id = 0; id < cluster_.life().chunks.size(); ++id) {
-    if (cluster_.life().chunks[id].lane == lane_) {
-      auto& chunk = chunks_[id];
-      chunk.value = initial(id);
-      chunk.buffers = {{chunk.value.weights, 0}};
-      chunk.versions = {{0, 0}};
+  beginning_ = action.timeline;
+  taken_.clear();
+  on_disk(cluster_.life().storage_high, [this, timeline = action.timeline, base = action.base] {
+    disk().timeline = std::max(disk().timeline, timeline);
+    disk().sync();
+    if (cluster_.traces()) {
+      cluster_.say(name() + " makes timeline " + number(timeline) + " durable");
     }
-  }
-  cluster_.later(*this, cluster_.some(cluster_.life().storage_high),
-                 [this, timeline = action.timeline] { step(lane::Begun{timeline}); });
+    on_disk(cluster_.life().storage_high / 4, [this, timeline, base] {
+      if (timeline == beginning_) {
+        life_.timeline = timeline;
+        put_base_in_place(base);
+      }
+      step(lane::Begun{timeline});
+    });
+  });
 }
 
-void LaneShell::act(lane::PersistFinal& action) {
-  cluster_.later(*this, cluster_.some(cluster_.life().storage_high), [this, action] {
-    cluster_.judge().persisted(lane_, action.step);
-    step(lane::Persisted{action.timeline, action.step});
+void LaneShell::put_base_in_place(SnapshotId base) {
+  std::map<ChunkId, ChunkValue> values;
+  for (auto& [id, chunk] : chunks_) {
+    if (id == cluster_.life().statistics()) {
+      chunk.value = statistics_value(base.step);
+    } else {
+      const auto* stored = disk().durable(base, id);
+      if (stored == nullptr) {
+        throw Violation(name() + " does not find chunk " + number(id) + " of the base, the snapshot of step " +
+                        number(base.step) + " on timeline " + number(base.timeline));
+      }
+      chunk.value = *stored;
+      values[id] = *stored;
+    }
+    chunk.versions.clear();
+    const auto buffer = free_buffer(chunk);
+    chunk.buffers[buffer].value = chunk.value.weights;
+    chunk.versions[base.step] = buffer;
+  }
+  cluster_.judge().began(life_, base, values);
+}
+
+void LaneShell::act(lane::TakeSnapshot& action) {
+  const auto& value = chunks_.at(action.chunk).value;
+  cluster_.judge().snapshot_taken(life_, action.id, action.chunk, value);
+  require(taken_[action.id].insert(action.chunk).second, "a chunk is taken twice into one snapshot");
+  on_disk(cluster_.life().storage_high / 4, [this, action, value] {
+    if (action.id.timeline < beginning_) {
+      return;  // given up
+    }
+    if (cluster_.write_fails()) {
+      failed_.insert(action.id);
+    } else {
+      disk().write(action.id, action.chunk, value);
+    }
+    if (cluster_.crashes_in_snapshot()) {
+      cluster_.crash_lane(life_.lane);
+    }
+  });
+}
+
+void LaneShell::act(lane::SealSnapshot& action) {
+  std::size_t own = chunks_.size() - (owns(cluster_.life().statistics()) ? 1 : 0);
+  require(taken_[action.id].size() == own, "a snapshot is sealed before all its chunks are taken");
+  on_disk(cluster_.life().storage_high, [this, id = action.id] {
+    if (id.timeline < beginning_ || (!failed_.contains(id) && !cluster_.write_fails())) {
+      if (id.timeline == beginning_) {
+        disk().sync();
+      }
+      step(lane::SnapshotDurable{id});
+    } else {
+      step(lane::SnapshotFailed{id, "no space is left"});
+    }
+  });
+}
+
+void LaneShell::act(lane::Retain& action) {
+  on_disk(cluster_.life().storage_high / 4, [this, keep = action.keep] {
+    for (const auto id : disk().superseded(keep)) {
+      cluster_.judge().deletes(shard(), id);
+      disk().snapshots.erase(id);
+    }
+  });
+}
+
+void LaneShell::act(lane::RecordFinish& action) {
+  cluster_.judge().records_finish(action.end);
+  on_disk(cluster_.life().storage_high, [this, end = action.end] {
+    disk().finished = end;
+    step(lane::FinishRecorded{});
   });
 }
 
@@ -229,6 +346,7 @@ void LaneShell::gather(LifeFacts& facts) const {
   facts.served_older = facts.served_older || counters.served_older > 0;
   facts.deferred = facts.deferred || counters.deferred > 0;
   facts.duplicate = facts.duplicate || counters.duplicates > 0;
+  facts.stale = facts.stale || counters.stale > 0;
   facts.waited_for_factors = facts.waited_for_factors || counters.waited_for_factors > 0;
 }
 

@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "tests/simulation/shells.h"
 #include "tests/simulation/words.h"
 
@@ -5,46 +7,65 @@ namespace ballast::simulation {
 
 namespace {
 
-LeadConfig lead_config(const LifeSpec& life) {
+LeadConfig lead_config(Cluster& cluster) {
+  const auto& life = cluster.life();
   LeadConfig config;
+  config.life = cluster.random().next();
   config.shards = life.shards;
   config.lanes = life.lanes;
   config.slots = life.slots;
   config.steps = life.steps;
   config.steps_per_epoch = life.steps_per_epoch;
+  config.evaluate_every = life.evaluate_every;
+  config.validation_examples = life.validation_examples;
   config.test_examples = life.test_examples;
   config.evaluation_item = life.evaluation_item;
+  config.early_stop_patience = life.early_stop_patience;
+  config.early_stop_delta = life.early_stop_delta;
+  config.keep_best = life.keep_best;
+  config.snapshot_every = life.snapshot_every;
+  config.snapshots_kept = life.snapshots_kept;
   config.start_workers = life.start_workers;
   config.job = "job";
   config.spec_digest = "spec";
   config.layout_digest = "layout";
   config.factors = factors;
+  config.decisions.non_finite = cluster.non_finite();
+  config.decisions.norms = life.norms;
+  config.decisions.norm_count = life.norm_count;
+  config.decisions.scale = norm_scale;
+  config.decisions.chunks = static_cast<std::uint32_t>(life.chunks.size());
+  config.parameter_name = [](std::uint32_t parameter) { return "parameter " + std::to_string(parameter); };
+  config.memory = cluster.stored_ledger().memory(life.steps_per_epoch);
   config.plan_ahead = life.plan_ahead;
   config.worker_silence = life.worker_silence;
   config.shard_silence = life.shard_silence;
   config.late = life.late;
+  config.patience = life.patience;
+  config.write_statistics_every = life.write_statistics_every;
   config.linger = life.linger;
   return config;
 }
 
 }  // namespace
 
-LeadShell::LeadShell(Cluster& cluster, ProcessId id)
-    : Process(cluster, id, "lead"), core_(lead_config(cluster.life())) {}
+LeadShell::LeadShell(Cluster& cluster, ProcessId id) : Process(cluster, id, "lead"), core_(lead_config(cluster)) {}
 
 void LeadShell::tick() { step(lead::Tick{clock()}); }
 
 void LeadShell::receive(ProcessId from, const Message& message, const std::optional<Payload>& /*payload*/) {
-  if (from > cluster_.life().all_lanes()) {
-    return step(lead::FromWorker{from, &message});
+  if (const auto* lane = cluster_.lane_life(from)) {
+    return step(lead::FromLane{cluster_.lane_name(lane->lane), lane->incarnation, &message});
   }
-  step(lead::FromLane{cluster_.lane_name(from - 1), 1, &message});
+  step(lead::FromWorker{from, &message});
 }
+
+void LeadShell::receive_command(Control::Command command) { step(lead::FromClient{command}); }
 
 void LeadShell::receive_strange(SessionId session, const Message& message) {
   refusals_ = 0;
   step(lead::FromWorker{session, &message});
-  require(refusals_ == 1, "the lead does not refuse a stranger's message");
+  require(!alive() || refusals_ == 1, "the lead does not refuse a stranger's message");
 }
 
 bool LeadShell::believes_in(SessionId session) const {
@@ -59,6 +80,12 @@ bool LeadShell::believes_in(SessionId session) const {
 void LeadShell::step(const lead::Event& event) {
   for (auto& action : core_.step(event)) {
     std::visit([this](auto& body) { act(body); }, action);
+    if (burns_down()) {
+      cluster_.crash_lead();
+    }
+    if (crashed()) {
+      return;
+    }
   }
 }
 
@@ -73,25 +100,46 @@ void LeadShell::act(lead::SendToWorker& action) {
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
     require(refused->code == RefusalCode::unknown_session, "the lead refuses an honest worker");
   }
+  if (const auto* finish = std::get_if<Finish>(&action.message);
+      finish != nullptr && finish->ending == Ending::finished) {
+    cluster_.judge().said_finished(*finish);
+  }
   cluster_.send(*this, static_cast<ProcessId>(action.session), std::move(action.message));
 }
 
 void LeadShell::act(lead::SendToLane& action) {
+  auto& judge = cluster_.judge();
+  const auto to = cluster_.lane_id(action.lane.shard * cluster_.life().lanes + action.lane.lane, action.incarnation);
   if (const auto* plan = std::get_if<Plan>(&action.message)) {
-    cluster_.judge().planned(*plan);
+    judge.planned(*plan);
+  } else if (const auto* confirm = std::get_if<Confirm>(&action.message)) {
+    require(confirm->incarnation == action.incarnation, "a confirmation is addressed to another life than it names");
+    judge.confirmed(action.lane.shard, *confirm);
+  } else if (const auto* finish = std::get_if<Finish>(&action.message)) {
+    if (finish->ending == Ending::finished) {
+      judge.said_finished(*finish);
+    }
+  } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
+    const bool asks_again = refused->code == RefusalCode::unknown_session || refused->code == RefusalCode::not_serving;
+    require(asks_again || !cluster_.is_alive(to), "the lead refuses a living shard of its own job");
   }
-  require(!std::holds_alternative<Refused>(action.message), "the lead refuses a shard of its own job");
-  cluster_.send(*this, cluster_.lane_id(action.lane.shard * cluster_.life().lanes + action.lane.lane),
-                std::move(action.message));
+  cluster_.send(*this, to, std::move(action.message));
 }
 
 void LeadShell::act(lead::WriteLedger& action) {
-  cluster_.judge().recorded(action.record);
-  if (cluster_.traces()) {
-    cluster_.say(std::holds_alternative<lead::FinishedRecord>(action.record) ? "lead writes to the ledger: finished"
-                                                                             : "lead writes to the ledger: timeline");
-  }
-  cluster_.later(*this, cluster_.some(cluster_.life().storage_high), [this] { step(lead::LedgerWritten{}); });
+  require(!std::exchange(writing_, true), "the lead writes two changes of its ledger at once");
+  cluster_.later(*this, cluster_.some(cluster_.life().storage_high), [this, change = action.change] {
+    auto& stored = cluster_.stored_ledger();
+    stored.apply(change);
+    if (cluster_.traces()) {
+      cluster_.say("lead's ledger: " + words(change));
+    }
+    cluster_.judge().ledger_durable(stored);
+    cluster_.later(*this, cluster_.some(cluster_.life().storage_high / 4), [this] {
+      writing_ = false;
+      step(lead::LedgerWritten{});
+    });
+  });
 }
 
 void LeadShell::act(lead::Stop& action) { end(action.failure); }

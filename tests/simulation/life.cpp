@@ -76,6 +76,70 @@ void draw_faults(LifeSpec& life, Random& random) {
   faults.lead_pauses = random.chance(0.15) ? 1 : 0;
   faults.lead_pause = random.chance(0.7) ? 100'000 : 1'600'000;
   faults.death = random.chance(0.05);
+  faults.shard_crashes = random.chance(0.45) ? static_cast<std::uint32_t>(random.between(1, 4)) : 0;
+  faults.double_crash = random.chance(0.3) ? 0.5 : 0;
+  faults.lead_crashes = random.chance(0.25) ? static_cast<std::uint32_t>(random.between(1, 3)) : 0;
+  faults.snapshot_crash = random.chance(0.2) ? 0.1 : 0;
+  faults.loses_unsynced = random.chance(0.5);
+  faults.away = random.chance(0.5) ? 15'000 : 150'000;
+  if (faults.death) {
+    return;  // the job must end for its sake alone
+  }
+  faults.write_failure = random.chance(0.12) ? 0.01 * static_cast<double>(random.between(5, 50)) : 0;
+  faults.stops = random.chance(0.08) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
+  faults.user_pauses = random.chance(0.25) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
+}
+
+void draw_snapshots(LifeSpec& life, Random& random) {
+  life.snapshot_every = random.chance(0.85) ? random.between(1, 3) : 0;
+  life.snapshots_kept = static_cast<std::uint32_t>(random.between(1, 3));
+  life.storage_high = random.chance(0.7) ? 3'000 : random.between(100, 15'000);
+}
+
+void draw_validation(LifeSpec& life, Random& random) {
+  life.evaluate_every = random.chance(0.7) ? random.between(1, 4) : 8;
+  if (!random.chance(0.4)) {
+    return;
+  }
+  life.validation_examples = static_cast<std::uint32_t>(random.between(1, 30));
+  life.keep_best = random.chance(0.6);
+  life.early_stop_patience = random.chance(0.5) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
+  life.early_stop_delta = random.chance(0.5) ? 0 : 0.1;
+}
+
+void draw_clipping(LifeSpec& life, Random& random) {
+  if (!random.chance(0.4)) {
+    return;
+  }
+  life.norm_count = static_cast<std::uint32_t>(random.chance(0.6) ? 1 : random.between(2, 4));
+  for (ChunkId chunk = 0; chunk < life.chunks.size(); ++chunk) {
+    std::vector<std::uint32_t> pieces;
+    for (auto left = chunk == life.statistics() ? 0 : random.between(1, 2); left > 0; --left) {
+      pieces.push_back(static_cast<std::uint32_t>(random.between(0, life.norm_count - 1)));
+    }
+    life.norms.push_back(std::move(pieces));
+  }
+}
+
+void draw_gradients(LifeSpec& life, Random& random) {
+  const bool has_faults = !life.faults.death && random.chance(0.25);
+  const auto policy = random.between(0, 5);
+  life.non_finite = policy < 3    ? NonFinitePolicy::skip
+                    : policy == 5 ? NonFinitePolicy::halt
+                                  : NonFinitePolicy::rollback;
+  if (!has_faults) {
+    if (random.chance(0.6)) {
+      life.non_finite = NonFinitePolicy::halt;
+    }
+    return;
+  }
+  for (auto left = random.between(1, 3); left > 0; --left) {
+    LifeFault fault;
+    fault.step = random.between(0, life.steps - 1);
+    fault.chunk = static_cast<ChunkId>(random.between(0, life.chunks.size() - 1));
+    fault.slot = random.chance(0.8) ? static_cast<Slot>(random.between(0, life.slots - 1)) : kNoSlot;
+    life.non_finite_gradients.push_back(fault);
+  }
 }
 
 }  // namespace
@@ -92,6 +156,10 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_chunks(life, random);
   draw_workers(life, random);
   draw_faults(life, random);
+  draw_snapshots(life, random);
+  draw_validation(life, random);
+  draw_clipping(life, random);
+  draw_gradients(life, random);
   return life;
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/protocol/deadline.h"
 #include "common/protocol/ids.h"
+#include "common/protocol/step_decisions.h"
 
 namespace ballast::simulation {
 
@@ -26,8 +27,25 @@ struct Faults {
   std::uint32_t shard_pauses = 0;
   Micros shard_pause = 0;  // at most; together with losses still below the lead's patience with shards
   std::uint32_t lead_pauses = 0;
-  Micros lead_pause = 0;  // at most; may exceed its own patience with shards, not theirs with it
-  bool death = false;     // one shard dies for good: the job must end, naming it
+  Micros lead_pause = 0;            // at most; may exceed its own patience with shards, not theirs with it
+  bool death = false;               // one shard dies for good: the job must end, naming it
+  std::uint32_t shard_crashes = 0;  // one shard, or two at once; it comes back from its disk as another life
+  double double_crash = 0;          // probability that a crash takes a second shard along
+  std::uint32_t lead_crashes = 0;   // alone; with its shard where it lives in one
+  double snapshot_crash = 0;        // of a shard, after it has written a chunk of a snapshot
+  bool loses_unsynced = false;      // a crash takes along what was written and not synced
+  Micros away = 0;                  // at most, from a crash to the next life
+  double write_failure = 0;         // of a lane's part of a snapshot
+  std::uint32_t stops = 0;          // the user stops the job, and resumes it after all have left
+  std::uint32_t user_pauses = 0;    // the user pauses it, and lets it go on
+};
+
+// A gradient that is not finite: always that of the same slot, whoever computes it and however often.
+struct LifeFault {
+  Step step = 0;
+  ChunkId chunk = 0;
+  Slot slot = 0;  // kNoSlot: every slot's is finite, their sum is not
+  bool operator==(const LifeFault&) const = default;
 };
 
 struct LifeChunk {
@@ -49,7 +67,18 @@ struct LifeSpec {
   Slot slots = 4;
   Step steps = 3;
   Step steps_per_epoch = 2;
+  Step evaluate_every = 2;
   std::uint32_t test_examples = 0;
+  std::uint32_t validation_examples = 0;
+  std::uint32_t early_stop_patience = 0;
+  double early_stop_delta = 0;
+  bool keep_best = false;
+  Step snapshot_every = 0;
+  std::uint32_t snapshots_kept = 2;
+  std::vector<std::vector<std::uint32_t>> norms;  // by chunk, of each piece; empty: no clipping by norm
+  std::uint32_t norm_count = 0;
+  NonFinitePolicy non_finite = NonFinitePolicy::halt;  // a job that has halted is resumed with skip
+  std::vector<LifeFault> non_finite_gradients;
   std::uint32_t evaluation_item = 10;
   std::uint32_t start_workers = 1;
   std::uint32_t plan_ahead = 256;
@@ -71,6 +100,8 @@ struct LifeSpec {
   Micros heartbeat_every = 20'000;
   Micros hello_every = 30'000;
   Micros lead_silence = 2'000'000;
+  Micros patience = 1'500'000;
+  Micros write_statistics_every = 40'000;
   Micros linger = 600'000;
   LearntDeadline::Bounds worker_silence{70'000, 120'000, 300'000};
   LearntDeadline::Bounds shard_silence{700'000, 900'000, 1'200'000};

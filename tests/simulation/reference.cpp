@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "tests/simulation/random.h"
 
@@ -17,25 +18,50 @@ Expression expression(char kind, Parts... parts) {
 }
 
 // The sum over slots [begin, begin + count), the left part being the largest power of two below count.
-Payload tree_sum(Step step, ChunkId chunk, Expression weights, Slot begin, Slot count) {
+Payload tree_sum(const LifeSpec& life, Step step, ChunkId chunk, Expression weights, Slot begin, Slot count) {
   if (count == 1) {
-    return gradient(step, begin, chunk, weights);
+    return gradient(life, step, begin, chunk, weights);
   }
   Slot left = 1;
   while (left * 2 < count) {
     left *= 2;
   }
-  return sum(tree_sum(step, chunk, weights, begin, left), tree_sum(step, chunk, weights, begin + left, count - left));
+  return sum(tree_sum(life, step, chunk, weights, begin, left),
+             tree_sum(life, step, chunk, weights, begin + left, count - left));
 }
+
+// A number in [1, 2) with a full fraction, so that another order of addition is another sum.
+double number_of(Expression value) { return std::bit_cast<double>((value >> 12U) | 0x3ff0000000000000U); }
 
 }  // namespace
 
-Payload gradient(Step step, Slot slot, ChunkId chunk, Expression all_weights) {
-  return {expression('g', step, slot, chunk, all_weights), std::uint64_t{1} << (4 * slot)};
+Payload gradient(const LifeSpec& life, Step step, Slot slot, ChunkId chunk, Expression all_weights) {
+  const auto& faults = life.non_finite_gradients;
+  const bool is_fault = std::find(faults.begin(), faults.end(), LifeFault{step, chunk, slot}) != faults.end();
+  return {expression('g', step, slot, chunk, all_weights), std::uint64_t{1} << (4 * slot), is_fault ? slot : kNoSlot,
+          0};
 }
 
 Payload sum(const Payload& left, const Payload& right) {
-  return {expression('+', left.value, right.value), left.slots + right.slots};
+  // Of two timelines: of none that there is.
+  const auto timeline = left.timeline == right.timeline ? left.timeline : ~Timeline{0};
+  return {expression('+', left.value, right.value), left.slots + right.slots, std::min(left.fault, right.fault),
+          timeline};
+}
+
+ChunkMeasure measure(const LifeSpec& life, ChunkId chunk, Step step, const Payload& root) {
+  const auto& faults = life.non_finite_gradients;
+  ChunkMeasure measure;
+  measure.chunk = chunk;
+  measure.step = step;
+  measure.finite =
+      root.fault == kNoSlot && std::find(faults.begin(), faults.end(), LifeFault{step, chunk, kNoSlot}) == faults.end();
+  if (!life.norms.empty()) {
+    for (std::size_t piece = 0; piece < life.norms[chunk].size(); ++piece) {
+      measure.sums.push_back(number_of(expression('n', root.value, piece)));
+    }
+  }
+  return measure;
 }
 
 Expression all_weights(const std::vector<Expression>& weights) {
@@ -46,7 +72,16 @@ Expression all_weights(const std::vector<Expression>& weights) {
   return all;
 }
 
-StepFactors factors(Step step) { return {0.5F + static_cast<float>(step)}; }
+StepFactors factors(Step step, std::uint64_t updates) {
+  StepFactors factors;
+  factors.learning_rate = 0.5F + static_cast<float>(step);
+  factors.step_size = static_cast<float>(updates);
+  return factors;
+}
+
+float norm_scale(double sum_of_squares) {
+  return static_cast<float>(1 + expression('c', std::bit_cast<std::uint64_t>(sum_of_squares)) % 1'000'000);
+}
 
 StepStatistics statistics(Step step, Expression root) {
   // Dyadic values, whose sums are exact in any order.
@@ -54,71 +89,169 @@ StepStatistics statistics(Step step, Expression root) {
 }
 
 EvaluationResult evaluate(const Evaluation& evaluation, Expression all_weights) {
-  const auto value = expression('e', evaluation.begin, evaluation.end, all_weights);
+  const auto value =
+      expression('e', static_cast<Expression>(evaluation.split), evaluation.begin, evaluation.end, all_weights);
   const std::uint64_t examples = evaluation.end - evaluation.begin;
-  return {evaluation.item, evaluation.version, static_cast<double>(value % 4096) / 16, value % (examples + 1),
-          examples};
+  EvaluationResult result;
+  result.split = evaluation.split;
+  result.item = evaluation.item;
+  result.version = evaluation.version;
+  result.loss_sum = static_cast<double>(value % 4096) / 16;
+  result.correct = value % (examples + 1);
+  result.examples = examples;
+  return result;
 }
 
-ChunkValue initial(ChunkId chunk) { return {expression('w', chunk), expression('o', chunk)}; }
+ChunkValue initial(const LifeSpec& life, ChunkId chunk) {
+  return chunk == life.statistics() ? statistics_value(0) : ChunkValue{expression('w', chunk), expression('o', chunk)};
+}
 
 ChunkValue apply(const ChunkValue& value, const Payload& root, const StepFactors& factors) {
-  const auto rate = std::bit_cast<std::uint32_t>(factors.learning_rate);
+  if (factors.skip) {
+    return value;
+  }
+  Expression rate = expression('f', std::bit_cast<std::uint32_t>(factors.learning_rate),
+                               std::bit_cast<std::uint32_t>(factors.step_size));
+  for (const auto scale : factors.scales) {
+    rate = expression('f', rate, std::bit_cast<std::uint32_t>(scale));
+  }
   return {expression('w', value.weights, value.state, root.value, rate),
           expression('o', value.weights, value.state, root.value, rate)};
 }
 
-Reference::Reference(const LifeSpec& life) {
-  train(life);
-  test(life);
+ChunkValue statistics_value(Version version) { return {expression('s', version), 0}; }
+
+// ---- the reference
+
+Reference::Reference(const LifeSpec& life, std::vector<StepRange> skipped) : life_(life), skipped_(std::move(skipped)) {
+  train();
+  evaluate_all();
 }
 
-void Reference::train(const LifeSpec& life) {
-  const auto chunks = static_cast<ChunkId>(life.chunks.size());
-  std::vector<ChunkValue> values;
+bool Reference::is_skipped(Step step) const {
+  return std::any_of(skipped_.begin(), skipped_.end(), [&](StepRange range) { return range.contains(step); });
+}
+
+Expression Reference::all(Version version) const {
   std::vector<Expression> weights;
-  for (ChunkId chunk = 0; chunk < chunks; ++chunk) {
-    values.push_back(initial(chunk));
-    weights.push_back(values.back().weights);
+  for (const auto& value : values_[version]) {
+    weights.push_back(value.weights);
   }
-  weights_.push_back(weights);
-  double loss = 0;
-  double examples = 0;
-  for (Step step = 0; step < life.steps; ++step) {
+  return all_weights(weights);
+}
+
+void Reference::train() {
+  values_.emplace_back();
+  for (ChunkId chunk = 0; chunk < life_.chunks.size(); ++chunk) {
+    values_[0].push_back(initial(life_, chunk));
+  }
+  for (Step step = 0; step < life_.steps; ++step) {
     const auto before = all(step);
-    for (ChunkId chunk = 0; chunk < chunks; ++chunk) {
-      const auto root = tree_sum(step, chunk, before, 0, life.slots);
-      values[chunk] = apply(values[chunk], root, factors(step));
-      weights[chunk] = values[chunk].weights;
-      if (chunk == life.statistics()) {
-        const auto found = statistics(step, root.value);
-        loss += static_cast<double>(found.loss) * static_cast<double>(found.examples);
-        examples += static_cast<double>(found.examples);
-        examples_ += static_cast<std::uint64_t>(found.examples);
+    roots_.emplace_back();
+    for (ChunkId chunk = 0; chunk < life_.chunks.size(); ++chunk) {
+      roots_[step].push_back(tree_sum(life_, step, chunk, before, 0, life_.slots));
+    }
+    decide(step);
+    update(step);
+  }
+}
+
+void Reference::decide(Step step) {
+  std::uint64_t updates = 0;
+  for (Step earlier = 0; earlier < step; ++earlier) {
+    updates += is_skipped(earlier) ? 0 : 1;
+  }
+  auto decided = factors(step, updates);
+  decided.skip = is_skipped(step);
+  for (std::uint32_t norm = 0; norm < life_.norm_count && !decided.skip; ++norm) {
+    double squares = 0;
+    for (ChunkId chunk = 0; chunk < life_.chunks.size(); ++chunk) {
+      const auto sums = measure(life_, chunk, step, roots_[step][chunk]).sums;
+      for (std::size_t piece = 0; piece < sums.size(); ++piece) {
+        squares += life_.norms[chunk][piece] == norm ? sums[piece] : 0;
       }
     }
-    weights_.push_back(weights);
-    if ((step + 1) % life.steps_per_epoch == 0 || step + 1 == life.steps) {
-      train_loss_ = loss / examples;
-      loss = examples = 0;
-    }
+    decided.scales.push_back(norm_scale(squares));
   }
+  factors_.push_back(std::move(decided));
 }
 
-void Reference::test(const LifeSpec& life) {
+void Reference::update(Step step) {
+  auto next = values_[step];
+  for (ChunkId chunk = 0; chunk < life_.chunks.size(); ++chunk) {
+    next[chunk] = chunk == life_.statistics() ? statistics_value(step + 1)
+                                              : apply(next[chunk], roots_[step][chunk], factors_[step]);
+  }
+  statistics_.push_back(is_skipped(step) ? StepStatistics{step, 0, 0, 0}
+                                         : simulation::statistics(step, roots_[step][life_.statistics()].value));
+  values_.push_back(std::move(next));
+}
+
+bool Reference::agrees(Step step, const StepFactors& found) const {
+  const auto& own = factors_[step];
+  return own.skip ? found.skip : own == found;
+}
+
+EvaluationRecord Reference::evaluate_split(Split split, Step step) const {
+  const auto examples = split == Split::test ? life_.test_examples : life_.validation_examples;
+  const auto weights = all(step);
   double loss = 0;
   double correct = 0;
   std::uint32_t item = 0;
-  for (std::uint32_t begin = 0; begin < life.test_examples; begin += life.evaluation_item) {
-    const auto end = std::min(life.test_examples, begin + life.evaluation_item);
-    const auto result = evaluate({item++, life.steps, begin, end}, all(life.steps));
+  for (std::uint32_t begin = 0; begin < examples; begin += life_.evaluation_item) {
+    const auto end = std::min(examples, begin + life_.evaluation_item);
+    const auto result = evaluate({split, item++, step, begin, end}, weights);
     loss += result.loss_sum;
     correct += static_cast<double>(result.correct);
   }
-  if (life.test_examples > 0) {
-    test_loss_ = loss / life.test_examples;
-    test_accuracy_ = correct / life.test_examples;
+  return {step, split, loss / examples, correct / examples, examples};
+}
+
+void Reference::evaluate_all() {
+  double best = -1;
+  std::uint32_t without = 0;
+  for (end_ = 1;; ++end_) {
+    const bool is_last = end_ == life_.steps;
+    if (!is_last && end_ % life_.evaluate_every != 0) {
+      continue;
+    }
+    bool stops = is_last;
+    if (life_.validation_examples > 0) {
+      evaluations_.push_back(evaluate_split(Split::validation, end_));
+      const auto accuracy = evaluations_.back().accuracy;
+      const bool improves = best < 0 || accuracy > best + life_.early_stop_delta;
+      best = improves ? accuracy : best;
+      without = improves ? 0 : without + 1;
+      stops = stops || (life_.early_stop_patience > 0 && without >= life_.early_stop_patience);
+    }
+    if (life_.test_examples > 0 && (stops || life_.validation_examples == 0)) {
+      evaluations_.push_back(evaluate_split(Split::test, end_));
+    }
+    if (stops) {
+      return;
+    }
   }
+}
+
+std::uint64_t Reference::examples() const {
+  std::uint64_t examples = 0;
+  for (Step step = 0; step < end_; ++step) {
+    examples += static_cast<std::uint64_t>(statistics_[step].examples);
+  }
+  return examples;
+}
+
+double Reference::train_loss() const {
+  const Step whole = end_ / life_.steps_per_epoch;
+  const Step from = whole == 0 ? 0 : (whole - 1) * life_.steps_per_epoch;
+  const Step until = whole == 0 ? end_ : whole * life_.steps_per_epoch;
+  double loss = 0;
+  double examples = 0;
+  for (Step step = from; step < until; ++step) {
+    loss += static_cast<double>(statistics_[step].loss) * static_cast<double>(statistics_[step].examples);
+    examples += static_cast<double>(statistics_[step].examples);
+  }
+  return examples > 0 ? loss / examples : 0;
 }
 
 }  // namespace ballast::simulation

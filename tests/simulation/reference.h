@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/protocol/ids.h"
+#include "common/protocol/ledger.h"
 #include "common/protocol/messages.h"
 #include "tests/simulation/life.h"
 
@@ -16,13 +17,20 @@ using Expression = std::uint64_t;
 struct Payload {
   Expression value = 0;
   std::uint64_t slots = 0;  // how often each slot went into it, four bits to a slot
+  Slot fault = kNoSlot;     // the first slot whose gradient is not finite
+  Timeline timeline = 0;    // of the weights: of those that it was computed from
 };
 
-Payload gradient(Step step, Slot slot, ChunkId chunk, Expression all_weights);
+Payload gradient(const LifeSpec& life, Step step, Slot slot, ChunkId chunk, Expression all_weights);
 Payload sum(const Payload& left, const Payload& right);
+// What a lane reads from a root.
+ChunkMeasure measure(const LifeSpec& life, ChunkId chunk, Step step, const Payload& root);
 // The weights of all chunks at one version.
 Expression all_weights(const std::vector<Expression>& weights);
-StepFactors factors(Step step);
+// Without what is decided by norms.
+StepFactors factors(Step step, std::uint64_t updates);
+// By which the gradients below a norm are scaled.
+float norm_scale(double sum_of_squares);
 StepStatistics statistics(Step step, Expression root);
 EvaluationResult evaluate(const Evaluation& evaluation, Expression all_weights);
 
@@ -30,31 +38,50 @@ EvaluationResult evaluate(const Evaluation& evaluation, Expression all_weights);
 struct ChunkValue {
   Expression weights = 0;
   Expression state = 0;
+  bool operator==(const ChunkValue&) const = default;
 };
-ChunkValue initial(ChunkId chunk);
+ChunkValue initial(const LifeSpec& life, ChunkId chunk);
 ChunkValue apply(const ChunkValue& value, const Payload& root, const StepFactors& factors);
+// The statistics chunk is no part of the model and of no snapshot: its content follows from the version alone.
+ChunkValue statistics_value(Version version);
 
-// The whole history of a job, computed one step after the other by nobody in particular. Its tree is its own.
+// The whole history of a job that leaves out `skipped` steps, computed one step after the other by nobody in
+// particular. Its tree, its clipping and its patience are its own.
 class Reference {
  public:
-  explicit Reference(const LifeSpec& life);
+  Reference(const LifeSpec& life, std::vector<StepRange> skipped);
 
-  [[nodiscard]] Expression weights(Version version, ChunkId chunk) const { return weights_[version][chunk]; }
-  [[nodiscard]] Expression all(Version version) const { return all_weights(weights_[version]); }
-  [[nodiscard]] std::uint64_t examples() const { return examples_; }
-  [[nodiscard]] double train_loss() const { return train_loss_; }
-  [[nodiscard]] double test_loss() const { return test_loss_; }
-  [[nodiscard]] double test_accuracy() const { return test_accuracy_; }
+  [[nodiscard]] const std::vector<StepRange>& skipped() const { return skipped_; }
+  [[nodiscard]] const ChunkValue& value(Version version, ChunkId chunk) const { return values_[version][chunk]; }
+  [[nodiscard]] Expression weights(Version version, ChunkId chunk) const { return values_[version][chunk].weights; }
+  [[nodiscard]] Expression all(Version version) const;
+  [[nodiscard]] Expression root(Step step, ChunkId chunk) const { return roots_[step][chunk].value; }
+  // Whether these are the factors of the step.
+  [[nodiscard]] bool agrees(Step step, const StepFactors& factors) const;
+  [[nodiscard]] const StepStatistics& statistics(Step step) const { return statistics_[step]; }
+  // Where the job ends, which patience may bring forward.
+  [[nodiscard]] Step end() const { return end_; }
+  [[nodiscard]] const std::vector<EvaluationRecord>& evaluations() const { return evaluations_; }
+  [[nodiscard]] std::uint64_t examples() const;
+  // Of the last whole epoch before the end, or of all steps if there is none.
+  [[nodiscard]] double train_loss() const;
 
  private:
-  void train(const LifeSpec& life);
-  void test(const LifeSpec& life);
+  void train();
+  void decide(Step step);
+  void update(Step step);
+  void evaluate_all();
+  [[nodiscard]] EvaluationRecord evaluate_split(Split split, Step step) const;
+  [[nodiscard]] bool is_skipped(Step step) const;
 
-  std::vector<std::vector<Expression>> weights_;  // [version][chunk]
-  std::uint64_t examples_ = 0;
-  double train_loss_ = 0;
-  double test_loss_ = 0;
-  double test_accuracy_ = 0;
+  const LifeSpec& life_;
+  std::vector<StepRange> skipped_;
+  std::vector<std::vector<ChunkValue>> values_;  // [version][chunk]
+  std::vector<std::vector<Payload>> roots_;      // [step][chunk]
+  std::vector<StepFactors> factors_;
+  std::vector<StepStatistics> statistics_;
+  std::vector<EvaluationRecord> evaluations_;
+  Step end_ = 0;
 };
 
 }  // namespace ballast::simulation

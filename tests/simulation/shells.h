@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ class LeadShell : public Process {
   void tick() override;
   void receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) override;
 
+  void receive_command(Control::Command command);
   // From a session that has not said hello.
   void receive_strange(SessionId session, const Message& message);
 
@@ -37,12 +39,13 @@ class LeadShell : public Process {
   void act(lead::Stop& action);
 
   Lead core_;
+  bool writing_ = false;
   std::uint32_t refusals_ = 0;  // of the strange message in hand
 };
 
 class LaneShell : public Process {
  public:
-  LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane);
+  LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarnation incarnation);
 
   void tick() override;
   void receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) override;
@@ -51,7 +54,8 @@ class LaneShell : public Process {
   void receive_strange(SessionId session, bool says_hello, const StrangeMessage& message);
 
   [[nodiscard]] const Lane& core() const { return core_; }
-  [[nodiscard]] bool has_heard_lead() const { return heard_lead_; }
+  [[nodiscard]] const LaneLife& life() const { return life_; }
+  [[nodiscard]] bool has_heard(ProcessId lead) const { return heard_ == lead; }
   void gather(LifeFacts& facts) const;
 
  private:
@@ -74,21 +78,34 @@ class LaneShell : public Process {
   void act(lane::Drop& action);
   void act(lane::Apply& action);
   void act(lane::Begin& action);
-  void act(lane::PersistFinal& action);
+  void act(lane::Measure& action);
+  void act(lane::TakeSnapshot& action);
+  void act(lane::SealSnapshot& action);
+  void act(lane::Retain& action);
+  void act(lane::RecordFinish& action);
   void act(lane::Stop& action);
 
   void note_asked(ProcessId from, const Message& message);
+  // What the disk has done when all before it is done, and then the core's event, if the lane still lives.
+  void on_disk(Micros span, std::function<void()> what);
+  void put_base_in_place(SnapshotId base);
+  [[nodiscard]] std::uint32_t shard() const;
+  [[nodiscard]] Disk& disk();
+  [[nodiscard]] bool owns(ChunkId chunk) const;
   std::size_t free_buffer(Chunk& chunk);
   HeldPayload take(PayloadId id);
 
-  std::uint32_t lane_;
+  LaneLife life_;
   Lane core_;
   HeldPayloads held_;
   PayloadId next_payload_ = 1;
   std::map<ChunkId, Chunk> chunks_;
-  bool heard_lead_ = false;
-  std::uint32_t answers_ = 0;   // to the push in hand
-  std::uint32_t refusals_ = 0;  // of the strange message in hand
+  ProcessId heard_ = kNobody;  // the last lead
+  Timeline beginning_ = 0;     // the newest that the core has asked for
+  std::map<SnapshotId, std::set<ChunkId>> taken_;
+  std::set<SnapshotId> failed_;  // a part of it could not be written
+  std::uint32_t answers_ = 0;    // to the push in hand
+  std::uint32_t refusals_ = 0;   // of the strange message in hand
   std::deque<lane::Event> own_events_;
 };
 
@@ -101,7 +118,7 @@ class WorkerShell : public Process {
 
   [[nodiscard]] const Worker& core() const { return core_; }
   // Whether a lead may have given this one up, so that it needs not learn of the end.
-  [[nodiscard]] bool has_heard_lead() const { return heard_lead_; }
+  [[nodiscard]] bool has_heard(ProcessId lead) const { return heard_ == lead; }
   void excuse() { excused_ = true; }
   [[nodiscard]] bool excused() const { return excused_; }
 
@@ -122,6 +139,7 @@ class WorkerShell : public Process {
   void act(worker::SendToLead& action);
   void act(worker::SendToLane& action);
   void act(worker::Prepare& action);
+  void act(worker::Connect& action);
   void act(worker::Prefetch& action);
   void act(worker::Store& action);
   void act(worker::Release& action);
@@ -136,17 +154,20 @@ class WorkerShell : public Process {
   void check_kept() const;
   Micros compute_node(Step step, Node node, bool is_last, Micros at);
   void gradient_ready(Step step, Node node, ChunkId chunk, const Payload& payload, bool is_last, Micros at);
-  [[nodiscard]] Expression weights() const { return all_weights(weights_); }
+  // All of one timeline, or it is a violation.
+  [[nodiscard]] Expression weights() const;
 
   LifeWorker speed_;
   Worker core_;
   std::map<PayloadId, Kept> kept_;
   PayloadId next_payload_ = 1;
-  std::vector<Expression> weights_;
-  std::map<ChunkId, Version> newest_seen_;
+  std::vector<Payload> weights_;
+  std::vector<ProcessId> lanes_;  // to which it is connected
+  std::map<std::pair<Timeline, ChunkId>, Version> newest_seen_;
+  Timeline newest_timeline_ = 0;  // that it has heard of
   std::uint64_t order_ = 0;
   bool computing_ = false;
-  bool heard_lead_ = false;
+  ProcessId heard_ = kNobody;  // the last lead
   bool excused_ = false;
 };
 

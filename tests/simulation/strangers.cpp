@@ -35,11 +35,11 @@ Node no_node(Random& random, Slot slots) {
   }
 }
 
-StrangeMessage strange_push(Random& random, const LifeSpec& life, std::uint32_t lane) {
+StrangeMessage strange_push(Random& random, const LifeSpec& life, std::uint32_t lane, Timeline timeline) {
   const auto chunk = any_chunk_of(life, lane);
   const std::uint64_t bytes = chunk < life.chunks.size() ? life.chunks[chunk].bytes : 16;
-  Push push{1, 0, chunk, {0, 1}, random.chance(0.5), {}};
-  switch (random.between(0, 5)) {
+  Push push{timeline, 0, chunk, {0, 1}, random.chance(0.5), kNoSlot, {}};
+  switch (random.between(0, 6)) {
     case 0:
       push.chunk = chunk_elsewhere(random, life, lane);
       return {push, bytes};
@@ -54,33 +54,36 @@ StrangeMessage strange_push(Random& random, const LifeSpec& life, std::uint32_t 
     case 4:
       push.step = ~Step{0};
       return {push, bytes};
+    case 5:
+      push.fault = push.node.end + static_cast<Slot>(random.between(0, 3));
+      return {push, bytes};
     default:
-      push.timeline = random.chance(0.5) ? 0 : 2 + random.between(0, 5);
+      push.timeline = random.chance(0.5) ? 0 : timeline + 1 + random.between(0, 5);
       return {push, bytes};
   }
 }
 
 }  // namespace
 
-StrangeMessage strange_to_lane(Random& random, const LifeSpec& life, std::uint32_t lane) {
+StrangeMessage strange_to_lane(Random& random, const LifeSpec& life, std::uint32_t lane, Timeline timeline) {
   switch (random.between(0, 5)) {
     case 0:
-      return {Pull{1, 0, {chunk_elsewhere(random, life, lane)}}, 0};
+      return {Pull{timeline, 0, {chunk_elsewhere(random, life, lane)}}, 0};
     case 1:
-      return {Pull{1, life.steps + random.between(1, 5), {any_chunk_of(life, lane)}}, 0};
+      return {Pull{timeline, life.steps + random.between(1, 5), {any_chunk_of(life, lane)}}, 0};
     case 2:
       return {Heartbeat{}, 0};
     default:
-      return strange_push(random, life, lane);
+      return strange_push(random, life, lane, timeline);
   }
 }
 
 Message strange_to_lead(Random& random) {
   switch (random.between(0, 3)) {
     case 0:
-      return Heartbeat{7, 3, true, true, "strange", {}, 5};
+      return Heartbeat{1, 7, 3, true, true, "strange", {}, 5};
     case 1:
-      return EvaluationResult{0, 2, 1.0, 1, 5};
+      return EvaluationResult{1, Split::test, 0, 2, 1.0, 1, 5};
     case 2:
       return Push{};
     default:

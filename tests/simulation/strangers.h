@@ -15,8 +15,8 @@ struct StrangeMessage {
   std::uint64_t payload_bytes = 0;
 };
 
-// To a lane; never a hello.
-StrangeMessage strange_to_lane(Random& random, const LifeSpec& life, std::uint32_t lane);
+// To a lane that serves `timeline`; never a hello.
+StrangeMessage strange_to_lane(Random& random, const LifeSpec& life, std::uint32_t lane, Timeline timeline);
 Message strange_to_lead(Random& random);
 
 }  // namespace ballast::simulation

@@ -22,6 +22,7 @@ std::string text(const Pull& pull) {
 }
 std::string text(const Push& push) {
   return "push step " + number(push.step) + " chunk " + number(push.chunk) + " slots " + words(push.node) +
+         (push.fault != kNoSlot ? ", slot " + number(push.fault) + " not finite" : "") +
          (push.want_next ? ", wants version " + number(push.step + 1) : "");
 }
 std::string text(const LaneWelcome& welcome) {
@@ -37,6 +38,14 @@ std::string text(const Weights& weights) {
 std::string text(const Gone& gone) {
   return "gone: chunk " + number(gone.chunk) + " version " + number(gone.version) + ", is at " + number(gone.held);
 }
+std::string list(const std::vector<SnapshotId>& snapshots) {
+  std::string text;
+  for (const auto id : snapshots) {
+    text += (text.empty() ? "" : ", ") + words(id);
+  }
+  return text;
+}
+
 std::string text(const Stale& stale) { return "stale: timeline is " + number(stale.timeline); }
 std::string text(const Refused& refused) { return "refused: " + refused.text; }
 std::string text(const WorkerHello& hello) { return "hello, I am " + hello.name; }
@@ -45,10 +54,13 @@ std::string text(const Heartbeat& beat) {
          (beat.ready ? "" : ", not ready") + (beat.idle ? ", idle" : "");
 }
 std::string text(const EvaluationResult& result) {
-  return "evaluated item " + number(result.item) + " at version " + number(result.version);
+  return std::string("evaluated item ") + number(result.item) + " of the " + words(result.split) +
+         " split at version " + number(result.version);
 }
 std::string text(const Goodbye& goodbye) { return "goodbye: " + goodbye.reason; }
-std::string text(const WorkerWelcome& welcome) { return "welcome, " + number(welcome.addresses.size()) + " lanes"; }
+std::string text(const WorkerWelcome& welcome) {
+  return "welcome, timeline " + number(welcome.timeline) + ", " + number(welcome.addresses.size()) + " lanes";
+}
 std::string text(const Assign& assign) {
   std::string order = "assign, order " + number(assign.order) + ", generation " + number(assign.generation);
   if (!assign.standing.slots.empty()) {
@@ -59,30 +71,50 @@ std::string text(const Assign& assign) {
     order += "; extra slots " + words(assign.extra->slots) + " of step " + number(assign.extra->step);
   }
   if (assign.evaluation) {
-    order += "; evaluate item " + number(assign.evaluation->item) + " at version " + number(assign.evaluation->version);
+    order += "; evaluate item " + number(assign.evaluation->item) + " of the " + words(assign.evaluation->split) +
+             " split at version " + number(assign.evaluation->version);
   }
   return order;
 }
-std::string text(const ShardHello& hello) { return "hello, incarnation " + number(hello.incarnation); }
+std::string text(const ShardHello& hello) {
+  return "hello, incarnation " + number(hello.incarnation) +
+         (hello.timeline > 0 ? ", knows of timeline " + number(hello.timeline) : "");
+}
 std::string text(const LaneReport& report) {
   const auto missing = SlotSet::from_words(kMaxSlots, report.missing).runs();
   return "report " + number(report.sequence) + ": open step " + number(report.open_step) +
          (missing.empty() ? "" : ", missing " + words(missing)) + ", planned to " + number(report.planned) +
          (report.statistics.empty() ? "" : ", " + number(report.statistics.size()) + " statistics") +
-         (report.persisted ? ", persisted" : "") + (report.leaving ? ", leaving" : "") +
-         (report.failure.empty() ? "" : ", failed: " + report.failure);
+         (report.measures.empty() ? "" : ", " + number(report.measures.size()) + " measures") +
+         (report.held.empty() ? "" : ", holds " + list(report.held)) +
+         (report.writing.empty() ? "" : ", writes " + list(report.writing)) +
+         (report.failed.empty() ? "" : ", could not write " + list(report.failed)) +
+         (report.leaving ? ", leaving" : "") + (report.failure.empty() ? "" : ", failed: " + report.failure);
 }
 std::string text(const Confirm& confirm) {
-  return "confirm timeline " + number(confirm.timeline) + " from step " + number(confirm.base);
+  return "confirm timeline " + number(confirm.timeline) + " to incarnation " + number(confirm.incarnation) +
+         ", from snapshot " + words(confirm.base);
 }
 std::string text(const Plan& plan) {
-  return plan.factors.empty()
-             ? "plan, nothing new, statistics through " + number(plan.statistics_through)
-             : "plan for steps " + number(plan.first) + " to " + number(plan.first + plan.factors.size());
+  std::string text = plan.factors.empty()
+                         ? "plan, no new factors"
+                         : "plan for steps " + number(plan.first) + " to " + number(plan.first + plan.factors.size());
+  if (plan.factors.size() == 1 && plan.factors[0].skip) {
+    text = "plan: skip step " + number(plan.first);
+  }
+  for (const auto step : plan.snapshots) {
+    text += ", snapshot of step " + number(step);
+  }
+  return text;
 }
-std::string text(const Persist& persist) { return "persist step " + number(persist.step); }
 std::string text(const Finish& finish) {
-  return "finish at step " + number(finish.step) + (finish.failure.empty() ? "" : ": " + finish.failure);
+  static constexpr const char* kEndings[] = {"finished", "stopped", "failed"};
+  return std::string(kEndings[static_cast<std::size_t>(finish.ending)]) + " at step " + number(finish.step) +
+         (finish.failure.empty() ? "" : ": " + finish.failure);
+}
+std::string text(const Control& control) {
+  static constexpr const char* kCommands[] = {"stop", "pause", "resume"};
+  return kCommands[static_cast<std::size_t>(control.command)];
 }
 std::string text(const StatusRequest&) { return "status?"; }
 std::string text(const Status& status) { return "status: " + status.phase; }
@@ -99,16 +131,35 @@ std::string words(const std::vector<SlotRange>& ranges) {
   return all;
 }
 
+std::string words(SnapshotId id) { return number(id.timeline) + "/" + number(id.step); }
+
+std::string words(Split split) { return split == Split::test ? "test" : "validation"; }
+
+std::string words(const LedgerChange& change) {
+  const auto& ledger = change.ledger;
+  std::string text = "timeline " + number(ledger.timeline) + " from snapshot " + words(ledger.base) + ", complete " +
+                     list(ledger.complete);
+  for (const auto range : ledger.skipped) {
+    text += ", skips " + words(SlotRange{static_cast<Slot>(range.from), static_cast<Slot>(range.until)});
+  }
+  if (change.trim_from) {
+    text += ", trimmed from step " + number(*change.trim_from);
+  }
+  text += change.statistics.empty() ? "" : ", " + number(change.statistics.size()) + " statistics";
+  text += change.evaluations.empty() ? "" : ", " + number(change.evaluations.size()) + " evaluations";
+  return text + (ledger.best ? ", best " + words(*ledger.best) : "") + (ledger.finished ? ", finished" : "");
+}
+
 std::string words(const Message& message) {
   return std::visit([](const auto& body) { return text(body); }, message);
 }
 
 bool is_sign_of_life(const Message& message) {
   if (const auto* plan = std::get_if<Plan>(&message)) {
-    return plan->factors.empty();
+    return plan->factors.empty() && plan->snapshots.empty();
   }
   if (const auto* report = std::get_if<LaneReport>(&message)) {
-    return !report->persisted && report->failure.empty();
+    return report->held.empty() && report->failure.empty() && !report->leaving;
   }
   return std::holds_alternative<Heartbeat>(message);
 }

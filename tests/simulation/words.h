@@ -3,12 +3,16 @@
 
 #include <string>
 
+#include "common/protocol/ledger.h"
 #include "common/protocol/messages.h"
 
 namespace ballast::simulation {
 
 std::string words(const Message& message);
 std::string words(SlotRange range);
+std::string words(SnapshotId id);
+std::string words(Split split);
+std::string words(const LedgerChange& change);
 std::string words(const std::vector<SlotRange>& ranges);
 
 // Whether a message only says that someone lives or what is known already: left out of transcripts.

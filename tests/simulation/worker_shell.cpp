@@ -20,17 +20,16 @@ WorkerConfig worker_config(const LifeSpec& life, const std::string& name) {
   return config;
 }
 
-std::string worker_name(const Cluster& cluster, ProcessId id) {
-  return "worker " + number(id - cluster.life().all_lanes());
-}
+std::string worker_name(const Cluster& cluster) { return "worker " + number(cluster.workers() + 1); }
 
 }  // namespace
 
 WorkerShell::WorkerShell(Cluster& cluster, ProcessId id, LifeWorker speed)
-    : Process(cluster, id, worker_name(cluster, id)),
+    : Process(cluster, id, worker_name(cluster)),
       speed_(speed),
       core_(worker_config(cluster.life(), name())),
-      weights_(cluster.life().chunks.size()) {}
+      weights_(cluster.life().chunks.size()),
+      lanes_(cluster.life().all_lanes(), kNobody) {}
 
 void WorkerShell::tick() {
   step(worker::Tick{clock()});
@@ -40,25 +39,35 @@ void WorkerShell::tick() {
 }
 
 void WorkerShell::receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) {
-  if (from == kLead) {
-    heard_lead_ = true;
+  if (cluster_.is_lead(from)) {
+    heard_ = from;
+    if (const auto* welcome = std::get_if<WorkerWelcome>(&message)) {
+      newest_timeline_ = std::max(newest_timeline_, welcome->timeline);
+    }
     return step(worker::FromLead{&message});
+  }
+  const auto lane = std::find(lanes_.begin(), lanes_.end(), from);
+  if (lane == lanes_.end()) {
+    return;  // from a connection that was given up
   }
   PayloadId id = kNoPayload;
   if (const auto* receipt = std::get_if<Receipt>(&message)) {
     note_receipt(*receipt);
+  } else if (const auto* stale = std::get_if<Stale>(&message)) {
+    newest_timeline_ = std::max(newest_timeline_, stale->timeline);
   } else if (const auto* weights = std::get_if<Weights>(&message)) {
     id = next_payload_++;
     kept_[id] = {false, weights->chunk, weights->version, {}, payload.value(), 0, 0, false};
-    auto& newest = newest_seen_[weights->chunk];
+    auto& newest = newest_seen_[{weights->timeline, weights->chunk}];
     newest = std::max(newest, weights->version);
   }
-  step(worker::FromLane{from - 1, &message, id});
+  step(worker::FromLane{static_cast<std::uint32_t>(lane - lanes_.begin()), &message, id});
 }
 
 void WorkerShell::note_receipt(const Receipt& receipt) {
   for (auto& [id, kept] : kept_) {
-    if (kept.is_gradient && kept.chunk == receipt.chunk && kept.step == receipt.step && kept.node == receipt.node) {
+    if (kept.is_gradient && kept.payload.timeline == receipt.timeline && kept.chunk == receipt.chunk &&
+        kept.step == receipt.step && kept.node == receipt.node) {
       kept.receipted = true;
     }
   }
@@ -124,6 +133,15 @@ void WorkerShell::check_credit(std::uint32_t lane) const {
   }
 }
 
+Expression WorkerShell::weights() const {
+  std::vector<Expression> values;
+  for (const auto& chunk : weights_) {
+    require(chunk.timeline == weights_.front().timeline, "weights of two timelines are computed from");
+    values.push_back(chunk.value);
+  }
+  return all_weights(values);
+}
+
 // ---- actions
 
 void WorkerShell::act(worker::SendToLead& action) {
@@ -131,7 +149,7 @@ void WorkerShell::act(worker::SendToLead& action) {
     require(beat->order >= order_, "a worker follows an older order again");
     order_ = beat->order;
   }
-  cluster_.send(*this, kLead, std::move(action.message));
+  cluster_.send(*this, cluster_.lead_id(), std::move(action.message));
 }
 
 void WorkerShell::act(worker::SendToLane& action) {
@@ -139,7 +157,7 @@ void WorkerShell::act(worker::SendToLane& action) {
     return push(action.lane, *pushed, action.payload);
   }
   require(action.payload == kNoPayload, "a message other than a push carries a payload");
-  cluster_.send(*this, cluster_.lane_id(action.lane), std::move(action.message));
+  cluster_.send(*this, lanes_.at(action.lane), std::move(action.message));
 }
 
 void WorkerShell::push(std::uint32_t lane, const Push& push, PayloadId id) {
@@ -148,13 +166,14 @@ void WorkerShell::push(std::uint32_t lane, const Push& push, PayloadId id) {
     throw Violation(name() + " sends a gradient that it has given up");
   }
   auto& kept = found->second;
-  if (kept.chunk != push.chunk || kept.step != push.step || kept.node != push.node) {
+  if (kept.chunk != push.chunk || kept.step != push.step || kept.node != push.node ||
+      kept.payload.timeline != push.timeline || kept.payload.fault != push.fault) {
     throw Violation(name() + " sends a gradient under another name");
   }
   ++kept.sent;
   kept.sent_at = cluster_.now();
   check_credit(lane);
-  cluster_.send(*this, cluster_.lane_id(lane), push, kept.payload);
+  cluster_.send(*this, lanes_.at(lane), push, kept.payload);
 }
 
 void WorkerShell::act(worker::Prepare& /*action*/) {
@@ -171,6 +190,15 @@ void WorkerShell::act(worker::Prepare& /*action*/) {
   cluster_.later(*this, cluster_.some(life.prepare_high), [this, layout] { step(worker::Prepared{layout}); });
 }
 
+void WorkerShell::act(worker::Connect& action) {
+  lanes_.at(action.lane) = static_cast<ProcessId>(std::stoul(action.address));
+  for (auto& [id, kept] : kept_) {
+    if (kept.is_gradient && cluster_.life().chunks[kept.chunk].lane == action.lane) {
+      kept.sent = 0;  // to somebody else
+    }
+  }
+}
+
 void WorkerShell::act(worker::Prefetch& action) {
   require(action.step < cluster_.life().steps && !action.ranges.empty(), "examples of no step are read ahead");
 }
@@ -182,7 +210,7 @@ void WorkerShell::act(worker::Store& action) {
       found->second.step != action.version) {
     throw Violation(name() + " stores weights that it does not have");
   }
-  weights_[action.chunk] = found->second.payload.value;
+  weights_[action.chunk] = found->second.payload;
   kept_.erase(found);
 }
 
@@ -192,7 +220,9 @@ void WorkerShell::act(worker::Release& action) {
     throw Violation(name() + " gives up a payload twice");
   }
   const auto& kept = found->second;
-  if (kept.is_gradient && !kept.receipted && newest_seen_[kept.chunk] <= kept.step) {
+  const bool is_old = kept.payload.timeline < newest_timeline_;
+  if (kept.is_gradient && !kept.receipted && !is_old &&
+      newest_seen_[{kept.payload.timeline, kept.chunk}] <= kept.step) {
     throw Violation(name() + " gives up step " + number(kept.step) + " chunk " + number(kept.chunk) + " slots " +
                     words(kept.node) + " without a receipt");
   }
@@ -202,7 +232,7 @@ void WorkerShell::act(worker::Release& action) {
 void WorkerShell::act(worker::Compute& action) {
   require(!computing_, "a worker computes two things at once");
   computing_ = true;
-  cluster_.judge().computes(action.step, action.ranges, weights());
+  cluster_.judge().computes(weights_.front().timeline, action.step, action.ranges, weights());
   if (cluster_.traces()) {
     cluster_.say(name() + " computes step " + number(action.step) + " slots " + words(action.ranges));
   }
@@ -227,12 +257,14 @@ Micros WorkerShell::compute_node(Step step, Node node, bool is_last, Micros at) 
   const auto chunks = static_cast<ChunkId>(weights_.size());
   std::vector<std::vector<Payload>> counters(chunks);
   const auto all = weights();
+  const auto timeline = weights_.front().timeline;
   for (Slot slot = node.begin; slot < node.end; ++slot) {
     at += speed_.forward;
     for (ChunkId chunk = chunks; chunk-- > 0;) {
       at += speed_.backward / chunks;
       auto& counter = counters[chunk];
-      counter.push_back(gradient(step, slot, chunk, all));
+      counter.push_back(gradient(cluster_.life(), step, slot, chunk, all));
+      counter.back().timeline = timeline;
       require(counter.size() <= tree::buffers_needed(node), "a worker needs more buffers than it was told");
       for (auto sums = tree::sums_completed_by(slot, node); sums > 0; --sums) {
         const auto right = counter.back();
@@ -252,14 +284,15 @@ void WorkerShell::gradient_ready(Step step, Node node, ChunkId chunk, const Payl
   cluster_.later(*this, at, [this, step, node, chunk, payload, is_last] {
     const auto id = next_payload_++;
     kept_[id] = {true, chunk, step, node, payload, 0, 0, false};
-    this->step(worker::GradientReady{step, node, chunk, id, is_last});
+    cluster_.facts().mid_compute = cluster_.facts().mid_compute || payload.timeline < newest_timeline_;
+    this->step(worker::GradientReady{step, node, chunk, id, payload.fault, is_last});
   });
 }
 
 void WorkerShell::act(worker::Evaluate& action) {
   require(!computing_, "a worker computes two things at once");
   computing_ = true;
-  cluster_.judge().evaluates(action.evaluation, weights());
+  cluster_.judge().evaluates(weights_.front().timeline, action.evaluation, weights());
   if (cluster_.traces()) {
     cluster_.say(name() + " evaluates item " + number(action.evaluation.item) + " at version " +
                  number(action.evaluation.version));

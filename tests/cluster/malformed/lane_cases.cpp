@@ -53,7 +53,7 @@ class LaneCases {
   }
 
   // Good but for what the caller changes. Step 0 is long past: it would be a duplicate.
-  [[nodiscard]] Push push(ChunkId chunk) const { return {timeline_, 0, chunk, {0, 1}, false, {}}; }
+  [[nodiscard]] Push push(ChunkId chunk) const { return {timeline_, 0, chunk, {0, 1}, false, kNoSlot, {}}; }
   [[nodiscard]] static Frames with_payload(const Push& push, std::uint64_t bytes) {
     return {encoded(push), Bytes(bytes)};
   }

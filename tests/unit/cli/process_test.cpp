@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/process.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace ballast {
 namespace {

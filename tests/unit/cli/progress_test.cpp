@@ -71,11 +71,13 @@ TEST_CASE("a status as one line") {
   status.sessions = {{1, "a", true, 50, 0, "f", {}}, {2, "b", false, 9, 0, "f", {}}};
   CHECK(status_text(status, 4, 2, Pace{1000, 2}) ==
         "step 50/200  epoch 1/4  loss 0.2500  1000 images/s  1:15 min left  1 worker");
-  status.evaluated = true;
-  status.test_accuracy = 0.985;
+  status.test = {true, 40, 0.1, 0.985};
   status.phase = "evaluating";
   CHECK(status_text(status, 4, 2, Pace{1000, 2}) ==
         "step 50/200  epoch 1/4  loss 0.2500  test accuracy 98.50 %  1 worker  evaluating");
+  status.validation = {true, 40, 0.2, 0.97};
+  CHECK(status_text(status, 4, 2, std::nullopt).find("validation accuracy 97.00 %  test accuracy 98.50 %") !=
+        std::string::npos);
   status.recent_loss = std::numeric_limits<double>::quiet_NaN();
   CHECK(status_text(status, 4, 2, std::nullopt).find("loss nan") != std::string::npos);
 }
@@ -87,6 +89,11 @@ TEST_CASE("what is waited for") {
   status.phase = "waiting";
   status.sessions = {{1, "a", true, 0, 0, "fingerprint", {}}, {2, "b", true, 0, 0, "", {}}};
   CHECK(status_text(status, 4, 2, std::nullopt) == "waiting for workers: 1 of 2 ready");
+  status.phase = "recovering";
+  status.snapshot = 40;
+  status.waits_for = "shard 1 (lane 0), not heard of for 900 ms, at step 44";
+  CHECK(status_text(status, 4, 2, std::nullopt) ==
+        "recovering: back to the snapshot of step 40; waits for shard 1 (lane 0), not heard of for 900 ms, at step 44");
 }
 
 TEST_CASE("spans of time for people") {
@@ -109,8 +116,7 @@ TEST_CASE("without a terminal there is a line every few seconds and one for each
   status.phase = "evaluating";
   out->show(status, kStart + seconds(1));  // the epoch's accuracy is not known yet
   status.phase = "training";
-  status.evaluated = true;
-  status.test_accuracy = 0.9;
+  status.test = {true, 50, 0.1, 0.9};
   out->show(status, kStart + seconds(2));
   out->show(status, kStart + seconds(3));
   out->show(training(60, 6000), kStart + seconds(6));

@@ -1,9 +1,13 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <string>
 
 #include "cli/run_folder.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace ballast {
 namespace {
@@ -28,15 +32,44 @@ TEST_CASE("new run folders of one second have names of their own") {
 TEST_CASE("a wanted folder is used unless it holds a database") {
   const TemporaryFolder folder;
   const auto wanted = (folder.path() / "deep" / "run").string();
-  const RunFolder first(wanted, "job");
-  std::ofstream(first.path() / "notes.txt") << "mine";
-  const RunFolder again(wanted, "job");
-  CHECK(fs::exists(again.path() / "notes.txt"));
-  fs::create_directory(again.path() / "shard-1");
+  const auto path = RunFolder(wanted, "job").path();
+  std::ofstream(path / "notes.txt") << "mine";
+  CHECK_NOTHROW(RunFolder(wanted, "job"));
+  CHECK(fs::exists(path / "notes.txt"));
+  fs::create_directory(path / "shard-1");
   CHECK_NOTHROW(RunFolder(wanted, "job"));  // an empty folder is no database
-  std::ofstream(again.path() / "shard-1" / "CURRENT") << "x";
+  std::ofstream(path / "shard-1" / "CURRENT") << "x";
   CHECK_THROWS_AS(RunFolder(wanted, "job"), std::runtime_error);
-  CHECK(read_file(again.path() / "shard-1" / "CURRENT") == "x");
+  CHECK(read_file(path / "shard-1" / "CURRENT") == "x");
+}
+
+TEST_CASE("a run that is refused does not forget where the lead is") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "job.yaml") << "job: x";
+  std::ofstream(folder.path() / "lead.address") << "tcp://127.0.0.1:1";
+  const auto again = RunFolder::of_earlier_run(folder.path().string());
+  CHECK(fs::exists(again.address_file()));
+  again.begin();
+  CHECK_FALSE(fs::exists(again.address_file()));
+}
+
+TEST_CASE("a pipe, device or link is written to, not replaced") {
+  const TemporaryFolder folder;
+  const auto pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const int reader = ::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);  // holds it open: nobody waits
+  REQUIRE(reader >= 0);
+  write_atomically(pipe, "one");
+  CHECK(fs::is_fifo(pipe));
+  std::array<char, 8> read{};
+  CHECK(::read(reader, read.data(), read.size()) == 3);
+  CHECK(std::string(read.data()) == "one");
+  ::close(reader);
+
+  fs::create_symlink(folder.path() / "target", folder.path() / "link");
+  write_atomically(folder.path() / "link", "two");
+  CHECK(fs::is_symlink(folder.path() / "link"));
+  CHECK(read_file(folder.path() / "target") == "two");
 }
 
 TEST_CASE("a folder that cannot be made is refused with the reason") {

@@ -30,9 +30,15 @@ Status finished() {
   status.training = 2'000'000;
   status.examples = 128;
   status.train_loss = 0.5;
-  status.test_loss = 0.75;
-  status.test_accuracy = 0.625;
-  status.evaluated = true;
+  status.test = {true, 8, 0.75, 0.625};
+  status.validation = {true, 8, 0.7, 0.5};
+  status.best = {true, 4, 0.6, 0.75};
+  status.timeline = 3;
+  status.base = {3, 4};
+  status.rollbacks = 2;
+  status.rolled_back_steps = 9;
+  status.skipped_steps = 1;
+  status.snapshots_missed = 4;
   status.duplicates = 3;
   status.lost_workers = 1;
   status.sessions = {{10, "worker-0", true, 8, 20, "f", {}},
@@ -44,7 +50,7 @@ Status finished() {
 
 TEST_CASE("the summary holds what the lead and the databases said") {
   const auto json =
-      nlohmann::json::parse(summary_json(small_job(), {finished(), "aa", "bb", 3.5, 1, "/somewhere/run"}));
+      nlohmann::json::parse(summary_json(small_job(), {finished(), "aa", "bb", 3.5, 2, 64, 1, 2, "/somewhere/run"}));
   CHECK(json["job"] == "small");
   CHECK(json["workers"] == 3);
   CHECK(json["shards"] == 2);
@@ -58,6 +64,16 @@ TEST_CASE("the summary holds what the lead and the databases said") {
   CHECK(json["duplicates"] == 3);
   CHECK(json["lost_workers"] == 1);
   CHECK(json["worker_restarts"] == 1);
+  CHECK(json["restarted_shards"] == 2);
+  CHECK(json["rollbacks"] == 2);
+  CHECK(json["rolled_back_steps"] == 9);
+  CHECK(json["base_step"] == 4);
+  CHECK(json["skipped_steps"] == 1);
+  CHECK(json["snapshots_missed"] == 4);
+  CHECK(json["validation_accuracy"] == 0.5);
+  CHECK(json["best_validation_accuracy"] == 0.75);
+  CHECK(json["best_step"] == 4);
+  CHECK(json["training_seconds"] == 2);
   CHECK(json["run_dir"] == "/somewhere/run");
 }
 
@@ -71,16 +87,46 @@ TEST_CASE("each life of a worker has its own slots") {
 TEST_CASE("what is not finite or not known is null") {
   auto status = finished();
   status.train_loss = std::numeric_limits<double>::quiet_NaN();
-  status.test_loss = std::numeric_limits<double>::infinity();
-  auto json = nlohmann::json::parse(summary_json(small_job(), {status, "aa", "", 1, 0, "\xff"}));
+  status.test.loss = std::numeric_limits<double>::infinity();
+  auto json = nlohmann::json::parse(summary_json(small_job(), {status, "aa", "", 1, 0, 0, 0, 0, "\xff"}));
   CHECK(json["train_loss"].is_null());
   CHECK(json["test_loss"].is_null());
   CHECK(json["optimizer_sha256"].is_null());
-  status.evaluated = false;
-  status.training = 0;
-  json = nlohmann::json::parse(summary_json(small_job(), {status, "aa", "", 1, 0, "run"}));
+  status.test = {};
+  status.best = {};
+  json = nlohmann::json::parse(summary_json(small_job(), {status, "aa", "", 1, 0, 0, 0, 0, "run"}));
   CHECK(json["test_accuracy"].is_null());
+  CHECK(json["best_step"].is_null());
   CHECK(json["examples_per_second"] == 0);
+}
+
+TEST_CASE("what went wrong is told to people, and nothing else is") {
+  auto status = finished();
+  const auto text = summary_text(small_job(), {status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
+  CHECK(text.find("2 epochs in 2.0 s, 64 images/s") != std::string::npos);
+  CHECK(text.find("validation accuracy 50.00 %, the best was 75.00 % at step 4") != std::string::npos);
+  CHECK(text.find("recoveries: 2, with 9 steps trained again") != std::string::npos);
+  CHECK(text.find("not finite: 1\n") != std::string::npos);
+  CHECK(text.find("snapshots missed: 4") != std::string::npos);
+  status.rollbacks = 0;
+  status.skipped_steps = 0;
+  status.snapshots_missed = 0;
+  const auto calm = summary_text(small_job(), {status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
+  CHECK(calm.find("recoveries") == std::string::npos);
+  CHECK(calm.find("missed") == std::string::npos);
+}
+
+TEST_CASE("the status for people") {
+  auto status = finished();
+  status.phase = "recovering";
+  status.waits_for = "shard 1";
+  status.trouble = "the disk is full";
+  const auto text = status_lines(status);
+  CHECK(text.find("recovering, step 8 of 8, 2 epochs done\nwaits for: shard 1\ntrouble: the disk is full\n") == 0);
+  CHECK(text.find("best validation accuracy 75.00 %, loss 0.6000, at step 4\n") != std::string::npos);
+  CHECK(text.find("timeline 3, from step 4; 2 recoveries, 9 steps trained again; 1 steps skipped; 4 snapshots") !=
+        std::string::npos);
+  CHECK(text.find("worker-0") != std::string::npos);
 }
 
 TEST_CASE("the status as JSON") {
@@ -89,6 +135,12 @@ TEST_CASE("the status as JSON") {
   CHECK(json["sessions"].size() == 4);
   CHECK(json["sessions"][1]["live"] == false);
   CHECK(json["sessions"][2]["slots"] == 7);
+  CHECK(json["base"]["step"] == 4);
+  CHECK(json["best"]["accuracy"] == 0.75);
+  CHECK(json["rolled_back_steps"] == 9);
+  auto status = finished();
+  status.test = {};
+  CHECK(nlohmann::json::parse(status_json(status))["test"].is_null());
 }
 
 }  // namespace

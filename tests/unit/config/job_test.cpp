@@ -76,7 +76,8 @@ TEST_CASE("each slip is told with file, line, key, what is allowed and what was 
       {"job: sample\n", "job: sample\nseed: 5\n", "job.yaml:2: seed: unknown key; did you mean 'training.seed'?"},
       {"cluster:", "clutser:", "job.yaml:12: clutser: unknown key; did you mean 'cluster'?"},
       {"workers: 2", "zzzzzzzzz: 2",
-       "job.yaml:13: cluster.zzzzzzzzz: unknown key; allowed here: shards, workers, lanes, start_workers, transport"},
+       "job.yaml:13: cluster.zzzzzzzzz: unknown key; allowed here: shards, workers, lanes, start_workers, "
+       "transport, patience"},
       {"slots: 8", "slots: eight",
        "job.yaml:7: training.slots: 'eight' is not a whole number in plain digits; allowed: 1 to 4096 slots"},
       {"slots: 8", "slots: 8.0",
@@ -160,23 +161,166 @@ TEST_CASE("what the design knows and the code does not is refused as not built y
       {"slots: 8", "slots: 8\n  mode: async", "job.yaml:8: training.mode: 'async' is not built yet; allowed: sync"},
       {"slots: 8", "slots: 8\n  mode: ssp", "job.yaml:8: training.mode: 'ssp' is not built yet; allowed: sync"},
       {"slots: 8", "slots: 8\n  mode: local", "job.yaml:8: training.mode: 'local' is not built yet; allowed: sync"},
-      {"0.05", "0.05\n    name: adam", "job.yaml:12: training.optimizer.name: 'adam' is not built yet; allowed: sgd"},
-      {"slots: 8", "slots: 8\n  schedule: {name: cosine}",
-       "job.yaml:8: training.schedule.name: 'cosine' is not built yet; allowed: constant"},
-      {"slots: 8", "slots: 8\n  schedule: {decay_steps: 5}",
-       "job.yaml:8: training.schedule.decay_steps: is not built yet; remove it"},
-      {"slots: 8", "slots: 8\n  schedule: {warmup_steps: 5}",
-       "job.yaml:8: training.schedule.warmup_steps: is not built yet; remove it"},
-      {"slots: 8", "slots: 8\n  clip: {global_norm: 1.0}",
-       "job.yaml:8: training.clip.global_norm: is not built yet; remove it"},
-      {"cluster:", "durability: {mode: snapshot}\ncluster:",
-       "job.yaml:12: durability.mode: 'snapshot' is not built yet; allowed: final"},
-      {"cluster:", "durability: {keep: 3}\ncluster:", "job.yaml:12: durability.keep: is not built yet; remove it"},
+      {"0.05", "0.05\n    name: lamb",
+       "job.yaml:12: training.optimizer.name: 'lamb' is not built yet; allowed: sgd, adam, adamw, adagrad, rmsprop"},
+      {"cluster:", "durability: {mode: journal}\ncluster:",
+       "job.yaml:12: durability.mode: 'journal' is not built yet; allowed: snapshot, final"},
   };
   for (const auto& slip : slips) {
     CAPTURE(slip.to);
     CHECK(job_error(replaced(kJob, slip.from, slip.to)) == slip.error);
   }
+}
+
+TEST_CASE("optimizers take the keys that mean something for them") {
+  const auto optimizer = [](const std::string& keys) { return replaced(kJob, "0.05\n", "0.05\n" + keys); };
+  const JobSpec adam =
+      parse_job(optimizer("    name: adam\n    beta1: 0.8\n    beta2: 0.99\n    epsilon: 1e-6\n"), "job.yaml");
+  CHECK(adam.training.optimizer.name == "adam");
+  CHECK(adam.training.optimizer.beta1 == 0.8);
+  CHECK(adam.training.optimizer.beta2 == 0.99);
+  CHECK(adam.training.optimizer.epsilon == 1e-6);
+  const JobSpec rmsprop = parse_job(optimizer("    name: rmsprop\n    alpha: 0.9\n    momentum: 0.5\n"), "job.yaml");
+  CHECK(rmsprop.training.optimizer.alpha == 0.9);
+  CHECK(rmsprop.training.optimizer.momentum == 0.5);
+  CHECK(rmsprop.training.optimizer.epsilon == 1e-8);
+  const JobSpec adagrad = parse_job(optimizer("    name: adagrad\n    initial_accumulator: 0.1\n"), "job.yaml");
+  CHECK(adagrad.training.optimizer.initial_accumulator == 0.1);
+  CHECK(adagrad.training.optimizer.epsilon == 1e-10);
+  const JobSpec nesterov = parse_job(optimizer("    momentum: 0.9\n    nesterov: true\n"), "job.yaml");
+  CHECK(nesterov.training.optimizer.nesterov);
+
+  const std::vector<Slip> slips = {
+      {"", "    name: adam\n    momentum: 0.9\n",
+       "job.yaml:13: training.optimizer.momentum: means nothing here; it is allowed only with training.optimizer.name: "
+       "sgd, rmsprop; remove it"},
+      {"", "    beta1: 0.9\n",
+       "job.yaml:12: training.optimizer.beta1: means nothing here; it is allowed only with training.optimizer.name: "
+       "adam, "
+       "adamw; remove it"},
+      {"", "    nesterov: true\n",
+       "job.yaml:12: training.optimizer.nesterov: true without a momentum changes nothing; set "
+       "training.optimizer.momentum (e.g. 0.9), or remove it"},
+      {"", "    momentum: 0.9\n    nesterov: 1\n",
+       "job.yaml:13: training.optimizer.nesterov: '1' is neither true nor false; allowed: true, false"},
+      {"", "    name: adamw\n    beta2: 1\n",
+       "job.yaml:13: training.optimizer.beta2: '1' is out of range; allowed: 0 to 0.999999"},
+      {"", "    name: adma\n",
+       "job.yaml:12: training.optimizer.name: 'adma' is not known; allowed: sgd, adam, adamw, adagrad, rmsprop; did "
+       "you "
+       "mean 'adam'?"},
+  };
+  for (const auto& slip : slips) {
+    CAPTURE(slip.to);
+    CHECK(job_error(optimizer(slip.to)) == slip.error);
+  }
+}
+
+TEST_CASE("schedules, clipping, validation and durability reach the spec") {
+  const JobSpec spec = parse_job(
+      "job: all\nmodel: {name: mlp}\ndata: {name: glyphs, train_examples: 1000, validation_examples: 200}\n"
+      "training: {epochs: 9, init_from: weights.safetensors, non_finite: rollback, evaluate_every_epochs: 3,\n"
+      "  keep_best: true, early_stop: {patience: 4, min_delta: 0.001}, clip: {tensor_norm: 2.5},\n"
+      "  schedule: {name: cosine, decay_steps: 30, warmup_steps: 5, final_rate: 0.01}}\n"
+      "cluster: {patience: 30}\n"
+      "durability: {every_steps: 50, keep: 3, copy_to: 's3://bucket/jobs', s3_endpoint: 'http://127.0.0.1:9000'}\n",
+      "job.yaml");
+  CHECK(spec.data.validation_examples == 200);
+  CHECK(spec.training.init_from == "weights.safetensors");
+  CHECK(spec.training.non_finite == NonFinite::rollback);
+  CHECK(spec.training.evaluate_every_epochs == 3);
+  CHECK(spec.training.keep_best);
+  CHECK(spec.training.early_stop.patience == 4);
+  CHECK(spec.training.early_stop.min_delta == 0.001);
+  CHECK_FALSE(spec.training.clip.value);
+  CHECK(spec.training.clip.tensor_norm == 2.5);
+  CHECK_FALSE(spec.training.clip.global_norm);
+  CHECK(spec.training.schedule.name == "cosine");
+  CHECK(spec.training.schedule.decay_steps == 30U);
+  CHECK(spec.training.schedule.warmup_steps == 5);
+  CHECK(spec.training.schedule.final_rate == 0.01);
+  CHECK(spec.cluster.patience == 30);
+  CHECK(spec.durability.mode == "snapshot");
+  CHECK(spec.durability.every_steps == 50);
+  CHECK(spec.durability.keep == 3);
+  CHECK(spec.durability.copy_to == "s3://bucket/jobs");
+  CHECK(spec.durability.s3_endpoint == "http://127.0.0.1:9000");
+
+  const JobSpec usual = parse_job(kJob, "job.yaml");
+  CHECK(usual.training.non_finite == NonFinite::halt);
+  CHECK(usual.training.evaluate_every_epochs == 1);
+  CHECK_FALSE(usual.training.keep_best);
+  CHECK(usual.training.early_stop.patience == 0);
+  CHECK_FALSE(usual.training.schedule.decay_steps);
+  CHECK(usual.durability.mode == "snapshot");
+  CHECK(usual.durability.every_steps == 200);
+  CHECK(usual.durability.keep == 2);
+  CHECK(usual.cluster.patience == 600);
+  CHECK(parse_job(kJob + "durability: {mode: final}\n", "job.yaml").durability.mode == "final");
+}
+
+TEST_CASE("contradictions between keys are told with a remedy") {
+  const std::vector<Slip> slips = {
+      {"name: glyphs", "name: glyphs\n  train_examples: 500\n  validation_examples: 500",
+       "job.yaml:7: data.validation_examples: 500 of 500 train examples leave none to train on; lower it or raise "
+       "data.train_examples"},
+      {"name: glyphs", "name: glyphs\n  validation_examples: 19900",
+       "job.yaml:6: data.validation_examples: 19900 leaves 100 examples to train on, fewer than training.batch (128); "
+       "lower one of the two or raise data.train_examples"},
+      {"slots: 8", "slots: 8\n  keep_best: true",
+       "job.yaml:8: training.keep_best: true goes by the accuracy on held-out examples; set data.validation_examples, "
+       "or "
+       "remove it"},
+      {"slots: 8", "slots: 8\n  early_stop: {patience: 3}",
+       "job.yaml:8: training.early_stop.patience: 3 goes by the accuracy on held-out examples; set "
+       "data.validation_examples, or remove it"},
+      {"slots: 8", "slots: 8\n  early_stop: {min_delta: 0.1}",
+       "job.yaml:8: training.early_stop.min_delta: means nothing without training.early_stop.patience; set that too, "
+       "or "
+       "remove it"},
+      {"slots: 8", "slots: 8\n  schedule: {name: step}",
+       "job.yaml:8: training.schedule.name: 'step' decays every training.schedule.decay_steps; set them"},
+      {"slots: 8", "slots: 8\n  schedule: {decay_steps: 5}",
+       "job.yaml:8: training.schedule.decay_steps: means nothing here; it is allowed only with training.schedule.name: "
+       "step, exponential, cosine; remove it"},
+      {"slots: 8", "slots: 8\n  schedule: {warmup_steps: 315}",
+       "job.yaml:8: training.schedule.warmup_steps: 315 is more than the job's 314 steps, so the learning rate would "
+       "never be reached; lower it or train longer"},
+      {"slots: 8", "slots: 8\n  clip: {value: 1, global_norm: 2}",
+       "job.yaml:8: training.clip.global_norm: one way to clip is allowed, but training.clip.value, "
+       "training.clip.global_norm are given; keep one of them"},
+      {"slots: 8", "slots: 8\n  clip: {value: 0}",
+       "job.yaml:8: training.clip.value: '0' is out of range; allowed: 1e-12 to 1000000000000"},
+      {"slots: 8", "slots: 8\n  non_finite: stop",
+       "job.yaml:8: training.non_finite: 'stop' is not known; allowed: halt, skip, rollback; did you mean 'skip'?"},
+      {"cluster:", "durability: {copy_to: s3://jobs}\ncluster:",
+       "job.yaml:12: durability.copy_to: 's3://jobs' needs to know where the storage is; set durability.s3_endpoint, "
+       "e.g. https://s3.eu-central-1.amazonaws.com"},
+      {"cluster:", "durability: {s3_endpoint: http://a}\ncluster:",
+       "job.yaml:12: durability.s3_endpoint: means nothing without a bucket; set durability.copy_to: "
+       "s3://bucket/prefix, "
+       "or remove it"},
+      {"cluster:", "durability: {copy_to: ftp://jobs}\ncluster:",
+       "job.yaml:12: durability.copy_to: 'ftp://jobs' is no place for copies; allowed: a folder, or "
+       "s3://bucket/prefix"},
+      {"cluster:", "durability: {copy_to: s3://jobs, s3_endpoint: host}\ncluster:",
+       "job.yaml:12: durability.s3_endpoint: 'host' is no address; allowed: http://host[:port] or https://host[:port]"},
+      {"cluster:", "durability: {mode: final, keep: 3}\ncluster:",
+       "job.yaml:12: durability.keep: means nothing here; it is allowed only with durability.mode: snapshot; remove "
+       "it"},
+  };
+  for (const auto& slip : slips) {
+    CAPTURE(slip.to);
+    CHECK(job_error(replaced(kJob, slip.from, slip.to)) == slip.error);
+  }
+  // What is just within the rules.
+  CHECK(job_errors(kJob, {"data.validation_examples=19872"}).empty());
+  CHECK(job_errors(kJob, {"training.schedule.warmup_steps=314"}).empty());
+  CHECK(job_errors(kJob, {"data.validation_examples=100", "training.keep_best=true", "training.early_stop.patience=1"})
+            .empty());
+  CHECK(job_errors(kEmulated, {"training.schedule.warmup_steps=5"}).empty());
+  CHECK(contains(job_error(kEmulated, {"training.schedule.warmup_steps=6"}), "more than the job's 5 steps"));
+  CHECK(contains(job_error(kEmulated, {"data.validation_examples=6"}), "allowed only with data.name: mnist, glyphs"));
 }
 
 TEST_CASE("rules of emulated models") {
@@ -287,7 +431,7 @@ TEST_CASE("mistakes in overrides name --set") {
       {"model.name=*a", "--set: model.name: the value is not readable; "},
       {"job=\xff", "--set: job: the value is not readable; "},
       {"training.mode=async", "--set: training.mode: 'async' is not built yet; allowed: sync"},
-      {"training.clip.global_norm=1", "--set: training.clip.global_norm: is not built yet; remove it"},
+      {"training.clip={global_norm: 1}", "--set: training.clip: is a section; name one of its keys"},
       {"model.name=", "job.yaml: model.name: is missing; allowed: mlp, lenet5, emulated"},
       {"=5", "--set: : unknown key"},
   };

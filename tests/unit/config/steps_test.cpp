@@ -31,6 +31,22 @@ TEST_CASE("the sizes of splits") {
   check(sizes("none", 512, 0), 512, 0);
 }
 
+TEST_CASE("examples held out are taken from the train split's end") {
+  DataSpec data;
+  data.name = "glyphs";
+  data.train_examples = 1000;
+  data.validation_examples = 200;
+  SplitSizes got = split_sizes(data);
+  check(got, 800, 4000);
+  CHECK(got.validation == 200);
+  data.train_examples = 0;
+  check(split_sizes(data), 19800, 4000);
+  data.validation_examples = 30000;  // refused in job files; never more than there are
+  got = split_sizes(data);
+  CHECK(got.train == 0);
+  CHECK(got.validation == 20000);
+}
+
 TrainingSpec training_of(std::optional<std::uint32_t> epochs, std::optional<std::uint64_t> max_steps) {
   TrainingSpec training;
   training.batch = 128;

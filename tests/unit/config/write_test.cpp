@@ -21,6 +21,17 @@ TEST_CASE("the effective job reads back as the same job") {
   odd.training.seed = 18446744073709551615U;
   odd.training.max_steps = 1000000000000U;
   specs.push_back(odd);
+  JobSpec adam = specs[0];
+  adam.data.validation_examples = 1000;
+  adam.training.optimizer = {.name = "adam", .beta1 = 0.1 + 0.2, .epsilon = 1e-9};
+  adam.training.schedule = {.name = "cosine", .decay_steps = 77, .warmup_steps = 3, .final_rate = 0.01};
+  adam.training.clip.global_norm = 0.7;
+  adam.training.non_finite = NonFinite::rollback;
+  adam.training.keep_best = true;
+  adam.training.init_from = "a b.safetensors";
+  adam.durability.copy_to = "s3://bucket/x";
+  adam.durability.s3_endpoint = "http://host:9000";
+  specs.push_back(adam);
   JobSpec listed = specs[1];
   listed.model.preset = "";
   listed.model.parameters = {{"a.weight", {3, 4}}, {"null", {7}}};
@@ -37,17 +48,25 @@ TEST_CASE("the effective job reads back as the same job") {
     CHECK(again.training.optimizer.learning_rate == spec.training.optimizer.learning_rate);
     CHECK(again.model.parameters.size() == spec.model.parameters.size());
     CHECK(again.cluster.transport == spec.cluster.transport);
+    CHECK(again.training.non_finite == spec.training.non_finite);
+    CHECK(again.training.keep_best == spec.training.keep_best);
+    CHECK(again.training.clip.global_norm == spec.training.clip.global_norm);
+    CHECK(again.training.schedule.decay_steps == spec.training.schedule.decay_steps);
+    CHECK(again.durability.s3_endpoint == spec.durability.s3_endpoint);
   }
 }
 
 TEST_CASE("the effective job of a small file") {
   CHECK(to_yaml(parse_job(kJob, "job.yaml")) ==
         "job: sample\nmodel:\n  name: mlp\n  hidden: [256, 128]\ndata:\n  name: glyphs\n  train_examples: 0\n"
-        "  test_examples: 0\ntraining:\n  mode: sync\n  slots: 8\n  batch: 128\n  epochs: 2\n  seed: 1\n"
-        "  threads_per_slot: 1\n  augment:\n    shift: 0\n  optimizer:\n    name: sgd\n    learning_rate: 0.05\n    "
-        "momentum: 0\n"
-        "    weight_decay: 0\n  schedule:\n    name: constant\ncluster:\n  shards: 1\n  workers: 2\n  lanes: 1\n"
-        "  start_workers: 1\n  transport: ipc\ndurability:\n  mode: final\n");
+        "  test_examples: 0\n  validation_examples: 0\ntraining:\n  mode: sync\n  slots: 8\n  batch: 128\n  epochs: "
+        "2\n  seed: 1\n"
+        "  threads_per_slot: 1\n  non_finite: halt\n  evaluate_every_epochs: 1\n  keep_best: false\n"
+        "  augment:\n    shift: 0\n  optimizer:\n    name: sgd\n    learning_rate: 0.05\n    momentum: 0\n"
+        "    nesterov: false\n    weight_decay: 0\n  schedule:\n    name: constant\n    warmup_steps: 0\n"
+        "  early_stop:\n    patience: 0\n    min_delta: 0\ncluster:\n  shards: 1\n  workers: 2\n  lanes: 1\n"
+        "  start_workers: 1\n  transport: ipc\n  patience: 600\ndurability:\n  mode: snapshot\n"
+        "  every_steps: 200\n  keep: 2\n");
 }
 
 TEST_CASE("the digest changes with what decides the bits and with nothing else") {
@@ -70,7 +89,19 @@ TEST_CASE("the digest changes with what decides the bits and with nothing else")
                                             "training.augment.shift=2",
                                             "training.optimizer.learning_rate=0.06",
                                             "training.optimizer.momentum=0.5",
-                                            "training.optimizer.weight_decay=0.1"};
+                                            "training.optimizer.weight_decay=0.1",
+                                            "data.validation_examples=100",
+                                            "training.init_from=weights.safetensors",
+                                            "training.optimizer.name=adam",
+                                            "training.optimizer.name=adamw",
+                                            "training.optimizer.name=adagrad",
+                                            "training.optimizer.name=rmsprop",
+                                            "training.schedule.name=cosine",
+                                            "training.schedule.warmup_steps=3",
+                                            "training.clip.value=1",
+                                            "training.clip.tensor_norm=1",
+                                            "training.clip.global_norm=1",
+                                            "training.evaluate_every_epochs=2"};
   std::set<std::string> digests = {digest};
   for (const auto& change : decides) {
     CAPTURE(change);
@@ -78,11 +109,23 @@ TEST_CASE("the digest changes with what decides the bits and with nothing else")
   }
   const std::vector<std::string> indifferent = {
       "cluster.shards=3",        "cluster.workers=9",     "cluster.lanes=2",
-      "cluster.start_workers=2", "cluster.transport=tcp", "training.seed=1"};  // its default, written out
+      "cluster.start_workers=2", "cluster.transport=tcp", "training.seed=1",  // its default, written out
+      "cluster.patience=5",      "durability.mode=final", "durability.every_steps=7",
+      "durability.keep=9",       "durability.copy_to=/x", "training.non_finite=skip"};
   for (const auto& change : indifferent) {
     CAPTURE(change);
     CHECK(spec_digest(parse_job(kJob, "job.yaml", std::vector<std::string>{change})) == digest);
   }
+  // A value that is what the optimizer takes by itself.
+  const std::vector<std::string> adagrad = {"training.optimizer.name=adagrad"};
+  const std::vector<std::string> written_out = {"training.optimizer.name=adagrad", "training.optimizer.epsilon=1e-10"};
+  CHECK(spec_digest(parse_job(kJob, "job.yaml", adagrad)) == spec_digest(parse_job(kJob, "job.yaml", written_out)));
+  // Keeping the best is a matter of the disk; how it is found, of the result.
+  const std::vector<std::string> validated = {"data.validation_examples=100"};
+  const std::vector<std::string> best = {"data.validation_examples=100", "training.keep_best=true"};
+  const std::vector<std::string> stopping = {"data.validation_examples=100", "training.early_stop.patience=2"};
+  CHECK(spec_digest(parse_job(kJob, "job.yaml", best)) == spec_digest(parse_job(kJob, "job.yaml", validated)));
+  CHECK(spec_digest(parse_job(kJob, "job.yaml", stopping)) != spec_digest(parse_job(kJob, "job.yaml", validated)));
   // The folder of the data is a matter of the machine.
   JobSpec mnist = base;
   mnist.data.name = "mnist";

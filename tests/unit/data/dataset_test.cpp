@@ -53,20 +53,20 @@ TEST_CASE("mnist is found at the worker's path, the job's path, $BALLAST_DATA an
     const std::string base = packed ? "packed/" : "plain/";
     write_set(folder, base + "mnist/", packed);
     const std::string root = (folder.path() / base).string();
-    CHECK(open_dataset(mnist_spec(""), root + "mnist")->size(Split::train) == kTrain);
-    CHECK(open_dataset(mnist_spec(root + "mnist"), "")->size(Split::test) == kTest);
-    CHECK(open_dataset(mnist_spec(root + "mnist"), root + "elsewhere")->size(Split::test) == kTest);
+    CHECK(open_dataset(mnist_spec(""), root + "mnist")->size(DataSplit::train) == kTrain);
+    CHECK(open_dataset(mnist_spec(root + "mnist"), "")->size(DataSplit::test) == kTest);
+    CHECK(open_dataset(mnist_spec(root + "mnist"), root + "elsewhere")->size(DataSplit::test) == kTest);
     for (const std::string& data : {root, root + "mnist"}) {
       const Environment set("BALLAST_DATA", data);
-      CHECK(open_dataset(mnist_spec(""), "")->size(Split::train) == kTrain);
+      CHECK(open_dataset(mnist_spec(""), "")->size(DataSplit::train) == kTrain);
     }
   }
   write_set(isolated.home, ".cache/ballast/mnist/", true);
-  CHECK(open_dataset(mnist_spec(""), "")->size(Split::train) == kTrain);
+  CHECK(open_dataset(mnist_spec(""), "")->size(DataSplit::train) == kTrain);
   const Environment cache("XDG_CACHE_HOME", (folder.path() / "cache").string());
   CHECK_THROWS_AS(open_dataset(mnist_spec(""), ""), std::runtime_error);
   write_set(folder, "cache/ballast/mnist/", false);
-  CHECK(open_dataset(mnist_spec(""), "")->size(Split::train) == kTrain);
+  CHECK(open_dataset(mnist_spec(""), "")->size(DataSplit::train) == kTrain);
 }
 
 TEST_CASE("a data set that is nowhere names every place looked at and the way out") {
@@ -108,7 +108,7 @@ TEST_CASE("mnist examples are normalised pixels and labels") {
   CHECK(dataset->shape().features() == 784);
   CHECK(dataset->shape().classes == 10);
   std::vector<float> features(784);
-  CHECK(dataset->read(Split::train, 13, features) == 3);
+  CHECK(dataset->read(DataSplit::train, 13, features) == 3);
   const Bytes pixels = image_values(14);
   for (std::size_t i = 0; i < 784; ++i) {
     const float expected = (static_cast<float>(pixels[13 * 784 + i]) / 255.0F - 0.1307F) / 0.3081F;
@@ -124,11 +124,35 @@ TEST_CASE("example counts cut the set or are refused") {
   write_set(folder, "", false);
   DataSpec spec = mnist_spec(folder.path());
   spec.train_examples = 7;
-  CHECK(open_dataset(spec, "")->size(Split::train) == 7);
+  CHECK(open_dataset(spec, "")->size(DataSplit::train) == 7);
   spec.train_examples = kTrain + 1;
   CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "holds 25 examples where data.train_examples asks for 26"));
   spec.train_examples = 0;  // all means MNIST's number, which the rest of the cluster assumes
   CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "holds 25 examples where all of MNIST's 60000"));
+}
+
+TEST_CASE("mnist's validation examples are the last of those that the job counts, and part of the digest") {
+  const Isolated isolated;
+  const TemporaryFolder folder;
+  write_set(folder, "", false);
+  DataSpec spec = mnist_spec(folder.path());
+  spec.train_examples = 20;
+  const auto whole = open_dataset(spec, "");
+  spec.validation_examples = 6;
+  const auto dataset = open_dataset(spec, "");
+  CHECK(dataset->size(DataSplit::train) == 14);
+  CHECK(dataset->size(DataSplit::validation) == 6);
+  CHECK(dataset->digest() == whole->digest());
+  std::vector<float> expected(784);
+  std::vector<float> found(784);
+  for (std::uint32_t i = 0; i < 6; ++i) {
+    CHECK(dataset->read(DataSplit::validation, i, found) == whole->read(DataSplit::train, 14 + i, expected));
+    CHECK(found == expected);
+  }
+  Bytes labels = label_values(kTrain);
+  labels[17] = 9;
+  folder.write("train-labels-idx1-ubyte", idx({kTrain}, labels));
+  CHECK(open_dataset(spec, "")->digest() != whole->digest());
 }
 
 TEST_CASE("the digest tells the content, not its packing") {
@@ -152,10 +176,11 @@ TEST_CASE("none has labels without features") {
   spec.name = "none";
   spec.train_examples = 1281167;
   const auto dataset = open_dataset(spec, "");
-  CHECK(dataset->size(Split::train) == 1281167);
-  CHECK(dataset->size(Split::test) == 0);
+  CHECK(dataset->size(DataSplit::train) == 1281167);
+  CHECK(dataset->size(DataSplit::validation) == 0);
+  CHECK(dataset->size(DataSplit::test) == 0);
   CHECK(dataset->shape().features() == 0);
-  CHECK(dataset->read(Split::train, 5, {}) == 0);
+  CHECK(dataset->read(DataSplit::train, 5, {}) == 0);
 }
 
 TEST_CASE("data sets have the sizes and shapes by which the cluster plans, known without reading them") {
@@ -169,8 +194,8 @@ TEST_CASE("data sets have the sizes and shapes by which the cluster plans, known
   for (const DataSpec& spec : {mnist_spec(folder.path()), glyphs, none}) {
     const auto dataset = open_dataset(spec, "");
     const ExampleShape shape = example_shape(spec);
-    CHECK(dataset->size(Split::train) == split_sizes(spec).train);
-    CHECK(dataset->size(Split::test) == split_sizes(spec).test);
+    CHECK(dataset->size(DataSplit::train) == split_sizes(spec).train);
+    CHECK(dataset->size(DataSplit::test) == split_sizes(spec).test);
     CHECK(dataset->shape().features() == shape.features());
     CHECK(dataset->shape().classes == shape.classes);
   }

@@ -19,7 +19,7 @@ namespace {
 
 using Pixels = std::array<std::uint8_t, kGlyphPixels>;
 
-Pixels glyph(Split split, std::uint32_t index) {
+Pixels glyph(DataSplit split, std::uint32_t index) {
   Pixels pixels{};
   draw_glyph(split, index, pixels);
   return pixels;
@@ -36,8 +36,8 @@ DataSpec glyphs_spec(std::uint32_t train = 0, std::uint32_t test = 0) {
 TEST_CASE("glyphs have the same bytes on every machine") {
   Sha256 digest;
   for (std::uint32_t index = 0; index < 200; ++index) {
-    const Pixels train = glyph(Split::train, index * 97);
-    const Pixels test = glyph(Split::test, index * 19);
+    const Pixels train = glyph(DataSplit::train, index * 97);
+    const Pixels test = glyph(DataSplit::test, index * 19);
     digest.update(std::as_bytes(std::span(train))).update(std::as_bytes(std::span(test)));
   }
   // Taken from x86-64, gcc 12. A change of the generator needs another kGlyphsVersion and another value here.
@@ -48,8 +48,8 @@ TEST_CASE("glyphs have the same bytes on every machine") {
 TEST_CASE("examples differ from one another and between splits") {
   std::set<Pixels> seen;
   for (std::uint32_t index = 0; index < 300; ++index) {
-    seen.insert(glyph(Split::train, index));
-    seen.insert(glyph(Split::test, index));
+    seen.insert(glyph(DataSplit::train, index));
+    seen.insert(glyph(DataSplit::test, index));
   }
   CHECK(seen.size() == 600);
 }
@@ -58,7 +58,7 @@ TEST_CASE("every glyph holds ink, and few touch the frame") {
   constexpr int kGlyphs = 2000;
   int cut = 0;
   for (std::uint32_t index = 0; index < kGlyphs; ++index) {
-    const Pixels pixels = glyph(Split::train, index);
+    const Pixels pixels = glyph(DataSplit::train, index);
     int ink = 0;
     int border = 0;
     for (std::size_t i = 0; i < kGlyphPixels; ++i) {
@@ -81,7 +81,7 @@ TEST_CASE("the nearest mean image finds several times more digits than chance") 
   std::array<std::array<float, kGlyphPixels>, 10> means{};
   constexpr std::uint32_t kTrain = 3000;
   for (std::uint32_t index = 0; index < kTrain; ++index) {
-    const Pixels pixels = glyph(Split::train, index);
+    const Pixels pixels = glyph(DataSplit::train, index);
     for (std::size_t i = 0; i < kGlyphPixels; ++i) {
       means[glyph_label(index)][i] += static_cast<float>(pixels[i]) * 10.0F / kTrain;
     }
@@ -89,7 +89,7 @@ TEST_CASE("the nearest mean image finds several times more digits than chance") 
   int right = 0;
   constexpr int kTest = 1000;
   for (std::uint32_t index = 0; index < kTest; ++index) {
-    const Pixels pixels = glyph(Split::test, index);
+    const Pixels pixels = glyph(DataSplit::test, index);
     std::uint32_t best = 0;
     float nearest = 1e30F;
     for (std::uint32_t digit = 0; digit < 10; ++digit) {
@@ -129,12 +129,12 @@ TEST_CASE("every digit has strokes within its box") {
 
 TEST_CASE("the data set holds the generator's glyphs, normalised, at every reading") {
   const auto dataset = open_dataset(glyphs_spec(100, 50), "");
-  CHECK(dataset->size(Split::train) == 100);
-  CHECK(dataset->size(Split::test) == 50);
+  CHECK(dataset->size(DataSplit::train) == 100);
+  CHECK(dataset->size(DataSplit::test) == 50);
   CHECK(dataset->shape().features() == kGlyphPixels);
   std::vector<float> expected(kGlyphPixels);
   std::vector<float> features(kGlyphPixels);
-  for (const Split split : {Split::train, Split::test}) {
+  for (const DataSplit split : {DataSplit::train, DataSplit::test}) {
     for (const std::uint32_t index : {0U, 49U, 0U, 7U, 49U}) {
       normalise(glyph(split, index), expected);
       CHECK(dataset->read(split, index, features) == static_cast<std::int32_t>(index % 10));
@@ -144,15 +144,15 @@ TEST_CASE("the data set holds the generator's glyphs, normalised, at every readi
 }
 
 TEST_CASE("zero examples mean the defaults; glyphs beyond the cache are drawn at each reading") {
-  CHECK(open_dataset(glyphs_spec(), "")->size(Split::train) == 20000);
-  CHECK(open_dataset(glyphs_spec(), "")->size(Split::test) == 4000);
+  CHECK(open_dataset(glyphs_spec(), "")->size(DataSplit::train) == 20000);
+  CHECK(open_dataset(glyphs_spec(), "")->size(DataSplit::test) == 4000);
   const auto large = open_dataset(glyphs_spec(1U << 24U, 0), "");
   std::vector<float> features(kGlyphPixels);
   std::vector<float> expected(kGlyphPixels);
   const std::uint32_t last = (1U << 24U) - 1;
-  normalise(glyph(Split::train, last), expected);
+  normalise(glyph(DataSplit::train, last), expected);
   for (int reading = 0; reading < 2; ++reading) {
-    CHECK(large->read(Split::train, last, features) == static_cast<std::int32_t>(glyph_label(last)));
+    CHECK(large->read(DataSplit::train, last, features) == static_cast<std::int32_t>(glyph_label(last)));
     CHECK(features == expected);
   }
   CHECK_THROWS_AS(open_dataset(glyphs_spec((1U << 24U) + 1, 0), ""), std::runtime_error);
@@ -176,7 +176,7 @@ TEST_CASE("threads that read the same glyphs at once all get them whole") {
         Sha256 sum;
         std::vector<float> features(kGlyphPixels);
         for (std::uint32_t index = 0; index < 300; ++index) {
-          dataset->read(Split::train, index, features);
+          dataset->read(DataSplit::train, index, features);
           sum.update(std::as_bytes(std::span(features)));
         }
         digest = sum.hex();

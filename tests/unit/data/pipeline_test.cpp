@@ -26,8 +26,8 @@ class Numbered : public Dataset {
  public:
   explicit Numbered(std::uint32_t examples) : examples_(examples) {}
 
-  [[nodiscard]] std::uint32_t size(Split split) const override { return split == Split::train ? examples_ : 0; }
-  std::int32_t read(Split, std::uint32_t index, std::span<float> features) const override {
+  [[nodiscard]] std::uint32_t size(DataSplit split) const override { return split == DataSplit::train ? examples_ : 0; }
+  std::int32_t read(DataSplit, std::uint32_t index, std::span<float> features) const override {
     const std::lock_guard pass(gate);
     ++reads;
     if (static_cast<std::int64_t>(index) == failing) {

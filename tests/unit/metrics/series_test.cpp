@@ -10,6 +10,8 @@ namespace {
 TEST_CASE("every metric of the table belongs to some role's series, and every one of those to the table") {
   Metrics metrics;
   const LaneSeries lane(&metrics, 1);  // looking up what is not in the table throws
+  const SnapshotSeries snapshots(&metrics, 1);
+  const CopySeries copies(&metrics);
   const LaneWorkerSeries lane_worker(&metrics, 1, "w");
   const LeadSeries lead(&metrics);
   const LeadWorkerSeries lead_worker(&metrics, "w");
@@ -39,6 +41,21 @@ TEST_CASE("handles are the series they are called") {
   CHECK(sum_of("forward") == doctest::Approx(3e-6));
   CHECK(sum_of("backward") == doctest::Approx(0.5));
   CHECK(sum_of("push") == doctest::Approx(5e-6));
+  const SnapshotSeries snapshots(&metrics, 2);
+  snapshots.made_durable(200, 4096, 1'500'000);
+  snapshots.made_durable(400, 1024, 500'000);
+  snapshots.failed->add();
+  CHECK(metrics.counter("ballast_shard_snapshots_total", {"2", "durable"})->value() == 2);
+  CHECK(metrics.counter("ballast_shard_snapshots_total", {"2", "failed"})->value() == 1);
+  CHECK(metrics.counter("ballast_shard_snapshot_bytes_total", {"2"})->value() == 5120);
+  CHECK(metrics.gauge("ballast_shard_snapshot_step", {"2"})->value() == 400);
+  CHECK(metrics.histogram("ballast_shard_snapshot_seconds", {"2"})->sum() == doctest::Approx(2));
+  const CopySeries copies(&metrics);
+  copies.copied(200);
+  copies.failed->add(3);
+  CHECK(metrics.counter("ballast_shard_snapshot_copies_total", {"done"})->value() == 1);
+  CHECK(metrics.counter("ballast_shard_snapshot_copies_total", {"failed"})->value() == 3);
+  CHECK(metrics.gauge("ballast_shard_snapshot_copied_step")->value() == 200);
   const LeadSeries lead(&metrics);
   lead.phases.at("training")->set(1);
   CHECK(metrics.gauge("ballast_lead_phase", {"training"})->value() == 1);
@@ -51,7 +68,7 @@ TEST_CASE("series of no metrics count for nobody") {
   const LeadSeries lead(nullptr);
   const WorkerSeries worker(nullptr);
   describe_process(nullptr, "worker", "0", "mnist");
-  CHECK(lead.phases.size() == 7);
+  CHECK(lead.phases.size() == 11);
   CHECK(worker.phases.push != nullptr);
 }
 

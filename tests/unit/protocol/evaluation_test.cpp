@@ -8,14 +8,14 @@ namespace {
 constexpr Micros kLate = 1'000;
 
 EvaluationResult result(const Evaluation& evaluation, double loss, std::uint64_t correct) {
-  return {evaluation.item, evaluation.version, loss, correct, evaluation.end - evaluation.begin};
+  return {1, evaluation.split, evaluation.item, evaluation.version, loss, correct, evaluation.end - evaluation.begin};
 }
 }  // namespace
 
 TEST_CASE("the items cover the test split exactly once") {
   for (std::uint32_t examples = 0; examples <= 30; ++examples) {
     for (std::uint32_t size = 1; size <= 12; ++size) {
-      EvaluationBoard board(3, examples, size);
+      EvaluationBoard board(Split::test, 3, examples, size);
       std::uint32_t next = 0;
       SessionId session = 1;
       while (const auto item = board.take(session++, 0, kLate)) {
@@ -31,7 +31,7 @@ TEST_CASE("the items cover the test split exactly once") {
 }
 
 TEST_CASE("an item's result counts once, whoever brings it") {
-  EvaluationBoard board(1, 10, 5);
+  EvaluationBoard board(Split::test, 1, 10, 5);
   const auto first = board.take(1, 0, kLate).value();
   const auto second = board.take(2, 0, kLate).value();
   CHECK(board.put(result(first, 10, 3)));
@@ -44,7 +44,7 @@ TEST_CASE("an item's result counts once, whoever brings it") {
 }
 
 TEST_CASE("a result that cannot be is not counted") {
-  EvaluationBoard board(1, 10, 5);
+  EvaluationBoard board(Split::test, 1, 10, 5);
   const auto item = board.take(1, 0, kLate).value();
   auto wrong = result(item, 1, 1);
   wrong.version = 2;
@@ -65,7 +65,7 @@ TEST_CASE("the sum is taken in the items' order, not in that of arrival") {
   for (const auto loss : losses) {
     expected += loss;
   }
-  EvaluationBoard board(1, 4, 1);
+  EvaluationBoard board(Split::test, 1, 4, 1);
   std::vector<Evaluation> items;
   for (SessionId session = 1; session <= 4; ++session) {
     items.push_back(board.take(session, 0, kLate).value());
@@ -77,7 +77,7 @@ TEST_CASE("the sum is taken in the items' order, not in that of arrival") {
 }
 
 TEST_CASE("a late item goes to another session, the one held longest first") {
-  EvaluationBoard board(1, 2, 1);
+  EvaluationBoard board(Split::test, 1, 2, 1);
   const auto first = board.take(1, 0, kLate).value();
   const auto second = board.take(2, 100, kLate).value();
   CHECK_FALSE(board.take(3, kLate - 1, kLate).has_value());
@@ -88,7 +88,7 @@ TEST_CASE("a late item goes to another session, the one held longest first") {
 }
 
 TEST_CASE("a lost session's item is free at once") {
-  EvaluationBoard board(1, 1, 1);
+  EvaluationBoard board(Split::test, 1, 1, 1);
   const auto item = board.take(1, 0, kLate).value();
   board.lose(1);
   CHECK(board.take(2, 1, kLate).value() == item);

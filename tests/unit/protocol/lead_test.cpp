@@ -18,7 +18,13 @@ LeadConfig config(Step steps) {
   config.start_workers = 2;
   config.spec_digest = "spec";
   config.layout_digest = "layout";
-  config.factors = [](Step step) { return StepFactors{static_cast<float>(step)}; };
+  config.factors = [](Step step, std::uint64_t) {
+    StepFactors factors;
+    factors.learning_rate = static_cast<float>(step);
+    return factors;
+  };
+  config.parameter_name = [](std::uint32_t) { return std::string("weight"); };
+  config.patience = 10'000 * kMilli;
   config.late = {50 * kMilli, 1'000 * kMilli, 60'000 * kMilli};
   config.linger = 100 * kMilli;
   return config;
@@ -101,13 +107,14 @@ TEST_CASE("training begins when the timeline is durable, the lanes serve and eno
   auto actions = fixture.lane(ShardHello{{0, 0}, 1, 1, 1, "spec", "layout", "here"});
   const auto* write = find<lead::WriteLedger>(actions);
   REQUIRE(write != nullptr);
-  REQUIRE(std::holds_alternative<lead::TimelineRecord>(write->record));
-  CHECK(std::get<lead::TimelineRecord>(write->record).incarnations == std::vector<Incarnation>{1});
+  CHECK(write->change.ledger.timeline == 1);
+  CHECK(write->change.ledger.incarnations == std::vector<Incarnation>{1});
+  CHECK(write->change.ledger.complete == std::vector<SnapshotId>{{0, 0}});
   CHECK(find<lead::SendToLane>(actions) == nullptr);  // not before it is durable
   actions = fixture.lead.step(lead::LedgerWritten{});
   const auto* confirm = find<lead::SendToLane>(actions);
   REQUIRE(confirm != nullptr);
-  CHECK(std::get<Confirm>(confirm->message) == Confirm{1, 1, 0});
+  CHECK(std::get<Confirm>(confirm->message) == Confirm{1, 1, {0, 0}});
   fixture.report(0, 15);
   fixture.worker(1, WorkerHello{"one"});
   fixture.beat(1);
@@ -164,14 +171,6 @@ TEST_CASE("workers may come and go without end: the longest dead make room") {
   CHECK(fixture.lead.status().sessions.size() <= kMaxSessions);
 }
 
-TEST_CASE("a shard that comes back without its state ends the job, named") {
-  Fixture fixture(config(4));
-  fixture.train();
-  fixture.lane(ShardHello{{0, 0}, 1, 1, 2, "spec", "layout", "here"}, 2);
-  CHECK(fixture.lead.phase() == Lead::Phase::failed);
-  CHECK(fixture.lead.status().failure.find("shard 0") != std::string::npos);
-}
-
 TEST_CASE("an older report changes nothing") {
   Fixture fixture(config(4));
   fixture.train();
@@ -206,8 +205,9 @@ TEST_CASE("the time that the lead itself slept is nobody's silence") {
 TEST_CASE("a lead that slept after the end still answers who missed it") {
   Fixture fixture(config(4));
   fixture.train();
-  fixture.lane(ShardHello{{0, 0}, 1, 1, 2, "spec", "layout", "here"}, 2);
+  fixture.lead.step(lead::LedgerFailed{"disk full"});
   REQUIRE(fixture.lead.phase() == Lead::Phase::failed);
+  CHECK(fixture.lead.status().failure.find("disk full") != std::string::npos);
   CHECK(find<lead::Stop>(fixture.tick(60'000 * kMilli)) == nullptr);
   const auto actions = fixture.beat(1);
   const auto* answer = find<lead::SendToWorker>(actions);

@@ -86,22 +86,40 @@ TEST_CASE("extra work may leave holes") {
   check_train(plan, 0, {{0, 2}, {4, 8}});
 }
 
+EvaluationResult result_of(std::uint32_t item, Version version) {
+  EvaluationResult result;
+  result.item = item;
+  result.version = version;
+  return result;
+}
+
 TEST_CASE("evaluation comes first, once per item and version") {
   WorkerPlan plan(4);
-  plan.take(order(1, {0, 4, {0, 2}}, std::nullopt, Evaluation{0, 2, 0, 10}));
+  plan.take(order(1, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 0, 2, 0, 10}));
   const auto target = plan.next();
   CHECK(target.kind == Kind::evaluate);
   CHECK(target.version == 2);
-  CHECK(target.evaluation == Evaluation{0, 2, 0, 10});
-  plan.evaluated(0);
+  CHECK(target.evaluation == Evaluation{Split::test, 0, 2, 0, 10});
+  plan.evaluated(result_of(0, 2));
   check_train(plan, 0, {{0, 2}});
-  plan.take(order(2, {0, 4, {0, 2}}, std::nullopt, Evaluation{0, 2, 0, 10}));
+  plan.take(order(2, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 0, 2, 0, 10}));
   check_train(plan, 0, {{0, 2}});
-  plan.take(order(3, {0, 4, {0, 2}}, std::nullopt, Evaluation{1, 2, 10, 20}));
+  plan.take(order(3, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 1, 2, 10, 20}));
   CHECK(plan.next().kind == Kind::evaluate);
-  plan.evaluated(1);
-  plan.take(order(4, {0, 4, {0, 2}}, std::nullopt, Evaluation{1, 4, 10, 20}));
+  plan.evaluated(result_of(1, 2));
+  plan.take(order(4, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 1, 4, 10, 20}));
   CHECK(plan.next().kind == Kind::evaluate);
+}
+
+TEST_CASE("an evaluation that ends after its order has changed is not taken for the new one") {
+  WorkerPlan plan(4);
+  plan.take(order(1, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 0, 2, 0, 10}));
+  CHECK(plan.next().kind == Kind::evaluate);
+  plan.take(order(2, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 1, 2, 10, 20}));
+  plan.evaluated(result_of(0, 2));
+  const auto target = plan.next();
+  CHECK(target.kind == Kind::evaluate);
+  CHECK(target.evaluation.item == 1);
 }
 
 TEST_CASE("a version that is gone takes the work that needs it along") {

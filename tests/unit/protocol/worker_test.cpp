@@ -13,7 +13,7 @@ class Fixture {
  public:
   Fixture() : worker(config()) {
     tick(0);
-    lead(WorkerWelcome{"job", "spec", "layout", 1, 1, {{{0, 0}, "here"}}});
+    lead(WorkerWelcome{1, "job", "spec", "layout", 1, 1, {{{0, 0}, 1, "here"}}});
     WorkerLayout layout;
     layout.slots = 4;
     layout.chunks = {{0, 0, 100}, {1, 0, 20}};
@@ -98,7 +98,7 @@ TEST_CASE("weights that come during a computation are stored after it") {
   fixture.assign(2);
   fixture.weights(0, 0);
   fixture.weights(1, 0);
-  auto actions = fixture.worker.step(worker::GradientReady{0, {0, 2}, 1, 7, true});
+  auto actions = fixture.worker.step(worker::GradientReady{0, {0, 2}, 1, 7, kNoSlot, true});
   auto pushes = to_lane<Push>(actions);
   REQUIRE(pushes.size() == 1);
   CHECK(pushes[0].want_next);
@@ -107,7 +107,7 @@ TEST_CASE("weights that come during a computation are stored after it") {
   // The next version of its chunk is a receipt for the gradient.
   REQUIRE(all<worker::Release>(actions).size() == 1);
   CHECK(all<worker::Release>(actions)[0].payload == 7);
-  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 8, true});
+  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 8, kNoSlot, true});
   actions = fixture.worker.step(worker::Computed{0, {}});
   REQUIRE(all<worker::Store>(actions).size() == 1);
   CHECK(all<worker::Store>(actions)[0].version == 1);
@@ -118,7 +118,7 @@ TEST_CASE("a gradient is kept and sent again until its receipt comes") {
   fixture.assign(1);
   fixture.weights(0, 0);
   fixture.weights(1, 0);
-  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 7, true});
+  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 7, kNoSlot, true});
   CHECK(fixture.worker.in_flight_bytes() == 100);
   CHECK(to_lane<Push>(fixture.tick(99 * kMilli)).empty());
   CHECK(to_lane<Push>(fixture.tick(1 * kMilli)).size() == 1);
@@ -134,7 +134,7 @@ TEST_CASE("a lane that forgot the session is greeted again and sent everything a
   fixture.assign(1);
   fixture.weights(0, 0);
   fixture.weights(1, 0);
-  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 7, true});
+  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 7, kNoSlot, true});
   fixture.lane(Refused{RefusalCode::unknown_session, "say hello first"});
   CHECK(fixture.worker.in_flight_bytes() == 0);
   CHECK(to_lane<LaneHello>(fixture.tick(1 * kMilli)).size() == 1);
@@ -164,9 +164,117 @@ TEST_CASE("a worker leaves when the lead is silent, but not because it slept its
 
 TEST_CASE("a worker that has stopped gives up what still comes, and nothing else") {
   Fixture fixture;
-  fixture.lead(Finish{1, 2, ""});
+  fixture.lead(Finish{1, 2, Ending::finished, ""});
   const auto actions = fixture.weights(0, 0);
   REQUIRE(actions.size() == 1);
   CHECK(all<worker::Release>(actions).size() == 1);
   CHECK(fixture.tick(100 * kMilli).empty());
+}
+
+// ---- rollback
+
+namespace {
+
+WorkerWelcome welcome(Timeline timeline, Incarnation incarnation, const std::string& address) {
+  return {timeline, "job", "spec", "layout", 1, 1, {{{0, 0}, incarnation, address}}};
+}
+
+// A fixture that computes step 0 of timeline 1, one of whose gradients is on its way.
+class Computing : public Fixture {
+ public:
+  Computing() {
+    assign(2);
+    weights(0, 0);
+    weights(1, 0);
+    worker.step(worker::GradientReady{0, {0, 2}, 1, 7, kNoSlot, true});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an order of a newer timeline is taken only after its lanes' addresses are known") {
+  Fixture fixture;
+  const Assign assign{++fixture.order, 2, 1, {0, 2, {0, 2}}, {}, {}};
+  CHECK(to_lane<Pull>(fixture.lead(assign)).empty());
+  const auto actions = fixture.lead(welcome(2, 5, "there"));
+  REQUIRE(all<worker::Connect>(actions).size() == 1);
+  CHECK(all<worker::Connect>(actions)[0].address == "there");
+  CHECK(to_lane<LaneHello>(actions).size() == 1);
+  fixture.lane(LaneWelcome{2, 5, 1'000});
+  const auto pulls = to_lane<Pull>(fixture.lead(assign));
+  REQUIRE(pulls.size() == 1);
+  CHECK(pulls[0].timeline == 2);
+}
+
+TEST_CASE("a lane that lives on at its address is not connected to again") {
+  Fixture fixture;
+  CHECK(all<worker::Connect>(fixture.lead(welcome(2, 1, "here"))).empty());
+  CHECK(all<worker::Connect>(fixture.lead(welcome(1, 9, "older"))).empty());
+}
+
+TEST_CASE("with a newer timeline contributions of the older one are given up, those in the making as well") {
+  Computing fixture;
+  fixture.lead(welcome(2, 1, "here"));
+  auto actions = fixture.lead(Assign{++fixture.order, 2, 2, {0, 2, {0, 2}}, {}, {}});
+  REQUIRE(all<worker::Release>(actions).size() == 1);
+  CHECK(all<worker::Release>(actions)[0].payload == 7);
+  actions = fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 8, kNoSlot, true});
+  REQUIRE(all<worker::Release>(actions).size() == 1);
+  CHECK(to_lane<Push>(actions).empty());
+  // Step 0 of the older timeline is not step 0 of the newer one: it is computed again, from pulled weights.
+  actions = fixture.worker.step(worker::Computed{0, {}});
+  REQUIRE(to_lane<Pull>(actions).size() == 1);
+  CHECK(to_lane<Pull>(actions)[0] == Pull{2, 0, {0, 1}});
+}
+
+TEST_CASE("weights of an older timeline are given up") {
+  Fixture fixture;
+  fixture.lead(welcome(2, 1, "here"));
+  fixture.lead(Assign{++fixture.order, 2, 2, {0, 2, {0, 2}}, {}, {}});
+  const auto actions = fixture.weights(0, 0);  // of timeline 1
+  CHECK(all<worker::Store>(actions).empty());
+  CHECK(all<worker::Release>(actions).size() == 1);
+}
+
+TEST_CASE("a lane's word of a newer timeline gives up what belongs to the older one, and asks the lead") {
+  Computing fixture;
+  const auto actions = fixture.lane(Stale{2});
+  CHECK(all<worker::Release>(actions).size() == 1);
+  REQUIRE(all<worker::SendToLead>(actions).size() == 1);
+  CHECK(std::holds_alternative<Heartbeat>(all<worker::SendToLead>(actions)[0].message));
+}
+
+TEST_CASE("a welcome to another job ends the worker") {
+  Fixture fixture;
+  auto other = welcome(2, 1, "here");
+  other.spec_digest = "other";
+  const auto actions = fixture.lead(other);
+  REQUIRE(all<worker::Stop>(actions).size() == 1);
+  CHECK_FALSE(all<worker::Stop>(actions)[0].failure.empty());
+}
+
+TEST_CASE("the slot that is not finite travels with its contribution") {
+  Fixture fixture;
+  fixture.assign(2);
+  fixture.weights(0, 0);
+  fixture.weights(1, 0);
+  const auto pushes = to_lane<Push>(fixture.worker.step(worker::GradientReady{0, {0, 2}, 1, 7, 1, true}));
+  REQUIRE(pushes.size() == 1);
+  CHECK(pushes[0].fault == 1);
+}
+
+TEST_CASE("the job says for how long a worker waits for a lead that is gone") {
+  Worker worker(Fixture::config());  // which would wait for a second
+  worker.step(worker::Tick{5'000 * kMilli});
+  const Message welcome = WorkerWelcome{1, "job", "spec", "layout", 1, 1, {{{0, 0}, 1, "here"}}};
+  worker.step(worker::FromLead{&welcome});
+  WorkerLayout layout;
+  layout.lanes = 1;
+  layout.lead_silence = 3'000 * kMilli;
+  worker.step(worker::Prepared{layout});
+  worker.step(worker::Tick{5'100 * kMilli});  // the lead was heard of
+  for (Micros now = 5'200 * kMilli; now <= 8'100 * kMilli; now += 100 * kMilli) {
+    REQUIRE(all<worker::Stop>(worker.step(worker::Tick{now})).empty());
+  }
+  CHECK(all<worker::Stop>(worker.step(worker::Tick{8'200 * kMilli})).size() == 1);
 }

@@ -11,10 +11,13 @@ namespace ballast {
 namespace {
 
 const Identity kIdentity{kDatabaseFormat, "mnist", "spec", "layout", 1, 3, "job: mnist\ntraining:\n  batch: 128\n"};
-const TimelineRecord kTimeline{2, 600, {11, 22, 33}};
-const FinishedRecord kFinished{2, 4680};
-const FailureRecord kFailure{2, "the disk is full"};
-const TensorKey kKey{1, 600, TensorKind::momentum, 7};
+const TimelineRecord kTimeline{2, {1, 600}, 33};
+const SnapshotId kFinished{2, 4680};
+const Ledger kLedger{2,  {1, 600}, {11, 22, 33},      {{1, 600}, {2, 800}}, SnapshotId{1, 600}, {{7, 8}, {20, 40}}, 1,
+                     52, 3,        SnapshotId{2, 800}};
+const EvaluationRecord kEvaluation{800, Split::test, 0.0625, 0.984375, 10000};
+const StepStatistics kStatistics{799, 0.25F, 120, 128};
+const TensorKey kKey{{1, 600}, TensorKind::state_1, 7};
 const std::string kContent("sixteen bytes!\0\xFF", 16);
 
 std::string tensor_record() { return encode_tensor(kKey, std::as_bytes(std::span(kContent))); }
@@ -29,18 +32,27 @@ std::string forge(std::string_view magic, std::uint16_t kind, std::uint16_t vers
   return record + tail.take();
 }
 
+std::vector<std::string> all_records() {
+  return {encode(kIdentity),   encode(kTimeline), encode_finished(kFinished), encode(kLedger), encode(kEvaluation),
+          encode(kStatistics), tensor_record()};
+}
+
 // Whether any decoder accepts the bytes.
 bool anyone_accepts(std::string_view record) {
   return decode_identity(record).ok() || decode_timeline(record).ok() || decode_finished(record).ok() ||
-         decode_failure(record).ok() || decode_tensor(kKey, record).ok();
+         decode_ledger(record).ok() || decode_evaluation(record).ok() || decode_statistics(record).ok() ||
+         decode_tensor(kKey, record).ok();
 }
 
 TEST_CASE("every record comes back as it was") {
   CHECK(decode_identity(encode(kIdentity)).value() == kIdentity);
   CHECK(decode_timeline(encode(kTimeline)).value() == kTimeline);
   CHECK(decode_timeline(encode(TimelineRecord{})).value() == TimelineRecord{});
-  CHECK(decode_finished(encode(kFinished)).value() == kFinished);
-  CHECK(decode_failure(encode(kFailure)).value() == kFailure);
+  CHECK(decode_finished(encode_finished(kFinished)).value() == kFinished);
+  CHECK(decode_ledger(encode(kLedger)).value() == kLedger);
+  CHECK(decode_ledger(encode(Ledger{})).value() == Ledger{});
+  CHECK(decode_evaluation(encode(kEvaluation)).value() == kEvaluation);
+  CHECK(decode_statistics(encode(kStatistics)).value() == kStatistics);
   const auto record = tensor_record();
   const auto bytes = decode_tensor(kKey, record);
   REQUIRE(bytes.ok());
@@ -49,17 +61,16 @@ TEST_CASE("every record comes back as it was") {
 
 TEST_CASE("the bytes of a record are fixed: databases outlive programs") {
   ByteWriter expected;
-  expected.raw("BLST").number(std::uint16_t{4}).number(std::uint16_t{1}).number(std::uint64_t{16});
+  expected.raw("BLST").number(std::uint16_t{6}).number(std::uint16_t{1}).number(std::uint64_t{16});
   auto record = expected.take();
   const std::string payload("\x02\0\0\0\0\0\0\0\x48\x12\0\0\0\0\0\0", 16);
   ByteWriter sum;
   sum.number(crc32c(record + payload));
-  CHECK(encode(kFinished) == record + sum.take() + payload);
+  CHECK(encode_finished(kFinished) == record + sum.take() + payload);
 }
 
 TEST_CASE("a record cut at any byte is refused") {
-  for (const auto& record :
-       {encode(kIdentity), encode(kTimeline), encode(kFinished), encode(kFailure), tensor_record()}) {
+  for (const auto& record : all_records()) {
     for (std::size_t size = 0; size < record.size(); ++size) {
       REQUIRE_FALSE(anyone_accepts(std::string_view(record).substr(0, size)));
     }
@@ -69,8 +80,7 @@ TEST_CASE("a record cut at any byte is refused") {
 }
 
 TEST_CASE("a record with any bit flipped is refused") {
-  for (const auto& record :
-       {encode(kIdentity), encode(kTimeline), encode(kFinished), encode(kFailure), tensor_record()}) {
+  for (const auto& record : all_records()) {
     for (std::size_t bit = 0; bit < record.size() * 8; ++bit) {
       auto damaged = record;
       damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
@@ -80,56 +90,88 @@ TEST_CASE("a record with any bit flipped is refused") {
 }
 
 TEST_CASE("a record of another kind, version, magic or key is refused by name") {
-  CHECK(decode_timeline(encode(kFinished)).status().text() == "the record is of kind 4, expected 2");
-  const auto newer = decode_finished(forge("BLST", 4, 2, std::string(16, '\0')));
+  CHECK(decode_timeline(encode_finished(kFinished)).status().text() == "the record is of kind 6, expected 2");
+  const auto newer = decode_finished(forge("BLST", 6, 2, std::string(16, '\0')));
   CHECK(newer.status().code() == StoreCode::mismatch);
   CHECK(newer.status().text() == "the record has version 2; this program reads version 1");
-  CHECK(decode_finished(forge("TSLB", 4, 1, std::string(16, '\0'))).status().text() ==
+  CHECK(decode_finished(forge("TSLB", 6, 1, std::string(16, '\0'))).status().text() ==
         "the record is not one of this program's (wrong magic)");
-  for (const auto& key : {TensorKey{2, 600, TensorKind::momentum, 7}, TensorKey{1, 601, TensorKind::momentum, 7},
-                          TensorKey{1, 600, TensorKind::weights, 7}, TensorKey{1, 600, TensorKind::momentum, 8}}) {
+  for (const auto& key : {TensorKey{{2, 600}, TensorKind::state_1, 7}, TensorKey{{1, 601}, TensorKind::state_1, 7},
+                          TensorKey{{1, 600}, TensorKind::weights, 7}, TensorKey{{1, 600}, TensorKind::state_1, 8}}) {
     CHECK(decode_tensor(key, tensor_record()).status().text() == "the record belongs to another key");
   }
 }
 
 TEST_CASE("lengths that lie inside an intact record are refused") {
   constexpr auto kMany = std::numeric_limits<std::uint32_t>::max();
-  ByteWriter timeline;
-  timeline.number(std::uint64_t{1}).number(std::uint64_t{0}).number(kMany).number(std::uint64_t{5});
-  CHECK(decode_timeline(forge("BLST", 2, 1, timeline.take())).status().text() == "the record ends too early");
-  ByteWriter failure;
-  failure.number(std::uint64_t{1}).number(kMany).raw("short");
-  CHECK(decode_failure(forge("BLST", 5, 1, failure.take())).status().text() == "the record ends too early");
-  CHECK(decode_finished(forge("BLST", 4, 1, std::string(17, '\0'))).status().text() ==
+  ByteWriter ledger;
+  ledger.number(std::uint64_t{1})
+      .number(std::uint64_t{0})
+      .number(std::uint64_t{0})
+      .number(kMany)
+      .number(std::uint64_t{5});
+  CHECK(decode_ledger(forge("BLST", 7, 1, ledger.take())).status().text() == "the record ends too early");
+  ByteWriter identity;
+  identity.number(kDatabaseFormat).number(kMany).raw("short");
+  CHECK(decode_identity(forge("BLST", 1, 1, identity.take())).status().text() == "the record ends too early");
+  CHECK(decode_finished(forge("BLST", 6, 1, std::string(17, '\0'))).status().text() ==
         "the record has bytes left over");
   CHECK(decode_tensor(kKey, forge("BLST", 3, 1, "tiny")).status().text() == "the record ends too early");
   CHECK_FALSE(decode_identity(forge("BLST", 1, 1, "")).ok());
 }
 
 TEST_CASE("an identity of another database format says which, whatever follows") {
-  const auto found = decode_identity(forge("BLST", 1, 1, std::string("\x07\0\0\0anything", 12)));
-  CHECK(found.status().code() == StoreCode::mismatch);
-  CHECK(found.status().text().find("format 7; this program reads format 1") != std::string::npos);
+  for (const auto& format : {std::string("1"), std::string("7")}) {
+    std::string payload(1, static_cast<char>(std::stoi(format)));
+    payload += std::string("\0\0\0anything", 11);
+    const auto found = decode_identity(forge("BLST", 1, 1, payload));
+    CHECK(found.status().code() == StoreCode::mismatch);
+    CHECK(found.status().text().find("format " + format + "; this program reads format 2") != std::string::npos);
+  }
 }
 
 TEST_CASE("tensor keys say where they belong and sort by number") {
-  CHECK(tensor_key(kKey) == "momentum/0000000000000001/0000000000000258/00000007");
+  CHECK(tensor_key(kKey) == "snapshot/0000000000000001/0000000000000258/state-1/00000007");
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
-  for (const auto& key : {kKey, TensorKey{}, TensorKey{kMost, kMost, TensorKind::weights, 0xFFFFFFFFU}}) {
+  for (const auto& key : {kKey, TensorKey{}, TensorKey{{kMost, kMost}, TensorKind::weights, 0xFFFFFFFFU}}) {
     CHECK(parse_tensor_key(tensor_key(key)) == key);
   }
-  CHECK(tensor_key({1, 9, TensorKind::weights, 2}) < tensor_key({1, 9, TensorKind::weights, 10}));
-  CHECK(tensor_key({1, 9, TensorKind::weights, 99}) < tensor_key({1, 10, TensorKind::weights, 0}));
-  CHECK(tensor_key(kKey).starts_with(tensor_prefix(1, 600, TensorKind::momentum)));
+  CHECK(tensor_key({{1, 9}, TensorKind::weights, 2}) < tensor_key({{1, 9}, TensorKind::weights, 10}));
+  CHECK(tensor_key({{1, 9}, TensorKind::weights, 99}) < tensor_key({{1, 10}, TensorKind::state_0, 0}));
+  CHECK(tensor_key(kKey).starts_with(tensor_prefix(kKey.snapshot, TensorKind::state_1)));
+  CHECK(tensor_key(kKey) < after_prefix(snapshot_prefix(kKey.snapshot)));
+  CHECK(after_prefix(snapshot_prefix(kKey.snapshot)) < snapshot_prefix({1, 601}));
 }
 
 TEST_CASE("what is not a tensor's key is not taken for one") {
-  for (const char* key :
-       {"", "weights", "identity", "ledger/finished", "weights/1/2/3",
-        "weights/0000000000000001/0000000000000258/0000000g", "weights/0000000000000001/0000000000000258/0000000A",
-        "weights/0000000000000001/0000000000000258/000000007", "weights/0000000000000001x0000000000000258/00000007"}) {
+  for (const char* key : {"", "weights", "identity", "ledger/finished", "snapshot/1/2/weights/3",
+                          "snapshot/0000000000000001/0000000000000258/weights/0000000g",
+                          "snapshot/0000000000000001/0000000000000258/weights/0000000A",
+                          "snapshot/0000000000000001/0000000000000258/weights/000000007",
+                          "snapshot/0000000000000001/0000000000000258/state-3/00000007",
+                          "snapshot/0000000000000001x0000000000000258/weights/00000007"}) {
     CAPTURE(key);
     CHECK_FALSE(parse_tensor_key(key));
+  }
+}
+
+TEST_CASE("a record is checked without being used, and against its key") {
+  CHECK(check_record("identity", encode(kIdentity)).ok());
+  CHECK(check_record("timeline", encode(kTimeline)).ok());
+  CHECK(check_record("finished", encode_finished(kFinished)).ok());
+  CHECK(check_record("ledger", encode(kLedger)).ok());
+  CHECK(check_record(evaluation_key(800, Split::test), encode(kEvaluation)).ok());
+  CHECK(check_record(statistics_key(799), encode(kStatistics)).ok());
+  CHECK(check_record(tensor_key(kKey), tensor_record()).ok());
+  for (const auto& [key, record] : std::vector<std::pair<std::string, std::string>>{
+           {"ledger", encode(kTimeline)},
+           {evaluation_key(800, Split::validation), encode(kEvaluation)},
+           {evaluation_key(801, Split::test), encode(kEvaluation)},
+           {statistics_key(800), encode(kStatistics)},
+           {tensor_key({{1, 600}, TensorKind::state_0, 7}), tensor_record()},
+           {"unknown", encode(kLedger)}}) {
+    CAPTURE(key);
+    CHECK(check_record(key, record).code() == StoreCode::corrupt);
   }
 }
 

@@ -4,12 +4,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
+#include <random>
+#include <thread>
 
 #include "common/store/store.h"
-#include "tests/unit/store/temporary_folder.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace ballast {
 namespace {
@@ -168,37 +172,152 @@ TEST_CASE("a process killed amid its work loses no write that returned") {
   }
 }
 
+// The database as a killed process leaves it: closing one properly would empty its log.
+std::filesystem::path crashed(const std::filesystem::path& folder, const std::function<void(Store&)>& write) {
+  const auto store = open(folder / "alive");
+  write(*store);
+  std::filesystem::copy(folder / "alive", folder / "crashed", std::filesystem::copy_options::recursive);
+  return folder / "crashed";
+}
+
 TEST_CASE("a torn last record is a write that never was; what was before it stays") {
   const TemporaryFolder folder;
-  {
-    const auto store = open(folder.path());
-    REQUIRE(store->write(WriteBatch{}.put("kept", "v"), Sync::yes).ok());
-    REQUIRE(store->write(WriteBatch{}.put("torn", std::string(1000, 't')), Sync::no).ok());
-  }
-  const auto log = newest_log(folder.path());
+  const auto database = crashed(folder.path(), [](Store& store) {
+    REQUIRE(store.write(WriteBatch{}.put("kept", "v"), Sync::yes).ok());
+    REQUIRE(store.write(WriteBatch{}.put("torn", std::string(1000, 't')), Sync::no).ok());
+  });
+  const auto log = newest_log(database);
   std::filesystem::resize_file(log, std::filesystem::file_size(log) - 100);
-  const auto store = open(folder.path());
+  const auto store = open(database);
   CHECK(store->get("kept").value() == "v");
   CHECK(store->get("torn").value() == std::nullopt);
 }
 
 TEST_CASE("damage amid what was synced is an error, never a shorter history") {
   const TemporaryFolder folder;
-  {
-    const auto store = open(folder.path());
+  const auto database = crashed(folder.path(), [](Store& store) {
     for (int i = 0; i < 4; ++i) {
-      REQUIRE(store->write(WriteBatch{}.put("k" + std::to_string(i), std::string(100'000, 'x')), Sync::yes).ok());
+      REQUIRE(store.write(WriteBatch{}.put("k" + std::to_string(i), std::string(100'000, 'x')), Sync::yes).ok());
     }
-  }
+  });
   {
-    std::fstream log(newest_log(folder.path()), std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream log(newest_log(database), std::ios::in | std::ios::out | std::ios::binary);
     log.seekp(150'000);
     log.put('?');
   }
+  for (const auto mode : {OpenMode::create, OpenMode::read_only}) {
+    const auto opened = open_rocksdb(database, mode);
+    REQUIRE_FALSE(opened.ok());
+    CHECK(opened.status().code() == StoreCode::corrupt);
+    CHECK(opened.status().text().find(database.string()) == 0);
+    CHECK(opened.status().text().find(newest_log(database).filename().string()) != std::string::npos);
+    CHECK(opened.status().text().find("ballast restore") != std::string::npos);
+  }
+}
+
+TEST_CASE("a log that lost what was synced is an error, wherever it was cut") {
+  const TemporaryFolder folder;
+  const auto database = crashed(folder.path(), [](Store& store) {
+    for (int i = 0; i < 4; ++i) {
+      REQUIRE(store.write(WriteBatch{}.put("k" + std::to_string(i), std::string(100'000, 'x')), Sync::no).ok());
+    }
+    REQUIRE(store.sync().ok());
+    REQUIRE(store.write(WriteBatch{}.put("last", "v"), Sync::yes).ok());
+  });
+  const auto log = newest_log(database).filename();
+  const auto size = std::filesystem::file_size(database / log);
+  for (const std::uintmax_t left : {std::uintmax_t{0}, std::uintmax_t{50'000}, std::uintmax_t{200'000}, size - 1}) {
+    CAPTURE(left);
+    const auto cut = folder.path() / std::to_string(left);
+    std::filesystem::copy(database, cut, std::filesystem::copy_options::recursive);
+    std::filesystem::resize_file(cut / log, left);
+    for (const auto mode : {OpenMode::read_only, OpenMode::create, OpenMode::create}) {
+      const auto opened = open_rocksdb(cut, mode);
+      REQUIRE_FALSE(opened.ok());
+      CHECK(opened.status().code() == StoreCode::corrupt);
+      CHECK(opened.status().text().find(cut.string()) == 0);
+      CHECK(opened.status().text().find("ballast restore") != std::string::npos);
+    }
+  }
+  CHECK(open(database)->get("last").value() == "v");
+}
+
+TEST_CASE("a database without CURRENT is not made anew") {
+  const TemporaryFolder folder;
+  REQUIRE(open(folder.path())->write(WriteBatch{}.put("k", "v"), Sync::yes).ok());
+  std::filesystem::rename(folder.path() / "CURRENT", folder.path() / "gone");
   const auto opened = open_rocksdb(folder.path(), OpenMode::create);
   REQUIRE_FALSE(opened.ok());
   CHECK(opened.status().code() == StoreCode::corrupt);
-  CHECK(opened.status().text().find(folder.path().string()) == 0);
+  CHECK(opened.status().text().find("CURRENT is missing") != std::string::npos);
+  std::filesystem::rename(folder.path() / "gone", folder.path() / "CURRENT");
+  CHECK(open(folder.path())->get("k").value() == "v");
+}
+
+// Deletes, overwritten and empty writes as well: none may make the mark run ahead of the database.
+TEST_CASE("a database that was never damaged always opens again") {
+  const TemporaryFolder folder;
+  std::mt19937 random(7);
+  const auto key = [&random] { return "k" + std::to_string(random() % 8); };
+  for (int life = 0; life < 12; ++life) {
+    const auto store = open(folder.path() / "alive");
+    for (int i = static_cast<int>(random() % 40); i > 0; --i) {
+      WriteBatch batch;
+      for (auto count = random() % 4; count > 0; --count) {
+        const auto kind = random() % 3;
+        kind == 0   ? batch.put(key(), std::string(random() % 2000, 'x'))
+        : kind == 1 ? batch.erase(key())
+                    : batch.erase_range(key(), key());
+      }
+      REQUIRE(store->write(batch, random() % 2 == 0 ? Sync::yes : Sync::no).ok());
+      if (random() % 8 == 0) {
+        REQUIRE(store->sync().ok());
+      }
+    }
+    const auto image = folder.path() / std::to_string(life);
+    std::filesystem::copy(folder.path() / "alive", image, std::filesystem::copy_options::recursive);
+    store->reclaim("k", "l");
+    open(image)->reclaim("k", "l");
+    open(image);
+    CHECK(open_rocksdb(image, OpenMode::read_only).ok());
+  }
+}
+
+std::uintmax_t bytes_in(const std::filesystem::path& folder) {
+  std::uintmax_t bytes = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) {
+    std::error_code gone;
+    const auto size = file.file_size(gone);
+    bytes += gone ? 0 : size;
+  }
+  return bytes;
+}
+
+TEST_CASE("the space of deleted ranges comes back while others write") {
+  const TemporaryFolder folder;
+  const auto store = open(folder.path());
+  constexpr std::size_t kValue = 1U << 20U;
+  constexpr int kValues = 20;
+  for (int round = 0; round < 10; ++round) {
+    const auto prefix = "s" + std::to_string(round) + "/";
+    for (int i = 0; i < kValues; ++i) {
+      REQUIRE(store->write(WriteBatch{}.put(prefix + std::to_string(i), std::string(kValue, 'x')), Sync::no).ok());
+    }
+    REQUIRE(store->sync().ok());
+    if (round > 0) {
+      const auto old = "s" + std::to_string(round - 1);
+      REQUIRE(store->write(WriteBatch{}.erase_range(old + "/", old + "0"), Sync::no).ok());
+      store->reclaim(old + "/", old + "0");
+    }
+  }
+  // One round is left; beside it there may be logs (at most 64 MiB) and what is being compacted.
+  const auto bound = 3 * kValues * kValue;
+  for (int i = 0; i < 200 && bytes_in(folder.path()) > bound; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  CHECK(bytes_in(folder.path()) <= bound);
+  CHECK(store->get("s9/0").value()->size() == kValue);
+  CHECK(store->get("s8/0").value() == std::nullopt);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/store/temporary_folder.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace ballast {
 namespace {
@@ -36,9 +36,25 @@ void keeps_the_contract(Store& store) {
   CHECK(store.get("c").value() == std::nullopt);
   CHECK(store.get("b/1").value() == "new");
 
+  CHECK(store.first_key("b/").value() == "b/1");
+  CHECK(store.first_key("b/1").value() == "b/1");
+  CHECK(store.first_key("b/11").value() == "b/2");
+  CHECK(store.first_key("z").value() == std::nullopt);
+
   std::size_t visited = 0;
   REQUIRE(store.scan("", [&visited](std::string_view, std::string_view) { return ++visited < 2; }).ok());
   CHECK(visited == 2);
+
+  REQUIRE(store.write(WriteBatch{}.put("r/1", "").put("r/2", "").put("r/3", "").put("s", ""), Sync::no).ok());
+  REQUIRE(
+      store.write(WriteBatch{}.erase_range("r/2", "s").put("r/9", "after").erase_range("r/9", "r/1"), Sync::no).ok());
+  CHECK(keys(store, "r") == std::vector<std::string>{"r/1=", "r/9=after"});
+  CHECK(keys(store, "s") == std::vector<std::string>{"s="});
+  REQUIRE(store.write(WriteBatch{}.put("r/5", "before").erase_range("r", "s"), Sync::yes).ok());
+  CHECK(keys(store, "r").empty());
+  store.reclaim("r", "s");
+  CHECK(store.sync().ok());
+  CHECK(store.verify().ok());
 
   const std::string odd_key("\0k\xFF", 3);
   const std::string large(3U << 20U, '\x7F');
@@ -70,7 +86,8 @@ TEST_CASE("a crash of the memory store forgets exactly what was not synced") {
   CHECK(store.get("synced").value() == "1");
   CHECK(store.get("changed").value() == "old");
   CHECK(store.get("late").value() == std::nullopt);
-  REQUIRE(store.write(WriteBatch{}.put("next", "1"), Sync::yes).ok());
+  REQUIRE(store.write(WriteBatch{}.put("next", "1"), Sync::no).ok());
+  REQUIRE(store.sync().ok());
   store.crash();
   CHECK(store.get("next").value() == "1");
   CHECK(store.get("late").value() == std::nullopt);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -39,6 +40,29 @@ void fill(Random& random, SlotRange& range) {
 
 void fill(Random& random, ReceiptOutcome& outcome) { outcome = static_cast<ReceiptOutcome>(random() % 2); }
 void fill(Random& random, RefusalCode& code) { code = static_cast<RefusalCode>(random() % 9); }
+void fill(Random& random, Split& split) { split = static_cast<Split>(random() % 2); }
+void fill(Random& random, Ending& ending) { ending = static_cast<Ending>(random() % 3); }
+void fill(Random& random, Control::Command& command) { command = static_cast<Control::Command>(random() % 3); }
+
+// Sums of squares and what scales a gradient.
+template <typename Number>
+void fill_not_negative(Random& random, Number& value) {
+  fill(random, value);
+  value = std::abs(value);
+}
+
+template <typename Number>
+void fill_not_negative(Random& random, std::vector<Number>& values) {
+  values.resize(between(random, 0, 4));
+  for (auto& value : values) {
+    fill_not_negative(random, value);
+  }
+}
+
+// One of the slots, or none.
+void fill_slot_or_none(Random& random, Slot& slot, SlotRange slots) {
+  slot = random() % 2 == 0 ? kNoSlot : static_cast<Slot>(between(random, slots.begin, slots.end - 1));
+}
 
 template <typename Value>
 void fill(Random& random, std::vector<Value>& values);
@@ -48,7 +72,10 @@ void fill(Random& random, std::optional<Value>& value);
 
 void fill(Random& random, LaneId& value);
 void fill(Random& random, PhaseTimes& value);
+void fill(Random& random, SnapshotId& value);
 void fill(Random& random, Standing& value);
+void fill(Random& random, StepFactors& value);
+void fill(Random& random, SplitStatus& value);
 
 template <typename... Fields>
 void fill_all(Random& random, Fields&... fields) {
@@ -70,8 +97,28 @@ void fill(Random& random, PhaseTimes& value) {
 }
 
 void fill(Random& random, StepFactors& value) {
-  auto& [a] = value;
-  fill_all(random, a);
+  auto& [rate, size, root, skip, scales] = value;
+  fill_all(random, rate, size, skip);
+  fill_not_negative(random, root);
+  fill_not_negative(random, scales);
+}
+
+void fill(Random& random, DecidedStep& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, ChunkMeasure& value) {
+  auto& [chunk, step, sums, finite, parameter, slot] = value;
+  fill_all(random, chunk, step, finite);
+  fill_not_negative(random, sums);
+  parameter = static_cast<std::uint32_t>(between(random, 0, wire::kMaxParameters - 1));
+  fill_slot_or_none(random, slot, {0, kMaxSlots});
+}
+
+void fill(Random& random, SnapshotId& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
 }
 
 void fill(Random& random, StepStatistics& value) {
@@ -90,8 +137,9 @@ void fill(Random& random, Pull& value) {
 }
 
 void fill(Random& random, Push& value) {
-  auto& [a, b, c, d, e, f] = value;
-  fill_all(random, a, b, c, d, e, f);
+  auto& [a, b, c, node, e, fault, g] = value;
+  fill_all(random, a, b, c, node, e, g);
+  fill_slot_or_none(random, fault, node);
 }
 
 void fill(Random& random, LaneWelcome& value) {
@@ -130,13 +178,13 @@ void fill(Random& random, WorkerHello& value) {
 }
 
 void fill(Random& random, Heartbeat& value) {
-  auto& [a, b, c, d, e, f, g] = value;
-  fill_all(random, a, b, c, d, e, f, g);
+  auto& [a, b, c, d, e, f, g, h] = value;
+  fill_all(random, a, b, c, d, e, f, g, h);
 }
 
 void fill(Random& random, EvaluationResult& value) {
-  auto& [a, b, c, correct, examples] = value;
-  fill_all(random, a, b, c, examples);
+  auto& [a, b, c, d, e, correct, examples] = value;
+  fill_all(random, a, b, c, d, e, examples);
   correct = between(random, 1, examples);
 }
 
@@ -146,13 +194,13 @@ void fill(Random& random, Goodbye& value) {
 }
 
 void fill(Random& random, LaneAddress& value) {
-  auto& [a, b] = value;
-  fill_all(random, a, b);
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
 }
 
 void fill(Random& random, WorkerWelcome& value) {
-  auto& [job, a, b, shards, lanes, addresses] = value;
-  fill_all(random, job, a, b, addresses);
+  auto& [a, job, b, c, shards, lanes, addresses] = value;
+  fill_all(random, a, job, b, c, addresses);
   job += "\n\tname: value\r\n";
   shards = 1;
   lanes = 1;
@@ -176,8 +224,8 @@ void fill(Random& random, Extra& value) {
 }
 
 void fill(Random& random, Evaluation& value) {
-  auto& [a, b, begin, end] = value;
-  fill_all(random, a, b);
+  auto& [a, b, c, begin, end] = value;
+  fill_all(random, a, b, c);
   begin = static_cast<std::uint32_t>(between(random, 1, 60000));
   end = begin + static_cast<std::uint32_t>(between(random, 1, 1000));
 }
@@ -188,8 +236,8 @@ void fill(Random& random, Assign& value) {
 }
 
 void fill(Random& random, ShardHello& value) {
-  auto& [lane, shards, lanes, a, b, c, d] = value;
-  fill_all(random, lane, a, b, c, d);
+  auto& [lane, shards, lanes, a, b, c, d, e, f] = value;
+  fill_all(random, lane, a, b, c, d, e, f);
   shards = static_cast<std::uint32_t>(between(random, lane.shard + 1, wire::kMaxShards));
   lanes = static_cast<std::uint32_t>(between(random, lane.lane + 1, wire::kMaxLanes));
 }
@@ -200,8 +248,9 @@ void fill(Random& random, SessionSlots& value) {
 }
 
 void fill(Random& random, LaneReport& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+  auto& [a, b, c, d, e, f, g, h, i, decided, k, l, m, n, o, p, q, r, s, t] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, decided, k, l, m, n, o, p, q, r, s, t);
+  decided.resize(std::min<std::size_t>(decided.size(), wire::kMaxDecidedSteps));
 }
 
 void fill(Random& random, Confirm& value) {
@@ -210,24 +259,29 @@ void fill(Random& random, Confirm& value) {
 }
 
 void fill(Random& random, Plan& value) {
-  auto& [a, first, factors, d] = value;
-  fill_all(random, a, factors, d);
+  auto& [a, first, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
   first = between(random, 1, 1U << 30U);
 }
 
-void fill(Random& random, Persist& value) {
-  auto& [a, b] = value;
-  fill_all(random, a, b);
-}
-
 void fill(Random& random, Finish& value) {
-  auto& [a, b, c] = value;
-  fill_all(random, a, b, c);
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
 }
 
 void fill(Random& random, StatusRequest& value) {
   auto& [a] = value;
   fill_all(random, a);
+}
+
+void fill(Random& random, Control& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, SplitStatus& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
 }
 
 void fill(Random& random, SessionStatus& value) {
@@ -236,8 +290,8 @@ void fill(Random& random, SessionStatus& value) {
 }
 
 void fill(Random& random, Status& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, sessions, last] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, sessions, last);
 }
 
 template <typename Value>

@@ -43,6 +43,12 @@ Body changed(Change change) {
   return body;
 }
 
+StepFactors factors_of(float learning_rate) {
+  StepFactors factors;
+  factors.learning_rate = learning_rate;
+  return factors;
+}
+
 std::span<const std::byte> bytes_of(const flatbuffers::FlatBufferBuilder& builder) {
   return std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize()));
 }
@@ -57,14 +63,14 @@ std::vector<std::byte> of_version(std::uint32_t version) {
 }
 
 TEST_CASE("another protocol version is named, and so is ours") {
-  check_refused(decode(of_version(77), 0, false), RefusalCode::wrong_protocol, {"77", "version 1"});
+  check_refused(decode(of_version(77), 0, false), RefusalCode::wrong_protocol, {"77", "version 2"});
   CHECK(std::holds_alternative<Message>(decode(of_version(kProtocolVersion), 0, false)));
 }
 
 TEST_CASE("another protocol version is named even if its body means nothing to us") {
   auto header = of_version(77);
   header.resize(header.size() - 24);
-  check_refused(decode(header, 0, false), RefusalCode::wrong_protocol, {"77", "version 1"});
+  check_refused(decode(header, 0, false), RefusalCode::wrong_protocol, {"77", "version 2"});
   auto ours = of_version(kProtocolVersion);
   ours.resize(ours.size() - 24);
   check_refused(decode(ours, 0, false), RefusalCode::malformed, {"not a Ballast message"});
@@ -161,7 +167,7 @@ TEST_CASE("an assignment's ranges do not run backwards") {
                      {"Assign.standing.from", "9", "8"});
   for (const std::uint32_t end : {3U, 4U}) {
     check_out_of_range(changed<Assign>([&](auto& assign) {
-                         assign.evaluation = Evaluation{1, 2, 4, end};
+                         assign.evaluation = Evaluation{Split::test, 1, 2, 4, end};
                        }),
                        {"Assign.evaluation", "[4, "});
   }
@@ -171,6 +177,14 @@ TEST_CASE("an unknown enumerator is refused") {
   check_out_of_range(changed<Receipt>([](auto& receipt) { receipt.outcome = static_cast<ReceiptOutcome>(2); }),
                      {"Receipt.outcome", "2", "at most 1"});
   check_out_of_range(Refused{static_cast<RefusalCode>(9), "text"}, {"Refused.code", "9", "at most 8"});
+  check_out_of_range(changed<EvaluationResult>([](auto& result) { result.split = static_cast<Split>(2); }),
+                     {"EvaluationResult.split", "2", "at most 1"});
+  check_out_of_range(changed<Assign>([](auto& assign) {
+                       assign.evaluation = Evaluation{static_cast<Split>(255), 1, 2, 3, 4};
+                     }),
+                     {"Assign.evaluation.split", "255", "at most 1"});
+  check_out_of_range(Finish{1, 2, static_cast<Ending>(3), ""}, {"Finish.ending", "3", "at most 2"});
+  check_out_of_range(Control{static_cast<Control::Command>(3)}, {"Control.command", "3", "at most 2"});
 }
 
 TEST_CASE("no incarnation and no session is 0") {
@@ -183,6 +197,8 @@ TEST_CASE("no incarnation and no session is 0") {
                        body.slots_by_session = {{1, 1}, {0, 1}};
                      }),
                      {"LaneReport.slots_by_session[1].session", "0"});
+  check_out_of_range(changed<WorkerWelcome>([](auto& body) { body.addresses[0].incarnation = 0; }),
+                     {"WorkerWelcome.addresses[0].incarnation", "0"});
   check_out_of_range(changed<Status>([](auto& body) { body.sessions[0].session = 0; }),
                      {"Status.sessions[0].session", "0"});
 }
@@ -205,7 +221,7 @@ TEST_CASE("lanes lie within their cluster") {
   check_out_of_range(changed<WorkerWelcome>([](auto& welcome) { welcome.lanes = wire::kMaxLanes + 1; }),
                      {"WorkerWelcome.lanes", "17", "16"});
   check_out_of_range(changed<WorkerWelcome>([](auto& welcome) { welcome.addresses[0].lane.shard = welcome.shards; }),
-                     {"WorkerWelcome.addresses.lane"});
+                     {"WorkerWelcome.addresses[0].lane"});
 }
 
 TEST_CASE("lists are bounded") {
@@ -223,7 +239,113 @@ TEST_CASE("lists are bounded") {
   check(changed<LaneReport>([](auto& body) { body.statistics.resize(1025); }), "LaneReport.statistics", 1024);
   check(changed<LaneReport>([](auto& body) { body.slots_by_session.resize(1025); }), "LaneReport.slots_by_session",
         1024);
+  check(changed<LaneReport>([](auto& body) { body.decided.resize(5); }), "LaneReport.decided", 4);
+  check(changed<LaneReport>([](auto& body) { body.held.resize(4097); }), "LaneReport.held", 4096);
+  check(changed<LaneReport>([](auto& body) { body.writing.resize(4097); }), "LaneReport.writing", 4096);
+  check(changed<LaneReport>([](auto& body) { body.failed.resize(4097); }), "LaneReport.failed", 4096);
+  check(changed<Plan>([](auto& body) { body.snapshots.resize(4097); }), "Plan.snapshots", 4096);
+  check(changed<Plan>([](auto& body) { body.keep.resize(4097); }), "Plan.keep", 4096);
   check(changed<Status>([](auto& body) { body.sessions.resize(1025); }), "Status.sessions", 1024);
+}
+
+TEST_CASE("the entries of a step's or chunk's own lists are bounded in total") {
+  constexpr std::size_t kMost = std::size_t{1} << 20U;
+  const auto half = std::vector<float>(kMost / 2, 1.0F);
+  const auto with_one_more = [&](StepFactors& first, StepFactors& second) {
+    first.scales = half;
+    second.scales = half;
+    second.scales.push_back(1);
+  };
+  Plan plan;
+  plan.factors.resize(2);
+  with_one_more(plan.factors[0], plan.factors[1]);
+  check_out_of_range(plan, {"Plan.scales has 1048577", "at most 1048576"});
+  LaneReport report;
+  report.incarnation = 1;
+  report.decided.resize(2);
+  with_one_more(report.decided[0].factors, report.decided[1].factors);
+  check_out_of_range(report, {"LaneReport.decided_scales has 1048577", "at most 1048576"});
+  report.decided.clear();
+  report.measures.resize(2);
+  report.measures[0].sums.resize(kMost);
+  report.measures[1].sums.resize(1);
+  check_out_of_range(report, {"LaneReport.measure_sums has 1048577", "at most 1048576"});
+}
+
+// Nobody sends so many by the default limit, but a receiver may raise it.
+TEST_CASE("the measures of a report are bounded") {
+  LaneReport report;
+  report.incarnation = 1;
+  report.measures.resize((std::size_t{1} << 20U) + 1);
+  const auto header = encoded(report);
+  check_refused(decode(header, 0, false), RefusalCode::out_of_range, {"the header is", "at most 16777216"});
+  WireLimits limits;
+  limits.header_bytes = header.size();
+  check_refused(decode(header, 0, false, limits), RefusalCode::out_of_range,
+                {"LaneReport.measures has 1048577", "at most 1048576"});
+}
+
+// A report whose measures count sums of their own choice.
+std::vector<std::byte> report_of(const std::vector<std::uint32_t>& counts, std::size_t sums) {
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<schema::ChunkMeasure> measures;
+  for (const auto count : counts) {
+    measures.emplace_back(1, 2, count, 3, 4, true);
+  }
+  const auto measures_at = builder.CreateVectorOfStructs(measures);
+  const auto sums_at = builder.CreateVector(std::vector<double>(sums, 1.0));
+  schema::LaneReportBuilder report(builder);
+  report.add_incarnation(1);
+  report.add_measures(measures_at);
+  report.add_measure_sums(sums_at);
+  const auto body = report.Finish();
+  schema::FinishEnvelopeBuffer(
+      builder, schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::LaneReport, body.Union()));
+  const auto bytes = bytes_of(builder);
+  return {bytes.begin(), bytes.end()};
+}
+
+schema::StepFactors factors_counting(std::uint32_t scales) { return {0.1F, 0.1F, 1, scales, false}; }
+
+TEST_CASE("the factors beside a list of scales count exactly its entries") {
+  for (const std::uint32_t counted : {0U, 1U, 2U, 4U}) {
+    flatbuffers::FlatBufferBuilder builder;
+    const std::vector<schema::StepFactors> of_plan = {factors_counting(1), factors_counting(counted)};
+    const auto factors = builder.CreateVectorOfStructs(of_plan);
+    const auto scales = builder.CreateVector(std::vector<float>(3, 1.0F));
+    const auto body = schema::CreatePlan(builder, 1, 2, factors, scales);
+    schema::FinishEnvelopeBuffer(builder,
+                                 schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::Plan, body.Union()));
+    const auto decoded = decode(bytes_of(builder), 0, false);
+    CHECK(std::holds_alternative<Message>(decoded) == (counted == 2));
+    if (counted != 2) {
+      const auto wanted = "the " + std::to_string(counted + 1);
+      check_refused(decoded, RefusalCode::malformed, {"Plan.scales has 3", wanted.c_str()});
+    }
+  }
+  flatbuffers::FlatBufferBuilder builder;
+  const std::vector<schema::DecidedStep> steps = {{1, factors_counting(1)}, {2, factors_counting(1)}};
+  const auto decided = builder.CreateVectorOfStructs(steps);
+  const auto scales = builder.CreateVector(std::vector<float>(3, 1.0F));
+  schema::LaneReportBuilder report(builder);
+  report.add_incarnation(1);
+  report.add_decided(decided);
+  report.add_decided_scales(scales);
+  const auto body = report.Finish();
+  schema::FinishEnvelopeBuffer(
+      builder, schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::LaneReport, body.Union()));
+  check_refused(decode(bytes_of(builder), 0, false), RefusalCode::malformed,
+                {"LaneReport.decided_scales has 3", "the 2"});
+}
+
+TEST_CASE("the measures beside a list of sums count exactly its entries") {
+  CHECK(std::holds_alternative<Message>(decode(report_of({2, 0, 3}, 5), 0, false)));
+  check_refused(decode(report_of({2, 0, 3}, 6), 0, false), RefusalCode::malformed,
+                {"LaneReport.measure_sums has 6", "the 5"});
+  check_refused(decode(report_of({2, 3}, 4), 0, false), RefusalCode::malformed,
+                {"LaneReport.measure_sums has 4", "the 5"});
+  check_refused(decode(report_of({0xFFFFFFFF, 0xFFFFFFFF, 3}, 1), 0, false), RefusalCode::malformed,
+                {"LaneReport.measure_sums has 1", "the 8589934593"});
 }
 
 TEST_CASE("a million entries that share one table are refused before anything is copied") {
@@ -296,13 +418,23 @@ TEST_CASE("free text is checked by the receiver too") {
   });
   check("Goodbye.reason", schema::Body::Goodbye,
         [](Builder& builder, Text text) { return schema::CreateGoodbye(builder, text); });
-  check("Finish.failure", schema::Body::JobFinish,
-        [](Builder& builder, Text text) { return schema::CreateJobFinish(builder, 1, 2, text); });
+  check("Finish.failure", schema::Body::JobFinish, [](Builder& builder, Text text) {
+    return schema::CreateJobFinish(builder, 1, 2, schema::Ending::failed, text);
+  });
   check("Status.failure", schema::Body::Status,
         [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, text); });
+  check("Status.waits_for", schema::Body::Status,
+        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, text); });
+  check("Status.trouble", schema::Body::Status,
+        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, 0, text); });
   check("LaneReport.failure", schema::Body::LaneReport, [](Builder& builder, Text text) {
     schema::LaneReportBuilder report(builder);
     report.add_failure(text);
+    return report.Finish();
+  });
+  check("LaneReport.trouble", schema::Body::LaneReport, [](Builder& builder, Text text) {
+    schema::LaneReportBuilder report(builder);
+    report.add_trouble(text);
     return report.Finish();
   });
 }
@@ -311,16 +443,69 @@ TEST_CASE("numbers are finite where anything else makes no sense") {
   for (const float bad : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
                           std::numeric_limits<float>::quiet_NaN()}) {
     check_out_of_range(changed<Plan>([&](auto& plan) {
-                         plan.factors = {{0.1F}, {bad}};
+                         plan.factors = {factors_of(0.1F), factors_of(bad)};
                        }),
                        {"Plan.factors[1].learning_rate", "finite"});
+    check_out_of_range(changed<Plan>([&](auto& plan) { plan.factors[0].step_size = bad; }),
+                       {"Plan.factors[0].step_size", "finite"});
+    check_out_of_range(changed<Plan>([&](auto& plan) { plan.factors[0].second_moment_root = bad; }),
+                       {"Plan.factors[0].second_moment_root", "finite"});
+    check_out_of_range(changed<Plan>([&](auto& plan) {
+                         plan.factors[0].scales = {1, bad};
+                       }),
+                       {"Plan.factors[0].scales[1]", "finite"});
+    check_out_of_range(changed<LaneReport>([&](auto& report) { report.decided[0].factors.step_size = bad; }),
+                       {"LaneReport.decided[0].factors.step_size", "finite"});
+    check_out_of_range(changed<LaneReport>([&](auto& report) {
+                         report.measures = {{1, 2, {1, 2, double{bad}}, true, 0, kNoSlot}};
+                       }),
+                       {"LaneReport.measures[0].sums[2]", "finite"});
     check_out_of_range(changed<LaneReport>([&](auto& report) { report.statistics[0].correct = bad; }),
                        {"LaneReport.statistics[0].correct", "finite"});
     check_out_of_range(changed<LaneReport>([&](auto& report) { report.statistics[0].examples = bad; }),
                        {"LaneReport.statistics[0].examples", "finite"});
-    check_out_of_range(changed<Status>([&](auto& status) { status.test_accuracy = double{bad}; }),
-                       {"Status.test_accuracy", "finite"});
+    check_out_of_range(changed<Status>([&](auto& status) { status.learning_rate = double{bad}; }),
+                       {"Status.learning_rate", "finite"});
+    check_out_of_range(changed<Status>([&](auto& status) { status.validation.accuracy = double{bad}; }),
+                       {"Status.validation.accuracy", "finite"});
+    check_out_of_range(changed<Status>([&](auto& status) { status.test.accuracy = double{bad}; }),
+                       {"Status.test.accuracy", "finite"});
+    check_out_of_range(changed<Status>([&](auto& status) { status.best.accuracy = double{bad}; }),
+                       {"Status.best.accuracy", "finite"});
   }
+}
+
+TEST_CASE("sums of squares and factors of a gradient are not negative") {
+  check_out_of_range(changed<LaneReport>([](auto& report) {
+                       report.measures = {{1, 2, {-0.5}, true, 0, kNoSlot}};
+                     }),
+                     {"LaneReport.measures[0].sums[0]", "-0.5", "not negative"});
+  check_out_of_range(changed<Plan>([](auto& plan) { plan.factors[0].scales = {-2}; }),
+                     {"Plan.factors[0].scales[0]", "-2", "not negative"});
+  check_out_of_range(changed<Plan>([](auto& plan) { plan.factors[0].second_moment_root = -1; }),
+                     {"Plan.factors[0].second_moment_root", "-1", "not negative"});
+}
+
+TEST_CASE("a fault is a slot of the work it was met in") {
+  for (const Slot bad : {Slot{3}, Slot{8}, kMaxSlots, kNoSlot - 1}) {
+    check_out_of_range(changed<Push>([&](auto& push) {
+                         push.node = {4, 8};
+                         push.fault = bad;
+                       }),
+                       {"Push.fault", std::to_string(bad).c_str(), "[4, 8)", "4294967295"});
+  }
+  for (const Slot good : {Slot{4}, Slot{7}, kNoSlot}) {
+    auto push = valid<Push>();
+    push.node = {4, 8};
+    push.fault = good;
+    check_decodes_to(encoded(push), push);
+  }
+  for (const Slot bad : {kMaxSlots, kNoSlot - 1}) {
+    check_out_of_range(changed<LaneReport>([&](auto& report) { report.measures[0].slot = bad; }),
+                       {"LaneReport.measures[0].slot", std::to_string(bad).c_str(), "at most 4095"});
+  }
+  check_out_of_range(changed<LaneReport>([](auto& report) { report.measures[0].parameter = 1U << 20U; }),
+                     {"LaneReport.measures[0].parameter", "1048576", "at most 1048575"});
 }
 
 TEST_CASE("counts agree with each other") {

@@ -10,6 +10,8 @@
 namespace ballast {
 namespace {
 
+StepFactors factors_with(std::size_t scales) { return {0.5F, 0.25F, 0.125F, true, std::vector<float>(scales, 0.75F)}; }
+
 TEST_CASE("every message with random fields comes back equal") {
   RandomMessages random(20240611);
   Encoder encoder;  // one for all: nothing of a message may stay for the next
@@ -30,6 +32,7 @@ TEST_CASE("messages that may be all default come back equal") {
   check_decodes_to(encoded(Plan{}), Plan{});
   check_decodes_to(encoded(Finish{}), Finish{});
   check_decodes_to(encoded(StatusRequest{}), StatusRequest{});
+  check_decodes_to(encoded(Control{}), Control{});
   check_decodes_to(encoded(Status{}), Status{});
 }
 
@@ -41,8 +44,9 @@ TEST_CASE("lists and strings at their limits come back equal") {
   check_decodes_to(encoded(pull), pull);
 
   const std::string longest(wire::kMaxTextBytes, 'x');
-  WorkerWelcome welcome{std::string(wire::kMaxJobBytes, 'j'), longest, longest, wire::kMaxShards, wire::kMaxLanes, {}};
-  welcome.addresses.assign(wire::kMaxAddresses, {{wire::kMaxShards - 1, wire::kMaxLanes - 1}, longest});
+  WorkerWelcome welcome{1, std::string(wire::kMaxJobBytes, 'j'), longest, longest, wire::kMaxShards, wire::kMaxLanes,
+                        {}};
+  welcome.addresses.assign(wire::kMaxAddresses, {{wire::kMaxShards - 1, wire::kMaxLanes - 1}, 1, longest});
   check_decodes_to(encoded(welcome), welcome);
 
   LaneReport report;
@@ -50,14 +54,60 @@ TEST_CASE("lists and strings at their limits come back equal") {
   report.missing.assign(wire::kMaxMissingWords, ~std::uint64_t{0});
   report.statistics.assign(kMaxPlannedSteps, {1, 2, 3, 4});
   report.slots_by_session.assign(kMaxSessions, {5, 6});
+  report.decided.assign(wire::kMaxDecidedSteps, {7, factors_with(wire::kMaxScales / wire::kMaxDecidedSteps)});
+  report.held.assign(wire::kMaxSnapshots, {1, 8});
+  report.writing = report.held;
+  report.failed = report.held;
+  report.trouble = longest;
+  report.failure = longest;
   check_decodes_to(encoded(report), report);
 
-  const Plan plan{1, 2, std::vector<StepFactors>(kMaxPlannedSteps, {0.5F}), 3};
+  Plan plan;
+  plan.factors.assign(kMaxPlannedSteps, factors_with(wire::kMaxScales / kMaxPlannedSteps));
+  plan.snapshots.assign(wire::kMaxSnapshots, 9);
+  plan.keep = report.held;
   check_decodes_to(encoded(plan), plan);
 
   Status status;
   status.sessions.assign(kMaxSessions, {7, longest, true, 8, 9, longest, {}});
   check_decodes_to(encoded(status), status);
+}
+
+// 1 MiB of sums beside so many measures that the header is just within its limit.
+TEST_CASE("a report of as many measures as a header takes comes back equal") {
+  LaneReport report;
+  report.incarnation = 1;
+  report.measures.resize(200'000);
+  std::size_t sums = 0;
+  for (std::size_t i = 0; i < report.measures.size(); ++i) {
+    auto& measure = report.measures[i];
+    measure.chunk = static_cast<ChunkId>(i);
+    measure.step = 9 + i % 2;
+    measure.sums.assign(i % 10, static_cast<double>(i) / 8);
+    sums += measure.sums.size();
+  }
+  report.measures.back().sums.resize(report.measures.back().sums.size() + wire::kMaxSums - sums);
+  const auto header = encoded(report);
+  CHECK(header.size() > WireLimits{}.header_bytes * 7 / 8);
+  check_decodes_to(header, report);
+}
+
+TEST_CASE("a plan may announce snapshots and no factors") {
+  const Plan plan{1, 200, {}, {200}, {{1, 100}}, 180};
+  check_decodes_to(encoded(plan), plan);
+}
+
+TEST_CASE("what is known of a gradient that is not finite is told as it is") {
+  constexpr auto kInfinity = std::numeric_limits<double>::infinity();
+  LaneReport report;
+  report.incarnation = 1;
+  report.measures = {{3, 7, {1, kInfinity}, false, 5, 6}, {4, 7, {2}, true, 0, kNoSlot}};
+  check_decodes_to(encoded(report), report);
+  report.measures[0].sums = {std::numeric_limits<double>::quiet_NaN()};
+  const auto decoded = decode(encoded(report), 0, false);
+  const auto& back = std::get<LaneReport>(std::get<Message>(decoded));
+  CHECK(std::isnan(back.measures.at(0).sums.at(0)));
+  CHECK(back.measures.at(1) == report.measures[1]);
 }
 
 TEST_CASE("a header may lie at any address") {
@@ -92,13 +142,24 @@ TEST_CASE("free text is made fit to be sent instead of being refused") {
   const auto text_of = [](const Message& message) {
     return std::get<Finish>(std::get<Message>(decode(encoded(message), 0, false))).failure;
   };
-  CHECK(text_of(Finish{1, 2, "disk full\non \x1b[31mshard\xFF 3"}) == "disk full on  [31mshard  3");
+  CHECK(text_of(Finish{1, 2, Ending::failed, "disk full\non \x1b[31mshard\xFF 3"}) == "disk full on  [31mshard  3");
   // 3-byte characters, which 4096 is no multiple of: none is cut in two.
   std::string euros;
   for (int i = 0; i < 2000; ++i) {
     euros += "\xE2\x82\xAC";
   }
-  CHECK(text_of(Finish{1, 2, euros}) == euros.substr(0, 4095));
+  CHECK(text_of(Finish{1, 2, Ending::failed, euros}) == euros.substr(0, 4095));
+  Status status;
+  status.waits_for = "worker\t3";
+  status.trouble = "no\nspace";
+  const auto back = std::get<Status>(std::get<Message>(decode(encoded(status), 0, false)));
+  CHECK(back.waits_for == "worker 3");
+  CHECK(back.trouble == "no space");
+  LaneReport report;
+  report.incarnation = 1;
+  report.trouble = std::string(wire::kMaxTextBytes + 1, 'x');
+  const auto of_lane = std::get<LaneReport>(std::get<Message>(decode(encoded(report), 0, false)));
+  CHECK(of_lane.trouble == std::string(wire::kMaxTextBytes, 'x'));
 }
 
 TEST_CASE("every message has its name and only two carry a payload") {
@@ -121,9 +182,10 @@ TEST_CASE("every message has its name and only two carry a payload") {
                                                                       {LaneReport{}, "LaneReport"},
                                                                       {Confirm{}, "Confirm"},
                                                                       {Plan{}, "Plan"},
-                                                                      {Persist{}, "Persist"},
+
                                                                       {Finish{}, "Finish"},
                                                                       {StatusRequest{}, "StatusRequest"},
+                                                                      {Control{}, "Control"},
                                                                       {Status{}, "Status"}}};
   for (const auto& [message, name] : names) {
     const std::string_view expected = name;

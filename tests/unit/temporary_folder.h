@@ -1,9 +1,10 @@
-// A folder that goes away with its owner.
+// A folder that goes with its owner.
 #pragma once
 
-#include <stdlib.h>  // NOLINT: mkdtemp is POSIX
-
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -11,10 +12,10 @@ namespace ballast {
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "ballast-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw std::runtime_error("cannot make a temporary folder");
+  TemporaryFolder() : path_(std::filesystem::temp_directory_path() / "ballast-test-XXXXXX") {
+    auto name = path_.string();
+    if (mkdtemp(name.data()) == nullptr) {
+      throw std::runtime_error("no temporary folder");
     }
     path_ = name;
   }
@@ -30,5 +31,10 @@ class TemporaryFolder {
  private:
   std::filesystem::path path_;
 };
+
+inline std::string read_file(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
 
 }  // namespace ballast

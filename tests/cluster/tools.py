@@ -1,0 +1,230 @@
+"""What comes out of a run: exported, evaluated, predicted, inspected; and whether `plan` foretold what it took."""
+
+import hashlib
+import json
+import re
+import socket
+import struct
+import subprocess
+import time
+import urllib.request
+
+import harness
+import jobs
+
+
+def ballast(*words):
+    """The command's result, whatever it is."""
+    return subprocess.run([harness.BALLAST, *map(str, words)], capture_output=True, text=True, timeout=harness.PATIENCE,
+                          check=False)
+
+
+def read_safetensors(path):
+    """The format, read without any of our code: {name: (shape, bytes)} and the metadata."""
+    content = path.read_bytes()
+    size = struct.unpack("<Q", content[:8])[0]
+    header = json.loads(content[8:8 + size])
+    metadata = header.pop("__metadata__")
+    tensors = {}
+    for name, tensor in header.items():
+        assert tensor["dtype"] == "F32", tensor
+        begin, end = tensor["data_offsets"]
+        tensors[name] = (tensor["shape"], content[8 + size + begin:8 + size + end])
+    return tensors, metadata
+
+
+def most_memory(pid):
+    """The most that a process has had resident, bytes."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as facts:
+        found = re.search(r"VmHWM:\s+(\d+) kB", facts.read())
+    return int(found.group(1)) * 1024 if found else 0  # it has ended, and waits to be reaped
+
+
+class ToolsCase(harness.ClusterCase):
+    def good(self, *words):
+        """What a command that must succeed prints."""
+        result = ballast(*words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+
+class TrainedWeights(ToolsCase):
+    def test_export_evaluate_predict_and_inspect_agree_with_the_run(self):
+        job = self.job(jobs.glyphs(steps=20))
+        run = self.start(job, options=["--workers", "2", "--shards", "2"], overrides={"durability.every_steps": 5})
+        summary = run.finish()
+
+        file = self.folder / "weights.safetensors"
+        self.good("export", run.folder, "-o", file)
+        tensors, metadata = read_safetensors(file)
+        self.assertEqual(list(tensors), ["fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"])
+        self.assertEqual(tensors["fc1.weight"][0], [48, 784])
+        content = b"".join(data for _, data in tensors.values())
+        self.assertEqual(hashlib.sha256(content).hexdigest(), summary["weights_sha256"])
+        self.assertEqual(metadata["weights_sha256"], summary["weights_sha256"])
+        self.assertEqual(metadata["step"], "20")
+
+        for words in ([run.folder], [file, "--job", job]):
+            evaluated = json.loads(self.good("evaluate", "--json", *words))
+            self.assertEqual(evaluated["examples"], 60)
+            self.assertAlmostEqual(evaluated["accuracy"], summary["test_accuracy"], places=9)
+            self.assertAlmostEqual(evaluated["loss"], summary["test_loss"], places=5)
+
+        lines = self.good("predict", run.folder).splitlines()[1:]
+        right = sum(line.split(",")[1] == line.split(",")[2] for line in lines)
+        self.assertEqual(len(lines), 60)
+        self.assertAlmostEqual(right / 60, summary["test_accuracy"], places=9)
+
+        found = json.loads(self.good("inspect", "--verify", "--json", run.folder))
+        self.assertEqual(found["problems"], [])
+        self.assertEqual(found["ledger"]["finished"]["step"], 20)
+        end = [snapshot for snapshot in found["snapshots"] if snapshot["step"] == 20]
+        self.assertEqual([(snapshot["complete"], snapshot["whole"]) for snapshot in end], [(True, True)])
+        self.assertGreater(found["records_verified"], 0)
+
+    def test_another_job_goes_on_from_exported_weights(self):
+        first = self.start(self.job(jobs.glyphs(steps=6)), name="first")
+        digest = first.finish()["weights_sha256"]
+        file = self.folder / "weights.safetensors"
+        self.good("export", first.folder, "-o", file)
+        job = self.job(jobs.glyphs(steps=2, seed=9), name="second.yaml")
+        second = self.start(job, name="second", overrides={"training.init_from": file})
+        self.assertNotEqual(second.finish()["weights_sha256"], digest)
+        # What it began with is its snapshot of step 0.
+        again = self.folder / "again.safetensors"
+        self.good("export", second.folder, "--step", "0", "-o", again)
+        self.assertEqual(read_safetensors(again)[1]["weights_sha256"], digest)
+        self.assertEqual(read_safetensors(again)[0], read_safetensors(file)[0])
+
+    def test_weights_of_another_model_are_refused_before_training(self):
+        first = self.start(self.job(jobs.glyphs(steps=2)), name="first")
+        first.finish()
+        file = self.folder / "weights.safetensors"
+        self.good("export", first.folder, "-o", file)
+        other = self.start(self.job(jobs.glyphs(model="lenet5"), name="other.yaml"), name="other",
+                           overrides={"training.init_from": file})
+        self.assertNotEqual(other.wait(), 0)
+        self.assertIn("'conv1.weight' (6 x 1 x 5 x 5) is missing from the file", other.errors() + other.logs())
+
+    def test_a_damaged_database_is_named(self):
+        run = self.start(self.job(jobs.glyphs(steps=6)))
+        run.finish()
+        tables = sorted((run.folder / "shard-0").glob("*.sst")) + sorted((run.folder / "shard-0").glob("*.log"))
+        largest = max(tables, key=lambda table: table.stat().st_size)
+        content = bytearray(largest.read_bytes())
+        content[len(content) // 2] ^= 1
+        largest.write_bytes(content)
+        result = ballast("inspect", "--verify", run.folder)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn(str(run.folder / "shard-0"), result.stderr)
+        self.assertIn("ballast restore", result.stderr)
+
+
+class Foretold(ToolsCase):
+    """One server and workers by hand: the lead lingers, so that its metrics can be read after the last step."""
+
+    # What a process has resident at most lies between so much of its usual need and so much of its greatest. Small
+    # models on purpose: the larger the model, the less it matters what a process takes besides.
+    LEAST = 0.6
+    MOST = 1.1
+    STEPS = 30
+
+    def start_process(self, *command):
+        log = open(self.folder / f"{len(self._processes)}.log", "wb")  # pylint: disable=consider-using-with
+        self.addCleanup(log.close)
+        process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self._processes.append(process)
+        return process
+
+    def run_job(self, workers, lanes, attempt):
+        """The plan of a job, then what it really took: metrics, memory of the server and of the workers."""
+        self._processes = []
+        folder = self.folder / f"run-{attempt}"
+        folder.mkdir()
+        text = jobs.emulated(steps=self.STEPS)
+        job = self.job(text.replace("workers: 1", f"workers: {workers}, start_workers: {workers}, lanes: {lanes}"))
+        plan = json.loads(self.good("plan", "--json", job))
+        port = self.free_port()
+        lead_file = folder / "lead.address"
+        server = self.start_process(harness.SERVER, "--job", job, "--shard", "0", "--lead", "tcp://127.0.0.1:*",
+                                    "--address-file", lead_file, "--bind", "tcp://127.0.0.1:*", "--database",
+                                    folder / "shard-0", "--metrics", f"127.0.0.1:{port}")
+        self.wait_for("the lead's address", lead_file.exists)
+        lead = lead_file.read_text().strip()
+        for index in range(workers):
+            self.start_process(harness.WORKER, "--lead", lead, "--name", f"worker-{index}")
+        memory = {}
+
+        def finished():
+            for process in self._processes:
+                if process.poll() is None:
+                    memory[process.pid] = max(memory.get(process.pid, 0), most_memory(process.pid))
+            status = ballast("status", "--json", lead)
+            return status.returncode == 0 and json.loads(status.stdout)["phase"] == "finished"
+
+        self.wait_for("the end", finished)
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
+                f"http://127.0.0.1:{port}/metrics", timeout=10) as page:
+            metrics = page.read().decode()
+        return plan, metrics, memory[server.pid], [memory[process.pid] for process in self._processes[1:]]
+
+    def wait_for(self, what, holds):
+        limit = time.monotonic() + harness.PATIENCE
+        while time.monotonic() < limit:
+            if holds():
+                return
+            time.sleep(0.05)
+        logs = "\n".join(log.read_text() for log in sorted(self.folder.glob("*.log")))
+        self.fail(f"waited {harness.PATIENCE} s for {what}\n{logs}")
+
+    @staticmethod
+    def free_port():
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            return probe.getsockname()[1]
+
+    @staticmethod
+    def summed(metrics, name, label=""):
+        return sum(float(value) for labels, value in re.findall(rf"^{name}(\S*) (\S+)$", metrics, re.M) if label in labels)
+
+    def check(self, workers, lanes):
+        # A busy machine may make a worker late, whose work is then done twice, or a message be asked for again: that
+        # only ever adds to what was foretold, and not every time.
+        for attempt in range(3):
+            plan, metrics, server, others = self.run_job(workers, lanes, attempt)
+            shard = plan["shards"][0]
+            foretold = [self.STEPS * shard["in_per_step"], self.STEPS * shard["out_per_step"]]
+            moved = [self.summed(metrics, "ballast_shard_bytes_total", f'direction="{way}"') for way in ("in", "out")]
+            self.assertGreaterEqual(moved[0], foretold[0])
+            self.assertGreaterEqual(moved[1], foretold[1])
+            if moved == foretold:
+                break
+        self.assertEqual(moved, foretold)
+        parts = {part["what"]: part for part in shard["memory"]["parts"]}
+        weights = parts["weights, two versions"]["usual"] + parts["optimizer state"]["usual"]
+        pool = self.summed(metrics, "ballast_shard_pool_bytes")
+        self.assertGreaterEqual(pool, weights)
+        self.assertLessEqual(pool, weights + parts["versions that slow readers keep"]["most"] +
+                             parts["a snapshot being written"]["most"])
+        self.check_memory(server, shard)
+        for worker, foretold in zip(others, plan["workers"]):
+            self.check_memory(worker, foretold)
+
+    def check_memory(self, taken, foretold):
+        self.assertLess(taken, self.MOST * foretold["memory"]["most"])
+        self.assertGreater(taken, self.LEAST * foretold["memory"]["usual"])
+
+    def test_one_worker(self):
+        self.check(workers=1, lanes=1)
+
+    def test_two_workers_on_two_lanes(self):
+        self.check(workers=2, lanes=2)
+
+    def test_three_workers_with_uneven_slots(self):
+        self.check(workers=3, lanes=1)
+
+
+if __name__ == "__main__":
+    harness.main()

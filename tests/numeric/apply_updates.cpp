@@ -1,0 +1,85 @@
+// Takes a job's updates one after the other, for another framework to repeat:  apply-updates JOB FOLDER
+//
+//   read     weights.f32     n floats
+//            gradients.f32   n floats for each step of the job
+//   written  after.f32       n floats for each step: the weights after it
+//            rates.f32       the learning rate of each step
+//
+// All n weights are of the group that decays.
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/job/load.h"
+#include "common/job/optimizer_settings.h"
+#include "common/job/schedule.h"
+
+namespace ballast {
+namespace {
+
+std::vector<float> read_floats(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  if (!file || bytes.empty() || bytes.size() % sizeof(float) != 0) {
+    throw std::runtime_error(path + ": no floats");
+  }
+  std::vector<float> values(bytes.size() / sizeof(float));
+  bytes.copy(reinterpret_cast<char*>(values.data()), bytes.size());
+  return values;
+}
+
+void write_floats(const std::string& path, const std::vector<float>& values) {
+  std::ofstream file(path, std::ios::binary);
+  file.exceptions(std::ios::failbit | std::ios::badbit);
+  file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
+}
+
+void run(const std::string& job, const std::string& folder) {
+  const auto training = load_job(job).training;
+  const Step steps = training.max_steps.value_or(0);
+  const auto settings = optimizer_settings(training, Group::decay);
+  auto weights = read_floats(folder + "/weights.f32");
+  const auto gradients = read_floats(folder + "/gradients.f32");
+  if (gradients.size() != weights.size() * steps) {
+    throw std::runtime_error(folder + "/gradients.f32 does not hold a gradient for each step");
+  }
+  std::vector<std::vector<float>> state;
+  for (const auto& tensor : state_tensors(settings)) {
+    state.emplace_back(weights.size(), tensor.initial);
+  }
+  const std::vector<std::span<float>> spans(state.begin(), state.end());
+  std::vector<float> next(weights.size());
+  std::vector<float> after;
+  std::vector<float> rates;
+  for (Step step = 0; step < steps; ++step) {
+    const auto factors = step_factors(training, steps, step, step);
+    const auto gradient = std::span(gradients).subspan(step * weights.size(), weights.size());
+    optimizer_step(settings, {factors.learning_rate, factors.step_size, factors.second_moment_root}, 1.0F, weights,
+                   gradient, spans, next);
+    weights.swap(next);
+    after.insert(after.end(), weights.begin(), weights.end());
+    rates.push_back(factors.learning_rate);
+  }
+  write_floats(folder + "/after.f32", after);
+  write_floats(folder + "/rates.f32", rates);
+}
+
+}  // namespace
+}  // namespace ballast
+
+int main(int argc, char** argv) {
+  try {
+    if (argc != 3) {
+      throw std::invalid_argument("two arguments are needed: JOB FOLDER");
+    }
+    ballast::run(argv[1], argv[2]);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "apply-updates: %s\n", error.what());
+    return 1;
+  }
+}

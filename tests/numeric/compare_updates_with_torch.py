@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Holds optimizers and schedules against PyTorch's over many steps: compare_updates_with_torch.py APPLY_UPDATES
+
+Exits with 77 (skipped) where PyTorch is not installed.
+"""
+
+import itertools
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+    import torch
+    from torch.optim import lr_scheduler
+except ImportError:
+    print("PyTorch is not installed: skipped")
+    sys.exit(77)
+
+STEPS = 50
+ELEMENTS = 203
+RATE = 0.02
+# Of the difference between two computations in float, over the way that the weights have gone.
+TOLERANCE = 2e-5
+WARMUP = 7
+
+JOB = """
+job: updates
+model: {{name: emulated, parameters: [{{name: w, shape: [1]}}]}}
+data: {{name: none}}
+training:
+  max_steps: {steps}
+  optimizer: {{name: {name}, learning_rate: {rate}{keys}}}
+  schedule: {{{schedule}}}
+  clip: {{{clip}}}
+"""
+
+
+def optimizers():
+    """Name, our keys, and PyTorch's optimizer of some parameters; each with and without decay."""
+    optim = torch.optim
+    plain = [
+        ("sgd", {}, optim.SGD, {}),
+        ("sgd", {"momentum": 0.9}, optim.SGD, {"momentum": 0.9}),
+        ("sgd", {"momentum": 0.9, "nesterov": "true"}, optim.SGD, {"momentum": 0.9, "nesterov": True}),
+        ("adam", {}, optim.Adam, {}),
+        ("adam", {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-3}, optim.Adam, {"betas": (0.8, 0.95), "eps": 1e-3}),
+        ("adamw", {}, optim.AdamW, {}),
+        ("adagrad", {}, optim.Adagrad, {}),
+        ("adagrad", {"initial_accumulator": 0.5, "epsilon": 1e-4}, optim.Adagrad,
+         {"initial_accumulator_value": 0.5, "eps": 1e-4}),
+        ("rmsprop", {}, optim.RMSprop, {}),
+        ("rmsprop", {"alpha": 0.9, "momentum": 0.5, "epsilon": 1e-3}, optim.RMSprop,
+         {"alpha": 0.9, "momentum": 0.5, "eps": 1e-3}),
+    ]
+    for (name, keys, kind, arguments), decay in itertools.product(plain, (0, 0.1)):
+        keys = dict(keys, weight_decay=decay)
+        arguments = dict(arguments, weight_decay=decay, lr=RATE)
+        yield name, keys, lambda parameters, kind=kind, arguments=arguments: kind(parameters, **arguments)
+
+
+def schedules():
+    """Our keys and PyTorch's scheduler of an optimizer."""
+    return [
+        ("name: constant", lambda o: lr_scheduler.LambdaLR(o, lambda _: 1)),
+        ("name: step, decay_steps: 9, decay_rate: 0.3", lambda o: lr_scheduler.StepLR(o, 9, 0.3)),
+        ("name: exponential, decay_steps: 9, decay_rate: 0.3",
+         lambda o: lr_scheduler.ExponentialLR(o, 0.3 ** (1 / 9))),
+        ("name: cosine, final_rate: 0.05",
+         lambda o: lr_scheduler.CosineAnnealingLR(o, STEPS, eta_min=0.05 * RATE)),
+    ]
+
+
+def run_ours(program, folder, name, keys, schedule="name: constant", clip=""):
+    keys = "".join(f", {key}: {value}" for key, value in keys.items())
+    job = folder / "job.yaml"
+    job.write_text(JOB.format(steps=STEPS, name=name, rate=RATE, keys=keys, schedule=schedule, clip=clip))
+    subprocess.run([program, job, folder], check=True)
+    after = numpy.fromfile(folder / "after.f32", dtype=numpy.float32).reshape(STEPS, ELEMENTS)
+    return torch.from_numpy(after), numpy.fromfile(folder / "rates.f32", dtype=numpy.float32)
+
+
+def run_torch(weights, gradients, make_optimizer, make_schedule=None, clip_value=None):
+    variable = weights.clone().requires_grad_()
+    optimizer = make_optimizer([variable])
+    schedule = make_schedule(optimizer) if make_schedule else None
+    after = []
+    for gradient in gradients:
+        variable.grad = gradient.clone()
+        if clip_value is not None:
+            torch.nn.utils.clip_grad_value_([variable], clip_value)
+        optimizer.step()
+        if schedule:
+            schedule.step()
+        after.append(variable.detach().clone())
+    return torch.stack(after)
+
+
+def disagreement(label, weights, ours, theirs):
+    """A line if the two ways through weight space part."""
+    # For each element, since their gradients differ by orders of magnitude; what rounds a weight also counts.
+    way = (theirs - weights).abs().amax(dim=0) + 0.01 * weights.abs()
+    difference = ((ours - theirs).abs().amax(dim=0) / way).max().item()
+    print(f"  {label}: {difference:.1e}")
+    if not difference <= TOLERANCE:
+        return [f"{label}: weights differ by {difference:.1e} of their way, more than {TOLERANCE:.0e}"]
+    return []
+
+
+def compare_optimizers(program, folder, weights, gradients):
+    for name, keys, make in optimizers():
+        ours, _ = run_ours(program, folder, name, keys)
+        yield from disagreement(f"{name} {keys}", weights, ours, run_torch(weights, gradients, make))
+
+
+def compare_in_combination(program, folder, weights, gradients):
+    """AdamW's decay follows the schedule; clipping comes before decay."""
+    keys = {"weight_decay": 0.1}
+    (_, _), _, _, (schedule, make_schedule) = schedules()
+    make = lambda parameters: torch.optim.AdamW(parameters, lr=RATE, weight_decay=0.1)
+    ours, _ = run_ours(program, folder, "adamw", keys, schedule)
+    theirs = run_torch(weights, gradients, make, make_schedule)
+    yield from disagreement("adamw with cosine", weights, ours, theirs)
+    make = lambda parameters: torch.optim.SGD(parameters, lr=RATE, momentum=0.9, weight_decay=0.1)
+    ours, _ = run_ours(program, folder, "sgd", dict(keys, momentum=0.9), clip="value: 0.5")
+    theirs = run_torch(weights, gradients, make, clip_value=0.5)
+    yield from disagreement("sgd with clipping by value", weights, ours, theirs)
+
+
+def rates_of(make_schedule, steps):
+    optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=RATE)
+    schedule = make_schedule(optimizer)
+    rates = []
+    for _ in range(steps):
+        rates.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        schedule.step()
+    return rates
+
+
+def compare_schedules(program, folder):
+    for (keys, make), warmup in itertools.product(schedules(), (0, WARMUP)):
+        if "cosine" in keys and warmup:
+            make = lambda o: lr_scheduler.CosineAnnealingLR(o, STEPS - WARMUP, eta_min=0.05 * RATE)
+        _, ours = run_ours(program, folder, "sgd", {}, f"{keys}, warmup_steps: {warmup}")
+        theirs = rates_of(make, STEPS - warmup)
+        if warmup:
+            rising = lambda o: lr_scheduler.LinearLR(o, start_factor=1 / (WARMUP + 1), total_iters=WARMUP)
+            theirs = rates_of(rising, warmup) + theirs
+        difference = max(abs(a - b) / b for a, b in zip(ours, theirs))
+        print(f"  {keys}, warm-up {warmup}: {difference:.1e}")
+        if not difference <= 1e-6:
+            yield f"{keys}, warm-up {warmup}: {list(ours)}, PyTorch has {theirs}"
+
+
+def main():
+    torch.set_num_threads(1)
+    torch.manual_seed(5)
+    weights = torch.randn(ELEMENTS)
+    gradients = torch.randn(STEPS, ELEMENTS) * torch.logspace(-3, 1, ELEMENTS)
+    gradients[:, 0] = 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        weights.numpy().tofile(folder / "weights.f32")
+        gradients.numpy().tofile(folder / "gradients.f32")
+        failures = list(compare_optimizers(sys.argv[1], folder, weights, gradients))
+        failures += compare_in_combination(sys.argv[1], folder, weights, gradients)
+        failures += compare_schedules(sys.argv[1], folder)
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

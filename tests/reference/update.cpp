@@ -1,0 +1,195 @@
+#include "tests/reference/update.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ballast::reference {
+
+namespace {
+
+using Floats = std::vector<float>;
+
+float rounded(double value) { return static_cast<float>(value); }
+
+// ---- schedules
+
+double after_warmup(const ScheduleSpec& schedule, double period, double k) {
+  if (schedule.name == "step") {
+    return std::pow(schedule.decay_rate, std::floor(k / period));
+  }
+  if (schedule.name == "exponential") {
+    return std::pow(schedule.decay_rate, k / period);
+  }
+  if (schedule.name == "cosine") {
+    const double part = k < period ? k / period : 1;
+    return schedule.final_rate + (1 - schedule.final_rate) * (1 + std::cos(M_PI * part)) / 2;
+  }
+  return 1;
+}
+
+double schedule_factor(const ScheduleSpec& schedule, std::uint64_t steps, std::uint64_t step) {
+  const auto warmup = schedule.warmup_steps;
+  if (step < warmup) {
+    return static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
+  }
+  const auto rest = steps > warmup ? steps - warmup : 0;
+  const auto period = std::max<std::uint64_t>(schedule.decay_steps.value_or(rest), 1);
+  return after_warmup(schedule, static_cast<double>(period), static_cast<double>(step - warmup));
+}
+
+// ---- norms
+
+// Sixteen sums, element i in the one with number i modulo 16, joined as halves, quarters, ...
+double sum_of_squares(const float* values, std::size_t count) {
+  std::vector<double> sums(16);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto value = static_cast<double>(values[i]);
+    sums[i % 16] += value * value;
+  }
+  while (sums.size() > 1) {
+    const auto half = sums.size() / 2;
+    for (std::size_t i = 0; i < half; ++i) {
+      sums[i] += sums[half + i];
+    }
+    sums.resize(half);
+  }
+  return sums.front();
+}
+
+float norm_scale(double limit, double sum) { return rounded(std::min(1.0, limit / (std::sqrt(sum) + 1e-6))); }
+
+bool descends(Group group) { return group == Group::decay || group == Group::no_decay; }
+
+void multiply(float* values, std::size_t count, float scale) {
+  for (std::size_t i = 0; i < count; ++i) {
+    values[i] = values[i] * scale;
+  }
+}
+
+// A sum for each chunk, in order; padding is zero.
+double global_sum(const Arena& arena, const Floats& gradient) {
+  double sum = 0;
+  for (const auto& chunk : arena.chunks) {
+    if (descends(chunk.group)) {
+      sum += sum_of_squares(gradient.data() + chunk.offset, chunk.elements);
+    }
+  }
+  return sum;
+}
+
+// A sum for each part of the parameter that lies in one chunk, in order.
+double tensor_sum(const Arena& arena, const Extent& extent, const Floats& gradient) {
+  double sum = 0;
+  const auto end = extent.offset + extent.elements;
+  for (const auto& chunk : arena.chunks) {
+    const auto from = std::max(extent.offset, chunk.offset);
+    const auto until = std::min(end, chunk.offset + chunk.elements);
+    if (from < until) {
+      sum += sum_of_squares(gradient.data() + from, until - from);
+    }
+  }
+  return sum;
+}
+
+std::size_t count_states(const OptimizerSpec& optimizer) {
+  if (optimizer.name == "adam" || optimizer.name == "adamw") {
+    return 2;
+  }
+  return (optimizer.name == "sgd" ? 0 : 1) + (optimizer.momentum != 0 ? 1 : 0);
+}
+
+}  // namespace
+
+Update::Update(const Job& job)
+    : job_(job), state_(count_states(job.spec.training.optimizer), Floats(job.arena.elements)) {
+  const auto& optimizer = job.spec.training.optimizer;
+  if (optimizer.name == "adagrad") {
+    std::fill(state_[0].begin(), state_[0].end(), rounded(optimizer.initial_accumulator));
+  }
+}
+
+Update::Rates Update::rates(std::uint64_t step, std::uint64_t updates_before) const {
+  const auto& training = job_.spec.training;
+  const auto& optimizer = training.optimizer;
+  const double rate = optimizer.learning_rate * schedule_factor(training.schedule, job_.steps.steps, step);
+  const auto t = static_cast<double>(updates_before + 1);
+  return {rounded(rate), rounded(rate / (1 - std::pow(optimizer.beta1, t))),
+          rounded(std::sqrt(1 - std::pow(optimizer.beta2, t)))};
+}
+
+void Update::clip(Floats& gradient) const {
+  const auto& clip = job_.spec.training.clip;
+  const auto& arena = job_.arena;
+  const float whole = clip.global_norm ? norm_scale(*clip.global_norm, global_sum(arena, gradient)) : 1.0F;
+  for (std::size_t p = 0; p < arena.parameters.size(); ++p) {
+    if (!descends(arena.parameters[p].group)) {
+      continue;
+    }
+    const auto& extent = arena.extents[p];
+    auto* values = gradient.data() + extent.offset;
+    multiply(values, extent.elements,
+             clip.tensor_norm ? norm_scale(*clip.tensor_norm, tensor_sum(arena, extent, gradient)) : whole);
+    if (clip.value) {
+      const auto limit = rounded(*clip.value);
+      std::transform(values, values + extent.elements, values,
+                     [limit](float g) { return std::clamp(g, -limit, limit); });
+    }
+  }
+}
+
+void Update::apply(std::uint64_t step, std::uint64_t updates_before, Floats& gradient, Floats& weights) {
+  clip(gradient);
+  const auto rates = this->rates(step, updates_before);
+  const auto& optimizer = job_.spec.training.optimizer;
+  for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
+    const auto group = job_.arena.parameters[p].group;
+    const auto [offset, elements] = job_.arena.extents[p];
+    const double decay = group == Group::decay ? optimizer.weight_decay : 0;
+    for (auto i = offset; i < offset + elements; ++i) {
+      float w = weights[i];
+      float g = gradient[i];
+      if (group == Group::state) {
+        weights[i] = g;
+        continue;
+      }
+      if (optimizer.name == "adamw") {
+        w = w * rounded(1 - static_cast<double>(rates.learning_rate) * decay);
+      } else if (decay != 0) {
+        g = g + rounded(decay) * w;
+      }
+      weights[i] = next(i, w, g, rates);
+    }
+  }
+}
+
+// torch.optim's single-tensor forms, dampening 0, without amsgrad, centering and lr_decay.
+float Update::next(std::size_t i, float w, float g, const Rates& rates) {
+  const auto& optimizer = job_.spec.training.optimizer;
+  const auto epsilon = rounded(epsilon_of(optimizer));
+  const auto mu = rounded(optimizer.momentum);
+  float d = g;
+  if (optimizer.name == "adam" || optimizer.name == "adamw") {
+    auto& m = state_[0][i];
+    auto& v = state_[1][i];
+    m = rounded(optimizer.beta1) * m + rounded(1 - optimizer.beta1) * g;
+    v = rounded(optimizer.beta2) * v + rounded(1 - optimizer.beta2) * g * g;
+    return w - rates.step_size * (m / (std::sqrt(v) / rates.root + epsilon));
+  }
+  if (optimizer.name == "adagrad") {
+    auto& s = state_[0][i];
+    s = s + g * g;
+    d = g / (std::sqrt(s) + epsilon);
+  } else if (optimizer.name == "rmsprop") {
+    auto& s = state_[0][i];
+    s = rounded(optimizer.alpha) * s + rounded(1 - optimizer.alpha) * g * g;
+    d = g / (std::sqrt(s) + epsilon);
+  }
+  if (mu != 0) {
+    auto& b = state_.back()[i];
+    b = mu * b + d;
+    d = optimizer.nesterov ? d + mu * b : b;
+  }
+  return w - rates.learning_rate * d;
+}
+
+}  // namespace ballast::reference

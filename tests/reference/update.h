@@ -1,0 +1,40 @@
+// The update of one step, written from the definitions of PyTorch's optimizers, learning rate schedules and
+// clip_grad_norm_, element by element: no vectors, nothing of common/numeric or common/job/schedule.h.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/job/job.h"
+
+namespace ballast::reference {
+
+// What the optimizer keeps: tensors as large as the arena.
+class Update {
+ public:
+  explicit Update(const Job& job);
+
+  // `gradient` is the mean over the step's examples; parameters that are averaged rather than descended become it.
+  // `updates_before`: steps before this one that were not skipped.
+  void apply(std::uint64_t step, std::uint64_t updates_before, std::vector<float>& gradient,
+             std::vector<float>& weights);
+
+  // In the order in which PyTorch lists them; none for plain SGD.
+  [[nodiscard]] std::span<std::vector<float>> state() { return state_; }
+
+ private:
+  struct Rates {
+    float learning_rate = 0;
+    float step_size = 0;  // adam: learning_rate / (1 - beta1^t)
+    float root = 1;       // adam: sqrt(1 - beta2^t)
+  };
+  [[nodiscard]] Rates rates(std::uint64_t step, std::uint64_t updates_before) const;
+  void clip(std::vector<float>& gradient) const;
+  float next(std::size_t element, float w, float g, const Rates& rates);
+
+  const Job& job_;
+  std::vector<std::vector<float>> state_;
+};
+
+}  // namespace ballast::reference

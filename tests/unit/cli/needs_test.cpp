@@ -1,0 +1,169 @@
+#include "cli/needs.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/plan.h"
+#include "common/job/load.h"
+#include "common/protocol/lane.h"
+#include "server/weights.h"
+#include "tests/unit/cli/captured.h"
+#include "worker/gradient_sums.h"
+
+namespace ballast {
+namespace {
+
+// 1,000,000 floats in one tensor: 4 MB in 4 chunks.
+const std::string kMillion =
+    "job: million\n"
+    "model: {name: emulated, parameters: [{name: w, shape: [1000, 1000]}]}\n"
+    "data: {name: none}\n"
+    "training: {batch: 64, slots: 8, max_steps: 5, optimizer: {name: adam, learning_rate: 0.1}}\n";
+
+Job job_of(const std::vector<std::string>& overrides = {}, const std::string& text = kMillion) {
+  return make_job(parse_job(text, "test", overrides));
+}
+
+const Need& part(const std::vector<Need>& needs, const std::string& what) {
+  const auto found = std::ranges::find(needs, what, &Need::what);
+  REQUIRE_MESSAGE(found != needs.end(), what);
+  return *found;
+}
+
+TEST_CASE("what one worker and one shard move: the arena once each way") {
+  const auto job = job_of();
+  const auto needs = needs_of(job);
+  const auto arena = job.arena.elements * sizeof(float);
+  REQUIRE((needs.shards.size() == 1 && needs.workers.size() == 1));
+  CHECK(needs.shards[0].in_per_step == arena);
+  CHECK(needs.shards[0].out_per_step == arena);
+  CHECK(needs.workers[0].nodes == 1);
+  CHECK(needs.workers[0].slots == SlotRange{0, 8});
+}
+
+TEST_CASE("several workers push the sums that their slots make, and each pulls the whole model") {
+  // 8 slots for 3 workers: [0, 2), [2, 5), [5, 8), that is 1, 2 and 2 sums.
+  const auto job = job_of({"cluster.workers=3", "cluster.shards=2"});
+  const auto needs = needs_of(job);
+  const auto arena = job.arena.elements * sizeof(float);
+  REQUIRE(needs.workers.size() == 3);
+  CHECK(needs.workers[0].nodes == 1);
+  CHECK(needs.workers[1].nodes == 2);
+  CHECK(needs.workers[2].nodes == 2);
+  CHECK(needs.workers[1].out_per_step == 2 * arena);
+  CHECK(needs.shards[0].in_per_step + needs.shards[1].in_per_step == 5 * arena);
+  CHECK(needs.shards[0].out_per_step + needs.shards[1].out_per_step == 3 * arena);
+}
+
+TEST_CASE("a worker without slots moves nothing") {
+  const auto job = job_of({"cluster.workers=9"});
+  const auto arena_bytes = job.arena.elements * sizeof(float);
+  const auto needs = needs_of(job);
+  const auto idle = std::ranges::count_if(needs.workers, [](const auto& worker) { return worker.slots.empty(); });
+  CHECK(idle == 1);
+  CHECK(needs.shards[0].out_per_step == 8 * arena_bytes);
+  CHECK(needs.shards[0].in_per_step == 8 * arena_bytes);
+}
+
+TEST_CASE("a shard's weights and state are what its lanes allocate") {
+  const std::string adam = "name: adam";
+  for (const std::string optimizer : {"name: sgd", "name: sgd, momentum: 0.9", "name: adam"}) {
+    CAPTURE(optimizer);
+    auto text = kMillion;
+    text.replace(text.find(adam), adam.size(), optimizer);
+    const auto job = job_of({"cluster.shards=2"}, text);
+    const auto needs = needs_of(job);
+    const auto owners = place(job.arena, 2, 1);
+    for (std::uint32_t shard = 0; shard < 2; ++shard) {
+      std::vector<ChunkId> chunks;
+      for (const auto& chunk : job.arena.chunks) {
+        if (owners[chunk.id].shard == shard) {
+          chunks.push_back(chunk.id);
+        }
+      }
+      CHECK(needs.shards[shard].chunks == chunks.size());
+      LaneWeights weights(job, chunks);
+      weights.initialize();
+      for (const auto chunk : chunks) {
+        const std::vector<float> root(job.arena.chunks[chunk].elements);
+        StepFactors factors;
+        factors.learning_rate = 0.1F;
+        factors.step_size = 0.1F;
+        weights.apply(chunk, 0, root, factors);
+      }
+      const auto& memory = needs.shards[shard].memory;
+      CHECK(weights.bytes() == part(memory, "weights, two versions").usual + part(memory, "optimizer state").usual);
+    }
+  }
+}
+
+TEST_CASE("bounds follow from slots, credits and windows") {
+  const auto job = job_of({"cluster.workers=3", "cluster.lanes=2"});
+  const auto needs = needs_of(job);
+  const auto arena = job.arena.elements * sizeof(float);
+  const auto& memory = needs.shards[0].memory;
+  CHECK(part(memory, "contributions held").most == 4 * arena);
+  CHECK(part(memory, "contributions held").usual == 4 * arena);  // 5 sums, of which the round holds 4 at most
+  CHECK(part(memory, "versions that slow readers keep").most == 6 * LaneConfig().reply_window_bytes);
+  CHECK(part(memory, "contributions on their way").most == 2 * 4 * arena * 3);  // less than 6 credits
+  CHECK(part(needs.workers[0].memory, "gradients").most == gradient_arenas(8) * arena);
+  for (const auto& shard : needs.shards) {
+    for (const auto& need : shard.memory) {
+      CHECK(need.usual <= need.most);
+    }
+  }
+}
+
+TEST_CASE("disk: snapshots of weights and state, as many as are kept, and the one being written") {
+  const auto job = job_of({"durability.keep=3"});
+  const auto needs = needs_of(job);
+  const auto snapshot = 3 * (job.arena.elements - kStatisticsFloats) * sizeof(float);  // Adam: weights and two states
+  CHECK(needs.snapshot == snapshot);
+  CHECK(part(needs.shards[0].disk, "snapshots kept").most == 3 * snapshot);
+  CHECK(needs.copies == 0);
+  CHECK(needs_of(job_of({"durability.copy_to=/somewhere"})).copies == 3 * snapshot);
+  CHECK(part(needs_of(job_of({"durability.mode=final"})).shards[0].disk, "snapshots kept").most == 0);
+}
+
+TEST_CASE("what does not fit is said") {
+  const auto needs = needs_of(job_of());
+  const auto memory = total_memory(needs);
+  const auto disk = total_disk(needs);
+  CHECK((judge(needs, {memory.most, disk.most}).lacking.empty() &&
+         judge(needs, {memory.most, disk.most}).warnings.empty()));
+  const auto tight = judge(needs, {memory.usual, disk.usual});
+  CHECK(tight.lacking.empty());
+  CHECK(tight.warnings.size() == 2);
+  const auto small = judge(needs, {memory.usual - 1, disk.usual - 1});
+  REQUIRE(small.lacking.size() == 2);
+  CHECK(small.lacking[0].find("of memory") != std::string::npos);
+  CHECK(small.lacking[1].find("of disk") != std::string::npos);
+  CHECK(judge(needs, {0, disk.most}).warnings.size() == 1);
+}
+
+TEST_CASE("this machine has memory and disk, also for a folder that is yet to be made") {
+  const TemporaryFolder folder;
+  const auto room = room_here((folder.path() / "runs" / "next").string());
+  CHECK(room.memory > 0);
+  CHECK(room.disk > 0);
+}
+
+TEST_CASE("the command prints tables or JSON, and refuses a wrong job") {
+  const TemporaryFolder folder;
+  const auto file = (folder.path() / "job.yaml").string();
+  std::ofstream(file) << kMillion;
+  const auto text = captured([&] { CHECK(plan({file, {"cluster.workers=2"}, false, ".", false}) == 0); });
+  for (const auto* const words : {"memory of shard 0", "disk of shard 0", "memory of each worker",
+                                  "worker 1 (4 slots as 1 sum)", "one snapshot 12.0 MB", "all processes together"}) {
+    CAPTURE(text);
+    CHECK_MESSAGE(text.find(words) != std::string::npos, words);
+  }
+  const auto json = nlohmann::json::parse(captured([&] { CHECK(plan({file, {}, true, ".", true}) == 0); }));
+  CHECK(json["shards"][0]["in_per_step"] == needs_of(job_of()).shards[0].in_per_step);
+  CHECK(plan({file, {"training.slots=0"}, false, ".", false}) == 2);
+}
+
+}  // namespace
+}  // namespace ballast

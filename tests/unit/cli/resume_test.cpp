@@ -1,0 +1,172 @@
+#include "cli/resume.h"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/lead_address.h"
+#include "common/job/load.h"
+#include "common/store/shard_store.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace ballast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kJob = R"(
+job: small
+model: {name: mlp, hidden: [4]}
+data: {name: glyphs, train_examples: 64, test_examples: 8}
+training: {slots: 4, batch: 16, epochs: 2}
+cluster: {workers: 3, shards: 2, lanes: 1}
+)";
+
+// A run's folder with the databases of two shards, as a run leaves it.
+class EarlierRun {
+ public:
+  EarlierRun() : job_(make_job(parse_job(kJob, "test"))) {
+    fs::create_directory(path());
+    write_atomically(path() / "job.yaml", job_.yaml);
+  }
+
+  void make_database(std::uint32_t shard, const Ledger* ledger) {
+    auto opened = open_rocksdb(shard_database(path(), shard), OpenMode::create);
+    REQUIRE(opened.ok());
+    ShardStore store(std::move(opened.value()));
+    REQUIRE(
+        store.claim({kDatabaseFormat, job_.spec.job, job_.spec_digest, job_.layout_digest, shard, 2, job_.yaml}).ok());
+    if (ledger != nullptr) {
+      REQUIRE(store.write_ledger({*ledger, {}, {}, {}}).ok());
+    }
+  }
+
+  [[nodiscard]] fs::path path() const { return folder_.path() / "run"; }
+  [[nodiscard]] RunFolder folder() const { return RunFolder::of_earlier_run(path().string()); }
+  [[nodiscard]] const Job& job() const { return job_; }
+
+ private:
+  TemporaryFolder folder_;
+  Job job_;
+};
+
+Ledger with_snapshot(Step step) {
+  Ledger ledger;
+  ledger.timeline = 1;
+  ledger.incarnations = {7, 8};
+  ledger.complete = {{1, 0}, {1, step}};
+  return ledger;
+}
+
+template <typename Act>
+std::string refusal(Act act) {
+  try {
+    act();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("a run that has a complete snapshot goes on from it") {
+  EarlierRun run;
+  const auto ledger = with_snapshot(6);
+  run.make_database(0, &ledger);
+  run.make_database(1, nullptr);
+  const auto folder = run.folder();
+  const auto job = job_to_resume(folder, {"cluster.workers=5", "cluster.lanes=2", "durability.every_steps=9"}, "");
+  CHECK(job.spec.cluster.workers == 5);
+  CHECK(job.spec.cluster.lanes == 2);
+  CHECK(job.spec_digest == run.job().spec_digest);
+  CHECK(resume_text(job, ledger_to_resume(folder, job)) ==
+        "job small goes on from the snapshot of step 6 of 8, epoch 1");
+}
+
+TEST_CASE("a run that had not begun starts") {
+  EarlierRun run;
+  run.make_database(0, nullptr);  // shard 1 had not come so far
+  const auto folder = run.folder();
+  CHECK(resume_text(run.job(), ledger_to_resume(folder, run.job())) == "job small had not begun: it starts");
+}
+
+TEST_CASE("what decides the bits cannot be changed, nor the number of shards") {
+  EarlierRun run;
+  const auto folder = run.folder();
+  CHECK(contains(refusal([&] { job_to_resume(folder, {"training.seed=9"}, ""); }), "training.seed (1 against 9)"));
+  const auto text = refusal([&] { job_to_resume(folder, {"cluster.shards=3"}, ""); });
+  CHECK(contains(text, "2 shards"));
+  CHECK(contains(text, "with 3"));
+}
+
+TEST_CASE("a job file that is named as well must be the same job") {
+  EarlierRun run;
+  const auto folder = run.folder();
+  const auto file = run.path() / "other.yaml";
+  write_atomically(file, kJob);
+  CHECK_NOTHROW(job_to_resume(folder, {}, file.string()));
+  write_atomically(file, std::string(kJob).replace(std::string(kJob).find("hidden: [4]"), 11, "hidden: [5]"));
+  const auto text = refusal([&] { job_to_resume(folder, {}, file.string()); });
+  CHECK(contains(text, file.string()));
+  CHECK(contains(text, "model.hidden"));
+}
+
+TEST_CASE("a finished run tells where its result is") {
+  EarlierRun run;
+  auto ledger = with_snapshot(8);
+  ledger.finished = SnapshotId{1, 8};
+  run.make_database(0, &ledger);
+  run.make_database(1, nullptr);
+  const auto folder = run.folder();
+  const auto text = refusal([&] { ledger_to_resume(folder, run.job()); });
+  CHECK(contains(text, "has finished, at step 8"));
+  CHECK(contains(text, "ballast export"));
+}
+
+TEST_CASE("a folder without databases, or with one gone, is refused") {
+  EarlierRun run;
+  const auto folder = run.folder();
+  CHECK(contains(refusal([&] { ledger_to_resume(folder, run.job()); }), "nothing to resume"));
+  const auto ledger = with_snapshot(6);
+  run.make_database(0, &ledger);
+  const auto text = refusal([&] { ledger_to_resume(folder, run.job()); });
+  CHECK(contains(text, "shard-1"));
+  CHECK(contains(text, "ballast restore"));
+}
+
+TEST_CASE("databases of another job than the folder's job.yaml are refused") {
+  EarlierRun run;
+  run.make_database(0, nullptr);
+  const auto folder = run.folder();
+  auto spec = run.job().spec;
+  spec.training.seed = 5;
+  CHECK(contains(refusal([&] { ledger_to_resume(folder, make_job(spec)); }), "training.seed (1 against 5)"));
+}
+
+TEST_CASE("a folder that is no run's is refused") {
+  const TemporaryFolder folder;
+  CHECK(contains(refusal([&] { RunFolder::of_earlier_run(folder.path().string()); }), "no job.yaml"));
+  CHECK(contains(refusal([&] { RunFolder::of_earlier_run((folder.path() / "none").string()); }), "no job.yaml"));
+}
+
+TEST_CASE("two runs do not share a folder") {
+  const TemporaryFolder folder;
+  const RunFolder first(folder.path().string(), "job");
+  const auto text = refusal([&] { RunFolder(folder.path().string(), "job"); });
+  CHECK(contains(text, "another run uses the folder"));
+  CHECK(contains(text, "process " + std::to_string(getpid())));
+}
+
+TEST_CASE("a lead is named by its run's folder or by its address") {
+  const TemporaryFolder folder;
+  CHECK(lead_address("tcp://127.0.0.1:1") == "tcp://127.0.0.1:1");
+  CHECK(contains(refusal([&] { lead_address(folder.path().string()); }), "lead.address"));
+  std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
+  CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
+  CHECK(contains(refusal([] { lead_address("nowhere"); }), "neither"));
+}
+
+}  // namespace
+}  // namespace ballast

@@ -1,0 +1,175 @@
+"""A small S3-compatible storage in memory, for tests. It checks every signature by the rules of AWS Signature Version 4,
+written down here independently of the client's.
+
+s3_server.py ACCESS_KEY SECRET_KEY [--fail N] [--page N]: prints its port on the first line, serves until standard input
+ends. --fail: the first N requests are answered 503. --page: keys in one page of a listing.
+"""
+import argparse
+import hashlib
+import hmac
+import os
+import sys
+import threading
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from xml.sax.saxutils import escape
+
+
+def quote(text):
+    return urllib.parse.quote(text, safe="-_.~")
+
+
+def signature(handler, secret, body):
+    """The signature that the request should bear, from its parts as they arrived."""
+    credential, signed, _ = parts_of(handler.headers["Authorization"])
+    _, date, region, service, _ = credential.split("/")
+    path, _, query = handler.path.partition("?")
+    pairs = sorted(tuple(item.partition("=")[::2]) for item in query.split("&") if item)
+    canonical_query = "&".join(f"{quote(urllib.parse.unquote(k))}={quote(urllib.parse.unquote(v))}" for k, v in pairs)
+    canonical_path = quote(urllib.parse.unquote(path)).replace("%2F", "/")
+    headers = "".join(f"{name}:{' '.join(handler.headers[name].split())}\n" for name in signed.split(";"))
+    payload = hashlib.sha256(body).hexdigest()
+    request = "\n".join([handler.command, canonical_path, canonical_query, headers, signed, payload])
+    scope = f"{date}/{region}/{service}/aws4_request"
+    to_sign = "\n".join(["AWS4-HMAC-SHA256", handler.headers["x-amz-date"], scope,
+                         hashlib.sha256(request.encode()).hexdigest()])
+    key = ("AWS4" + secret).encode()
+    for part in (date, region, service, "aws4_request"):
+        key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+    return hmac.new(key, to_sign.encode(), hashlib.sha256).hexdigest()
+
+
+def parts_of(authorization):
+    algorithm, _, rest = authorization.partition(" ")
+    assert algorithm == "AWS4-HMAC-SHA256"
+    fields = dict(item.strip().split("=", 1) for item in rest.split(","))
+    return fields["Credential"], fields["SignedHeaders"], fields["Signature"]
+
+
+class Storage:
+    def __init__(self, options):
+        self.options = options
+        self.objects = {}
+        self.uploads = {}
+        self.failures = options.fail
+        self.lock = threading.Lock()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    storage = None
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, status, body=b"", etag=None):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if etag:
+            self.send_header("ETag", etag)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def error(self, status, code, message=""):
+        self.answer(status, f"<Error><Code>{code}</Code><Message>{message}</Message></Error>".encode())
+
+    def refusal(self, body):
+        """Why the request may not pass; None if it may."""
+        try:
+            credential, signed, given = parts_of(self.headers["Authorization"])
+        except (AssertionError, AttributeError, KeyError, ValueError):
+            return "AccessDenied"
+        if credential.split("/")[0] != self.storage.options.access_key:
+            return "InvalidAccessKeyId"
+        names = signed.split(";")
+        if "host" not in names or any(n.lower() not in names for n in self.headers if n.lower().startswith("x-amz-")):
+            return "UnsignedHeaders"
+        if self.headers.get("x-amz-content-sha256") != hashlib.sha256(body).hexdigest():
+            return "XAmzContentSHA256Mismatch"
+        if not hmac.compare_digest(given, signature(self, self.storage.options.secret_key, body)):
+            return "SignatureDoesNotMatch"
+        return None
+
+    def serve(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        with self.storage.lock:
+            if self.storage.failures > 0:
+                self.storage.failures -= 1
+                return self.error(503, "SlowDown")
+            refusal = self.refusal(body)
+            if refusal:
+                return self.error(403, refusal)
+            path, _, query = self.path.partition("?")
+            query = dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
+            _, bucket, *key = urllib.parse.unquote(path).split("/", 2)
+            if bucket != "models":
+                return self.error(404, "NoSuchBucket", bucket)
+            return self.carry_out("/".join(key), query, body)
+
+    do_GET = do_PUT = do_POST = do_DELETE = serve
+
+    def carry_out(self, key, query, body):
+        objects, uploads = self.storage.objects, self.storage.uploads
+        if not key:
+            return self.list_objects(query)
+        if self.command == "GET":
+            return self.answer(200, objects[key]) if key in objects else self.error(404, "NoSuchKey")
+        if self.command == "DELETE":
+            (uploads.pop(query["uploadId"], None) if "uploadId" in query else objects.pop(key, None))
+            return self.answer(204)
+        if self.command == "POST" and "uploads" in query:
+            upload = f"upload&{len(uploads)}"
+            uploads[upload] = {}
+            return self.answer(200, f"<R><UploadId>{escape(upload)}</UploadId></R>".encode())
+        if "uploadId" in query and query["uploadId"] not in uploads:
+            return self.error(404, "NoSuchUpload")
+        if self.command == "POST":
+            parts = uploads[query["uploadId"]]
+            numbers = [int(piece.partition("<")[0]) for piece in body.decode().split("<PartNumber>")[1:]]
+            if numbers != sorted(parts) or any(len(parts[n]) < 5 << 20 for n in numbers[:-1]):
+                return self.error(400, "InvalidPart")
+            objects[key] = b"".join(parts[n] for n in numbers)
+            del uploads[query["uploadId"]]
+            return self.answer(200, b"<R></R>")
+        if "uploadId" in query:
+            uploads[query["uploadId"]][int(query["partNumber"])] = body
+        else:
+            objects[key] = body
+        return self.answer(200, etag='"' + hashlib.md5(body).hexdigest() + '"')
+
+    def list_objects(self, query):
+        keys = sorted(k for k in self.storage.objects if k.startswith(query.get("prefix", "")))
+        start = int(query.get("continuation-token", "0").rstrip("=+/"))
+        page = keys[start:start + self.storage.options.page]
+        end = start + len(page)
+        more = end < len(keys)
+        xml = "<ListBucketResult>" + f"<IsTruncated>{str(more).lower()}</IsTruncated>"
+        xml += "".join(f"<Contents><Key>{escape(k)}</Key></Contents>" for k in page)
+        xml += f"<NextContinuationToken>{end}+/=</NextContinuationToken>" if more else ""
+        return self.answer(200, (xml + "</ListBucketResult>").encode())
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_):
+        """A client that hangs up is no news."""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("access_key")
+    parser.add_argument("secret_key")
+    parser.add_argument("--fail", type=int, default=0)
+    parser.add_argument("--page", type=int, default=3)
+    Handler.storage = Storage(parser.parse_args())
+    server = Server(("127.0.0.1", 0), Handler)
+    print(server.server_address[1], flush=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdin.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include "server/lead_metrics.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace ballast {
+namespace {
+
+// Every number differs from all others.
+Status some_status() {
+  Status status;
+  status.phase = "training";
+  status.timeline = 2;
+  status.base = {2, 100};
+  status.snapshot = 300;
+  status.step = 345;
+  status.steps = 1000;
+  status.epoch = 3;
+  status.training = 4'500'000;
+  status.examples = 44160;
+  status.learning_rate = 0.0625;
+  status.gradient_norm = 1.75;
+  status.train_loss = 0.5;
+  status.recent_loss = 0.375;
+  status.validation = {true, 320, 0.875, 0.8125};
+  status.test = {true, 330, 0.9375, 0.78125};
+  status.best = {true, 240, 0.75, 0.84375};
+  status.lost_workers = 5;
+  status.backups = 6;
+  status.rollbacks = 7;
+  status.rolled_back_steps = 80;
+  status.skipped_steps = 9;
+  status.snapshots_missed = 10;
+  return status;
+}
+
+double gauge(Metrics& metrics, const std::string& name, const Metrics::Labels& labels = {}) {
+  return metrics.gauge("ballast_lead_" + name, labels)->value();
+}
+
+double counter(Metrics& metrics, const std::string& name) {
+  return metrics.counter("ballast_lead_" + name + "_total")->value();
+}
+
+TEST_CASE("the numbers of a status reach their series") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  lead.update(some_status(), LeadWork(8));
+  CHECK(gauge(metrics, "timeline") == 2);
+  CHECK(gauge(metrics, "base_step") == 100);
+  CHECK(gauge(metrics, "snapshot_step") == 300);
+  CHECK(gauge(metrics, "step") == 345);
+  CHECK(gauge(metrics, "steps") == 1000);
+  CHECK(gauge(metrics, "epoch") == 3);
+  CHECK(gauge(metrics, "training_seconds") == doctest::Approx(4.5));
+  CHECK(gauge(metrics, "learning_rate") == 0.0625);
+  CHECK(gauge(metrics, "gradient_norm") == 1.75);
+  CHECK(gauge(metrics, "train_loss") == 0.5);
+  CHECK(gauge(metrics, "recent_loss") == 0.375);
+  CHECK(gauge(metrics, "validation_loss") == 0.875);
+  CHECK(gauge(metrics, "validation_accuracy") == 0.8125);
+  CHECK(gauge(metrics, "test_loss") == 0.9375);
+  CHECK(gauge(metrics, "test_accuracy") == 0.78125);
+  CHECK(gauge(metrics, "best_loss") == 0.75);
+  CHECK(gauge(metrics, "best_accuracy") == 0.84375);
+  CHECK(gauge(metrics, "best_step") == 240);
+  CHECK(counter(metrics, "examples") == 44160);
+  CHECK(counter(metrics, "lost_sessions") == 5);
+  CHECK(counter(metrics, "backups") == 6);
+  CHECK(counter(metrics, "rollbacks") == 7);
+  CHECK(counter(metrics, "rolled_back_steps") == 80);
+  CHECK(counter(metrics, "skipped_steps") == 9);
+  CHECK(counter(metrics, "snapshots_missed") == 10);
+}
+
+TEST_CASE("every phase of a job has its series, and one at a time is 1") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  auto status = some_status();
+  const std::string phases[] = {"assembling", "recovering", "waiting",  "training", "evaluating", "pausing",
+                                "paused",     "finishing",  "finished", "stopped",  "failed"};
+  for (const auto& now : phases) {
+    status.phase = now;
+    lead.update(status, LeadWork(8));
+    for (const auto& phase : phases) {
+      CAPTURE(phase);
+      CHECK(gauge(metrics, "phase", {phase}) == (phase == now ? 1 : 0));
+    }
+  }
+}
+
+TEST_CASE("trouble and waiting show while they last") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  auto status = some_status();
+  lead.update(status, LeadWork(8));
+  CHECK(gauge(metrics, "trouble") == 0);
+  CHECK(gauge(metrics, "waits") == 0);
+  status.trouble = "shard 1: no space left on the disk";
+  status.waits_for = "shard 2";
+  lead.update(status, LeadWork(8));
+  CHECK(gauge(metrics, "trouble") == 1);
+  CHECK(gauge(metrics, "waits") == 1);
+  status.trouble.clear();
+  status.waits_for.clear();
+  lead.update(status, LeadWork(8));
+  CHECK(gauge(metrics, "trouble") == 0);
+  CHECK(gauge(metrics, "waits") == 0);
+}
+
+TEST_CASE("a worker that was started again keeps its series and its sum of slots") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  auto status = some_status();
+  status.sessions = {{1, "w", false, 5, 10, "", {}}, {2, "w", true, 7, 20, "", {}}, {3, "v", false, 6, 1, "", {}}};
+  lead.update(status, LeadWork(8));
+  CHECK(gauge(metrics, "sessions") == 1);
+  CHECK(gauge(metrics, "worker_live", {"w"}) == 1);
+  CHECK(gauge(metrics, "worker_step", {"w"}) == 7);
+  CHECK(metrics.counter("ballast_lead_worker_slots_total", {"w"})->value() == 30);
+  CHECK(gauge(metrics, "worker_live", {"v"}) == 0);
+}
+
+}  // namespace
+}  // namespace ballast
