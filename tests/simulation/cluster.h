@@ -143,6 +143,8 @@ class Cluster {
   // The lanes of the shard, with the lead if it lives there; it comes back after `away`.
   void crash_shard(std::uint32_t shard, Micros away);
   void command(Control::Command command);
+  // A rollback, for a gradient that is not finite as well, leaves work of many steps to do again.
+  void has_work_again() { calm_since_ = std::max(calm_since_, now_); }
 
   // ---- for the processes
   [[nodiscard]] const LifeSpec& life() const { return life_; }

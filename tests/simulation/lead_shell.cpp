@@ -130,7 +130,11 @@ void LeadShell::act(lead::WriteLedger& action) {
   require(!std::exchange(writing_, true), "the lead writes two changes of its ledger at once");
   cluster_.later(*this, cluster_.some(cluster_.life().storage_high), [this, change = action.change] {
     auto& stored = cluster_.stored_ledger();
+    const bool takes_back = change.ledger.rollbacks > stored.ledger.rollbacks;
     stored.apply(change);
+    if (takes_back) {
+      cluster_.has_work_again();
+    }
     if (cluster_.traces()) {
       cluster_.say("lead's ledger: " + words(change));
     }
