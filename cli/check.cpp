@@ -4,6 +4,7 @@
 
 #include "common/job/job.h"
 #include "common/job/load.h"
+#include "common/job/mode_text.h"
 
 namespace ballast {
 
@@ -24,6 +25,7 @@ void print_summary(const Job& job) {
   const auto& cluster = job.spec.cluster;
   std::printf("job         %s: %s on %s\n", job.spec.job.c_str(), job.spec.model.name.c_str(),
               job.spec.data.name.c_str());
+  std::printf("mode        %s\n", mode_text(training).c_str());
   std::printf("steps       %llu, %llu per epoch\n", number(job.steps.steps), number(job.steps.steps_per_epoch));
   std::printf("examples    %u to train on, %u to test on; %u per step in %u slots of %u\n", job.sizes.train,
               job.sizes.test, training.batch, training.slots, training.batch / training.slots);
@@ -32,6 +34,7 @@ void print_summary(const Job& job) {
   std::printf("chunks      %zu\n", job.arena.chunks.size());
   std::printf("cluster     %u workers, %u shards of %u lanes, over %s\n", cluster.workers, cluster.shards,
               cluster.lanes, cluster.transport.c_str());
+  std::printf("durability  %s\n", durability_text(job.spec.durability).c_str());
   std::printf("job digest  %s\n", job.spec_digest.c_str());
 }
 

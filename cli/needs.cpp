@@ -23,6 +23,7 @@ struct ShardBytes {
   std::uint64_t weights = 0;   // one version, the statistics chunk included
   std::uint64_t state = 0;     // of the optimizer
   std::uint64_t snapshot = 0;  // weights of the model, and state
+  std::uint64_t updates = 0;   // of a work item: what the journal holds of it
 };
 
 std::vector<ShardBytes> bytes_of_shards(const Job& job) {
@@ -37,6 +38,7 @@ std::vector<ShardBytes> bytes_of_shards(const Job& job) {
       shard.state += state;
       shard.snapshot += state;
     }
+    shard.updates += chunk.bytes();
     shard.snapshot += chunk.group == Group::statistics ? 0 : chunk.bytes();
   }
   return shards;
@@ -82,16 +84,29 @@ std::vector<Need> shard_memory(const Job& job, const ShardBytes& bytes, std::uin
 
 // Snapshots that are kept at the same time as the one being written: of the job's keep, and the best.
 std::uint64_t snapshots_kept(const JobSpec& spec) {
-  const bool periodic = spec.durability.mode == "snapshot";
+  const bool periodic = spec.durability.mode != "final";
   return (periodic ? std::max<std::uint64_t>(spec.durability.keep, 1) : 0) + (spec.training.keep_best ? 1 : 0);
 }
 
-std::vector<Need> shard_disk(const JobSpec& spec, const ShardBytes& bytes) {
-  const auto kept = snapshots_kept(spec);
-  return {{"snapshots kept", kept * bytes.snapshot, kept * bytes.snapshot},
-          {"a snapshot being written", bytes.snapshot, kSnapshotsWritten * bytes.snapshot},
-          {"deleted, space not yet returned", 0, bytes.snapshot},
-          {"the database's log", std::min(kLogBytes, bytes.snapshot), kLogBytes + kMemtables * kMemtableBytes}};
+// Every update of every work item since a snapshot that all shards hold: of the steps between two snapshots, and of as
+// many more until the next one is durable.
+Need journal(const Job& job, const ShardBytes& bytes) {
+  const auto steps = std::min<std::uint64_t>(job.spec.durability.every_steps, job.steps.steps);
+  const auto between = steps * job.spec.training.slots * bytes.updates;
+  return {"the journal", between, 2 * between};
+}
+
+std::vector<Need> shard_disk(const Job& job, const ShardBytes& bytes) {
+  const auto kept = snapshots_kept(job.spec);
+  std::vector<Need> needs = {
+      {"snapshots kept", kept * bytes.snapshot, kept * bytes.snapshot},
+      {"a snapshot being written", bytes.snapshot, kSnapshotsWritten * bytes.snapshot},
+      {"deleted, space not yet returned", 0, bytes.snapshot},
+      {"the database's log", std::min(kLogBytes, bytes.snapshot), kLogBytes + kMemtables * kMemtableBytes}};
+  if (job.spec.durability.mode == "journal") {
+    needs.push_back(journal(job, bytes));
+  }
+  return needs;
 }
 
 std::uint64_t data_bytes(const Job& job) {
@@ -147,7 +162,7 @@ JobNeeds needs_of(const Job& job) {
     ShardNeeds shard;
     shard.chunks = bytes.chunks;
     shard.memory = shard_memory(job, bytes, nodes);
-    shard.disk = shard_disk(job.spec, bytes);
+    shard.disk = shard_disk(job, bytes);
     shard.in_per_step = nodes * bytes.weights;
     shard.out_per_step = readers * bytes.weights;
     needs.shards.push_back(std::move(shard));

@@ -11,6 +11,7 @@
 #include "cli/amounts.h"
 #include "cli/check.h"
 #include "common/job/load.h"
+#include "common/job/mode_text.h"
 
 namespace ballast {
 
@@ -52,6 +53,8 @@ void print_wire(const JobNeeds& needs) {
 void print(const Job& job, const JobNeeds& needs) {
   std::printf("job %s: %u shards, %u workers, %llu steps\n", job.spec.job.c_str(), job.spec.cluster.shards,
               job.spec.cluster.workers, number(job.steps.steps));
+  std::printf("mode %s; durability: %s\n", mode_text(job.spec.training).c_str(),
+              durability_text(job.spec.durability).c_str());
   for (std::size_t i = 0; i < std::min(needs.shards.size(), kMostRows); ++i) {
     print_needs("memory of shard " + std::to_string(i), needs.shards[i].memory);
     print_needs("disk of shard " + std::to_string(i), needs.shards[i].disk);
@@ -88,6 +91,7 @@ Json json_of(const Need& need) { return {{"usual", need.usual}, {"most", need.mo
 void print_json(const Job& job, const JobNeeds& needs) {
   Json json;
   json["job"] = job.spec.job;
+  json["mode"] = name_of(job.spec.training.mode);
   json["steps"] = job.steps.steps;
   json["shards"] = Json::array();
   for (const auto& shard : needs.shards) {

@@ -17,6 +17,7 @@
 #include "cli/supervisor.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
+#include "common/job/mode_text.h"
 #include "common/safetensors/initial_weights.h"
 #include "common/store/run_reader.h"
 #include "worker/data/datasets.h"
@@ -149,6 +150,7 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
   Progress progress(stdout, isatty(STDOUT_FILENO) == 1, job.spec.cluster.start_workers, epochs_of(job));
   folder.begin();
   progress.line("job " + job.spec.job + ": run folder " + folder.shown());
+  progress.line("mode " + mode_text(job.spec.training));
   Cluster cluster(job, folder, {options.metrics, options.worker_faults, options.server_faults});
   Supervisor supervisor(cluster, signals, progress, !options.resume.empty());
   const int exit_code = supervisor.watch();

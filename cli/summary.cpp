@@ -89,7 +89,7 @@ std::string summary_json(const Job& job, const Summary& summary) {
   const auto& cluster = job.spec.cluster;
   Json json;
   json["job"] = job.spec.job;
-  json["mode"] = "sync";
+  json["mode"] = name_of(job.spec.training.mode);
   json["workers"] = cluster.workers;
   json["shards"] = cluster.shards;
   json["lanes"] = cluster.lanes;

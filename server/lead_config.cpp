@@ -80,7 +80,7 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store) {
   config.early_stop_patience = training.early_stop.patience;
   config.early_stop_delta = training.early_stop.min_delta;
   config.keep_best = training.keep_best;
-  config.snapshot_every = job.spec.durability.mode == "snapshot" ? job.spec.durability.every_steps : 0;
+  config.snapshot_every = job.spec.durability.mode == "final" ? 0 : job.spec.durability.every_steps;
   config.snapshots_kept = job.spec.durability.keep;
   config.start_workers = job.spec.cluster.start_workers;
   config.job = job.yaml;

@@ -49,6 +49,13 @@ void check_bind(const std::string& address, bool insecure) {
   }
 }
 
+// Anything else would silently be trained as if the file said sync.
+void check_mode(Mode mode) {
+  if (mode != Mode::sync) {
+    throw std::runtime_error(std::string("training.mode: this server cannot run ") + name_of(mode) + "; use sync");
+  }
+}
+
 // Of a chunk before its first update.
 std::vector<std::vector<float>> initial_states(const Job& job, const Chunk& chunk) {
   std::vector<std::vector<float>> states;
@@ -72,6 +79,7 @@ Shard::Shard(const Job& job, const ServerOptions& options)
     throw std::runtime_error("--shard " + std::to_string(options_.shard) + ": the job has shards 0 to " +
                              std::to_string(job.spec.cluster.shards - 1));
   }
+  check_mode(job.spec.training.mode);
   describe_process(metrics_.get(), "shard", std::to_string(options_.shard), job.spec.job);
   open_database();
   if (options_.shard == 0) {

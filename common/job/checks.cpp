@@ -33,9 +33,12 @@ class JobChecks {
     has_an_end();
     held_out_examples();
     validation_is_there();
-    momentum_for_nesterov();
+    momentum_for_nesterov("training.optimizer", spec_.training.optimizer);
     schedule();
     one_clip();
+    if (readable({"training.mode"})) {
+      mode();
+    }
     copies();
     enough_workers();
   }
@@ -67,12 +70,22 @@ class JobChecks {
 
   void refuse(const std::string& path, const std::string& text) { mistakes_.add(place_of({path}), path, text); }
 
+  // The key and those that decide whether it means something.
+  [[nodiscard]] std::vector<std::string> conditions_of(const Key& key) const {
+    std::vector<std::string> paths = {key.path};
+    for (const auto* next = &key; !next->only_with.key.empty(); paths.push_back(next->path)) {
+      next = schema_.find_key(next->only_with.key);
+    }
+    return paths;
+  }
+
   void keys_that_mean_nothing() {
     for (const auto& key : schema_.keys) {
-      if (is_given(key.path) && readable({key.path, key.only_with.key}) && !applies(schema_, key)) {
-        mistakes_.add(place_of({key.path, key.only_with.key}), key.path,
-                      "means nothing here; it is allowed only with " + key.only_with.key + ": " +
-                          listed(key.only_with.values) + "; remove it");
+      const auto* unmet = is_given(key.path) && readable(conditions_of(key)) ? unmet_condition(schema_, key) : nullptr;
+      if (unmet != nullptr) {
+        mistakes_.add(
+            place_of({key.path, unmet->key}), key.path,
+            "means nothing here; it is allowed only with " + unmet->key + ": " + listed(unmet->values) + "; remove it");
       }
     }
   }
@@ -158,11 +171,15 @@ class JobChecks {
     if (!readable({"training.batch", "training.slots"}) || batch % slots == 0) {
       return;
     }
-    const std::uint32_t below = batch / slots * slots;
-    const std::string above = std::to_string(below + slots);
     mistakes_.add(place_of({"training.batch", "training.slots"}), "training.batch",
                   std::to_string(batch) + " is not a multiple of training.slots (" + std::to_string(slots) +
-                      "); the nearest multiples are " + (below > 0 ? std::to_string(below) + " and " + above : above));
+                      "); the nearest multiples are " + nearest_multiples(batch, slots));
+  }
+
+  static std::string nearest_multiples(std::uint64_t number, std::uint64_t factor) {
+    const auto below = number / factor * factor;
+    const std::string above = std::to_string(below + factor);
+    return below > 0 ? std::to_string(below) + " and " + above : above;
   }
 
   void has_an_end() {
@@ -207,13 +224,11 @@ class JobChecks {
     }
   }
 
-  void momentum_for_nesterov() {
-    const auto& optimizer = spec_.training.optimizer;
+  void momentum_for_nesterov(const std::string& section, const OptimizerSpec& optimizer) {
     if (optimizer.name == "sgd" && optimizer.nesterov && optimizer.momentum == 0 &&
-        readable({"training.optimizer.name", "training.optimizer.momentum"})) {
-      mistakes_.add(
-          place_of({"training.optimizer.nesterov", "training.optimizer.momentum"}), "training.optimizer.nesterov",
-          "true without a momentum changes nothing; set training.optimizer.momentum (e.g. 0.9), or remove it");
+        readable({section + ".name", section + ".momentum"})) {
+      mistakes_.add(place_of({section + ".nesterov", section + ".momentum"}), section + ".nesterov",
+                    "true without a momentum changes nothing; set " + section + ".momentum (e.g. 0.9), or remove it");
     }
   }
 
@@ -253,10 +268,81 @@ class JobChecks {
     }
   }
 
+  void mode() {
+    const Mode mode = spec_.training.mode;
+    if (mode == Mode::local) {
+      local_steps();
+      momentum_for_nesterov("training.local.optimizer", spec_.training.local.optimizer);
+      classes();
+    }
+    if (mode == Mode::ssp && !is_given("training.staleness.bound")) {
+      mistakes_.add(place_of({"training.mode"}), "training.staleness.bound",
+                    "is missing; training.mode: ssp needs it, e.g. 4 (allowed: 1 to 100000 updates)");
+    }
+    if (is_ledgered(mode)) {
+      nothing_of_whole_steps();
+    } else if (spec_.durability.mode == "journal" && readable({"durability.mode"})) {
+      mistakes_.add(place_of({"durability.mode", "training.mode"}), "durability.mode",
+                    std::string("journal is for training.mode: async, ssp; with ") + name_of(mode) +
+                        " a round is collected anew from the newest snapshot on; use snapshot");
+    }
+  }
+
+  void local_steps() {
+    const auto& training = spec_.training;
+    if (!is_given("training.local.steps")) {
+      mistakes_.add(place_of({"training.mode"}), "training.local.steps",
+                    "is missing; training.mode: local needs it, e.g. 10");
+      return;
+    }
+    if (!readable({"training.local.steps", "training.batch", "training.slots"}) ||
+        training.batch % training.slots != 0) {
+      return;
+    }
+    const auto examples = training.batch / training.slots;
+    if (examples % training.local.steps != 0) {
+      const auto factor = std::uint64_t{training.slots} * training.local.steps;
+      mistakes_.add(place_of({"training.local.steps", "training.batch", "training.slots"}), "training.local.steps",
+                    std::to_string(training.local.steps) + " does not divide the " + std::to_string(examples) +
+                        " examples of a slot (training.batch " + std::to_string(training.batch) + " / training.slots " +
+                        std::to_string(training.slots) + "); the nearest batches that it divides are " +
+                        nearest_multiples(training.batch, factor));
+    }
+  }
+
+  void classes() {
+    if (spec_.training.local.partition == LocalSpec::Partition::by_class && spec_.data.name == "none" &&
+        readable({"training.local.partition", "data.name"})) {
+      mistakes_.add(place_of({"training.local.partition", "data.name"}), "training.local.partition",
+                    "by_class goes by the labels of examples, and data.name: none has none; use mixed");
+    }
+  }
+
+  // What would need all of a step's gradient before any of it is applied.
+  void nothing_of_whole_steps() {
+    const std::string why = std::string(" with training.mode: ") + name_of(spec_.training.mode) +
+                            " is impossible: it needs all of a step's gradient before any of it is applied; ";
+    const auto& clip = spec_.training.clip;
+    if (clip.tensor_norm) {
+      refuse_with_mode("training.clip.tensor_norm", "clipping by norm" + why + "use training.clip.value");
+    }
+    if (clip.global_norm) {
+      refuse_with_mode("training.clip.global_norm", "clipping by norm" + why + "use training.clip.value");
+    }
+    if (spec_.training.non_finite == NonFinite::rollback) {
+      refuse_with_mode("training.non_finite", std::string("rollback leaves out whole steps, and with training.mode: ") +
+                                                  name_of(spec_.training.mode) +
+                                                  " each slot is an update of its own; use halt or skip");
+    }
+  }
+
+  void refuse_with_mode(const std::string& path, const std::string& text) {
+    mistakes_.add(place_of({path, "training.mode"}), path, text);
+  }
+
   void copies() {
     const auto& durability = spec_.durability;
-    if (durability.mode != "snapshot" ||
-        !readable({"durability.mode", "durability.copy_to", "durability.s3_endpoint"})) {
+    if (durability.mode == "final" || !readable({"durability.mode", "durability.copy_to", "durability.s3_endpoint"})) {
       return;
     }
     const bool to_s3 = durability.copy_to.starts_with("s3://");

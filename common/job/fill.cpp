@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <system_error>
+#include <type_traits>
 
 #include "common/job/config_error.h"
 #include "common/job/given.h"
@@ -266,14 +267,12 @@ class Filler {
   void operator()(std::monostate /*none*/) const { throw Unfit{"is not built yet; remove it"}; }
   void operator()(std::string* text) const { *text = free_text(node_, key_); }
   void operator()(bool* flag) const { *flag = truth(node_); }
-  void operator()(Mode* mode) const {
-    check_choice(scalar(node_, "text"), key_);
-    *mode = Mode::sync;
-  }
-  void operator()(NonFinite* reaction) const {
+  template <class Word>
+  requires std::is_enum_v<Word>
+  void operator()(Word* word) const {
     const std::string& text = scalar(node_, "text");
     check_choice(text, key_);
-    *reaction = text == "skip" ? NonFinite::skip : text == "rollback" ? NonFinite::rollback : NonFinite::halt;
+    *word = static_cast<Word>(std::find(key_.choices.begin(), key_.choices.end(), text) - key_.choices.begin());
   }
   void operator()(std::uint32_t* number) const { *number = static_cast<std::uint32_t>(whole_number(node_, key_)); }
   void operator()(std::uint64_t* number) const { *number = whole_number(node_, key_); }

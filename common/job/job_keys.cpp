@@ -12,9 +12,19 @@ std::vector<Section> job_sections() {
       {"data", "What it is trained on."},
       {"training", "How it is trained. Everything here decides the bits of the result."},
       {"training.augment", "How training examples are changed at random, anew in every epoch; never test examples."},
-      {"training.optimizer", "How a step's mean gradient changes the weights."},
+      {"training.optimizer",
+       "How a step's mean gradient changes the weights; with `training.mode: local` the outer optimizer, whose "
+       "gradient "
+       "is the slots' mean change, negated: `sgd` with learning rate 1 is plain averaging."},
+      {"training.staleness", "What becomes of updates from weights that have changed since."},
+      {"training.local", "What each slot does between two averagings."},
+      {"training.local.optimizer",
+       "The inner optimizer: how each local step changes a slot's copy of the weights. Its state starts anew with each "
+       "step of the job."},
       {"training.schedule", "How the learning rate changes over the steps."},
-      {"training.clip", "Limits on a step's mean gradient, before the optimizer sees it; at most one of them."},
+      {"training.clip",
+       "Limits on the gradient, before the optimizer sees it; at most one of them. With `sync` of a step's mean "
+       "gradient, with `local` of each local step's, with `async` and `ssp` of each slot's."},
       {"training.early_stop", "When a job ends before its last step."},
       {"cluster",
        "How many processes there are and how they talk. Nothing here changes the result: the same job on 1 worker or "
@@ -125,9 +135,11 @@ std::vector<Key> training_keys(TrainingSpec& training) {
   return {
       {.path = "training.mode",
        .target = &training.mode,
-       .description = "`sync`: each step is the mean gradient over all its slots, computed from the same weights",
-       .choices = {"sync"},
-       .not_built = {"async", "ssp", "local"},
+       .description = "How gradients become updates (docs/modes.md). `sync`: a step is one update by the mean gradient "
+                      "of all its slots, computed from the same weights. `local`: each slot trains for some steps by "
+                      "itself, and their mean change is the update. `async`: each slot makes an update of its own, "
+                      "when it comes. `ssp`: as `async`, with a bound on staleness",
+       .choices = {"sync", "local", "async", "ssp"},
        .identity = true},
       {.path = "training.slots",
        .target = &training.slots,
@@ -204,73 +216,74 @@ std::vector<Key> training_keys(TrainingSpec& training) {
   };
 }
 
-std::vector<Key> optimizer_keys(OptimizerSpec& optimizer) {
-  const OnlyWith sgd = {"training.optimizer.name", {"sgd"}};
-  const OnlyWith adam = {"training.optimizer.name", {"adam", "adamw"}};
-  const OnlyWith rmsprop = {"training.optimizer.name", {"rmsprop"}};
+std::vector<Key> optimizer_keys(OptimizerSpec& optimizer, const std::string& section) {
+  const OnlyWith sgd = {section + ".name", {"sgd"}};
+  const OnlyWith adam = {section + ".name", {"adam", "adamw"}};
+  const OnlyWith rmsprop = {section + ".name", {"rmsprop"}};
   return {
-      {.path = "training.optimizer.name",
+      {.path = section + ".name",
        .target = &optimizer.name,
        .description = "Stochastic gradient descent, or one that scales each element by what its gradients were; all as "
                       "PyTorch defines them (formulas: common/numeric/optimizer.h)",
        .choices = {"sgd", "adam", "adamw", "adagrad", "rmsprop"},
        .not_built = {"lars", "lamb"},
        .identity = true},
-      {.path = "training.optimizer.learning_rate",
+      {.path = section + ".learning_rate",
        .target = &optimizer.learning_rate,
        .description = "Step size, before the schedule's factor",
        .minimum = 1e-12,
        .maximum = 1000,
-       .identity = true},
-      {.path = "training.optimizer.momentum",
+       .identity = true,
+       .default_note = "`0.01`; `sgd` with `training.mode: local`: `1`"},
+      {.path = section + ".momentum",
        .target = &optimizer.momentum,
        .description = "Share of the previous update that is kept",
        .minimum = 0,
        .maximum = 0.999999,
-       .only_with = {"training.optimizer.name", {"sgd", "rmsprop"}},
+       .only_with = {section + ".name", {"sgd", "rmsprop"}},
        .identity = true},
-      {.path = "training.optimizer.nesterov",
+      {.path = section + ".nesterov",
        .target = &optimizer.nesterov,
        .description = "Momentum that looks ahead (Nesterov's)",
        .only_with = sgd,
        .identity = true},
-      {.path = "training.optimizer.beta1",
+      {.path = section + ".beta1",
        .target = &optimizer.beta1,
        .description = "Share of the running mean of gradients that is kept at each step",
        .minimum = 0,
        .maximum = 0.999999,
        .only_with = adam,
        .identity = true},
-      {.path = "training.optimizer.beta2",
+      {.path = section + ".beta2",
        .target = &optimizer.beta2,
        .description = "Share of the running mean of squared gradients that is kept at each step",
        .minimum = 0,
        .maximum = 0.999999,
        .only_with = adam,
        .identity = true},
-      {.path = "training.optimizer.alpha",
+      {.path = section + ".alpha",
        .target = &optimizer.alpha,
        .description = "Share of the running mean of squared gradients that is kept at each step",
        .minimum = 0,
        .maximum = 0.999999,
        .only_with = rmsprop,
        .identity = true},
-      {.path = "training.optimizer.epsilon",
+      {.path = section + ".epsilon",
        .target = &optimizer.epsilon,
        .description = "Added to the root that updates are divided by",
        .minimum = 1e-20,
        .maximum = 1,
-       .only_with = {"training.optimizer.name", {"adam", "adamw", "adagrad", "rmsprop"}},
+       .only_with = {section + ".name", {"adam", "adamw", "adagrad", "rmsprop"}},
        .identity = true,
        .default_note = "adagrad: `1e-10`; others: `1e-08`"},
-      {.path = "training.optimizer.initial_accumulator",
+      {.path = section + ".initial_accumulator",
        .target = &optimizer.initial_accumulator,
        .description = "What each sum of squared gradients begins with",
        .minimum = 0,
        .maximum = 1000000,
-       .only_with = {"training.optimizer.name", {"adagrad"}},
+       .only_with = {section + ".name", {"adagrad"}},
        .identity = true},
-      {.path = "training.optimizer.weight_decay",
+      {.path = section + ".weight_decay",
        .target = &optimizer.weight_decay,
        .description =
            "Pull of weights towards zero; biases are left alone. With `adamw` weights shrink by learning rate "
@@ -279,6 +292,64 @@ std::vector<Key> optimizer_keys(OptimizerSpec& optimizer) {
        .maximum = 1,
        .identity = true},
   };
+}
+
+std::vector<Key> staleness_keys(StalenessSpec& staleness) {
+  return {
+      {.path = "training.staleness.bound",
+       .target = &staleness.bound,
+       .description = "Updates by others, at most, that a chunk has had since the weights that an update was computed "
+                      "from; a worker that would exceed it waits",
+       .unit = "updates",
+       .minimum = 1,
+       .maximum = 100000,
+       .only_with = {"training.mode", {"ssp"}},
+       .identity = true,
+       .default_note = "*required* with `ssp`"},
+      {.path = "training.staleness.damping",
+       .target = &staleness.damping,
+       .description = "`inverse` divides the learning rate of an update by its staleness, where that is above 1",
+       .choices = {"none", "inverse"},
+       .only_with = {"training.mode", {"async", "ssp"}},
+       .identity = true},
+  };
+}
+
+std::vector<Key> local_keys(LocalSpec& local) {
+  const OnlyWith local_mode = {"training.mode", {"local"}};
+  return {
+      {.path = "training.local.steps",
+       .target = &local.steps,
+       .description = "Steps that a slot trains before its change is averaged with the others'; a slot's examples "
+                      "(`training.batch / training.slots`) are a multiple of it",
+       .unit = "local steps",
+       .minimum = 1,
+       .maximum = 1000000,
+       .only_with = local_mode,
+       .identity = true,
+       .default_note = "*required* with `local`"},
+      {.path = "training.local.partition",
+       .target = &local.partition,
+       .description = "`mixed`: every slot draws from all examples; `by_class`: the examples, sorted by label, are cut "
+                      "into `training.slots` parts, and each slot draws from its own",
+       .choices = {"mixed", "by_class"},
+       .only_with = local_mode,
+       .identity = true},
+  };
+}
+
+std::vector<Key> local_optimizer_keys(OptimizerSpec& optimizer) {
+  auto keys = optimizer_keys(optimizer, "training.local.optimizer");
+  for (auto& key : keys) {
+    if (key.only_with.key.empty()) {
+      key.only_with = {"training.mode", {"local"}};
+    }
+    if (key.path == "training.local.optimizer.learning_rate") {
+      key.description = "Step size of each local step; `training.schedule` does not concern it";
+      key.default_note = {};
+    }
+  }
+  return keys;
 }
 
 std::vector<Key> schedule_keys(ScheduleSpec& schedule) {
@@ -402,15 +473,30 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
 }
 
 std::vector<Key> durability_keys(DurabilitySpec& durability) {
-  const OnlyWith snapshot = {"durability.mode", {"snapshot"}};
+  const OnlyWith snapshot = {"durability.mode", {"snapshot", "journal"}};
   return {
       {.path = "durability.mode",
        .target = &durability.mode,
-       .description = "`snapshot`: weights and optimizer state at regular steps and at the end; a process that dies "
+       .description = "`snapshot`: weights and optimizer state at regular steps and at the end; a shard that dies "
                       "takes the job back to the newest. `final`: the final weights alone; a shard that dies takes the "
-                      "job back to its start",
-       .choices = {"snapshot", "final"},
-       .not_built = {"journal"}},
+                      "job back to its start. `journal`: snapshots, and each update between them; with `async` and "
+                      "`ssp` only",
+       .choices = {"snapshot", "final", "journal"},
+       .default_note = "`sync`, `local`: `snapshot`; `async`, `ssp`: `journal`"},
+      {.path = "durability.fsync",
+       .target = &durability.fsync,
+       .description = "When the journal is forced to the disk: `always` before an update counts, `interval` every "
+                      "`fsync_interval_ms`, `never` when the system does it. A process that dies loses nothing either "
+                      "way; a power cut may lose what was not forced",
+       .choices = {"always", "interval", "never"},
+       .only_with = {"durability.mode", {"journal"}}},
+      {.path = "durability.fsync_interval_ms",
+       .target = &durability.fsync_interval_ms,
+       .description = "Time between two such moments",
+       .unit = "milliseconds",
+       .minimum = 1,
+       .maximum = 60000,
+       .only_with = {"durability.fsync", {"interval"}}},
       {.path = "durability.every_steps",
        .target = &durability.every_steps,
        .description = "Steps between two snapshots; fewer lose less when a server dies and write more",
@@ -458,7 +544,10 @@ Schema job_schema(JobSpec& spec) {
   append(schema.keys, model_keys(spec.model));
   append(schema.keys, data_keys(spec.data));
   append(schema.keys, training_keys(spec.training));
-  append(schema.keys, optimizer_keys(spec.training.optimizer));
+  append(schema.keys, optimizer_keys(spec.training.optimizer, "training.optimizer"));
+  append(schema.keys, staleness_keys(spec.training.staleness));
+  append(schema.keys, local_keys(spec.training.local));
+  append(schema.keys, local_optimizer_keys(spec.training.local.optimizer));
   append(schema.keys, schedule_keys(spec.training.schedule));
   append(schema.keys, clip_keys(spec.training.clip));
   append(schema.keys, early_stop_keys(spec.training.early_stop));

@@ -41,6 +41,18 @@ YamlNode parse_map(std::string_view text, const std::string& label) {
   return root;
 }
 
+// Defaults that depend on the mode.
+void settle_defaults(JobSpec& spec, const Given& given) {
+  auto& training = spec.training;
+  const bool averages = training.mode == Mode::local && training.optimizer.name == "sgd";
+  if (averages && !given.contains("training.optimizer.learning_rate")) {
+    training.optimizer.learning_rate = 1;
+  }
+  if (is_ledgered(training.mode) && !given.contains("durability.mode")) {
+    spec.durability.mode = "journal";
+  }
+}
+
 }  // namespace
 
 JobSpec parse_job(std::string_view text, const std::string& label, std::span<const std::string> overrides) {
@@ -50,10 +62,12 @@ JobSpec parse_job(std::string_view text, const std::string& label, std::span<con
   Given given = collect(schema, parse_map(text, label), mistakes);
   apply_overrides(schema, overrides, given, mistakes);
   const auto unreadable = fill(schema, given, mistakes);
+  settle_defaults(spec, given);
   check_job(schema, spec, given, unreadable, mistakes);
   mistakes.throw_if_any();
   // Written out, so that a job that gives the usual value is the same job as one that leaves it away.
   spec.training.optimizer.epsilon = epsilon_of(spec.training.optimizer);
+  spec.training.local.optimizer.epsilon = epsilon_of(spec.training.local.optimizer);
   return spec;
 }
 

@@ -150,7 +150,8 @@ std::string configuration_reference() {
          R"(
 ### Between keys
 
-- `training.batch` is a multiple of `training.slots`.
+- `training.batch` is a multiple of `training.slots`, and with `training.mode: local` of `training.slots` times
+  `training.local.steps`.
 - At least one of `training.epochs` and `training.max_steps` is given; the job ends with whichever comes first.
 - `mlp` and `lenet5` need `mnist` or `glyphs`; `emulated` needs `none`, and exactly one of `model.preset` and
   `model.parameters`.
@@ -160,6 +161,11 @@ std::string configuration_reference() {
 - `training.schedule.decay_steps` is given with `step` and `exponential`. `training.schedule.warmup_steps` is at most the
   job's steps.
 - At most one key of `training.clip` is given.
+- With `async` and `ssp` there is no `training.clip.tensor_norm` and no `training.clip.global_norm`, which need all of a
+  gradient before any of it is applied, and no `training.non_finite: rollback`, which leaves out whole steps.
+- `training.staleness.bound` is given with `ssp`, `training.local.steps` with `local`.
+- `training.local.partition: by_class` needs data with labels.
+- `durability.mode: journal` is for `async` and `ssp`.
 - `durability.copy_to: s3://...` and `durability.s3_endpoint` are given together.
 - `cluster.start_workers` is at most `cluster.workers`.
 - A model has at most 4294967296 floats (16 GiB).

@@ -1,6 +1,7 @@
 #include "common/job/schema.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "common/job/words.h"
 #include "common/job/yaml_tree.h"
@@ -32,18 +33,6 @@ std::string parameters_text(const std::vector<EmulatedParameter>& parameters) {
   return "[" + text + "]";
 }
 
-const char* non_finite_name(NonFinite reaction) {
-  switch (reaction) {
-    case NonFinite::skip:
-      return "skip";
-    case NonFinite::rollback:
-      return "rollback";
-    case NonFinite::halt:
-      break;
-  }
-  return "halt";
-}
-
 template <class T>
 std::string optional_text(const std::optional<T>& value) {
   return value ? std::to_string(*value) : std::string();
@@ -63,31 +52,42 @@ bool Schema::is_section(const std::string& path) const {
 std::string value_text(const Key& key) {
   return std::visit(
       Overloaded{
-          [](std::monostate) { return std::string(); },
-          [](const std::string* text) { return text->empty() ? std::string() : yaml_quoted(*text); },
-          [](const bool* flag) { return std::string(*flag ? "true" : "false"); },
-          [](const Mode* /*mode*/) { return std::string("sync"); },
-          [](const NonFinite* reaction) { return std::string(non_finite_name(*reaction)); },
-          [](const std::uint32_t* number) { return std::to_string(*number); },
-          [](const std::uint64_t* number) { return std::to_string(*number); },
-          [](const double* number) { return number_text(*number); },
-          [](const std::optional<std::uint32_t>* number) { return optional_text(*number); },
-          [](const std::optional<std::uint64_t>* number) { return optional_text(*number); },
-          [](const std::optional<double>* number) { return *number ? number_text(**number) : std::string(); },
-          [](const std::vector<std::uint32_t>* list) { return list->empty() ? std::string() : shape_text(*list); },
-          [](const std::vector<EmulatedParameter>* list) {
-            return list->empty() ? std::string() : parameters_text(*list);
-          },
-      },
+          [](std::monostate) {
+    return std::string(); },
+          [](const std::string* text) {
+    return text->empty() ? std::string() : yaml_quoted(*text); },
+          [](const bool* flag) {
+    return std::string(*flag ? "true" : "false"); },
+          [&]<class Word>(const Word* word) requires std::is_enum_v<Word> {
+            return key.choices.at(static_cast<std::size_t>(*word));
+}
+, [](const std::uint32_t* number) { return std::to_string(*number); },
+    [](const std::uint64_t* number) { return std::to_string(*number); },
+    [](const double* number) { return number_text(*number); },
+    [](const std::optional<std::uint32_t>* number) { return optional_text(*number); },
+    [](const std::optional<std::uint64_t>* number) { return optional_text(*number); },
+    [](const std::optional<double>* number) { return *number ? number_text(**number) : std::string(); },
+    [](const std::vector<std::uint32_t>* list) { return list->empty() ? std::string() : shape_text(*list); },
+    [](const std::vector<EmulatedParameter>* list) { return list->empty() ? std::string() : parameters_text(*list); },
+}  // namespace ballast
+,
       key.target);
 }
 
-bool applies(const Schema& schema, const Key& key) {
-  if (key.only_with.key.empty()) {
-    return true;
+bool applies(const Schema& schema, const Key& key) { return unmet_condition(schema, key) == nullptr; }
+
+const OnlyWith* unmet_condition(const Schema& schema, const Key& key) {
+  const auto& condition = key.only_with;
+  if (condition.key.empty()) {
+    return nullptr;
   }
-  const std::string value = value_text(*schema.find_key(key.only_with.key));
-  return std::find(key.only_with.values.begin(), key.only_with.values.end(), value) != key.only_with.values.end();
+  const Key& decides = *schema.find_key(condition.key);
+  if (const auto* outer = unmet_condition(schema, decides)) {
+    return outer;
+  }
+  const bool met =
+      std::find(condition.values.begin(), condition.values.end(), value_text(decides)) != condition.values.end();
+  return met ? nullptr : &condition;
 }
 
 }  // namespace ballast

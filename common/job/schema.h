@@ -13,14 +13,15 @@
 namespace ballast {
 
 // The member of the bound spec that a key fills; std::monostate for a key that is not built yet.
-using Target = std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, std::uint32_t*, std::uint64_t*,
-                            double*, std::optional<std::uint32_t>*, std::optional<std::uint64_t>*,
-                            std::optional<double>*, std::vector<std::uint32_t>*, std::vector<EmulatedParameter>*>;
+using Target = std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, StalenessSpec::Damping*,
+                            LocalSpec::Partition*, Fsync*, std::uint32_t*, std::uint64_t*, double*,
+                            std::optional<std::uint32_t>*, std::optional<std::uint64_t>*, std::optional<double>*,
+                            std::vector<std::uint32_t>*, std::vector<EmulatedParameter>*>;
 
 // What text a key of free text takes.
 enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port, copy_target, http_url };
 
-// A key that means something only where another key has one of these values.
+// A key that means something only where another key, which itself means something, has one of these values.
 struct OnlyWith {
   std::string key;
   std::vector<std::string> values;
@@ -33,7 +34,7 @@ struct Key {
   std::string unit = {};
   double minimum = 0;  // numbers, and each number of a list; both included
   double maximum = 0;
-  std::vector<std::string> choices = {};    // text: the allowed words, if it is not free
+  std::vector<std::string> choices = {};    // text: the allowed words, if it is not free; of an enum, in its order
   std::vector<std::string> not_built = {};  // text: words that are known but refused
   TextRule rule = TextRule::printable;
   OnlyWith only_with = {};
@@ -66,6 +67,9 @@ std::string value_text(const Key& key);
 
 // Whether the key means something, given the values of the spec that the schema is bound to.
 bool applies(const Schema& schema, const Key& key);
+
+// The condition because of which the key means nothing, the outermost of several; nullptr if there is none.
+const OnlyWith* unmet_condition(const Schema& schema, const Key& key);
 
 inline constexpr std::uint64_t kMaxModelFloats = 1ULL << 32U;  // 16 GiB of weights
 inline constexpr std::size_t kMaxParameters = 10000;           // of an emulated model

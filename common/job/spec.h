@@ -8,7 +8,31 @@
 
 namespace ballast {
 
-enum class Mode : std::uint8_t { sync };
+// How gradients become updates. docs/modes.md
+enum class Mode : std::uint8_t {
+  sync,   // rounds: a step's slots are summed into one update
+  local,  // rounds of local steps: each slot trains a copy of the weights, and their mean change is the update
+  async,  // each slot makes an update of its own, when it comes
+  ssp,    // as async, with a bound on the staleness of what an update was computed from
+};
+
+// Whether each work item is applied on its own, and the shards keep account of which ones.
+constexpr bool is_ledgered(Mode mode) { return mode == Mode::async || mode == Mode::ssp; }
+
+// As in job files.
+constexpr const char* name_of(Mode mode) {
+  switch (mode) {
+    case Mode::local:
+      return "local";
+    case Mode::async:
+      return "async";
+    case Mode::ssp:
+      return "ssp";
+    case Mode::sync:
+      break;
+  }
+  return "sync";
+}
 
 // What happens at a step whose gradient has an infinity or a NaN.
 enum class NonFinite : std::uint8_t {
@@ -63,6 +87,28 @@ inline double epsilon_of(const OptimizerSpec& optimizer) {
   return optimizer.epsilon.value_or(optimizer.name == "adagrad" ? 1e-10 : 1e-8);
 }
 
+// training.staleness: async and ssp. A contribution's staleness on a chunk is the chunk's version when it is applied,
+// less the version that it was computed from.
+struct StalenessSpec {
+  enum class Damping : std::uint8_t {
+    none,
+    inverse,  // the learning rate of a contribution is divided by its staleness
+  };
+  std::uint32_t bound = 0;  // ssp needs it
+  Damping damping = Damping::none;
+};
+
+// training.local: what a slot's local steps are
+struct LocalSpec {
+  enum class Partition : std::uint8_t {
+    mixed,     // every slot draws from all examples, as in the other modes
+    by_class,  // each slot draws from its own part of the examples sorted by label
+  };
+  std::uint32_t steps = 0;  // of each work item; local needs them
+  Partition partition = Partition::mixed;
+  OptimizerSpec optimizer;  // its state starts anew with each work item
+};
+
 // training.schedule: the formulas stand in common/job/schedule.h
 struct ScheduleSpec {
   std::string name = "constant";                  // constant | step | exponential | cosine
@@ -102,6 +148,8 @@ struct TrainingSpec {
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   ClipSpec clip;
+  StalenessSpec staleness;
+  LocalSpec local;
   NonFinite non_finite = NonFinite::halt;
   std::uint32_t evaluate_every_epochs = 1;  // and at the end of the job
   bool keep_best = false;                   // the snapshot with the best validation accuracy
@@ -117,12 +165,22 @@ struct ClusterSpec {
   std::uint32_t patience = 600;     // seconds to wait for a shard or a lead that is gone, before the job fails
 };
 
+// When the journal is forced from the system's memory to the disk.
+enum class Fsync : std::uint8_t {
+  always,    // before what it holds is applied
+  interval,  // so often
+  never,     // when the system does it by itself
+};
+
 struct DurabilitySpec {
-  std::string mode = "snapshot";    // snapshot | final: the identity and the final weights (journal: not built)
-  std::uint32_t every_steps = 200;  // snapshot: steps between two
-  std::uint32_t keep = 2;           // snapshot: complete ones that are kept
-  std::string copy_to;              // folder or s3://bucket/prefix for copies of complete snapshots; empty = none
-  std::string s3_endpoint;          // where an s3:// copy goes, e.g. https://s3.example.org
+  std::string mode = "snapshot";  // snapshot | final: the identity and the final weights | journal: snapshots, and
+                                  // each update between them. A file that names none: journal if is_ledgered
+  Fsync fsync = Fsync::interval;  // journal
+  std::uint32_t fsync_interval_ms = 200;  // journal, with Fsync::interval
+  std::uint32_t every_steps = 200;        // snapshot, journal: steps between two snapshots
+  std::uint32_t keep = 2;                 // snapshot, journal: complete snapshots that are kept
+  std::string copy_to;                    // folder or s3://bucket/prefix for copies of complete snapshots; empty = none
+  std::string s3_endpoint;                // where an s3:// copy goes, e.g. https://s3.example.org
 };
 
 struct JobSpec {

@@ -127,6 +127,17 @@ TEST_CASE("disk: snapshots of weights and state, as many as are kept, and the on
   CHECK(part(needs_of(job_of({"durability.mode=final"})).shards[0].disk, "snapshots kept").most == 0);
 }
 
+TEST_CASE("disk: the journal holds each slot's update between two snapshots") {
+  const auto job = job_of({"training.mode=async", "durability.every_steps=3"});
+  const auto update = job.arena.elements * sizeof(float);
+  const auto journal = part(needs_of(job).shards[0].disk, "the journal");
+  CHECK(journal.usual == 3 * job.spec.training.slots * update);
+  CHECK(journal.most == 2 * journal.usual);
+  CHECK(part(needs_of(job).shards[0].disk, "snapshots kept").most > 0);
+  const auto rounds = needs_of(job_of()).shards[0].disk;
+  CHECK(std::ranges::none_of(rounds, [](const auto& need) { return need.what == "the journal"; }));
+}
+
 TEST_CASE("what does not fit is said") {
   const auto needs = needs_of(job_of());
   const auto memory = total_memory(needs);

@@ -52,6 +52,7 @@ TEST_CASE("the summary holds what the lead and the databases said") {
   const auto json =
       nlohmann::json::parse(summary_json(small_job(), {finished(), "aa", "bb", 3.5, 2, 64, 1, 2, "/somewhere/run"}));
   CHECK(json["job"] == "small");
+  CHECK(json["mode"] == "sync");
   CHECK(json["workers"] == 3);
   CHECK(json["shards"] == 2);
   CHECK(json["steps"] == 8);

@@ -10,6 +10,17 @@
 namespace ballast::testing {
 namespace {
 
+const std::vector<std::string> kLocal = {"training.mode=local", "training.local.steps=4",
+                                         "training.local.partition=by_class", "training.local.optimizer.name=adamw",
+                                         "training.local.optimizer.beta1=0.7"};
+const std::vector<std::string> kSsp = {"training.mode=ssp", "training.staleness.bound=3",
+                                       "training.staleness.damping=inverse", "durability.fsync=never"};
+
+std::vector<std::string> with(std::vector<std::string> overrides, const std::string& more) {
+  overrides.push_back(more);
+  return overrides;
+}
+
 TEST_CASE("the effective job reads back as the same job") {
   std::vector<JobSpec> specs = {parse_job(kJob, "job.yaml"), parse_job(kEmulated, "job.yaml")};
   for (const auto& name : {"quickstart", "mnist-lenet5", "mnist-mlp", "emulated-resnet50"}) {
@@ -36,6 +47,8 @@ TEST_CASE("the effective job reads back as the same job") {
   listed.model.preset = "";
   listed.model.parameters = {{"a.weight", {3, 4}}, {"null", {7}}};
   specs.push_back(listed);
+  specs.push_back(parse_job(kJob, "job.yaml", kLocal));
+  specs.push_back(parse_job(kJob, "job.yaml", kSsp));
   for (const auto& spec : specs) {
     const std::string yaml = to_yaml(spec);
     CAPTURE(yaml);
@@ -53,6 +66,14 @@ TEST_CASE("the effective job reads back as the same job") {
     CHECK(again.training.clip.global_norm == spec.training.clip.global_norm);
     CHECK(again.training.schedule.decay_steps == spec.training.schedule.decay_steps);
     CHECK(again.durability.s3_endpoint == spec.durability.s3_endpoint);
+    CHECK(again.durability.mode == spec.durability.mode);
+    CHECK(again.durability.fsync == spec.durability.fsync);
+    CHECK(again.training.mode == spec.training.mode);
+    CHECK(again.training.staleness.bound == spec.training.staleness.bound);
+    CHECK(again.training.staleness.damping == spec.training.staleness.damping);
+    CHECK(again.training.local.steps == spec.training.local.steps);
+    CHECK(again.training.local.partition == spec.training.local.partition);
+    CHECK(again.training.local.optimizer.beta1 == spec.training.local.optimizer.beta1);
   }
 }
 
@@ -132,6 +153,31 @@ TEST_CASE("the digest changes with what decides the bits and with nothing else")
   JobSpec moved = mnist;
   moved.data.path = "/elsewhere";
   CHECK(spec_digest(mnist) == spec_digest(moved));
+}
+
+TEST_CASE("the digest counts what means something in the job's mode") {
+  const auto digest = [](const std::vector<std::string>& overrides) {
+    return spec_digest(parse_job(kJob, "job.yaml", overrides));
+  };
+  std::set<std::string> digests = {digest({}), digest(kLocal), digest(kSsp), digest({"training.mode=async"})};
+  CHECK(digests.size() == 4);
+  for (const auto* change :
+       {"training.local.steps=2", "training.local.partition=mixed", "training.local.optimizer.beta1=0.6",
+        "training.local.optimizer.learning_rate=0.5", "training.local.optimizer.name=adam",
+        "training.local.optimizer.weight_decay=0.1", "training.optimizer.learning_rate=1"}) {
+    CAPTURE(change);
+    CHECK(digests.insert(digest(with(kLocal, change))).second);
+  }
+  for (const auto* change : {"training.staleness.bound=4", "training.staleness.damping=none"}) {
+    CAPTURE(change);
+    CHECK(digests.insert(digest(with(kSsp, change))).second);
+  }
+  for (const auto* change : {"durability.mode=snapshot", "durability.fsync=always", "durability.every_steps=7"}) {
+    CAPTURE(change);
+    auto journaled = kSsp;
+    journaled.pop_back();
+    CHECK(digest(with(journaled, change)) == digest(kSsp));
+  }
 }
 
 TEST_CASE("what differs between two jobs is named") {
