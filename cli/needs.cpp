@@ -122,12 +122,17 @@ std::vector<Need> worker_memory(const Job& job) {
   const auto ahead = 2 * std::uint64_t{training.batch} * (job.shape.features() * sizeof(float) + sizeof(std::int32_t));
   const LaneConfig lane;
   const auto lanes = std::uint64_t{job.spec.cluster.shards} * job.spec.cluster.lanes;
-  return {{"the process itself", kWorkerBytes, kWorkerBytes},
-          {"weights", arena, arena},
-          {"gradients", arenas, arenas},
-          {"weights that arrive", arena, arena + std::min(arena, lanes * lane.reply_window_bytes)},
-          {"the data set", data_bytes(job), data_bytes(job)},
-          {"examples read ahead", ahead, ahead}};
+  std::vector<Need> needs = {{"the process itself", kWorkerBytes, kWorkerBytes},
+                             {"weights", arena, arena},
+                             {"gradients", arenas, arenas},
+                             {"weights that arrive", arena, arena + std::min(arena, lanes * lane.reply_window_bytes)},
+                             {"the data set", data_bytes(job), data_bytes(job)},
+                             {"examples read ahead", ahead, ahead}};
+  if (training.mode == Mode::local) {  // a gradient, and two copies of the weights, one of which becomes the next
+    const auto state = state_tensors(local_optimizer_settings(training, Group::decay)).size();
+    needs.push_back({"local steps", (3 + state) * arena, (3 + state) * arena});
+  }
+  return needs;
 }
 
 WorkerNeeds worker_needs(const Job& job, SlotRange slots) {

@@ -55,7 +55,7 @@ LeadMemory recall(const Job& job, const ShardStore& store) {
 }  // namespace
 
 DecisionRules decision_rules(const Job& job) {
-  auto norms = clip_norms(job.spec.training.clip, job.arena);
+  auto norms = clip_norms(clip_of_updates(job.spec.training), job.arena);
   DecisionRules rules;
   rules.non_finite = policy(job.spec.training.non_finite);
   rules.chunks = static_cast<std::uint32_t>(job.arena.chunks.size());

@@ -49,10 +49,11 @@ void check_bind(const std::string& address, bool insecure) {
   }
 }
 
-// Anything else would silently be trained as if the file said sync.
+// It would silently be trained as if the file said sync.
 void check_mode(Mode mode) {
-  if (mode != Mode::sync) {
-    throw std::runtime_error(std::string("training.mode: this server cannot run ") + name_of(mode) + "; use sync");
+  if (is_ledgered(mode)) {
+    throw std::runtime_error(std::string("training.mode: this server cannot run ") + name_of(mode) +
+                             "; use sync or local");
   }
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "common/job/clip_norms.h"
 #include "common/job/optimizer_settings.h"
 #include "common/numeric/initial.h"
 
@@ -140,7 +141,7 @@ RootMeasure LaneWeights::measure(ChunkId chunk, std::span<const float> root) con
   if (entry.pieces.empty()) {
     return result;
   }
-  const auto& clip = job_.spec.training.clip;
+  const auto clip = clip_of_updates(job_.spec.training);
   std::optional<std::uint64_t> bad;
   if (clip.tensor_norm && entry.descends()) {
     for (const auto& piece : entry.pieces) {

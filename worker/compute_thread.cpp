@@ -12,6 +12,7 @@
 #include "common/protocol/tree.h"
 #include "worker/evaluate.h"
 #include "worker/gradient_fault.h"
+#include "worker/local_steps.h"
 
 namespace ballast {
 
@@ -103,6 +104,7 @@ void ComputeThread::prepare() {
   model_ = make_model(job_.spec.model, job_.shape, job_.arena, job_.spec.training.threads_per_slot);
   worker::Prepared prepared;
   prepared.layout.fingerprint = fingerprint();
+  model_ = with_local_steps(std::move(model_), job_);
   model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
   post_(std::move(prepared));
 }

@@ -12,6 +12,10 @@ bool descends(const Chunk& chunk) { return chunk.group == Group::decay || chunk.
 
 }  // namespace
 
+ClipSpec clip_of_updates(const TrainingSpec& training) {
+  return training.mode == Mode::local ? ClipSpec{} : training.clip;
+}
+
 ClipNorms clip_norms(const ClipSpec& clip, const Arena& arena) {
   ClipNorms norms;
   if (!clip.global_norm && !clip.tensor_norm) {

@@ -1,4 +1,4 @@
-// Clipping by norm: which sums of squares make which norm, and what a norm does to its gradient.
+// What is clipped, and clipping by norm: which sums of squares make which norm, and what a norm does to its gradient.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,9 @@
 #include "common/job/spec.h"
 
 namespace ballast {
+
+// What limits the gradients of updates: training.clip, but nothing in local mode, where it limits those of local steps.
+ClipSpec clip_of_updates(const TrainingSpec& training);
 
 // By chunk id, for each sum that the chunk's owner measures, the norm that it is a part of. Chunks that are not
 // descended (state, statistics) have none: what they hold is no gradient.

@@ -25,7 +25,7 @@ std::string local_text(const TrainingSpec& training) {
                      optimizer_text(local.optimizer) + " a slot, ";
   text +=
       is_plain_averaging(training) ? "averaged" : "their mean change applied by " + optimizer_text(training.optimizer);
-  return text + (local.partition == LocalSpec::Partition::by_class ? "; each slot draws from its own classes" : "");
+  return text + (draws_by_class(training) ? "; each slot draws from its own classes" : "");
 }
 
 std::string ledgered_text(const TrainingSpec& training) {

@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/job/clip_norms.h"
+
 namespace ballast {
 namespace {
 
@@ -22,13 +24,10 @@ OptimizerKind kind_of(const std::string& name) {
   if (name == "rmsprop") {
     return OptimizerKind::rmsprop;
   }
-  throw std::invalid_argument("training.optimizer.name: there is no optimizer '" + name + "'");
+  throw std::invalid_argument("there is no optimizer '" + name + "'");
 }
 
-}  // namespace
-
-OptimizerSettings optimizer_settings(const TrainingSpec& training, Group group) {
-  const auto& optimizer = training.optimizer;
+OptimizerSettings settings_of(const OptimizerSpec& optimizer, const ClipSpec& clip, Group group) {
   OptimizerSettings settings;
   settings.kind = kind_of(optimizer.name);
   settings.momentum = optimizer.momentum;
@@ -39,10 +38,20 @@ OptimizerSettings optimizer_settings(const TrainingSpec& training, Group group) 
   settings.epsilon = epsilon_of(optimizer);
   settings.initial_accumulator = optimizer.initial_accumulator;
   settings.weight_decay = group == Group::decay ? optimizer.weight_decay : 0;
-  if (training.clip.value) {
-    settings.clip_value = *training.clip.value;
+  if (clip.value) {
+    settings.clip_value = *clip.value;
   }
   return settings;
+}
+
+}  // namespace
+
+OptimizerSettings optimizer_settings(const TrainingSpec& training, Group group) {
+  return settings_of(training.optimizer, clip_of_updates(training), group);
+}
+
+OptimizerSettings local_optimizer_settings(const TrainingSpec& training, Group group) {
+  return settings_of(training.local.optimizer, training.clip, group);
 }
 
 }  // namespace ballast

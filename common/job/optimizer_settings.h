@@ -12,4 +12,7 @@ namespace ballast {
 // an optimizer that does not exist (no parsed job names one). Thread-safe.
 OptimizerSettings optimizer_settings(const TrainingSpec& training, Group group);
 
+// The same of training.local.optimizer, whose gradients training.clip limits.
+OptimizerSettings local_optimizer_settings(const TrainingSpec& training, Group group);
+
 }  // namespace ballast

@@ -156,6 +156,11 @@ struct TrainingSpec {
   EarlyStopSpec early_stop;
 };
 
+// Whether each slot draws from its own part of the examples.
+inline bool draws_by_class(const TrainingSpec& training) {
+  return training.mode == Mode::local && training.local.partition == LocalSpec::Partition::by_class;
+}
+
 struct ClusterSpec {
   std::uint32_t shards = 1;
   std::uint32_t workers = 1;

@@ -24,6 +24,26 @@ class EqualBits(harness.ClusterCase):
                 # One example more or less may tip: evaluation batches differ, and with them the last bits.
                 self.assertAlmostEqual(summary["test_accuracy"], reference["test_accuracy"], delta=1.5 / 60)
 
+    def test_local_steps_give_equal_bits_whoever_makes_them(self):
+        for name, workers, shards in (("averaging", 3, 2), ("diloco", 2, 1), ("diloco", 1, 1)):
+            with self.subTest(name, workers=workers):
+                job = self.job(jobs.glyphs(steps=20, training=jobs.LOCAL[name]), name=f"{name}.yaml")
+                reference = self.reference(job)
+                summary = self.run_to_end(job, f"{name}-{workers}", str(workers), str(shards))
+                self.expect_equal_bits(summary, reference)
+                self.expect_all_slots(summary, slots=8)
+                self.assertEqual(summary["mode"], "local")
+                self.assertEqual(reference["optimizer_sha256"] is None, name == "averaging")
+                self.assertAlmostEqual(summary["train_loss"], reference["train_loss"], places=4)
+
+    def test_local_steps_by_class_too(self):
+        mixed = jobs.LOCAL["diloco"]
+        texts = {name: jobs.glyphs(training=mixed.replace("mixed", name)) for name in ("mixed", "by_class")}
+        references = {name: self.reference(self.job(text, name=f"{name}.yaml")) for name, text in texts.items()}
+        self.assertNotEqual(references["mixed"]["weights_sha256"], references["by_class"]["weights_sha256"])
+        summary = self.run_to_end(self.folder / "by_class.yaml", "by-class", "2", "2")
+        self.expect_equal_bits(summary, references["by_class"])
+
     def test_another_seed_gives_another_model(self):
         digests = set()
         for seed in (1, 2):

@@ -1,7 +1,20 @@
 """The jobs of the cluster tests: as small as the thing shown allows."""
 
 
-def glyphs(model="mlp", slots=8, steps=12, seed=3, job="glyphs"):
+MOMENTUM = "optimizer: {name: sgd, learning_rate: 0.05, momentum: 0.9, weight_decay: 0.0005}"
+
+# Lines of `training` for slots of 6 or 8 examples: plain averaging, and DiLoCo.
+LOCAL = {
+    "averaging": "mode: local\n"
+                 "  local: {steps: 2, optimizer: {name: sgd, learning_rate: 0.05, momentum: 0.9, weight_decay: 0.0005}}",
+    "diloco": "mode: local\n"
+              "  local: {steps: 2, partition: mixed, optimizer: {name: adamw, learning_rate: 0.002, weight_decay: 0.01}}\n"
+              "  optimizer: {name: sgd, learning_rate: 0.7, momentum: 0.9, nesterov: true}\n"
+              "  clip: {global_norm: 0.9}",
+}
+
+
+def glyphs(model="mlp", slots=8, steps=12, seed=3, job="glyphs", training=MOMENTUM):
     """A real network on drawn digits, with momentum and weight decay. `batch` is a multiple of `slots`."""
     hidden = ", hidden: [48]" if model == "mlp" else ""
     return f"""
@@ -13,12 +26,9 @@ training:
   batch: {6 * slots}
   max_steps: {steps}
   seed: {seed}
-  optimizer: {{name: sgd, learning_rate: 0.05, momentum: 0.9, weight_decay: 0.0005}}
+  {training}
 cluster: {{shards: 1, workers: 1}}
 """
-
-
-MOMENTUM = "optimizer: {name: sgd, learning_rate: 0.05, momentum: 0.9, weight_decay: 0.0005}"
 
 
 def emulated(steps, slots=8, compute_ms=10, job="emulated", training=MOMENTUM, every_steps=200):

@@ -13,6 +13,7 @@ FACTORS = {
     "slots": (8, 7, 6),
     "model": ("lenet5", "mlp"),
     "transport": ("ipc", "tcp"),
+    "mode": ("sync", "averaging", "diloco"),
 }
 STEPS = 10
 
@@ -26,13 +27,14 @@ class Matrix(harness.ClusterCase):
 
     def test_every_row_equals_the_reference(self):
         references = {}
-        for model, slots in itertools.product(FACTORS["model"], FACTORS["slots"]):
-            job = self.job(jobs.glyphs(model, slots, STEPS), name=f"{model}-{slots}.yaml")
-            references[model, slots] = (job, self.reference(job))
+        for model, slots, mode in itertools.product(FACTORS["model"], FACTORS["slots"], FACTORS["mode"]):
+            training = jobs.LOCAL.get(mode, jobs.MOMENTUM)
+            job = self.job(jobs.glyphs(model, slots, STEPS, training=training), name=f"{model}-{slots}-{mode}.yaml")
+            references[model, slots, mode] = (job, self.reference(job))
         self.assertEqual(len({reference["weights_sha256"] for _, reference in references.values()}), len(references))
         for number, row in enumerate(pairwise.covering_array(FACTORS)):
             with self.subTest(**row):
-                self.check_row(f"row-{number}", row, *references[row["model"], row["slots"]])
+                self.check_row(f"row-{number}", row, *references[row["model"], row["slots"], row["mode"]])
 
     def check_row(self, name, row, job, reference):
         options = [word for factor in ("workers", "shards", "lanes") for word in (f"--{factor}", str(row[factor]))]

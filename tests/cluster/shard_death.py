@@ -5,8 +5,8 @@ import jobs
 
 
 class ShardDeath(harness.ClusterCase):
-    def check_death_of(self, shard):
-        job = self.job(jobs.emulated(steps=60, every_steps=8))
+    def check_death_of(self, shard, training=jobs.MOMENTUM):
+        job = self.job(jobs.emulated(steps=60, every_steps=8, training=training))
         run = self.start(job, options=["--workers", "2", "--shards", "2"])
         run.wait_for_snapshot(8)
         lead = run.lead()
@@ -28,6 +28,9 @@ class ShardDeath(harness.ClusterCase):
 
     def test_of_another_shard(self):
         self.check_death_of(1)
+
+    def test_amid_local_steps(self):
+        self.check_death_of(1, jobs.LOCAL["diloco"])
 
     def test_again_and_again_ends_the_run(self):
         faults = [word for _ in range(5) for word in ("--server-fault", "1:before-serve")]

@@ -78,6 +78,9 @@ class Trainer {
   }
 
   Floats slot_gradient(std::uint64_t step, std::uint32_t slot) {
+    if (job_.spec.training.mode == Mode::local) {
+      return slot_change(step, slot);
+    }
     Floats gradient(job_.arena.elements);
     const auto examples = pipeline_.take(step, slot);
     const SlotTask task{step, slot, examples_of_step(job_.spec.training, job_.sizes.train, step),
@@ -86,6 +89,40 @@ class Trainer {
     loss_sum_ += batch.loss_sum;
     examples_ += batch.examples;
     return gradient;
+  }
+
+  // With local steps: what a slot takes off the weights, over the number of slots.
+  Floats slot_change(std::uint64_t step, std::uint32_t slot) {
+    const auto& training = job_.spec.training;
+    const auto examples = pipeline_.take(step, slot);
+    const std::size_t in_slot = examples.labels.size();
+    const std::size_t at_once = training.batch / training.slots / training.local.steps;
+    auto update = Update::of_local_steps(job_);
+    auto weights = weights_;
+    for (std::uint32_t local = 0; local * at_once < in_slot; ++local) {
+      const auto begin = local * at_once;
+      train_on(examples, begin, std::min(in_slot, begin + at_once), {step, slot, 0, training.seed, local}, update,
+               weights);
+    }
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      weights[i] = (weights_[i] - weights[i]) / static_cast<float>(training.slots);
+    }
+    return weights;
+  }
+
+  void train_on(const SlotExamples& examples, std::size_t begin, std::size_t end, SlotTask task, Update& update,
+                Floats& weights) {
+    const auto count = end - begin;
+    task.step_examples = static_cast<std::uint32_t>(count);
+    const Batch batch{
+        task.step_examples,
+        std::span(examples.features).subspan(begin * job_.shape.features(), count * job_.shape.features()),
+        std::span(examples.labels).subspan(begin, count)};
+    Floats gradient(job_.arena.elements);
+    const auto trained = model_->train(task, batch, weights, gradient, [](std::size_t) {});
+    loss_sum_ += trained.loss_sum;
+    examples_ += trained.examples;
+    update.apply(task.local_step, task.local_step, gradient, weights);
   }
 
   void add_to(Sha256& sum, Floats& arena, bool descended_only) const {

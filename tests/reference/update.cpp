@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ballast::reference {
 
@@ -98,27 +99,45 @@ std::size_t count_states(const OptimizerSpec& optimizer) {
   return (optimizer.name == "sgd" ? 0 : 1) + (optimizer.momentum != 0 ? 1 : 0);
 }
 
+// base^exponent: between rounds as the library has it, within slots as so many factors.
+double power(double base, std::uint64_t exponent, bool within_slots) {
+  if (!within_slots) {
+    return std::pow(base, static_cast<double>(exponent));
+  }
+  double product = 1;
+  for (std::uint64_t i = 0; i < exponent; ++i) {
+    product *= base;
+  }
+  return product;
+}
+
 }  // namespace
 
 Update::Update(const Job& job)
-    : job_(job), state_(count_states(job.spec.training.optimizer), Floats(job.arena.elements)) {
-  const auto& optimizer = job.spec.training.optimizer;
-  if (optimizer.name == "adagrad") {
-    std::fill(state_[0].begin(), state_[0].end(), rounded(optimizer.initial_accumulator));
+    : Update(job, {job.spec.training.optimizer, job.spec.training.schedule,
+                   job.spec.training.mode == Mode::local ? ClipSpec{} : job.spec.training.clip, false}) {}
+
+Update Update::of_local_steps(const Job& job) {
+  return {job, {job.spec.training.local.optimizer, {}, job.spec.training.clip, true}};
+}
+
+Update::Update(const Job& job, Rules rules)
+    : job_(job), rules_(std::move(rules)), state_(count_states(rules_.optimizer), Floats(job.arena.elements)) {
+  if (rules_.optimizer.name == "adagrad") {
+    std::fill(state_[0].begin(), state_[0].end(), rounded(rules_.optimizer.initial_accumulator));
   }
 }
 
 Update::Rates Update::rates(std::uint64_t step, std::uint64_t updates_before) const {
-  const auto& training = job_.spec.training;
-  const auto& optimizer = training.optimizer;
-  const double rate = optimizer.learning_rate * schedule_factor(training.schedule, job_.steps.steps, step);
-  const auto t = static_cast<double>(updates_before + 1);
-  return {rounded(rate), rounded(rate / (1 - std::pow(optimizer.beta1, t))),
-          rounded(std::sqrt(1 - std::pow(optimizer.beta2, t)))};
+  const auto& optimizer = rules_.optimizer;
+  const double rate = optimizer.learning_rate * schedule_factor(rules_.schedule, job_.steps.steps, step);
+  const auto t = updates_before + 1;
+  return {rounded(rate), rounded(rate / (1 - power(optimizer.beta1, t, rules_.within_slots))),
+          rounded(std::sqrt(1 - power(optimizer.beta2, t, rules_.within_slots)))};
 }
 
 void Update::clip(Floats& gradient) const {
-  const auto& clip = job_.spec.training.clip;
+  const auto& clip = rules_.clip;
   const auto& arena = job_.arena;
   const float whole = clip.global_norm ? norm_scale(*clip.global_norm, global_sum(arena, gradient)) : 1.0F;
   for (std::size_t p = 0; p < arena.parameters.size(); ++p) {
@@ -140,7 +159,7 @@ void Update::clip(Floats& gradient) const {
 void Update::apply(std::uint64_t step, std::uint64_t updates_before, Floats& gradient, Floats& weights) {
   clip(gradient);
   const auto rates = this->rates(step, updates_before);
-  const auto& optimizer = job_.spec.training.optimizer;
+  const auto& optimizer = rules_.optimizer;
   for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
     const auto group = job_.arena.parameters[p].group;
     const auto [offset, elements] = job_.arena.extents[p];
@@ -164,7 +183,7 @@ void Update::apply(std::uint64_t step, std::uint64_t updates_before, Floats& gra
 
 // torch.optim's single-tensor forms, dampening 0, without amsgrad, centering and lr_decay.
 float Update::next(std::size_t i, float w, float g, const Rates& rates) {
-  const auto& optimizer = job_.spec.training.optimizer;
+  const auto& optimizer = rules_.optimizer;
   const auto epsilon = rounded(epsilon_of(optimizer));
   const auto mu = rounded(optimizer.momentum);
   float d = g;

@@ -14,6 +14,8 @@ namespace ballast::reference {
 class Update {
  public:
   explicit Update(const Job& job);
+  // Of training.local: the steps within a slot.
+  static Update of_local_steps(const Job& job);
 
   // `gradient` is the mean over the step's examples; parameters that are averaged rather than descended become it.
   // `updates_before`: steps before this one that were not skipped.
@@ -24,6 +26,14 @@ class Update {
   [[nodiscard]] std::span<std::vector<float>> state() { return state_; }
 
  private:
+  struct Rules {
+    OptimizerSpec optimizer;
+    ScheduleSpec schedule;
+    ClipSpec clip;
+    bool within_slots = false;
+  };
+  Update(const Job& job, Rules rules);
+
   struct Rates {
     float learning_rate = 0;
     float step_size = 0;  // adam: learning_rate / (1 - beta1^t)
@@ -34,6 +44,7 @@ class Update {
   float next(std::size_t element, float w, float g, const Rates& rates);
 
   const Job& job_;
+  Rules rules_;
   std::vector<std::vector<float>> state_;
 };
 

@@ -78,6 +78,9 @@ class Glyphs : public Dataset {
     (split == DataSplit::train ? train_ : test_).read(index, features);
     return static_cast<std::int32_t>(glyph_label(index));
   }
+  [[nodiscard]] std::int32_t label(DataSplit, std::uint32_t index) const override {
+    return static_cast<std::int32_t>(glyph_label(index));
+  }
   [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
 
   // Of the settings and of some glyphs as this machine draws them.

@@ -27,6 +27,10 @@ class HeldOut : public Dataset {
     return split == DataSplit::validation ? whole_->read(DataSplit::train, train_ + index, features)
                                           : whole_->read(split, index, features);
   }
+  [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
+    return split == DataSplit::validation ? whole_->label(DataSplit::train, train_ + index)
+                                          : whole_->label(split, index);
+  }
   [[nodiscard]] const ExampleShape& shape() const override { return whole_->shape(); }
   // The job's digest tells where the cut is.
   [[nodiscard]] std::string digest() const override { return whole_->digest(); }

@@ -43,6 +43,9 @@ class Mnist : public Dataset {
     normalise(std::span(of(split).images).subspan(index * kPixels, kPixels), features);
     return of(split).labels[index];
   }
+  [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
+    return of(split).labels[index];
+  }
   [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
   [[nodiscard]] std::string digest() const override { return digest_; }
 

@@ -49,11 +49,24 @@ void check(const Dataset& dataset, const TrainingSpec& training) {
   }
 }
 
+EpochOrders::Make order_maker(const Dataset& dataset, const TrainingSpec& training) {
+  const auto examples = dataset.size(DataSplit::train);
+  if (!draws_by_class(training)) {
+    return [seed = training.seed, examples](std::uint64_t epoch) { return epoch_order(seed, epoch, examples); };
+  }
+  std::vector<std::int32_t> labels(examples);
+  for (std::uint32_t i = 0; i < examples; ++i) {
+    labels[i] = dataset.label(DataSplit::train, i);
+  }
+  return [seed = training.seed, slots = training.slots, sorted = sorted_by_label(labels)](std::uint64_t epoch) {
+    return epoch_order_by_class(seed, epoch, sorted, slots);
+  };
+}
+
 }  // namespace
 
 struct Pipeline::Impl {
-  Impl(const Dataset& data, const TrainingSpec& spec)
-      : dataset(data), training(spec), orders(spec.seed, data.size(DataSplit::train)) {
+  Impl(const Dataset& data, const TrainingSpec& spec) : dataset(data), training(spec), orders(order_maker(data, spec)) {
     reader = std::jthread([this](const std::stop_token& stop) { run(stop); });
   }
 

@@ -23,6 +23,8 @@ class Dataset {
   [[nodiscard]] virtual std::uint32_t size(DataSplit split) const = 0;
   // Writes example `index` (below size(split)) into `features` (shape.features() floats) and returns its label.
   virtual std::int32_t read(DataSplit split, std::uint32_t index, std::span<float> features) const = 0;
+  // What read() returns, without the reading.
+  [[nodiscard]] virtual std::int32_t label(DataSplit split, std::uint32_t index) const = 0;
   [[nodiscard]] virtual const ExampleShape& shape() const = 0;
   // A digest of the content or of the generator and its settings: part of the worker's fingerprint.
   [[nodiscard]] virtual std::string digest() const = 0;
@@ -43,6 +45,7 @@ struct SlotExamples {
 // The order of examples and the cutting of a step's batch into slots, as pure functions of (seed, epoch, step, slot):
 // an epoch is a permutation of the train split, each step takes the next `batch` of it, slot s of a step with n
 // examples holds those from s * batch/slots up to min((s + 1) * batch/slots, n).
+// With training.local.partition: by_class it is as worker/data/order.h says.
 // Reads the next slots in a background thread. One thread calls prefetch and take.
 class Pipeline {
  public:

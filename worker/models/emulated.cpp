@@ -81,10 +81,17 @@ class Emulated : public Model {
   [[nodiscard]] ComputeTimes last_times() const override { return times_; }
 
  private:
+  [[nodiscard]] std::uint64_t key_of(const SlotTask& task) const {
+    if (fixed_) {
+      return mix_key(0, task.slot);
+    }
+    const auto key = mix_key(mix_key(mix_key(0, task.seed), task.step), task.slot);
+    return task.local_step == 0 ? key : mix_key(key, task.local_step);
+  }
+
   void write_gradients(const SlotTask& task, std::span<const float> weights, std::span<float> gradients,
                        const GradientReady& ready, const Pace& pace) const {
-    const std::uint64_t slot_key =
-        fixed_ ? mix_key(0, task.slot) : mix_key(mix_key(mix_key(0, task.seed), task.step), task.slot);
+    const std::uint64_t slot_key = key_of(task);
     std::uint64_t done = 0;
     for (std::size_t parameter = arena_.parameters.size(); parameter-- > 0;) {
       const Extent& extent = arena_.extents[parameter];

@@ -25,6 +25,7 @@ struct SlotTask {
   std::uint32_t slot = 0;
   std::uint32_t step_examples = 0;  // examples of the whole step: gradients and loss are scaled by 1 / step_examples
   std::uint64_t seed = 0;
+  std::uint32_t local_step = 0;  // of the slot, with training.mode: local
 };
 
 struct BatchResult {

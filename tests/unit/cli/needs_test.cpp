@@ -116,6 +116,11 @@ TEST_CASE("bounds follow from slots, credits and windows") {
   }
 }
 
+TEST_CASE("a worker's local steps take a gradient, two copies of the weights and the inner optimizer's state") {
+  const auto job = job_of({"training.mode=local", "training.local.steps=2", "training.local.optimizer.name=adamw"});
+  CHECK(part(needs_of(job).workers[0].memory, "local steps").most == 5 * job.arena.elements * sizeof(float));
+}
+
 TEST_CASE("disk: snapshots of weights and state, as many as are kept, and the one being written") {
   const auto job = job_of({"durability.keep=3"});
   const auto needs = needs_of(job);

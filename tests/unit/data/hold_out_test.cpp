@@ -29,6 +29,10 @@ class Numbered : public Dataset {
     features[0] = split == DataSplit::train ? static_cast<float>(index) : -1.0F - static_cast<float>(index);
     return static_cast<std::int32_t>(index % 10);
   }
+  [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
+    REQUIRE(split != DataSplit::validation);
+    return static_cast<std::int32_t>(index % 10);
+  }
   [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
   [[nodiscard]] std::string digest() const override { return "numbered"; }
 
@@ -41,9 +45,10 @@ std::vector<float> all_of(const Dataset& dataset, DataSplit split) {
   std::vector<float> values;
   for (std::uint32_t i = 0; i < dataset.size(split); ++i) {
     values.push_back(0);
-    CHECK(
-        dataset.read(split, i, std::span(values).last(1)) ==
-        static_cast<std::int32_t>(split == DataSplit::validation ? (i + dataset.size(DataSplit::train)) % 10 : i % 10));
+    const auto label = dataset.read(split, i, std::span(values).last(1));
+    CHECK(label == static_cast<std::int32_t>(split == DataSplit::validation ? (i + dataset.size(DataSplit::train)) % 10
+                                                                            : i % 10));
+    CHECK(dataset.label(split, i) == label);
   }
   return values;
 }

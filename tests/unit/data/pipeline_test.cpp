@@ -37,6 +37,9 @@ class Numbered : public Dataset {
     features[1] = -features[0];
     return static_cast<std::int32_t>(index % 10);
   }
+  [[nodiscard]] std::int32_t label(DataSplit, std::uint32_t index) const override {
+    return static_cast<std::int32_t>(index % 10);
+  }
   [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
   [[nodiscard]] std::string digest() const override { return "numbered"; }
 
@@ -115,7 +118,7 @@ TEST_CASE("orders of three examples come up about equally often") {
 }
 
 TEST_CASE("orders handed out are those of their epochs, whoever asks in whatever sequence") {
-  EpochOrders orders(3, 50);
+  EpochOrders orders([](std::uint64_t epoch) { return epoch_order(3, epoch, 50); });
   for (const std::uint64_t epoch : {0U, 1U, 0U, 1U, 2U, 1U, 0U, 5U, 5U}) {
     CHECK(*orders.of(epoch) == epoch_order(3, epoch, 50));
   }
@@ -163,6 +166,65 @@ TEST_CASE("an epoch shows every example once, and the next one in another order"
   CHECK(epochs[0] == epochs[1]);
   CHECK(std::ranges::adjacent_find(epochs[0]) == epochs[0].end());
   CHECK(epochs[0].size() == 50);
+}
+
+TrainingSpec by_class(std::uint32_t batch, std::uint32_t slots) {
+  TrainingSpec training = training_spec(batch, slots);
+  training.mode = Mode::local;
+  training.local = {1, LocalSpec::Partition::by_class, {}};
+  return training;
+}
+
+TEST_CASE("examples are sorted by label, and within one as they come") {
+  const std::vector<std::int32_t> labels = {2, 0, 2, 1, 0};
+  CHECK(sorted_by_label(labels) == std::vector<std::uint32_t>{1, 4, 3, 0, 2});
+  CHECK(sorted_by_label({}).empty());
+}
+
+TEST_CASE("by class each slot draws from its own part, all of it in each epoch, and each epoch anew") {
+  // Parts of equal and of unequal sizes; tails that end within the slots' shares; fewer examples than slots.
+  for (const std::uint32_t examples : {64U, 61U, 50U, 49U, 3U}) {
+    const Numbered dataset(examples);
+    const TrainingSpec training = by_class(16, 4);
+    std::vector<std::int32_t> labels;
+    for (std::uint32_t i = 0; i < examples; ++i) {
+      labels.push_back(dataset.label(DataSplit::train, i));
+    }
+    const auto sorted = sorted_by_label(labels);
+    Pipeline pipeline(dataset, training);
+    const auto plan = plan_steps(training, examples);
+    std::vector<std::vector<std::vector<std::uint32_t>>> drawn(2, std::vector<std::vector<std::uint32_t>>(4));
+    for (std::uint64_t step = 0; step < plan.steps; ++step) {
+      std::uint32_t in_step = 0;
+      for (std::uint32_t slot = 0; slot < 4; ++slot) {
+        const SlotExamples taken = pipeline.take(step, slot);
+        in_step += taken.batch().count;
+        CHECK(taken.batch().count <= 4);
+        for (std::size_t i = 0; i < taken.labels.size(); ++i) {
+          drawn[step / plan.steps_per_epoch][slot].push_back(static_cast<std::uint32_t>(taken.features[2 * i]));
+        }
+      }
+      CHECK(in_step == examples_of_step(training, examples, step));
+    }
+    CHECK((examples < 8 || drawn[0] != drawn[1]));
+    for (auto& epoch : drawn) {
+      for (std::uint32_t slot = 0; slot < 4; ++slot) {
+        std::vector<std::uint32_t> part(sorted.begin() + examples * slot / 4,
+                                        sorted.begin() + examples * (slot + 1) / 4);
+        std::ranges::sort(part);
+        std::ranges::sort(epoch[slot]);
+        CHECK(epoch[slot] == part);
+      }
+    }
+  }
+}
+
+TEST_CASE("by class means nothing in other modes") {
+  const Numbered dataset(61);
+  TrainingSpec training = by_class(16, 4);
+  training.mode = Mode::sync;
+  Pipeline pipeline(dataset, training);
+  check_slot(pipeline.take(1, 2), expected_indices(training, 61, 1, 2));
 }
 
 TEST_CASE("the number of slots cuts a step without changing its examples") {
