@@ -114,7 +114,7 @@ class Journal {
   // removal of segments does.
   [[nodiscard]] StoreStatus replay(const Visitor& visit) const;
 
-  // The next record goes into a new segment.
+  // What is not written yet goes into a new segment.
   void rotate();
   // Records of items below `item` are no longer needed. Segments that hold no others, from the oldest on, are removed
   // in the background; never the one being written.

@@ -8,27 +8,38 @@
 namespace ballast {
 namespace {
 
-constexpr std::size_t kWindow = 4U << 20U;
+constexpr std::size_t kWindow = 4U << 20U;  // some whole records of any size
 static_assert(kWindow > 2 * (kMaxJournalHead + kMaxJournalPayload));
 
 }  // namespace
 
+// Moves the `kept` bytes behind `from` to the beginning of a buffer for at least `size`.
+void JournalWindow::make_room(std::size_t size, std::size_t from, std::size_t kept) {
+  if (size <= room_) {
+    std::memmove(buffer_.get(), buffer_.get() + from, kept);
+    return;
+  }
+  room_ = std::max(kWindow, size);
+  auto larger = std::make_unique_for_overwrite<std::byte[]>(room_);
+  if (kept > 0) {
+    std::memcpy(larger.get(), buffer_.get() + from, kept);
+  }
+  buffer_ = std::move(larger);
+}
+
 std::string_view JournalWindow::bytes(std::uint64_t offset, std::size_t size) {
   if (offset < begin_ || offset + size > begin_ + held_) {
-    buffer_.resize(std::max(kWindow, size));
-    const auto from = offset - begin_;
-    const bool overlaps = offset >= begin_ && from < held_;
-    const auto kept = overlaps ? held_ - static_cast<std::size_t>(from) : 0;
-    if (kept > 0) {
-      std::memmove(buffer_.data(), buffer_.data() + from, kept);
-    }
+    const bool overlaps = offset >= begin_ && offset < begin_ + held_;
+    const auto from = overlaps ? static_cast<std::size_t>(offset - begin_) : 0;
+    const auto kept = overlaps ? held_ - from : 0;
+    make_room(size, from, kept);
     begin_ = offset;
     std::size_t count = 0;
-    error_ = file_.read(offset + kept, std::span(buffer_).subspan(kept), count);
+    error_ = file_.read(offset + kept, std::span(buffer_.get() + kept, room_ - kept), count);
     held_ = error_ == 0 ? kept + count : 0;
   }
   const auto at = static_cast<std::size_t>(offset - begin_);
-  return {reinterpret_cast<const char*>(buffer_.data()) + at, std::min(size, held_ - std::min(at, held_))};
+  return {reinterpret_cast<const char*>(buffer_.get()) + at, std::min(size, held_ - std::min(at, held_))};
 }
 
 StoreStatus JournalReader::unreadable(std::uint64_t offset) const {

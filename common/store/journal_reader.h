@@ -1,11 +1,11 @@
-// Reads a segment's records one after the other, with a few MiB of it in memory.
+// Reads a segment's records one after the other, with a part of it in memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
-#include <vector>
 
 #include "common/store/journal_files.h"
 #include "common/store/journal_records.h"
@@ -24,11 +24,14 @@ class JournalWindow {
   [[nodiscard]] FileError error() const { return error_; }
 
  private:
+  void make_room(std::size_t size, std::size_t from, std::size_t kept);
+
   JournalFile& file_;
   FileError error_ = 0;
   std::uint64_t begin_ = 0;  // offset of the first byte held
   std::size_t held_ = 0;
-  std::vector<std::byte> buffer_;
+  std::size_t room_ = 0;
+  std::unique_ptr<std::byte[]> buffer_;  // not filled with zeros: small files touch little of it
 };
 
 // The error texts follow on "FILE: ".

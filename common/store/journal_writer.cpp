@@ -331,7 +331,7 @@ StoreStatus JournalWriter::sync_tail() {
 StoreStatus JournalWriter::prepare_tail() {
   const bool usable = tail_ && !tail_->suspect();
   const bool full = usable && tail_->segment().end >= options_.segment_bytes;
-  const bool rotate = usable && rotate_ && !tail_->segment().empty();
+  const bool rotate = rotate_.exchange(false) && usable && !tail_->segment().empty();
   if (usable && !full && !rotate) {
     return {};
   }
@@ -348,7 +348,6 @@ StoreStatus JournalWriter::prepare_tail() {
 // to the present tail, and what follows has a higher number: that is what counts.
 StoreResult<std::unique_ptr<JournalTail>> JournalWriter::make_tail(const JournalHeader& header,
                                                                    const JournalCarry& carry) {
-  rotate_ = false;
   auto made = JournalTail::make(place_.files, place_.folder, ++number_, header, carry);
   if (!made.ok() && tail_) {
     tail_->distrust();
