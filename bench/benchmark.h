@@ -37,5 +37,6 @@ Result apply(const Options& options);
 Result idle(const Options& options);
 Result recovery(const Options& options);
 Result snapshots(const Options& options);
+Result journal(const Options& options);
 
 }  // namespace ballast::bench

@@ -20,13 +20,14 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 6> kBenchmarks = {{
+constexpr std::array<Benchmark, 7> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"apply", "the server's update, against plain loops over memory", apply},
     {"idle", "processor use of a server that has nothing to do", idle},
     {"recovery", "how long a job stands still when a server is killed", recovery},
     {"snapshots", "what snapshots cost, against none", snapshots},
+    {"journal", "a shard's journal, against the disk's limit and RocksDB", journal},
 }};
 
 struct Arguments {
@@ -49,7 +50,7 @@ Arguments parse(int argc, char** argv) {
   });
   app.add_flag("--json", arguments.json, "JSON on standard output instead of tables");
   app.add_option("--seconds", arguments.options.seconds,
-                 "length of one measurement (default: 60 for idle, 40 for snapshots, 4 otherwise)")
+                 "length of one measurement (default: 60 for idle, 40 for snapshots, 3 for journal, 4 otherwise)")
       ->check(CLI::Range(0.1, 3600.0));
   app.add_option("--repetitions", arguments.options.repetitions,
                  "measurements of each kind, of which the median is told")

@@ -1,14 +1,19 @@
 #include "common/store/journal.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <string>
 #include <utility>
 
 #include "common/store/journal_files.h"
+#include "common/store/journal_reader.h"
 #include "common/store/journal_scan.h"
 #include "common/store/journal_writer.h"
 
 namespace ballast {
 namespace {
+
+constexpr std::uint64_t kWrittenAgainAtOnce = 1U << 20U;
 
 StoreStatus check_name(const std::filesystem::path& folder, const JournalOwner& owner) {
   if (owner.job.size() <= kMaxJournalHeaderText && owner.spec_digest.size() <= kMaxJournalHeaderText) {
@@ -35,11 +40,25 @@ StoreStatus enter(JournalFiles& files, const std::filesystem::path& folder, std:
   return error == 0 ? StoreStatus{} : StoreStatus{StoreCode::io, describe_failure(folder, "lock the journal", error)};
 }
 
-// What the scan found is what later lives rest on: the last segment's end is made whole, and durable as it was read.
-StoreStatus settle_end(JournalFiles& files, const JournalScan& scan) {
-  if (scan.segments.empty()) {
-    return {};
+// Writes the bytes of this range again, where they are. The life before may have met a sync that failed: then the
+// system holds pages that can be read, that are not on the disk, and that no sync would bring there.
+FileError write_again(JournalFile& file, std::uint64_t begin, std::uint64_t end) {
+  JournalWindow window(file);
+  while (begin < end) {
+    const auto bytes = window.bytes(begin, std::min<std::uint64_t>(end - begin, kWrittenAgainAtOnce));
+    if (window.error() != 0 || bytes.empty()) {
+      return window.error() != 0 ? window.error() : EIO;
+    }
+    const iovec part = {const_cast<char*>(bytes.data()), bytes.size()};  // NOLINT: only read
+    if (const auto error = file.write(begin, {&part, 1}); error != 0) {
+      return error;
+    }
+    begin += bytes.size();
   }
+  return 0;
+}
+
+FileError make_durable(JournalFiles& files, const JournalScan& scan) {
   const auto& last = scan.segments.back();
   std::unique_ptr<JournalFile> file;
   auto error = files.open(last.path, true, file);
@@ -47,10 +66,24 @@ StoreStatus settle_end(JournalFiles& files, const JournalScan& scan) {
     error = file->cut(scan.cut->offset);
   }
   if (error == 0) {
-    error = file->sync();
+    error = write_again(*file, scan.synced_end, last.end);
+  }
+  return error == 0 ? file->sync() : error;
+}
+
+// What the scan found is what later lives rest on: the last segment's end is made whole, and durable as it was read,
+// and so are the segments' names.
+StoreStatus settle_end(JournalFiles& files, const std::filesystem::path& folder, const JournalScan& scan) {
+  if (scan.segments.empty()) {
+    return {};
+  }
+  auto error = make_durable(files, scan);
+  if (error == 0) {
+    error = files.sync_folder(folder);
   }
   return error == 0 ? StoreStatus{}
-                    : StoreStatus{StoreCode::io, describe_failure(last.path, "mend the end of the journal", error)};
+                    : StoreStatus{StoreCode::io,
+                                  describe_failure(scan.segments.back().path, "mend the end of the journal", error)};
 }
 
 // Segments that were never finished: their names will be used again. The other leftovers can go later.
@@ -76,7 +109,7 @@ StoreResult<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path&
   if (!scan.ok()) {
     return scan.status();
   }
-  if (auto settled = settle_end(files, scan.value()); !settled.ok()) {
+  if (auto settled = settle_end(files, folder, scan.value()); !settled.ok()) {
     return settled;
   }
   remove_unfinished(files, scan.value());

@@ -1,7 +1,7 @@
 #include "common/store/journal_scan.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -83,9 +83,26 @@ std::vector<JournalSegment> choose(std::vector<JournalSegment> all, std::vector<
   return chosen;
 }
 
+// Up to where a segment was synced, as its own records tell.
+class SyncedEnd {
+ public:
+  explicit SyncedEnd(std::uint64_t begin) : end_(begin) {}
+  void add(const DecodedJournalRecord& record, std::uint64_t end) {
+    for (; !unsynced_.empty() && unsynced_.front().first <= record.synced; unsynced_.pop_front()) {
+      end_ = unsynced_.front().second;
+    }
+    unsynced_.emplace_back(record.sequence, end);
+  }
+  [[nodiscard]] std::uint64_t offset() const { return end_; }
+
+ private:
+  std::uint64_t end_;
+  std::deque<std::pair<JournalSequence, std::uint64_t>> unsynced_;  // records and their ends
+};
+
 // Reads and checks the records below `limit`. What stopped it before, if anything did: nothing at the file's end.
 StoreResult<std::optional<StoreStatus>> read_records(JournalReader& reader, JournalSegment& segment,
-                                                     JournalSequence limit) {
+                                                     JournalSequence limit, SyncedEnd& synced) {
   while (segment.next < limit) {
     auto read = reader.next();
     if (!read.ok() && read.status().code() != StoreCode::corrupt) {
@@ -107,6 +124,7 @@ StoreResult<std::optional<StoreStatus>> read_records(JournalReader& reader, Jour
     }
     segment.newest_item = std::max(segment.newest_item, found.record.item);
     segment.end = reader.offset();
+    synced.add(found, segment.end);
     ++segment.next;
   }
   return std::optional<StoreStatus>{};
@@ -115,7 +133,8 @@ StoreResult<std::optional<StoreStatus>> read_records(JournalReader& reader, Jour
 // All but the last were synced before the next one was begun.
 StoreStatus read_inner(JournalFile& file, JournalSegment& segment, const JournalSegment& following) {
   JournalReader reader(file, segment.begin);
-  const auto stopped = read_records(reader, segment, following.header.first);
+  SyncedEnd unused(segment.begin);
+  const auto stopped = read_records(reader, segment, following.header.first, unused);
   if (!stopped.ok()) {
     return stopped.status();
   }
@@ -130,9 +149,11 @@ StoreStatus read_inner(JournalFile& file, JournalSegment& segment, const Journal
                              following.path.filename().string() + " are missing");
 }
 
-StoreStatus read_last(JournalFile& file, JournalSegment& segment, std::optional<JournalCut>& cut) {
+StoreStatus read_last(JournalFile& file, JournalSegment& segment, JournalScan& scan) {
   JournalReader reader(file, segment.begin);
-  const auto stopped = read_records(reader, segment, kNoLimit);
+  SyncedEnd synced_end(segment.begin);
+  const auto stopped = read_records(reader, segment, kNoLimit, synced_end);
+  scan.synced_end = synced_end.offset();
   if (!stopped.ok()) {
     return stopped.status();
   }
@@ -152,7 +173,7 @@ StoreStatus read_last(JournalFile& file, JournalSegment& segment, std::optional<
   if (const auto error = file.size(size); error != 0) {
     return {StoreCode::io, describe_failure(segment.path, "read the journal", error)};
   }
-  cut = JournalCut{segment.path, segment.end, size - segment.end, text};
+  scan.cut = JournalCut{segment.path, segment.end, size - segment.end, text};
   return {};
 }
 
@@ -163,7 +184,7 @@ StoreStatus read_segment(JournalFiles& files, JournalScan& scan, std::size_t ind
     return {StoreCode::io, describe_failure(segment.path, "open the journal", error)};
   }
   return index + 1 < scan.segments.size() ? read_inner(*file, segment, scan.segments[index + 1])
-                                          : read_last(*file, segment, scan.cut);
+                                          : read_last(*file, segment, scan);
 }
 
 }  // namespace

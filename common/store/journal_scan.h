@@ -39,6 +39,7 @@ struct JournalScan {
   std::vector<JournalSegment> segments;          // of the newest timeline, in order
   std::vector<std::filesystem::path> leftovers;  // files that no longer count
   std::optional<JournalCut> cut;                 // the last segment's torn end
+  std::uint64_t synced_end = 0;                  // of the last segment: its records say themselves that all before is
   std::uint64_t newest_number = 0;               // of all segments
 };
 

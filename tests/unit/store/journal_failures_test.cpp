@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "common/store/journal.h"
 #include "tests/unit/store/journal_memory_files.h"
@@ -181,7 +182,9 @@ TEST_CASE("a timeline or life whose beginning cannot be written changes nothing,
         MemoryJournalFiles files;
         RecordMaker maker;
         std::atomic<bool> fails = false;
-        auto journal = open_journal("journal", options_of(files, policy));
+        auto options = options_of(files, policy);
+        options.segment_bytes = 1U << 20U;  // nothing but the failure makes a new one
+        auto journal = open_journal("journal", options);
         REQUIRE(journal->begin(1).ok());
         REQUIRE(journal->record_life(3).ok());
         append_range(*journal, maker, 1, 4);
@@ -203,7 +206,7 @@ TEST_CASE("a timeline or life whose beginning cannot be written changes nothing,
           CHECK(found_in(*image) == 7);
         }
         journal.reset();
-        journal = open_journal("journal", options_of(files, policy));
+        journal = open_journal("journal", options);
         CHECK(journal->timeline() == 1);
         CHECK(journal->lives() == std::vector<JournalLife>{{3, 0}});
         CHECK(check_replay(*journal, maker) == 7);
@@ -240,7 +243,57 @@ TEST_CASE("a timeline can begin in the midst of trouble, and ends it") {
   }
 }
 
-TEST_CASE("segments that cannot be removed are tried again, the oldest first") {
+TEST_CASE("a life can begin in the midst of trouble, and takes nothing for written that is not") {
+  MemoryJournalFiles files;
+  RecordMaker maker;
+  Listener listener;
+  std::atomic<bool> failing = false;
+  auto options = options_of(files, JournalSync::never);
+  options.segment_bytes = 1U << 20U;
+  auto journal = open_journal("journal", options, listener.events());
+  REQUIRE(journal->begin(1).ok());
+  append_range(*journal, maker, 1, 4);
+  listener.wait_for_committed(3);
+  files.set_judge([&](FileCall call, const std::string&) {
+    failing = failing && call != FileCall::create;
+    return failing && (call == FileCall::write || call == FileCall::cut) ? ENOSPC : 0;
+  });
+  failing = true;
+  append_range(*journal, maker, 4, 8);
+  listener.wait_for_troubles(1);
+  REQUIRE(journal->record_life(2).ok());
+  CHECK(journal->lives() == std::vector<JournalLife>{{2, 3}});
+  listener.wait_for_committed(7);
+  journal.reset();
+  CHECK(found_in(files) == 7);
+}
+
+TEST_CASE("what a life leaves behind whose last sync failed is brought to the disk by the next") {
+  MemoryJournalFiles files;
+  RecordMaker maker;
+  auto options = options_of(files, JournalSync::never);
+  options.segment_bytes = 1U << 20U;
+  options.retry = std::chrono::hours(1);
+  {
+    const auto journal = open_journal("journal", options);
+    REQUIRE(journal->begin(1).ok());
+    append_range(*journal, maker, 1, 4);
+    REQUIRE(journal->sync().ok());
+    append_range(*journal, maker, 4, 8);
+    files.set_judge([](FileCall call, const std::string&) { return call == FileCall::sync ? EIO : 0; });
+    CHECK_FALSE(journal->sync().ok());
+    CHECK(journal->committed() == 7);
+  }
+  files.set_judge({});
+  const auto journal = open_journal("journal", options);
+  CHECK(journal->synced() == 7);
+  std::mt19937 random(5);
+  for (int cut = 0; cut < 20; ++cut) {
+    CHECK(found_in(*files.cut_power(random)) == 7);
+  }
+}
+
+TEST_CASE("segments are removed the oldest first, each durably before the next, and tried again if that fails") {
   MemoryJournalFiles files;
   RecordMaker maker;
   std::atomic<int> failures = 0;
@@ -257,6 +310,8 @@ TEST_CASE("segments that cannot be removed are tried again, the oldest first") {
   files.set_judge([&](FileCall call, const std::string& name) {
     if (call == FileCall::remove && ++failures > 3) {
       removed.push_back(name);
+    } else if (call == FileCall::sync_folder) {
+      removed.emplace_back("synced");
     }
     return call == FileCall::remove && failures <= 3 ? EBUSY : 0;
   });
@@ -264,8 +319,11 @@ TEST_CASE("segments that cannot be removed are tried again, the oldest first") {
   while (files.names().size() > names.size() - 3) {
     std::this_thread::yield();
   }
-  CHECK(removed == std::vector<std::string>(names.begin(), names.begin() + 3));
-  files.set_judge({});
+  journal.reset();
+  if (removed.size() > 6) {
+    removed.resize(6);
+  }
+  CHECK(removed == std::vector<std::string>{names[0], "synced", names[1], "synced", names[2], "synced"});
 }
 
 // A disk of its own, in memory. Needs root; says so where it cannot be had.

@@ -34,12 +34,23 @@ class MemoryJournalFiles final : public JournalFiles {
     judge_ = std::move(judge);
   }
 
-  // What the death of the process leaves: the files as they are.
+  // What the death of the process leaves: the files as they are, and what a power cut would still take from them.
   [[nodiscard]] std::unique_ptr<MemoryJournalFiles> copy() const {
     const std::scoped_lock lock(mutex_);
     auto image = std::make_unique<MemoryJournalFiles>();
-    for (const auto& [name, node] : folder_) {
-      image->add(name, node->content);
+    std::map<const Node*, std::shared_ptr<Node>> copies;
+    const auto copied = [&copies](const Names& names) {
+      Names result;
+      for (const auto& [name, node] : names) {
+        auto& there = copies[node.get()];
+        there = there ? there : std::make_shared<Node>(*node);
+        result[name] = there;
+      }
+      return result;
+    };
+    image->folder_ = copied(folder_);
+    for (const auto& past : past_) {
+      image->past_.push_back(copied(past));
     }
     return image;
   }
@@ -186,6 +197,8 @@ class MemoryJournalFiles final : public JournalFiles {
     }
   };
 
+  using Names = std::map<std::string, std::shared_ptr<Node>>;
+
   class File final : public JournalFile {
    public:
     File(MemoryJournalFiles& files, std::shared_ptr<Node> node, std::string name)
@@ -244,8 +257,8 @@ class MemoryJournalFiles final : public JournalFiles {
 
   mutable std::mutex mutex_;
   Judge judge_;
-  std::map<std::string, std::shared_ptr<Node>> folder_;
-  std::vector<std::map<std::string, std::shared_ptr<Node>>> past_;  // since the folder was synced
+  Names folder_;
+  std::vector<Names> past_;  // since the folder was synced
 };
 
 }  // namespace ballast
