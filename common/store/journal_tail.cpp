@@ -11,6 +11,8 @@
 namespace ballast {
 namespace {
 
+constexpr const char* kMake = "make a file of the journal";
+
 iovec part_of(std::span<const std::byte> bytes) {
   // writev's interface knows no const; it only reads.
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
@@ -22,8 +24,8 @@ StoreStatus failure(const std::filesystem::path& path, const char* what, FileErr
   return error == 0 ? StoreStatus{} : StoreStatus{StoreCode::io, describe_failure(path, what, error)};
 }
 
-StoreStatus lost(const JournalSegment& segment, const StoreStatus& why) {
-  return {StoreCode::corrupt, segment.path.string() + ": record " + std::to_string(segment.next) +
+StoreStatus lost(const JournalCarry& carry, JournalSequence sequence, const StoreStatus& why) {
+  return {StoreCode::corrupt, carry.path.string() + ": record " + std::to_string(sequence) +
                                   " could not be synced, and cannot be read back to be written elsewhere (" +
                                   why.text() + "); restart this server, and it goes on from what is durable"};
 }
@@ -37,15 +39,16 @@ StoreStatus copy_carried(const JournalCarry& carry, JournalFile& file, JournalSe
   while (reader.offset() < carry.end) {
     const auto read = reader.next();
     if (!read.ok()) {
-      return lost(segment, read.status());
+      return lost(carry, segment.next, read.status());
     }
     if (!read.value() || read.value()->sequence != segment.next) {
-      return lost(segment, {StoreCode::corrupt, "it is not there"});
+      return lost(carry, segment.next, {StoreCode::corrupt, "it is not there"});
     }
     const auto& found = *read.value();
     const auto head = encode_journal_head(found.record, found.sequence, found.synced);
     const iovec parts[] = {part_of(head), part_of(found.record.payload)};
-    if (auto written = failure(segment.path, "write the journal", file.write(segment.end, parts)); !written.ok()) {
+    const auto folder = segment.path.parent_path();
+    if (auto written = failure(folder, kMake, file.write(segment.end, parts)); !written.ok()) {
       return written;
     }
     segment.end += head.size() + found.record.payload.size();
@@ -57,16 +60,17 @@ StoreStatus copy_carried(const JournalCarry& carry, JournalFile& file, JournalSe
 
 // Writes all of the new segment and syncs it, under a name that does not count yet.
 StoreStatus fill(const JournalHeader& header, const JournalCarry& carry, JournalFile& file, JournalSegment& segment) {
+  const auto folder = segment.path.parent_path();
   const auto bytes = encode_journal_header(header);
   const iovec parts[] = {part_of(bytes)};
-  if (auto written = failure(segment.path, "write the journal", file.write(0, parts)); !written.ok()) {
+  if (auto written = failure(folder, kMake, file.write(0, parts)); !written.ok()) {
     return written;
   }
   segment.begin = segment.end = bytes.size();
   if (auto copied = copy_carried(carry, file, segment); !copied.ok()) {
     return copied;
   }
-  return failure(segment.path, "sync the journal", file.sync());
+  return failure(folder, kMake, file.sync());
 }
 
 }  // namespace
@@ -81,15 +85,15 @@ StoreResult<std::unique_ptr<JournalTail>> JournalTail::make(JournalFiles& files,
   segment.next = header.first;
   const auto unfinished = std::filesystem::path(segment.path.string().append(kJournalUnfinished));
   std::unique_ptr<JournalFile> file;
-  auto status = failure(segment.path, "make a file of the journal", files.create(unfinished, file));
+  auto status = failure(folder, kMake, files.create(unfinished, file));
   if (status.ok()) {
     status = fill(header, carry, *file, segment);
   }
   if (status.ok()) {
-    status = failure(segment.path, "make a file of the journal", files.rename(unfinished, segment.path));
+    status = failure(folder, kMake, files.rename(unfinished, segment.path));
   }
   if (status.ok()) {
-    status = failure(folder, "sync the folder of the journal", files.sync_folder(folder));
+    status = failure(folder, kMake, files.sync_folder(folder));
   }
   if (!status.ok()) {
     files.remove(unfinished);

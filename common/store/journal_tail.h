@@ -27,15 +27,16 @@ struct JournalEntry {
 // never that a page is on the disk.
 struct JournalCarry {
   JournalFile* file = nullptr;
+  std::filesystem::path path;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  JournalSequence first = 1;  // of its records
 };
 
 // One thread.
 class JournalTail {
  public:
-  // Makes the segment, with the records of `carry`, durable under its name; nothing is left of it if that fails.
+  // Makes the segment, with the records of `carry`, durable under its name. If that fails, what is left of it is
+  // removed as far as the disk lets it be, and the text names the folder: each try has another name.
   static StoreResult<std::unique_ptr<JournalTail>> make(JournalFiles& files, const std::filesystem::path& folder,
                                                         std::uint64_t number, const JournalHeader& header,
                                                         const JournalCarry& carry);
@@ -55,7 +56,7 @@ class JournalTail {
   // The newest sequence that does.
   [[nodiscard]] JournalSequence synced_through() const { return synced_next_ - 1; }
   // What is kept and was never synced.
-  [[nodiscard]] JournalCarry unsynced() const { return {file_.get(), synced_end_, segment_.end, synced_next_}; }
+  [[nodiscard]] JournalCarry unsynced() const { return {file_.get(), segment_.path, synced_end_, segment_.end}; }
   // Gives up what was never synced; another segment has it.
   void give_up_unsynced();
   [[nodiscard]] const JournalSegment& segment() const { return segment_; }
