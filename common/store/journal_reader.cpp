@@ -13,13 +13,15 @@ static_assert(kWindow > 2 * (kMaxJournalHead + kMaxJournalPayload));
 
 }  // namespace
 
+JournalWindow::JournalWindow(JournalFile& file) : file_(file) { error_ = file.size(file_bytes_); }
+
 // Moves the `kept` bytes behind `from` to the beginning of a buffer for at least `size`.
 void JournalWindow::make_room(std::size_t size, std::size_t from, std::size_t kept) {
   if (size <= room_) {
     std::memmove(buffer_.get(), buffer_.get() + from, kept);
     return;
   }
-  room_ = std::max(kWindow, size);
+  room_ = std::max<std::size_t>(size, std::min<std::uint64_t>(kWindow, file_bytes_));
   auto larger = std::make_unique_for_overwrite<std::byte[]>(room_);
   if (kept > 0) {
     std::memcpy(larger.get(), buffer_.get() + from, kept);

@@ -16,7 +16,7 @@ namespace ballast {
 // Part of a file that moves forward. One thread.
 class JournalWindow {
  public:
-  explicit JournalWindow(JournalFile& file) : file_(file) {}
+  explicit JournalWindow(JournalFile& file);
 
   // `size` bytes from `offset` on, or fewer where the file ends; valid until the next call. Sets the error, and returns
   // nothing, if the file cannot be read.
@@ -28,10 +28,11 @@ class JournalWindow {
 
   JournalFile& file_;
   FileError error_ = 0;
+  std::uint64_t file_bytes_ = 0;
   std::uint64_t begin_ = 0;  // offset of the first byte held
   std::size_t held_ = 0;
   std::size_t room_ = 0;
-  std::unique_ptr<std::byte[]> buffer_;  // not filled with zeros: small files touch little of it
+  std::unique_ptr<std::byte[]> buffer_;
 };
 
 // The error texts follow on "FILE: ".
