@@ -7,7 +7,8 @@
 namespace ballast {
 
 using Step = std::uint64_t;         // 0-based; step t turns version t into version t + 1
-using Version = std::uint64_t;      // steps decided for a chunk
+using ItemId = std::uint64_t;       // of a work item: step * slots + slot
+using Version = std::uint64_t;      // updates of a chunk: steps decided, or items applied where each item is an update
 using Timeline = std::uint64_t;     // one history of the job between rollbacks; 0 = none yet
 using Generation = std::uint64_t;   // increases when slots change hands
 using SessionId = std::uint64_t;    // one life of a worker; never 0
@@ -20,10 +21,17 @@ using Micros = std::uint64_t;  // a moment or a span in microseconds; moments on
 using PayloadId = std::uint64_t;
 inline constexpr PayloadId kNoPayload = 0;
 
-inline constexpr std::uint32_t kProtocolVersion = 2;
+inline constexpr std::uint32_t kProtocolVersion = 3;
 inline constexpr std::uint32_t kMaxSlots = 4096;
 inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses further ones
-inline constexpr std::uint32_t kMaxPlannedSteps = 1024;
+inline constexpr std::uint32_t kMaxPlanned = 8192;      // updates in a plan
+inline constexpr std::uint32_t kMaxGrants = 256;        // that a session holds at a time
+inline constexpr std::uint32_t kMaxCoveredRanges = 4096;
+inline constexpr std::uint32_t kMaxMarks = 64;          // with a contribution
+inline constexpr std::uint32_t kMaxShardLives = 256;    // of one timeline that are remembered
+
+// Of a pull: whatever version is the newest when it is answered.
+inline constexpr Version kNewestVersion = ~Version{0};
 
 struct LaneId {
   std::uint32_t shard = 0;
@@ -40,6 +48,28 @@ struct SnapshotId {
 };
 
 inline constexpr Slot kNoSlot = ~Slot{0};
+
+// What somebody saw of a shard: all that its life `incarnation` had committed to its journal up to `sequence`.
+struct JournalMark {
+  std::uint32_t shard = 0;
+  Incarnation incarnation = 0;
+  std::uint64_t sequence = 0;
+  bool operator==(const JournalMark&) const = default;
+};
+
+// A life of a shard within one timeline, which began with so much in the shard's journal.
+struct ShardLife {
+  Incarnation incarnation = 0;
+  std::uint64_t begun = 0;  // the last journal sequence that was there
+  bool operator==(const ShardLife&) const = default;
+};
+
+// A contiguous range of items, [begin, end).
+struct ItemRange {
+  ItemId begin = 0;
+  ItemId end = 0;
+  bool operator==(const ItemRange&) const = default;
+};
 
 // A contiguous range of slots, [begin, end).
 struct SlotRange {

@@ -19,6 +19,7 @@ std::string range_text(SlotRange range) { return "[" + number(range.begin) + ", 
 
 Lane::Lane(LaneConfig config) : config_(std::move(config)) {
   timeline_ = config_.last_timeline;
+  lives_ = config_.lives;
   beginning_ = config_.last_timeline;
   chunks_.reserve(config_.chunks.size());
   for (const auto& chunk : config_.chunks) {
@@ -116,27 +117,28 @@ void Lane::on_pull(SessionId session, const Pull& pull) {
     if (chunk == nullptr) {
       return refuse(session, RefusalCode::wrong_target, "chunk " + number(id) + " does not live on this lane");
     }
-    if (pull.version > config_.steps) {
+    const bool asks_newest = is_ledgered() && pull.version == kNewestVersion;
+    if (!asks_newest && pull.version > updates(config_.steps)) {
       return refuse(session, RefusalCode::out_of_range,
-                    "version " + number(pull.version) + " of chunk " + number(id) + " will never be: the job has " +
-                        number(config_.steps) + " steps");
+                    "version " + number(pull.version) + " of chunk " + number(id) + " will never be: the job makes " +
+                        number(updates(config_.steps)) + " updates of a chunk");
     }
-    want(session, *chunk, pull.version);
+    want(session, *chunk, pull.version, pull.ticket);
   }
 }
 
-void Lane::want(SessionId session, ChunkState& chunk, Version version) {
-  if (version > chunk.version) {
+void Lane::want(SessionId session, ChunkState& chunk, Version version, std::uint64_t ticket) {
+  if (version != kNewestVersion && version > chunk.version) {
     chunk.waiting[session] = version;
     return;
   }
   chunk.waiting.erase(session);
-  reply(session, chunk, version);
+  reply(session, chunk, version, ticket);
 }
 
-void Lane::reply(SessionId session, const ChunkState& chunk, Version version) {
-  const bool is_newest = version == chunk.version;
-  const bool is_older = version + 1 == chunk.version && version >= base_.step;
+void Lane::reply(SessionId session, const ChunkState& chunk, Version version, std::uint64_t ticket) {
+  const bool is_newest = version == chunk.version || version == kNewestVersion;
+  const bool is_older = !is_ledgered() && version + 1 == chunk.version && version >= base_.step;
   if (!is_newest && !is_older) {
     ++counters_.gone;
     emit(SendToWorker{session, Gone{timeline_, chunk.spec.id, version, chunk.version}});
@@ -149,15 +151,19 @@ void Lane::reply(SessionId session, const ChunkState& chunk, Version version) {
     const auto same = std::find_if(state.deferred.begin(), state.deferred.end(),
                                    [&](const DeferredReply& deferred) { return deferred.chunk == chunk.spec.id; });
     if (same == state.deferred.end()) {
-      state.deferred.push_back({chunk.spec.id, version});
+      state.deferred.push_back({chunk.spec.id, version, ticket});
     } else {
       same->version = version;
+      same->ticket = ticket;
     }
     return;
   }
   counters_.served_older += is_older ? 1 : 0;
   state.reply_bytes += chunk.spec.bytes;
-  emit(SendWeights{session, Weights{timeline_, config_.incarnation, chunk.spec.id, version}, chunk.spec.bytes});
+  emit(SendWeights{session,
+                   Weights{timeline_, config_.incarnation, chunk.spec.id, is_newest ? chunk.version : version, ticket,
+                           journal_sequence_},
+                   chunk.spec.bytes});
 }
 
 void Lane::on(const RepliesReleased& event) {
@@ -178,7 +184,7 @@ void Lane::drain(SessionId session) {
       return;
     }
     state.deferred.pop_front();
-    reply(session, chunk, next.version);
+    reply(session, chunk, next.version, next.ticket);
   }
 }
 
@@ -206,6 +212,9 @@ bool Lane::check_push(const FromWorker& event, const Push& push) {
                range_text(push.node));
     return false;
   }
+  if (is_ledgered()) {
+    return check_item(event, push, *chunk);
+  }
   // Weights of a version that does not exist yet cannot have been pulled.
   if (push.step > chunk->version || push.step >= config_.steps) {
     refuse(event.session, RefusalCode::out_of_range,
@@ -222,6 +231,9 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
     return;
   }
   auto& chunk = *find(push.chunk);
+  if (is_ledgered()) {
+    return on_item(event, push, chunk);
+  }
   auto outcome = ReceiptOutcome::duplicate;
   if (push.step == chunk.version) {
     auto offer = chunk.round.offer(push.node, event.payload, event.session);
@@ -251,7 +263,7 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
     measure_if_covered(chunk);
   }
   if (push.want_next && push.step + 1 <= config_.steps) {
-    want(event.session, chunk, push.step + 1);
+    want(event.session, chunk, push.step + 1, 0);
   }
 }
 
@@ -264,6 +276,9 @@ void Lane::measure_if_covered(ChunkState& chunk) {
 }
 
 void Lane::on(const Measured& event) {
+  if (is_ledgered()) {
+    return on_item_measured(event.measure);
+  }
   auto* chunk = find(event.measure.chunk);
   if (chunk == nullptr || chunk->version != event.measure.step || !chunk->round.covered()) {
     return;
@@ -284,7 +299,8 @@ void Lane::apply_if_decided(ChunkState& chunk) {
   account(chunk);
   --held_payloads_;
   waiting_chunks_ -= chunk.waits ? 1 : 0;
-  emit(Apply{chunk.spec.id, chunk.spec.statistics && !known->skip, chunk.version, chunk.round.close(), *known});
+  emit(Apply{chunk.spec.id, chunk.spec.statistics && !known->skip, chunk.version, chunk.version, chunk.round.close(),
+             *known});
   if (chunk.spec.statistics && known->skip) {
     statistics_.push_back({chunk.version, 0, 0, 0});
   }
@@ -333,7 +349,7 @@ void Lane::answer_waiting(ChunkState& chunk) {
     const auto [session, version] = *waiting;
     waiting = chunk.waiting.erase(waiting);
     if (sessions_.contains(session)) {
-      reply(session, chunk, version);
+      reply(session, chunk, version, 0);
     }
   }
 }

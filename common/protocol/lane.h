@@ -1,4 +1,4 @@
-// A lane: the owner of some chunks of one shard. Collects rounds, applies them, serves two versions.
+// A lane: the owner of some chunks of one shard. Collects rounds or single items, applies them, serves the weights.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,11 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 #include <vector>
 
+#include "common/protocol/covered_items.h"
 #include "common/protocol/ids.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/round.h"
@@ -23,6 +25,14 @@ struct LaneChunk {
   bool statistics = false;
 };
 
+// Where each item is an update of its own, instead of all slots of a step together (modes async and ssp).
+struct LedgeredApply {
+  std::uint32_t staleness_bound = 0;  // updates; 0: none
+  bool damped = false;                // the step's size is divided by the staleness
+  bool skips_non_finite = false;      // instead of waiting for the lead to end the job
+  bool journaled = false;             // an update is applied once it is committed to the shard's journal
+};
+
 struct LaneConfig {
   LaneId id;
   std::uint32_t shards = 1;
@@ -32,6 +42,8 @@ struct LaneConfig {
   Step steps = 1;  // of the whole job
   std::vector<LaneChunk> chunks;
   Timeline last_timeline = 0;  // that the shard's database knows of
+  std::optional<LedgeredApply> ledgered;
+  std::vector<ShardLife> lives;  // in last_timeline, this one last; empty if there is nothing to go on with
   std::string spec_digest;
   std::string layout_digest;
   std::string address;
@@ -76,6 +88,25 @@ struct SnapshotFailed {
   std::string text;
 };
 struct FinishRecorded {};
+// The updates of all Appends up to this ticket are committed to the journal: written and, if the job says so, synced.
+struct Committed {
+  std::uint64_t ticket = 0;
+  std::uint64_t sequence = 0;  // of the journal, so far
+};
+// An update that was found in the journal and is applied.
+struct Recovered {
+  ChunkId chunk = 0;
+  ItemId item = 0;
+  StepStatistics statistics;  // of the statistics chunk: what the item brought
+};
+// What a Resume asked for: the chunks are at the snapshot of `from`, and the updates on top of it, in order.
+struct Resumed {
+  Timeline timeline = 0;
+  Step from = 0;
+  std::vector<Recovered> updates;
+  std::vector<JournalMark> marks;  // the newest of each shard's life among the updates
+  std::uint64_t sequence = 0;      // of the journal
+};
 // What goes wrong beside the training, e.g. with copies of snapshots; empty: nothing any more.
 struct Trouble {
   std::string text;
@@ -94,7 +125,7 @@ struct StatisticsRead {
   StepStatistics statistics;
 };
 using Event = std::variant<FromWorker, FromLead, Tick, Begun, Measured, SnapshotDurable, SnapshotFailed, FinishRecorded,
-                           Trouble, StorageFailed, RepliesReleased, StatisticsRead>;
+                           Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed, Resumed>;
 
 // ---- actions, to be carried out in order
 
@@ -119,24 +150,44 @@ struct Sum {
 struct Drop {
   PayloadId payload = kNoPayload;
 };
-// Read the root, whose summation is complete, then say Measured, before any other event.
+// Read the root, whose summation is complete, or a single item's contribution; then say Measured, before any other
+// event.
 struct Measure {
   ChunkId chunk = 0;
   Step step = 0;
   PayloadId root = kNoPayload;
 };
-// Turns version `step` of the chunk into `step + 1`, written into a buffer that no reply references; version `step`
-// stays, step - 1 goes. Consumes the root. A skipped step leaves weights and state as they are.
+// Turns `version` of the chunk into the next one, written into a buffer that no reply references; `version` stays, the
+// one before it goes. Consumes the root. A skipped update leaves weights and state as they are.
 struct Apply {
   ChunkId chunk = 0;
   bool statistics = false;  // answer with StatisticsRead
-  Step step = 0;
+  Step step = 0;            // whose gradient it is
+  Version version = 0;
   PayloadId root = kNoPayload;
   StepFactors factors;
+};
+// Append the update to the shard's journal; say Committed when it is. The payload stays until its Apply or Drop.
+struct Append {
+  std::uint64_t ticket = 0;  // increases by one
+  ChunkId chunk = 0;
+  ItemId item = 0;
+  Version version = 0;  // of the chunk, that the update turns into the next one
+  std::uint64_t staleness = 0;
+  SessionId session = 0;
+  StepFactors factors;
+  std::vector<JournalMark> marks;
+  PayloadId payload = kNoPayload;
 };
 // Make the timeline durable, put the base's weights and state in place, then say Begun. What is being written of older
 // timelines' snapshots is given up.
 struct Begin {
+  Timeline timeline = 0;
+  SnapshotId base;
+};
+// Make this life of the shard durable in its journal, put the newest snapshot of the timeline that the shard has in
+// place, or the timeline's base, and replay the journal on top of it; then say Resumed.
+struct Resume {
   Timeline timeline = 0;
   SnapshotId base;
 };
@@ -160,8 +211,8 @@ struct RecordFinish {
 struct Stop {
   std::string failure;  // empty: the run ended well
 };
-using Action = std::variant<SendToWorker, SendWeights, SendToLead, Sum, Drop, Measure, Apply, Begin, TakeSnapshot,
-                            SealSnapshot, Retain, RecordFinish, Stop>;
+using Action = std::variant<SendToWorker, SendWeights, SendToLead, Sum, Drop, Measure, Apply, Append, Begin, Resume,
+                            TakeSnapshot, SealSnapshot, Retain, RecordFinish, Stop>;
 using Actions = std::vector<Action>;
 
 }  // namespace lane
@@ -176,14 +227,18 @@ struct LaneCounters {
   std::uint64_t served_older = 0;  // pulls of the version before the newest
   std::uint64_t deferred = 0;      // replies that waited for the session's window
   std::uint64_t waited_for_factors = 0;
+  StalenessCounts staleness;  // where each item is an update of its own
 };
 
 // Invariants:
-//   1. every chunk is at open_step() or open_step() + 1;
+//   1. in rounds every chunk is at open_step() or open_step() + 1;
 //   2. a session has at most one waiting and one deferred reply per chunk, so memory is bounded by sessions x chunks;
 //   3. a receipt is sent only for work that is covered or whose step is closed;
 //   4. a step's factors, once known, do not change: all chunks of the lane are updated with the same ones;
-//   5. a gradient that is not finite is never applied: its step is skipped by the lead's word, or waits.
+//   5. a gradient that is not finite is never applied: its step is skipped by the lead's word, or waits;
+//   6. where each item is an update of its own, no chunk applies one twice, nor one whose weights are older than the
+//      bound, nor one of a step beyond the plan;
+//   7. in a journaled job what is served, and what has a receipt, is committed.
 // Pure: no I/O, clock, thread or log. Not thread-safe.
 class Lane {
  public:
@@ -208,12 +263,25 @@ class Lane {
     Round round;
     std::map<SessionId, Version> waiting;  // pulls of versions that do not exist yet
     Slot fault = kNoSlot;                  // the first slot of the round that is said to be not finite
-    std::optional<ChunkMeasure> measure;   // of the round: it is covered
+    std::optional<ChunkMeasure> measure;   // of the round, which is covered, or of an item that cannot be applied
     bool waits = false;                    // covered, and counted in waiting_chunks_
+    Version accepted = 0;                  // the version after all updates that are pending
+    CoveredItems items;                    // applied
+  };
+  // An item's contribution that is accepted and not applied yet, or is being looked at.
+  struct Update {
+    std::uint64_t ticket = 0;
+    ChunkId chunk = 0;
+    ItemId item = 0;
+    Version version = 0;
+    StepFactors factors;
+    PayloadId payload = kNoPayload;
+    std::vector<std::pair<SessionId, Push>> senders;  // who waits for its receipt; the first one's it is
   };
   struct DeferredReply {
     ChunkId chunk = 0;
     Version version = 0;
+    std::uint64_t ticket = 0;
   };
   struct Session {
     Micros seen = 0;
@@ -233,6 +301,8 @@ class Lane {
   void on(const lane::StorageFailed& event);
   void on(const lane::RepliesReleased& event);
   void on(const lane::StatisticsRead& event);
+  void on(const lane::Committed& event);
+  void on(const lane::Resumed& event);
 
   void on_hello(SessionId session, const LaneHello& hello);
   void on_pull(SessionId session, const Pull& pull);
@@ -244,8 +314,8 @@ class Lane {
 
   bool check_timeline(SessionId session, Timeline timeline);
   bool check_push(const lane::FromWorker& event, const Push& push);
-  void want(SessionId session, ChunkState& chunk, Version version);
-  void reply(SessionId session, const ChunkState& chunk, Version version);
+  void want(SessionId session, ChunkState& chunk, Version version, std::uint64_t ticket);
+  void reply(SessionId session, const ChunkState& chunk, Version version, std::uint64_t ticket);
   void drain(SessionId session);
   void measure_if_covered(ChunkState& chunk);
   void apply_if_decided(ChunkState& chunk);
@@ -266,10 +336,30 @@ class Lane {
   void stop(std::string failure);
   [[nodiscard]] LaneReport state_report() const;
   [[nodiscard]] bool lead_is_away() const;
-  [[nodiscard]] const StepFactors* factors(Step step) const;
-  [[nodiscard]] Step planned_until() const { return plan_first_ + plan_.size(); }
+  [[nodiscard]] const StepFactors* factors(Version version) const;
+  [[nodiscard]] Version planned_until() const { return plan_first_ + plan_.size(); }
   [[nodiscard]] SlotSet missing() const;
   ChunkState* find(ChunkId id);
+
+  // lane_ledgered.cpp: each item an update of its own
+  bool check_item(const lane::FromWorker& event, const Push& push, const ChunkState& chunk);
+  void on_item(const lane::FromWorker& event, const Push& push, ChunkState& chunk);
+  void on_item_measured(const ChunkMeasure& measure);
+  void accept(Update update);
+  void commit(std::uint64_t ticket);
+  void apply_item(Update& update);
+  void answer(const std::pair<SessionId, Push>& sender, ReceiptOutcome outcome);
+  void cover(ChunkState& chunk, ItemId item);
+  void advance_items();
+  void add_statistics(const StepStatistics& part);
+  void note_marks(const std::vector<JournalMark>& marks);
+  void begin_items(Step base);
+  [[nodiscard]] bool is_ledgered() const { return config_.ledgered.has_value(); }
+  // Of a version, or of the updates of so many steps.
+  [[nodiscard]] Version updates(Step step) const { return is_ledgered() ? step * config_.slots : step; }
+  // The step that the chunk is at: all items of the steps before are covered, and none of it.
+  [[nodiscard]] std::optional<Step> at_step(const ChunkState& chunk) const;
+  [[nodiscard]] bool is_past(const ChunkState& chunk, Step step) const;
 
   template <typename Body>
   void emit(Body&& body) {
@@ -290,8 +380,8 @@ class Lane {
   bool serving_ = false;
   Step open_step_ = 0;
   std::size_t behind_ = 0;  // chunks still at open_step_
-  Step plan_first_ = 0;
-  std::deque<StepFactors> plan_;     // from the step before open_step_ on, as far as known
+  Version plan_first_ = 0;
+  std::deque<StepFactors> plan_;     // from the version before the oldest one on, as far as known
   std::size_t waiting_chunks_ = 0;   // covered ones of open_step_ that have no decision
   std::map<Step, std::size_t> due_;  // snapshot orders: how many chunks are still to be taken
   std::vector<SnapshotId> writing_;  // sealed
@@ -302,6 +392,18 @@ class Lane {
   std::vector<SnapshotId> keep_;
   std::vector<StepStatistics> statistics_;  // that the lead has not confirmed
   std::size_t held_payloads_ = 0;
+
+  std::vector<ShardLife> lives_;                      // of this shard in the timeline it serves, or would resume
+  bool resuming_ = false;
+  std::optional<Update> looked_at_;                   // is being measured
+  std::deque<Update> pending_;                        // in the order of their tickets
+  std::uint64_t next_ticket_ = 1;
+  std::uint64_t journal_sequence_ = 0;                // committed
+  CoveredItems items_;                                // by every chunk
+  std::map<ItemId, std::size_t> partly_covered_;      // by so many chunks
+  std::map<Step, std::pair<Slot, StepStatistics>> step_statistics_;  // of steps that are not whole: of so many items
+  Step next_statistics_ = 0;
+  std::vector<JournalMark> marks_;
 
   Micros now_ = 0;
   Micros reported_at_ = 0;

@@ -43,12 +43,24 @@ void Lane::on_refused(const Refused& refused) {
 
 void Lane::on_confirm(const Confirm& confirm) {
   // Addressed to one incarnation: a word meant for an earlier life of this shard confirms nothing.
-  if (confirm.incarnation != config_.incarnation || confirm.timeline <= std::max(timeline_, beginning_)) {
+  if (confirm.incarnation != config_.incarnation) {
+    return;
+  }
+  if (confirm.resumes && confirm.timeline == timeline_ && beginning_ == timeline_ && !serving_ && !lives_.empty()) {
+    if (!std::exchange(resuming_, true)) {
+      base_ = confirm.base;
+      emit(Resume{confirm.timeline, confirm.base});
+    }
+    return;
+  }
+  if (confirm.timeline <= std::max(timeline_, beginning_)) {
     return;
   }
   beginning_ = confirm.timeline;
   base_ = confirm.base;
   serving_ = false;
+  resuming_ = false;
+  lives_.clear();
   forget_rounds();
   emit(Begin{confirm.timeline, confirm.base});
 }
@@ -63,6 +75,10 @@ void Lane::forget_rounds() {
     chunk.measure.reset();
     chunk.waits = false;
   }
+  for (const auto& update : std::exchange(pending_, {})) {
+    emit(Drop{update.payload});
+  }
+  marks_.clear();
   for (auto& [id, session] : sessions_) {
     session.deferred.clear();
   }
@@ -84,11 +100,15 @@ void Lane::on(const Begun& event) {
   timeline_ = event.timeline;
   serving_ = true;
   for (auto& chunk : chunks_) {
-    chunk.version = base_.step;
+    chunk.version = updates(base_.step);
   }
   open_step_ = chunks_.empty() ? config_.steps : base_.step;
   behind_ = chunks_.size();
-  plan_first_ = base_.step;
+  plan_first_ = updates(base_.step);
+  if (is_ledgered()) {
+    lives_ = {{config_.incarnation, 0}};
+    begin_items(base_.step);
+  }
   report();
 }
 
@@ -114,8 +134,8 @@ void Lane::on_plan(const Plan& plan) {
 }
 
 void Lane::take_factors(const Plan& plan) {
-  const Step end = plan.first + plan.factors.size();
-  if (end <= planned_until() || (plan.first > planned_until() && plan.first > open_step_)) {
+  const Version end = plan.first + plan.factors.size();
+  if (end <= planned_until() || (plan.first > planned_until() && plan.first > updates(open_step_))) {
     return;
   }
   if (plan.first > planned_until()) {
@@ -123,13 +143,13 @@ void Lane::take_factors(const Plan& plan) {
     plan_first_ = plan.first;
   }
   // Factors that are known stay as they are: some chunks may have been updated with them already.
-  for (Step step = planned_until(); step < end; ++step) {
-    plan_.push_back(plan.factors[step - plan.first]);
+  for (Version version = planned_until(); version < end; ++version) {
+    plan_.push_back(plan.factors[version - plan.first]);
   }
 }
 
-const StepFactors* Lane::factors(Step step) const {
-  return step >= plan_first_ && step < planned_until() ? &plan_[step - plan_first_] : nullptr;
+const StepFactors* Lane::factors(Version version) const {
+  return version >= plan_first_ && version < planned_until() ? &plan_[version - plan_first_] : nullptr;
 }
 
 // ---- snapshots
@@ -141,14 +161,14 @@ void Lane::take_snapshot_orders(const Plan& plan) {
       return std::find(list.begin(), list.end(), id) != list.end();
     };
     const bool too_late =
-        std::any_of(chunks_.begin(), chunks_.end(), [&](const ChunkState& chunk) { return chunk.version > step; });
+        std::any_of(chunks_.begin(), chunks_.end(), [&](const ChunkState& chunk) { return is_past(chunk, step); });
     if (too_late || due_.contains(step) || knows(writing_) || knows(held_) || knows(failed_) ||
         (!keep_.empty() && id <= keep_.back())) {
       continue;
     }
     due_[step] = chunks_.size();
     for (const auto& chunk : chunks_) {
-      if (chunk.version == step) {  // others may be at a version of another order, which has taken them
+      if (at_step(chunk) == step) {  // others may be at a version of another order, which has taken them
         take_snapshot(chunk);
       }
     }
@@ -159,15 +179,16 @@ void Lane::take_snapshot_orders(const Plan& plan) {
 }
 
 void Lane::take_snapshot(const ChunkState& chunk) {
-  const auto due = due_.find(chunk.version);
+  const auto step = at_step(chunk);
+  const auto due = step ? due_.find(*step) : due_.end();
   if (due == due_.end()) {
     return;
   }
   if (!chunk.spec.statistics) {  // no part of the model
-    emit(TakeSnapshot{{timeline_, chunk.version}, chunk.spec.id});
+    emit(TakeSnapshot{{timeline_, *step}, chunk.spec.id});
   }
   if (--due->second == 0) {
-    seal(chunk.version);
+    seal(*step);
   }
 }
 
@@ -247,6 +268,10 @@ void Lane::stop(std::string failure) {
 // ---- time and reports
 
 void Lane::on(const StatisticsRead& event) {
+  if (is_ledgered()) {
+    add_statistics(event.statistics);
+    return report_if_at_barrier();
+  }
   statistics_.push_back(event.statistics);
   changed_ = true;
   report_if_at_barrier();
@@ -283,7 +308,7 @@ void Lane::report_if_at_barrier() {
   const bool has_statistics_to_come =
       std::any_of(chunks_.begin(), chunks_.end(), [](const ChunkState& chunk) { return chunk.spec.statistics; }) &&
       open_step_ > base_.step && (statistics_.empty() || statistics_.back().step + 1 < open_step_);
-  if (serving_ && open_step_ == planned_until() && !has_statistics_to_come) {
+  if (serving_ && updates(open_step_) == planned_until() && !has_statistics_to_come) {
     report();
   }
 }
@@ -292,7 +317,7 @@ void Lane::say_hello() {
   reported_at_ = now_;
   emit(SendToLead{ShardHello{config_.id, config_.shards, config_.lanes, config_.incarnation, config_.spec_digest,
                              config_.layout_digest, config_.address, timeline_,
-                             serving_ && !chunks_.empty() ? open_step_ : 0}});
+                             serving_ && !chunks_.empty() ? open_step_ : 0, lives_}});
 }
 
 void Lane::report() {
@@ -314,14 +339,20 @@ LaneReport Lane::state_report() const {
   report.timeline = timeline_;
   report.serving = serving_;
   report.open_step = open_step_;
-  report.missing = missing().words();
   report.planned = planned_until();
+  if (is_ledgered()) {
+    report.covered = items_.ranges(kMaxCoveredRanges);
+    report.staleness = counters_.staleness;
+    report.marks = marks_;
+  } else {
+    report.missing = missing().words();
+  }
   for (const auto& chunk : chunks_) {
     if (chunk.measure) {  // what the lead does with it is the lead's to know
       report.measures.push_back(*chunk.measure);
     }
   }
-  for (Step step = open_step_ - std::min<Step>(open_step_, 1); step <= open_step_; ++step) {
+  for (Step step = open_step_ - std::min<Step>(open_step_, 1); !is_ledgered() && step <= open_step_; ++step) {
     if (const auto* known = factors(step)) {
       report.decided.push_back({step, *known});
     }
@@ -334,7 +365,7 @@ LaneReport Lane::state_report() const {
   report.failed = failed_;
   report.trouble = trouble_.empty() ? side_trouble_ : trouble_;
   report.statistics.assign(statistics_.begin(), statistics_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
-                                                                          statistics_.size(), kMaxPlannedSteps)));
+                                                                          statistics_.size(), kMaxPlanned)));
   for (const auto& [session, slots] : slots_by_session_) {
     report.slots_by_session.push_back({session, slots});
   }

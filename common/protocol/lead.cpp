@@ -13,16 +13,26 @@ constexpr std::uint64_t kOrdersOnTheirWay = 1U << 20U;  // never so many
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
+// Clocks of this life of the lead lie apart from those of earlier ones, for a worker tells grants apart by them.
+constexpr std::uint64_t kClocksOfALife = 1ULL << 40U;
+
+LeadItems::Limits item_limits(const LeadConfig& config) {
+  const auto ledgered = config.ledgered.value_or(LedgeredCourse{});
+  return {ledgered.ahead, ledgered.staleness_bound, (1 + config.life % (1U << 20U)) * kClocksOfALife, config.late};
+}
+
 }  // namespace
 
 Lead::Lead(LeadConfig config)
     : config_(std::move(config)),
       book_(config_.memory.ledger, config_.memory.statistics_next),
       work_(config_.slots),
+      items_(item_limits(config_)),
       step_time_(config_.late),
       evaluations_(config_.memory.evaluations),
       log_(config_.memory.statistics, config_.memory.statistics_next, config_.memory.examples_before),
-      schedule_(config_.snapshot_every),
+      // Where each item is an update of its own, a step to be kept is one where all wait: the course orders it.
+      schedule_(config_.ledgered ? 0 : config_.snapshot_every),
       decisions_(config_.decisions) {
   const auto& ledger = book_.durable();
   schedule_.rewind(ledger.base.step);
@@ -56,6 +66,9 @@ void Lead::on(const LedgerWritten& /*event*/) {
     return;
   }
   confirm_if_durable();
+  if (is_journaled() && is_confirmed()) {
+    send_confirms();
+  }
   if (book_.durable().finished) {
     return end(Phase::finished, {});
   }
@@ -114,9 +127,13 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
   session.said_goodbye = false;
   session.heard_at = now_;
   // Addresses are known once every lane has said hello; until then the worker asks again.
-  if (is_confirmed()) {
+  if (can_welcome()) {
     emit(SendToWorker{id, welcome()});
   }
+}
+
+bool Lead::can_welcome() const {
+  return is_confirmed() && lanes_.size() == std::size_t{config_.shards} * config_.lanes;
 }
 
 // On preemptible machines a job sees more workers than it can remember: the one dead for longest is forgotten.
@@ -140,6 +157,7 @@ bool Lead::make_room_for_session() {
 WorkerWelcome Lead::welcome() const {
   WorkerWelcome welcome;
   welcome.timeline = timeline();
+  welcome.placement = book_.current().placement;
   welcome.job = config_.job;
   welcome.spec_digest = config_.spec_digest;
   welcome.layout_digest = config_.layout_digest;
@@ -170,8 +188,13 @@ void Lead::on_heartbeat(SessionId id, Session& session, const Heartbeat& beat) {
     joined_.push_back(id);
     members_changed();
   }
-  if (beat.timeline != timeline() && is_confirmed()) {
+  if ((beat.timeline != timeline() || beat.placement != book_.current().placement) && can_welcome()) {
     emit(SendToWorker{id, welcome()});
+  }
+  if (beat.timeline == timeline()) {
+    for (const auto clock : beat.brought) {
+      items_.brought(id, clock, now_);
+    }
   }
   progress();
   hand_out();
@@ -204,9 +227,10 @@ void Lead::on_goodbye(SessionId id, Session& session) {
 void Lead::lose(SessionId id, Session& session) {
   session.live = false;
   session.ready = false;
-  session.assign = {session.assign.order, 0, 0, {}, {}, {}};
+  session.assign = {session.assign.order, 0, 0, {}, {}, {}, {}};
   lost_workers_ += session.said_goodbye ? 0 : 1;
   work_.lose(id);
+  items_.lose(id);
   board_.lose(id);
   if (std::erase(joined_, id) > 0) {
     members_changed();
@@ -220,7 +244,7 @@ void Lead::members_changed() {
   if (phase_ != Phase::training && phase_ != Phase::evaluating) {
     return;
   }
-  if (!joined_.empty()) {
+  if (!joined_.empty() && !is_ledgered()) {
     // Steps that are open now go on with the ranges they have; what nobody brings is handed out from the reports.
     work_.divide(joined_, std::min(work_.open() + 2, limit()));
   }
@@ -229,7 +253,9 @@ void Lead::members_changed() {
 
 void Lead::hand_out() {
   if (phase_ == Phase::training) {
-    if (work_.open() < limit()) {
+    if (is_ledgered()) {
+      items_.hand_out(joined_, item_limit(), now_);
+    } else if (work_.open() < limit()) {
       work_.hand_out(joined_, now_, step_time_.deadline());
     }
   } else if (phase_ == Phase::evaluating) {
@@ -259,9 +285,12 @@ void Lead::send_assignment(SessionId id, Session& session, bool even_unchanged) 
   if (session.ready && phase_ >= Phase::training && !is_over()) {
     assign.timeline = timeline();
     assign.generation = work_.generation();
-    assign.standing = work_.standing(id, limit());
+    if (!is_ledgered()) {
+      assign.standing = work_.standing(id, limit());
+    }
     if (phase_ == Phase::training) {
       assign.extra = work_.extra(id);
+      assign.grants = items_.grants(id);
     } else if (phase_ == Phase::evaluating) {
       assign.evaluation = board_.held_by(id);
     }

@@ -14,6 +14,7 @@
 #include "common/protocol/deadline.h"
 #include "common/protocol/evaluation.h"
 #include "common/protocol/ids.h"
+#include "common/protocol/lead_items.h"
 #include "common/protocol/lead_work.h"
 #include "common/protocol/ledger.h"
 #include "common/protocol/ledger_book.h"
@@ -33,6 +34,13 @@ struct LeadMemory {
   std::uint64_t examples_before = 0;          // of the steps before them
 };
 
+// Where each item is an update of its own (modes async and ssp).
+struct LedgeredCourse {
+  std::uint32_t staleness_bound = 0;  // updates; 0: none
+  std::uint32_t ahead = 4;            // grants of one session at a time
+  bool journaled = false;             // a shard that comes back goes on in the same timeline, if nothing was lost
+};
+
 struct LeadConfig {
   std::uint64_t life = 1;  // drawn at random for each life of the lead, so that its orders are none of an earlier one's
   std::uint32_t shards = 1;
@@ -50,15 +58,16 @@ struct LeadConfig {
   Step snapshot_every = 0;  // steps; 0: only at the end
   std::uint32_t snapshots_kept = 2;
   std::uint32_t start_workers = 1;
+  std::optional<LedgeredCourse> ledgered;
   std::string job;  // the effective job file, for workers
   std::string spec_digest;
   std::string layout_digest;
-  // Of a step, with the number of steps before it that changed the weights. Pure.
+  // Of an update for a step, with the number of updates before it that changed the weights. Pure.
   std::function<StepFactors(Step step, std::uint64_t updates)> factors;
   DecisionRules decisions;
   std::function<std::string(std::uint32_t)> parameter_name;  // for messages
   LeadMemory memory;
-  std::uint32_t plan_ahead = 256;  // steps
+  std::uint32_t plan_ahead = 256;  // updates
   LearntDeadline::Bounds worker_silence{1'500'000, 3'000'000, 15'000'000};
   LearntDeadline::Bounds shard_silence{3'000'000, 5'000'000, 15'000'000};
   LearntDeadline::Bounds late{250'000, 10'000'000, 60'000'000};  // a slot without its contribution
@@ -120,7 +129,8 @@ using Actions = std::vector<Action>;
 // Invariants:
 //   1. nothing is said to anyone that rests on a change of the ledger which is not durable;
 //   2. a timeline's base and incarnations are written once and never derived again;
-//   3. only shards' lives that the timeline lists are confirmed, and only snapshots of the timeline become complete.
+//   3. only shards' lives that the timeline lists are confirmed, and only snapshots of the timeline become complete;
+//   4. a snapshot becomes complete only if nothing that a shard lost was built upon, by all that the reports say.
 // Pure: no I/O, clock, thread or log. Not thread-safe.
 class Lead {
  public:
@@ -155,6 +165,7 @@ class Lead {
     std::string address;
     Timeline timeline = 0;  // that it knew of when it said hello
     Step reached = 0;       // so far it had come when it said hello
+    std::vector<ShardLife> lives;
     LaneReport report;
     Micros heard_at = 0;
     LearntDeadline silence;
@@ -193,6 +204,14 @@ class Lead {
   void rewind(Step base);
   void confirm_if_durable();
   void send_confirm(LaneId id, const LaneState& lane);
+  void send_confirms();
+
+  // lead_lives.cpp: shards that come back within a timeline
+  [[nodiscard]] bool can_resume(const ShardHello& hello) const;
+  void resume_shard(const ShardHello& hello);
+  [[nodiscard]] bool is_broken(const JournalMark& mark) const;
+  void take_marks(const LaneReport& report);
+  bool begin_again_if_broken();
   [[nodiscard]] bool all_lanes(const std::function<bool(const LaneState&)>& holds) const;
   void check_shards();
 
@@ -200,7 +219,7 @@ class Lead {
   void send_plan(LaneId id, const LaneState& lane);
   void send_plans();
   [[nodiscard]] Step plan_end() const;
-  [[nodiscard]] StepFactors factors(Step step) const;
+  [[nodiscard]] StepFactors factors(Version version) const;
   [[nodiscard]] bool is_skipped(Step step) const;
   void adopt_decisions(const LaneReport& report);
   void take_measures();
@@ -257,7 +276,17 @@ class Lead {
   void check_workers();
   void write_ledger();
   [[nodiscard]] WorkerWelcome welcome() const;
+  [[nodiscard]] bool can_welcome() const;
 
+  // lead_items_course.cpp: where each item is an update of its own
+  void observe_items();
+  [[nodiscard]] ItemId item_limit() const;
+
+  [[nodiscard]] bool is_ledgered() const { return config_.ledgered.has_value(); }
+  [[nodiscard]] bool is_journaled() const { return is_ledgered() && config_.ledgered->journaled; }
+  // Of a chunk, for so many steps.
+  [[nodiscard]] Version updates(Step step) const { return is_ledgered() ? step * config_.slots : step; }
+  [[nodiscard]] Step open_step() const { return is_ledgered() ? items_.covered().floor() / config_.slots : work_.open(); }
   [[nodiscard]] Timeline timeline() const { return book_.current().timeline; }
   [[nodiscard]] bool is_over() const { return phase_ >= Phase::finished; }
   [[nodiscard]] bool is_confirmed() const { return phase_ > Phase::assembling; }
@@ -276,6 +305,11 @@ class Lead {
   std::map<SessionId, Session> sessions_;
   std::vector<SessionId> joined_;  // live sessions in the order in which they became ready
   LeadWork work_;
+  LeadItems items_;
+  std::vector<JournalMark> marks_;  // that came with reports of this timeline
+  std::uint64_t welcomed_ = 0;      // the placement that the sessions were last told of, all at once
+  bool begins_again_ = false;       // something that was built upon is lost: a new timeline, as soon as all are there
+  std::uint64_t resumed_shards_ = 0;
   LearntDeadline step_time_;
   EvaluationBoard board_;
   std::vector<EvaluationRecord> evaluations_;

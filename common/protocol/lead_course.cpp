@@ -25,7 +25,9 @@ void Lead::progress() {
   }
   if (phase_ == Phase::confirming) {
     phase_ = Phase::waiting;
-    send_welcomes();
+  }
+  if (std::exchange(welcomed_, book_.current().placement) != book_.current().placement) {
+    send_welcomes();  // shards live elsewhere now
   }
   // A job that has begun goes on with whoever is there.
   if (phase_ == Phase::waiting && joined_.size() >= (began_ ? 1 : config_.start_workers)) {
@@ -37,7 +39,7 @@ void Lead::progress() {
       hold_if_complete();
     }
     const bool holds_here = hold_ && *hold_ <= barrier_;
-    if (!holds_here && phase_ == Phase::training && work_.open() >= barrier_ && log_.next() >= barrier_) {
+    if (!holds_here && phase_ == Phase::training && open_step() >= barrier_ && log_.next() >= barrier_) {
       at_barrier();
     } else {
       hand_out();
@@ -49,6 +51,9 @@ void Lead::progress() {
 }
 
 void Lead::observe_shards() {
+  if (is_ledgered()) {
+    return observe_items();
+  }
   Step open = config_.steps;
   for (const auto& [id, lane] : lanes_) {
     open = std::min(open, lane.report.open_step);
@@ -93,10 +98,11 @@ void Lead::learn_step_time(Step steps) {
 // ---- legs
 
 Step Lead::next_barrier(Step after) const {
-  if (config_.validation_examples == 0 && config_.test_examples == 0) {
-    return config_.steps;
-  }
-  return std::min(config_.steps, (after / config_.evaluate_every + 1) * config_.evaluate_every);
+  const auto next = [&](Step every) { return every == 0 ? config_.steps : (after / every + 1) * every; };
+  const bool evaluates = config_.validation_examples > 0 || config_.test_examples > 0;
+  const Step barrier = std::min(config_.steps, evaluates ? next(config_.evaluate_every) : config_.steps);
+  // What is to be kept must be whole: nobody works on.
+  return is_ledgered() ? std::min(barrier, next(config_.snapshot_every)) : barrier;
 }
 
 Step Lead::limit() const { return hold_ ? std::min(barrier_, *hold_) : barrier_; }
@@ -105,10 +111,12 @@ void Lead::begin_training() {
   began_ = true;
   began_at_ = began_at_.value_or(now_);
   phase_ = Phase::training;
-  work_.divide(joined_, book_.current().base.step);
+  if (!is_ledgered()) {
+    work_.divide(joined_, book_.current().base.step);
+  }
   observe_shards();
   // The version where the timeline begins may be one to be evaluated, and may not have been.
-  const Step open = work_.open();
+  const Step open = open_step();
   begin_leg(next_barrier(open - std::min<Step>(open, 1)));
   if (wanted_) {
     hold();
@@ -141,6 +149,14 @@ void Lead::at_barrier() {
                                                         best->step == barrier_ &&
                                                         book_.current().complete.back().step != barrier_) {
     schedule_.order(barrier_);
+  }
+  if (is_ledgered() && config_.snapshot_every > 0 && barrier_ % config_.snapshot_every == 0 &&
+      book_.current().complete.back() < SnapshotId{timeline(), barrier_}) {
+    if (schedule_.ordered().empty()) {
+      schedule_.order(barrier_);
+    } else {
+      ++book_.edit().snapshots_missed;
+    }
   }
   begin_leg(next_barrier(barrier_));
 }
@@ -208,7 +224,10 @@ bool Lead::stops_without_work() const {
 void Lead::hold() {
   Step furthest = 0;
   for (const auto& [id, lane] : lanes_) {
-    furthest = std::max(furthest, lane.report.open_step < config_.steps ? lane.report.open_step : work_.open());
+    furthest = std::max(furthest, lane.report.open_step < config_.steps ? lane.report.open_step : open_step());
+  }
+  if (is_ledgered()) {
+    furthest = std::max(furthest, (items_.granted_until() + config_.slots - 1) / config_.slots);
   }
   hold_margin_ = std::max(hold_margin_, kHoldMargin);
   hold_ = furthest + hold_margin_;
@@ -270,7 +289,7 @@ Finish Lead::finish_message() const {
   if (ending == Ending::finished) {
     return {finished->timeline, finished->step, ending, {}};
   }
-  return {timeline(), std::max(work_.open(), book_.durable().base.step), ending, failure_};
+  return {timeline(), std::max(open_step(), book_.durable().base.step), ending, failure_};
 }
 
 void Lead::end(Phase phase, std::string failure) {

@@ -92,6 +92,8 @@ void Lead::on_shard_hello(const FromLane& event, const ShardHello& hello) {
   }
   if (lists(book_.current(), event.lane, event.incarnation)) {
     confirm_if_durable();
+  } else if (can_resume(hello)) {
+    resume_shard(hello);
   } else {
     // A life that the timeline does not list: whatever it held is not what the others' work rests on.
     if (std::exchange(phase_, Phase::assembling) != Phase::assembling) {
@@ -101,7 +103,8 @@ void Lead::on_shard_hello(const FromLane& event, const ShardHello& hello) {
       begin_timeline();
     }
   }
-  if (is_confirmed()) {
+  begin_again_if_broken();
+  if (is_confirmed() && lists(book_.durable(), event.lane, event.incarnation)) {
     send_confirm(event.lane, lanes_.at(event.lane));
   } else {
     send_sign_of_life(event.lane, event.incarnation);
@@ -132,6 +135,7 @@ void Lead::admit(const FromLane& event, const ShardHello& hello) {
   lane.address = hello.address;
   lane.timeline = hello.timeline;
   lane.reached = hello.reached;
+  lane.lives = hello.lives;
   lane.heard_at = now_;
 }
 
@@ -148,13 +152,14 @@ void Lead::begin_timeline() {
     ledger.complete = {{0, 0}};  // the initial weights
   }
   ledger.base = ledger.complete.back();
-  Step reached = std::max(work_.open(), log_.next());
+  Step reached = std::max(open_step(), log_.next());
   for (const auto& [id, lane] : lanes_) {
     // A shard that knows of a newer timeline than a ledger brought back from a copy must not meet its number again.
     ledger.timeline = std::max(ledger.timeline, lane.timeline);
     reached = std::max(reached, lane.reached);
   }
   ++ledger.timeline;
+  ++ledger.placement;
   ledger.incarnations.assign(config_.shards, 0);
   for (const auto& [id, lane] : lanes_) {
     ledger.incarnations[id.shard] = lane.incarnation;
@@ -178,12 +183,16 @@ void Lead::rewind(Step base) {
   decisions_ = StepDecisions(config_.decisions);
   board_ = {};
   work_.rewind();
+  items_.rewind();
+  marks_.clear();
+  begins_again_ = false;
   barrier_ = base;
   hold_.reset();
   paused_ = false;
   for (auto& [id, lane] : lanes_) {
     lane.report.serving = false;
     lane.reached = 0;
+    lane.lives = {{lane.incarnation, 0}};
   }
 }
 
@@ -202,7 +211,20 @@ void Lead::confirm_if_durable() {
 }
 
 void Lead::send_confirm(LaneId id, const LaneState& lane) {
-  emit(SendToLane{id, lane.incarnation, Confirm{lane.incarnation, timeline(), book_.durable().base}});
+  // A shard that knew the timeline when it said hello is serving it, or has it in its journal.
+  const bool resumes = is_journaled() && lane.timeline == timeline();
+  emit(SendToLane{id, lane.incarnation,
+                  Confirm{lane.incarnation, timeline(),
+                          resumes ? book_.durable().complete.back() : book_.durable().base, resumes}});
+}
+
+void Lead::send_confirms() {
+  for (const auto& [id, lane] : lanes_) {
+    if (!lane.report.serving && book_.durable().timeline == timeline() &&
+        lists(book_.durable(), id, lane.incarnation)) {
+      send_confirm(id, lane);
+    }
+  }
 }
 
 // ---- reports
@@ -248,7 +270,14 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
   }
   if (report.timeline != timeline()) {
     lane->report.serving = false;
-    return send_confirm(event.lane, *lane);
+    if (book_.durable().timeline == timeline() && lists(book_.durable(), event.lane, event.incarnation)) {
+      send_confirm(event.lane, *lane);
+    }
+    return;
+  }
+  take_marks(report);
+  if (begin_again_if_broken()) {
+    return;
   }
   on_statistics(report.statistics);
   adopt_decisions(report);
@@ -292,7 +321,7 @@ void Lead::check_shards() {
       if (is_late && silent > longest) {
         longest = silent;
         waits_for_ = "shard " + number(shard) + " (lane " + number(lane) + "), not heard of for " +
-                     number(silent / 1000) + " ms, at step " + number(work_.open());
+                     number(silent / 1000) + " ms, at step " + number(open_step());
       }
     }
   }

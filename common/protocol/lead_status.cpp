@@ -15,6 +15,16 @@ SplitStatus split_status(const EvaluationRecord* evaluation) {
                                : SplitStatus{true, evaluation->step, evaluation->loss, evaluation->accuracy};
 }
 
+void add(StalenessCounts& total, const StalenessCounts& part) {
+  total.counts.resize(std::max(total.counts.size(), part.counts.size()));
+  for (std::size_t i = 0; i < part.counts.size(); ++i) {
+    total.counts[i] += part.counts[i];
+  }
+  total.sum += part.sum;
+  total.largest = std::max(total.largest, part.largest);
+  total.expired += part.expired;
+}
+
 }  // namespace
 
 Status Lead::status() const {
@@ -42,13 +52,13 @@ Status Lead::status() const {
   status.base = ledger.base;
   status.snapshot = book_.durable().complete.empty() ? 0 : book_.durable().complete.back().step;
   // A job that had ended before this lead began has nothing open.
-  status.step = ledger.finished ? ledger.finished->step : std::max(work_.open(), ledger.base.step);
+  status.step = ledger.finished ? ledger.finished->step : std::max(open_step(), ledger.base.step);
   status.steps = config_.steps;
   status.epoch = log_.next() / config_.steps_per_epoch;
   status.training =
       training_ != 0 ? training_ : (phase_ >= Phase::training && !is_over() ? now_ - began_at_.value_or(now_) : 0);
   status.examples = log_.examples();
-  status.learning_rate = factors(std::min(status.step, config_.steps - 1)).learning_rate;
+  status.learning_rate = factors(updates(std::min(status.step, config_.steps - 1))).learning_rate;
   status.gradient_norm = gradient_norm_;
   const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
   status.train_loss = log_.mean_loss(epoch - config_.steps_per_epoch, epoch);
@@ -57,17 +67,19 @@ Status Lead::status() const {
   status.test = split_status(newest_evaluation(evaluations_, Split::test));
   status.best = split_status(best_validation(evaluations_));
   status.lost_workers = lost_workers_;
-  status.backups = work_.backups();
+  status.backups = work_.backups() + items_.backups();
   status.rollbacks = ledger.rollbacks;
   status.rolled_back_steps = ledger.rolled_back_steps;
   for (const auto& range : ledger.skipped) {
     status.skipped_steps += range.until - range.from;
   }
   status.snapshots_missed = ledger.snapshots_missed;
+  status.resumed_shards = resumed_shards_;
   std::map<SessionId, std::uint64_t> slots;
   for (const auto& [id, lane] : lanes_) {
     status.duplicates += lane.report.duplicates;
     status.superseded += lane.report.superseded;
+    add(status.staleness, lane.report.staleness);
     for (const auto& entry : lane.report.slots_by_session) {
       slots[entry.session] += entry.slots;
     }

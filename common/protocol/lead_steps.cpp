@@ -32,7 +32,11 @@ bool Lead::is_skipped(Step step) const {
   return std::any_of(skipped.begin(), skipped.end(), [&](StepRange range) { return range.contains(step); });
 }
 
-StepFactors Lead::factors(Step step) const {
+StepFactors Lead::factors(Version version) const {
+  if (is_ledgered()) {
+    return config_.factors(version / config_.slots, version);
+  }
+  const Step step = version;
   if (const auto known = decided_.find(step); known != decided_.end()) {
     return known->second;
   }
@@ -51,7 +55,7 @@ void Lead::adopt_decisions(const LaneReport& report) {
     decided_.try_emplace(known.step, known.factors);
     decided_next_ = std::max(decided_next_, known.step + 1);
   }
-  decided_.erase(decided_.begin(), decided_.lower_bound(work_.open() < 2 ? 0 : work_.open() - 2));
+  decided_.erase(decided_.begin(), decided_.lower_bound(open_step() < 2 ? 0 : open_step() - 2));
 }
 
 void Lead::take_measures() {
@@ -137,12 +141,12 @@ Step Lead::plan_end() const {
 void Lead::send_plan(LaneId id, const LaneState& lane) {
   Plan plan;
   plan.timeline = timeline();
-  plan.first = std::min(lane.report.open_step, plan_end());
-  const Step end = std::min(plan_end(), plan.first + config_.plan_ahead);
+  plan.first = updates(std::min(lane.report.open_step, plan_end()));
+  const Version end = std::min(updates(plan_end()), plan.first + config_.plan_ahead);
   // A plan whose first half is still to be used needs no renewal: the empty one is a sign of life.
   if (lane.report.planned < end && lane.report.planned < plan.first + config_.plan_ahead / 2 + 1) {
-    for (Step step = plan.first; step < end; ++step) {
-      plan.factors.push_back(factors(step));
+    for (Version version = plan.first; version < end; ++version) {
+      plan.factors.push_back(factors(version));
     }
   }
   plan.snapshots.assign(schedule_.ordered().begin(), schedule_.ordered().end());

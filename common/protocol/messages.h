@@ -68,7 +68,8 @@ struct LaneHello {
 
 struct Pull {
   Timeline timeline = 0;
-  Version version = 0;
+  Version version = 0;       // or kNewestVersion
+  std::uint64_t ticket = 0;  // comes back with the weights
   std::vector<ChunkId> chunks;
   bool operator==(const Pull&) const = default;
 };
@@ -81,6 +82,10 @@ struct Push {
   Node node;
   bool want_next = false;  // also pulls version step + 1 of this chunk
   Slot fault = kNoSlot;    // the first slot below `node` whose gradient of this chunk is not finite
+  // Where each item is an update of its own:
+  Version base = 0;                // the chunk's version that it was computed from
+  std::uint64_t ticket = 0;        // want_next pulls the newest version with this ticket
+  std::vector<JournalMark> marks;  // in a journaled job, of all weights that it was computed from
   PhaseTimes phases;
   bool operator==(const Push&) const = default;
 };
@@ -94,7 +99,11 @@ struct LaneWelcome {
   bool operator==(const LaneWelcome&) const = default;
 };
 
-enum class ReceiptOutcome : std::uint8_t { accepted, duplicate };
+enum class ReceiptOutcome : std::uint8_t {
+  accepted,
+  duplicate,
+  expired,  // computed from weights older than the job's bound allows, and dropped
+};
 
 // The work of (timeline, step, chunk, node) need not be repeated while the shard lives.
 struct Receipt {
@@ -112,6 +121,8 @@ struct Weights {
   Incarnation incarnation = 0;
   ChunkId chunk = 0;
   Version version = 0;
+  std::uint64_t ticket = 0;    // of the pull
+  std::uint64_t sequence = 0;  // in a journaled job: what the shard's journal had committed, as far as the lane knows
   bool operator==(const Weights&) const = default;
 };
 
@@ -157,7 +168,8 @@ struct WorkerHello {
 };
 
 struct Heartbeat {
-  Timeline timeline = 0;    // of the newest WorkerWelcome that arrived
+  Timeline timeline = 0;        // of the newest WorkerWelcome that arrived
+  std::uint64_t placement = 0;  // likewise
   std::uint64_t order = 0;  // the newest Assign that arrived
   Step step = 0;            // the next step the worker means to compute
   bool ready = false;       // data and model are loaded
@@ -165,6 +177,7 @@ struct Heartbeat {
   std::string fingerprint;  // of its arithmetic and data; empty until ready
   PhaseTimes phases;
   std::uint64_t slots = 0;  // computed in this session
+  std::vector<std::uint64_t> brought;  // clocks of the grants of `order` for which every receipt has arrived
   bool operator==(const Heartbeat&) const = default;
 };
 
@@ -195,9 +208,10 @@ struct LaneAddress {
   bool operator==(const LaneAddress&) const = default;
 };
 
-// Said again when a new timeline has begun: its lanes may live elsewhere.
+// Said again when a new timeline has begun, or a shard has come back within one: lanes may live elsewhere.
 struct WorkerWelcome {
   Timeline timeline = 0;
+  std::uint64_t placement = 0;  // increases when a shard's life changes
   std::string job;  // the effective job file
   std::string spec_digest;
   std::string layout_digest;
@@ -232,6 +246,13 @@ struct Evaluation {
   bool operator==(const Evaluation&) const = default;
 };
 
+// Compute this item from weights asked for from now on.
+struct Grant {
+  ItemId item = 0;
+  std::uint64_t clock = 0;  // the lead's count of grants: no two have the same
+  bool operator==(const Grant&) const = default;
+};
+
 // All that a session has to do. A newer order replaces an older one, but steps before `standing.from` keep the ranges
 // they had.
 struct Assign {
@@ -241,6 +262,7 @@ struct Assign {
   Standing standing;
   std::optional<Extra> extra;
   std::optional<Evaluation> evaluation;
+  std::vector<Grant> grants;  // where each item is an update of its own, in the order in which to compute them
   bool operator==(const Assign&) const = default;
 };
 
@@ -256,6 +278,9 @@ struct ShardHello {
   std::string address;    // where workers reach the lane
   Timeline timeline = 0;  // that the shard knows of: of its database, or that it serves
   Step reached = 0;       // the oldest open step of the timeline it serves; 0: it serves none
+  // In a journaled job: the shard's lives in `timeline`, oldest first, this one last. Empty if what the shard has of the
+  // timeline cannot be gone on with.
+  std::vector<ShardLife> lives;
   bool operator==(const ShardHello&) const = default;
 };
 
@@ -263,6 +288,15 @@ struct SessionSlots {
   SessionId session = 0;
   std::uint64_t slots = 0;  // slots of closed rounds that this session's contributions became part of
   bool operator==(const SessionSlots&) const = default;
+};
+
+// How stale contributions were when they were applied, over a lane's chunks.
+struct StalenessCounts {
+  std::vector<std::uint64_t> counts;  // [0]: not at all; [i]: 2^(i-1) to 2^i - 1 updates
+  std::uint64_t sum = 0;
+  std::uint64_t largest = 0;
+  std::uint64_t expired = 0;  // refused for it
+  bool operator==(const StalenessCounts&) const = default;
 };
 
 struct LaneReport {
@@ -273,7 +307,11 @@ struct LaneReport {
   bool serving = false;
   Step open_step = 0;                  // the oldest version among the lane's chunks
   std::vector<std::uint64_t> missing;  // slots of open_step that some chunk lacks, 64 to a word
-  Step planned = 0;                    // factors are known for steps before this one
+  Version planned = 0;                 // factors are known for the updates of versions before this one
+  // Where each item is an update of its own: those that all of the lane's chunks cover, ascending. The first begins at 0.
+  std::vector<ItemRange> covered;
+  StalenessCounts staleness;
+  std::vector<JournalMark> marks;      // the newest of each shard's life that came with contributions
   std::vector<ChunkMeasure> measures;  // of covered chunks that are not applied yet
   std::vector<DecidedStep> decided;    // by which versions that the lane still holds were made, or will be
   std::vector<SnapshotId> held;        // snapshots of this timeline of which all of the lane's chunks are durable
@@ -296,16 +334,18 @@ struct Confirm {
   Incarnation incarnation = 0;
   Timeline timeline = 0;
   SnapshotId base;
+  bool resumes = false;  // go on with what the shard has of the timeline, instead of beginning it
   bool operator==(const Confirm&) const = default;
 };
 
-// The factors of steps [first, first + factors.size()), and which versions to keep; also the lead's sign of life. Where
-// a step's factors depend on its gradients (norms, non-finite values), the plan ends before the first undecided step.
+// The factors of the updates of versions [first, first + factors.size()), and which snapshots to take; also the lead's
+// sign of life. Where a step's factors depend on its gradients (norms, non-finite values), the plan ends before the
+// first undecided step.
 struct Plan {
   Timeline timeline = 0;
-  Step first = 0;
+  Version first = 0;
   std::vector<StepFactors> factors;
-  std::vector<Step> snapshots;   // versions, of now or later, of which to take a snapshot before they are updated
+  std::vector<Step> snapshots;   // steps, of now or later, before whose updates to take a snapshot
   std::vector<SnapshotId> keep;  // complete, by the durable ledger; older ones that are not listed may be deleted
   Step statistics_through = 0;   // statistics of steps before this one are durable
   bool operator==(const Plan&) const = default;
@@ -391,6 +431,8 @@ struct Status {
   std::uint64_t rolled_back_steps = 0;  // trained again because of them; at least so many
   std::uint64_t skipped_steps = 0;      // for gradients that were not finite
   std::uint64_t snapshots_missed = 0;   // due while another one was being written
+  std::uint64_t resumed_shards = 0;     // that came back within a timeline, by this lead
+  StalenessCounts staleness;            // over all shards' chunks
   std::vector<SessionStatus> sessions;
   bool operator==(const Status&) const = default;
 };

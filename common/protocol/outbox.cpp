@@ -75,9 +75,14 @@ void Outbox::forget_sent() {
   in_flight_ = 0;
 }
 
-bool Outbox::has(Step step) const {
-  const auto first = entries_.lower_bound({step, 0, Node{}});
-  return first != entries_.end() && std::get<Step>(first->first) == step;
+bool Outbox::has(Step step, Slot slot) const {
+  for (auto entry = entries_.lower_bound({step, 0, Node{}});
+       entry != entries_.end() && std::get<Step>(entry->first) == step; ++entry) {
+    if (std::get<Node>(entry->first).contains(slot)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace ballast

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Contribution {
   PayloadId payload = kNoPayload;
   std::uint64_t bytes = 0;
   Slot fault = kNoSlot;
+  Version base = 0;
+  std::uint64_t ticket = 0;
+  std::shared_ptr<const std::vector<JournalMark>> marks = {};  // null: none
 };
 
 // What waits, waits here and not in the transport, whose queue cannot be reordered: older steps first, then the
@@ -42,7 +46,8 @@ class Outbox {
   void forget_sent();
 
   [[nodiscard]] bool empty() const { return entries_.empty(); }
-  [[nodiscard]] bool has(Step step) const;
+  // A contribution of the slot to the step.
+  [[nodiscard]] bool has(Step step, Slot slot) const;
   [[nodiscard]] std::uint64_t in_flight_bytes() const { return in_flight_; }
   [[nodiscard]] std::uint64_t retries() const { return retries_; }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }

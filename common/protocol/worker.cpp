@@ -43,12 +43,12 @@ void Worker::on_lead_welcome(const WorkerWelcome& welcome) {
     phase_ = Phase::preparing;
     welcome_ = welcome;
     emit(Prepare{welcome});
-  } else if (welcome.timeline > welcome_.timeline) {
+  } else if (welcome.timeline >= welcome_.timeline && welcome.placement > welcome_.placement) {
     follow(welcome);
   }
 }
 
-// To a newer timeline of the same job.
+// To a newer timeline of the same job, or to a shard's new life within one.
 void Worker::follow(const WorkerWelcome& welcome) {
   if (welcome.spec_digest != welcome_.spec_digest || welcome.layout_digest != welcome_.layout_digest ||
       welcome.addresses.size() != welcome_.addresses.size()) {
@@ -154,54 +154,64 @@ void Worker::on_receipt(Lane& lane, const Receipt& receipt) {
     return;
   }
   counters_.duplicates += receipt.outcome == ReceiptOutcome::duplicate ? 1 : 0;
+  counters_.expired += receipt.outcome == ReceiptOutcome::expired ? 1 : 0;
   release(free);
+  if (layout_.ledgered && plan_.open_grants() < 2 &&
+      !is_on_its_way(receipt.step * layout_.slots + receipt.node.begin)) {
+    heartbeat();  // the lead grants the next one
+  }
   if (receipt.step == computed_step_ && !computing_) {
     phases_.push = now_ - computed_at_;
   }
 }
 
-bool Worker::wants(const ChunkWeights& chunk, Version version) const {
-  if (chunk.held && chunk.version == version) {
+Worker::Key Worker::key_of(const Weights& header) {
+  return header.ticket != 0 ? Key{kNewestVersion, header.ticket} : Key{header.version, 0};
+}
+
+bool Worker::wants(const ChunkWeights& chunk, Key key) const {
+  if (chunk.held && chunk.key == key) {
     return false;
   }
-  return (target_.kind != Kind::none && target_.version == version) || (chunk.asked && chunk.asked_version == version);
+  return (target_.kind != Kind::none && target_key() == key) || (chunk.asked && chunk.asked_key == key);
 }
 
 void Worker::on_weights(Lane& lane, const Weights& weights, PayloadId payload) {
   const bool known = weights.chunk < weights_.size();
-  if (known && weights.timeline == plan_.timeline()) {
+  if (known && weights.timeline == plan_.timeline() && !layout_.ledgered) {
     release(lane.outbox.before(weights.chunk, weights.version));
   }
-  if (!known || weights.timeline != plan_.timeline() || !wants(weights_[weights.chunk], weights.version)) {
+  if (!known || weights.timeline != plan_.timeline() || !wants(weights_[weights.chunk], key_of(weights))) {
     emit(Release{payload});
     return;
   }
   auto& chunk = weights_[weights.chunk];
-  if (chunk.asked && chunk.asked_version == weights.version && chunk.tries == 1) {
+  if (chunk.asked && chunk.asked_key == key_of(weights) && chunk.tries == 1) {
     pull_time_.observe(now_ - chunk.asked_at);
   }
   if (computing_) {
-    staged_.push_back({weights.chunk, weights.version, payload});
+    staged_.push_back({weights, payload});
     return;
   }
-  store(weights.chunk, weights.version, payload);
+  store(weights, payload);
   advance();
 }
 
-void Worker::store(ChunkId id, Version version, PayloadId payload) {
-  auto& chunk = weights_[id];
-  const bool was_at_target = chunk.held && chunk.version == target_.version;
+void Worker::store(const Weights& header, PayloadId payload) {
+  auto& chunk = weights_[header.chunk];
+  const bool was_at_target = chunk.held && chunk.key == target_key();
   chunk.held = true;
-  chunk.version = version;
-  if (chunk.asked && chunk.asked_version == version) {
+  chunk.key = key_of(header);
+  chunk.version = header.version;
+  chunk.mark = {welcome_.addresses[layout_.chunks[header.chunk].lane].lane.shard, header.incarnation, header.sequence};
+  if (chunk.asked && chunk.asked_key == chunk.key) {
     chunk.asked = false;
   }
-  if (target_.kind != Kind::none && !was_at_target && version == target_.version) {
-    ++at_target_;
-  } else if (target_.kind != Kind::none && was_at_target && version != target_.version) {
-    --at_target_;
+  const bool is_at_target = chunk.key == target_key();
+  if (target_.kind != Kind::none && is_at_target != was_at_target) {
+    at_target_ += is_at_target ? 1 : -1;
   }
-  emit(Store{id, version, payload});
+  emit(Store{header.chunk, header.version, payload});
 }
 
 void Worker::on_gone(const Gone& gone) {
@@ -210,7 +220,7 @@ void Worker::on_gone(const Gone& gone) {
   }
   ++counters_.gone;
   auto& chunk = weights_[gone.chunk];
-  if (chunk.asked && chunk.asked_version == gone.version) {
+  if (chunk.asked && chunk.asked_key == Key{gone.version, 0}) {
     chunk.asked = false;
   }
   plan_.gone(gone.version, gone.held);
@@ -264,19 +274,20 @@ void Worker::choose_target() {
   if (target == target_) {
     return;
   }
-  const bool same_version = target_.kind != Kind::none && target.version == target_.version;
+  const bool same_version =
+      target_.kind != Kind::none && target.version == target_.version && target.ticket == target_.ticket;
   target_ = std::move(target);
   if (target_.kind == Kind::none) {
     return;
   }
   if (target_.kind == Kind::train) {
-    emit(Prefetch{target_.version, target_.ranges});
+    emit(Prefetch{target_.step, target_.ranges});
   }
   if (!same_version) {
     target_at_ = now_;
   }
   at_target_ = static_cast<std::size_t>(std::count_if(weights_.begin(), weights_.end(), [&](const ChunkWeights& chunk) {
-    return chunk.held && chunk.version == target_.version;
+    return chunk.held && chunk.key == target_key();
   }));
   pull_missing();
 }
@@ -288,20 +299,24 @@ void Worker::pull_missing() {
   std::vector<std::vector<ChunkId>> pulls(lanes_.size());
   for (const auto& chunk : layout_.chunks) {
     auto& state = weights_[chunk.id];
-    if ((state.held && state.version == target_.version) || !lanes_[chunk.lane].welcomed) {
+    if ((state.held && state.key == target_key()) || !lanes_[chunk.lane].welcomed) {
       continue;
     }
-    const bool repeated = state.asked && state.asked_version == target_.version;
+    const bool repeated = state.asked && state.asked_key == target_key();
     if (repeated && now_ - state.asked_at < pull_time_.deadline() * std::min(state.tries, 8U)) {
       continue;
     }
     counters_.pulls_repeated += repeated ? 1 : 0;
-    state = {state.held, state.version, true, target_.version, now_, repeated ? state.tries + 1 : 1};
+    state.asked = true;
+    state.asked_key = target_key();
+    state.asked_at = now_;
+    state.tries = repeated ? state.tries + 1 : 1;
     pulls[chunk.lane].push_back(chunk.id);
   }
   for (std::uint32_t lane = 0; lane < pulls.size(); ++lane) {
     if (!pulls[lane].empty()) {
-      emit(SendToLane{lane, Pull{plan_.timeline(), target_.version, std::move(pulls[lane])}, kNoPayload});
+      emit(SendToLane{lane, Pull{plan_.timeline(), target_.version, target_.ticket, std::move(pulls[lane])},
+                      kNoPayload});
     }
   }
 }
@@ -315,10 +330,57 @@ void Worker::start() {
   }
   phases_.pull = now_ - target_at_;
   computing_ranges_ = target_.ranges;
-  emit(Compute{target_.version, target_.ranges});
-  if (auto next = plan_.standing_work(target_.version + 1); !next.empty()) {
-    emit(Prefetch{target_.version + 1, std::move(next)});
+  computing_ticket_ = target_.ticket;
+  computing_marks_ = marks();
+  emit(Compute{target_.step, target_.ranges});
+  if (layout_.ledgered) {
+    if (const auto next = plan_.grant_after(target_.ticket)) {
+      const auto slot = static_cast<Slot>(next->item % layout_.slots);
+      emit(Prefetch{next->item / layout_.slots, {{slot, slot + 1}}});
+    }
+  } else if (auto next = plan_.standing_work(target_.step + 1); !next.empty()) {
+    emit(Prefetch{target_.step + 1, std::move(next)});
   }
+}
+
+// Of all the weights that are computed from: in a job whose shards come back within a timeline, what they rest on.
+std::shared_ptr<const std::vector<JournalMark>> Worker::marks() const {
+  if (!layout_.journaled) {
+    return nullptr;
+  }
+  auto marks = std::make_shared<std::vector<JournalMark>>();
+  for (const auto& chunk : weights_) {
+    const auto same = std::find_if(marks->begin(), marks->end(), [&](const JournalMark& known) {
+      return known.shard == chunk.mark.shard && known.incarnation == chunk.mark.incarnation;
+    });
+    if (same == marks->end()) {
+      marks->push_back(chunk.mark);
+    } else {
+      same->sequence = std::max(same->sequence, chunk.mark.sequence);
+    }
+  }
+  return marks;
+}
+
+// What to ask for along with a chunk's last gradient.
+std::optional<Worker::Key> Worker::next_key(const GradientReady& event) const {
+  if (!event.last_node) {
+    return std::nullopt;
+  }
+  if (layout_.ledgered) {
+    const auto next = plan_.grant_after(computing_ticket_);
+    return next ? std::optional<Key>({kNewestVersion, next->clock}) : std::nullopt;
+  }
+  const auto& chunk = weights_[event.chunk];
+  const bool is_wanted = event.step == plan_.cursor() && !plan_.standing_work(event.step + 1).empty() &&
+                         !(chunk.asked && chunk.asked_key.version > event.step);
+  return is_wanted ? std::optional<Key>({event.step + 1, 0}) : std::nullopt;
+}
+
+bool Worker::is_on_its_way(ItemId item) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
+    return lane.outbox.has(item / layout_.slots, static_cast<Slot>(item % layout_.slots));
+  });
 }
 
 void Worker::on(const GradientReady& event) {
@@ -327,24 +389,27 @@ void Worker::on(const GradientReady& event) {
   }
   auto& chunk = weights_[event.chunk];
   const auto lane = layout_.chunks[event.chunk].lane;
-  const bool want_next = event.last_node && event.step == plan_.cursor() &&
-                         !plan_.standing_work(event.step + 1).empty() &&
-                         !(chunk.asked && chunk.asked_version > event.step);
-  if (want_next) {
+  const auto next = next_key(event);
+  if (next) {
     chunk.asked = true;
-    chunk.asked_version = event.step + 1;
+    chunk.asked_key = *next;
     chunk.asked_at = now_;
     chunk.tries = 1;
   }
-  lanes_[lane].outbox.add({plan_.timeline(), event.step, event.chunk, event.node, want_next, event.payload,
-                           layout_.chunks[event.chunk].bytes, event.fault});
+  lanes_[lane].outbox.add({plan_.timeline(), event.step, event.chunk, event.node, next.has_value(), event.payload,
+                           layout_.chunks[event.chunk].bytes, event.fault, chunk.version, next ? next->ticket : 0,
+                           computing_marks_});
   send_outbox(lane);
 }
 
 void Worker::on(const Computed& event) {
   computing_ = false;
   if (computing_timeline_ == plan_.timeline()) {
-    plan_.computed(event.step, computing_ranges_);
+    if (layout_.ledgered) {
+      plan_.computed(computing_ticket_);
+    } else {
+      plan_.computed(event.step, computing_ranges_);
+    }
   }
   ++counters_.steps;
   for (const auto range : computing_ranges_) {
@@ -376,8 +441,8 @@ void Worker::accept_staged() {
   at_target_ = 0;
   choose_target();
   for (const auto& staged : std::exchange(staged_, {})) {
-    if (wants(weights_[staged.chunk], staged.version)) {
-      store(staged.chunk, staged.version, staged.payload);
+    if (wants(weights_[staged.header.chunk], key_of(staged.header))) {
+      store(staged.header, staged.payload);
     } else {
       emit(Release{staged.payload});
     }
@@ -391,7 +456,8 @@ void Worker::send_outbox(std::uint32_t lane) {
   for (const auto& contribution : lanes_[lane].outbox.take_sendable(now_)) {
     emit(SendToLane{lane,
                     Push{contribution.timeline, contribution.step, contribution.chunk, contribution.node,
-                         contribution.want_next, contribution.fault, phases_},
+                         contribution.want_next, contribution.fault, contribution.base, contribution.ticket,
+                         contribution.marks ? *contribution.marks : std::vector<JournalMark>{}, phases_},
                     contribution.payload});
   }
 }
@@ -401,7 +467,7 @@ void Worker::send_outbox(std::uint32_t lane) {
 void Worker::on(const Prepared& event) {
   layout_ = event.layout;
   config_.lead_silence = layout_.lead_silence.value_or(config_.lead_silence);
-  plan_ = WorkerPlan(layout_.slots);
+  plan_ = WorkerPlan(layout_.slots, layout_.ledgered);
   weights_.assign(layout_.chunks.size(), {});
   lanes_.assign(layout_.lanes, Lane(config_.retry));
   phase_ = Phase::ready;
@@ -470,6 +536,12 @@ void Worker::heartbeat() {
   beat.fingerprint = layout_.fingerprint;
   beat.phases = phases_;
   beat.slots = counters_.slots;
+  beat.placement = welcome_.placement;
+  for (const auto& grant : plan_.computed_grants()) {
+    if (!is_on_its_way(grant.item)) {
+      beat.brought.push_back(grant.clock);
+    }
+  }
   emit(SendToLead{std::move(beat)});
 }
 

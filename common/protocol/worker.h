@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -32,6 +33,8 @@ struct WorkerLayout {
     std::uint64_t bytes = 0;
   };
   Slot slots = 1;
+  bool ledgered = false;   // each item is an update of its own
+  bool journaled = false;  // and durable by the shards' journals: contributions say what they rest on
   std::vector<Chunk> chunks;  // id == index
   std::uint32_t lanes = 1;    // over all shards
   std::string spec_digest;
@@ -139,11 +142,13 @@ struct WorkerCounters {
   std::uint64_t duplicates = 0;  // receipts for work that was covered before
   std::uint64_t pulls_repeated = 0;
   std::uint64_t gone = 0;
+  std::uint64_t expired = 0;  // contributions whose weights were too old
 };
 
 // Pure: no I/O, clock, thread or log. Not thread-safe.
 // Invariants:
-//   1. weights of one version only are computed from: no Store between Compute (or Evaluate) and its end;
+//   1. weights of one version only, or in an item of its own those asked for after its grant, are computed from: no
+//      Store between Compute (or Evaluate) and its end;
 //   2. a gradient's payload is released by its receipt, or by a newer version of its chunk, and by nothing else.
 class Worker {
  public:
@@ -159,17 +164,24 @@ class Worker {
   [[nodiscard]] bool computing() const { return computing_; }
 
  private:
+  // What weights are asked for by: a version, or the newest one after the grant whose clock the ticket is.
+  struct Key {
+    Version version = 0;
+    std::uint64_t ticket = 0;
+    bool operator==(const Key&) const = default;
+  };
   struct ChunkWeights {
     bool held = false;
-    Version version = 0;  // of what was stored
+    Key key;              // of what was stored
+    Version version = 0;  // likewise
+    JournalMark mark;     // likewise
     bool asked = false;
-    Version asked_version = 0;
+    Key asked_key;
     Micros asked_at = 0;
     std::uint32_t tries = 0;
   };
   struct Staged {
-    ChunkId chunk = 0;
-    Version version = 0;
+    Weights header;
     PayloadId payload = kNoPayload;
   };
   struct Lane {
@@ -205,14 +217,19 @@ class Worker {
   void pull_missing();
   void start();
   void accept_staged();
-  void store(ChunkId chunk, Version version, PayloadId payload);
+  void store(const Weights& header, PayloadId payload);
   void enter_timeline(Timeline timeline);
   void send_outbox(std::uint32_t lane);
   void hello_lanes();
   void heartbeat();
   void release(const std::vector<PayloadId>& payloads);
   void stop(std::string failure);
-  [[nodiscard]] bool wants(const ChunkWeights& chunk, Version version) const;
+  [[nodiscard]] bool wants(const ChunkWeights& chunk, Key key) const;
+  [[nodiscard]] static Key key_of(const Weights& header);
+  [[nodiscard]] Key target_key() const { return {target_.version, target_.ticket}; }
+  [[nodiscard]] std::optional<Key> next_key(const worker::GradientReady& event) const;
+  [[nodiscard]] std::shared_ptr<const std::vector<JournalMark>> marks() const;
+  [[nodiscard]] bool is_on_its_way(ItemId item) const;
 
   template <typename Body>
   void emit(Body&& body) {
@@ -233,6 +250,8 @@ class Worker {
   bool computing_ = false;
   Timeline computing_timeline_ = 0;
   std::vector<SlotRange> computing_ranges_;
+  std::uint64_t computing_ticket_ = 0;
+  std::shared_ptr<const std::vector<JournalMark>> computing_marks_;
   std::optional<EvaluationResult> result_;  // until the lead's orders show that it has arrived
   worker::Actions actions_;
   WorkerCounters counters_;

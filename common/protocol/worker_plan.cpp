@@ -1,6 +1,7 @@
 #include "common/protocol/worker_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ballast {
 
@@ -12,6 +13,7 @@ bool WorkerPlan::take(const Assign& assign) {
     timeline_ = assign.timeline;
     standing_.clear();
     done_.clear();
+    grants_.clear();
     evaluation_.reset();
     cursor_ = assign.standing.from;
   }
@@ -21,6 +23,12 @@ bool WorkerPlan::take(const Assign& assign) {
     evaluated_ = false;
   }
   evaluation_ = assign.evaluation;
+  const auto known = std::exchange(grants_, {});
+  for (const auto& grant : assign.grants) {
+    const bool is_computed = std::any_of(
+        known.begin(), known.end(), [&](const GrantState& old) { return old.grant == grant && old.computed; });
+    grants_.push_back({grant, is_computed});
+  }
   std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.standing.from; });
   for (auto& old : standing_) {
     old.until = std::min(old.until, assign.standing.from);
@@ -74,16 +82,22 @@ void WorkerPlan::move_cursor() {
 
 WorkerPlan::Target WorkerPlan::next() {
   if (evaluation_ && !evaluated_) {
-    return {Target::Kind::evaluate, evaluation_->version, {}, *evaluation_};
+    return {Target::Kind::evaluate, evaluation_->version * (ledgered_ ? slots_ : 1), 0, 0, {}, *evaluation_};
+  }
+  for (const auto& [grant, is_computed] : grants_) {
+    if (!is_computed) {
+      const auto slot = static_cast<Slot>(grant.item % slots_);
+      return {Target::Kind::train, kNewestVersion, grant.clock, grant.item / slots_, {{slot, slot + 1}}, {}};
+    }
   }
   move_cursor();
   if (extra_) {
     if (auto work = without_done(extra_->step, extra_->slots); !work.empty()) {
-      return {Target::Kind::train, extra_->step, std::move(work), {}};
+      return {Target::Kind::train, extra_->step, 0, extra_->step, std::move(work), {}};
     }
   }
   if (auto work = standing_work(cursor_); !work.empty()) {
-    return {Target::Kind::train, cursor_, std::move(work), {}};
+    return {Target::Kind::train, cursor_, 0, cursor_, std::move(work), {}};
   }
   return {};
 }
@@ -92,6 +106,31 @@ void WorkerPlan::computed(Step step, const std::vector<SlotRange>& ranges) {
   auto& done = done_.try_emplace(step, slots_).first->second;
   for (const auto range : ranges) {
     done.insert(range);
+  }
+}
+
+std::optional<Grant> WorkerPlan::grant_after(std::uint64_t clock) const {
+  const auto next = std::find_if(grants_.begin(), grants_.end(), [&](const GrantState& state) {
+    return !state.computed && state.grant.clock != clock;
+  });
+  return next == grants_.end() ? std::nullopt : std::optional<Grant>(next->grant);
+}
+
+std::vector<Grant> WorkerPlan::computed_grants() const {
+  std::vector<Grant> grants;
+  for (const auto& [grant, is_computed] : grants_) {
+    if (is_computed) {
+      grants.push_back(grant);
+    }
+  }
+  return grants;
+}
+
+std::size_t WorkerPlan::open_grants() const { return grants_.size() - computed_grants().size(); }
+
+void WorkerPlan::computed(std::uint64_t clock) {
+  for (auto& [grant, is_computed] : grants_) {
+    is_computed = is_computed || grant.clock == clock;
   }
 }
 

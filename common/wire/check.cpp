@@ -126,7 +126,7 @@ Verdict check_body(const Confirm& confirm) { return non_zero("Confirm.incarnatio
 
 Verdict check_body(const Receipt& receipt) {
   const auto node = work("Receipt.node", receipt.node);
-  return node ? node : known("Receipt.outcome", receipt.outcome, ReceiptOutcome::duplicate);
+  return node ? node : known("Receipt.outcome", receipt.outcome, ReceiptOutcome::expired);
 }
 
 Verdict check_body(const Refused& refused) { return known("Refused.code", refused.code, RefusalCode::incarnation); }
@@ -168,7 +168,9 @@ Verdict check_body(const Assign& assign) {
 }
 
 Verdict check_body(const ShardHello& hello) {
-  return first_of({at_most("ShardHello.shards", hello.shards, kMaxShards),
+  const auto lives = each("ShardHello.lives", hello.lives,
+                          [](const ShardLife& life) { return non_zero(".incarnation", life.incarnation); });
+  return first_of({lives, at_most("ShardHello.shards", hello.shards, kMaxShards),
                    at_most("ShardHello.lanes", hello.lanes, kMaxLanes),
                    lane_within("ShardHello.lane", hello.lane, hello.shards, hello.lanes),
                    non_zero("ShardHello.incarnation", hello.incarnation)});
@@ -211,6 +213,8 @@ Verdict check_body(const LaneReport& report) {
       each("LaneReport.decided", report.decided,
            [](const DecidedStep& step) { return inside(".factors", factors(step.factors)); }),
       each("LaneReport.statistics", report.statistics, statistics),
+      each("LaneReport.covered", report.covered,
+           [](const ItemRange& range) { return at_most(".begin", range.begin, range.end); }),
       each("LaneReport.slots_by_session", report.slots_by_session,
            [](const SessionSlots& slots) { return non_zero(".session", slots.session); }),
   });

@@ -32,6 +32,10 @@ schema::PhaseTimes part(const PhaseTimes& times) {
   return {times.data_wait, times.pull, times.forward, times.backward, times.push};
 }
 schema::SnapshotId part(const SnapshotId& snapshot) { return {snapshot.timeline, snapshot.step}; }
+schema::ItemRange part(const ItemRange& range) { return {range.begin, range.end}; }
+schema::JournalMark part(const JournalMark& mark) { return {mark.shard, mark.incarnation, mark.sequence}; }
+schema::ShardLife part(const ShardLife& life) { return {life.incarnation, life.begun}; }
+schema::Grant part(const Grant& grant) { return {grant.item, grant.clock}; }
 schema::StepFactors part(const StepFactors& factors) {
   return {factors.learning_rate, factors.step_size, factors.second_moment_root,
           static_cast<std::uint32_t>(factors.scales.size()), factors.skip};
@@ -102,13 +106,15 @@ auto write(Builder& builder, const LaneHello& hello) {
 }
 
 auto write(Builder& builder, const Pull& pull) {
-  return schema::CreatePull(builder, pull.timeline, pull.version, write_numbers(builder, pull.chunks));
+  return schema::CreatePull(builder, pull.timeline, pull.version, write_numbers(builder, pull.chunks), pull.ticket);
 }
 
 auto write(Builder& builder, const Push& push) {
   const auto node = part(push.node);
   const auto phases = part(push.phases);
-  return schema::CreatePush(builder, push.timeline, push.step, push.chunk, &node, push.want_next, push.fault, &phases);
+  const auto marks = write_parts(builder, push.marks);
+  return schema::CreatePush(builder, push.timeline, push.step, push.chunk, &node, push.want_next, push.fault, &phases,
+                            push.base, push.ticket, marks);
 }
 
 // ---- lane to worker
@@ -124,7 +130,8 @@ auto write(Builder& builder, const Receipt& receipt) {
 }
 
 auto write(Builder& builder, const Weights& weights) {
-  return schema::CreateWeights(builder, weights.timeline, weights.incarnation, weights.chunk, weights.version);
+  return schema::CreateWeights(builder, weights.timeline, weights.incarnation, weights.chunk, weights.version,
+                               weights.ticket, weights.sequence);
 }
 
 auto write(Builder& builder, const Gone& gone) {
@@ -147,8 +154,9 @@ auto write(Builder& builder, const WorkerHello& hello) {
 auto write(Builder& builder, const Heartbeat& beat) {
   const auto fingerprint = write(builder, beat.fingerprint);
   const auto phases = part(beat.phases);
+  const auto brought = write_numbers(builder, beat.brought);
   return schema::CreateHeartbeat(builder, beat.timeline, beat.order, beat.step, beat.ready, beat.idle, fingerprint,
-                                 &phases, beat.slots);
+                                 &phases, beat.slots, beat.placement, brought);
 }
 
 auto write(Builder& builder, const EvaluationResult& result) {
@@ -177,26 +185,33 @@ auto write(Builder& builder, const WorkerWelcome& welcome) {
     addresses.push_back(write(builder, address));
   }
   return schema::CreateWorkerWelcome(builder, welcome.timeline, job, spec_digest, layout_digest, welcome.shards,
-                                     welcome.lanes, builder.CreateVector(addresses));
+                                     welcome.lanes, builder.CreateVector(addresses), welcome.placement);
 }
 
 auto write(Builder& builder, const Assign& assign) {
   const auto standing = part(assign.standing);
   const auto extra = part(assign.extra.value_or(Extra{}));
   const auto evaluation = part(assign.evaluation.value_or(Evaluation{}));
+  const auto grants = write_parts(builder, assign.grants);
   return schema::CreateAssign(builder, assign.order, assign.timeline, assign.generation, &standing,
-                              assign.extra ? &extra : nullptr, assign.evaluation ? &evaluation : nullptr);
+                              assign.extra ? &extra : nullptr, assign.evaluation ? &evaluation : nullptr, grants);
 }
 
 // ---- lane to lead
+
+auto write(Builder& builder, const StalenessCounts& staleness) {
+  return schema::CreateStalenessCounts(builder, write_numbers(builder, staleness.counts), staleness.sum,
+                                       staleness.largest, staleness.expired);
+}
 
 auto write(Builder& builder, const ShardHello& hello) {
   const auto lane = part(hello.lane);
   const auto spec_digest = write(builder, hello.spec_digest);
   const auto layout_digest = write(builder, hello.layout_digest);
   const auto address = write(builder, hello.address);
+  const auto lives = write_parts(builder, hello.lives);
   return schema::CreateShardHello(builder, &lane, hello.shards, hello.lanes, hello.incarnation, spec_digest,
-                                  layout_digest, address, hello.timeline, hello.reached);
+                                  layout_digest, address, hello.timeline, hello.reached, lives);
 }
 
 auto write(Builder& builder, const LaneReport& report) {
@@ -214,17 +229,20 @@ auto write(Builder& builder, const LaneReport& report) {
   const auto statistics = write_parts(builder, report.statistics);
   const auto slots_by_session = write_parts(builder, report.slots_by_session);
   const auto failure = write_free_text(builder, report.failure);
+  const auto covered = write_parts(builder, report.covered);
+  const auto staleness = write(builder, report.staleness);
+  const auto marks = write_parts(builder, report.marks);
   return schema::CreateLaneReport(builder, &lane, report.incarnation, report.sequence, report.timeline, report.serving,
                                   report.open_step, missing, report.planned, measures, sums, decided, scales, held,
                                   writing, failed, trouble, statistics, slots_by_session, report.duplicates,
-                                  report.superseded, report.leaving, failure);
+                                  report.superseded, report.leaving, failure, covered, staleness, marks);
 }
 
 // ---- lead to lane
 
 auto write(Builder& builder, const Confirm& confirm) {
   const auto base = part(confirm.base);
-  return schema::CreateConfirm(builder, confirm.incarnation, confirm.timeline, &base);
+  return schema::CreateConfirm(builder, confirm.incarnation, confirm.timeline, &base, confirm.resumes);
 }
 
 auto write(Builder& builder, const Plan& plan) {
@@ -273,12 +291,13 @@ auto write(Builder& builder, const Status& status) {
   for (const auto& session : status.sessions) {
     sessions.push_back(write(builder, session));
   }
+  const auto staleness = write(builder, status.staleness);
   return schema::CreateStatus(builder, phase, failure, waits_for, trouble, status.timeline, &base, status.snapshot,
                               status.step, status.steps, status.epoch, status.training, status.examples,
                               status.learning_rate, status.gradient_norm, status.train_loss, status.recent_loss,
                               &validation, &test, &best, status.duplicates, status.superseded, status.lost_workers,
                               status.backups, status.rollbacks, status.rolled_back_steps, status.skipped_steps,
-                              status.snapshots_missed, builder.CreateVector(sessions));
+                              status.snapshots_missed, builder.CreateVector(sessions), status.resumed_shards, staleness);
 }
 
 template <typename Table>

@@ -31,6 +31,21 @@ SnapshotId snapshot_id(const schema::SnapshotId* snapshot) {
   return snapshot != nullptr ? SnapshotId{snapshot->timeline(), snapshot->step()} : SnapshotId{};
 }
 
+ItemRange item_range(const schema::ItemRange* range) { return {range->begin(), range->end()}; }
+JournalMark journal_mark(const schema::JournalMark* mark) {
+  return {mark->shard(), mark->incarnation(), mark->sequence()};
+}
+ShardLife shard_life(const schema::ShardLife* life) { return {life->incarnation(), life->begun()}; }
+Grant grant(const schema::Grant* grant) { return {grant->item(), grant->clock()}; }
+
+StalenessCounts staleness(Reader& reader, const schema::StalenessCounts* at) {
+  if (at == nullptr) {
+    return {};
+  }
+  return {reader.numbers("StalenessCounts.counts", at->counts(), kMaxStalenessCounts), at->sum(), at->largest(),
+          at->expired()};
+}
+
 StepFactors step_factors(const schema::StepFactors& factors, Pieces<float>& scales) {
   return {factors.learning_rate(), factors.step_size(), factors.second_moment_root(), factors.skip(),
           scales.take(factors.scale_count())};
@@ -38,7 +53,7 @@ StepFactors step_factors(const schema::StepFactors& factors, Pieces<float>& scal
 
 std::vector<StepFactors> factors(Reader& reader, const schema::Plan& at) {
   Pieces<float> scales(reader, "Plan.scales", at.scales(), kMaxScales);
-  auto all = reader.list("Plan.factors", at.factors(), kMaxPlannedSteps,
+  auto all = reader.list("Plan.factors", at.factors(), kMaxPlanned,
                          [&scales](const auto* one) { return step_factors(*one, scales); });
   scales.finish();
   return all;
@@ -96,11 +111,19 @@ Message body(Reader& reader, const schema::LaneHello& at) {
 }
 
 Message body(Reader& reader, const schema::Pull& at) {
-  return Pull{at.timeline(), at.version(), reader.numbers("Pull.chunks", at.chunks(), kMaxPullChunks)};
+  return Pull{at.timeline(), at.version(), at.ticket(), reader.numbers("Pull.chunks", at.chunks(), kMaxPullChunks)};
 }
 
-Message body(Reader&, const schema::Push& at) {
-  return Push{at.timeline(),           at.step(), at.chunk(), range(at.node()), at.want_next(), at.fault(),
+Message body(Reader& reader, const schema::Push& at) {
+  return Push{at.timeline(),
+              at.step(),
+              at.chunk(),
+              range(at.node()),
+              at.want_next(),
+              at.fault(),
+              at.base(),
+              at.ticket(),
+              reader.list("Push.marks", at.marks(), kMaxMarks, journal_mark),
               phase_times(at.phases())};
 }
 
@@ -115,7 +138,7 @@ Message body(Reader&, const schema::Receipt& at) {
 }
 
 Message body(Reader&, const schema::Weights& at) {
-  return Weights{at.timeline(), at.incarnation(), at.chunk(), at.version()};
+  return Weights{at.timeline(), at.incarnation(), at.chunk(), at.version(), at.ticket(), at.sequence()};
 }
 
 Message body(Reader&, const schema::Gone& at) { return Gone{at.timeline(), at.chunk(), at.version(), at.held()}; }
@@ -134,13 +157,15 @@ Message body(Reader& reader, const schema::WorkerHello& at) {
 
 Message body(Reader& reader, const schema::Heartbeat& at) {
   return Heartbeat{at.timeline(),
+                   at.placement(),
                    at.order(),
                    at.step(),
                    at.ready(),
                    at.idle(),
                    reader.line("Heartbeat.fingerprint", at.fingerprint()),
                    phase_times(at.phases()),
-                   at.slots()};
+                   at.slots(),
+                   reader.numbers("Heartbeat.brought", at.brought(), kMaxGrants)};
 }
 
 Message body(Reader&, const schema::EvaluationResult& at) {
@@ -159,6 +184,7 @@ Message body(Reader& reader, const schema::WorkerWelcome& at) {
                        reader.line("WorkerWelcome.addresses.address", one->address())};
   };
   return WorkerWelcome{at.timeline(),
+                       at.placement(),
                        reader.job("WorkerWelcome.job", at.job()),
                        reader.line("WorkerWelcome.spec_digest", at.spec_digest()),
                        reader.line("WorkerWelcome.layout_digest", at.layout_digest()),
@@ -167,10 +193,14 @@ Message body(Reader& reader, const schema::WorkerWelcome& at) {
                        reader.list("WorkerWelcome.addresses", at.addresses(), kMaxAddresses, address)};
 }
 
-Message body(Reader&, const schema::Assign& at) {
-  return Assign{at.order(),        at.timeline(),
-                at.generation(),   standing(at.standing()),
-                extra(at.extra()), evaluation(at.evaluation())};
+Message body(Reader& reader, const schema::Assign& at) {
+  return Assign{at.order(),
+                at.timeline(),
+                at.generation(),
+                standing(at.standing()),
+                extra(at.extra()),
+                evaluation(at.evaluation()),
+                reader.list("Assign.grants", at.grants(), kMaxGrants, grant)};
 }
 
 // ---- lane to lead
@@ -184,7 +214,8 @@ Message body(Reader& reader, const schema::ShardHello& at) {
                     reader.line("ShardHello.layout_digest", at.layout_digest()),
                     reader.line("ShardHello.address", at.address()),
                     at.timeline(),
-                    at.reached()};
+                    at.reached(),
+                    reader.list("ShardHello.lives", at.lives(), kMaxShardLives, shard_life)};
 }
 
 Message body(Reader& reader, const schema::LaneReport& at) {
@@ -196,13 +227,16 @@ Message body(Reader& reader, const schema::LaneReport& at) {
                     at.open_step(),
                     reader.numbers("LaneReport.missing", at.missing(), kMaxMissingWords),
                     at.planned(),
+                    reader.list("LaneReport.covered", at.covered(), kMaxCoveredRanges, item_range),
+                    staleness(reader, at.staleness()),
+                    reader.list("LaneReport.marks", at.marks(), kMaxReportMarks, journal_mark),
                     measures(reader, at),
                     decided(reader, at),
                     reader.list("LaneReport.held", at.held(), kMaxSnapshots, snapshot_id),
                     reader.list("LaneReport.writing", at.writing(), kMaxSnapshots, snapshot_id),
                     reader.list("LaneReport.failed", at.failed(), kMaxSnapshots, snapshot_id),
                     reader.line("LaneReport.trouble", at.trouble()),
-                    reader.list("LaneReport.statistics", at.statistics(), kMaxPlannedSteps, step_statistics),
+                    reader.list("LaneReport.statistics", at.statistics(), kMaxPlanned, step_statistics),
                     reader.list("LaneReport.slots_by_session", at.slots_by_session(), kMaxSessions, session_slots),
                     at.duplicates(),
                     at.superseded(),
@@ -213,7 +247,7 @@ Message body(Reader& reader, const schema::LaneReport& at) {
 // ---- lead to lane
 
 Message body(Reader&, const schema::Confirm& at) {
-  return Confirm{at.incarnation(), at.timeline(), snapshot_id(at.base())};
+  return Confirm{at.incarnation(), at.timeline(), snapshot_id(at.base()), at.resumes()};
 }
 
 Message body(Reader& reader, const schema::Plan& at) {
@@ -273,6 +307,8 @@ Message body(Reader& reader, const schema::Status& at) {
                 at.rolled_back_steps(),
                 at.skipped_steps(),
                 at.snapshots_missed(),
+                at.resumed_shards(),
+                staleness(reader, at.staleness()),
                 reader.list("Status.sessions", at.sessions(), kMaxSessions, session)};
 }
 

@@ -22,6 +22,8 @@ inline constexpr std::uint32_t kMaxMeasures = 1U << 20U;    // of a LaneReport
 inline constexpr std::uint32_t kMaxSums = 1U << 20U;        // of all measures of a LaneReport
 inline constexpr std::uint32_t kMaxScales = 1U << 20U;      // of all factors in one list
 inline constexpr std::uint32_t kMaxParameters = 1U << 20U;  // of a model
+inline constexpr std::uint32_t kMaxReportMarks = kMaxShards * kMaxShardLives;
+inline constexpr std::uint32_t kMaxStalenessCounts = 65;    // one for each bit length of a number
 inline constexpr std::size_t kMaxTextBytes = 4096;          // of every string but the job
 inline constexpr std::size_t kMaxJobBytes = 1U << 20U;      // of the job in a WorkerWelcome
 
@@ -49,9 +51,10 @@ inline constexpr std::size_t kAllowance = 512;
 static_assert(kMaxSessions * (2 * kMaxTextBytes + kAllowance) + 4 * kMaxTextBytes < WireLimits{}.header_bytes);
 static_assert(kMaxJobBytes + kMaxAddresses * (kMaxTextBytes + kAllowance) + 4 * kMaxTextBytes <
               WireLimits{}.header_bytes);
-static_assert(kMaxPlannedSteps * kAllowance + kMaxScales * sizeof(float) + 2 * kMaxSnapshots * kAllowance <
+static_assert(kMaxPlanned * kAllowance + kMaxScales * sizeof(float) + 2 * kMaxSnapshots * kAllowance <
               WireLimits{}.header_bytes);
-static_assert((kMaxPlannedSteps + kMaxSessions + 3 * kMaxSnapshots) * kAllowance + kMaxScales * sizeof(float) +
+static_assert((kMaxPlanned + kMaxSessions + 3 * kMaxSnapshots) * kAllowance / 4 +
+                  (kMaxCoveredRanges + kMaxReportMarks) * sizeof(JournalMark) + kMaxScales * sizeof(float) +
                   2 * kMaxTextBytes <
               WireLimits{}.header_bytes);
 static_assert(kMaxSessions + 2 < kMaxTables && kMaxAddresses + 2 < kMaxTables);

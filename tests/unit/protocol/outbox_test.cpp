@@ -97,8 +97,8 @@ TEST_CASE("a newer version of a chunk is a receipt for all its older contributio
   CHECK(outbox.before(0, 2) == Ids{1, 2});
   CHECK(outbox.size() == 2);
   CHECK(outbox.in_flight_bytes() == 200);
-  CHECK(outbox.has(1));
-  CHECK_FALSE(outbox.has(0));
+  CHECK(outbox.has(1, 0));
+  CHECK_FALSE(outbox.has(0, 0));
 }
 
 TEST_CASE("a new timeline takes the older ones' contributions along") {

@@ -38,7 +38,7 @@ void fill(Random& random, SlotRange& range) {
   range.end = static_cast<Slot>(between(random, range.begin + 1, kMaxSlots));
 }
 
-void fill(Random& random, ReceiptOutcome& outcome) { outcome = static_cast<ReceiptOutcome>(random() % 2); }
+void fill(Random& random, ReceiptOutcome& outcome) { outcome = static_cast<ReceiptOutcome>(random() % 3); }
 void fill(Random& random, RefusalCode& code) { code = static_cast<RefusalCode>(random() % 9); }
 void fill(Random& random, Split& split) { split = static_cast<Split>(random() % 2); }
 void fill(Random& random, Ending& ending) { ending = static_cast<Ending>(random() % 3); }
@@ -76,6 +76,7 @@ void fill(Random& random, SnapshotId& value);
 void fill(Random& random, Standing& value);
 void fill(Random& random, StepFactors& value);
 void fill(Random& random, SplitStatus& value);
+void fill(Random& random, StalenessCounts& value);
 
 template <typename... Fields>
 void fill_all(Random& random, Fields&... fields) {
@@ -101,6 +102,34 @@ void fill(Random& random, StepFactors& value) {
   fill_all(random, rate, size, skip);
   fill_not_negative(random, root);
   fill_not_negative(random, scales);
+}
+
+void fill(Random& random, ItemRange& value) {
+  auto& [begin, end] = value;
+  fill_all(random, begin, end);
+  if (begin > end) {
+    std::swap(begin, end);
+  }
+}
+
+void fill(Random& random, JournalMark& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, ShardLife& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, Grant& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, StalenessCounts& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
 }
 
 void fill(Random& random, DecidedStep& value) {
@@ -132,13 +161,13 @@ void fill(Random& random, LaneHello& value) {
 }
 
 void fill(Random& random, Pull& value) {
-  auto& [a, b, c] = value;
-  fill_all(random, a, b, c);
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
 }
 
 void fill(Random& random, Push& value) {
-  auto& [a, b, c, node, e, fault, g] = value;
-  fill_all(random, a, b, c, node, e, g);
+  auto& [a, b, c, node, e, fault, g, h, i, j] = value;
+  fill_all(random, a, b, c, node, e, g, h, i, j);
   fill_slot_or_none(random, fault, node);
 }
 
@@ -153,8 +182,8 @@ void fill(Random& random, Receipt& value) {
 }
 
 void fill(Random& random, Weights& value) {
-  auto& [a, b, c, d] = value;
-  fill_all(random, a, b, c, d);
+  auto& [a, b, c, d, e, f] = value;
+  fill_all(random, a, b, c, d, e, f);
 }
 
 void fill(Random& random, Gone& value) {
@@ -178,8 +207,8 @@ void fill(Random& random, WorkerHello& value) {
 }
 
 void fill(Random& random, Heartbeat& value) {
-  auto& [a, b, c, d, e, f, g, h] = value;
-  fill_all(random, a, b, c, d, e, f, g, h);
+  auto& [a, b, c, d, e, f, g, h, i, j] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j);
 }
 
 void fill(Random& random, EvaluationResult& value) {
@@ -199,8 +228,8 @@ void fill(Random& random, LaneAddress& value) {
 }
 
 void fill(Random& random, WorkerWelcome& value) {
-  auto& [a, job, b, c, shards, lanes, addresses] = value;
-  fill_all(random, a, job, b, c, addresses);
+  auto& [a, placement, job, b, c, shards, lanes, addresses] = value;
+  fill_all(random, a, placement, job, b, c, addresses);
   job += "\n\tname: value\r\n";
   shards = 1;
   lanes = 1;
@@ -231,13 +260,13 @@ void fill(Random& random, Evaluation& value) {
 }
 
 void fill(Random& random, Assign& value) {
-  auto& [a, b, c, d, e, f] = value;
-  fill_all(random, a, b, c, d, e, f);
+  auto& [a, b, c, d, e, f, g] = value;
+  fill_all(random, a, b, c, d, e, f, g);
 }
 
 void fill(Random& random, ShardHello& value) {
-  auto& [lane, shards, lanes, a, b, c, d, e, f] = value;
-  fill_all(random, lane, a, b, c, d, e, f);
+  auto& [lane, shards, lanes, a, b, c, d, e, f, g] = value;
+  fill_all(random, lane, a, b, c, d, e, f, g);
   shards = static_cast<std::uint32_t>(between(random, lane.shard + 1, wire::kMaxShards));
   lanes = static_cast<std::uint32_t>(between(random, lane.lane + 1, wire::kMaxLanes));
 }
@@ -248,14 +277,14 @@ void fill(Random& random, SessionSlots& value) {
 }
 
 void fill(Random& random, LaneReport& value) {
-  auto& [a, b, c, d, e, f, g, h, i, decided, k, l, m, n, o, p, q, r, s, t] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, decided, k, l, m, n, o, p, q, r, s, t);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, decided, m, n, o, p, q, r, s, t, u, v] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, decided, m, n, o, p, q, r, s, t, u, v);
   decided.resize(std::min<std::size_t>(decided.size(), wire::kMaxDecidedSteps));
 }
 
 void fill(Random& random, Confirm& value) {
-  auto& [a, b, c] = value;
-  fill_all(random, a, b, c);
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
 }
 
 void fill(Random& random, Plan& value) {
@@ -290,8 +319,8 @@ void fill(Random& random, SessionStatus& value) {
 }
 
 void fill(Random& random, Status& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, sessions, last] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, sessions, last);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, sessions, last] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, sessions, last);
 }
 
 template <typename Value>

@@ -233,7 +233,7 @@ TEST_CASE("lists are bounded") {
     check_out_of_range(message, {has.c_str(), most.c_str()});
   };
   check(changed<Pull>([](auto& body) { body.chunks.resize(65537); }), "Pull.chunks", 65536);
-  check(changed<Plan>([](auto& body) { body.factors.resize(kMaxPlannedSteps + 1); }), "Plan.factors", 1024);
+  check(changed<Plan>([](auto& body) { body.factors.resize(kMaxPlanned + 1); }), "Plan.factors", kMaxPlanned);
   check(changed<WorkerWelcome>([](auto& body) { body.addresses.resize(1025); }), "WorkerWelcome.addresses", 1024);
   check(changed<LaneReport>([](auto& body) { body.missing.resize(65); }), "LaneReport.missing", 64);
   check(changed<LaneReport>([](auto& body) { body.statistics.resize(1025); }), "LaneReport.statistics", 1024);

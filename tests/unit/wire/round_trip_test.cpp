@@ -37,14 +37,14 @@ TEST_CASE("messages that may be all default come back equal") {
 }
 
 TEST_CASE("lists and strings at their limits come back equal") {
-  Pull pull{1, 2, std::vector<ChunkId>(wire::kMaxPullChunks)};
+  Pull pull{1, 2, 3, std::vector<ChunkId>(wire::kMaxPullChunks)};
   for (std::size_t i = 0; i < pull.chunks.size(); ++i) {
     pull.chunks[i] = static_cast<ChunkId>(i * 7);
   }
   check_decodes_to(encoded(pull), pull);
 
   const std::string longest(wire::kMaxTextBytes, 'x');
-  WorkerWelcome welcome{1, std::string(wire::kMaxJobBytes, 'j'), longest, longest, wire::kMaxShards, wire::kMaxLanes,
+  WorkerWelcome welcome{1, 2, std::string(wire::kMaxJobBytes, 'j'), longest, longest, wire::kMaxShards, wire::kMaxLanes,
                         {}};
   welcome.addresses.assign(wire::kMaxAddresses, {{wire::kMaxShards - 1, wire::kMaxLanes - 1}, 1, longest});
   check_decodes_to(encoded(welcome), welcome);
@@ -52,7 +52,10 @@ TEST_CASE("lists and strings at their limits come back equal") {
   LaneReport report;
   report.incarnation = 1;
   report.missing.assign(wire::kMaxMissingWords, ~std::uint64_t{0});
-  report.statistics.assign(kMaxPlannedSteps, {1, 2, 3, 4});
+  report.statistics.assign(kMaxPlanned, {1, 2, 3, 4});
+  report.covered.assign(kMaxCoveredRanges, {5, 6});
+  report.marks.assign(wire::kMaxReportMarks, {1, 2, 3});
+  report.staleness.counts.assign(wire::kMaxStalenessCounts, 4);
   report.slots_by_session.assign(kMaxSessions, {5, 6});
   report.decided.assign(wire::kMaxDecidedSteps, {7, factors_with(wire::kMaxScales / wire::kMaxDecidedSteps)});
   report.held.assign(wire::kMaxSnapshots, {1, 8});
@@ -63,7 +66,7 @@ TEST_CASE("lists and strings at their limits come back equal") {
   check_decodes_to(encoded(report), report);
 
   Plan plan;
-  plan.factors.assign(kMaxPlannedSteps, factors_with(wire::kMaxScales / kMaxPlannedSteps));
+  plan.factors.assign(kMaxPlanned, factors_with(wire::kMaxScales / kMaxPlanned));
   plan.snapshots.assign(wire::kMaxSnapshots, 9);
   plan.keep = report.held;
   check_decodes_to(encoded(plan), plan);

@@ -1,0 +1,43 @@
+// The set of work items that are covered: nearly all of them up to some point, and a few beyond.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "common/protocol/ids.h"
+
+namespace ballast {
+
+// Its size is the number of gaps, not of items.
+class CoveredItems {
+ public:
+  CoveredItems() = default;
+  // Covers all items below `floor`.
+  explicit CoveredItems(ItemId floor) { insert({0, floor}); }
+  // From ranges in any order; empty ones are left out.
+  explicit CoveredItems(const std::vector<ItemRange>& ranges) {
+    for (const auto& range : ranges) {
+      insert(range);
+    }
+  }
+
+  void insert(ItemId item) { insert(ItemRange{item, item + 1}); }
+  void insert(ItemRange range);
+  void intersect(const CoveredItems& other);
+
+  [[nodiscard]] bool contains(ItemId item) const;
+  // The first item that is not covered.
+  [[nodiscard]] ItemId floor() const;
+  // The first item beyond all that are covered.
+  [[nodiscard]] ItemId ceiling() const { return ranges_.empty() ? 0 : ranges_.rbegin()->second; }
+  // The first item at or after `item` that is not covered.
+  [[nodiscard]] ItemId next_missing(ItemId item) const;
+  // Maximal, disjoint, ascending; at most `most`, the lowest ones.
+  [[nodiscard]] std::vector<ItemRange> ranges(std::size_t most = ~std::size_t{0}) const;
+  bool operator==(const CoveredItems&) const = default;
+
+ private:
+  std::map<ItemId, ItemId> ranges_;  // begin to end
+};
+
+}  // namespace ballast

@@ -1,0 +1,35 @@
+// The lead's course where each item is an update of its own: legs between steps where every chunk is whole.
+#include <algorithm>
+#include <utility>
+
+#include "common/protocol/lead.h"
+
+namespace ballast {
+
+void Lead::observe_items() {
+  std::optional<CoveredItems> covered;
+  for (const auto& [id, lane] : lanes_) {
+    CoveredItems own(lane.report.covered);
+    if (covered) {
+      covered->intersect(own);
+    } else {
+      covered = std::move(own);
+    }
+  }
+  if (covered) {
+    items_.observe(std::move(*covered), now_);
+  }
+}
+
+// Shards refuse what lies beyond their plans.
+ItemId Lead::item_limit() const {
+  ItemId end = updates(limit());
+  for (const auto& [id, lane] : lanes_) {
+    if (lane.report.open_step < config_.steps) {  // or it has no chunks
+      end = std::min(end, lane.report.planned);
+    }
+  }
+  return end;
+}
+
+}  // namespace ballast

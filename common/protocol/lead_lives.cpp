@@ -1,0 +1,74 @@
+// The lead's view of shards that come back within a timeline, with what their journals hold.
+#include <algorithm>
+#include <utility>
+
+#include "common/protocol/lead.h"
+
+namespace ballast {
+
+// What the shard has is what it had, as far as it can tell itself; whether others built on more, the marks tell.
+bool Lead::can_resume(const ShardHello& hello) const {
+  const auto& current = book_.current();
+  return is_journaled() && current.timeline > 0 && hello.timeline == current.timeline && !hello.lives.empty() &&
+         hello.lives.back().incarnation == hello.incarnation;
+}
+
+void Lead::resume_shard(const ShardHello& hello) {
+  auto& ledger = book_.edit();
+  ledger.incarnations[hello.lane.shard] = hello.incarnation;
+  ++ledger.placement;
+  ++resumed_shards_;
+  items_.look_again();
+  // Its reports will say what it has; what others were granted goes on.
+  if (phase_ == Phase::confirming) {
+    phase_ = Phase::assembling;
+  }
+}
+
+bool Lead::is_broken(const JournalMark& mark) const {
+  const auto known = std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+    return lane.first.shard == mark.shard && !lane.second.lives.empty();
+  });
+  if (known == lanes_.end()) {
+    return false;  // it is away: when it comes back it is asked again
+  }
+  const auto& lives = known->second.lives;
+  const auto life = std::find_if(lives.begin(), lives.end(),
+                                 [&](const ShardLife& each) { return each.incarnation == mark.incarnation; });
+  return life == lives.end() || std::any_of(std::next(life), lives.end(), [&](const ShardLife& later) {
+           return later.begun < mark.sequence;
+         });
+}
+
+void Lead::take_marks(const LaneReport& report) {
+  for (const auto& mark : report.marks) {
+    const auto same = std::find_if(marks_.begin(), marks_.end(), [&](const JournalMark& known) {
+      return known.shard == mark.shard && known.incarnation == mark.incarnation;
+    });
+    if (same == marks_.end()) {
+      marks_.push_back(mark);
+    } else {
+      same->sequence = std::max(same->sequence, mark.sequence);
+    }
+  }
+}
+
+// Weights that a shard has lost were pulled, and updates made from them are elsewhere: the job goes back as a whole.
+bool Lead::begin_again_if_broken() {
+  if (book_.current().finished) {
+    return false;
+  }
+  begins_again_ =
+      begins_again_ || std::any_of(marks_.begin(), marks_.end(), [&](const JournalMark& mark) { return is_broken(mark); });
+  if (!begins_again_) {
+    return false;
+  }
+  if (lanes_.size() == std::size_t{config_.shards} * config_.lanes) {
+    begin_timeline();
+  } else if (std::exchange(phase_, Phase::assembling) != Phase::assembling) {
+    assembling_since_ = now_;
+  }
+  return true;
+}
+
+}  // namespace ballast
