@@ -1,6 +1,7 @@
 #include "server/lane_loop.h"
 
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 #include "common/log/log.h"
@@ -216,7 +217,7 @@ void LaneLoop::carry_out(lane::Apply& action) {
   const auto root = payloads_.extract(action.root);
   {
     const auto timer = metrics_.time_apply();
-    weights_.apply(action.chunk, action.step,
+    weights_.apply(action.chunk, action.version,
                    {reinterpret_cast<const float*>(root.mapped().bytes().data()), root.mapped().size() / sizeof(float)},
                    action.factors);
   }
@@ -261,6 +262,10 @@ void LaneLoop::carry_out(lane::Begin& action) {
     weights_.initialize();
   }
 }
+
+// Only lanes of journaled jobs ask for these.
+void LaneLoop::carry_out(lane::Append& /*action*/) { throw std::logic_error("this shard keeps no journal"); }
+void LaneLoop::carry_out(lane::Resume& /*action*/) { throw std::logic_error("this shard keeps no journal"); }
 
 void LaneLoop::take_loaded() {
   for (const auto& loaded : loaded_.take()) {

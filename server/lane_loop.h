@@ -61,7 +61,9 @@ class LaneLoop {
   void carry_out(lane::Drop& action);
   void carry_out(lane::Measure& action);
   void carry_out(lane::Apply& action);
+  void carry_out(lane::Append& action);
   void carry_out(lane::Begin& action);
+  void carry_out(lane::Resume& action);
   void carry_out(lane::TakeSnapshot& action);
   void carry_out(lane::SealSnapshot& action);
   void carry_out(lane::Retain& action);

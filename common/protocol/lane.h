@@ -393,14 +393,14 @@ class Lane {
   std::vector<StepStatistics> statistics_;  // that the lead has not confirmed
   std::size_t held_payloads_ = 0;
 
-  std::vector<ShardLife> lives_;                      // of this shard in the timeline it serves, or would resume
+  std::vector<ShardLife> lives_;  // of this shard in the timeline it serves, or would resume
   bool resuming_ = false;
-  std::optional<Update> looked_at_;                   // is being measured
-  std::deque<Update> pending_;                        // in the order of their tickets
+  std::optional<Update> looked_at_;  // is being measured
+  std::deque<Update> pending_;       // in the order of their tickets
   std::uint64_t next_ticket_ = 1;
-  std::uint64_t journal_sequence_ = 0;                // committed
-  CoveredItems items_;                                // by every chunk
-  std::map<ItemId, std::size_t> partly_covered_;      // by so many chunks
+  std::uint64_t journal_sequence_ = 0;                               // committed
+  CoveredItems items_;                                               // by every chunk
+  std::map<ItemId, std::size_t> partly_covered_;                     // by so many chunks
   std::map<Step, std::pair<Slot, StepStatistics>> step_statistics_;  // of steps that are not whole: of so many items
   Step next_statistics_ = 0;
   std::vector<JournalMark> marks_;

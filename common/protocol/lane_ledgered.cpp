@@ -57,7 +57,8 @@ bool Lane::check_item(const FromWorker& event, const Push& push, const ChunkStat
   }
   // Not yet: the plan that allows the item is still on its way.
   if (item >= planned_until() && !chunk.items.contains(item)) {
-    refuse(event.session, RefusalCode::not_serving, place + ": the lane's plan ends at item " + number(planned_until()));
+    refuse(event.session, RefusalCode::not_serving,
+           place + ": the lane's plan ends at item " + number(planned_until()));
     return false;
   }
   return true;
@@ -275,8 +276,8 @@ std::optional<Step> Lane::at_step(const ChunkState& chunk) const {
   if (!is_ledgered()) {
     return chunk.version;
   }
-  const bool is_whole = chunk.version % config_.slots == 0 && chunk.accepted == chunk.version &&
-                        chunk.items.floor() == chunk.version;
+  const bool is_whole =
+      chunk.version % config_.slots == 0 && chunk.accepted == chunk.version && chunk.items.floor() == chunk.version;
   return is_whole ? std::optional<Step>(chunk.version / config_.slots) : std::nullopt;
 }
 

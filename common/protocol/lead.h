@@ -286,7 +286,9 @@ class Lead {
   [[nodiscard]] bool is_journaled() const { return is_ledgered() && config_.ledgered->journaled; }
   // Of a chunk, for so many steps.
   [[nodiscard]] Version updates(Step step) const { return is_ledgered() ? step * config_.slots : step; }
-  [[nodiscard]] Step open_step() const { return is_ledgered() ? items_.covered().floor() / config_.slots : work_.open(); }
+  [[nodiscard]] Step open_step() const {
+    return is_ledgered() ? items_.covered().floor() / config_.slots : work_.open();
+  }
   [[nodiscard]] Timeline timeline() const { return book_.current().timeline; }
   [[nodiscard]] bool is_over() const { return phase_ >= Phase::finished; }
   [[nodiscard]] bool is_confirmed() const { return phase_ > Phase::assembling; }

@@ -35,9 +35,8 @@ bool Lead::is_broken(const JournalMark& mark) const {
   const auto& lives = known->second.lives;
   const auto life = std::find_if(lives.begin(), lives.end(),
                                  [&](const ShardLife& each) { return each.incarnation == mark.incarnation; });
-  return life == lives.end() || std::any_of(std::next(life), lives.end(), [&](const ShardLife& later) {
-           return later.begun < mark.sequence;
-         });
+  return life == lives.end() ||
+         std::any_of(std::next(life), lives.end(), [&](const ShardLife& later) { return later.begun < mark.sequence; });
 }
 
 void Lead::take_marks(const LaneReport& report) {
@@ -58,8 +57,8 @@ bool Lead::begin_again_if_broken() {
   if (book_.current().finished) {
     return false;
   }
-  begins_again_ =
-      begins_again_ || std::any_of(marks_.begin(), marks_.end(), [&](const JournalMark& mark) { return is_broken(mark); });
+  begins_again_ = begins_again_ ||
+                  std::any_of(marks_.begin(), marks_.end(), [&](const JournalMark& mark) { return is_broken(mark); });
   if (!begins_again_) {
     return false;
   }

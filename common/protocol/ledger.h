@@ -23,7 +23,6 @@ struct Ledger {
   Timeline timeline = 0;
   SnapshotId base;                        // where the timeline began
   std::vector<Incarnation> incarnations;  // of the timeline's shards, by index
-  std::uint64_t placement = 0;            // increases when one of them changes
   std::vector<SnapshotId> complete;       // ascending; what is older than the newest and not listed may be deleted
   std::optional<SnapshotId> best;         // by validation accuracy; one of `complete`
   std::vector<StepRange> skipped;         // ascending and disjoint: steps that leave the weights as they are
@@ -31,6 +30,7 @@ struct Ledger {
   std::uint64_t rolled_back_steps = 0;  // at least
   std::uint64_t snapshots_missed = 0;
   std::optional<SnapshotId> finished;  // the job's end; one of `complete`
+  std::uint64_t placement = 0;         // increases when one of the incarnations changes
   bool operator==(const Ledger&) const = default;
 };
 

@@ -68,9 +68,9 @@ struct LaneHello {
 
 struct Pull {
   Timeline timeline = 0;
-  Version version = 0;       // or kNewestVersion
-  std::uint64_t ticket = 0;  // comes back with the weights
+  Version version = 0;  // or kNewestVersion
   std::vector<ChunkId> chunks;
+  std::uint64_t ticket = 0;  // comes back with the weights
   bool operator==(const Pull&) const = default;
 };
 
@@ -82,11 +82,11 @@ struct Push {
   Node node;
   bool want_next = false;  // also pulls version step + 1 of this chunk
   Slot fault = kNoSlot;    // the first slot below `node` whose gradient of this chunk is not finite
-  // Where each item is an update of its own:
-  Version base = 0;                // the chunk's version that it was computed from
-  std::uint64_t ticket = 0;        // want_next pulls the newest version with this ticket
-  std::vector<JournalMark> marks;  // in a journaled job, of all weights that it was computed from
   PhaseTimes phases;
+  // Where each item is an update of its own:
+  Version base = 0;                     // the chunk's version that it was computed from
+  std::uint64_t ticket = 0;             // want_next pulls the newest version with this ticket
+  std::vector<JournalMark> marks = {};  // in a journaled job, of all weights that it was computed from
   bool operator==(const Push&) const = default;
 };
 
@@ -168,16 +168,16 @@ struct WorkerHello {
 };
 
 struct Heartbeat {
-  Timeline timeline = 0;        // of the newest WorkerWelcome that arrived
-  std::uint64_t placement = 0;  // likewise
+  Timeline timeline = 0;    // of the newest WorkerWelcome that arrived
   std::uint64_t order = 0;  // the newest Assign that arrived
   Step step = 0;            // the next step the worker means to compute
   bool ready = false;       // data and model are loaded
   bool idle = false;        // nothing to do: wants work
   std::string fingerprint;  // of its arithmetic and data; empty until ready
   PhaseTimes phases;
-  std::uint64_t slots = 0;  // computed in this session
-  std::vector<std::uint64_t> brought;  // clocks of the grants of `order` for which every receipt has arrived
+  std::uint64_t slots = 0;                  // computed in this session
+  std::uint64_t placement = 0;              // of the newest WorkerWelcome that arrived
+  std::vector<std::uint64_t> brought = {};  // clocks of the grants of `order` for which every receipt has arrived
   bool operator==(const Heartbeat&) const = default;
 };
 
@@ -211,13 +211,13 @@ struct LaneAddress {
 // Said again when a new timeline has begun, or a shard has come back within one: lanes may live elsewhere.
 struct WorkerWelcome {
   Timeline timeline = 0;
-  std::uint64_t placement = 0;  // increases when a shard's life changes
   std::string job;  // the effective job file
   std::string spec_digest;
   std::string layout_digest;
   std::uint32_t shards = 0;
   std::uint32_t lanes = 0;
   std::vector<LaneAddress> addresses;
+  std::uint64_t placement = 0;  // increases when a shard's life changes
   bool operator==(const WorkerWelcome&) const = default;
 };
 
@@ -262,7 +262,7 @@ struct Assign {
   Standing standing;
   std::optional<Extra> extra;
   std::optional<Evaluation> evaluation;
-  std::vector<Grant> grants;  // where each item is an update of its own, in the order in which to compute them
+  std::vector<Grant> grants = {};  // where each item is an update of its own, in the order in which to compute them
   bool operator==(const Assign&) const = default;
 };
 
@@ -278,9 +278,9 @@ struct ShardHello {
   std::string address;    // where workers reach the lane
   Timeline timeline = 0;  // that the shard knows of: of its database, or that it serves
   Step reached = 0;       // the oldest open step of the timeline it serves; 0: it serves none
-  // In a journaled job: the shard's lives in `timeline`, oldest first, this one last. Empty if what the shard has of the
-  // timeline cannot be gone on with.
-  std::vector<ShardLife> lives;
+  // In a journaled job: the shard's lives in `timeline`, oldest first, this one last. Empty if what the shard has of
+  // the timeline cannot be gone on with.
+  std::vector<ShardLife> lives = {};
   bool operator==(const ShardHello&) const = default;
 };
 
@@ -308,7 +308,8 @@ struct LaneReport {
   Step open_step = 0;                  // the oldest version among the lane's chunks
   std::vector<std::uint64_t> missing;  // slots of open_step that some chunk lacks, 64 to a word
   Version planned = 0;                 // factors are known for the updates of versions before this one
-  // Where each item is an update of its own: those that all of the lane's chunks cover, ascending. The first begins at 0.
+  // Where each item is an update of its own: those that all of the lane's chunks cover, ascending. The first begins at
+  // 0.
   std::vector<ItemRange> covered;
   StalenessCounts staleness;
   std::vector<JournalMark> marks;      // the newest of each shard's life that came with contributions

@@ -315,7 +315,7 @@ void Worker::pull_missing() {
   }
   for (std::uint32_t lane = 0; lane < pulls.size(); ++lane) {
     if (!pulls[lane].empty()) {
-      emit(SendToLane{lane, Pull{plan_.timeline(), target_.version, target_.ticket, std::move(pulls[lane])},
+      emit(SendToLane{lane, Pull{plan_.timeline(), target_.version, std::move(pulls[lane]), target_.ticket},
                       kNoPayload});
     }
   }
@@ -456,8 +456,8 @@ void Worker::send_outbox(std::uint32_t lane) {
   for (const auto& contribution : lanes_[lane].outbox.take_sendable(now_)) {
     emit(SendToLane{lane,
                     Push{contribution.timeline, contribution.step, contribution.chunk, contribution.node,
-                         contribution.want_next, contribution.fault, contribution.base, contribution.ticket,
-                         contribution.marks ? *contribution.marks : std::vector<JournalMark>{}, phases_},
+                         contribution.want_next, contribution.fault, phases_, contribution.base, contribution.ticket,
+                         contribution.marks ? *contribution.marks : std::vector<JournalMark>{}},
                     contribution.payload});
   }
 }

@@ -33,8 +33,8 @@ struct WorkerLayout {
     std::uint64_t bytes = 0;
   };
   Slot slots = 1;
-  bool ledgered = false;   // each item is an update of its own
-  bool journaled = false;  // and durable by the shards' journals: contributions say what they rest on
+  bool ledgered = false;      // each item is an update of its own
+  bool journaled = false;     // and durable by the shards' journals: contributions say what they rest on
   std::vector<Chunk> chunks;  // id == index
   std::uint32_t lanes = 1;    // over all shards
   std::string spec_digest;

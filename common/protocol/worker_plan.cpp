@@ -25,8 +25,8 @@ bool WorkerPlan::take(const Assign& assign) {
   evaluation_ = assign.evaluation;
   const auto known = std::exchange(grants_, {});
   for (const auto& grant : assign.grants) {
-    const bool is_computed = std::any_of(
-        known.begin(), known.end(), [&](const GrantState& old) { return old.grant == grant && old.computed; });
+    const bool is_computed = std::any_of(known.begin(), known.end(),
+                                         [&](const GrantState& old) { return old.grant == grant && old.computed; });
     grants_.push_back({grant, is_computed});
   }
   std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.standing.from; });

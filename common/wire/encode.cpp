@@ -292,12 +292,12 @@ auto write(Builder& builder, const Status& status) {
     sessions.push_back(write(builder, session));
   }
   const auto staleness = write(builder, status.staleness);
-  return schema::CreateStatus(builder, phase, failure, waits_for, trouble, status.timeline, &base, status.snapshot,
-                              status.step, status.steps, status.epoch, status.training, status.examples,
-                              status.learning_rate, status.gradient_norm, status.train_loss, status.recent_loss,
-                              &validation, &test, &best, status.duplicates, status.superseded, status.lost_workers,
-                              status.backups, status.rollbacks, status.rolled_back_steps, status.skipped_steps,
-                              status.snapshots_missed, builder.CreateVector(sessions), status.resumed_shards, staleness);
+  return schema::CreateStatus(
+      builder, phase, failure, waits_for, trouble, status.timeline, &base, status.snapshot, status.step, status.steps,
+      status.epoch, status.training, status.examples, status.learning_rate, status.gradient_norm, status.train_loss,
+      status.recent_loss, &validation, &test, &best, status.duplicates, status.superseded, status.lost_workers,
+      status.backups, status.rollbacks, status.rolled_back_steps, status.skipped_steps, status.snapshots_missed,
+      builder.CreateVector(sessions), status.resumed_shards, staleness);
 }
 
 template <typename Table>

@@ -111,7 +111,7 @@ Message body(Reader& reader, const schema::LaneHello& at) {
 }
 
 Message body(Reader& reader, const schema::Pull& at) {
-  return Pull{at.timeline(), at.version(), at.ticket(), reader.numbers("Pull.chunks", at.chunks(), kMaxPullChunks)};
+  return Pull{at.timeline(), at.version(), reader.numbers("Pull.chunks", at.chunks(), kMaxPullChunks), at.ticket()};
 }
 
 Message body(Reader& reader, const schema::Push& at) {
@@ -121,10 +121,10 @@ Message body(Reader& reader, const schema::Push& at) {
               range(at.node()),
               at.want_next(),
               at.fault(),
+              phase_times(at.phases()),
               at.base(),
               at.ticket(),
-              reader.list("Push.marks", at.marks(), kMaxMarks, journal_mark),
-              phase_times(at.phases())};
+              reader.list("Push.marks", at.marks(), kMaxMarks, journal_mark)};
 }
 
 // ---- lane to worker
@@ -157,7 +157,6 @@ Message body(Reader& reader, const schema::WorkerHello& at) {
 
 Message body(Reader& reader, const schema::Heartbeat& at) {
   return Heartbeat{at.timeline(),
-                   at.placement(),
                    at.order(),
                    at.step(),
                    at.ready(),
@@ -165,6 +164,7 @@ Message body(Reader& reader, const schema::Heartbeat& at) {
                    reader.line("Heartbeat.fingerprint", at.fingerprint()),
                    phase_times(at.phases()),
                    at.slots(),
+                   at.placement(),
                    reader.numbers("Heartbeat.brought", at.brought(), kMaxGrants)};
 }
 
@@ -184,13 +184,13 @@ Message body(Reader& reader, const schema::WorkerWelcome& at) {
                        reader.line("WorkerWelcome.addresses.address", one->address())};
   };
   return WorkerWelcome{at.timeline(),
-                       at.placement(),
                        reader.job("WorkerWelcome.job", at.job()),
                        reader.line("WorkerWelcome.spec_digest", at.spec_digest()),
                        reader.line("WorkerWelcome.layout_digest", at.layout_digest()),
                        at.shards(),
                        at.lanes(),
-                       reader.list("WorkerWelcome.addresses", at.addresses(), kMaxAddresses, address)};
+                       reader.list("WorkerWelcome.addresses", at.addresses(), kMaxAddresses, address),
+                       at.placement()};
 }
 
 Message body(Reader& reader, const schema::Assign& at) {

@@ -176,7 +176,7 @@ TEST_CASE("a worker that has stopped gives up what still comes, and nothing else
 namespace {
 
 WorkerWelcome welcome(Timeline timeline, Incarnation incarnation, const std::string& address) {
-  return {timeline, "job", "spec", "layout", 1, 1, {{{0, 0}, incarnation, address}}};
+  return {timeline, "job", "spec", "layout", 1, 1, {{{0, 0}, incarnation, address}}, timeline};
 }
 
 // A fixture that computes step 0 of timeline 1, one of whose gradients is on its way.

@@ -228,7 +228,7 @@ void fill(Random& random, LaneAddress& value) {
 }
 
 void fill(Random& random, WorkerWelcome& value) {
-  auto& [a, placement, job, b, c, shards, lanes, addresses] = value;
+  auto& [a, job, b, c, shards, lanes, addresses, placement] = value;
   fill_all(random, a, placement, job, b, c, addresses);
   job += "\n\tname: value\r\n";
   shards = 1;
@@ -320,7 +320,8 @@ void fill(Random& random, SessionStatus& value) {
 
 void fill(Random& random, Status& value) {
   auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, sessions, last] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, sessions, last);
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, sessions,
+           last);
 }
 
 template <typename Value>

@@ -63,14 +63,14 @@ std::vector<std::byte> of_version(std::uint32_t version) {
 }
 
 TEST_CASE("another protocol version is named, and so is ours") {
-  check_refused(decode(of_version(77), 0, false), RefusalCode::wrong_protocol, {"77", "version 2"});
+  check_refused(decode(of_version(77), 0, false), RefusalCode::wrong_protocol, {"77", "version 3"});
   CHECK(std::holds_alternative<Message>(decode(of_version(kProtocolVersion), 0, false)));
 }
 
 TEST_CASE("another protocol version is named even if its body means nothing to us") {
   auto header = of_version(77);
   header.resize(header.size() - 24);
-  check_refused(decode(header, 0, false), RefusalCode::wrong_protocol, {"77", "version 2"});
+  check_refused(decode(header, 0, false), RefusalCode::wrong_protocol, {"77", "version 3"});
   auto ours = of_version(kProtocolVersion);
   ours.resize(ours.size() - 24);
   check_refused(decode(ours, 0, false), RefusalCode::malformed, {"not a Ballast message"});
@@ -174,8 +174,8 @@ TEST_CASE("an assignment's ranges do not run backwards") {
 }
 
 TEST_CASE("an unknown enumerator is refused") {
-  check_out_of_range(changed<Receipt>([](auto& receipt) { receipt.outcome = static_cast<ReceiptOutcome>(2); }),
-                     {"Receipt.outcome", "2", "at most 1"});
+  check_out_of_range(changed<Receipt>([](auto& receipt) { receipt.outcome = static_cast<ReceiptOutcome>(3); }),
+                     {"Receipt.outcome", "3", "at most 2"});
   check_out_of_range(Refused{static_cast<RefusalCode>(9), "text"}, {"Refused.code", "9", "at most 8"});
   check_out_of_range(changed<EvaluationResult>([](auto& result) { result.split = static_cast<Split>(2); }),
                      {"EvaluationResult.split", "2", "at most 1"});
@@ -236,7 +236,8 @@ TEST_CASE("lists are bounded") {
   check(changed<Plan>([](auto& body) { body.factors.resize(kMaxPlanned + 1); }), "Plan.factors", kMaxPlanned);
   check(changed<WorkerWelcome>([](auto& body) { body.addresses.resize(1025); }), "WorkerWelcome.addresses", 1024);
   check(changed<LaneReport>([](auto& body) { body.missing.resize(65); }), "LaneReport.missing", 64);
-  check(changed<LaneReport>([](auto& body) { body.statistics.resize(1025); }), "LaneReport.statistics", 1024);
+  check(changed<LaneReport>([](auto& body) { body.statistics.resize(kMaxPlanned + 1); }), "LaneReport.statistics",
+        kMaxPlanned);
   check(changed<LaneReport>([](auto& body) { body.slots_by_session.resize(1025); }), "LaneReport.slots_by_session",
         1024);
   check(changed<LaneReport>([](auto& body) { body.decided.resize(5); }), "LaneReport.decided", 4);
@@ -246,6 +247,12 @@ TEST_CASE("lists are bounded") {
   check(changed<Plan>([](auto& body) { body.snapshots.resize(4097); }), "Plan.snapshots", 4096);
   check(changed<Plan>([](auto& body) { body.keep.resize(4097); }), "Plan.keep", 4096);
   check(changed<Status>([](auto& body) { body.sessions.resize(1025); }), "Status.sessions", 1024);
+  check(changed<Push>([](auto& body) { body.marks.resize(65); }), "Push.marks", 64);
+  check(changed<Heartbeat>([](auto& body) { body.brought.resize(257); }), "Heartbeat.brought", 256);
+  check(changed<Assign>([](auto& body) { body.grants.resize(257); }), "Assign.grants", 256);
+  check(changed<ShardHello>([](auto& body) { body.lives.resize(257); }), "ShardHello.lives", 256);
+  check(changed<LaneReport>([](auto& body) { body.covered.resize(4097); }), "LaneReport.covered", 4096);
+  check(changed<LaneReport>([](auto& body) { body.marks.resize(16385); }), "LaneReport.marks", 16384);
 }
 
 TEST_CASE("the entries of a step's or chunk's own lists are bounded in total") {

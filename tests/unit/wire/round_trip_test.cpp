@@ -37,14 +37,14 @@ TEST_CASE("messages that may be all default come back equal") {
 }
 
 TEST_CASE("lists and strings at their limits come back equal") {
-  Pull pull{1, 2, 3, std::vector<ChunkId>(wire::kMaxPullChunks)};
+  Pull pull{1, 2, std::vector<ChunkId>(wire::kMaxPullChunks), 3};
   for (std::size_t i = 0; i < pull.chunks.size(); ++i) {
     pull.chunks[i] = static_cast<ChunkId>(i * 7);
   }
   check_decodes_to(encoded(pull), pull);
 
   const std::string longest(wire::kMaxTextBytes, 'x');
-  WorkerWelcome welcome{1, 2, std::string(wire::kMaxJobBytes, 'j'), longest, longest, wire::kMaxShards, wire::kMaxLanes,
+  WorkerWelcome welcome{1, std::string(wire::kMaxJobBytes, 'j'), longest, longest, wire::kMaxShards, wire::kMaxLanes,
                         {}};
   welcome.addresses.assign(wire::kMaxAddresses, {{wire::kMaxShards - 1, wire::kMaxLanes - 1}, 1, longest});
   check_decodes_to(encoded(welcome), welcome);
