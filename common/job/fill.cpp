@@ -9,6 +9,7 @@
 #include "common/job/config_error.h"
 #include "common/job/given.h"
 #include "common/job/words.h"
+#include "common/text/text.h"
 
 namespace ballast {
 namespace {
@@ -153,9 +154,7 @@ bool is_http_url(std::string_view text) {
 }
 
 void check_rule(const std::string& text, TextRule rule) {
-  const bool printable =
-      std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F; });
-  if (!printable) {
+  if (text_fault(text, TextKind::line)) {
     throw Unfit{"contains a line break or another control character; remove it"};
   }
   if (text.size() > kMaxText) {

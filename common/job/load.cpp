@@ -53,6 +53,16 @@ void settle_defaults(JobSpec& spec, const Given& given) {
   }
 }
 
+// What every other process is given is the effective file: it must be readable as well.
+void check_effective_size(const JobSpec& spec, Mistakes& mistakes) {
+  const std::size_t bytes = to_yaml(spec).size();
+  if (bytes > kMaxYamlBytes) {
+    mistakes.add({}, "model.parameters",
+                 "the job with all its defaults is " + std::to_string(bytes) + " bytes long, more than " +
+                     std::to_string(kMaxYamlBytes) + "; name fewer parameters, or shorter");
+  }
+}
+
 }  // namespace
 
 JobSpec parse_job(std::string_view text, const std::string& label, std::span<const std::string> overrides) {
@@ -68,6 +78,8 @@ JobSpec parse_job(std::string_view text, const std::string& label, std::span<con
   // Written out, so that a job that gives the usual value is the same job as one that leaves it away.
   spec.training.optimizer.epsilon = epsilon_of(spec.training.optimizer);
   spec.training.local.optimizer.epsilon = epsilon_of(spec.training.local.optimizer);
+  check_effective_size(spec, mistakes);
+  mistakes.throw_if_any();
   return spec;
 }
 

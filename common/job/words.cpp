@@ -5,6 +5,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "common/text/text.h"
+
 namespace ballast {
 namespace {
 
@@ -63,13 +65,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 }
 
 std::string shown(std::string_view text) {
-  std::size_t end = std::min(text.size(), kMaxShown);
-  while (end > 0 && end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) {
-    --end;  // never inside a UTF-8 sequence
-  }
-  std::string quoted(1, '\'');
-  quoted.append(text.substr(0, end));
-  return quoted.append(end < text.size() ? "...'" : "'");
+  return "'" + as_line(text, kMaxShown) + (text.size() > kMaxShown ? "...'" : "'");
 }
 
 std::string listed(const std::vector<std::string>& words) {

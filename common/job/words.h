@@ -16,7 +16,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 // empty otherwise. A dotted candidate also counts as near by its last part alone.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-// `text` in single quotes, cut to a length that fits a message.
+// `text` in single quotes as one line, cut to a length that fits a message.
 std::string shown(std::string_view text);
 
 // "a, b, c"

@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 #include <sstream>
 #include <utility>
 
 #include "common/job/config_error.h"
+#include "common/text/text.h"
 
 namespace ballast {
 namespace {
@@ -20,49 +22,23 @@ std::string at_line(const std::string& label, std::size_t line) { return label +
 
 std::size_t line_of(const YAML::Mark& mark) { return mark.line < 0 ? 1 : static_cast<std::size_t>(mark.line) + 1; }
 
-// The length of the well-formed UTF-8 sequence that `text` begins with, 0 if there is none (RFC 3629, section 4).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto continues = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) {
-    return 1;
-  }
-  if (first >= 0xC2 && first <= 0xDF) {
-    return continues(1) ? 2 : 0;
-  }
-  if (first >= 0xE0 && first <= 0xEF) {
-    const bool overlong = first == 0xE0 && byte(1) < 0xA0;
-    const bool surrogate = first == 0xED && byte(1) > 0x9F;
-    return continues(1) && continues(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const bool overlong = first == 0xF0 && byte(1) < 0x90;
-    const bool beyond = first == 0xF4 && byte(1) > 0x8F;
-    return continues(1) && continues(2) && continues(3) && !overlong && !beyond ? 4 : 0;
-  }
-  return 0;
-}
-
 // yaml-cpp takes byte 4 for the end of its input and would silently drop what follows, and guesses other encodings
 // from the first bytes: so text is checked before it sees any.
 void check_characters(std::string_view text, const std::string& label) {
   std::size_t line = 1;
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = utf8_length(text.substr(i));
-    if (length == 0) {
+  for (std::size_t at = 0; at < text.size();) {
+    const Character found = character_at(text, at);
+    if (found.bytes == 0) {
       throw ConfigError(at_line(label, line) + "the text is not UTF-8; save the file as UTF-8");
     }
-    const char c = text[i];
-    const bool control = length == 1 && (static_cast<unsigned char>(c) < 0x20 || c == 0x7F);
-    if (control && c != '\n' && c != '\r' && c != '\t') {
-      constexpr std::string_view kDigits = "0123456789ABCDEF";
-      const auto value = static_cast<unsigned char>(c);
-      throw ConfigError(at_line(label, line) + "control character 0x" + kDigits[value >> 4U] + kDigits[value & 15U] +
+    if (is_control(found.code) && found.code != '\n' && found.code != '\r' && found.code != '\t') {
+      std::array<char, 16> value{};
+      std::snprintf(value.data(), value.size(), "0x%02X", static_cast<unsigned>(found.code));
+      throw ConfigError(at_line(label, line) + "control character " + value.data() +
                         "; remove it (is this a text file?)");
     }
-    line += c == '\n' ? 1 : 0;
-    i += length;
+    line += found.code == '\n' ? 1 : 0;
+    at += found.bytes;
   }
 }
 

@@ -8,6 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "common/text/text.h"
+
 namespace ballast::safetensors {
 namespace {
 
@@ -45,7 +47,7 @@ class Damage : public std::runtime_error {
 
 std::string in_quotes(const std::string& name) {
   constexpr std::size_t kLongest = 80;
-  return "'" + (name.size() > kLongest ? name.substr(0, kLongest) + "..." : name) + "'";
+  return "'" + as_line(name, kLongest) + (name.size() > kLongest ? "...'" : "'");
 }
 
 std::uint64_t checked_elements(const std::vector<std::uint64_t>& shape) {
@@ -174,7 +176,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool binary(Json::binary_t&) override { return refuse_value(); }
 
   bool parse_error(std::size_t, const std::string&, const Json::exception& error) override {
-    throw Damage("the header is no JSON: " + std::string(error.what()).substr(0, kLongestReason));
+    throw Damage("the header is no JSON: " + as_line(error.what(), kLongestReason));
   }
 
  private:

@@ -30,7 +30,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Once a read has failed, every further one fails; values are then zero or empty. Ask ok() or done() at the end.
+// Once a read has failed, every further one fails; values are then zero or empty. Ask ok() or done() at the end, and
+// fault() for what was wrong.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -45,8 +46,10 @@ class ByteReader {
     return static_cast<T>(value);
   }
   std::string_view raw(std::size_t size) {
-    if (!ok_ || size > rest_.size()) {
-      ok_ = false;
+    if (size > rest_.size()) {
+      fail("ends too early");
+    }
+    if (!ok()) {
       return {};
     }
     const auto taken = rest_.substr(0, size);
@@ -55,14 +58,32 @@ class ByteReader {
   }
   std::string text() { return std::string(raw(number<std::uint32_t>())); }
   std::string_view rest() { return raw(rest_.size()); }
+  // A byte that is 0 or 1. Any other is a failure: it would be written differently than it was read.
+  bool flag() {
+    const auto value = number<std::uint8_t>();
+    if (value > 1) {
+      fail("has a flag that is neither 0 nor 1");
+    }
+    return ok() && value == 1;
+  }
 
-  [[nodiscard]] bool ok() const { return ok_; }
-  [[nodiscard]] bool done() const { return ok_ && rest_.empty(); }
+  [[nodiscard]] bool ok() const { return fault_.empty(); }
+  [[nodiscard]] bool done() const { return ok() && rest_.empty(); }
   [[nodiscard]] std::size_t left() const { return rest_.size(); }
+  // What is wrong with the bytes, as in "the record ...": the first failure, or that bytes are left; empty if done().
+  [[nodiscard]] std::string_view fault() const {
+    return ok() && !rest_.empty() ? std::string_view("has bytes left over") : fault_;
+  }
 
  private:
+  void fail(std::string_view fault) {
+    if (ok()) {
+      fault_ = fault;
+    }
+  }
+
   std::string_view rest_;
-  bool ok_ = true;
+  std::string_view fault_;  // of the first read that failed
 };
 
 }  // namespace ballast

@@ -80,7 +80,7 @@ StoreResult<T> decode(RecordKind kind, std::string_view record, Fill fill) {
   T value;
   fill(reader, value);
   if (!reader.done()) {
-    return damaged(reader.ok() ? "the record has bytes left over" : "the record ends too early");
+    return damaged("the record " + std::string(reader.fault()));
   }
   return value;
 }
@@ -120,7 +120,7 @@ void write(ByteWriter& to, const std::optional<SnapshotId>& snapshot) {
 }
 
 void read(ByteReader& from, std::optional<SnapshotId>& snapshot) {
-  if (from.number<std::uint8_t>() != 0) {
+  if (from.flag()) {
     read(from, snapshot.emplace());
   }
 }
@@ -330,7 +330,7 @@ std::string encode(const EvaluationRecord& evaluation) {
 StoreResult<EvaluationRecord> decode_evaluation(std::string_view record) {
   return decode<EvaluationRecord>(RecordKind::evaluation, record, [](ByteReader& reader, EvaluationRecord& evaluation) {
     evaluation.step = reader.number<Step>();
-    evaluation.split = reader.number<std::uint8_t>() != 0 ? Split::test : Split::validation;
+    evaluation.split = reader.flag() ? Split::test : Split::validation;
     read_real(reader, evaluation.loss);
     read_real(reader, evaluation.accuracy);
     evaluation.examples = reader.number<std::uint64_t>();

@@ -3,7 +3,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/wire/text.h"
+#include "common/text/text.h"
 #include "common/wire/wire.h"
 #include "schemas/wire_generated.h"
 
@@ -22,8 +22,8 @@ Offset<String> write(Builder& builder, const std::string& text) {
 }
 
 Offset<String> write_free_text(Builder& builder, const std::string& text) {
-  const bool fits = text.size() <= wire::kMaxTextBytes && !wire::text_fault(text, wire::TextKind::line);
-  return write(builder, fits ? text : wire::as_line(text, wire::kMaxTextBytes));
+  const bool fits = text.size() <= wire::kMaxTextBytes && !text_fault(text, TextKind::line);
+  return write(builder, fits ? text : as_line(text, wire::kMaxTextBytes));
 }
 
 schema::LaneId part(const LaneId& lane) { return {lane.shard, lane.lane}; }

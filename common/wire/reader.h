@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/protocol/messages.h"
-#include "common/wire/text.h"
+#include "common/text/text.h"
 #include "common/wire/wire_limits.h"
 #include "schemas/wire_generated.h"
 

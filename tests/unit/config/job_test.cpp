@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/job/load.h"
+#include "common/job/yaml_tree.h"
 #include "tests/unit/config/support.h"
 
 namespace ballast::testing {
@@ -365,6 +366,20 @@ TEST_CASE("a mistake in a list is told with the line of its item") {
         "4294967295");
 }
 
+TEST_CASE("a job whose effective file would be too large to read is refused") {
+  const auto job_of = [](std::size_t parameters) {
+    std::string text = "job: a\nmodel: {name: emulated, parameters: [";
+    for (std::size_t i = 0; i < parameters; ++i) {
+      text += "{name: " + std::string(78, 'p') + std::to_string(10000 + i) + ",shape: [1]},";
+    }
+    return text + "]}\ndata: {name: none}\ntraining: {max_steps: 5}\n";
+  };
+  REQUIRE(job_of(10000).size() < kMaxYamlBytes);
+  CHECK(contains(job_error(job_of(10000)), "job.yaml: model.parameters: the job with all its defaults is 10"));
+  const JobSpec spec = parse_job(job_of(9000), "job.yaml");
+  CHECK(to_yaml(parse_job(to_yaml(spec), "effective")) == to_yaml(spec));
+}
+
 TEST_CASE("a perceptron too large for any machine is refused") {
   CHECK(contains(job_error(replaced(kJob, "name: mlp", "name: mlp\n  hidden: [65536, 65536, 65536]")), "16 GiB"));
   CHECK(job_errors(replaced(kJob, "name: mlp", "name: mlp\n  hidden: [65536, 1024]")).empty());
@@ -452,6 +467,17 @@ TEST_CASE("texts that are no configuration") {
   CHECK(job_error("job: a\nmodel: \xff\xfe\n") == "job.yaml:2: the text is not UTF-8; save the file as UTF-8");
   CHECK(contains(job_error(std::string("job: a\nmodel: \0\n", 16)), "job.yaml:2: control character 0x00"));
   CHECK(contains(job_error("job: a\n\x04model: {name: mlp}\n"), "job.yaml:2: control character 0x04"));
+}
+
+TEST_CASE("what YAML's escapes smuggle in does not reach a log, a terminal or the wire") {
+  CHECK(job_error(replaced(kJob, "name: mlp", R"(name: "m\e[2J\nlp")"))
+            .starts_with("job.yaml:3: model.name: 'm [2J lp' is"));
+  CHECK(job_error(kJob, {std::string("data.na\0me=x", 12)}).starts_with("--set: data.na me: unknown key"));
+  for (const std::string escape : {"\\n", "\\x7F", "\\N", "\\L", "\\P", "\\u009B"}) {
+    CAPTURE(escape);
+    CHECK(contains(job_error(replaced(kJob, "name: glyphs", "name: mnist\n  path: \"a" + escape + "\"")),
+                   "data.path: contains a line break or another control character; remove it"));
+  }
 }
 
 TEST_CASE("hostile texts end quickly in an error") {

@@ -51,6 +51,7 @@ TEST_CASE("the nearest word, or none") {
 
 TEST_CASE("long texts are cut between characters") {
   CHECK(shown("short") == "'short'");
+  CHECK(shown("a\x1b[2J\n\xFF") == "'a [2J  '");
   const std::string umlauts = [] {
     std::string text = "x";
     for (int i = 0; i < 100; ++i) {

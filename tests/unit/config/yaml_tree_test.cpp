@@ -60,6 +60,10 @@ TEST_CASE("what is refused") {
   CHECK(error_of("a: \xED\xA0\x80\n") == "f:1: the text is not UTF-8; save the file as UTF-8");  // surrogate
   CHECK(error_of("a: \xF4\x90\x80\x80\n") == "f:1: the text is not UTF-8; save the file as UTF-8");
   CHECK(error_of("a: \xE2\x82") == "f:1: the text is not UTF-8; save the file as UTF-8");  // cut off
+  // Controls beyond ASCII: a line end to some, a terminal's command to others.
+  CHECK(error_of("a: 1\nb: \xC2\x85\n") == "f:2: control character 0x85; remove it (is this a text file?)");
+  CHECK(error_of("a: \xE2\x80\xA8\n") == "f:1: control character 0x2028; remove it (is this a text file?)");
+  CHECK(error_of("\"a\\e[2J\\n\": 1\n\"a\\e[2J\\n\": 2\n").starts_with("f:2: a [2J : this key stands here twice"));
   CHECK(error_of("a: \xE2\x82\xAC \xF0\x9F\x98\x80 \xC3\xA4").empty());
 }
 

@@ -3,6 +3,7 @@
 #include <random>
 
 #include "common/safetensors/header.h"
+#include "common/text/text.h"
 #include "tests/unit/safetensors/support.h"
 
 namespace ballast::safetensors {
@@ -97,6 +98,14 @@ TEST_CASE("what the format forbids is refused, naming the tensor and what is wro
     const auto refused = refusal(wrong.text, wrong.data_bytes);
     CAPTURE(refused);
     CHECK(contains(refused, wrong.part));
+  }
+}
+
+TEST_CASE("a refusal quotes nothing that a terminal would obey") {
+  CHECK(refusal(R"({"a\u001b[2J\n":3})", 0) == "tensor 'a [2J ': its description is no JSON object");
+  for (const auto* text : {"{\"\xff\":1}", "{\"a\xC3\":1}", "{\x1b[2J"}) {
+    CAPTURE(text);
+    CHECK_FALSE(text_fault(refusal(text, 0), TextKind::line));
   }
 }
 

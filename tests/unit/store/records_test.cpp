@@ -120,6 +120,18 @@ TEST_CASE("lengths that lie inside an intact record are refused") {
   CHECK_FALSE(decode_identity(forge("BLST", 1, 1, "")).ok());
 }
 
+TEST_CASE("a flag that is neither 0 nor 1 is refused") {
+  const auto mended = [](std::uint16_t kind, std::string record, std::size_t flag) {
+    auto payload = record.substr(20);
+    REQUIRE(payload[flag] == 1);
+    payload[flag] = 2;
+    return forge("BLST", kind, 1, payload);
+  };
+  const std::string expected = "the record has a flag that is neither 0 nor 1";
+  CHECK(decode_ledger(mended(7, encode(kLedger), 8 + 16 + (4 + 24) + (4 + 32))).status().text() == expected);
+  CHECK(decode_evaluation(mended(8, encode(kEvaluation), 8)).status().text() == expected);
+}
+
 TEST_CASE("an identity of another database format says which, whatever follows") {
   for (const auto& format : {std::string("1"), std::string("7")}) {
     std::string payload(1, static_cast<char>(std::stoi(format)));

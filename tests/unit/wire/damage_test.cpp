@@ -3,7 +3,7 @@
 #include <memory>
 #include <random>
 
-#include "common/wire/text.h"
+#include "common/text/text.h"
 #include "tests/unit/wire/random_message.h"
 #include "tests/unit/wire/wire_test.h"
 
@@ -22,7 +22,7 @@ void check_sound(const Decoded& decoded) {
   if (const auto* refused = std::get_if<Refused>(&decoded)) {
     CHECK(!refused->text.empty());
     CHECK(refused->text.size() <= wire::kMaxTextBytes);
-    CHECK(!wire::text_fault(refused->text, wire::TextKind::line));
+    CHECK(!text_fault(refused->text, TextKind::line));
     return;
   }
   const auto& message = std::get<Message>(decoded);

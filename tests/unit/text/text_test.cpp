@@ -1,8 +1,11 @@
-#include "common/wire/text.h"
+#include "common/text/text.h"
 
-#include "tests/unit/wire/wire_test.h"
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
 
-namespace ballast::wire {
+#include <string_view>
+
+namespace ballast {
 namespace {
 
 TEST_CASE("text in any script is fine") {
@@ -52,4 +55,4 @@ TEST_CASE("a line keeps what is good and is cut between characters") {
 }
 
 }  // namespace
-}  // namespace ballast::wire
+}  // namespace ballast

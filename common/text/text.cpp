@@ -1,17 +1,12 @@
-#include "common/wire/text.h"
+#include "common/text/text.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 
-namespace ballast::wire {
+namespace ballast {
 namespace {
-
-struct Character {
-  char32_t code = 0;
-  std::size_t bytes = 0;  // 0: not UTF-8
-};
 
 // The number of bytes that a first byte announces; 0 if it cannot be one.
 std::size_t announced(unsigned char first) {
@@ -22,8 +17,20 @@ std::size_t announced(unsigned char first) {
   return first < 0xF5 ? 4 : 0;
 }
 
-// The character that begins at `at`, by the table of well-formed sequences (Unicode 15, table 3-7).
-Character character(std::string_view text, std::size_t at) {
+bool allowed(char32_t code, TextKind kind) {
+  return !is_control(code) || (kind == TextKind::lines && (code == '\n' || code == '\r' || code == '\t'));
+}
+
+std::string describe(const char* what, std::uint32_t value, std::size_t at) {
+  std::array<char, 80> text{};
+  std::snprintf(text.data(), text.size(), "%s 0x%02x at byte %zu", what, value, at);
+  return text.data();
+}
+
+}  // namespace
+
+// By the table of well-formed sequences (Unicode 15, table 3-7).
+Character character_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
   const std::size_t bytes = announced(byte(0));
   if (bytes == 0 || bytes > text.size() - at) {
@@ -48,21 +55,9 @@ bool is_control(char32_t code) {
   return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x2028 || code == 0x2029;
 }
 
-bool allowed(char32_t code, TextKind kind) {
-  return !is_control(code) || (kind == TextKind::lines && (code == '\n' || code == '\r' || code == '\t'));
-}
-
-std::string describe(const char* what, std::uint32_t value, std::size_t at) {
-  std::array<char, 80> text{};
-  std::snprintf(text.data(), text.size(), "%s 0x%02x at byte %zu", what, value, at);
-  return text.data();
-}
-
-}  // namespace
-
 std::optional<std::string> text_fault(std::string_view text, TextKind kind) {
   for (std::size_t at = 0; at < text.size();) {
-    const auto found = character(text, at);
+    const auto found = character_at(text, at);
     if (found.bytes == 0) {
       return describe("invalid UTF-8", static_cast<unsigned char>(text[at]), at);
     }
@@ -78,7 +73,7 @@ std::string as_line(std::string_view text, std::size_t limit) {
   std::string line;
   line.reserve(std::min(text.size(), limit));
   for (std::size_t at = 0; at < text.size();) {
-    const auto found = character(text, at);
+    const auto found = character_at(text, at);
     const bool good = found.bytes != 0 && allowed(found.code, TextKind::line);
     const std::size_t taken = std::max<std::size_t>(found.bytes, 1);
     const auto piece = good ? text.substr(at, taken) : std::string_view(" ");
@@ -91,4 +86,4 @@ std::string as_line(std::string_view text, std::size_t limit) {
   return line;
 }
 
-}  // namespace ballast::wire
+}  // namespace ballast
