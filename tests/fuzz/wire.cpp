@@ -1,13 +1,34 @@
-// Feeds arbitrary frames to the decoder. Run: wire-decode-fuzz -max_len=4096 CORPUS_FOLDER
+// Feeds arbitrary frames to the decoder of messages.
 //
 // The first byte chooses the payload frame, the rest is the header. Beyond not crashing, what decodes must be fit to be
 // sent again: the decoder accepts what the encoder makes of it, and it says the same (compared as bytes, because a loss
-// may be NaN, which equals nothing).
+// may be NaN, which equals nothing). What is refused must say why, in a line that can be logged and sent.
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
 #include "common/wire/wire.h"
+#include "tests/fuzz/expect.h"
+
+namespace ballast::fuzz {
+namespace {
+
+void expect_sendable(const Message& message, std::uint64_t payload_bytes, bool has_payload) {
+  Encoder encoder;
+  const auto sent = encoder.encode(message);
+  const auto again = decode(sent, payload_bytes, has_payload);
+  expect(std::holds_alternative<Message>(again), "what was decoded and encoded again decodes");
+  Encoder another;
+  expect(std::ranges::equal(another.encode(std::get<Message>(again)), sent), "it says the same");
+  expect(carries_payload(message) == has_payload, "a payload comes with the messages that carry one");
+}
+
+void expect_sendable(const Refused& refused) {
+  expect_line(refused.text);
+  expect(refused.text.size() <= wire::kMaxTextBytes, "a refusal's text can be sent");
+}
+
+}  // namespace
+}  // namespace ballast::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ballast;
@@ -16,19 +37,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const bool has_payload = data[0] % 2 != 0;
   const std::uint64_t payload_bytes = has_payload ? std::uint64_t{data[0]} * 4 : 0;
-  const auto header = std::as_bytes(std::span(data + 1, size - 1));
-  const auto decoded = decode(header, payload_bytes, has_payload);
+  const auto decoded = decode(std::as_bytes(std::span(data + 1, size - 1)), payload_bytes, has_payload);
   if (const auto* message = std::get_if<Message>(&decoded)) {
-    Encoder encoder;
-    const auto sent = encoder.encode(*message);
-    const auto again = decode(sent, payload_bytes, has_payload);
-    if (!std::holds_alternative<Message>(again)) {
-      std::abort();
-    }
-    Encoder another;
-    if (!std::ranges::equal(another.encode(std::get<Message>(again)), sent)) {
-      std::abort();
-    }
+    fuzz::expect_sendable(*message, payload_bytes, has_payload);
+  } else {
+    fuzz::expect_sendable(std::get<Refused>(decoded));
   }
   return 0;
 }

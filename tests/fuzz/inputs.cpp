@@ -1,0 +1,123 @@
+// Writes the binary inputs that the fuzz targets start from: fuzz-inputs tests/fuzz/corpus
+//
+// Run it after a change of the wire or of the database's records, so that fuzzing starts from what is sent and stored
+// now. Inputs that stand beside these, found by fuzzing or written by hand, stay.
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/store/records.h"
+#include "common/wire/wire.h"
+#include "tests/unit/wire/random_message.h"
+
+namespace ballast::fuzz {
+namespace {
+
+void write(const std::filesystem::path& path, std::string_view bytes) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream file(path, std::ios::binary);
+  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (!file.flush()) {
+    throw std::runtime_error(path.string() + ": can't be written");
+  }
+}
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+// One message of each kind.
+void write_messages(const std::filesystem::path& folder) {
+  RandomMessages random(1);
+  for (std::size_t kind = 0; kind < std::variant_size_v<Message>; ++kind) {
+    const auto message = random.of_kind(kind);
+    Encoder encoder;
+    const std::string payload(1, carries_payload(message) ? '\x11' : '\0');
+    write(folder / std::string(message_name(message)), payload + std::string(text_of(encoder.encode(message))));
+  }
+}
+
+void write_records(const std::filesystem::path& folder) {
+  const Identity identity{kDatabaseFormat, "mnist", "spec", "layout", 1, 3, "job: mnist\n"};
+  const Ledger ledger{2,  {1, 600}, {11, 22, 33},      {{1, 600}, {2, 800}}, SnapshotId{1, 600}, {{7, 8}, {20, 40}}, 1,
+                      52, 3,        SnapshotId{2, 800}};
+  const EvaluationRecord test{800, Split::test, 0.0625, 0.984375, 10000};
+  const EvaluationRecord validation{800, Split::validation, 0.0625, 0.984375, 10000};
+  const StepStatistics statistics{799, 0.25F, 120, 128};
+  const TensorKey tensor{{1, 600}, TensorKind::state_1, 7};
+  const std::string content = "sixteen numbers.";
+  const auto put = [&](const std::string& name, std::string_view key, std::string_view record) {
+    write(folder / name, std::string(key) + "\n" + std::string(record));
+  };
+  put("identity", kIdentityKey, encode(identity));
+  put("timeline", kTimelineKey, encode(TimelineRecord{2, {1, 600}, 33}));
+  put("finished", kFinishedKey, encode_finished({2, 4680}));
+  put("ledger", kLedgerKey, encode(ledger));
+  put("ledger-empty", kLedgerKey, encode(Ledger{}));
+  put("evaluation-test", evaluation_key(test.step, test.split), encode(test));
+  put("evaluation-validation", evaluation_key(validation.step, validation.split), encode(validation));
+  put("statistics", statistics_key(statistics.step), encode(statistics));
+  put("tensor", tensor_key(tensor), encode_tensor(tensor, std::as_bytes(std::span(content))));
+  put("tensor-empty", tensor_key(tensor), encode_tensor(tensor, {}));
+}
+
+std::string big_endian(std::uint32_t value) {
+  std::string bytes;
+  for (const unsigned shift : {24U, 16U, 8U, 0U}) {
+    bytes.push_back(static_cast<char>((value >> shift) & 0xFFU));
+  }
+  return bytes;
+}
+
+std::string idx(const std::vector<std::uint32_t>& dimensions) {
+  std::string file("\0\0\x08", 3);
+  file.push_back(static_cast<char>(dimensions.size()));
+  std::size_t values = 1;
+  for (const auto extent : dimensions) {
+    file += big_endian(extent);
+    values *= extent;
+  }
+  for (std::size_t i = 0; i < values; ++i) {
+    file.push_back(static_cast<char>(i % 10));
+  }
+  return file;
+}
+
+// The first byte is what idx.cpp takes it for.
+void write_idx_files(const std::filesystem::path& folder) {
+  const std::string images = idx({1, 28, 28});
+  write(folder / "labels", std::string(1, '\0') + idx({5}));
+  write(folder / "labels-none", std::string(1, '\0') + idx({0}));
+  write(folder / "labels-claimed", std::string(1, '\0') + idx({5}).replace(4, 4, big_endian(0x40000000)));
+  write(folder / "images", '\x01' + images);
+  write(folder / "table", '\x02' + idx({2, 3}));
+  write(folder / "examples", std::string("\x03\x00\x09", 3) + idx({1}) + images);
+  write(folder / "examples-none", std::string("\x03\x00\x08", 3) + idx({0}) + idx({0, 28, 28}));
+}
+
+}  // namespace
+}  // namespace ballast::fuzz
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::fprintf(stderr, "usage: fuzz-inputs CORPUS_FOLDER\n");
+    return 2;
+  }
+  try {
+    const std::filesystem::path folder = arguments[1];
+    ballast::fuzz::write_messages(folder / "wire");
+    ballast::fuzz::write_records(folder / "records");
+    ballast::fuzz::write_idx_files(folder / "idx");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "fuzz-inputs: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
