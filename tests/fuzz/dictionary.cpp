@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "common/job/schema.h"
+#include "common/store/journal_records.h"
 #include "common/store/records.h"
 
 namespace ballast::fuzz {
@@ -69,6 +70,8 @@ Words record_words() {
   return words;
 }
 
+Words journal_words() { return {std::string(kJournalHeaderMagic), std::string(kJournalRecordMagic)}; }
+
 Words safetensors_words() {
   return {"\"dtype\":",
           "\"shape\":",
@@ -98,6 +101,7 @@ Words words_of(std::string_view target) {
   WorkerSpec worker;
   return target == "job"           ? configuration_words(job_schema(job))
          : target == "worker"      ? configuration_words(worker_schema(worker))
+         : target == "journal"     ? journal_words()
          : target == "records"     ? record_words()
          : target == "safetensors" ? safetensors_words()
                                    : Words{};

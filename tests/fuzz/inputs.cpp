@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/store/journal_records.h"
 #include "common/store/records.h"
 #include "common/wire/wire.h"
 #include "tests/unit/wire/random_message.h"
@@ -68,6 +69,38 @@ void write_records(const std::filesystem::path& folder) {
   put("tensor-empty", tensor_key(tensor), encode_tensor(tensor, {}));
 }
 
+// A record whose every field is something; without a payload if it is skipped.
+std::string journal_record(JournalSequence sequence, bool skip) {
+  static const std::string kPayload = "four numbers....";
+  JournalRecord record{2, 3, 40, 50, {0.5F, 0.25F, 0.75F, skip, {}}, {{1, 100, 7}, {2, 101, 8}}, 6, 1000, {}};
+  if (!skip) {
+    record.payload = std::as_bytes(std::span(kPayload));
+  }
+  return encode_journal_head(record, sequence, sequence - 1) + std::string(text_of(record.payload));
+}
+
+// The first byte is what journal.cpp takes it for.
+void write_journal(const std::filesystem::path& folder) {
+  const auto record = journal_record(5, false);
+  const auto skipped = journal_record(6, true);
+  const auto later = journal_record(7, false);
+  JournalHeader header;
+  header.owner.job = "job";
+  header.owner.spec_digest = "digest";
+  header.owner.shard = 1;
+  header.timeline = 2;
+  header.first = 5;
+  header.lives = {{11, 0}, {12, 4}};
+  write(folder / "record", std::string(1, '\0') + record);
+  write(folder / "record-skipped", std::string(1, '\0') + skipped);
+  write(folder / "header", '\x01' + encode_journal_header(header));
+  write(folder / "header-empty", '\x01' + encode_journal_header({}));
+  write(folder / "segment", '\x02' + record + skipped + later);
+  write(folder / "segment-torn", '\x02' + record + skipped.substr(0, 50));
+  write(folder / "segment-damaged", '\x02' + record + skipped.substr(0, 50) + later);
+  write(folder / "segment-empty", "\x02");
+}
+
 std::string big_endian(std::uint32_t value) {
   std::string bytes;
   for (const unsigned shift : {24U, 16U, 8U, 0U}) {
@@ -114,6 +147,7 @@ int main(int count, char** arguments) {
     const std::filesystem::path folder = arguments[1];
     ballast::fuzz::write_messages(folder / "wire");
     ballast::fuzz::write_records(folder / "records");
+    ballast::fuzz::write_journal(folder / "journal");
     ballast::fuzz::write_idx_files(folder / "idx");
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fuzz-inputs: %s\n", error.what());

@@ -30,7 +30,6 @@ void expect_same_again(JobSpec spec) {
   expect(to_yaml(again) == yaml, "the effective job is written as it was read");
   expect(values_of(job_schema(again)) == values_of(job_schema(spec)), "the effective job is the same job");
   expect(spec_digest(again) == spec_digest(spec), "the effective job has the same digest");
-  expect(differing_keys(yaml, to_yaml(again)).empty(), "the effective job does not differ from itself");
 }
 
 // The arena of a large model takes as long as the model is large.
