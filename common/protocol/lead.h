@@ -311,7 +311,6 @@ class Lead {
   std::vector<JournalMark> marks_;  // that came with reports of this timeline
   std::uint64_t welcomed_ = 0;      // the placement that the sessions were last told of, all at once
   bool begins_again_ = false;       // something that was built upon is lost: a new timeline, as soon as all are there
-  std::uint64_t resumed_shards_ = 0;
   LearntDeadline step_time_;
   EvaluationBoard board_;
   std::vector<EvaluationRecord> evaluations_;

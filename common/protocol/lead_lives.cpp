@@ -17,7 +17,7 @@ void Lead::resume_shard(const ShardHello& hello) {
   auto& ledger = book_.edit();
   ledger.incarnations[hello.lane.shard] = hello.incarnation;
   ++ledger.placement;
-  ++resumed_shards_;
+  ++ledger.resumed_shards;
   items_.look_again();
   // Its reports will say what it has; what others were granted goes on.
   if (phase_ == Phase::confirming) {

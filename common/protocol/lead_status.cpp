@@ -74,7 +74,7 @@ Status Lead::status() const {
     status.skipped_steps += range.until - range.from;
   }
   status.snapshots_missed = ledger.snapshots_missed;
-  status.resumed_shards = resumed_shards_;
+  status.resumed_shards = ledger.resumed_shards;
   std::map<SessionId, std::uint64_t> slots;
   for (const auto& [id, lane] : lanes_) {
     status.duplicates += lane.report.duplicates;

@@ -31,6 +31,7 @@ struct Ledger {
   std::uint64_t snapshots_missed = 0;
   std::optional<SnapshotId> finished;  // the job's end; one of `complete`
   std::uint64_t placement = 0;         // increases when one of the incarnations changes
+  std::uint64_t resumed_shards = 0;    // that came back within a timeline
   bool operator==(const Ledger&) const = default;
 };
 

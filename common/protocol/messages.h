@@ -432,7 +432,7 @@ struct Status {
   std::uint64_t rolled_back_steps = 0;  // trained again because of them; at least so many
   std::uint64_t skipped_steps = 0;      // for gradients that were not finite
   std::uint64_t snapshots_missed = 0;   // due while another one was being written
-  std::uint64_t resumed_shards = 0;     // that came back within a timeline, by this lead
+  std::uint64_t resumed_shards = 0;     // that came back within a timeline
   StalenessCounts staleness;            // over all shards' chunks
   std::vector<SessionStatus> sessions;
   bool operator==(const Status&) const = default;

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstdio>
+#include <type_traits>
 
 #include "common/store/bytes.h"
 #include "common/store/checksum.h"
@@ -11,7 +12,8 @@ namespace ballast {
 namespace {
 
 constexpr std::string_view kMagic = "BLST";
-constexpr std::uint16_t kRecordVersion = 1;  // of every kind until now
+constexpr std::uint16_t kRecordVersion = 1;  // of every kind but the ledger's
+constexpr std::uint16_t kLedgerVersion = 2;  // since it has the placement and the resumed shards
 constexpr std::size_t kCheckedHead = 4 + 2 + 2 + 8;
 constexpr std::size_t kHead = kCheckedHead + 4;
 constexpr std::size_t kTensorHead = 8 + 8 + 1 + 4;
@@ -20,10 +22,12 @@ constexpr std::size_t kHexChunk = 8;
 constexpr std::array kTensorKinds = {TensorKind::weights, TensorKind::state_0, TensorKind::state_1,
                                      TensorKind::state_2};
 
+std::uint16_t newest_version(RecordKind kind) { return kind == RecordKind::ledger ? kLedgerVersion : kRecordVersion; }
+
 std::uint32_t checksum(std::string_view head, std::string_view payload) { return crc32c(payload, crc32c(head)); }
 
 void write_head(ByteWriter& record, RecordKind kind, std::uint64_t size) {
-  record.raw(kMagic).number(static_cast<std::uint16_t>(kind)).number(kRecordVersion).number(size);
+  record.raw(kMagic).number(static_cast<std::uint16_t>(kind)).number(newest_version(kind)).number(size);
 }
 
 std::string seal(RecordKind kind, std::string_view payload) {
@@ -38,8 +42,13 @@ std::string seal(RecordKind kind, std::string_view payload) {
 
 StoreStatus damaged(std::string text) { return {StoreCode::corrupt, std::move(text)}; }
 
-// The payload of a record of this kind, or what is wrong with the record.
-StoreResult<std::string_view> unseal(RecordKind kind, std::string_view record) {
+struct Payload {
+  std::string_view bytes;
+  std::uint16_t version = 0;
+};
+
+// The payload of a record of this kind, or what is wrong with the record. Older versions than the newest are read.
+StoreResult<Payload> unseal(RecordKind kind, std::string_view record) {
   if (record.size() < kHead) {
     return damaged("the record has " + std::to_string(record.size()) + " bytes, fewer than a record's head");
   }
@@ -62,23 +71,28 @@ StoreResult<std::string_view> unseal(RecordKind kind, std::string_view record) {
     return damaged("the record is of kind " + std::to_string(found_kind) + ", expected " +
                    std::to_string(static_cast<std::uint16_t>(kind)));
   }
-  if (version != kRecordVersion) {
+  if (version == 0 || version > newest_version(kind)) {
     return StoreStatus{StoreCode::mismatch, "the record has version " + std::to_string(version) +
-                                                "; this program reads version " + std::to_string(kRecordVersion)};
+                                                "; this program reads version " + std::to_string(newest_version(kind))};
   }
-  return payload;
+  return Payload{payload, version};
 }
 
-// Reads a payload by `fill(reader, value)`; whatever is missing or left over is damage.
+// Reads a payload by `fill(reader, value)`, or `fill(reader, value, version)`; whatever is missing or left over is
+// damage.
 template <typename T, typename Fill>
 StoreResult<T> decode(RecordKind kind, std::string_view record, Fill fill) {
   const auto payload = unseal(kind, record);
   if (!payload.ok()) {
     return payload.status();
   }
-  ByteReader reader(payload.value());
+  ByteReader reader(payload.value().bytes);
   T value;
-  fill(reader, value);
+  if constexpr (std::is_invocable_v<Fill, ByteReader&, T&>) {
+    fill(reader, value);
+  } else {
+    fill(reader, value, payload.value().version);
+  }
   if (!reader.done()) {
     return damaged("the record " + std::string(reader.fault()));
   }
@@ -246,7 +260,7 @@ StoreResult<Identity> decode_identity(std::string_view record) {
     return payload.status();
   }
   // Of another format only the number is known.
-  const auto format = ByteReader(payload.value()).number<std::uint32_t>();
+  const auto format = ByteReader(payload.value().bytes).number<std::uint32_t>();
   if (format != kDatabaseFormat) {
     return StoreStatus{StoreCode::mismatch, "the database has format " + std::to_string(format) +
                                                 "; this program reads format " + std::to_string(kDatabaseFormat) +
@@ -300,11 +314,12 @@ std::string encode(const Ledger& ledger) {
   write(payload, ledger.skipped);
   payload.number(ledger.rollbacks).number(ledger.rolled_back_steps).number(ledger.snapshots_missed);
   write(payload, ledger.finished);
+  payload.number(ledger.placement).number(ledger.resumed_shards);
   return seal(RecordKind::ledger, payload.take());
 }
 
 StoreResult<Ledger> decode_ledger(std::string_view record) {
-  return decode<Ledger>(RecordKind::ledger, record, [](ByteReader& reader, Ledger& ledger) {
+  return decode<Ledger>(RecordKind::ledger, record, [](ByteReader& reader, Ledger& ledger, std::uint16_t version) {
     ledger.timeline = reader.number<Timeline>();
     read(reader, ledger.base);
     read(reader, ledger.incarnations);
@@ -315,6 +330,10 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
     ledger.rolled_back_steps = reader.number<std::uint64_t>();
     ledger.snapshots_missed = reader.number<std::uint64_t>();
     read(reader, ledger.finished);
+    if (version > 1) {
+      ledger.placement = reader.number<std::uint64_t>();
+      ledger.resumed_shards = reader.number<std::uint64_t>();
+    }
   });
 }
 
@@ -376,7 +395,7 @@ StoreResult<std::span<const std::byte>> decode_tensor(const TensorKey& key, std:
   if (!payload.ok()) {
     return payload.status();
   }
-  ByteReader reader(payload.value());
+  ByteReader reader(payload.value().bytes);
   TensorKey found;
   read(reader, found.snapshot);
   found.kind = static_cast<TensorKind>(reader.number<std::uint8_t>());

@@ -13,8 +13,18 @@ namespace {
 const Identity kIdentity{kDatabaseFormat, "mnist", "spec", "layout", 1, 3, "job: mnist\ntraining:\n  batch: 128\n"};
 const TimelineRecord kTimeline{2, {1, 600}, 33};
 const SnapshotId kFinished{2, 4680};
-const Ledger kLedger{2,  {1, 600}, {11, 22, 33},      {{1, 600}, {2, 800}}, SnapshotId{1, 600}, {{7, 8}, {20, 40}}, 1,
-                     52, 3,        SnapshotId{2, 800}};
+const Ledger kLedger{2,
+                     {1, 600},
+                     {11, 22, 33},
+                     {{1, 600}, {2, 800}},
+                     SnapshotId{1, 600},
+                     {{7, 8}, {20, 40}},
+                     1,
+                     52,
+                     3,
+                     SnapshotId{2, 800},
+                     5,
+                     4};
 const EvaluationRecord kEvaluation{800, Split::test, 0.0625, 0.984375, 10000};
 const StepStatistics kStatistics{799, 0.25F, 120, 128};
 const TensorKey kKey{{1, 600}, TensorKind::state_1, 7};
@@ -100,6 +110,23 @@ TEST_CASE("a record of another kind, version, magic or key is refused by name") 
                           TensorKey{{1, 600}, TensorKind::weights, 7}, TensorKey{{1, 600}, TensorKind::state_1, 8}}) {
     CHECK(decode_tensor(key, tensor_record()).status().text() == "the record belongs to another key");
   }
+}
+
+TEST_CASE("a ledger of an earlier program is read, and has neither placement nor resumed shards") {
+  const auto newest = encode(kLedger);
+  constexpr std::size_t kAdded = 16;
+  constexpr std::size_t kHead = 20;
+  const auto older = forge("BLST", 7, 1, std::string_view(newest).substr(kHead, newest.size() - kHead - kAdded));
+  auto expected = kLedger;
+  expected.placement = 0;
+  expected.resumed_shards = 0;
+  const auto found = decode_ledger(older);
+  REQUIRE(found.ok());
+  CHECK(found.value() == expected);
+  CHECK_FALSE(decode_ledger(forge("BLST", 7, 1, std::string_view(newest).substr(kHead))).ok());
+  CHECK(decode_ledger(forge("BLST", 7, 3, std::string_view(newest).substr(kHead))).status().text() ==
+        "the record has version 3; this program reads version 2");
+  CHECK_FALSE(decode_ledger(forge("BLST", 7, 0, std::string_view(newest).substr(kHead))).ok());
 }
 
 TEST_CASE("lengths that lie inside an intact record are refused") {
