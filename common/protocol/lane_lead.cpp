@@ -127,7 +127,11 @@ void Lane::on_plan(const Plan& plan) {
   }
   // Before any update: the versions to be kept may be the newest ones.
   take_snapshot_orders(plan);
+  const bool waits_for_it = is_ledgered() && planned_until() == items_.floor();
   take_factors(plan);
+  if (waits_for_it && planned_until() > items_.floor()) {
+    return report();  // nothing is granted before the lead knows that it will be taken
+  }
   for (auto& chunk : chunks_) {
     apply_if_decided(chunk);
   }

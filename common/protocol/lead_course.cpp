@@ -167,7 +167,9 @@ bool Lead::ends_here() const {
 }
 
 bool Lead::needs(Split split) const {
-  if (find_evaluation(evaluations_, split, barrier_) != nullptr) {
+  // A barrier may be one for a snapshot's sake alone.
+  const bool is_due = barrier_ == config_.steps || barrier_ % config_.evaluate_every == 0;
+  if (!is_due || find_evaluation(evaluations_, split, barrier_) != nullptr) {
     return false;
   }
   if (split == Split::validation) {

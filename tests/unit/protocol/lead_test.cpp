@@ -245,3 +245,44 @@ TEST_CASE("one straggler costs each step the same, not each more than the one be
   CHECK(wait >= 60 * kMilli);
   CHECK(wait <= 80 * kMilli);
 }
+
+TEST_CASE("where each item is an update, a step to be kept is waited at, and only evaluated if it is due") {
+  auto with_cuts = config(4);
+  with_cuts.ledgered = LedgeredCourse{};
+  with_cuts.snapshot_every = 2;
+  with_cuts.evaluate_every = 4;
+  with_cuts.test_examples = 10;
+  Fixture fixture(with_cuts);
+  fixture.train();
+  const auto report_items = [&](ItemId covered, Version planned) {
+    LaneReport report;
+    report.incarnation = 1;
+    report.sequence = ++fixture.sequence;
+    report.timeline = 1;
+    report.serving = true;
+    report.open_step = covered / 4;
+    report.planned = planned;
+    report.covered = {{0, covered}};
+    for (Step step = 0; step < covered / 4; ++step) {
+      report.statistics.push_back({step, 1, 2, 3});
+    }
+    return fixture.lane(report);
+  };
+  report_items(0, 8);
+  const auto grants = fixture.orders[1].grants.size() + fixture.orders[2].grants.size();
+  CHECK(grants == 8);  // the items of steps 0 and 1, and none beyond
+  const auto actions = report_items(8, 8);
+  fixture.lead.step(lead::LedgerWritten{});
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  std::vector<Step> ordered;
+  for (const auto& action : actions) {
+    const auto* send = std::get_if<lead::SendToLane>(&action);
+    if (const auto* plan = send == nullptr ? nullptr : std::get_if<Plan>(&send->message)) {
+      ordered = plan->snapshots;
+    }
+  }
+  CHECK(ordered == std::vector<Step>{2});
+  report_items(16, 16);
+  fixture.lead.step(lead::LedgerWritten{});
+  CHECK(fixture.lead.phase() == Lead::Phase::evaluating);
+}
