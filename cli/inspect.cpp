@@ -10,6 +10,8 @@
 #include "cli/amounts.h"
 #include "cli/opened_run.h"
 #include "common/job/load.h"
+#include "common/store/journal.h"
+#include "common/store/journal_scan.h"
 
 namespace ballast {
 
@@ -81,6 +83,7 @@ class Inspection {
                      std::string(kDamageRemedy));
     }
     take_identity(store.path(), **identity);
+    take_journal(database, **identity);
     if ((*identity)->shard == 0) {
       take_ledger(store);
     }
@@ -112,6 +115,31 @@ class Inspection {
       problem(path + ": belongs to job " + identity.job + " of " + std::to_string(identity.shards) +
               " shards, unlike the first shard: put the databases of one run into one folder");
     }
+  }
+
+  void take_journal(const fs::path& database, const Identity& identity) {
+    const auto folder = Journal::folder_in(database);
+    if (!fs::exists(folder)) {
+      return;
+    }
+    const auto scan =
+        good(scan_journal(system_journal_files(), folder, {identity.job, identity.spec_digest, identity.shard}));
+    if (!scan || scan->segments.empty()) {
+      return;
+    }
+    JournalState journal;
+    journal.shard = identity.shard;
+    journal.segments = scan->segments.size();
+    for (const auto& segment : scan->segments) {
+      journal.records += segment.next - segment.header.first;
+      journal.bytes += segment.end - segment.begin;
+    }
+    const auto& newest = scan->segments.back();
+    journal.timeline = newest.header.timeline;
+    journal.lives = newest.header.lives;
+    journal.last = newest.next - 1;
+    journal.cut_bytes = scan->cut ? scan->cut->bytes : 0;
+    state_.journals.push_back(std::move(journal));
   }
 
   void count_chunks(const std::string& path) {
@@ -219,6 +247,9 @@ void print_ledger(const Ledger& ledger) {
     std::printf("skipped     steps %llu to %llu: their gradients were not finite\n", number(range.from),
                 number(range.until - 1));
   }
+  if (ledger.resumed_shards > 0) {
+    std::printf("resumed     %llu shards, within a timeline\n", number(ledger.resumed_shards));
+  }
   std::printf("finished    %s\n", ledger.finished ? describe(*ledger.finished).c_str() : "no");
 }
 
@@ -235,6 +266,13 @@ void print(const RunState& state) {
   for (const auto& evaluation : state.ledger.evaluations) {
     std::printf("evaluation  step %llu, %s: loss %.4f, accuracy %.2f %%\n", number(evaluation.step),
                 std::string(to_string(evaluation.split)).c_str(), evaluation.loss, 100 * evaluation.accuracy);
+  }
+  for (const auto& journal : state.journals) {
+    std::printf(
+        "journal     shard %u: timeline %llu, %llu updates up to number %llu in %zu segments, %s, %zu %s of the "
+        "shard\n",
+        journal.shard, number(journal.timeline), number(journal.records), number(journal.last), journal.segments,
+        bytes_text(journal.bytes).c_str(), journal.lives.size(), journal.lives.size() == 1 ? "life" : "lives");
   }
   for (std::size_t shard = 0; shard < state.disk.size(); ++shard) {
     std::printf("disk        shard %zu: %s\n", shard, bytes_text(state.disk[shard]).c_str());
@@ -258,6 +296,7 @@ Json json_of(const Ledger& ledger) {
   json["base"] = json_of(ledger.base);
   json["rollbacks"] = ledger.rollbacks;
   json["rolled_back_steps"] = ledger.rolled_back_steps;
+  json["resumed_shards"] = ledger.resumed_shards;
   json["snapshots_missed"] = ledger.snapshots_missed;
   json["skipped"] = Json::array();
   for (const auto& range : ledger.skipped) {
@@ -285,6 +324,22 @@ Json json_of(const EvaluationRecord& evaluation) {
           {"examples", evaluation.examples}};
 }
 
+Json json_of(const JournalState& journal) {
+  Json json;
+  json["shard"] = journal.shard;
+  json["timeline"] = journal.timeline;
+  json["segments"] = journal.segments;
+  json["records"] = journal.records;
+  json["bytes"] = journal.bytes;
+  json["last"] = journal.last;
+  json["cut_bytes"] = journal.cut_bytes;
+  json["lives"] = Json::array();
+  for (const auto& life : journal.lives) {
+    json["lives"].push_back({{"incarnation", life.incarnation}, {"begun", life.begun}});
+  }
+  return json;
+}
+
 void print_json(const RunState& state) {
   Json json;
   json["run"] = state.folder;
@@ -296,6 +351,10 @@ void print_json(const RunState& state) {
   json["snapshots"] = Json::array();
   for (const auto& snapshot : state.snapshots) {
     json["snapshots"].push_back(json_of(snapshot));
+  }
+  json["journals"] = Json::array();
+  for (const auto& journal : state.journals) {
+    json["journals"].push_back(json_of(journal));
   }
   json["evaluations"] = Json::array();
   for (const auto& evaluation : state.ledger.evaluations) {

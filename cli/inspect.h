@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/protocol/ledger.h"
+#include "common/store/journal_records.h"
 #include "common/store/shard_store.h"
 
 namespace ballast {
@@ -29,12 +30,25 @@ struct SnapshotState {
   std::uint64_t bytes = 0;          // of its records
 };
 
+// The journal of one shard.
+struct JournalState {
+  std::uint32_t shard = 0;
+  Timeline timeline = 0;
+  std::size_t segments = 0;
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;         // of the records
+  JournalSequence last = 0;        // sequence
+  std::uint64_t cut_bytes = 0;     // behind the last whole record: a group that is being written, or was when it ended
+  std::vector<JournalLife> lives;  // of the shard, in the timeline
+};
+
 // A run's folder, as far as it can be read.
 struct RunState {
   std::string folder;
   std::optional<Identity> identity;      // of the first shard that has one
   std::vector<std::size_t> chunks;       // that a whole snapshot has, by shard; empty without an identity
   std::vector<std::uint64_t> disk;       // bytes of files, by shard
+  std::vector<JournalState> journals;    // of the shards that have one
   LedgerContent ledger;                  // an empty one if there is none
   std::vector<SnapshotState> snapshots;  // ascending
   std::uint64_t records = 0;             // that were verified

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/lead_address.h"
+#include "cli/staleness.h"
 #include "cli/status_client.h"
 
 namespace ballast {
@@ -87,6 +88,9 @@ std::string durability_line(const Status& status) {
     text +=
         "; " + number(status.rollbacks) + " recoveries, " + number(status.rolled_back_steps) + " steps trained again";
   }
+  if (status.resumed_shards > 0) {
+    text += "; " + number(status.resumed_shards) + " shards came back within a timeline";
+  }
   if (status.skipped_steps > 0) {
     text += "; " + number(status.skipped_steps) + " steps skipped";
   }
@@ -127,7 +131,11 @@ std::string status_lines(const Status& status) {
       text += std::string(name) + ": " + *value + "\n";
     }
   }
-  return text + training_lines(status) + durability_line(status) + sessions_table(status);
+  text += training_lines(status);
+  if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
+    text += staleness + "\n";
+  }
+  return text + durability_line(status) + sessions_table(status);
 }
 
 std::string status_json(const Status& status) {
@@ -159,6 +167,8 @@ std::string status_json(const Status& status) {
   json["rolled_back_steps"] = status.rolled_back_steps;
   json["skipped_steps"] = status.skipped_steps;
   json["snapshots_missed"] = status.snapshots_missed;
+  json["resumed_shards"] = status.resumed_shards;
+  json["staleness"] = staleness_json(status.staleness);
   json["sessions"] = Json::array();
   for (const auto& session : status.sessions) {
     json["sessions"].push_back(session_json(session));

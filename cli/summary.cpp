@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cli/staleness.h"
+
 namespace ballast {
 
 namespace {
@@ -56,6 +58,9 @@ std::string incidents(const Summary& summary) {
   if (status.rollbacks > 0) {
     lines += "recoveries: " + std::to_string(status.rollbacks) + ", with " + std::to_string(status.rolled_back_steps) +
              " steps trained again\n";
+  }
+  if (status.resumed_shards > 0) {
+    lines += "shards that came back with all they had: " + std::to_string(status.resumed_shards) + "\n";
   }
   if (status.skipped_steps > 0) {
     lines += "steps skipped for gradients that were not finite: " + std::to_string(status.skipped_steps) + "\n";
@@ -121,6 +126,8 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["skipped_steps"] = status.skipped_steps;
   json["snapshots_missed"] = status.snapshots_missed;
   json["backups"] = status.backups;
+  json["resumed_shards"] = status.resumed_shards;
+  json["staleness"] = staleness_json(status.staleness);
   json["run_dir"] = summary.run_dir.string();
   // A worker's name is checked UTF-8, but a folder's may be anything.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -133,7 +140,11 @@ std::string summary_text(const Job& job, const Summary& summary, const std::stri
                 static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.epoch),
                 status.epoch == 1 ? "" : "s", summary.training_seconds, summary.examples_per_second);
   std::string all = "job " + job.spec.job + " " + text.data();
-  all += quality_line(status) + incidents(summary);
+  all += quality_line(status);
+  if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
+    all += staleness + "\n";
+  }
+  all += incidents(summary);
   all += "weights sha256 " + summary.weights + "\n";
   return all + "run folder " + shown_dir + "\n";
 }

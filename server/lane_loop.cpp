@@ -1,7 +1,7 @@
 #include "server/lane_loop.h"
 
+#include <algorithm>
 #include <cmath>
-#include <stdexcept>
 #include <utility>
 
 #include "common/log/log.h"
@@ -14,7 +14,8 @@ namespace ballast {
 namespace {
 
 constexpr Micros kTick = 50'000;
-constexpr SessionId kNoSession = 0;   // the reader of a buffer is the disk
+constexpr SessionId kNoSession = 0;  // the reader of a buffer is the disk
+constexpr std::uint64_t kReplayWindow = 64U << 20U;
 constexpr int kMessagesPerTurn = 64;  // of one socket, so that no peer keeps the others waiting
 
 LaneConfig with_address(LaneConfig config, const std::string& address) {
@@ -30,11 +31,16 @@ std::vector<ChunkId> ids_of(const LaneConfig& config) {
   return ids;
 }
 
+std::span<const float> floats_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
 }  // namespace
 
 LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const std::string& bind_address,
                    const std::string& advertised_host, const std::string& lead_address, ShardStorage& storage,
-                   bool has_initial_snapshot, Completed completed, CopyTrouble copy_trouble, Metrics* metrics)
+                   ShardJournal* journal, bool has_initial_snapshot, Completed completed, CopyTrouble copy_trouble,
+                   Metrics* metrics)
     : job_(job),
       router_(context),
       lead_(context, lane_routing_id(config.id, config.incarnation)),
@@ -43,11 +49,16 @@ LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, c
       lane_(config_),
       weights_(job, ids_of(config_)),
       storage_(storage),
+      journal_(journal),
+      replay_window_(kReplayWindow),
       has_initial_snapshot_(has_initial_snapshot),
       completed_(std::move(completed)),
       copy_trouble_(std::move(copy_trouble)),
       metrics_(metrics, config_.id) {
   lead_.connect(lead_address);
+  if (journal_ != nullptr) {
+    journal_->listen(config_.id.lane, [this](lane::Committed committed) { storage_events_.put(committed); });
+  }
 }
 
 LaneLoop::~LaneLoop() = default;
@@ -71,6 +82,7 @@ std::string LaneLoop::run() {
   while (!stopped_) {
     turn(poll);
   }
+  replay_window_.close();
   return failure_;
 }
 
@@ -90,7 +102,13 @@ void LaneLoop::turn(Poll& poll) {
   const auto storage_events = storage_events_.take();
   take_loaded();
   for (const auto& event : storage_events) {
-    feed(event);
+    const auto* resumed = std::get_if<lane::Resumed>(&event);
+    if (resumed == nullptr) {
+      feed(event);
+    } else if (resumed->timeline == beginning_.timeline) {
+      resumed_.sequence = resumed->sequence;
+      feed(std::exchange(resumed_, {}));
+    }
   }
   for (auto& reason : interrupts_.take()) {
     stopped_ = true;
@@ -104,6 +122,9 @@ void LaneLoop::turn(Poll& poll) {
     }
     feed(lane::Tick{tick});
     metrics_.update(lane_, weights_);
+    if (journal_ != nullptr && config_.id.lane == 0) {
+      journal_->update_metrics();
+    }
   }
 }
 
@@ -131,7 +152,7 @@ void LaneLoop::receive_from_workers() {
     PayloadId payload = kNoPayload;
     if (received->payload) {
       payload = next_payload_++;
-      payloads_.emplace(payload, std::move(*received->payload));
+      payloads_.emplace(payload, std::make_shared<Frame>(std::move(*received->payload)));
     }
     metrics_.received(session->session, message, payload_bytes, now_);
     feed(lane::FromWorker{session->session, &message, payload, payload_bytes});
@@ -165,6 +186,9 @@ void LaneLoop::feed(const lane::Event& event) {
     strike(ServerFault::before_serve);
     log_info("serves timeline {} from step {} with {} chunks", begun->timeline, beginning_.step,
              weights_.chunks().size());
+  } else if (const auto* resumed = std::get_if<lane::Resumed>(&event); resumed != nullptr) {
+    log_info("goes on with timeline {}: the snapshot of step {} and {} updates from the journal", resumed->timeline,
+             resumed->from, resumed->updates.size());
   }
   auto actions = lane_.step(event);
   for (auto& action : actions) {
@@ -196,19 +220,18 @@ void LaneLoop::carry_out(lane::SendToLead& action) {
 
 void LaneLoop::carry_out(lane::Sum& action) {
   const auto timer = metrics_.time_sum();
-  auto& into = payloads_.at(action.join.into);
+  auto& into = *payloads_.at(action.join.into);
   const auto with = payloads_.extract(action.join.with);
   // Payloads lie where they please in their messages; the arithmetic takes any alignment.
-  add_into(reinterpret_cast<float*>(into.data()), reinterpret_cast<const float*>(with.mapped().bytes().data()),
+  add_into(reinterpret_cast<float*>(into.data()), reinterpret_cast<const float*>(with.mapped()->bytes().data()),
            into.size() / sizeof(float));
 }
 
 void LaneLoop::carry_out(lane::Drop& action) { payloads_.erase(action.payload); }
 
 void LaneLoop::carry_out(lane::Measure& action) {
-  const auto& root = payloads_.at(action.root);
-  auto measured = weights_.measure(action.chunk,
-                                   {reinterpret_cast<const float*>(root.bytes().data()), root.size() / sizeof(float)});
+  const auto& root = *payloads_.at(action.root);
+  auto measured = weights_.measure(action.chunk, floats_of(root.bytes()));
   events_.emplace_back(lane::Measured{
       {action.chunk, action.step, std::move(measured.sums), measured.finite, measured.parameter, kNoSlot}});
 }
@@ -217,16 +240,22 @@ void LaneLoop::carry_out(lane::Apply& action) {
   const auto root = payloads_.extract(action.root);
   {
     const auto timer = metrics_.time_apply();
-    weights_.apply(action.chunk, action.version,
-                   {reinterpret_cast<const float*>(root.mapped().bytes().data()), root.mapped().size() / sizeof(float)},
-                   action.factors);
+    weights_.apply(action.chunk, action.version, floats_of(root.mapped()->bytes()), action.factors);
   }
   if (action.statistics) {
-    // Counts that no worker of ours sends are not passed on: they would make the whole report unreadable.
-    const auto values = weights_.newest(action.chunk);
-    const auto count = [](float value) { return std::isfinite(value) ? value : 0.0F; };
-    events_.emplace_back(lane::StatisticsRead{{action.step, values[0], count(values[1]), count(values[2])}});
+    events_.emplace_back(lane::StatisticsRead{statistics(action.chunk, action.step)});
   }
+}
+
+StepStatistics LaneLoop::statistics(ChunkId chunk, Step step) const {
+  // Counts that no worker of ours sends are not passed on: they would make the whole report unreadable.
+  const auto values = weights_.newest(chunk);
+  const auto count = [](float value) { return std::isfinite(value) ? value : 0.0F; };
+  return {step, values[0], count(values[1]), count(values[2])};
+}
+
+void LaneLoop::carry_out(lane::Append& action) {
+  journal_->append(config_.id.lane, lane_.timeline(), action, payloads_.at(action.payload));
 }
 
 // ---- storage: in the background, since a lane that waits for a disk answers nobody
@@ -241,36 +270,111 @@ std::vector<ShardStorage::ChunkShape> LaneLoop::chunk_shapes() const {
   return shapes;
 }
 
-void LaneLoop::carry_out(lane::Begin& action) {
-  beginning_ = {action.timeline, action.base.step};
+std::vector<ShardStorage::ChunkShape> LaneLoop::put_base(Timeline timeline, SnapshotId base) {
+  beginning_ = {timeline, base.step};
+  resumed_ = {};
   parts_.clear();
-  weights_.begin(action.base.step);
-  const bool is_drawn = action.base == SnapshotId{} && !has_initial_snapshot_;
-  storage_.begin(
-      action.timeline, action.base, is_drawn ? std::vector<ShardStorage::ChunkShape>{} : chunk_shapes(),
-      [this, timeline = action.timeline](ShardStorage::LoadedChunk chunk) {
-        loaded_.put({timeline, std::move(chunk)});
-      },
-      [this, action](const StoreStatus& status) {
+  if (base == SnapshotId{} && !has_initial_snapshot_) {
+    weights_.initialize();
+    return {};
+  }
+  weights_.begin(version_at(base.step));
+  return chunk_shapes();
+}
+
+std::function<void(ShardStorage::LoadedChunk)> LaneLoop::loader(Timeline timeline) {
+  return [this, timeline](ShardStorage::LoadedChunk chunk) { loaded_.put({timeline, std::move(chunk)}); };
+}
+
+void LaneLoop::carry_out(lane::Begin& action) {
+  const auto shapes = put_base(action.timeline, action.base);
+  storage_.begin(action.timeline, action.base, shapes, loader(action.timeline),
+                 [this, timeline = action.timeline](const StoreStatus& status) {
+                   if (status.ok()) {
+                     storage_events_.put(lane::Begun{timeline});
+                   } else {
+                     storage_events_.put(lane::StorageFailed{status.text()});
+                   }
+                 });
+}
+
+void LaneLoop::carry_out(lane::Resume& action) {
+  const auto shapes = put_base(action.timeline, action.base);
+  resumed_.timeline = action.timeline;
+  resumed_.from = action.base.step;
+  storage_.resume(
+      action.timeline, action.base, shapes, loader(action.timeline),
+      [this, timeline = action.timeline](const JournalRecord& record) { return pass_on(timeline, record); },
+      [this, timeline = action.timeline](const StoreStatus& status) {
         if (status.ok()) {
-          storage_events_.put(lane::Begun{action.timeline});
+          storage_events_.put(lane::Resumed{timeline, 0, {}, {}, journal_->committed()});
         } else {
           storage_events_.put(lane::StorageFailed{status.text()});
         }
       });
-  if (is_drawn) {
-    weights_.initialize();
-  }
 }
 
-// Only lanes of journaled jobs ask for these.
-void LaneLoop::carry_out(lane::Append& /*action*/) { throw std::logic_error("this shard keeps no journal"); }
-void LaneLoop::carry_out(lane::Resume& /*action*/) { throw std::logic_error("this shard keeps no journal"); }
+// On the storage thread. Where a chunk lives does not change.
+bool LaneLoop::pass_on(Timeline timeline, const JournalRecord& record) {
+  const auto& ids = weights_.chunks();
+  if (std::find(ids.begin(), ids.end(), record.chunk) == ids.end()) {
+    return true;
+  }
+  if (!replay_window_.take(record.payload.size())) {
+    return false;
+  }
+  Replayed update{record, {record.payload.begin(), record.payload.end()}};
+  update.record.payload = update.payload;  // which moves with it
+  loaded_.put({timeline, std::move(update)});
+  return true;
+}
 
 void LaneLoop::take_loaded() {
   for (const auto& loaded : loaded_.take()) {
     if (loaded.timeline == beginning_.timeline) {
-      weights_.restore(loaded.chunk.chunk, beginning_.step, loaded.chunk.tensors.weights, loaded.chunk.tensors.states);
+      std::visit([this](const auto& content) { take(content); }, loaded.content);
+    }
+    if (const auto* update = std::get_if<Replayed>(&loaded.content)) {
+      replay_window_.give_back(update->payload.size());
+    }
+  }
+}
+
+void LaneLoop::take(const ShardStorage::LoadedChunk& chunk) {
+  weights_.restore(chunk.chunk, version_at(beginning_.step), chunk.tensors.weights, chunk.tensors.states);
+}
+
+void LaneLoop::take(const Replayed& update) {
+  const auto& record = update.record;
+  const auto version = weights_.version(record.chunk);
+  if (record.version < version_at(beginning_.step)) {
+    return;  // the snapshot has it
+  }
+  if (record.version != version) {
+    feed(lane::StorageFailed{"the journal has an update of version " + std::to_string(record.version) + " of chunk " +
+                             std::to_string(record.chunk) + " where that of version " + std::to_string(version) +
+                             " is due: it lacks what lies between. Remove the folder `journal` of this shard's "
+                             "database, then resume: the job goes back to its newest snapshot"});
+    return;
+  }
+  weights_.apply(record.chunk, record.version, floats_of(record.payload), record.factors);
+  note_resumed(record);
+}
+
+void LaneLoop::note_resumed(const JournalRecord& record) {
+  lane::Recovered recovered{record.chunk, record.item, {}};
+  if (record.chunk == job_.arena.statistics().id) {
+    recovered.statistics = statistics(record.chunk, record.item / config_.slots);
+  }
+  resumed_.updates.push_back(recovered);
+  for (const auto& base : record.bases) {
+    const auto same = std::find_if(resumed_.marks.begin(), resumed_.marks.end(), [&](const JournalMark& mark) {
+      return mark.shard == base.shard && mark.incarnation == base.incarnation;
+    });
+    if (same == resumed_.marks.end()) {
+      resumed_.marks.push_back({base.shard, base.incarnation, base.sequence});
+    } else {
+      same->sequence = std::max(same->sequence, base.sequence);
     }
   }
 }
@@ -286,7 +390,7 @@ void LaneLoop::carry_out(lane::TakeSnapshot& action) {
     part->bytes += state.size_bytes();
   }
   // The weights need no copy: an update takes another buffer while this one is read.
-  auto* buffer = weights_.read(action.chunk, action.id.step);
+  auto* buffer = weights_.read(action.chunk, version_at(action.id.step));
   part->bytes += buffer->values.size() * sizeof(float);
   storage_.write_chunk(part, action.chunk, buffer->values, std::move(states), [this, chunk = action.chunk, buffer] {
     releases_.put(Released{kNoSession, chunk, buffer, 0});
@@ -294,6 +398,9 @@ void LaneLoop::carry_out(lane::TakeSnapshot& action) {
 }
 
 void LaneLoop::carry_out(lane::SealSnapshot& action) {
+  if (journal_ != nullptr && config_.id.lane == 0) {
+    journal_->rotate();  // so that what the snapshot makes needless is a segment by itself
+  }
   auto found = parts_.extract(action.id);
   // A lane without chunks has taken nothing.
   const auto part =
@@ -314,7 +421,11 @@ void LaneLoop::carry_out(lane::SealSnapshot& action) {
 void LaneLoop::carry_out(lane::Retain& action) {
   // One lane speaks for the shard: they share the database.
   if (config_.id.lane == 0) {
-    storage_.retain(action.keep, [this, newest = action.keep.back()] { completed_(newest); });
+    const auto newest = action.keep.back();
+    storage_.retain(action.keep, [this, newest] { completed_(newest); });
+    if (journal_ != nullptr) {
+      journal_->release_before(version_at(newest.step));
+    }
   }
 }
 

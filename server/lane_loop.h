@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <variant>
 #include <vector>
 
 #include "common/job/job.h"
@@ -19,6 +20,8 @@
 #include "common/protocol/lane.h"
 #include "common/wire/wire.h"
 #include "server/lane_metrics.h"
+#include "server/replay_window.h"
+#include "server/shard_journal.h"
 #include "server/shard_storage.h"
 #include "server/weights.h"
 
@@ -32,11 +35,12 @@ class LaneLoop {
   using CopyTrouble = std::function<std::string()>;
 
   // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop; `storage`, which is
-  // shared too, is destroyed before it: its thread calls back. `has_initial_snapshot`: the weights before step 0 are in
-  // the database, not drawn from the seed.
+  // shared too, is destroyed before it: its thread calls back; and so is `journal`, null if there is none.
+  // `has_initial_snapshot`: the weights before step 0 are in the database, not drawn from the seed.
   LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const std::string& bind_address,
            const std::string& advertised_host, const std::string& lead_address, ShardStorage& storage,
-           bool has_initial_snapshot, Completed completed, CopyTrouble copy_trouble, Metrics* metrics);
+           ShardJournal* journal, bool has_initial_snapshot, Completed completed, CopyTrouble copy_trouble,
+           Metrics* metrics);
   ~LaneLoop();
 
   // Until the job ends or cannot go on: the reason, empty if it finished. Called from the lane's own thread.
@@ -70,13 +74,28 @@ class LaneLoop {
   void carry_out(lane::RecordFinish& action);
   void carry_out(lane::Stop& action);
 
-  // Of the timeline that begins; older ones are dropped.
+  // An update of the journal, which owns its payload.
+  struct Replayed {
+    JournalRecord record;
+    std::vector<std::byte> payload;
+  };
+  // Of the timeline that begins or is gone on with; older ones are dropped.
   struct Loaded {
     Timeline timeline = 0;
-    ShardStorage::LoadedChunk chunk;
+    std::variant<ShardStorage::LoadedChunk, Replayed> content;
   };
 
   void take_loaded();
+  void take(const ShardStorage::LoadedChunk& chunk);
+  void take(const Replayed& update);
+  // Puts the weights of the base in place, as far as they are not to be loaded: of which chunks they are.
+  std::vector<ShardStorage::ChunkShape> put_base(Timeline timeline, SnapshotId base);
+  [[nodiscard]] std::function<void(ShardStorage::LoadedChunk)> loader(Timeline timeline);
+  bool pass_on(Timeline timeline, const JournalRecord& record);
+  void note_resumed(const JournalRecord& record);
+  [[nodiscard]] StepStatistics statistics(ChunkId chunk, Step step) const;
+  // Of every chunk, where a snapshot of that step is taken.
+  [[nodiscard]] Version version_at(Step step) const { return config_.ledgered ? step * config_.slots : step; }
   [[nodiscard]] std::vector<ShardStorage::ChunkShape> chunk_shapes() const;
 
   const Job& job_;
@@ -90,15 +109,18 @@ class LaneLoop {
   Lane lane_;
   LaneWeights weights_;
   ShardStorage& storage_;
+  ShardJournal* journal_;
+  ReplayWindow replay_window_;
   bool has_initial_snapshot_;
   Completed completed_;
   CopyTrouble copy_trouble_;
   std::string told_trouble_;
-  SnapshotId beginning_;                                       // the timeline that begins, and the step of its base
+  SnapshotId beginning_;   // the timeline that begins or is gone on with, and the step that its weights are loaded from
+  lane::Resumed resumed_;  // as far as it has been replayed
   std::map<SnapshotId, std::shared_ptr<SnapshotPart>> parts_;  // taken, not sealed
   LaneMetrics metrics_;
   Encoder encoder_;
-  std::unordered_map<PayloadId, Frame> payloads_;
+  std::unordered_map<PayloadId, std::shared_ptr<Frame>> payloads_;  // the journal may share them
   PayloadId next_payload_ = 1;
   std::deque<lane::Event> events_;  // that actions gave rise to
   Micros now_ = 0;

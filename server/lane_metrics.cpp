@@ -47,6 +47,7 @@ void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
   raise(*series_.duplicate, counters.duplicates);
   raise(*series_.superseded, counters.superseded);
   raise(*series_.stale, counters.stale);
+  raise(*series_.expired, counters.staleness.expired);
   raise(*series_.messages_refused, counters.refused + unreadable_);
   raise(*series_.gone, counters.gone);
   raise(*series_.served_older, counters.served_older);
@@ -59,6 +60,22 @@ void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
   series_.open_step->set(static_cast<double>(lane.open_step()));
   series_.held_payloads->set(static_cast<double>(lane.held_payloads()));
   series_.pool_bytes->set(static_cast<double>(weights.bytes()));
+  series_.covered_items->set(static_cast<double>(lane.covered_items()));
+  update_staleness(counters.staleness);
+}
+
+// The core counts by the bits of the number of updates, as the histogram does, but without an end.
+void LaneMetrics::update_staleness(const StalenessCounts& staleness) {
+  std::uint64_t beyond = 0;
+  for (std::size_t bucket = 0; bucket < staleness.counts.size(); ++bucket) {
+    if (bucket + 1 < Histogram::kBuckets) {
+      series_.staleness->take_over(bucket, staleness.counts[bucket]);
+    } else {
+      beyond += staleness.counts[bucket];
+    }
+  }
+  series_.staleness->take_over(Histogram::kBuckets - 1, beyond);
+  series_.staleness->take_over_sum(static_cast<double>(staleness.sum));
 }
 
 }  // namespace ballast

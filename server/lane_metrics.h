@@ -33,6 +33,7 @@ class LaneMetrics {
     Step last_step = ~Step{0};
   };
   WorkerState& state_of(SessionId session);
+  void update_staleness(const StalenessCounts& staleness);
   void contribution(SessionId session, const Push& push, Micros now);
 
   Metrics* metrics_;

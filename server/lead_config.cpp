@@ -52,12 +52,34 @@ LeadMemory recall(const Job& job, const ShardStore& store) {
   return memory;
 }
 
+// Plans reach far ahead, for each item needs a version of its own; a longer plan is no more work for anybody.
+constexpr std::uint32_t kUpdatesAhead = 4096;
+
+// A session with several grants computes one while the receipts of the one before are on their way. What is granted and
+// not computed makes others' work staler, so where that is bounded only a wide bound allows it.
+std::uint32_t grants_ahead(const JobSpec& spec) {
+  constexpr std::uint32_t kMost = 4;
+  if (spec.training.mode != Mode::ssp) {
+    return kMost;
+  }
+  return std::clamp(spec.training.staleness.bound / (2 * spec.cluster.workers), 1U, kMost);
+}
+
+std::optional<LedgeredCourse> ledgered_course(const JobSpec& spec) {
+  if (!is_ledgered(spec.training.mode)) {
+    return std::nullopt;
+  }
+  const auto bound = spec.training.mode == Mode::ssp ? spec.training.staleness.bound : 0;
+  return LedgeredCourse{bound, grants_ahead(spec), is_journaled(spec)};
+}
+
 }  // namespace
 
 DecisionRules decision_rules(const Job& job) {
   auto norms = clip_norms(clip_of_updates(job.spec.training), job.arena);
   DecisionRules rules;
-  rules.non_finite = policy(job.spec.training.non_finite);
+  // A lane that makes an update of each item skips one by itself.
+  rules.non_finite = is_ledgered(job.spec.training.mode) ? NonFinitePolicy::halt : policy(job.spec.training.non_finite);
   rules.chunks = static_cast<std::uint32_t>(job.arena.chunks.size());
   rules.norms = std::move(norms.of_chunk);
   rules.norm_count = norms.count;
@@ -83,6 +105,10 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store) {
   config.snapshot_every = job.spec.durability.mode == "final" ? 0 : job.spec.durability.every_steps;
   config.snapshots_kept = job.spec.durability.keep;
   config.start_workers = job.spec.cluster.start_workers;
+  config.ledgered = ledgered_course(job.spec);
+  if (config.ledgered) {
+    config.plan_ahead = std::clamp(2 * config.slots, kUpdatesAhead, kMaxPlanned);
+  }
   config.job = job.yaml;
   config.spec_digest = job.spec_digest;
   config.layout_digest = job.layout_digest;

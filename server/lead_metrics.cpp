@@ -54,6 +54,7 @@ void LeadMetrics::update_course(const Status& status) {
   raise(*series_.rolled_back_steps, status.rolled_back_steps);
   raise(*series_.skipped_steps, status.skipped_steps);
   raise(*series_.snapshots_missed, status.snapshots_missed);
+  raise(*series_.resumed_shards, status.resumed_shards);
 }
 
 // What training has come to.

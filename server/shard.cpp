@@ -49,12 +49,14 @@ void check_bind(const std::string& address, bool insecure) {
   }
 }
 
-// It would silently be trained as if the file said sync.
-void check_mode(Mode mode) {
-  if (is_ledgered(mode)) {
-    throw std::runtime_error(std::string("training.mode: this server cannot run ") + name_of(mode) +
-                             "; use sync or local");
+std::optional<LedgeredApply> ledgered_apply(const JobSpec& spec) {
+  const auto& training = spec.training;
+  if (!is_ledgered(training.mode)) {
+    return std::nullopt;
   }
+  return LedgeredApply{training.mode == Mode::ssp ? training.staleness.bound : 0,
+                       training.staleness.damping == StalenessSpec::Damping::inverse,
+                       training.non_finite == NonFinite::skip, is_journaled(spec)};
 }
 
 // Of a chunk before its first update.
@@ -80,7 +82,6 @@ Shard::Shard(const Job& job, const ServerOptions& options)
     throw std::runtime_error("--shard " + std::to_string(options_.shard) + ": the job has shards 0 to " +
                              std::to_string(job.spec.cluster.shards - 1));
   }
-  check_mode(job.spec.training.mode);
   describe_process(metrics_.get(), "shard", std::to_string(options_.shard), job.spec.job);
   open_database();
   if (options_.shard == 0) {
@@ -118,7 +119,10 @@ void Shard::open_database() {
   if (has_initial_snapshot_ && !has_begun) {
     write_initial_weights();
   }
-  storage_ = std::make_unique<ShardStorage>(*store_, incarnation_);
+  if (is_journaled(job_.spec)) {
+    journal_ = std::make_unique<ShardJournal>(job_, options_.database, options_.shard, incarnation_, metrics_.get());
+  }
+  storage_ = std::make_unique<ShardStorage>(*store_, journal_.get(), incarnation_);
   make_copier();
 }
 
@@ -198,6 +202,10 @@ LaneConfig Shard::lane_config(std::uint32_t lane) const {
   config.slots = job_.spec.training.slots;
   config.steps = job_.steps.steps;
   config.last_timeline = last_timeline_;
+  config.ledgered = ledgered_apply(job_.spec);
+  if (journal_) {
+    config.lives = journal_->lives(last_timeline_);
+  }
   config.lead_silence = Micros{job_.spec.cluster.patience} * 1'000'000;
   const auto owners = place(job_.arena, config.shards, config.lanes);
   for (const auto& chunk : job_.arena.chunks) {
@@ -216,15 +224,23 @@ void Shard::make_lanes() {
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     lanes_.push_back(std::make_unique<LaneLoop>(
         context_, job_, lane_config(lane), lane_bind(options_.bind, lane), options_.advertise, lead, *storage_,
-        has_initial_snapshot_,
+        journal_.get(), has_initial_snapshot_,
         [this](SnapshotId snapshot) {
           if (copier_ && snapshot != SnapshotId{}) {  // which any run can make again
             copier_->copy(snapshot);
           }
         },
-        [this] { return copier_ ? copier_->trouble() : std::string(); }, metrics_.get()));
+        [this] { return trouble(); }, metrics_.get()));
     log_info("lane {} listens on {}", lane, lanes_.back()->address());
   }
+}
+
+// What goes wrong while the job goes on, or waits.
+std::string Shard::trouble() const {
+  if (auto trouble = journal_ ? journal_->trouble() : std::string(); !trouble.empty()) {
+    return trouble;
+  }
+  return copier_ ? copier_->trouble() : std::string();
 }
 
 std::string Shard::run() {

@@ -14,6 +14,7 @@
 #include "server/lane_loop.h"
 #include "server/lead_loop.h"
 #include "server/options.h"
+#include "server/shard_journal.h"
 #include "server/shard_storage.h"
 
 namespace ballast {
@@ -39,6 +40,7 @@ class Shard {
   void make_lead();
   void make_lanes();
   void ended(const std::string& failure);
+  [[nodiscard]] std::string trouble() const;
   [[nodiscard]] LaneConfig lane_config(std::uint32_t lane) const;
 
   const Job& job_;
@@ -52,7 +54,9 @@ class Shard {
   zmq::context_t context_;
   std::vector<std::unique_ptr<LaneLoop>> lanes_;
   std::unique_ptr<LeadLoop> lead_;
-  std::unique_ptr<ShardStorage> storage_;  // after the loops, which it calls back: destroyed before them
+  // After the loops, which they call back: destroyed before them.
+  std::unique_ptr<ShardJournal> journal_;  // null if updates are not journaled
+  std::unique_ptr<ShardStorage> storage_;
   std::mutex mutex_;
   std::string failure_;
 };

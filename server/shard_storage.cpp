@@ -6,19 +6,43 @@
 
 namespace ballast {
 
-void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
-                         std::function<void(LoadedChunk)> loaded, Done done) {
+void ShardStorage::note(Timeline timeline) {
   auto newest = newest_.load();
   while (newest < timeline && !newest_.compare_exchange_weak(newest, timeline)) {
   }
+}
+
+void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
+                         std::function<void(LoadedChunk)> loaded, Done done) {
+  note(timeline);
   background_.run(
       [this, timeline, base, chunks = std::move(chunks), loaded = std::move(loaded), done = std::move(done)] {
         auto status = store_.write_timeline({timeline, base, incarnation_});
+        if (status.ok() && journal_ != nullptr) {
+          status = journal_->begin(timeline);
+        }
         if (status.ok()) {
           status = load(base, chunks, loaded);
         }
         done(status);
       });
+}
+
+void ShardStorage::resume(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
+                          std::function<void(LoadedChunk)> loaded, Replayed replayed, Done done) {
+  note(timeline);
+  background_.run([this, timeline, base, chunks = std::move(chunks), loaded = std::move(loaded),
+                   replayed = std::move(replayed), done = std::move(done)] {
+    auto status = journal_->resume(timeline);
+    if (status.ok()) {
+      status = load(base, chunks, loaded);
+    }
+    if (status.ok()) {
+      status = journal_->replay(
+          [&](JournalSequence, const JournalRecord& record) { return timeline >= newest_ && replayed(record); });
+    }
+    done(status);
+  });
 }
 
 StoreStatus ShardStorage::load(SnapshotId base, const std::vector<ChunkShape>& chunks,

@@ -13,6 +13,7 @@
 #include "common/store/shard_store.h"
 #include "server/background.h"
 #include "server/fault.h"
+#include "server/shard_journal.h"
 
 namespace ballast {
 
@@ -38,13 +39,21 @@ class ShardStorage {
     std::size_t states = 0;
   };
   using Done = std::function<void(const StoreStatus&)>;
+  // Takes an update of the journal; false: it wants no more.
+  using Replayed = std::function<bool(const JournalRecord&)>;
 
-  ShardStorage(ShardStore& store, Incarnation incarnation) : store_(store), incarnation_(incarnation) {}
+  // `journal` may be null: then there is none.
+  ShardStorage(ShardStore& store, ShardJournal* journal, Incarnation incarnation)
+      : store_(store), journal_(journal), incarnation_(incarnation) {}
 
   // Makes the timeline durable as the one that this shard serves, then reads the chunks of its base. Snapshots of older
   // timelines that are still to be written are given up.
   void begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
              std::function<void(LoadedChunk)> loaded, Done done);
+  // Goes on with a timeline: makes this life durable in the journal, then reads the chunks of the snapshot and what the
+  // journal has, in order.
+  void resume(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
+              std::function<void(LoadedChunk)> loaded, Replayed replayed, Done done);
   // `weights` stay unchanged until `written`.
   void write_chunk(const std::shared_ptr<SnapshotPart>& part, ChunkId chunk, std::span<const float> weights,
                    std::vector<std::vector<float>> states, std::function<void()> written);
@@ -53,10 +62,12 @@ class ShardStorage {
   void record_finish(SnapshotId end, Done done);
 
  private:
+  void note(Timeline timeline);
   StoreStatus load(SnapshotId base, const std::vector<ChunkShape>& chunks,
                    const std::function<void(LoadedChunk)>& loaded);
 
   ShardStore& store_;
+  ShardJournal* journal_;
   Incarnation incarnation_;
   std::atomic<Timeline> newest_ = 0;
   Background background_{"storage: "};

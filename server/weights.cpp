@@ -175,9 +175,9 @@ std::uint32_t LaneWeights::parameter_at(const Entry& entry, std::uint64_t elemen
   return parameter;
 }
 
-void LaneWeights::apply(ChunkId chunk, Step step, std::span<const float> root, const StepFactors& factors) {
+void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> root, const StepFactors& factors) {
   auto& entry = this->entry(chunk);
-  assert(entry.version == step && root.size() == entry.chunk.elements);
+  assert(entry.version == version && (factors.skip || root.size() == entry.chunk.elements));
   auto next = take_buffer(entry);
   if (factors.skip) {
     next->values = entry.newest->values;
@@ -187,7 +187,7 @@ void LaneWeights::apply(ChunkId chunk, Step step, std::span<const float> root, c
     average_state(root, next->values);
   }
   entry.older = std::exchange(entry.newest, std::move(next));
-  entry.version = step + 1;
+  entry.version = version + 1;
 }
 
 void LaneWeights::descend(Entry& entry, std::span<const float> root, const StepFactors& factors,

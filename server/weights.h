@@ -50,9 +50,9 @@ class LaneWeights {
   // Of a step's root, which has the chunk's elements and any alignment. The statistics chunk's is always finite.
   [[nodiscard]] RootMeasure measure(ChunkId chunk, std::span<const float> root) const;
 
-  // Version `step` becomes `step + 1`. `root` has the chunk's elements and any alignment; a skipped step does not look
+  // `version` becomes `version + 1`. `root` has the chunk's elements and any alignment; a skipped update does not look
   // at it. `factors.scales` are none, one, or one for each parameter of the model.
-  void apply(ChunkId chunk, Step step, std::span<const float> root, const StepFactors& factors);
+  void apply(ChunkId chunk, Version version, std::span<const float> root, const StepFactors& factors);
 
   // The buffer of a version, which must be one of the two held; counts a reader.
   VersionBuffer* read(ChunkId chunk, Version version);

@@ -179,13 +179,16 @@ bool ComputeThread::train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& p
   };
   countdown_.reset();
   const auto& training = job_.spec.training;
-  const SlotTask task{step, sum.slot(), examples_of_step(training, job_.sizes.train, step), training.seed};
+  const auto step_examples = examples_of_step(training, job_.sizes.train, step);
+  // An update of its own is the mean over its own examples.
+  const auto counted = is_ledgered(training.mode) ? std::max(examples.batch().count, 1U) : step_examples;
+  const SlotTask task{step, sum.slot(), counted, training.seed};
   const auto batch = model_->train(task, examples.batch(), weights_, sum.leaf(),
                                    [&](std::size_t parameter) { countdown_.parameter_ready(parameter, chunk_ready); });
   const auto& statistics = job_.arena.statistics();
   auto values = sum.leaf().subspan(statistics.offset, statistics.elements);
   std::fill(values.begin(), values.end(), 0.0F);
-  values[0] = static_cast<float>(batch.loss_sum / task.step_examples);
+  values[0] = static_cast<float>(batch.loss_sum / step_examples);
   values[1] = static_cast<float>(batch.correct);
   values[2] = static_cast<float>(batch.examples);
   chunk_ready(statistics.id);

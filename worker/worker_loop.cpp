@@ -236,6 +236,8 @@ void WorkerLoop::carry_out(const worker::Connect& action) {
 WorkerLayout WorkerLoop::layout(const std::string& fingerprint) const {
   WorkerLayout layout;
   layout.slots = job_->spec.training.slots;
+  layout.ledgered = is_ledgered(job_->spec.training.mode);
+  layout.journaled = is_journaled(job_->spec);
   layout.lanes = static_cast<std::uint32_t>(lanes_.size());
   layout.spec_digest = job_->spec_digest;
   layout.layout_digest = job_->layout_digest;

@@ -197,6 +197,11 @@ struct JobSpec {
   DurabilitySpec durability;
 };
 
+// Whether each update is in the shards' journals before it is applied.
+inline bool is_journaled(const JobSpec& spec) {
+  return is_ledgered(spec.training.mode) && spec.durability.mode == "journal";
+}
+
 // worker file: how one worker process runs; everything else it is told by the lead
 struct WorkerSpec {
   std::string lead;             // address, e.g. tcp://10.0.0.5:7070

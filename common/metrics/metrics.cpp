@@ -41,6 +41,15 @@ const MetricEntry& entry_of(std::string_view name, MetricType type, std::size_t 
   return *entry;
 }
 
+template <typename T>
+std::shared_ptr<T> make_instrument(const MetricEntry& /*entry*/) {
+  return std::make_shared<T>();
+}
+template <>
+std::shared_ptr<Histogram> make_instrument(const MetricEntry& entry) {
+  return std::make_shared<Histogram>(entry.unit == "updates" ? Histogram::kUpdateBounds : Histogram::kBounds);
+}
+
 prometheus::MetricType to_prometheus(MetricType type) {
   switch (type) {
     case MetricType::counter:
@@ -60,9 +69,9 @@ void read(const Histogram& histogram, prometheus::ClientMetric& metric) {
   std::uint64_t cumulative = 0;
   for (std::size_t bucket = 0; bucket < Histogram::kBuckets; ++bucket) {
     cumulative += histogram.count(bucket);
-    const bool last = bucket == Histogram::kBounds.size();
+    const bool last = bucket == histogram.bounds().size();
     metric.histogram.bucket.push_back(
-        {cumulative, last ? std::numeric_limits<double>::infinity() : Histogram::kBounds[bucket]});
+        {cumulative, last ? std::numeric_limits<double>::infinity() : histogram.bounds()[bucket]});
   }
   metric.histogram.sample_count = cumulative;
   metric.histogram.sample_sum = histogram.sum();
@@ -80,7 +89,7 @@ struct Metrics::State final : prometheus::Collectable {
     if (const auto found = of_metric.find(labels); found != of_metric.end()) {
       return std::get<std::shared_ptr<T>>(found->second);
     }
-    auto made = std::make_shared<T>();
+    auto made = make_instrument<T>(entry);
     if (of_metric.size() >= kMaxSeries) {
       dropped->add();
     } else {

@@ -53,6 +53,7 @@ LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   duplicate = shard.counter("contributions_total", "duplicate");
   superseded = shard.counter("contributions_total", "superseded");
   stale = shard.counter("contributions_total", "stale");
+  expired = shard.counter("contributions_total", "expired");
   messages_refused = shard.counter("messages_refused_total");
   bytes_in = shard.counter("bytes_total", "in");
   bytes_out = shard.counter("bytes_total", "out");
@@ -70,6 +71,8 @@ LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   pool_bytes = shard.gauge("pool_bytes");
   sum = shard.histogram("sum_seconds");
   apply = shard.histogram("apply_seconds");
+  covered_items = shard.gauge("covered_items");
+  staleness = shard.histogram("staleness");
 }
 
 SnapshotSeries::SnapshotSeries(Metrics* metrics, std::uint32_t lane) {
@@ -86,6 +89,19 @@ void SnapshotSeries::made_durable(Step newest, std::uint64_t size, Micros took) 
   bytes->add(static_cast<double>(size));
   step->set(static_cast<double>(newest));
   seconds->observe_micros(took);
+}
+
+JournalSeries::JournalSeries(Metrics* metrics) {
+  const Lookup journal(metrics, "ballast_shard_journal_", {});
+  records = journal.counter("records_total");
+  bytes = journal.counter("bytes_total");
+  groups = journal.counter("groups_total");
+  syncs = journal.counter("syncs_total");
+  sync_seconds = journal.counter("sync_seconds_total");
+  failures = journal.counter("failures_total");
+  backlog_bytes = journal.gauge("backlog_bytes");
+  segments = journal.gauge("segments");
+  disk_bytes = journal.gauge("disk_bytes");
 }
 
 CopySeries::CopySeries(Metrics* metrics) {
@@ -138,6 +154,7 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   rolled_back_steps = lead.counter("rolled_back_steps_total");
   skipped_steps = lead.counter("skipped_steps_total");
   snapshots_missed = lead.counter("snapshots_missed_total");
+  resumed_shards = lead.counter("resumed_shards_total");
   for (const char* phase : {"assembling", "recovering", "waiting", "training", "evaluating", "pausing", "paused",
                             "finishing", "finished", "stopped", "failed"}) {
     phases.emplace(phase, lead.gauge("phase", phase));

@@ -26,11 +26,13 @@ struct PhaseHistograms {
 struct LaneSeries {
   LaneSeries(Metrics* metrics, std::uint32_t lane);
 
-  CounterHandle accepted, duplicate, superseded, stale;  // contributions by outcome
+  CounterHandle accepted, duplicate, superseded, stale, expired;  // contributions by outcome
   CounterHandle messages_refused, bytes_in, bytes_out, gone, served_older, replies_deferred, waited_for_factors;
   CounterHandle reports;
   GaugeHandle pending_replies, sessions, timeline, serving, open_step, held_payloads, pool_bytes;
   HistogramHandle sum, apply;
+  GaugeHandle covered_items;
+  HistogramHandle staleness;
 };
 
 // Of one lane's snapshots. Thread-safe: whoever writes them counts them.
@@ -43,6 +45,14 @@ struct SnapshotSeries {
   CounterHandle durable, failed, bytes;
   GaugeHandle step;
   HistogramHandle seconds;
+};
+
+// Of a shard's journal.
+struct JournalSeries {
+  explicit JournalSeries(Metrics* metrics);
+
+  CounterHandle records, bytes, groups, syncs, sync_seconds, failures;
+  GaugeHandle backlog_bytes, segments, disk_bytes;
 };
 
 // Of a shard's copies of snapshots to another place. Thread-safe.
@@ -71,7 +81,7 @@ struct LeadSeries {
   GaugeHandle validation_loss, validation_accuracy, best_loss, best_accuracy, best_step, test_loss, test_accuracy;
   GaugeHandle trouble, waits;
   CounterHandle lost_sessions, backups, examples, messages_refused;
-  CounterHandle rollbacks, rolled_back_steps, skipped_steps, snapshots_missed;
+  CounterHandle rollbacks, rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
   std::map<std::string, GaugeHandle> phases;  // of the job: assembling, waiting, training, ...
 };
 

@@ -250,6 +250,8 @@ class Lane {
   [[nodiscard]] Step open_step() const { return open_step_; }
   [[nodiscard]] Timeline timeline() const { return timeline_; }
   [[nodiscard]] bool serving() const { return serving_; }
+  // Where each item is an update of its own: from the first on without a gap, by every chunk.
+  [[nodiscard]] ItemId covered_items() const { return items_.floor(); }
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
   [[nodiscard]] std::size_t deferred_replies() const;
   // Held payloads; at most ceil(slots / 2) per chunk.

@@ -23,7 +23,8 @@ struct Batch {
 struct SlotTask {
   std::uint64_t step = 0;
   std::uint32_t slot = 0;
-  std::uint32_t step_examples = 0;  // examples of the whole step: gradients and loss are scaled by 1 / step_examples
+  // Gradients are scaled by 1 / step_examples: of the whole step, or of the slot if it makes an update of its own.
+  std::uint32_t step_examples = 0;
   std::uint64_t seed = 0;
   std::uint32_t local_step = 0;  // of the slot, with training.mode: local
 };

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/amounts.h"
+#include "cli/opened_run.h"
+#include "common/store/journal.h"
 #include "tests/unit/cli/captured.h"
 #include "tests/unit/cli/sample_run.h"
 
@@ -47,6 +49,43 @@ TEST_CASE("a finished run is told whole") {
     // Each chunk twice (weights, state) in two snapshots, two identities, the ledger and an evaluation.
     CHECK(state.records == (verify ? 4 * (run.job.arena.chunks.size() - 1) + 4 : 0));
   }
+}
+
+TEST_CASE("a shard's journal is told") {
+  const SampleRun run;
+  run.write_ledger(true);
+  CHECK(inspect_run(run.path(), false).journals.empty());
+  {
+    auto journal =
+        Journal::open(Journal::folder_in(shard_database(run.path(), 1)), {"sample", run.job.spec_digest, 1}, {}, {});
+    REQUIRE(journal.ok());
+    REQUIRE(journal.value()->begin(2).ok());
+    REQUIRE(journal.value()->record_life(77).ok());
+    const std::vector<std::byte> payload(64);
+    for (std::uint64_t item = 0; item < 5; ++item) {
+      JournalRecord record;
+      record.timeline = 2;
+      record.item = item;
+      record.version = item;
+      record.payload = payload;
+      journal.value()->append(record);
+    }
+    REQUIRE(journal.value()->sync().ok());
+  }
+  const auto state = inspect_run(run.path(), false);
+  CHECK(state.problems.empty());
+  REQUIRE(state.journals.size() == 1);
+  const auto& journal = state.journals[0];
+  CHECK(journal.shard == 1);
+  CHECK(journal.timeline == 2);
+  CHECK(journal.records == 5);
+  CHECK(journal.last == 5);
+  CHECK(journal.bytes > 5 * 64);
+  CHECK(journal.lives == std::vector<JournalLife>{{77, 0}});
+  const auto text = captured([&] { CHECK(inspect({run.path(), false, false}) == 0); });
+  CHECK(contains(text, "journal     shard 1: timeline 2, 5 updates up to number 5 in "));
+  const auto json = nlohmann::json::parse(captured([&] { CHECK(inspect({run.path(), false, true}) == 0); }));
+  CHECK(json["journals"][0]["lives"][0]["incarnation"] == 77);
 }
 
 TEST_CASE("what it prints") {

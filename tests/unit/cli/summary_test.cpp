@@ -39,6 +39,8 @@ Status finished() {
   status.rolled_back_steps = 9;
   status.skipped_steps = 1;
   status.snapshots_missed = 4;
+  status.resumed_shards = 6;
+  status.staleness = {{6, 1, 3}, 9, 3, 2};
   status.duplicates = 3;
   status.lost_workers = 1;
   status.sessions = {{10, "worker-0", true, 8, 20, "f", {}},
@@ -71,6 +73,12 @@ TEST_CASE("the summary holds what the lead and the databases said") {
   CHECK(json["base_step"] == 4);
   CHECK(json["skipped_steps"] == 1);
   CHECK(json["snapshots_missed"] == 4);
+  CHECK(json["resumed_shards"] == 6);
+  CHECK(json["staleness"]["mean"] == 0.9);
+  CHECK(json["staleness"]["largest"] == 3);
+  CHECK(json["staleness"]["contributions"] == 10);
+  CHECK(json["staleness"]["expired"] == 2);
+  CHECK(json["staleness"]["histogram"][2] == nlohmann::json{{"from", 2}, {"to", 3}, {"contributions", 3}});
   CHECK(json["validation_accuracy"] == 0.5);
   CHECK(json["best_validation_accuracy"] == 0.75);
   CHECK(json["best_step"] == 4);
@@ -109,11 +117,18 @@ TEST_CASE("what went wrong is told to people, and nothing else is") {
   CHECK(text.find("recoveries: 2, with 9 steps trained again") != std::string::npos);
   CHECK(text.find("not finite: 1\n") != std::string::npos);
   CHECK(text.find("snapshots missed: 4") != std::string::npos);
+  CHECK(text.find("came back with all they had: 6\n") != std::string::npos);
+  CHECK(text.find("staleness: mean 0.90, largest 3 updates; 0: 60.0 %, 1: 10.0 %, 2-3: 30.0 %; refused as too stale: "
+                  "2\n") != std::string::npos);
   status.rollbacks = 0;
+  status.resumed_shards = 0;
+  status.staleness = {};
   status.skipped_steps = 0;
   status.snapshots_missed = 0;
   const auto calm = summary_text(small_job(), {status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
   CHECK(calm.find("recoveries") == std::string::npos);
+  CHECK(calm.find("came back") == std::string::npos);
+  CHECK(calm.find("stale") == std::string::npos);
   CHECK(calm.find("missed") == std::string::npos);
 }
 
@@ -125,8 +140,9 @@ TEST_CASE("the status for people") {
   const auto text = status_lines(status);
   CHECK(text.find("recovering, step 8 of 8, 2 epochs done\nwaits for: shard 1\ntrouble: the disk is full\n") == 0);
   CHECK(text.find("best validation accuracy 75.00 %, loss 0.6000, at step 4\n") != std::string::npos);
-  CHECK(text.find("timeline 3, from step 4; 2 recoveries, 9 steps trained again; 1 steps skipped; 4 snapshots") !=
-        std::string::npos);
+  CHECK(text.find("timeline 3, from step 4; 2 recoveries, 9 steps trained again; 6 shards came back within a timeline; "
+                  "1 steps skipped; 4 snapshots") != std::string::npos);
+  CHECK(text.find("\nstaleness: mean 0.90, largest 3 updates") != std::string::npos);
   CHECK(text.find("worker-0") != std::string::npos);
 }
 
@@ -139,9 +155,13 @@ TEST_CASE("the status as JSON") {
   CHECK(json["base"]["step"] == 4);
   CHECK(json["best"]["accuracy"] == 0.75);
   CHECK(json["rolled_back_steps"] == 9);
+  CHECK(json["resumed_shards"] == 6);
+  CHECK(json["staleness"]["largest"] == 3);
   auto status = finished();
   status.test = {};
   CHECK(nlohmann::json::parse(status_json(status))["test"].is_null());
+  status.staleness = {};
+  CHECK(nlohmann::json::parse(status_json(status))["staleness"].is_null());
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ Status some_status() {
   status.rolled_back_steps = 80;
   status.skipped_steps = 9;
   status.snapshots_missed = 10;
+  status.resumed_shards = 11;
   return status;
 }
 
@@ -73,6 +74,7 @@ TEST_CASE("the numbers of a status reach their series") {
   CHECK(counter(metrics, "rolled_back_steps") == 80);
   CHECK(counter(metrics, "skipped_steps") == 9);
   CHECK(counter(metrics, "snapshots_missed") == 10);
+  CHECK(counter(metrics, "resumed_shards") == 11);
 }
 
 TEST_CASE("every phase of a job has its series, and one at a time is 1") {

@@ -35,6 +35,21 @@ TEST_CASE("gauges go both ways, totals kept elsewhere only up") {
   CHECK(says(metrics, "ballast_lead_backups_total 7"));
 }
 
+TEST_CASE("a histogram of updates has their bounds, and takes over what is counted elsewhere") {
+  Metrics metrics;
+  const auto histogram = metrics.histogram("ballast_shard_staleness", {"0"});
+  histogram->take_over(0, 5);
+  histogram->take_over(2, 3);
+  histogram->take_over(2, 4);
+  histogram->take_over_sum(10);
+  const auto text = metrics.text();
+  CHECK(text.find(R"(ballast_shard_staleness_bucket{lane="0",le="0"} 5)") != std::string::npos);
+  CHECK(text.find(R"(ballast_shard_staleness_bucket{lane="0",le="1"} 5)") != std::string::npos);
+  CHECK(text.find(R"(ballast_shard_staleness_bucket{lane="0",le="3"} 9)") != std::string::npos);
+  CHECK(text.find(R"(ballast_shard_staleness_count{lane="0"} 9)") != std::string::npos);
+  CHECK(text.find(R"(ballast_shard_staleness_sum{lane="0"} 10)") != std::string::npos);
+}
+
 TEST_CASE("a histogram counts cumulatively, bounds included") {
   Metrics metrics;
   const auto histogram = metrics.histogram("ballast_shard_sum_seconds", {"0"});

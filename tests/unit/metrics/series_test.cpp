@@ -12,6 +12,7 @@ TEST_CASE("every metric of the table belongs to some role's series, and every on
   const LaneSeries lane(&metrics, 1);  // looking up what is not in the table throws
   const SnapshotSeries snapshots(&metrics, 1);
   const CopySeries copies(&metrics);
+  const JournalSeries journal(&metrics);
   const LaneWorkerSeries lane_worker(&metrics, 1, "w");
   const LeadSeries lead(&metrics);
   const LeadWorkerSeries lead_worker(&metrics, "w");

@@ -1,0 +1,45 @@
+// How much of a journal that is being read may wait for the lane that applies it.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+namespace ballast {
+
+// Thread-safe: the storage thread takes and waits, the lane gives back.
+class ReplayWindow {
+ public:
+  explicit ReplayWindow(std::uint64_t bytes) : free_(static_cast<std::int64_t>(bytes)) {}
+
+  // Waits for room; an update larger than the whole window goes alone. False after close().
+  bool take(std::uint64_t bytes) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return closed_ || free_ > 0; });
+    free_ -= closed_ ? 0 : static_cast<std::int64_t>(bytes);
+    return !closed_;
+  }
+  void give_back(std::uint64_t bytes) {
+    {
+      const std::scoped_lock lock(mutex_);
+      free_ += static_cast<std::int64_t>(bytes);
+    }
+    changed_.notify_one();
+  }
+  // The lane takes nothing any more.
+  void close() {
+    {
+      const std::scoped_lock lock(mutex_);
+      closed_ = true;
+    }
+    changed_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::int64_t free_;
+  bool closed_ = false;
+};
+
+}  // namespace ballast

@@ -1,0 +1,169 @@
+#include "server/shard_journal.h"
+
+#include <chrono>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "common/log/log.h"
+
+namespace ballast {
+
+namespace {
+
+JournalOptions options_of(const DurabilitySpec& durability) {
+  JournalOptions options;
+  options.sync = durability.fsync == Fsync::always  ? JournalSync::always
+                 : durability.fsync == Fsync::never ? JournalSync::never
+                                                    : JournalSync::interval;
+  options.interval = std::chrono::milliseconds(durability.fsync_interval_ms);
+  return options;
+}
+
+void tell_trouble(const std::string& text) {
+  if (text.empty()) {
+    log_info("the journal can be written again");
+  } else {
+    log_warn("the journal cannot be written, no update is applied meanwhile: {}", text);
+  }
+}
+
+JournalRecord record_of(Timeline timeline, const lane::Append& update, const Frame& payload) {
+  JournalRecord record;
+  record.timeline = timeline;
+  record.chunk = update.chunk;
+  record.item = update.item;
+  record.version = update.version;
+  record.factors = update.factors;
+  for (const auto& mark : update.marks) {
+    record.bases.push_back({mark.shard, mark.incarnation, mark.sequence});
+  }
+  record.staleness = update.staleness;
+  record.session = update.session;
+  if (!update.factors.skip) {  // otherwise nobody looks at it again
+    record.payload = payload.bytes();
+  }
+  return record;
+}
+
+}  // namespace
+
+ShardJournal::ShardJournal(const Job& job, const std::string& database, std::uint32_t shard, Incarnation incarnation,
+                           Metrics* metrics)
+    : incarnation_(incarnation), series_(metrics), listeners_(job.spec.cluster.lanes) {
+  auto opened = Journal::open(
+      Journal::folder_in(database), {job.spec.job, job.spec_digest, shard}, options_of(job.spec.durability),
+      {[this](Timeline timeline, JournalSequence through) { on_committed(timeline, through); }, tell_trouble});
+  if (!opened.ok()) {
+    throw std::runtime_error(opened.status().text());
+  }
+  journal_ = std::move(opened.value());
+  const auto& found = journal_->recovery();
+  if (found.records > 0) {
+    log_info("the journal has {} updates of timeline {}", found.records, journal_->timeline());
+  }
+  if (!found.cut.empty()) {
+    log_warn("the end of the journal was not whole and is cut off, {} bytes: {}", found.cut_bytes, found.cut);
+  }
+}
+
+void ShardJournal::listen(std::uint32_t lane, Listener listener) { listeners_.at(lane) = std::move(listener); }
+
+std::vector<ShardLife> ShardJournal::lives(Timeline timeline) const {
+  std::vector<ShardLife> lives;
+  if (timeline == 0 || journal_->timeline() != timeline) {
+    return lives;
+  }
+  for (const auto& life : journal_->lives()) {
+    lives.push_back({life.incarnation, life.begun});
+  }
+  if (lives.empty() || lives.back().incarnation != incarnation_) {
+    if (lives.size() == kMaxShardLives) {
+      lives.erase(lives.begin());
+    }
+    lives.push_back({incarnation_, journal_->committed()});
+  }
+  return lives;
+}
+
+StoreStatus ShardJournal::begin(Timeline timeline) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (timeline_ == timeline) {
+      return {};
+    }
+  }
+  auto status = journal_->begin(timeline);
+  if (status.ok()) {
+    status = journal_->record_life(incarnation_);
+  }
+  if (status.ok()) {
+    const std::scoped_lock lock(mutex_);
+    timeline_ = timeline;
+    entries_.clear();
+  }
+  return status;
+}
+
+StoreStatus ShardJournal::resume(Timeline timeline) {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (timeline_ == timeline) {
+      return {};
+    }
+  }
+  if (journal_->timeline() != timeline) {
+    return {StoreCode::mismatch, "the journal is of timeline " + std::to_string(journal_->timeline()) +
+                                     " and cannot go on with timeline " + std::to_string(timeline)};
+  }
+  const auto status = journal_->record_life(incarnation_);
+  if (status.ok()) {
+    const std::scoped_lock lock(mutex_);
+    timeline_ = timeline;
+  }
+  return status;
+}
+
+void ShardJournal::append(std::uint32_t lane, Timeline timeline, const lane::Append& update,
+                          std::shared_ptr<const Frame> payload) {
+  const auto record = record_of(timeline, update, *payload);
+  const std::scoped_lock lock(mutex_);  // the entry is there before the journal says that it is committed
+  if (timeline != timeline_) {
+    return;
+  }
+  if (const auto sequence = journal_->append(record); sequence != 0) {
+    entries_.push_back({sequence, lane, update.ticket, std::move(payload)});
+  }
+}
+
+void ShardJournal::update_metrics() {
+  const auto counters = journal_->counters();
+  series_.records->raise_to(static_cast<double>(counters.records));
+  series_.bytes->raise_to(static_cast<double>(counters.bytes));
+  series_.groups->raise_to(static_cast<double>(counters.groups));
+  series_.syncs->raise_to(static_cast<double>(counters.syncs));
+  series_.sync_seconds->raise_to(counters.sync_seconds);
+  series_.failures->raise_to(static_cast<double>(counters.failures));
+  series_.backlog_bytes->set(static_cast<double>(counters.backlog_bytes));
+  series_.segments->set(static_cast<double>(counters.segments));
+  series_.disk_bytes->set(static_cast<double>(counters.disk_bytes));
+}
+
+void ShardJournal::on_committed(Timeline timeline, JournalSequence through) {
+  std::map<std::uint32_t, std::uint64_t> tickets;  // the newest, by lane
+  {
+    const std::scoped_lock lock(mutex_);
+    if (timeline != timeline_) {
+      return;
+    }
+    while (!entries_.empty() && entries_.front().sequence <= through) {
+      tickets[entries_.front().lane] = entries_.front().ticket;
+      entries_.pop_front();
+    }
+  }
+  for (const auto& [lane, ticket] : tickets) {
+    listeners_[lane]({ticket, through});
+  }
+}
+
+}  // namespace ballast

@@ -1,0 +1,73 @@
+// A shard's journal as its lanes share it: one order of records for all of them, each lane told of its own.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/job/job.h"
+#include "common/metrics/series.h"
+#include "common/net/socket.h"
+#include "common/protocol/lane.h"
+#include "common/store/journal.h"
+
+namespace ballast {
+
+// Thread-safe but for open, listen() and the destructor. Lanes that listen outlive it.
+class ShardJournal {
+ public:
+  using Listener = std::function<void(lane::Committed)>;
+
+  // Opens the journal beside the shard's database. Throws std::runtime_error with the reason and the remedy.
+  ShardJournal(const Job& job, const std::string& database, std::uint32_t shard, Incarnation incarnation,
+               Metrics* metrics);
+
+  // What a lane's updates are told to; called from the journal's thread. Before its first append.
+  void listen(std::uint32_t lane, Listener listener);
+
+  // The shard's lives in the timeline, oldest first, this one last; empty if the journal is of another timeline.
+  [[nodiscard]] std::vector<ShardLife> lives(Timeline timeline) const;
+
+  // The timeline begins with this life, or goes on with it; durable when it returns ok. What a second lane of the shard
+  // asks for has been done.
+  StoreStatus begin(Timeline timeline);
+  StoreStatus resume(Timeline timeline);
+
+  // Keeps the payload until it is committed. Of another timeline than the journal's: nothing happens.
+  void append(std::uint32_t lane, Timeline timeline, const lane::Append& update, std::shared_ptr<const Frame> payload);
+
+  // A few times a second, by one thread.
+  void update_metrics();
+
+  // As Journal has them.
+  [[nodiscard]] StoreStatus replay(const Journal::Visitor& visit) const { return journal_->replay(visit); }
+  [[nodiscard]] JournalSequence committed() const { return journal_->committed(); }
+  void rotate() { journal_->rotate(); }
+  void release_before(ItemId item) { journal_->release_before(item); }
+  [[nodiscard]] std::string trouble() const { return journal_->trouble(); }
+
+ private:
+  // Appended, and not known to be committed.
+  struct Entry {
+    JournalSequence sequence = 0;
+    std::uint32_t lane = 0;
+    std::uint64_t ticket = 0;
+    std::shared_ptr<const Frame> payload;
+  };
+
+  void on_committed(Timeline timeline, JournalSequence through);
+
+  Incarnation incarnation_;
+  JournalSeries series_;
+  std::vector<Listener> listeners_;   // by lane
+  std::mutex mutex_;                  // of what follows; never held while the journal waits
+  Timeline timeline_ = 0;             // of the entries, and of this life; 0: it has neither begun nor gone on with one
+  std::deque<Entry> entries_;         // ascending
+  std::unique_ptr<Journal> journal_;  // last: its thread uses what is above
+};
+
+}  // namespace ballast

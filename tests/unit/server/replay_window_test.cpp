@@ -1,0 +1,36 @@
+#include "server/replay_window.h"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace ballast {
+namespace {
+
+TEST_CASE("who reads ahead waits until the lane has taken enough") {
+  ReplayWindow window(100);
+  CHECK(window.take(60));
+  CHECK(window.take(300));  // there was room: an update larger than the window goes alone
+  std::atomic<bool> taken = false;
+  std::jthread reader([&] { taken = window.take(1); });
+  window.give_back(60);
+  CHECK_FALSE(taken);  // 200 bytes too many are still with the lane
+  window.give_back(300);
+  reader.join();
+  CHECK(taken);
+}
+
+TEST_CASE("a lane that ends lets the reader go") {
+  ReplayWindow window(1);
+  CHECK(window.take(2));
+  bool taken = true;
+  std::jthread reader([&] { taken = window.take(1); });
+  window.close();
+  reader.join();
+  CHECK_FALSE(taken);
+  CHECK_FALSE(window.take(1));
+}
+
+}  // namespace
+}  // namespace ballast
