@@ -57,6 +57,12 @@ durability: {{every_steps: {every_steps}}}
 """
 
 
+def fixed(steps, slots=8, compute_ms=2, job="fixed", every_steps=200):
+    """Each slot's gradient is its own, always the same one, and the updates add up: their order is a matter of rounding."""
+    text = emulated(steps, slots, compute_ms, job, "optimizer: {name: sgd, learning_rate: 1}", every_steps)
+    return text.replace("  compute_ms:", "  gradient: fixed\n  compute_ms:")
+
+
 def even(steps, training, every_steps, slots=8, compute_ms=8, job="even"):
     """Six large chunks and six small ones, so that each of up to three shards has four at least."""
     layers = "".join(f"""
