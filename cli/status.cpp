@@ -124,7 +124,7 @@ Json split_json(const SplitStatus& split) {
 
 std::string status_lines(const Status& status) {
   auto text = status.phase + ", step " + number(status.step) + " of " + number(status.steps) + ", " +
-              number(status.epoch) + " epochs done\n";
+              number(status.epoch) + " epochs done, mode " + status.mode + "\n";
   for (const auto& [name, value] :
        {std::pair{"failure", &status.failure}, {"waits for", &status.waits_for}, {"trouble", &status.trouble}}) {
     if (!value->empty()) {
@@ -140,6 +140,7 @@ std::string status_lines(const Status& status) {
 
 std::string status_json(const Status& status) {
   Json json;
+  json["mode"] = status.mode;
   json["phase"] = status.phase;
   json["failure"] = status.failure;
   json["waits_for"] = status.waits_for;

@@ -109,6 +109,7 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store) {
   if (config.ledgered) {
     config.plan_ahead = std::clamp(2 * config.slots, kUpdatesAhead, kMaxPlanned);
   }
+  config.mode = name_of(training.mode);
   config.job = job.yaml;
   config.spec_digest = job.spec_digest;
   config.layout_digest = job.layout_digest;

@@ -59,7 +59,8 @@ struct LeadConfig {
   std::uint32_t snapshots_kept = 2;
   std::uint32_t start_workers = 1;
   std::optional<LedgeredCourse> ledgered;
-  std::string job;  // the effective job file, for workers
+  std::string mode;  // of training, as in the job file: for the status
+  std::string job;   // the effective job file, for workers
   std::string spec_digest;
   std::string layout_digest;
   // Of an update for a step, with the number of updates before it that changed the weights. Pure.

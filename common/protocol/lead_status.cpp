@@ -40,6 +40,7 @@ Status Lead::status() const {
   } else if (hold_ && !is_over()) {
     status.phase = "pausing";
   }
+  status.mode = config_.mode;
   status.failure = failure_;
   status.waits_for = waits_for_;
   status.trouble = trouble_;

@@ -435,6 +435,7 @@ struct Status {
   std::uint64_t resumed_shards = 0;     // that came back within a timeline
   StalenessCounts staleness;            // over all shards' chunks
   std::vector<SessionStatus> sessions;
+  std::string mode;  // of the job, as in its file
   bool operator==(const Status&) const = default;
 };
 

@@ -279,6 +279,7 @@ auto write(Builder& builder, const SessionStatus& session) {
 
 auto write(Builder& builder, const Status& status) {
   const auto phase = write(builder, status.phase);
+  const auto mode = write(builder, status.mode);
   const auto failure = write_free_text(builder, status.failure);
   const auto waits_for = write_free_text(builder, status.waits_for);
   const auto trouble = write_free_text(builder, status.trouble);
@@ -297,7 +298,7 @@ auto write(Builder& builder, const Status& status) {
       status.epoch, status.training, status.examples, status.learning_rate, status.gradient_norm, status.train_loss,
       status.recent_loss, &validation, &test, &best, status.duplicates, status.superseded, status.lost_workers,
       status.backups, status.rollbacks, status.rolled_back_steps, status.skipped_steps, status.snapshots_missed,
-      builder.CreateVector(sessions), status.resumed_shards, staleness);
+      builder.CreateVector(sessions), status.resumed_shards, staleness, mode);
 }
 
 template <typename Table>

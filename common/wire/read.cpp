@@ -309,7 +309,8 @@ Message body(Reader& reader, const schema::Status& at) {
                 at.snapshots_missed(),
                 at.resumed_shards(),
                 staleness(reader, at.staleness()),
-                reader.list("Status.sessions", at.sessions(), kMaxSessions, session)};
+                reader.list("Status.sessions", at.sessions(), kMaxSessions, session),
+                reader.line("Status.mode", at.mode())};
 }
 
 // ---- which table is which

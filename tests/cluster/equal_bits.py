@@ -9,6 +9,9 @@ class EqualBits(harness.ClusterCase):
         run = self.start(job, name=name, options=["--workers", workers, "--shards", shards, "--hold-start"])
         return run.finish()
 
+    def start_of_output(self, name):
+        return (self.folder / f"{name}.out").read_text()[:1000]
+
     def test_one_process_and_two_by_two_equal_the_reference(self):
         job = self.job(jobs.glyphs(steps=20))
         reference = self.reference(job)
@@ -33,6 +36,7 @@ class EqualBits(harness.ClusterCase):
                 self.expect_equal_bits(summary, reference)
                 self.expect_all_slots(summary, slots=8)
                 self.assertEqual(summary["mode"], "local")
+                self.assertIn("mode local: 2 steps of ", self.start_of_output(f"{name}-{workers}"))
                 self.assertEqual(reference["optimizer_sha256"] is None, name == "averaging")
                 self.assertAlmostEqual(summary["train_loss"], reference["train_loss"], places=4)
 

@@ -24,6 +24,7 @@ cluster: {workers: 3, shards: 2, lanes: 1}
 Status finished() {
   Status status;
   status.phase = "finished";
+  status.mode = "local";
   status.step = 8;
   status.steps = 8;
   status.epoch = 2;
@@ -138,7 +139,7 @@ TEST_CASE("the status for people") {
   status.waits_for = "shard 1";
   status.trouble = "the disk is full";
   const auto text = status_lines(status);
-  CHECK(text.find("recovering, step 8 of 8, 2 epochs done\nwaits for: shard 1\ntrouble: the disk is full\n") == 0);
+  CHECK(text.find("recovering, step 8 of 8, 2 epochs done, mode local\nwaits for: shard 1\ntrouble: the disk is full\n") == 0);
   CHECK(text.find("best validation accuracy 75.00 %, loss 0.6000, at step 4\n") != std::string::npos);
   CHECK(text.find("timeline 3, from step 4; 2 recoveries, 9 steps trained again; 6 shards came back within a timeline; "
                   "1 steps skipped; 4 snapshots") != std::string::npos);
@@ -148,6 +149,7 @@ TEST_CASE("the status for people") {
 
 TEST_CASE("the status as JSON") {
   const auto json = nlohmann::json::parse(status_json(finished()));
+  CHECK(json["mode"] == "local");
   CHECK(json["phase"] == "finished");
   CHECK(json["sessions"].size() == 4);
   CHECK(json["sessions"][1]["live"] == false);

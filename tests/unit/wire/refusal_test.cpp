@@ -434,6 +434,11 @@ TEST_CASE("free text is checked by the receiver too") {
         [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, text); });
   check("Status.trouble", schema::Body::Status,
         [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, 0, text); });
+  check("Status.mode", schema::Body::Status, [](Builder& builder, Text text) {
+    schema::StatusBuilder status(builder);
+    status.add_mode(text);
+    return status.Finish();
+  });
   check("LaneReport.failure", schema::Body::LaneReport, [](Builder& builder, Text text) {
     schema::LaneReportBuilder report(builder);
     report.add_failure(text);
