@@ -69,7 +69,8 @@ std::vector<Key> model_keys(ModelSpec& model) {
        .identity = true},
       {.path = "model.compute_ms",
        .target = &model.compute_ms,
-       .description = "Time that the gradient of one slot takes; a wait, so workers that share a machine do not slow "
+       .description = "Time that the gradient of one slot (with `local`: of one local step) takes; a wait, so workers "
+                      "that share a machine do not slow "
                       "each other down",
        .unit = "milliseconds",
        .minimum = 0,
