@@ -10,6 +10,7 @@
 #include "common/numeric/initial.h"
 #include "common/numeric/sha256.h"
 #include "common/protocol/tree.h"
+#include "worker/delay.h"
 #include "worker/evaluate.h"
 #include "worker/gradient_fault.h"
 #include "worker/local_steps.h"
@@ -41,10 +42,11 @@ void check_sizes(const Dataset& dataset, const Job& job) {
 
 }  // namespace
 
-ComputeThread::ComputeThread(const Job& job, std::string data_path, Post post)
+ComputeThread::ComputeThread(const Job& job, std::string data_path, Post post, std::chrono::milliseconds delay)
     : job_(job),
       data_path_(std::move(data_path)),
       post_(std::move(post)),
+      delay_(delay),
       weights_(job.arena.elements),
       pool_(job.arena, gradient_arenas(job.spec.training.slots)),
       countdown_(job.arena),
@@ -106,6 +108,7 @@ void ComputeThread::prepare() {
   prepared.layout.fingerprint = fingerprint();
   model_ = with_local_steps(std::move(model_), job_);
   model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
+  model_ = with_delay(std::move(model_), delay_);
   post_(std::move(prepared));
 }
 

@@ -4,6 +4,7 @@
 // through `post`, in order. Shutdown: close() lets the job in hand end at its next slot, then the thread joins.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -26,8 +27,9 @@ class ComputeThread {
   using Post = std::function<void(worker::Event)>;
 
   // Everything that takes long happens on the thread: opening the data, building the model, the fingerprint. Posts
-  // Prepared (with the fingerprint alone filled in) or Failed first. `post` is called from the thread.
-  ComputeThread(const Job& job, std::string data_path, Post post);
+  // Prepared (with the fingerprint alone filled in) or Failed first. `post` is called from the thread. `delay`: waited
+  // before each slot.
+  ComputeThread(const Job& job, std::string data_path, Post post, std::chrono::milliseconds delay = {});
   ~ComputeThread();
   ComputeThread(const ComputeThread&) = delete;
   ComputeThread& operator=(const ComputeThread&) = delete;
@@ -69,6 +71,7 @@ class ComputeThread {
   const Job& job_;
   std::string data_path_;
   Post post_;
+  std::chrono::milliseconds delay_;
   std::vector<float> weights_;
   GradientPool pool_;
   ChunkCountdown countdown_;

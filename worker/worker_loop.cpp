@@ -9,6 +9,7 @@
 #include "common/net/clock.h"
 #include "common/net/peer.h"
 #include "common/net/random_id.h"
+#include "worker/delay.h"
 
 namespace ballast {
 
@@ -215,8 +216,8 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
   if (welcome.addresses.size() != lanes_.size()) {
     throw std::runtime_error("the lead's list of lanes is not complete");
   }
-  compute_ = std::make_unique<ComputeThread>(*job_, spec_.data_path,
-                                             [this](worker::Event event) { computed_.put(std::move(event)); });
+  const auto post = [this](worker::Event event) { computed_.put(std::move(event)); };
+  compute_ = std::make_unique<ComputeThread>(*job_, spec_.data_path, post, delay_from_environment(spec_.name));
   gradients_.resize(1 + compute_->gradients().arenas() * job_->arena.chunks.size());
 }
 
