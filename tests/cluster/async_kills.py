@@ -56,7 +56,8 @@ class AsyncKills(harness.ClusterCase):
                                            ("never", "  mode: async\n", (), "never")):
             with self.subTest(fsync=fsync):
                 run, summary = self.one_job(name, mode, shards, options, {"durability.fsync": fsync})
-                self.assertGreaterEqual(summary["resumed_shards"], len(shards))
+                # A life that is killed before it was back has not come back.
+                self.assertGreaterEqual(summary["resumed_shards"], len(set(shards)))
                 weights.expect_equal_sums(self, expected, run.folder)
 
     def test_killed_workers_cost_no_item(self):

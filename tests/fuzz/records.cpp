@@ -34,10 +34,14 @@ std::string mended(std::string_view record) {
   return head + rest.take();
 }
 
+std::string_view version(std::string_view record) { return record.substr(6, 2); }
+
+// A record of an older version is written anew as one of the newest.
 template <typename T>
 void expect_same(const StoreResult<T>& decoded, std::string_view record, std::string (*written)(const T&)) {
   if (decoded.ok()) {
-    expect(written(decoded.value()) == record, "what decodes is what the encoder writes");
+    const auto again = written(decoded.value());
+    expect(again == record || version(again) != version(record), "what decodes is what the encoder writes");
   } else {
     expect_line(decoded.status().text());
   }
