@@ -33,6 +33,7 @@ WorkerConfig core_config(const WorkerSpec& spec) {
 WorkerLoop::WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics)
     : spec_(spec),
       fault_(fault),
+      account_(Account::from_environment()),
       session_(random_id()),
       lead_(context_, session_routing_id(session_)),
       core_(core_config(spec)),
@@ -133,6 +134,9 @@ void WorkerLoop::receive_from_lane(std::uint32_t lane) {
     if (const auto* refused = std::get_if<Refused>(&message)) {
       log_debug("lane {} refused a message: {}", lane, refused->text);
     }
+    if (account_) {
+      account_->received(message);
+    }
     strike_at_receipt(message);
     PayloadId payload = kNoPayload;
     if (const auto* weights = std::get_if<Weights>(&message)) {
@@ -185,6 +189,9 @@ void WorkerLoop::carry_out(const worker::SendToLane& action) {
   const auto values = compute_->gradients().values(compute_->arena_of(action.payload));
   ++gradients_[action.payload].sends;
   metrics_.sent(chunk.bytes());
+  if (account_) {
+    account_->sent(*push, std::as_bytes(values.subspan(chunk.offset, chunk.elements)));
+  }
   lane.send(
       {}, encoder_.encode(action.message),
       Borrowed{values.data() + chunk.offset, chunk.bytes(), {0, action.payload, nullptr, chunk.bytes()}, &releases_});

@@ -14,6 +14,7 @@
 #include "common/net/socket.h"
 #include "common/protocol/worker.h"
 #include "common/wire/wire.h"
+#include "worker/account.h"
 #include "worker/compute_thread.h"
 #include "worker/fault.h"
 #include "worker/worker_metrics.h"
@@ -64,6 +65,7 @@ class WorkerLoop {
 
   WorkerSpec spec_;
   std::optional<Fault> fault_;
+  std::unique_ptr<Account> account_;  // null: nobody asks for one
   SessionId session_;
   ReleaseQueue releases_;
   Mailbox<worker::Event> computed_;
