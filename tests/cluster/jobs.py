@@ -73,6 +73,15 @@ def even(steps, training, every_steps, slots=8, compute_ms=8, job="even"):
     return head + "  parameters:" + layers + "\ndata:" + rest.split("\ndata:", 1)[1]
 
 
+def in_small_chunks(text):
+    """A job of emulated() with eleven chunks of at most 60 KB, so that its journals are small enough to be kept whole."""
+    layers = "".join(f"""
+    - {{name: layer{i}.weight, shape: [{120 - 20 * i}, 128]}}
+    - {{name: layer{i}.bias, shape: [128]}}""" for i in range(5))
+    head, rest = text.split("  parameters:", 1)
+    return head + "  parameters:" + layers + "\ndata:" + rest.split("\ndata:", 1)[1]
+
+
 # Every optimizer, each schedule and each kind of clipping; lines of `training`.
 OPTIMIZERS = {
     "sgd": "optimizer: {name: sgd, learning_rate: 0.05, weight_decay: 0.0005}\n"

@@ -8,8 +8,7 @@
 #include <optional>
 #include <span>
 
-#include "common/numeric/initial.h"
-#include "common/numeric/sha256.h"
+#include "tests/reference/content.h"
 #include "tests/reference/update.h"
 #include "worker/data/pipeline.h"
 #include "worker/models/model.h"
@@ -27,13 +26,8 @@ class Trainer {
         dataset_(open_dataset(job.spec.data, "")),
         pipeline_(*dataset_, job.spec.training),
         model_(make_model(job.spec.model, job.shape, job.arena, job.spec.training.threads_per_slot)),
-        weights_(job.arena.elements),
-        update_(job) {
-    for (std::size_t i = 0; i < job.arena.parameters.size(); ++i) {
-      fill_initial(content(weights_, i), job.arena.parameters[i].initial, job.spec.training.seed,
-                   static_cast<std::uint32_t>(i), 0);
-    }
-  }
+        weights_(initial_weights(job)),
+        update_(job) {}
 
   Result run(const std::set<std::uint64_t>& skipped) {
     std::uint64_t updates = 0;
@@ -54,11 +48,6 @@ class Trainer {
   }
 
  private:
-  std::span<float> content(Floats& arena, std::size_t parameter) const {
-    const auto& extent = job_.arena.extents[parameter];
-    return std::span(arena).subspan(extent.offset, extent.elements);
-  }
-
   // The gradient's sum over slots [begin, end): left half plus right half, the left one the largest power of two of
   // slots that leaves something to the right.
   Floats gradient_of(std::uint64_t step, std::uint32_t begin, std::uint32_t end) {
@@ -125,26 +114,10 @@ class Trainer {
     update.apply(task.local_step, task.local_step, gradient, weights);
   }
 
-  void add_to(Sha256& sum, Floats& arena, bool descended_only) const {
-    for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
-      if (!descended_only || job_.arena.parameters[p].group != Group::state) {
-        sum.update(std::as_bytes(content(arena, p)));
-      }
-    }
-  }
-
   Result result() {
     Result result;
-    Sha256 weights;
-    add_to(weights, weights_, false);
-    result.weights_sha256 = weights.hex();
-    if (!update_.state().empty()) {
-      Sha256 optimizer;
-      for (auto& tensor : update_.state()) {
-        add_to(optimizer, tensor, true);
-      }
-      result.optimizer_sha256 = optimizer.hex();
-    }
+    result.weights_sha256 = weights_digest(job_, weights_);
+    result.optimizer_sha256 = state_digest(job_, update_.state());
     result.train_loss = epoch_loss_.value_or(loss_sum_ / examples_);
     const auto correct = count_correct();
     result.evaluated = job_.sizes.test > 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <utility>
 
 namespace ballast::reference {
@@ -158,13 +159,30 @@ void Update::clip(Floats& gradient) const {
 
 void Update::apply(std::uint64_t step, std::uint64_t updates_before, Floats& gradient, Floats& weights) {
   clip(gradient);
-  const auto rates = this->rates(step, updates_before);
+  descend(0, job_.arena.elements, rates(step, updates_before), gradient, weights);
+}
+
+void Update::apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, float damping,
+                            Floats& gradient, Floats& weights) {
+  if (rules_.clip.global_norm || rules_.clip.tensor_norm) {
+    throw std::runtime_error("updates of single chunks are not clipped by norm here");
+  }
+  clip(gradient);
+  auto rates = this->rates(step, updates_before);
+  rates.learning_rate /= damping;
+  rates.step_size /= damping;
+  descend(chunk.offset, chunk.offset + chunk.elements, rates, gradient, weights);
+}
+
+// Elements [begin, end) of the arena.
+void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, const Floats& gradient, Floats& weights) {
   const auto& optimizer = rules_.optimizer;
   for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
     const auto group = job_.arena.parameters[p].group;
     const auto [offset, elements] = job_.arena.extents[p];
     const double decay = group == Group::decay ? optimizer.weight_decay : 0;
-    for (auto i = offset; i < offset + elements; ++i) {
+    const auto until = std::min<std::size_t>(end, offset + elements);
+    for (auto i = std::max<std::size_t>(begin, offset); i < until; ++i) {
       float w = weights[i];
       float g = gradient[i];
       if (group == Group::state) {

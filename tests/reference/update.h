@@ -22,6 +22,10 @@ class Update {
   void apply(std::uint64_t step, std::uint64_t updates_before, std::vector<float>& gradient,
              std::vector<float>& weights);
 
+  // The same for one chunk, with an update of its own that divides its step by `damping`. Refuses clipping by norm.
+  void apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, float damping,
+                      std::vector<float>& gradient, std::vector<float>& weights);
+
   // In the order in which PyTorch lists them; none for plain SGD.
   [[nodiscard]] std::span<std::vector<float>> state() { return state_; }
 
@@ -41,6 +45,8 @@ class Update {
   };
   [[nodiscard]] Rates rates(std::uint64_t step, std::uint64_t updates_before) const;
   void clip(std::vector<float>& gradient) const;
+  void descend(std::size_t begin, std::size_t end, const Rates& rates, const std::vector<float>& gradient,
+               std::vector<float>& weights);
   float next(std::size_t element, float w, float g, const Rates& rates);
 
   const Job& job_;

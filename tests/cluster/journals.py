@@ -1,0 +1,141 @@
+"""Journals held against what workers sent and were told: promised within recovered within sent.
+
+An account (worker/account.h) says what the workers sent and which receipts and weights they got; `ballast-replay`
+(tests/reference) reads the journals independently of the servers and changes nothing in them.
+"""
+
+import collections
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+
+import harness
+
+REPLAY = harness.BUILD / "tests" / "reference" / "ballast-replay"
+EXPIRED = 2  # a receipt's outcome: dropped, nothing promised
+
+Record = collections.namedtuple("Record", "sequence item chunk version sha256")
+
+
+class Account:
+    """What the workers of a run wrote down, of one timeline."""
+
+    def __init__(self, file, slots, timeline=1):
+        self.sent = set()      # (item, chunk, sha256)
+        self.promised = set()  # (item, chunk): received
+        self.pulled = {}       # by chunk: the newest version and journal sequence of weights that somebody got
+        for line in file.read_text().splitlines():
+            kind, of, *words = line.split()
+            if int(of) != timeline:
+                continue
+            if kind == "weights":
+                chunk, version, sequence = map(int, words)
+                newest = self.pulled.get(chunk, (0, 0))
+                self.pulled[chunk] = (max(newest[0], version), max(newest[1], sequence))
+                continue
+            step, begin, _, chunk = map(int, words[:4])
+            item = step * slots + begin
+            if kind == "sent":
+                self.sent.add((item, chunk, words[4]))
+            elif int(words[4]) != EXPIRED:
+                self.promised.add((item, chunk))
+
+
+class Keeper:
+    """Holds every segment of a run's journals by a second name, so that nothing that was recorded is ever gone."""
+
+    def __init__(self, case, run, folders):
+        """`folders`: for each shard one on the file system of its database."""
+        self.run = run
+        self.folders = folders
+        for folder in folders:
+            folder.mkdir(parents=True)
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._keep)
+        case.addCleanup(self.end)
+        self._thread.start()
+
+    def take(self):
+        for shard, folder in enumerate(self.folders):
+            for segment in (self.run.folder / f"shard-{shard}" / "journal").glob("[0-9a-f]" * 16):
+                with contextlib.suppress(FileExistsError, FileNotFoundError):
+                    os.link(segment, folder / segment.name)
+
+    def _keep(self):
+        while not self._over.wait(0.02):
+            self.take()
+
+    def end(self):
+        self._over.set()
+        self._thread.join()
+
+
+def _replay(case, run, shards, folders, *options):
+    places = [f"{shard}={folder}" for shard, folder in folders.items()]
+    answer = subprocess.run([REPLAY, run.folder / "job.yaml", str(shards), *places, *options], capture_output=True,
+                            text=True, timeout=harness.PATIENCE, check=False)
+    case.assertEqual(answer.returncode, 0, answer.stderr)
+    return answer.stdout
+
+
+def records(case, run, shards, shard, folder):
+    """The records in the journal of one shard, in order."""
+    found = []
+    for line in _replay(case, run, shards, {shard: folder}, "--records").splitlines():
+        words = line.split()
+        found.append(Record(*map(int, words[1:5]), words[5]))
+    return found
+
+
+def chunks_of(case, run, shards):
+    """The chunks of each shard."""
+    owned = [set() for _ in range(shards)]
+    for line in _replay(case, run, shards, {}).splitlines():
+        chunk, shard = map(int, line.split())
+        owned[shard].add(chunk)
+    return owned
+
+
+def replayed(case, run, shards, folders):
+    """What all journals, from their first records on, make of the weights."""
+    return json.loads(_replay(case, run, shards, folders))
+
+
+@contextlib.contextmanager
+def no_restarts(run):
+    """Meanwhile nobody starts a dead process anew: the supervisor stands still."""
+    run.process.send_signal(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        run.process.send_signal(signal.SIGCONT)
+
+
+def kill(run, shard):
+    """SIGKILL to a server; returns once it is gone. Whether it was alive."""
+    pid = run.kill("server", shard)
+    while pid and harness.is_alive(pid):
+        time.sleep(0.01)
+    return pid is not None
+
+
+def expect_kept(case, account, found, owned):
+    """Of one shard, whose chunks are `owned`: what its workers were promised is in its records, and these hold nothing
+    but what was sent; no weights went out that are made of more. Returns how many promises there were."""
+    recovered = {(record.item, record.chunk) for record in found}
+    promised = {contribution for contribution in account.promised if contribution[1] in owned}
+    case.assertEqual(promised - recovered, set(), "promised, and not in the journal")
+    case.assertEqual(len(recovered), len(found), "something is recorded twice")
+    made_up = {(record.item, record.chunk, record.sha256) for record in found} - account.sent
+    case.assertEqual(made_up, set(), "recorded, and never sent")
+    versions = collections.Counter(record.chunk for record in found)
+    last = found[-1].sequence if found else 0
+    for chunk in owned & account.pulled.keys():
+        version, sequence = account.pulled[chunk]
+        case.assertLessEqual(version, versions[chunk], f"weights of chunk {chunk} that went out are forgotten")
+        case.assertLessEqual(sequence, last, f"weights of chunk {chunk} rest on records that are gone")
+    return len(promised)
