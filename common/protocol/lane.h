@@ -399,6 +399,7 @@ class Lane {
   bool resuming_ = false;
   std::optional<Update> looked_at_;  // is being measured
   std::deque<Update> pending_;       // in the order of their tickets
+  std::uint64_t first_ticket_ = 1;   // of the timeline
   std::uint64_t next_ticket_ = 1;
   std::uint64_t journal_sequence_ = 0;                               // committed
   CoveredItems items_;                                               // by every chunk

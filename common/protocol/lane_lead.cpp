@@ -78,6 +78,7 @@ void Lane::forget_rounds() {
   for (const auto& update : std::exchange(pending_, {})) {
     emit(Drop{update.payload});
   }
+  first_ticket_ = next_ticket_;
   marks_.clear();
   for (auto& [id, session] : sessions_) {
     session.deferred.clear();

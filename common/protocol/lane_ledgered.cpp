@@ -55,8 +55,8 @@ bool Lane::check_item(const FromWorker& event, const Push& push, const ChunkStat
     }
     return false;
   }
-  // Not yet: the plan that allows the item is still on its way.
-  if (item >= planned_until() && !chunk.items.contains(item)) {
+  // Not yet: the plan that allows the item, or has the factors of the version it would become, is still on its way.
+  if (std::max<Version>(item, chunk.accepted) >= planned_until() && !chunk.items.contains(item)) {
     refuse(event.session, RefusalCode::not_serving,
            place + ": the lane's plan ends at item " + number(planned_until()));
     return false;
@@ -140,6 +140,9 @@ void Lane::accept(Update update) {
 // ---- what is committed
 
 void Lane::on(const Committed& event) {
+  if (event.ticket < first_ticket_) {
+    return;  // of a timeline that is over: its sequences say nothing of this one's
+  }
   journal_sequence_ = std::max(journal_sequence_, event.sequence);
   commit(event.ticket);
 }

@@ -260,7 +260,9 @@ void Lead::hand_out() {
     }
   } else if (phase_ == Phase::evaluating) {
     for (const auto id : joined_) {
-      if (!board_.held_by(id)) {
+      // Who has not heard of a shard's new life may have weights that it has lost.
+      const bool knows_all = !is_journaled() || sessions_.at(id).beat.placement == book_.current().placement;
+      if (knows_all && !board_.held_by(id)) {
         board_.take(id, now_, config_.late.initial);
       }
     }

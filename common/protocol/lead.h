@@ -210,9 +210,11 @@ class Lead {
   // lead_lives.cpp: shards that come back within a timeline
   [[nodiscard]] bool can_resume(const ShardHello& hello) const;
   void resume_shard(const ShardHello& hello);
+  [[nodiscard]] bool is_older_life(const ShardHello& hello) const;
   [[nodiscard]] bool is_broken(const JournalMark& mark) const;
   void take_marks(const LaneReport& report);
   bool begin_again_if_broken();
+  [[nodiscard]] bool lacks_what_was_evaluated() const;
   [[nodiscard]] bool all_lanes(const std::function<bool(const LaneState&)>& holds) const;
   void check_shards();
 
@@ -282,6 +284,7 @@ class Lead {
   // lead_items_course.cpp: where each item is an update of its own
   void observe_items();
   [[nodiscard]] ItemId item_limit() const;
+  [[nodiscard]] bool is_passed(Step step) const;
 
   [[nodiscard]] bool is_ledgered() const { return config_.ledgered.has_value(); }
   [[nodiscard]] bool is_journaled() const { return is_ledgered() && config_.ledgered->journaled; }

@@ -117,7 +117,11 @@ void Lead::begin_training() {
   observe_shards();
   // The version where the timeline begins may be one to be evaluated, and may not have been.
   const Step open = open_step();
-  begin_leg(next_barrier(open - std::min<Step>(open, 1)));
+  Step barrier = next_barrier(open - std::min<Step>(open, 1));
+  while (is_ledgered() && barrier < config_.steps && is_passed(barrier)) {
+    barrier = next_barrier(barrier);
+  }
+  begin_leg(barrier);
   if (wanted_) {
     hold();
   }

@@ -6,6 +6,11 @@
 namespace ballast {
 
 void LeadItems::observe(CoveredItems covered, Micros now) {
+  auto still = covered_;
+  still.intersect(covered);
+  if (!(still == covered_)) {
+    next_ = 0;
+  }
   covered_ = std::move(covered);
   for (auto& [id, session] : sessions_) {
     const auto gone = std::erase_if(session.held, [&](const Held& held) {

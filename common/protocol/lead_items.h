@@ -33,15 +33,14 @@ class LeadItems {
 
   explicit LeadItems(Limits limits) : limits_(limits), clock_(limits.first_clock), item_time_(limits.late) {}
 
-  // What every chunk covers, by the shards' newest reports.
+  // What every chunk covers, by the shards' newest reports. A shard that is back may lack what it had covered: that is
+  // granted again.
   void observe(CoveredItems covered, Micros now);
   // The session has every receipt of the grant.
   void brought(SessionId session, std::uint64_t clock, Micros now);
   void lose(SessionId session);
   // The job is taken back: what was granted and observed is forgotten.
   void rewind();
-  // A shard is back, and may lack items that it had covered: what nobody has is granted again.
-  void look_again() { next_ = 0; }
 
   // Grants items below `limit`: those of lost sessions, then new ones, in order; when none is left, those of sessions
   // that are late to idle ones as well.

@@ -21,6 +21,14 @@ void Lead::observe_items() {
   }
 }
 
+// All had come to the step and gone on, before a shard lost some of what lies before it: nobody can wait there again.
+bool Lead::is_passed(Step step) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+    const auto& report = lane.second.report;
+    return report.open_step < config_.steps && CoveredItems(report.covered).ceiling() > updates(step);
+  });
+}
+
 // Shards refuse what lies beyond their plans.
 ItemId Lead::item_limit() const {
   ItemId end = updates(limit());

@@ -18,11 +18,20 @@ void Lead::resume_shard(const ShardHello& hello) {
   ledger.incarnations[hello.lane.shard] = hello.incarnation;
   ++ledger.placement;
   ++ledger.resumed_shards;
-  items_.look_again();
   // Its reports will say what it has; what others were granted goes on.
   if (phase_ == Phase::confirming) {
     phase_ = Phase::assembling;
   }
+}
+
+// One that the shard's present life names as one before it: a hello that comes late.
+bool Lead::is_older_life(const ShardHello& hello) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+    const auto& [id, state] = lane;
+    return id.shard == hello.lane.shard && state.incarnation != hello.incarnation &&
+           std::any_of(state.lives.begin(), state.lives.end(),
+                       [&](const ShardLife& life) { return life.incarnation == hello.incarnation; });
+  });
 }
 
 bool Lead::is_broken(const JournalMark& mark) const {
@@ -52,12 +61,25 @@ void Lead::take_marks(const LaneReport& report) {
   }
 }
 
+// An evaluation is built upon all items before its step, and nobody waits for items once that is reached. A shard that
+// had reached it and lacks some of them has lost them.
+bool Lead::lacks_what_was_evaluated() const {
+  Step reached = phase_ >= Phase::evaluating ? barrier_ : 0;
+  for (const auto& evaluation : evaluations_) {
+    reached = std::max(reached, evaluation.step);
+  }
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+    const auto& report = lane.second.report;
+    return report.serving && report.timeline == timeline() && CoveredItems(report.covered).floor() < updates(reached);
+  });
+}
+
 // Weights that a shard has lost were pulled, and updates made from them are elsewhere: the job goes back as a whole.
 bool Lead::begin_again_if_broken() {
-  if (book_.current().finished) {
+  if (!is_journaled() || book_.current().finished) {
     return false;
   }
-  begins_again_ = begins_again_ ||
+  begins_again_ = begins_again_ || lacks_what_was_evaluated() ||
                   std::any_of(marks_.begin(), marks_.end(), [&](const JournalMark& mark) { return is_broken(mark); });
   if (!begins_again_) {
     return false;

@@ -48,6 +48,10 @@ bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
                                               " lanes, the lead for " + number(config_.shards) + " of " +
                                               number(config_.lanes));
   }
+  if (is_older_life(hello)) {
+    return refuse(RefusalCode::incarnation, "a newer process has taken the place of this one as shard " +
+                                                number(hello.lane.shard) + "; it may end");
+  }
   const auto replaced = replaced_.find(hello.incarnation);
   if (replaced == replaced_.end()) {
     return true;

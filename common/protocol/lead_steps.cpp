@@ -141,8 +141,11 @@ Step Lead::plan_end() const {
 void Lead::send_plan(LaneId id, const LaneState& lane) {
   Plan plan;
   plan.timeline = timeline();
-  plan.first = updates(std::min(lane.report.open_step, plan_end()));
-  const Version end = std::min(updates(plan_end()), plan.first + config_.plan_ahead);
+  // Of items from the first on that the lane lacks, and of many at once: a shard that has lost some may be further on
+  // with others.
+  const Version open = is_ledgered() ? CoveredItems(lane.report.covered).floor() : lane.report.open_step;
+  plan.first = std::min(open, updates(plan_end()));
+  const Version end = std::min(updates(plan_end()), plan.first + (is_ledgered() ? kMaxPlanned : config_.plan_ahead));
   // A plan whose first half is still to be used needs no renewal: the empty one is a sign of life.
   if (lane.report.planned < end && lane.report.planned < plan.first + config_.plan_ahead / 2 + 1) {
     for (Version version = plan.first; version < end; ++version) {

@@ -4,8 +4,14 @@
 
 namespace ballast {
 
-void Outbox::add(const Contribution& contribution) {
-  entries_[{contribution.step, contribution.chunk, contribution.node}] = Entry{contribution};
+std::vector<PayloadId> Outbox::add(const Contribution& contribution) {
+  std::vector<PayloadId> free;
+  const Key key{contribution.step, contribution.chunk, contribution.node};
+  if (const auto known = entries_.find(key); known != entries_.end()) {
+    release(known, free);
+  }
+  entries_.emplace(key, Entry{contribution});
+  return free;
 }
 
 std::vector<Contribution> Outbox::take_sendable(Micros now) {

@@ -32,7 +32,8 @@ class Outbox {
  public:
   explicit Outbox(LearntDeadline::Bounds retry) : receipt_time_(retry) {}
 
-  void add(const Contribution& contribution);
+  // Takes the place of an earlier contribution of the same work, whose payload is free then: any of them will do.
+  std::vector<PayloadId> add(const Contribution& contribution);
   // The contributions to send now, marked as sent: new ones within the credit, and those whose receipt is overdue.
   std::vector<Contribution> take_sendable(Micros now);
   // The payloads that are free now. `before` releases every contribution of the chunk to an older step: a newer version

@@ -68,9 +68,34 @@ void Worker::follow(const WorkerWelcome& welcome) {
     lanes_[lane].hello_at = 0;
     lanes_[lane].outbox.forget_sent();
     lanes_[lane].outbox.set_credit(0);
+    forget_weights(lane);
   }
   hello_lanes();
   heartbeat();
+  advance();
+}
+
+// A shard that has come back may have lost the version that they are, and come to another one of that number.
+void Worker::forget_weights(std::uint32_t lane) {
+  if (computing_ && target_.kind == Kind::evaluate) {
+    computing_timeline_ = 0;  // its result will not count
+  }
+  result_.reset();
+  for (const auto& staged : staged_) {
+    if (layout_.chunks[staged.header.chunk].lane == lane) {
+      emit(Release{staged.payload});
+    }
+  }
+  std::erase_if(staged_, [&](const Staged& staged) { return layout_.chunks[staged.header.chunk].lane == lane; });
+  for (const auto& chunk : layout_.chunks) {
+    if (chunk.lane != lane) {
+      continue;
+    }
+    auto& state = weights_[chunk.id];
+    at_target_ -= state.held && target_.kind != Kind::none && state.key == target_key() ? 1 : 0;
+    state.held = false;
+    state.asked = false;
+  }
 }
 
 void Worker::on_lead_refusal(const Refused& refused) {
@@ -396,9 +421,11 @@ void Worker::on(const GradientReady& event) {
     chunk.asked_at = now_;
     chunk.tries = 1;
   }
-  lanes_[lane].outbox.add({plan_.timeline(), event.step, event.chunk, event.node, next.has_value(), event.payload,
-                           layout_.chunks[event.chunk].bytes, event.fault, chunk.version, next ? next->ticket : 0,
-                           computing_marks_});
+  const auto replaced =
+      lanes_[lane].outbox.add({plan_.timeline(), event.step, event.chunk, event.node, next.has_value(), event.payload,
+                               layout_.chunks[event.chunk].bytes, event.fault, layout_.ledgered ? chunk.version : 0,
+                               next ? next->ticket : 0, computing_marks_});
+  release(replaced);  // the same item, granted to this session again
   send_outbox(lane);
 }
 

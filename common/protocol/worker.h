@@ -203,6 +203,7 @@ class Worker {
 
   void on_lead_welcome(const WorkerWelcome& welcome);
   void follow(const WorkerWelcome& welcome);
+  void forget_weights(std::uint32_t lane);
   void on_assign(const Assign& assign);
   void on_lead_refusal(const Refused& refused);
   void on_welcome(Lane& lane, const LaneWelcome& welcome);

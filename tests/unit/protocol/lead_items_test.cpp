@@ -120,7 +120,6 @@ TEST_CASE("a shard that is back may lack what it had") {
   items.observe(CoveredItems({{0, 3}}), 1);
   items.hand_out({1}, 3, 1);
   CHECK(held(items, 1).empty());
-  items.look_again();
   items.observe(CoveredItems({{0, 1}, {2, 3}}), 2);
   items.hand_out({1}, 3, 2);
   CHECK(held(items, 1) == Ids{1});
