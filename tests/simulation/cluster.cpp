@@ -11,7 +11,8 @@ namespace ballast::simulation {
 
 namespace {
 
-constexpr Micros kEnough = 6'000'000;  // after the last fault every life is over by then
+constexpr Micros kEnough = 6'000'000;         // after the last fault every life is over by then
+constexpr Micros kEnoughSkewed = 18'000'000;  // if its clocks run at half their rate, and its patience is longer
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
@@ -23,9 +24,16 @@ Process::Process(Cluster& cluster, ProcessId id, std::string name)
     : cluster_(cluster),
       id_(id),
       name_(std::move(name)),
-      offset_(cluster.life().random_clocks ? cluster.random().between(1, 1U << 30U) : 1'000'000) {}
+      offset_(cluster.life().random_clocks ? cluster.random().between(1, 1U << 30U) : 1'000'000) {
+  if (cluster.life().faults.clock_skew) {
+    rate_ = 0.01 * static_cast<double>(cluster.random().between(50, 200));
+  }
+}
 
-Micros Process::clock() const { return cluster_.now() + offset_; }
+Micros Process::clock() const {
+  return rate_ == 1 ? cluster_.now() + offset_
+                    : static_cast<Micros>(static_cast<double>(cluster_.now()) * rate_) + offset_;
+}
 
 Micros Process::next_tick() {
   const auto tick = cluster_.life().tick;
@@ -94,6 +102,7 @@ void Cluster::start_lead() {
   const auto id = static_cast<ProcessId>(processes_.size());
   auto lead = std::make_unique<LeadShell>(*this, id);
   lead_ = lead.get();
+  ++leads_;
   processes_.push_back(std::move(lead));
   judge_.lead_starts();
   lead_->tick();
@@ -108,6 +117,7 @@ void Cluster::start_lead() {
 void Cluster::start_shard(std::uint32_t shard) {
   const auto incarnation = ++last_incarnation_;
   disk_busy_until_[shard] = now_;
+  disks_[shard].journal.kill(random_);  // if it has not crashed but left
   for (std::uint32_t i = 0; i < life_.lanes; ++i) {
     const auto lane = shard * life_.lanes + i;
     const auto id = static_cast<ProcessId>(processes_.size());
@@ -145,6 +155,25 @@ Micros Cluster::storage_delay(std::uint32_t shard, Micros span) {
   auto& busy = disk_busy_until_[shard];
   busy = std::max(busy, now_) + some(span);
   return busy - now_;
+}
+
+void Cluster::tell_committed(std::uint32_t shard, std::size_t through) {
+  const auto& journal = disks_[shard].journal;
+  for (std::uint32_t i = 0; i < life_.lanes; ++i) {
+    auto* lane = lanes_[shard * life_.lanes + i];
+    std::uint64_t ticket = 0;
+    for (std::size_t record = 0; record < through; ++record) {
+      ticket = journal.records[record].process == lane->id() ? journal.records[record].ticket : ticket;
+    }
+    if (ticket > 0) {
+      later(*lane, some(200), [lane, ticket, through] { lane->committed(ticket, through); });
+    }
+  }
+}
+
+bool Cluster::was_disturbed() const {
+  return leads_ > 1 || facts_.left || facts_.lost_commits || judge_.facts().rollback ||
+         lead_->core().status().lost_workers > 0;
 }
 
 bool Cluster::crashes_in_snapshot() { return faulty() && random_.chance(life_.faults.snapshot_crash); }
@@ -254,6 +283,10 @@ Micros Cluster::arrival(ProcessId from, ProcessId to, const Fate& fate) {
     return last;
   }
   Micros time = now_ + random_.between(life_.delay_low, life_.delay_high);
+  if (faulty() && !slow_links_.empty()) {
+    const auto slow = slow_links_.find({from, to});
+    time += slow == slow_links_.end() ? 0 : random_.between(0, slow->second);
+  }
   if (faulty() && random_.chance(life_.faults.slowness)) {
     ++faults_seen_;
     time += random_.between(0, life_.faults.slow_delay);
@@ -334,11 +367,65 @@ void Cluster::schedule_cut() {
       const auto worker = live[random_.between(0, live.size() - 1)];
       const auto chosen = random_.between(0, life_.all_lanes());
       const auto peer = chosen == 0 ? lead_->id() : lanes_[chosen - 1]->id();
-      cut_until_[{worker, peer}] = now_ + random_.between(5'000, life_.faults.cut);
+      const auto until = now_ + random_.between(5'000, life_.faults.cut);
+      cut_until_[{worker, peer}] = until;
+      cut_until_[{peer, worker}] = until;
       if (traces()) {
         say("the link between " + processes_[worker]->name() + " and " + processes_[peer]->name() + " is cut");
       }
     }
+  });
+}
+
+// Between a worker and a lane or the lead, or between a lane and the lead.
+std::pair<ProcessId, ProcessId> Cluster::any_link() {
+  const auto live = live_workers();
+  const auto chosen = static_cast<std::uint32_t>(random_.between(0, life_.all_lanes()));
+  const auto other = random_.between(0, live.size());
+  const auto peer = chosen == 0 ? lead_->id() : lanes_[chosen - 1]->id();
+  return {other < live.size() ? live[other] : lead_->id(), peer};
+}
+
+void Cluster::schedule_one_way_cut() {
+  schedule(random_.between(2'000, std::min<Micros>(200'000, life_.faults.until)), kNobody, [this] {
+    auto [from, to] = any_link();
+    if (random_.chance(0.5)) {
+      std::swap(from, to);
+    }
+    cut_until_[{from, to}] = now_ + random_.between(5'000, life_.faults.cut);
+    facts_.one_way = true;
+    if (traces()) {
+      say("nothing comes from " + processes_[from]->name() + " to " + processes_[to]->name());
+    }
+  });
+}
+
+void Cluster::schedule_slow_link() {
+  schedule(random_.between(1'000, std::min<Micros>(100'000, life_.faults.until)), kNobody, [this] {
+    const auto [from, to] = any_link();
+    const auto more = random_.between(life_.delay_high, life_.faults.slow_link);
+    slow_links_[{from, to}] = more;
+    slow_links_[{to, from}] = more;
+    ++faults_seen_;
+    facts_.slow_link = true;
+    if (traces()) {
+      say("the link between " + processes_[from]->name() + " and " + processes_[to]->name() + " is slow from now on");
+    }
+  });
+}
+
+void Cluster::schedule_leave() {
+  schedule(random_.between(5'000, std::min<Micros>(200'000, life_.faults.until)), kNobody, [this] {
+    const auto live = live_workers();
+    if (live.empty() || lead_over_) {
+      return;
+    }
+    auto* worker = dynamic_cast<WorkerShell*>(processes_[live[random_.between(0, live.size() - 1)]].get());
+    ++faults_seen_;
+    facts_.left = true;
+    worker->leave();
+    const auto next = life_.workers[random_.between(0, life_.workers.size() - 1)];
+    schedule(now_ + random_.between(1'000, 60'000), kNobody, [this, next] { join(next); });
   });
 }
 
@@ -359,7 +446,7 @@ void Cluster::schedule_stranger() {
 }
 
 bool Cluster::is_cut(ProcessId from, ProcessId to) const {
-  const auto link = cut_until_.find({std::max(from, to), std::min(from, to)});
+  const auto link = cut_until_.find({from, to});
   return link != cut_until_.end() && now_ < link->second;
 }
 
@@ -373,6 +460,15 @@ void Cluster::schedule_faults() {
   }
   for (std::uint32_t i = 0; i < faults.cuts; ++i) {
     schedule_cut();
+  }
+  for (std::uint32_t i = 0; i < faults.one_way_cuts; ++i) {
+    schedule_one_way_cut();
+  }
+  for (std::uint32_t i = 0; i < faults.slow_links; ++i) {
+    schedule_slow_link();
+  }
+  for (std::uint32_t i = 0; i < faults.leaves; ++i) {
+    schedule_leave();
   }
   for (std::uint32_t i = 0; i < faults.strangers; ++i) {
     schedule_stranger();
@@ -508,10 +604,28 @@ void Cluster::crash_shard(std::uint32_t shard, Micros away) {
   if (traces()) {
     say("shard " + number(shard) + " crashes");
   }
-  if (life_.faults.loses_unsynced) {
+  const bool is_power_cut = life_.journaled() ? random_.chance(life_.faults.power_cut) : life_.faults.loses_unsynced;
+  if (is_power_cut) {
     facts_.lost_unsynced = disks_[shard].lose_unsynced() || facts_.lost_unsynced;
   }
+  lose_journal(shard, is_power_cut);
   revive_shard(shard, away);
+}
+
+void Cluster::lose_journal(std::uint32_t shard, bool is_power_cut) {
+  auto& journal = disks_[shard].journal;
+  if (!is_power_cut) {
+    return journal.kill(random_);
+  }
+  const auto loss = journal.cut_power(random_, life_.faults.lying_disk);
+  if (loss.committed) {
+    facts_.lost_commits = true;
+    facts_.lying_disk = facts_.lying_disk || loss.synced;
+    judge_.items()->lost(shard);
+    if (traces()) {
+      say("shard " + number(shard) + "'s journal has lost what was committed after " + number(journal.written));
+    }
+  }
 }
 
 void Cluster::revive_shard(std::uint32_t shard, Micros away) {
@@ -667,14 +781,15 @@ bool Cluster::is_over() {
 }
 
 void Cluster::check_progress() const {
-  if (now_ <= calm_since_ + kEnough) {
+  const Micros enough = life_.faults.clock_skew ? kEnoughSkewed : kEnough;
+  if (now_ <= calm_since_ + enough) {
     return;
   }
   std::string still;
   for (const auto& process : processes_) {
     still += process->alive() ? (still.empty() ? "" : ", ") + process->name() : "";
   }
-  throw Violation("the life is not over " + number(kEnough / 1000) + " ms after the last fault; the lead is in phase " +
+  throw Violation("the life is not over " + number(enough / 1000) + " ms after the last fault; the lead is in phase " +
                   lead_->core().status().phase + " at step " + number(lead_->core().status().step) +
                   "; still there: " + still);
 }
@@ -692,6 +807,7 @@ void Cluster::conclude() {
   facts_.snapshot_missed = durable.missed;
   facts_.early_stop = durable.early_stop;
   facts_.kept_best = durable.kept_best;
+  gather_items();
   facts_.clipped = !life_.norms.empty() && (durable.rollback || facts_.lead_crash);
   for (const auto& process : processes_) {
     if (const auto* lane = dynamic_cast<const LaneShell*>(process.get())) {
@@ -727,6 +843,25 @@ void Cluster::conclude() {
     require(!lanes_[lane]->ended() || disks_[lane / life_.lanes].finished == ledger_.ledger.finished,
             "a shard has left before the end was durable with it");
   }
+}
+
+void Cluster::gather_items() {
+  facts_.skewed = life_.faults.clock_skew;
+  const auto* items = judge_.items();
+  if (items == nullptr) {
+    return;
+  }
+  facts_.async = life_.items->bound == 0;
+  facts_.ssp = !facts_.async;
+  facts_.journaled = life_.journaled();
+  facts_.resumed_within = judge_.facts().resumed_within;
+  facts_.replayed = items->replayed();
+  facts_.kept_in_crash = facts_.journaled && facts_.shard_crash && ledger_.ledger.rollbacks == 0;
+  facts_.broken_mark = items->built_upon_lost();
+  facts_.survived_loss = facts_.lost_commits && ledger_.ledger.rollbacks == 0;
+  facts_.grant_delayed = items->grant_delayed();
+  facts_.two_stale = items->largest_staleness() >= 2;
+  facts_.item_skipped = items->skipped();
 }
 
 void Cluster::conclude_after_death() const {

@@ -58,6 +58,8 @@ class Process {
   // To be asked after every action.
   [[nodiscard]] bool burns_down() { return fuse_ > 0 && --fuse_ == 0; }
   [[nodiscard]] Micros clock() const;
+  // How much longer a span of this process's clock may last.
+  [[nodiscard]] Micros slowed(Micros span) const { return static_cast<Micros>(static_cast<double>(span) / rate_) + 1; }
 
   Cluster& cluster_;
 
@@ -65,6 +67,7 @@ class Process {
   ProcessId id_;
   std::string name_;
   Micros offset_ = 0;
+  double rate_ = 1;
   Micros paused_until_ = 0;
   bool alive_ = true;
   bool ended_ = false;
@@ -103,7 +106,25 @@ struct LifeFacts {
   bool resumed = false;  // the whole cluster, after a stop or a failure
   bool early_stop = false;
   bool kept_best = false;
-  bool calm = false;         // no fault took effect
+  bool calm = false;  // no fault took effect
+  bool async = false;
+  bool ssp = false;
+  bool journaled = false;
+  bool resumed_within = false;  // a shard went on within its timeline
+  bool replayed = false;        // with updates from its journal
+  bool kept_in_crash = false;   // a shard of a job with a journal crashed, and the job never went back
+  bool lost_commits = false;    // a power cut took what was committed
+  bool lying_disk = false;      // and even what was synced
+  bool broken_mark = false;     // the job went back because something lost was built upon
+  bool survived_loss = false;   // or need not, for nothing was
+  bool expired = false;         // a contribution came too late for the bound
+  bool grant_delayed = false;   // by the bound
+  bool two_stale = false;       // an update from weights two updates old, or older
+  bool item_skipped = false;    // for its gradient
+  bool left = false;            // a worker, with a goodbye
+  bool one_way = false;         // a link was cut in one direction
+  bool slow_link = false;
+  bool skewed = false;       // the processes' clocks ran at different rates
   bool unheard_end = false;  // a worker given up by the lead did not learn of the end
   std::uint64_t events = 0;
   Micros time = 0;
@@ -171,6 +192,11 @@ class Cluster {
   void crash_lane(std::uint32_t lane);
   void crash_lead();
   [[nodiscard]] LaneId lane_name(std::uint32_t lane) const { return {lane / life_.lanes, lane % life_.lanes}; }
+  // The shard's journal is committed up to a record: its lanes hear of theirs.
+  void tell_committed(std::uint32_t shard, std::size_t through);
+  // Whether work may have been applied that the lead did not know to be under way: a session was given up or left, a
+  // lead has crashed, the job or a shard's journal went back.
+  [[nodiscard]] bool was_disturbed() const;
   // At least one microsecond; at most `high`.
   Micros some(Micros high) { return life_.random_clocks ? random_.between(1, high) : high; }
 
@@ -197,6 +223,10 @@ class Cluster {
   void schedule_crash();
   void schedule_pause();
   void schedule_cut();
+  void schedule_one_way_cut();
+  void schedule_slow_link();
+  void schedule_leave();
+  [[nodiscard]] std::pair<ProcessId, ProcessId> any_link();
   void schedule_stranger();
   void schedule_death(Micros time);
   void schedule_shard_crash();
@@ -207,6 +237,7 @@ class Cluster {
   void start_shard(std::uint32_t shard);
   void revive_shard(std::uint32_t shard, Micros away);
   void take_down(std::uint32_t shard);
+  void lose_journal(std::uint32_t shard, bool is_power_cut);
   void kill_lead();
   [[nodiscard]] bool is_stillborn() const;
   void start_cluster();
@@ -224,6 +255,7 @@ class Cluster {
   [[nodiscard]] bool is_over();
   void check_progress() const;
   void conclude();
+  void gather_items();
   void conclude_after_death() const;
 
   const LifeSpec& life_;
@@ -236,11 +268,13 @@ class Cluster {
   std::uint64_t sequence_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> queue_;
   std::map<std::pair<ProcessId, ProcessId>, Micros> last_arrival_;  // links keep their order
-  std::map<std::pair<ProcessId, ProcessId>, Micros> cut_until_;     // by worker and its peer
+  std::map<std::pair<ProcessId, ProcessId>, Micros> cut_until_;     // by sender and receiver
+  std::map<std::pair<ProcessId, ProcessId>, Micros> slow_links_;    // what they add, by sender and receiver
   std::vector<std::unique_ptr<Process>> processes_;
   StoredLedger ledger_;
   std::vector<Micros> disk_busy_until_;
   Incarnation last_incarnation_ = 0;
+  std::uint32_t leads_ = 0;
   NonFinitePolicy non_finite_;
   std::size_t run_begins_ = 0;  // the first process of this run of the cluster
   Micros calm_since_ = 0;       // the last time that something went wrong

@@ -8,6 +8,7 @@
 #include "common/protocol/ids.h"
 #include "common/protocol/lead.h"
 #include "common/protocol/ledger.h"
+#include "tests/simulation/journal.h"
 #include "tests/simulation/reference.h"
 
 namespace ballast::simulation {
@@ -22,6 +23,7 @@ struct Disk {
   Timeline timeline = 0;
   std::map<SnapshotId, std::map<ChunkId, StoredChunk>> snapshots;
   std::optional<SnapshotId> finished;
+  Journal journal;  // of a journaled job
 
   void write(SnapshotId id, ChunkId chunk, const ChunkValue& value) { snapshots[id][chunk] = {value, false}; }
   // All that was written before is durable.

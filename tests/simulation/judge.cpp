@@ -10,6 +10,9 @@ namespace {
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
+// How the judge remembers a pull of the newest version.
+constexpr Version kNewest = Version{1} << 63U;
+
 std::string place(ChunkId chunk, Step step) { return "chunk " + number(chunk) + ", step " + number(step); }
 
 }  // namespace
@@ -18,7 +21,24 @@ Judge::Judge(const LifeSpec& life, const std::vector<Disk>& disks)
     : life_(life),
       disks_(disks),
       policy_(life.non_finite),
-      reference_(std::make_shared<const Reference>(life, std::vector<StepRange>{})) {}
+      items_(life.items ? std::make_unique<ItemJudge>(life, disks) : nullptr),
+      reference_(life.items ? nullptr : std::make_shared<const Reference>(life, std::vector<StepRange>{})) {}
+
+void Judge::resumes_with(NonFinitePolicy policy) {
+  policy_ = policy;
+  if (items_) {
+    items_->resumes_with(policy);
+  }
+}
+
+void Judge::lead_starts() {
+  orders_.clear();
+  if (items_) {
+    items_->lead_starts();
+  }
+}
+
+Version Judge::newest_for(std::uint64_t ticket) { return kNewest | ticket; }
 
 const Judge::History& Judge::history(Timeline timeline) const {
   const auto found = histories_.find(timeline);
@@ -30,7 +50,10 @@ const Judge::History& Judge::history(Timeline timeline) const {
 
 const Judge::History& Judge::serves(const LaneLife& lane) const {
   const auto& known = history(lane.timeline);
-  if (known.incarnations[shard(lane.lane)] != lane.incarnation) {
+  // In a journaled job a hello of an earlier life that comes late may take its place in the ledger for a while.
+  const bool is_listed = known.incarnations[shard(lane.lane)] == lane.incarnation ||
+                         known.listed.contains({shard(lane.lane), lane.incarnation});
+  if (!is_listed) {
     throw Violation("lane " + number(lane.lane) + " serves timeline " + number(lane.timeline) +
                     ", which does not list its life " + number(lane.incarnation));
   }
@@ -59,6 +82,11 @@ bool Judge::is_faulty(Step step) const {
 // ---- lanes
 
 void Judge::lane_starts(const LaneLife& lane) {
+  newest_lives_[shard(lane.lane)] = lane.incarnation;
+  const auto& disk = disks_[shard(lane.lane)];
+  if (items_ && (disk.timeline < ledger_.timeline || disk.journal.timeline != disk.timeline)) {
+    items_->cannot_resume();
+  }
   if (life_.chunks[life_.statistics()].lane == lane.lane) {
     slots_by_session_.clear();
     counts_slots_ = false;
@@ -74,13 +102,16 @@ void Judge::weights_sent(SessionId session, const LaneLife& lane, const Weights&
   if (header.timeline != lane.timeline || header.incarnation != lane.incarnation) {
     throw Violation(what + " are sent under another timeline or by another life");
   }
-  auto& asked = asked_[{session, header.chunk, header.version}];
+  const auto wanted = header.ticket != 0 ? newest_for(header.ticket) : header.version;
+  auto& asked = asked_[{session, header.chunk, wanted}];
   if (asked == 0) {
     throw Violation(what + " sent to session " + number(session) + ", which did not ask for them");
   }
   --asked;
-  if (header.version > life_.steps || header.version < known.base.step ||
-      value != known.reference->weights(header.version, header.chunk)) {
+  if (items_) {
+    items_->weights_sent(lane.timeline, header, value);
+  } else if (header.version > life_.steps || header.version < known.base.step ||
+             value != known.reference->weights(header.version, header.chunk)) {
     throw Violation(what + " differ from the reference");
   }
   auto& outstanding = reply_bytes_[{session, lane.process}];
@@ -95,10 +126,17 @@ void Judge::replies_released(SessionId session, const LaneLife& lane, std::uint6
 }
 
 void Judge::receipt_sent(SessionId session, const LaneLife& lane, const Receipt& receipt, const HeldPayloads& held) {
-  const auto what = "a receipt for " + place(receipt.chunk, receipt.step) + ", slots " + words(receipt.node);
   serves(lane);
   require(receipt.timeline == lane.timeline, "a receipt of another timeline than the lane's");
-  auto& known = histories_.at(lane.timeline);
+  if (items_) {
+    return items_->receipt_sent(session, lane.timeline, receipt);
+  }
+  check_round_receipt(lane, histories_.at(lane.timeline), session, receipt, held);
+}
+
+void Judge::check_round_receipt(const LaneLife& /*lane*/, History& known, SessionId session, const Receipt& receipt,
+                                const HeldPayloads& held) const {
+  const auto what = "a receipt for " + place(receipt.chunk, receipt.step) + ", slots " + words(receipt.node);
   const auto version = known.versions.at(receipt.chunk);
   if (receipt.step > version) {
     throw Violation(what + " of a step that has not begun");
@@ -124,8 +162,9 @@ void Judge::receipt_sent(SessionId session, const LaneLife& lane, const Receipt&
 
 void Judge::gone_sent(const LaneLife& lane, const Gone& gone) const {
   const auto& known = serves(lane);
-  const auto version = known.versions.at(gone.chunk);
-  const bool is_old = gone.version + 1 < version || gone.version < known.base.step;
+  const auto version = items_ ? items_->version(lane.timeline, gone.chunk) : known.versions.at(gone.chunk);
+  // Of items only the newest version is kept.
+  const bool is_old = items_ ? gone.version < version : gone.version + 1 < version || gone.version < known.base.step;
   if (!is_old || gone.held != version || gone.timeline != lane.timeline) {
     throw Violation("chunk " + number(gone.chunk) + " is at version " + number(version) + ", yet version " +
                     number(gone.version) + " is said to be gone, and " + number(gone.held) + " to be held");
@@ -185,6 +224,55 @@ void Judge::applied(const LaneLife& lane, ChunkId chunk, bool is_statistics, Ste
   }
 }
 
+// ---- items
+
+namespace {
+
+ItemUpdate item_update(const LaneLife& lane, const HeldPayload& held, Version version, const StepFactors& factors) {
+  return {lane.process, lane.lane, lane.timeline, held.chunk,   held.step,
+          held.node,    version,   factors,       held.payload, held.session};
+}
+
+}  // namespace
+
+void Judge::item_appended(const LaneLife& lane, const lane::Append& action, const HeldPayload& held,
+                          std::uint64_t sequence) {
+  serves(lane);
+  require(action.session == held.session, "an update is appended under another session than its own");
+  items_->appended(item_update(lane, held, action.version, action.factors), action, sequence);
+}
+
+void Judge::item_applied(const LaneLife& lane, const lane::Apply& action, const HeldPayload& held,
+                         const ChunkValue& result) {
+  serves(lane);
+  require(action.statistics == (action.chunk == life_.statistics() && !action.factors.skip),
+          "a chunk is taken for the statistics, or not");
+  items_->applied(item_update(lane, held, action.version, action.factors), result);
+  if (action.chunk == life_.statistics()) {
+    ++slots_by_session_[held.session];
+  }
+}
+
+void Judge::resumed(const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values,
+                    const std::vector<JournalRecord>& records) {
+  if (life_.chunks[life_.statistics()].lane == lane.lane) {
+    counts_slots_ = !finish_recorded();
+  }
+  const auto& known = serves(lane);
+  for (const auto& [chunk, value] : values) {
+    require(value == this->value(known, lane.timeline, base.step, chunk),
+            "a chunk goes on from a snapshot with other weights");
+  }
+  items_->recovered(lane.process, lane.lane, lane.timeline, base.step, records);
+}
+
+void Judge::expired(const LaneLife& lane, const Receipt& receipt, Version base) const {
+  serves(lane);
+  items_->expired(lane.timeline, receipt, base);
+}
+
+// ---- lanes, and what they keep
+
 void Judge::lane_settled(const LaneLife& lane, const HeldPayloads& held, std::size_t stated) const {
   if (held.size() != stated) {
     throw Violation("a lane's core speaks of " + number(stated) + " payloads, its shell keeps " + number(held.size()) +
@@ -194,6 +282,15 @@ void Judge::lane_settled(const LaneLife& lane, const HeldPayloads& held, std::si
     return;
   }
   const auto& known = serves(lane);
+  if (items_) {
+    std::set<std::pair<ChunkId, ItemId>> kept;
+    for (const auto& [id, entry] : held) {
+      const ItemId item = entry.step * life_.slots + entry.node.begin;
+      require(items_->is_pending(lane.timeline, entry.chunk, item), "a payload is kept that waits for no commit");
+      require(kept.emplace(entry.chunk, item).second, "one item's payload is kept twice");
+    }
+    return;
+  }
   std::map<ChunkId, std::vector<Node>> nodes;
   for (const auto& [id, entry] : held) {
     const auto what = place(entry.chunk, entry.step);
@@ -222,8 +319,11 @@ void Judge::began(const LaneLife& lane, SnapshotId base, const std::map<ChunkId,
   }
   const auto& known = serves(lane);
   require(base == known.base, "a lane begins a timeline at another base than the ledger's");
+  if (items_) {
+    items_->lane_began(lane.process, lane.lane, lane.timeline, base.step);
+  }
   for (const auto& [chunk, value] : values) {
-    if (!(value == known.reference->value(base.step, chunk))) {
+    if (!(value == this->value(known, lane.timeline, base.step, chunk))) {
       throw Violation("chunk " + number(chunk) + " of the base of timeline " + number(lane.timeline) +
                       " differs from the reference");
     }
@@ -235,6 +335,12 @@ void Judge::snapshot_taken(const LaneLife& lane, SnapshotId id, ChunkId chunk, c
   const auto& known = serves(lane);
   if (id.timeline != lane.timeline || !known.ordered.contains(id.step)) {
     throw Violation(what + " is taken, which nobody has ordered");
+  }
+  if (items_) {
+    if (chunk != life_.statistics()) {
+      items_->snapshot_taken(id.timeline, id.step, chunk, value);
+    }
+    return;
   }
   if (known.versions.at(chunk) != id.step || !(value == known.reference->value(id.step, chunk))) {
     throw Violation(what + ": chunk " + number(chunk) + " is taken at another version");
@@ -264,7 +370,14 @@ void Judge::reported(const LaneLife& lane, const LaneReport& report) const {
       }
     }
   }
+  if (items_ && report.timeline == lane.timeline) {
+    items_->reported(lane.process, lane.lane, report);
+  }
   for (const auto& measure : report.measures) {
+    if (items_) {
+      require(!measure.finite, "a measure is reported that stops nobody");
+      continue;
+    }
     if (!measure.finite && measure.slot != first_fault(measure.step, measure.chunk)) {
       throw Violation(place(measure.chunk, measure.step) + ": the gradient is not finite, and another slot than the " +
                       "first one to blame is named");
@@ -294,7 +407,9 @@ void Judge::computes(Timeline timeline, Step step, const std::vector<SlotRange>&
 }
 
 void Judge::evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const {
-  if (evaluation.version > life_.steps || weights != history(timeline).reference->all(evaluation.version)) {
+  const auto& known = history(timeline);
+  if (evaluation.version > life_.steps ||
+      weights != (items_ ? items_->weights(timeline, evaluation.version) : known.reference->all(evaluation.version))) {
     throw Violation("version " + number(evaluation.version) + " is evaluated from other weights");
   }
 }
@@ -319,6 +434,11 @@ void Judge::assigned(SessionId session, const Assign& assign) {
     require(assign.evaluation->begin < assign.evaluation->end && assign.evaluation->end <= examples,
             "an evaluation item outside its split");
   }
+  if (items_) {
+    items_->granted(session, assign);
+  } else {
+    require(assign.grants.empty(), "an item is granted in a job of rounds");
+  }
   auto& known = orders_[session];
   if (assign.order < known.order || (assign.generation != 0 && assign.generation < known.generation)) {
     throw Violation("orders to session " + number(session) + " go backwards");
@@ -333,8 +453,13 @@ void Judge::assigned(SessionId session, const Assign& assign) {
 }
 
 void Judge::confirmed(std::uint32_t shard, const Confirm& confirm) const {
-  if (confirm.timeline != ledger_.timeline || confirm.base != history(confirm.timeline).base ||
-      confirm.incarnation != ledger_.incarnations.at(shard)) {
+  // Who goes on within a timeline begins at the newest complete snapshot, by what the lead knows to be durable.
+  const auto& complete = ledger_.complete;
+  const bool is_base = confirm.resumes ? std::find(complete.begin(), complete.end(), confirm.base) != complete.end() ||
+                                             (!known_complete_.empty() && confirm.base == known_complete_.back())
+                                       : confirm.base == history(confirm.timeline).base;
+  require(!confirm.resumes || life_.journaled(), "a shard is told to go on without a journal");
+  if (confirm.timeline != ledger_.timeline || !is_base || confirm.incarnation != ledger_.incarnations.at(shard)) {
     throw Violation("timeline " + number(confirm.timeline) + " is confirmed to life " + number(confirm.incarnation) +
                     " of shard " + number(shard) + ", which the durable ledger does not say");
   }
@@ -343,18 +468,26 @@ void Judge::confirmed(std::uint32_t shard, const Confirm& confirm) const {
 void Judge::planned(const Plan& plan) {
   require(plan.timeline == ledger_.timeline, "a plan of a timeline that is not the durable ledger's");
   auto& known = histories_.at(plan.timeline);
-  require(plan.first + plan.factors.size() <= life_.steps, "a plan beyond the job's end");
-  for (std::size_t i = 0; i < plan.factors.size(); ++i) {
-    if (!reference_->agrees(plan.first + i, plan.factors[i])) {
-      throw Violation("a plan with other factors than step " + number(plan.first + i) +
-                      "'s, or a skip that is not durable");
-    }
+  require(plan.first + plan.factors.size() <= life_.updates(life_.steps), "a plan beyond the job's end");
+  if (items_) {
+    items_->planned(plan);
+  } else {
+    check_plan_factors(plan);
   }
   // What is durable since the lead last heard of it may be more.
   require(plan.keep == ledger_.complete || plan.keep == known_complete_,
           "a plan lists other snapshots to be kept than the durable ledger");
   require(plan.statistics_through >= known.base.step, "a plan knows nothing of the base's statistics");
   known.ordered.insert(plan.snapshots.begin(), plan.snapshots.end());
+}
+
+void Judge::check_plan_factors(const Plan& plan) const {
+  for (std::size_t i = 0; i < plan.factors.size(); ++i) {
+    if (!reference_->agrees(plan.first + i, plan.factors[i])) {
+      throw Violation("a plan with other factors than step " + number(plan.first + i) +
+                      "'s, or a skip that is not durable");
+    }
+  }
 }
 
 void Judge::said_finished(const Finish& finish) const {
@@ -366,14 +499,14 @@ void Judge::said_finished(const Finish& finish) const {
 void Judge::ledger_durable(const StoredLedger& stored) {
   const auto& ledger = stored.ledger;
   check_skipped(ledger);
-  if (ledger.skipped != reference_->skipped()) {
+  if (!items_ && ledger.skipped != reference_->skipped()) {
     reference_ = std::make_shared<const Reference>(life_, ledger.skipped);
   }
   check_timeline(ledger);
   histories_.at(ledger.timeline).reference = reference_;
   check_complete(ledger);
-  check_logs(stored, *reference_);
-  check_finished(ledger, *reference_);
+  check_logs(stored);
+  check_finished(ledger);
   note_facts(ledger);
   known_complete_ = ledger_.complete;
   ledger_ = ledger;
@@ -385,8 +518,7 @@ void Judge::check_timeline(const Ledger& ledger) {
   const auto known = histories_.find(ledger.timeline);
   if (known != histories_.end()) {
     require(known->second.base == ledger.base, "the base of a timeline is derived again");
-    require(known->second.incarnations == ledger.incarnations, "the lives of a timeline's shards change");
-    return;
+    return take_new_lives(ledger, known->second);
   }
   require(ledger.incarnations.size() == life_.shards, "a timeline that does not list every shard");
   require(ledger_.complete.empty() || ledger.base >= ledger_.complete.back(),
@@ -394,9 +526,36 @@ void Judge::check_timeline(const Ledger& ledger) {
   auto& history = histories_[ledger.timeline];
   history.base = ledger.base;
   history.incarnations = ledger.incarnations;
+  history.placement = ledger.placement;
   history.reference = reference_;
   history.versions.assign(life_.chunks.size(), ledger.base.step);
-  check_held(ledger.base, *reference_);
+  require(ledger.placement > ledger_.placement, "shards live elsewhere, and the placement is the old one");
+  if (items_) {
+    items_->timeline_begins(ledger.timeline, ledger.base);
+  }
+  check_held(ledger.base, ledger.timeline);
+}
+
+// In a journaled job a shard may go on in its timeline in another life.
+void Judge::take_new_lives(const Ledger& ledger, History& known) {
+  if (known.incarnations == ledger.incarnations) {
+    return;
+  }
+  require(life_.journaled(), "the lives of a timeline's shards change");
+  require(ledger.placement > known.placement, "a shard lives elsewhere, and the placement is the old one");
+  for (std::uint32_t shard = 0; shard < life_.shards; ++shard) {
+    known.listed.emplace(shard, known.incarnations[shard]);
+    if (ledger.incarnations[shard] < newest_lives_[shard]) {
+      items_->cannot_resume();  // of a life that is over: what is claimed of the newest one is unknown to it
+    }
+  }
+  known.incarnations = ledger.incarnations;
+  known.placement = ledger.placement;
+  facts_.resumed_within = true;
+}
+
+ChunkValue Judge::value(const History& known, Timeline timeline, Step step, ChunkId chunk) const {
+  return items_ ? items_->value(timeline, chunk, life_.updates(step)) : known.reference->value(step, chunk);
 }
 
 void Judge::check_complete(const Ledger& ledger) const {
@@ -409,7 +568,10 @@ void Judge::check_complete(const Ledger& ledger) const {
       throw Violation("the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline) +
                       " is called complete on timeline " + number(ledger.timeline));
     }
-    check_held(id, *history(ledger.timeline).reference);
+    check_held(id, ledger.timeline);
+    if (items_ && id.timeline == ledger.timeline) {
+      items_->completed(id);
+    }
   }
   if (ledger.best) {
     require(std::find(ledger.complete.begin(), ledger.complete.end(), *ledger.best) != ledger.complete.end(),
@@ -417,14 +579,15 @@ void Judge::check_complete(const Ledger& ledger) const {
   }
 }
 
-void Judge::check_held(SnapshotId id, const Reference& reference) const {
+void Judge::check_held(SnapshotId id, Timeline timeline) const {
+  const auto& known = history(timeline);
   for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
     const auto* value = disks_[shard(life_.chunks[chunk].lane)].durable(id, chunk);
     if (value == nullptr) {
       throw Violation("the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline) +
                       " is called complete, but chunk " + number(chunk) + " is not durable");
     }
-    if (!(*value == reference.value(id.step, chunk))) {
+    if (!(*value == this->value(known, timeline, id.step, chunk))) {
       throw Violation("chunk " + number(chunk) + " of the complete snapshot of step " + number(id.step) +
                       " on timeline " + number(id.timeline) + " differs from the reference");
     }
@@ -444,15 +607,20 @@ void Judge::check_skipped(const Ledger& ledger) const {
   }
 }
 
-void Judge::check_logs(const StoredLedger& stored, const Reference& reference) const {
+void Judge::check_logs(const StoredLedger& stored) const {
   for (Step step = 0; step < stored.statistics.size(); ++step) {
-    if (step >= life_.steps || !(stored.statistics[step] == reference.statistics(step))) {
+    if (step >= life_.steps || stored.statistics[step].step != step ||
+        !(items_ || stored.statistics[step] == reference_->statistics(step))) {
       throw Violation("the statistics of step " + number(step) +
                       " in the ledger are counted twice, missing, or differ from the reference");
     }
   }
   require(stored.statistics.size() >= stored.ledger.complete.back().step,
           "a snapshot is complete before the statistics up to it are durable");
+  if (items_) {
+    return items_->check_statistics(stored.ledger.timeline, stored.statistics);
+  }
+  const auto& reference = *reference_;
   const auto& expected = reference.evaluations();
   for (std::size_t i = 0; i < stored.evaluations.size(); ++i) {
     if (i >= expected.size() || !(stored.evaluations[i] == expected[i])) {
@@ -461,13 +629,13 @@ void Judge::check_logs(const StoredLedger& stored, const Reference& reference) c
   }
 }
 
-void Judge::check_finished(const Ledger& ledger, const Reference& reference) const {
+void Judge::check_finished(const Ledger& ledger) const {
   if (!ledger.finished) {
     require(!finish_recorded(), "the end is taken back");
     return;
   }
   require(!finish_recorded() || ledger_.finished == ledger.finished, "the end recorded twice");
-  require(ledger.finished->step == reference.end(), "the job ends at another step than the reference");
+  require(items_ || ledger.finished->step == reference_->end(), "the job ends at another step than the reference");
   require(std::find(ledger.complete.begin(), ledger.complete.end(), *ledger.finished) != ledger.complete.end(),
           "the end is no complete snapshot");
 }
@@ -484,18 +652,34 @@ void Judge::note_facts(const Ledger& ledger) {
 
 // ---- the end
 
+void Judge::check_evaluations(const StoredLedger& stored, Timeline timeline) const {
+  const auto end = ledger_.finished->step;
+  const auto expected = evaluations(life_, [&](Step step) {
+    require(step <= end, "the job ends before its last step, and patience has not ended it");
+    return items_->weights(timeline, step);
+  });
+  require(expected.end == end, "the job ends at another step than its evaluations say");
+  require(stored.evaluations == expected.records,
+          "the evaluations in the ledger are not those of the weights that the job has come to");
+}
+
 void Judge::finished_well(const Status& status, const StoredLedger& stored) const {
   require(finish_recorded(), "the lead left without having recorded the end");
-  const auto& reference = *reference_;
   const auto& end = *ledger_.finished;
-  require(stored.statistics.size() == reference.end(), "the ledger does not end with the statistics of the last step");
-  require(stored.evaluations.size() == reference.evaluations().size(), "an evaluation is missing in the ledger");
-  check_held(end, reference);
+  require(stored.statistics.size() == end.step, "the ledger does not end with the statistics of the last step");
+  if (items_) {
+    check_evaluations(stored, ledger_.timeline);
+  } else {
+    require(stored.evaluations.size() == reference_->evaluations().size(), "an evaluation is missing in the ledger");
+  }
+  check_held(end, ledger_.timeline);
   require(status.phase == "finished" && status.failure.empty(), "the lead's status does not say finished");
-  require(status.step == reference.end(), "the lead's status names another step");
-  require(status.examples == reference.examples(), "the lead's count of examples differs from the reference");
-  require(status.train_loss == reference.train_loss(), "the lead's training loss differs from the reference");
-  for (const auto& evaluation : reference.evaluations()) {
+  require(status.step == end.step, "the lead's status names another step");
+  require(status.examples == examples(stored.statistics, end.step),
+          "the lead's count of examples differs from the reference");
+  require(status.train_loss == train_loss(life_, stored.statistics, end.step),
+          "the lead's training loss differs from the reference");
+  for (const auto& evaluation : stored.evaluations) {
     const auto& shown = evaluation.split == Split::test ? status.test : status.validation;
     require(shown.evaluated && shown.step >= evaluation.step, "the lead's status lacks an evaluation");
     require(shown.step != evaluation.step || (shown.loss == evaluation.loss && shown.accuracy == evaluation.accuracy),

@@ -15,6 +15,7 @@
 #include "common/protocol/lead.h"
 #include "common/protocol/messages.h"
 #include "tests/simulation/disk.h"
+#include "tests/simulation/items_judge.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/reference.h"
 #include "tests/simulation/violation.h"
@@ -27,6 +28,7 @@ struct HeldPayload {
   Step step = 0;
   Node node;  // the slots it covers
   Payload payload;
+  SessionId session = 0;  // that brought it
 };
 using HeldPayloads = std::map<PayloadId, HeldPayload>;
 
@@ -46,6 +48,7 @@ struct DurableFacts {
   bool missed = false;
   bool early_stop = false;
   bool kept_best = false;
+  bool resumed_within = false;  // a shard went on in the timeline that it had been part of
 };
 
 // Every method throws Violation.
@@ -55,6 +58,8 @@ class Judge {
 
   // ---- lanes
   void asked(SessionId session, ChunkId chunk, Version version);
+  // What to call the version of a pull of whatever is the newest.
+  [[nodiscard]] static Version newest_for(std::uint64_t ticket);
   void weights_sent(SessionId session, const LaneLife& lane, const Weights& header, std::uint64_t bytes,
                     Expression value);
   void replies_released(SessionId session, const LaneLife& lane, std::uint64_t bytes);
@@ -64,12 +69,19 @@ class Judge {
   void refused_by_lane(const Refused& refused) const;
   void applied(const LaneLife& lane, ChunkId chunk, bool is_statistics, Step step, const HeldPayload& root,
                const StepFactors& factors, const ChunkValue& result);
+  // Where each item is an update of its own.
+  void item_applied(const LaneLife& lane, const lane::Apply& action, const HeldPayload& held, const ChunkValue& result);
+  void item_appended(const LaneLife& lane, const lane::Append& action, const HeldPayload& held, std::uint64_t sequence);
+  void resumed(const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values,
+               const std::vector<JournalRecord>& records);
   void lane_settled(const LaneLife& lane, const HeldPayloads& held, std::size_t stated) const;
   void began(const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values);
   void snapshot_taken(const LaneLife& lane, SnapshotId id, ChunkId chunk, const ChunkValue& value) const;
   void deletes(std::uint32_t shard, SnapshotId id) const;
   void records_finish(SnapshotId end) const;
   void reported(const LaneLife& lane, const LaneReport& report) const;
+  // A contribution that is said to have come too late, computed from `base`.
+  void expired(const LaneLife& lane, const Receipt& receipt, Version base) const;
   // A lane's process begins: what its last life counted is gone.
   void lane_starts(const LaneLife& lane);
 
@@ -78,20 +90,22 @@ class Judge {
   void evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const;
 
   // ---- the lead
-  void lead_starts() { orders_.clear(); }
+  void lead_starts();
   void assigned(SessionId session, const Assign& assign);
   void confirmed(std::uint32_t shard, const Confirm& confirm) const;
   void planned(const Plan& plan);
   void said_finished(const Finish& finish) const;
   void ledger_durable(const StoredLedger& stored);
   // The user resumes a job that has halted at a gradient, so that it may be skipped.
-  void resumes_with(NonFinitePolicy policy) { policy_ = policy; }
+  void resumes_with(NonFinitePolicy policy);
 
   // ---- the end
   void finished_well(const Status& status, const StoredLedger& stored) const;
   void stopped_well(const StoredLedger& stored) const;
   [[nodiscard]] bool finish_recorded() const { return ledger_.finished.has_value(); }
   [[nodiscard]] const DurableFacts& facts() const { return facts_; }
+  // Null in lives of rounds.
+  [[nodiscard]] ItemJudge* items() { return items_.get(); }
   [[nodiscard]] bool knows_a_gradient_that_is_not_finite() const { return !life_.non_finite_gradients.empty(); }
 
  private:
@@ -104,7 +118,9 @@ class Judge {
   struct History {
     SnapshotId base;
     std::vector<Incarnation> incarnations;
-    std::shared_ptr<const Reference> reference;
+    std::uint64_t placement = 0;
+    std::set<std::pair<std::uint32_t, Incarnation>> listed;  // shards' lives, before these
+    std::shared_ptr<const Reference> reference;              // of rounds
     std::vector<Version> versions;
     std::map<Slot, SessionId> contributors;  // of the statistics chunk's open step
     std::set<Step> ordered;                  // snapshots
@@ -117,18 +133,25 @@ class Judge {
   void check_slots(SlotRange range) const;
   void check_timeline(const Ledger& ledger);
   void check_complete(const Ledger& ledger) const;
-  void check_held(SnapshotId id, const Reference& reference) const;
+  void check_held(SnapshotId id, Timeline timeline) const;
   void check_skipped(const Ledger& ledger) const;
-  void check_logs(const StoredLedger& stored, const Reference& reference) const;
-  void check_finished(const Ledger& ledger, const Reference& reference) const;
+  void check_logs(const StoredLedger& stored) const;
+  void check_finished(const Ledger& ledger) const;
+  void check_round_receipt(const LaneLife& lane, History& known, SessionId session, const Receipt& receipt,
+                           const HeldPayloads& held) const;
+  void check_plan_factors(const Plan& plan) const;
   void note_facts(const Ledger& ledger);
+  void take_new_lives(const Ledger& ledger, History& known);
+  [[nodiscard]] ChunkValue value(const History& known, Timeline timeline, Step step, ChunkId chunk) const;
+  void check_evaluations(const StoredLedger& stored, Timeline timeline) const;
   [[nodiscard]] Slot first_fault(Step step, ChunkId chunk) const;
   [[nodiscard]] bool is_faulty(Step step) const;
 
   const LifeSpec& life_;
   const std::vector<Disk>& disks_;
   NonFinitePolicy policy_;
-  std::shared_ptr<const Reference> reference_;  // by the newest durable ledger
+  std::unique_ptr<ItemJudge> items_;
+  std::shared_ptr<const Reference> reference_;  // of rounds, by the newest durable ledger
   Ledger ledger_;                               // the durable one
   std::vector<SnapshotId> known_complete_;      // by the durable one before it
   std::map<Timeline, History> histories_;
@@ -136,6 +159,7 @@ class Judge {
   std::map<std::pair<SessionId, std::uint32_t>, std::uint64_t> reply_bytes_;  // by session and lane's process
   std::map<SessionId, std::uint64_t> slots_by_session_;
   std::map<SessionId, Order> orders_;
+  std::map<std::uint32_t, Incarnation> newest_lives_;  // by shard
   DurableFacts facts_;
   bool counts_slots_ = false;  // the lane that counts them serves, in a life that the lead's last timeline lists
 };

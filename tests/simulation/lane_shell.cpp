@@ -32,6 +32,15 @@ LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incar
   config.report_every = life.report_every;
   config.idle_report_every = life.idle_report_every;
   config.lead_silence = life.lead_silence;
+  if (life.items) {
+    config.ledgered = LedgeredApply{life.items->bound, life.items->damped,
+                                    cluster.non_finite() == NonFinitePolicy::skip, life.journaled()};
+  }
+  const auto& journal = cluster.disk(lane / life.lanes).journal;
+  if (life.journaled() && journal.timeline == config.last_timeline && journal.timeline > 0) {
+    config.lives = journal.lives;
+    config.lives.push_back({incarnation, journal.written});
+  }
   return config;
 }
 
@@ -63,10 +72,11 @@ void LaneShell::tick() { step(lane::Tick{clock()}); }
 void LaneShell::note_asked(ProcessId from, const Message& message) {
   if (const auto* pull = std::get_if<Pull>(&message)) {
     for (const auto chunk : pull->chunks) {
-      cluster_.judge().asked(from, chunk, pull->version);
+      cluster_.judge().asked(from, chunk,
+                             pull->version == kNewestVersion ? Judge::newest_for(pull->ticket) : pull->version);
     }
   } else if (const auto* push = std::get_if<Push>(&message); push != nullptr && push->want_next) {
-    cluster_.judge().asked(from, push->chunk, push->step + 1);
+    cluster_.judge().asked(from, push->chunk, cluster_.life().items ? Judge::newest_for(push->ticket) : push->step + 1);
   }
 }
 
@@ -81,10 +91,41 @@ void LaneShell::receive(ProcessId from, const Message& message, const std::optio
     return step(lane::FromWorker{from, &message, kNoPayload, 0});
   }
   const auto id = next_payload_++;
-  held_[id] = {push->chunk, push->step, push->node, payload.value()};
+  held_[id] = {push->chunk, push->step, push->node, payload.value(), from};
   answers_ = 0;
+  base_in_hand_ = push->base;
   step(lane::FromWorker{from, &message, id, cluster_.life().chunks[push->chunk].bytes});
-  require(!alive() || answers_ == 1, "a push is not answered exactly once, at once");
+  if (!alive() || answers_ == 1) {
+    return;
+  }
+  // What waits for its commit is answered then, and what stops the job not at all.
+  require(answers_ == 0 && cluster_.life().items, "a push is not answered exactly once, at once");
+  const ItemId item = push->step * cluster_.life().slots + push->node.begin;
+  if (cluster_.judge().items()->is_pending(life_.timeline, push->chunk, item)) {
+    unanswered_.insert({push->chunk, item, from});
+  } else {
+    require(push->fault != kNoSlot && cluster_.non_finite() == NonFinitePolicy::halt, "a push is not answered");
+  }
+}
+
+void LaneShell::note_answer(SessionId session, const Receipt& receipt) {
+  ++answers_;
+  unanswered_.erase({receipt.chunk, receipt.step * cluster_.life().slots + receipt.node.begin, session});
+  if (receipt.outcome == ReceiptOutcome::expired) {
+    cluster_.facts().expired = true;
+    cluster_.judge().expired(life_, receipt, base_in_hand_);
+    require(cluster_.was_disturbed(), "a healthy session's contribution is refused as too stale");
+  } else {
+    cluster_.judge().receipt_sent(session, life_, receipt, held_);
+  }
+}
+
+// Who waits for a receipt gets it as soon as the item is applied.
+void LaneShell::check_answered() const {
+  for (const auto& [chunk, item, session] : unanswered_) {
+    require(cluster_.judge().items()->is_pending(life_.timeline, chunk, item),
+            "an item is applied, and a session that sent it hears nothing of it");
+  }
 }
 
 void LaneShell::receive_strange(SessionId session, bool says_hello, const StrangeMessage& strange) {
@@ -96,7 +137,7 @@ void LaneShell::receive_strange(SessionId session, bool says_hello, const Strang
   const auto held_before = held_.size();
   if (const auto* push = std::get_if<Push>(&strange.message)) {
     id = next_payload_++;
-    held_[id] = {push->chunk, push->step, push->node, {}};
+    held_[id] = {push->chunk, push->step, push->node, {}, session};
   }
   refusals_ = 0;
   step(lane::FromWorker{session, &strange.message, id, strange.payload_bytes});
@@ -120,6 +161,7 @@ void LaneShell::step(const lane::Event& event) {
     }
   }
   cluster_.judge().lane_settled(life_, held_, core_.held_payloads());
+  check_answered();
   require(core_.deferred_replies() <= core_.sessions() * chunks_.size(), "more deferred replies than can be");
 }
 
@@ -142,8 +184,7 @@ void LaneShell::act(lane::SendToWorker& action) {
   }
   auto& judge = cluster_.judge();
   if (const auto* receipt = std::get_if<Receipt>(&action.message)) {
-    ++answers_;
-    judge.receipt_sent(action.session, life_, *receipt, held_);
+    note_answer(action.session, *receipt);
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
     ++answers_;
     judge.refused_by_lane(*refused);
@@ -168,7 +209,7 @@ void LaneShell::act(lane::SendWeights& action) {
   ++buffer.references;
   cluster_.judge().weights_sent(action.session, life_, action.header, action.bytes, buffer.value);
   cluster_.send(*this, static_cast<ProcessId>(action.session), action.header,
-                Payload{buffer.value, 0, kNoSlot, life_.timeline});
+                Payload{buffer.value, 0, kNoSlot, life_.timeline, 0});
   cluster_.later(*this, cluster_.some(cluster_.life().release_high),
                  [this, id = action.header.chunk, index, session = action.session, bytes = action.bytes] {
                    --chunks_[id].buffers[index].references;
@@ -192,7 +233,7 @@ void LaneShell::act(lane::Sum& action) {
   }
   // Neighbours, the lower slots on the left; the judge sees the rest in the value.
   const Node node{std::min(left.node.begin, right.node.begin), std::max(left.node.end, right.node.end)};
-  held_[action.join.into] = {left.chunk, left.step, node, sum(left.payload, right.payload)};
+  held_[action.join.into] = {left.chunk, left.step, node, sum(left.payload, right.payload), left.session};
 }
 
 void LaneShell::act(lane::Drop& action) { take(action.payload); }
@@ -217,7 +258,36 @@ void LaneShell::act(lane::Measure& action) {
   own_events_.push_front(lane::Measured{measure(cluster_.life(), action.chunk, action.step, root->second.payload)});
 }
 
+void LaneShell::apply_item(lane::Apply& action) {
+  auto& chunk = chunks_.at(action.chunk);
+  const auto update = take(action.root);
+  require(update.chunk == action.chunk && update.step == action.step, "another chunk's or step's update is applied");
+  chunk.value = action.chunk == cluster_.life().statistics() ? statistics_value(action.version + 1)
+                                                             : apply(chunk.value, update.payload, action.factors);
+  cluster_.judge().item_applied(life_, action, update, chunk.value);
+  put_weights_in_place(chunk, action.version + 1);
+  if (action.statistics) {
+    own_events_.push_back(lane::StatisticsRead{statistics(action.step, update.payload.value)});
+  }
+  if (cluster_.traces()) {
+    cluster_.say(name() + (action.factors.skip ? " skips step " : " applies step ") + number(action.step) + " slot " +
+                 number(update.node.begin) + " to chunk " + number(action.chunk) + " as version " +
+                 number(action.version + 1));
+  }
+}
+
+// As the newest ones; the ones before stay for those who are being sent them.
+void LaneShell::put_weights_in_place(Chunk& chunk, Version version) {
+  chunk.versions.clear();
+  const auto buffer = free_buffer(chunk);
+  chunk.buffers[buffer].value = chunk.value.weights;
+  chunk.versions[version] = buffer;
+}
+
 void LaneShell::act(lane::Apply& action) {
+  if (cluster_.life().items) {
+    return apply_item(action);
+  }
   auto& chunk = chunks_.at(action.chunk);
   const auto root = take(action.root);
   require(root.chunk == action.chunk && root.step == action.step, "the root of another chunk or step is applied");
@@ -248,7 +318,11 @@ void LaneShell::on_disk(Micros span, std::function<void()> what) {
 void LaneShell::act(lane::Begin& action) {
   beginning_ = action.timeline;
   taken_.clear();
+  unanswered_.clear();
   on_disk(cluster_.life().storage_high, [this, timeline = action.timeline, base = action.base] {
+    if (cluster_.life().journaled()) {
+      disk().journal.begin(timeline, life_.incarnation);
+    }
     disk().timeline = std::max(disk().timeline, timeline);
     disk().sync();
     if (cluster_.traces()) {
@@ -257,18 +331,18 @@ void LaneShell::act(lane::Begin& action) {
     on_disk(cluster_.life().storage_high / 4, [this, timeline, base] {
       if (timeline == beginning_) {
         life_.timeline = timeline;
-        put_base_in_place(base);
+        cluster_.judge().began(life_, base, put_base_in_place(base));
       }
       step(lane::Begun{timeline});
     });
   });
 }
 
-void LaneShell::put_base_in_place(SnapshotId base) {
+std::map<ChunkId, ChunkValue> LaneShell::put_base_in_place(SnapshotId base) {
   std::map<ChunkId, ChunkValue> values;
   for (auto& [id, chunk] : chunks_) {
     if (id == cluster_.life().statistics()) {
-      chunk.value = statistics_value(base.step);
+      chunk.value = statistics_value(cluster_.life().updates(base.step));
     } else {
       const auto* stored = disk().durable(base, id);
       if (stored == nullptr) {
@@ -278,12 +352,9 @@ void LaneShell::put_base_in_place(SnapshotId base) {
       chunk.value = *stored;
       values[id] = *stored;
     }
-    chunk.versions.clear();
-    const auto buffer = free_buffer(chunk);
-    chunk.buffers[buffer].value = chunk.value.weights;
-    chunk.versions[base.step] = buffer;
+    put_weights_in_place(chunk, cluster_.life().updates(base.step));
   }
-  cluster_.judge().began(life_, base, values);
+  return values;
 }
 
 void LaneShell::act(lane::TakeSnapshot& action) {
@@ -325,6 +396,10 @@ void LaneShell::act(lane::Retain& action) {
     for (const auto id : disk().superseded(keep)) {
       cluster_.judge().deletes(shard(), id);
       disk().snapshots.erase(id);
+    }
+    auto& journal = disk().journal;
+    if (!keep.empty() && journal.timeline == life_.timeline) {
+      journal.released = std::max(journal.released, cluster_.life().updates(keep.back().step));
     }
   });
 }

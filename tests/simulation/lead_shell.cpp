@@ -44,6 +44,10 @@ LeadConfig lead_config(Cluster& cluster) {
   config.patience = life.patience;
   config.write_statistics_every = life.write_statistics_every;
   config.linger = life.linger;
+  if (life.items) {
+    config.ledgered = LedgeredCourse{life.items->bound, life.items->ahead, life.journaled()};
+    config.decisions.non_finite = NonFinitePolicy::halt;  // skipping is the lanes' business
+  }
   return config;
 }
 

@@ -90,6 +90,66 @@ void draw_faults(LifeSpec& life, Random& random) {
   faults.user_pauses = random.chance(0.25) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
 }
 
+void draw_links_and_clocks(LifeSpec& life, Random& random) {
+  auto& faults = life.faults;
+  faults.leaves = random.chance(0.15) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
+  faults.one_way_cuts = random.chance(0.2) ? static_cast<std::uint32_t>(random.between(1, 3)) : 0;
+  faults.slow_links = random.chance(0.2) ? static_cast<std::uint32_t>(random.between(1, 3)) : 0;
+  faults.slow_link = life.delay_high + random.between(1'000, 30'000);
+  faults.clock_skew = random.chance(0.15);
+  if (faults.clock_skew) {
+    // Of the fastest clock as much time as of the slowest one otherwise.
+    life.patience *= 2;
+    life.lead_silence *= 2;
+    life.linger *= 2;
+    faults.lead_pause = 100'000;
+  }
+}
+
+// The other half of all lives: each item is an update of its own.
+void draw_items(LifeSpec& life, Random& random) {
+  if (random.chance(0.5)) {
+    return;
+  }
+  LifeItems items;
+  if (random.chance(0.5)) {
+    items.bound = static_cast<std::uint32_t>(random.between(1, random.chance(0.5) ? 3 : 8));
+    // Sessions that the lead gives up though they go on.
+    life.faults.one_way_cuts += random.chance(0.3) ? 2 : 0;
+    life.faults.worker_pauses += random.chance(0.3) ? 2 : 0;
+    if (random.chance(0.3)) {
+      life.worker_silence = {22'000, 22'000, 22'000};
+      items.bound = static_cast<std::uint32_t>(random.between(1, 2));
+      while (life.workers.size() < 4) {
+        life.workers.push_back(life.workers.front());
+      }
+      for (auto& worker : life.workers) {
+        worker.forward *= random.chance(0.4) ? 6 : 1;
+      }
+    }
+  }
+  items.ahead = static_cast<std::uint32_t>(random.between(1, items.bound == 0 ? 4 : 2));
+  items.damped = random.chance(0.4);
+  const auto journal = random.between(0, 9);
+  items.journal = journal < 2   ? LifeItems::Journal::none
+                  : journal < 5 ? LifeItems::Journal::always
+                  : journal < 8 ? LifeItems::Journal::interval
+                                : LifeItems::Journal::never;
+  life.items = items;
+  life.slots = std::min<Slot>(life.slots, 6);
+  life.steps = std::min<Step>(life.steps, 6);
+  life.norms.clear();
+  life.norm_count = 0;
+  life.faults.power_cut = random.chance(0.7) ? 0.7 : 0;
+  life.faults.lying_disk = random.chance(0.6);
+  if (life.non_finite == NonFinitePolicy::rollback) {
+    life.non_finite = NonFinitePolicy::skip;  // the other is for whole steps
+  }
+  std::erase_if(life.non_finite_gradients, [&](LifeFault& fault) {
+    return fault.slot == kNoSlot || fault.slot >= life.slots || fault.step >= life.steps;
+  });
+}
+
 void draw_snapshots(LifeSpec& life, Random& random) {
   life.snapshot_every = random.chance(0.85) ? random.between(1, 3) : 0;
   life.snapshots_kept = static_cast<std::uint32_t>(random.between(1, 3));
@@ -160,6 +220,8 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_validation(life, random);
   draw_clipping(life, random);
   draw_gradients(life, random);
+  draw_links_and_clocks(life, random);
+  draw_items(life, random);
   return life;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/protocol/deadline.h"
@@ -38,6 +39,13 @@ struct Faults {
   double write_failure = 0;         // of a lane's part of a snapshot
   std::uint32_t stops = 0;          // the user stops the job, and resumes it after all have left
   std::uint32_t user_pauses = 0;    // the user pauses it, and lets it go on
+  std::uint32_t leaves = 0;         // of workers, with a goodbye
+  std::uint32_t one_way_cuts = 0;   // of a link between two processes, in one direction, for at most `cut`
+  std::uint32_t slow_links = 0;     // between two processes, both ways, as long as there are faults
+  Micros slow_link = 0;             // added to each message, at most
+  bool clock_skew = false;          // each process's clock runs at a rate of its own, from half to twice the time's
+  double power_cut = 0;     // probability that a crash is one, in a journaled job; else `loses_unsynced` says it
+  bool lying_disk = false;  // a power cut takes along parts of the journal that were synced
 };
 
 // A gradient that is not finite: always that of the same slot, whoever computes it and however often.
@@ -46,6 +54,15 @@ struct LifeFault {
   ChunkId chunk = 0;
   Slot slot = 0;  // kNoSlot: every slot's is finite, their sum is not
   bool operator==(const LifeFault&) const = default;
+};
+
+// Where each item is an update of its own.
+struct LifeItems {
+  enum class Journal : std::uint8_t { none, always, interval, never };  // none: snapshots only; else when it is synced
+  std::uint32_t bound = 0;                                              // of staleness; 0: none
+  std::uint32_t ahead = 1;                                              // grants of one session at a time
+  bool damped = false;
+  Journal journal = Journal::none;
 };
 
 struct LifeChunk {
@@ -77,6 +94,7 @@ struct LifeSpec {
   std::uint32_t snapshots_kept = 2;
   std::vector<std::vector<std::uint32_t>> norms;  // by chunk, of each piece; empty: no clipping by norm
   std::uint32_t norm_count = 0;
+  std::optional<LifeItems> items;                      // none: rounds
   NonFinitePolicy non_finite = NonFinitePolicy::halt;  // a job that has halted is resumed with skip
   std::vector<LifeFault> non_finite_gradients;
   std::uint32_t evaluation_item = 10;
@@ -111,6 +129,9 @@ struct LifeSpec {
   Faults faults;
 
   [[nodiscard]] std::uint32_t all_lanes() const { return shards * lanes; }
+  [[nodiscard]] bool journaled() const { return items && items->journal != LifeItems::Journal::none; }
+  // Of a chunk, for so many steps.
+  [[nodiscard]] Version updates(Step step) const { return items ? step * slots : step; }
   [[nodiscard]] ChunkId statistics() const { return static_cast<ChunkId>(chunks.size() - 1); }
 };
 

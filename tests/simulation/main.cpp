@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -70,6 +71,24 @@ constexpr Fact kFacts[] = {
     {"a cluster resumed as a whole", &LifeFacts::resumed, 1},
     {"an early stop", &LifeFacts::early_stop, 1},
     {"the best snapshot kept", &LifeFacts::kept_best, 1},
+    {"an update for each item, as it comes", &LifeFacts::async, 1},
+    {"an update for each item, within a bound of staleness", &LifeFacts::ssp, 1},
+    {"a journal", &LifeFacts::journaled, 1},
+    {"a shard that goes on within its timeline", &LifeFacts::resumed_within, 1},
+    {"updates replayed from a journal", &LifeFacts::replayed, 1},
+    {"a shard's crash after which a journaled job never goes back", &LifeFacts::kept_in_crash, 1},
+    {"a power cut that takes what a journal had committed", &LifeFacts::lost_commits, 1},
+    {"a disk that had not synced what it said", &LifeFacts::lying_disk, 1},
+    {"a rollback because something lost was built upon", &LifeFacts::broken_mark, 1},
+    {"such a loss on which nothing was built", &LifeFacts::survived_loss, 1},
+    {"a contribution too late for the bound", &LifeFacts::expired, 0.1},
+    {"a grant delayed by the bound", &LifeFacts::grant_delayed, 1},
+    {"an update from weights two updates old or older", &LifeFacts::two_stale, 1},
+    {"an item left out for its gradient", &LifeFacts::item_skipped, 1},
+    {"a worker that leaves with a goodbye", &LifeFacts::left, 1},
+    {"a link cut in one direction", &LifeFacts::one_way, 1},
+    {"a slow link", &LifeFacts::slow_link, 1},
+    {"clocks that run at different rates", &LifeFacts::skewed, 1},
     {"an end unheard by a worker given up", &LifeFacts::unheard_end},
 };
 constexpr std::size_t kFactCount = std::size(kFacts);
@@ -86,9 +105,18 @@ struct Tally {
   char violation[1000] = {};
 };
 struct Shared {
-  std::atomic<bool> broken;
+  std::atomic<bool> broken;  // or interrupted: nobody begins another life
   Tally tallies[64];
 };
+
+std::atomic<bool>* interrupted = nullptr;
+
+// Ctrl-C and SIGTERM end the run after the lives in hand; what they have shown is told.
+void on_interrupt(int /*signal*/) {
+  if (interrupted != nullptr) {
+    *interrupted = true;
+  }
+}
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -252,6 +280,9 @@ int simulate(const Options& options) {
     return 2;
   }
   auto& shared = *new (memory) Shared{};
+  interrupted = &shared.broken;
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
   const double start = wall_seconds();
   std::vector<pid_t> children;
   for (unsigned job = 0; job < options.jobs; ++job) {
@@ -264,7 +295,8 @@ int simulate(const Options& options) {
   int result = 0;
   for (unsigned job = 0; job < options.jobs; ++job) {
     int status = 0;
-    waitpid(children[job], &status, 0);
+    while (waitpid(children[job], &status, 0) < 0 && errno == EINTR) {
+    }
     if (status != 0) {
       shared.broken = true;
       const auto& tally = shared.tallies[job];

@@ -38,7 +38,7 @@ double number_of(Expression value) { return std::bit_cast<double>((value >> 12U)
 Payload gradient(const LifeSpec& life, Step step, Slot slot, ChunkId chunk, Expression all_weights) {
   const auto& faults = life.non_finite_gradients;
   const bool is_fault = std::find(faults.begin(), faults.end(), LifeFault{step, chunk, slot}) != faults.end();
-  return {expression('g', step, slot, chunk, all_weights), std::uint64_t{1} << (4 * slot), is_fault ? slot : kNoSlot,
+  return {expression('g', step, slot, chunk, all_weights), std::uint64_t{1} << (4 * slot), is_fault ? slot : kNoSlot, 0,
           0};
 }
 
@@ -46,7 +46,7 @@ Payload sum(const Payload& left, const Payload& right) {
   // Of two timelines: of none that there is.
   const auto timeline = left.timeline == right.timeline ? left.timeline : ~Timeline{0};
   return {expression('+', left.value, right.value), left.slots + right.slots, std::min(left.fault, right.fault),
-          timeline};
+          timeline, 0};
 }
 
 ChunkMeasure measure(const LifeSpec& life, ChunkId chunk, Step step, const Payload& root) {
@@ -54,8 +54,10 @@ ChunkMeasure measure(const LifeSpec& life, ChunkId chunk, Step step, const Paylo
   ChunkMeasure measure;
   measure.chunk = chunk;
   measure.step = step;
-  measure.finite =
-      root.fault == kNoSlot && std::find(faults.begin(), faults.end(), LifeFault{step, chunk, kNoSlot}) == faults.end();
+  // Where each item is an update of its own there is no sum that could overflow.
+  const bool overflows =
+      !life.items && std::find(faults.begin(), faults.end(), LifeFault{step, chunk, kNoSlot}) != faults.end();
+  measure.finite = root.fault == kNoSlot && !overflows;
   if (!life.norms.empty()) {
     for (std::size_t piece = 0; piece < life.norms[chunk].size(); ++piece) {
       measure.sums.push_back(number_of(expression('n', root.value, piece)));
@@ -121,11 +123,79 @@ ChunkValue apply(const ChunkValue& value, const Payload& root, const StepFactors
 
 ChunkValue statistics_value(Version version) { return {expression('s', version), 0}; }
 
+// ---- what follows from a history
+
+namespace {
+
+EvaluationRecord evaluate_split(const LifeSpec& life, Split split, Step step, Expression weights) {
+  const auto examples = split == Split::test ? life.test_examples : life.validation_examples;
+  double loss = 0;
+  double correct = 0;
+  std::uint32_t item = 0;
+  for (std::uint32_t begin = 0; begin < examples; begin += life.evaluation_item) {
+    const auto end = std::min(examples, begin + life.evaluation_item);
+    const auto result = evaluate({split, item++, step, begin, end}, weights);
+    loss += result.loss_sum;
+    correct += static_cast<double>(result.correct);
+  }
+  return {step, split, loss / examples, correct / examples, examples};
+}
+
+}  // namespace
+
+Evaluations evaluations(const LifeSpec& life, const std::function<Expression(Step)>& weights) {
+  Evaluations found;
+  double best = -1;
+  std::uint32_t without = 0;
+  for (found.end = 1;; ++found.end) {
+    const bool is_last = found.end == life.steps;
+    if (!is_last && found.end % life.evaluate_every != 0) {
+      continue;
+    }
+    bool stops = is_last;
+    if (life.validation_examples > 0) {
+      found.records.push_back(evaluate_split(life, Split::validation, found.end, weights(found.end)));
+      const auto accuracy = found.records.back().accuracy;
+      const bool improves = best < 0 || accuracy > best + life.early_stop_delta;
+      best = improves ? accuracy : best;
+      without = improves ? 0 : without + 1;
+      stops = stops || (life.early_stop_patience > 0 && without >= life.early_stop_patience);
+    }
+    if (life.test_examples > 0 && (stops || life.validation_examples == 0)) {
+      found.records.push_back(evaluate_split(life, Split::test, found.end, weights(found.end)));
+    }
+    if (stops) {
+      return found;
+    }
+  }
+}
+
+std::uint64_t examples(const std::vector<StepStatistics>& statistics, Step end) {
+  std::uint64_t examples = 0;
+  for (Step step = 0; step < end; ++step) {
+    examples += static_cast<std::uint64_t>(statistics[step].examples);
+  }
+  return examples;
+}
+
+double train_loss(const LifeSpec& life, const std::vector<StepStatistics>& statistics, Step end) {
+  const Step whole = end / life.steps_per_epoch;
+  const Step from = whole == 0 ? 0 : (whole - 1) * life.steps_per_epoch;
+  const Step until = whole == 0 ? end : whole * life.steps_per_epoch;
+  double loss = 0;
+  double examples = 0;
+  for (Step step = from; step < until; ++step) {
+    loss += static_cast<double>(statistics[step].loss) * static_cast<double>(statistics[step].examples);
+    examples += static_cast<double>(statistics[step].examples);
+  }
+  return examples > 0 ? loss / examples : 0;
+}
+
 // ---- the reference
 
 Reference::Reference(const LifeSpec& life, std::vector<StepRange> skipped) : life_(life), skipped_(std::move(skipped)) {
   train();
-  evaluate_all();
+  evaluations_ = simulation::evaluations(life_, [this](Step step) { return all(step); });
 }
 
 bool Reference::is_skipped(Step step) const {
@@ -190,68 +260,6 @@ void Reference::update(Step step) {
 bool Reference::agrees(Step step, const StepFactors& found) const {
   const auto& own = factors_[step];
   return own.skip ? found.skip : own == found;
-}
-
-EvaluationRecord Reference::evaluate_split(Split split, Step step) const {
-  const auto examples = split == Split::test ? life_.test_examples : life_.validation_examples;
-  const auto weights = all(step);
-  double loss = 0;
-  double correct = 0;
-  std::uint32_t item = 0;
-  for (std::uint32_t begin = 0; begin < examples; begin += life_.evaluation_item) {
-    const auto end = std::min(examples, begin + life_.evaluation_item);
-    const auto result = evaluate({split, item++, step, begin, end}, weights);
-    loss += result.loss_sum;
-    correct += static_cast<double>(result.correct);
-  }
-  return {step, split, loss / examples, correct / examples, examples};
-}
-
-void Reference::evaluate_all() {
-  double best = -1;
-  std::uint32_t without = 0;
-  for (end_ = 1;; ++end_) {
-    const bool is_last = end_ == life_.steps;
-    if (!is_last && end_ % life_.evaluate_every != 0) {
-      continue;
-    }
-    bool stops = is_last;
-    if (life_.validation_examples > 0) {
-      evaluations_.push_back(evaluate_split(Split::validation, end_));
-      const auto accuracy = evaluations_.back().accuracy;
-      const bool improves = best < 0 || accuracy > best + life_.early_stop_delta;
-      best = improves ? accuracy : best;
-      without = improves ? 0 : without + 1;
-      stops = stops || (life_.early_stop_patience > 0 && without >= life_.early_stop_patience);
-    }
-    if (life_.test_examples > 0 && (stops || life_.validation_examples == 0)) {
-      evaluations_.push_back(evaluate_split(Split::test, end_));
-    }
-    if (stops) {
-      return;
-    }
-  }
-}
-
-std::uint64_t Reference::examples() const {
-  std::uint64_t examples = 0;
-  for (Step step = 0; step < end_; ++step) {
-    examples += static_cast<std::uint64_t>(statistics_[step].examples);
-  }
-  return examples;
-}
-
-double Reference::train_loss() const {
-  const Step whole = end_ / life_.steps_per_epoch;
-  const Step from = whole == 0 ? 0 : (whole - 1) * life_.steps_per_epoch;
-  const Step until = whole == 0 ? end_ : whole * life_.steps_per_epoch;
-  double loss = 0;
-  double examples = 0;
-  for (Step step = from; step < until; ++step) {
-    loss += static_cast<double>(statistics_[step].loss) * static_cast<double>(statistics_[step].examples);
-    examples += static_cast<double>(statistics_[step].examples);
-  }
-  return examples > 0 ? loss / examples : 0;
 }
 
 }  // namespace ballast::simulation

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "common/protocol/ids.h"
@@ -16,9 +17,10 @@ using Expression = std::uint64_t;
 
 struct Payload {
   Expression value = 0;
-  std::uint64_t slots = 0;  // how often each slot went into it, four bits to a slot
-  Slot fault = kNoSlot;     // the first slot whose gradient is not finite
-  Timeline timeline = 0;    // of the weights: of those that it was computed from
+  std::uint64_t slots = 0;   // how often each slot went into it, four bits to a slot
+  Slot fault = kNoSlot;      // the first slot whose gradient is not finite
+  Timeline timeline = 0;     // of the weights: of those that it was computed from
+  std::uint32_t origin = 0;  // where each item is an update of its own: what it was computed from, in the judge's list
 };
 
 Payload gradient(const LifeSpec& life, Step step, Slot slot, ChunkId chunk, Expression all_weights);
@@ -45,6 +47,17 @@ ChunkValue apply(const ChunkValue& value, const Payload& root, const StepFactors
 // The statistics chunk is no part of the model and of no snapshot: its content follows from the version alone.
 ChunkValue statistics_value(Version version);
 
+// All evaluations of a job that has come to an end, and where patience or its last step ends it. `weights` are those of
+// all chunks after so many steps.
+struct Evaluations {
+  std::vector<EvaluationRecord> records;
+  Step end = 0;
+};
+Evaluations evaluations(const LifeSpec& life, const std::function<Expression(Step)>& weights);
+std::uint64_t examples(const std::vector<StepStatistics>& statistics, Step end);
+// Of the last whole epoch before the end, or of all steps if there is none.
+double train_loss(const LifeSpec& life, const std::vector<StepStatistics>& statistics, Step end);
+
 // The whole history of a job that leaves out `skipped` steps, computed one step after the other by nobody in
 // particular. Its tree, its clipping and its patience are its own.
 class Reference {
@@ -60,18 +73,15 @@ class Reference {
   [[nodiscard]] bool agrees(Step step, const StepFactors& factors) const;
   [[nodiscard]] const StepStatistics& statistics(Step step) const { return statistics_[step]; }
   // Where the job ends, which patience may bring forward.
-  [[nodiscard]] Step end() const { return end_; }
-  [[nodiscard]] const std::vector<EvaluationRecord>& evaluations() const { return evaluations_; }
-  [[nodiscard]] std::uint64_t examples() const;
-  // Of the last whole epoch before the end, or of all steps if there is none.
-  [[nodiscard]] double train_loss() const;
+  [[nodiscard]] Step end() const { return evaluations_.end; }
+  [[nodiscard]] const std::vector<EvaluationRecord>& evaluations() const { return evaluations_.records; }
+  [[nodiscard]] std::uint64_t examples() const { return simulation::examples(statistics_, end()); }
+  [[nodiscard]] double train_loss() const { return simulation::train_loss(life_, statistics_, end()); }
 
  private:
   void train();
   void decide(Step step);
   void update(Step step);
-  void evaluate_all();
-  [[nodiscard]] EvaluationRecord evaluate_split(Split split, Step step) const;
   [[nodiscard]] bool is_skipped(Step step) const;
 
   const LifeSpec& life_;
@@ -80,8 +90,7 @@ class Reference {
   std::vector<std::vector<Payload>> roots_;      // [step][chunk]
   std::vector<StepFactors> factors_;
   std::vector<StepStatistics> statistics_;
-  std::vector<EvaluationRecord> evaluations_;
-  Step end_ = 0;
+  Evaluations evaluations_;
 };
 
 }  // namespace ballast::simulation

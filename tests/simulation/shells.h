@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/protocol/lane.h"
@@ -57,6 +58,8 @@ class LaneShell : public Process {
   [[nodiscard]] const LaneLife& life() const { return life_; }
   [[nodiscard]] bool has_heard(ProcessId lead) const { return heard_ == lead; }
   void gather(LifeFacts& facts) const;
+  // The journal has committed so much of what this life of the lane has appended.
+  void committed(std::uint64_t ticket, std::uint64_t sequence);
 
  private:
   // Where a chunk's weights lie. A buffer that a reply references is never written.
@@ -77,7 +80,9 @@ class LaneShell : public Process {
   void act(lane::Sum& action);
   void act(lane::Drop& action);
   void act(lane::Apply& action);
+  void act(lane::Append& action);
   void act(lane::Begin& action);
+  void act(lane::Resume& action);
   void act(lane::Measure& action);
   void act(lane::TakeSnapshot& action);
   void act(lane::SealSnapshot& action);
@@ -86,9 +91,19 @@ class LaneShell : public Process {
   void act(lane::Stop& action);
 
   void note_asked(ProcessId from, const Message& message);
+  void apply_item(lane::Apply& action);
+  void note_answer(SessionId session, const Receipt& receipt);
+  void check_answered() const;
   // What the disk has done when all before it is done, and then the core's event, if the lane still lives.
   void on_disk(Micros span, std::function<void()> what);
-  void put_base_in_place(SnapshotId base);
+  std::map<ChunkId, ChunkValue> put_base_in_place(SnapshotId base);
+  void put_weights_in_place(Chunk& chunk, Version version);
+  // Puts on the chunks what the journal has of them, and tells the core.
+  void replay(Timeline timeline, SnapshotId base);
+  // lane_journal.cpp: the thread that writes the shard's journal, a group at a time.
+  void write_journal();
+  void end_group(Timeline timeline, std::size_t through);
+  void sync_later();
   [[nodiscard]] std::uint32_t shard() const;
   [[nodiscard]] Disk& disk();
   [[nodiscard]] bool owns(ChunkId chunk) const;
@@ -105,7 +120,10 @@ class LaneShell : public Process {
   std::map<SnapshotId, std::set<ChunkId>> taken_;
   std::set<SnapshotId> failed_;  // a part of it could not be written
   std::uint32_t answers_ = 0;    // to the push in hand
-  std::uint32_t refusals_ = 0;   // of the strange message in hand
+  Version base_in_hand_ = 0;     // of that push
+  // Items that sessions wait to hear of.
+  std::set<std::tuple<ChunkId, ItemId, SessionId>> unanswered_;
+  std::uint32_t refusals_ = 0;  // of the strange message in hand
   std::deque<lane::Event> own_events_;
 };
 
@@ -119,6 +137,7 @@ class WorkerShell : public Process {
   [[nodiscard]] const Worker& core() const { return core_; }
   // Whether a lead may have given this one up, so that it needs not learn of the end.
   [[nodiscard]] bool has_heard(ProcessId lead) const { return heard_ == lead; }
+  void leave();
   void excuse() { excused_ = true; }
   [[nodiscard]] bool excused() const { return excused_; }
 
@@ -133,6 +152,7 @@ class WorkerShell : public Process {
     std::uint32_t sent = 0;
     Micros sent_at = 0;
     bool receipted = false;
+    Weights header = {};  // of weights
   };
 
   void step(const worker::Event& event);
@@ -152,6 +172,12 @@ class WorkerShell : public Process {
   void check_credit(std::uint32_t lane) const;
   void check_retries() const;
   void check_kept() const;
+  // Where each item is an update of its own.
+  void take_grants(const Assign& assign);
+  void check_pull(const Pull& pull) const;
+  void check_brought(const Heartbeat& beat) const;
+  std::uint32_t origin_of(ItemId item);
+  [[nodiscard]] bool is_replaced(PayloadId id) const;
   Micros compute_node(Step step, Node node, bool is_last, Micros at);
   void gradient_ready(Step step, Node node, ChunkId chunk, const Payload& payload, bool is_last, Micros at);
   // All of one timeline, or it is a violation.
@@ -162,7 +188,11 @@ class WorkerShell : public Process {
   std::map<PayloadId, Kept> kept_;
   PayloadId next_payload_ = 1;
   std::vector<Payload> weights_;
-  std::vector<ProcessId> lanes_;  // to which it is connected
+  std::vector<Weights> headers_;             // of weights_
+  std::map<std::uint64_t, ItemId> grants_;   // that it has heard of, by clock
+  std::set<std::uint64_t> computed_grants_;  // by clock
+  std::uint32_t origin_ = 0;                 // of the gradients in hand
+  std::vector<ProcessId> lanes_;             // to which it is connected
   std::map<std::pair<Timeline, ChunkId>, Version> newest_seen_;
   Timeline newest_timeline_ = 0;  // that it has heard of
   std::uint64_t order_ = 0;

@@ -39,7 +39,7 @@ StrangeMessage strange_push(Random& random, const LifeSpec& life, std::uint32_t 
   const auto chunk = any_chunk_of(life, lane);
   const std::uint64_t bytes = chunk < life.chunks.size() ? life.chunks[chunk].bytes : 16;
   Push push{timeline, 0, chunk, {0, 1}, random.chance(0.5), kNoSlot, {}};
-  switch (random.between(0, 6)) {
+  switch (random.between(0, life.items ? 8 : 6)) {
     case 0:
       push.chunk = chunk_elsewhere(random, life, lane);
       return {push, bytes};
@@ -57,8 +57,14 @@ StrangeMessage strange_push(Random& random, const LifeSpec& life, std::uint32_t 
     case 5:
       push.fault = push.node.end + static_cast<Slot>(random.between(0, 3));
       return {push, bytes};
-    default:
+    case 6:
       push.timeline = random.chance(0.5) ? 0 : timeline + 1 + random.between(0, 5);
+      return {push, bytes};
+    case 7:
+      push.base = life.updates(life.steps) + 1;  // a version that never is
+      return {push, bytes};
+    default:
+      push.node = {0, 2};  // more than an item
       return {push, bytes};
   }
 }
@@ -70,7 +76,7 @@ StrangeMessage strange_to_lane(Random& random, const LifeSpec& life, std::uint32
     case 0:
       return {Pull{timeline, 0, {chunk_elsewhere(random, life, lane)}}, 0};
     case 1:
-      return {Pull{timeline, life.steps + random.between(1, 5), {any_chunk_of(life, lane)}}, 0};
+      return {Pull{timeline, life.updates(life.steps) + random.between(1, 5), {any_chunk_of(life, lane)}}, 0};
     case 2:
       return {Heartbeat{}, 0};
     default:
@@ -81,7 +87,7 @@ StrangeMessage strange_to_lane(Random& random, const LifeSpec& life, std::uint32
 Message strange_to_lead(Random& random) {
   switch (random.between(0, 3)) {
     case 0:
-      return Heartbeat{1, 7, 3, true, true, "strange", {}, 5};
+      return Heartbeat{1, 7, 3, true, true, "strange", {}, 5, 0, {1}};
     case 1:
       return EvaluationResult{1, Split::test, 0, 2, 1.0, 1, 5};
     case 2:

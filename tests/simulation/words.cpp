@@ -16,24 +16,62 @@ std::string list(const std::vector<ChunkId>& chunks) {
   return text;
 }
 
+// Clocks of one life of the lead begin at a high number of its own.
+std::string clock(std::uint64_t clock) { return number(clock & ((std::uint64_t{1} << 40U) - 1)); }
+
+std::string grants(const std::vector<Grant>& grants) {
+  std::string text;
+  for (const auto& grant : grants) {
+    text += (text.empty() ? "" : ", ") + number(grant.item) + " (clock " + clock(grant.clock) + ")";
+  }
+  return text;
+}
+
+std::string marks(const std::vector<JournalMark>& marks) {
+  std::string text;
+  for (const auto& mark : marks) {
+    text += (text.empty() ? "" : ", ") + std::string("shard ") + number(mark.shard) + " life " +
+            number(mark.incarnation) + " up to " + number(mark.sequence);
+  }
+  return text;
+}
+
+std::string ranges(const std::vector<ItemRange>& ranges) {
+  std::string text;
+  for (const auto& range : ranges) {
+    text += (text.empty() ? "" : " ") + std::string("[") + number(range.begin) + ", " + number(range.end) + ")";
+  }
+  return text;
+}
+
 std::string text(const LaneHello&) { return "hello"; }
 std::string text(const Pull& pull) {
-  return "pull version " + number(pull.version) + " of chunks " + list(pull.chunks);
+  return "pull " +
+         (pull.version == kNewestVersion ? "the newest version, for clock " + clock(pull.ticket) + ","
+                                         : "version " + number(pull.version)) +
+         " of chunks " + list(pull.chunks);
 }
 std::string text(const Push& push) {
   return "push step " + number(push.step) + " chunk " + number(push.chunk) + " slots " + words(push.node) +
          (push.fault != kNoSlot ? ", slot " + number(push.fault) + " not finite" : "") +
-         (push.want_next ? ", wants version " + number(push.step + 1) : "");
+         (push.ticket != 0 ? ", wants the newest version for clock " + clock(push.ticket)
+          : push.want_next ? ", wants version " + number(push.step + 1)
+                           : "") +
+         (push.base != 0 || push.ticket != 0 || !push.marks.empty() ? ", from version " + number(push.base) : "") +
+         (push.marks.empty() ? "" : ", rests on " + marks(push.marks));
 }
 std::string text(const LaneWelcome& welcome) {
   return "welcome, timeline " + number(welcome.timeline) + ", credit " + number(welcome.credit_bytes);
 }
 std::string text(const Receipt& receipt) {
-  return std::string("receipt ") + (receipt.outcome == ReceiptOutcome::accepted ? "(accepted)" : "(duplicate)") +
-         " step " + number(receipt.step) + " chunk " + number(receipt.chunk) + " slots " + words(receipt.node);
+  static constexpr const char* kOutcomes[] = {"(accepted)", "(duplicate)", "(expired)"};
+  return std::string("receipt ") + kOutcomes[static_cast<std::size_t>(receipt.outcome)] + " step " +
+         number(receipt.step) + " chunk " + number(receipt.chunk) + " slots " + words(receipt.node);
 }
 std::string text(const Weights& weights) {
-  return "weights of chunk " + number(weights.chunk) + " at version " + number(weights.version);
+  return "weights of chunk " + number(weights.chunk) + " at version " + number(weights.version) +
+         (weights.ticket != 0 ? ", for clock " + clock(weights.ticket) : "") +
+         (weights.sequence != 0 ? ", journal at " + number(weights.sequence) : "");
 }
 std::string text(const Gone& gone) {
   return "gone: chunk " + number(gone.chunk) + " version " + number(gone.version) + ", is at " + number(gone.held);
@@ -49,9 +87,16 @@ std::string list(const std::vector<SnapshotId>& snapshots) {
 std::string text(const Stale& stale) { return "stale: timeline is " + number(stale.timeline); }
 std::string text(const Refused& refused) { return "refused: " + refused.text; }
 std::string text(const WorkerHello& hello) { return "hello, I am " + hello.name; }
+std::string brought(const std::vector<std::uint64_t>& clocks) {
+  std::string text;
+  for (const auto each : clocks) {
+    text += (text.empty() ? ", has brought clock " : ", ") + clock(each);
+  }
+  return text;
+}
 std::string text(const Heartbeat& beat) {
   return "heartbeat, order " + number(beat.order) + ", next step " + number(beat.step) +
-         (beat.ready ? "" : ", not ready") + (beat.idle ? ", idle" : "");
+         (beat.ready ? "" : ", not ready") + (beat.idle ? ", idle" : "") + brought(beat.brought);
 }
 std::string text(const EvaluationResult& result) {
   return std::string("evaluated item ") + number(result.item) + " of the " + words(result.split) +
@@ -67,6 +112,9 @@ std::string text(const Assign& assign) {
     order += ": slots " + words(assign.standing.slots) + " of steps " + number(assign.standing.from) + " to " +
              number(assign.standing.until);
   }
+  if (!assign.grants.empty()) {
+    order += ": items " + grants(assign.grants);
+  }
   if (assign.extra) {
     order += "; extra slots " + words(assign.extra->slots) + " of step " + number(assign.extra->step);
   }
@@ -78,12 +126,17 @@ std::string text(const Assign& assign) {
 }
 std::string text(const ShardHello& hello) {
   return "hello, incarnation " + number(hello.incarnation) +
-         (hello.timeline > 0 ? ", knows of timeline " + number(hello.timeline) : "");
+         (hello.timeline > 0 ? ", knows of timeline " + number(hello.timeline) : "") +
+         (hello.timeline > 0 && !hello.lives.empty()
+              ? ", journal begins this life at " + number(hello.lives.back().begun)
+              : "");
 }
 std::string text(const LaneReport& report) {
   const auto missing = SlotSet::from_words(kMaxSlots, report.missing).runs();
   return "report " + number(report.sequence) + ": open step " + number(report.open_step) +
-         (missing.empty() ? "" : ", missing " + words(missing)) + ", planned to " + number(report.planned) +
+         (missing.empty() ? "" : ", missing " + words(missing)) +
+         (report.covered.empty() ? "" : ", covers items " + ranges(report.covered)) +
+         (report.marks.empty() ? "" : ", rests on " + marks(report.marks)) + ", planned to " + number(report.planned) +
          (report.statistics.empty() ? "" : ", " + number(report.statistics.size()) + " statistics") +
          (report.measures.empty() ? "" : ", " + number(report.measures.size()) + " measures") +
          (report.held.empty() ? "" : ", holds " + list(report.held)) +
@@ -93,7 +146,7 @@ std::string text(const LaneReport& report) {
 }
 std::string text(const Confirm& confirm) {
   return "confirm timeline " + number(confirm.timeline) + " to incarnation " + number(confirm.incarnation) +
-         ", from snapshot " + words(confirm.base);
+         (confirm.resumes ? ", to go on with its journal" : "") + ", from snapshot " + words(confirm.base);
 }
 std::string text(const Plan& plan) {
   std::string text = plan.factors.empty()

@@ -29,6 +29,7 @@ WorkerShell::WorkerShell(Cluster& cluster, ProcessId id, LifeWorker speed)
       speed_(speed),
       core_(worker_config(cluster.life(), name())),
       weights_(cluster.life().chunks.size()),
+      headers_(cluster.life().chunks.size()),
       lanes_(cluster.life().all_lanes(), kNobody) {}
 
 void WorkerShell::tick() {
@@ -43,6 +44,8 @@ void WorkerShell::receive(ProcessId from, const Message& message, const std::opt
     heard_ = from;
     if (const auto* welcome = std::get_if<WorkerWelcome>(&message)) {
       newest_timeline_ = std::max(newest_timeline_, welcome->timeline);
+    } else if (const auto* assign = std::get_if<Assign>(&message)) {
+      take_grants(*assign);
     }
     return step(worker::FromLead{&message});
   }
@@ -57,7 +60,7 @@ void WorkerShell::receive(ProcessId from, const Message& message, const std::opt
     newest_timeline_ = std::max(newest_timeline_, stale->timeline);
   } else if (const auto* weights = std::get_if<Weights>(&message)) {
     id = next_payload_++;
-    kept_[id] = {false, weights->chunk, weights->version, {}, payload.value(), 0, 0, false};
+    kept_[id] = {false, weights->chunk, weights->version, {}, payload.value(), 0, 0, false, *weights};
     auto& newest = newest_seen_[{weights->timeline, weights->chunk}];
     newest = std::max(newest, weights->version);
   }
@@ -109,7 +112,7 @@ void WorkerShell::check_retries() const {
       continue;
     }
     const auto since = std::max(kept.sent_at, paused_until());
-    if (cluster_.now() - since > life.retry.ceiling * std::min(kept.sent, 8U) + 3 * life.tick) {
+    if (cluster_.now() - since > slowed(life.retry.ceiling) * std::min(kept.sent, 8U) + 3 * life.tick) {
       throw Violation(name() + " has no receipt for step " + number(kept.step) + " chunk " + number(kept.chunk) +
                       " slots " + words(kept.node) + " and does not send it again");
     }
@@ -148,6 +151,7 @@ void WorkerShell::act(worker::SendToLead& action) {
   if (const auto* beat = std::get_if<Heartbeat>(&action.message)) {
     require(beat->order >= order_, "a worker follows an older order again");
     order_ = beat->order;
+    check_brought(*beat);
   }
   cluster_.send(*this, cluster_.lead_id(), std::move(action.message));
 }
@@ -155,6 +159,9 @@ void WorkerShell::act(worker::SendToLead& action) {
 void WorkerShell::act(worker::SendToLane& action) {
   if (const auto* pushed = std::get_if<Push>(&action.message)) {
     return push(action.lane, *pushed, action.payload);
+  }
+  if (const auto* pull = std::get_if<Pull>(&action.message)) {
+    check_pull(*pull);
   }
   require(action.payload == kNoPayload, "a message other than a push carries a payload");
   cluster_.send(*this, lanes_.at(action.lane), std::move(action.message));
@@ -176,10 +183,65 @@ void WorkerShell::push(std::uint32_t lane, const Push& push, PayloadId id) {
   cluster_.send(*this, lanes_.at(lane), push, kept.payload);
 }
 
+// ---- items
+
+void WorkerShell::leave() {
+  cluster_.say(name() + " is told to leave");
+  excused_ = true;
+  step(worker::Failed{"it was told to leave"});
+}
+
+void WorkerShell::take_grants(const Assign& assign) {
+  for (const auto& grant : assign.grants) {
+    grants_[grant.clock] = grant.item;
+  }
+}
+
+// Weights to compute an item from are asked for after the item was granted.
+void WorkerShell::check_pull(const Pull& pull) const {
+  if (pull.version == kNewestVersion) {
+    require(grants_.contains(pull.ticket), "weights are asked for before the item they are for is granted");
+  }
+}
+
+// A grant is called brought when every receipt of the item has arrived.
+void WorkerShell::check_brought(const Heartbeat& beat) const {
+  const auto slots = cluster_.life().slots;
+  for (const auto clock : beat.brought) {
+    require(computed_grants_.contains(clock), "a grant is called brought that was never computed");
+    const auto item = grants_.at(clock);
+    for (const auto& [id, kept] : kept_) {
+      require(!kept.is_gradient || kept.step * slots + kept.node.begin != item,
+              "a grant is called brought, and a receipt of it is missing");
+    }
+  }
+}
+
+std::uint32_t WorkerShell::origin_of(ItemId item) {
+  std::vector<ItemBase> bases;
+  for (ChunkId chunk = 0; chunk < weights_.size(); ++chunk) {
+    const auto& header = headers_[chunk];
+    bases.push_back(
+        {header.version,
+         weights_[chunk].value,
+         header.ticket,
+         {cluster_.life().chunks[chunk].lane / cluster_.life().lanes, header.incarnation, header.sequence}});
+  }
+  const auto clock = headers_.front().ticket;
+  const auto grant = grants_.find(clock);
+  require(grant != grants_.end(), "an item is computed that was not granted");
+  computed_grants_.insert(clock);
+  return cluster_.judge().items()->computes(weights_.front().timeline, item, {grant->second, clock}, std::move(bases));
+}
+
+// ---- actions of the computation
+
 void WorkerShell::act(worker::Prepare& /*action*/) {
   const auto& life = cluster_.life();
   WorkerLayout layout;
   layout.slots = life.slots;
+  layout.ledgered = life.items.has_value();
+  layout.journaled = life.journaled();
   layout.lanes = life.all_lanes();
   for (ChunkId chunk = 0; chunk < life.chunks.size(); ++chunk) {
     layout.chunks.push_back({chunk, life.chunks[chunk].lane, life.chunks[chunk].bytes});
@@ -211,7 +273,17 @@ void WorkerShell::act(worker::Store& action) {
     throw Violation(name() + " stores weights that it does not have");
   }
   weights_[action.chunk] = found->second.payload;
+  headers_[action.chunk] = found->second.header;
   kept_.erase(found);
+}
+
+// An item that was granted to this session again: its newer contribution is as good.
+bool WorkerShell::is_replaced(PayloadId id) const {
+  const auto& old = kept_.at(id);
+  return cluster_.life().items && std::any_of(kept_.upper_bound(id), kept_.end(), [&](const auto& entry) {
+           const auto& kept = entry.second;
+           return kept.is_gradient && kept.chunk == old.chunk && kept.step == old.step && kept.node == old.node;
+         });
 }
 
 void WorkerShell::act(worker::Release& action) {
@@ -221,8 +293,9 @@ void WorkerShell::act(worker::Release& action) {
   }
   const auto& kept = found->second;
   const bool is_old = kept.payload.timeline < newest_timeline_;
-  if (kept.is_gradient && !kept.receipted && !is_old &&
-      newest_seen_[{kept.payload.timeline, kept.chunk}] <= kept.step) {
+  // In rounds a newer version is as good as a receipt.
+  const bool is_closed = !cluster_.life().items && newest_seen_[{kept.payload.timeline, kept.chunk}] > kept.step;
+  if (kept.is_gradient && !kept.receipted && !is_old && !is_closed && !is_replaced(action.payload)) {
     throw Violation(name() + " gives up step " + number(kept.step) + " chunk " + number(kept.chunk) + " slots " +
                     words(kept.node) + " without a receipt");
   }
@@ -232,7 +305,12 @@ void WorkerShell::act(worker::Release& action) {
 void WorkerShell::act(worker::Compute& action) {
   require(!computing_, "a worker computes two things at once");
   computing_ = true;
-  cluster_.judge().computes(weights_.front().timeline, action.step, action.ranges, weights());
+  if (cluster_.life().items) {
+    require(action.ranges.size() == 1 && action.ranges.front().size() == 1, "more than one item is computed at once");
+    origin_ = origin_of(action.step * cluster_.life().slots + action.ranges.front().begin);
+  } else {
+    cluster_.judge().computes(weights_.front().timeline, action.step, action.ranges, weights());
+  }
   if (cluster_.traces()) {
     cluster_.say(name() + " computes step " + number(action.step) + " slots " + words(action.ranges));
   }
@@ -265,6 +343,7 @@ Micros WorkerShell::compute_node(Step step, Node node, bool is_last, Micros at) 
       auto& counter = counters[chunk];
       counter.push_back(gradient(cluster_.life(), step, slot, chunk, all));
       counter.back().timeline = timeline;
+      counter.back().origin = origin_;
       require(counter.size() <= tree::buffers_needed(node), "a worker needs more buffers than it was told");
       for (auto sums = tree::sums_completed_by(slot, node); sums > 0; --sums) {
         const auto right = counter.back();
