@@ -8,6 +8,7 @@ import collections
 import contextlib
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import threading
@@ -54,12 +55,21 @@ class Keeper:
         self.folders = folders
         for folder in folders:
             folder.mkdir(parents=True)
+        self._lock = threading.RLock()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep)
         case.addCleanup(self.end)
         self._thread.start()
 
     def take(self):
+        with self._lock:
+            self._take()
+
+    def pausing(self):
+        """Meanwhile nothing of the file systems is used, so that they can be unmounted."""
+        return self._lock
+
+    def _take(self):
         for shard, folder in enumerate(self.folders):
             for segment in (self.run.folder / f"shard-{shard}" / "journal").glob("[0-9a-f]" * 16):
                 with contextlib.suppress(FileExistsError, FileNotFoundError):
@@ -121,6 +131,20 @@ def kill(run, shard):
     while pid and harness.is_alive(pid):
         time.sleep(0.01)
     return pid is not None
+
+
+def stand_still(run, shard):
+    """Stops a server and waits until none of its threads is within a call. For Linux acknowledges a sync that meets the
+    shutdown of its file system now and then, though what it was to write is lost."""
+    pid = run.entry("server", shard)["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    tasks = pathlib.Path(f"/proc/{pid}/task")
+    while any((task / "stat").read_text().rsplit(")", 1)[1].split()[0] != "T" for task in tasks.iterdir()):
+        time.sleep(0.01)
+
+
+def go_on(run, shard):
+    os.kill(run.entry("server", shard)["pid"], signal.SIGCONT)
 
 
 def expect_kept(case, account, found, owned):
