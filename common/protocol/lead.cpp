@@ -65,8 +65,9 @@ void Lead::on(const LedgerWritten& /*event*/) {
   if (is_over()) {
     return;
   }
+  const bool was_confirmed = is_confirmed();
   confirm_if_durable();
-  if (is_journaled() && is_confirmed()) {
+  if (is_journaled() && was_confirmed) {
     send_confirms();
   }
   if (book_.durable().finished) {

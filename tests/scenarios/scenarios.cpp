@@ -182,11 +182,111 @@ Scenario paused() {
           }};
 }
 
+// ---- each item an update of its own
+
+LifeSpec items(Slot slots, Step steps, std::uint32_t workers, simulation::LifeItems rules) {
+  auto life = small(slots, steps, workers);
+  life.items = rules;
+  return life;
+}
+
+simulation::LifeItems journaled(simulation::LifeItems::Journal journal) { return {0, 1, false, journal}; }
+
+Scenario async_item() {
+  return {"async-item",
+          "One item of one worker, with a journal that is synced: granted, computed, appended, committed, applied and "
+          "only\n"
+          "then receipted. The worker says that it has brought it, and is granted the next one.",
+          items(2, 1, 1, journaled(simulation::LifeItems::Journal::always)),
+          in_time,
+          {}};
+}
+
+Scenario two_stale() {
+  Scenario scenario{
+      "async-two-workers",
+      "Two workers without a journal. Worker 2 is slower: while it computes an item, worker 1 brings two, and\n"
+      "so what worker 2 pushes was computed from versions two updates old.",
+      items(4, 1, 2, {0, 1, false, simulation::LifeItems::Journal::none}),
+      in_time,
+      {}};
+  scenario.life.workers[1] = {0, 10 * kMilli, 4 * kMilli};
+  return scenario;
+}
+
+Scenario straggler() {
+  Scenario scenario{
+      "ssp-straggler",
+      "With a bound of 2, worker 2 computes its first item for 40 ms. Worker 1 is granted items until worker 2's\n"
+      "would become too stale by another one; then it gets none until worker 2 has brought its own.",
+      items(6, 1, 2, {2, 1, false, simulation::LifeItems::Journal::none}),
+      in_time,
+      {}};
+  scenario.life.workers[1] = {0, 35 * kMilli, 5 * kMilli};
+  return scenario;
+}
+
+Scenario journaled_crash() {
+  return {"journaled-shard-resumes",
+          "Shard 1 is killed and comes back 10 ms later. It has its journal: the lead writes its new life into the "
+          "ledger,\n"
+          "with a larger placement, and lets it go on in the same timeline. Nothing that had a receipt is done again.",
+          items(4, 2, 1, journaled(simulation::LifeItems::Journal::always)), in_time, [](simulation::Cluster& cluster) {
+            cluster.at(36 * kMilli, [&cluster] { cluster.crash_shard(1, 10 * kMilli); });
+          }};
+}
+
+Scenario power_cut() {
+  Scenario scenario{
+      "power-cut-rolls-back",
+      "The journal is never synced, and a power cut takes what shard 0 had committed. The worker has computed from "
+      "it,\n"
+      "and shard 1 has applied that: its marks name more than shard 0's journal now begins with. So the job goes back\n"
+      "as a whole, to the newest complete snapshot.",
+      items(4, 2, 1, journaled(simulation::LifeItems::Journal::never)), in_time, [](simulation::Cluster& cluster) {
+        cluster.at(36 * kMilli, [&cluster] { cluster.crash_shard(0, 10 * kMilli); });
+      }};
+  scenario.life.faults.power_cut = 1;
+  return scenario;
+}
+
+Scenario item_granted_again() {
+  return {
+      "lost-workers-item-granted-again",
+      "Worker 2 dies while it computes an item. After 120 ms without a word it is lost, its grant is forgotten, and\n"
+      "worker 1 is granted the item.",
+      items(4, 2, 2, {0, 1, false, simulation::LifeItems::Journal::none}), in_time,
+      [](simulation::Cluster& cluster) { cluster.at(22 * kMilli, [&cluster] { cluster.crash(kWorker2); }); }};
+}
+
+Scenario expired() {
+  Scenario scenario{
+      "late-contribution-expires",
+      "Nothing that worker 2 tells the lead arrives, so that it is taken for dead, and its item granted again, to\n"
+      "worker 1, which is slow. Worker 3 brings another one meanwhile. With a bound of 1, what worker 2 brings at "
+      "last\n"
+      "comes from weights that are too old: expired, and dropped.",
+      items(6, 1, 3, {1, 1, false, simulation::LifeItems::Journal::none}),
+      [](ProcessId from, ProcessId to, const Message& message) -> std::optional<Fate> {
+        if (from == kWorker2 && to == 0 && std::holds_alternative<Heartbeat>(message)) {
+          return std::get<Heartbeat>(message).order > 0 ? std::optional(kLost) : std::nullopt;
+        }
+        return std::nullopt;
+      },
+      {}};
+  scenario.life.workers[0] = {0, 60 * kMilli, 40 * kMilli};
+  scenario.life.workers[1] = {0, 150 * kMilli, 40 * kMilli};
+  return scenario;
+}
+
 }  // namespace
 
 std::vector<Scenario> all() {
-  return {plain(),       superseding(),   late_joiner(),  duplicate(),    lost_worker(),
-          shard_death(), shard_0_death(), skipped_step(), clipped_step(), paused()};
+  return {plain(),        superseding(),     late_joiner(),   duplicate(),
+          lost_worker(),  shard_death(),     shard_0_death(), skipped_step(),
+          clipped_step(), paused(),          async_item(),    two_stale(),
+          straggler(),    journaled_crash(), power_cut(),     item_granted_again(),
+          expired()};
 }
 
 }  // namespace ballast::scenarios

@@ -151,7 +151,7 @@ std::string text(const Confirm& confirm) {
 std::string text(const Plan& plan) {
   std::string text = plan.factors.empty()
                          ? "plan, no new factors"
-                         : "plan for steps " + number(plan.first) + " to " + number(plan.first + plan.factors.size());
+                         : "plan for updates " + number(plan.first) + " to " + number(plan.first + plan.factors.size());
   if (plan.factors.size() == 1 && plan.factors[0].skip) {
     text = "plan: skip step " + number(plan.first);
   }
