@@ -117,8 +117,8 @@ void draw_items(LifeSpec& life, Random& random) {
     // Sessions that the lead gives up though they go on.
     life.faults.one_way_cuts += random.chance(0.3) ? 2 : 0;
     life.faults.worker_pauses += random.chance(0.3) ? 2 : 0;
-    if (random.chance(0.3)) {
-      life.worker_silence = {22'000, 22'000, 22'000};
+    if (!life.faults.clock_skew && random.chance(0.3)) {
+      life.worker_silence = {32'000, 32'000, 32'000};
       items.bound = static_cast<std::uint32_t>(random.between(1, 2));
       while (life.workers.size() < 4) {
         life.workers.push_back(life.workers.front());
