@@ -56,13 +56,14 @@ LeadMemory recall(const Job& job, const ShardStore& store) {
 constexpr std::uint32_t kUpdatesAhead = 4096;
 
 // A session with several grants computes one while the receipts of the one before are on their way. What is granted and
-// not computed makes others' work staler, so where that is bounded only a wide bound allows it.
+// not computed counts as stale already: where that is bounded, a second grant of a slow session uses up what the others
+// could do meanwhile, so only a bound that is wide enough for one of a quarter of their speed allows it.
 std::uint32_t grants_ahead(const JobSpec& spec) {
   constexpr std::uint32_t kMost = 4;
   if (spec.training.mode != Mode::ssp) {
     return kMost;
   }
-  return std::clamp(spec.training.staleness.bound / (2 * spec.cluster.workers), 1U, kMost);
+  return std::clamp(spec.training.staleness.bound / (8 * spec.cluster.workers), 1U, kMost);
 }
 
 std::optional<LedgeredCourse> ledgered_course(const JobSpec& spec) {

@@ -9,6 +9,15 @@ using namespace worker;  // NOLINT(google-build-using-namespace): the events and
 
 using Kind = WorkerPlan::Target::Kind;
 
+namespace {
+
+// With so few left to compute, the one that is being computed among them, more are asked for. The next one has to be
+// there when the gradients of the one in hand are sent, for the pull goes with them: with fewer left, a session whose
+// items take no longer than the lead's answer would stand still until it comes.
+constexpr std::size_t kGrantsInHand = 2;
+
+}  // namespace
+
 Worker::Worker(WorkerConfig config) : config_(std::move(config)), plan_(1), pull_time_(config_.retry) {}
 
 Actions Worker::step(const Event& event) {
@@ -181,7 +190,7 @@ void Worker::on_receipt(Lane& lane, const Receipt& receipt) {
   counters_.duplicates += receipt.outcome == ReceiptOutcome::duplicate ? 1 : 0;
   counters_.expired += receipt.outcome == ReceiptOutcome::expired ? 1 : 0;
   release(free);
-  if (layout_.ledgered && plan_.open_grants() < 2 &&
+  if (layout_.ledgered && plan_.open_grants() <= kGrantsInHand &&
       !is_on_its_way(receipt.step * layout_.slots + receipt.node.begin)) {
     heartbeat();  // the lead grants the next one
   }

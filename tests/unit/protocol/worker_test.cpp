@@ -11,13 +11,14 @@ constexpr Micros kMilli = 1'000;
 // A worker of two chunks on one lane, all of whose messages the test writes itself.
 class Fixture {
  public:
-  Fixture() : worker(config()) {
+  explicit Fixture(bool ledgered = false) : worker(config()) {
     tick(0);
     lead(WorkerWelcome{1, "job", "spec", "layout", 1, 1, {{{0, 0}, 1, "here"}}});
     WorkerLayout layout;
     layout.slots = 4;
     layout.chunks = {{0, 0, 100}, {1, 0, 20}};
     layout.lanes = 1;
+    layout.ledgered = ledgered;
     worker.step(worker::Prepared{layout});
     lane(LaneWelcome{1, 1, 1'000});
   }
@@ -277,4 +278,33 @@ TEST_CASE("the job says for how long a worker waits for a lead that is gone") {
     REQUIRE(all<worker::Stop>(worker.step(worker::Tick{now})).empty());
   }
   CHECK(all<worker::Stop>(worker.step(worker::Tick{8'200 * kMilli})).size() == 1);
+}
+
+TEST_CASE("a session of single items asks for more grants before the one in hand is its last") {
+  Fixture fixture(true);
+  fixture.lead(Assign{++fixture.order, 1, 1, {}, {}, {}, {{0, 11}, {1, 12}, {2, 13}, {3, 14}}});
+  std::vector<std::vector<std::uint64_t>> brought;  // as told at the receipts of each item
+  for (Slot slot = 0; slot < 3; ++slot) {
+    for (ChunkId chunk = 0; chunk < 2; ++chunk) {
+      fixture.lane(Weights{1, 1, chunk, slot, std::uint64_t{11} + slot}, ++fixture.payloads);
+    }
+    for (ChunkId chunk = 0; chunk < 2; ++chunk) {
+      const auto pushes = to_lane<Push>(
+          fixture.worker.step(worker::GradientReady{0, {slot, slot + 1}, chunk, 1 + chunk, kNoSlot, true}));
+      REQUIRE(pushes.size() == 1);
+      CHECK(pushes[0].ticket == 12 + slot);  // the pull of the next one's weights goes with it
+    }
+    fixture.worker.step(worker::Computed{0, {}});
+    brought.emplace_back();
+    for (ChunkId chunk = 0; chunk < 2; ++chunk) {
+      const auto actions = fixture.lane(Receipt{1, 0, chunk, {slot, slot + 1}, ReceiptOutcome::accepted});
+      for (const auto& sent : all<worker::SendToLead>(actions)) {
+        brought.back() = std::get<Heartbeat>(sent.message).brought;
+      }
+    }
+  }
+  using Clocks = std::vector<std::uint64_t>;
+  CHECK(brought[0].empty());  // three are left: nothing is urgent
+  CHECK(brought[1] == Clocks{11, 12});
+  CHECK(brought[2] == Clocks{11, 12, 13});
 }
