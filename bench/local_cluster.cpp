@@ -97,17 +97,23 @@ std::optional<Status> LocalCluster::look() {
 
 Status LocalCluster::wait_for(const std::string& what, bool (*reached)(const Status&, std::uint64_t),
                               std::uint64_t argument) {
+  return watch_until(
+      what, [&](const Status& status) { return reached(status, argument); }, kPatience);
+}
+
+Status LocalCluster::watch_until(const std::string& what, const std::function<bool(const Status&)>& reached,
+                                 std::chrono::seconds patience) {
   const auto begin = SteadyClock::now();
-  while (SteadyClock::now() - begin < kPatience) {
+  while (SteadyClock::now() - begin < patience) {
     auto status = look();
     if (status && status->phase == "failed") {
       throw std::runtime_error("the job failed: " + status->failure);
     }
-    if (status && reached(*status, argument)) {
+    if (status && reached(*status)) {
       return std::move(*status);
     }
   }
-  throw std::runtime_error("after a minute the job has not reached " + what);
+  throw std::runtime_error("after " + std::to_string(patience.count()) + " s the job has not reached " + what);
 }
 
 void LocalCluster::wait_for_step(Step step) {

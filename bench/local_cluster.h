@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -54,6 +55,9 @@ class LocalCluster {
   // Until the lead's status satisfies `reached`.
   Status wait_for(const std::string& what, bool (*reached)(const Status&, std::uint64_t), std::uint64_t argument);
   void wait_for_step(Step step);
+  // The same with any test, which is asked about each status in turn.
+  Status watch_until(const std::string& what, const std::function<bool(const Status&)>& reached,
+                     std::chrono::seconds patience);
   // Runs for about so long. The time counted is that between two changes of the step as the lead tells it, so no step
   // is counted in part.
   Progressed measure(double seconds);

@@ -20,7 +20,7 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 7> kBenchmarks = {{
+constexpr std::array<Benchmark, 9> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"apply", "the server's update, against plain loops over memory", apply},
@@ -28,6 +28,8 @@ constexpr std::array<Benchmark, 7> kBenchmarks = {{
     {"recovery", "how long a job stands still when a server is killed", recovery},
     {"snapshots", "what snapshots cost, against none", snapshots},
     {"journal", "a shard's journal, against the disk's limit and RocksDB", journal},
+    {"stale", "a slow worker in each mode: time, loss and staleness", stale},
+    {"pace", "items a second in async, against sync", pace},
 }};
 
 struct Arguments {
@@ -49,8 +51,9 @@ Arguments parse(int argc, char** argv) {
     return known ? std::string() : "there is no benchmark '" + name + "'; --help lists them";
   });
   app.add_flag("--json", arguments.json, "JSON on standard output instead of tables");
-  app.add_option("--seconds", arguments.options.seconds,
-                 "length of one measurement (default: 60 for idle, 40 for snapshots, 3 for journal, 4 otherwise)")
+  app.add_option(
+         "--seconds", arguments.options.seconds,
+         "length of one measurement (default: 60 for idle, 40 for snapshots, 3 for journal, 2 for pace, 4 otherwise)")
       ->check(CLI::Range(0.1, 3600.0));
   app.add_option("--repetitions", arguments.options.repetitions,
                  "measurements of each kind, of which the median is told")
