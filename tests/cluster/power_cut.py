@@ -20,15 +20,17 @@ SLOTS = 8
 STEPS = 80
 
 
-class PowerCut(harness.ClusterCase):
+class PowerCase(harness.ClusterCase):
+    """Jobs whose databases lie on disks of their own."""
+
     owned = ()  # the chunks of each shard
 
-    def start_it(self, name, text, overrides, kind):
-        """A run whose databases lie on disks of their own; returns it with the disks."""
+    def start_it(self, name, text, overrides, make_disk):
+        """A run with its disks and the workers' account; `make_disk` is told the case and the folder."""
         account_file = self.folder / f"{name}.account"
         disks = []
         for shard in range(SHARDS):
-            disks.append(power_disks.PowerDisk(self, self.folder / f"{name}-disk-{shard}", kind))
+            disks.append(make_disk(self, self.folder / f"disk-{name}-{shard}"))
             (disks[-1].folder / "database").mkdir()
             (self.folder / name).mkdir(exist_ok=True)
             (self.folder / name / f"shard-{shard}").symlink_to(disks[-1].folder / "database")
@@ -57,10 +59,10 @@ class PowerCut(harness.ClusterCase):
         return {shard: journals.records(self, run, SHARDS, shard, run.folder / f"shard-{shard}" / "journal")
                 for shard in shards}
 
-    def check_always(self, kind):
+    def check_always(self, kind, make_disk):
         training = f"mode: async\n  {jobs.OPTIMIZERS['momentum']}"
         text = jobs.in_small_chunks(jobs.emulated(STEPS, SLOTS, 30, f"always-{kind}", training, every_steps=1000))
-        run, disks, account_file = self.start_it(kind, text, {"durability.fsync": "always"}, kind)
+        run, disks, account_file = self.start_it(kind, text, {"durability.fsync": "always"}, make_disk)
         keeper = journals.Keeper(self, run, [disk.folder / "kept" for disk in disks])
         chance = random.Random(kind)
         promises, cuts = 0, 0
@@ -85,18 +87,20 @@ class PowerCut(harness.ClusterCase):
         print(f"\n{kind}: {cuts} disks without power, {promises} promises held, "
               f"{summary['resumed_shards']} lives went on, 0 rollbacks")
 
+
+class PowerCut(PowerCase):
     def test_xfs_keeps_what_was_promised(self):
-        self.check_always("xfs")
+        self.check_always("xfs", power_disks.XFS)
 
     def test_ext4_keeps_what_was_promised(self):
-        self.check_always("ext4")
+        self.check_always("ext4", power_disks.EXT4)
 
     def test_what_is_not_synced_is_missed_and_the_job_goes_back(self):
         text = jobs.in_small_chunks(jobs.fixed(STEPS, SLOTS, 20, every_steps=15))
         calm = self.start(self.job(text, name="sync.yaml"), name="sync", options=["--shards", str(SHARDS)])
         calm.finish()
         run, disks, account_file = self.start_it("never", text.replace("training:\n", "training:\n  mode: async\n"),
-                                                 {"durability.fsync": "never"}, "xfs")
+                                                 {"durability.fsync": "never"}, power_disks.XFS)
         run.wait_for_snapshot(15)
         time.sleep(0.3)
         with journals.no_restarts(run):

@@ -1,5 +1,6 @@
 """Disks whose power can be cut: what was written and not synced is gone then. They need root and a loop device."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -69,3 +70,88 @@ class PowerDisk:
 
     def drop(self):
         subprocess.run(["umount", "--lazy", self.folder], capture_output=True, check=False)  # its server may still run
+
+
+XFS = functools.partial(PowerDisk, kind="xfs")
+EXT4 = functools.partial(PowerDisk, kind="ext4")
+
+
+class LyingDisk(PowerDisk):
+    """From a moment on it acknowledges what it does not keep: after the next power cut it is as it was then."""
+
+    def __init__(self, case, folder):
+        super().__init__(case, folder, "xfs")
+
+    def lie(self):
+        command("fsfreeze", "--freeze", self.folder)
+        try:
+            command("cp", "--sparse=always", self.image, self.image.with_suffix(".then"))
+        finally:
+            command("fsfreeze", "--unfreeze", self.folder)
+
+    def power_up(self):
+        self.unmount()
+        if self.image.with_suffix(".then").exists():
+            self.image.with_suffix(".then").rename(self.image)
+        self.mount()
+
+
+class CachedDisk(PowerDisk):
+    """A disk with a volatile cache, ext4 on it; nbdkit is the disk, and its death the loss of the cache."""
+
+    def __init__(self, case, folder):
+        self.device = folder.with_name(folder.name + ".device")
+        self.socket = folder.with_name(folder.name + ".socket")
+        self.loop = None
+        self.processes = []
+        super().__init__(case, folder, "ext4")
+
+    @staticmethod
+    def missing():
+        for program, package in (("nbdkit", "nbdkit"), ("nbdfuse", "libnbd-bin")):
+            if shutil.which(program) is None:
+                return f"disks with a volatile cache need {program}, of the package {package}"
+        return missing()
+
+    def _start(self, *words, ready):
+        process = subprocess.Popen([os.fspath(word) for word in words], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.processes.append(process)
+        limit = time.monotonic() + harness.PATIENCE
+        while not ready():
+            if process.poll() is not None or time.monotonic() > limit:
+                raise RuntimeError(f"{words[0]} does not come up")
+            time.sleep(0.02)
+
+    def mount(self):
+        self.socket.unlink(missing_ok=True)
+        self.device.touch()
+        self._start("nbdkit", "-f", "-U", self.socket, "--filter=cache", "file", self.image, "cache=writeback",
+                    ready=self.socket.exists)
+        self._start("nbdfuse", self.device, f"nbd+unix:///?socket={self.socket}",
+                    ready=lambda: os.path.ismount(self.device))
+        self.loop = command("losetup", "-f", "--show", self.device)
+        command("mount", self.loop, self.folder)
+
+    def cut(self):
+        self.processes[0].kill()
+        self.processes[0].wait()
+
+    def unmount(self):
+        super().unmount()
+        self._take_down()
+
+    def _take_down(self):
+        if self.loop:
+            subprocess.run(["losetup", "-d", self.loop], capture_output=True, check=False)
+            self.loop = None
+        for process in reversed(self.processes):
+            process.terminate()
+            process.wait()
+        self.processes = []
+        # Left mounted when nbdfuse does not survive the disk's death.
+        subprocess.run(["umount", "--lazy", self.device], capture_output=True, check=False)
+
+    def drop(self):
+        super().drop()
+        self._take_down()
