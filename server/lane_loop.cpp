@@ -79,10 +79,12 @@ std::string LaneLoop::run() {
   poll.add(loaded_.fd());
   poll.add(storage_events_.fd());
   poll.add(interrupts_.fd());
+  // However this ends: the storage thread must not wait for a lane that takes nothing any more.
+  const std::unique_ptr<ReplayWindow, void (*)(ReplayWindow*)> closed_at_last(
+      &replay_window_, [](ReplayWindow* window) { window->close(); });
   while (!stopped_) {
     turn(poll);
   }
-  replay_window_.close();
   return failure_;
 }
 
@@ -363,7 +365,7 @@ void LaneLoop::take(const Replayed& update) {
 
 void LaneLoop::note_resumed(const JournalRecord& record) {
   lane::Recovered recovered{record.chunk, record.item, {}};
-  if (record.chunk == job_.arena.statistics().id) {
+  if (record.chunk == job_.arena.statistics().id && !record.factors.skip) {
     recovered.statistics = statistics(record.chunk, record.item / config_.slots);
   }
   resumed_.updates.push_back(recovered);

@@ -17,6 +17,9 @@ void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkSh
   note(timeline);
   background_.run(
       [this, timeline, base, chunks = std::move(chunks), loaded = std::move(loaded), done = std::move(done)] {
+        if (timeline < newest_) {
+          return;
+        }
         auto status = store_.write_timeline({timeline, base, incarnation_});
         if (status.ok() && journal_ != nullptr) {
           status = journal_->begin(timeline);
@@ -33,6 +36,9 @@ void ShardStorage::resume(Timeline timeline, SnapshotId base, std::vector<ChunkS
   note(timeline);
   background_.run([this, timeline, base, chunks = std::move(chunks), loaded = std::move(loaded),
                    replayed = std::move(replayed), done = std::move(done)] {
+    if (timeline < newest_) {
+      return;
+    }
     auto status = journal_->resume(timeline);
     if (status.ok()) {
       status = load(base, chunks, loaded);
@@ -41,7 +47,9 @@ void ShardStorage::resume(Timeline timeline, SnapshotId base, std::vector<ChunkS
       status = journal_->replay(
           [&](JournalSequence, const JournalRecord& record) { return timeline >= newest_ && replayed(record); });
     }
-    done(status);
+    if (timeline >= newest_) {  // otherwise not all may have been replayed
+      done(status);
+    }
   });
 }
 

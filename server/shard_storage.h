@@ -47,7 +47,8 @@ class ShardStorage {
       : store_(store), journal_(journal), incarnation_(incarnation) {}
 
   // Makes the timeline durable as the one that this shard serves, then reads the chunks of its base. Snapshots of older
-  // timelines that are still to be written are given up.
+  // timelines that are still to be written are given up, and so is a beginning or a going on that waits for another
+  // lane's of a newer timeline: its lane, which hears of that as well, is not told that it is done.
   void begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
              std::function<void(LoadedChunk)> loaded, Done done);
   // Goes on with a timeline: makes this life durable in the journal, then reads the chunks of the snapshot and what the
