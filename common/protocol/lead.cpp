@@ -134,7 +134,9 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
 }
 
 bool Lead::can_welcome() const {
-  return is_confirmed() && lanes_.size() == std::size_t{config_.shards} * config_.lanes;
+  // A placement that is not durable could be met again with other addresses, from a lead that lost this one's memory.
+  return is_confirmed() && lanes_.size() == std::size_t{config_.shards} * config_.lanes &&
+         book_.durable().placement == book_.current().placement;
 }
 
 // On preemptible machines a job sees more workers than it can remember: the one dead for longest is forgotten.

@@ -158,7 +158,7 @@ void Lead::at_barrier() {
       book_.current().complete.back() < SnapshotId{timeline(), barrier_}) {
     if (schedule_.ordered().empty()) {
       schedule_.order(barrier_);
-    } else {
+    } else if (!schedule_.ordered().contains(barrier_)) {
       ++book_.edit().snapshots_missed;
     }
   }

@@ -149,7 +149,8 @@ struct WorkerCounters {
 // Invariants:
 //   1. weights of one version only, or in an item of its own those asked for after its grant, are computed from: no
 //      Store between Compute (or Evaluate) and its end;
-//   2. a gradient's payload is released by its receipt, or by a newer version of its chunk, and by nothing else.
+//   2. a gradient's payload is released by its receipt, by a newer version of its chunk or timeline, or by a newer
+//      contribution to the same node, and by nothing else.
 class Worker {
  public:
   explicit Worker(WorkerConfig config);

@@ -120,6 +120,8 @@ TEST_CASE("a shard that is back may lack what it had") {
   items.observe(CoveredItems({{0, 3}}), 1);
   items.hand_out({1}, 3, 1);
   CHECK(held(items, 1).empty());
+  // It lost item 1; until it says so, the lead goes on with what it knew.
+  items.hand_out({1}, 0, 2);
   items.observe(CoveredItems({{0, 1}, {2, 3}}), 2);
   items.hand_out({1}, 3, 2);
   CHECK(held(items, 1) == Ids{1});

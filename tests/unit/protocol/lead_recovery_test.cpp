@@ -79,6 +79,7 @@ class Fixture {
     Heartbeat beat;
     beat.ready = true;
     beat.timeline = timeline;
+    beat.placement = placement;
     const Message message = beat;
     return keep(lead.step(lead::FromWorker{kWorker, &message}));
   }
@@ -102,6 +103,7 @@ class Fixture {
   Lead lead;
   Micros now = 5'000'000;
   Timeline timeline = 1;
+  std::uint64_t placement = 0;
   std::uint64_t sequence = 0;
   std::vector<Incarnation> incarnations = {1, 1};
   std::vector<SnapshotId> held;
@@ -634,4 +636,90 @@ TEST_CASE("who waits with the lead for another shard hears from it, though nothi
   CHECK(heard(fixture.hello(1, 1)));  // timeline 2 is not durable
   CHECK(heard(fixture.lane(0, fixture.state(0, 3))));
   CHECK(heard(fixture.hello(1, 1)));
+}
+
+// ---- shards that come back within a timeline
+
+namespace {
+
+LeadConfig journaled() {
+  auto journaled = config();
+  journaled.ledgered = LedgeredCourse{0, 4, true};
+  journaled.test_examples = 10;
+  return journaled;
+}
+
+// All items before `open` are covered.
+LaneReport items_before(Fixture& fixture, std::uint32_t shard, Step open) {
+  auto report = fixture.state(shard, open);
+  report.covered = {{0, 2 * open}};
+  return report;
+}
+
+void report_items(Fixture& fixture, Step open) {
+  fixture.lane(0, items_before(fixture, 0, open));
+  fixture.lane(1, items_before(fixture, 1, open));
+}
+
+lead::Actions come_back(Fixture& fixture, std::uint32_t shard, std::vector<ShardLife> lives) {
+  const auto life = fixture.incarnations[shard] = lives.back().incarnation;
+  return fixture.lane(shard, ShardHello{{shard, 0}, 2, 1, life, "spec", "layout", "here", 1, 0, std::move(lives)});
+}
+
+}  // namespace
+
+TEST_CASE("workers hear where a shard lives now when the ledger says so durably") {
+  Fixture fixture(journaled());
+  fixture.placement = 1;
+  fixture.train();
+  come_back(fixture, 1, {{1, 0}, {2, 7}});
+  const auto welcomes = [](const lead::Actions& actions) {
+    return std::count_if(actions.begin(), actions.end(), [](const auto& action) {
+      const auto* send = std::get_if<lead::SendToWorker>(&action);
+      return send != nullptr && std::holds_alternative<WorkerWelcome>(send->message);
+    });
+  };
+  CHECK(welcomes(fixture.beat()) == 0);
+  fixture.written();
+  CHECK(welcomes(fixture.beat()) == 1);
+  CHECK(fixture.lead.ledger().timeline == 1);
+}
+
+TEST_CASE("a shard that comes back with less than was evaluated takes the job back") {
+  for (const bool while_evaluating : {true, false}) {
+    Fixture fixture(journaled());
+    fixture.placement = 1;
+    fixture.train();
+    report_items(fixture, 10);
+    fixture.written();
+    REQUIRE(fixture.lead.phase() == Lead::Phase::evaluating);
+    if (!while_evaluating) {
+      fixture.evaluate(Split::test, 5);
+      report_items(fixture, 10);
+      fixture.written();
+      REQUIRE(fixture.lead.phase() == Lead::Phase::training);
+    }
+    come_back(fixture, 1, {{1, 0}, {2, 7}});
+    fixture.written();
+    fixture.lane(0, items_before(fixture, 0, 10));
+    CHECK(fixture.lead.status().timeline == 1);
+    fixture.lane(1, items_before(fixture, 1, 9));
+    CHECK(fixture.lead.status().timeline == 2);
+    fixture.written();
+    CHECK(fixture.lead.ledger().rollbacks == 1);
+  }
+}
+
+TEST_CASE("a shard that comes back with all that was evaluated goes on") {
+  Fixture fixture(journaled());
+  fixture.train();
+  report_items(fixture, 10);
+  fixture.written();
+  REQUIRE(fixture.lead.phase() == Lead::Phase::evaluating);
+  come_back(fixture, 1, {{1, 0}, {2, 7}});
+  fixture.written();
+  report_items(fixture, 10);
+  CHECK(fixture.lead.status().timeline == 1);
+  CHECK(fixture.lead.phase() == Lead::Phase::evaluating);
+  CHECK(fixture.lead.ledger().resumed_shards == 1);
 }

@@ -122,3 +122,15 @@ TEST_CASE("a lane that forgot the session is sent everything again") {
   CHECK(outbox.in_flight_bytes() == 0);
   CHECK(payloads(outbox.take_sendable(1)) == Ids{1, 2});
 }
+
+TEST_CASE("a newer contribution to the same node takes the place of the older one, whose payload and credit are free") {
+  Outbox outbox(kRetry);
+  outbox.set_credit(100);
+  CHECK(outbox.add(contribution(0, 0, {0, 1}, 1)).empty());
+  CHECK(payloads(outbox.take_sendable(0)) == Ids{1});
+  CHECK(outbox.add(contribution(0, 0, {0, 1}, 2)) == Ids{1});
+  CHECK(outbox.in_flight_bytes() == 0);
+  CHECK(payloads(outbox.take_sendable(1)) == Ids{2});
+  CHECK(outbox.receipt(1, 0, 0, {0, 1}, 2) == Ids{2});
+  CHECK(outbox.empty());
+}

@@ -308,3 +308,27 @@ TEST_CASE("a session of single items asks for more grants before the one in hand
   CHECK(brought[1] == Clocks{11, 12});
   CHECK(brought[2] == Clocks{11, 12, 13});
 }
+
+TEST_CASE("an item that a new lead grants again releases what its first computation left without a receipt") {
+  Fixture fixture;
+  WorkerLayout layout;
+  layout.slots = 4;
+  layout.ledgered = true;
+  layout.chunks = {{0, 0, 100}};
+  layout.lanes = 1;
+  fixture.worker.step(worker::Prepared{layout});
+  fixture.lane(LaneWelcome{1, 1, 1'000});
+  const auto compute = [&](std::uint64_t clock, PayloadId payload) {
+    fixture.lead(Assign{++fixture.order, 1, 1, {}, {}, {}, {{2, clock}}});
+    fixture.lane(Weights{1, 1, 0, 0, clock}, ++fixture.payloads);
+    auto actions = fixture.worker.step(worker::GradientReady{0, {2, 3}, 0, payload, kNoSlot, true});
+    fixture.worker.step(worker::Computed{0, {}});
+    return actions;
+  };
+  REQUIRE(to_lane<Push>(compute(50, 7)).size() == 1);
+  const auto actions = compute(90, 8);
+  REQUIRE(all<worker::Release>(actions).size() == 1);
+  CHECK(all<worker::Release>(actions)[0].payload == 7);
+  CHECK(to_lane<Push>(actions).size() == 1);
+  CHECK(fixture.worker.outstanding() == 1);
+}
