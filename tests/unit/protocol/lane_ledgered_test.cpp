@@ -241,6 +241,41 @@ TEST_CASE("a life that goes on has what was recovered, once") {
   CHECK(report.statistics == std::vector<StepStatistics>{{1, 0.75F, 3, 8}});
 }
 
+TEST_CASE("a chunk that has come back further on than its plan takes nothing before it knows the factors") {
+  auto resuming = config({0, false, false, true});
+  resuming.last_timeline = 1;
+  resuming.lives = {{40, 0}, {1, 3}};
+  Lane lane(resuming);
+  lane.step(lane::Tick{1'000});
+  const Message confirm = Confirm{1, 1, {1, 0}, true};
+  lane.step(lane::FromLead{&confirm});
+  // Item 0 is lost, and the chunk is at version 3.
+  lane.step(lane::Resumed{1, 0, {{3, 1, {}}, {3, 2, {}}, {3, 3, {}}}, {}, 3});
+  const Message hello = LaneHello{"worker", "spec", "layout"};
+  lane.step(lane::FromWorker{kWorker, &hello, kNoPayload, 0});
+  const Message push = Push{1, 0, 3, {0, 1}, false, kNoSlot, {}, 0, 77, {}};
+  const Message too_short = plan(0, 3);
+  lane.step(lane::FromLead{&too_short});
+  auto actions = lane.step(lane::FromWorker{kWorker, &push, 1, 100});
+  CHECK(all<lane::Measure>(actions).empty());
+  CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::not_serving);
+  const Message enough = plan(0, 4);
+  lane.step(lane::FromLead{&enough});
+  CHECK(all<lane::Measure>(lane.step(lane::FromWorker{kWorker, &push, 2, 100})).size() == 1);
+}
+
+TEST_CASE("a commit of a timeline that is over says nothing of the newer one's journal") {
+  Fixture fixture({0, false, false, true});
+  fixture.push(0, 0, 3, 0);
+  fixture.lead(Confirm{1, 2, {1, 0}});
+  fixture.lane.step(lane::Begun{2});
+  CHECK(fixture.commit(1, 90).empty());
+  const Message pull = Pull{2, kNewestVersion, {3}, 78};
+  const auto weights = all<lane::SendWeights>(fixture.lane.step(lane::FromWorker{kWorker, &pull, kNoPayload, 0}));
+  REQUIRE(weights.size() == 1);
+  CHECK(weights[0].header.sequence == 0);
+}
+
 TEST_CASE("a snapshot is of a whole step: every item before it, and none of it") {
   Fixture fixture({}, 2);
   fixture.push(0, 0, 3, 0);
