@@ -139,7 +139,9 @@ TEST_CASE("the status for people") {
   status.waits_for = "shard 1";
   status.trouble = "the disk is full";
   const auto text = status_lines(status);
-  CHECK(text.find("recovering, step 8 of 8, 2 epochs done, mode local\nwaits for: shard 1\ntrouble: the disk is full\n") == 0);
+  CHECK(text.find(
+            "recovering, step 8 of 8, 2 epochs done, mode local\nwaits for: shard 1\ntrouble: the disk is full\n") ==
+        0);
   CHECK(text.find("best validation accuracy 75.00 %, loss 0.6000, at step 4\n") != std::string::npos);
   CHECK(text.find("timeline 3, from step 4; 2 recoveries, 9 steps trained again; 6 shards came back within a timeline; "
                   "1 steps skipped; 4 snapshots") != std::string::npos);

@@ -319,7 +319,8 @@ void fill(Random& random, SessionStatus& value) {
 }
 
 void fill(Random& random, Status& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, sessions, mode, last] = value;
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, sessions, mode, last] =
+      value;
   fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, sessions, mode,
            last);
 }
