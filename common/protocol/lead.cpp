@@ -204,11 +204,16 @@ void Lead::on_heartbeat(SessionId id, Session& session, const Heartbeat& beat) {
   send_assignment(id, session, true);
 }
 
+// Who has not heard of a shard's new life may have weights that it has lost.
+bool Lead::knows_all_lives(const Session& session) const {
+  return !is_journaled() || session.beat.placement == book_.current().placement;
+}
+
 void Lead::on_evaluation(SessionId id, const EvaluationResult& result) {
   if (phase_ != Phase::evaluating) {
     return send_assignment(id, sessions_.at(id), true);
   }
-  if (result.timeline == timeline()) {
+  if (result.timeline == timeline() && knows_all_lives(sessions_.at(id))) {
     board_.put(result);
   }
   if (board_.done()) {
@@ -263,9 +268,7 @@ void Lead::hand_out() {
     }
   } else if (phase_ == Phase::evaluating) {
     for (const auto id : joined_) {
-      // Who has not heard of a shard's new life may have weights that it has lost.
-      const bool knows_all = !is_journaled() || sessions_.at(id).beat.placement == book_.current().placement;
-      if (knows_all && !board_.held_by(id)) {
+      if (knows_all_lives(sessions_.at(id)) && !board_.held_by(id)) {
         board_.take(id, now_, config_.late.initial);
       }
     }

@@ -210,7 +210,7 @@ class Lead {
   // lead_lives.cpp: shards that come back within a timeline
   [[nodiscard]] bool can_resume(const ShardHello& hello) const;
   void resume_shard(const ShardHello& hello);
-  [[nodiscard]] bool is_older_life(const ShardHello& hello) const;
+  void note_older_lives(const ShardHello& hello);
   [[nodiscard]] bool is_broken(const JournalMark& mark) const;
   void take_marks(const LaneReport& report);
   bool begin_again_if_broken();
@@ -267,6 +267,7 @@ class Lead {
   bool make_room_for_session();
   void follow_orders(Session& session, const Heartbeat& beat);
   void on_heartbeat(SessionId id, Session& session, const Heartbeat& beat);
+  [[nodiscard]] bool knows_all_lives(const Session& session) const;
   void on_evaluation(SessionId session, const EvaluationResult& result);
   void on_goodbye(SessionId id, Session& session);
   void members_changed();
@@ -308,6 +309,7 @@ class Lead {
   std::map<LaneId, LaneState> lanes_;  // of the newest life of each shard
   // Lives of shards that others have taken the place of, and when such a one first spoke again; 0: it has not.
   std::map<Incarnation, Micros> replaced_;
+  std::set<Incarnation> older_lives_;  // of shards, that are over by their journals' word
   std::map<SessionId, Session> sessions_;
   std::vector<SessionId> joined_;  // live sessions in the order in which they became ready
   LeadWork work_;

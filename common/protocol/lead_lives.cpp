@@ -24,14 +24,13 @@ void Lead::resume_shard(const ShardHello& hello) {
   }
 }
 
-// One that the shard's present life names as one before it: a hello that comes late.
-bool Lead::is_older_life(const ShardHello& hello) const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-    const auto& [id, state] = lane;
-    return id.shard == hello.lane.shard && state.incarnation != hello.incarnation &&
-           std::any_of(state.lives.begin(), state.lives.end(),
-                       [&](const ShardLife& life) { return life.incarnation == hello.incarnation; });
-  });
+// A shard's journal names the lives before its present one: they are over, and a hello of theirs comes late.
+void Lead::note_older_lives(const ShardHello& hello) {
+  for (const auto& life : hello.lives) {
+    if (life.incarnation != hello.incarnation) {
+      older_lives_.insert(life.incarnation);
+    }
+  }
 }
 
 bool Lead::is_broken(const JournalMark& mark) const {

@@ -48,7 +48,7 @@ bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
                                               " lanes, the lead for " + number(config_.shards) + " of " +
                                               number(config_.lanes));
   }
-  if (is_older_life(hello)) {
+  if (older_lives_.contains(hello.incarnation)) {
     return refuse(RefusalCode::incarnation, "a newer process has taken the place of this one as shard " +
                                                 number(hello.lane.shard) + "; it may end");
   }
@@ -134,6 +134,7 @@ void Lead::admit(const FromLane& event, const ShardHello& hello) {
     return true;
   });
   replaced_.erase(hello.incarnation);
+  note_older_lives(hello);
   auto& lane = lanes_.try_emplace(event.lane, LaneState(config_.shard_silence)).first->second;
   lane.incarnation = hello.incarnation;
   lane.address = hello.address;

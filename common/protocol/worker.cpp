@@ -90,6 +90,7 @@ void Worker::forget_weights(std::uint32_t lane) {
     computing_timeline_ = 0;  // its result will not count
   }
   result_.reset();
+  plan_.evaluate_again();
   for (const auto& staged : staged_) {
     if (layout_.chunks[staged.header.chunk].lane == lane) {
       emit(Release{staged.payload});

@@ -47,6 +47,8 @@ class WorkerPlan {
   void computed(std::uint64_t clock);
   // Has no effect if the order has changed meanwhile: what it asks for now is still to be done.
   void evaluated(const EvaluationResult& result);
+  // What was evaluated does not count.
+  void evaluate_again() { evaluated_ = false; }
   // A chunk of this version is gone and already at `held`: every chunk is at held - 1 at least, so that is the oldest
   // step that can still be open.
   void gone(Version version, Version held);

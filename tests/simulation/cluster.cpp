@@ -194,7 +194,8 @@ void Cluster::dispatch(Event event) {
       return;
     }
     if (process.paused_until() > now_) {
-      return schedule(process.paused_until(), event.process, std::move(event.what));
+      event.time = process.paused_until();
+      return queue_.push(std::move(event));
     }
   }
   ++facts_.events;
@@ -202,7 +203,7 @@ void Cluster::dispatch(Event event) {
 }
 
 void Cluster::schedule(Micros time, ProcessId process, std::function<void()> what) {
-  queue_.push(Event{time, sequence_++, process, std::move(what)});
+  queue_.push(Event{time, time, sequence_++, process, std::move(what)});
 }
 
 void Cluster::schedule_tick(ProcessId process) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <queue>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "common/protocol/ids.h"
@@ -208,11 +209,12 @@ class Cluster {
  private:
   struct Event {
     Micros time = 0;
+    Micros due = 0;  // before its process stood still: what waits keeps its order
     std::uint64_t sequence = 0;
     ProcessId process = kNobody;
     std::function<void()> what;
     bool operator>(const Event& other) const {
-      return time != other.time ? time > other.time : sequence > other.sequence;
+      return std::tie(time, due, sequence) > std::tie(other.time, other.due, other.sequence);
     }
   };
 

@@ -54,6 +54,7 @@ class ItemJudge {
   void lane_began(std::uint32_t process, std::uint32_t lane, Timeline timeline, Step base);
   // A shard has lost what it had told to be committed: what was built upon it must not survive.
   void lost(std::uint32_t shard);
+  [[nodiscard]] bool has_lost(Timeline timeline) const { return !history(timeline).lossy.empty(); }
   // A shard comes back with nothing of the newest timeline.
   void cannot_resume() { may_begin_again_ = true; }
   void recovered(std::uint32_t process, std::uint32_t lane, Timeline timeline, Step base,
