@@ -214,7 +214,7 @@ class Lead {
   [[nodiscard]] bool is_broken(const JournalMark& mark) const;
   void take_marks(const LaneReport& report);
   bool begin_again_if_broken();
-  [[nodiscard]] bool lacks_what_was_evaluated() const;
+  [[nodiscard]] bool lacks_what_was_reached() const;
   [[nodiscard]] bool all_lanes(const std::function<bool(const LaneState&)>& holds) const;
   void check_shards();
 
@@ -326,6 +326,7 @@ class Lead {
   std::map<Step, StepFactors> decided_;  // the newest few, as given out
   Step decided_next_ = 0;                // the first step without a decision; only where steps wait for one
   double gradient_norm_ = 0;
+  Step passed_ = 0;           // the barrier before
   Step barrier_ = 0;          // training goes on beyond it when this version is evaluated
   std::optional<Step> hold_;  // nor beyond this version, while a pause or a stop is wanted
   Step hold_margin_ = 0;

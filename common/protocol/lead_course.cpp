@@ -117,10 +117,7 @@ void Lead::begin_training() {
   observe_shards();
   // The version where the timeline begins may be one to be evaluated, and may not have been.
   const Step open = open_step();
-  Step barrier = next_barrier(open - std::min<Step>(open, 1));
-  while (is_ledgered() && barrier < config_.steps && is_passed(barrier)) {
-    barrier = next_barrier(barrier);
-  }
+  const Step barrier = next_barrier(open - std::min<Step>(open, 1));
   begin_leg(barrier);
   if (wanted_) {
     hold();
@@ -128,6 +125,9 @@ void Lead::begin_training() {
 }
 
 void Lead::begin_leg(Step barrier) {
+  if (is_journaled() && is_passed(barrier)) {
+    return begin_timeline();
+  }
   phase_ = Phase::training;
   barrier_ = barrier;
   expect_step();
@@ -162,6 +162,7 @@ void Lead::at_barrier() {
       ++book_.edit().snapshots_missed;
     }
   }
+  passed_ = barrier_;
   begin_leg(next_barrier(barrier_));
 }
 

@@ -21,12 +21,14 @@ void Lead::observe_items() {
   }
 }
 
-// All had come to the step and gone on, before a shard lost some of what lies before it: nobody can wait there again.
+// All had come to the step and gone on, before a shard lost some of what lies before it: what it makes of that again
+// would be built upon what comes after.
 bool Lead::is_passed(Step step) const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-    const auto& report = lane.second.report;
-    return report.open_step < config_.steps && CoveredItems(report.covered).ceiling() > updates(step);
-  });
+  return step > open_step() && std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+           const auto& report = lane.second.report;
+           return report.open_step < config_.steps &&
+                  std::max(CoveredItems(report.covered).ceiling(), report.planned) > updates(step);
+         });
 }
 
 // Shards refuse what lies beyond their plans.

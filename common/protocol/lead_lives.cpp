@@ -60,10 +60,10 @@ void Lead::take_marks(const LaneReport& report) {
   }
 }
 
-// An evaluation is built upon all items before its step, and nobody waits for items once that is reached. A shard that
-// had reached it and lacks some of them has lost them.
-bool Lead::lacks_what_was_evaluated() const {
-  Step reached = phase_ >= Phase::evaluating ? barrier_ : 0;
+// An evaluation is built upon all items before its step, a snapshot upon nothing that comes after it, and nobody waits
+// for items at a barrier that is reached. A shard that had reached it and lacks some of them has lost them.
+bool Lead::lacks_what_was_reached() const {
+  Step reached = phase_ >= Phase::evaluating ? barrier_ : passed_;
   for (const auto& evaluation : evaluations_) {
     reached = std::max(reached, evaluation.step);
   }
@@ -78,7 +78,7 @@ bool Lead::begin_again_if_broken() {
   if (!is_journaled() || book_.current().finished) {
     return false;
   }
-  begins_again_ = begins_again_ || lacks_what_was_evaluated() ||
+  begins_again_ = begins_again_ || lacks_what_was_reached() ||
                   std::any_of(marks_.begin(), marks_.end(), [&](const JournalMark& mark) { return is_broken(mark); });
   if (!begins_again_) {
     return false;

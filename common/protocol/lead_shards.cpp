@@ -192,6 +192,7 @@ void Lead::rewind(Step base) {
   marks_.clear();
   begins_again_ = false;
   barrier_ = base;
+  passed_ = base;
   hold_.reset();
   paused_ = false;
   for (auto& [id, lane] : lanes_) {

@@ -62,7 +62,7 @@ class Fixture {
     report.serving = true;
     report.open_step = open;
     report.missing = {3};
-    report.planned = 1'000;
+    report.planned = planned;
     report.held = held;
     if (shard == 1) {
       for (Step step = 0; step < open; ++step) {
@@ -103,6 +103,7 @@ class Fixture {
   Lead lead;
   Micros now = 5'000'000;
   Timeline timeline = 1;
+  Version planned = 1'000;  // by every shard
   std::uint64_t placement = 0;
   std::uint64_t sequence = 0;
   std::vector<Incarnation> incarnations = {1, 1};
@@ -670,6 +671,7 @@ lead::Actions come_back(Fixture& fixture, std::uint32_t shard, std::vector<Shard
 
 TEST_CASE("workers hear where a shard lives now when the ledger says so durably") {
   Fixture fixture(journaled());
+  fixture.planned = 20;  // the plan ends at the barrier
   fixture.placement = 1;
   fixture.train();
   come_back(fixture, 1, {{1, 0}, {2, 7}});
@@ -688,6 +690,7 @@ TEST_CASE("workers hear where a shard lives now when the ledger says so durably"
 TEST_CASE("a shard that comes back with less than was evaluated takes the job back") {
   for (const bool while_evaluating : {true, false}) {
     Fixture fixture(journaled());
+    fixture.planned = 20;  // the plan ends at the barrier
     fixture.placement = 1;
     fixture.train();
     report_items(fixture, 10);
@@ -712,6 +715,7 @@ TEST_CASE("a shard that comes back with less than was evaluated takes the job ba
 
 TEST_CASE("a shard that comes back with all that was evaluated goes on") {
   Fixture fixture(journaled());
+  fixture.planned = 20;  // the plan ends at the barrier
   fixture.train();
   report_items(fixture, 10);
   fixture.written();
