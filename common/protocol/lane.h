@@ -185,8 +185,8 @@ struct Begin {
   Timeline timeline = 0;
   SnapshotId base;
 };
-// Make this life of the shard durable in its journal, put the newest snapshot of the timeline that the shard has in
-// place, or the timeline's base, and replay the journal on top of it; then say Resumed.
+// Make this life of the shard durable in its journal, put the snapshot `base`, which is complete by the lead's ledger,
+// in place, and replay the journal on top of it; then say Resumed.
 struct Resume {
   Timeline timeline = 0;
   SnapshotId base;
