@@ -567,7 +567,7 @@ void Worker::heartbeat() {
   Heartbeat beat;
   beat.timeline = welcome_.timeline;
   beat.order = plan_.order();
-  beat.step = plan_.cursor();
+  beat.step = plan_.step();
   beat.ready = phase_ == Phase::ready;
   beat.idle = phase_ == Phase::ready && !computing_ && target_.kind == Kind::none;
   beat.fingerprint = layout_.fingerprint;

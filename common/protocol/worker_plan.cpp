@@ -29,6 +29,9 @@ bool WorkerPlan::take(const Assign& assign) {
                                          [&](const GrantState& old) { return old.grant == grant && old.computed; });
     grants_.push_back({grant, is_computed});
   }
+  if (!assign.grants.empty()) {
+    granted_step_ = assign.grants.back().item / slots_;
+  }
   std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.standing.from; });
   for (auto& old : standing_) {
     old.until = std::min(old.until, assign.standing.from);

@@ -56,6 +56,8 @@ class WorkerPlan {
   [[nodiscard]] std::uint64_t order() const { return order_; }
   [[nodiscard]] Timeline timeline() const { return timeline_; }
   [[nodiscard]] Step cursor() const { return cursor_; }
+  // What it tells of itself: the step that it means to compute next; where items are granted, that of the newest grant.
+  [[nodiscard]] Step step() const { return ledgered_ ? granted_step_ : cursor_; }
 
  private:
   [[nodiscard]] const Standing* standing_at(Step step) const;
@@ -76,6 +78,7 @@ class WorkerPlan {
   std::optional<Evaluation> evaluation_;
   bool evaluated_ = false;  // evaluation_ is done
   Step cursor_ = 0;
+  Step granted_step_ = 0;
   std::map<Step, SlotSet> done_;
   std::vector<GrantState> grants_;  // of the newest order
 };

@@ -152,3 +152,22 @@ TEST_CASE("a new timeline forgets what was done in the older one") {
   check_train(plan, 1, {{0, 2}});
   CHECK_FALSE(plan.take(order(3, {0, 4, {0, 2}})));
 }
+
+TEST_CASE("it tells the step that it means to compute, or of the newest item that it was granted") {
+  WorkerPlan rounds(4);
+  rounds.take(order(1, {2, 6, {0, 2}}));
+  check_train(rounds, 2, {{0, 2}});
+  CHECK(rounds.step() == 2);
+
+  WorkerPlan items(4, true);
+  CHECK(items.step() == 0);
+  auto granted = order(1, {});
+  granted.grants = {{9, 1}, {12, 2}};
+  items.take(granted);
+  CHECK(items.step() == 3);
+  items.computed(1);
+  items.computed(2);
+  auto nothing = order(2, {});
+  items.take(nothing);
+  CHECK(items.step() == 3);
+}
