@@ -61,13 +61,35 @@ std::vector<SlotRange> division(const Job& job) {
   return ranges;
 }
 
-std::vector<Need> shard_memory(const Job& job, const ShardBytes& bytes, std::uint32_t nodes) {
+// Contributions in a shard's memory.
+struct Held {
+  Need kept;               // by lanes
+  Need on_their_way = {};  // to them
+};
+
+Held held_contributions(const Job& job, const ShardBytes& bytes, std::uint64_t pushed) {
+  const auto& cluster = job.spec.cluster;
+  const auto slots = job.spec.training.slots;
+  const std::uint64_t credit = std::uint64_t{cluster.workers} * cluster.lanes * LaneConfig().credit_bytes;
+  const std::string kept = "contributions held";
+  const std::string on_their_way = "contributions on their way";
+  if (is_ledgered(job.spec.training.mode)) {
+    // Each is applied when it comes, or when the journal has it, and has its receipt then.
+    const auto unreceipted = std::min(credit, gradient_arenas(slots) * bytes.weights * cluster.workers);
+    const auto usual = std::min(unreceipted, bytes.weights * cluster.workers);
+    return {{kept, usual, usual}, {on_their_way, 0, unreceipted}};
+  }
+  const std::uint64_t most = Round::most_payloads(slots);
+  // A worker's unreceipted bytes are of one step, or of two while it goes from one to the next.
+  const auto unreceipted = std::min(credit, 2 * most * bytes.weights * cluster.workers);
+  return {{kept, std::min(pushed, most) * bytes.weights, most * bytes.weights}, {on_their_way, 0, unreceipted}};
+}
+
+std::vector<Need> shard_memory(const Job& job, const ShardBytes& bytes, std::uint64_t pushed) {
   const auto& cluster = job.spec.cluster;
   const LaneConfig lane;
-  const std::uint64_t held = Round::most_payloads(job.spec.training.slots);
   const std::uint64_t streams = std::uint64_t{cluster.workers} * cluster.lanes;
-  // A worker's unreceipted bytes are of one step, or of two while it goes from one to the next.
-  const auto unreceipted = std::min(streams * lane.credit_bytes, 2 * held * bytes.weights * cluster.workers);
+  const auto contributions = held_contributions(job, bytes, pushed);
   // A version that is still read is kept beside the two newest; the readers of one share it.
   const auto unread = streams * lane.reply_window_bytes;
   const std::uint64_t database = kMemtables * kMemtableBytes + kCacheBytes;
@@ -75,8 +97,8 @@ std::vector<Need> shard_memory(const Job& job, const ShardBytes& bytes, std::uin
   return {{"the process itself", kServerBytes, kServerBytes},
           {"weights, two versions", 2 * bytes.weights, 2 * bytes.weights},
           {"optimizer state", bytes.state, bytes.state},
-          {"contributions held", std::min<std::uint64_t>(nodes, held) * bytes.weights, held * bytes.weights},
-          {"contributions on their way", 0, unreceipted},
+          contributions.kept,
+          contributions.on_their_way,
           {"versions that slow readers keep", 0, unread},
           {"a snapshot being written", pinned, kSnapshotsWritten * pinned},
           {"the database", std::min(database, bytes.snapshot + kCacheBytes), database}};
@@ -135,9 +157,10 @@ std::vector<Need> worker_memory(const Job& job) {
   return needs;
 }
 
-WorkerNeeds worker_needs(const Job& job, SlotRange slots) {
+// Of a worker that brings these slots of each step, summed, and takes the weights once.
+WorkerNeeds worker_of_rounds(const Job& job, SlotRange slots) {
   WorkerNeeds worker;
-  worker.slots = slots;
+  worker.slots = slots.size();
   if (!slots.empty()) {
     worker.nodes = static_cast<std::uint32_t>(tree::cover(slots, job.spec.training.slots).size());
     worker.out_per_step = worker.nodes * arena_bytes(job);
@@ -145,6 +168,46 @@ WorkerNeeds worker_needs(const Job& job, SlotRange slots) {
   }
   worker.memory = worker_memory(job);
   return worker;
+}
+
+// Of one that takes the weights and pushes a gradient for each item that it is granted.
+WorkerNeeds worker_of_items(const Job& job) {
+  WorkerNeeds worker;
+  const auto bytes = job.spec.training.slots * arena_bytes(job) / job.spec.cluster.workers;
+  worker.slots = static_cast<double>(job.spec.training.slots) / job.spec.cluster.workers;
+  worker.out_per_step = bytes;
+  worker.in_per_step = bytes;
+  worker.memory = worker_memory(job);
+  return worker;
+}
+
+std::vector<WorkerNeeds> needs_of_workers(const Job& job) {
+  if (is_ledgered(job.spec.training.mode)) {
+    return std::vector<WorkerNeeds>(job.spec.cluster.workers, worker_of_items(job));
+  }
+  std::vector<WorkerNeeds> workers;
+  for (const auto range : division(job)) {
+    workers.push_back(worker_of_rounds(job, range));
+  }
+  return workers;
+}
+
+// Whole models that all workers together push and pull in a step.
+struct Traffic {
+  std::uint64_t pushed = 0;
+  std::uint64_t pulled = 0;
+};
+
+Traffic traffic_of(const Job& job, const std::vector<WorkerNeeds>& workers) {
+  if (is_ledgered(job.spec.training.mode)) {
+    return {job.spec.training.slots, job.spec.training.slots};
+  }
+  Traffic traffic;
+  for (const auto& worker : workers) {
+    traffic.pushed += worker.nodes;
+    traffic.pulled += worker.nodes > 0 ? 1 : 0;
+  }
+  return traffic;
 }
 
 void add(Need& sum, const Need& need) {
@@ -156,20 +219,15 @@ void add(Need& sum, const Need& need) {
 
 JobNeeds needs_of(const Job& job) {
   JobNeeds needs;
-  std::uint32_t nodes = 0;
-  std::uint64_t readers = 0;
-  for (const auto range : division(job)) {
-    needs.workers.push_back(worker_needs(job, range));
-    nodes += needs.workers.back().nodes;
-    readers += range.empty() ? 0 : 1;
-  }
+  needs.workers = needs_of_workers(job);
+  const auto traffic = traffic_of(job, needs.workers);
   for (const auto& bytes : bytes_of_shards(job)) {
     ShardNeeds shard;
     shard.chunks = bytes.chunks;
-    shard.memory = shard_memory(job, bytes, nodes);
+    shard.memory = shard_memory(job, bytes, traffic.pushed);
     shard.disk = shard_disk(job, bytes);
-    shard.in_per_step = nodes * bytes.weights;
-    shard.out_per_step = readers * bytes.weights;
+    shard.in_per_step = traffic.pushed * bytes.weights;
+    shard.out_per_step = traffic.pulled * bytes.weights;
     needs.shards.push_back(std::move(shard));
     needs.snapshot += bytes.snapshot;
   }

@@ -34,8 +34,8 @@ struct ShardNeeds {
 
 // Of one worker. While all workers live: the slots of one that is lost go to the others.
 struct WorkerNeeds {
-  SlotRange slots;
-  std::uint32_t nodes = 0;  // sums that it pushes for each chunk in a step
+  double slots = 0;         // of a step; where each slot is an update of its own, on average, with workers alike
+  std::uint32_t nodes = 0;  // sums that it pushes for each chunk in a step; 0 where it pushes each slot by itself
   std::vector<Need> memory;
   std::uint64_t out_per_step = 0;  // gradients
   std::uint64_t in_per_step = 0;   // weights

@@ -3,6 +3,7 @@
 #include <sys/statvfs.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -33,6 +34,17 @@ void print_needs(const std::string& title, const std::vector<Need>& needs) {
   std::printf("  %-36s %12s %12s\n", sum.what.c_str(), bytes_text(sum.usual).c_str(), bytes_text(sum.most).c_str());
 }
 
+std::string slots_text(const WorkerNeeds& worker) {
+  std::array<char, 64> text{};
+  if (worker.nodes > 0 || worker.slots == 0) {
+    std::snprintf(text.data(), text.size(), "%.0f slots as %u %s", worker.slots, worker.nodes,
+                  worker.nodes == 1 ? "sum" : "sums");
+  } else {
+    std::snprintf(text.data(), text.size(), "%.1f slots, each by itself", worker.slots);
+  }
+  return text.data();
+}
+
 void print_wire(const JobNeeds& needs) {
   std::printf("on the wire, a step%33s %12s\n", "gradients", "weights");
   for (std::size_t i = 0; i < std::min(needs.shards.size(), kMostRows); ++i) {
@@ -43,8 +55,7 @@ void print_wire(const JobNeeds& needs) {
   }
   for (std::size_t i = 0; i < std::min(needs.workers.size(), kMostRows); ++i) {
     const auto& worker = needs.workers[i];
-    const auto title = "worker " + std::to_string(i) + " (" + std::to_string(worker.slots.size()) + " slots as " +
-                       std::to_string(worker.nodes) + (worker.nodes == 1 ? " sum)" : " sums)");
+    const auto title = "worker " + std::to_string(i) + " (" + slots_text(worker) + ")";
     std::printf("  %-36s %12s %12s\n", title.c_str(), bytes_text(worker.out_per_step).c_str(),
                 bytes_text(worker.in_per_step).c_str());
   }
@@ -103,7 +114,7 @@ void print_json(const Job& job, const JobNeeds& needs) {
   }
   json["workers"] = Json::array();
   for (const auto& worker : needs.workers) {
-    json["workers"].push_back({{"slots", worker.slots.size()},
+    json["workers"].push_back({{"slots", worker.slots},
                                {"nodes", worker.nodes},
                                {"memory", json_of(worker.memory)},
                                {"out_per_step", worker.out_per_step},

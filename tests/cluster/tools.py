@@ -138,12 +138,12 @@ class Foretold(ToolsCase):
         self._processes.append(process)
         return process
 
-    def run_job(self, workers, lanes, attempt):
+    def run_job(self, workers, lanes, attempt, training):
         """The plan of a job, then what it really took: metrics, memory of the server and of the workers."""
         self._processes = []
         folder = self.folder / f"run-{attempt}"
         folder.mkdir()
-        text = jobs.emulated(steps=self.STEPS)
+        text = jobs.emulated(steps=self.STEPS, training=training)
         job = self.job(text.replace("workers: 1", f"workers: {workers}, start_workers: {workers}, lanes: {lanes}"))
         plan = json.loads(self.good("plan", "--json", job))
         port = self.free_port()
@@ -189,11 +189,11 @@ class Foretold(ToolsCase):
     def summed(metrics, name, label=""):
         return sum(float(value) for labels, value in re.findall(rf"^{name}(\S*) (\S+)$", metrics, re.M) if label in labels)
 
-    def check(self, workers, lanes):
+    def check(self, workers, lanes, training=jobs.MOMENTUM):
         # A busy machine may make a worker late, whose work is then done twice, or a message be asked for again: that
         # only ever adds to what was foretold, and not every time.
         for attempt in range(3):
-            plan, metrics, server, others = self.run_job(workers, lanes, attempt)
+            plan, metrics, server, others = self.run_job(workers, lanes, attempt, training)
             shard = plan["shards"][0]
             foretold = [self.STEPS * shard["in_per_step"], self.STEPS * shard["out_per_step"]]
             moved = [self.summed(metrics, "ballast_shard_bytes_total", f'direction="{way}"') for way in ("in", "out")]
@@ -224,6 +224,9 @@ class Foretold(ToolsCase):
 
     def test_three_workers_with_uneven_slots(self):
         self.check(workers=3, lanes=1)
+
+    def test_each_slot_an_update_of_its_own(self):
+        self.check(workers=3, lanes=1, training=f"mode: async\n  {jobs.MOMENTUM}")
 
 
 if __name__ == "__main__":

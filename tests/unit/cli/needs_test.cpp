@@ -40,7 +40,7 @@ TEST_CASE("what one worker and one shard move: the arena once each way") {
   CHECK(needs.shards[0].in_per_step == arena);
   CHECK(needs.shards[0].out_per_step == arena);
   CHECK(needs.workers[0].nodes == 1);
-  CHECK(needs.workers[0].slots == SlotRange{0, 8});
+  CHECK(needs.workers[0].slots == 8);
 }
 
 TEST_CASE("several workers push the sums that their slots make, and each pulls the whole model") {
@@ -61,10 +61,27 @@ TEST_CASE("a worker without slots moves nothing") {
   const auto job = job_of({"cluster.workers=9"});
   const auto arena_bytes = job.arena.elements * sizeof(float);
   const auto needs = needs_of(job);
-  const auto idle = std::ranges::count_if(needs.workers, [](const auto& worker) { return worker.slots.empty(); });
+  const auto idle = std::ranges::count_if(needs.workers, [](const auto& worker) { return worker.slots == 0; });
   CHECK(idle == 1);
   CHECK(needs.shards[0].out_per_step == 8 * arena_bytes);
   CHECK(needs.shards[0].in_per_step == 8 * arena_bytes);
+}
+
+TEST_CASE("where each slot is an update of its own, each brings a gradient and takes the weights") {
+  const auto job = job_of({"training.mode=async", "cluster.workers=3", "cluster.shards=2"});
+  const auto needs = needs_of(job);
+  const auto arena = job.arena.elements * sizeof(float);
+  CHECK(needs.shards[0].in_per_step + needs.shards[1].in_per_step == 8 * arena);
+  CHECK(needs.shards[0].out_per_step + needs.shards[1].out_per_step == 8 * arena);
+  REQUIRE(needs.workers.size() == 3);
+  CHECK(needs.workers[2].slots == doctest::Approx(8.0 / 3));
+  CHECK(needs.workers[2].out_per_step == 8 * arena / 3);
+  CHECK(needs.workers[2].in_per_step == 8 * arena / 3);
+  // More workers than slots find work as well: of several steps at once.
+  CHECK(needs_of(job_of({"training.mode=async", "cluster.workers=16"})).workers[15].out_per_step == arena / 2);
+  for (const auto& need : needs.shards[0].memory) {
+    CHECK(need.usual <= need.most);
+  }
 }
 
 TEST_CASE("a shard's weights and state are what its lanes allocate") {
