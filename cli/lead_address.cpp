@@ -4,11 +4,18 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "cli/run_lock.h"
+
 namespace ballast {
 
 namespace {
 
 std::string written_in(const std::filesystem::path& folder) {
+  if (!has_living_run(folder)) {
+    throw std::runtime_error("no process of the run in " + folder.string() + " lives; `ballast inspect " +
+                             folder.string() + "` tells what it holds, `ballast run --resume " + folder.string() +
+                             "` goes on with a job that is not at its end");
+  }
   std::ifstream in(folder / "lead.address");
   std::string address;
   if (!std::getline(in, address) || address.empty()) {

@@ -6,7 +6,7 @@
 namespace ballast {
 
 // `where` is an address (tcp://HOST:PORT, ipc://PATH) or the folder of a run, which says where its lead is. Throws
-// std::runtime_error if it is neither.
+// std::runtime_error if it is neither, or if no process of the folder's run lives.
 std::string lead_address(const std::string& where);
 
 }  // namespace ballast

@@ -68,7 +68,7 @@ class Control(harness.ClusterCase):
         self.expect_reference(run.finish())
         answer = run.control("stop")
         self.assertEqual(answer.returncode, 1)
-        self.assertIn("no lead answers", answer.stderr)
+        self.assertIn(f"no process of the run in {run.folder} lives", answer.stderr)
 
     # ---- resume
 
