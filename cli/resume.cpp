@@ -74,7 +74,7 @@ Job job_to_resume(const RunFolder& folder, const std::vector<std::string>& overr
                        "leave the job file out to resume what is there, or start it in another folder");
     }
   }
-  auto job = make_job(load_job(file, overrides));
+  auto job = make_job(load_effective_job(file, overrides));
   if (job.spec_digest != before.spec_digest) {
     refuse_other_job("the job of " + folder.path().string() + " cannot be changed", before.yaml, job.yaml,
                      "leave that out, or start a run of its own");
@@ -110,7 +110,8 @@ std::string resume_text(const Job& job, const Ledger& ledger) {
   }
   const auto step = ledger.complete.back().step;
   return "job " + job.spec.job + " goes on from the snapshot of step " + std::to_string(step) + " of " +
-         std::to_string(job.steps.steps) + ", epoch " + std::to_string(step / job.steps.steps_per_epoch);
+         std::to_string(job.steps.steps) + ", epoch " + std::to_string(step / job.steps.steps_per_epoch) +
+         (job.spec.durability.mode == "journal" ? ", and from the journals of what came after it" : "");
 }
 
 }  // namespace ballast

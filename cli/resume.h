@@ -19,7 +19,8 @@ Job job_to_resume(const RunFolder& folder, const std::vector<std::string>& overr
 // if the databases are not this job's, or if one is gone that holds a part of the snapshots. Only reads.
 Ledger ledger_to_resume(const RunFolder& folder, const Job& job);
 
-// "job mnist goes on from the snapshot of step 400 of 937, epoch 4" or "... had not begun: it starts".
+// "job mnist goes on from the snapshot of step 400 of 937, epoch 4", of a journaled job with "and from the journals of
+// what came after it"; or "... had not begun: it starts".
 std::string resume_text(const Job& job, const Ledger& ledger);
 
 }  // namespace ballast

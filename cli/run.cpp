@@ -28,12 +28,11 @@ namespace {
 
 // The shortcuts are overrides like any other. Fewer workers than the job's start_workers means: all of them, unless
 // somebody asked for that very number.
-std::vector<std::string> all_overrides(const RunOptions& options, const std::string& file) {
+std::vector<std::string> all_overrides(const RunOptions& options, const JobSpec& base) {
   auto overrides = options.overrides;
   const auto add = [&](const char* key, std::uint32_t value) {
     overrides.push_back(std::string(key) + "=" + std::to_string(value));
   };
-  const auto base = load_job(file, overrides);
   const auto workers = options.workers.value_or(base.cluster.workers);
   if (options.workers) {
     add("cluster.workers", workers);
@@ -180,7 +179,8 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
 }
 
 int run_new(const RunOptions& options) {
-  const auto job = make_job(with_absolute_places(load_job(options.job, all_overrides(options, options.job))));
+  const auto base = load_job(options.job, options.overrides);
+  const auto job = make_job(with_absolute_places(load_job(options.job, all_overrides(options, base))));
   check(options, job);
   check_initial_weights(job);
   const RunFolder folder(options.run_dir, job.spec.job);
@@ -190,7 +190,8 @@ int run_new(const RunOptions& options) {
 
 int run_again(const RunOptions& options) {
   const auto folder = RunFolder::of_earlier_run(options.resume);
-  const auto job = job_to_resume(folder, all_overrides(options, folder.job_file().string()), options.job);
+  const auto base = load_effective_job(folder.job_file().string(), options.overrides);
+  const auto job = job_to_resume(folder, all_overrides(options, base), options.job);
   check(options, job);
   std::printf("%s\n", resume_text(job, ledger_to_resume(folder, job)).c_str());
   write_atomically(folder.job_file(), job.yaml);

@@ -1,6 +1,7 @@
 #include "common/job/load.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 
@@ -53,6 +54,15 @@ void settle_defaults(JobSpec& spec, const Given& given) {
   }
 }
 
+void drop_meaningless(const Schema& schema, Given& given) {
+  for (const auto& key : schema.keys) {
+    const auto found = given.find(key.path);
+    if (found != given.end() && !found->second.place.is_override && !applies(schema, key)) {
+      given.erase(found);
+    }
+  }
+}
+
 // What every other process is given is the effective file: it must be readable as well.
 void check_effective_size(const JobSpec& spec, Mistakes& mistakes) {
   const std::size_t bytes = to_yaml(spec).size();
@@ -63,9 +73,10 @@ void check_effective_size(const JobSpec& spec, Mistakes& mistakes) {
   }
 }
 
-}  // namespace
+// Whose values the text has: what somebody wrote must mean something, value by value.
+enum class Source : std::uint8_t { written, effective };
 
-JobSpec parse_job(std::string_view text, const std::string& label, std::span<const std::string> overrides) {
+JobSpec parse(std::string_view text, const std::string& label, std::span<const std::string> overrides, Source source) {
   JobSpec spec;
   const Schema schema = job_schema(spec);
   Mistakes mistakes(label);
@@ -73,6 +84,9 @@ JobSpec parse_job(std::string_view text, const std::string& label, std::span<con
   apply_overrides(schema, overrides, given, mistakes);
   const auto unreadable = fill(schema, given, mistakes);
   settle_defaults(spec, given);
+  if (source == Source::effective) {
+    drop_meaningless(schema, given);
+  }
   check_job(schema, spec, given, unreadable, mistakes);
   mistakes.throw_if_any();
   // Written out, so that a job that gives the usual value is the same job as one that leaves it away.
@@ -81,6 +95,12 @@ JobSpec parse_job(std::string_view text, const std::string& label, std::span<con
   check_effective_size(spec, mistakes);
   mistakes.throw_if_any();
   return spec;
+}
+
+}  // namespace
+
+JobSpec parse_job(std::string_view text, const std::string& label, std::span<const std::string> overrides) {
+  return parse(text, label, overrides, Source::written);
 }
 
 WorkerSpec parse_worker(std::string_view text, const std::string& label, std::span<const std::string> overrides) {
@@ -96,6 +116,10 @@ WorkerSpec parse_worker(std::string_view text, const std::string& label, std::sp
 
 JobSpec load_job(const std::string& path, std::span<const std::string> overrides) {
   return parse_job(read_file(path), path, overrides);
+}
+
+JobSpec load_effective_job(const std::string& path, std::span<const std::string> overrides) {
+  return parse(read_file(path), path, overrides, Source::effective);
 }
 
 WorkerSpec load_worker(const std::string& path, std::span<const std::string> overrides) {

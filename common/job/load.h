@@ -16,6 +16,10 @@ namespace ballast {
 JobSpec load_job(const std::string& path, std::span<const std::string> overrides = {});
 WorkerSpec load_worker(const std::string& path, std::span<const std::string> overrides = {});
 
+// Of a run folder's job.yaml, which holds every default: nobody wrote its values one by one, so those that an override
+// leaves without a meaning (durability.fsync_interval_ms, with durability.fsync=always) go with it.
+JobSpec load_effective_job(const std::string& path, std::span<const std::string> overrides);
+
 // The same from a text; `label` stands for the file's name in errors.
 JobSpec parse_job(std::string_view text, const std::string& label, std::span<const std::string> overrides = {});
 WorkerSpec parse_worker(std::string_view text, const std::string& label, std::span<const std::string> overrides = {});

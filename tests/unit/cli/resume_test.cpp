@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/lead_address.h"
+#include "cli/run_lock.h"
 #include "common/job/load.h"
 #include "common/store/shard_store.h"
 #include "tests/unit/temporary_folder.h"
@@ -101,6 +102,27 @@ TEST_CASE("what decides the bits cannot be changed, nor the number of shards") {
   CHECK(contains(text, "with 3"));
 }
 
+TEST_CASE("of job.yaml's values, those that a change leaves without a meaning go with it") {
+  EarlierRun run;
+  const auto folder = run.folder();
+  const auto spec = parse_job(kJob, "test", std::vector<std::string>{"training.mode=async"});
+  write_atomically(run.path() / "job.yaml", to_yaml(spec));  // with durability.fsync_interval_ms, which nobody wrote
+  const auto always = job_to_resume(folder, {"durability.fsync=always"}, "");
+  CHECK(always.spec.durability.fsync == Fsync::always);
+  CHECK_FALSE(contains(always.yaml, "fsync_interval_ms"));
+  const auto snapshots = job_to_resume(folder, {"durability.mode=snapshot"}, "");
+  CHECK(snapshots.spec.durability.mode == "snapshot");
+  CHECK_FALSE(contains(snapshots.yaml, "fsync"));
+  CHECK(resume_text(snapshots, with_snapshot(6)) == "job small goes on from the snapshot of step 6 of 8, epoch 1");
+  CHECK(resume_text(always, with_snapshot(6)) ==
+        "job small goes on from the snapshot of step 6 of 8, epoch 1, and from the journals of what came after it");
+  // What somebody asks for is still checked.
+  const auto text = refusal([&] {
+    job_to_resume(folder, {"durability.fsync=always", "durability.fsync_interval_ms=5"}, "");
+  });
+  CHECK(contains(text, "--set: durability.fsync_interval_ms: means nothing here"));
+}
+
 TEST_CASE("a job file that is named as well must be the same job") {
   EarlierRun run;
   const auto folder = run.folder();
@@ -166,6 +188,21 @@ TEST_CASE("a lead is named by its run's folder or by its address") {
   std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
   CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
   CHECK(contains(refusal([] { lead_address("nowhere"); }), "neither"));
+}
+
+TEST_CASE("a run whose processes are gone is told at once, with what to do") {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
+  CHECK(has_living_run(folder.path()));  // no lock: it cannot be told
+  {
+    const RunFolder run(folder.path().string(), "job");
+    CHECK(has_living_run(folder.path()));
+    CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
+  }
+  CHECK_FALSE(has_living_run(folder.path()));
+  const auto text = refusal([&] { lead_address(folder.path().string()); });
+  CHECK(contains(text, "no process of the run in " + folder.path().string() + " lives"));
+  CHECK(contains(text, "ballast run --resume " + folder.path().string()));
 }
 
 }  // namespace
