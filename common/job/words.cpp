@@ -18,6 +18,14 @@ std::string_view last_part(std::string_view path) {
   return dot == std::string_view::npos ? path : path.substr(dot + 1);
 }
 
+// The length of the section that two paths share, its dot included. It is not compared: a long one would make any two
+// of its keys alike.
+std::size_t common_section(std::string_view a, std::string_view b) {
+  const auto differ = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  const auto dot = a.substr(0, static_cast<std::size_t>(differ)).rfind('.');
+  return dot == std::string_view::npos ? 0 : dot + 1;
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -51,7 +59,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   for (const auto& candidate : candidates) {
     const std::size_t whole = edit_distance(word, candidate);
     const std::size_t part = edit_distance(last_part(word), last_part(candidate));
-    const std::size_t near_whole = std::max<std::size_t>(2, word.size() / 3);
+    const std::size_t near_whole = std::max<std::size_t>(2, (word.size() - common_section(word, candidate)) / 3);
     const std::size_t near_part = last_part(word).size() > 3 ? last_part(word).size() / 3 : 0;
     // The same last part in another section is a likelier slip than another word: a half-step behind an equal whole.
     const std::size_t distance =

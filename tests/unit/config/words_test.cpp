@@ -44,6 +44,9 @@ TEST_CASE("the nearest word, or none") {
   CHECK(nearest("shards", keys) == "cluster.shards");
   CHECK(nearest("cluster.slots", keys) == "training.slots");
   CHECK(nearest("jbo", keys) == "job");
+  CHECK(nearest("trianing.slots", keys) == "training.slots");
+  CHECK(nearest("training.optimizer.inner", {"training.optimizer.steps"}).empty());
+  CHECK(nearest("training.clip.norm", {"training.clip.value", "training.clip.tensor_norm"}).empty());
   CHECK(nearest("entirely.different", keys).empty());
   CHECK(nearest("", keys).empty());
   CHECK(nearest(std::string(100000, 's'), keys).empty());
