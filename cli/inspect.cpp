@@ -224,7 +224,9 @@ std::string words_of(const SnapshotState& snapshot, const RunState& state) {
   if (snapshot.drawn) {
     return "the initial weights, drawn from the seed and not kept";
   }
-  std::string text = snapshot.complete ? "complete" : "not complete";
+  const bool superseded = std::any_of(state.snapshots.begin(), state.snapshots.end(),
+                                      [&](const auto& other) { return other.complete && snapshot.id < other.id; });
+  std::string text = snapshot.complete ? "complete" : superseded ? "superseded by a newer one" : "not complete";
   text += snapshot.finished ? ", the job's end" : "";
   text += snapshot.best ? ", the best" : "";
   for (std::size_t shard = 0; !snapshot.whole && shard < snapshot.chunks.size(); ++shard) {

@@ -132,6 +132,19 @@ TEST_CASE("a snapshot that is being written is no problem, one that lacks a chun
   CHECK(contains(state.problems[0], "ballast restore"));
 }
 
+TEST_CASE("a snapshot that is no longer kept is told as such, as long as the databases still hold it") {
+  const SampleRun run;
+  const auto printed = [&] { return captured([&] { CHECK(inspect({run.path(), false, false}) == 0); }); };
+  run.write_ledger(false);
+  CHECK(contains(printed(), "timeline 2, step 9: not complete, "));
+  Ledger ledger;
+  ledger.timeline = 2;
+  ledger.incarnations = {5, 6};
+  ledger.complete = {{0, 0}, kEnd};
+  REQUIRE(run.open(0)->write_ledger({ledger, {}, {}, {}}).ok());
+  CHECK(contains(printed(), "timeline 1, step 4: superseded by a newer one, "));
+}
+
 TEST_CASE("verifying names every damaged record by database, key and remedy") {
   const SampleRun run;
   run.write_ledger(true);
