@@ -34,6 +34,9 @@ void print_summary(const Job& job) {
   std::printf("chunks      %zu\n", job.arena.chunks.size());
   std::printf("cluster     %u workers, %u shards of %u lanes, over %s\n", cluster.workers, cluster.shards,
               cluster.lanes, cluster.transport.c_str());
+  if (const auto idle = idle_workers_text(job.spec); !idle.empty()) {
+    std::printf("note        %s\n", idle.c_str());
+  }
   std::printf("durability  %s\n", durability_text(job.spec.durability).c_str());
   std::printf("job digest  %s\n", job.spec_digest.c_str());
 }

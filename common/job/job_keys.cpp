@@ -145,7 +145,7 @@ std::vector<Key> training_keys(TrainingSpec& training) {
       {.path = "training.slots",
        .target = &training.slots,
        .description = "Fixed micro-batches that a step's batch is cut into, whatever the number of workers; at most so "
-                      "many workers find work",
+                      "many workers find work, but for `async` and `ssp`",
        .unit = "slots",
        .minimum = 1,
        .maximum = 4096,

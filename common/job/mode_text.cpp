@@ -63,6 +63,21 @@ std::string mode_text(const TrainingSpec& training) {
          std::to_string(training.slots) + (training.slots == 1 ? " slot" : " slots");
 }
 
+std::string idle_workers_text(const JobSpec& spec) {
+  const auto& training = spec.training;
+  const bool bounded = training.mode == Mode::ssp;
+  if (training.mode == Mode::async) {
+    return {};  // steps may overlap
+  }
+  const auto at_work = bounded ? training.staleness.bound + 1 : training.slots;
+  if (spec.cluster.workers <= at_work) {
+    return {};
+  }
+  return "of " + std::to_string(spec.cluster.workers) + " workers at most " + std::to_string(at_work) +
+         " find work at a time: " + (bounded ? "training.staleness.bound" : "training.slots") + " is " +
+         std::to_string(bounded ? training.staleness.bound : training.slots);
+}
+
 std::string durability_text(const DurabilitySpec& durability) {
   if (durability.mode == "final") {
     return "the final weights alone";

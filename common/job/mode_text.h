@@ -10,6 +10,9 @@ namespace ballast {
 // E.g. "local: 10 steps of adamw a slot, averaged".
 std::string mode_text(const TrainingSpec& training);
 
+// "of 12 workers at most 8 find work at a time: training.slots is 8", or empty if all do.
+std::string idle_workers_text(const JobSpec& spec);
+
 // E.g. "snapshots every 200 steps, 2 kept".
 std::string durability_text(const DurabilitySpec& durability);
 

@@ -188,6 +188,18 @@ TEST_CASE("durability by mode") {
   });
 }
 
+TEST_CASE("workers that a mode has no work for are told") {
+  const auto text = [](const std::vector<std::string>& needs, const std::string& workers) {
+    return idle_workers_text(job(joined(needs, {"cluster.workers=" + workers})));
+  };
+  CHECK(text({}, "8").empty());
+  CHECK(text({}, "9") == "of 9 workers at most 8 find work at a time: training.slots is 8");
+  CHECK(text(kLocal, "9") == text({}, "9"));
+  CHECK(text(kSsp, "5").empty());
+  CHECK(text(kSsp, "6") == "of 6 workers at most 5 find work at a time: training.staleness.bound is 4");
+  CHECK(text(kAsync, "200").empty());
+}
+
 TEST_CASE("the mode in a line") {
   const auto text = [](const std::vector<std::string>& overrides) { return mode_text(job(overrides).training); };
   const std::vector<std::string> averaging = joined(kLocal, {"training.optimizer.learning_rate="});
