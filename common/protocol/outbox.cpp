@@ -16,13 +16,16 @@ std::vector<PayloadId> Outbox::add(const Contribution& contribution) {
 
 std::vector<Contribution> Outbox::take_sendable(Micros now) {
   std::vector<Contribution> sendable;
-  bool has_credit = credit_ > 0;
+  if (credit_ == 0) {
+    return sendable;
+  }
+  bool has_credit = true;
   const auto deadline = receipt_time_.deadline();
   for (auto& [key, entry] : entries_) {
     if (entry.tries == 0) {
-      // A chunk larger than the whole credit still goes, alone.
-      has_credit = has_credit && (in_flight_ == 0 || in_flight_ + entry.contribution.bytes <= credit_);
-      if (!has_credit) {
+      const bool is_oldest = key == entries_.begin()->first;
+      has_credit = has_credit && in_flight_ + entry.contribution.bytes <= credit_;
+      if (!has_credit && !is_oldest) {
         continue;
       }
       in_flight_ += entry.contribution.bytes;

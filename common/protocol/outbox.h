@@ -27,14 +27,16 @@ struct Contribution {
 };
 
 // What waits, waits here and not in the transport, whose queue cannot be reordered: older steps first, then the
-// earliest layers' chunks, which the next forward pass needs first.
+// earliest layers' chunks, which the next forward pass needs first. The oldest goes whatever else is on its way: a lane
+// may refuse the newer ones, which keep their credit, until it has the older.
 class Outbox {
  public:
   explicit Outbox(LearntDeadline::Bounds retry) : receipt_time_(retry) {}
 
   // Takes the place of an earlier contribution of the same work, whose payload is free then: any of them will do.
   std::vector<PayloadId> add(const Contribution& contribution);
-  // The contributions to send now, marked as sent: new ones within the credit, and those whose receipt is overdue.
+  // The contributions to send now, marked as sent: the oldest, others within the credit, and those whose receipt is
+  // overdue.
   std::vector<Contribution> take_sendable(Micros now);
   // The payloads that are free now. `before` releases every contribution of the chunk to an older step: a newer version
   // of a chunk is a receipt for all of them.

@@ -152,6 +152,7 @@ class WorkerShell : public Process {
     std::uint32_t sent = 0;
     Micros sent_at = 0;
     bool receipted = false;
+    bool was_oldest = false;  // of what was kept for its lane, when it was first sent
     Weights header = {};  // of weights
   };
 
@@ -169,6 +170,7 @@ class WorkerShell : public Process {
 
   void note_receipt(const Receipt& receipt);
   void push(std::uint32_t lane, const Push& push, PayloadId id);
+  [[nodiscard]] bool is_oldest(const Kept& gradient) const;
   void check_credit(std::uint32_t lane) const;
   void check_retries() const;
   void check_kept() const;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 
 #include "common/protocol/tree.h"
 #include "tests/simulation/shells.h"
@@ -60,7 +61,7 @@ void WorkerShell::receive(ProcessId from, const Message& message, const std::opt
     newest_timeline_ = std::max(newest_timeline_, stale->timeline);
   } else if (const auto* weights = std::get_if<Weights>(&message)) {
     id = next_payload_++;
-    kept_[id] = {false, weights->chunk, weights->version, {}, payload.value(), 0, 0, false, *weights};
+    kept_[id] = {false, weights->chunk, weights->version, {}, payload.value(), 0, 0, false, false, *weights};
     auto& newest = newest_seen_[{weights->timeline, weights->chunk}];
     newest = std::max(newest, weights->version);
   }
@@ -119,18 +120,25 @@ void WorkerShell::check_retries() const {
   }
 }
 
-// What was sent to a lane and is still kept lies within the credit, or is one chunk alone.
+bool WorkerShell::is_oldest(const Kept& gradient) const {
+  const auto& chunks = cluster_.life().chunks;
+  const auto age = [](const Kept& kept) { return std::tuple(kept.step, kept.chunk, kept.node); };
+  return std::none_of(kept_.begin(), kept_.end(), [&](const auto& entry) {
+    const auto& other = entry.second;
+    return other.is_gradient && chunks[other.chunk].lane == chunks[gradient.chunk].lane && age(other) < age(gradient);
+  });
+}
+
+// What was sent to a lane and is still kept lies within the credit, but for what was the oldest.
 void WorkerShell::check_credit(std::uint32_t lane) const {
   const auto& life = cluster_.life();
   std::uint64_t bytes = 0;
-  std::size_t count = 0;
   for (const auto& [id, kept] : kept_) {
-    if (kept.is_gradient && kept.sent > 0 && life.chunks[kept.chunk].lane == lane) {
+    if (kept.is_gradient && kept.sent > 0 && !kept.was_oldest && life.chunks[kept.chunk].lane == lane) {
       bytes += life.chunks[kept.chunk].bytes;
-      ++count;
     }
   }
-  if (count > 1 && bytes > life.credit_bytes) {
+  if (bytes > life.credit_bytes) {
     throw Violation(name() + " has " + number(bytes) + " bytes on their way within a credit of " +
                     number(life.credit_bytes));
   }
@@ -177,6 +185,7 @@ void WorkerShell::push(std::uint32_t lane, const Push& push, PayloadId id) {
       kept.payload.timeline != push.timeline || kept.payload.fault != push.fault) {
     throw Violation(name() + " sends a gradient under another name");
   }
+  kept.was_oldest = kept.sent == 0 ? is_oldest(kept) : kept.was_oldest;
   ++kept.sent;
   kept.sent_at = cluster_.now();
   check_credit(lane);
@@ -362,7 +371,7 @@ Micros WorkerShell::compute_node(Step step, Node node, bool is_last, Micros at) 
 void WorkerShell::gradient_ready(Step step, Node node, ChunkId chunk, const Payload& payload, bool is_last, Micros at) {
   cluster_.later(*this, at, [this, step, node, chunk, payload, is_last] {
     const auto id = next_payload_++;
-    kept_[id] = {true, chunk, step, node, payload, 0, 0, false};
+    kept_[id] = {true, chunk, step, node, payload, 0, 0, false, false};
     cluster_.facts().mid_compute = cluster_.facts().mid_compute || payload.timeline < newest_timeline_;
     this->step(worker::GradientReady{step, node, chunk, id, payload.fault, is_last});
   });

@@ -73,6 +73,21 @@ TEST_CASE("what has no receipt is sent again, ever more slowly, and counts once 
   CHECK(outbox.empty());
 }
 
+TEST_CASE("the oldest goes though the credit is used up by what is newer") {
+  Outbox outbox(kRetry);
+  outbox.set_credit(200);
+  outbox.add(contribution(4, 0, {0, 1}, 1));
+  outbox.add(contribution(4, 0, {1, 2}, 2));
+  CHECK(payloads(outbox.take_sendable(0)) == Ids{1, 2});
+  // The lane refuses both until it has what lies before them.
+  outbox.add(contribution(3, 0, {1, 2}, 3));
+  outbox.add(contribution(3, 1, {1, 2}, 4));
+  CHECK(payloads(outbox.take_sendable(1)) == Ids{3});
+  CHECK(outbox.take_sendable(2).empty());
+  CHECK(outbox.receipt(1, 3, 0, {1, 2}, 3) == Ids{3});
+  CHECK(payloads(outbox.take_sendable(3)) == Ids{4});
+}
+
 TEST_CASE("a receipt frees exactly the contribution it names") {
   Outbox outbox(kRetry);
   outbox.set_credit(1'000);
