@@ -21,13 +21,13 @@ using Micros = std::uint64_t;  // a moment or a span in microseconds; moments on
 using PayloadId = std::uint64_t;
 inline constexpr PayloadId kNoPayload = 0;
 
-inline constexpr std::uint32_t kProtocolVersion = 3;
+inline constexpr std::uint32_t kProtocolVersion = 4;
 inline constexpr std::uint32_t kMaxSlots = 4096;
 inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses further ones
 inline constexpr std::uint32_t kMaxPlanned = 8192;   // updates in a plan
 inline constexpr std::uint32_t kMaxGrants = 256;     // that a session holds at a time
 inline constexpr std::uint32_t kMaxCoveredRanges = 4096;
-inline constexpr std::uint32_t kMaxMarks = 64;        // with a contribution
+inline constexpr std::uint32_t kMaxMarks = 1024;     // with a contribution
 inline constexpr std::uint32_t kMaxShardLives = 256;  // of one timeline that are remembered
 
 // Of a pull: whatever version is the newest when it is answered.

@@ -268,6 +268,7 @@ class Lane {
     std::optional<ChunkMeasure> measure;   // of the round, which is covered, or of an item that cannot be applied
     bool waits = false;                    // covered, and counted in waiting_chunks_
     Version accepted = 0;                  // the version after all updates that are pending
+    ItemId reached = 0;                    // the first item beyond all that are accepted
     CoveredItems items;                    // applied
   };
   // An item's contribution that is accepted and not applied yet, or is being looked at.
@@ -352,6 +353,7 @@ class Lane {
   void apply_item(Update& update);
   void answer(const std::pair<SessionId, Push>& sender, ReceiptOutcome outcome);
   void cover(ChunkState& chunk, ItemId item);
+  void give_up_orders(const ChunkState& chunk, ItemId item);
   void advance_items();
   void add_statistics(const StepStatistics& part);
   void note_marks(const std::vector<JournalMark>& marks);

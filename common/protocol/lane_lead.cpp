@@ -347,6 +347,9 @@ LaneReport Lane::state_report() const {
   report.planned = planned_until();
   if (is_ledgered()) {
     report.covered = items_.ranges(kMaxCoveredRanges);
+    for (const auto& chunk : chunks_) {
+      report.reached = std::max(report.reached, chunk.reached);
+    }
     report.staleness = counters_.staleness;
     report.marks = marks_;
   } else {

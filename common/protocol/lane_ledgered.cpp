@@ -122,7 +122,9 @@ void Lane::on_item_measured(const ChunkMeasure& measure) {
 
 void Lane::accept(Update update) {
   auto& chunk = *find(update.chunk);
+  give_up_orders(chunk, update.item);
   ++chunk.accepted;
+  chunk.reached = std::max(chunk.reached, update.item + 1);
   ++counters_.accepted;
   ++held_payloads_;
   update.ticket = next_ticket_++;
@@ -135,6 +137,15 @@ void Lane::accept(Update update) {
   if (!config_.ledgered->journaled) {
     commit(pending_.back().ticket);
   }
+}
+
+// Granted by a lead that knew nothing of the order: with the item the chunk will never be whole at that step. The lead
+// sees it by how far the lane has reached.
+void Lane::give_up_orders(const ChunkState& chunk, ItemId item) {
+  std::erase_if(due_, [&](const auto& order) {
+    const auto end = updates(order.first);
+    return item >= end && chunk.items.floor() < end;
+  });
 }
 
 // ---- what is committed
@@ -238,6 +249,7 @@ void Lane::begin_items(Step base) {
   for (auto& chunk : chunks_) {
     chunk.version = updates(base);
     chunk.accepted = chunk.version;
+    chunk.reached = chunk.version;
     chunk.items = CoveredItems(chunk.version);
   }
   // A lane without chunks holds nobody up.
@@ -261,6 +273,7 @@ void Lane::on(const Resumed& event) {
     auto& chunk = *find(update.chunk);
     ++chunk.version;
     ++chunk.accepted;
+    chunk.reached = std::max(chunk.reached, update.item + 1);
     cover(chunk, update.item);
     if (chunk.spec.statistics) {
       auto part = update.statistics;
@@ -285,7 +298,7 @@ std::optional<Step> Lane::at_step(const ChunkState& chunk) const {
 }
 
 bool Lane::is_past(const ChunkState& chunk, Step step) const {
-  return is_ledgered() ? chunk.items.ceiling() > updates(step) : chunk.version > step;
+  return is_ledgered() ? chunk.reached > updates(step) : chunk.version > step;
 }
 
 void Lane::note_marks(const std::vector<JournalMark>& marks) {

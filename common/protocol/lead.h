@@ -236,6 +236,8 @@ class Lead {
   void miss_snapshot(Step step, const std::string& why);
   void update_best();
   [[nodiscard]] std::set<SnapshotId> held_by_all() const;
+  [[nodiscard]] std::optional<std::string> why_missed(Step step) const;
+  [[nodiscard]] bool is_still_a_cut(Step step) const;
 
   // lead_course.cpp: training, evaluation, pauses, the end
   void progress();
@@ -285,6 +287,7 @@ class Lead {
   // lead_items_course.cpp: where each item is an update of its own
   void observe_items();
   [[nodiscard]] ItemId item_limit() const;
+  [[nodiscard]] ItemId reached_items() const;
   [[nodiscard]] bool is_passed(Step step) const;
 
   [[nodiscard]] bool is_ledgered() const { return config_.ledgered.has_value(); }

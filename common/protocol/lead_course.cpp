@@ -105,7 +105,15 @@ Step Lead::next_barrier(Step after) const {
   return is_ledgered() ? std::min(barrier, next(config_.snapshot_every)) : barrier;
 }
 
-Step Lead::limit() const { return hold_ ? std::min(barrier_, *hold_) : barrier_; }
+Step Lead::limit() const {
+  const Step end = hold_ ? std::min(barrier_, *hold_) : barrier_;
+  if (!is_ledgered()) {
+    return end;
+  }
+  // A snapshot is a cut only if nobody works beyond its step before all have come to it.
+  const auto next = schedule_.ordered().upper_bound(open_step());
+  return next == schedule_.ordered().end() ? end : std::min(end, *next);
+}
 
 void Lead::begin_training() {
   began_ = true;
@@ -234,7 +242,7 @@ void Lead::hold() {
     furthest = std::max(furthest, lane.report.open_step < config_.steps ? lane.report.open_step : open_step());
   }
   if (is_ledgered()) {
-    furthest = std::max(furthest, (items_.granted_until() + config_.slots - 1) / config_.slots);
+    furthest = std::max(furthest, (reached_items() + config_.slots - 1) / config_.slots);
   }
   hold_margin_ = std::max(hold_margin_, kHoldMargin);
   hold_ = furthest + hold_margin_;

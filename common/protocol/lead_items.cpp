@@ -57,8 +57,10 @@ void LeadItems::brought(SessionId id, std::uint64_t clock, Micros now) {
   brought_.emplace(found->grant.item, now);
   drop(*found);
   held.erase(found);
-  item_time_.observe(now - session->second.progress_at);
-  session->second.progress_at = now;
+  auto& [others, since, item_time] = session->second;
+  item_time_.observe(now - since);
+  item_time = item_time == 0 ? now - since : (3 * item_time + (now - since)) / 4;
+  since = now;
 }
 
 void LeadItems::lose(SessionId id) {
@@ -67,6 +69,11 @@ void LeadItems::lose(SessionId id) {
       drop(held);
     }
   }
+}
+
+void LeadItems::doubt_brought() {
+  brought_.clear();
+  next_ = 0;
 }
 
 void LeadItems::rewind() {
@@ -132,10 +139,29 @@ void LeadItems::give(SessionId id, ItemId item, Micros now) {
   granted_until_ = std::max(granted_until_, item + 1);
 }
 
+// A slow session's grant keeps all others waiting once the bound is used up. It still gets one now and then: it may have
+// become faster.
+std::vector<SessionId> LeadItems::by_pace(std::vector<SessionId> sessions, Micros now) const {
+  constexpr Micros kTurnEvery = 16;  // items' times
+  const auto pace = [&](SessionId id) -> Micros {
+    const auto known = sessions_.find(id);
+    if (known == sessions_.end()) {
+      return 0;
+    }
+    const auto& session = known->second;
+    const Micros waited = session.held.empty() ? (now - session.progress_at) / kTurnEvery : 0;
+    return session.item_time - std::min(session.item_time, waited);
+  };
+  std::stable_sort(sessions.begin(), sessions.end(),
+                   [&](SessionId left, SessionId right) { return pace(left) < pace(right); });
+  return sessions;
+}
+
 void LeadItems::hand_out(const std::vector<SessionId>& sessions, ItemId limit, Micros now) {
+  const auto order = by_pace(sessions, now);
   // One each before a second one for anybody.
   for (std::size_t depth = 0; depth < limits_.ahead; ++depth) {
-    for (const auto id : sessions) {
+    for (const auto id : order) {
       const auto known = sessions_.find(id);
       const auto held = known == sessions_.end() ? 0 : known->second.held.size();
       if (held > depth) {

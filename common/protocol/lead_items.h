@@ -39,11 +39,13 @@ class LeadItems {
   // The session has every receipt of the grant.
   void brought(SessionId session, std::uint64_t clock, Micros now);
   void lose(SessionId session);
+  // A shard has come back, and may have lost what it gave receipts for and did not report yet.
+  void doubt_brought();
   // The job is taken back: what was granted and observed is forgotten.
   void rewind();
 
   // Grants items below `limit`: those of lost sessions, then new ones, in order; when none is left, those of sessions
-  // that are late to idle ones as well.
+  // that are late to idle ones as well. Where the bound leaves grants for a few only, fast sessions come first.
   void hand_out(const std::vector<SessionId>& sessions, ItemId limit, Micros now);
 
   [[nodiscard]] std::vector<Grant> grants(SessionId session) const;
@@ -62,12 +64,14 @@ class LeadItems {
   };
   struct Session {
     std::vector<Held> held;
-    Micros progress_at = 0;  // since when the first of them is being computed
+    Micros progress_at = 0;  // since when the first of them is being computed, or it has none
+    Micros item_time = 0;    // smoothed
   };
 
   std::optional<ItemId> next_item(ItemId limit);
   [[nodiscard]] std::optional<ItemId> late_item(SessionId taker, Micros now) const;
   [[nodiscard]] bool may_grant() const;
+  [[nodiscard]] std::vector<SessionId> by_pace(std::vector<SessionId> sessions, Micros now) const;
   [[nodiscard]] std::size_t outstanding() const { return outstanding_; }
   void give(SessionId session, ItemId item, Micros now);
   void drop(const Held& held);

@@ -27,8 +27,17 @@ bool Lead::is_passed(Step step) const {
   return step > open_step() && std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
            const auto& report = lane.second.report;
            return report.open_step < config_.steps &&
-                  std::max(CoveredItems(report.covered).ceiling(), report.planned) > updates(step);
+                  std::max(report.reached, report.planned) > updates(step);
          });
+}
+
+// The first item beyond all that were granted by this lead or are part of some chunk.
+ItemId Lead::reached_items() const {
+  ItemId reached = items_.granted_until();
+  for (const auto& [id, lane] : lanes_) {
+    reached = std::max(reached, lane.report.reached);
+  }
+  return reached;
 }
 
 // Shards refuse what lies beyond their plans.

@@ -19,6 +19,7 @@ void Lead::resume_shard(const ShardHello& hello) {
   ++ledger.placement;
   ++ledger.resumed_shards;
   // Its reports will say what it has; what others were granted goes on.
+  items_.doubt_brought();
   if (phase_ == Phase::confirming) {
     phase_ = Phase::assembling;
   }

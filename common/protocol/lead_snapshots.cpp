@@ -29,6 +29,33 @@ std::set<SnapshotId> Lead::held_by_all() const {
   return held;
 }
 
+// Why the snapshot of the step will never be complete: a shard could not write it, or (empty) was beyond it already.
+std::optional<std::string> Lead::why_missed(Step step) const {
+  const SnapshotId id{timeline(), step};
+  const auto lists = [&](const std::vector<SnapshotId>& list) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+  };
+  for (const auto& [lane_id, lane] : lanes_) {
+    const auto& report = lane.report;
+    if (lists(report.failed)) {
+      return "shard " + number(lane_id.shard) + ": " + report.trouble;
+    }
+    // Nothing lies beyond the end, where lanes without chunks always are.
+    const bool is_beyond = report.open_step < config_.steps &&
+                           (report.open_step > step || (is_ledgered() && report.reached > updates(step)));
+    if (is_beyond && !lists(report.writing) && !lists(report.held)) {
+      return std::string();
+    }
+  }
+  return std::nullopt;
+}
+
+// Whether an order by a lead before this one still makes a cut. Where items are updates of their own it does only if
+// nobody was given work beyond it before all had come to it; at a barrier that always holds.
+bool Lead::is_still_a_cut(Step step) const {
+  return !is_ledgered() || next_barrier(step - 1) == step || reached_items() <= updates(step);
+}
+
 void Lead::observe_snapshots() {
   const auto is_current = [&](const LaneState& lane) {
     return lane.report.serving && lane.report.timeline == timeline();
@@ -36,34 +63,28 @@ void Lead::observe_snapshots() {
   if (!all_lanes(is_current)) {
     return;
   }
+  const auto is_newer = [&](SnapshotId id) {
+    return id.timeline == timeline() && id > book_.current().complete.back();
+  };
   for (const auto id : held_by_all()) {
     // Never of another timeline, and never before the training loss up to it is known as well.
-    if (id.timeline == timeline() && id > book_.current().complete.back() && id.step <= log_.next()) {
+    if (is_newer(id) && id.step <= log_.next() &&
+        (schedule_.ordered().contains(id.step) || is_still_a_cut(id.step))) {
       complete_snapshot(id);
     }
   }
-  std::map<Step, std::string> missed;
   for (const auto& [lane_id, lane] : lanes_) {
-    const auto& report = lane.report;
-    const auto knows = [&](const std::vector<SnapshotId>& list, Step step) {
-      return std::find(list.begin(), list.end(), SnapshotId{timeline(), step}) != list.end();
-    };
-    for (const auto id : report.writing) {
-      if (id.timeline == timeline() && id > book_.current().complete.back()) {
-        schedule_.order(id.step);  // by a lead before this one
-      }
-    }
-    for (const auto step : schedule_.ordered()) {
-      if (knows(report.failed, step)) {
-        missed.emplace(step, "shard " + number(lane_id.shard) + ": " + report.trouble);
-      } else if (report.open_step > step && report.open_step < config_.steps && !knows(report.writing, step) &&
-                 !knows(report.held, step)) {
-        missed.emplace(step, std::string());
+    for (const auto id : lane.report.writing) {
+      if (is_newer(id) && is_still_a_cut(id.step) && !why_missed(id.step)) {
+        schedule_.order(id.step);
       }
     }
   }
-  for (const auto& [step, why] : missed) {
-    miss_snapshot(step, why);
+  const auto ordered = schedule_.ordered();
+  for (const auto step : ordered) {
+    if (const auto why = why_missed(step)) {
+      miss_snapshot(step, *why);
+    }
   }
 }
 

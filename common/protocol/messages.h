@@ -311,6 +311,7 @@ struct LaneReport {
   // Where each item is an update of its own: those that all of the lane's chunks cover, ascending. The first begins at
   // 0.
   std::vector<ItemRange> covered;
+  ItemId reached = 0;  // the first item beyond all that some chunk of the lane has accepted
   StalenessCounts staleness;
   std::vector<JournalMark> marks;      // the newest of each shard's life that came with contributions
   std::vector<ChunkMeasure> measures;  // of covered chunks that are not applied yet

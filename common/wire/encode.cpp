@@ -235,7 +235,7 @@ auto write(Builder& builder, const LaneReport& report) {
   return schema::CreateLaneReport(builder, &lane, report.incarnation, report.sequence, report.timeline, report.serving,
                                   report.open_step, missing, report.planned, measures, sums, decided, scales, held,
                                   writing, failed, trouble, statistics, slots_by_session, report.duplicates,
-                                  report.superseded, report.leaving, failure, covered, staleness, marks);
+                                  report.superseded, report.leaving, failure, covered, staleness, marks, report.reached);
 }
 
 // ---- lead to lane

@@ -228,6 +228,7 @@ Message body(Reader& reader, const schema::LaneReport& at) {
                     reader.numbers("LaneReport.missing", at.missing(), kMaxMissingWords),
                     at.planned(),
                     reader.list("LaneReport.covered", at.covered(), kMaxCoveredRanges, item_range),
+                    at.reached(),
                     staleness(reader, at.staleness()),
                     reader.list("LaneReport.marks", at.marks(), kMaxReportMarks, journal_mark),
                     measures(reader, at),

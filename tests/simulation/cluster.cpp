@@ -662,7 +662,8 @@ void Cluster::schedule_stop() {
 
 void Cluster::schedule_user_pause() {
   const auto begin = random_.between(2'000, std::min<Micros>(60'000, life_.faults.until));
-  const auto end = begin + random_.between(10'000, 200'000);
+  // Often before the pause is complete.
+  const auto end = begin + random_.between(2'000, random_.chance(0.5) ? 20'000 : 200'000);
   schedule(begin, kNobody, [this] {
     say("the user pauses the job");
     command(Control::Command::pause);

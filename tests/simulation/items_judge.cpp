@@ -426,6 +426,18 @@ std::vector<bool> ItemJudge::covered(const History& known, std::uint32_t lane) c
   return covered;
 }
 
+ItemId ItemJudge::reached(const History& known, std::uint32_t lane) const {
+  ItemId reached = 0;
+  for (ChunkId chunk = 0; chunk < known.chunks.size(); ++chunk) {
+    if (life_.chunks[chunk].lane == lane) {
+      for (const auto& entry : known.chunks[chunk].entries) {
+        reached = std::max(reached, entry.item + 1);
+      }
+    }
+  }
+  return reached;
+}
+
 void ItemJudge::reported(std::uint32_t process, std::uint32_t lane, const LaneReport& report) const {
   if (!report.serving) {
     return;
@@ -441,6 +453,10 @@ void ItemJudge::reported(std::uint32_t process, std::uint32_t lane, const LaneRe
   }
   if (said != truth) {
     throw Violation(what + "other items as covered than are");
+  }
+  if (report.reached != reached(known, lane)) {
+    throw Violation(what + "to have reached item " + number(report.reached) + ", but it is item " +
+                    number(reached(known, lane)));
   }
   const auto floor = static_cast<ItemId>(std::find(truth.begin(), truth.end(), false) - truth.begin());
   if (report.open_step != floor / life_.slots) {

@@ -148,6 +148,7 @@ class ItemJudge {
   [[nodiscard]] StepStatistics part(const Entry& entry) const;
   void sum_statistics(History& known, Step step) const;
   void advance(History& known) const;
+  [[nodiscard]] ItemId reached(const History& known, std::uint32_t lane) const;
   [[nodiscard]] std::vector<bool> covered(const History& known, std::uint32_t lane) const;
   void check_lineage(Timeline timeline, const Entry& entry, ChunkId chunk, Step step) const;
 

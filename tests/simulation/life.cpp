@@ -87,7 +87,7 @@ void draw_faults(LifeSpec& life, Random& random) {
   }
   faults.write_failure = random.chance(0.12) ? 0.01 * static_cast<double>(random.between(5, 50)) : 0;
   faults.stops = random.chance(0.08) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
-  faults.user_pauses = random.chance(0.25) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
+  faults.user_pauses = random.chance(0.4) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
 }
 
 void draw_links_and_clocks(LifeSpec& life, Random& random) {
@@ -117,7 +117,7 @@ void draw_items(LifeSpec& life, Random& random) {
     // Sessions that the lead gives up though they go on.
     life.faults.one_way_cuts += random.chance(0.3) ? 2 : 0;
     life.faults.worker_pauses += random.chance(0.3) ? 2 : 0;
-    if (!life.faults.clock_skew && random.chance(0.3)) {
+    if (!life.faults.clock_skew && random.chance(0.6)) {
       life.worker_silence = {32'000, 32'000, 32'000};
       items.bound = static_cast<std::uint32_t>(random.between(1, 2));
       while (life.workers.size() < 4) {

@@ -136,6 +136,7 @@ std::string text(const LaneReport& report) {
   return "report " + number(report.sequence) + ": open step " + number(report.open_step) +
          (missing.empty() ? "" : ", missing " + words(missing)) +
          (report.covered.empty() ? "" : ", covers items " + ranges(report.covered)) +
+         (report.reached == 0 ? "" : ", reached item " + number(report.reached)) +
          (report.marks.empty() ? "" : ", rests on " + marks(report.marks)) + ", planned to " + number(report.planned) +
          (report.statistics.empty() ? "" : ", " + number(report.statistics.size()) + " statistics") +
          (report.measures.empty() ? "" : ", " + number(report.measures.size()) + " measures") +

@@ -149,6 +149,31 @@ TEST_CASE("an item is covered when every chunk has it, and a step's loss comes w
   CHECK(report.statistics == std::vector<StepStatistics>{{0, 0.5F, 2, 8}});
 }
 
+TEST_CASE("a lane says how far any of its chunks has come, waiting for the journal or not") {
+  Fixture fixture({0, false, false, true});
+  CHECK(fixture.report().reached == 0);
+  fixture.push(1, 1, 3, 0);
+  CHECK(fixture.report().covered.empty());
+  CHECK(fixture.report().reached == 4);
+}
+
+TEST_CASE("an order for a snapshot that a chunk has passed is given up, and one that it was whole at stands") {
+  Fixture fixture;
+  fixture.lead(plan(0, 4, {1}));
+  CHECK(fixture.report().writing == std::vector<SnapshotId>{{1, 1}});
+  fixture.push(0, 0, 3, 0);
+  fixture.push(0, 1, 3, 1);  // whole: taken
+  fixture.push(1, 0, 3, 2);
+  CHECK(fixture.report().writing == std::vector<SnapshotId>{{1, 1}});
+  fixture.push(1, 0, 5, 0);  // granted by a lead that knew nothing of the order
+  CHECK(fixture.report().writing.empty());
+  CHECK(fixture.report().reached == 3);
+  fixture.lead(plan(0, 4, {1}));
+  CHECK(fixture.report().writing.empty());
+  fixture.push(0, 0, 5, 1);
+  CHECK(all<lane::SealSnapshot>(fixture.push(0, 1, 5, 2)).empty());
+}
+
 TEST_CASE("what lies beyond the plan is asked for again later, and changes nothing") {
   Fixture fixture({}, 2);
   const auto actions = fixture.push(1, 0, 3, 0);

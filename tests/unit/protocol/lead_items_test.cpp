@@ -66,8 +66,8 @@ TEST_CASE("the items of a lost session go to the others first") {
   items.lose(1);
   items.brought(2, items.grants(2)[0].clock, 5);
   items.hand_out({2, 3}, 100, 5);
-  CHECK(held(items, 3) == Ids{0, 4});
-  CHECK(held(items, 2) == Ids{3, 2});
+  CHECK(held(items, 3) == Ids{0, 2});
+  CHECK(held(items, 2) == Ids{3, 4});
 }
 
 TEST_CASE("no grant lets an outstanding one's exposure exceed the bound") {
@@ -87,6 +87,28 @@ TEST_CASE("no grant lets an outstanding one's exposure exceed the bound") {
   CHECK(items.largest_exposure() <= 2);
   items.brought(3, 102, 3);
   items.hand_out({1, 2, 3, 4}, 100, 3);
+  CHECK_FALSE(held(items, 1).empty());
+}
+
+TEST_CASE("of the few that the bound allows the fast sessions get theirs first, and a slow one its turn") {
+  LeadItems items(limits(1, 1));
+  const auto bring = [&](SessionId session, Micros now) {
+    items.brought(session, items.grants(session).at(0).clock, now);
+  };
+  items.hand_out({1, 2, 3}, 100, 0);
+  bring(1, 40);
+  bring(2, 10);
+  items.hand_out({1, 2, 3}, 100, 40);
+  CHECK_FALSE(held(items, 3).empty());  // nothing is known of it
+  CHECK_FALSE(held(items, 2).empty());
+  CHECK(held(items, 1).empty());
+  bring(3, 50);
+  bring(2, 50);
+  items.hand_out({1, 2, 3}, 100, 50);
+  CHECK(held(items, 1).empty());
+  bring(3, 1'000);
+  bring(2, 1'000);
+  items.hand_out({1, 2, 3}, 100, 1'000);
   CHECK_FALSE(held(items, 1).empty());
 }
 
@@ -124,6 +146,19 @@ TEST_CASE("a shard that is back may lack what it had") {
   items.hand_out({1}, 0, 2);
   items.observe(CoveredItems({{0, 1}, {2, 3}}), 2);
   items.hand_out({1}, 3, 2);
+  CHECK(held(items, 1) == Ids{1});
+}
+
+TEST_CASE("what was brought to a shard that comes back is granted again at once, unless it is covered") {
+  LeadItems items(limits(2, 0));
+  items.hand_out({1}, 2, 0);
+  items.brought(1, 100, 1);
+  items.brought(1, 101, 1);
+  items.hand_out({1}, 2, 1);
+  CHECK(held(items, 1).empty());
+  items.doubt_brought();
+  items.observe(CoveredItems({{0, 1}}), 2);
+  items.hand_out({1}, 2, 2);
   CHECK(held(items, 1) == Ids{1});
 }
 

@@ -727,3 +727,98 @@ TEST_CASE("a shard that comes back with all that was evaluated goes on") {
   CHECK(fixture.lead.phase() == Lead::Phase::evaluating);
   CHECK(fixture.lead.ledger().resumed_shards == 1);
 }
+
+TEST_CASE("a pause holds beyond what any chunk has reached, and further on if one passes that before it is whole") {
+  Fixture fixture(journaled());
+  fixture.planned = 20;  // the plan ends at the barrier
+  fixture.placement = 1;
+  fixture.train();
+  // A lead before this one granted item 8.
+  const auto reach = [&](std::uint32_t shard, ItemId reached) {
+    auto report = items_before(fixture, shard, 1);
+    report.reached = reached;
+    fixture.lane(shard, report);
+  };
+  reach(0, 9);
+  reach(1, 2);
+  fixture.client(Control::Command::pause);
+  CHECK(fixture.plan[0].snapshots == std::vector<Step>{7});
+  reach(0, 14);
+  CHECK(fixture.plan[0].snapshots == std::vector<Step>{7});
+  reach(0, 16);
+  CHECK(fixture.plan[1].snapshots == std::vector<Step>{12});
+}
+
+TEST_CASE("a restarted lead takes the job back if a shard lacks what another has built beyond") {
+  auto again = journaled();
+  again.memory.ledger.timeline = 1;
+  again.memory.ledger.placement = 1;
+  again.memory.ledger.incarnations = {1, 1};
+  again.memory.ledger.complete = {{0, 0}};
+  for (const ItemId reached : {20, 21}) {
+    Fixture fixture(again);
+    fixture.planned = 20;  // both shards came back, too
+    fixture.placement = 1;
+    fixture.timeline = 1;
+    come_back(fixture, 0, {{1, 0}});
+    come_back(fixture, 1, {{1, 0}});
+    const Message hello = WorkerHello{"worker"};
+    fixture.lead.step(lead::FromWorker{kWorker, &hello});
+    fixture.beat();
+    auto ahead = items_before(fixture, 0, 9);
+    ahead.reached = reached;
+    fixture.lane(0, ahead);
+    fixture.lane(1, items_before(fixture, 1, 9));
+    fixture.beat();
+    CHECK(fixture.lead.status().timeline == (reached > 20 ? 2 : 1));
+  }
+}
+
+TEST_CASE("nobody works beyond a step to be kept before all have come to it, though the pause is over") {
+  Fixture fixture(journaled());
+  fixture.planned = 20;  // the plan ends at the barrier
+  fixture.placement = 1;
+  fixture.train();
+  const auto last_granted = [&] {
+    ItemId last = 0;
+    for (const auto& grant : fixture.order.grants) {
+      last = std::max(last, grant.item);
+    }
+    return last;
+  };
+  report_items(fixture, 1);
+  fixture.client(Control::Command::pause);
+  REQUIRE(fixture.plan[0].snapshots == std::vector<Step>{5});  // items 2 to 5 are granted
+  fixture.client(Control::Command::resume);
+  report_items(fixture, 4);
+  CHECK(last_granted() == 9);
+  fixture.lane(0, items_before(fixture, 0, 5));
+  CHECK(last_granted() == 9);
+  fixture.lane(1, items_before(fixture, 1, 5));
+  fixture.beat();
+  CHECK(last_granted() == 13);
+}
+
+TEST_CASE("an order by a lead before is kept if it still makes a cut") {
+  auto again = journaled();
+  again.memory.ledger.timeline = 1;
+  again.memory.ledger.placement = 1;
+  again.memory.ledger.incarnations = {1, 1};
+  again.memory.ledger.complete = {{0, 0}};
+  for (const ItemId reached : {10, 11}) {
+    Fixture fixture(again);
+    fixture.planned = 20;
+    fixture.placement = 1;
+    fixture.held = {{1, 5}};
+    come_back(fixture, 0, {{1, 0}});
+    come_back(fixture, 1, {{1, 0}});
+    for (const std::uint32_t shard : {0, 1}) {
+      auto report = items_before(fixture, shard, 5);
+      report.reached = reached;
+      fixture.lane(shard, report);
+    }
+    fixture.written();
+    const SnapshotId newest = fixture.lead.ledger().complete.back();
+    CHECK(newest == (reached > 10 ? SnapshotId{0, 0} : SnapshotId{1, 5}));
+  }
+}

@@ -277,8 +277,8 @@ void fill(Random& random, SessionSlots& value) {
 }
 
 void fill(Random& random, LaneReport& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, decided, m, n, o, p, q, r, s, t, u, v] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, decided, m, n, o, p, q, r, s, t, u, v);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, decided, n, o, p, q, r, s, t, u, v, w] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, decided, n, o, p, q, r, s, t, u, v, w);
   decided.resize(std::min<std::size_t>(decided.size(), wire::kMaxDecidedSteps));
 }
 

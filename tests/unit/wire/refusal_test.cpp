@@ -63,14 +63,14 @@ std::vector<std::byte> of_version(std::uint32_t version) {
 }
 
 TEST_CASE("another protocol version is named, and so is ours") {
-  check_refused(decode(of_version(77), 0, false), RefusalCode::wrong_protocol, {"77", "version 3"});
+  check_refused(decode(of_version(77), 0, false), RefusalCode::wrong_protocol, {"77", "version 4"});
   CHECK(std::holds_alternative<Message>(decode(of_version(kProtocolVersion), 0, false)));
 }
 
 TEST_CASE("another protocol version is named even if its body means nothing to us") {
   auto header = of_version(77);
   header.resize(header.size() - 24);
-  check_refused(decode(header, 0, false), RefusalCode::wrong_protocol, {"77", "version 3"});
+  check_refused(decode(header, 0, false), RefusalCode::wrong_protocol, {"77", "version 4"});
   auto ours = of_version(kProtocolVersion);
   ours.resize(ours.size() - 24);
   check_refused(decode(ours, 0, false), RefusalCode::malformed, {"not a Ballast message"});
@@ -247,7 +247,7 @@ TEST_CASE("lists are bounded") {
   check(changed<Plan>([](auto& body) { body.snapshots.resize(4097); }), "Plan.snapshots", 4096);
   check(changed<Plan>([](auto& body) { body.keep.resize(4097); }), "Plan.keep", 4096);
   check(changed<Status>([](auto& body) { body.sessions.resize(1025); }), "Status.sessions", 1024);
-  check(changed<Push>([](auto& body) { body.marks.resize(65); }), "Push.marks", 64);
+  check(changed<Push>([](auto& body) { body.marks.resize(1025); }), "Push.marks", 1024);
   check(changed<Heartbeat>([](auto& body) { body.brought.resize(257); }), "Heartbeat.brought", 256);
   check(changed<Assign>([](auto& body) { body.grants.resize(257); }), "Assign.grants", 256);
   check(changed<ShardHello>([](auto& body) { body.lives.resize(257); }), "ShardHello.lives", 256);
