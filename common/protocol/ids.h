@@ -27,7 +27,7 @@ inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses f
 inline constexpr std::uint32_t kMaxPlanned = 8192;   // updates in a plan
 inline constexpr std::uint32_t kMaxGrants = 256;     // that a session holds at a time
 inline constexpr std::uint32_t kMaxCoveredRanges = 4096;
-inline constexpr std::uint32_t kMaxMarks = 1024;     // with a contribution
+inline constexpr std::uint32_t kMaxMarks = 1024;      // with a contribution
 inline constexpr std::uint32_t kMaxShardLives = 256;  // of one timeline that are remembered
 
 // Of a pull: whatever version is the newest when it is answered.

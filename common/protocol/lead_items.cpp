@@ -139,8 +139,8 @@ void LeadItems::give(SessionId id, ItemId item, Micros now) {
   granted_until_ = std::max(granted_until_, item + 1);
 }
 
-// A slow session's grant keeps all others waiting once the bound is used up. It still gets one now and then: it may have
-// become faster.
+// A slow session's grant keeps all others waiting once the bound is used up. It still gets one now and then: it may
+// have become faster.
 std::vector<SessionId> LeadItems::by_pace(std::vector<SessionId> sessions, Micros now) const {
   constexpr Micros kTurnEvery = 16;  // items' times
   const auto pace = [&](SessionId id) -> Micros {

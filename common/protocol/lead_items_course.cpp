@@ -26,8 +26,7 @@ void Lead::observe_items() {
 bool Lead::is_passed(Step step) const {
   return step > open_step() && std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
            const auto& report = lane.second.report;
-           return report.open_step < config_.steps &&
-                  std::max(report.reached, report.planned) > updates(step);
+           return report.open_step < config_.steps && std::max(report.reached, report.planned) > updates(step);
          });
 }
 

@@ -68,8 +68,7 @@ void Lead::observe_snapshots() {
   };
   for (const auto id : held_by_all()) {
     // Never of another timeline, and never before the training loss up to it is known as well.
-    if (is_newer(id) && id.step <= log_.next() &&
-        (schedule_.ordered().contains(id.step) || is_still_a_cut(id.step))) {
+    if (is_newer(id) && id.step <= log_.next() && (schedule_.ordered().contains(id.step) || is_still_a_cut(id.step))) {
       complete_snapshot(id);
     }
   }

@@ -232,10 +232,10 @@ auto write(Builder& builder, const LaneReport& report) {
   const auto covered = write_parts(builder, report.covered);
   const auto staleness = write(builder, report.staleness);
   const auto marks = write_parts(builder, report.marks);
-  return schema::CreateLaneReport(builder, &lane, report.incarnation, report.sequence, report.timeline, report.serving,
-                                  report.open_step, missing, report.planned, measures, sums, decided, scales, held,
-                                  writing, failed, trouble, statistics, slots_by_session, report.duplicates,
-                                  report.superseded, report.leaving, failure, covered, staleness, marks, report.reached);
+  return schema::CreateLaneReport(
+      builder, &lane, report.incarnation, report.sequence, report.timeline, report.serving, report.open_step, missing,
+      report.planned, measures, sums, decided, scales, held, writing, failed, trouble, statistics, slots_by_session,
+      report.duplicates, report.superseded, report.leaving, failure, covered, staleness, marks, report.reached);
 }
 
 // ---- lead to lane

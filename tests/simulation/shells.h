@@ -153,7 +153,7 @@ class WorkerShell : public Process {
     Micros sent_at = 0;
     bool receipted = false;
     bool was_oldest = false;  // of what was kept for its lane, when it was first sent
-    Weights header = {};  // of weights
+    Weights header = {};      // of weights
   };
 
   void step(const worker::Event& event);
