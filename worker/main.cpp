@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
     const ballast::StopSignals signals([&](const std::string& reason) { loop.interrupt(reason); });
     const auto failure = loop.run();
     if (failure.empty()) {
-      ballast::log_info("the job has finished");
+      ballast::log_info("the job has finished, or was stopped");
       return 0;
     }
     ballast::log_error("{}", failure);

@@ -16,6 +16,8 @@ namespace ballast {
 namespace {
 
 constexpr Micros kTick = 20'000;
+constexpr Micros kTellSilenceAfter = 5'000'000;
+constexpr Micros kTellSilenceEvery = 60'000'000;
 constexpr int kMessagesPerTurn = 64;
 constexpr PayloadId kFirstWeights = PayloadId{1} << 48;  // gradients' payload ids are below
 
@@ -74,6 +76,8 @@ void WorkerLoop::rebuild_poll() {
 
 std::string WorkerLoop::run() {
   log_info("worker {} looks for the lead at {}", spec_.name, spec_.lead);
+  began_ = monotonic_micros();
+  tell_silence_at_ = began_ + kTellSilenceAfter;
   while (!stopped_) {
     turn();
   }
@@ -100,7 +104,19 @@ void WorkerLoop::turn() {
     next_tick_ = tick + kTick;
     feed(worker::Tick{tick});
     metrics_.update(core_);
+    if (!lead_heard_ && tick >= tell_silence_at_) {
+      tell_silence(tick);
+    }
   }
+}
+
+// A worker may be started before its lead, so it waits for ever; but for a wrong address as well.
+void WorkerLoop::tell_silence(Micros now) {
+  tell_silence_at_ = now + kTellSilenceEvery;
+  log_warn(
+      "no lead has answered at {} for {} s, and the worker goes on asking; is this the address in the run's "
+      "lead.address, and does the job run?",
+      spec_.lead, (now - began_) / 1'000'000);
 }
 
 void WorkerLoop::receive_from_lead() {
@@ -109,6 +125,7 @@ void WorkerLoop::receive_from_lead() {
     if (!received) {
       return;
     }
+    lead_heard_ = true;
     const auto decoded = decode(received->header.bytes(), 0, received->payload.has_value());
     if (const auto* refused = std::get_if<Refused>(&decoded)) {
       log_warn("a message of the lead cannot be read: {}", refused->text);

@@ -42,6 +42,7 @@ class WorkerLoop {
 
   void turn();
   void rebuild_poll();
+  void tell_silence(Micros now);
   void receive_from_lead();
   void receive_from_lane(std::uint32_t lane);
   void on_compute(worker::Event event);
@@ -85,6 +86,9 @@ class WorkerLoop {
   PayloadId next_weights_;
   std::vector<GradientState> gradients_;
   Micros next_tick_ = 0;
+  Micros began_ = 0;
+  Micros tell_silence_at_ = 0;
+  bool lead_heard_ = false;
   bool stopped_ = false;
   std::string failure_;
   bool pushed_at_fault_ = false;

@@ -251,11 +251,11 @@ class ClusterCase(unittest.TestCase):
     def is_running(self, folder):
         return any(run.folder == folder and run.process.poll() is None for run in self._started)
 
-    def start_worker(self, run, name):
-        """A worker of our own in a run's cluster; ended with the case."""
+    def start_worker(self, run, name, lead=None):
+        """A worker of our own in a run's cluster, or for another lead; ended with the case."""
         log = open(run.folder / "logs" / f"{name}.log", "wb")  # pylint: disable=consider-using-with
         self.addCleanup(log.close)
-        process = subprocess.Popen([WORKER, "--lead", run.lead(), "--name", name], stdout=log, stderr=log,
+        process = subprocess.Popen([WORKER, "--lead", lead or run.lead(), "--name", name], stdout=log, stderr=log,
                                    stdin=subprocess.DEVNULL, preexec_fn=_end_with_parent)
         run.seen_pids.add(process.pid)
         self.addCleanup(process.wait)

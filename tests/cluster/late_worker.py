@@ -17,6 +17,16 @@ class LateWorker(harness.ClusterCase):
         self.assertGreater(summary["slots_by_session"]["late"], 0, summary)
         self.assertEqual(summary["lost_workers"], 0, summary)
 
+    def test_at_an_address_where_no_lead_is_says_so(self):
+        run = self.start(self.job(jobs.emulated(steps=5000)), options=["--workers", "1"])
+        run.wait_for_step(1)
+        nowhere = f"ipc://{self.folder}/nobody"
+        lost = self.start_worker(run, "lost", lead=nowhere)
+        log = run.folder / "logs" / "lost.log"
+        run.wait_until("the worker's word", lambda: f"no lead has answered at {nowhere}" in log.read_text())
+        self.assertIsNone(lost.poll(), "it goes on asking")
+        self.assertNotIn("no lead has answered", (run.folder / "logs" / "worker-0.log").read_text())
+
     def test_that_cannot_work_ends_the_run_with_its_reason(self):
         data = self.folder / "mnist"
         data.mkdir()
