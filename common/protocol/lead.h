@@ -330,6 +330,7 @@ class Lead {
   Step decided_next_ = 0;                // the first step without a decision; only where steps wait for one
   double gradient_norm_ = 0;
   Step passed_ = 0;           // the barrier before
+  Step come_to_ = 0;          // where each item is an update of its own: all had come to it, as far as this lead saw
   Step barrier_ = 0;          // training goes on beyond it when this version is evaluated
   std::optional<Step> hold_;  // nor beyond this version, while a pause or a stop is wanted
   Step hold_margin_ = 0;

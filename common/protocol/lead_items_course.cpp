@@ -18,6 +18,7 @@ void Lead::observe_items() {
   }
   if (covered) {
     items_.observe(std::move(*covered), now_);
+    come_to_ = std::max(come_to_, open_step());
   }
 }
 

@@ -193,6 +193,7 @@ void Lead::rewind(Step base) {
   begins_again_ = false;
   barrier_ = base;
   passed_ = base;
+  come_to_ = base;
   hold_.reset();
   paused_ = false;
   for (auto& [id, lane] : lanes_) {

@@ -29,8 +29,11 @@ std::set<SnapshotId> Lead::held_by_all() const {
   return held;
 }
 
-// Why the snapshot of the step will never be complete: a shard could not write it, or (empty) was beyond it already.
+// Why the snapshot of the step will never be complete: a shard could not write it, or (empty) it is too late.
 std::optional<std::string> Lead::why_missed(Step step) const {
+  if (is_ledgered() && open_step() < step && step <= come_to_) {
+    return std::string();  // a shard has lost items before it, after others were let go on
+  }
   const SnapshotId id{timeline(), step};
   const auto lists = [&](const std::vector<SnapshotId>& list) {
     return std::find(list.begin(), list.end(), id) != list.end();

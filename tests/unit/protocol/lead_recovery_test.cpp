@@ -822,3 +822,27 @@ TEST_CASE("an order by a lead before is kept if it still makes a cut") {
     CHECK(newest == (reached > 10 ? SnapshotId{0, 0} : SnapshotId{1, 5}));
   }
 }
+
+TEST_CASE("a shard that falls behind a snapshot's step, when others may have gone on, makes it no cut any more") {
+  Fixture fixture(journaled());
+  fixture.planned = 20;  // the plan ends at the barrier
+  fixture.placement = 1;
+  fixture.train();
+  report_items(fixture, 1);
+  fixture.client(Control::Command::pause);
+  REQUIRE(fixture.plan[0].snapshots == std::vector<Step>{5});
+  fixture.client(Control::Command::resume);
+  report_items(fixture, 5);
+  come_back(fixture, 1, {{1, 0}, {2, 7}});
+  fixture.written();
+  fixture.lane(0, items_before(fixture, 0, 5));
+  fixture.lane(1, items_before(fixture, 1, 4));
+  report_items(fixture, 4);
+  CHECK(fixture.plan[1].snapshots.empty());
+  fixture.held = {{1, 5}};
+  report_items(fixture, 6);
+  fixture.written();
+  const SnapshotId newest = fixture.lead.ledger().complete.back();
+  CHECK(newest == SnapshotId{0, 0});
+  CHECK(fixture.lead.ledger().snapshots_missed == 1);
+}
