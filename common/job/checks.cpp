@@ -83,11 +83,20 @@ class JobChecks {
     for (const auto& key : schema_.keys) {
       const auto* unmet = is_given(key.path) && readable(conditions_of(key)) ? unmet_condition(schema_, key) : nullptr;
       if (unmet != nullptr) {
-        mistakes_.add(
-            place_of({key.path, unmet->key}), key.path,
-            "means nothing here; it is allowed only with " + unmet->key + ": " + listed(unmet->values) + "; remove it");
+        const auto place = place_of({key.path, unmet->key});
+        mistakes_.add(place, key.path,
+                      "means nothing here; it is allowed only with " + unmet->key + ": " + listed(unmet->values) +
+                          "; " + removal(key.path, place));
       }
     }
+  }
+
+  // How to get rid of a key that is refused at `place`, which may be an override of another one.
+  [[nodiscard]] std::string removal(const std::string& path, Place place) const {
+    const auto own = given_.at(path).place;
+    return place.is_override && !own.is_override
+               ? "remove it from line " + std::to_string(own.line) + " of the file, or add --set " + path + "="
+               : "remove it";
   }
 
   void model_fits_data() {
@@ -277,7 +286,8 @@ class JobChecks {
     }
     if (mode == Mode::ssp && !is_given("training.staleness.bound")) {
       mistakes_.add(place_of({"training.mode"}), "training.staleness.bound",
-                    "is missing; training.mode: ssp needs it, e.g. 4 (allowed: 1 to 100000 updates)");
+                    "is missing; training.mode: ssp needs it, e.g. " + std::to_string(usual_bound()) +
+                        " (allowed: 1 to 100000 updates)");
     }
     if (is_ledgered(mode)) {
       nothing_of_whole_steps();
@@ -287,6 +297,9 @@ class JobChecks {
                         " a round is collected anew from the newest snapshot on; use snapshot");
     }
   }
+
+  // With which workers that are alike do not wait for each other: docs/modes.md.
+  [[nodiscard]] std::uint32_t usual_bound() const { return std::max(4U, 2 * (spec_.cluster.workers - 1)); }
 
   void local_steps() {
     const auto& training = spec_.training;

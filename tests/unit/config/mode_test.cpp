@@ -132,6 +132,23 @@ TEST_CASE("keys of a mode mean nothing in another") {
   });
 }
 
+TEST_CASE("a key of the file that an override leaves without a meaning is named by its line") {
+  const auto text = replaced(kJob, "  slots: 8\n", "  slots: 8\n  mode: async\n  staleness: {damping: inverse}\n");
+  CHECK(job_error(text, {"training.mode=sync"}) ==
+        "--set: training.staleness.damping: means nothing here; it is allowed only with training.mode: async, ssp; "
+        "remove it from line 9 of the file, or add --set training.staleness.damping=");
+  CHECK(job_errors(text, {"training.mode=sync", "training.staleness.damping="}).empty());
+}
+
+TEST_CASE("the bound that is proposed to a job without one goes by its workers") {
+  const auto wanted = [](const std::string& workers) {
+    return job_error(kJob, {"training.mode=ssp", "cluster.workers=" + workers});
+  };
+  CHECK(wanted("1").find("needs it, e.g. 4 ") != std::string::npos);
+  CHECK(wanted("3").find("needs it, e.g. 4 ") != std::string::npos);
+  CHECK(wanted("20").find("needs it, e.g. 38 ") != std::string::npos);
+}
+
 TEST_CASE("updates of single slots refuse what needs whole steps") {
   for (const auto& [mode, name] : {std::pair(kAsync, std::string("async")), std::pair(kSsp, std::string("ssp"))}) {
     const std::string why = "clipping by norm with training.mode: " + name +
