@@ -51,7 +51,7 @@ Speed model_alone(const Job& job, double seconds) {
   for (std::uint32_t slot = 0; slot < job.spec.training.slots; ++slot) {
     slots.push_back(pipeline.take(0, slot));
   }
-  const auto model = make_model(job.spec.model, job.shape, job.arena, 1);
+  const auto model = make_model(job.spec.model, job.shape, job.arena, on_cpu(1));
   const auto weights = initial_weights(job.arena, job.spec.training.seed);
   std::vector<float> gradients(job.arena.elements);
   const auto train_step = [&](std::uint64_t step) {

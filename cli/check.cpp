@@ -41,6 +41,11 @@ void print_summary(const Job& job) {
   std::printf("job digest  %s\n", job.spec_digest.c_str());
 }
 
+std::string compute_text(const WorkerSpec& worker) {
+  const std::string gpu = "GPU " + std::to_string(worker.device);
+  return worker.backend == "cpu" ? "the cpu" : worker.backend == "cuda" ? gpu : gpu + " if it can be had, else the cpu";
+}
+
 void print_summary(const WorkerSpec& worker) {
   const auto or_default = [](const std::string& value, const char* text) {
     return value.empty() ? text : value.c_str();
@@ -48,6 +53,7 @@ void print_summary(const WorkerSpec& worker) {
   std::printf("lead        %s\n", worker.lead.c_str());
   std::printf("name        %s\n", or_default(worker.name, "host name and process id"));
   std::printf("data        %s\n", or_default(worker.data_path, "as the job says, $BALLAST_DATA, or the cache folder"));
+  std::printf("computes on %s\n", compute_text(worker).c_str());
   std::printf("metrics     %s\n", or_default(worker.metrics_address, "not served"));
   std::printf("log         %s, level %s\n", or_default(worker.log_file, "standard error"), worker.log_level.c_str());
 }

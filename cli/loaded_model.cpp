@@ -20,7 +20,7 @@ LoadedModel::LoadedModel(ModelSource source) : source_(std::move(source)) {
   } else {
     load_file();
   }
-  model_ = make_model(job_->spec.model, job_->shape, job_->arena, job_->spec.training.threads_per_slot);
+  model_ = make_model(job_->spec.model, job_->shape, job_->arena, on_cpu(job_->spec.training.threads_per_slot));
 }
 
 void LoadedModel::load_run() {

@@ -42,9 +42,11 @@ void check_sizes(const Dataset& dataset, const Job& job) {
 
 }  // namespace
 
-ComputeThread::ComputeThread(const Job& job, std::string data_path, Post post, std::chrono::milliseconds delay)
+ComputeThread::ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
+                             std::chrono::milliseconds delay)
     : job_(job),
       data_path_(std::move(data_path)),
+      make_backend_(std::move(make_backend)),
       post_(std::move(post)),
       delay_(delay),
       weights_(job.arena.elements),
@@ -103,7 +105,7 @@ void ComputeThread::prepare() {
   dataset_ = open_dataset(job_.spec.data, data_path_);
   check_sizes(*dataset_, job_);
   pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training);
-  model_ = make_model(job_.spec.model, job_.shape, job_.arena, job_.spec.training.threads_per_slot);
+  make_plain_model();
   worker::Prepared prepared;
   prepared.layout.fingerprint = fingerprint();
   model_ = with_local_steps(std::move(model_), job_);
@@ -112,19 +114,27 @@ void ComputeThread::prepare() {
   post_(std::move(prepared));
 }
 
+void ComputeThread::make_plain_model() {
+  model_ = make_model(job_.spec.model, job_.shape, job_.arena, make_backend_);
+  model_->pin(weights());
+  for (std::uint32_t arena = 0; arena < pool_.arenas(); ++arena) {
+    model_->pin(pool_.values(arena));
+  }
+}
+
 // The hash of the data set and of a probe slot's gradient on the initial weights: machines that agree on it compute the
 // same bits.
 std::string ComputeThread::fingerprint() {
   for (std::size_t i = 0; i < job_.arena.parameters.size(); ++i) {
     const auto& extent = job_.arena.extents[i];
-    fill_initial(std::span(weights_).subspan(extent.offset, extent.elements), job_.arena.parameters[i].initial,
+    fill_initial(weights().subspan(extent.offset, extent.elements), job_.arena.parameters[i].initial,
                  job_.spec.training.seed, static_cast<std::uint32_t>(i), 0);
   }
   std::vector<float> gradient(job_.arena.elements);
   const auto examples = pipeline_->take(0, 0);
   const SlotTask task{0, 0, examples_of_step(job_.spec.training, job_.sizes.train, 0), job_.spec.training.seed};
   if (job_.spec.model.name != "emulated") {  // whose arithmetic is integer, and whose time is not to be spent here
-    model_->train(task, examples.batch(), weights_, gradient, [](std::size_t) {});
+    model_->train(task, examples.batch(), weights(), gradient, [](std::size_t) {});
   }
   Sha256 hash;
   hash.update(dataset_->digest());
@@ -186,7 +196,7 @@ bool ComputeThread::train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& p
   // An update of its own is the mean over its own examples.
   const auto counted = is_ledgered(training.mode) ? std::max(examples.batch().count, 1U) : step_examples;
   const SlotTask task{step, sum.slot(), counted, training.seed};
-  const auto batch = model_->train(task, examples.batch(), weights_, sum.leaf(),
+  const auto batch = model_->train(task, examples.batch(), weights(), sum.leaf(),
                                    [&](std::size_t parameter) { countdown_.parameter_ready(parameter, chunk_ready); });
   const auto& statistics = job_.arena.statistics();
   auto values = sum.leaf().subspan(statistics.offset, statistics.elements);
@@ -204,7 +214,7 @@ bool ComputeThread::train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& p
 
 void ComputeThread::evaluate_now(const Evaluation& evaluation) {
   const auto split = evaluation.split == Split::test ? DataSplit::test : DataSplit::validation;
-  const auto result = evaluate_examples(*model_, *dataset_, split, evaluation.begin, evaluation.end, weights_);
+  const auto result = evaluate_examples(*model_, *dataset_, split, evaluation.begin, evaluation.end, weights());
   post_(worker::Evaluated{
       {0, evaluation.split, evaluation.item, evaluation.version, result.loss_sum, result.correct, result.examples}});
 }

@@ -18,6 +18,7 @@
 #include "common/protocol/worker.h"
 #include "worker/data/pipeline.h"
 #include "worker/gradient_sums.h"
+#include "worker/host_arena.h"
 #include "worker/models/model.h"
 
 namespace ballast {
@@ -29,7 +30,8 @@ class ComputeThread {
   // Everything that takes long happens on the thread: opening the data, building the model, the fingerprint. Posts
   // Prepared (with the fingerprint alone filled in) or Failed first. `post` is called from the thread. `delay`: waited
   // before each slot.
-  ComputeThread(const Job& job, std::string data_path, Post post, std::chrono::milliseconds delay = {});
+  ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
+                std::chrono::milliseconds delay = {});
   ~ComputeThread();
   ComputeThread(const ComputeThread&) = delete;
   ComputeThread& operator=(const ComputeThread&) = delete;
@@ -41,7 +43,7 @@ class ComputeThread {
   void close();
 
   // The whole arena of weights: written by the loop's thread between jobs only.
-  [[nodiscard]] std::span<float> weights() { return weights_; }
+  [[nodiscard]] std::span<float> weights() { return weights_.values(); }
   [[nodiscard]] GradientPool& gradients() { return pool_; }
 
   // Payload names of gradients: which arena and chunk.
@@ -61,6 +63,7 @@ class ComputeThread {
 
   void run();
   void prepare();
+  void make_plain_model();
   std::string fingerprint();
   void train(const Training& task);
   bool train_node(Step step, Node node, bool last, PhaseTimes& phases);
@@ -70,9 +73,10 @@ class ComputeThread {
 
   const Job& job_;
   std::string data_path_;
+  MakeBackend make_backend_;
   Post post_;
   std::chrono::milliseconds delay_;
-  std::vector<float> weights_;
+  HostArena weights_;
   GradientPool pool_;
   ChunkCountdown countdown_;
   std::unique_ptr<Dataset> dataset_;

@@ -8,10 +8,10 @@
 
 namespace ballast {
 
-GradientPool::GradientPool(const Arena& arena, std::size_t arenas)
-    : elements_(arena.elements), chunks_(arena.chunks.size()), arenas_(arenas) {
+GradientPool::GradientPool(const Arena& arena, std::size_t arenas) : chunks_(arena.chunks.size()) {
+  arenas_.reserve(arenas);
   for (std::size_t i = 0; i < arenas; ++i) {
-    arenas_[i].values.resize(elements_);
+    arenas_.push_back({HostArena(arena.elements)});
     free_.push_back(static_cast<std::uint32_t>(arenas - 1 - i));
   }
 }

@@ -12,6 +12,7 @@
 #include "common/arena/arena.h"
 #include "common/protocol/ids.h"
 #include "common/protocol/tree.h"
+#include "worker/host_arena.h"
 
 namespace ballast {
 
@@ -31,14 +32,13 @@ class GradientPool {
   void close();
 
   [[nodiscard]] std::size_t arenas() const { return arenas_.size(); }
-  [[nodiscard]] std::span<float> values(std::uint32_t arena) { return {arenas_[arena].values.data(), elements_}; }
+  [[nodiscard]] std::span<float> values(std::uint32_t arena) { return arenas_[arena].values.values(); }
 
  private:
   struct Entry {
-    std::vector<float> values;
+    HostArena values;
     std::size_t chunks_out = 0;
   };
-  std::size_t elements_;
   std::size_t chunks_;
   std::vector<Entry> arenas_;
   std::mutex mutex_;

@@ -4,8 +4,8 @@
 #include <array>
 #include <chrono>
 #include <utility>
-#include <vector>
 
+#include "worker/host_arena.h"
 #include "worker/inner_optimizer.h"
 
 namespace ballast {
@@ -15,9 +15,14 @@ namespace {
 class LocalSteps : public Model {
  public:
   LocalSteps(std::unique_ptr<Model> model, const Job& job)
-      : model_(std::move(model)), job_(job), optimizer_(job), gradient_(job.arena.elements) {
-    for (auto& copy : copies_) {
-      copy.resize(job.arena.elements);
+      : job_(job),
+        optimizer_(job),
+        gradient_(job.arena.elements),
+        copies_{HostArena(job.arena.elements), HostArena(job.arena.elements)},
+        model_(std::move(model)) {
+    model_->pin(gradient_.values());
+    for (const auto& copy : copies_) {
+      model_->pin(copy.values());
     }
   }
 
@@ -32,7 +37,7 @@ class LocalSteps : public Model {
       if (part.count == 0) {
         break;
       }
-      auto& next = copies_[step % copies_.size()];
+      const auto next = copies_[step % copies_.size()].values();
       const bool finite = train_once(task, step, part, trained, next, result);
       trained = next;
       if (!finite) {
@@ -64,12 +69,12 @@ class LocalSteps : public Model {
   bool train_once(const SlotTask& task, std::uint32_t step, const Batch& part, std::span<const float> weights,
                   std::span<float> next, BatchResult& result) {
     const SlotTask local{task.step, task.slot, part.count, task.seed, step};
-    const auto trained = model_->train(local, part, weights, gradient_, [](std::size_t) {});
+    const auto trained = model_->train(local, part, weights, gradient_.values(), [](std::size_t) {});
     result.loss_sum += trained.loss_sum;
     result.correct += trained.correct;
     result.examples += trained.examples;
     const auto start = std::chrono::steady_clock::now();
-    const bool finite = optimizer_.step(weights, gradient_, next);
+    const bool finite = optimizer_.step(weights, gradient_.values(), next);
     const auto updating = std::chrono::steady_clock::now() - start;
     times_.forward_us += model_->last_times().forward_us;
     times_.backward_us +=
@@ -94,11 +99,11 @@ class LocalSteps : public Model {
     }
   }
 
-  std::unique_ptr<Model> model_;
   const Job& job_;
   InnerOptimizer optimizer_;
-  std::vector<float> gradient_;
-  std::array<std::vector<float>, 2> copies_;  // of the weights: one is read while the other is written
+  HostArena gradient_;
+  std::array<HostArena, 2> copies_;  // of the weights: one is read while the other is written
+  std::unique_ptr<Model> model_;     // after the arenas, which must outlive it
   ComputeTimes times_;
 };
 

@@ -33,6 +33,8 @@ Options parse(int argc, char** argv) {
   app.add_option("--metrics", given.metrics_address, "serve metrics on HOST:PORT");
   app.add_option("--log-file", given.log_file, "default: standard error");
   app.add_option("--log-level", given.log_level, "debug, info, warn or error");
+  app.add_option("--backend", given.backend, "auto, cpu or cuda");
+  app.add_option("--device", given.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
   app.add_option("--fault", options.fault, "for tests: POINT@STEP at which the worker kills itself")->group("");
   try {
     app.parse(argc, argv);
@@ -40,7 +42,7 @@ Options parse(int argc, char** argv) {
     std::exit(app.exit(error));
   }
   auto& spec = options.spec;
-  const auto use = [&](const char* option, std::string ballast::WorkerSpec::*field) {
+  const auto use = [&](const char* option, auto ballast::WorkerSpec::*field) {
     if (app.count(option) > 0) {
       spec.*field = given.*field;
     }
@@ -54,6 +56,8 @@ Options parse(int argc, char** argv) {
   use("--metrics", &ballast::WorkerSpec::metrics_address);
   use("--log-file", &ballast::WorkerSpec::log_file);
   use("--log-level", &ballast::WorkerSpec::log_level);
+  use("--backend", &ballast::WorkerSpec::backend);
+  use("--device", &ballast::WorkerSpec::device);
   if (spec.lead.empty()) {
     throw std::runtime_error("no lead: say --lead ADDRESS, or lead: in the worker file");
   }

@@ -9,6 +9,7 @@
 #include "common/net/clock.h"
 #include "common/net/peer.h"
 #include "common/net/random_id.h"
+#include "worker/compute/choose.h"
 #include "worker/delay.h"
 
 namespace ballast {
@@ -241,7 +242,12 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
     throw std::runtime_error("the lead's list of lanes is not complete");
   }
   const auto post = [this](worker::Event event) { computed_.put(std::move(event)); };
-  compute_ = std::make_unique<ComputeThread>(*job_, spec_.data_path, post, delay_from_environment(spec_.name));
+  const auto make_backend = [request =
+                                 BackendRequest{spec_.backend, spec_.device, job_->spec.training.threads_per_slot}] {
+    return ballast::make_backend(request, find_cuda_files(), [](const std::string& text) { log_info("{}", text); });
+  };
+  compute_ =
+      std::make_unique<ComputeThread>(*job_, spec_.data_path, make_backend, post, delay_from_environment(spec_.name));
   gradients_.resize(1 + compute_->gradients().arenas() * job_->arena.chunks.size());
 }
 

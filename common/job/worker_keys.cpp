@@ -32,6 +32,17 @@ Schema worker_schema(WorkerSpec& spec) {
        .target = &spec.name,
        .description = "Shown for this worker in metrics and status",
        .default_note = "host name and process id"},
+      {.path = "backend",
+       .target = &spec.backend,
+       .description =
+           "What computes: the processor (`cpu`) or an NVIDIA GPU (`cuda`); `auto` takes a GPU where one can be "
+           "had, and says in the log why not. CPU and GPU give other last bits (docs/backends.md)",
+       .choices = {"auto", "cpu", "cuda"}},
+      {.path = "device",
+       .target = &spec.device,
+       .description = "Which GPU, as CUDA counts those it may see; several GPUs are several workers",
+       .minimum = 0,
+       .maximum = 63},
   };
   return schema;
 }

@@ -26,6 +26,9 @@ MALFORMED = BUILD / "tests" / "cluster" / "malformed" / "ballast-malformed"
 PATIENCE = 60  # seconds that anything may take which should take a few; a limit, not a measure
 LOG_LINES = 25
 
+# No GPU, even where there is one: bits are compared with the reference, which is computed on the cpu.
+os.environ["BALLAST_CUDA_MODULE"] = "none"
+
 _libc = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
 
@@ -251,11 +254,12 @@ class ClusterCase(unittest.TestCase):
     def is_running(self, folder):
         return any(run.folder == folder and run.process.poll() is None for run in self._started)
 
-    def start_worker(self, run, name, lead=None):
+    def start_worker(self, run, name, lead=None, options=()):
         """A worker of our own in a run's cluster, or for another lead; ended with the case."""
         log = open(run.folder / "logs" / f"{name}.log", "wb")  # pylint: disable=consider-using-with
         self.addCleanup(log.close)
-        process = subprocess.Popen([WORKER, "--lead", lead or run.lead(), "--name", name], stdout=log, stderr=log,
+        command = [WORKER, "--lead", lead or run.lead(), "--name", name, *options]
+        process = subprocess.Popen(command, stdout=log, stderr=log,
                                    stdin=subprocess.DEVNULL, preexec_fn=_end_with_parent)
         run.seen_pids.add(process.pid)
         self.addCleanup(process.wait)

@@ -41,6 +41,16 @@ class LateWorker(harness.ClusterCase):
         self.assertIn(str(run.folder / "logs" / "worker-0.log"), run.errors())
         run.expect_no_process()
 
+    def test_that_demands_a_gpu_where_there_is_none_says_so_and_the_run_goes_on(self):
+        job = self.job(jobs.glyphs(steps=200))
+        run = self.start(job, options=["--workers", "1"])
+        run.wait_for_step(3)
+        late = self.start_worker(run, "late", options=["--backend", "cuda"])
+        self.assertEqual(late.wait(timeout=harness.PATIENCE), 1, run.logs())
+        self.assertIn("this build of Ballast has no cuda backend: none is not there",
+                      (run.folder / "logs" / "late.log").read_text())
+        self.expect_equal_bits(run.finish(), self.reference(job))
+
 
 if __name__ == "__main__":
     harness.main()

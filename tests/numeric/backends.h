@@ -1,23 +1,49 @@
-// The backends under test. A new backend joins every test by one line here.
+// The backends under test: every test of operations, networks and models runs on each of them.
+//
+// The cuda backend is among them where it can be had. Where BALLAST_TEST_CUDA=required it must be.
 #pragma once
 
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "worker/compute/backend.h"
+#include "worker/compute/module.h"
+#include "worker/models/model.h"
 
 namespace ballast {
 
 struct NamedBackend {
   std::string name;
-  std::unique_ptr<Backend> backend;
+  MakeBackend make;
 };
 
+// Once for a process: starting CUDA takes a second.
+inline bool cuda_can_be_had() {
+  static const bool can = [] {
+    try {
+      load_cuda_backend(find_cuda_files(), 0);
+      return true;
+    } catch (const BackendUnavailable& reason) {
+      const char* const wanted = std::getenv("BALLAST_TEST_CUDA");
+      if (wanted != nullptr && std::string_view(wanted) == "required") {
+        throw;
+      }
+      std::printf("without cuda: %s\n", reason.what());
+      return false;
+    }
+  }();
+  return can;
+}
+
 inline std::vector<NamedBackend> backends_under_test() {
-  std::vector<NamedBackend> backends;
-  backends.push_back({"cpu, 1 thread", make_cpu_backend(1)});
-  backends.push_back({"cpu, 2 threads", make_cpu_backend(2)});
+  std::vector<NamedBackend> backends = {{"cpu, 1 thread", on_cpu(1)}, {"cpu, 2 threads", on_cpu(2)}};
+  if (cuda_can_be_had()) {
+    backends.push_back({"cuda", [] { return load_cuda_backend(find_cuda_files(), 0); }});
+  }
   return backends;
 }
 

@@ -113,7 +113,7 @@ TEST_CASE("emulated: the probes see both ends and every sixteen-thousandth eleme
 TEST_CASE("emulated: settings that make no sense are refused") {
   const Arena arena = lay_out(declare_parameters(small_emulated("fixed"), {}));
   const auto refused = [&](const ModelSpec& spec) {
-    CHECK_THROWS_AS(make_model(spec, {}, arena, 1), std::invalid_argument);
+    CHECK_THROWS_AS(make_model(spec, {}, arena, on_cpu(1)), std::invalid_argument);
   };
   refused(small_emulated("random"));
   for (const double compute_ms : {-1.0, 1e9, std::numeric_limits<double>::quiet_NaN()}) {

@@ -76,7 +76,8 @@ void run(const std::string& file, const std::string& folder) {
   const auto& training = job.spec.training;
   const auto dataset = open_dataset(job.spec.data, "");
   Pipeline pipeline(*dataset, training);
-  const auto model = with_local_steps(make_model(job.spec.model, job.shape, job.arena, training.threads_per_slot), job);
+  const auto model =
+      with_local_steps(make_model(job.spec.model, job.shape, job.arena, on_cpu(training.threads_per_slot)), job);
   const auto outer = optimizer_settings(training, Group::no_decay);
   auto weights = initial_weights(job);
   write_layout(folder + "/layout.txt", job.arena);

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "tests/numeric/backends.h"
 #include "tests/numeric/setup.h"
 
 namespace ballast {
@@ -30,10 +31,14 @@ bool same_bytes(std::span<const float> a, std::span<const float> b) {
 
 template <typename Check>
 void for_each_model(const Check& check) {
-  for (const auto& setup : all_setups()) {
-    CAPTURE(setup->spec.name);
-    CAPTURE(setup->spec.gradient);
-    check(*setup);
+  for (const NamedBackend& named : backends_under_test()) {
+    CAPTURE(named.name);
+    for (const auto& setup : all_setups()) {
+      CAPTURE(setup->spec.name);
+      CAPTURE(setup->spec.gradient);
+      setup->backend = named.make;
+      check(*setup);
+    }
   }
 }
 
@@ -41,16 +46,13 @@ TEST_CASE("models: the same bytes again, whatever was computed between") {
   for_each_model([](const Setup& setup) {
     const Examples examples = draw_examples(setup.shape, 16, 1);
     const Examples others = draw_examples(setup.shape, 11, 2);
-    for (const std::uint32_t threads : {1U, 2U}) {
-      CAPTURE(threads);
-      const auto model = setup.make(threads);
-      const auto first = setup.gradients(*model, {3, 2, 128, 1}, examples.batch());
-      setup.gradients(*model, {3, 1, 128, 1}, others.batch());
-      model->evaluate(others.batch(), setup.weights);
-      setup.gradients(*model, {9, 0, 128, 1}, draw_examples(setup.shape, 16, 3).batch());
-      CHECK(same_bytes(first, setup.gradients(*model, {3, 2, 128, 1}, examples.batch())));
-      CHECK(same_bytes(first, setup.gradients(*setup.make(threads), {3, 2, 128, 1}, examples.batch())));
-    }
+    const auto model = setup.make();
+    const auto first = setup.gradients(*model, {3, 2, 128, 1}, examples.batch());
+    setup.gradients(*model, {3, 1, 128, 1}, others.batch());
+    model->evaluate(others.batch(), setup.weights);
+    setup.gradients(*model, {9, 0, 128, 1}, draw_examples(setup.shape, 16, 3).batch());
+    CHECK(same_bytes(first, setup.gradients(*model, {3, 2, 128, 1}, examples.batch())));
+    CHECK(same_bytes(first, setup.gradients(*setup.make(), {3, 2, 128, 1}, examples.batch())));
   });
 }
 
@@ -143,9 +145,10 @@ TEST_CASE("models: evaluation sees the loss that training sees") {
 
 // More batch sizes than a model keeps prepared, twice over.
 TEST_CASE("models: probabilities are those that the loss is made of") {
-  for (const auto& spec : {small_mlp(), model_named("lenet5")}) {
-    CAPTURE(spec.name);
-    const Setup setup(spec, kImages);
+  for_each_model([](const Setup& setup) {
+    if (setup.spec.name == "emulated") {
+      return;
+    }
     const Examples examples = draw_examples(setup.shape, 13, 5);
     const auto model = setup.make();
     const auto evaluated = model->evaluate(examples.batch(), setup.weights);
@@ -163,7 +166,7 @@ TEST_CASE("models: probabilities are those that the loss is made of") {
     CHECK(correct == evaluated.correct);
     CHECK_THROWS_WITH_AS(model->predict({13, examples.features, {}}, setup.weights, std::span(probabilities).first(9)),
                          doctest::Contains("130 are to be written"), std::invalid_argument);
-  }
+  });
 }
 
 TEST_CASE("models: the emulated model predicts nothing") {
@@ -190,10 +193,12 @@ TEST_CASE("models: any number of batch sizes") {
   }
 }
 
-TEST_CASE("models: a weight that is not a number shows in the loss and in the gradients") {
+void check_nan_shows(const NamedBackend& named) {
+  CAPTURE(named.name);
   for (const char* parameter : {"conv1.weight", "conv2.bias", "fc2.weight"}) {
     CAPTURE(parameter);
     Setup setup(model_named("lenet5"), kImages);
+    setup.backend = named.make;
     const auto found = std::ranges::find(setup.arena.parameters, parameter, &Parameter::name);
     setup.weights[setup.arena.extents[static_cast<std::size_t>(found - setup.arena.parameters.begin())].offset] = kNan;
     const Examples examples = draw_examples(setup.shape, 4, 1);
@@ -202,6 +207,10 @@ TEST_CASE("models: a weight that is not a number shows in the loss and in the gr
     const auto gradients = setup.gradients(*model, {0, 0, 4, 1}, examples.batch());
     CHECK(std::ranges::any_of(gradients, [](float value) { return std::isnan(value); }));
   }
+}
+
+TEST_CASE("models: a weight that is not a number shows in the loss and in the gradients") {
+  std::ranges::for_each(backends_under_test(), check_nan_shows);
 }
 
 TEST_CASE("models: batches that do not fit are refused") {
@@ -223,14 +232,15 @@ TEST_CASE("models: batches that do not fit are refused") {
 
 TEST_CASE("models: what cannot be made is refused") {
   const Arena mlp = lay_out(declare_parameters(small_mlp(), kImages));
-  CHECK_THROWS_WITH_AS(make_model(model_named("vgg"), kImages, mlp, 1), doctest::Contains("'vgg'"),
+  CHECK_THROWS_WITH_AS(make_model(model_named("vgg"), kImages, mlp, on_cpu(1)), doctest::Contains("'vgg'"),
                        std::invalid_argument);
-  CHECK_THROWS_WITH_AS(make_model(model_named("lenet5"), kImages, mlp, 1), doctest::Contains("conv1.weight"),
+  CHECK_THROWS_WITH_AS(make_model(model_named("lenet5"), kImages, mlp, on_cpu(1)), doctest::Contains("conv1.weight"),
                        std::invalid_argument);
   ModelSpec wider = small_mlp();
   wider.hidden = {33, 16};
-  CHECK_THROWS_WITH_AS(make_model(wider, kImages, mlp, 1), doctest::Contains("32 x 784"), std::invalid_argument);
-  CHECK_THROWS_AS(make_model(small_mlp(), kImages, mlp, 0), std::invalid_argument);
+  CHECK_THROWS_WITH_AS(make_model(wider, kImages, mlp, on_cpu(1)), doctest::Contains("32 x 784"),
+                       std::invalid_argument);
+  CHECK_THROWS_AS(make_model(small_mlp(), kImages, mlp, on_cpu(0)), std::invalid_argument);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/numeric/backends.h"
 #include "tests/numeric/finite_difference.h"
 #include "tests/numeric/reference_network.h"
 #include "tests/numeric/setup.h"
@@ -47,16 +48,13 @@ void check_reference_by_differences(const Setup& setup, const std::vector<refere
   }
 }
 
-void check_model_by_reference(const Setup& setup, const std::vector<reference::LayerSpec>& layers,
-                              std::uint32_t threads, std::uint32_t count) {
-  CAPTURE(threads);
-  CAPTURE(count);
+void check_one_backend(const Setup& setup, const std::vector<reference::LayerSpec>& layers, std::uint32_t count) {
   const Examples examples = draw_examples(setup.shape, count, 12);
   Judged judged = judge(setup, layers, examples);
   const double loss = judged.network.loss(judged.input, examples.labels, judged.weights);
   const auto expected = judged.network.gradients(examples.labels, judged.weights, 1.0 / 40);
 
-  const auto model = setup.make(threads);
+  const auto model = setup.make();
   std::vector<float> actual(setup.arena.elements);
   const BatchResult result = model->train({0, 0, 40, 1}, examples.batch(), setup.weights, actual, [](std::size_t) {});
   CHECK(result.loss_sum == doctest::Approx(loss).epsilon(1e-5));
@@ -77,36 +75,44 @@ void check_model_by_reference(const Setup& setup, const std::vector<reference::L
   }
 }
 
+void check_model_by_reference(Setup& setup, const std::vector<reference::LayerSpec>& layers, std::uint32_t count) {
+  CAPTURE(count);
+  for (const NamedBackend& named : backends_under_test()) {
+    CAPTURE(named.name);
+    setup.backend = named.make;
+    check_one_backend(setup, layers, count);
+  }
+}
+
 TEST_CASE("networks: mlp") {
-  const Setup setup(small_mlp(), kImages);
+  Setup setup(small_mlp(), kImages);
   const auto layers = reference::mlp_layers({32, 16}, 10);
   check_reference_by_differences(setup, layers);
-  check_model_by_reference(setup, layers, 1, 16);
-  check_model_by_reference(setup, layers, 1, 1);
-  check_model_by_reference(setup, layers, 2, 5);
+  check_model_by_reference(setup, layers, 16);
+  check_model_by_reference(setup, layers, 1);
+  check_model_by_reference(setup, layers, 5);
 }
 
 TEST_CASE("networks: mlp without hidden layers") {
   ModelSpec spec = small_mlp();
   spec.hidden = {};
-  const Setup setup(spec, {3, 5, 4, 7});
+  Setup setup(spec, {3, 5, 4, 7});
   const auto layers = reference::mlp_layers({}, 7);
   check_reference_by_differences(setup, layers);
-  check_model_by_reference(setup, layers, 1, 4);
+  check_model_by_reference(setup, layers, 4);
 }
 
 TEST_CASE("networks: lenet5") {
-  const Setup setup(model_named("lenet5"), kImages);
+  Setup setup(model_named("lenet5"), kImages);
   const auto layers = reference::lenet5_layers(10);
   check_reference_by_differences(setup, layers);
-  check_model_by_reference(setup, layers, 1, 16);
-  check_model_by_reference(setup, layers, 1, 3);
-  check_model_by_reference(setup, layers, 2, 16);
+  check_model_by_reference(setup, layers, 16);
+  check_model_by_reference(setup, layers, 3);
 }
 
 TEST_CASE("networks: lenet5 on images of another size") {
-  const Setup setup(model_named("lenet5"), {3, 20, 15, 4});
-  check_model_by_reference(setup, reference::lenet5_layers(4), 1, 5);
+  Setup setup(model_named("lenet5"), {3, 20, 15, 4});
+  check_model_by_reference(setup, reference::lenet5_layers(4), 5);
 }
 
 }  // namespace

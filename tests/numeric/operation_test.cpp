@@ -85,14 +85,21 @@ struct Outcome {
 };
 
 Outcome run(Backend& backend, Tensor& x, const Prepared& prepared, const std::vector<double>& x_values,
-            const std::vector<double>& y_gradient) {
+            const std::vector<double>& y_gradient, const std::vector<Extent>& parameters = {}) {
   Outcome outcome;
   backend.write(x, to_float(x_values));
   prepared.operation->forward();
   outcome.y = read(backend, *prepared.output);
   backend.write_gradient(*prepared.output, to_float(y_gradient));
   prepared.operation->backward_parameters();
+  std::size_t on_their_way = 0;
+  for (const Extent& parameter : parameters) {
+    on_their_way += backend.deliver(parameter) ? 0 : 1;
+  }
   prepared.operation->backward_input();
+  for (; on_their_way > 0; --on_their_way) {
+    backend.await_delivery();
+  }
   outcome.x_gradient = read_gradient(backend, x);
   return outcome;
 }
@@ -121,7 +128,7 @@ void check_conv2d(Backend& backend, Draw draw) {
   const Prepared prepared = backend.conv2d(*x, conv, layer.weights, layer.bias);
   backend.bind_weights(layer.arena);
   backend.bind_gradients(layer.gradients);
-  const Outcome outcome = run(backend, *x, prepared, x_values.values, y_gradient.values);
+  const Outcome outcome = run(backend, *x, prepared, x_values.values, y_gradient.values, {layer.bias, layer.weights});
 
   const auto y = reference::conv2d<double>(x_values, conv, weights, layer.doubles(layer.bias));
   const auto gradients = reference::conv2d_backward<double>(x_values, conv, weights, y_gradient);
@@ -147,7 +154,7 @@ void check_linear(Backend& backend, Draw draw) {
   const Prepared prepared = backend.linear(*x, units, layer.weights, layer.bias);
   backend.bind_weights(layer.arena);
   backend.bind_gradients(layer.gradients);
-  const Outcome outcome = run(backend, *x, prepared, x_values.values, y_gradient.values);
+  const Outcome outcome = run(backend, *x, prepared, x_values.values, y_gradient.values, {layer.bias, layer.weights});
 
   const auto y = reference::linear<double>(x_values, units, weights, layer.doubles(layer.bias));
   const auto gradients = reference::linear_backward<double>(x_values, weights, y_gradient);
@@ -242,8 +249,9 @@ template <typename Check>
 void for_each_backend_and_case(const Check& check) {
   for (const NamedBackend& named : backends_under_test()) {
     CAPTURE(named.name);
+    const auto backend = named.make();
     for (int i = 0; i < kCases; ++i) {
-      check(*named.backend, Draw(static_cast<std::uint64_t>(i)));
+      check(*backend, Draw(static_cast<std::uint64_t>(i)));
     }
   }
 }
@@ -259,7 +267,8 @@ TEST_CASE("operations: what is not finite stays visible") {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   for (const NamedBackend& named : backends_under_test()) {
     CAPTURE(named.name);
-    Backend& backend = *named.backend;
+    const auto made = named.make();
+    Backend& backend = *made;
     const Shape shape{1, 2, 4, 4};
     std::vector<float> values(shape.elements(), 1.0F);
     values[5] = kNan;
@@ -278,9 +287,11 @@ TEST_CASE("operations: what is not finite stays visible") {
 
 TEST_CASE("operations: large logits neither overflow nor lose the label") {
   for (const NamedBackend& named : backends_under_test()) {
-    const auto logits = named.backend->input({2, 3, 1, 1}, true);
-    const auto loss = named.backend->softmax_cross_entropy(*logits);
-    named.backend->write(*logits, std::vector<float>{1e4F, -1e4F, 0, 1e4F, -1e4F, 0});
+    CAPTURE(named.name);
+    const auto backend = named.make();
+    const auto logits = backend->input({2, 3, 1, 1}, true);
+    const auto loss = backend->softmax_cross_entropy(*logits);
+    backend->write(*logits, std::vector<float>{1e4F, -1e4F, 0, 1e4F, -1e4F, 0});
     const LossSums sums = loss->forward(std::vector<std::int32_t>{0, 1});
     CHECK(sums.loss_sum == doctest::Approx(2e4));
     CHECK(sums.correct == 1);
@@ -289,16 +300,20 @@ TEST_CASE("operations: large logits neither overflow nor lose the label") {
 
 TEST_CASE("operations: equal logits count as the lowest class") {
   for (const NamedBackend& named : backends_under_test()) {
-    const auto logits = named.backend->input({2, 3, 1, 1}, true);
-    const auto loss = named.backend->softmax_cross_entropy(*logits);
-    named.backend->write(*logits, std::vector<float>{1, 2, 2, 1, 2, 2});
+    CAPTURE(named.name);
+    const auto backend = named.make();
+    const auto logits = backend->input({2, 3, 1, 1}, true);
+    const auto loss = backend->softmax_cross_entropy(*logits);
+    backend->write(*logits, std::vector<float>{1, 2, 2, 1, 2, 2});
     CHECK(loss->forward(std::vector<std::int32_t>{1, 2}).correct == 1);
   }
 }
 
 TEST_CASE("operations: what does not fit is refused") {
   for (const NamedBackend& named : backends_under_test()) {
-    Backend& backend = *named.backend;
+    CAPTURE(named.name);
+    const auto made = named.make();
+    Backend& backend = *made;
     const auto x = backend.input({1, 2, 4, 5}, true);
     CHECK_THROWS_AS(backend.conv2d(*x, {1, 5, 1, 0}, {0, 50}, {50, 1}), std::invalid_argument);
     CHECK_THROWS_AS(backend.conv2d(*x, {1, 3, 0, 0}, {0, 18}, {18, 1}), std::invalid_argument);

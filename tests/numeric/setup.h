@@ -39,9 +39,7 @@ struct Setup {
   Setup(const Setup&) = delete;
   Setup& operator=(const Setup&) = delete;
 
-  [[nodiscard]] std::unique_ptr<Model> make(std::uint32_t threads = 1) const {
-    return make_model(spec, shape, arena, threads);
-  }
+  [[nodiscard]] std::unique_ptr<Model> make() const { return make_model(spec, shape, arena, backend); }
   // The gradients of one slot, in an arena that began as `before` everywhere.
   std::vector<float> gradients(Model& model, const SlotTask& task, const Batch& batch, float before = 0) const {
     std::vector<float> result(arena.elements, before);
@@ -51,6 +49,7 @@ struct Setup {
 
   ModelSpec spec;
   ExampleShape shape;
+  MakeBackend backend = on_cpu(1);
   Arena arena;
   std::vector<float> weights;
 };

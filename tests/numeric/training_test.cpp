@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "common/numeric/optimizer.h"
+#include "tests/numeric/backends.h"
 #include "tests/numeric/setup.h"
 
 namespace ballast {
@@ -18,8 +19,10 @@ Examples noisy_patterns(const ExampleShape& shape, std::uint32_t count, std::uin
   return examples;
 }
 
-void check_learns(const ModelSpec& spec) {
+void check_learns(const ModelSpec& spec, const NamedBackend& named) {
+  CAPTURE(named.name);
   Setup setup(spec, kImages);
+  setup.backend = named.make;
   const auto model = setup.make();
   const Examples test = noisy_patterns(kImages, 200, 1000);
   const BatchResult before = model->evaluate(test.batch(), setup.weights);
@@ -37,8 +40,17 @@ void check_learns(const ModelSpec& spec) {
   CHECK(after.loss_sum < 0.2 * before.loss_sum);
 }
 
-TEST_CASE("training: mlp learns noisy patterns") { check_learns(small_mlp()); }
-TEST_CASE("training: lenet5 learns noisy patterns") { check_learns(model_named("lenet5")); }
+TEST_CASE("training: mlp learns noisy patterns") {
+  for (const NamedBackend& named : backends_under_test()) {
+    check_learns(small_mlp(), named);
+  }
+}
+
+TEST_CASE("training: lenet5 learns noisy patterns") {
+  for (const NamedBackend& named : backends_under_test()) {
+    check_learns(model_named("lenet5"), named);
+  }
+}
 
 }  // namespace
 }  // namespace ballast

@@ -25,7 +25,7 @@ class Trainer {
       : job_(job),
         dataset_(open_dataset(job.spec.data, "")),
         pipeline_(*dataset_, job.spec.training),
-        model_(make_model(job.spec.model, job.shape, job.arena, job.spec.training.threads_per_slot)),
+        model_(make_model(job.spec.model, job.shape, job.arena, on_cpu(job.spec.training.threads_per_slot))),
         weights_(initial_weights(job)),
         update_(job) {}
 

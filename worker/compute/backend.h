@@ -5,6 +5,10 @@
 // and buffers, so that running neither allocates nor decides. Activations live on the device in a layout of the
 // backend's choice. Parameters are views into arenas in host memory, bound before each run.
 //
+// A device may run behind its host: operations return when their work is queued, in order, and only what hands values
+// to the host waits for them (a loss's forward, await_delivery, read, read_gradient). docs/backends.md has the whole
+// picture.
+//
 // The bytes that operations produce depend on their inputs, the backend and its number of threads alone: not on what
 // ran before, nor on addresses.
 #pragma once
@@ -13,6 +17,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 
 #include "common/arena/arena.h"
@@ -107,11 +112,21 @@ constexpr std::uint32_t sliding_outputs(std::uint32_t extent, std::uint32_t wind
   return extent + 2 * padding < window ? 0 : (extent + 2 * padding - window) / stride + 1;
 }
 
+// Thrown where a network is prepared: the device has no room for it, at this batch size.
+class DeviceMemoryExhausted : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // One device with one thread (or team of threads) of its own speed. Not thread-safe: one thread uses one backend and
-// what it prepared. Preparing throws std::invalid_argument for shapes that do not fit.
+// what it prepared. Preparing throws std::invalid_argument for shapes that do not fit, DeviceMemoryExhausted where the
+// device has no room. Anything may throw std::runtime_error when the device fails, naming the operation.
 class Backend {
  public:
   virtual ~Backend() = default;
+
+  // What computes, for logs: "the cpu (oneDNN, 1 thread)".
+  [[nodiscard]] virtual std::string description() const = 0;
 
   // Examples as they come from the host. A gradient is only of use to tests of the first layer.
   virtual std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient = false) = 0;
@@ -122,12 +137,18 @@ class Backend {
   virtual void write_gradient(Tensor& tensor, std::span<const float> nchw) = 0;
   virtual void read_gradient(const Tensor& tensor, std::span<float> nchw) = 0;
 
+  // Says that this part of host memory will be bound often; it outlives the backend. A device that copies it may do so
+  // faster. Changes no result.
+  virtual void pin(std::span<float> /*arena*/) {}
   // Whole arenas in host memory, for all operations until they are bound anew. They must stay unchanged and alive as
   // long as operations that read or write them run. bind_weights comes before forward, bind_gradients before backward.
   virtual void bind_weights(std::span<const float> weights) = 0;
   virtual void bind_gradients(std::span<float> gradients) = 0;
-  // Returns when the gradient of one parameter, written by backward_parameters, is in host memory.
-  virtual void deliver(const Extent& parameter) = 0;
+  // Brings the gradient of one parameter, written by backward_parameters, to its place in the bound arena. True: it is
+  // there. False: it is on its way, and there when await_delivery returns; every call of that waits for one delivery,
+  // in the order in which they began. What is queued meanwhile runs while gradients travel.
+  virtual bool deliver(const Extent& parameter) = 0;
+  virtual void await_delivery() = 0;
 
   // Cross-correlation as in every framework. weights: channels x x.c x kernel x kernel; bias: channels.
   virtual Prepared conv2d(Tensor& x, const Conv2d& conv, const Extent& weights, const Extent& bias) = 0;

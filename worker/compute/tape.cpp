@@ -29,10 +29,9 @@ Prepared prepare_layer(const std::string& layer, const Prepare& prepare) {
 }  // namespace
 
 Tape::Tape(Backend& backend, const Arena& arena, const Shape& input)
-    : backend_(backend),
-      arena_(arena),
-      input_(backend.input(input)),
-      used_parameters_(arena.parameters.size(), false) {}
+    : backend_(backend), arena_(arena), input_(backend.input(input)), used_parameters_(arena.parameters.size(), false) {
+  on_their_way_.reserve(arena.parameters.size());
+}
 
 Tape::Value Tape::conv2d(Value x, const std::string& layer, const Conv2d& conv) {
   const std::size_t weight = take_parameter(layer + ".weight", {conv.channels, x->shape().c, conv.kernel, conv.kernel});
@@ -93,17 +92,26 @@ void Tape::backward(float scale, std::span<float> gradients, const GradientReady
                                 std::to_string(arena_.elements));
   }
   backend_.bind_gradients(gradients);
+  on_their_way_.clear();
   loss_->backward(scale);
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     // Parameters first: their gradients may leave while the rest of the backward pass runs.
     step->prepared.operation->backward_parameters();
     for (const std::size_t parameter : step->parameters) {
-      backend_.deliver(arena_.extents[parameter]);
-      ready(parameter);
+      if (backend_.deliver(arena_.extents[parameter])) {
+        ready(parameter);
+      } else {
+        on_their_way_.push_back(parameter);
+      }
     }
     if (step->input_wants_gradient) {
       step->prepared.operation->backward_input();
     }
+  }
+  // Only now: the device has all of its work, and does it while the first gradients leave.
+  for (const std::size_t parameter : on_their_way_) {
+    backend_.await_delivery();
+    ready(parameter);
   }
 }
 

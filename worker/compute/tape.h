@@ -68,6 +68,7 @@ class Tape {
   std::unique_ptr<LossOperation> loss_;
   std::vector<const Tensor*> used_values_;
   std::vector<bool> used_parameters_;
+  std::vector<std::size_t> on_their_way_;  // parameters whose gradients the device has not delivered yet
 };
 
 }  // namespace ballast

@@ -23,11 +23,11 @@ Record recorder_of(const ModelSpec& spec, const ExampleShape& shape) {
 }  // namespace
 
 std::unique_ptr<Model> make_model(const ModelSpec& spec, const ExampleShape& shape, const Arena& arena,
-                                  std::uint32_t threads_per_slot) {
+                                  const MakeBackend& make_backend) {
   if (spec.name == "emulated") {
     return make_emulated(spec, arena);
   }
-  return std::make_unique<Network>(make_cpu_backend(threads_per_slot), shape, arena, recorder_of(spec, shape));
+  return std::make_unique<Network>(make_backend(), shape, arena, recorder_of(spec, shape));
 }
 
 }  // namespace ballast

@@ -10,6 +10,7 @@
 #include "common/arena/arena.h"
 #include "common/arena/model_parameters.h"
 #include "common/job/spec.h"
+#include "worker/compute/backend.h"
 
 namespace ballast {
 
@@ -64,11 +65,23 @@ class Model {
 
   // Of the last call of train.
   [[nodiscard]] virtual ComputeTimes last_times() const = 0;
+
+  // Says that this part of host memory will often be handed in as weights or gradients; it outlives the model. Changes
+  // no result.
+  virtual void pin(std::span<float> /*arena*/) {}
 };
 
+using MakeBackend = std::function<std::unique_ptr<Backend>()>;
+
+// The processor, which every machine has.
+inline MakeBackend on_cpu(std::uint32_t threads) {
+  return [threads] { return make_cpu_backend(threads); };
+}
+
 // `arena` is the layout of the parameters that declare_parameters(spec, shape) gave; it must outlive the model.
-// Throws std::invalid_argument with a sentence for a user when the model does not fit the examples.
+// `make_backend` is called only for a model that computes. Throws std::invalid_argument with a sentence for a user when
+// the model does not fit the examples, and what make_backend throws.
 std::unique_ptr<Model> make_model(const ModelSpec& spec, const ExampleShape& shape, const Arena& arena,
-                                  std::uint32_t threads_per_slot);
+                                  const MakeBackend& make_backend);
 
 }  // namespace ballast

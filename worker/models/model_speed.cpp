@@ -78,7 +78,7 @@ void measure(const Settings& settings) {
   const ballast::ModelSpec spec = model_spec(settings.model);
   const ExampleShape shape = spec.name == "emulated" ? ExampleShape{} : ExampleShape{1, 28, 28, 10};
   const Arena arena = ballast::lay_out(ballast::declare_parameters(spec, shape));
-  const auto model = ballast::make_model(spec, shape, arena, settings.threads);
+  const auto model = ballast::make_model(spec, shape, arena, ballast::on_cpu(settings.threads));
   const std::vector<float> weights = initial_weights(arena);
   std::vector<float> gradients(arena.elements);
   std::vector<float> features(settings.examples * shape.features());

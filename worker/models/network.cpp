@@ -95,11 +95,43 @@ Tape& Network::tape_for(std::uint32_t examples) {
       return tapes_.front().second;
     }
   }
-  tapes_.emplace_front(examples, record_for(examples));
+  tapes_.emplace_front(examples, record_within_memory(examples));
   if (tapes_.size() > kMostTapes) {
     tapes_.pop_back();
   }
   return tapes_.front().second;
+}
+
+// Other batch sizes make room first; they are recorded again when they come again.
+Tape Network::record_within_memory(std::uint32_t examples) {
+  try {
+    return record_for(examples);
+  } catch (const DeviceMemoryExhausted&) {
+    tapes_.clear();
+  }
+  try {
+    return record_for(examples);
+  } catch (const DeviceMemoryExhausted& error) {
+    throw std::runtime_error(std::string(error.what()) + ". The model does not fit into the device's memory with " +
+                             std::to_string(examples) + " examples at once; with " +
+                             std::to_string(most_examples(examples)) +
+                             " it would. A slot has training.batch / training.slots examples: more slots are smaller");
+  }
+}
+
+// By trying: what layers need beside their activations is known to the device's libraries alone.
+std::uint32_t Network::most_examples(std::uint32_t too_many) {
+  std::uint32_t fits = 0;
+  while (too_many - fits > 1) {
+    const std::uint32_t middle = fits + (too_many - fits) / 2;
+    try {
+      record_for(middle);
+      fits = middle;
+    } catch (const DeviceMemoryExhausted&) {
+      too_many = middle;
+    }
+  }
+  return fits;
 }
 
 Tape Network::record_for(std::uint32_t examples) {

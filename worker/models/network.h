@@ -18,7 +18,8 @@ using Record = std::function<void(Tape&)>;
 
 class Network : public Model {
  public:
-  // Records the network for one example at once, so that what does not fit is known now.
+  // Records the network for one example at once, so that what does not fit is known now. Batches that the device has no
+  // room for show when they come: std::runtime_error then names the largest that it has room for.
   Network(std::unique_ptr<Backend> backend, const ExampleShape& shape, const Arena& arena, Record record);
 
   BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
@@ -26,10 +27,13 @@ class Network : public Model {
   BatchResult evaluate(const Batch& batch, std::span<const float> weights) override;
   void predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) override;
   [[nodiscard]] ComputeTimes last_times() const override { return times_; }
+  void pin(std::span<float> arena) override { backend_->pin(arena); }
 
  private:
   Tape& tape_for(std::uint32_t examples);
   Tape record_for(std::uint32_t examples);
+  Tape record_within_memory(std::uint32_t examples);
+  std::uint32_t most_examples(std::uint32_t too_many);
   BatchResult forward(Tape& tape, const Batch& batch, std::span<const float> weights);
   void check(const Batch& batch) const;
 

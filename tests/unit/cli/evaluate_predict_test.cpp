@@ -39,7 +39,7 @@ std::vector<std::vector<std::string>> table(const std::string& csv) {
 
 // The job's own model and data, asked without any of the commands' code.
 BatchResult direct(const SampleRun& run, const SnapshotId& snapshot, DataSplit split) {
-  const auto model = make_model(run.job.spec.model, run.job.shape, run.job.arena, 1);
+  const auto model = make_model(run.job.spec.model, run.job.shape, run.job.arena, on_cpu(1));
   const auto data = open_dataset(run.job.spec.data, "");
   return evaluate_examples(*model, *data, split, 0, data->size(split), run.weights(snapshot));
 }

@@ -21,7 +21,7 @@ std::string worker_error(const std::string& text) {
 TEST_CASE("a worker file") {
   const WorkerSpec spec = parse_worker(
       "lead: tcp://[::1]:7070\ndata_path: /data\nmetrics_address: 0.0.0.0:0\nlog_file: w.log\nlog_level: debug\n"
-      "name: box-1\n",
+      "name: box-1\nbackend: cuda\ndevice: 3\n",
       "worker.yaml");
   CHECK(spec.lead == "tcp://[::1]:7070");
   CHECK(spec.data_path == "/data");
@@ -29,7 +29,12 @@ TEST_CASE("a worker file") {
   CHECK(spec.log_file == "w.log");
   CHECK(spec.log_level == "debug");
   CHECK(spec.name == "box-1");
-  CHECK(parse_worker("lead: ipc:///run/lead", "worker.yaml").log_level == "info");
+  CHECK(spec.backend == "cuda");
+  CHECK(spec.device == 3);
+  const WorkerSpec defaults = parse_worker("lead: ipc:///run/lead", "worker.yaml");
+  CHECK(defaults.log_level == "info");
+  CHECK(defaults.backend == "auto");
+  CHECK(defaults.device == 0);
 }
 
 TEST_CASE("mistakes in worker files") {
@@ -44,6 +49,8 @@ TEST_CASE("mistakes in worker files") {
         "worker.yaml:2: metrics_address: '9100' is no address; allowed: host:port, e.g. 127.0.0.1:9100");
   CHECK(worker_error("lead: tcp://h:1\nlog_level: warning\n") ==
         "worker.yaml:2: log_level: 'warning' is not known; allowed: trace, debug, info, warn, error");
+  CHECK(worker_error("lead: tcp://h:1\nbackend: gpu\n") ==
+        "worker.yaml:2: backend: 'gpu' is not known; allowed: auto, cpu, cuda; did you mean 'cpu'?");
   CHECK(worker_error("lead: tcp://h:1\nnmae: x\n") == "worker.yaml:2: nmae: unknown key; did you mean 'name'?");
   CHECK(worker_error("lead: tcp://h:1\nname: \"a\\nb\"\n") ==
         "worker.yaml:2: name: contains a line break or another control character; remove it");

@@ -59,7 +59,7 @@ std::map<std::pair<Node, ChunkId>, Slot> faults_of(const Job& job, const std::st
                                                    std::vector<SlotRange> ranges, bool& sum_is_finite) {
   const Environment environment("BALLAST_FAULT", fault);
   Events events;
-  ComputeThread thread(job, "", [&](worker::Event event) { events.post(std::move(event)); });
+  ComputeThread thread(job, "", on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
   events.up_to<worker::Prepared>();
   thread.compute(step, ranges);
   std::map<std::pair<Node, ChunkId>, Slot> faults;
@@ -124,20 +124,20 @@ TEST_CASE("faults leave the fingerprint alone, and one that cannot be is a failu
   for (const auto* fault : {"", "nan@0:0:fc1.weight"}) {
     const Environment environment("BALLAST_FAULT", fault);
     Events events;
-    const ComputeThread thread(job, "", [&](worker::Event event) { events.post(std::move(event)); });
+    const ComputeThread thread(job, "", on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
     fingerprints.push_back(std::get<worker::Prepared>(events.up_to<worker::Prepared>().back()).layout.fingerprint);
   }
   CHECK(fingerprints[0] == fingerprints[1]);
   const Environment environment("BALLAST_FAULT", "nan@0:0:fc9.weight");
   Events events;
-  const ComputeThread thread(job, "", [&](worker::Event event) { events.post(std::move(event)); });
+  const ComputeThread thread(job, "", on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
   CHECK(contains(std::get<worker::Failed>(events.up_to<worker::Failed>().back()).text, "no parameter 'fc9.weight'"));
 }
 
 TEST_CASE("validation and test examples are evaluated by split") {
   const auto job = small_job();
   Events events;
-  ComputeThread thread(job, "", [&](worker::Event event) { events.post(std::move(event)); });
+  ComputeThread thread(job, "", on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
   events.up_to<worker::Prepared>();
   const auto evaluate = [&](Split split, std::uint32_t begin, std::uint32_t end) {
     thread.evaluate({split, 7, 3, begin, end});

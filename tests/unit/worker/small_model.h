@@ -28,7 +28,7 @@ inline Arena small_arena() {
 inline std::unique_ptr<Model> small_model(const Arena& arena) {
   ModelSpec spec;
   spec.name = "emulated";
-  return make_model(spec, ExampleShape{}, arena, 1);
+  return make_model(spec, ExampleShape{}, arena, on_cpu(1));
 }
 
 }  // namespace ballast::testing

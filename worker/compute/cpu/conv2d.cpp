@@ -7,6 +7,7 @@
 #include "worker/compute/cpu/layout.h"
 #include "worker/compute/cpu/operations.h"
 #include "worker/compute/cpu/primitive.h"
+#include "worker/compute/fit.h"
 
 namespace ballast::cpu {
 namespace {
@@ -159,8 +160,7 @@ class Conv2dOperation : public Operation {
 Prepared make_conv2d(const Context& context, CpuTensor& x, const Conv2d& conv, const Extent& weights,
                      const Extent& bias) {
   const Shape from = x.shape();
-  const Shape to{from.n, conv.channels, sliding_outputs(from.h, conv.kernel, conv.stride, conv.padding),
-                 sliding_outputs(from.w, conv.kernel, conv.stride, conv.padding)};
+  const Shape to = fit_conv2d(from, conv, weights, bias);
   const Descriptions descriptions(context, from, to, conv);
   auto y = std::make_unique<CpuTensor>(context, to, descriptions.forward.dst_desc(), true);
   auto operation = std::make_unique<Conv2dOperation>(context, descriptions, x, *y, conv, weights, bias);

@@ -8,6 +8,7 @@
 #include "worker/compute/cpu/cpu_tensor.h"
 #include "worker/compute/cpu/layout.h"
 #include "worker/compute/cpu/operations.h"
+#include "worker/compute/fit.h"
 
 namespace ballast {
 namespace cpu {
@@ -20,8 +21,12 @@ class CpuBackend : public Backend {
     use_threads();
   }
 
+  [[nodiscard]] std::string description() const override {
+    return "the cpu (oneDNN, " + std::to_string(context_.threads) + (context_.threads == 1 ? " thread)" : " threads)");
+  }
+
   std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient) override {
-    require(shape.elements() > 0, "an input of " + to_string(shape) + " holds no values");
+    check_input(shape);
     return std::make_unique<CpuTensor>(context_, shape, plain(shape), with_gradient);
   }
 
@@ -47,55 +52,31 @@ class CpuBackend : public Backend {
     use_threads();
     context_.gradients = gradients;
   }
-  void deliver(const Extent&) override {}  // written where it belongs
+  bool deliver(const Extent&) override { return true; }  // written where it belongs
+  void await_delivery() override {}
 
   Prepared conv2d(Tensor& x, const Conv2d& conv, const Extent& weights, const Extent& bias) override {
     use_threads();
-    const Shape& shape = x.shape();
-    require(conv.stride > 0 && conv.kernel > 0 && conv.channels > 0,
-            "a convolution needs channels, a kernel and a stride of at least 1");
-    require(sliding_outputs(shape.h, conv.kernel, conv.stride, conv.padding) > 0 &&
-                sliding_outputs(shape.w, conv.kernel, conv.stride, conv.padding) > 0,
-            "a convolution's kernel of " + std::to_string(conv.kernel) + " does not fit into " + to_string(shape));
-    const std::uint64_t elements = std::uint64_t{conv.channels} * shape.c * conv.kernel * conv.kernel;
-    require(weights.elements == elements && bias.elements == conv.channels,
-            "a convolution's parameters do not have the sizes of its shapes");
     return make_conv2d(context_, as_cpu(x), conv, weights, bias);
   }
-
   Prepared linear(Tensor& x, std::uint32_t units, const Extent& weights, const Extent& bias) override {
     use_threads();
-    require(units > 0 && weights.elements == units * x.shape().features() && bias.elements == units,
-            "a linear layer's parameters do not have the sizes of its shapes");
     return make_linear(context_, as_cpu(x), units, weights, bias);
   }
-
   Prepared relu(Tensor& x) override {
     use_threads();
     return make_relu(context_, as_cpu(x));
   }
-
   Prepared max_pool2d(Tensor& x, const MaxPool2d& pool) override {
     use_threads();
-    require(pool.stride > 0 && pool.window > 0, "a pooling needs a window and a stride of at least 1");
-    require(pool.window <= x.shape().h && pool.window <= x.shape().w,
-            "a pooling's window of " + std::to_string(pool.window) + " does not fit into " + to_string(x.shape()));
     return make_max_pool2d(context_, as_cpu(x), pool);
   }
-
   std::unique_ptr<LossOperation> softmax_cross_entropy(Tensor& logits) override {
     use_threads();
-    require(logits.with_gradient(), "the logits of a loss need a gradient");
     return make_softmax_cross_entropy(context_, as_cpu(logits));
   }
 
  private:
-  static void require(bool fits, const std::string& otherwise) {
-    if (!fits) {
-      throw std::invalid_argument(otherwise);
-    }
-  }
-
   void use_threads() const {
     omp_set_dynamic(0);
     omp_set_num_threads(static_cast<int>(context_.threads));
@@ -103,7 +84,7 @@ class CpuBackend : public Backend {
 
   // An input's layout is the host's; then copying needs no reorder, and so no allocation.
   void copy_in(const dnnl::memory& to, const Shape& shape, std::span<const float> nchw) {
-    require(nchw.size() == shape.elements(), size_message(shape, nchw.size()));
+    check_copy(shape, nchw.size());
     if (to.get_desc() == plain(shape)) {
       std::ranges::copy(nchw, static_cast<float*>(to.get_data_handle()));
       return;
@@ -113,13 +94,9 @@ class CpuBackend : public Backend {
   }
 
   void copy_out(const dnnl::memory& from, const Shape& shape, std::span<float> nchw) {
-    require(nchw.size() == shape.elements(), size_message(shape, nchw.size()));
+    check_copy(shape, nchw.size());
     const dnnl::memory to(plain(shape), context_.engine, nchw.data());
     make_reorder(context_, from, to).run();
-  }
-
-  static std::string size_message(const Shape& shape, std::size_t floats) {
-    return std::to_string(floats) + " floats were given for a tensor of " + to_string(shape);
   }
 
   Context context_;

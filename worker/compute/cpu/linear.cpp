@@ -5,6 +5,7 @@
 #include "worker/compute/cpu/layout.h"
 #include "worker/compute/cpu/operations.h"
 #include "worker/compute/cpu/primitive.h"
+#include "worker/compute/fit.h"
 
 namespace ballast::cpu {
 namespace {
@@ -115,7 +116,7 @@ class LinearOperation : public Operation {
 
 Prepared make_linear(const Context& context, CpuTensor& x, std::uint32_t units, const Extent& weights,
                      const Extent& bias) {
-  const Shape to{x.shape().n, units, 1, 1};
+  const Shape to = fit_linear(x.shape(), units, weights, bias);
   auto y = std::make_unique<CpuTensor>(context, to, plain(to), true);
   const Descriptions descriptions(context, x.shape(), units);
   auto operation = std::make_unique<LinearOperation>(context, descriptions, x, *y, weights, bias);

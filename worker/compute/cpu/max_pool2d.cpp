@@ -6,6 +6,7 @@
 #include "worker/compute/cpu/layout.h"
 #include "worker/compute/cpu/loops.h"
 #include "worker/compute/cpu/operations.h"
+#include "worker/compute/fit.h"
 
 namespace ballast::cpu {
 namespace {
@@ -75,9 +76,7 @@ class MaxPool2dOperation : public Operation {
 }  // namespace
 
 Prepared make_max_pool2d(const Context& context, CpuTensor& x, const MaxPool2d& pool) {
-  const Shape from = x.shape();
-  const Shape to{from.n, from.c, sliding_outputs(from.h, pool.window, pool.stride, 0),
-                 sliding_outputs(from.w, pool.window, pool.stride, 0)};
+  const Shape to = fit_max_pool2d(x.shape(), pool);
   const Layout layout = layout_of(x);
   auto y = std::make_unique<CpuTensor>(context, to, describe(to, layout.tag), x.with_gradient());
   auto operation = std::make_unique<MaxPool2dOperation>(context, layout, x, *y, pool);

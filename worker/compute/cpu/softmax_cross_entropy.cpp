@@ -1,12 +1,11 @@
 // Softmax and the negative logarithm of the label's probability, in double: a handful of values for each example.
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "worker/compute/cpu/layout.h"
 #include "worker/compute/cpu/operations.h"
+#include "worker/compute/fit.h"
 
 namespace ballast::cpu {
 namespace {
@@ -14,7 +13,8 @@ namespace {
 class SoftmaxCrossEntropy : public LossOperation {
  public:
   SoftmaxCrossEntropy(const Context& context, const CpuTensor& logits)
-      : examples_(logits.shape().n),
+      : shape_(logits.shape()),
+        examples_(logits.shape().n),
         classes_(logits.shape().features()),
         logits_(context, logits.value(), plain(logits.shape())),
         gradient_(context, logits.gradient(), plain(logits.shape())),
@@ -22,7 +22,7 @@ class SoftmaxCrossEntropy : public LossOperation {
         labels_(examples_) {}
 
   LossSums forward(std::span<const std::int32_t> labels) override {
-    check(labels);
+    check_labels(labels, shape_);
     std::ranges::copy(labels, labels_.begin());
     logits_.refresh();
     const auto* logits = static_cast<const float*>(logits_.memory().get_data_handle());
@@ -48,20 +48,6 @@ class SoftmaxCrossEntropy : public LossOperation {
   }
 
  private:
-  void check(std::span<const std::int32_t> labels) const {
-    if (labels.size() != examples_) {
-      throw std::invalid_argument(std::to_string(labels.size()) + " labels were given for " +
-                                  std::to_string(examples_) + " examples");
-    }
-    for (std::size_t i = 0; i < examples_; ++i) {
-      if (labels[i] < 0 || static_cast<std::size_t>(labels[i]) >= classes_) {
-        throw std::invalid_argument("example " + std::to_string(i) + " of the batch has label " +
-                                    std::to_string(labels[i]) + ", but the model knows classes 0 to " +
-                                    std::to_string(classes_ - 1) + "; check the data set");
-      }
-    }
-  }
-
   void add_example(std::span<const float> logits, std::size_t example, LossSums& sums) {
     const auto largest = std::ranges::max_element(logits);
     double* const probabilities = &probabilities_[example * classes_];
@@ -78,6 +64,7 @@ class SoftmaxCrossEntropy : public LossOperation {
     sums.correct += static_cast<std::size_t>(largest - logits.begin()) == label ? 1 : 0;
   }
 
+  Shape shape_;
   std::size_t examples_;
   std::size_t classes_;
   Incoming logits_;
@@ -89,6 +76,7 @@ class SoftmaxCrossEntropy : public LossOperation {
 }  // namespace
 
 std::unique_ptr<LossOperation> make_softmax_cross_entropy(const Context& context, CpuTensor& logits) {
+  check_logits(logits);
   return std::make_unique<SoftmaxCrossEntropy>(context, logits);
 }
 

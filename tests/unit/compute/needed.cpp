@@ -1,0 +1,3 @@
+// What a fake module needs.
+extern "C" int needed();
+extern "C" [[gnu::visibility("default")]] int needed() { return 0; }
