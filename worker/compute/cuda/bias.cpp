@@ -1,0 +1,37 @@
+#include "worker/compute/cuda/bias.h"
+
+#include "worker/compute/cuda/status.h"
+
+namespace ballast::cuda {
+namespace {
+
+constexpr float kOne = 1.0F;
+constexpr float kZero = 0.0F;
+
+}  // namespace
+
+TensorDescriptor describe(const Shape& shape, std::string_view what) {
+  cudnnTensorDescriptor_t made = nullptr;
+  check(cudnnCreateTensorDescriptor(&made), what, "preparing");
+  TensorDescriptor descriptor(made);
+  check(cudnnSetTensor4dDescriptor(made, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, static_cast<int>(shape.n),
+                                   static_cast<int>(shape.c), static_cast<int>(shape.h), static_cast<int>(shape.w)),
+        what, "preparing");
+  return descriptor;
+}
+
+Bias::Bias(const Context& context, const Shape& y, const Extent& extent, std::string_view what)
+    : context_(context), extent_(extent), y_(describe(y, what)), bias_(describe({1, y.c, 1, 1}, what)) {}
+
+void Bias::add_to(float* y, std::string_view what) const {
+  check(cudnnAddTensor(context_.cudnn(), &kOne, bias_.get(), context_.weights_at(extent_), &kOne, y_.get(), y), what,
+        "adding the bias");
+}
+
+void Bias::backward(const float* y_gradient, std::string_view what) const {
+  check(cudnnConvolutionBackwardBias(context_.cudnn(), &kOne, y_.get(), y_gradient, &kZero, bias_.get(),
+                                     context_.gradients_at(extent_)),
+        what, "gradient of the bias");
+}
+
+}  // namespace ballast::cuda

@@ -1,0 +1,31 @@
+// A bias for each channel, by cuDNN: what convolutions and linear layers have in common.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "worker/compute/backend.h"
+#include "worker/compute/cuda/context.h"
+
+namespace ballast::cuda {
+
+// Dense NCHW.
+TensorDescriptor describe(const Shape& shape, std::string_view what);
+
+class Bias {
+ public:
+  // Of activations of this shape.
+  Bias(const Context& context, const Shape& y, const Extent& extent, std::string_view what);
+
+  void add_to(float* y, std::string_view what) const;
+  // Overwrites the bias's gradient with the sums of y's over all but the channels.
+  void backward(const float* y_gradient, std::string_view what) const;
+
+ private:
+  const Context& context_;
+  Extent extent_;
+  TensorDescriptor y_;
+  TensorDescriptor bias_;
+};
+
+}  // namespace ballast::cuda

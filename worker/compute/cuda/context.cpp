@@ -1,0 +1,112 @@
+#include "worker/compute/cuda/context.h"
+
+#include "worker/compute/cuda/device.h"
+#include "worker/compute/cuda/status.h"
+
+namespace ballast::cuda {
+namespace {
+
+// What cuBLAS asks for on recent devices. Memory of its own makes its results the same from run to run.
+constexpr std::size_t kCublasWorkspace = std::size_t{32} << 20U;
+
+Stream make_stream() {
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "making a stream");
+  return Stream(stream);
+}
+
+CudnnHandle make_cudnn(cudaStream_t stream) {
+  cudnnHandle_t made = nullptr;
+  check(cudnnCreate(&made), "starting cuDNN");
+  CudnnHandle handle(made);
+  check(cudnnSetStream(handle.get(), stream), "starting cuDNN");
+  return handle;
+}
+
+CublasHandle make_cublas(cudaStream_t stream) {
+  cublasHandle_t made = nullptr;
+  check(cublasCreate(&made), "starting cuBLAS");
+  CublasHandle handle(made);
+  check(cublasSetStream(handle.get(), stream), "starting cuBLAS");
+  check(cublasSetAtomicsMode(handle.get(), CUBLAS_ATOMICS_NOT_ALLOWED), "starting cuBLAS");
+  return handle;
+}
+
+}  // namespace
+
+Event make_event() {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "making an event");
+  return Event(event);
+}
+
+Context::Context(std::uint32_t device)
+    : device_(open_device(device)),
+      compute_(make_stream()),
+      upload_(make_stream()),
+      download_(make_stream()),
+      uploaded_(make_event()),
+      computed_(make_event()),
+      cudnn_(make_cudnn(compute_.get())),
+      cublas_(make_cublas(compute_.get())),
+      cublas_workspace_(kCublasWorkspace, "cuBLAS") {
+  check(cublasSetWorkspace(cublas_.get(), cublas_workspace_.data(), cublas_workspace_.bytes()), "starting cuBLAS");
+}
+
+// What is queued may still use the memory and the descriptors that go now.
+Context::~Context() {
+  cudaSetDevice(device_);
+  cudaDeviceSynchronize();
+}
+
+void Context::use_device() const { check(cudaSetDevice(device_), "choosing the device"); }
+
+void Context::upload(void* to, const void* from, std::size_t bytes, std::string_view what) {
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, upload_.get()), what, "upload");
+  check(cudaEventRecord(uploaded_.get(), upload_.get()), what, "upload");
+  check(cudaStreamWaitEvent(compute_.get(), uploaded_.get()), what, "upload");
+}
+
+void Context::upload_after_compute(std::string_view what) {
+  check(cudaEventRecord(computed_.get(), compute_.get()), what, "upload");
+  check(cudaStreamWaitEvent(upload_.get(), computed_.get()), what, "upload");
+}
+
+void Context::download_after_compute(std::string_view what) {
+  check(cudaEventRecord(computed_.get(), compute_.get()), what, "download");
+  check(cudaStreamWaitEvent(download_.get(), computed_.get()), what, "download");
+}
+
+void Context::finish(std::string_view what) const { check(cudaStreamSynchronize(compute_.get()), what); }
+
+void Context::bind_weights(std::span<const float> weights) {
+  make_room(weights_, weights.size(), "the weights");
+  upload_after_compute("the weights");
+  upload(weights_.data(), weights.data(), weights.size_bytes(), "the weights");
+}
+
+// Gradients of the last pass may still be on their way out of the buffer that is written next, or a pass that was
+// broken off may have left some.
+void Context::bind_gradients(std::span<float> gradients) {
+  check(cudaStreamSynchronize(download_.get()), "the gradients");
+  make_room(gradients_, gradients.size(), "the gradients");
+  host_gradients_ = gradients;
+}
+
+void Context::reserve_workspace(std::size_t bytes, std::string_view what) {
+  if (bytes > workspace_.bytes()) {
+    finish(what);
+    workspace_ = {};  // before the larger one, which may need its room
+    workspace_ = DeviceBuffer<std::byte>(bytes, what);
+  }
+}
+
+void Context::make_room(DeviceBuffer<float>& arena, std::size_t elements, std::string_view what) {
+  if (elements > arena.size()) {
+    finish(what);
+    arena = {};
+    arena = DeviceBuffer<float>(elements, what);
+  }
+}
+
+}  // namespace ballast::cuda

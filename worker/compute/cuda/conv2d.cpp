@@ -1,0 +1,136 @@
+// Convolution by cuDNN, with algorithms that are fixed: deterministic ones, which compute the products as they are
+// defined. cuDNN's own choice by measured time would differ from run to run, and Winograd and FFT round otherwise than
+// direct convolution, by which a run can be compared with those of other frameworks and of the cpu.
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "worker/compute/cuda/bias.h"
+#include "worker/compute/cuda/operations.h"
+#include "worker/compute/cuda/status.h"
+#include "worker/compute/fit.h"
+
+namespace ballast::cuda {
+namespace {
+
+constexpr auto kForward = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
+constexpr auto kBackwardWeights = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1;  // 0 and 3 add atomically
+constexpr auto kBackwardInput = CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;      // 0 adds atomically
+
+constexpr float kOne = 1.0F;
+constexpr float kZero = 0.0F;
+
+FilterDescriptor describe_weights(const Shape& x, const Conv2d& conv, std::string_view what) {
+  cudnnFilterDescriptor_t made = nullptr;
+  check(cudnnCreateFilterDescriptor(&made), what, "preparing");
+  FilterDescriptor descriptor(made);
+  const auto kernel = static_cast<int>(conv.kernel);
+  check(cudnnSetFilter4dDescriptor(made, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, static_cast<int>(conv.channels),
+                                   static_cast<int>(x.c), kernel, kernel),
+        what, "preparing");
+  return descriptor;
+}
+
+// Without tensor cores: float32 is float32.
+ConvolutionDescriptor describe_convolution(const Conv2d& conv, std::string_view what) {
+  cudnnConvolutionDescriptor_t made = nullptr;
+  check(cudnnCreateConvolutionDescriptor(&made), what, "preparing");
+  ConvolutionDescriptor descriptor(made);
+  const auto padding = static_cast<int>(conv.padding);
+  const auto stride = static_cast<int>(conv.stride);
+  check(cudnnSetConvolution2dDescriptor(made, padding, padding, stride, stride, 1, 1, CUDNN_CROSS_CORRELATION,
+                                        CUDNN_DATA_FLOAT),
+        what, "preparing");
+  check(cudnnSetConvolutionMathType(made, CUDNN_FMA_MATH), what, "preparing");
+  return descriptor;
+}
+
+class Conv2dOperation : public Operation {
+ public:
+  Conv2dOperation(Context& context, const CudaTensor& x, const CudaTensor& y, const Conv2d& conv, const Extent& weights,
+                  const Extent& bias)
+      : context_(context),
+        what_("conv2d of " + to_string(x.shape()) + " to " + to_string(y.shape()) + " with kernel " +
+              std::to_string(conv.kernel)),
+        weights_extent_(weights),
+        x_(x.value()),
+        x_gradient_(x.gradient()),
+        y_(y.value()),
+        y_gradient_(y.gradient()),
+        x_descriptor_(describe(x.shape(), what_)),
+        y_descriptor_(describe(y.shape(), what_)),
+        weights_(describe_weights(x.shape(), conv, what_)),
+        convolution_(describe_convolution(conv, what_)),
+        bias_(context, y.shape(), bias, what_) {
+    context_.reserve_workspace(most_workspace(), what_);
+  }
+
+  void forward() override {
+    check(cudnnConvolutionForward(context_.cudnn(), &kOne, x_descriptor_.get(), x_, weights_.get(),
+                                  context_.weights_at(weights_extent_), convolution_.get(), kForward,
+                                  context_.workspace(), context_.workspace_bytes(), &kZero, y_descriptor_.get(), y_),
+          what_, "forward");
+    bias_.add_to(y_, what_);
+  }
+
+  void backward_parameters() override {
+    bias_.backward(y_gradient_, what_);
+    check(cudnnConvolutionBackwardFilter(context_.cudnn(), &kOne, x_descriptor_.get(), x_, y_descriptor_.get(),
+                                         y_gradient_, convolution_.get(), kBackwardWeights, context_.workspace(),
+                                         context_.workspace_bytes(), &kZero, weights_.get(),
+                                         context_.gradients_at(weights_extent_)),
+          what_, "gradient of the weights");
+  }
+
+  void backward_input() override {
+    check(cudnnConvolutionBackwardData(context_.cudnn(), &kOne, weights_.get(), context_.weights_at(weights_extent_),
+                                       y_descriptor_.get(), y_gradient_, convolution_.get(), kBackwardInput,
+                                       context_.workspace(), context_.workspace_bytes(), &kZero, x_descriptor_.get(),
+                                       x_gradient_),
+          what_, "gradient of the input");
+  }
+
+ private:
+  [[nodiscard]] std::size_t most_workspace() const {
+    std::size_t forward = 0;
+    std::size_t weights = 0;
+    std::size_t input = 0;
+    check(cudnnGetConvolutionForwardWorkspaceSize(context_.cudnn(), x_descriptor_.get(), weights_.get(),
+                                                  convolution_.get(), y_descriptor_.get(), kForward, &forward),
+          what_, "preparing forward");
+    check(
+        cudnnGetConvolutionBackwardFilterWorkspaceSize(context_.cudnn(), x_descriptor_.get(), y_descriptor_.get(),
+                                                       convolution_.get(), weights_.get(), kBackwardWeights, &weights),
+        what_, "preparing the gradient of the weights");
+    if (x_gradient_ != nullptr) {
+      check(
+          cudnnGetConvolutionBackwardDataWorkspaceSize(context_.cudnn(), weights_.get(), y_descriptor_.get(),
+                                                       convolution_.get(), x_descriptor_.get(), kBackwardInput, &input),
+          what_, "preparing the gradient of the input");
+    }
+    return std::max({forward, weights, input});
+  }
+
+  Context& context_;
+  std::string what_;
+  Extent weights_extent_;
+  const float* x_;
+  float* x_gradient_;
+  float* y_;
+  const float* y_gradient_;
+  TensorDescriptor x_descriptor_;
+  TensorDescriptor y_descriptor_;
+  FilterDescriptor weights_;
+  ConvolutionDescriptor convolution_;
+  Bias bias_;
+};
+
+}  // namespace
+
+Prepared make_conv2d(Context& context, CudaTensor& x, const Conv2d& conv, const Extent& weights, const Extent& bias) {
+  auto y = std::make_unique<CudaTensor>(fit_conv2d(x.shape(), conv, weights, bias), true);
+  auto operation = std::make_unique<Conv2dOperation>(context, x, *y, conv, weights, bias);
+  return {std::move(operation), std::move(y)};
+}
+
+}  // namespace ballast::cuda

@@ -1,0 +1,128 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "worker/compute/backend.h"
+#include "worker/compute/cuda/context.h"
+#include "worker/compute/cuda/cuda_tensor.h"
+#include "worker/compute/cuda/deliveries.h"
+#include "worker/compute/cuda/device.h"
+#include "worker/compute/cuda/input_tensor.h"
+#include "worker/compute/cuda/operations.h"
+#include "worker/compute/cuda/status.h"
+#include "worker/compute/fit.h"
+#include "worker/compute/module.h"
+
+namespace ballast {
+namespace cuda {
+namespace {
+
+class CudaBackend : public Backend {
+ public:
+  explicit CudaBackend(std::uint32_t device)
+      : context_(device), deliveries_(context_), description_(describe_device(static_cast<int>(device))) {}
+
+  [[nodiscard]] std::string description() const override { return description_; }
+
+  std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient) override {
+    context_.use_device();
+    check_input(shape);
+    return std::make_unique<InputTensor>(shape, with_gradient);
+  }
+
+  void write(Tensor& tensor, std::span<const float> nchw) override {
+    context_.use_device();
+    check_copy(tensor.shape(), nchw.size());
+    if (auto* const input = dynamic_cast<InputTensor*>(&tensor)) {
+      input->fill(context_, nchw);
+    } else {
+      copy_in(as_cuda(tensor).value(), nchw);
+    }
+  }
+  void read(const Tensor& tensor, std::span<float> nchw) override {
+    check_copy(tensor.shape(), nchw.size());
+    copy_out(as_cuda(tensor).value(), nchw);
+  }
+  void write_gradient(Tensor& tensor, std::span<const float> nchw) override {
+    check_copy(tensor.shape(), nchw.size());
+    copy_in(as_cuda(tensor).gradient(), nchw);
+  }
+  void read_gradient(const Tensor& tensor, std::span<float> nchw) override {
+    check_copy(tensor.shape(), nchw.size());
+    copy_out(as_cuda(tensor).gradient(), nchw);
+  }
+
+  // Where pages cannot be pinned (a limit of the system), copies are slower, no more.
+  void pin(std::span<float> arena) override {
+    context_.use_device();
+    if (cudaHostRegister(arena.data(), arena.size_bytes(), cudaHostRegisterDefault) == cudaSuccess) {
+      pins_.emplace_back(arena.data());
+    } else {
+      cudaGetLastError();  // or a later kernel's launch would be taken for failed
+    }
+  }
+  void bind_weights(std::span<const float> weights) override {
+    context_.use_device();
+    context_.bind_weights(weights);
+  }
+  void bind_gradients(std::span<float> gradients) override {
+    context_.use_device();
+    context_.bind_gradients(gradients);
+    deliveries_.reset();
+  }
+  bool deliver(const Extent& parameter) override {
+    deliveries_.begin(parameter);
+    return false;
+  }
+  void await_delivery() override { deliveries_.await(); }
+
+  Prepared conv2d(Tensor& x, const Conv2d& conv, const Extent& weights, const Extent& bias) override {
+    context_.use_device();
+    return make_conv2d(context_, as_cuda(x), conv, weights, bias);
+  }
+  Prepared linear(Tensor& x, std::uint32_t units, const Extent& weights, const Extent& bias) override {
+    context_.use_device();
+    return make_linear(context_, as_cuda(x), units, weights, bias);
+  }
+  Prepared relu(Tensor& x) override {
+    context_.use_device();
+    return make_relu(context_, as_cuda(x));
+  }
+  Prepared max_pool2d(Tensor& x, const MaxPool2d& pool) override {
+    context_.use_device();
+    return make_max_pool2d(context_, as_cuda(x), pool);
+  }
+  std::unique_ptr<LossOperation> softmax_cross_entropy(Tensor& logits) override {
+    context_.use_device();
+    return make_softmax_cross_entropy(context_, as_cuda(logits));
+  }
+
+ private:
+  // For tests; a network's own copies go beside its computing.
+  void copy_in(float* to, std::span<const float> from) {
+    check(cudaMemcpyAsync(to, from.data(), from.size_bytes(), cudaMemcpyHostToDevice, context_.compute()),
+          "writing a tensor");
+    context_.finish("writing a tensor");
+  }
+  void copy_out(const float* from, std::span<float> to) const {
+    check(cudaMemcpyAsync(to.data(), from, to.size_bytes(), cudaMemcpyDeviceToHost, context_.compute()),
+          "reading a tensor");
+    context_.finish("reading a tensor");
+  }
+
+  std::vector<Pin> pins_;  // before the context, which waits for copies that use them
+  Context context_;
+  Deliveries deliveries_;
+  std::string description_;
+};
+
+std::unique_ptr<Backend> make(std::uint32_t device) { return std::make_unique<CudaBackend>(device); }
+
+}  // namespace
+}  // namespace cuda
+}  // namespace ballast
+
+extern "C" [[gnu::visibility("default")]] const ballast::BackendModule* ballast_backend_module() {
+  static const ballast::BackendModule module = {ballast::kBackendInterface, ballast::cuda::make};
+  return &module;
+}

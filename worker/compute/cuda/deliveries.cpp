@@ -1,0 +1,39 @@
+#include "worker/compute/cuda/deliveries.h"
+
+#include <stdexcept>
+
+#include "worker/compute/cuda/status.h"
+
+namespace ballast::cuda {
+namespace {
+
+constexpr const char* kWhat = "a gradient on its way to the host";
+
+}  // namespace
+
+void Deliveries::reset() {
+  begun_ = 0;
+  awaited_ = 0;
+}
+
+void Deliveries::begin(const Extent& parameter) {
+  if (begun_ == arrived_.size()) {
+    arrived_.push_back(make_event());
+  }
+  context_.download_after_compute(kWhat);
+  check(cudaMemcpyAsync(context_.host_gradients().data() + parameter.offset, context_.gradients_at(parameter),
+                        parameter.elements * sizeof(float), cudaMemcpyDeviceToHost, context_.download()),
+        kWhat);
+  check(cudaEventRecord(arrived_[begun_].get(), context_.download()), kWhat);
+  ++begun_;
+}
+
+void Deliveries::await() {
+  if (awaited_ == begun_) {
+    throw std::logic_error("no gradient is on its way to the host");
+  }
+  check(cudaEventSynchronize(arrived_[awaited_].get()), kWhat);
+  ++awaited_;
+}
+
+}  // namespace ballast::cuda

@@ -1,0 +1,16 @@
+// Whether a GPU can be had, and in clear words why not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ballast::cuda {
+
+// Makes the device the calling thread's and returns its number as the CUDA runtime counts. Throws BackendUnavailable if
+// the driver or the device is missing, too old or not to be used.
+int open_device(std::uint32_t device);
+
+// "GPU 0, NVIDIA H100 80GB HBM3, CUDA 13.0, cuDNN 9.19.0", of a device that is open.
+std::string describe_device(int device);
+
+}  // namespace ballast::cuda

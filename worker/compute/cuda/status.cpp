@@ -1,0 +1,62 @@
+#include "worker/compute/cuda/status.h"
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+namespace ballast::cuda {
+namespace {
+
+[[noreturn]] void fail(std::string_view what, std::string_view part, const std::string& reason) {
+  std::string text = "cuda: ";
+  text += what;
+  if (!part.empty()) {
+    text += ", ";
+    text += part;
+  }
+  throw std::runtime_error(text + ": " + reason);
+}
+
+// Statuses that tell of a kernel that ran before, not of the call that returns them.
+bool may_be_of_an_earlier_call(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorECCUncorrectable:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void check(cudaError_t status, std::string_view what, std::string_view part) {
+  if (status != cudaSuccess) {
+    fail(what, part,
+         std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")" +
+             (may_be_of_an_earlier_call(status) ? "; it may be an operation before this one that failed" : ""));
+  }
+}
+
+void check(cudnnStatus_t status, std::string_view what, std::string_view part) {
+  if (status != CUDNN_STATUS_SUCCESS) {
+    std::array<char, 512> detail{};
+    cudnnGetLastErrorString(detail.data(), detail.size());
+    fail(what, part,
+         std::string("cuDNN: ") + cudnnGetErrorString(status) + (detail[0] == '\0' ? "" : "; ") + detail.data());
+  }
+}
+
+void check(cublasStatus_t status, std::string_view what, std::string_view part) {
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    fail(what, part,
+         std::string("cuBLAS: ") + cublasGetStatusString(status) + " (" + cublasGetStatusName(status) + ")");
+  }
+}
+
+}  // namespace ballast::cuda
