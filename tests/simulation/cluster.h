@@ -16,6 +16,7 @@
 #include "tests/simulation/life.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/reference.h"
+#include "tests/simulation/transitions.h"
 
 namespace ballast::simulation {
 
@@ -78,6 +79,9 @@ class Process {
 
 // What a life has shown.
 struct LifeFacts {
+  Transitions lead{};
+  Transitions lane{};
+  Transitions worker{};
   bool superseded = false;
   bool gone = false;
   bool served_older = false;

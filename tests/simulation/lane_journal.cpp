@@ -89,6 +89,7 @@ void LaneShell::committed(std::uint64_t ticket, std::uint64_t sequence) { step(l
 // ---- what is found again
 
 void LaneShell::act(lane::Resume& action) {
+  state_.move(cluster_.facts().lane, LaneState::resuming);
   beginning_ = action.timeline;
   on_disk(cluster_.life().storage_high, [this, action] {
     if (beginning_ != action.timeline || disk().journal.timeline != action.timeline) {

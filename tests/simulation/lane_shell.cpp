@@ -150,7 +150,12 @@ void LaneShell::step(const lane::Event& event) {
   while (!own_events_.empty()) {
     const auto next = own_events_.front();
     own_events_.pop_front();
-    for (auto& action : core_.step(next)) {
+    auto actions = core_.step(next);
+    if (core_.serving()) {
+      state_.move_from(cluster_.facts().lane, LaneState::beginning, LaneState::serving);
+      state_.move_from(cluster_.facts().lane, LaneState::resuming, LaneState::serving);
+    }
+    for (auto& action : actions) {
       std::visit([this](auto& body) { act(body); }, action);
       if (burns_down()) {
         cluster_.crash_lane(life_.lane);
@@ -316,6 +321,7 @@ void LaneShell::on_disk(Micros span, std::function<void()> what) {
 }
 
 void LaneShell::act(lane::Begin& action) {
+  state_.move(cluster_.facts().lane, LaneState::beginning);
   beginning_ = action.timeline;
   taken_.clear();
   unanswered_.clear();
@@ -405,6 +411,7 @@ void LaneShell::act(lane::Retain& action) {
 }
 
 void LaneShell::act(lane::RecordFinish& action) {
+  state_.move(cluster_.facts().lane, LaneState::concluding);
   cluster_.judge().records_finish(action.end);
   on_disk(cluster_.life().storage_high, [this, end = action.end] {
     disk().finished = end;
@@ -412,7 +419,10 @@ void LaneShell::act(lane::RecordFinish& action) {
   });
 }
 
-void LaneShell::act(lane::Stop& action) { end(action.failure); }
+void LaneShell::act(lane::Stop& action) {
+  state_.move(cluster_.facts().lane, LaneState::stopped);
+  end(action.failure);
+}
 
 void LaneShell::gather(LifeFacts& facts) const {
   const auto& counters = core_.counters();

@@ -53,7 +53,8 @@ LeadConfig lead_config(Cluster& cluster) {
 
 }  // namespace
 
-LeadShell::LeadShell(Cluster& cluster, ProcessId id) : Process(cluster, id, "lead"), core_(lead_config(cluster)) {}
+LeadShell::LeadShell(Cluster& cluster, ProcessId id)
+    : Process(cluster, id, "lead"), core_(lead_config(cluster)), state_(core_.phase()) {}
 
 void LeadShell::tick() { step(lead::Tick{clock()}); }
 
@@ -82,7 +83,9 @@ bool LeadShell::believes_in(SessionId session) const {
 }
 
 void LeadShell::step(const lead::Event& event) {
-  for (auto& action : core_.step(event)) {
+  auto actions = core_.step(event);
+  state_.move(cluster_.facts().lead, core_.phase());
+  for (auto& action : actions) {
     std::visit([this](auto& body) { act(body); }, action);
     if (burns_down()) {
       cluster_.crash_lead();

@@ -94,6 +94,16 @@ constexpr Fact kFacts[] = {
 constexpr std::size_t kFactCount = std::size(kFacts);
 
 // What one job tells the parent, in memory that both see.
+struct Core {
+  const char* name;
+  const char* const* states;
+  Transitions LifeFacts::*member;
+};
+constexpr Core kCores[] = {{"lead", kLeadStates.data(), &LifeFacts::lead},
+                           {"lane", kLaneStates.data(), &LifeFacts::lane},
+                           {"worker", kWorkerStates.data(), &LifeFacts::worker}};
+constexpr std::size_t kCoreCount = std::size(kCores);
+
 struct Tally {
   std::uint64_t seed = 0;   // of the life in hand
   std::uint64_t lives = 0;  // in which a fault took effect
@@ -102,6 +112,7 @@ struct Tally {
   std::uint64_t time = 0;
   std::uint64_t longest = 0;
   std::uint64_t facts[kFactCount] = {};
+  std::uint64_t transitions[kCoreCount][kMostStates][kMostStates] = {};
   char violation[1000] = {};
 };
 struct Shared {
@@ -141,6 +152,18 @@ std::string commit() {
 #endif
 }
 
+// Calls with the numbers of a core and of two of its states, for all of them.
+template <typename Visit>
+void for_each_transition(Visit visit) {
+  for (std::size_t core = 0; core < kCoreCount; ++core) {
+    for (std::size_t from = 0; from < kMostStates; ++from) {
+      for (std::size_t to = 0; to < kMostStates; ++to) {
+        visit(core, from, to);
+      }
+    }
+  }
+}
+
 void count(Tally& tally, const LifeFacts& facts) {
   if (facts.calm) {
     ++tally.calm;
@@ -153,6 +176,9 @@ void count(Tally& tally, const LifeFacts& facts) {
   for (std::size_t i = 0; i < kFactCount; ++i) {
     tally.facts[i] += facts.*kFacts[i].member ? 1 : 0;
   }
+  for_each_transition([&](std::size_t core, std::size_t from, std::size_t to) {
+    tally.transitions[core][from][to] += (facts.*kCores[core].member)[from][to] ? 1 : 0;
+  });
 }
 
 // Returns the exit status of the job's process.
@@ -255,6 +281,9 @@ bool report(const Options& options, const Shared& shared, double seconds) {
     for (std::size_t i = 0; i < kFactCount; ++i) {
       all.facts[i] += tally.facts[i];
     }
+    for_each_transition([&](std::size_t core, std::size_t from, std::size_t to) {
+      all.transitions[core][from][to] += tally.transitions[core][from][to];
+    });
   }
   const double lives = std::max<double>(1, static_cast<double>(all.lives));
   std::printf("%llu lives from seed %llu in %.1f s, %.0f a minute; %.0f events and %.0f ms each, at most %llu ms\n",
@@ -270,6 +299,13 @@ bool report(const Options& options, const Shared& shared, double seconds) {
                 rare ? "  -- too rare: the faults need another mix" : "");
     enough = enough && !rare;
   }
+  std::printf("  and of their processes' states, after an event each:\n");
+  for_each_transition([&](std::size_t core, std::size_t from, std::size_t to) {
+    if (const auto count = all.transitions[core][from][to]; count > 0) {
+      std::printf("  %7.3f %% %s: %s -> %s\n", 100 * static_cast<double>(count) / lives, kCores[core].name,
+                  kCores[core].states[from], kCores[core].states[to]);
+    }
+  });
   return enough;
 }
 

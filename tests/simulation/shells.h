@@ -40,6 +40,7 @@ class LeadShell : public Process {
   void act(lead::Stop& action);
 
   Lead core_;
+  Watched<Lead::Phase> state_;
   bool writing_ = false;
   std::uint32_t refusals_ = 0;  // of the strange message in hand
 };
@@ -112,6 +113,7 @@ class LaneShell : public Process {
 
   LaneLife life_;
   Lane core_;
+  Watched<LaneState> state_{LaneState::starting};
   HeldPayloads held_;
   PayloadId next_payload_ = 1;
   std::map<ChunkId, Chunk> chunks_;
@@ -187,6 +189,7 @@ class WorkerShell : public Process {
 
   LifeWorker speed_;
   Worker core_;
+  Watched<WorkerState> state_{WorkerState::starting};
   std::map<PayloadId, Kept> kept_;
   PayloadId next_payload_ = 1;
   std::vector<Payload> weights_;

@@ -78,7 +78,12 @@ void WorkerShell::note_receipt(const Receipt& receipt) {
 }
 
 void WorkerShell::step(const worker::Event& event) {
-  for (auto& action : core_.step(event)) {
+  auto actions = core_.step(event);
+  if (std::holds_alternative<worker::Prepared>(event) || std::holds_alternative<worker::Computed>(event) ||
+      std::holds_alternative<worker::Evaluated>(event)) {
+    state_.move(cluster_.facts().worker, WorkerState::ready);
+  }
+  for (auto& action : actions) {
     std::visit([this](auto& body) { act(body); }, action);
   }
   if (alive()) {
@@ -246,6 +251,7 @@ std::uint32_t WorkerShell::origin_of(ItemId item) {
 // ---- actions of the computation
 
 void WorkerShell::act(worker::Prepare& /*action*/) {
+  state_.move(cluster_.facts().worker, WorkerState::preparing);
   const auto& life = cluster_.life();
   WorkerLayout layout;
   layout.slots = life.slots;
@@ -312,6 +318,7 @@ void WorkerShell::act(worker::Release& action) {
 }
 
 void WorkerShell::act(worker::Compute& action) {
+  state_.move(cluster_.facts().worker, WorkerState::computing);
   require(!computing_, "a worker computes two things at once");
   computing_ = true;
   if (cluster_.life().items) {
@@ -378,6 +385,7 @@ void WorkerShell::gradient_ready(Step step, Node node, ChunkId chunk, const Payl
 }
 
 void WorkerShell::act(worker::Evaluate& action) {
+  state_.move(cluster_.facts().worker, WorkerState::evaluating);
   require(!computing_, "a worker computes two things at once");
   computing_ = true;
   cluster_.judge().evaluates(weights_.front().timeline, action.evaluation, weights());
@@ -391,6 +399,9 @@ void WorkerShell::act(worker::Evaluate& action) {
   });
 }
 
-void WorkerShell::act(worker::Stop& action) { end(action.failure); }
+void WorkerShell::act(worker::Stop& action) {
+  state_.move(cluster_.facts().worker, WorkerState::stopped);
+  end(action.failure);
+}
 
 }  // namespace ballast::simulation
