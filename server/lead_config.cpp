@@ -74,8 +74,7 @@ std::optional<LedgeredCourse> ledgered_course(const JobSpec& spec) {
   return LedgeredCourse{bound, grants_ahead(spec), is_journaled(spec)};
 }
 
-}  // namespace
-
+// Whether a step waits for the lead: it clips by norm, or acts on gradients that are not finite.
 DecisionRules decision_rules(const Job& job) {
   auto norms = clip_norms(clip_of_updates(job.spec.training), job.arena);
   DecisionRules rules;
@@ -87,6 +86,8 @@ DecisionRules decision_rules(const Job& job) {
   rules.scale = [limit = norms.limit](double sum) { return clip_scale(limit, sum); };
   return rules;
 }
+
+}  // namespace
 
 LeadConfig make_lead_config(const Job& job, const ShardStore& store) {
   const auto& training = job.spec.training;

@@ -11,7 +11,4 @@ namespace ballast {
 // be read.
 LeadConfig make_lead_config(const Job& job, const ShardStore& store);
 
-// Whether a step waits for the lead: it clips by norm, or acts on gradients that are not finite.
-DecisionRules decision_rules(const Job& job);
-
 }  // namespace ballast
