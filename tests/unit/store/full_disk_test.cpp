@@ -1,53 +1,17 @@
 // A disk that is full, or may not be written: a small file system in memory. Needs root; says so where it cannot be
 // had.
 #include <doctest/doctest.h>
-#include <sys/mount.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <map>
 
 #include "common/store/store.h"
-#include "tests/unit/temporary_folder.h"
+#include "tests/unit/small_disk.h"
 
 namespace ballast {
 namespace {
 
 constexpr std::size_t kValue = 1U << 18U;
-
-class SmallDisk {
- public:
-  SmallDisk() {
-    mounted_ = ::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=96m") == 0;
-    if (!mounted_) {
-      MESSAGE("skipped: no file system of a chosen size can be mounted here (this needs root)");
-    }
-  }
-  ~SmallDisk() {
-    if (mounted_) {
-      ::umount(folder_.path().c_str());
-    }
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-
-  [[nodiscard]] bool mounted() const { return mounted_; }
-  [[nodiscard]] std::filesystem::path database() const { return folder_.path() / "database"; }
-  [[nodiscard]] bool make_read_only() const {
-    return ::mount("tmpfs", folder_.path().c_str(), "tmpfs", MS_REMOUNT | MS_RDONLY, nullptr) == 0;
-  }
-  // Somebody else's file, so big that `left` bytes are free.
-  void fill(std::size_t left) const {
-    const auto available = std::filesystem::space(folder_.path()).available;
-    std::ofstream(folder_.path() / "other", std::ios::binary)
-        << std::string(available > left ? available - left : std::size_t{0}, 'o');
-  }
-  void make_room() const { std::filesystem::remove(folder_.path() / "other"); }
-
- private:
-  TemporaryFolder folder_;
-  bool mounted_ = false;
-};
 
 std::unique_ptr<Store> open(const std::filesystem::path& path) {
   auto store = open_rocksdb(path, OpenMode::create);
@@ -85,19 +49,19 @@ void holds_exactly(const Store& store, const std::map<std::string, char>& accept
 }
 
 TEST_CASE("a full disk refuses with a text, loses nothing, and is written again once there is room") {
-  const SmallDisk disk;
+  const SmallDisk disk(96);
   if (!disk.mounted()) {
     return;
   }
   std::map<std::string, char> accepted;
   {
-    const auto store = open(disk.database());
+    const auto store = open(disk.path("database"));
     for (int round = 0; round < 3; ++round) {
       CAPTURE(round);
       disk.fill(1U << 20U);
       const auto refused = write_until_refused(*store, accepted);
       CHECK(refused.code() == StoreCode::io);
-      CHECK(refused.text().find(disk.database().string()) == 0);
+      CHECK(refused.text().find(disk.path("database").string()) == 0);
       CHECK(refused.text().find("the disk is full: make room on it") != std::string::npos);
       CHECK_FALSE(store->write(WriteBatch{}.put("k-never", "x"), Sync::yes).ok());
       holds_exactly(*store, accepted);
@@ -108,45 +72,45 @@ TEST_CASE("a full disk refuses with a text, loses nothing, and is written again 
       holds_exactly(*store, accepted);
     }
   }
-  const auto again = open(disk.database());
+  const auto again = open(disk.path("database"));
   holds_exactly(*again, accepted);
   CHECK(again->get("after").value() == "2");
 }
 
 TEST_CASE("a database that is closed or killed on a full disk keeps what it accepted") {
-  const SmallDisk disk;
+  const SmallDisk disk(96);
   if (!disk.mounted()) {
     return;
   }
   std::map<std::string, char> accepted;
   {
-    const auto store = open(disk.database());
+    const auto store = open(disk.path("database"));
     disk.fill(1U << 20U);
     CHECK_FALSE(write_until_refused(*store, accepted).ok());
-    const auto image = disk.database().parent_path() / "image";
+    const auto image = disk.path("database").parent_path() / "image";
     disk.make_room();
-    std::filesystem::copy(disk.database(), image, std::filesystem::copy_options::recursive);
+    std::filesystem::copy(disk.path("database"), image, std::filesystem::copy_options::recursive);
     holds_exactly(*open(image), accepted);
     std::filesystem::remove_all(image);
     disk.fill(0);
   }
   disk.make_room();
-  holds_exactly(*open(disk.database()), accepted);
+  holds_exactly(*open(disk.path("database")), accepted);
 }
 
 TEST_CASE("a file system that may not be written can be read, and says so to who would write") {
-  const SmallDisk disk;
+  const SmallDisk disk(96);
   if (!disk.mounted()) {
     return;
   }
-  REQUIRE(open(disk.database())->write(WriteBatch{}.put("k", "v"), Sync::yes).ok());
+  REQUIRE(open(disk.path("database"))->write(WriteBatch{}.put("k", "v"), Sync::yes).ok());
   REQUIRE(disk.make_read_only());
-  const auto refused = open_rocksdb(disk.database(), OpenMode::create);
+  const auto refused = open_rocksdb(disk.path("database"), OpenMode::create);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.status().code() == StoreCode::io);
-  CHECK(refused.status().text().find(disk.database().string()) == 0);
+  CHECK(refused.status().text().find(disk.path("database").string()) == 0);
   CHECK(refused.status().text().find("Read-only file system") != std::string::npos);
-  const auto reader = open_rocksdb(disk.database(), OpenMode::read_only);
+  const auto reader = open_rocksdb(disk.path("database"), OpenMode::read_only);
   REQUIRE(reader.ok());
   CHECK(reader.value()->get("k").value() == "v");
 }

@@ -1,15 +1,13 @@
 // Writes and syncs that fail: nothing is committed that is not there, it is told, and all goes on by itself.
 #include <doctest/doctest.h>
-#include <sys/mount.h>
 
 #include <atomic>
-#include <fstream>
 #include <thread>
 
 #include "common/store/journal.h"
+#include "tests/unit/small_disk.h"
 #include "tests/unit/store/journal_memory_files.h"
 #include "tests/unit/store/journal_testing.h"
-#include "tests/unit/temporary_folder.h"
 
 namespace ballast {
 namespace {
@@ -327,54 +325,27 @@ TEST_CASE("segments are removed the oldest first, each durably before the next, 
   CHECK(removed == std::vector<std::string>{names[0], "synced", names[1], "synced", names[2], "synced"});
 }
 
-// A disk of its own, in memory. Needs root; says so where it cannot be had.
-class SmallDisk {
- public:
-  SmallDisk() {
-    mounted_ = ::mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=16m") == 0;
-    if (!mounted_) {
-      MESSAGE("skipped: no file system of a chosen size can be mounted here (this needs root)");
-    }
-  }
-  ~SmallDisk() {
-    if (mounted_) {
-      ::umount(folder_.path().c_str());
-    }
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-
-  [[nodiscard]] bool mounted() const { return mounted_; }
-  [[nodiscard]] std::filesystem::path journal() const { return folder_.path() / "journal"; }
-  void fill() const { std::ofstream(folder_.path() / "other", std::ios::binary) << std::string(12U << 20U, 'o'); }
-  void make_room() const { std::filesystem::remove(folder_.path() / "other"); }
-
- private:
-  TemporaryFolder folder_;
-  bool mounted_ = false;
-};
-
 TEST_CASE("a journal on a full disk waits, says so, loses nothing, and goes on by itself once there is room") {
-  const SmallDisk disk;
+  const SmallDisk disk(16);
   if (!disk.mounted()) {
     return;
   }
   for (const auto policy : kPolicies) {
-    std::filesystem::remove_all(disk.journal());
+    std::filesystem::remove_all(disk.path("journal"));
     RecordMaker maker(200000);
     Listener listener;
     JournalOptions options;
     options.sync = policy;
     options.retry = std::chrono::milliseconds(5);
     options.segment_bytes = 1U << 20U;
-    auto journal = open_journal(disk.journal(), options, listener.events());
+    auto journal = open_journal(disk.path("journal"), options, listener.events());
     REQUIRE(journal->begin(1).ok());
-    disk.fill();
+    disk.fill(4U << 20U);
     append_range(*journal, maker, 1, 41);  // 6.4 MB
     listener.wait_for_troubles(1);
     CHECK(listener.troubles().front().find("No space left on device; the disk is full: make room on it") !=
           std::string::npos);
-    CHECK(listener.troubles().front().find(disk.journal().string()) == 0);
+    CHECK(listener.troubles().front().find(disk.path("journal").string()) == 0);
     const auto committed = journal->committed();
     CHECK(committed < 40);
     CHECK(check_replay(*journal, maker) == committed);
@@ -384,7 +355,7 @@ TEST_CASE("a journal on a full disk waits, says so, loses nothing, and goes on b
     CHECK(listener.troubles().back().empty());
     CHECK(check_replay(*journal, maker) == 40);
     journal.reset();
-    CHECK(check_replay(*open_journal(disk.journal(), options), maker) == 40);
+    CHECK(check_replay(*open_journal(disk.path("journal"), options), maker) == 40);
   }
 }
 
