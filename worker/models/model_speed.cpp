@@ -1,6 +1,6 @@
 // Measures how fast one worker's model trains, without data, network or servers: the ceiling of a cluster's speed.
 //
-//   model-speed [MODEL [SLOTS [EXAMPLES_PER_SLOT [THREADS [SECONDS]]]]]     defaults: lenet5 8 16 1 3
+//   model-speed [MODEL [SLOTS [EXAMPLES_PER_SLOT [THREADS [SECONDS [BACKEND]]]]]]     defaults: lenet5 8 16 1 3 cpu
 //
 // MODEL is mlp, lenet5 or a preset of the emulated model, with its kind of gradient: resnet50:fixed. Prints one line of
 // JSON; a step is SLOTS slots. The fastest slot's times tell what the model can do on a machine that is busy with other
@@ -9,12 +9,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/numeric/initial.h"
 #include "common/numeric/philox.h"
+#include "worker/compute/choose.h"
+#include "worker/host_arena.h"
 #include "worker/models/model.h"
 
 namespace {
@@ -28,6 +31,7 @@ struct Settings {
   std::uint32_t examples = 16;
   std::uint32_t threads = 1;
   std::uint32_t seconds = 3;
+  std::string backend = "cpu";
 };
 
 std::uint32_t positive(const char* text, const char* what) {
@@ -46,10 +50,13 @@ Settings read_settings(int argc, char** argv) {
   }
   std::uint32_t* const numbers[] = {&settings.slots, &settings.examples, &settings.threads, &settings.seconds};
   const char* const names[] = {"SLOTS", "EXAMPLES_PER_SLOT", "THREADS", "SECONDS"};
-  if (argc > 6) {
-    throw std::invalid_argument("too many arguments: MODEL SLOTS EXAMPLES_PER_SLOT THREADS SECONDS are all");
+  if (argc > 7) {
+    throw std::invalid_argument("too many arguments: MODEL SLOTS EXAMPLES_PER_SLOT THREADS SECONDS BACKEND are all");
   }
-  for (int i = 2; i < argc; ++i) {
+  if (argc > 6) {
+    settings.backend = argv[6];
+  }
+  for (int i = 2; i < argc && i < 6; ++i) {
     *numbers[i - 2] = positive(argv[i], names[i - 2]);
   }
   return settings;
@@ -65,22 +72,28 @@ ballast::ModelSpec model_spec(const std::string& name) {
   return spec;
 }
 
-std::vector<float> initial_weights(const Arena& arena) {
-  std::vector<float> weights(arena.elements);
+void draw_weights(const Arena& arena, std::span<float> weights) {
   for (std::uint32_t i = 0; i < arena.parameters.size(); ++i) {
     const auto [offset, elements] = arena.extents[i];
-    ballast::fill_initial(std::span(weights).subspan(offset, elements), arena.parameters[i].initial, 1, i, 0);
+    ballast::fill_initial(weights.subspan(offset, elements), arena.parameters[i].initial, 1, i, 0);
   }
-  return weights;
 }
 
 void measure(const Settings& settings) {
   const ballast::ModelSpec spec = model_spec(settings.model);
   const ExampleShape shape = spec.name == "emulated" ? ExampleShape{} : ExampleShape{1, 28, 28, 10};
   const Arena arena = ballast::lay_out(ballast::declare_parameters(spec, shape));
-  const auto model = ballast::make_model(spec, shape, arena, ballast::on_cpu(settings.threads));
-  const std::vector<float> weights = initial_weights(arena);
-  std::vector<float> gradients(arena.elements);
+  const ballast::HostArena weights_arena(arena.elements);
+  const ballast::HostArena gradients_arena(arena.elements);
+  const std::span<float> weights = weights_arena.values();
+  const std::span<float> gradients = gradients_arena.values();
+  draw_weights(arena, weights);
+  const auto model = ballast::make_model(spec, shape, arena, [&] {
+    return ballast::make_backend({settings.backend, 0, settings.threads}, ballast::find_cuda_files(),
+                                 [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
+  });
+  model->pin(weights);
+  model->pin(gradients);
   std::vector<float> features(settings.examples * shape.features());
   const ballast::RandomStream random({1, ballast::Purpose::probe, 0, 0});
   for (std::size_t i = 0; i < features.size(); ++i) {
@@ -109,12 +122,13 @@ void measure(const Settings& settings) {
     seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   }
   const double rate = static_cast<double>(steps) / seconds;
-  std::printf(R"({"model": "%s", "slots": %u, "examples_per_slot": %u, "threads": %u, "steps_per_s": %.2f, )"
-              R"("examples_per_s": %.0f, "fastest_forward_us": %llu, "fastest_backward_us": %llu})"
-              "\n",
-              settings.model.c_str(), settings.slots, settings.examples, settings.threads, rate,
-              rate * settings.slots * settings.examples, static_cast<unsigned long long>(fastest.forward_us),
-              static_cast<unsigned long long>(fastest.backward_us));
+  std::printf(
+      R"({"model": "%s", "slots": %u, "examples_per_slot": %u, "backend": "%s", "threads": %u, "steps_per_s": %.2f, )"
+      R"("examples_per_s": %.0f, "fastest_forward_us": %llu, "fastest_backward_us": %llu})"
+      "\n",
+      settings.model.c_str(), settings.slots, settings.examples, settings.backend.c_str(), settings.threads, rate,
+      rate * settings.slots * settings.examples, static_cast<unsigned long long>(fastest.forward_us),
+      static_cast<unsigned long long>(fastest.backward_us));
 }
 
 }  // namespace
