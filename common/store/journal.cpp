@@ -29,7 +29,7 @@ StoreStatus enter(JournalFiles& files, const std::filesystem::path& folder, std:
     error = files.sync_folder(folder.parent_path());
   }
   if (error != 0) {
-    return {StoreCode::io, describe_failure(folder, "make the folder of the journal", error)};
+    return file_status(folder, "make the folder of the journal", error);
   }
   error = files.lock(folder, lock);
   if (error == EWOULDBLOCK) {
@@ -37,7 +37,7 @@ StoreStatus enter(JournalFiles& files, const std::filesystem::path& folder, std:
                                    ": another process has the journal open; stop it, or use another run "
                                    "folder"};
   }
-  return error == 0 ? StoreStatus{} : StoreStatus{StoreCode::io, describe_failure(folder, "lock the journal", error)};
+  return file_status(folder, "lock the journal", error);
 }
 
 // Writes the bytes of this range again, where they are. The life before may have met a sync that failed: then the
@@ -81,9 +81,7 @@ StoreStatus settle_end(JournalFiles& files, const std::filesystem::path& folder,
   if (error == 0) {
     error = files.sync_folder(folder);
   }
-  return error == 0 ? StoreStatus{}
-                    : StoreStatus{StoreCode::io,
-                                  describe_failure(scan.segments.back().path, "mend the end of the journal", error)};
+  return file_status(scan.segments.back().path, "mend the end of the journal", error);
 }
 
 // Segments that were never finished: their names will be used again. The other leftovers can go later.

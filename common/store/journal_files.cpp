@@ -171,11 +171,15 @@ JournalFiles& system_journal_files() {
   return files;
 }
 
-std::string describe_failure(const std::filesystem::path& path, const std::string& what, FileError error) {
-  const bool full = error == ENOSPC || error == EDQUOT;
-  return path.string() + ": cannot " + what + ": " + std::strerror(error) + "; " +
-         (full ? "the disk is full: make room on it"
-               : "see that the disk is well and that its file system may be written");
+StoreStatus file_status(const std::filesystem::path& path, const std::string& what, FileError error) {
+  if (error == 0) {
+    return {};
+  }
+  const auto code = code_of(error);
+  return {code,
+          path.string() + ": cannot " + what + ": " + std::strerror(error) + "; " +
+              (code == StoreCode::no_space ? "the disk is full: make room on it"
+                                           : "see that the disk is well and that its file system may be written")};
 }
 
 }  // namespace ballast

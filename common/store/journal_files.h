@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "common/store/status.h"
+
 namespace ballast {
 
 // What a call came to: 0, or the system's error number.
@@ -58,7 +60,7 @@ class JournalFiles {
 
 JournalFiles& system_journal_files();
 
-// "FILE: cannot WHAT: REASON; REMEDY".
-std::string describe_failure(const std::filesystem::path& path, const std::string& what, FileError error);
+// "FILE: cannot WHAT: REASON; REMEDY"; ok where there is no error.
+StoreStatus file_status(const std::filesystem::path& path, const std::string& what, FileError error);
 
 }  // namespace ballast

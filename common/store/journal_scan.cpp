@@ -44,12 +44,12 @@ StoreResult<JournalSegment> read_header(JournalFiles& files, const std::filesyst
                                         const JournalOwner& owner) {
   std::unique_ptr<JournalFile> file;
   if (const auto error = files.open(path, false, file); error != 0) {
-    return StoreStatus{StoreCode::io, describe_failure(path, "open the journal", error)};
+    return file_status(path, "open the journal", error);
   }
   JournalWindow window(*file);
   const auto bytes = window.bytes(0, kMaxJournalHeader);
   if (window.error() != 0) {
-    return StoreStatus{StoreCode::io, describe_failure(path, "read the journal", window.error())};
+    return file_status(path, "read the journal", window.error());
   }
   std::size_t size = 0;
   auto header = decode_journal_header(bytes, size);
@@ -171,7 +171,7 @@ StoreStatus read_last(JournalFile& file, JournalSegment& segment, JournalScan& s
   }
   std::uint64_t size = 0;
   if (const auto error = file.size(size); error != 0) {
-    return {StoreCode::io, describe_failure(segment.path, "read the journal", error)};
+    return file_status(segment.path, "read the journal", error);
   }
   scan.cut = JournalCut{segment.path, segment.end, size - segment.end, text};
   return {};
@@ -181,7 +181,7 @@ StoreStatus read_segment(JournalFiles& files, JournalScan& scan, std::size_t ind
   auto& segment = scan.segments[index];
   std::unique_ptr<JournalFile> file;
   if (const auto error = files.open(segment.path, false, file); error != 0) {
-    return {StoreCode::io, describe_failure(segment.path, "open the journal", error)};
+    return file_status(segment.path, "open the journal", error);
   }
   return index + 1 < scan.segments.size() ? read_inner(*file, segment, scan.segments[index + 1])
                                           : read_last(*file, segment, scan);
@@ -194,7 +194,7 @@ StoreResult<JournalScan> scan_journal(JournalFiles& files, const std::filesystem
   JournalScan scan;
   std::vector<std::string> names;
   if (const auto error = files.list(folder, names); error != 0) {
-    return StoreStatus{StoreCode::io, describe_failure(folder, "list the journal", error)};
+    return file_status(folder, "list the journal", error);
   }
   std::vector<JournalSegment> all;
   for (const auto& name : names) {

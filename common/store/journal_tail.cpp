@@ -1,7 +1,6 @@
 #include "common/store/journal_tail.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,10 +18,6 @@ iovec part_of(std::span<const std::byte> bytes) {
 }
 
 iovec part_of(const std::string& bytes) { return part_of(std::as_bytes(std::span(bytes))); }
-
-StoreStatus failure(const std::filesystem::path& path, const char* what, FileError error) {
-  return error == 0 ? StoreStatus{} : StoreStatus{StoreCode::io, describe_failure(path, what, error)};
-}
 
 StoreStatus lost(const JournalCarry& carry, JournalSequence sequence, const StoreStatus& why) {
   return {StoreCode::corrupt, carry.path.string() + ": record " + std::to_string(sequence) +
@@ -48,7 +43,7 @@ StoreStatus copy_carried(const JournalCarry& carry, JournalFile& file, JournalSe
     const auto head = encode_journal_head(found.record, found.sequence, found.synced);
     const iovec parts[] = {part_of(head), part_of(found.record.payload)};
     const auto folder = segment.path.parent_path();
-    if (auto written = failure(folder, kMake, file.write(segment.end, parts)); !written.ok()) {
+    if (auto written = file_status(folder, kMake, file.write(segment.end, parts)); !written.ok()) {
       return written;
     }
     segment.end += head.size() + found.record.payload.size();
@@ -63,14 +58,14 @@ StoreStatus fill(const JournalHeader& header, const JournalCarry& carry, Journal
   const auto folder = segment.path.parent_path();
   const auto bytes = encode_journal_header(header);
   const iovec parts[] = {part_of(bytes)};
-  if (auto written = failure(folder, kMake, file.write(0, parts)); !written.ok()) {
+  if (auto written = file_status(folder, kMake, file.write(0, parts)); !written.ok()) {
     return written;
   }
   segment.begin = segment.end = bytes.size();
   if (auto copied = copy_carried(carry, file, segment); !copied.ok()) {
     return copied;
   }
-  return failure(folder, kMake, file.sync());
+  return file_status(folder, kMake, file.sync());
 }
 
 }  // namespace
@@ -85,15 +80,15 @@ StoreResult<std::unique_ptr<JournalTail>> JournalTail::make(JournalFiles& files,
   segment.next = header.first;
   const auto unfinished = std::filesystem::path(segment.path.string().append(kJournalUnfinished));
   std::unique_ptr<JournalFile> file;
-  auto status = failure(folder, kMake, files.create(unfinished, file));
+  auto status = file_status(folder, kMake, files.create(unfinished, file));
   if (status.ok()) {
     status = fill(header, carry, *file, segment);
   }
   if (status.ok()) {
-    status = failure(folder, kMake, files.rename(unfinished, segment.path));
+    status = file_status(folder, kMake, files.rename(unfinished, segment.path));
   }
   if (status.ok()) {
-    status = failure(folder, kMake, files.sync_folder(folder));
+    status = file_status(folder, kMake, files.sync_folder(folder));
   }
   if (!status.ok()) {
     files.remove(unfinished);
@@ -122,16 +117,16 @@ StoreStatus JournalTail::write(const std::deque<JournalEntry>& group, JournalSeq
     return {};
   }
   written_ = segment_;
-  suspect_ = suspect_ || (error != ENOSPC && error != EDQUOT);
+  suspect_ = suspect_ || code_of(error) != StoreCode::no_space;
   file_->cut(segment_.end);  // gives the space back to whoever needs it; if it fails, the next write overwrites
-  return failure(segment_.path, "write the journal", error);
+  return file_status(segment_.path, "write the journal", error);
 }
 
 StoreStatus JournalTail::sync() {
   const auto error = file_->sync();
   if (error != 0) {
     suspect_ = true;
-    return failure(segment_.path, "sync the journal", error);
+    return file_status(segment_.path, "sync the journal", error);
   }
   synced_end_ = written_.end;
   synced_next_ = written_.next;

@@ -37,7 +37,7 @@ StoreStatus replay_segment(JournalFiles& files, const JournalSegment& segment, c
                            bool& wanted) {
   std::unique_ptr<JournalFile> file;
   if (const auto error = files.open(segment.path, false, file); error != 0) {
-    return {StoreCode::io, describe_failure(segment.path, "open the journal", error)};
+    return file_status(segment.path, "open the journal", error);
   }
   JournalReader reader(*file, segment.begin);
   while (wanted && reader.offset() < segment.end) {

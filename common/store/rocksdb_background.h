@@ -20,9 +20,9 @@
 namespace ballast {
 
 // What RocksDB does on its own threads.
-class Background final : public rocksdb::EventListener {
+class RocksdbEvents final : public rocksdb::EventListener {
  public:
-  explicit Background(std::unique_ptr<SyncedMark> mark) : mark_(std::move(mark)) {}
+  explicit RocksdbEvents(std::unique_ptr<SyncedMark> mark) : mark_(std::move(mark)) {}
 
   // The MANIFEST has changed, and files it no longer needs are about to be removed.
   void OnFlushCompleted(rocksdb::DB* /*database*/, const rocksdb::FlushJobInfo& /*info*/) override {
@@ -31,21 +31,30 @@ class Background final : public rocksdb::EventListener {
   void OnCompactionCompleted(rocksdb::DB* /*database*/, const rocksdb::CompactionJobInfo& /*info*/) override {
     mark_->cover_manifest();
   }
-  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* /*status*/) override {
-    failed_ = true;
-  }
-  // RocksDB would look for space every few seconds, and refuse to be asked meanwhile: the next write asks.
+  void OnBackgroundError(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status* status) override { fail(*status); }
+  // RocksDB would look for space every few seconds: the next write does.
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*status*/,
                             bool* automatic) override {
     *automatic = false;
   }
 
   [[nodiscard]] SyncedMark& mark() { return *mark_; }
-  [[nodiscard]] std::atomic<bool>& failed() { return failed_; }
+  // The first failure, of whatever it was; ok: there was none.
+  [[nodiscard]] rocksdb::Status failure() const {
+    const std::scoped_lock lock(mutex_);
+    return failure_;
+  }
+  void fail(const rocksdb::Status& status) {
+    const std::scoped_lock lock(mutex_);
+    if (failure_.ok()) {
+      failure_ = status;
+    }
+  }
 
  private:
   std::unique_ptr<SyncedMark> mark_;
-  std::atomic<bool> failed_ = false;
+  mutable std::mutex mutex_;
+  rocksdb::Status failure_;
 };
 
 // Compacts ranges of deleted keys, one after the other, on a thread of its own: until then a deleted snapshot still

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -11,12 +13,21 @@
 namespace ballast {
 namespace {
 
-std::string_view remedy(const rocksdb::Status& status) {
+// RocksDB tells an exhausted quota by its text alone.
+StoreCode code_of(const rocksdb::Status& status) {
   if (status.IsCorruption()) {
-    return kDamageRemedy;
+    return StoreCode::corrupt;
   }
-  return status.IsNoSpace() ? "the disk is full: make room on it"
-                            : "see that the disk is well and that its file system may be written, then start again";
+  const bool full = status.IsNoSpace() || status.ToString().find(std::strerror(EDQUOT)) != std::string::npos;
+  return full ? StoreCode::no_space : StoreCode::io;
+}
+
+StoreStatus with_remedy(StoreCode code, const std::string& text) {
+  return {code, text + "; " +
+                    std::string(code == StoreCode::corrupt    ? kDamageRemedy
+                                : code == StoreCode::no_space ? "the disk is full: make room on it"
+                                                              : "see that the disk is well and that its file "
+                                                                "system may be written, then start again")};
 }
 
 // The process that holds a lock on `file`, from /proc/locks; 0 if the system does not tell. Opening the file and asking
@@ -58,8 +69,11 @@ std::string logs_in(const std::filesystem::path& database) {
 }  // namespace
 
 StoreStatus translate(const std::string& path, const std::string& what, const rocksdb::Status& status) {
-  const auto code = status.IsCorruption() ? StoreCode::corrupt : StoreCode::io;
-  return {code, path + ": cannot " + what + ": " + status.ToString() + "; " + std::string(remedy(status))};
+  return with_remedy(code_of(status), path + ": cannot " + what + ": " + status.ToString());
+}
+
+StoreStatus refused_write(const std::string& path, int error) {
+  return with_remedy(ballast::code_of(error), path + ": cannot write: " + std::strerror(error));
 }
 
 StoreStatus explain_open(const std::string& path, const rocksdb::Status& status) {

@@ -1,6 +1,7 @@
 // How storage reports failure: error values with a text for a person. Nothing on a disk can throw or abort.
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,8 +16,12 @@ enum class StoreCode : std::uint8_t {
   in_use,    // another process has it open
   mismatch,  // a database of another job, shard, layout or format
   corrupt,   // bytes that are not what was written
-  io,        // the disk or the operating system refused
+  no_space,  // the disk is full, or the quota used up: the same may work once there is room
+  io,        // the disk or the operating system refused for another reason
 };
+
+// Of a system call that failed with this errno.
+inline StoreCode code_of(int error) { return error == ENOSPC || error == EDQUOT ? StoreCode::no_space : StoreCode::io; }
 
 // What to do about a damaged database; the end of every text that tells of one.
 inline constexpr std::string_view kDamageRemedy =

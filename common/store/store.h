@@ -60,8 +60,8 @@ class Store {
 
   virtual ~Store() = default;
 
-  // A write that fails has changed nothing. After a failure (a full disk, say) later ones are tried anew: they work
-  // again once the reason is gone.
+  // A write that fails has changed nothing, but one whose sync has failed may show once the database is opened anew.
+  // After a failure (a full disk, say) later ones are tried anew: they work again once the reason is gone.
   virtual StoreStatus write(const WriteBatch& batch, Sync sync) = 0;
   // Every write that returned before the call survives a power cut once this returns.
   virtual StoreStatus sync() = 0;
@@ -105,8 +105,8 @@ class MemoryStore final : public Store {
 
   // Power cut: what no synced write and no sync has covered is gone.
   void crash();
-  // Every write and sync from now on fails with this text and changes nothing; empty: writes work again.
-  void fail_writes(std::string text);
+  // Every write and sync from now on fails with this and changes nothing; ok: writes work again.
+  void fail_writes(StoreStatus status);
 
  private:
   using Content = std::map<std::string, std::string, std::less<>>;
@@ -119,7 +119,7 @@ class MemoryStore final : public Store {
   Content current_;
   Content durable_;
   std::vector<WriteBatch> unsynced_;  // applied to current_ but not to durable_
-  std::string write_failure_;
+  StoreStatus write_failure_;
 };
 
 }  // namespace ballast

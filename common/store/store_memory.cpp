@@ -15,7 +15,7 @@ void MemoryStore::apply(const WriteBatch& batch, Content& content) {
 }
 
 StoreStatus MemoryStore::refuse_if_failing() const {
-  return write_failure_.empty() ? StoreStatus{} : StoreStatus{StoreCode::io, path_ + ": " + write_failure_};
+  return write_failure_.ok() ? StoreStatus{} : StoreStatus{write_failure_.code(), path_ + ": " + write_failure_.text()};
 }
 
 void MemoryStore::make_durable() {
@@ -81,9 +81,9 @@ void MemoryStore::crash() {
   unsynced_.clear();
 }
 
-void MemoryStore::fail_writes(std::string text) {
+void MemoryStore::fail_writes(StoreStatus status) {
   const std::lock_guard lock(mutex_);
-  write_failure_ = std::move(text);
+  write_failure_ = std::move(status);
 }
 
 }  // namespace ballast

@@ -112,7 +112,7 @@ StoreStatus unreadable(const std::filesystem::path& file) {
 }
 
 StoreStatus system_failure(const std::filesystem::path& file, const char* what) {
-  return {StoreCode::io, file.string() + ": cannot " + what + ": " + std::strerror(errno)};
+  return {code_of(errno), file.string() + ": cannot " + what + ": " + std::strerror(errno)};
 }
 
 bool make_mark(const std::filesystem::path& file) {

@@ -23,7 +23,7 @@ namespace {
 void read_segment(const JournalSegment& segment, std::uint32_t shard, const Replay::Visitor& visitor) {
   std::unique_ptr<JournalFile> file;
   if (const auto error = system_journal_files().open(segment.path, false, file); error != 0) {
-    refuse(describe_failure(segment.path, "open the journal", error));
+    refuse(file_status(segment.path, "open the journal", error).text());
   }
   JournalReader reader(*file, segment.begin);
   while (reader.offset() < segment.end) {

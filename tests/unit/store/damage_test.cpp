@@ -132,7 +132,7 @@ void for_every_file(const std::filesystem::path& database, const Content& right,
     if (name.ends_with(".sst") || (name.ends_with(".log") && bytes.size() > 1000)) {
       CHECK(outcomes.told > attempts / 2);  // nearly all of these files is content
     }
-    if (name.starts_with("LOG") || name == "LOCK" || name == "IDENTITY") {
+    if (name == "LOCK" || name == "IDENTITY") {
       CHECK(outcomes.told == 0);  // nothing of the content is in them
     }
   }

@@ -1,7 +1,6 @@
 // A disk that is full, or may not be written: a small file system in memory. Needs root; says so where it cannot be
 // had.
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <map>
 
@@ -53,15 +52,16 @@ TEST_CASE("a full disk refuses with a text, loses nothing, and is written again 
   if (!disk.mounted()) {
     return;
   }
+  const auto database = disk.path("database");
   std::map<std::string, char> accepted;
   {
-    const auto store = open(disk.path("database"));
+    const auto store = open(database);
     for (int round = 0; round < 3; ++round) {
       CAPTURE(round);
       disk.fill(1U << 20U);
       const auto refused = write_until_refused(*store, accepted);
-      CHECK(refused.code() == StoreCode::io);
-      CHECK(refused.text().find(disk.path("database").string()) == 0);
+      CHECK(refused.code() == StoreCode::no_space);
+      CHECK(refused.text().find(database.string()) == 0);
       CHECK(refused.text().find("the disk is full: make room on it") != std::string::npos);
       CHECK_FALSE(store->write(WriteBatch{}.put("k-never", "x"), Sync::yes).ok());
       holds_exactly(*store, accepted);
@@ -72,9 +72,39 @@ TEST_CASE("a full disk refuses with a text, loses nothing, and is written again 
       holds_exactly(*store, accepted);
     }
   }
-  const auto again = open(disk.path("database"));
+  const auto again = open(database);
   holds_exactly(*again, accepted);
   CHECK(again->get("after").value() == "2");
+}
+
+TEST_CASE("a disk that is full from the first write on is waited for, and whoever reads meanwhile holds nothing up") {
+  const SmallDisk disk(96);
+  if (!disk.mounted()) {
+    return;
+  }
+  const auto database = disk.path("database");
+  CHECK(open(database)->write(WriteBatch{}.put("k0", std::string(kValue, 'a')), Sync::yes).ok());
+  const auto store = open(database);
+  const auto write = [&](const char* key, std::size_t size) {
+    return store->write(WriteBatch{}.put(key, std::string(size, 'a')), Sync::yes).code();
+  };
+  disk.fill(0);
+  CHECK(write("k1", kValue) == StoreCode::no_space);
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    CHECK(write("small", 10) == StoreCode::no_space);
+    CHECK(store->sync().code() == StoreCode::no_space);
+  }
+  holds_exactly(*store, {{"k0", 'a'}});
+  disk.make_room();
+  REQUIRE(store
+              ->scan("k",
+                     [&](std::string_view, std::string_view) {
+                       CHECK(write("k1", kValue) == StoreCode::no_space);  // the database is still in use
+                       return true;
+                     })
+              .ok());
+  CHECK(write("k1", kValue) == StoreCode::ok);
+  holds_exactly(*store, {{"k0", 'a'}, {"k1", 'a'}});
 }
 
 TEST_CASE("a database that is closed or killed on a full disk keeps what it accepted") {
@@ -82,20 +112,45 @@ TEST_CASE("a database that is closed or killed on a full disk keeps what it acce
   if (!disk.mounted()) {
     return;
   }
+  const auto database = disk.path("database");
   std::map<std::string, char> accepted;
   {
-    const auto store = open(disk.path("database"));
+    const auto store = open(database);
     disk.fill(1U << 20U);
     CHECK_FALSE(write_until_refused(*store, accepted).ok());
-    const auto image = disk.path("database").parent_path() / "image";
+    const auto image = disk.path("image");
     disk.make_room();
-    std::filesystem::copy(disk.path("database"), image, std::filesystem::copy_options::recursive);
+    std::filesystem::copy(database, image, std::filesystem::copy_options::recursive);
     holds_exactly(*open(image), accepted);
     std::filesystem::remove_all(image);
     disk.fill(0);
   }
   disk.make_room();
-  holds_exactly(*open(disk.path("database")), accepted);
+  holds_exactly(*open(database), accepted);
+}
+
+TEST_CASE("a database cannot be opened on a full disk, tells so, and has all it had once there is room") {
+  const SmallDisk disk(96);
+  if (!disk.mounted()) {
+    return;
+  }
+  const auto database = disk.path("database");
+  const auto write = [&](const char* key) {
+    CHECK(open(database)->write(WriteBatch{}.put(key, std::string(kValue, 'a')), Sync::yes).ok());
+  };
+  write("k0");
+  disk.fill(0);
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    const auto refused = open_rocksdb(database, OpenMode::create);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.status().code() == StoreCode::no_space);
+    CHECK(refused.status().text().find("the disk is full: make room on it") != std::string::npos);
+  }
+  disk.make_room();
+  write("k1");
+  holds_exactly(*open(database), {{"k0", 'a'}, {"k1", 'a'}});
+  disk.fill(0);
+  CHECK(open_rocksdb(disk.path("new"), OpenMode::create).status().code() == StoreCode::no_space);
 }
 
 TEST_CASE("a file system that may not be written can be read, and says so to who would write") {
@@ -103,14 +158,15 @@ TEST_CASE("a file system that may not be written can be read, and says so to who
   if (!disk.mounted()) {
     return;
   }
-  REQUIRE(open(disk.path("database"))->write(WriteBatch{}.put("k", "v"), Sync::yes).ok());
+  const auto database = disk.path("database");
+  REQUIRE(open(database)->write(WriteBatch{}.put("k", "v"), Sync::yes).ok());
   REQUIRE(disk.make_read_only());
-  const auto refused = open_rocksdb(disk.path("database"), OpenMode::create);
+  const auto refused = open_rocksdb(database, OpenMode::create);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.status().code() == StoreCode::io);
-  CHECK(refused.status().text().find(disk.path("database").string()) == 0);
+  CHECK(refused.status().text().find(database.string()) == 0);
   CHECK(refused.status().text().find("Read-only file system") != std::string::npos);
-  const auto reader = open_rocksdb(disk.path("database"), OpenMode::read_only);
+  const auto reader = open_rocksdb(database, OpenMode::read_only);
   REQUIRE(reader.ok());
   CHECK(reader.value()->get("k").value() == "v");
 }

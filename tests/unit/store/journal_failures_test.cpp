@@ -242,6 +242,30 @@ TEST_CASE("a timeline can begin in the midst of trouble, and ends it") {
   }
 }
 
+TEST_CASE("a timeline or a life that finds no room says so, and begins once there is some") {
+  for (const FileError error : {ENOSPC, EDQUOT, EIO}) {
+    for (const auto failing : {FileCall::create, FileCall::write, FileCall::sync, FileCall::sync_folder}) {
+      CAPTURE(error);
+      CAPTURE(static_cast<int>(failing));
+      MemoryJournalFiles files;
+      std::atomic<bool> full = true;
+      const auto journal = open_journal("journal", options_of(files, JournalSync::always));
+      files.set_judge([&](FileCall call, const std::string&) { return full && call == failing ? error : 0; });
+      const auto code = error == EIO ? StoreCode::io : StoreCode::no_space;
+      CHECK(journal->begin(1).code() == code);
+      CHECK(journal->timeline() == 0);
+      full = false;
+      REQUIRE(journal->begin(1).ok());
+      full = true;
+      CHECK(journal->record_life(11).code() == code);
+      CHECK(journal->lives().empty());
+      full = false;
+      REQUIRE(journal->record_life(11).ok());
+      CHECK(journal->lives() == std::vector<JournalLife>{{11, 0}});
+    }
+  }
+}
+
 TEST_CASE("a life can begin in the midst of trouble, and takes nothing for written that is not") {
   MemoryJournalFiles files;
   RecordMaker maker;

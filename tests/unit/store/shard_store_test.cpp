@@ -278,9 +278,9 @@ TEST_CASE("trimming comes before the additions: statistics from the step on, eva
 TEST_CASE("a ledger's change that cannot be written did not happen") {
   Fixture at;
   REQUIRE(at.shard->write_ledger({some_ledger(1), {}, {{1, 1, 1, 8}}, {}}).ok());
-  at.memory->fail_writes("no space left on device");
-  CHECK(at.shard->write_ledger({some_ledger(2), Step{0}, {{2, 1, 1, 8}}, {}}).code() == StoreCode::io);
-  at.memory->fail_writes("");
+  at.memory->fail_writes({StoreCode::no_space, "no space left on device"});
+  CHECK(at.shard->write_ledger({some_ledger(2), Step{0}, {{2, 1, 1, 8}}, {}}).code() == StoreCode::no_space);
+  at.memory->fail_writes({});
   CHECK(at.shard->read_ledger().value().ledger == some_ledger(1));
   CHECK(at.shard->read_statistics(0, 99).value().size() == 1);
 }
@@ -304,11 +304,11 @@ TEST_CASE("a damaged record of the ledger is an error with its key") {
 TEST_CASE("a failing disk is an error value of every write") {
   Fixture at;
   REQUIRE(write_chunk(*at.shard, {1, 1}, 0).ok());
-  at.memory->fail_writes("no space left on device");
+  at.memory->fail_writes({StoreCode::no_space, "no space left on device"});
   CHECK_FALSE(write_chunk(*at.shard, {1, 2}, 0).ok());
   for (const auto& status : {at.shard->write_timeline({}), at.shard->write_finished({}), at.shard->sync(),
                              at.shard->write_ledger({}), at.shard->retain(Snapshots{{1, 2}})}) {
-    CHECK(status.code() == StoreCode::io);
+    CHECK(status.code() == StoreCode::no_space);
     CHECK(status.text() == "runs/x/shard-0: no space left on device");
   }
 }

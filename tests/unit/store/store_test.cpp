@@ -95,12 +95,12 @@ TEST_CASE("a crash of the memory store forgets exactly what was not synced") {
 
 TEST_CASE("a memory store told to fail changes nothing") {
   MemoryStore store("disk");
-  store.fail_writes("no space left");
+  store.fail_writes({StoreCode::no_space, "no space left"});
   const auto status = store.write(WriteBatch{}.put("a", "1"), Sync::yes);
-  CHECK(status.code() == StoreCode::io);
+  CHECK(status.code() == StoreCode::no_space);
   CHECK(status.text() == "disk: no space left");
   CHECK(store.get("a").value() == std::nullopt);
-  store.fail_writes("");
+  store.fail_writes({});
   CHECK(store.write(WriteBatch{}.put("a", "1"), Sync::yes).ok());
 }
 
