@@ -6,6 +6,7 @@
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 #include "cli/free_port.h"
 
@@ -181,7 +182,14 @@ std::filesystem::path Cluster::log_of(const Member& member) const {
   return folder_.log((member.role == Role::server ? "shard-" : "worker-") + std::to_string(member.index));
 }
 
-void Cluster::write_list() const {
+std::string Cluster::mend_list() {
+  if (!list_refusal_.empty()) {
+    write_list();
+  }
+  return list_refusal_;
+}
+
+void Cluster::write_list() {
   auto list = nlohmann::ordered_json::array();
   for (const auto& member : members_) {
     nlohmann::ordered_json entry;
@@ -192,7 +200,12 @@ void Cluster::write_list() const {
     entry["restarts"] = member.restarts;
     list.push_back(std::move(entry));
   }
-  write_atomically(folder_.processes_file(), list.dump(2) + "\n");
+  try {
+    write_atomically(folder_.processes_file(), list.dump(2) + "\n");
+    list_refusal_.clear();
+  } catch (const std::runtime_error& refused) {
+    list_refusal_ = refused.what();
+  }
 }
 
 }  // namespace ballast

@@ -71,6 +71,8 @@ class Cluster {
   [[nodiscard]] bool is_any_due() const;
   [[nodiscard]] std::uint32_t restarts(Role role) const;
   [[nodiscard]] std::filesystem::path log_of(const Member& member) const;
+  // Tries again to write processes.json if the disk refused it: why it still does, empty if all is well.
+  std::string mend_list();
 
  private:
   void start(Member& member);
@@ -78,7 +80,7 @@ class Cluster {
   [[nodiscard]] std::vector<std::string> server_arguments(Member& member) const;
   [[nodiscard]] std::vector<std::string> worker_arguments(Member& member) const;
   [[nodiscard]] std::string fault_of(const Member& server) const;
-  void write_list() const;
+  void write_list();
 
   const Job& job_;
   const RunFolder& folder_;
@@ -88,6 +90,7 @@ class Cluster {
   std::optional<SocketFolder> sockets_;  // ipc only
   std::string lead_;
   std::vector<Member> members_;  // shards by index, then workers by index
+  std::string list_refusal_;     // why processes.json is not up to date; empty: it is
 };
 
 }  // namespace ballast

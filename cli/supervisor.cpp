@@ -240,6 +240,10 @@ void Supervisor::on_time(Clock::time_point now) {
     start_due(now);
   }
   ask_lead(now);
+  if (const auto refusal = cluster_.mend_list(); refusal != told_refusal_) {
+    progress_.line(refusal.empty() ? "processes.json is up to date again" : refusal + "; it is tried again");
+    told_refusal_ = refusal;
+  }
 }
 
 void Supervisor::on_late() {

@@ -72,6 +72,7 @@ class Supervisor {
   std::optional<Status> status_;
   TrainingTime training_time_;
   std::optional<int> interrupted_;  // by this signal
+  std::string told_refusal_;        // of processes.json
   std::string doubt_;               // what is said if the lead gives no reason
   int exit_code_ = 0;
 };
