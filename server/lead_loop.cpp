@@ -20,12 +20,13 @@ constexpr std::size_t kMaxClients = 64;  // that are waited for at the end; all 
 }  // namespace
 
 LeadLoop::LeadLoop(zmq::context_t& context, LeadConfig config, const std::string& bind_address,
-                   const std::string& advertised_host, ShardStore& store, Metrics* metrics)
+                   const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics)
     : router_(context),
       address_(advertised_address(router_.bind(bind_address), advertised_host)),
       written_timeline_(config.memory.ledger.timeline),
       lead_(std::move(config)),
       store_(store),
+      room_(room),
       metrics_(metrics) {}
 
 void LeadLoop::interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
@@ -132,7 +133,7 @@ void LeadLoop::answer_client(const std::string& name, const Message& message) {
                                                "a client asks for the status, a stop, a pause or its end only"}));
     return;
   }
-  router_.send(name, encoder_.encode(lead_.status()));
+  router_.send(name, encoder_.encode(status()));
 }
 
 void LeadLoop::feed(const lead::Event& event) {
@@ -154,7 +155,7 @@ void LeadLoop::carry_out(const lead::SendToLane& action) {
 
 void LeadLoop::carry_out(const lead::WriteLedger& action) {
   ledger_.run([this, change = action.change, timeline = written_timeline_] {
-    const auto status = store_.write_ledger(change);
+    const auto status = room_.await([&] { return store_.write_ledger(change); });
     if (status.ok() && change.ledger.timeline != timeline) {
       strike(ServerFault::timeline_recorded);
     }
@@ -173,9 +174,18 @@ void LeadLoop::carry_out(const lead::Stop& action) {
   failure_ = action.failure;
 }
 
+// The core is not told of a ledger that waits for room, only of what came of it.
+Status LeadLoop::status() const {
+  auto status = lead_.status();
+  if (const auto trouble = room_.trouble(); status.trouble.empty() && !trouble.empty()) {
+    status.trouble = "shard 0: " + trouble;
+  }
+  return status;
+}
+
 // Derived from the status, so that the logic is not drowned in logging.
 void LeadLoop::tell_changes() {
-  const auto status = lead_.status();
+  const auto status = this->status();
   metrics_.update(status, lead_.work());
   if (status.phase != told_phase_) {
     told_phase_ = status.phase;

@@ -10,15 +10,16 @@
 #include "common/store/shard_store.h"
 #include "common/wire/wire.h"
 #include "server/background.h"
+#include "server/disk_room.h"
 #include "server/lead_metrics.h"
 
 namespace ballast {
 
 class LeadLoop {
  public:
-  // Binds at once. `store` is shared with shard 0's lanes and outlives the loop.
+  // Binds at once. `store` and `room` are shared with shard 0's lanes and outlive the loop.
   LeadLoop(zmq::context_t& context, LeadConfig config, const std::string& bind_address,
-           const std::string& advertised_host, ShardStore& store, Metrics* metrics);
+           const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics);
 
   // Until the job has ended and everyone knows, or a stated linger is over: the reason of a failure, else empty.
   std::string run();
@@ -37,6 +38,7 @@ class LeadLoop {
   void carry_out(const lead::SendToLane& action);
   void carry_out(const lead::WriteLedger& action);
   void carry_out(const lead::Stop& action);
+  [[nodiscard]] Status status() const;
   void tell_changes();
   [[nodiscard]] bool a_client_waits() const;
   void note_client(const std::string& name, bool done);
@@ -46,6 +48,7 @@ class LeadLoop {
   Timeline written_timeline_;  // of the newest change of the ledger
   Lead lead_;
   ShardStore& store_;
+  DiskRoom& room_;
   LeadMetrics metrics_;
   Encoder encoder_;
   Mailbox<lead::Event> ledger_events_;

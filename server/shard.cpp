@@ -30,14 +30,15 @@ void require_ok(const StoreStatus& status) {
 }
 
 // Whole or not at all: who waits for the file never reads half an address.
-void write_address_file(const std::string& path, const std::string& address) {
+StoreStatus write_address_file(const std::string& path, const std::string& address) {
   const auto temporary = path + ".new";
   std::ofstream out(temporary);
   out << address << '\n';
   out.close();
   if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    throw std::runtime_error("cannot write the address file " + path + ": " + std::strerror(errno));
+    return {code_of(errno), "cannot write the address file " + path + ": " + std::strerror(errno)};
   }
+  return {};
 }
 
 void check_bind(const std::string& address, bool insecure) {
@@ -77,20 +78,20 @@ std::string lane_bind(const std::string& base, std::uint32_t lane) {
 }  // namespace
 
 Shard::Shard(const Job& job, const ServerOptions& options)
-    : job_(job), options_(options), incarnation_(random_id()), metrics_(serve_metrics(options.metrics)) {
+    : job_(job),
+      options_(options),
+      incarnation_(random_id()),
+      metrics_(serve_metrics(options.metrics)),
+      room_(metrics_.get()) {
   if (options_.shard >= job.spec.cluster.shards) {
     throw std::runtime_error("--shard " + std::to_string(options_.shard) + ": the job has shards 0 to " +
                              std::to_string(job.spec.cluster.shards - 1));
   }
   describe_process(metrics_.get(), "shard", std::to_string(options_.shard), job.spec.job);
-  open_database();
-  if (options_.shard == 0) {
-    make_lead();
-  }
-  make_lanes();
 }
 
 Shard::~Shard() {
+  room_.close();
   for (auto& lane : lanes_) {
     lane->close();
   }
@@ -100,14 +101,35 @@ Shard::~Shard() {
   context_.close();
 }
 
-void Shard::open_database() {
-  auto opened = open_rocksdb(options_.database, OpenMode::create);
-  if (!opened.ok()) {
-    throw std::runtime_error(opened.status().text());
+// ---- start
+
+void Shard::open() {
+  open_database();
+  open_journal();
+  storage_ = std::make_unique<ShardStorage>(*store_, journal_.get(), room_, incarnation_);
+  make_copier();
+  if (options_.shard == 0) {
+    make_lead();
   }
-  store_ = std::make_unique<ShardStore>(std::move(opened.value()));
-  require_ok(store_->claim({kDatabaseFormat, job_.spec.job, job_.spec_digest, job_.layout_digest, options_.shard,
-                            job_.spec.cluster.shards, job_.yaml}));
+  make_lanes();
+}
+
+// Ends well, or not at all.
+void Shard::require(const DiskRoom::Attempt& attempt) { require_ok(room_.await(attempt)); }
+
+void Shard::open_database() {
+  require([&] {
+    auto opened = open_rocksdb(options_.database, OpenMode::create);
+    if (!opened.ok()) {
+      return opened.status();
+    }
+    store_ = std::make_unique<ShardStore>(std::move(opened.value()));
+    return StoreStatus{};
+  });
+  require([&] {
+    return store_->claim({kDatabaseFormat, job_.spec.job, job_.spec_digest, job_.layout_digest, options_.shard,
+                          job_.spec.cluster.shards, job_.yaml});
+  });
   auto timeline = store_->timeline();
   require_ok(timeline.ok() ? StoreStatus{} : timeline.status());
   last_timeline_ = timeline.value() ? timeline.value()->number : 0;
@@ -117,32 +139,40 @@ void Shard::open_database() {
   require_ok(snapshots.ok() ? StoreStatus{} : snapshots.status());
   const bool has_begun = last_timeline_ > 0 || (!snapshots.value().empty() && snapshots.value().back() != SnapshotId{});
   if (has_initial_snapshot_ && !has_begun) {
-    write_initial_weights();
+    require([&] { return write_initial_weights(); });
+    log_info("initial weights taken from {}", job_.spec.training.init_from);
   }
+}
+
+void Shard::open_journal() {
   if (is_journaled(job_.spec)) {
     journal_ = std::make_unique<ShardJournal>(job_, options_.database, options_.shard, incarnation_, metrics_.get());
+    require([&] { return journal_->open(); });
   }
-  storage_ = std::make_unique<ShardStorage>(*store_, journal_.get(), incarnation_);
-  make_copier();
 }
 
 // As the snapshot of step 0, before anybody hears of this shard: the file is not needed again.
-void Shard::write_initial_weights() {
+StoreStatus Shard::write_initial_weights() {
   const auto loaded = load_initial(job_.spec.training.init_from, job_.arena);
-  require_ok(loaded.ok() ? StoreStatus{} : loaded.status());
+  if (!loaded.ok()) {
+    return loaded.status();
+  }
   const auto owners = place(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
   for (const auto& chunk : job_.arena.chunks) {
     if (owners[chunk.id].shard != options_.shard || chunk.group == Group::statistics) {
       continue;
     }
     const auto weights = loaded.value().chunk(chunk.id);
-    require_ok(weights.ok() ? StoreStatus{} : weights.status());
+    if (!weights.ok()) {
+      return weights.status();
+    }
     const auto states = initial_states(job_, chunk);
     const std::vector<std::span<const float>> views(states.begin(), states.end());
-    require_ok(store_->write_chunk({}, chunk.id, weights.value(), views));
+    if (auto written = store_->write_chunk({}, chunk.id, weights.value(), views); !written.ok()) {
+      return written;
+    }
   }
-  require_ok(store_->sync());
-  log_info("initial weights taken from {}", job_.spec.training.init_from);
+  return store_->sync();
 }
 
 void Shard::make_copier() {
@@ -186,9 +216,9 @@ void Shard::make_lead() {
   const auto& bind = options_.lead_bind.empty() ? options_.lead : options_.lead_bind;
   check_bind(bind, options_.insecure);
   lead_ = std::make_unique<LeadLoop>(context_, make_lead_config(job_, *store_), bind, options_.advertise, *store_,
-                                     metrics_.get());
+                                     room_, metrics_.get());
   if (!options_.address_file.empty()) {
-    write_address_file(options_.address_file, lead_->address());
+    require([&] { return write_address_file(options_.address_file, lead_->address()); });
   }
   log_info("lead listens on {}", lead_->address());
 }
@@ -237,6 +267,9 @@ void Shard::make_lanes() {
 
 // What goes wrong while the job goes on, or waits.
 std::string Shard::trouble() const {
+  if (auto trouble = room_.trouble(); !trouble.empty()) {
+    return trouble;
+  }
   if (auto trouble = journal_ ? journal_->trouble() : std::string(); !trouble.empty()) {
     return trouble;
   }
@@ -244,6 +277,14 @@ std::string Shard::trouble() const {
 }
 
 std::string Shard::run() {
+  open();
+  {
+    const std::scoped_lock lock(mutex_);
+    is_open_ = true;
+    if (!failure_.empty()) {
+      return failure_;
+    }
+  }
   std::vector<std::jthread> threads;
   const auto start = [&](auto* loop) {
     threads.emplace_back([this, loop] {
@@ -276,6 +317,9 @@ void Shard::ended(const std::string& failure) {
     if (failure_.empty()) {
       failure_ = failure;
     }
+    if (!is_open_) {
+      return;
+    }
   }
   // The lead goes on for its linger, to tell the others what happened.
   for (auto& lane : lanes_) {
@@ -284,8 +328,10 @@ void Shard::ended(const std::string& failure) {
 }
 
 void Shard::interrupt(const std::string& reason) {
+  room_.close();
   ended(reason);
-  if (lead_) {
+  const std::scoped_lock lock(mutex_);
+  if (is_open_ && lead_) {
     lead_->interrupt(reason);
   }
 }

@@ -11,6 +11,7 @@
 #include "common/copies/snapshot_copier.h"
 #include "common/job/job.h"
 #include "common/store/shard_store.h"
+#include "server/disk_room.h"
 #include "server/lane_loop.h"
 #include "server/lead_loop.h"
 #include "server/options.h"
@@ -19,22 +20,27 @@
 
 namespace ballast {
 
+// Start: what cannot be opened or written because the disk is full is tried again until there is room.
 // Shutdown: a loop that ends with a failure interrupts the others; one that ends well waits for them, for each is told
 // by the lead. The destructor joins all threads.
 class Shard {
  public:
-  // Opens and claims the database, binds every address. Throws std::runtime_error with the reason and the remedy.
+  // Serves metrics. Throws std::runtime_error with the reason and the remedy.
   Shard(const Job& job, const ServerOptions& options);
   ~Shard();
 
-  // Returns when all loops have ended: the first reason of a failure, empty if the job finished.
+  // Opens and claims the database, binds every address, and returns when all loops have ended: the first reason of a
+  // failure, empty if the job finished. Throws as the constructor does. Once.
   std::string run();
   // From any thread, for example at SIGTERM.
   void interrupt(const std::string& reason);
 
  private:
+  void open();
   void open_database();
-  void write_initial_weights();
+  void open_journal();
+  void require(const DiskRoom::Attempt& attempt);
+  StoreStatus write_initial_weights();
   void make_copier();
   void copy_the_end();
   void make_lead();
@@ -50,6 +56,7 @@ class Shard {
   bool has_initial_snapshot_ = false;
   std::unique_ptr<ShardStore> store_;
   std::unique_ptr<Metrics> metrics_;
+  DiskRoom room_;
   std::unique_ptr<SnapshotCopier> copier_;  // null without durability.copy_to
   zmq::context_t context_;
   std::vector<std::unique_ptr<LaneLoop>> lanes_;
@@ -58,6 +65,7 @@ class Shard {
   std::unique_ptr<ShardJournal> journal_;  // null if updates are not journaled
   std::unique_ptr<ShardStorage> storage_;
   std::mutex mutex_;
+  bool is_open_ = false;  // the loops are there, and stay
   std::string failure_;
 };
 

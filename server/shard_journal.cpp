@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <map>
-#include <stdexcept>
 #include <utility>
 
 #include "common/log/log.h"
@@ -50,12 +49,19 @@ JournalRecord record_of(Timeline timeline, const lane::Append& update, const Fra
 
 ShardJournal::ShardJournal(const Job& job, const std::string& database, std::uint32_t shard, Incarnation incarnation,
                            Metrics* metrics)
-    : incarnation_(incarnation), series_(metrics), listeners_(job.spec.cluster.lanes) {
+    : folder_(Journal::folder_in(database)),
+      owner_{job.spec.job, job.spec_digest, shard},
+      options_(options_of(job.spec.durability)),
+      incarnation_(incarnation),
+      series_(metrics),
+      listeners_(job.spec.cluster.lanes) {}
+
+StoreStatus ShardJournal::open() {
   auto opened = Journal::open(
-      Journal::folder_in(database), {job.spec.job, job.spec_digest, shard}, options_of(job.spec.durability),
+      folder_, owner_, options_,
       {[this](Timeline timeline, JournalSequence through) { on_committed(timeline, through); }, tell_trouble});
   if (!opened.ok()) {
-    throw std::runtime_error(opened.status().text());
+    return opened.status();
   }
   journal_ = std::move(opened.value());
   const auto& found = journal_->recovery();
@@ -65,6 +71,7 @@ ShardJournal::ShardJournal(const Job& job, const std::string& database, std::uin
   if (!found.cut.empty()) {
     log_warn("the end of the journal was not whole and is cut off, {} bytes: {}", found.cut_bytes, found.cut);
   }
+  return {};
 }
 
 void ShardJournal::listen(std::uint32_t lane, Listener listener) { listeners_.at(lane) = std::move(listener); }

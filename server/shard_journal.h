@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -17,14 +18,17 @@
 
 namespace ballast {
 
-// Thread-safe but for open, listen() and the destructor. Lanes that listen outlive it.
+// Thread-safe but for open(), listen() and the destructor. Lanes that listen outlive it.
 class ShardJournal {
  public:
   using Listener = std::function<void(lane::Committed)>;
 
-  // Opens the journal beside the shard's database. Throws std::runtime_error with the reason and the remedy.
+  // The journal beside the shard's database.
   ShardJournal(const Job& job, const std::string& database, std::uint32_t shard, Incarnation incarnation,
                Metrics* metrics);
+
+  // Reads and checks what is there. Before all else; again if it failed.
+  StoreStatus open();
 
   // What a lane's updates are told to; called from the journal's thread. Before its first append.
   void listen(std::uint32_t lane, Listener listener);
@@ -61,6 +65,9 @@ class ShardJournal {
 
   void on_committed(Timeline timeline, JournalSequence through);
 
+  const std::filesystem::path folder_;
+  const JournalOwner owner_;
+  const JournalOptions options_;
   Incarnation incarnation_;
   JournalSeries series_;
   std::vector<Listener> listeners_;   // by lane

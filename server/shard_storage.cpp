@@ -12,6 +12,11 @@ void ShardStorage::note(Timeline timeline) {
   }
 }
 
+// As long as no newer timeline is known.
+StoreStatus ShardStorage::await(Timeline timeline, const DiskRoom::Attempt& attempt) {
+  return room_.await(attempt, [&] { return timeline >= newest_; });
+}
+
 void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
                          std::function<void(LoadedChunk)> loaded, Done done) {
   note(timeline);
@@ -20,14 +25,16 @@ void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkSh
         if (timeline < newest_) {
           return;
         }
-        auto status = store_.write_timeline({timeline, base, incarnation_});
+        auto status = await(timeline, [&] { return store_.write_timeline({timeline, base, incarnation_}); });
         if (status.ok() && journal_ != nullptr) {
-          status = journal_->begin(timeline);
+          status = await(timeline, [&] { return journal_->begin(timeline); });
         }
         if (status.ok()) {
           status = load(base, chunks, loaded);
         }
-        done(status);
+        if (timeline >= newest_) {
+          done(status);
+        }
       });
 }
 
@@ -39,7 +46,7 @@ void ShardStorage::resume(Timeline timeline, SnapshotId base, std::vector<ChunkS
     if (timeline < newest_) {
       return;
     }
-    auto status = journal_->resume(timeline);
+    auto status = await(timeline, [&] { return journal_->resume(timeline); });
     if (status.ok()) {
       status = load(base, chunks, loaded);
     }
@@ -99,7 +106,7 @@ void ShardStorage::retain(std::vector<SnapshotId> keep, std::function<void()> do
 void ShardStorage::record_finish(SnapshotId end, Done done) {
   background_.run([this, end, done = std::move(done)] {
     strike(ServerFault::before_finished);
-    done(store_.write_finished(end));
+    done(room_.await([&] { return store_.write_finished(end); }));
   });
 }
 

@@ -12,6 +12,7 @@
 #include "common/protocol/ids.h"
 #include "common/store/shard_store.h"
 #include "server/background.h"
+#include "server/disk_room.h"
 #include "server/fault.h"
 #include "server/shard_journal.h"
 
@@ -25,7 +26,8 @@ struct SnapshotPart {
   StoreStatus status;       // the first failure; the background thread's
 };
 
-// Thread-safe. Callbacks come from the background thread, in the order in which the work was given.
+// Thread-safe. Callbacks come from the background thread, in the order in which the work was given. What cannot be left
+// out waits for room on a full disk, and so does all that was given after it; snapshots fail.
 class ShardStorage {
  public:
   // A chunk of a timeline's base.
@@ -43,11 +45,11 @@ class ShardStorage {
   using Replayed = std::function<bool(const JournalRecord&)>;
 
   // `journal` may be null: then there is none.
-  ShardStorage(ShardStore& store, ShardJournal* journal, Incarnation incarnation)
-      : store_(store), journal_(journal), incarnation_(incarnation) {}
+  ShardStorage(ShardStore& store, ShardJournal* journal, DiskRoom& room, Incarnation incarnation)
+      : store_(store), journal_(journal), room_(room), incarnation_(incarnation) {}
 
   // Makes the timeline durable as the one that this shard serves, then reads the chunks of its base. Snapshots of older
-  // timelines that are still to be written are given up, and so is a beginning or a going on that waits for another
+  // timelines that are still to be written are given up, and so is a beginning or a going on once there is another
   // lane's of a newer timeline: its lane, which hears of that as well, is not told that it is done.
   void begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
              std::function<void(LoadedChunk)> loaded, Done done);
@@ -64,11 +66,13 @@ class ShardStorage {
 
  private:
   void note(Timeline timeline);
+  StoreStatus await(Timeline timeline, const DiskRoom::Attempt& attempt);
   StoreStatus load(SnapshotId base, const std::vector<ChunkShape>& chunks,
                    const std::function<void(LoadedChunk)>& loaded);
 
   ShardStore& store_;
   ShardJournal* journal_;
+  DiskRoom& room_;
   Incarnation incarnation_;
   std::atomic<Timeline> newest_ = 0;
   Background background_{"storage: "};

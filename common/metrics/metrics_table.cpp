@@ -54,6 +54,12 @@ const std::vector<MetricEntry>& table() {
       {"ballast_shard_journal_backlog_bytes", kGauge, "bytes", {}, "Updates that wait to be committed to the journal."},
       {"ballast_shard_journal_segments", kGauge, "segments", {}, "Segments of the journal on the disk."},
       {"ballast_shard_journal_disk_bytes", kGauge, "bytes", {}, "Size of the journal on the disk."},
+      {"ballast_shard_waits_for_room",
+       kGauge,
+       "1",
+       {},
+       "1 while the shard waits for room on its full disk to start, to begin or go on with a timeline, or to write the "
+       "lead's ledger or the job's end; updates wait as the journal's backlog."},
       {"ballast_shard_messages_refused_total",
        kCounter,
        "messages",

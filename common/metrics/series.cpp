@@ -104,6 +104,8 @@ JournalSeries::JournalSeries(Metrics* metrics) {
   disk_bytes = journal.gauge("disk_bytes");
 }
 
+DiskSeries::DiskSeries(Metrics* metrics) { waits = Lookup(metrics, "ballast_shard_", {}).gauge("waits_for_room"); }
+
 CopySeries::CopySeries(Metrics* metrics) {
   const Lookup shard(metrics, "ballast_shard_", {});
   done = shard.counter("snapshot_copies_total", "done");

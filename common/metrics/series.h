@@ -55,6 +55,13 @@ struct JournalSeries {
   GaugeHandle backlog_bytes, segments, disk_bytes;
 };
 
+// Of what a shard waits for.
+struct DiskSeries {
+  explicit DiskSeries(Metrics* metrics);
+
+  GaugeHandle waits;
+};
+
 // Of a shard's copies of snapshots to another place. Thread-safe.
 struct CopySeries {
   explicit CopySeries(Metrics* metrics);

@@ -393,6 +393,7 @@ class Lane {
   std::vector<SnapshotId> failed_;
   std::string trouble_;       // with snapshots
   std::string side_trouble_;  // with anything else
+  bool told_side_trouble_ = false;
   std::vector<SnapshotId> keep_;
   std::vector<StepStatistics> statistics_;  // that the lead has not confirmed
   std::size_t held_payloads_ = 0;

@@ -329,8 +329,13 @@ void Lane::report() {
   const bool is_last_word = !failure_.empty() || leaving_;
   changed_ = lead_is_away();
   if (!is_last_word && (!serving_ || changed_)) {
-    return say_hello();
+    say_hello();
+    // What keeps it from serving, and then that it is over, a hello has no word for.
+    if (changed_ || (side_trouble_.empty() && !told_side_trouble_)) {
+      return;
+    }
   }
+  told_side_trouble_ = !side_trouble_.empty();
   reported_at_ = now_;
   auto body = state_report();
   body.sequence = ++report_sequence_;

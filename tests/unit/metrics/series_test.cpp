@@ -13,6 +13,7 @@ TEST_CASE("every metric of the table belongs to some role's series, and every on
   const SnapshotSeries snapshots(&metrics, 1);
   const CopySeries copies(&metrics);
   const JournalSeries journal(&metrics);
+  const DiskSeries disk(&metrics);
   const LaneWorkerSeries lane_worker(&metrics, 1, "w");
   const LeadSeries lead(&metrics);
   const LeadWorkerSeries lead_worker(&metrics, "w");

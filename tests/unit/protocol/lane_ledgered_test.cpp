@@ -266,6 +266,34 @@ TEST_CASE("a life that goes on has what was recovered, once") {
   CHECK(report.statistics == std::vector<StepStatistics>{{1, 0.75F, 3, 8}});
 }
 
+TEST_CASE("a lane that is kept from serving tells why beside its hellos, and that it is over") {
+  auto resuming = config({0, false, false, true});
+  resuming.last_timeline = 1;
+  resuming.lives = {{40, 0}, {1, 3}};
+  Lane lane(resuming);
+  const Message confirm = Confirm{1, 1, {1, 1}, true};
+  lane.step(lane::Tick{1'000});
+  lane.step(lane::FromLead{&confirm});
+  Micros now = 1'000;
+  // What the lead is sent with the next hello.
+  const auto told = [&](const char* trouble) {
+    lane.step(lane::Trouble{trouble});
+    const auto sent = all<lane::SendToLead>(lane.step(lane::Tick{now += 1'000'000}));
+    REQUIRE(!sent.empty());
+    CHECK(std::holds_alternative<ShardHello>(sent[0].message));
+    return sent.size() == 1 ? std::nullopt : std::optional(std::get<LaneReport>(sent[1].message));
+  };
+  CHECK_FALSE(told("").has_value());
+  const auto full = told("the disk is full");
+  REQUIRE(full.has_value());
+  CHECK(full->trouble == "the disk is full");
+  CHECK_FALSE(full->serving);
+  const auto over = told("");
+  REQUIRE(over.has_value());
+  CHECK(over->trouble.empty());
+  CHECK_FALSE(told("").has_value());
+}
+
 TEST_CASE("a chunk that has come back further on than its plan takes nothing before it knows the factors") {
   auto resuming = config({0, false, false, true});
   resuming.last_timeline = 1;

@@ -44,6 +44,7 @@ lane::Append update(std::uint64_t ticket, ChunkId chunk, ItemId item) {
 struct Life {
   Life(const Job& job, const std::filesystem::path& folder, Incarnation incarnation)
       : journal(job, folder.string(), 0, incarnation, nullptr) {
+    REQUIRE(journal.open().ok());
     for (std::uint32_t lane = 0; lane < 2; ++lane) {
       journal.listen(lane, [this, lane](lane::Committed committed) {
         const std::scoped_lock lock(mutex);

@@ -3,10 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <future>
+#include <thread>
 
 #include "common/job/load.h"
 #include "common/store/store.h"
-#include "tests/unit/temporary_folder.h"
+#include "tests/unit/small_disk.h"
 
 namespace ballast {
 namespace {
@@ -22,26 +23,123 @@ cluster: {lanes: 2}
                             "test"));
 }
 
+// A shard's storage, its database in memory.
+struct Shard {
+  Shard(const Job& job, const std::filesystem::path& folder, Incarnation incarnation = 11)
+      : journal(job, folder.string(), 0, incarnation, nullptr), storage(store, &journal, room, incarnation) {
+    REQUIRE(journal.open().ok());
+  }
+
+  void begin(Timeline timeline, ShardStorage::Done done) {
+    storage.begin(
+        timeline, {}, {}, [](const auto&) {}, std::move(done));
+  }
+  void resume(Timeline timeline, ShardStorage::Done done) {
+    storage.resume(
+        timeline, {}, {}, [](const auto&) {}, [](const auto&) { return true; }, std::move(done));
+  }
+  // Until it says that it waits, or no longer.
+  void wait_until_waiting(bool waits) const {
+    while (room.trouble().empty() == waits) {
+      std::this_thread::yield();
+    }
+  }
+
+  DiskRoom room{nullptr};
+  std::unique_ptr<MemoryStore> memory = std::make_unique<MemoryStore>("shard-0");
+  MemoryStore& disk = *memory;
+  ShardStore store{std::move(memory)};
+  ShardJournal journal;
+  ShardStorage storage;
+};
+
+// What is to be told, when it has been.
+struct Told {
+  ShardStorage::Done done() {
+    return [this](const StoreStatus& status) { promise.set_value(status); };
+  }
+  StoreStatus get() { return promise.get_future().get(); }
+  std::promise<StoreStatus> promise;
+};
+
 TEST_CASE("a lane that is behind another of its shard neither fails it nor goes on with an older timeline") {
   const TemporaryFolder folder;
   const auto job = journaled();
-  ShardJournal journal(job, folder.path().string(), 0, 11, nullptr);
-  ShardStore store(std::make_unique<MemoryStore>("shard-0"));
-  ShardStorage storage(store, &journal, 11);
   int older = 0;
-  std::promise<StoreStatus> newer;
-  const auto begin = [&](Timeline timeline, ShardStorage::Done done) {
-    storage.begin(
-        timeline, {}, {}, [](const auto&) {}, std::move(done));
-  };
-  begin(2, [](const StoreStatus&) {});
-  begin(1, [&](const StoreStatus&) { ++older; });
-  storage.resume(
-      1, {}, {}, [](const auto&) {}, [](const auto&) { return true; }, [&](const StoreStatus&) { ++older; });
-  begin(3, [&](const StoreStatus& status) { newer.set_value(status); });
-  CHECK(newer.get_future().get().ok());
+  Told newer;
+  Shard shard(job, folder.path());
+  shard.begin(2, [](const StoreStatus&) {});
+  shard.begin(1, [&](const StoreStatus&) { ++older; });
+  shard.resume(1, [&](const StoreStatus&) { ++older; });
+  shard.begin(3, newer.done());
+  CHECK(newer.get().ok());
   CHECK(older == 0);
-  CHECK(store.timeline().value()->number == 3);
+  CHECK(shard.store.timeline().value()->number == 3);
+}
+
+TEST_CASE(
+    "a timeline, and the end, wait for room in the database; a newer timeline takes the place of one that waits") {
+  const TemporaryFolder folder;
+  const auto job = journaled();
+  int older = 0;
+  Told newer;
+  Told end;
+  Shard shard(job, folder.path());
+  shard.disk.fail_writes({StoreCode::no_space, "full"});
+  shard.begin(1, [&](const StoreStatus&) { ++older; });
+  shard.wait_until_waiting(true);
+  CHECK(shard.room.trouble() == "shard-0: full");
+  shard.begin(2, newer.done());
+  shard.storage.record_finish({2, 9}, end.done());
+  shard.disk.fail_writes({});
+  CHECK(newer.get().ok());
+  CHECK(end.get().ok());
+  CHECK(older == 0);
+  CHECK(shard.room.trouble().empty());
+  CHECK(shard.store.timeline().value()->number == 2);
+  CHECK(shard.store.finished().value() == SnapshotId{2, 9});
+}
+
+TEST_CASE("a failure that room does not mend is told at once, and so is a full disk when the server ends") {
+  const TemporaryFolder folder;
+  const auto job = journaled();
+  Told broken;
+  Told full;
+  Shard shard(job, folder.path());
+  shard.disk.fail_writes({StoreCode::io, "broken"});
+  shard.begin(1, broken.done());
+  CHECK(broken.get().code() == StoreCode::io);
+  shard.disk.fail_writes({StoreCode::no_space, "full"});
+  shard.begin(1, full.done());
+  shard.wait_until_waiting(true);
+  shard.room.close();
+  CHECK(full.get().code() == StoreCode::no_space);
+}
+
+TEST_CASE("a life of the journal waits for room, and begins in the timeline it had") {
+  const SmallDisk disk(1);
+  if (!disk.mounted()) {
+    return;
+  }
+  const auto job = journaled();
+  const auto folder = disk.path("shard-0");
+  std::filesystem::create_directory(folder);
+  {
+    Told begun;
+    Shard shard(job, folder);
+    shard.begin(1, begun.done());
+    REQUIRE(begun.get().ok());
+  }
+  Told resumed;
+  Shard shard(job, folder, 12);
+  disk.fill(0);
+  shard.resume(1, resumed.done());
+  shard.wait_until_waiting(true);
+  CHECK(shard.room.trouble().find("the disk is full: make room on it") != std::string::npos);
+  disk.make_room();
+  CHECK(resumed.get().ok());
+  CHECK(shard.room.trouble().empty());
+  CHECK(shard.journal.lives(1) == std::vector<ShardLife>{{11, 0}, {12, 0}});
 }
 
 }  // namespace

@@ -1,0 +1,69 @@
+#include "server/disk_room.h"
+
+#include <doctest/doctest.h>
+
+#include <thread>
+
+namespace ballast {
+namespace {
+
+const StoreStatus kFull(StoreCode::no_space, "the disk is full");
+
+struct Fixture {
+  Metrics metrics;
+  DiskRoom room{&metrics};
+  int attempts = 0;
+
+  [[nodiscard]] double waits() { return metrics.gauge("ballast_shard_waits_for_room")->value(); }
+};
+
+TEST_CASE("what is refused for want of space is tried until there is room, and told meanwhile") {
+  Fixture at;
+  const auto status = at.room.await([&] {
+    ++at.attempts;
+    CHECK(at.room.trouble() == (at.attempts == 1 ? "" : "the disk is full"));
+    CHECK(at.waits() == (at.attempts == 1 ? 0 : 1));
+    return at.attempts < 4 ? kFull : StoreStatus{};
+  });
+  CHECK(status.ok());
+  CHECK(at.attempts == 4);
+  CHECK(at.room.trouble().empty());
+  CHECK(at.waits() == 0);
+}
+
+TEST_CASE("no other failure is tried again, be it the first or a later one") {
+  Fixture at;
+  const auto status = at.room.await([&] { return ++at.attempts < 3 ? kFull : StoreStatus{StoreCode::io, "broken"}; });
+  CHECK(status.text() == "broken");
+  CHECK(at.attempts == 3);
+  CHECK(at.room.await([&] { return ++at.attempts, StoreStatus{StoreCode::io, "broken"}; }).text() == "broken");
+  CHECK(at.attempts == 4);
+}
+
+TEST_CASE("who no longer wants it waits no longer") {
+  Fixture at;
+  const auto status = at.room.await([&] { return ++at.attempts, kFull; }, [&] { return at.attempts < 2; });
+  CHECK(status.code() == StoreCode::no_space);
+  CHECK(at.attempts == 2);
+  CHECK(at.room.trouble().empty());
+}
+
+TEST_CASE("several wait at once, and all are let go at the end, for good") {
+  Fixture at;
+  const auto wait = [&] { CHECK(at.room.await([] { return kFull; }).code() == StoreCode::no_space); };
+  std::jthread first(wait);
+  std::jthread second(wait);
+  while (at.room.trouble().empty()) {
+    std::this_thread::yield();
+  }
+  at.room.close();
+  first.join();
+  second.join();
+  CHECK(at.room.trouble().empty());
+  CHECK(at.waits() == 0);
+  CHECK(at.room.await([&] { return ++at.attempts, kFull; }).text() == "the disk is full");
+  CHECK(at.attempts == 1);
+}
+
+}  // namespace
+}  // namespace ballast
