@@ -4,44 +4,20 @@ The small disk is a file system in memory, mounted where the shard's database is
 """
 
 import json
-import os
 import subprocess
 
 import harness
 import jobs
+import small_disks
 
 STEPS = 80
-
-
-class SmallDisk:
-    """A file system of a few megabytes at `folder`, which a file of ours fills up."""
-
-    def __init__(self, case, folder, megabytes):
-        self.folder = folder
-        folder.mkdir(parents=True)
-        answer = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder],
-                                capture_output=True, text=True, check=False)
-        if answer.returncode != 0:
-            case.skipTest(f"no file system of a chosen size can be mounted here (needs root): {answer.stderr.strip()}")
-        case.addCleanup(subprocess.run, ["umount", "--lazy", folder], check=False)  # its server may still run
-
-    def fill(self):
-        filler = os.open(self.folder / "filler", os.O_WRONLY | os.O_CREAT)
-        try:
-            while True:
-                os.write(filler, bytes(4096))
-        except OSError:
-            os.close(filler)
-
-    def make_room(self):
-        (self.folder / "filler").unlink()
 
 
 class DiskFaults(harness.ClusterCase):
     def start_it(self, steps=STEPS, disk_of=None, overrides=None):
         """A run of two shards whose snapshots come often; the database of shard `disk_of` on a small disk."""
         self.job_file = self.job(jobs.emulated(steps=steps, compute_ms=20))
-        disk = SmallDisk(self, self.folder / "run" / f"shard-{disk_of}", 64) if disk_of is not None else None
+        disk = small_disks.SmallDisk(self, self.folder / "run" / f"shard-{disk_of}", 64) if disk_of is not None else None
         settings = {"durability.every_steps": 10} | (overrides or {})
         return self.start(self.job_file, options=["--workers", "2", "--shards", "2"], overrides=settings), disk
 

@@ -5,10 +5,8 @@ $BALLAST_JOURNAL_SEED. After each kill: promised within recovered within sent (s
 for bit, what an independent replay makes of all that was recorded, no timeline has begun, and each life went on.
 """
 
-import json
 import os
 import random
-import subprocess
 import time
 
 import harness
@@ -85,7 +83,7 @@ class JournalKills(harness.ClusterCase):
         keeper.take()
         self.assertGreater(sum(promised), 0, "nothing was promised: the kills prove nothing")
         self.expect_one_timeline(summary, len(promised) - early)
-        self.expect_all(run, keeper, summary, account_file, steps)
+        journals.expect_all(self, run, keeper, summary, journals.Account(account_file, SLOTS), self.owned, steps * SLOTS)
         return {"kills": len(promised), "early": early, "promised": sum(promised),
                 "resumed": summary["resumed_shards"], "seconds": summary["wall_seconds"]}
 
@@ -93,20 +91,6 @@ class JournalKills(harness.ClusterCase):
         self.assertEqual(summary["timeline"], 1, summary)
         self.assertEqual(summary["rollbacks"], 0, summary)
         self.assertGreaterEqual(summary["resumed_shards"], lives, summary)
-
-    def expect_all(self, run, keeper, summary, account_file, steps):
-        """Everything is recorded exactly once, and is what the final weights are made of."""
-        account = journals.Account(account_file, SLOTS)
-        for shard in range(SHARDS):
-            found = journals.records(self, run, SHARDS, shard, keeper.folders[shard])
-            journals.expect_kept(self, account, found, self.owned[shard])
-        replayed = journals.replayed(self, run, SHARDS, dict(enumerate(keeper.folders)))
-        self.assertEqual(set(replayed["updates"]), {steps * SLOTS}, replayed)
-        self.expect_equal_bits(summary, replayed)
-        answer = subprocess.run([harness.BALLAST, "digest", run.folder], capture_output=True, text=True,
-                                timeout=harness.PATIENCE, check=False)
-        self.assertEqual(answer.returncode, 0, answer.stderr)
-        self.expect_equal_bits(json.loads(answer.stdout), replayed)
 
     def test_what_was_promised_is_found_again(self):
         results = []

@@ -6,6 +6,7 @@ An account (worker/account.h) says what the workers sent and which receipts and 
 
 import collections
 import contextlib
+import errno
 import json
 import os
 import pathlib
@@ -54,7 +55,7 @@ class Keeper:
         self.run = run
         self.folders = folders
         for folder in folders:
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=True)
         self._lock = threading.RLock()
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._keep)
@@ -72,8 +73,11 @@ class Keeper:
     def _take(self):
         for shard, folder in enumerate(self.folders):
             for segment in (self.run.folder / f"shard-{shard}" / "journal").glob("[0-9a-f]" * 16):
-                with contextlib.suppress(FileExistsError, FileNotFoundError):
+                try:
                     os.link(segment, folder / segment.name)
+                except OSError as refused:
+                    if refused.errno not in (errno.EEXIST, errno.ENOENT, errno.ENOSPC):  # of a full disk: next time
+                        raise
 
     def _keep(self):
         while not self._over.wait(0.02):
@@ -163,3 +167,17 @@ def expect_kept(case, account, found, owned):
         case.assertLessEqual(version, versions[chunk], f"weights of chunk {chunk} that went out are forgotten")
         case.assertLessEqual(sequence, last, f"weights of chunk {chunk} rest on records that are gone")
     return len(promised)
+
+
+def expect_all(case, run, keeper, summary, account, owned, updates):
+    """Everything is recorded exactly once, `updates` for each chunk, and is what the final weights are made of."""
+    shards = len(owned)
+    for shard, chunks in enumerate(owned):
+        expect_kept(case, account, records(case, run, shards, shard, keeper.folders[shard]), chunks)
+    final = replayed(case, run, shards, dict(enumerate(keeper.folders)))
+    case.assertEqual(set(final["updates"]), {updates}, final)
+    case.expect_equal_bits(summary, final)
+    answer = subprocess.run([harness.BALLAST, "digest", run.folder], capture_output=True, text=True,
+                            timeout=harness.PATIENCE, check=False)
+    case.assertEqual(answer.returncode, 0, answer.stderr)
+    case.expect_equal_bits(json.loads(answer.stdout), final)
