@@ -1,7 +1,9 @@
 // A disk that is full, or may not be written: a small file system in memory. Needs root; says so where it cannot be
 // had.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <map>
 
 #include "common/store/store.h"
@@ -105,6 +107,42 @@ TEST_CASE("a disk that is full from the first write on is waited for, and whoeve
               .ok());
   CHECK(write("k1", kValue) == StoreCode::ok);
   holds_exactly(*store, {{"k0", 'a'}, {"k1", 'a'}});
+}
+
+// No file may become longer than `limit` bytes, in this process.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t limit) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limited{limit, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limited);
+  }
+  ~FileLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+TEST_CASE("a failure that is not want of space is told as such, and mended is mended too") {
+  const TemporaryFolder folder;
+  const auto store = open(folder.path() / "database");
+  const auto write = [&](const std::string& key) {
+    return store->write(WriteBatch{}.put(key, std::string(kValue, 'a')), Sync::yes).code();
+  };
+  CHECK(write("k0") == StoreCode::ok);
+  {
+    const FileLimit limit(kValue / 2);
+    CHECK(write("k1") == StoreCode::io);
+    CHECK(write("k1") == StoreCode::io);
+  }
+  CHECK(write("k2") == StoreCode::ok);
+  holds_exactly(*store, {{"k0", 'a'}, {"k2", 'a'}});
 }
 
 TEST_CASE("a database that is closed or killed on a full disk keeps what it accepted") {
