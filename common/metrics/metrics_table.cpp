@@ -241,6 +241,23 @@ const std::vector<MetricEntry>& table() {
        {"direction"},
        "Payload bytes by direction: in (weights) or out (gradients)."},
       {"ballast_worker_in_flight_bytes", kGauge, "bytes", {}, "Gradient bytes sent and without a receipt."},
+      {"ballast_worker_gpu_utilization",
+       kGauge,
+       "ratio",
+       {},
+       "Share of the last moments in which the worker's GPU ran a kernel, of any process; 0 to 1. All of a worker's "
+       "GPU "
+       "metrics are there only where it computes on one and its driver tells."},
+      {"ballast_worker_gpu_memory_used_bytes", kGauge, "bytes", {}, "Memory in use on the GPU, by all processes."},
+      {"ballast_worker_gpu_memory_bytes", kGauge, "bytes", {}, "Memory of the GPU."},
+      {"ballast_worker_gpu_clock_hertz", kGauge, "hertz", {}, "Clock of the GPU's processors."},
+      {"ballast_worker_gpu_throttled",
+       kGauge,
+       "1",
+       {"reason"},
+       "1 while the GPU runs slower than it could, by reason: power (a limit on it), heat, hardware (a slowdown that "
+       "the "
+       "board asks for)."},
   };
   return entries;
 }

@@ -188,6 +188,17 @@ WorkerSeries::WorkerSeries(Metrics* metrics) {
   in_flight_bytes = worker.gauge("in_flight_bytes");
 }
 
+GpuSeries::GpuSeries(Metrics* metrics) {
+  const Lookup gpu(metrics, "ballast_worker_gpu_", {});
+  utilization = gpu.gauge("utilization");
+  memory_used = gpu.gauge("memory_used_bytes");
+  memory_total = gpu.gauge("memory_bytes");
+  clock = gpu.gauge("clock_hertz");
+  throttled_power = gpu.gauge("throttled", "power");
+  throttled_heat = gpu.gauge("throttled", "heat");
+  throttled_hardware = gpu.gauge("throttled", "hardware");
+}
+
 void describe_process(Metrics* metrics, const std::string& role, const std::string& index, const std::string& job) {
   gauge_of(metrics, "ballast_process_info", {role, index, job})->set(1);
 }

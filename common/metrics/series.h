@@ -108,6 +108,14 @@ struct WorkerSeries {
   GaugeHandle in_flight_bytes;
 };
 
+// Of the GPU that a worker computes on.
+struct GpuSeries {
+  explicit GpuSeries(Metrics* metrics);
+
+  GaugeHandle utilization, memory_used, memory_total, clock;
+  GaugeHandle throttled_power, throttled_heat, throttled_hardware;
+};
+
 // Says which process this is: role, index and job.
 void describe_process(Metrics* metrics, const std::string& role, const std::string& index, const std::string& job);
 

@@ -18,6 +18,7 @@ TEST_CASE("every metric of the table belongs to some role's series, and every on
   const LeadSeries lead(&metrics);
   const LeadWorkerSeries lead_worker(&metrics, "w");
   const WorkerSeries worker(&metrics);
+  const GpuSeries gpu(&metrics);
   describe_process(&metrics, "shard", "0", "mnist");
   const auto text = metrics.text();
   for (const auto& entry : metrics_table()) {
