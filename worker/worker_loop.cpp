@@ -9,7 +9,6 @@
 #include "common/net/clock.h"
 #include "common/net/peer.h"
 #include "common/net/random_id.h"
-#include "worker/compute/choose.h"
 #include "worker/delay.h"
 
 namespace ballast {
@@ -242,13 +241,26 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
     throw std::runtime_error("the lead's list of lanes is not complete");
   }
   const auto post = [this](worker::Event event) { computed_.put(std::move(event)); };
-  const auto make_backend = [request =
-                                 BackendRequest{spec_.backend, spec_.device, job_->spec.training.threads_per_slot}] {
-    return ballast::make_backend(request, find_cuda_files(), [](const std::string& text) { log_info("{}", text); });
-  };
-  compute_ =
-      std::make_unique<ComputeThread>(*job_, spec_.data_path, make_backend, post, delay_from_environment(spec_.name));
+  const BackendRequest request{spec_.backend, spec_.device, job_->spec.training.threads_per_slot,
+                               precision_named(job_->spec.training.precision)};
+  compute_ = std::make_unique<ComputeThread>(
+      *job_, spec_.data_path, [this, request] { return make_backend(request); }, post,
+      delay_from_environment(spec_.name));
   gradients_.resize(1 + compute_->gradients().arenas() * job_->arena.chunks.size());
+}
+
+// On the compute thread: starting a GPU takes its time.
+std::unique_ptr<Backend> WorkerLoop::make_backend(const BackendRequest& request) {
+  auto backend =
+      ballast::make_backend(request, find_cuda_files(), [](const std::string& text) { log_info("{}", text); });
+  if (metrics_sink_ != nullptr && !backend->bus_id().empty()) {
+    try {
+      gpu_watch_ = std::make_unique<GpuWatch>(metrics_sink_, backend->bus_id());
+    } catch (const std::exception& error) {
+      log_warn("there will be no metrics of the GPU: {}", error.what());
+    }
+  }
+  return backend;
 }
 
 // A new socket, for what was queued for a lane's earlier life must never reach anyone. Gradients that the old one still

@@ -15,8 +15,10 @@
 #include "common/protocol/worker.h"
 #include "common/wire/wire.h"
 #include "worker/account.h"
+#include "worker/compute/choose.h"
 #include "worker/compute_thread.h"
 #include "worker/fault.h"
+#include "worker/gpu_watch.h"
 #include "worker/worker_metrics.h"
 
 namespace ballast {
@@ -59,6 +61,7 @@ class WorkerLoop {
   void carry_out(const worker::Evaluate& action);
   void carry_out(const worker::Stop& action);
   void prepare(const WorkerWelcome& welcome);
+  std::unique_ptr<Backend> make_backend(const BackendRequest& request);
   WorkerLayout layout(const std::string& fingerprint) const;
   void free_gradient(PayloadId payload);
   bool strike_before_push(const Push& push);
@@ -73,6 +76,7 @@ class WorkerLoop {
   Mailbox<std::string> interrupts_;
   std::unique_ptr<Job> job_;
   std::uint32_t lanes_per_shard_ = 1;
+  std::unique_ptr<GpuWatch> gpu_watch_;     // null: no GPU, or nobody reads; made by the compute thread
   std::unique_ptr<ComputeThread> compute_;  // its gradients are borrowed by sockets: destroyed after the context
   zmq::context_t context_;
   Dealer lead_;

@@ -184,6 +184,14 @@ std::vector<Key> training_keys(TrainingSpec& training) {
        .minimum = 1,
        .maximum = 256,
        .identity = true},
+      {.path = "training.precision",
+       .target = &training.precision,
+       .description =
+           "How precisely GPUs multiply in convolutions and linear layers: `tf32` rounds factors to 10 bits of "
+           "mantissa and is faster; sums, weights and gradients are float32 always. The cpu has float32 alone",
+       .choices = {"float32", "tf32"},
+       .not_built = {"bfloat16"},
+       .identity = true},
       {.path = "training.init_from",
        .target = &training.init_from,
        .description = "A safetensors file with the initial value of every parameter, read by the servers",

@@ -19,7 +19,11 @@ namespace ballast {
 struct NamedBackend {
   std::string name;
   MakeBackend make;
+  double looseness = 1;  // of tolerances for sums of products
 };
+
+// TF32 rounds factors to 11 bits, float32 to 24; part of that averages out.
+inline constexpr double kTf32Looseness = 1000;
 
 // Once for a process: starting CUDA takes a second.
 inline bool cuda_can_be_had() {
@@ -43,6 +47,8 @@ inline std::vector<NamedBackend> backends_under_test() {
   std::vector<NamedBackend> backends = {{"cpu, 1 thread", on_cpu(1)}, {"cpu, 2 threads", on_cpu(2)}};
   if (cuda_can_be_had()) {
     backends.push_back({"cuda", [] { return load_cuda_backend(find_cuda_files(), 0); }});
+    const auto tf32 = [] { return load_cuda_backend(find_cuda_files(), 0, Precision::tf32); };
+    backends.push_back({"cuda, tf32", tf32, kTf32Looseness});
   }
   return backends;
 }

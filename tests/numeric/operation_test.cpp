@@ -110,7 +110,7 @@ reference::Tensor<double> drawn(Draw& draw, const Shape& shape) {
   return tensor;
 }
 
-void check_conv2d(Backend& backend, Draw draw) {
+void check_conv2d(Backend& backend, Draw draw, double looseness) {
   constexpr std::uint32_t kChannels[] = {1, 3, 6, 8, 16, 20, 32};
   const Shape shape{draw.between(1, 5), kChannels[draw.between(0, 6)], draw.between(5, 17), draw.between(5, 17)};
   const Conv2d conv{kChannels[draw.between(0, 6)], draw.between(1, 5), draw.between(1, 2), draw.between(0, 2)};
@@ -133,14 +133,15 @@ void check_conv2d(Backend& backend, Draw draw) {
   const auto y = reference::conv2d<double>(x_values, conv, weights, layer.doubles(layer.bias));
   const auto gradients = reference::conv2d_backward<double>(x_values, conv, weights, y_gradient);
   CHECK(prepared.output->shape() == y.shape);
-  check_close(outcome.y, y.values, kConv2dTolerance, "y");
-  check_close(outcome.x_gradient, gradients.x.values, kConv2dTolerance, "gradient of x");
-  check_close(layer.gradient(layer.weights), gradients.weights, kConv2dTolerance, "gradient of the weights");
-  check_close(layer.gradient(layer.bias), gradients.bias, kConv2dTolerance, "gradient of the bias");
+  check_close(outcome.y, y.values, looseness * kConv2dTolerance, "y");
+  check_close(outcome.x_gradient, gradients.x.values, looseness * kConv2dTolerance, "gradient of x");
+  check_close(layer.gradient(layer.weights), gradients.weights, looseness * kConv2dTolerance,
+              "gradient of the weights");
+  check_close(layer.gradient(layer.bias), gradients.bias, looseness * kConv2dTolerance, "gradient of the bias");
   layer.check_rest_untouched();
 }
 
-void check_linear(Backend& backend, Draw draw) {
+void check_linear(Backend& backend, Draw draw, double looseness) {
   const Shape shape{draw.between(1, 20), draw.between(1, 40), draw.between(1, 4), draw.between(1, 4)};
   const std::uint32_t units = draw.between(1, 50);
   CAPTURE(to_string(shape));
@@ -158,14 +159,15 @@ void check_linear(Backend& backend, Draw draw) {
 
   const auto y = reference::linear<double>(x_values, units, weights, layer.doubles(layer.bias));
   const auto gradients = reference::linear_backward<double>(x_values, weights, y_gradient);
-  check_close(outcome.y, y.values, kLinearTolerance, "y");
-  check_close(outcome.x_gradient, gradients.x.values, kLinearTolerance, "gradient of x");
-  check_close(layer.gradient(layer.weights), gradients.weights, kLinearTolerance, "gradient of the weights");
-  check_close(layer.gradient(layer.bias), gradients.bias, kLinearTolerance, "gradient of the bias");
+  check_close(outcome.y, y.values, looseness * kLinearTolerance, "y");
+  check_close(outcome.x_gradient, gradients.x.values, looseness * kLinearTolerance, "gradient of x");
+  check_close(layer.gradient(layer.weights), gradients.weights, looseness * kLinearTolerance,
+              "gradient of the weights");
+  check_close(layer.gradient(layer.bias), gradients.bias, looseness * kLinearTolerance, "gradient of the bias");
   layer.check_rest_untouched();
 }
 
-void check_relu(Backend& backend, Draw draw) {
+void check_relu(Backend& backend, Draw draw, double /*looseness*/) {
   const Shape shape{draw.between(1, 5), draw.between(1, 20), draw.between(1, 9), draw.between(1, 9)};
   CAPTURE(to_string(shape));
   auto x_values = drawn(draw, shape);
@@ -178,7 +180,7 @@ void check_relu(Backend& backend, Draw draw) {
 }
 
 // Small whole numbers, so that most windows have several largest values and sums of gradients are exact.
-void check_max_pool2d(Backend& backend, Draw draw) {
+void check_max_pool2d(Backend& backend, Draw draw, double /*looseness*/) {
   const Shape shape{draw.between(1, 5), draw.between(1, 20), draw.between(4, 13), draw.between(4, 13)};
   const MaxPool2d pool{draw.between(1, 4), draw.between(1, 3)};
   CAPTURE(to_string(shape));
@@ -197,7 +199,7 @@ void check_max_pool2d(Backend& backend, Draw draw) {
 }
 
 // The same behind a convolution, which leaves its output in a layout of the backend's choice; whole weights make ties.
-void check_max_pool2d_of_conv2d(Backend& backend, Draw draw) {
+void check_max_pool2d_of_conv2d(Backend& backend, Draw draw, double /*looseness*/) {
   constexpr std::uint32_t kChannels[] = {1, 6, 8, 16, 20, 32};
   const Shape shape{draw.between(1, 3), kChannels[draw.between(0, 5)], draw.between(5, 11), draw.between(5, 11)};
   const Conv2d conv{kChannels[draw.between(0, 5)], 1, 1, 0};
@@ -228,7 +230,7 @@ void check_max_pool2d_of_conv2d(Backend& backend, Draw draw) {
               reference::max_pool2d_backward(pool_input, pool, y_gradient).values, kExact, "gradient of x");
 }
 
-void check_softmax_cross_entropy(Backend& backend, Draw draw) {
+void check_softmax_cross_entropy(Backend& backend, Draw draw, double /*looseness*/) {
   const Shape shape{draw.between(1, 20), draw.between(2, 30), 1, 1};
   CAPTURE(to_string(shape));
   const auto logits_values = drawn(draw, shape);
@@ -251,7 +253,7 @@ void for_each_backend_and_case(const Check& check) {
     CAPTURE(named.name);
     const auto backend = named.make();
     for (int i = 0; i < kCases; ++i) {
-      check(*backend, Draw(static_cast<std::uint64_t>(i)));
+      check(*backend, Draw(static_cast<std::uint64_t>(i)), named.looseness);
     }
   }
 }

@@ -112,6 +112,12 @@ constexpr std::uint32_t sliding_outputs(std::uint32_t extent, std::uint32_t wind
   return extent + 2 * padding < window ? 0 : (extent + 2 * padding - window) / stride + 1;
 }
 
+// Of products in convolutions and linear layers; weights, gradients, activations and sums are float32 always.
+enum class Precision : std::uint8_t {
+  float32,
+  tf32,  // factors rounded to 10 bits of mantissa, by the tensor cores of GPUs
+};
+
 // Thrown where a network is prepared: the device has no room for it, at this batch size.
 class DeviceMemoryExhausted : public std::runtime_error {
  public:
@@ -127,6 +133,8 @@ class Backend {
 
   // What computes, for logs: "the cpu (oneDNN, 1 thread)".
   [[nodiscard]] virtual std::string description() const = 0;
+  // Of a GPU, its place on the PCI bus, by which the driver knows it; empty for others.
+  [[nodiscard]] virtual std::string bus_id() const { return {}; }
 
   // Examples as they come from the host. A gradient is only of use to tests of the first layer.
   virtual std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient = false) = 0;

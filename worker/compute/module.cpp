@@ -76,13 +76,13 @@ CudaFiles find_cuda_files() {
   return {fs::exists(installed, error) ? installed : folder / kFile};
 }
 
-std::unique_ptr<Backend> load_cuda_backend(const CudaFiles& files, std::uint32_t device) {
+std::unique_ptr<Backend> load_cuda_backend(const CudaFiles& files, std::uint32_t device, Precision precision) {
   std::error_code error;
   if (!fs::exists(files.module, error)) {
     throw BackendUnavailable("this build of Ballast has no cuda backend: " + files.module + " is not there");
   }
   require_driver(files.driver);
-  return load(files.module).make(device);
+  return load(files.module).make(device, precision);
 }
 
 }  // namespace ballast

@@ -14,12 +14,12 @@
 namespace ballast {
 
 // Raised with every change of this file or of backend.h.
-inline constexpr std::uint32_t kBackendInterface = 1;
+inline constexpr std::uint32_t kBackendInterface = 3;
 
 struct BackendModule {
   std::uint32_t interface = 0;  // kBackendInterface of its build
   // On the device of that number. Throws BackendUnavailable.
-  std::unique_ptr<Backend> (*make)(std::uint32_t device) = nullptr;
+  std::unique_ptr<Backend> (*make)(std::uint32_t device, Precision precision) = nullptr;
 };
 
 // The backend cannot be had on this machine; the text is a sentence for a user that says what is missing.
@@ -40,6 +40,7 @@ CudaFiles find_cuda_files();
 
 // Loads the module and makes its backend; modules stay loaded until the program ends. Throws BackendUnavailable if the
 // module, the driver, a library that it needs or the device is missing, or if the module is of another build.
-std::unique_ptr<Backend> load_cuda_backend(const CudaFiles& files, std::uint32_t device);
+std::unique_ptr<Backend> load_cuda_backend(const CudaFiles& files, std::uint32_t device,
+                                           Precision precision = Precision::float32);
 
 }  // namespace ballast

@@ -85,6 +85,18 @@ TEST_CASE("auto falls back to the cpu and says why") {
         std::vector<std::string>{"no GPU is used: device 2 is a fake", "computes on the cpu (oneDNN, 2 threads)"});
 }
 
+TEST_CASE("another precision than float32 is for GPUs, and the cpu says so") {
+  const std::string warning =
+      "the job asks for another precision than float32, which the cpu does not have: its bits differ from a GPU's";
+  const std::string computes = "computes on the cpu (oneDNN, 1 thread)";
+  CHECK(Chosen({"cpu", 0, 1, Precision::tf32}).said == std::vector{warning, computes});
+  CHECK(Chosen({"auto", 0, 1, Precision::tf32}).said ==
+        std::vector<std::string>{"no GPU is used: device 0 is a fake, with tf32", warning, computes});
+  CHECK(precision_named("float32") == Precision::float32);
+  CHECK(precision_named("tf32") == Precision::tf32);
+  CHECK_THROWS_WITH_AS(precision_named("half"), doctest::Contains("'half' is unknown"), std::invalid_argument);
+}
+
 TEST_CASE("cuda does not fall back") { CHECK_THROWS_AS(Chosen({"cuda", 0, 1}), BackendUnavailable); }
 
 TEST_CASE("an unknown backend") {

@@ -14,11 +14,12 @@ extern "C" [[gnu::visibility("default")]] const ballast::BackendModule* ballast_
 #else
       ballast::kBackendInterface,
 #endif
-      [](std::uint32_t device) -> std::unique_ptr<ballast::Backend> {
+      [](std::uint32_t device, ballast::Precision precision) -> std::unique_ptr<ballast::Backend> {
 #ifdef NEEDS_LIBRARY
         device += static_cast<std::uint32_t>(needed());
 #endif
-        throw ballast::BackendUnavailable("device " + std::to_string(device) + " is a fake");
+        throw ballast::BackendUnavailable("device " + std::to_string(device) + " is a fake" +
+                                          (precision == ballast::Precision::tf32 ? ", with tf32" : ""));
       }};
   return &module;
 }

@@ -40,8 +40,9 @@ Event make_event() {
   return Event(event);
 }
 
-Context::Context(std::uint32_t device)
-    : device_(open_device(device)),
+Context::Context(std::uint32_t device, Precision precision)
+    : device_(open_device(device, precision)),
+      precision_(precision),
       compute_(make_stream()),
       upload_(make_stream()),
       download_(make_stream()),
@@ -50,6 +51,8 @@ Context::Context(std::uint32_t device)
       cudnn_(make_cudnn(compute_.get())),
       cublas_(make_cublas(compute_.get())),
       cublas_workspace_(kCublasWorkspace, "cuBLAS") {
+  const auto math = precision == Precision::tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH;
+  check(cublasSetMathMode(cublas_.get(), math), "starting cuBLAS");
   check(cublasSetWorkspace(cublas_.get(), cublas_workspace_.data(), cublas_workspace_.bytes()), "starting cuBLAS");
 }
 

@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include "common/arena/arena.h"
+#include "worker/compute/backend.h"
 #include "worker/compute/cuda/memory.h"
 
 namespace ballast::cuda {
@@ -44,7 +45,7 @@ Event make_event();
 class Context {
  public:
   // Throws BackendUnavailable if the device cannot be had.
-  explicit Context(std::uint32_t device);
+  Context(std::uint32_t device, Precision precision);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
@@ -54,6 +55,9 @@ class Context {
   [[nodiscard]] cudaStream_t download() const { return download_.get(); }
   [[nodiscard]] cudnnHandle_t cudnn() const { return cudnn_.get(); }
   [[nodiscard]] cublasHandle_t cublas() const { return cublas_.get(); }
+
+  [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] Precision precision() const { return precision_; }
 
   // The current device belongs to the calling thread, which may be another one than last time.
   void use_device() const;
@@ -85,6 +89,7 @@ class Context {
   void make_room(DeviceBuffer<float>& arena, std::size_t elements, std::string_view what);
 
   int device_;
+  Precision precision_;
   Stream compute_;
   Stream upload_;
   Stream download_;

@@ -31,8 +31,8 @@ FilterDescriptor describe_weights(const Shape& x, const Conv2d& conv, std::strin
   return descriptor;
 }
 
-// Without tensor cores: float32 is float32.
-ConvolutionDescriptor describe_convolution(const Conv2d& conv, std::string_view what) {
+// cuDNN's default is TF32 where the device has it.
+ConvolutionDescriptor describe_convolution(const Conv2d& conv, Precision precision, std::string_view what) {
   cudnnConvolutionDescriptor_t made = nullptr;
   check(cudnnCreateConvolutionDescriptor(&made), what, "preparing");
   ConvolutionDescriptor descriptor(made);
@@ -41,7 +41,8 @@ ConvolutionDescriptor describe_convolution(const Conv2d& conv, std::string_view 
   check(cudnnSetConvolution2dDescriptor(made, padding, padding, stride, stride, 1, 1, CUDNN_CROSS_CORRELATION,
                                         CUDNN_DATA_FLOAT),
         what, "preparing");
-  check(cudnnSetConvolutionMathType(made, CUDNN_FMA_MATH), what, "preparing");
+  check(cudnnSetConvolutionMathType(made, precision == Precision::tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH), what,
+        "preparing");
   return descriptor;
 }
 
@@ -60,7 +61,7 @@ class Conv2dOperation : public Operation {
         x_descriptor_(describe(x.shape(), what_)),
         y_descriptor_(describe(y.shape(), what_)),
         weights_(describe_weights(x.shape(), conv, what_)),
-        convolution_(describe_convolution(conv, what_)),
+        convolution_(describe_convolution(conv, context.precision(), what_)),
         bias_(context, y.shape(), bias, what_) {
     context_.reserve_workspace(most_workspace(), what_);
   }

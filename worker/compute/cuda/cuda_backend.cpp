@@ -19,10 +19,13 @@ namespace {
 
 class CudaBackend : public Backend {
  public:
-  explicit CudaBackend(std::uint32_t device)
-      : context_(device), deliveries_(context_), description_(describe_device(static_cast<int>(device))) {}
+  CudaBackend(std::uint32_t device, Precision precision)
+      : context_(device, precision),
+        deliveries_(context_),
+        description_(describe_device(static_cast<int>(device), precision)) {}
 
   [[nodiscard]] std::string description() const override { return description_; }
+  [[nodiscard]] std::string bus_id() const override { return cuda::bus_id(context_.device()); }
 
   std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient) override {
     context_.use_device();
@@ -116,7 +119,9 @@ class CudaBackend : public Backend {
   std::string description_;
 };
 
-std::unique_ptr<Backend> make(std::uint32_t device) { return std::make_unique<CudaBackend>(device); }
+std::unique_ptr<Backend> make(std::uint32_t device, Precision precision) {
+  return std::make_unique<CudaBackend>(device, precision);
+}
 
 }  // namespace
 }  // namespace cuda

@@ -3,6 +3,8 @@
 #include <cuda_runtime_api.h>
 #include <cudnn.h>
 
+#include <array>
+
 #include "worker/compute/cuda/status.h"
 #include "worker/compute/module.h"
 
@@ -10,8 +12,8 @@ namespace ballast::cuda {
 namespace {
 
 // The oldest that kernels are compiled for (worker/compute/cuda/meson.build).
-constexpr int kOldestMajor = 7;
-constexpr int kOldestMinor = 5;
+constexpr int kOldest = 75;
+constexpr int kTf32 = 80;
 
 // 12040 is CUDA 12.4.
 std::string cuda_version(int number) {
@@ -49,9 +51,20 @@ int count_devices() {
   return devices;
 }
 
+void require_capability(std::uint32_t device, const cudaDeviceProp& properties, int needed, const std::string& who) {
+  const auto text = [](int capability) {
+    return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+  };
+  const int has = properties.major * 10 + properties.minor;
+  if (has < needed) {
+    throw BackendUnavailable("GPU " + std::to_string(device) + " (" + properties.name + ") has compute capability " +
+                             text(has) + ", " + who + " needs " + text(needed) + " or newer");
+  }
+}
+
 }  // namespace
 
-int open_device(std::uint32_t device) {
+int open_device(std::uint32_t device, Precision precision) {
   const int devices = count_devices();
   if (device >= static_cast<std::uint32_t>(devices)) {
     throw BackendUnavailable("there is no GPU " + std::to_string(device) + ": this machine shows " +
@@ -60,12 +73,10 @@ int open_device(std::uint32_t device) {
   const int index = static_cast<int>(device);
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "looking at the device");
-  if (properties.major < kOldestMajor || (properties.major == kOldestMajor && properties.minor < kOldestMinor)) {
-    throw BackendUnavailable("GPU " + std::to_string(device) + " (" + properties.name + ") has compute capability " +
-                             std::to_string(properties.major) + "." + std::to_string(properties.minor) +
-                             ", this worker needs " + std::to_string(kOldestMajor) + "." +
-                             std::to_string(kOldestMinor) + " or newer");
+  if (precision == Precision::tf32) {
+    require_capability(device, properties, kTf32, "training.precision: tf32");
   }
+  require_capability(device, properties, kOldest, "this worker");
   // Also makes the CUDA context, which fails where the device is in exclusive use by another process.
   cudaError_t status = cudaSetDevice(index);
   status = status == cudaSuccess ? cudaFree(nullptr) : status;
@@ -76,11 +87,18 @@ int open_device(std::uint32_t device) {
   return index;
 }
 
-std::string describe_device(int device) {
+std::string bus_id(int device) {
+  std::array<char, 32> text{};
+  check(cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device), "looking at the device");
+  return text.data();
+}
+
+std::string describe_device(int device, Precision precision) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device), "looking at the device");
   const auto cudnn = static_cast<int>(cudnnGetVersion());
-  return "GPU " + std::to_string(device) + ", " + properties.name + ", CUDA " + cuda_version(CUDART_VERSION) +
+  return "GPU " + std::to_string(device) + ", " + properties.name +
+         (precision == Precision::tf32 ? ", tf32" : ", float32") + ", CUDA " + cuda_version(CUDART_VERSION) +
          ", cuDNN " + std::to_string(cudnn / 10000) + "." + std::to_string(cudnn % 10000 / 100) + "." +
          std::to_string(cudnn % 100);
 }
