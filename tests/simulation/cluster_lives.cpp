@@ -1,0 +1,260 @@
+// Processes that end and come back, by a crash or by the user's word.
+#include <algorithm>
+#include <utility>
+
+#include "tests/simulation/cluster.h"
+#include "tests/simulation/shells.h"
+#include "tests/simulation/words.h"
+
+namespace ballast::simulation {
+
+namespace {
+
+std::string number(std::uint64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+// ---- crashes and further lives
+
+Micros Cluster::time_away() { return random_.between(1'000, life_.faults.away); }
+
+void Cluster::schedule_shard_crash() {
+  // Most lives are over long before the faults end.
+  const auto latest = random_.chance(0.7) ? std::min<Micros>(120'000, life_.faults.until) : life_.faults.until;
+  schedule(random_.between(2'000, latest), kNobody, [this] {
+    const auto shard = static_cast<std::uint32_t>(random_.between(0, life_.shards - 1));
+    auto& lane = *lanes_[shard * life_.lanes + random_.between(0, life_.lanes - 1)];
+    const auto actions = static_cast<std::uint32_t>(random_.between(1, 12));
+    if (!lead_over_ && lane.alive()) {
+      lane.light_fuse(actions);
+    }
+  });
+}
+
+void Cluster::schedule_lead_crash() {
+  const auto latest = random_.chance(0.7) ? std::min<Micros>(120'000, life_.faults.until) : life_.faults.until;
+  schedule(random_.between(2'000, latest), kNobody, [this] {
+    const auto actions = static_cast<std::uint32_t>(random_.between(1, 12));
+    if (!lead_over_ && lead_->alive()) {
+      lead_->light_fuse(actions);
+    }
+  });
+}
+
+void Cluster::crash_lane(std::uint32_t lane) {
+  if (is_stillborn()) {
+    return;
+  }
+  const auto shard = lane / life_.lanes;
+  const bool takes_another = random_.chance(life_.faults.double_crash);
+  const auto away = time_away();
+  crash_shard(shard, away);
+  if (takes_another) {
+    const auto other = (shard + 1) % life_.shards;
+    if (lanes_[other * life_.lanes]->alive()) {
+      facts_.double_crash = true;
+      crash_shard(other, time_away());
+    }
+  }
+}
+
+// Stopped before its first timeline: who has left does not come back, and nobody's patience has begun yet.
+bool Cluster::is_stillborn() const {
+  return ledger_.ledger.timeline == 0 && lead_->core().phase() >= Lead::Phase::finished;
+}
+
+void Cluster::crash_lead() {
+  if (is_stillborn()) {
+    return;
+  }
+  if (life_.lead_in_shard_0) {
+    if (lanes_[0]->alive()) {
+      crash_shard(0, time_away());
+    }
+    return;
+  }
+  ++faults_seen_;
+  facts_.lead_crash = true;
+  calm_since_ = std::max(calm_since_, now_);
+  kill_lead();
+  if (traces()) {
+    say("lead crashes");
+  }
+  schedule(now_ + time_away(), kNobody, [this] {
+    if (!lead_over_ && !lead_->alive()) {
+      say("lead starts again");
+      start_lead();
+      calm_since_ = std::max(calm_since_, now_);
+    }
+  });
+}
+
+void Cluster::take_down(std::uint32_t shard) {
+  for (std::uint32_t lane = 0; lane < life_.lanes; ++lane) {
+    lanes_[shard * life_.lanes + lane]->die();
+  }
+  if (shard == 0 && life_.lead_in_shard_0) {
+    kill_lead();
+  }
+}
+
+void Cluster::kill_lead() {
+  // A stop is not durable, nor is a failure: some may have left for it, and the next lead does not know why.
+  const auto phase = lead_->core().phase();
+  said_to_some_ = said_to_some_ || (lead_->alive() && (phase == Lead::Phase::stopped || phase == Lead::Phase::failed));
+  lead_->die();
+}
+
+void Cluster::crash_shard(std::uint32_t shard, Micros away) {
+  ++faults_seen_;
+  facts_.shard_crash = true;
+  facts_.with_lead = facts_.with_lead || (shard == 0 && life_.lead_in_shard_0);
+  calm_since_ = std::max(calm_since_, now_);
+  take_down(shard);
+  if (traces()) {
+    say("shard " + number(shard) + " crashes");
+  }
+  const bool is_power_cut = life_.journaled() ? random_.chance(life_.faults.power_cut) : life_.faults.loses_unsynced;
+  if (is_power_cut) {
+    facts_.lost_unsynced = disks_[shard].lose_unsynced() || facts_.lost_unsynced;
+  }
+  lose_journal(shard, is_power_cut);
+  revive_shard(shard, away);
+}
+
+void Cluster::lose_journal(std::uint32_t shard, bool is_power_cut) {
+  auto& journal = disks_[shard].journal;
+  if (!is_power_cut) {
+    return journal.kill(random_);
+  }
+  const auto loss = journal.cut_power(random_, life_.faults.lying_disk);
+  if (loss.committed) {
+    facts_.lost_commits = true;
+    facts_.lying_disk = facts_.lying_disk || loss.synced;
+    judge_.items()->lost(shard);
+    if (traces()) {
+      say("shard " + number(shard) + "'s journal has lost what was committed after " + number(journal.written));
+    }
+  }
+}
+
+void Cluster::revive_shard(std::uint32_t shard, Micros away) {
+  schedule(now_ + away, kNobody, [this, shard, run = run_begins_] {
+    if (lead_over_ || run != run_begins_ || dead_shard_ == std::optional(shard)) {
+      return;
+    }
+    if (traces()) {
+      say("shard " + number(shard) + " starts again");
+    }
+    if (shard == 0 && life_.lead_in_shard_0) {
+      start_lead();
+    }
+    start_shard(shard);
+    calm_since_ = std::max(calm_since_, now_);
+  });
+}
+
+// ---- the user
+
+void Cluster::command(Control::Command command) {
+  if (!lead_over_ && lead_->alive()) {
+    lead_->receive_command(command);
+  }
+}
+
+void Cluster::schedule_stop() {
+  schedule(random_.between(2'000, std::min<Micros>(150'000, life_.faults.until)), kNobody, [this] {
+    say("the user stops the job");
+    command(Control::Command::stop);
+  });
+}
+
+void Cluster::schedule_user_pause() {
+  const auto begin = random_.between(2'000, std::min<Micros>(60'000, life_.faults.until));
+  // Often before the pause is complete.
+  const auto end = begin + random_.between(2'000, random_.chance(0.5) ? 20'000 : 200'000);
+  schedule(begin, kNobody, [this] {
+    say("the user pauses the job");
+    command(Control::Command::pause);
+  });
+  schedule(end, kNobody, [this] {
+    facts_.paused = facts_.paused || lead_->core().status().phase == "paused";
+    say("the user lets the job go on");
+    command(Control::Command::resume);
+    calm_since_ = std::max(calm_since_, now_);
+  });
+}
+
+// A job that was stopped, or failed for a reason that goes away, is started again from what is durable.
+void Cluster::restart_if_resumable() {
+  if (dead_shard_ || resume_scheduled_ || lead_->core().phase() == Lead::Phase::finished) {
+    return;
+  }
+  const auto& failure = lead_->failure();
+  const bool was_stopped = lead_->core().phase() == Lead::Phase::stopped;
+  const bool has_halted = failure.find("is not finite") != std::string::npos && !life_.non_finite_gradients.empty() &&
+                          non_finite_ == NonFinitePolicy::halt;
+  const bool could_not_write = failure.find("could not be written") != std::string::npos && facts_.snapshot_failed;
+  const bool met_nobody = said_to_some_ && failure.find("gave up waiting for") != std::string::npos;
+  if (!was_stopped && !has_halted && !could_not_write && !met_nobody) {
+    throw Violation("lead ends with: " + failure);
+  }
+  judge_.stopped_well(ledger_);
+  facts_.resumed = true;
+  if (has_halted) {
+    facts_.halted = true;
+    non_finite_ = NonFinitePolicy::skip;
+    judge_.resumes_with(non_finite_);
+  }
+  ++faults_seen_;
+  resume_scheduled_ = true;
+  schedule(now_ + random_.between(1'000, 20'000), kNobody, [this] {
+    resume_scheduled_ = false;
+    say("the job is resumed");
+    calm_since_ = std::max(calm_since_, now_);
+    start_cluster();
+    for (const auto& worker : life_.workers) {
+      schedule(now_ + worker.joins_at, kNobody, [this, worker] { join(worker); });
+    }
+  });
+}
+
+void Cluster::pause_shard(std::uint32_t shard, Micros span) {
+  ++faults_seen_;
+  for (std::uint32_t lane = 0; lane < life_.lanes; ++lane) {
+    lanes_[shard * life_.lanes + lane]->pause(now_ + span);
+  }
+  if (shard == 0 && life_.lead_in_shard_0) {
+    lead_->pause(now_ + span);
+  }
+  if (traces()) {
+    say("shard " + number(shard) + " stands still");
+  }
+}
+
+void Cluster::schedule_death(Micros time) {
+  schedule(time, kNobody, [this] {
+    // Before the timeline is recorded a shard is not part of the job yet.
+    if (!lead_->alive() || lead_->core().phase() == Lead::Phase::assembling) {
+      if (!lead_over_ && now_ < life_.faults.until) {
+        schedule_death(now_ + 5'000);
+      }
+      return;
+    }
+    if (!lead_over_ && lead_->core().phase() < Lead::Phase::finishing) {
+      kill_shard(static_cast<std::uint32_t>(random_.between(0, life_.shards - 1)));
+    }
+  });
+}
+
+void Cluster::kill_shard(std::uint32_t shard) {
+  ++faults_seen_;
+  dead_shard_ = shard;
+  calm_since_ = std::max(calm_since_, now_);
+  take_down(shard);
+  if (traces()) {
+    say("shard " + number(shard) + " dies");
+  }
+}
+
+}  // namespace ballast::simulation
