@@ -127,7 +127,7 @@ void Lead::begin_training() {
   const Step open = open_step();
   const Step barrier = next_barrier(open - std::min<Step>(open, 1));
   begin_leg(barrier);
-  if (wanted_) {
+  if (wanted_ && phase_ == Phase::training) {  // and the job is not to be taken back
     hold();
   }
 }

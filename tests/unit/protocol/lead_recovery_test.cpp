@@ -765,11 +765,14 @@ TEST_CASE("a restarted lead takes the job back if a shard lacks what another has
     const Message hello = WorkerHello{"worker"};
     fixture.lead.step(lead::FromWorker{kWorker, &hello});
     fixture.beat();
+    fixture.client(Control::Command::pause);
     auto ahead = items_before(fixture, 0, 9);
     ahead.reached = reached;
     fixture.lane(0, ahead);
+    fixture.plan.clear();
     fixture.lane(1, items_before(fixture, 1, 9));
     fixture.beat();
+    CHECK(fixture.plan.empty() == (reached > 20));
     CHECK(fixture.lead.status().timeline == (reached > 20 ? 2 : 1));
   }
 }
