@@ -51,6 +51,9 @@ std::string staleness_text(const StalenessCounts& staleness) {
   if (staleness.expired > 0) {
     text += "; refused as too stale: " + std::to_string(staleness.expired);
   }
+  if (staleness.skipped > 0) {
+    text += "; left out, not finite: " + std::to_string(staleness.skipped);
+  }
   return text;
 }
 
@@ -63,6 +66,7 @@ nlohmann::ordered_json staleness_json(const StalenessCounts& staleness) {
   json["largest"] = staleness.largest;
   json["contributions"] = contributions(staleness);
   json["expired"] = staleness.expired;
+  json["skipped"] = staleness.skipped;
   json["histogram"] = nlohmann::ordered_json::array();
   for (std::size_t bucket = 0; bucket < staleness.counts.size(); ++bucket) {
     const auto [first, last] = range_of(bucket);

@@ -48,6 +48,7 @@ void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
   raise(*series_.superseded, counters.superseded);
   raise(*series_.stale, counters.stale);
   raise(*series_.expired, counters.staleness.expired);
+  raise(*series_.updates_skipped, counters.staleness.skipped);
   raise(*series_.messages_refused, counters.refused + unreadable_);
   raise(*series_.gone, counters.gone);
   raise(*series_.served_older, counters.served_older);

@@ -31,6 +31,12 @@ const std::vector<MetricEntry>& table() {
        "updates",
        {"lane"},
        "Staleness of contributions when they were applied, in jobs where each item is an update of its own."},
+      {"ballast_shard_updates_skipped_total",
+       kCounter,
+       "updates",
+       {"lane"},
+       "Updates of chunks that were left out because the gradient was not finite, in jobs where each item is an update "
+       "of its own."},
       {"ballast_shard_covered_items",
        kGauge,
        "items",

@@ -62,6 +62,7 @@ LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   replies_deferred = shard.counter("replies_deferred_total");
   waited_for_factors = shard.counter("waited_for_factors_total");
   reports = shard.counter("reports_total");
+  updates_skipped = shard.counter("updates_skipped_total");
   pending_replies = shard.gauge("pending_replies");
   sessions = shard.gauge("sessions");
   timeline = shard.gauge("timeline");

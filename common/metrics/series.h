@@ -28,7 +28,7 @@ struct LaneSeries {
 
   CounterHandle accepted, duplicate, superseded, stale, expired;  // contributions by outcome
   CounterHandle messages_refused, bytes_in, bytes_out, gone, served_older, replies_deferred, waited_for_factors;
-  CounterHandle reports;
+  CounterHandle reports, updates_skipped;
   GaugeHandle pending_replies, sessions, timeline, serving, open_step, held_payloads, pool_bytes;
   HistogramHandle sum, apply;
   GaugeHandle covered_items;

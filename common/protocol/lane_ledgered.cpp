@@ -117,6 +117,7 @@ void Lane::on_item_measured(const ChunkMeasure& measure) {
     damp(update.factors, staleness);
   }
   count(counters_.staleness, staleness);
+  counters_.staleness.skipped += update.factors.skip ? 1 : 0;
   accept(std::move(update));
 }
 

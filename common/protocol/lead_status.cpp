@@ -23,6 +23,7 @@ void add(StalenessCounts& total, const StalenessCounts& part) {
   total.sum += part.sum;
   total.largest = std::max(total.largest, part.largest);
   total.expired += part.expired;
+  total.skipped += part.skipped;
 }
 
 }  // namespace

@@ -119,9 +119,10 @@ void Lead::on_fault(const ChunkMeasure& fault) {
   switch (config_.decisions.non_finite) {
     case NonFinitePolicy::halt:
       return fail(
-          describe(fault) +
-          " (training.non_finite: halt). Resume with training.non_finite: skip or rollback, or start anew with a lower "
-          "learning rate or with clipping; ballast export and training.init_from keep what is trained");
+          describe(fault) + " (training.non_finite: halt). Resume with training.non_finite: skip" +
+          (is_ledgered() ? "" : " or rollback") +
+          ", or start anew with a lower learning rate or with clipping; ballast export and training.init_from keep "
+          "what is trained");
     case NonFinitePolicy::skip:
       add_skipped(book_.edit().skipped, {fault.step, fault.step + 1});
       return;

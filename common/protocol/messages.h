@@ -290,12 +290,13 @@ struct SessionSlots {
   bool operator==(const SessionSlots&) const = default;
 };
 
-// How stale contributions were when they were applied, over a lane's chunks.
+// How stale contributions were when they were applied, and what became of the others, over a lane's chunks.
 struct StalenessCounts {
   std::vector<std::uint64_t> counts;  // [0]: not at all; [i]: 2^(i-1) to 2^i - 1 updates
   std::uint64_t sum = 0;
   std::uint64_t largest = 0;
   std::uint64_t expired = 0;  // refused for it
+  std::uint64_t skipped = 0;  // of those counted: left out, for their gradient was not finite
   bool operator==(const StalenessCounts&) const = default;
 };
 

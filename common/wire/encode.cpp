@@ -201,7 +201,7 @@ auto write(Builder& builder, const Assign& assign) {
 
 auto write(Builder& builder, const StalenessCounts& staleness) {
   return schema::CreateStalenessCounts(builder, write_numbers(builder, staleness.counts), staleness.sum,
-                                       staleness.largest, staleness.expired);
+                                       staleness.largest, staleness.expired, staleness.skipped);
 }
 
 auto write(Builder& builder, const ShardHello& hello) {

@@ -43,7 +43,7 @@ StalenessCounts staleness(Reader& reader, const schema::StalenessCounts* at) {
     return {};
   }
   return {reader.numbers("StalenessCounts.counts", at->counts(), kMaxStalenessCounts), at->sum(), at->largest(),
-          at->expired()};
+          at->expired(), at->skipped()};
 }
 
 StepFactors step_factors(const schema::StepFactors& factors, Pieces<float>& scales) {

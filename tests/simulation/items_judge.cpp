@@ -217,8 +217,9 @@ std::uint64_t ItemJudge::check_contribution(const ItemUpdate& update, const Chun
   return staleness;
 }
 
-void ItemJudge::count_staleness(std::uint32_t process, std::uint64_t staleness) {
+void ItemJudge::count_staleness(std::uint32_t process, std::uint64_t staleness, bool skipped) {
   auto& counts = lanes_[process].staleness;
+  counts.skipped += skipped ? 1 : 0;
   const auto bucket = static_cast<std::size_t>(std::bit_width(staleness));
   counts.counts.resize(std::max(counts.counts.size(), bucket + 1));
   ++counts.counts[bucket];
@@ -258,7 +259,7 @@ void ItemJudge::appended(const ItemUpdate& update, const lane::Append& action, s
   require(action.staleness == staleness, "an update is appended with another staleness than its own");
   check_marks(update, action.marks);
   note_marks(update.process, action.marks);
-  count_staleness(update.process, staleness);
+  count_staleness(update.process, staleness, update.factors.skip);
   known.entries.push_back({action.item, update.payload, update.factors, action.session, sequence, false, {}});
 }
 
@@ -268,7 +269,7 @@ void ItemJudge::applied(const ItemUpdate& update, const ChunkValue& result) {
   const auto item = update.step * life_.slots + update.node.begin;
   const auto what = place(update.chunk, item);
   if (!life_.journaled()) {
-    count_staleness(update.process, check_contribution(update, known));
+    count_staleness(update.process, check_contribution(update, known), update.factors.skip);
     known.entries.push_back({item, update.payload, update.factors, update.session, 0, false, {}});
   }
   if (update.version != known.applied || known.applied == known.entries.size()) {

@@ -141,7 +141,7 @@ class ItemJudge {
   void check_marks(const ItemUpdate& update, const std::vector<JournalMark>& marks);
   void check_recovered(const History& known, const std::vector<JournalRecord>& records, ChunkId chunk,
                        Version base) const;
-  void count_staleness(std::uint32_t process, std::uint64_t staleness);
+  void count_staleness(std::uint32_t process, std::uint64_t staleness, bool skipped);
   void note_marks(std::uint32_t process, const std::vector<JournalMark>& marks);
   [[nodiscard]] bool is_committed(std::uint32_t shard, Timeline timeline, std::uint64_t sequence) const;
   [[nodiscard]] ChunkValue after(Timeline timeline, ChunkId chunk, Version version) const;

@@ -41,7 +41,7 @@ Status finished() {
   status.skipped_steps = 1;
   status.snapshots_missed = 4;
   status.resumed_shards = 6;
-  status.staleness = {{6, 1, 3}, 9, 3, 2};
+  status.staleness = {{6, 1, 3}, 9, 3, 2, 4};
   status.duplicates = 3;
   status.lost_workers = 1;
   status.sessions = {{10, "worker-0", true, 8, 20, "f", {}},
@@ -79,6 +79,7 @@ TEST_CASE("the summary holds what the lead and the databases said") {
   CHECK(json["staleness"]["largest"] == 3);
   CHECK(json["staleness"]["contributions"] == 10);
   CHECK(json["staleness"]["expired"] == 2);
+  CHECK(json["staleness"]["skipped"] == 4);
   CHECK(json["staleness"]["histogram"][2] == nlohmann::json{{"from", 2}, {"to", 3}, {"contributions", 3}});
   CHECK(json["validation_accuracy"] == 0.5);
   CHECK(json["best_validation_accuracy"] == 0.75);
@@ -120,7 +121,7 @@ TEST_CASE("what went wrong is told to people, and nothing else is") {
   CHECK(text.find("snapshots missed: 4") != std::string::npos);
   CHECK(text.find("came back with all they had: 6\n") != std::string::npos);
   CHECK(text.find("staleness: mean 0.90, largest 3 updates; 0: 60.0 %, 1: 10.0 %, 2-3: 30.0 %; refused as too stale: "
-                  "2\n") != std::string::npos);
+                  "2; left out, not finite: 4\n") != std::string::npos);
   status.rollbacks = 0;
   status.resumed_shards = 0;
   status.staleness = {};

@@ -355,4 +355,5 @@ TEST_CASE("an item that is not finite ends the job, or is covered without a trac
   actions = skipping.push(0, 1, 3, 0);
   REQUIRE(all<lane::Apply>(actions).size() == 1);
   CHECK(all<lane::Apply>(actions)[0].factors.skip);
+  CHECK(skipping.lane.counters().staleness.skipped == 1);
 }

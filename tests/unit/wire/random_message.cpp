@@ -128,8 +128,8 @@ void fill(Random& random, Grant& value) {
 }
 
 void fill(Random& random, StalenessCounts& value) {
-  auto& [a, b, c, d] = value;
-  fill_all(random, a, b, c, d);
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
 }
 
 void fill(Random& random, DecidedStep& value) {
