@@ -158,6 +158,8 @@ class Lead {
   [[nodiscard]] Status status() const;
   [[nodiscard]] const LeadWork& work() const { return work_; }
   [[nodiscard]] const Ledger& ledger() const { return book_.durable(); }
+  // The newest, durable or not.
+  [[nodiscard]] Timeline timeline() const { return book_.current().timeline; }
 
  private:
   struct LaneState {
@@ -297,7 +299,6 @@ class Lead {
   [[nodiscard]] Step open_step() const {
     return is_ledgered() ? items_.covered().floor() / config_.slots : work_.open();
   }
-  [[nodiscard]] Timeline timeline() const { return book_.current().timeline; }
   [[nodiscard]] bool is_over() const { return phase_ >= Phase::finished; }
   [[nodiscard]] bool is_confirmed() const { return phase_ > Phase::assembling; }
 

@@ -37,12 +37,16 @@ Step ItemJudge::next_cut(Step step) const {
 
 // ---- timelines
 
+void ItemJudge::timeline_wanted() {
+  may_begin_again_ =
+      may_begin_again_ || histories_.empty() || std::any_of(disks_.begin(), disks_.end(), [&](const Disk& disk) {
+        return disk.timeline < histories_.rbegin()->first || disk.journal.timeline != disk.timeline;
+      });
+}
+
 void ItemJudge::timeline_begins(Timeline timeline, SnapshotId base) {
   if (life_.journaled() && !histories_.empty()) {
     const auto& before = histories_.rbegin()->second;
-    may_begin_again_ = may_begin_again_ || std::any_of(disks_.begin(), disks_.end(), [&](const Disk& disk) {
-                         return disk.timeline < histories_.rbegin()->first || disk.journal.timeline != disk.timeline;
-                       });
     require(!before.lossy.empty() || may_begin_again_, "the job goes back though every shard could have gone on");
     built_upon_lost_ = built_upon_lost_ || !may_begin_again_;
   }

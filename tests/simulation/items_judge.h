@@ -50,6 +50,8 @@ class ItemJudge {
   void resumes_with(NonFinitePolicy policy) { policy_ = policy; }
 
   // ---- timelines
+  // The lead takes the decision, by what shards can do now; it is durable later.
+  void timeline_wanted();
   void timeline_begins(Timeline timeline, SnapshotId base);
   void lane_began(std::uint32_t process, std::uint32_t lane, Timeline timeline, Step base);
   // A shard has lost what it had told to be committed: what was built upon it must not survive.

@@ -499,6 +499,12 @@ void Judge::said_finished(const Finish& finish) const {
 
 // ---- the ledger
 
+void Judge::timeline_wanted() {
+  if (items_) {
+    items_->timeline_wanted();
+  }
+}
+
 void Judge::ledger_durable(const StoredLedger& stored) {
   const auto& ledger = stored.ledger;
   check_skipped(ledger);

@@ -103,6 +103,8 @@ class Judge {
   void finished_well(const Status& status, const StoredLedger& stored) const;
   void stopped_well(const StoredLedger& stored) const;
   [[nodiscard]] bool finish_recorded() const { return ledger_.finished.has_value(); }
+  // The lead begins a new timeline, which is not durable yet.
+  void timeline_wanted();
   [[nodiscard]] const DurableFacts& facts() const { return facts_; }
   // Null in lives of rounds.
   [[nodiscard]] ItemJudge* items() { return items_.get(); }

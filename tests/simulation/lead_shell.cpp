@@ -83,7 +83,11 @@ bool LeadShell::believes_in(SessionId session) const {
 }
 
 void LeadShell::step(const lead::Event& event) {
+  const auto timeline = core_.timeline();
   auto actions = core_.step(event);
+  if (core_.timeline() > timeline) {
+    cluster_.judge().timeline_wanted();
+  }
   state_.move(cluster_.facts().lead, core_.phase());
   for (auto& action : actions) {
     std::visit([this](auto& body) { act(body); }, action);
