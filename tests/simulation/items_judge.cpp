@@ -47,6 +47,7 @@ void ItemJudge::timeline_wanted() {
 void ItemJudge::timeline_begins(Timeline timeline, SnapshotId base) {
   if (life_.journaled() && !histories_.empty()) {
     const auto& before = histories_.rbegin()->second;
+    timeline_wanted();
     require(!before.lossy.empty() || may_begin_again_, "the job goes back though every shard could have gone on");
     built_upon_lost_ = built_upon_lost_ || !may_begin_again_;
   }
