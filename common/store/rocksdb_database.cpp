@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "common/store/rocksdb_failures.h"
@@ -20,6 +21,7 @@ namespace ballast {
 namespace {
 
 constexpr const char* kRoomFile = "ROOM";
+constexpr std::string_view kFirstManifest = "MANIFEST-000001";
 constexpr std::uint64_t kRoomBesideLogs = 1U << 20U;  // for a MANIFEST, and for what is to be written
 constexpr int kBackgroundJobs = 2;
 constexpr int kOpenFiles = 64;
@@ -55,19 +57,23 @@ rocksdb::Options make_options(OpenMode mode) {
   return options;
 }
 
-// Of a database whose CURRENT is gone RocksDB would make a new one, and remove the files of the old.
-bool holds_remains(const std::filesystem::path& path) {
+// Of a database whose CURRENT is gone RocksDB would make a new one, and remove the files of the old. The first MANIFEST
+// alone, where nothing was ever synced, is no database yet but a beginning that a full disk or a kill has ended: it
+// comes before CURRENT, and RocksDB writes it anew.
+bool holds_remains(const std::filesystem::path& path, const SyncedState& synced) {
+  const bool has_begun = synced.manifest != 0 || synced.sequence != 0;
   std::error_code failure;
   for (std::filesystem::directory_iterator at(path, failure), end; !failure && at != end; at.increment(failure)) {
     const auto name = at->path().filename().string();
-    if (name.starts_with("MANIFEST-") || name.ends_with(".sst")) {
+    if ((name.starts_with("MANIFEST-") && (has_begun || name != kFirstManifest)) || name.ends_with(".sst") ||
+        (name.ends_with(".log") && name.find_first_not_of("0123456789") == name.size() - 4)) {
       return true;
     }
   }
   return false;
 }
 
-StoreStatus prepare_folder(const std::filesystem::path& path, OpenMode mode) {
+StoreStatus prepare_folder(const std::filesystem::path& path, OpenMode mode, const SyncedState& synced) {
   std::error_code failure;
   if (mode == OpenMode::create) {
     std::filesystem::create_directories(path, failure);
@@ -80,7 +86,7 @@ StoreStatus prepare_folder(const std::filesystem::path& path, OpenMode mode) {
   if (failure) {
     return {StoreCode::io, path.string() + ": cannot look for a database: " + failure.message()};
   }
-  if (!there && holds_remains(path)) {
+  if (!there && holds_remains(path, synced)) {
     return {StoreCode::corrupt,
             path.string() + ": the file CURRENT is missing from the database; " + std::string(kDamageRemedy)};
   }
@@ -149,12 +155,12 @@ std::uint64_t bytes_of_logs(const std::filesystem::path& path) {
 }  // namespace
 
 Opened RocksdbDatabase::open(const std::filesystem::path& path, OpenMode mode) {
-  if (auto prepared = prepare_folder(path, mode); !prepared.ok()) {
-    return prepared;
-  }
   const auto synced = SyncedMark::read(path);  // first: its owner may go on while we read
   if (!synced.ok()) {
     return synced.status();
+  }
+  if (auto prepared = prepare_folder(path, mode, synced.value()); !prepared.ok()) {
+    return prepared;
   }
   if (auto checked = SyncedMark::check_manifest(path, synced.value()); !checked.ok()) {
     return checked;

@@ -191,6 +191,32 @@ TEST_CASE("a database cannot be opened on a full disk, tells so, and has all it 
   CHECK(open_rocksdb(disk.path("new"), OpenMode::create).status().code() == StoreCode::no_space);
 }
 
+// Wherever in a database's creation the disk becomes full.
+TEST_CASE("a database whose creation met a full disk is created once there is room") {
+  constexpr std::size_t kPage = 4096;
+  int refusals = 0;
+  for (std::size_t pages = 0; pages < 12; ++pages) {
+    CAPTURE(pages);
+    const SmallDisk disk(2);
+    if (!disk.mounted()) {
+      return;
+    }
+    const auto database = disk.path("database");
+    disk.fill(pages * kPage);
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const auto opened = open_rocksdb(database, OpenMode::create);
+      if (!opened.ok()) {
+        ++refusals;
+        CHECK_MESSAGE(opened.status().code() == StoreCode::no_space, opened.status().text());
+      }
+    }
+    disk.make_room();
+    CHECK(open(database)->write(WriteBatch{}.put("k0", std::string(kValue, 'a')), Sync::yes).ok());
+    holds_exactly(*open(database), {{"k0", 'a'}});
+  }
+  CHECK(refusals > 3);
+}
+
 TEST_CASE("a file system that may not be written can be read, and says so to who would write") {
   const SmallDisk disk(96);
   if (!disk.mounted()) {
