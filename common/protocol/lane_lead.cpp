@@ -293,7 +293,8 @@ void Lane::on(const Tick& event) {
   if (stopped_) {
     return;
   }
-  if (lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
+  // Once it has said that the job is finished, it may be gone: what is left to do needs it no more.
+  if (!finishing_ && lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
     return stop("the lead (shard 0) has not been heard of for " + number((now_ - lead_heard_at_) / 1'000'000) +
                 " s (cluster.patience)");
   }

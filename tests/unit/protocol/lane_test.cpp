@@ -496,6 +496,17 @@ TEST_CASE("a lane leaves after `finished` is durable with it, and not before") {
   CHECK(find<lane::Stop>(actions)->failure.empty());
 }
 
+TEST_CASE("a lane whose end waits to be durable is not ended by a lead that has left") {
+  Fixture fixture;
+  fixture.lead(Finish{1, 5, Ending::finished, {}});
+  for (Micros now = 1'000; now < 3 * config().lead_silence; now += 1'000'000) {
+    REQUIRE(find<lane::Stop>(fixture.lane.step(lane::Tick{now})) == nullptr);
+  }
+  const auto actions = fixture.lane.step(lane::FinishRecorded{});
+  REQUIRE(find<lane::Stop>(actions) != nullptr);
+  CHECK(find<lane::Stop>(actions)->failure.empty());
+}
+
 TEST_CASE("a job that is stopped or has failed is left at once, with the reason") {
   for (const auto ending : {Ending::stopped, Ending::failed}) {
     Fixture fixture;
