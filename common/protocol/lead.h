@@ -291,6 +291,7 @@ class Lead {
   [[nodiscard]] ItemId item_limit() const;
   [[nodiscard]] ItemId reached_items() const;
   [[nodiscard]] bool is_passed(Step step) const;
+  void note_missed_reports(const LaneReport& before, const LaneReport& report);
 
   [[nodiscard]] bool is_ledgered() const { return config_.ledgered.has_value(); }
   [[nodiscard]] bool is_journaled() const { return is_ledgered() && config_.ledgered->journaled; }
@@ -332,6 +333,7 @@ class Lead {
   double gradient_norm_ = 0;
   Step passed_ = 0;           // the barrier before
   Step come_to_ = 0;          // where each item is an update of its own: all had come to it, as far as this lead saw
+  Step no_cut_until_ = 0;     // all had come to it, and then a shard lost some of what lies before it
   Step barrier_ = 0;          // training goes on beyond it when this version is evaluated
   std::optional<Step> hold_;  // nor beyond this version, while a pause or a stop is wanted
   Step hold_margin_ = 0;

@@ -57,10 +57,11 @@ void LeadItems::brought(SessionId id, std::uint64_t clock, Micros now) {
   brought_.emplace(found->grant.item, now);
   drop(*found);
   held.erase(found);
-  auto& [others, since, item_time] = session->second;
-  item_time_.observe(now - since);
-  item_time = item_time == 0 ? now - since : (3 * item_time + (now - since)) / 4;
-  since = now;
+  auto& item_time = session->second.item_time;
+  const Micros took = now - session->second.progress_at;
+  item_time_.observe(took);
+  item_time = item_time == 0 ? took : (3 * item_time + took) / 4;
+  session->second.progress_at = now;
 }
 
 void LeadItems::lose(SessionId id) {
@@ -143,6 +144,9 @@ void LeadItems::give(SessionId id, ItemId item, Micros now) {
 // have become faster.
 std::vector<SessionId> LeadItems::by_pace(std::vector<SessionId> sessions, Micros now) const {
   constexpr Micros kTurnEvery = 16;  // items' times
+  if (limits_.bound == 0) {
+    return sessions;
+  }
   const auto pace = [&](SessionId id) -> Micros {
     const auto known = sessions_.find(id);
     if (known == sessions_.end()) {

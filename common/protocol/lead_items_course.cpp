@@ -18,7 +18,18 @@ void Lead::observe_items() {
   }
   if (covered) {
     items_.observe(std::move(*covered), now_);
+    if (open_step() < come_to_) {
+      no_cut_until_ = come_to_;
+    }
     come_to_ = std::max(come_to_, open_step());
+  }
+}
+
+// A shard that is back may have fallen behind with a report that never arrived, and caught up since.
+void Lead::note_missed_reports(const LaneReport& before, const LaneReport& report) {
+  const bool is_back = report.serving && !(before.serving && before.timeline == report.timeline);
+  if (is_back && report.sequence != before.sequence + 1) {
+    no_cut_until_ = come_to_;
   }
 }
 

@@ -194,6 +194,7 @@ void Lead::rewind(Step base) {
   barrier_ = base;
   passed_ = base;
   come_to_ = base;
+  no_cut_until_ = base;
   hold_.reset();
   paused_ = false;
   for (auto& [id, lane] : lanes_) {
@@ -260,6 +261,7 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
   if (lane == nullptr) {
     return;
   }
+  note_missed_reports(lane->report, report);
   lane->report = report;
   lane->left = lane->left || report.leaving;
   if (!report.failure.empty() && !is_over()) {

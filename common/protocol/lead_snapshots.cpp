@@ -31,8 +31,9 @@ std::set<SnapshotId> Lead::held_by_all() const {
 
 // Why the snapshot of the step will never be complete: a shard could not write it, or (empty) it is too late.
 std::optional<std::string> Lead::why_missed(Step step) const {
-  if (is_ledgered() && open_step() < step && step <= come_to_) {
-    return std::string();  // a shard has lost items before it, after others were let go on
+  // A shard has lost items before it, perhaps after others were let go on. Nothing lies beyond the end.
+  if (is_ledgered() && step <= no_cut_until_ && step < config_.steps) {
+    return std::string();
   }
   const SnapshotId id{timeline(), step};
   const auto lists = [&](const std::vector<SnapshotId>& list) {
@@ -66,12 +67,16 @@ void Lead::observe_snapshots() {
   if (!all_lanes(is_current)) {
     return;
   }
+  if (is_ledgered()) {
+    observe_items();  // by this report as well: a shard that has fallen behind may hold the snapshot with the next one
+  }
   const auto is_newer = [&](SnapshotId id) {
     return id.timeline == timeline() && id > book_.current().complete.back();
   };
   for (const auto id : held_by_all()) {
     // Never of another timeline, and never before the training loss up to it is known as well.
-    if (is_newer(id) && id.step <= log_.next() && (schedule_.ordered().contains(id.step) || is_still_a_cut(id.step))) {
+    if (is_newer(id) && id.step <= log_.next() && (schedule_.ordered().contains(id.step) || is_still_a_cut(id.step)) &&
+        !why_missed(id.step)) {
       complete_snapshot(id);
     }
   }

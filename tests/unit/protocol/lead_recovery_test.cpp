@@ -57,7 +57,7 @@ class Fixture {
     LaneReport report;
     report.lane = {shard, 0};
     report.incarnation = incarnations[shard];
-    report.sequence = ++sequence;
+    report.sequence = ++sequences[shard];
     report.timeline = timeline;
     report.serving = true;
     report.open_step = open;
@@ -105,7 +105,7 @@ class Fixture {
   Timeline timeline = 1;
   Version planned = 1'000;  // by every shard
   std::uint64_t placement = 0;
-  std::uint64_t sequence = 0;
+  std::map<std::uint32_t, std::uint64_t> sequences;  // of reports, by shard
   std::vector<Incarnation> incarnations = {1, 1};
   std::vector<SnapshotId> held;
   Assign order;                        // the newest
@@ -366,7 +366,7 @@ TEST_CASE("clipping: a step's factors come from all chunks, once, and no plan re
   CHECK(fixture.plan[0].first == 0);
   CHECK(fixture.plan[0].factors[0].scales == std::vector<float>{5});
   // A measure that comes again, with other sums, decides nothing a second time.
-  second.sequence = ++fixture.sequence;
+  second.sequence = ++fixture.sequences[1];
   second.measures = {measure(1, 0, 30.0)};
   fixture.lane(1, second);
   CHECK(fixture.plan[1].factors[0].scales == std::vector<float>{5});
@@ -419,7 +419,7 @@ TEST_CASE("a gradient that is not finite: the step is skipped, said only when th
   REQUIRE(find<lead::WriteLedger>(actions) != nullptr);
   CHECK(find<lead::WriteLedger>(actions)->change.ledger.skipped == std::vector<StepRange>{{0, 1}});
   CHECK(fixture.plan[0].factors.empty());
-  report.sequence = ++fixture.sequence;
+  report.sequence = ++fixture.sequences[0];
   CHECK(find<lead::WriteLedger>(fixture.lane(0, report)) == nullptr);
   CHECK(fixture.plan[0].factors.empty());
   fixture.written();
@@ -664,6 +664,7 @@ void report_items(Fixture& fixture, Step open) {
 
 lead::Actions come_back(Fixture& fixture, std::uint32_t shard, std::vector<ShardLife> lives) {
   const auto life = fixture.incarnations[shard] = lives.back().incarnation;
+  fixture.sequences[shard] = 0;
   return fixture.lane(shard, ShardHello{{shard, 0}, 2, 1, life, "spec", "layout", "here", 1, 0, std::move(lives)});
 }
 
@@ -835,17 +836,78 @@ TEST_CASE("a shard that falls behind a snapshot's step, when others may have gon
   fixture.client(Control::Command::pause);
   REQUIRE(fixture.plan[0].snapshots == std::vector<Step>{5});
   fixture.client(Control::Command::resume);
-  report_items(fixture, 5);
+  fixture.held = {{1, 5}};
+  fixture.lane(0, items_before(fixture, 0, 5));
+  fixture.held = {};
+  fixture.lane(1, items_before(fixture, 1, 5));
+  fixture.beat();
   come_back(fixture, 1, {{1, 0}, {2, 7}});
   fixture.written();
-  fixture.lane(0, items_before(fixture, 0, 5));
   fixture.lane(1, items_before(fixture, 1, 4));
-  report_items(fixture, 4);
   CHECK(fixture.plan[1].snapshots.empty());
   fixture.held = {{1, 5}};
-  report_items(fixture, 6);
+  fixture.lane(1, items_before(fixture, 1, 5));
   fixture.written();
   const SnapshotId newest = fixture.lead.ledger().complete.back();
   CHECK(newest == SnapshotId{0, 0});
   CHECK(fixture.lead.ledger().snapshots_missed == 1);
+  CHECK(fixture.lead.status().timeline == 1);
+}
+
+TEST_CASE("a shard that is back and whose first report is lost may have fallen behind meanwhile") {
+  for (const bool is_lost : {false, true}) {
+    Fixture fixture(journaled());
+    fixture.planned = 20;  // the plan ends at the barrier
+    fixture.placement = 1;
+    fixture.train();
+    report_items(fixture, 1);
+    fixture.client(Control::Command::pause);
+    fixture.client(Control::Command::resume);
+    fixture.held = {{1, 5}};
+    fixture.lane(0, items_before(fixture, 0, 5));
+    fixture.held = {};
+    fixture.lane(1, items_before(fixture, 1, 5));
+    come_back(fixture, 1, {{1, 0}, {2, 7}});
+    fixture.written();
+    fixture.sequences[1] = is_lost ? 1 : 0;
+    fixture.held = {{1, 5}};
+    fixture.lane(1, items_before(fixture, 1, 5));
+    fixture.written();
+    const SnapshotId newest = fixture.lead.ledger().complete.back();
+    CHECK(newest == (is_lost ? SnapshotId{0, 0} : SnapshotId{1, 5}));
+  }
+}
+
+TEST_CASE("nor does a restarted lead take such a snapshot, though it is one of a barrier") {
+  auto again = journaled();
+  again.test_examples = 0;
+  again.memory.ledger.timeline = 1;
+  again.memory.ledger.placement = 1;
+  again.memory.ledger.incarnations = {1, 1};
+  again.memory.ledger.complete = {{0, 0}};
+  Fixture fixture(again);
+  fixture.planned = 40;
+  fixture.placement = 1;
+  come_back(fixture, 0, {{1, 0}});
+  come_back(fixture, 1, {{1, 0}});
+  const auto report = [&](std::uint32_t shard, Step open, bool holds) {
+    fixture.held = holds ? std::vector<SnapshotId>{{1, 10}} : std::vector<SnapshotId>{};
+    auto state = items_before(fixture, shard, open);
+    state.reached = 2 * open;
+    fixture.lane(shard, state);
+  };
+  report(0, 11, true);
+  report(1, 11, false);
+  const Message hello = WorkerHello{"worker"};
+  fixture.lead.step(lead::FromWorker{kWorker, &hello});
+  fixture.beat();
+  come_back(fixture, 1, {{1, 0}, {2, 7}});
+  fixture.written();
+  report(0, 12, true);
+  report(1, 9, false);
+  report(1, 10, true);
+  fixture.written();
+  const SnapshotId newest = fixture.lead.ledger().complete.back();
+  CHECK(newest == SnapshotId{0, 0});
+  CHECK(fixture.lead.status().timeline == 1);
 }
