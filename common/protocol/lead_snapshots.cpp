@@ -31,8 +31,9 @@ std::set<SnapshotId> Lead::held_by_all() const {
 
 // Why the snapshot of the step will never be complete: a shard could not write it, or (empty) it is too late.
 std::optional<std::string> Lead::why_missed(Step step) const {
-  // A shard has lost items before it, perhaps after others were let go on. Nothing lies beyond the end.
-  if (is_ledgered() && step <= no_cut_until_ && step < config_.steps) {
+  // A shard has lost items before it, perhaps after others were let go on; nobody is let go on at the end.
+  const bool is_end = phase_ == Phase::finishing && step == barrier_;
+  if (is_ledgered() && step <= no_cut_until_ && !is_end) {
     return std::string();
   }
   const SnapshotId id{timeline(), step};

@@ -878,6 +878,38 @@ TEST_CASE("a shard that is back and whose first report is lost may have fallen b
   }
 }
 
+TEST_CASE("the last snapshot is a cut whatever fell behind before: nobody goes on there") {
+  auto stopping = journaled();
+  stopping.validation_examples = 10;
+  stopping.early_stop_patience = 1;
+  Fixture fixture(stopping);
+  fixture.planned = 20;
+  fixture.placement = 1;
+  fixture.train();
+  report_items(fixture, 10);
+  fixture.written();
+  fixture.evaluate(Split::validation, 5);
+  report_items(fixture, 10);
+  fixture.planned = 40;
+  report_items(fixture, 20);
+  fixture.written();
+  fixture.sequences[1] = 0;
+  come_back(fixture, 1, {{1, 0}, {2, 7}});
+  fixture.written();
+  fixture.sequences[1] = 1;  // the first report is lost
+  fixture.placement = 2;
+  report_items(fixture, 20);
+  fixture.beat();
+  for (const auto split : {Split::validation, Split::test}) {
+    fixture.evaluate(split, 5);
+    report_items(fixture, 20);
+  }
+  REQUIRE(fixture.lead.phase() == Lead::Phase::finishing);
+  report_items(fixture, 20);
+  CHECK(fixture.lead.phase() == Lead::Phase::finishing);
+  CHECK(fixture.plan[1].snapshots == std::vector<Step>{20});
+}
+
 TEST_CASE("nor does a restarted lead take such a snapshot, though it is one of a barrier") {
   auto again = journaled();
   again.test_examples = 0;
