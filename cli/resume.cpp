@@ -83,6 +83,17 @@ Job job_to_resume(const RunFolder& folder, const std::vector<std::string>& overr
   return job;
 }
 
+std::string shards_without_end(const RunFolder& folder, const Job& job) {
+  std::string names;
+  for (std::uint32_t shard = 0; shard < job.spec.cluster.shards; ++shard) {
+    const ShardStore store(checked(open_rocksdb(shard_database(folder.path(), shard), OpenMode::read_only)));
+    if (!checked(store.finished())) {
+      names += (names.empty() ? "shard " : ", shard ") + std::to_string(shard);
+    }
+  }
+  return names;
+}
+
 Ledger ledger_to_resume(const RunFolder& folder, const Job& job) {
   const auto database = shard_database(folder.path(), 0);
   if (!holds_something(database)) {
@@ -93,20 +104,24 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job) {
   const ShardStore store(checked(open_rocksdb(database, OpenMode::read_only)));
   check_identity(store, job);
   auto ledger = checked(store.read_ledger()).ledger;
-  if (ledger.finished) {
+  check_databases(folder, job, ledger);
+  if (ledger.finished && shards_without_end(folder, job).empty()) {
     const auto shown = folder.shown();
     throw std::runtime_error("the job in " + folder.path().string() + " has finished, at step " +
                              std::to_string(ledger.finished->step) +
                              ": there is nothing to resume; its weights are in " + "its databases (`ballast digest " +
                              shown + "`, `ballast export " + shown + " -o FILE.safetensors`)");
   }
-  check_databases(folder, job, ledger);
   return ledger;
 }
 
 std::string resume_text(const Job& job, const Ledger& ledger) {
   if (ledger.complete.empty()) {
     return "job " + job.spec.job + " had not begun: it starts";
+  }
+  if (ledger.finished) {
+    return "job " + job.spec.job + " has finished, at step " + std::to_string(ledger.finished->step) +
+           ": what lacks its end gets it";
   }
   const auto step = ledger.complete.back().step;
   return "job " + job.spec.job + " goes on from the snapshot of step " + std::to_string(step) + " of " +

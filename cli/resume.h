@@ -15,12 +15,19 @@ namespace ballast {
 // same job. Throws std::runtime_error naming what differs, or ConfigError.
 Job job_to_resume(const RunFolder& folder, const std::vector<std::string>& overrides, const std::string& job_file);
 
-// The ledger of the run in the folder. Throws std::runtime_error if the job has finished (tells where its result is),
-// if the databases are not this job's, or if one is gone that holds a part of the snapshots. Only reads.
+// The names of the shards ("shard 1, shard 3") whose databases do not have the job's end, of a job that has finished by
+// the lead's ledger: they had no room for it, say. Empty if all have it. Throws std::runtime_error if one
+// cannot be read.
+std::string shards_without_end(const RunFolder& folder, const Job& job);
+
+// The ledger of the run in the folder. Throws std::runtime_error if the job has finished (tells where its result is)
+// and all databases have its end, if the databases are not this job's, or if one is gone that holds a part of the
+// snapshots. Only reads.
 Ledger ledger_to_resume(const RunFolder& folder, const Job& job);
 
 // "job mnist goes on from the snapshot of step 400 of 937, epoch 4", of a journaled job with "and from the journals of
-// what came after it"; or "... had not begun: it starts".
+// what came after it"; or "... had not begun: it starts"; or "... has finished, at
+// step 937: what lacks its end gets it".
 std::string resume_text(const Job& job, const Ledger& ledger);
 
 }  // namespace ballast

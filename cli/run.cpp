@@ -143,6 +143,15 @@ void tell_stopped(const Status& status, const RunFolder& folder) {
               static_cast<unsigned long long>(status.snapshot), folder.shown().c_str());
 }
 
+// A server that was stopped before it had room for it, say: all weights are durable, but not all has come to its end.
+void check_ends(const Job& job, const RunFolder& folder) {
+  if (const auto names = shards_without_end(folder, job); !names.empty()) {
+    throw std::runtime_error(
+        "the job has finished and its weights are durable, but its end is missing in the databases of " + names +
+        "; make room on a disk that is full, then: ballast run --resume " + folder.shown());
+  }
+}
+
 int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder) {
   const auto began = Clock::now();
   Signals signals;  // before anything that has threads
@@ -163,6 +172,7 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
     throw std::runtime_error("the servers left as if the job had finished, but the lead never said so; see " +
                              folder.log("shard-0").string());
   }
+  check_ends(job, folder);
   const auto wall = std::chrono::duration<double>(Clock::now() - began).count();
   const auto& trained = supervisor.training_time();
   report(job, options, folder,

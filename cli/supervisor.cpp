@@ -255,8 +255,7 @@ void Supervisor::on_late() {
       return fail(doubt_);
     case Stage::leaving:
       progress_.clear();
-      std::fprintf(stderr, "the job is over, but %zu processes did not leave in %lld s: they are stopped\n",
-                   cluster_.live(), static_cast<long long>(kLeavePatience.count()));
+      std::fprintf(stderr, "%s\n", who_stayed().c_str());
       return stop(exit_code_);
     case Stage::stopping:
       return cluster_.signal_all(SIGKILL);
@@ -311,6 +310,18 @@ void Supervisor::stop(int exit_code) {
   stage_until_ = Clock::now() + kStopPatience;
   exit_code_ = exit_code;
   cluster_.signal_all(SIGTERM);
+}
+
+// A server may wait for room on its disk: its log says so.
+std::string Supervisor::who_stayed() const {
+  std::string text =
+      "the job is over, but these did not leave in " + std::to_string(kLeavePatience.count()) + " s and are stopped:";
+  for (const auto& member : cluster_.members()) {
+    if (member.pid != 0) {
+      text += "\n" + with_log(member, member.name());
+    }
+  }
+  return text;
 }
 
 std::string Supervisor::end_of(const Member& member, const Ended& ended) const {

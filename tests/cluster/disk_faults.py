@@ -5,21 +5,23 @@ The small disk is a file system in memory, mounted where the shard's database is
 
 import json
 import subprocess
+import time
 
 import harness
 import jobs
+import journals
 import small_disks
 
 STEPS = 80
 
 
 class DiskFaults(harness.ClusterCase):
-    def start_it(self, steps=STEPS, disk_of=None, overrides=None):
+    def start_it(self, steps=STEPS, disk_of=None, overrides=None, options=()):
         """A run of two shards whose snapshots come often; the database of shard `disk_of` on a small disk."""
         self.job_file = self.job(jobs.emulated(steps=steps, compute_ms=20))
         disk = small_disks.SmallDisk(self, self.folder / "run" / f"shard-{disk_of}", 64) if disk_of is not None else None
         settings = {"durability.every_steps": 10} | (overrides or {})
-        return self.start(self.job_file, options=["--workers", "2", "--shards", "2"], overrides=settings), disk
+        return self.start(self.job_file, options=["--workers", "2", "--shards", "2", *options], overrides=settings), disk
 
     def snapshot(self, run):
         status = run.status()
@@ -65,6 +67,25 @@ class DiskFaults(harness.ClusterCase):
         disk.make_room()
         self.resume(run)
         self.expect_reference(run.folder)
+
+    def test_an_end_that_finds_no_room_is_told_and_a_resume_writes_it(self):
+        """Shard 1 dies before it has the job's end, and its next life finds a full disk."""
+        run, disk = self.start_it(steps=40, disk_of=1, options=["--server-fault", "1:before-finished"])
+        run.wait_for_step(20)
+        with journals.no_restarts(run):
+            pid = run.entry("server", 1)["pid"]
+            while harness.is_alive(pid):
+                time.sleep(0.01)
+            disk.fill()
+        self.assertEqual(run.wait(), 1, run.logs())
+        self.assertIn("did not leave in 20 s", run.errors())
+        self.assertIn("the disk is full: make room on it", run.errors())
+        self.assertIn("its end is missing in the databases of shard 1;", run.errors())
+        self.assertIn("ballast run --resume ", run.errors())
+        disk.make_room()
+        self.assertIn("has finished, at step 40: what lacks its end gets it", self.resume(run))
+        self.expect_reference(run.folder)
+        self.assertIn("there is nothing to resume", self.resume(run, code=1))
 
     def damage(self, database, suffix):
         """Flips a bit amid the largest file of the kind."""

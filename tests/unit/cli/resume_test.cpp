@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/lead_address.h"
@@ -32,7 +33,7 @@ class EarlierRun {
     write_atomically(path() / "job.yaml", job_.yaml);
   }
 
-  void make_database(std::uint32_t shard, const Ledger* ledger) {
+  void make_database(std::uint32_t shard, const Ledger* ledger, std::optional<SnapshotId> end = {}) {
     auto opened = open_rocksdb(shard_database(path(), shard), OpenMode::create);
     REQUIRE(opened.ok());
     ShardStore store(std::move(opened.value()));
@@ -40,6 +41,9 @@ class EarlierRun {
         store.claim({kDatabaseFormat, job_.spec.job, job_.spec_digest, job_.layout_digest, shard, 2, job_.yaml}).ok());
     if (ledger != nullptr) {
       REQUIRE(store.write_ledger({*ledger, {}, {}, {}}).ok());
+    }
+    if (end) {
+      REQUIRE(store.write_finished(*end).ok());
     }
   }
 
@@ -139,12 +143,25 @@ TEST_CASE("a finished run tells where its result is") {
   EarlierRun run;
   auto ledger = with_snapshot(8);
   ledger.finished = SnapshotId{1, 8};
-  run.make_database(0, &ledger);
-  run.make_database(1, nullptr);
+  run.make_database(0, &ledger, ledger.finished);
+  run.make_database(1, nullptr, ledger.finished);
   const auto folder = run.folder();
   const auto text = refusal([&] { ledger_to_resume(folder, run.job()); });
   CHECK(contains(text, "has finished, at step 8"));
   CHECK(contains(text, "ballast export"));
+  CHECK(shards_without_end(folder, run.job()).empty());
+}
+
+TEST_CASE("a finished run goes on where a database does not have its end yet") {
+  EarlierRun run;
+  auto ledger = with_snapshot(8);
+  ledger.finished = SnapshotId{1, 8};
+  run.make_database(0, &ledger, ledger.finished);
+  run.make_database(1, nullptr);
+  const auto folder = run.folder();
+  CHECK(shards_without_end(folder, run.job()) == "shard 1");
+  CHECK(resume_text(run.job(), ledger_to_resume(folder, run.job())) ==
+        "job small has finished, at step 8: what lacks its end gets it");
 }
 
 TEST_CASE("a folder without databases, or with one gone, is refused") {
