@@ -22,6 +22,7 @@ constexpr milliseconds kReasonPatience{700};
 constexpr seconds kStopPatience{3};
 constexpr seconds kEarlyLeavePatience{5};  // a worker that says the job is over before the lead has told us
 constexpr seconds kNoticedSilence{2};
+constexpr milliseconds kMendEvery{500};  // processes.json
 constexpr std::size_t kLogLines = 8;
 
 }  // namespace
@@ -240,6 +241,15 @@ void Supervisor::on_time(Clock::time_point now) {
     start_due(now);
   }
   ask_lead(now);
+  mend_list(now);
+}
+
+// On a full disk each attempt is a write.
+void Supervisor::mend_list(Clock::time_point now) {
+  if (now < mend_at_) {
+    return;
+  }
+  mend_at_ = now + kMendEvery;
   if (const auto refusal = cluster_.mend_list(); refusal != told_refusal_) {
     progress_.line(refusal.empty() ? "processes.json is up to date again" : refusal + "; it is tried again");
     told_refusal_ = refusal;

@@ -51,6 +51,7 @@ class Supervisor {
   void leave();
   void start_due(Clock::time_point now);
   void ask_lead(Clock::time_point now);
+  void mend_list(Clock::time_point now);
   void show_silence(Clock::time_point now);
   void fail(const std::string& text);
   void stop(int exit_code);
@@ -69,6 +70,7 @@ class Supervisor {
   Stage stage_ = Stage::binding;
   Clock::time_point stage_until_;  // binding, leaving, doubtful: patience; stopping: when to kill
   Clock::time_point ask_at_;
+  Clock::time_point mend_at_;
   Clock::time_point heard_at_;  // the lead's last answer, or when it was first asked
   std::optional<Status> status_;
   TrainingTime training_time_;

@@ -240,7 +240,7 @@ class RunOnOneDisk(FullDiskCase):
         self.expect_nothing_promised([0, 1])
         disk.make_room()
         run.wait_until("the job to go on", lambda: (run.status() or {}).get("resumed_shards") == SHARDS)
-        self.assertIn("processes.json is up to date again", run.out.read_text())
+        run.wait_until("the list to be mended", lambda: "processes.json is up to date again" in run.out.read_text())
         self.expect_whole(resumed=SHARDS)
 
 
