@@ -4,6 +4,7 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -81,6 +82,10 @@ StoreStatus prepare_folder(const std::filesystem::path& path, OpenMode mode, con
       return {code_of(failure.value()), path.string() + ": cannot make the folder: " + failure.message()};
     }
   }
+  if (mode != OpenMode::read_only) {
+    std::filesystem::remove(path / kRoomFile, failure);  // of a process that was killed while it had its name
+    failure.clear();
+  }
   // CURRENT is what makes a folder a database; without it RocksDB would speak of internals.
   const bool there = std::filesystem::exists(path / "CURRENT", failure);
   if (failure) {
@@ -152,6 +157,15 @@ std::uint64_t bytes_of_logs(const std::filesystem::path& path) {
   return bytes;
 }
 
+// That this process may take; as much as anybody could want if the system does not tell.
+std::uint64_t free_bytes(const std::string& path) {
+  struct statvfs disk {};
+  if (::statvfs(path.c_str(), &disk) != 0 || disk.f_blocks == 0) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
+  return std::uint64_t{::geteuid() == 0 ? disk.f_bfree : disk.f_bavail} * disk.f_frsize;
+}
+
 }  // namespace
 
 Opened RocksdbDatabase::open(const std::filesystem::path& path, OpenMode mode) {
@@ -184,14 +198,19 @@ RocksdbDatabase::~RocksdbDatabase() {
 }
 
 StoreStatus check_room_to_open(const std::string& path) {
+  const auto needed = bytes_of_logs(path) + kRoomBesideLogs;
+  if (free_bytes(path) < needed) {
+    return refused_write(path, ENOSPC);
+  }
+  // A quota shows only in what is tried. The file has no name: it is gone with this process, whatever ends that.
   const auto file = std::filesystem::path(path) / kRoomFile;
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0) {
     return refused_write(path, errno);
   }
-  const auto error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(bytes_of_logs(path) + kRoomBesideLogs));
-  ::close(descriptor);
   ::unlink(file.c_str());
+  const auto error = ::posix_fallocate(descriptor, 0, static_cast<off_t>(needed));
+  ::close(descriptor);
   return error == 0 ? StoreStatus{} : refused_write(path, error);
 }
 

@@ -217,6 +217,17 @@ TEST_CASE("a database whose creation met a full disk is created once there is ro
   CHECK(refusals > 3);
 }
 
+TEST_CASE("what a killed process took to see whether there is room is given back") {
+  const TemporaryFolder folder;
+  const auto database = folder.path() / "database";
+  CHECK(open(database)->write(WriteBatch{}.put("k0", std::string(kValue, 'a')), Sync::yes).ok());
+  std::ofstream(database / "ROOM") << std::string(kValue, 'r');
+  REQUIRE(open_rocksdb(database, OpenMode::read_only).ok());
+  CHECK(std::filesystem::exists(database / "ROOM"));
+  holds_exactly(*open(database), {{"k0", 'a'}});
+  CHECK_FALSE(std::filesystem::exists(database / "ROOM"));
+}
+
 TEST_CASE("a file system that may not be written can be read, and says so to who would write") {
   const SmallDisk disk(96);
   if (!disk.mounted()) {
