@@ -99,6 +99,12 @@ Json json_of(const std::vector<Need>& needs) {
 
 Json json_of(const Need& need) { return {{"usual", need.usual}, {"most", need.most}}; }
 
+// A whole number where it is one.
+Json json_of_slots(double slots) {
+  const auto whole = static_cast<std::uint32_t>(slots);
+  return whole == slots ? Json(whole) : Json(slots);
+}
+
 void print_json(const Job& job, const JobNeeds& needs) {
   Json json;
   json["job"] = job.spec.job;
@@ -114,7 +120,7 @@ void print_json(const Job& job, const JobNeeds& needs) {
   }
   json["workers"] = Json::array();
   for (const auto& worker : needs.workers) {
-    json["workers"].push_back({{"slots", worker.slots},
+    json["workers"].push_back({{"slots", json_of_slots(worker.slots)},
                                {"nodes", worker.nodes},
                                {"memory", json_of(worker.memory)},
                                {"out_per_step", worker.out_per_step},

@@ -195,6 +195,7 @@ TEST_CASE("the command prints tables or JSON, and refuses a wrong job") {
   }
   const auto json = nlohmann::json::parse(captured([&] { CHECK(plan({file, {}, true, ".", true}) == 0); }));
   CHECK(json["shards"][0]["in_per_step"] == needs_of(job_of()).shards[0].in_per_step);
+  CHECK(json["workers"][0]["slots"].is_number_integer());
   CHECK(plan({file, {"training.slots=0"}, false, ".", false}) == 2);
 }
 
