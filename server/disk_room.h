@@ -5,7 +5,10 @@
 #include <functional>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "common/metrics/series.h"
 #include "common/store/status.h"
@@ -24,6 +27,19 @@ class DiskRoom {
   // it waits, and once that it is over. Ends with the refusal after close(), and when `wanted` holds no longer.
   StoreStatus await(
       const Attempt& attempt, const std::function<bool()>& wanted = [] { return true; });
+  // The same of what reads: a StoreResult, of the last attempt.
+  template <typename Read>
+  std::invoke_result_t<Read> read(
+      const Read& attempt, const std::function<bool()>& wanted = [] { return true; }) {
+    std::optional<std::invoke_result_t<Read>> result;
+    (void)await(
+        [&] {
+          result.emplace(attempt());
+          return result->ok() ? StoreStatus{} : result->status();
+        },
+        wanted);
+    return std::move(*result);
+  }
   // Why somebody waits now; empty: nobody does.
   [[nodiscard]] std::string trouble() const;
   // Nobody waits any more, now or later.

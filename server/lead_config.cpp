@@ -30,13 +30,13 @@ void require_ok(const StoreStatus& status) {
 }
 
 // Statistics from the beginning of the epoch before the timeline's base on: what means over epochs can still ask for.
-LeadMemory recall(const Job& job, const ShardStore& store) {
+LeadMemory recall(const Job& job, const ShardStore& store, DiskRoom& room) {
   LeadMemory memory;
-  auto content = store.read_ledger();
+  auto content = room.read([&] { return store.read_ledger(); });
   require_ok(content.ok() ? StoreStatus{} : content.status());
   memory.ledger = std::move(content.value().ledger);
   memory.evaluations = std::move(content.value().evaluations);
-  auto statistics = store.read_statistics(0, job.steps.steps);
+  auto statistics = room.read([&] { return store.read_statistics(0, job.steps.steps); });
   require_ok(statistics.ok() ? StoreStatus{} : statistics.status());
   const Step epoch = job.steps.steps_per_epoch;
   const Step base = memory.ledger.base.step;
@@ -89,7 +89,7 @@ DecisionRules decision_rules(const Job& job) {
 
 }  // namespace
 
-LeadConfig make_lead_config(const Job& job, const ShardStore& store) {
+LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& room) {
   const auto& training = job.spec.training;
   LeadConfig config;
   config.life = random_id();
@@ -123,7 +123,7 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store) {
     return index < job.arena.parameters.size() ? job.arena.parameters[index].name
                                                : "parameter " + std::to_string(index);
   };
-  config.memory = recall(job, store);
+  config.memory = recall(job, store, room);
   config.patience = Micros{job.spec.cluster.patience} * 1'000'000;
   return config;
 }

@@ -4,11 +4,12 @@
 #include "common/job/job.h"
 #include "common/protocol/lead.h"
 #include "common/store/shard_store.h"
+#include "server/disk_room.h"
 
 namespace ballast {
 
-// `job` must outlive the configuration. Reads the ledger from shard 0's database; throws std::runtime_error if it can't
-// be read.
-LeadConfig make_lead_config(const Job& job, const ShardStore& store);
+// `job` must outlive the configuration. Reads the ledger from shard 0's database, and waits for room if that takes it;
+// throws std::runtime_error if it can't be read.
+LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& room);
 
 }  // namespace ballast

@@ -29,6 +29,12 @@ void require_ok(const StoreStatus& status) {
   }
 }
 
+template <typename T>
+T required(StoreResult<T> result) {
+  require_ok(result.ok() ? StoreStatus{} : result.status());
+  return std::move(result.value());
+}
+
 // Whole or not at all: who waits for the file never reads half an address.
 StoreStatus write_address_file(const std::string& path, const std::string& address) {
   const auto temporary = path + ".new";
@@ -130,14 +136,12 @@ void Shard::open_database() {
     return store_->claim({kDatabaseFormat, job_.spec.job, job_.spec_digest, job_.layout_digest, options_.shard,
                           job_.spec.cluster.shards, job_.yaml});
   });
-  auto timeline = store_->timeline();
-  require_ok(timeline.ok() ? StoreStatus{} : timeline.status());
-  last_timeline_ = timeline.value() ? timeline.value()->number : 0;
+  const auto timeline = required(room_.read([&] { return store_->timeline(); }));
+  last_timeline_ = timeline ? timeline->number : 0;
   has_initial_snapshot_ = !job_.spec.training.init_from.empty();
   // A database that was restored from a copy has a later snapshot, and needs no file any more.
-  const auto snapshots = store_->snapshots();
-  require_ok(snapshots.ok() ? StoreStatus{} : snapshots.status());
-  const bool has_begun = last_timeline_ > 0 || (!snapshots.value().empty() && snapshots.value().back() != SnapshotId{});
+  const auto snapshots = required(room_.read([&] { return store_->snapshots(); }));
+  const bool has_begun = last_timeline_ > 0 || (!snapshots.empty() && snapshots.back() != SnapshotId{});
   if (has_initial_snapshot_ && !has_begun) {
     require([&] { return write_initial_weights(); });
     log_info("initial weights taken from {}", job_.spec.training.init_from);
@@ -180,14 +184,13 @@ void Shard::make_copier() {
   if (durability.copy_to.empty()) {
     return;
   }
-  auto target = open_copy_place({durability.copy_to, durability.s3_endpoint});
-  require_ok(target.ok() ? StoreStatus{} : target.status());
+  auto target = required(open_copy_place({durability.copy_to, durability.s3_endpoint}));
   CopierSettings settings{durability.keep, 0};
   const auto owners = place(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
   for (const auto& chunk : job_.arena.chunks) {
     settings.chunks += owners[chunk.id].shard == options_.shard && chunk.group != Group::statistics ? 1 : 0;
   }
-  copier_ = std::make_unique<SnapshotCopier>(*store_, std::move(target.value()), settings, CopySeries(metrics_.get()));
+  copier_ = std::make_unique<SnapshotCopier>(*store_, std::move(target), settings, CopySeries(metrics_.get()));
 }
 
 // The last snapshot is complete when the job is over: its copy is still to be made. A signal ends the waiting.
@@ -195,7 +198,7 @@ void Shard::copy_the_end() {
   if (!copier_) {
     return;
   }
-  const auto end = store_->finished();
+  const auto end = room_.read([&] { return store_->finished(); });
   if (end.ok() && end.value()) {
     copier_->copy(*end.value());
   }
@@ -215,8 +218,8 @@ void Shard::copy_the_end() {
 void Shard::make_lead() {
   const auto& bind = options_.lead_bind.empty() ? options_.lead : options_.lead_bind;
   check_bind(bind, options_.insecure);
-  lead_ = std::make_unique<LeadLoop>(context_, make_lead_config(job_, *store_), bind, options_.advertise, *store_,
-                                     room_, metrics_.get());
+  lead_ = std::make_unique<LeadLoop>(context_, make_lead_config(job_, *store_, room_), bind, options_.advertise,
+                                     *store_, room_, metrics_.get());
   if (!options_.address_file.empty()) {
     require([&] { return write_address_file(options_.address_file, lead_->address()); });
   }

@@ -30,7 +30,7 @@ void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkSh
           status = await(timeline, [&] { return journal_->begin(timeline); });
         }
         if (status.ok()) {
-          status = load(base, chunks, loaded);
+          status = load(timeline, base, chunks, loaded);
         }
         if (timeline >= newest_) {
           done(status);
@@ -48,7 +48,7 @@ void ShardStorage::resume(Timeline timeline, SnapshotId base, std::vector<ChunkS
     }
     auto status = await(timeline, [&] { return journal_->resume(timeline); });
     if (status.ok()) {
-      status = load(base, chunks, loaded);
+      status = load(timeline, base, chunks, loaded);
     }
     if (status.ok()) {
       status = journal_->replay(
@@ -60,10 +60,12 @@ void ShardStorage::resume(Timeline timeline, SnapshotId base, std::vector<ChunkS
   });
 }
 
-StoreStatus ShardStorage::load(SnapshotId base, const std::vector<ChunkShape>& chunks,
+// A database that has failed may have to be opened again to be read, which takes room as well.
+StoreStatus ShardStorage::load(Timeline timeline, SnapshotId base, const std::vector<ChunkShape>& chunks,
                                const std::function<void(LoadedChunk)>& loaded) {
   for (const auto& shape : chunks) {
-    auto tensors = store_.read_chunk(base, shape.chunk, shape.elements, shape.states);
+    auto tensors = room_.read([&] { return store_.read_chunk(base, shape.chunk, shape.elements, shape.states); },
+                              [&] { return timeline >= newest_; });
     if (!tensors.ok()) {
       return tensors.status();
     }

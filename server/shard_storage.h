@@ -67,7 +67,7 @@ class ShardStorage {
  private:
   void note(Timeline timeline);
   StoreStatus await(Timeline timeline, const DiskRoom::Attempt& attempt);
-  StoreStatus load(SnapshotId base, const std::vector<ChunkShape>& chunks,
+  StoreStatus load(Timeline timeline, SnapshotId base, const std::vector<ChunkShape>& chunks,
                    const std::function<void(LoadedChunk)>& loaded);
 
   ShardStore& store_;

@@ -107,11 +107,13 @@ class MemoryStore final : public Store {
   void crash();
   // Every write and sync from now on fails with this and changes nothing; ok: writes work again.
   void fail_writes(StoreStatus status);
+  // The same of what reads.
+  void fail_reads(StoreStatus status);
 
  private:
   using Content = std::map<std::string, std::string, std::less<>>;
   static void apply(const WriteBatch& batch, Content& content);
-  StoreStatus refuse_if_failing() const;
+  [[nodiscard]] StoreStatus refusal(const StoreStatus& failure) const;
   void make_durable();
 
   std::string path_;
@@ -120,6 +122,7 @@ class MemoryStore final : public Store {
   Content durable_;
   std::vector<WriteBatch> unsynced_;  // applied to current_ but not to durable_
   StoreStatus write_failure_;
+  StoreStatus read_failure_;
 };
 
 }  // namespace ballast

@@ -14,8 +14,8 @@ void MemoryStore::apply(const WriteBatch& batch, Content& content) {
   }
 }
 
-StoreStatus MemoryStore::refuse_if_failing() const {
-  return write_failure_.ok() ? StoreStatus{} : StoreStatus{write_failure_.code(), path_ + ": " + write_failure_.text()};
+StoreStatus MemoryStore::refusal(const StoreStatus& failure) const {
+  return failure.ok() ? StoreStatus{} : StoreStatus{failure.code(), path_ + ": " + failure.text()};
 }
 
 void MemoryStore::make_durable() {
@@ -27,7 +27,7 @@ void MemoryStore::make_durable() {
 
 StoreStatus MemoryStore::write(const WriteBatch& batch, Sync sync) {
   const std::lock_guard lock(mutex_);
-  if (auto refused = refuse_if_failing(); !refused.ok()) {
+  if (auto refused = refusal(write_failure_); !refused.ok()) {
     return refused;
   }
   apply(batch, current_);
@@ -40,7 +40,7 @@ StoreStatus MemoryStore::write(const WriteBatch& batch, Sync sync) {
 
 StoreStatus MemoryStore::sync() {
   const std::lock_guard lock(mutex_);
-  if (auto refused = refuse_if_failing(); !refused.ok()) {
+  if (auto refused = refusal(write_failure_); !refused.ok()) {
     return refused;
   }
   make_durable();
@@ -49,6 +49,9 @@ StoreStatus MemoryStore::sync() {
 
 StoreResult<std::optional<std::string>> MemoryStore::get(std::string_view key) const {
   const std::lock_guard lock(mutex_);
+  if (auto refused = refusal(read_failure_); !refused.ok()) {
+    return refused;
+  }
   const auto found = current_.find(key);
   return found == current_.end() ? std::optional<std::string>{} : std::optional<std::string>{found->second};
 }
@@ -57,6 +60,9 @@ StoreStatus MemoryStore::scan(std::string_view prefix, const Visitor& visit) con
   std::vector<std::pair<std::string, std::string>> found;  // so that a visitor may call the store
   {
     const std::lock_guard lock(mutex_);
+    if (auto refused = refusal(read_failure_); !refused.ok()) {
+      return refused;
+    }
     for (auto at = current_.lower_bound(prefix); at != current_.end() && at->first.starts_with(prefix); ++at) {
       found.emplace_back(*at);
     }
@@ -71,6 +77,9 @@ StoreStatus MemoryStore::scan(std::string_view prefix, const Visitor& visit) con
 
 StoreResult<std::optional<std::string>> MemoryStore::first_key(std::string_view from) const {
   const std::lock_guard lock(mutex_);
+  if (auto refused = refusal(read_failure_); !refused.ok()) {
+    return refused;
+  }
   const auto found = current_.lower_bound(from);
   return found == current_.end() ? std::optional<std::string>{} : std::optional<std::string>{found->first};
 }
@@ -84,6 +93,11 @@ void MemoryStore::crash() {
 void MemoryStore::fail_writes(StoreStatus status) {
   const std::lock_guard lock(mutex_);
   write_failure_ = std::move(status);
+}
+
+void MemoryStore::fail_reads(StoreStatus status) {
+  const std::lock_guard lock(mutex_);
+  read_failure_ = std::move(status);
 }
 
 }  // namespace ballast

@@ -40,6 +40,18 @@ TEST_CASE("no other failure is tried again, be it the first or a later one") {
   CHECK(at.attempts == 4);
 }
 
+TEST_CASE("what is read is that of the last attempt") {
+  Fixture at;
+  const auto found = at.room.read([&] { return ++at.attempts < 3 ? StoreResult<int>(kFull) : StoreResult<int>(7); });
+  CHECK(found.value() == 7);
+  CHECK(at.attempts == 3);
+  CHECK(at.room.read([] {
+                 return StoreResult<int>(StoreStatus{StoreCode::io, "broken"});
+               })
+            .status()
+            .text() == "broken");
+}
+
 TEST_CASE("who no longer wants it waits no longer") {
   Fixture at;
   const auto status = at.room.await([&] { return ++at.attempts, kFull; }, [&] { return at.attempts < 2; });

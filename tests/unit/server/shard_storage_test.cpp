@@ -100,6 +100,41 @@ TEST_CASE(
   CHECK(shard.store.finished().value() == SnapshotId{2, 9});
 }
 
+TEST_CASE("a base that cannot be read before there is room is waited for") {
+  const TemporaryFolder folder;
+  const auto job = journaled();
+  const std::vector<float> weights{1, 2, 3};
+  for (const bool resumes : {false, true}) {
+    CAPTURE(resumes);
+    Told begun;
+    const auto place = folder.path() / (resumes ? "resumes" : "begins");
+    std::filesystem::create_directory(place);
+    Shard shard(job, place);
+    if (resumes) {
+      Told before;
+      shard.begin(1, before.done());
+      REQUIRE(before.get().ok());
+    }
+    REQUIRE(shard.store.write_chunk({}, 5, weights, {}).ok());
+    std::vector<ChunkId> loaded;
+    const auto load = [&](const ShardStorage::LoadedChunk& chunk) {
+      loaded.push_back(chunk.chunk);
+      CHECK(chunk.tensors.weights == weights);
+    };
+    shard.disk.fail_reads({StoreCode::no_space, "full"});
+    if (resumes) {
+      shard.storage.resume(
+          1, {}, {{5, 3, 0}}, load, [](const auto&) { return true; }, begun.done());
+    } else {
+      shard.storage.begin(1, {}, {{5, 3, 0}}, load, begun.done());
+    }
+    shard.wait_until_waiting(true);
+    shard.disk.fail_reads({});
+    CHECK(begun.get().ok());
+    CHECK(loaded == std::vector<ChunkId>{5});
+  }
+}
+
 TEST_CASE("a failure that room does not mend is told at once, and so is a full disk when the server ends") {
   const TemporaryFolder folder;
   const auto job = journaled();
