@@ -14,13 +14,12 @@ constexpr std::chrono::milliseconds kRetry{500};
 
 StoreStatus DiskRoom::await(const Attempt& attempt, const std::function<bool()>& wanted) {
   auto status = attempt();
-  if (status.code() != StoreCode::no_space) {
+  if (!may_work_later(status.code())) {
     return status;
   }
   const auto refusal = begin_waiting(status);
   std::unique_lock lock(mutex_);
-  while (status.code() == StoreCode::no_space && wanted() &&
-         !closing_.wait_for(lock, kRetry, [this] { return closed_; })) {
+  while (may_work_later(status.code()) && wanted() && !closing_.wait_for(lock, kRetry, [this] { return closed_; })) {
     lock.unlock();
     status = attempt();
     lock.lock();
@@ -44,7 +43,8 @@ void DiskRoom::close() {
 }
 
 DiskRoom::Refusals::iterator DiskRoom::begin_waiting(const StoreStatus& refused) {
-  log_warn("waits for room on the disk: {}", refused.text());
+  const bool is_full = refused.code() == StoreCode::no_space;
+  log_warn("waits {}: {}", is_full ? "for room on the disk" : "until the database has been read", refused.text());
   const std::scoped_lock lock(mutex_);
   series_.waits->set(1);
   return refusals_.insert(refusals_.end(), refused.text());
@@ -53,6 +53,8 @@ DiskRoom::Refusals::iterator DiskRoom::begin_waiting(const StoreStatus& refused)
 void DiskRoom::end_waiting(Refusals::iterator refusal, const StoreStatus& status) {
   if (status.ok()) {
     log_info("there is room on the disk again: goes on");
+  } else {
+    log_warn("waits no longer: {}", status.text());
   }
   const std::scoped_lock lock(mutex_);
   refusals_.erase(refusal);

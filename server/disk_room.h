@@ -23,8 +23,9 @@ class DiskRoom {
   // `metrics` may be null.
   explicit DiskRoom(Metrics* metrics) : series_(metrics) {}
 
-  // What `attempt` comes to, which is tried again and again while it fails for want of space. The log tells once that
-  // it waits, and once that it is over. Ends with the refusal after close(), and when `wanted` holds no longer.
+  // What `attempt` comes to, which is tried again and again while it fails for want of space, or because somebody
+  // reads a database that must be opened again. The log tells once that it waits, and once that it is over. Ends with
+  // the refusal after close(), and when `wanted` holds no longer.
   StoreStatus await(
       const Attempt& attempt, const std::function<bool()>& wanted = [] { return true; });
   // The same of what reads: a StoreResult, of the last attempt.

@@ -17,11 +17,15 @@ enum class StoreCode : std::uint8_t {
   mismatch,  // a database of another job, shard, layout or format
   corrupt,   // bytes that are not what was written
   no_space,  // the disk is full, or the quota used up: the same may work once there is room
+  busy,      // what must be closed first is being read: the same may work once that is done
   io,        // the disk or the operating system refused for another reason
 };
 
 // Of a system call that failed with this errno.
 inline StoreCode code_of(int error) { return error == ENOSPC || error == EDQUOT ? StoreCode::no_space : StoreCode::io; }
+
+// Whether the same may work later though nobody starts anything again.
+inline bool may_work_later(StoreCode code) { return code == StoreCode::no_space || code == StoreCode::busy; }
 
 // What to do about a damaged database; the end of every text that tells of one.
 inline constexpr std::string_view kDamageRemedy =

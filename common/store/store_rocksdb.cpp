@@ -158,7 +158,10 @@ class RocksStore final : public Store {
         return room;
       }
       if (opened_.use_count() > 1) {
-        return translate(path_, "write", failure);
+        return StoreStatus{StoreCode::busy, path_ + ": cannot write yet: it is opened again after a failure (" +
+                                                failure.ToString() +
+                                                ") and that waits until a copy of a snapshot, or what else is being "
+                                                "read, has been read"};
       }
       opened_.reset();
     }

@@ -31,6 +31,13 @@ TEST_CASE("what is refused for want of space is tried until there is room, and t
   CHECK(at.waits() == 0);
 }
 
+TEST_CASE("a database that is being read is waited for, too") {
+  Fixture at;
+  const StoreStatus busy(StoreCode::busy, "is being read");
+  CHECK(at.room.await([&] { return ++at.attempts < 3 ? busy : StoreStatus{}; }).ok());
+  CHECK(at.attempts == 3);
+}
+
 TEST_CASE("no other failure is tried again, be it the first or a later one") {
   Fixture at;
   const auto status = at.room.await([&] { return ++at.attempts < 3 ? kFull : StoreStatus{StoreCode::io, "broken"}; });

@@ -101,7 +101,7 @@ TEST_CASE("a disk that is full from the first write on is waited for, and whoeve
   REQUIRE(store
               ->scan("k",
                      [&](std::string_view, std::string_view) {
-                       CHECK(write("k1", kValue) == StoreCode::no_space);  // the database is still in use
+                       CHECK(write("k1", kValue) == StoreCode::busy);
                        return true;
                      })
               .ok());
@@ -141,6 +141,15 @@ TEST_CASE("a failure that is not want of space is told as such, and mended is me
     CHECK(write("k1") == StoreCode::io);
     CHECK(write("k1") == StoreCode::io);
   }
+  REQUIRE(store
+              ->scan("k",
+                     [&](std::string_view, std::string_view) {
+                       const auto refused = store->write(WriteBatch{}.put("k1", "x"), Sync::yes);
+                       CHECK(refused.code() == StoreCode::busy);  // it is mended, only not to be opened again yet
+                       CHECK(refused.text().find("has been read") != std::string::npos);
+                       return true;
+                     })
+              .ok());
   CHECK(write("k2") == StoreCode::ok);
   holds_exactly(*store, {{"k0", 'a'}, {"k2", 'a'}});
 }
