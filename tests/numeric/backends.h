@@ -3,6 +3,8 @@
 // The cuda backend is among them where it can be had. Where BALLAST_TEST_CUDA=required it must be.
 #pragma once
 
+#include <omp.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -44,7 +46,10 @@ inline bool cuda_can_be_had() {
 }
 
 inline std::vector<NamedBackend> backends_under_test() {
-  std::vector<NamedBackend> backends = {{"cpu, 1 thread", on_cpu(1)}, {"cpu, 2 threads", on_cpu(2)}};
+  std::vector<NamedBackend> backends = {{"cpu, 1 thread", on_cpu(1)}};
+  if (omp_get_thread_limit() > 1) {  // it is 1 under the thread sanitizer
+    backends.push_back({"cpu, 2 threads", on_cpu(2)});
+  }
   if (cuda_can_be_had()) {
     backends.push_back({"cuda", [] { return load_cuda_backend(find_cuda_files(), 0); }});
     const auto tf32 = [] { return load_cuda_backend(find_cuda_files(), 0, Precision::tf32); };
