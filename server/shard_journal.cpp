@@ -45,6 +45,16 @@ JournalRecord record_of(Timeline timeline, const lane::Append& update, const Fra
   return record;
 }
 
+// A snapshot is whole without the journal: there is a way on that the store, which knows none, cannot name.
+StoreStatus with_way_on(const StoreStatus& status) {
+  if (status.code() != StoreCode::corrupt) {
+    return status;
+  }
+  return {status.code(), status.text() +
+                             "; without one, `ballast run --resume RUN_FOLDER --set durability.mode=snapshot` goes on "
+                             "from the newest snapshot and loses the updates after it"};
+}
+
 }  // namespace
 
 ShardJournal::ShardJournal(const Job& job, const std::string& database, std::uint32_t shard, Incarnation incarnation,
@@ -61,7 +71,7 @@ StoreStatus ShardJournal::open() {
       folder_, owner_, options_,
       {[this](Timeline timeline, JournalSequence through) { on_committed(timeline, through); }, tell_trouble});
   if (!opened.ok()) {
-    return opened.status();
+    return with_way_on(opened.status());
   }
   journal_ = std::move(opened.value());
   const auto& found = journal_->recovery();

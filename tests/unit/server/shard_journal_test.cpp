@@ -4,6 +4,8 @@
 
 #include <condition_variable>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 
 #include "common/job/load.h"
@@ -142,6 +144,27 @@ TEST_CASE("a skipped update is told without its gradient") {
                 return true;
               })
               .ok());
+}
+
+TEST_CASE("what refuses a damaged journal names both ways on") {
+  const TemporaryFolder folder;
+  const auto job = two_lanes();
+  {
+    Life life(job, folder.path(), 11);
+    REQUIRE(life.journal.begin(1).ok());
+    life.journal.append(0, 1, update(1, 0, 0), frame("zero"));
+    life.wait_for(0, 1);
+  }
+  for (const auto& segment : std::filesystem::directory_iterator(Journal::folder_in(folder.path()))) {
+    std::fstream file(segment.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(20);
+    file.put('\xff');
+  }
+  ShardJournal journal(job, folder.path().string(), 0, 12, nullptr);
+  const auto status = journal.open();
+  CHECK(status.code() == StoreCode::corrupt);
+  CHECK(status.text().find("ballast restore") != std::string::npos);
+  CHECK(status.text().find("--set durability.mode=snapshot") != std::string::npos);
 }
 
 }  // namespace
