@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "cli/losses.h"
 #include "cli/not_negative.h"
 
 namespace ballast {
@@ -46,6 +47,9 @@ void ModelCommands::define(CLI::App& app) {
   predict_command->add_option("-o,--output", predict_.output, "a file instead of standard output");
   predict_command->add_option("--limit", predict_.limit, "so many examples at most")->check(not_negative);
 
+  auto* const losses_command = app.add_subcommand("losses", "the training loss of each step of a run, as CSV");
+  losses_command->add_option("run", losses_folder_, "the run's folder")->required();
+
   auto* const inspect_command = app.add_subcommand("inspect", "what a run's databases hold");
   inspect_command->add_option("run", inspect_.run, "the run's folder")->required();
   inspect_command->add_flag("--verify", inspect_.verify, "read every record and check every checksum");
@@ -71,6 +75,9 @@ std::optional<int> ModelCommands::dispatch(const CLI::App& app) const {
   }
   if (app.got_subcommand("predict")) {
     return predict(predict_);
+  }
+  if (app.got_subcommand("losses")) {
+    return print_losses(losses_folder_);
   }
   if (app.got_subcommand("inspect")) {
     return inspect(inspect_);

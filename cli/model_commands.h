@@ -1,8 +1,10 @@
-// The subcommands that work on trained models and on jobs yet to run: export, evaluate, predict, inspect, plan.
+// The subcommands that work on trained models and on jobs yet to run: export, evaluate, predict, losses,
+// inspect, plan.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <optional>
+#include <string>
 
 #include "cli/evaluate.h"
 #include "cli/export.h"
@@ -23,6 +25,7 @@ class ModelCommands {
   ExportOptions export_;
   EvaluateOptions evaluate_;
   PredictOptions predict_;
+  std::string losses_folder_;
   InspectOptions inspect_;
   PlanOptions plan_;
 };

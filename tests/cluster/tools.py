@@ -75,6 +75,14 @@ class TrainedWeights(ToolsCase):
         self.assertEqual(len(lines), 60)
         self.assertAlmostEqual(right / 60, summary["test_accuracy"], places=9)
 
+        steps = [line.split(",") for line in self.good("losses", run.folder).splitlines()]
+        self.assertEqual(steps[0], ["step", "loss", "accuracy", "examples"])
+        self.assertEqual([int(step[0]) for step in steps[1:]], list(range(20)))
+        of_epoch = steps[8:15]  # of seven steps: the second is the last whole one
+        examples = sum(int(step[3]) for step in of_epoch)
+        self.assertAlmostEqual(sum(float(step[1]) * int(step[3]) for step in of_epoch) / examples,
+                               summary["train_loss"], places=6)
+
         found = json.loads(self.good("inspect", "--verify", "--json", run.folder))
         self.assertEqual(found["problems"], [])
         self.assertEqual(found["ledger"]["finished"]["step"], 20)
