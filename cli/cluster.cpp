@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "cli/free_port.h"
+#include "cli/gpus.h"
 
 namespace ballast {
 
@@ -135,6 +136,8 @@ std::string Cluster::fault_of(const Member& server) const {
 
 std::vector<std::string> Cluster::worker_arguments(Member& member) const {
   std::vector<std::string> arguments = {"--lead", lead_, "--name", "worker-" + std::to_string(member.index)};
+  const auto device = device_options(options_.backend, member.index, options_.gpus);
+  arguments.insert(arguments.end(), device.begin(), device.end());
   const auto fault = options_.worker_faults.find(member.index);
   if (fault != options_.worker_faults.end() && member.restarts == 0) {
     append(arguments, {"--fault", fault->second});

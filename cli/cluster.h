@@ -40,6 +40,8 @@ struct Member {
 
 struct ClusterOptions {
   bool metrics = false;
+  std::string backend = "auto";                                     // what workers compute on, as worker files have it
+  std::uint32_t gpus = 0;                                           // for workers to take in turn
   std::map<std::uint32_t, std::string> worker_faults;               // POINT@STEP by worker; its first life only
   std::map<std::uint32_t, std::vector<std::string>> server_faults;  // by shard: one for each of its lives
 };

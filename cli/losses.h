@@ -5,9 +5,9 @@
 
 namespace ballast {
 
-// Prints a line of names, step,loss,accuracy,examples, and one for each step: the means over the step's examples, before
-// its update. Numbers read back as the same floats. Returns the exit code. Throws std::runtime_error if the folder cannot
-// be read, or standard output not be written.
+// Prints a line of names, step,loss,accuracy,examples, and one for each step: the means over the step's examples,
+// before its update. Numbers read back as the same floats. Returns the exit code. Throws std::runtime_error if the
+// folder cannot be read, or standard output not be written.
 int print_losses(const std::string& folder);
 
 }  // namespace ballast

@@ -75,6 +75,8 @@ void define_run(CLI::App& app, ballast::RunOptions& options) {
   run->add_option("--run-dir", options.run_dir, "folder for databases and logs (default: a new one in ./runs)")
       ->excludes(resume);
   run->add_option("--summary", options.summary, "write what came of it to this file, as JSON");
+  run->add_option("--backend", options.backend, "what workers compute on: auto (default), cpu or cuda")
+      ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   run->add_flag("--metrics", options.metrics, "every process serves Prometheus metrics; processes.json says where");
   run->add_flag("--hold-start", options.hold_start, "begin to train only when all workers are ready");
   define_faults(*run, "--worker-fault", "for tests: INDEX:POINT@STEP at which a worker kills itself",

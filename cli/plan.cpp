@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/amounts.h"
 #include "cli/check.h"
+#include "cli/gpus.h"
 #include "common/job/load.h"
 #include "common/job/mode_text.h"
 
@@ -61,7 +63,8 @@ void print_wire(const JobNeeds& needs) {
   }
 }
 
-void print(const Job& job, const JobNeeds& needs) {
+// `gpus`: of this machine, where it is asked about.
+void print(const Job& job, const JobNeeds& needs, std::uint32_t gpus) {
   std::printf("job %s: %u shards, %u workers, %llu steps\n", job.spec.job.c_str(), job.spec.cluster.shards,
               job.spec.cluster.workers, number(job.steps.steps));
   std::printf("mode %s; durability: %s\n", mode_text(job.spec.training).c_str(),
@@ -82,6 +85,9 @@ void print(const Job& job, const JobNeeds& needs) {
   std::printf("\nall processes together: memory %s, at most %s; disk %s, at most %s\n",
               bytes_text(memory.usual).c_str(), bytes_text(memory.most).c_str(), bytes_text(disk.usual).c_str(),
               bytes_text(disk.most).c_str());
+  if (gpus > 0) {
+    std::printf("%s\n", gpus_text(gpus).c_str());
+  }
 }
 
 // ---- for programs
@@ -105,7 +111,7 @@ Json json_of_slots(double slots) {
   return whole == slots ? Json(whole) : Json(slots);
 }
 
-void print_json(const Job& job, const JobNeeds& needs) {
+void print_json(const Job& job, const JobNeeds& needs, std::optional<std::uint32_t> gpus) {
   Json json;
   json["job"] = job.spec.job;
   json["mode"] = name_of(job.spec.training.mode);
@@ -130,6 +136,9 @@ void print_json(const Job& job, const JobNeeds& needs) {
   json["copies"] = needs.copies;
   json["memory"] = json_of(total_memory(needs));
   json["disk"] = json_of(total_disk(needs));
+  if (gpus) {
+    json["gpus"] = *gpus;
+  }
   std::puts(json.dump(2).c_str());
 }
 
@@ -186,7 +195,8 @@ int plan(const PlanOptions& options) {
   try {
     const auto job = make_job(load_job(options.job, options.overrides));
     const auto needs = needs_of(job);
-    options.json ? print_json(job, needs) : print(job, needs);
+    const auto gpus = options.here ? std::optional(count_gpus()) : std::nullopt;
+    options.json ? print_json(job, needs, gpus) : print(job, needs, gpus.value_or(0));
     if (!options.here) {
       return 0;
     }

@@ -9,6 +9,7 @@
 
 #include "cli/check.h"
 #include "cli/cluster.h"
+#include "cli/gpus.h"
 #include "cli/progress.h"
 #include "cli/resume.h"
 #include "cli/run_folder.h"
@@ -159,7 +160,11 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
   folder.begin();
   progress.line("job " + job.spec.job + ": run folder " + folder.shown());
   progress.line("mode " + mode_text(job.spec.training));
-  Cluster cluster(job, folder, {options.metrics, options.worker_faults, options.server_faults});
+  const auto gpus = options.backend == "cpu" ? 0 : count_gpus();
+  if (gpus > 0) {
+    progress.line(gpus_text(gpus));
+  }
+  Cluster cluster(job, folder, {options.metrics, options.backend, gpus, options.worker_faults, options.server_faults});
   Supervisor supervisor(cluster, signals, progress, !options.resume.empty());
   const int exit_code = supervisor.watch();
   if (supervisor.status() && supervisor.status()->phase == "stopped") {

@@ -16,10 +16,11 @@ struct RunOptions {
   std::optional<std::uint32_t> workers;
   std::optional<std::uint32_t> shards;
   std::optional<std::uint32_t> lanes;
-  std::string run_dir;      // empty: a new one in ./runs
-  std::string summary;      // file for the JSON summary; empty: none
-  bool metrics = false;     // every process serves metrics
-  bool hold_start = false;  // training starts when all workers are ready
+  std::string run_dir;           // empty: a new one in ./runs
+  std::string summary;           // file for the JSON summary; empty: none
+  std::string backend = "auto";  // of the workers: cpu, cuda, or auto: cuda where it can be had
+  bool metrics = false;          // every process serves metrics
+  bool hold_start = false;       // training starts when all workers are ready
   std::map<std::uint32_t, std::string> worker_faults;
   std::map<std::uint32_t, std::vector<std::string>> server_faults;  // one for each life
 };

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import pathlib
 import re
 import socket
 import struct
@@ -46,6 +47,32 @@ class ToolsCase(harness.ClusterCase):
         result = ballast(*words)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
+
+
+class Devices(ToolsCase):
+    """With a library in the place of NVIDIA's driver, which shows three GPUs."""
+
+    DRIVER = {"LD_LIBRARY_PATH": str(harness.BUILD / "tests" / "unit" / "compute"), "FAKE_DRIVER_DEVICES": "3"}
+
+    def test_workers_take_the_gpus_in_turn(self):
+        run = self.start(self.job(jobs.emulated(steps=40)), options=["--workers", "5"], environment=self.DRIVER)
+
+        def devices():
+            workers = [entry for entry in run.processes() if entry["role"] == "worker"]
+            words = [pathlib.Path(f"/proc/{entry['pid']}/cmdline").read_bytes().split(b"\0")
+                     for entry in workers if entry["pid"]]
+            # Between fork and exec a process has its parent's command line.
+            return [line[line.index(b"--device") + 1] for line in words if b"--device" in line]
+
+        found = run.wait_until("five workers with devices", lambda: devices() if len(devices()) == 5 else None)
+        self.assertEqual(found, [b"0", b"1", b"2", b"0", b"1"])
+        run.finish()
+        self.assertIn("3 GPUs are found: worker i takes GPU i modulo 3", run.out.read_text())
+
+    def test_no_device_is_looked_for_where_the_cpu_is_wanted(self):
+        run = self.start(self.job(jobs.glyphs(steps=2)), options=["--backend", "cpu"], environment=self.DRIVER)
+        run.finish()
+        self.assertNotIn("GPU", run.out.read_text() + (run.folder / "logs" / "worker-0.log").read_text())
 
 
 class TrainedWeights(ToolsCase):
