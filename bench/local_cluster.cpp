@@ -48,7 +48,9 @@ LocalCluster::LocalCluster(const std::string& job, std::uint32_t workers, bool m
     : options_(options), folder_(temporary_.path().string(), "bench"), job_(effective(job)) {
   write_atomically(folder_.job_file(), job_.yaml);
   job_.spec.cluster.workers = workers;
-  cluster_.emplace(job_, folder_, ClusterOptions{metrics, {}, {}});
+  ClusterOptions cluster_options;
+  cluster_options.metrics = metrics;
+  cluster_.emplace(job_, folder_, cluster_options);
   cluster_->start_lead();
   const auto begin = SteadyClock::now();
   std::optional<std::string> lead;
