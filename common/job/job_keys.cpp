@@ -188,9 +188,9 @@ std::vector<Key> training_keys(TrainingSpec& training) {
        .target = &training.precision,
        .description =
            "How precisely GPUs multiply in convolutions and linear layers: `tf32` rounds factors to 10 bits of "
-           "mantissa and is faster; sums, weights and gradients are float32 always. The cpu has float32 alone",
-       .choices = {"float32", "tf32"},
-       .not_built = {"bfloat16"},
+           "mantissa, `bfloat16` to 7, and both are faster; sums, weights and gradients are float32 always. GPUs of "
+           "compute capability 8.0 or newer have them, the cpu has float32 alone",
+       .choices = {"float32", "tf32", "bfloat16"},
        .identity = true},
       {.path = "training.init_from",
        .target = &training.init_from,

@@ -143,7 +143,7 @@ struct TrainingSpec {
   std::optional<std::uint64_t> max_steps;
   std::uint64_t seed = 1;
   std::uint32_t threads_per_slot = 1;  // a part of the arithmetic: it changes bits
-  std::string precision = "float32";   // of products on GPUs: float32 or tf32
+  std::string precision = "float32";   // of products on GPUs: float32, tf32 or bfloat16
   AugmentSpec augment;
   std::string init_from;  // safetensors file with the initial weights, read by servers; empty = drawn from the seed
   OptimizerSpec optimizer;

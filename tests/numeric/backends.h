@@ -21,11 +21,19 @@ namespace ballast {
 struct NamedBackend {
   std::string name;
   MakeBackend make;
-  double looseness = 1;  // of tolerances for sums of products
+  // Of tolerances for sums of products, and for those whose factors are short enough for every precision.
+  double looseness = 1;
+  double short_looseness = 1;
+  double short_conv2d_looseness = 1;
 };
 
-// TF32 rounds factors to 11 bits, float32 to 24; part of that averages out.
+// Float32 rounds factors to 24 bits, TF32 to 11, bfloat16 to 8; part of that averages out.
 inline constexpr double kTf32Looseness = 1000;
+inline constexpr double kBfloat16Looseness = 8 * kTf32Looseness;
+// Tensor cores cut off what they add up where float32 rounds it.
+inline constexpr double kTensorCoreLooseness = 10;
+// Convolutions round their results to bfloat16 as well: by 2^-9 at most, over tolerances of 3e-6.
+inline constexpr double kBfloat16ResultLooseness = 700;
 
 // Once for a process: starting CUDA takes a second.
 inline bool cuda_can_be_had() {
@@ -53,7 +61,10 @@ inline std::vector<NamedBackend> backends_under_test() {
   if (cuda_can_be_had()) {
     backends.push_back({"cuda", [] { return load_cuda_backend(find_cuda_files(), 0); }});
     const auto tf32 = [] { return load_cuda_backend(find_cuda_files(), 0, Precision::tf32); };
-    backends.push_back({"cuda, tf32", tf32, kTf32Looseness});
+    backends.push_back({"cuda, tf32", tf32, kTf32Looseness, kTensorCoreLooseness, kTensorCoreLooseness});
+    const auto bfloat16 = [] { return load_cuda_backend(find_cuda_files(), 0, Precision::bfloat16); };
+    backends.push_back(
+        {"cuda, bfloat16", bfloat16, kBfloat16Looseness, kTensorCoreLooseness, kBfloat16ResultLooseness});
   }
   return backends;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -12,17 +13,22 @@ namespace ballast {
 
 class Draw {
  public:
-  explicit Draw(std::uint64_t seed) : stream_({seed, Purpose::probe, 0, 0}) {}
+  // Short values have 8 significant bits at most: no precision rounds them.
+  enum class Values { any, short_ones };
+  explicit Draw(std::uint64_t seed, Values kind = Values::any) : stream_({seed, Purpose::probe, 0, 0}), kind_(kind) {}
 
   // first <= result <= last
   std::uint32_t between(std::uint32_t first, std::uint32_t last) {
     return first + stream_.bounded(next_++, last - first + 1);
   }
-  // In [-1, 1), a float whatever T is, so that float and double computations start from the same values.
+  // In [-1, 1], a float whatever T is, so that float and double computations start from the same values.
   template <typename T>
   std::vector<T> values(std::size_t count) {
     std::vector<T> values(count);
-    std::ranges::generate(values, [&] { return static_cast<T>(2.0F * stream_.uniform(next_++) - 1.0F); });
+    std::ranges::generate(values, [&] {
+      const float drawn = 2.0F * stream_.uniform(next_++) - 1.0F;
+      return static_cast<T>(kind_ == Values::any ? drawn : std::round(128.0F * drawn) / 128.0F);
+    });
     return values;
   }
   // Small whole numbers: windows and logits with ties.
@@ -40,6 +46,7 @@ class Draw {
 
  private:
   RandomStream stream_;
+  Values kind_;
   std::uint64_t next_ = 0;
 };
 

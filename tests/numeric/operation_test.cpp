@@ -260,6 +260,19 @@ void for_each_backend_and_case(const Check& check) {
 
 TEST_CASE("operations: conv2d") { for_each_backend_and_case(check_conv2d); }
 TEST_CASE("operations: linear") { for_each_backend_and_case(check_linear); }
+// What is left then are the sums: float32 in every precision.
+TEST_CASE("operations: products of factors that no precision rounds") {
+  for (const NamedBackend& named : backends_under_test()) {
+    CAPTURE(named.name);
+    const auto backend = named.make();
+    for (int i = 0; i < kCases; ++i) {
+      const Draw draw(static_cast<std::uint64_t>(i), Draw::Values::short_ones);
+      check_conv2d(*backend, draw, named.short_conv2d_looseness);
+      check_linear(*backend, draw, named.short_looseness);
+    }
+  }
+}
+
 TEST_CASE("operations: relu") { for_each_backend_and_case(check_relu); }
 TEST_CASE("operations: max_pool2d") { for_each_backend_and_case(check_max_pool2d); }
 TEST_CASE("operations: max_pool2d of conv2d") { for_each_backend_and_case(check_max_pool2d_of_conv2d); }

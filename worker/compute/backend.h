@@ -13,6 +13,7 @@
 // ran before, nor on addresses.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -112,11 +113,20 @@ constexpr std::uint32_t sliding_outputs(std::uint32_t extent, std::uint32_t wind
   return extent + 2 * padding < window ? 0 : (extent + 2 * padding - window) / stride + 1;
 }
 
-// Of products in convolutions and linear layers; weights, gradients, activations and sums are float32 always.
+// Of products in convolutions and linear layers; what is kept (weights, gradients, activations) and sums of products
+// are float32 always. The cpu has float32 alone.
 enum class Precision : std::uint8_t {
   float32,
-  tf32,  // factors rounded to 10 bits of mantissa, by the tensor cores of GPUs
+  tf32,      // factors rounded to 10 bits of mantissa, by the tensor cores of GPUs
+  bfloat16,  // factors rounded to 7 bits of mantissa, and a convolution's results when they are summed
 };
+inline constexpr std::array kPrecisions = {Precision::float32, Precision::tf32, Precision::bfloat16};
+
+// As job files write it.
+constexpr const char* name_of(Precision precision) {
+  constexpr std::array names = {"float32", "tf32", "bfloat16"};
+  return names[static_cast<std::size_t>(precision)];
+}
 
 // Thrown where a network is prepared: the device has no room for it, at this batch size.
 class DeviceMemoryExhausted : public std::runtime_error {

@@ -7,7 +7,8 @@ namespace {
 
 std::unique_ptr<Backend> choose_cpu(const BackendRequest& request, const Say& say) {
   if (request.precision != Precision::float32) {
-    say("the job asks for another precision than float32, which the cpu does not have: its bits differ from a GPU's");
+    say(std::string("the job asks for precision ") + name_of(request.precision) +
+        ", which the cpu does not have: it computes in float32, and its bits differ from a GPU's");
   }
   return make_cpu_backend(request.threads);
 }
@@ -33,13 +34,12 @@ std::unique_ptr<Backend> choose(const BackendRequest& request, const CudaFiles& 
 }  // namespace
 
 Precision precision_named(const std::string& name) {
-  if (name == "float32") {
-    return Precision::float32;
+  for (const Precision precision : kPrecisions) {
+    if (name == name_of(precision)) {
+      return precision;
+    }
   }
-  if (name == "tf32") {
-    return Precision::tf32;
-  }
-  throw std::invalid_argument("training.precision: '" + name + "' is unknown; choose float32 or tf32");
+  throw std::invalid_argument("training.precision: '" + name + "' is unknown; choose float32, tf32 or bfloat16");
 }
 
 std::unique_ptr<Backend> make_backend(const BackendRequest& request, const CudaFiles& files, const Say& say) {

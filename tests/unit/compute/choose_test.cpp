@@ -63,7 +63,7 @@ TEST_CASE("a module of another build") {
 }
 
 TEST_CASE("what a module says of its devices comes through") {
-  CHECK(reason({fake("plain"), kPresent}, 5) == "device 5 is a fake");
+  CHECK(reason({fake("plain"), kPresent}, 5) == "device 5 is a fake, with float32");
 }
 
 struct Chosen {
@@ -81,19 +81,27 @@ TEST_CASE("the cpu is the cpu") {
 
 TEST_CASE("auto falls back to the cpu and says why") {
   const Chosen chosen({"auto", 2, 2});
-  CHECK(chosen.said ==
-        std::vector<std::string>{"no GPU is used: device 2 is a fake", "computes on the cpu (oneDNN, 2 threads)"});
+  CHECK(chosen.said == std::vector<std::string>{"no GPU is used: device 2 is a fake, with float32",
+                                                "computes on the cpu (oneDNN, 2 threads)"});
 }
 
 TEST_CASE("another precision than float32 is for GPUs, and the cpu says so") {
-  const std::string warning =
-      "the job asks for another precision than float32, which the cpu does not have: its bits differ from a GPU's";
   const std::string computes = "computes on the cpu (oneDNN, 1 thread)";
-  CHECK(Chosen({"cpu", 0, 1, Precision::tf32}).said == std::vector{warning, computes});
-  CHECK(Chosen({"auto", 0, 1, Precision::tf32}).said ==
-        std::vector<std::string>{"no GPU is used: device 0 is a fake, with tf32", warning, computes});
+  for (const Precision precision : {Precision::tf32, Precision::bfloat16}) {
+    const std::string name = name_of(precision);
+    const std::string warning =
+        "the job asks for precision " + name +
+        ", which the cpu does not have: it computes in float32, and its bits differ from a GPU's";
+    CHECK(Chosen({"cpu", 0, 1, precision}).said == std::vector{warning, computes});
+    CHECK(Chosen({"auto", 0, 1, precision}).said ==
+          std::vector{"no GPU is used: device 0 is a fake, with " + name, warning, computes});
+  }
+}
+
+TEST_CASE("precisions are known by the names that job files use") {
   CHECK(precision_named("float32") == Precision::float32);
   CHECK(precision_named("tf32") == Precision::tf32);
+  CHECK(precision_named("bfloat16") == Precision::bfloat16);
   CHECK_THROWS_WITH_AS(precision_named("half"), doctest::Contains("'half' is unknown"), std::invalid_argument);
 }
 

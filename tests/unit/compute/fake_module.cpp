@@ -18,8 +18,8 @@ extern "C" [[gnu::visibility("default")]] const ballast::BackendModule* ballast_
 #ifdef NEEDS_LIBRARY
         device += static_cast<std::uint32_t>(needed());
 #endif
-        throw ballast::BackendUnavailable("device " + std::to_string(device) + " is a fake" +
-                                          (precision == ballast::Precision::tf32 ? ", with tf32" : ""));
+        throw ballast::BackendUnavailable("device " + std::to_string(device) + " is a fake" + ", with " +
+                                          ballast::name_of(precision));
       }};
   return &module;
 }

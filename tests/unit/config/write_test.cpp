@@ -108,6 +108,8 @@ TEST_CASE("the digest changes with what decides the bits and with nothing else")
                                             "training.epochs=3",
                                             "training.max_steps=5",
                                             "training.threads_per_slot=2",
+                                            "training.precision=tf32",
+                                            "training.precision=bfloat16",
                                             "training.augment.shift=2",
                                             "training.optimizer.learning_rate=0.06",
                                             "training.optimizer.momentum=0.5",

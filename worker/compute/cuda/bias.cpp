@@ -10,12 +10,12 @@ constexpr float kZero = 0.0F;
 
 }  // namespace
 
-TensorDescriptor describe(const Shape& shape, std::string_view what) {
+TensorDescriptor describe(const Shape& shape, std::string_view what, cudnnDataType_t type) {
   cudnnTensorDescriptor_t made = nullptr;
   check(cudnnCreateTensorDescriptor(&made), what, "preparing");
   TensorDescriptor descriptor(made);
-  check(cudnnSetTensor4dDescriptor(made, CUDNN_TENSOR_NCHW, CUDNN_DATA_FLOAT, static_cast<int>(shape.n),
-                                   static_cast<int>(shape.c), static_cast<int>(shape.h), static_cast<int>(shape.w)),
+  check(cudnnSetTensor4dDescriptor(made, CUDNN_TENSOR_NCHW, type, static_cast<int>(shape.n), static_cast<int>(shape.c),
+                                   static_cast<int>(shape.h), static_cast<int>(shape.w)),
         what, "preparing");
   return descriptor;
 }

@@ -10,7 +10,7 @@
 namespace ballast::cuda {
 
 // Dense NCHW.
-TensorDescriptor describe(const Shape& shape, std::string_view what);
+TensorDescriptor describe(const Shape& shape, std::string_view what, cudnnDataType_t type = CUDNN_DATA_FLOAT);
 
 class Bias {
  public:

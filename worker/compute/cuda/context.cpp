@@ -32,6 +32,19 @@ CublasHandle make_cublas(cudaStream_t stream) {
   return handle;
 }
 
+// The flag forbids cuBLAS to add partial sums in the type of the result where that is shorter than float32. Here it is
+// float32 as well: the flag says that sums of products of bfloat16 stay so.
+cublasMath_t math_of(Precision precision) {
+  switch (precision) {
+    case Precision::tf32:
+      return CUBLAS_TF32_TENSOR_OP_MATH;
+    case Precision::bfloat16:
+      return static_cast<cublasMath_t>(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
+    default:
+      return CUBLAS_DEFAULT_MATH;
+  }
+}
+
 }  // namespace
 
 Event make_event() {
@@ -51,8 +64,7 @@ Context::Context(std::uint32_t device, Precision precision)
       cudnn_(make_cudnn(compute_.get())),
       cublas_(make_cublas(compute_.get())),
       cublas_workspace_(kCublasWorkspace, "cuBLAS") {
-  const auto math = precision == Precision::tf32 ? CUBLAS_TF32_TENSOR_OP_MATH : CUBLAS_DEFAULT_MATH;
-  check(cublasSetMathMode(cublas_.get(), math), "starting cuBLAS");
+  check(cublasSetMathMode(cublas_.get(), math_of(precision)), "starting cuBLAS");
   check(cublasSetWorkspace(cublas_.get(), cublas_workspace_.data(), cublas_workspace_.bytes()), "starting cuBLAS");
 }
 
@@ -96,19 +108,18 @@ void Context::bind_gradients(std::span<float> gradients) {
   host_gradients_ = gradients;
 }
 
-void Context::reserve_workspace(std::size_t bytes, std::string_view what) {
-  if (bytes > workspace_.bytes()) {
-    finish(what);
-    workspace_ = {};  // before the larger one, which may need its room
-    workspace_ = DeviceBuffer<std::byte>(bytes, what);
-  }
+void Context::reserve_workspace(std::size_t bytes, std::string_view what) { make_room(workspace_, bytes, what); }
+
+void Context::reserve_scratch(Part part, std::size_t elements, std::string_view what) {
+  make_room(scratch_[static_cast<std::size_t>(part)], elements, what);
 }
 
-void Context::make_room(DeviceBuffer<float>& arena, std::size_t elements, std::string_view what) {
-  if (elements > arena.size()) {
+template <typename T>
+void Context::make_room(DeviceBuffer<T>& buffer, std::size_t elements, std::string_view what) {
+  if (elements > buffer.size()) {
     finish(what);
-    arena = {};
-    arena = DeviceBuffer<float>(elements, what);
+    buffer = {};  // before the larger one, which may need its room
+    buffer = DeviceBuffer<T>(elements, what);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cuda_runtime_api.h>
 #include <cudnn.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -79,6 +80,12 @@ class Context {
   [[nodiscard]] const float* weights_at(const Extent& extent) const { return weights_.data() + extent.offset; }
   [[nodiscard]] float* gradients_at(const Extent& extent) const { return gradients_.data() + extent.offset; }
 
+  // Scratch memory for values rounded to bfloat16 (factor.h), a part for each of those that a layer multiplies. Room is
+  // made while operations are prepared.
+  enum class Part : std::uint8_t { x, weights, y };
+  void reserve_scratch(Part part, std::size_t elements, std::string_view what);
+  [[nodiscard]] std::uint16_t* scratch(Part part) const { return scratch_[static_cast<std::size_t>(part)].data(); }
+
   // Scratch memory of the operation that runs: one for all, as they run one after the other. Room is made while
   // operations are prepared.
   void reserve_workspace(std::size_t bytes, std::string_view what);
@@ -86,7 +93,8 @@ class Context {
   [[nodiscard]] std::size_t workspace_bytes() const { return workspace_.bytes(); }
 
  private:
-  void make_room(DeviceBuffer<float>& arena, std::size_t elements, std::string_view what);
+  template <typename T>
+  void make_room(DeviceBuffer<T>& buffer, std::size_t elements, std::string_view what);
 
   int device_;
   Precision precision_;
@@ -99,6 +107,7 @@ class Context {
   CublasHandle cublas_;
   DeviceBuffer<std::byte> cublas_workspace_;
   DeviceBuffer<std::byte> workspace_;
+  std::array<DeviceBuffer<std::uint16_t>, 3> scratch_;
   DeviceBuffer<float> weights_;
   DeviceBuffer<float> gradients_;
   std::span<float> host_gradients_;

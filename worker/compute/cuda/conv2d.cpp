@@ -1,11 +1,15 @@
 // Convolution by cuDNN, with algorithms that are fixed: deterministic ones, which compute the products as they are
 // defined. cuDNN's own choice by measured time would differ from run to run, and Winograd and FFT round otherwise than
 // direct convolution, by which a run can be compared with those of other frameworks and of the cpu.
+//
+// With bfloat16, x, weights and y are all of that type: that is how cuDNN has it. Its sums are float32 and are rounded
+// once, at the end.
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "worker/compute/cuda/bias.h"
+#include "worker/compute/cuda/factor.h"
 #include "worker/compute/cuda/operations.h"
 #include "worker/compute/cuda/status.h"
 #include "worker/compute/fit.h"
@@ -20,18 +24,30 @@ constexpr auto kBackwardInput = CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;      // 0 add
 constexpr float kOne = 1.0F;
 constexpr float kZero = 0.0F;
 
-FilterDescriptor describe_weights(const Shape& x, const Conv2d& conv, std::string_view what) {
+FilterDescriptor describe_weights(const Shape& x, const Conv2d& conv, cudnnDataType_t type, std::string_view what) {
   cudnnFilterDescriptor_t made = nullptr;
   check(cudnnCreateFilterDescriptor(&made), what, "preparing");
   FilterDescriptor descriptor(made);
   const auto kernel = static_cast<int>(conv.kernel);
-  check(cudnnSetFilter4dDescriptor(made, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW, static_cast<int>(conv.channels),
+  check(cudnnSetFilter4dDescriptor(made, type, CUDNN_TENSOR_NCHW, static_cast<int>(conv.channels),
                                    static_cast<int>(x.c), kernel, kernel),
         what, "preparing");
   return descriptor;
 }
 
-// cuDNN's default is TF32 where the device has it.
+// cuDNN's default is TF32 where the device has it. Factors in bfloat16 want tensor cores named.
+cudnnMathType_t math_of(Precision precision) {
+  switch (precision) {
+    case Precision::tf32:
+      return CUDNN_DEFAULT_MATH;
+    case Precision::bfloat16:
+      return CUDNN_TENSOR_OP_MATH;
+    default:
+      return CUDNN_FMA_MATH;
+  }
+}
+
+// Sums are float32 whatever the type of the factors.
 ConvolutionDescriptor describe_convolution(const Conv2d& conv, Precision precision, std::string_view what) {
   cudnnConvolutionDescriptor_t made = nullptr;
   check(cudnnCreateConvolutionDescriptor(&made), what, "preparing");
@@ -41,8 +57,7 @@ ConvolutionDescriptor describe_convolution(const Conv2d& conv, Precision precisi
   check(cudnnSetConvolution2dDescriptor(made, padding, padding, stride, stride, 1, 1, CUDNN_CROSS_CORRELATION,
                                         CUDNN_DATA_FLOAT),
         what, "preparing");
-  check(cudnnSetConvolutionMathType(made, precision == Precision::tf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH), what,
-        "preparing");
+  check(cudnnSetConvolutionMathType(made, math_of(precision)), what, "preparing");
   return descriptor;
 }
 
@@ -58,40 +73,52 @@ class Conv2dOperation : public Operation {
         x_gradient_(x.gradient()),
         y_(y.value()),
         y_gradient_(y.gradient()),
-        x_descriptor_(describe(x.shape(), what_)),
-        y_descriptor_(describe(y.shape(), what_)),
-        weights_(describe_weights(x.shape(), conv, what_)),
+        x_factor_(context, Context::Part::x, x.shape().elements(), what_),
+        weights_factor_(context, Context::Part::weights, weights.elements, what_),
+        y_factor_(context, Context::Part::y, y.shape().elements(), what_),
+        x_descriptor_(describe(x.shape(), what_, cudnn_type(context.precision()))),
+        y_descriptor_(describe(y.shape(), what_, cudnn_type(context.precision()))),
+        weights_(describe_weights(x.shape(), conv, cudnn_type(context.precision()), what_)),
         convolution_(describe_convolution(conv, context.precision(), what_)),
         bias_(context, y.shape(), bias, what_) {
     context_.reserve_workspace(most_workspace(), what_);
   }
 
   void forward() override {
-    check(cudnnConvolutionForward(context_.cudnn(), &kOne, x_descriptor_.get(), x_, weights_.get(),
-                                  context_.weights_at(weights_extent_), convolution_.get(), kForward,
-                                  context_.workspace(), context_.workspace_bytes(), &kZero, y_descriptor_.get(), y_),
+    check(cudnnConvolutionForward(context_.cudnn(), &kOne, x_descriptor_.get(), x_factor_.rounded(x_, what_),
+                                  weights_.get(), weights(), convolution_.get(), kForward, context_.workspace(),
+                                  context_.workspace_bytes(), &kZero, y_descriptor_.get(), y_factor_.result(y_)),
           what_, "forward");
+    y_factor_.keep(y_, what_);
     bias_.add_to(y_, what_);
   }
 
   void backward_parameters() override {
+    float* const gradient = context_.gradients_at(weights_extent_);
     bias_.backward(y_gradient_, what_);
-    check(cudnnConvolutionBackwardFilter(context_.cudnn(), &kOne, x_descriptor_.get(), x_, y_descriptor_.get(),
-                                         y_gradient_, convolution_.get(), kBackwardWeights, context_.workspace(),
-                                         context_.workspace_bytes(), &kZero, weights_.get(),
-                                         context_.gradients_at(weights_extent_)),
+    check(cudnnConvolutionBackwardFilter(context_.cudnn(), &kOne, x_descriptor_.get(), x_factor_.rounded(x_, what_),
+                                         y_descriptor_.get(), y_gradient(), convolution_.get(), kBackwardWeights,
+                                         context_.workspace(), context_.workspace_bytes(), &kZero, weights_.get(),
+                                         weights_factor_.result(gradient)),
           what_, "gradient of the weights");
+    weights_factor_.keep(gradient, what_);
   }
 
   void backward_input() override {
-    check(cudnnConvolutionBackwardData(context_.cudnn(), &kOne, weights_.get(), context_.weights_at(weights_extent_),
-                                       y_descriptor_.get(), y_gradient_, convolution_.get(), kBackwardInput,
-                                       context_.workspace(), context_.workspace_bytes(), &kZero, x_descriptor_.get(),
-                                       x_gradient_),
+    check(cudnnConvolutionBackwardData(context_.cudnn(), &kOne, weights_.get(), weights(), y_descriptor_.get(),
+                                       y_gradient(), convolution_.get(), kBackwardInput, context_.workspace(),
+                                       context_.workspace_bytes(), &kZero, x_descriptor_.get(),
+                                       x_factor_.result(x_gradient_)),
           what_, "gradient of the input");
+    x_factor_.keep(x_gradient_, what_);
   }
 
  private:
+  [[nodiscard]] const void* weights() const {
+    return weights_factor_.rounded(context_.weights_at(weights_extent_), what_);
+  }
+  [[nodiscard]] const void* y_gradient() const { return y_factor_.rounded(y_gradient_, what_); }
+
   [[nodiscard]] std::size_t most_workspace() const {
     std::size_t forward = 0;
     std::size_t weights = 0;
@@ -119,6 +146,9 @@ class Conv2dOperation : public Operation {
   float* x_gradient_;
   float* y_;
   const float* y_gradient_;
+  Factor x_factor_;
+  Factor weights_factor_;
+  Factor y_factor_;
   TensorDescriptor x_descriptor_;
   TensorDescriptor y_descriptor_;
   FilterDescriptor weights_;

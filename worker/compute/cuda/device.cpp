@@ -13,7 +13,8 @@ namespace {
 
 // The oldest that kernels are compiled for (worker/compute/cuda/meson.build).
 constexpr int kOldest = 75;
-constexpr int kTf32 = 80;
+// The oldest with tensor cores for TF32 and bfloat16.
+constexpr int kTensorCores = 80;
 
 // 12040 is CUDA 12.4.
 std::string cuda_version(int number) {
@@ -73,8 +74,8 @@ int open_device(std::uint32_t device, Precision precision) {
   const int index = static_cast<int>(device);
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, index), "looking at the device");
-  if (precision == Precision::tf32) {
-    require_capability(device, properties, kTf32, "training.precision: tf32");
+  if (precision != Precision::float32) {
+    require_capability(device, properties, kTensorCores, std::string("training.precision: ") + name_of(precision));
   }
   require_capability(device, properties, kOldest, "this worker");
   // Also makes the CUDA context, which fails where the device is in exclusive use by another process.
@@ -97,10 +98,9 @@ std::string describe_device(int device, Precision precision) {
   cudaDeviceProp properties{};
   check(cudaGetDeviceProperties(&properties, device), "looking at the device");
   const auto cudnn = static_cast<int>(cudnnGetVersion());
-  return "GPU " + std::to_string(device) + ", " + properties.name +
-         (precision == Precision::tf32 ? ", tf32" : ", float32") + ", CUDA " + cuda_version(CUDART_VERSION) +
-         ", cuDNN " + std::to_string(cudnn / 10000) + "." + std::to_string(cudnn % 10000 / 100) + "." +
-         std::to_string(cudnn % 100);
+  return "GPU " + std::to_string(device) + ", " + properties.name + ", " + name_of(precision) + ", CUDA " +
+         cuda_version(CUDART_VERSION) + ", cuDNN " + std::to_string(cudnn / 10000) + "." +
+         std::to_string(cudnn % 10000 / 100) + "." + std::to_string(cudnn % 100);
 }
 
 }  // namespace ballast::cuda

@@ -1,5 +1,7 @@
 #include "worker/compute/cuda/kernels.h"
 
+#include <cuda_bf16.h>
+
 namespace ballast::cuda {
 namespace {
 
@@ -25,6 +27,18 @@ __global__ void relu(const float* x, float* y, std::size_t n) {
 __global__ void relu_backward(const float* y, const float* y_gradient, float* x_gradient, std::size_t n) {
   for (std::size_t i = first_element(); i < n; i += all_threads()) {
     x_gradient[i] = y[i] <= 0.0F ? 0.0F : y_gradient[i];
+  }
+}
+
+__global__ void round_to_bfloat16(const float* x, std::uint16_t* y, std::size_t n) {
+  for (std::size_t i = first_element(); i < n; i += all_threads()) {
+    y[i] = __bfloat16_as_ushort(__float2bfloat16_rn(x[i]));
+  }
+}
+
+__global__ void bfloat16_to_float(const std::uint16_t* x, float* y, std::size_t n) {
+  for (std::size_t i = first_element(); i < n; i += all_threads()) {
+    y[i] = __bfloat162float(__ushort_as_bfloat16(x[i]));
   }
 }
 
@@ -158,6 +172,16 @@ cudaError_t launch_relu(const float* x, float* y, std::size_t n, cudaStream_t st
 cudaError_t launch_relu_backward(const float* y, const float* y_gradient, float* x_gradient, std::size_t n,
                                  cudaStream_t stream) {
   relu_backward<<<blocks_for(n), kThreads, 0, stream>>>(y, y_gradient, x_gradient, n);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_round_to_bfloat16(const float* x, std::uint16_t* y, std::size_t n, cudaStream_t stream) {
+  round_to_bfloat16<<<blocks_for(n), kThreads, 0, stream>>>(x, y, n);
+  return cudaGetLastError();
+}
+
+cudaError_t launch_bfloat16_to_float(const std::uint16_t* x, float* y, std::size_t n, cudaStream_t stream) {
+  bfloat16_to_float<<<blocks_for(n), kThreads, 0, stream>>>(x, y, n);
   return cudaGetLastError();
 }
 

@@ -17,6 +17,10 @@ cudaError_t launch_relu(const float* x, float* y, std::size_t n, cudaStream_t st
 cudaError_t launch_relu_backward(const float* y, const float* y_gradient, float* x_gradient, std::size_t n,
                                  cudaStream_t stream);
 
+// bfloat16 is the upper half of a float's bits. Rounds to the nearest, among equals to the even; not-a-number stays.
+cudaError_t launch_round_to_bfloat16(const float* x, std::uint16_t* y, std::size_t n, cudaStream_t stream);
+cudaError_t launch_bfloat16_to_float(const std::uint16_t* x, float* y, std::size_t n, cudaStream_t stream);
+
 // A plane is one channel of one example.
 struct PoolShape {
   std::size_t planes = 0;

@@ -1,8 +1,10 @@
 // A fully connected layer by cuBLAS, which takes every matrix for its transpose: it counts down columns, we along rows.
+// Results are float32 whatever factors are rounded to.
 #include <string>
 #include <utility>
 
 #include "worker/compute/cuda/bias.h"
+#include "worker/compute/cuda/factor.h"
 #include "worker/compute/cuda/operations.h"
 #include "worker/compute/cuda/status.h"
 #include "worker/compute/fit.h"
@@ -13,10 +15,16 @@ namespace {
 constexpr float kOne = 1.0F;
 constexpr float kZero = 0.0F;
 
+// A matrix as cuBLAS is to see it: its values, or their transpose, with so many of them from one column to the next.
+struct Matrix {
+  const void* values;
+  cublasOperation_t as;
+  int stride;
+};
+
 class LinearOperation : public Operation {
  public:
-  LinearOperation(const Context& context, const CudaTensor& x, const CudaTensor& y, const Extent& weights,
-                  const Extent& bias)
+  LinearOperation(Context& context, const CudaTensor& x, const CudaTensor& y, const Extent& weights, const Extent& bias)
       : context_(context),
         what_("linear of " + to_string(x.shape()) + " to " + to_string(y.shape())),
         weights_extent_(weights),
@@ -27,33 +35,58 @@ class LinearOperation : public Operation {
         examples_(static_cast<int>(x.shape().n)),
         features_(static_cast<int>(x.shape().features())),
         units_(static_cast<int>(y.shape().c)),
+        x_factor_(context, Context::Part::x, x.shape().elements(), what_),
+        weights_factor_(context, Context::Part::weights, weights.elements, what_),
+        y_factor_(context, Context::Part::y, y.shape().elements(), what_),
         bias_(context, y.shape(), bias, what_) {}
 
   // y = x W^T, so y^T = W x^T.
   void forward() override {
-    check(cublasSgemm(context_.cublas(), CUBLAS_OP_T, CUBLAS_OP_N, units_, examples_, features_, &kOne,
-                      context_.weights_at(weights_extent_), features_, x_, features_, &kZero, y_, units_),
-          what_, "forward");
+    multiply({weights(), CUBLAS_OP_T, features_}, {x_factor_.rounded(x_, what_), CUBLAS_OP_N, features_},
+             {units_, examples_, features_}, y_, "forward");
     bias_.add_to(y_, what_);
   }
 
   // dW = dy^T x, so dW^T = x^T dy.
   void backward_parameters() override {
     bias_.backward(y_gradient_, what_);
-    check(cublasSgemm(context_.cublas(), CUBLAS_OP_N, CUBLAS_OP_T, features_, units_, examples_, &kOne, x_, features_,
-                      y_gradient_, units_, &kZero, context_.gradients_at(weights_extent_), features_),
-          what_, "gradient of the weights");
+    multiply({x_factor_.rounded(x_, what_), CUBLAS_OP_N, features_}, {y_gradient(), CUBLAS_OP_T, units_},
+             {features_, units_, examples_}, context_.gradients_at(weights_extent_), "gradient of the weights");
   }
 
   // dx = dy W, so dx^T = W^T dy^T.
   void backward_input() override {
-    check(cublasSgemm(context_.cublas(), CUBLAS_OP_N, CUBLAS_OP_N, features_, examples_, units_, &kOne,
-                      context_.weights_at(weights_extent_), features_, y_gradient_, units_, &kZero, x_gradient_,
-                      features_),
-          what_, "gradient of the input");
+    multiply({weights(), CUBLAS_OP_N, features_}, {y_gradient(), CUBLAS_OP_N, units_}, {features_, examples_, units_},
+             x_gradient_, "gradient of the input");
   }
 
  private:
+  // Of the product, rows x columns, of sums of so many products each.
+  struct Extents {
+    int rows;
+    int columns;
+    int summands;
+  };
+
+  [[nodiscard]] const void* weights() const {
+    return weights_factor_.rounded(context_.weights_at(weights_extent_), what_);
+  }
+  [[nodiscard]] const void* y_gradient() const { return y_factor_.rounded(y_gradient_, what_); }
+
+  void multiply(const Matrix& a, const Matrix& b, const Extents& of, float* c, std::string_view part) const {
+    if (context_.precision() == Precision::bfloat16) {
+      check(cublasGemmEx(context_.cublas(), a.as, b.as, of.rows, of.columns, of.summands, &kOne, a.values, CUDA_R_16BF,
+                         a.stride, b.values, CUDA_R_16BF, b.stride, &kZero, c, CUDA_R_32F, of.rows, CUBLAS_COMPUTE_32F,
+                         CUBLAS_GEMM_DEFAULT),
+            what_, part);
+    } else {
+      check(cublasSgemm(context_.cublas(), a.as, b.as, of.rows, of.columns, of.summands, &kOne,
+                        static_cast<const float*>(a.values), a.stride, static_cast<const float*>(b.values), b.stride,
+                        &kZero, c, of.rows),
+            what_, part);
+    }
+  }
+
   const Context& context_;
   std::string what_;
   Extent weights_extent_;
@@ -64,6 +97,9 @@ class LinearOperation : public Operation {
   int examples_;
   int features_;
   int units_;
+  Factor x_factor_;
+  Factor weights_factor_;
+  Factor y_factor_;
   Bias bias_;
 };
 
