@@ -1,15 +1,20 @@
 // Measures how fast one worker's model trains, without data, network or servers: the ceiling of a cluster's speed.
 //
-//   model-speed [MODEL [SLOTS [EXAMPLES_PER_SLOT [THREADS [SECONDS [BACKEND]]]]]]     defaults: lenet5 8 16 1 3 cpu
+//   model-speed [MODEL [SLOTS [EXAMPLES_PER_SLOT [THREADS [SECONDS [BACKEND [PRECISION]]]]]]]
+//                                                                             defaults: lenet5 8 16 1 3 cpu float32
 //
-// MODEL is mlp, lenet5 or a preset of the emulated model, with its kind of gradient: resnet50:fixed. Prints one line of
-// JSON; a step is SLOTS slots. The fastest slot's times tell what the model can do on a machine that is busy with other
-// things.
+// MODEL is lenet5, mlp, which may have its hidden layers (mlp:512,256), or a preset of the emulated model, with its
+// kind of gradient: resnet50:fixed. Prints one line of JSON; a step is SLOTS slots. The fastest slot's times tell what
+// the model can do on a machine that is busy with other things; its first and last gradient's, counted from the slot's
+// begin, whether gradients leave while the backward pass runs.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -24,6 +29,7 @@ namespace {
 
 using ballast::Arena;
 using ballast::ExampleShape;
+using Clock = std::chrono::steady_clock;
 
 struct Settings {
   std::string model = "lenet5";
@@ -32,7 +38,22 @@ struct Settings {
   std::uint32_t threads = 1;
   std::uint32_t seconds = 3;
   std::string backend = "cpu";
+  std::string precision = "float32";
 };
+
+// Of one slot.
+struct SlotTimes {
+  ballast::ComputeTimes compute;
+  std::uint64_t first_gradient_us = 0;
+  std::uint64_t last_gradient_us = 0;
+
+  [[nodiscard]] std::uint64_t total_us() const { return compute.forward_us + compute.backward_us; }
+};
+
+std::uint64_t microseconds_since(Clock::time_point begin) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count());
+}
 
 std::uint32_t positive(const char* text, const char* what) {
   char* end = nullptr;
@@ -50,11 +71,15 @@ Settings read_settings(int argc, char** argv) {
   }
   std::uint32_t* const numbers[] = {&settings.slots, &settings.examples, &settings.threads, &settings.seconds};
   const char* const names[] = {"SLOTS", "EXAMPLES_PER_SLOT", "THREADS", "SECONDS"};
-  if (argc > 7) {
-    throw std::invalid_argument("too many arguments: MODEL SLOTS EXAMPLES_PER_SLOT THREADS SECONDS BACKEND are all");
+  if (argc > 8) {
+    throw std::invalid_argument(
+        "too many arguments: MODEL SLOTS EXAMPLES_PER_SLOT THREADS SECONDS BACKEND PRECISION are all");
   }
   if (argc > 6) {
     settings.backend = argv[6];
+  }
+  if (argc > 7) {
+    settings.precision = argv[7];
   }
   for (int i = 2; i < argc && i < 6; ++i) {
     *numbers[i - 2] = positive(argv[i], names[i - 2]);
@@ -62,13 +87,28 @@ Settings read_settings(int argc, char** argv) {
   return settings;
 }
 
+// "512,256"
+std::vector<std::uint32_t> widths(const std::string& text) {
+  std::vector<std::uint32_t> hidden;
+  std::stringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) {
+    hidden.push_back(positive(word.c_str(), "a hidden layer"));
+  }
+  return hidden;
+}
+
 ballast::ModelSpec model_spec(const std::string& name) {
-  ballast::ModelSpec spec;
-  const bool network = name == "mlp" || name == "lenet5";
-  spec.name = network ? name : "emulated";
   const std::size_t colon = name.find(':');
-  spec.preset = network ? "" : name.substr(0, colon);
-  spec.gradient = colon == std::string::npos ? spec.gradient : name.substr(colon + 1);
+  const std::string model = name.substr(0, colon);
+  const std::string detail = colon == std::string::npos ? "" : name.substr(colon + 1);
+  ballast::ModelSpec spec;
+  spec.name = model == "mlp" || model == "lenet5" ? model : "emulated";
+  if (model == "mlp") {
+    spec.hidden = detail.empty() ? spec.hidden : widths(detail);
+  } else if (spec.name == "emulated") {
+    spec.preset = model;
+    spec.gradient = detail.empty() ? spec.gradient : detail;
+  }
   return spec;
 }
 
@@ -79,38 +119,84 @@ void draw_weights(const Arena& arena, std::span<float> weights) {
   }
 }
 
-void measure(const Settings& settings) {
-  const ballast::ModelSpec spec = model_spec(settings.model);
-  const ExampleShape shape = spec.name == "emulated" ? ExampleShape{} : ExampleShape{1, 28, 28, 10};
-  const Arena arena = ballast::lay_out(ballast::declare_parameters(spec, shape));
-  const ballast::HostArena weights_arena(arena.elements);
-  const ballast::HostArena gradients_arena(arena.elements);
-  const std::span<float> weights = weights_arena.values();
-  const std::span<float> gradients = gradients_arena.values();
-  draw_weights(arena, weights);
-  const auto model = ballast::make_model(spec, shape, arena, [&] {
-    return ballast::make_backend({settings.backend, 0, settings.threads}, ballast::find_cuda_files(),
-                                 [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
-  });
-  model->pin(weights);
-  model->pin(gradients);
-  std::vector<float> features(settings.examples * shape.features());
-  const ballast::RandomStream random({1, ballast::Purpose::probe, 0, 0});
-  for (std::size_t i = 0; i < features.size(); ++i) {
-    features[i] = random.uniform(i);
+// What trains, and what it trains on.
+class Subject {
+ public:
+  explicit Subject(const Settings& settings)
+      : settings_(settings),
+        spec_(model_spec(settings.model)),
+        shape_(spec_.name == "emulated" ? ExampleShape{} : ExampleShape{1, 28, 28, 10}),
+        arena_(ballast::lay_out(ballast::declare_parameters(spec_, shape_))),
+        weights_(arena_.elements),
+        gradients_(arena_.elements),
+        features_(settings.examples * shape_.features()),
+        labels_(settings.examples, 3) {
+    draw_weights(arena_, weights_.values());
+    const ballast::RandomStream random({1, ballast::Purpose::probe, 0, 0});
+    for (std::size_t i = 0; i < features_.size(); ++i) {
+      features_[i] = random.uniform(i);
+    }
+    const ballast::BackendRequest request{settings.backend, 0, settings.threads,
+                                          ballast::precision_named(settings.precision)};
+    model_ = ballast::make_model(spec_, shape_, arena_, [&] {
+      return ballast::make_backend(request, ballast::find_cuda_files(),
+                                   [](const std::string& text) { std::fprintf(stderr, "%s\n", text.c_str()); });
+    });
+    model_->pin(weights_.values());
+    model_->pin(gradients_.values());
   }
-  const std::vector<std::int32_t> labels(settings.examples, 3);
-  const ballast::Batch batch{settings.examples, features, labels};
 
-  using Clock = std::chrono::steady_clock;
-  ballast::ComputeTimes fastest{1'000'000'000, 1'000'000'000};
+  SlotTimes train(std::uint64_t step, std::uint32_t slot) {
+    SlotTimes times;
+    bool any = false;
+    const auto begin = Clock::now();
+    const ballast::SlotTask task{step, slot, settings_.slots * settings_.examples, 1};
+    const ballast::Batch batch{settings_.examples, features_, labels_};
+    model_->train(task, batch, weights_.values(), gradients_.values(), [&](std::size_t) {
+      times.last_gradient_us = microseconds_since(begin);
+      times.first_gradient_us = any ? times.first_gradient_us : times.last_gradient_us;
+      any = true;
+    });
+    times.compute = model_->last_times();
+    return times;
+  }
+
+ private:
+  const Settings& settings_;
+  ballast::ModelSpec spec_;
+  ExampleShape shape_;
+  Arena arena_;
+  ballast::HostArena weights_;
+  ballast::HostArena gradients_;
+  std::vector<float> features_;
+  std::vector<std::int32_t> labels_;
+  std::unique_ptr<ballast::Model> model_;
+};
+
+void print(const Settings& settings, double steps_per_second, const SlotTimes& fastest) {
+  nlohmann::ordered_json json;
+  json["model"] = settings.model;
+  json["slots"] = settings.slots;
+  json["examples_per_slot"] = settings.examples;
+  json["backend"] = settings.backend;
+  json["precision"] = settings.precision;
+  json["threads"] = settings.threads;
+  json["steps_per_s"] = steps_per_second;
+  json["examples_per_s"] = steps_per_second * settings.slots * settings.examples;
+  json["fastest_forward_us"] = fastest.compute.forward_us;
+  json["fastest_backward_us"] = fastest.compute.backward_us;
+  json["first_gradient_us"] = fastest.first_gradient_us;
+  json["last_gradient_us"] = fastest.last_gradient_us;
+  std::puts(json.dump().c_str());
+}
+
+void measure(const Settings& settings) {
+  Subject subject(settings);
+  SlotTimes fastest{{1'000'000'000, 1'000'000'000}, 0, 0};
   const auto train_step = [&](std::uint64_t step) {
     for (std::uint32_t slot = 0; slot < settings.slots; ++slot) {
-      model->train({step, slot, settings.slots * settings.examples, 1}, batch, weights, gradients, [](std::size_t) {});
-      const ballast::ComputeTimes times = model->last_times();
-      if (times.forward_us + times.backward_us < fastest.forward_us + fastest.backward_us) {
-        fastest = times;
-      }
+      const SlotTimes times = subject.train(step, slot);
+      fastest = times.total_us() < fastest.total_us() ? times : fastest;
     }
   };
   train_step(0);
@@ -121,14 +207,7 @@ void measure(const Settings& settings) {
     train_step(++steps);
     seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   }
-  const double rate = static_cast<double>(steps) / seconds;
-  std::printf(
-      R"({"model": "%s", "slots": %u, "examples_per_slot": %u, "backend": "%s", "threads": %u, "steps_per_s": %.2f, )"
-      R"("examples_per_s": %.0f, "fastest_forward_us": %llu, "fastest_backward_us": %llu})"
-      "\n",
-      settings.model.c_str(), settings.slots, settings.examples, settings.backend.c_str(), settings.threads, rate,
-      rate * settings.slots * settings.examples, static_cast<unsigned long long>(fastest.forward_us),
-      static_cast<unsigned long long>(fastest.backward_us));
+  print(settings, static_cast<double>(steps) / seconds, fastest);
 }
 
 }  // namespace
