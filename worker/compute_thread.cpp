@@ -115,14 +115,19 @@ void ComputeThread::prepare() {
 }
 
 void ComputeThread::make_plain_model() {
-  model_ = make_model(job_.spec.model, job_.shape, job_.arena, make_backend_);
+  model_ = make_model(job_.spec.model, job_.shape, job_.arena, [this] {
+    auto backend = make_backend_();
+    arithmetic_ = backend->arithmetic();
+    return backend;
+  });
   model_->pin(weights());
   for (std::uint32_t arena = 0; arena < pool_.arenas(); ++arena) {
     model_->pin(pool_.values(arena));
   }
 }
 
-// The hash of the data set and of a probe slot's gradient on the initial weights: machines that agree on it compute the
+// Backend and precision by name, which say in a warning what differs and do so even where a probe does not show it, and
+// the hash of the data set and of a probe slot's gradient on the initial weights: machines that agree on it compute the
 // same bits.
 std::string ComputeThread::fingerprint() {
   for (std::size_t i = 0; i < job_.arena.parameters.size(); ++i) {
@@ -139,7 +144,8 @@ std::string ComputeThread::fingerprint() {
   Sha256 hash;
   hash.update(dataset_->digest());
   hash.update(std::as_bytes(std::span(gradient)));
-  return hash.hex().substr(0, 16);
+  const auto digest = hash.hex().substr(0, 16);
+  return arithmetic_.empty() ? digest : arithmetic_ + "-" + digest;
 }
 
 void ComputeThread::prefetch(Step step, const std::vector<SlotRange>& ranges) {

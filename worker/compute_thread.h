@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 #include <variant>
 #include <vector>
@@ -82,6 +83,7 @@ class ComputeThread {
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Model> model_;
+  std::string arithmetic_;  // of the backend that the model computes on, if it does
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -143,6 +143,8 @@ class Backend {
 
   // What computes, for logs: "the cpu (oneDNN, 1 thread)".
   [[nodiscard]] virtual std::string description() const = 0;
+  // Its name and the precision that it computes in, whatever was asked for: "cuda-tf32".
+  [[nodiscard]] virtual std::string arithmetic() const = 0;
   // Of a GPU, its place on the PCI bus, by which the driver knows it; empty for others.
   [[nodiscard]] virtual std::string bus_id() const { return {}; }
 

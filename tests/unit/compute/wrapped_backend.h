@@ -16,6 +16,7 @@ namespace ballast::testing {
 class WrappedBackend : public Backend {
  public:
   [[nodiscard]] std::string description() const override { return "a wrapped " + inner_->description(); }
+  [[nodiscard]] std::string arithmetic() const override { return inner_->arithmetic(); }
   std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient) override {
     return inner_->input(shape, with_gradient);
   }

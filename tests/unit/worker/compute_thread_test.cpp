@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/job/load.h"
+#include "tests/unit/compute/wrapped_backend.h"
 #include "tests/unit/data/files.h"
 
 namespace ballast {
@@ -132,6 +133,27 @@ TEST_CASE("faults leave the fingerprint alone, and one that cannot be is a failu
   Events events;
   const ComputeThread thread(job, "", on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
   CHECK(contains(std::get<worker::Failed>(events.up_to<worker::Failed>().back()).text, "no parameter 'fc9.weight'"));
+}
+
+// Computes as the cpu does, by another name.
+class Renamed : public WrappedBackend {
+ public:
+  [[nodiscard]] std::string arithmetic() const override { return "tpu-bfloat16"; }
+};
+
+std::string fingerprint_of(const Job& job, const MakeBackend& make_backend) {
+  Events events;
+  const ComputeThread thread(job, "", make_backend, [&](worker::Event event) { events.post(std::move(event)); });
+  return std::get<worker::Prepared>(events.up_to<worker::Prepared>().back()).layout.fingerprint;
+}
+
+TEST_CASE("a fingerprint names backend and precision, even where the bits are the same") {
+  const auto job = small_job();
+  const auto cpu = fingerprint_of(job, on_cpu(1));
+  const std::string name = "cpu-float32-";
+  CHECK(cpu.starts_with(name));
+  CHECK(cpu.size() == name.size() + 16);
+  CHECK(fingerprint_of(job, [] { return std::make_unique<Renamed>(); }) == "tpu-bfloat16-" + cpu.substr(name.size()));
 }
 
 TEST_CASE("validation and test examples are evaluated by split") {

@@ -25,6 +25,8 @@ class CpuBackend : public Backend {
     return "the cpu (oneDNN, " + std::to_string(context_.threads) + (context_.threads == 1 ? " thread)" : " threads)");
   }
 
+  [[nodiscard]] std::string arithmetic() const override { return std::string("cpu-") + name_of(Precision::float32); }
+
   std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient) override {
     check_input(shape);
     return std::make_unique<CpuTensor>(context_, shape, plain(shape), with_gradient);

@@ -25,6 +25,7 @@ class CudaBackend : public Backend {
         description_(describe_device(static_cast<int>(device), precision)) {}
 
   [[nodiscard]] std::string description() const override { return description_; }
+  [[nodiscard]] std::string arithmetic() const override { return std::string("cuda-") + name_of(context_.precision()); }
   [[nodiscard]] std::string bus_id() const override { return cuda::bus_id(context_.device()); }
 
   std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient) override {
