@@ -90,7 +90,6 @@ class Context {
   // operations are prepared.
   void reserve_workspace(std::size_t bytes, std::string_view what);
   [[nodiscard]] void* workspace() const { return workspace_.data(); }
-  [[nodiscard]] std::size_t workspace_bytes() const { return workspace_.bytes(); }
 
  private:
   template <typename T>

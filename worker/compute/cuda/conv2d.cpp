@@ -24,6 +24,14 @@ constexpr auto kBackwardInput = CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;      // 0 add
 constexpr float kOne = 1.0F;
 constexpr float kZero = 0.0F;
 
+// Of scratch memory, what each pass asks for. It gets that and no more: with more an algorithm might take another way,
+// and how much there is depends on what else was prepared.
+struct Workspaces {
+  std::size_t forward = 0;
+  std::size_t weights = 0;
+  std::size_t input = 0;
+};
+
 FilterDescriptor describe_weights(const Shape& x, const Conv2d& conv, cudnnDataType_t type, std::string_view what) {
   cudnnFilterDescriptor_t made = nullptr;
   check(cudnnCreateFilterDescriptor(&made), what, "preparing");
@@ -67,7 +75,8 @@ class Conv2dOperation : public Operation {
                   const Extent& bias)
       : context_(context),
         what_("conv2d of " + to_string(x.shape()) + " to " + to_string(y.shape()) + " with kernel " +
-              std::to_string(conv.kernel)),
+              std::to_string(conv.kernel) + ", stride " + std::to_string(conv.stride) + ", padding " +
+              std::to_string(conv.padding)),
         weights_extent_(weights),
         x_(x.value()),
         x_gradient_(x.gradient()),
@@ -80,14 +89,15 @@ class Conv2dOperation : public Operation {
         y_descriptor_(describe(y.shape(), what_, cudnn_type(context.precision()))),
         weights_(describe_weights(x.shape(), conv, cudnn_type(context.precision()), what_)),
         convolution_(describe_convolution(conv, context.precision(), what_)),
-        bias_(context, y.shape(), bias, what_) {
-    context_.reserve_workspace(most_workspace(), what_);
+        bias_(context, y.shape(), bias, what_),
+        workspaces_(ask_workspaces()) {
+    context_.reserve_workspace(std::max({workspaces_.forward, workspaces_.weights, workspaces_.input}), what_);
   }
 
   void forward() override {
     check(cudnnConvolutionForward(context_.cudnn(), &kOne, x_descriptor_.get(), x_factor_.rounded(x_, what_),
                                   weights_.get(), weights(), convolution_.get(), kForward, context_.workspace(),
-                                  context_.workspace_bytes(), &kZero, y_descriptor_.get(), y_factor_.result(y_)),
+                                  workspaces_.forward, &kZero, y_descriptor_.get(), y_factor_.result(y_)),
           what_, "forward");
     y_factor_.keep(y_, what_);
     bias_.add_to(y_, what_);
@@ -98,7 +108,7 @@ class Conv2dOperation : public Operation {
     bias_.backward(y_gradient_, what_);
     check(cudnnConvolutionBackwardFilter(context_.cudnn(), &kOne, x_descriptor_.get(), x_factor_.rounded(x_, what_),
                                          y_descriptor_.get(), y_gradient(), convolution_.get(), kBackwardWeights,
-                                         context_.workspace(), context_.workspace_bytes(), &kZero, weights_.get(),
+                                         context_.workspace(), workspaces_.weights, &kZero, weights_.get(),
                                          weights_factor_.result(gradient)),
           what_, "gradient of the weights");
     weights_factor_.keep(gradient, what_);
@@ -107,8 +117,7 @@ class Conv2dOperation : public Operation {
   void backward_input() override {
     check(cudnnConvolutionBackwardData(context_.cudnn(), &kOne, weights_.get(), weights(), y_descriptor_.get(),
                                        y_gradient(), convolution_.get(), kBackwardInput, context_.workspace(),
-                                       context_.workspace_bytes(), &kZero, x_descriptor_.get(),
-                                       x_factor_.result(x_gradient_)),
+                                       workspaces_.input, &kZero, x_descriptor_.get(), x_factor_.result(x_gradient_)),
           what_, "gradient of the input");
     x_factor_.keep(x_gradient_, what_);
   }
@@ -119,24 +128,22 @@ class Conv2dOperation : public Operation {
   }
   [[nodiscard]] const void* y_gradient() const { return y_factor_.rounded(y_gradient_, what_); }
 
-  [[nodiscard]] std::size_t most_workspace() const {
-    std::size_t forward = 0;
-    std::size_t weights = 0;
-    std::size_t input = 0;
+  [[nodiscard]] Workspaces ask_workspaces() const {
+    Workspaces sizes;
     check(cudnnGetConvolutionForwardWorkspaceSize(context_.cudnn(), x_descriptor_.get(), weights_.get(),
-                                                  convolution_.get(), y_descriptor_.get(), kForward, &forward),
+                                                  convolution_.get(), y_descriptor_.get(), kForward, &sizes.forward),
           what_, "preparing forward");
-    check(
-        cudnnGetConvolutionBackwardFilterWorkspaceSize(context_.cudnn(), x_descriptor_.get(), y_descriptor_.get(),
-                                                       convolution_.get(), weights_.get(), kBackwardWeights, &weights),
-        what_, "preparing the gradient of the weights");
+    check(cudnnGetConvolutionBackwardFilterWorkspaceSize(context_.cudnn(), x_descriptor_.get(), y_descriptor_.get(),
+                                                         convolution_.get(), weights_.get(), kBackwardWeights,
+                                                         &sizes.weights),
+          what_, "preparing the gradient of the weights");
     if (x_gradient_ != nullptr) {
-      check(
-          cudnnGetConvolutionBackwardDataWorkspaceSize(context_.cudnn(), weights_.get(), y_descriptor_.get(),
-                                                       convolution_.get(), x_descriptor_.get(), kBackwardInput, &input),
-          what_, "preparing the gradient of the input");
+      check(cudnnGetConvolutionBackwardDataWorkspaceSize(context_.cudnn(), weights_.get(), y_descriptor_.get(),
+                                                         convolution_.get(), x_descriptor_.get(), kBackwardInput,
+                                                         &sizes.input),
+            what_, "preparing the gradient of the input");
     }
-    return std::max({forward, weights, input});
+    return sizes;
   }
 
   Context& context_;
@@ -154,6 +161,7 @@ class Conv2dOperation : public Operation {
   FilterDescriptor weights_;
   ConvolutionDescriptor convolution_;
   Bias bias_;
+  Workspaces workspaces_;
 };
 
 }  // namespace
