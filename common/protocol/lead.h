@@ -196,6 +196,7 @@ class Lead {
   // lead_shards.cpp: hellos, timelines, reports
   void on_shard_hello(const lead::FromLane& event, const ShardHello& hello);
   bool check_shard_hello(const lead::FromLane& event, const ShardHello& hello);
+  [[nodiscard]] bool would_take_back_another(const ShardHello& hello) const;
   [[nodiscard]] Micros heard_of(std::uint32_t shard) const;
   void admit(const lead::FromLane& event, const ShardHello& hello);
   void on_report(const lead::FromLane& event, const LaneReport& report);

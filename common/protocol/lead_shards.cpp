@@ -52,12 +52,13 @@ bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
     return refuse(RefusalCode::incarnation, "a newer process has taken the place of this one as shard " +
                                                 number(hello.lane.shard) + "; it may end");
   }
-  const auto replaced = replaced_.find(hello.incarnation);
-  if (replaced == replaced_.end()) {
-    return true;
-  }
+  // Lives have no order, and a dead one's hello may come late: whoever goes on speaking is the living one.
   const Micros patience = config_.shard_silence.floor / 6;
   const Micros heard = heard_of(hello.lane.shard);
+  const auto replaced = replaced_.find(hello.incarnation);
+  if (replaced == replaced_.end()) {
+    return !would_take_back_another(hello) || now_ > heard + patience;
+  }
   auto& asked_at = replaced->second;
   if (asked_at == 0) {
     asked_at = now_;
@@ -66,8 +67,15 @@ bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
     return refuse(RefusalCode::incarnation, "a newer process has taken the place of this one as shard " +
                                                 number(hello.lane.shard) + "; it may end");
   }
-  // Lives have no order, and a dead one's hello may come late: whoever goes on speaking is the living one.
   return now_ > asked_at + patience && now_ > heard + patience;
+}
+
+// A life without this timeline's journal takes the job back, in the place of one that has it.
+bool Lead::would_take_back_another(const ShardHello& hello) const {
+  return is_journaled() && timeline() > 0 && !can_resume(hello) &&
+         std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+           return lane.first.shard == hello.lane.shard && lane.second.incarnation != hello.incarnation;
+         });
 }
 
 Micros Lead::heard_of(std::uint32_t shard) const {

@@ -778,6 +778,30 @@ TEST_CASE("a restarted lead takes the job back if a shard lacks what another has
   }
 }
 
+TEST_CASE(
+    "a life without the journal, in the place of one that speaks, does not take the job back: it may be a dead one") {
+  Fixture fixture(journaled());
+  fixture.planned = 20;
+  fixture.placement = 1;
+  fixture.train();
+  const auto hello_of_life = [&](Incarnation life) {
+    fixture.incarnations[1] = life;
+    const auto actions = fixture.hello(1);
+    fixture.incarnations[1] = 1;
+    return actions;
+  };
+  for (int i = 0; i < 10; ++i) {
+    fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
+    report_items(fixture, 0);
+    CHECK(hello_of_life(2).empty());
+    CHECK(fixture.lead.status().timeline == 1);
+  }
+  fixture.lead.step(lead::Tick{fixture.now += 600 * kMilli});  // life 1 speaks no longer
+  hello_of_life(2);
+  fixture.written();
+  CHECK(fixture.lead.status().timeline == 2);
+}
+
 TEST_CASE("nobody works beyond a step to be kept before all have come to it, though the pause is over") {
   Fixture fixture(journaled());
   fixture.planned = 20;  // the plan ends at the barrier
