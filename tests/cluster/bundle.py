@@ -61,6 +61,19 @@ class Bundle(harness.ClusterCase):
         self.assertEqual(left_out, 10, ran.stdout)
         self.assertIn("MNIST is not there", ran.stdout)
 
+    def test_its_benchmark_measures_the_cpu(self):
+        results = self.folder / "results.json"
+        ran = subprocess.run([made_bundle() / "gpu-bench", "--backend", "cpu", "--python", "/usr/bin/python3", "--only",
+                              "16 float32", "--only", "job lenet5", "--rounds", "1", "--job-seconds", "2", "--json", results],
+                             capture_output=True, text=True, cwd=self.folder, env={}, timeout=3 * harness.PATIENCE, check=False)
+        self.assertIn(ran.returncode, (0, 3), ran.stdout + ran.stderr)  # 3: without PyTorch
+        measured = json.loads(results.read_text())
+        (speed,), (job,) = measured["speed"], measured["job"]
+        self.assertGreater(speed["ours"], 0)
+        self.assertEqual("worker" in speed and "pass" in speed, ran.returncode == 0, speed)
+        self.assertEqual("training" in job, ran.returncode == 0, job)
+        self.assertTrue(job["outside"] < 1 and job["phases_ms"]["backward"] > 0, job)
+
 
 if __name__ == "__main__":
     harness.main()
