@@ -6,8 +6,8 @@
 // backend's choice. Parameters are views into arenas in host memory, bound before each run.
 //
 // A device may run behind its host: operations return when their work is queued, in order, and only what hands values
-// to the host waits for them (a loss's forward, await_delivery, read, read_gradient). docs/backends.md has the whole
-// picture.
+// to the host waits for them (a loss's sums and probabilities, await_delivery, read, read_gradient). docs/backends.md
+// has the whole picture.
 //
 // The bytes that operations produce depend on their inputs, the backend and its number of threads alone: not on what
 // ran before, nor on addresses.
@@ -81,7 +81,9 @@ class LossOperation {
   virtual ~LossOperation() = default;
 
   // One label for each example, 0 <= label < classes; throws std::invalid_argument for others.
-  virtual LossSums forward(std::span<const std::int32_t> labels) = 0;
+  virtual void forward(std::span<const std::int32_t> labels) = 0;
+  // Of the last forward. Ask when the backward pass is queued: a device that is ahead of its host does not idle.
+  [[nodiscard]] virtual LossSums sums() const = 0;
   // Of the last forward: examples x classes, each example's sum to 1. Valid until the next forward.
   [[nodiscard]] virtual std::span<const double> probabilities() const = 0;
   // Overwrites the logits' gradient with scale * d(loss_sum)/d(logits) for the labels of the last forward.

@@ -72,8 +72,8 @@ void Tape::finish() const {
   }
 }
 
-LossSums Tape::forward(std::span<const float> features, std::span<const std::int32_t> labels,
-                       std::span<const float> weights) {
+void Tape::forward(std::span<const float> features, std::span<const std::int32_t> labels,
+                   std::span<const float> weights) {
   if (weights.size() != arena_.elements) {
     throw std::invalid_argument("the weights hold " + std::to_string(weights.size()) + " floats, the arena " +
                                 std::to_string(arena_.elements));
@@ -83,7 +83,7 @@ LossSums Tape::forward(std::span<const float> features, std::span<const std::int
   for (const Step& step : steps_) {
     step.prepared.operation->forward();
   }
-  return loss_->forward(labels);
+  loss_->forward(labels);
 }
 
 void Tape::backward(float scale, std::span<float> gradients, const GradientReady& ready) {

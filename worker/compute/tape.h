@@ -42,8 +42,9 @@ class Tape {
   void finish() const;
 
   // Running. `features` holds the input in NCHW, `weights` and `gradients` are whole arenas.
-  LossSums forward(std::span<const float> features, std::span<const std::int32_t> labels,
-                   std::span<const float> weights);
+  void forward(std::span<const float> features, std::span<const std::int32_t> labels, std::span<const float> weights);
+  // Of the last forward; after its backward, if there is one (LossOperation::sums).
+  [[nodiscard]] LossSums sums() const { return loss_->sums(); }
   // Of the last forward, for each example the probability of each class.
   [[nodiscard]] std::span<const double> probabilities() const { return loss_->probabilities(); }
   // After a forward with the same weights, still alive: overwrites the gradient of every parameter with

@@ -36,7 +36,8 @@ struct BatchResult {
   std::uint32_t examples = 0;
 };
 
-// Microseconds of the phases of one slot, for the phase times that travel with contributions.
+// Microseconds of the phases of one slot, for the phase times that travel with contributions. Where a device runs
+// behind its host, forward is queueing alone and backward has the computing of both.
 struct ComputeTimes {
   std::uint64_t forward_us = 0;
   std::uint64_t backward_us = 0;

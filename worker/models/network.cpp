@@ -42,9 +42,10 @@ BatchResult Network::train(const SlotTask& task, const Batch& batch, std::span<c
   check(batch);
   Tape& tape = tape_for(batch.count);
   const auto begin = Clock::now();
-  const BatchResult result = forward(tape, batch, weights);
+  tape.forward(batch.features, batch.labels, weights);
   const auto middle = Clock::now();
   tape.backward(1.0F / static_cast<float>(task.step_examples), gradients, ready);
+  const BatchResult result = result_of(tape, batch);
   times_ = {microseconds_between(begin, middle), microseconds_between(middle, Clock::now())};
   return result;
 }
@@ -54,7 +55,9 @@ BatchResult Network::evaluate(const Batch& batch, std::span<const float> weights
     return {};
   }
   check(batch);
-  return forward(tape_for(batch.count), batch, weights);
+  Tape& tape = tape_for(batch.count);
+  tape.forward(batch.features, batch.labels, weights);
+  return result_of(tape, batch);
 }
 
 void Network::predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) {
@@ -65,7 +68,7 @@ void Network::predict(const Batch& batch, std::span<const float> weights, std::s
   const Batch unlabelled{batch.count, batch.features, any};
   check(unlabelled);
   Tape& tape = tape_for(batch.count);
-  forward(tape, unlabelled, weights);
+  tape.forward(unlabelled.features, unlabelled.labels, weights);
   const auto computed = tape.probabilities();
   if (probabilities.size() != computed.size()) {
     throw std::invalid_argument("room for " + std::to_string(probabilities.size()) + " probabilities was given, " +
@@ -74,8 +77,8 @@ void Network::predict(const Batch& batch, std::span<const float> weights, std::s
   std::ranges::transform(computed, probabilities.begin(), [](double value) { return static_cast<float>(value); });
 }
 
-BatchResult Network::forward(Tape& tape, const Batch& batch, std::span<const float> weights) {
-  const LossSums sums = tape.forward(batch.features, batch.labels, weights);
+BatchResult Network::result_of(const Tape& tape, const Batch& batch) {
+  const LossSums sums = tape.sums();
   return {sums.loss_sum, sums.correct, batch.count};
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace testing;
 
-TEST_CASE("gradients that come late are announced when they are there, in the same order, after all work is queued") {
+TEST_CASE("what comes late is waited for after all work is queued: gradients in their order, then the loss") {
   const Setup setup(model_named("lenet5"), kImages);
   const Examples examples = draw_examples(setup.shape, 6, 1);
   const auto expected = setup.gradients(*setup.make(), {0, 0, 6, 1}, examples.batch());
@@ -35,6 +35,7 @@ TEST_CASE("gradients that come late are announced when they are there, in the sa
     CHECK(order == std::vector<std::size_t>{9, 8, 7, 6, 5, 4, 3, 2, 1, 0});
     std::vector<std::string> in_order(10, "deliver");
     in_order.resize(20, "await");
+    in_order.emplace_back("sums");
     CHECK(happened == in_order);
   }
 }

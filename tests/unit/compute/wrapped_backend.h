@@ -44,7 +44,8 @@ class WrappedBackend : public Backend {
   std::unique_ptr<Backend> inner_ = make_cpu_backend(1);
 };
 
-// Computes gradients in memory of its own; each reaches the bound arena when it is awaited.
+// Computes gradients in memory of its own; each reaches the bound arena when it is awaited. Writes down when somebody
+// waits for the sums of its losses.
 class LateBackend : public WrappedBackend {
  public:
   // Of a whole backward pass, kept by the test: what happened, in order.
@@ -66,8 +67,28 @@ class LateBackend : public WrappedBackend {
     on_their_way_.pop_front();
     std::ranges::copy(std::span(own_).subspan(extent.offset, extent.elements), host_.subspan(extent.offset).begin());
   }
+  std::unique_ptr<LossOperation> softmax_cross_entropy(Tensor& logits) override {
+    return std::make_unique<Loss>(happened_, inner_->softmax_cross_entropy(logits));
+  }
 
  private:
+  class Loss : public LossOperation {
+   public:
+    Loss(std::vector<std::string>& happened, std::unique_ptr<LossOperation> inner)
+        : happened_(happened), inner_(std::move(inner)) {}
+    void forward(std::span<const std::int32_t> labels) override { inner_->forward(labels); }
+    [[nodiscard]] LossSums sums() const override {
+      happened_.emplace_back("sums");
+      return inner_->sums();
+    }
+    [[nodiscard]] std::span<const double> probabilities() const override { return inner_->probabilities(); }
+    void backward(float scale) override { inner_->backward(scale); }
+
+   private:
+    std::vector<std::string>& happened_;
+    std::unique_ptr<LossOperation> inner_;
+  };
+
   std::vector<std::string>& happened_;
   std::span<float> host_;
   std::vector<float> own_;

@@ -21,18 +21,18 @@ class SoftmaxCrossEntropy : public LossOperation {
         probabilities_(examples_ * classes_),
         labels_(examples_) {}
 
-  LossSums forward(std::span<const std::int32_t> labels) override {
+  void forward(std::span<const std::int32_t> labels) override {
     check_labels(labels, shape_);
     std::ranges::copy(labels, labels_.begin());
     logits_.refresh();
     const auto* logits = static_cast<const float*>(logits_.memory().get_data_handle());
-    LossSums sums;
+    sums_ = {};
     for (std::size_t i = 0; i < examples_; ++i) {
-      add_example(std::span(logits + i * classes_, classes_), i, sums);
+      add_example(std::span(logits + i * classes_, classes_), i);
     }
-    return sums;
   }
 
+  [[nodiscard]] LossSums sums() const override { return sums_; }
   [[nodiscard]] std::span<const double> probabilities() const override { return probabilities_; }
 
   void backward(float scale) override {
@@ -48,7 +48,7 @@ class SoftmaxCrossEntropy : public LossOperation {
   }
 
  private:
-  void add_example(std::span<const float> logits, std::size_t example, LossSums& sums) {
+  void add_example(std::span<const float> logits, std::size_t example) {
     const auto largest = std::ranges::max_element(logits);
     double* const probabilities = &probabilities_[example * classes_];
     double total = 0;
@@ -60,8 +60,8 @@ class SoftmaxCrossEntropy : public LossOperation {
       probabilities[j] /= total;
     }
     const auto label = static_cast<std::size_t>(labels_[example]);
-    sums.loss_sum += std::log(total) - (static_cast<double>(logits[label]) - static_cast<double>(*largest));
-    sums.correct += static_cast<std::size_t>(largest - logits.begin()) == label ? 1 : 0;
+    sums_.loss_sum += std::log(total) - (static_cast<double>(logits[label]) - static_cast<double>(*largest));
+    sums_.correct += static_cast<std::size_t>(largest - logits.begin()) == label ? 1 : 0;
   }
 
   Shape shape_;
@@ -71,6 +71,7 @@ class SoftmaxCrossEntropy : public LossOperation {
   Outgoing gradient_;
   std::vector<double> probabilities_;  // examples x classes
   std::vector<std::int32_t> labels_;
+  LossSums sums_;
 };
 
 }  // namespace

@@ -100,10 +100,7 @@ void Context::bind_weights(std::span<const float> weights) {
   upload(weights_.data(), weights.data(), weights.size_bytes(), "the weights");
 }
 
-// Gradients of the last pass may still be on their way out of the buffer that is written next, or a pass that was
-// broken off may have left some.
 void Context::bind_gradients(std::span<float> gradients) {
-  check(cudaStreamSynchronize(download_.get()), "the gradients");
   make_room(gradients_, gradients.size(), "the gradients");
   host_gradients_ = gradients;
 }

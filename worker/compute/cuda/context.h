@@ -75,6 +75,7 @@ class Context {
   void finish(std::string_view what) const;
 
   void bind_weights(std::span<const float> weights);
+  // No gradient is on its way to the host.
   void bind_gradients(std::span<float> gradients);
   [[nodiscard]] std::span<float> host_gradients() const { return host_gradients_; }
   [[nodiscard]] const float* weights_at(const Extent& extent) const { return weights_.data() + extent.offset; }

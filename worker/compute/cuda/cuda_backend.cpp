@@ -71,8 +71,8 @@ class CudaBackend : public Backend {
   }
   void bind_gradients(std::span<float> gradients) override {
     context_.use_device();
-    context_.bind_gradients(gradients);
     deliveries_.reset();
+    context_.bind_gradients(gradients);
   }
   bool deliver(const Extent& parameter) override {
     deliveries_.begin(parameter);

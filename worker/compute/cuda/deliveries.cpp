@@ -12,6 +12,9 @@ constexpr const char* kWhat = "a gradient on its way to the host";
 }  // namespace
 
 void Deliveries::reset() {
+  while (awaited_ < begun_) {
+    await();
+  }
   begun_ = 0;
   awaited_ = 0;
 }

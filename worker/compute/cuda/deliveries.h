@@ -13,7 +13,7 @@ class Deliveries {
  public:
   explicit Deliveries(Context& context) : context_(context) {}
 
-  // No delivery of an earlier pass is waited for any more.
+  // Ends an earlier pass: waits for what it has on its way, which is nothing unless it was broken off.
   void reset();
   // Copies what was computed until now of one parameter's gradient, beside what is computed from now on.
   void begin(const Extent& parameter);

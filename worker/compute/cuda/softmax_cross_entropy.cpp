@@ -1,4 +1,4 @@
-// The examples' losses are summed on the host, in their order.
+// The examples' losses are summed on the host, in their order. They travel beside the backward pass.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -28,20 +28,28 @@ class SoftmaxCrossEntropy : public LossOperation {
         host_labels_(examples_, what_),
         host_losses_(examples_, what_),
         host_correct_(examples_, what_),
-        host_probabilities_(shape_.elements()) {}
+        host_probabilities_(shape_.elements()),
+        labels_read_(make_event()),
+        losses_arrived_(make_event()) {}
 
-  // Waits for the device: the sums are there, and all that was uploaded before has been read.
-  LossSums forward(std::span<const std::int32_t> labels) override {
+  void forward(std::span<const std::int32_t> labels) override {
     check_labels(labels, shape_);
+    check(cudaEventSynchronize(labels_read_.get()), what_, "forward");
     std::ranges::copy(labels, host_labels_.data());
     context_.upload(labels_.data(), host_labels_.data(), labels_.bytes(), what_);
+    check(cudaEventRecord(labels_read_.get(), context_.upload_stream()), what_, "forward");
     check(launch_softmax(examples_, classes_, logits_, labels_.data(), probabilities_.data(), losses_.data(),
                          correct_.data(), context_.compute()),
           what_, "forward");
-    fetch(host_losses_.data(), losses_.data(), losses_.bytes());
-    fetch(host_correct_.data(), correct_.data(), correct_.bytes());
-    context_.finish(what_);
+    context_.download_after_compute(what_);
+    fetch(host_losses_.data(), losses_.data(), losses_.bytes(), context_.download());
+    fetch(host_correct_.data(), correct_.data(), correct_.bytes(), context_.download());
+    check(cudaEventRecord(losses_arrived_.get(), context_.download()), what_, "download");
     probabilities_fetched_ = false;
+  }
+
+  [[nodiscard]] LossSums sums() const override {
+    check(cudaEventSynchronize(losses_arrived_.get()), what_, "download");
     LossSums sums;
     for (std::uint32_t i = 0; i < examples_; ++i) {
       sums.loss_sum += host_losses_.data()[i];
@@ -53,7 +61,7 @@ class SoftmaxCrossEntropy : public LossOperation {
   // Brought here only for who asks.
   [[nodiscard]] std::span<const double> probabilities() const override {
     if (!probabilities_fetched_) {
-      fetch(host_probabilities_.data(), probabilities_.data(), probabilities_.bytes());
+      fetch(host_probabilities_.data(), probabilities_.data(), probabilities_.bytes(), context_.compute());
       context_.finish(what_);
       probabilities_fetched_ = true;
     }
@@ -67,8 +75,8 @@ class SoftmaxCrossEntropy : public LossOperation {
   }
 
  private:
-  void fetch(void* to, const void* from, std::size_t bytes) const {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, context_.compute()), what_, "download");
+  void fetch(void* to, const void* from, std::size_t bytes, cudaStream_t stream) const {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), what_, "download");
   }
 
   Context& context_;
@@ -87,6 +95,8 @@ class SoftmaxCrossEntropy : public LossOperation {
   PinnedBuffer<std::int32_t> host_correct_;
   mutable std::vector<double> host_probabilities_;
   mutable bool probabilities_fetched_ = false;
+  Event labels_read_;     // the device has read the host's labels
+  Event losses_arrived_;  // and those of the correct
 };
 
 }  // namespace
