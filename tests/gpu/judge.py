@@ -108,6 +108,21 @@ def steady_memory(samples, tolerance):
     return text
 
 
+def gpu_metrics(values):
+    """What a worker tells of its GPU while it trains."""
+    told = {}
+    for name in ("utilization", "memory_used_bytes", "memory_bytes", "clock_hertz", 'throttled{reason="heat"}'):
+        if f"ballast_worker_gpu_{name}" not in values:
+            raise Wrong(f"ballast_worker_gpu_{name} is not served")
+        told[name] = values[f"ballast_worker_gpu_{name}"]
+    used, total = told["memory_used_bytes"], told["memory_bytes"]
+    text = (f"utilization {told['utilization']:.2f}, {used / 2**30:.1f} of {total / 2**30:.1f} GiB, "
+            f"{told['clock_hertz'] / 1e6:.0f} MHz")
+    if not (0 < told["utilization"] <= 1 and 0 < used <= total and 1e8 < told["clock_hertz"] < 1e10):
+        raise Wrong(text)
+    return text
+
+
 TOO_LARGE = re.compile(r"does not fit into the device's memory with (\d+) examples at once; with (\d+) it would")
 
 

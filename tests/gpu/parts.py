@@ -29,6 +29,8 @@ TOO_LARGE_JOB = (f"data.train_examples={TOO_LARGE}", f"training.batch={TOO_LARGE
                  "durability.mode=final",
                  "model.hidden=[65536, 64, 65536, 64, 65536, 64, 65536, 64, 65536, 64, 65536, 64, 65536, 64, 65536, 64]")
 
+CHECKER_FOLDERS = "/usr/local/cuda/bin:/usr/local/cuda/compute-sanitizer"
+
 # Test cases for the memory checker, by doctest's patterns. The CPU's own are left out, and training, which is long.
 CHECKED = {
     "memcheck, without convolutions": ("memcheck", 100, "operations: linear,operations: relu,operations: max_pool2d,"
@@ -75,6 +77,7 @@ class Suite:
                   ("workers take the GPUs in turn", self.devices),
                   ("gradients leave while the backward pass runs", self.early),
                   ("no growth of memory", self.memory),
+                  ("metrics of the GPU", self.metrics),
                   ("tf32: accuracy", functools.partial(self.precision, "tf32")),
                   ("tf32: the same bits again", functools.partial(self.precision_again, "tf32")),
                   ("bfloat16: accuracy", functools.partial(self.precision, "bfloat16")),
@@ -158,28 +161,38 @@ class Suite:
         return judge.gradients_leave_early(speed)
 
     def memory(self):
+        return judge.steady_memory(self.watched()[0], 0 if self.is_cuda else 2 << 20)
+
+    def metrics(self):
+        if not self.is_cuda:
+            raise NotRun("the cpu has no such metrics")
+        return judge.gpu_metrics(self.watched()[1])
+
+    @once
+    def watched(self):
+        """A job that was watched for a while: samples of (steps, memory in use), and the last of the worker's metrics."""
         process, folder = self.bundle.start_job("endless", DIGITS, settings=ENDLESS,
                                                 options=("--workers", "1", "--shards", "1", "--metrics"))
         try:
             wait_for("the warm-up", lambda: worker_metrics(folder).get("ballast_worker_steps_total", 0) >=
                      WARM_UP_STEPS, process, self._limit(60))
-            samples = self._watch(folder)
+            return self._watch(folder)
         finally:
             self.bundle.end_job(process, folder)
-        return judge.steady_memory(samples, 0 if self.is_cuda else 2 << 20)
 
     def _watch(self, folder):
-        samples = []
+        samples, last = [], {}
         until = time.monotonic() + WATCH_SECONDS
         while time.monotonic() < until:
             values = worker_metrics(folder)
             used = self._memory_used(values)
+            last = values or last
             if used is not None:
                 samples.append((values["ballast_worker_steps_total"], used))
             time.sleep(0.5)
         if not samples:
             raise NotRun("neither the worker's metrics nor nvidia-smi tell the memory in use")
-        return samples
+        return samples, last
 
     def _memory_used(self, values):
         if not values:
@@ -280,10 +293,13 @@ class Suite:
     def memory_checker(self, tool, limit, cases):
         if not self.is_cuda:
             raise NotRun("there is nothing to check on the cpu")
-        checker = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
+        checker = shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path=CHECKER_FOLDERS)
         if checker is None:
-            raise NotRun("compute-sanitizer is neither in PATH nor in /usr/local/cuda/bin")
-        command = [checker, "--tool", tool, "--print-limit", "20"] + (["--leak-check", "full"] if tool == "memcheck" else [])
+            raise NotRun(f"compute-sanitizer is neither in PATH nor in {CHECKER_FOLDERS}")
+        # Libraries ask the driver for functions that it may not have, and go on without: that is no error. What ours
+        # calls is checked by our own code.
+        command = [checker, "--tool", tool, "--print-limit", "20", "--report-api-errors", "no"]
+        command += ["--leak-check", "full"] if tool == "memcheck" else []
         ended = run_program([*command, self.bundle.program("numeric-tests"), f"--test-case={cases}"], self._limit(limit),
                             self.bundle.environment(BALLAST_TEST_CUDA="required"))
         (self.bundle.runs / f"{tool}-{limit}.out").write_text(ended.output)

@@ -92,6 +92,17 @@ class Judging(unittest.TestCase):
         self.wrong("over 90 steps", judge.steady_memory, [(10 * i, 5000) for i in range(10)], 0)
         self.wrong("0 samples", judge.steady_memory, [], 0)
 
+    def test_metrics_of_a_gpu(self):
+        told = {"ballast_worker_gpu_utilization": 0.4, "ballast_worker_gpu_memory_used_bytes": 2e9,
+                "ballast_worker_gpu_memory_bytes": 8e10, "ballast_worker_gpu_clock_hertz": 1.98e9,
+                'ballast_worker_gpu_throttled{reason="heat"}': 0.0}
+        self.assertIn("1980 MHz", judge.gpu_metrics(told))
+        for name in told:
+            self.wrong("not served", judge.gpu_metrics, {key: value for key, value in told.items() if key != name})
+        self.wrong("1 MHz", judge.gpu_metrics, {**told, "ballast_worker_gpu_clock_hertz": 1.4e6})
+        self.wrong("utilization 40", judge.gpu_metrics, {**told, "ballast_worker_gpu_utilization": 40})
+        self.wrong("utilization 0.00", judge.gpu_metrics, {**told, "ballast_worker_gpu_utilization": 0})
+
     def test_what_does_not_fit(self):
         said = ("allocating 3 GB. The model does not fit into the device's memory with 100000 examples at once; with 18211 "
                 "it would. A slot has ...")
