@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -68,10 +69,16 @@ void ComputeThread::close() {
   wake_.notify_all();
 }
 
-void ComputeThread::hand(Task task) {
+void ComputeThread::store(ChunkId chunk, std::span<const std::byte> bytes) {
+  const auto& extent = job_.arena.chunks[chunk];
+  std::memcpy(weights_.values().data() + extent.offset, bytes.data(), extent.bytes());
+  ++stored_;
+}
+
+void ComputeThread::hand(std::variant<Training, Evaluation> what) {
   {
     const std::scoped_lock lock(mutex_);
-    task_ = std::move(task);
+    task_ = Task{std::move(what), {weights_.values(), stored_}};
   }
   wake_.notify_all();
 }
@@ -90,10 +97,10 @@ void ComputeThread::run() {
       }
       const Task task = *std::exchange(task_, std::nullopt);
       lock.unlock();
-      if (const auto* training = std::get_if<Training>(&task)) {
-        train(*training);
+      if (const auto* training = std::get_if<Training>(&task.what)) {
+        train(*training, task.weights);
       } else {
-        evaluate_now(std::get<Evaluation>(task));
+        evaluate_now(std::get<Evaluation>(task.what), task.weights);
       }
     }
   } catch (const std::exception& error) {
@@ -120,7 +127,7 @@ void ComputeThread::make_plain_model() {
     arithmetic_ = backend->arithmetic();
     return backend;
   });
-  model_->pin(weights());
+  model_->pin(weights_.values());
   for (std::uint32_t arena = 0; arena < pool_.arenas(); ++arena) {
     model_->pin(pool_.values(arena));
   }
@@ -132,14 +139,14 @@ void ComputeThread::make_plain_model() {
 std::string ComputeThread::fingerprint() {
   for (std::size_t i = 0; i < job_.arena.parameters.size(); ++i) {
     const auto& extent = job_.arena.extents[i];
-    fill_initial(weights().subspan(extent.offset, extent.elements), job_.arena.parameters[i].initial,
+    fill_initial(weights_.values().subspan(extent.offset, extent.elements), job_.arena.parameters[i].initial,
                  job_.spec.training.seed, static_cast<std::uint32_t>(i), 0);
   }
   std::vector<float> gradient(job_.arena.elements);
   const auto examples = pipeline_->take(0, 0);
   const SlotTask task{0, 0, examples_of_step(job_.spec.training, job_.sizes.train, 0), job_.spec.training.seed};
   if (job_.spec.model.name != "emulated") {  // whose arithmetic is integer, and whose time is not to be spent here
-    model_->train(task, examples.batch(), weights(), gradient, [](std::size_t) {});
+    model_->train(task, examples.batch(), weights_.values(), gradient, [](std::size_t) {});
   }
   Sha256 hash;
   hash.update(dataset_->digest());
@@ -158,7 +165,7 @@ void ComputeThread::prefetch(Step step, const std::vector<SlotRange>& ranges) {
   pipeline_->prefetch(step, slots);
 }
 
-void ComputeThread::train(const Training& task) {
+void ComputeThread::train(const Training& task, const WeightArena& weights) {
   std::vector<Node> nodes;
   for (const auto range : task.ranges) {
     const auto cover = tree::cover(range, job_.spec.training.slots);
@@ -166,24 +173,24 @@ void ComputeThread::train(const Training& task) {
   }
   PhaseTimes phases;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!train_node(task.step, nodes[i], i + 1 == nodes.size(), phases)) {
+    if (!train_node(task.step, nodes[i], weights, i + 1 == nodes.size(), phases)) {
       return;
     }
   }
   post_(worker::Computed{task.step, phases});
 }
 
-bool ComputeThread::train_node(Step step, Node node, bool last, PhaseTimes& phases) {
+bool ComputeThread::train_node(Step step, Node node, const WeightArena& weights, bool last, PhaseTimes& phases) {
   NodeSum sum(job_.arena, pool_, node);
   for (Slot slot = node.begin; slot < node.end; ++slot) {
-    if (!sum.begin_slot() || !train_slot(step, sum, last, phases)) {
+    if (!sum.begin_slot() || !train_slot(step, sum, weights, last, phases)) {
       return false;
     }
   }
   return true;
 }
 
-bool ComputeThread::train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& phases) {
+bool ComputeThread::train_slot(Step step, NodeSum& sum, const WeightArena& weights, bool last, PhaseTimes& phases) {
   const auto data_start = std::chrono::steady_clock::now();
   const auto examples = pipeline_->take(step, sum.slot());
   phases.data_wait += micros_since(data_start);
@@ -202,7 +209,7 @@ bool ComputeThread::train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& p
   // An update of its own is the mean over its own examples.
   const auto counted = is_ledgered(training.mode) ? std::max(examples.batch().count, 1U) : step_examples;
   const SlotTask task{step, sum.slot(), counted, training.seed};
-  const auto batch = model_->train(task, examples.batch(), weights(), sum.leaf(),
+  const auto batch = model_->train(task, examples.batch(), weights, sum.leaf(),
                                    [&](std::size_t parameter) { countdown_.parameter_ready(parameter, chunk_ready); });
   const auto& statistics = job_.arena.statistics();
   auto values = sum.leaf().subspan(statistics.offset, statistics.elements);
@@ -218,9 +225,9 @@ bool ComputeThread::train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& p
   return !closed_;
 }
 
-void ComputeThread::evaluate_now(const Evaluation& evaluation) {
+void ComputeThread::evaluate_now(const Evaluation& evaluation, const WeightArena& weights) {
   const auto split = evaluation.split == Split::test ? DataSplit::test : DataSplit::validation;
-  const auto result = evaluate_examples(*model_, *dataset_, split, evaluation.begin, evaluation.end, weights());
+  const auto result = evaluate_examples(*model_, *dataset_, split, evaluation.begin, evaluation.end, weights);
   post_(worker::Evaluated{
       {0, evaluation.split, evaluation.item, evaluation.version, result.loss_sum, result.correct, result.examples}});
 }

@@ -43,8 +43,8 @@ class ComputeThread {
   void evaluate(const Evaluation& evaluation);
   void close();
 
-  // The whole arena of weights: written by the loop's thread between jobs only.
-  [[nodiscard]] std::span<float> weights() { return weights_.values(); }
+  // Writes one chunk of the weights: between jobs only, by the loop's thread.
+  void store(ChunkId chunk, std::span<const std::byte> bytes);
   [[nodiscard]] GradientPool& gradients() { return pool_; }
 
   // Payload names of gradients: which arena and chunk.
@@ -60,17 +60,20 @@ class ComputeThread {
     Step step = 0;
     std::vector<SlotRange> ranges;
   };
-  using Task = std::variant<Training, Evaluation>;
+  struct Task {
+    std::variant<Training, Evaluation> what;
+    WeightArena weights;
+  };
 
   void run();
   void prepare();
   void make_plain_model();
   std::string fingerprint();
-  void train(const Training& task);
-  bool train_node(Step step, Node node, bool last, PhaseTimes& phases);
-  bool train_slot(Step step, NodeSum& sum, bool last, PhaseTimes& phases);
-  void evaluate_now(const Evaluation& evaluation);
-  void hand(Task task);
+  void train(const Training& task, const WeightArena& weights);
+  bool train_node(Step step, Node node, const WeightArena& weights, bool last, PhaseTimes& phases);
+  bool train_slot(Step step, NodeSum& sum, const WeightArena& weights, bool last, PhaseTimes& phases);
+  void evaluate_now(const Evaluation& evaluation, const WeightArena& weights);
+  void hand(std::variant<Training, Evaluation> what);
 
   const Job& job_;
   std::string data_path_;
@@ -78,6 +81,7 @@ class ComputeThread {
   Post post_;
   std::chrono::milliseconds delay_;
   HostArena weights_;
+  std::uint64_t stored_ = 0;  // chunks so far: the name of the weights' contents
   GradientPool pool_;
   ChunkCountdown countdown_;
   std::unique_ptr<Dataset> dataset_;

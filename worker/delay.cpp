@@ -25,15 +25,15 @@ class Delayed : public Model {
  public:
   Delayed(std::unique_ptr<Model> model, std::chrono::milliseconds delay) : model_(std::move(model)), delay_(delay) {}
 
-  BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
-                    std::span<float> gradients, const GradientReady& ready) override {
+  BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights, std::span<float> gradients,
+                    const GradientReady& ready) override {
     std::this_thread::sleep_for(delay_);
     return model_->train(task, batch, weights, gradients, ready);
   }
-  BatchResult evaluate(const Batch& batch, std::span<const float> weights) override {
+  BatchResult evaluate(const Batch& batch, const WeightArena& weights) override {
     return model_->evaluate(batch, weights);
   }
-  void predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) override {
+  void predict(const Batch& batch, const WeightArena& weights, std::span<float> probabilities) override {
     model_->predict(batch, weights, probabilities);
   }
   [[nodiscard]] ComputeTimes last_times() const override {

@@ -20,7 +20,7 @@ SlotExamples read_range(const Dataset& dataset, DataSplit split, std::uint32_t b
 }  // namespace
 
 BatchResult evaluate_examples(Model& model, const Dataset& dataset, DataSplit split, std::uint32_t begin,
-                              std::uint32_t end, std::span<const float> weights) {
+                              std::uint32_t end, const WeightArena& weights) {
   if (begin > end || end > dataset.size(split)) {
     throw std::out_of_range("examples " + std::to_string(begin) + " to " + std::to_string(end) +
                             " are to be evaluated, but their split has " + std::to_string(dataset.size(split)));

@@ -15,6 +15,6 @@ inline constexpr std::uint32_t kEvaluatedAtOnce = 100;
 // Sums over examples [begin, end) of the split, read as they are (never augmented), in order. `weights` is a whole
 // arena. Throws std::out_of_range for a range that the split does not have.
 BatchResult evaluate_examples(Model& model, const Dataset& dataset, DataSplit split, std::uint32_t begin,
-                              std::uint32_t end, std::span<const float> weights);
+                              std::uint32_t end, const WeightArena& weights);
 
 }  // namespace ballast

@@ -71,8 +71,8 @@ class Faulty : public Model {
   Faulty(std::unique_ptr<Model> model, const Arena& arena, std::vector<GradientFault> faults)
       : model_(std::move(model)), arena_(arena), faults_(std::move(faults)) {}
 
-  BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
-                    std::span<float> gradients, const GradientReady& ready) override {
+  BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights, std::span<float> gradients,
+                    const GradientReady& ready) override {
     return model_->train(task, batch, weights, gradients, [&](std::size_t parameter) {
       for (const auto& fault : faults_) {
         if (fault.step == task.step && fault.slot == task.slot && fault.parameter == parameter) {
@@ -82,10 +82,10 @@ class Faulty : public Model {
       ready(parameter);
     });
   }
-  BatchResult evaluate(const Batch& batch, std::span<const float> weights) override {
+  BatchResult evaluate(const Batch& batch, const WeightArena& weights) override {
     return model_->evaluate(batch, weights);
   }
-  void predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) override {
+  void predict(const Batch& batch, const WeightArena& weights, std::span<float> probabilities) override {
     model_->predict(batch, weights, probabilities);
   }
   [[nodiscard]] ComputeTimes last_times() const override { return model_->last_times(); }

@@ -26,12 +26,12 @@ class LocalSteps : public Model {
     }
   }
 
-  BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
-                    std::span<float> gradients, const GradientReady& ready) override {
+  BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights, std::span<float> gradients,
+                    const GradientReady& ready) override {
     times_ = {};
     optimizer_.begin();
     BatchResult result;
-    std::span<const float> trained = weights;
+    WeightArena trained = weights;
     for (std::uint32_t step = 0; step < job_.spec.training.local.steps; ++step) {
       const auto part = mini_batch(batch, step);
       if (part.count == 0) {
@@ -39,19 +39,19 @@ class LocalSteps : public Model {
       }
       const auto next = copies_[step % copies_.size()].values();
       const bool finite = train_once(task, step, part, trained, next, result);
-      trained = next;
+      trained = next;  // unnamed: written anew by every slot
       if (!finite) {
         break;
       }
     }
-    write_change(task, batch, weights, trained, gradients, ready);
+    write_change(task, batch, weights.values, trained.values, gradients, ready);
     return result;
   }
 
-  BatchResult evaluate(const Batch& batch, std::span<const float> weights) override {
+  BatchResult evaluate(const Batch& batch, const WeightArena& weights) override {
     return model_->evaluate(batch, weights);
   }
-  void predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) override {
+  void predict(const Batch& batch, const WeightArena& weights, std::span<float> probabilities) override {
     model_->predict(batch, weights, probabilities);
   }
   [[nodiscard]] ComputeTimes last_times() const override { return times_; }
@@ -66,7 +66,7 @@ class LocalSteps : public Model {
     return {count, batch.features.subspan(begin * features, count * features), batch.labels.subspan(begin, count)};
   }
 
-  bool train_once(const SlotTask& task, std::uint32_t step, const Batch& part, std::span<const float> weights,
+  bool train_once(const SlotTask& task, std::uint32_t step, const Batch& part, const WeightArena& weights,
                   std::span<float> next, BatchResult& result) {
     const SlotTask local{task.step, task.slot, part.count, task.seed, step};
     const auto trained = model_->train(local, part, weights, gradient_.values(), [](std::size_t) {});
@@ -74,7 +74,7 @@ class LocalSteps : public Model {
     result.correct += trained.correct;
     result.examples += trained.examples;
     const auto start = std::chrono::steady_clock::now();
-    const bool finite = optimizer_.step(weights, gradient_.values(), next);
+    const bool finite = optimizer_.step(weights.values, gradient_.values(), next);
     const auto updating = std::chrono::steady_clock::now() - start;
     times_.forward_us += model_->last_times().forward_us;
     times_.backward_us +=

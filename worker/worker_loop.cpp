@@ -1,7 +1,6 @@
 #include "worker/worker_loop.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "common/job/load.h"
@@ -298,9 +297,8 @@ WorkerLayout WorkerLoop::layout(const std::string& fingerprint) const {
 void WorkerLoop::carry_out(const worker::Prefetch& action) { compute_->prefetch(action.step, action.ranges); }
 
 void WorkerLoop::carry_out(const worker::Store& action) {
-  const auto& chunk = job_->arena.chunks[action.chunk];
   const auto frame = weights_.extract(action.payload);
-  std::memcpy(compute_->weights().data() + chunk.offset, frame.mapped().bytes().data(), chunk.bytes());
+  compute_->store(action.chunk, frame.mapped().bytes());
 }
 
 void WorkerLoop::carry_out(const worker::Release& action) {

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -130,6 +131,22 @@ constexpr const char* name_of(Precision precision) {
   return names[static_cast<std::size_t>(precision)];
 }
 
+// A whole arena of weights in host memory. Whoever writes it may name its contents, anew with every change: then the
+// same arena with the same name holds the same values, and a device that has copied them need not copy them again.
+struct WeightArena {
+  static constexpr std::uint64_t kUnnamed = 0;
+
+  WeightArena() = default;
+  // Of whatever a span of floats can be made of.
+  template <typename Floats>
+  requires std::convertible_to<const Floats&, std::span<const float>> WeightArena(const Floats& arena,
+                                                                                  std::uint64_t name = kUnnamed)
+      : values(arena), contents(name) {}
+
+  std::span<const float> values;
+  std::uint64_t contents = kUnnamed;
+};
+
 // Thrown where a network is prepared: the device has no room for it, at this batch size.
 class DeviceMemoryExhausted : public std::runtime_error {
  public:
@@ -164,7 +181,7 @@ class Backend {
   virtual void pin(std::span<float> /*arena*/) {}
   // Whole arenas in host memory, for all operations until they are bound anew. They must stay unchanged and alive as
   // long as operations that read or write them run. bind_weights comes before forward, bind_gradients before backward.
-  virtual void bind_weights(std::span<const float> weights) = 0;
+  virtual void bind_weights(const WeightArena& weights) = 0;
   virtual void bind_gradients(std::span<float> gradients) = 0;
   // Brings the gradient of one parameter, written by backward_parameters, to its place in the bound arena. True: it is
   // there. False: it is on its way, and there when await_delivery returns; every call of that waits for one delivery,

@@ -72,10 +72,9 @@ void Tape::finish() const {
   }
 }
 
-void Tape::forward(std::span<const float> features, std::span<const std::int32_t> labels,
-                   std::span<const float> weights) {
-  if (weights.size() != arena_.elements) {
-    throw std::invalid_argument("the weights hold " + std::to_string(weights.size()) + " floats, the arena " +
+void Tape::forward(std::span<const float> features, std::span<const std::int32_t> labels, const WeightArena& weights) {
+  if (weights.values.size() != arena_.elements) {
+    throw std::invalid_argument("the weights hold " + std::to_string(weights.values.size()) + " floats, the arena " +
                                 std::to_string(arena_.elements));
   }
   backend_.bind_weights(weights);

@@ -42,7 +42,7 @@ class Tape {
   void finish() const;
 
   // Running. `features` holds the input in NCHW, `weights` and `gradients` are whole arenas.
-  void forward(std::span<const float> features, std::span<const std::int32_t> labels, std::span<const float> weights);
+  void forward(std::span<const float> features, std::span<const std::int32_t> labels, const WeightArena& weights);
   // Of the last forward; after its backward, if there is one (LossOperation::sums).
   [[nodiscard]] LossSums sums() const { return loss_->sums(); }
   // Of the last forward, for each example the probability of each class.

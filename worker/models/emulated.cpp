@@ -48,8 +48,8 @@ class Emulated : public Model {
     }
   }
 
-  BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
-                    std::span<float> gradients, const GradientReady& ready) override {
+  BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights, std::span<float> gradients,
+                    const GradientReady& ready) override {
     times_ = {};
     if (batch.count == 0) {
       write_empty_slot(arena_, gradients, ready);
@@ -59,22 +59,21 @@ class Emulated : public Model {
     const BatchResult result = evaluate(batch, weights);
     pace.wait(kForwardShare);
     const auto middle = Clock::now();
-    write_gradients(task, weights, gradients, ready, pace);
+    write_gradients(task, weights.values, gradients, ready, pace);
     times_ = {microseconds_between(pace.begin(), middle), microseconds_between(middle, Clock::now())};
     return result;
   }
 
-  BatchResult evaluate(const Batch& batch, std::span<const float> weights) override {
+  BatchResult evaluate(const Batch& batch, const WeightArena& weights) override {
     double loss = 0;
     for (const Extent& extent : arena_.extents) {
-      const auto weight = static_cast<double>(weights[extent.offset]);
+      const auto weight = static_cast<double>(weights.values[extent.offset]);
       loss += weight * weight;
     }
     return {loss * batch.count, 0, batch.count};
   }
 
-  void predict(const Batch& /*batch*/, std::span<const float> /*weights*/,
-               std::span<float> /*probabilities*/) override {
+  void predict(const Batch& /*batch*/, const WeightArena& /*weights*/, std::span<float> /*probabilities*/) override {
     throw std::invalid_argument("the emulated model knows no classes: it predicts nothing");
   }
 

@@ -54,15 +54,15 @@ class Model {
   // parameter's gradient is overwritten with d(sum of losses / step_examples) / d(parameter), and `ready` is called
   // once for each parameter as soon as its gradient is final, from this thread, last layers first. Bytes outside
   // parameter extents (padding, statistics) are not touched. An empty batch writes +0.0 everywhere.
-  virtual BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
+  virtual BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights,
                             std::span<float> gradients, const GradientReady& ready) = 0;
 
   // Forward only: the loss and the number of right answers.
-  virtual BatchResult evaluate(const Batch& batch, std::span<const float> weights) = 0;
+  virtual BatchResult evaluate(const Batch& batch, const WeightArena& weights) = 0;
 
   // Forward only: writes the probability of each class for each example, count x classes. Labels are not read. Throws
   // std::invalid_argument for a model that knows no classes.
-  virtual void predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) = 0;
+  virtual void predict(const Batch& batch, const WeightArena& weights, std::span<float> probabilities) = 0;
 
   // Of the last call of train.
   [[nodiscard]] virtual ComputeTimes last_times() const = 0;

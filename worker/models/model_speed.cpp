@@ -152,7 +152,7 @@ class Subject {
     const auto begin = Clock::now();
     const ballast::SlotTask task{step, slot, settings_.slots * settings_.examples, 1};
     const ballast::Batch batch{settings_.examples, features_, labels_};
-    model_->train(task, batch, weights_.values(), gradients_.values(), [&](std::size_t) {
+    model_->train(task, batch, {weights_.values(), step + 1}, gradients_.values(), [&](std::size_t) {
       times.last_gradient_us = microseconds_since(begin);
       times.first_gradient_us = any ? times.first_gradient_us : times.last_gradient_us;
       any = true;

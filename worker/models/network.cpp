@@ -27,7 +27,7 @@ Network::Network(std::unique_ptr<Backend> backend, const ExampleShape& shape, co
   record_for(1);
 }
 
-BatchResult Network::train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
+BatchResult Network::train(const SlotTask& task, const Batch& batch, const WeightArena& weights,
                            std::span<float> gradients, const GradientReady& ready) {
   times_ = {};
   if (batch.count == 0) {
@@ -50,7 +50,7 @@ BatchResult Network::train(const SlotTask& task, const Batch& batch, std::span<c
   return result;
 }
 
-BatchResult Network::evaluate(const Batch& batch, std::span<const float> weights) {
+BatchResult Network::evaluate(const Batch& batch, const WeightArena& weights) {
   if (batch.count == 0) {
     return {};
   }
@@ -60,7 +60,7 @@ BatchResult Network::evaluate(const Batch& batch, std::span<const float> weights
   return result_of(tape, batch);
 }
 
-void Network::predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) {
+void Network::predict(const Batch& batch, const WeightArena& weights, std::span<float> probabilities) {
   if (batch.count == 0) {
     return;
   }

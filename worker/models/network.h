@@ -22,10 +22,10 @@ class Network : public Model {
   // room for show when they come: std::runtime_error then names the largest that it has room for.
   Network(std::unique_ptr<Backend> backend, const ExampleShape& shape, const Arena& arena, Record record);
 
-  BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
-                    std::span<float> gradients, const GradientReady& ready) override;
-  BatchResult evaluate(const Batch& batch, std::span<const float> weights) override;
-  void predict(const Batch& batch, std::span<const float> weights, std::span<float> probabilities) override;
+  BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights, std::span<float> gradients,
+                    const GradientReady& ready) override;
+  BatchResult evaluate(const Batch& batch, const WeightArena& weights) override;
+  void predict(const Batch& batch, const WeightArena& weights, std::span<float> probabilities) override;
   [[nodiscard]] ComputeTimes last_times() const override { return times_; }
   void pin(std::span<float> arena) override { backend_->pin(arena); }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "worker/compute/backend.h"
+#include "worker/compute/held_weights.h"
 
 namespace ballast::testing {
 
@@ -24,7 +25,7 @@ class WrappedBackend : public Backend {
   void read(const Tensor& tensor, std::span<float> nchw) override { inner_->read(tensor, nchw); }
   void write_gradient(Tensor& tensor, std::span<const float> nchw) override { inner_->write_gradient(tensor, nchw); }
   void read_gradient(const Tensor& tensor, std::span<float> nchw) override { inner_->read_gradient(tensor, nchw); }
-  void bind_weights(std::span<const float> weights) override { inner_->bind_weights(weights); }
+  void bind_weights(const WeightArena& weights) override { inner_->bind_weights(weights); }
   void bind_gradients(std::span<float> gradients) override { inner_->bind_gradients(gradients); }
   bool deliver(const Extent& parameter) override { return inner_->deliver(parameter); }
   void await_delivery() override { inner_->await_delivery(); }
@@ -93,6 +94,27 @@ class LateBackend : public WrappedBackend {
   std::span<float> host_;
   std::vector<float> own_;
   std::deque<Extent> on_their_way_;
+};
+
+// Computes on a copy of the weights, as a device does, and counts how often it copies them.
+class CopyingBackend : public WrappedBackend {
+ public:
+  // Kept by the test.
+  explicit CopyingBackend(int& copies) : copies_(copies) {}
+
+  void bind_weights(const WeightArena& weights) override {
+    if (!held_.are(weights)) {
+      own_.assign(weights.values.begin(), weights.values.end());
+      held_.become(weights);
+      ++copies_;
+    }
+    inner_->bind_weights(own_);
+  }
+
+ private:
+  int& copies_;
+  HeldWeights held_;
+  std::vector<float> own_;
 };
 
 // Has room for `room` examples at once, in all that is prepared and still alive.

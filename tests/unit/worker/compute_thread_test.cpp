@@ -179,5 +179,110 @@ TEST_CASE("validation and test examples are evaluated by split") {
   CHECK(contains(std::get<worker::Failed>(events.up_to<worker::Failed>().back()).text, "their split has 20"));
 }
 
+// A compute thread and what its loop does with it, on the cpu itself or on a device that copies weights.
+class Worker {
+ public:
+  Worker(const Job& job, const MakeBackend& make_backend)
+      : job_(job),
+        weights_(job.arena.elements),
+        thread_(job, "", make_backend, [this](worker::Event event) { events_.post(std::move(event)); }) {
+    events_.up_to<worker::Prepared>();
+  }
+
+  // Weights drawn from the seed, in these chunks or in all.
+  void store(std::uint64_t seed, std::optional<ChunkId> one = std::nullopt) {
+    for (const auto& chunk : job_.arena.chunks) {
+      if (!one || *one == chunk.id) {
+        for (std::size_t i = 0; i < chunk.elements; ++i) {
+          weights_[i] = static_cast<float>((i + 3 * seed) % 17) * 0.01F - 0.08F;
+        }
+        thread_.store(chunk.id, std::as_bytes(std::span(weights_)).first(chunk.bytes()));
+      }
+    }
+  }
+  // All sums of a step.
+  std::vector<float> step(Step step) {
+    thread_.compute(step, {{0, job_.spec.training.slots}});
+    std::vector<float> sums;
+    for (const auto& event : events_.up_to<worker::Computed>()) {
+      if (const auto* ready = std::get_if<worker::GradientReady>(&event)) {
+        const auto& chunk = job_.arena.chunks[ready->chunk];
+        const auto arena = thread_.arena_of(ready->payload);
+        const auto sum = thread_.gradients().values(arena).subspan(chunk.offset, chunk.elements);
+        sums.insert(sums.end(), sum.begin(), sum.end());
+        thread_.gradients().give_back_chunk(arena);
+      }
+    }
+    return sums;
+  }
+  double evaluate() {
+    thread_.evaluate({Split::validation, 0, 0, 0, 20});
+    return std::get<worker::Evaluated>(events_.up_to<worker::Evaluated>().back()).result.loss_sum;
+  }
+
+ private:
+  const Job& job_;
+  std::vector<float> weights_;
+  Events events_;
+  ComputeThread thread_;
+};
+
+// The same on both; says how often the device has copied for it.
+struct Compared {
+  explicit Compared(const Job& job)
+      : cpu(job, on_cpu(1)), device(job, [this] { return std::make_unique<CopyingBackend>(copies); }) {
+    copies = 0;  // the fingerprint's
+  }
+  void store(std::uint64_t seed, std::optional<ChunkId> one = std::nullopt) {
+    cpu.store(seed, one);
+    device.store(seed, one);
+  }
+  int step(Step step) {
+    CHECK(device.step(step) == cpu.step(step));
+    return std::exchange(copies, 0);
+  }
+  int evaluate() {
+    CHECK(device.evaluate() == cpu.evaluate());
+    return std::exchange(copies, 0);
+  }
+
+  int copies = 0;
+  Worker cpu;
+  Worker device;
+};
+
+TEST_CASE("weights are copied to a device once for all that is computed on them, and always when they have changed") {
+  const auto job = small_job();
+  Compared compared(job);
+  compared.store(1);
+  CHECK(compared.step(0) == 1);
+  CHECK(compared.evaluate() == 0);
+  compared.store(2);
+  CHECK(compared.evaluate() == 1);
+  CHECK(compared.step(1) == 0);
+  compared.store(1);  // back on another timeline, to the same step
+  CHECK(compared.step(1) == 1);
+  for (const auto& chunk : job.arena.chunks) {  // a pull of one chunk
+    compared.store(3, chunk.id);
+    CHECK(compared.step(2) == 1);
+  }
+  CHECK(compared.step(3) == 0);
+}
+
+TEST_CASE("local steps change their own weights, and a device copies them for each") {
+  const auto job =
+      make_job(parse_job("job: test\nmodel: {name: mlp, hidden: [8]}\n"
+                         "data: {name: glyphs, train_examples: 100, validation_examples: 20}\n"
+                         "training: {mode: local, batch: 16, slots: 2, epochs: 1, local: {steps: 2}}\n",
+                         "the test's job"));
+  Compared compared(job);
+  compared.store(1);
+  CHECK(compared.step(0) == 4);
+  CHECK(compared.evaluate() == 1);
+  CHECK(compared.evaluate() == 0);
+  compared.store(2);
+  CHECK(compared.step(1) == 4);
+}
+
 }  // namespace
 }  // namespace ballast

@@ -20,16 +20,16 @@ using namespace testing;
 // Remembers which labels and features it was shown.
 class Watching : public Model {
  public:
-  BatchResult train(const SlotTask&, const Batch&, std::span<const float>, std::span<float>,
+  BatchResult train(const SlotTask&, const Batch&, const WeightArena&, std::span<float>,
                     const GradientReady&) override {
     return {};
   }
-  BatchResult evaluate(const Batch& batch, std::span<const float>) override {
+  BatchResult evaluate(const Batch& batch, const WeightArena&) override {
     features.insert(features.end(), batch.features.begin(), batch.features.end());
     labels.insert(labels.end(), batch.labels.begin(), batch.labels.end());
     return {0.5 * batch.count, batch.count / 2, batch.count};
   }
-  void predict(const Batch&, std::span<const float>, std::span<float>) override {}
+  void predict(const Batch&, const WeightArena&, std::span<float>) override {}
   [[nodiscard]] ComputeTimes last_times() const override { return {}; }
 
   std::vector<float> features;

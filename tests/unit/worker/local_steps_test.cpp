@@ -41,16 +41,16 @@ class Recorder : public Model {
  public:
   Recorder(const Arena& arena, std::vector<Call>& calls) : arena_(arena), calls_(calls) {}
 
-  BatchResult train(const SlotTask& task, const Batch& batch, std::span<const float> weights,
-                    std::span<float> gradients, const GradientReady& ready) override {
+  BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights, std::span<float> gradients,
+                    const GradientReady& ready) override {
     calls_.push_back({task,
                       {batch.labels.begin(), batch.labels.end()},
                       {batch.features.begin(), batch.features.end()},
-                      {weights.begin(), weights.end()}});
+                      {weights.values.begin(), weights.values.end()}});
     for (std::size_t p = arena_.parameters.size(); p-- > 0;) {
       const auto& extent = arena_.extents[p];
       for (auto i = extent.offset; i < extent.offset + extent.elements; ++i) {
-        gradients[i] = gradient_at(i, weights[i], task.local_step);
+        gradients[i] = gradient_at(i, weights.values[i], task.local_step);
       }
       ready(p);
     }
@@ -59,8 +59,8 @@ class Recorder : public Model {
     }
     return {2.0 * batch.count, batch.count / 2, batch.count};
   }
-  BatchResult evaluate(const Batch& batch, std::span<const float> /*weights*/) override { return {7, 1, batch.count}; }
-  void predict(const Batch&, std::span<const float>, std::span<float> probabilities) override { probabilities[0] = 5; }
+  BatchResult evaluate(const Batch& batch, const WeightArena& /*weights*/) override { return {7, 1, batch.count}; }
+  void predict(const Batch&, const WeightArena&, std::span<float> probabilities) override { probabilities[0] = 5; }
   [[nodiscard]] ComputeTimes last_times() const override { return {3, 4}; }
 
   std::optional<std::size_t> fault;

@@ -46,9 +46,9 @@ class CpuBackend : public Backend {
   }
 
   // The number of threads belongs to the calling thread, which may be another one than last time.
-  void bind_weights(std::span<const float> weights) override {
+  void bind_weights(const WeightArena& weights) override {
     use_threads();
-    context_.weights = weights;
+    context_.weights = weights.values;
   }
   void bind_gradients(std::span<float> gradients) override {
     use_threads();

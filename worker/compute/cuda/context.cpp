@@ -94,10 +94,15 @@ void Context::download_after_compute(std::string_view what) {
 
 void Context::finish(std::string_view what) const { check(cudaStreamSynchronize(compute_.get()), what); }
 
-void Context::bind_weights(std::span<const float> weights) {
-  make_room(weights_, weights.size(), "the weights");
+void Context::bind_weights(const WeightArena& weights) {
   upload_after_compute("the weights");
-  upload(weights_.data(), weights.data(), weights.size_bytes(), "the weights");
+  if (held_weights_.are(weights)) {
+    return;
+  }
+  held_weights_.forget();
+  make_room(weights_, weights.values.size(), "the weights");
+  upload(weights_.data(), weights.values.data(), weights.values.size_bytes(), "the weights");
+  held_weights_.become(weights);
 }
 
 void Context::bind_gradients(std::span<float> gradients) {

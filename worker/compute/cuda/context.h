@@ -20,6 +20,7 @@
 #include "common/arena/arena.h"
 #include "worker/compute/backend.h"
 #include "worker/compute/cuda/memory.h"
+#include "worker/compute/held_weights.h"
 
 namespace ballast::cuda {
 
@@ -74,7 +75,7 @@ class Context {
   // Waits until all that was queued on `compute` is done.
   void finish(std::string_view what) const;
 
-  void bind_weights(std::span<const float> weights);
+  void bind_weights(const WeightArena& weights);
   // No gradient is on its way to the host.
   void bind_gradients(std::span<float> gradients);
   [[nodiscard]] std::span<float> host_gradients() const { return host_gradients_; }
@@ -109,6 +110,7 @@ class Context {
   DeviceBuffer<std::byte> workspace_;
   std::array<DeviceBuffer<std::uint16_t>, 3> scratch_;
   DeviceBuffer<float> weights_;
+  HeldWeights held_weights_;
   DeviceBuffer<float> gradients_;
   std::span<float> host_gradients_;
 };

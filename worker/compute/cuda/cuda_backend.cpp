@@ -65,7 +65,7 @@ class CudaBackend : public Backend {
       cudaGetLastError();  // or a later kernel's launch would be taken for failed
     }
   }
-  void bind_weights(std::span<const float> weights) override {
+  void bind_weights(const WeightArena& weights) override {
     context_.use_device();
     context_.bind_weights(weights);
   }
