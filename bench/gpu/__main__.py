@@ -128,7 +128,7 @@ class Bench:
         try:
             def steps():
                 return worker_metrics(folder).get("ballast_worker_steps_total", 0)
-            wait_for("the warm-up", lambda: steps() >= 50, process, 90)
+            wait_for("the warm-up", lambda: steps() >= 50, process, 90, lambda: self.bundle.story(f"job-{name}"))
             before, begin = worker_metrics(folder), time.monotonic()
             time.sleep(self.options.job_seconds)
             after, seconds = worker_metrics(folder), time.monotonic() - begin

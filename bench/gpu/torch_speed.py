@@ -1,7 +1,8 @@
 """Measures PyTorch: torch_speed.py cuda|cpu, then for each line of JSON on standard input one on standard output.
 
 In:  {"model": "lenet5", "examples": 128, "seconds": 1, "precision": "float32", "work": "pass"}
-Out: {"examples_per_s": 123456.7}, with "not_deterministic" and an operation where PyTorch has no other; or {"error": "..."}; at first, once: {"torch": "2.11.0", "cudnn": 91900, ...}
+Out: {"examples_per_s": 123456.7}, with "not_deterministic" and an operation where PyTorch has no other; or
+     {"error": "..."}; at first, once: {"torch": "2.11.0", "cudnn": 91900, ...}
 
 Work, each with a batch that comes from (pinned) host memory:
   pass      forward and backward; weights and gradients stay on the device, and the host never waits but at the end
@@ -29,6 +30,8 @@ def be_deterministic():
     torch.manual_seed(1)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
+    if hasattr(torch.utils, "deterministic"):  # filling fresh memory is for debugging, and takes time
+        torch.utils.deterministic.fill_uninitialized_memory = False
     torch.backends.cudnn.benchmark = False
     torch.backends.cudnn.deterministic = True
 

@@ -112,17 +112,23 @@ class Bundle:
     def output_of(self, name):
         return (self.runs / f"{name}.out").read_text(errors="replace")
 
+    def story(self, name):
+        """The ends of what a job and its workers said."""
+        logs = sorted((self.runs / name / "logs").glob("worker-*.log"))
+        texts = [self.output_of(name)[-600:]] + [f"{log.name}: {log.read_text(errors='replace')[-600:]}" for log in logs]
+        return "\n".join(text.strip() for text in texts)
+
     def job(self, name, config, settings=(), options=(), backend=None, limit=60, **changes):
         """The same, to its good end."""
         process, folder = self.start_job(name, config, settings, options, backend, **changes)
         try:
             code = process.wait(timeout=max(limit, 1))
         except subprocess.TimeoutExpired:
-            raise Wrong(f"the job {name} did not end within {limit:.0f} s:\n{self.output_of(name)[-600:]}") from None
+            raise Wrong(f"the job {name} did not end within {limit:.0f} s:\n{self.story(name)}") from None
         finally:
             self.end_job(process, folder)
         if code != 0:
-            raise Wrong(f"the job {name} ended with code {code}:\n{self.output_of(name)[-1000:]}")
+            raise Wrong(f"the job {name} ended with code {code}:\n{self.story(name)}")
         return Job(folder, json.loads((self.runs / f"{name}.json").read_text()))
 
     def losses(self, job):
@@ -233,8 +239,9 @@ def worker_metrics(folder):
     return values
 
 
-def wait_for(what, holds, process, limit):
-    """What holds() gives, once that is something; fails when the process ends before, or time does."""
+def wait_for(what, holds, process, limit, told=None):
+    """What holds() gives, once that is something; fails when the process ends before, or time does, with
+    what `told()` has to say."""
     until = time.monotonic() + limit
     while time.monotonic() < until:
         ended = process.poll() is not None
@@ -244,4 +251,5 @@ def wait_for(what, holds, process, limit):
         if ended:
             break
         time.sleep(0.1)
-    raise Wrong(f"waited for {what}" + (", but the job ended" if process.poll() is not None else f" {limit:.0f} s"))
+    raise Wrong(f"waited for {what}" + (", but the job ended" if process.poll() is not None else f" {limit:.0f} s") +
+                (f":\n{told()}" if told else ""))

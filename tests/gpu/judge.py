@@ -16,14 +16,21 @@ class Wrong(Exception):
     """Something was judged and found wrong."""
 
 
+def lines_from(output, mark, most):
+    """So many lines of it, from the first with the mark on; all of them said anew, for nobody may see the rest."""
+    lines = output.splitlines()
+    first = next((number for number, line in enumerate(lines) if mark in line), None)
+    return "" if first is None else "\n" + "\n".join(lines[first:first + most])
+
+
 def test_program(code, output):
     """A program of tests that ended: doctest's count must be there and name no failure."""
     counted = re.search(r"test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed", output)
     if counted is None:
-        raise Wrong(f"no count of test cases; it ended with code {code}")
+        raise Wrong(f"no count of test cases; it ended with code {code}:\n{output.strip()[-600:]}")
     cases, passed, failed = map(int, counted.groups())
     if code != 0 or failed or passed != cases or cases == 0:
-        raise Wrong(f"{failed} of {cases} test cases failed, exit code {code}")
+        raise Wrong(f"{failed} of {cases} test cases failed, exit code {code}" + lines_from(output, "TEST CASE:", 40))
     return f"{cases} test cases"
 
 
@@ -167,6 +174,7 @@ def memory_checker(code, output):
     if found is None:
         raise Wrong(f"the checker gave no summary; it ended with code {code}: {output.strip()[-300:]}")
     if int(found.group(1)) > 0:
-        first = re.search(r"^=+ (?!COMPUTE-SANITIZER)(\S.*)$", output, re.M)
-        raise Wrong(f"{found.group(0)}; the first: {first.group(1) if first else ''}")
+        complaints = "\n".join(line for line in output.splitlines() if line.startswith("=========") and
+                               "COMPUTE-SANITIZER" not in line)
+        raise Wrong(f"{found.group(0)}" + lines_from(complaints, "=", 30))
     return f"{test_program(code, output)}, {found.group(0)}" + (", no leak" if leaked else "")

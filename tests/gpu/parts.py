@@ -97,6 +97,7 @@ class Suite:
     def numeric(self):
         required = {"BALLAST_TEST_CUDA": "required"} if self.is_cuda else {}
         ended = self.bundle.run("numeric-tests", limit=self._limit(150), **required)
+        (self.bundle.runs / "numeric-tests.out").write_text(ended.output)
         return judge.test_program(ended.code, ended.output)
 
     # ---- MNIST
@@ -175,7 +176,7 @@ class Suite:
                                                 options=("--workers", "1", "--shards", "1", "--metrics"))
         try:
             wait_for("the warm-up", lambda: worker_metrics(folder).get("ballast_worker_steps_total", 0) >=
-                     WARM_UP_STEPS, process, self._limit(60))
+                     WARM_UP_STEPS, process, self._limit(60), lambda: self.bundle.story("endless"))
             return self._watch(folder)
         finally:
             self.bundle.end_job(process, folder)
@@ -245,7 +246,7 @@ class Suite:
         try:
             process.wait(timeout=self._limit(60))
         except subprocess.TimeoutExpired:
-            raise Wrong(f"the job did not end:\n{self.bundle.output_of('hidden')[-600:]}") from None
+            raise Wrong(f"the job did not end:\n{self.bundle.story('hidden')}") from None
         finally:
             self.bundle.end_job(process, folder)
         if process.returncode == 0:
@@ -272,7 +273,8 @@ class Suite:
             def told():
                 text = log.read_text(errors="replace") if log.exists() else ""
                 return text if " error " in text else None
-            return judge.too_large(wait_for("the worker's word", told, process, self._limit(120)), TOO_LARGE)
+            return judge.too_large(wait_for("the worker's word", told, process, self._limit(120),
+                                            lambda: self.bundle.story("too-large")), TOO_LARGE)
         finally:
             self.bundle.end_job(process, folder)
 

@@ -38,7 +38,9 @@ class Judging(unittest.TestCase):
         self.wrong("1 of 40", judge.test_program, 1, DOCTEST.format(40, 39, 1))
         self.wrong("exit code 1", judge.test_program, 1, DOCTEST.format(40, 40, 0))
         self.wrong("0 of 0", judge.test_program, 0, DOCTEST.format(0, 0, 0))
-        self.wrong("no count", judge.test_program, -11, "terminated")
+        self.wrong("no count(.|\n)*terminated", judge.test_program, -11, "terminated")
+        told = "TEST CASE:  operations: conv2d\nCHECK( 1 == 2 )\n" + DOCTEST.format(40, 39, 1)
+        self.wrong("operations: conv2d\nCHECK", judge.test_program, 1, "much before\n" + told)
 
     def test_losses(self):
         cpu = [2.3 - 0.03 * step for step in range(60)]
@@ -117,6 +119,8 @@ class Judging(unittest.TestCase):
         self.assertIn("no leak", judge.memory_checker(0, good))
         judge.memory_checker(0, DOCTEST.format(7, 7, 0) + "\n========= RACECHECK SUMMARY: 0 hazards displayed (0 errors)")
         self.wrong("2 errors", judge.memory_checker, 0, good.replace("0 errors", "2 errors"))
+        written = "========= COMPUTE-SANITIZER\n========= Invalid __global__ write of size 4 bytes\n=========     at relu\n"
+        self.wrong("Invalid(.|\n)*at relu", judge.memory_checker, 0, written + good.replace("0 errors", "1 errors"))
         self.wrong("512 bytes leaked", judge.memory_checker, 0, good.replace("0 bytes leaked in 0", "512 bytes leaked in 1"))
         self.wrong("1 of 7", judge.memory_checker, 1, good.replace("7 passed | 0", "6 passed | 1"))
         self.wrong("no summary", judge.memory_checker, 0, DOCTEST.format(7, 7, 0))
