@@ -25,7 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "tests" / "gpu")]
 
 import figures  # pylint: disable=wrong-import-position
-from bundle import Bundle, wait_for, worker_metrics  # pylint: disable=wrong-import-position
+from bundle import Bundle, end_when_told, wait_for, worker_metrics  # pylint: disable=wrong-import-position
 from judge import Wrong  # pylint: disable=wrong-import-position
 
 # (model, examples at once): small ones, where launching kernels is what takes time, and larger ones.
@@ -187,6 +187,7 @@ def arguments():
 
 
 def main():
+    end_when_told()
     options = arguments()
     root = HERE.parents[1]
     if not (root / "bin" / "ballast").exists():

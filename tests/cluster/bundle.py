@@ -20,7 +20,8 @@ def made_bundle():
     """Its folder, made once for all cases. Fails where a file in it would take a library from this machine."""
     folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-test-bundle-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    subprocess.run([BUNDLE, harness.BUILD, folder], capture_output=True, text=True, timeout=harness.PATIENCE, check=True)
+    subprocess.run([BUNDLE, harness.BUILD, folder], capture_output=True, text=True, timeout=3 * harness.PATIENCE,
+                   check=True)
     (bundle,) = (entry for entry in folder.iterdir() if entry.is_dir())
     return bundle
 

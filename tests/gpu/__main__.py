@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from bundle import Bundle  # pylint: disable=wrong-import-position
+from bundle import Bundle, end_when_told  # pylint: disable=wrong-import-position
 from parts import Suite  # pylint: disable=wrong-import-position
 from report import Report  # pylint: disable=wrong-import-position
 
@@ -47,6 +47,7 @@ def begin(options):
 
 
 def main():
+    end_when_told()
     options = arguments()
     root, runs = begin(options)
     bundle = Bundle(root, options.backend, runs)

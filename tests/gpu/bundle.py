@@ -37,6 +37,14 @@ def run_program(command, limit, environment, cwd=None):
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
             return Ended(process.returncode, output, True)
+        except BaseException:  # we are to end: so is what we started, which has a session of its own
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+
+
+def end_when_told():
+    """SIGTERM ends a program as Ctrl-C does: what it started is ended first."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
 
 def python_libraries():

@@ -96,7 +96,7 @@ class Suite:
 
     def numeric(self):
         required = {"BALLAST_TEST_CUDA": "required"} if self.is_cuda else {}
-        ended = self.bundle.run("numeric-tests", limit=self._limit(150), **required)
+        ended = self.bundle.run("numeric-tests", limit=self._limit(150 if self.is_cuda else 600), **required)
         (self.bundle.runs / "numeric-tests.out").write_text(ended.output)
         return judge.test_program(ended.code, ended.output)
 
