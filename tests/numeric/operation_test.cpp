@@ -36,12 +36,13 @@ void check_close(std::span<const float> actual, const std::vector<double>& expec
   CHECK(wrong == 0);
 }
 
-// One layer with parameters in arenas of its own, which begin with the weights; values outside must not be touched.
+// One layer with parameters in arenas of its own, which begin with the weights; values outside must not be touched. The
+// bias begins where it may in every arena.
 struct Layer {
   Layer(std::size_t weights_count, std::size_t bias_count, Draw& draw)
       : weights{0, weights_count},
-        bias{weights_count + 16, bias_count},
-        arena(draw.values<float>(weights_count + bias_count + 32)),
+        bias{(weights_count / kAligned + 2) * kAligned, bias_count},
+        arena(draw.values<float>(bias.offset + bias_count + 16)),
         gradients(arena.size(), std::numeric_limits<float>::quiet_NaN()) {}
 
   [[nodiscard]] std::vector<double> doubles(const Extent& extent) const {
@@ -59,6 +60,8 @@ struct Layer {
       CHECK(std::isnan(gradients[i]));
     }
   }
+
+  static constexpr std::size_t kAligned = kArenaAlignment / sizeof(float);
 
   Extent weights;
   Extent bias;
