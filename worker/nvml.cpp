@@ -16,6 +16,7 @@ constexpr unsigned long long kSoftwareThermal = 0x20;
 constexpr unsigned long long kHardwareThermal = 0x40;
 constexpr unsigned long long kPowerBrake = 0x80;
 constexpr double kMegahertz = 1e6;
+constexpr const char* kThrottleReasons = "nvmlDeviceGetCurrentClocksEventReasons";
 
 struct Utilization {
   unsigned gpu;  // percent
@@ -41,7 +42,12 @@ struct Nvml::Functions {
     find(utilization, "nvmlDeviceGetUtilizationRates");
     find(memory, "nvmlDeviceGetMemoryInfo");
     find(clock, "nvmlDeviceGetClockInfo");
-    find(throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    // Older drivers know it by its first name, newer ones may not.
+    if (::dlsym(library, kThrottleReasons) != nullptr) {
+      find(throttle_reasons, kThrottleReasons);
+    } else {
+      find(throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
+    }
   }
 
   template <typename Function>

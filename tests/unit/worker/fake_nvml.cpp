@@ -44,7 +44,11 @@ EXPORTED int nvmlDeviceGetClockInfo(void* device, int type, unsigned* megahertz)
 }
 
 #ifndef NO_THROTTLE_REASONS
+#ifdef OLDER
 EXPORTED int nvmlDeviceGetCurrentClocksThrottleReasons(void* device, unsigned long long* reasons) {
+#else
+EXPORTED int nvmlDeviceGetCurrentClocksEventReasons(void* device, unsigned long long* reasons) {
+#endif
 #ifdef THROTTLE_REASONS_UNSUPPORTED
   *reasons = ~0ULL;
   return device == &gpu ? kNotSupported : kNotFound;

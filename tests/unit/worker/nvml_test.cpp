@@ -36,6 +36,13 @@ TEST_CASE("what the driver does not tell is left out") {
   CHECK_FALSE(reading.throttling.has_value());
 }
 
+TEST_CASE("an older driver has the reasons under another name") {
+  const auto throttling = Nvml(kBusId, fake("older")).read().throttling;
+  REQUIRE(throttling.has_value());
+  CHECK(throttling->power);
+  CHECK_FALSE(throttling->hardware);
+}
+
 TEST_CASE("a library or a GPU that cannot be had") {
   CHECK_THROWS_WITH_AS(Nvml(kBusId, "libnothing.so.1"), doctest::Contains("libnothing.so.1 cannot be loaded: "),
                        std::runtime_error);
