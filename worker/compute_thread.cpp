@@ -89,22 +89,28 @@ void ComputeThread::evaluate(const Evaluation& evaluation) { hand(evaluation); }
 void ComputeThread::run() {
   try {
     prepare();
-    while (true) {
-      std::unique_lock lock(mutex_);
-      wake_.wait(lock, [&] { return closed_ || task_; });
-      if (closed_) {
-        return;
-      }
-      const Task task = *std::exchange(task_, std::nullopt);
-      lock.unlock();
-      if (const auto* training = std::get_if<Training>(&task.what)) {
-        train(*training, task.weights);
-      } else {
-        evaluate_now(std::get<Evaluation>(task.what), task.weights);
-      }
-    }
+    work();
   } catch (const std::exception& error) {
     post_(worker::Failed{error.what()});
+  }
+  // Here, as on every call: to another thread the GPU that the model computes on is not the current one.
+  model_.reset();
+}
+
+void ComputeThread::work() {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [&] { return closed_ || task_; });
+    if (closed_) {
+      return;
+    }
+    const Task task = *std::exchange(task_, std::nullopt);
+    lock.unlock();
+    if (const auto* training = std::get_if<Training>(&task.what)) {
+      train(*training, task.weights);
+    } else {
+      evaluate_now(std::get<Evaluation>(task.what), task.weights);
+    }
   }
 }
 

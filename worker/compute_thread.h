@@ -66,6 +66,7 @@ class ComputeThread {
   };
 
   void run();
+  void work();
   void prepare();
   void make_plain_model();
   std::string fingerprint();

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/job/load.h"
@@ -154,6 +155,42 @@ TEST_CASE("a fingerprint names backend and precision, even where the bits are th
   CHECK(cpu.starts_with(name));
   CHECK(cpu.size() == name.size() + 16);
   CHECK(fingerprint_of(job, [] { return std::make_unique<Renamed>(); }) == "tpu-bfloat16-" + cpu.substr(name.size()));
+}
+
+// Tells on which threads it was prepared and destroyed.
+class Threaded : public WrappedBackend {
+ public:
+  explicit Threaded(std::vector<std::thread::id>& threads) : threads_(threads) { note(); }
+  ~Threaded() override { note(); }
+  Threaded(const Threaded&) = delete;
+  Threaded& operator=(const Threaded&) = delete;
+
+ private:
+  void note() { threads_.push_back(std::this_thread::get_id()); }
+
+  std::vector<std::thread::id>& threads_;
+};
+
+TEST_CASE("a backend ends on the thread that it began on, whether the job ends or fails") {
+  const auto job = small_job();
+  for (const auto* fault : {"", "nan@0:0:fc9.weight"}) {
+    const Environment environment("BALLAST_FAULT", fault);
+    std::vector<std::thread::id> threads;
+    {
+      Events events;
+      const ComputeThread thread(
+          job, "", [&] { return std::make_unique<Threaded>(threads); },
+          [&](worker::Event event) { events.post(std::move(event)); });
+      if (*fault == '\0') {
+        events.up_to<worker::Prepared>();
+      } else {
+        events.up_to<worker::Failed>();
+      }
+    }
+    REQUIRE(threads.size() == 2);
+    CHECK(threads[0] == threads[1]);
+    CHECK(threads[0] != std::this_thread::get_id());
+  }
 }
 
 TEST_CASE("validation and test examples are evaluated by split") {
