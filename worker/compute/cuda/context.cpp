@@ -1,7 +1,12 @@
 #include "worker/compute/cuda/context.h"
 
+#include <dlfcn.h>
+
+#include <string>
+
 #include "worker/compute/cuda/device.h"
 #include "worker/compute/cuda/status.h"
+#include "worker/compute/module.h"
 
 namespace ballast::cuda {
 namespace {
@@ -15,7 +20,19 @@ Stream make_stream() {
   return Stream(stream);
 }
 
+// libcudnn.so itself is a small library. It loads its parts when they are first called and ends the whole process where
+// one is not found.
+void require_parts_of_cudnn() {
+  for (const std::string part : {"graph", "ops", "cnn", "heuristic", "engines_precompiled"}) {
+    const std::string library = "libcudnn_" + part + ".so." + std::to_string(CUDNN_MAJOR);
+    if (::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL) == nullptr) {
+      throw BackendUnavailable("cuDNN is not whole: " + library + " cannot be loaded: " + ::dlerror());
+    }
+  }
+}
+
 CudnnHandle make_cudnn(cudaStream_t stream) {
+  require_parts_of_cudnn();
   cudnnHandle_t made = nullptr;
   check(cudnnCreate(&made), "starting cuDNN");
   CudnnHandle handle(made);

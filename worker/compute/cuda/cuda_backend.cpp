@@ -1,4 +1,5 @@
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -120,8 +121,15 @@ class CudaBackend : public Backend {
   std::string description_;
 };
 
+// A GPU on which nothing can be started (others fill its memory, say) is one that cannot be had.
 std::unique_ptr<Backend> make(std::uint32_t device, Precision precision) {
-  return std::make_unique<CudaBackend>(device, precision);
+  try {
+    return std::make_unique<CudaBackend>(device, precision);
+  } catch (const BackendUnavailable&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    throw BackendUnavailable("GPU " + std::to_string(device) + " cannot be used: " + error.what());
+  }
 }
 
 }  // namespace
