@@ -179,6 +179,9 @@ class Backend {
   // Says that this part of host memory will be bound often; it outlives the backend. A device that copies it may do so
   // faster. Changes no result.
   virtual void pin(std::span<float> /*arena*/) {}
+  // Says how many floats the arenas will have, before networks are prepared: the device's memory for them is taken
+  // first, so that a network that can be prepared can be run. Throws DeviceMemoryExhausted.
+  virtual void reserve_arenas(std::size_t /*elements*/) {}
   // Whole arenas in host memory, for all operations until they are bound anew. They must stay unchanged and alive as
   // long as operations that read or write them run. bind_weights comes before forward, bind_gradients before backward.
   virtual void bind_weights(const WeightArena& weights) = 0;

@@ -26,10 +26,18 @@ Prepared prepare_layer(const std::string& layer, const Prepare& prepare) {
   }
 }
 
+std::unique_ptr<Tensor> begin_network(Backend& backend, const Arena& arena, const Shape& input) {
+  backend.reserve_arenas(arena.elements);
+  return backend.input(input);
+}
+
 }  // namespace
 
 Tape::Tape(Backend& backend, const Arena& arena, const Shape& input)
-    : backend_(backend), arena_(arena), input_(backend.input(input)), used_parameters_(arena.parameters.size(), false) {
+    : backend_(backend),
+      arena_(arena),
+      input_(begin_network(backend, arena, input)),
+      used_parameters_(arena.parameters.size(), false) {
   on_their_way_.reserve(arena.parameters.size());
 }
 

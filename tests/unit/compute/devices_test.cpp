@@ -88,6 +88,30 @@ TEST_CASE("batch sizes that are not in use make room") {
   CHECK(device.evaluate(30) == 30);
 }
 
+// Notes what takes memory of the device.
+class NotingBackend : public WrappedBackend {
+ public:
+  explicit NotingBackend(std::vector<std::string>& happened) : happened_(happened) {}
+
+  void reserve_arenas(std::size_t elements) override { happened_.push_back("arenas of " + std::to_string(elements)); }
+  std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient) override {
+    happened_.push_back("input of " + to_string(shape));
+    return inner_->input(shape, with_gradient);
+  }
+
+ private:
+  std::vector<std::string>& happened_;
+};
+
+TEST_CASE("the arenas' room is taken before any network's") {
+  const Setup setup(small_mlp(), kImages);
+  std::vector<std::string> happened;
+  make_model(setup.spec, setup.shape, setup.arena,
+             [&]() -> std::unique_ptr<Backend> { return std::make_unique<NotingBackend>(happened); });
+  CHECK(happened ==
+        std::vector<std::string>{"arenas of " + std::to_string(setup.arena.elements), "input of 1 x 1 x 28 x 28"});
+}
+
 TEST_CASE("a model that does not fit with one example says so when it is made") {
   CHECK_THROWS_AS(OnSmallDevice(0), DeviceMemoryExhausted);
 }

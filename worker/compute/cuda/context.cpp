@@ -111,6 +111,14 @@ void Context::download_after_compute(std::string_view what) {
 
 void Context::finish(std::string_view what) const { check(cudaStreamSynchronize(compute_.get()), what); }
 
+void Context::reserve_arenas(std::size_t elements) {
+  if (elements > weights_.size()) {
+    held_weights_.forget();
+  }
+  make_room(weights_, elements, "the weights");
+  make_room(gradients_, elements, "the gradients");
+}
+
 void Context::bind_weights(const WeightArena& weights) {
   upload_after_compute("the weights");
   if (held_weights_.are(weights)) {

@@ -75,6 +75,7 @@ class Context {
   // Waits until all that was queued on `compute` is done.
   void finish(std::string_view what) const;
 
+  void reserve_arenas(std::size_t elements);
   void bind_weights(const WeightArena& weights);
   // No gradient is on its way to the host.
   void bind_gradients(std::span<float> gradients);

@@ -66,6 +66,10 @@ class CudaBackend : public Backend {
       cudaGetLastError();  // or a later kernel's launch would be taken for failed
     }
   }
+  void reserve_arenas(std::size_t elements) override {
+    context_.use_device();
+    context_.reserve_arenas(elements);
+  }
   void bind_weights(const WeightArena& weights) override {
     context_.use_device();
     context_.bind_weights(weights);
