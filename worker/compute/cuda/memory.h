@@ -10,15 +10,17 @@
 
 namespace ballast::cuda {
 
-struct FreeDevice {
-  void operator()(void* memory) const { cudaFree(memory); }
+// What is queued may still use what goes: a network that nobody waited for, say. CUDA promises no wait of its own.
+template <auto kRelease>
+struct ReleaseWhenIdle {
+  void operator()(void* memory) const {
+    cudaDeviceSynchronize();
+    kRelease(memory);
+  }
 };
-struct FreePinned {
-  void operator()(void* memory) const { cudaFreeHost(memory); }
-};
-struct Unpin {
-  void operator()(void* memory) const { cudaHostUnregister(memory); }
-};
+using FreeDevice = ReleaseWhenIdle<cudaFree>;
+using FreePinned = ReleaseWhenIdle<cudaFreeHost>;
+using Unpin = ReleaseWhenIdle<cudaHostUnregister>;
 
 // Throws DeviceMemoryExhausted with what is needed and what is free.
 void* allocate_device(std::size_t bytes, std::string_view what);
