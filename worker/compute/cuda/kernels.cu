@@ -2,6 +2,8 @@
 
 #include <cuda_bf16.h>
 
+#include "worker/compute/cuda/launch.h"
+
 namespace ballast::cuda {
 namespace {
 
@@ -165,52 +167,45 @@ __global__ void softmax_backward(std::size_t n, std::uint32_t classes, const dou
 }  // namespace
 
 cudaError_t launch_relu(const float* x, float* y, std::size_t n, cudaStream_t stream) {
-  relu<<<blocks_for(n), kThreads, 0, stream>>>(x, y, n);
-  return cudaGetLastError();
+  return launch(relu, {blocks_for(n), kThreads}, stream, x, y, n);
 }
 
 cudaError_t launch_relu_backward(const float* y, const float* y_gradient, float* x_gradient, std::size_t n,
                                  cudaStream_t stream) {
-  relu_backward<<<blocks_for(n), kThreads, 0, stream>>>(y, y_gradient, x_gradient, n);
-  return cudaGetLastError();
+  return launch(relu_backward, {blocks_for(n), kThreads}, stream, y, y_gradient, x_gradient, n);
 }
 
 cudaError_t launch_round_to_bfloat16(const float* x, std::uint16_t* y, std::size_t n, cudaStream_t stream) {
-  round_to_bfloat16<<<blocks_for(n), kThreads, 0, stream>>>(x, y, n);
-  return cudaGetLastError();
+  return launch(round_to_bfloat16, {blocks_for(n), kThreads}, stream, x, y, n);
 }
 
 cudaError_t launch_bfloat16_to_float(const std::uint16_t* x, float* y, std::size_t n, cudaStream_t stream) {
-  bfloat16_to_float<<<blocks_for(n), kThreads, 0, stream>>>(x, y, n);
-  return cudaGetLastError();
+  return launch(bfloat16_to_float, {blocks_for(n), kThreads}, stream, x, y, n);
 }
 
 cudaError_t launch_max_pool(const PoolShape& shape, const float* x, float* y, std::int32_t* winners,
                             cudaStream_t stream) {
   const std::size_t outputs = shape.planes * shape.y_height * shape.y_width;
-  max_pool<<<blocks_for(outputs), kThreads, 0, stream>>>(shape, x, y, winners);
-  return cudaGetLastError();
+  return launch(max_pool, {blocks_for(outputs), kThreads}, stream, shape, x, y, winners);
 }
 
 cudaError_t launch_max_pool_backward(const PoolShape& shape, const float* y_gradient, const std::int32_t* winners,
                                      float* x_gradient, cudaStream_t stream) {
   const std::size_t inputs = shape.planes * shape.x_height * shape.x_width;
-  max_pool_backward<<<blocks_for(inputs), kThreads, 0, stream>>>(shape, y_gradient, winners, x_gradient);
-  return cudaGetLastError();
+  return launch(max_pool_backward, {blocks_for(inputs), kThreads}, stream, shape, y_gradient, winners, x_gradient);
 }
 
 cudaError_t launch_softmax(std::uint32_t examples, std::uint32_t classes, const float* logits,
                            const std::int32_t* labels, double* probabilities, double* losses, std::int32_t* correct,
                            cudaStream_t stream) {
-  softmax<<<examples, kWarp, 0, stream>>>(classes, logits, labels, probabilities, losses, correct);
-  return cudaGetLastError();
+  return launch(softmax, {examples, kWarp}, stream, classes, logits, labels, probabilities, losses, correct);
 }
 
 cudaError_t launch_softmax_backward(std::uint32_t examples, std::uint32_t classes, const double* probabilities,
                                     const std::int32_t* labels, float scale, float* gradient, cudaStream_t stream) {
   const std::size_t n = std::size_t{examples} * classes;
-  softmax_backward<<<blocks_for(n), kThreads, 0, stream>>>(n, classes, probabilities, labels, scale, gradient);
-  return cudaGetLastError();
+  return launch(softmax_backward, {blocks_for(n), kThreads}, stream, n, classes, probabilities, labels, scale,
+                gradient);
 }
 
 }  // namespace ballast::cuda
