@@ -1,10 +1,12 @@
 // The backends under test: every test of operations, networks and models runs on each of them.
 //
 // The cuda backend is among them where it can be had. Where BALLAST_TEST_CUDA=required it must be.
+// BALLAST_TEST_CUDA_DEVICE names another device than 0.
 #pragma once
 
 #include <omp.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -36,11 +38,17 @@ inline constexpr double kTensorCoreLooseness = 10;
 // bias is added, with which they may be smaller than without.
 inline constexpr double kBfloat16ResultLooseness = 2000;
 
+inline std::unique_ptr<Backend> cuda_under_test(Precision precision) {
+  const char* const device = std::getenv("BALLAST_TEST_CUDA_DEVICE");
+  return load_cuda_backend(find_cuda_files(), device == nullptr ? 0 : static_cast<std::uint32_t>(std::atoi(device)),
+                           precision);
+}
+
 // Once for a process: starting CUDA takes a second.
 inline bool cuda_can_be_had() {
   static const bool can = [] {
     try {
-      load_cuda_backend(find_cuda_files(), 0);
+      cuda_under_test(Precision::float32);
       return true;
     } catch (const BackendUnavailable& reason) {
       const char* const wanted = std::getenv("BALLAST_TEST_CUDA");
@@ -60,10 +68,10 @@ inline std::vector<NamedBackend> backends_under_test() {
     backends.push_back({"cpu, 2 threads", on_cpu(2)});
   }
   if (cuda_can_be_had()) {
-    backends.push_back({"cuda", [] { return load_cuda_backend(find_cuda_files(), 0); }});
-    const auto tf32 = [] { return load_cuda_backend(find_cuda_files(), 0, Precision::tf32); };
+    backends.push_back({"cuda", [] { return cuda_under_test(Precision::float32); }});
+    const auto tf32 = [] { return cuda_under_test(Precision::tf32); };
     backends.push_back({"cuda, tf32", tf32, kTf32Looseness, kTensorCoreLooseness, kTensorCoreLooseness});
-    const auto bfloat16 = [] { return load_cuda_backend(find_cuda_files(), 0, Precision::bfloat16); };
+    const auto bfloat16 = [] { return cuda_under_test(Precision::bfloat16); };
     backends.push_back(
         {"cuda, bfloat16", bfloat16, kBfloat16Looseness, kTensorCoreLooseness, kBfloat16ResultLooseness});
   }
