@@ -191,7 +191,8 @@ def main():
     options = arguments()
     root = HERE.parents[1]
     if not (root / "bin" / "ballast").exists():
-        sys.exit(f"gpu-bench: {root} is not a bundle: ./dev bundle makes one")
+        print(f"gpu-bench: {root} is not a bundle: ./dev bundle makes one", file=sys.stderr)
+        return 2
     name = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     runs = pathlib.Path(options.runs).absolute() / f"{name}-{os.getpid()}"
     runs.mkdir(parents=True)

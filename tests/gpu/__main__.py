@@ -33,17 +33,30 @@ def arguments():
     return parser.parse_args()
 
 
+def cannot_begin(why):
+    print(f"gpu-tests: {why}", file=sys.stderr)
+    sys.exit(2)
+
+
 def begin(options):
     """The folder of the bundle and that of these runs."""
     root = pathlib.Path(__file__).resolve().parents[2]
     if not (root / "bin" / "ballast").exists():
-        sys.exit(f"gpu-tests: {root} is not a bundle: ./dev bundle makes one")
+        cannot_begin(f"{root} is not a bundle: ./dev bundle makes one")
     if options.data is not None and not pathlib.Path(options.data).is_dir():
-        sys.exit(f"gpu-tests: --data {options.data}: there is no such folder")
+        cannot_begin(f"--data {options.data}: there is no such folder")
     name = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
-    runs = pathlib.Path(options.runs).absolute() / f"{name}-{os.getpid()}"
-    runs.mkdir(parents=True)
-    return root, runs
+    return root, pathlib.Path(options.runs).absolute() / f"{name}-{os.getpid()}"
+
+
+def chosen(parts, options):
+    """Those of (name, function) that --only and --skip leave."""
+    found = [(name, part) for name, part in parts
+             if (not options.only or any(text in name for text in options.only))
+             and not any(text in name for text in options.skip)]
+    if not found:
+        cannot_begin("--only and --skip leave no part; --list names them")
+    return found
 
 
 def main():
@@ -52,20 +65,18 @@ def main():
     root, runs = begin(options)
     bundle = Bundle(root, options.backend, runs)
     data = pathlib.Path(options.data).absolute() if options.data else None
+    parts = chosen(Suite(bundle, data, lambda: report.time_left()).parts(), options)
+    if options.list:
+        print("\n".join(name for name, _ in parts))
+        return 0
+    runs.mkdir(parents=True)
     facts = bundle.facts()
     report = Report({**facts, "runs": str(runs)}, options.limit)
     if facts["device"].startswith("NONE"):
         print("gpu-tests: there is no device to test")
         return 2
-    for name, part in Suite(bundle, data, report.time_left).parts():
-        if (options.only and not any(text in name for text in options.only)) or any(text in name for text in options.skip):
-            continue
-        if options.list:
-            print(name)
-        else:
-            report.run(name, part)
-    if options.list:
-        return 0
+    for name, part in parts:
+        report.run(name, part)
     report.write(options.json or runs / "outcome.json")
     return report.finish()
 
