@@ -48,6 +48,17 @@ std::string quality_line(const Status& status) {
   return line;
 }
 
+// Backend and precision are a part of it, whatever the job asked for.
+std::string fingerprints_line(const Status& status) {
+  const auto slots = slots_by_fingerprint(status);
+  std::string line;
+  for (const auto& [fingerprint, count] : slots) {
+    line += (line.empty() ? "computed by " : ", ") + (fingerprint.empty() ? "unknown" : fingerprint);
+    line += slots.size() > 1 ? " (" + std::to_string(count) + " slots)" : "";
+  }
+  return line.empty() ? line : line + "\n";
+}
+
 // What did not go smoothly; no line for what did.
 std::string incidents(const Summary& summary) {
   const auto& status = summary.status;
@@ -89,6 +100,16 @@ std::map<std::string, std::uint64_t> slots_by_session(const Status& status) {
   return slots;
 }
 
+std::map<std::string, std::uint64_t> slots_by_fingerprint(const Status& status) {
+  std::map<std::string, std::uint64_t> slots;
+  for (const auto& session : status.sessions) {
+    if (session.slots > 0) {
+      slots[session.fingerprint] += session.slots;
+    }
+  }
+  return slots;
+}
+
 std::string summary_json(const Job& job, const Summary& summary) {
   const auto& status = summary.status;
   const auto& cluster = job.spec.cluster;
@@ -114,6 +135,7 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["training_seconds"] = finite(summary.training_seconds);
   json["examples_per_second"] = finite(summary.examples_per_second);
   json["slots_by_session"] = slots_by_session(status);
+  json["slots_by_fingerprint"] = slots_by_fingerprint(status);
   json["duplicates"] = status.duplicates;
   json["superseded"] = status.superseded;
   json["lost_workers"] = status.lost_workers;
@@ -145,6 +167,7 @@ std::string summary_text(const Job& job, const Summary& summary, const std::stri
     all += staleness + "\n";
   }
   all += incidents(summary);
+  all += fingerprints_line(status);
   all += "weights sha256 " + summary.weights + "\n";
   return all + "run folder " + shown_dir + "\n";
 }

@@ -26,6 +26,8 @@ struct Summary {
 // Accepted slots by session: under the worker's name where one session had it, else under "name@<session>", so that
 // each life of a worker that was started again shows.
 std::map<std::string, std::uint64_t> slots_by_session(const Status& status);
+// Accepted slots of each worker's fingerprint: by more than one, the weights are bits that no single kind would give.
+std::map<std::string, std::uint64_t> slots_by_fingerprint(const Status& status);
 
 // One JSON object; numbers that are not finite, and digests that do not exist, are null. Keys: docs/cli.md.
 std::string summary_json(const Job& job, const Summary& summary);

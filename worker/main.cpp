@@ -33,7 +33,7 @@ Options parse(int argc, char** argv) {
   app.add_option("--metrics", given.metrics_address, "serve metrics on HOST:PORT");
   app.add_option("--log-file", given.log_file, "default: standard error");
   app.add_option("--log-level", given.log_level, "debug, info, warn or error");
-  app.add_option("--backend", given.backend, "auto, cpu or cuda");
+  app.add_option("--backend", given.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--device", given.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
   app.add_option("--fault", options.fault, "for tests: POINT@STEP at which the worker kills itself")->group("");
   try {

@@ -82,7 +82,7 @@ std::unique_ptr<Backend> load_cuda_backend(const CudaFiles& files, std::uint32_t
     throw BackendUnavailable("this build of Ballast has no cuda backend: " + files.module + " is not there");
   }
   require_driver(files.driver);
-  return load(files.module).make(device, precision);
+  return load(fs::absolute(files.module)).make(device, precision);  // a bare name would be looked for elsewhere
 }
 
 }  // namespace ballast

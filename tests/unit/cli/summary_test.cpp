@@ -95,6 +95,23 @@ TEST_CASE("each life of a worker has its own slots") {
   CHECK(slots == expected);
 }
 
+TEST_CASE("what computed is told: every kind that had slots") {
+  auto status = finished();
+  const auto line = [&] {
+    const auto text = summary_text(small_job(), {status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
+    const auto begin = text.find("computed by");
+    return begin == std::string::npos ? std::string() : text.substr(begin, text.find('\n', begin) - begin);
+  };
+  CHECK(line() == "computed by f");
+  status.sessions[0].fingerprint = "cuda-tf32-a1";
+  status.sessions[3].fingerprint = "had no slots";
+  CHECK(line() == "computed by cuda-tf32-a1 (20 slots), f (12 slots)");
+  const auto json = nlohmann::json::parse(summary_json(small_job(), {status, "aa", "", 1, 0, 0, 0, 0, "run"}));
+  CHECK(json["slots_by_fingerprint"] == nlohmann::json{{"cuda-tf32-a1", 20}, {"f", 12}});
+  status.sessions.clear();
+  CHECK(line().empty());
+}
+
 TEST_CASE("what is not finite or not known is null") {
   auto status = finished();
   status.train_loss = std::numeric_limits<double>::quiet_NaN();
