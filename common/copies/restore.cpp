@@ -63,19 +63,46 @@ StoreResult<std::string> with_timeline(std::string_view record, Timeline newest)
   return encode(ledger.value());
 }
 
-StoreStatus restore_shard(CopyPlace& place, const std::string& object, const fs::path& database, Timeline newest) {
+// A record of a copy as a database of today's format has it. Sets `format` by the identity, the first record.
+struct Converted {
+  std::string key;
+  std::string record;
+};
+StoreResult<Converted> convert(std::string_view key, std::string_view record, Timeline newest, std::uint32_t& format) {
+  const auto with_key = [](std::string to, StoreResult<std::string> kept) {
+    return kept.ok() ? StoreResult<Converted>(Converted{std::move(to), std::move(kept.value())}) : kept.status();
+  };
+  if (key == kIdentityKey) {
+    auto identity = decode_identity(record);
+    if (!identity.ok()) {
+      return identity.status();
+    }
+    format = std::exchange(identity.value().format, kDatabaseFormat);
+    return with_key(std::string(key), encode(identity.value()));
+  }
+  if (key == kLedgerKey) {
+    return with_key(std::string(key), with_timeline(record, newest));
+  }
+  const auto tensor = parse_tensor_key(key);
+  return with_key(tensor ? tensor_key(*tensor) : std::string(key), std::string(record));
+}
+
+// The format of the database that the copy was made of.
+StoreResult<std::uint32_t> restore_shard(CopyPlace& place, const std::string& object, const fs::path& database,
+                                         Timeline newest) {
   auto opened = open_rocksdb(database, OpenMode::create);
   if (!opened.ok()) {
     return opened.status();
   }
   Filler filler(*opened.value());
+  std::uint32_t format = 0;
   StoreStatus ours;  // what the database says, which is no fault of the copy
   CopyDecoder decoder(*parse_copy_name(object), [&](std::string_view key, std::string_view record) {
-    auto kept = key == kLedgerKey ? with_timeline(record, newest) : StoreResult<std::string>(std::string(record));
-    if (!kept.ok()) {
-      return kept.status();
+    auto converted = convert(key, record, newest, format);
+    if (!converted.ok()) {
+      return converted.status();
     }
-    ours = filler.put(key, std::move(kept.value()));
+    ours = filler.put(converted.value().key, std::move(converted.value().record));
     return ours;
   });
   StoreStatus wrong;
@@ -92,15 +119,28 @@ StoreStatus restore_shard(CopyPlace& place, const std::string& object, const fs:
   if (!wrong.ok()) {
     return in_object(place, object, wrong);
   }
-  return read.ok() ? filler.flush(Sync::yes) : read;
+  if (read.ok() && format == 0) {
+    return in_object(place, object, {StoreCode::corrupt, "the copy has no identity"});
+  }
+  const auto filled = read.ok() ? filler.flush(Sync::yes) : read;
+  return filled.ok() ? StoreResult<std::uint32_t>(format) : filled;
 }
 
 // All shards of one set under temporary names, checked.
 StoreStatus restore_set(CopyPlace& place, const CopySet& set, const std::vector<fs::path>& temporary, Timeline newest,
                         const RestoreCheck& check) {
+  std::uint32_t first = 0;
   for (std::uint32_t shard = 0; shard < set.shards; ++shard) {
-    if (auto status = restore_shard(place, set.objects[shard], temporary[shard], newest); !status.ok()) {
-      return status;
+    const auto format = restore_shard(place, set.objects[shard], temporary[shard], newest);
+    if (!format.ok()) {
+      return format.status();
+    }
+    first = shard == 0 ? format.value() : first;
+    if (format.value() != first) {
+      return {StoreCode::corrupt, place.describe(set.objects[shard]) + ": the copy is of a database of format " +
+                                      std::to_string(format.value()) +
+                                      ", and that of shard 0 in the same set of format " + std::to_string(first) +
+                                      ": they are of two programs' runs"};
     }
   }
   return check ? check(temporary, set.snapshot) : StoreStatus{};

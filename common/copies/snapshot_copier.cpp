@@ -162,9 +162,9 @@ StoreStatus SnapshotCopier::write_snapshot(CopyEncoder& encoder, const SnapshotI
           }
         }
         if (status.ok()) {
-          status = encoder.entry(key, record);
-          const auto parsed = parse_tensor_key(key);
-          chunks += parsed && parsed->kind == TensorKind::weights ? 1 : 0;
+          const auto tensor = *parse_tensor_key(key);
+          status = encoder.entry(tensor_key(tensor), record);  // a snapshot of format 2 may have had another
+          chunks += tensor.kind == TensorKind::weights ? 1 : 0;
         }
         return status.ok();
       });

@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::string_view kMagic = "BLST";
 constexpr std::uint16_t kRecordVersion = 1;  // of every kind but the ledger's
-constexpr std::uint16_t kLedgerVersion = 2;  // since it has the placement and the resumed shards
+// Version 1 ends before the placement, and version 2, of the programs that wrote format 2, after the resumed shards.
+constexpr std::uint16_t kLedgerVersion = 3;
 constexpr std::size_t kCheckedHead = 4 + 2 + 2 + 8;
 constexpr std::size_t kHead = kCheckedHead + 4;
 constexpr std::size_t kTensorHead = 8 + 8 + 1 + 4;
@@ -202,31 +203,40 @@ std::string snapshot_prefix(const SnapshotId& snapshot) {
       .append("/");
 }
 
-std::string tensor_prefix(const SnapshotId& snapshot, TensorKind kind) {
-  return snapshot_prefix(snapshot).append(to_string(kind)).append("/");
+std::string format_2_prefix(const SnapshotId& snapshot) {
+  return snapshot_prefix(snapshot).append("s");  // digits come before kinds
+}
+
+std::string chunk_prefix(const SnapshotId& snapshot, ChunkId chunk) {
+  return snapshot_prefix(snapshot).append(hex(chunk, kHexChunk)).append("/");
 }
 
 std::string tensor_key(const TensorKey& key) {
-  return tensor_prefix(key.snapshot, key.kind).append(hex(key.chunk, kHexChunk));
+  return chunk_prefix(key.snapshot, key.chunk).append(to_string(key.kind));
+}
+
+std::string tensor_key_of_format_2(const TensorKey& key) {
+  return snapshot_prefix(key.snapshot).append(to_string(key.kind)).append("/").append(hex(key.chunk, kHexChunk));
 }
 
 std::optional<TensorKey> parse_tensor_key(std::string_view key) {
   constexpr auto kTimelineAt = kSnapshotPrefix.size();
   constexpr auto kStepAt = kTimelineAt + kHexStep + 1;
-  constexpr auto kKindAt = kStepAt + kHexStep + 1;
-  constexpr auto kChunkAt = kKindAt + std::string_view("weights").size() + 1;  // all kinds are as long
-  if (!key.starts_with(kSnapshotPrefix) || key.size() != kChunkAt + kHexChunk) {
+  constexpr auto kRestAt = kStepAt + kHexStep + 1;
+  constexpr auto kKindSize = std::string_view("weights").size();  // all kinds are as long
+  if (!key.starts_with(kSnapshotPrefix) || key.size() != kRestAt + kHexChunk + 1 + kKindSize) {
     return std::nullopt;
   }
+  const bool is_of_format_2 = key[kRestAt + kKindSize] == '/';
   const auto timeline = parse_hex(key.substr(kTimelineAt, kHexStep));
   const auto step = parse_hex(key.substr(kStepAt, kHexStep));
-  const auto chunk = parse_hex(key.substr(kChunkAt));
+  const auto chunk = parse_hex(key.substr(is_of_format_2 ? kRestAt + kKindSize + 1 : kRestAt, kHexChunk));
   if (!timeline || !step || !chunk) {
     return std::nullopt;
   }
   for (const auto kind : kTensorKinds) {
     const TensorKey parsed{{*timeline, *step}, kind, static_cast<ChunkId>(*chunk)};
-    if (tensor_key(parsed) == key) {
+    if ((is_of_format_2 ? tensor_key_of_format_2(parsed) : tensor_key(parsed)) == key) {
       return parsed;
     }
   }
@@ -261,10 +271,11 @@ StoreResult<Identity> decode_identity(std::string_view record) {
   }
   // Of another format only the number is known.
   const auto format = ByteReader(payload.value().bytes).number<std::uint32_t>();
-  if (format != kDatabaseFormat) {
-    return StoreStatus{StoreCode::mismatch, "the database has format " + std::to_string(format) +
-                                                "; this program reads format " + std::to_string(kDatabaseFormat) +
-                                                ": use the program that wrote it, or another run folder"};
+  if (format < kOldestDatabaseFormat || format > kDatabaseFormat) {
+    return StoreStatus{StoreCode::mismatch,
+                       "the database has format " + std::to_string(format) + "; this program reads formats " +
+                           std::to_string(kOldestDatabaseFormat) + " to " + std::to_string(kDatabaseFormat) +
+                           ": use the program that wrote it, or another run folder"};
   }
   return decode<Identity>(RecordKind::identity, record, [](ByteReader& reader, Identity& identity) {
     identity.format = reader.number<std::uint32_t>();
@@ -333,6 +344,9 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
     if (version > 1) {
       ledger.placement = reader.number<std::uint64_t>();
       ledger.resumed_shards = reader.number<std::uint64_t>();
+    }
+    if (version > 2) {
+      // What format 3 adds.
     }
   });
 }

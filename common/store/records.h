@@ -1,10 +1,10 @@
 // What a shard's database holds: the grammar of its keys and the encodings of its records. Pure functions.
 //
 //   key        := "identity" | "timeline" | "finished" | tensor | ledger
-//   tensor     := snapshot kind "/" hex8(chunk)
-//   snapshot   := "snapshot/" hex16(timeline) "/" hex16(step) "/"
-//   kind       := "state-0" | "state-1" | "state-2" | "weights"
-//   ledger     := "ledger"                                                   (the lead's; shard 0's database only)
+//   tensor     := snapshot hex8(chunk) "/" kind                              (one that format 2 wrote: kind "/"
+//   hex8(chunk)) snapshot   := "snapshot/" hex16(timeline) "/" hex16(step) "/" kind       := "state-0" | "state-1" |
+//   "state-2" | "weights" ledger     := "ledger"                                                   (the lead's; shard
+//   0's database only)
 //               | "ledger/evaluation/" hex16(step) "/" ("test" | "validation")
 //               | "ledger/loss/" hex16(step)
 //   hexN(n)    := n in N lower-case hexadecimal digits, so that byte order is numeric order
@@ -14,9 +14,13 @@
 //   kind       := u16, a RecordKind        version := u16, of this kind's payload
 //   size       := u64, bytes of payload    checksum := u32, CRC-32C of everything before it, then of the payload
 //
-// All numbers are little-endian; a text is its u32 length and its bytes. A tensor's record repeats its key, so that
-// bytes under a wrong key are noticed. Every decoder refuses what it does not know, what is damaged, what is too long
-// and what is left over; its error text follows on "PATH: key KEY: ".
+// A snapshot is written chunk by chunk, and its keys sort as it is written: each of the database's tables holds a range
+// of chunks of its own, and a chunk is read from one table. Format 2 had the kind first, so that every table spanned
+// the whole snapshot. Its snapshots stay where they are until newer ones take their place; all else of it is as it was.
+//
+// All numbers are little-endian; a text is its u32 length and its bytes. A tensor's record says what it belongs to, so
+// that bytes under a wrong key are noticed. Every decoder refuses what it does not know, what is damaged, what is too
+// long and what is left over; its error text follows on "PATH: key KEY: ".
 #pragma once
 
 #include <cstddef>
@@ -32,8 +36,10 @@
 
 namespace ballast {
 
-// Of the database as a whole; in the identity. A database of another one is refused.
-inline constexpr std::uint32_t kDatabaseFormat = 2;
+// Of the database as a whole; in the identity. An older one is read, and becomes this one when a shard claims it;
+// others are refused.
+inline constexpr std::uint32_t kDatabaseFormat = 3;
+inline constexpr std::uint32_t kOldestDatabaseFormat = 2;
 
 // Of optimizer state tensors a snapshot may hold, beside the weights.
 inline constexpr std::size_t kMaxStates = 3;
@@ -96,9 +102,14 @@ std::string_view to_string(Split split);
 std::string describe(const SnapshotId& snapshot);
 
 std::string tensor_key(const TensorKey& key);
-// What the keys of all of a snapshot's tensors begin with, and of one kind of them.
+// Where format 2 had it.
+std::string tensor_key_of_format_2(const TensorKey& key);
+// What the keys of all of a snapshot's tensors begin with, of either format, and of one chunk's. Those of format 2 are
+// `format_2_prefix` or come after it.
 std::string snapshot_prefix(const SnapshotId& snapshot);
-std::string tensor_prefix(const SnapshotId& snapshot, TensorKind kind);
+std::string format_2_prefix(const SnapshotId& snapshot);
+std::string chunk_prefix(const SnapshotId& snapshot, ChunkId chunk);
+// Of either format.
 std::optional<TensorKey> parse_tensor_key(std::string_view key);
 std::string evaluation_key(Step step, Split split);
 std::string statistics_key(Step step);

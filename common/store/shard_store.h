@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -46,8 +47,9 @@ class ShardStore {
   explicit ShardStore(std::unique_ptr<Store> store);
 
   // Makes the database this shard's. A fresh one takes the identity durably. One that has an identity is accepted if
-  // format, job, shard, shard count, layout and spec digest agree (the effective job may differ where the digest does
-  // not see it); otherwise it is refused as `mismatch`, naming everything that differs, and stays as it is.
+  // job, shard, shard count, layout and spec digest agree (the effective job may differ where the digest does not see
+  // it), and is durably of this format from then on, whatever its size: older programs refuse it. Otherwise it is
+  // refused as `mismatch`, naming everything that differs, and stays as it is.
   StoreStatus claim(const Identity& identity);
   [[nodiscard]] StoreResult<std::optional<Identity>> identity() const;
 
@@ -72,7 +74,7 @@ class ShardStore {
   [[nodiscard]] StoreResult<std::vector<SnapshotId>> snapshots() const;
   // The same with sizes. Reads every snapshot.
   [[nodiscard]] StoreResult<std::vector<SnapshotListing>> list_snapshots() const;
-  // How many optimizer states the snapshot has here: one more than the highest of which there is a tensor.
+  // How many optimizer states the snapshot has here: as many as the first chunk that has any. Cheap.
   [[nodiscard]] StoreResult<std::size_t> states(const SnapshotId& snapshot) const;
 
   // The shard's end: the job finished with this snapshot. Durable when it returns.
@@ -97,10 +99,16 @@ class ShardStore {
 
  private:
   StoreStatus put_durably(std::string_view key, std::string record);
+  StoreStatus renew(Identity identity);
+  [[nodiscard]] StoreResult<std::size_t> states(const SnapshotId& snapshot, ChunkId chunk) const;
+  bool is_another(const SnapshotId& snapshot);
+  StoreStatus erase_format_2(const SnapshotId& snapshot, WriteBatch& batch) const;
   template <typename T>
   StoreResult<std::optional<T>> read(std::string_view key, StoreResult<T> (*decode)(std::string_view)) const;
 
   std::unique_ptr<Store> store_;
+  std::mutex mutex_;
+  std::optional<SnapshotId> writing_;  // of which the newest chunk was
 };
 
 }  // namespace ballast
