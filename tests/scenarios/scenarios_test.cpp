@@ -1,6 +1,5 @@
 // Runs each scenario and compares what happens, line by line, with its transcript. After a change that is meant,
 // BALLAST_REWRITE_SCENARIOS=1 writes the transcripts anew: read the difference before committing it.
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -1,4 +1,3 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include "common/metrics/metrics.h"
 
 #include <doctest/doctest.h>

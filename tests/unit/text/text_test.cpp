@@ -1,6 +1,5 @@
 #include "common/text/text.h"
 
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
 #include <string_view>
