@@ -1,10 +1,10 @@
 // What a shard's database holds: the grammar of its keys and the encodings of its records. Pure functions.
 //
 //   key        := "identity" | "timeline" | "finished" | tensor | ledger
-//   tensor     := snapshot hex8(chunk) "/" kind                              (one that format 2 wrote: kind "/"
-//   hex8(chunk)) snapshot   := "snapshot/" hex16(timeline) "/" hex16(step) "/" kind       := "state-0" | "state-1" |
-//   "state-2" | "weights" ledger     := "ledger"                                                   (the lead's; shard
-//   0's database only)
+//   tensor     := snapshot hex8(chunk) "/" kind                              (format 2: snapshot kind "/" hex8(chunk))
+//   snapshot   := "snapshot/" hex16(timeline) "/" hex16(step) "/"
+//   kind       := "state-0" | "state-1" | "state-2" | "weights"
+//   ledger     := "ledger"                                                   (the lead's; shard 0's database only)
 //               | "ledger/evaluation/" hex16(step) "/" ("test" | "validation")
 //               | "ledger/loss/" hex16(step)
 //   hexN(n)    := n in N lower-case hexadecimal digits, so that byte order is numeric order
