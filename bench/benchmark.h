@@ -38,6 +38,7 @@ Result idle(const Options& options);
 Result recovery(const Options& options);
 Result snapshots(const Options& options);
 Result journal(const Options& options);
+Result restart(const Options& options);
 Result stale(const Options& options);
 Result pace(const Options& options);
 

@@ -20,7 +20,7 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 9> kBenchmarks = {{
+constexpr std::array<Benchmark, 10> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"apply", "the server's update, against plain loops over memory", apply},
@@ -28,6 +28,7 @@ constexpr std::array<Benchmark, 9> kBenchmarks = {{
     {"recovery", "how long a job stands still when a server is killed", recovery},
     {"snapshots", "what snapshots cost, against none", snapshots},
     {"journal", "a shard's journal, against the disk's limit and RocksDB", journal},
+    {"restart", "a shard's snapshots written and read back, against format 2's keys", restart},
     {"stale", "a slow worker in each mode: time, loss and staleness", stale},
     {"pace", "items a second in async, against sync", pace},
 }};

@@ -1,10 +1,13 @@
 #include "cli/resume.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 #include <utility>
 
 #include "common/job/load.h"
+#include "common/store/journal.h"
+#include "common/store/journal_scan.h"
 #include "common/store/shard_store.h"
 
 namespace ballast {
@@ -62,6 +65,31 @@ void check_databases(const RunFolder& folder, const Job& job, const Ledger& ledg
   }
 }
 
+bool has_journal(const fs::path& folder) {
+  std::error_code none;
+  const fs::directory_iterator files(folder, none);
+  return !none && std::any_of(begin(files), end(files), [](const fs::directory_entry& file) {
+    return parse_journal_segment_name(file.path().filename().string()) != 0;
+  });
+}
+
+// What becomes of the updates after the snapshot.
+std::string journals_text(const RunFolder& folder, const Job& job) {
+  if (!is_journaled(job.spec)) {
+    return "";
+  }
+  std::string missing;
+  for (std::uint32_t shard = 0; shard < job.spec.cluster.shards; ++shard) {
+    const auto journal = Journal::folder_in(shard_database(folder.path(), shard));
+    if (!has_journal(journal)) {
+      missing += (missing.empty() ? "" : ", ") + journal.string();
+    }
+  }
+  return missing.empty() ? ", and from the journals of what came after it"
+                         : "; what came after it is trained again, for there is no journal in " + missing +
+                               " (if it was moved, stop the run now, put it back and resume)";
+}
+
 }  // namespace
 
 Job job_to_resume(const RunFolder& folder, const std::vector<std::string>& overrides, const std::string& job_file) {
@@ -115,7 +143,7 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job) {
   return ledger;
 }
 
-std::string resume_text(const Job& job, const Ledger& ledger) {
+std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& ledger) {
   if (ledger.complete.empty()) {
     return "job " + job.spec.job + " had not begun: it starts";
   }
@@ -126,7 +154,7 @@ std::string resume_text(const Job& job, const Ledger& ledger) {
   const auto step = ledger.complete.back().step;
   return "job " + job.spec.job + " goes on from the snapshot of step " + std::to_string(step) + " of " +
          std::to_string(job.steps.steps) + ", epoch " + std::to_string(step / job.steps.steps_per_epoch) +
-         (job.spec.durability.mode == "journal" ? ", and from the journals of what came after it" : "");
+         journals_text(folder, job);
 }
 
 }  // namespace ballast

@@ -26,8 +26,8 @@ std::string shards_without_end(const RunFolder& folder, const Job& job);
 Ledger ledger_to_resume(const RunFolder& folder, const Job& job);
 
 // "job mnist goes on from the snapshot of step 400 of 937, epoch 4", of a journaled job with "and from the journals of
-// what came after it"; or "... had not begun: it starts"; or "... has finished, at
-// step 937: what lacks its end gets it".
-std::string resume_text(const Job& job, const Ledger& ledger);
+// what came after it", or naming the shards that have none, which take the whole job back to the snapshot; or "... had
+// not begun: it starts"; or "... has finished, at step 937: what lacks its end gets it".
+std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& ledger);
 
 }  // namespace ballast

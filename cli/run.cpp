@@ -208,7 +208,7 @@ int run_again(const RunOptions& options) {
   const auto base = load_effective_job(folder.job_file().string(), options.overrides);
   const auto job = job_to_resume(folder, all_overrides(options, base), options.job);
   check(options, job);
-  std::printf("%s\n", resume_text(job, ledger_to_resume(folder, job)).c_str());
+  std::printf("%s\n", resume_text(folder, job, ledger_to_resume(folder, job)).c_str());
   write_atomically(folder.job_file(), job.yaml);
   return run_cluster(job, options, folder);
 }

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Micros kTick = 50'000;
 constexpr SessionId kNoSession = 0;  // the reader of a buffer is the disk
-constexpr std::uint64_t kReplayWindow = 64U << 20U;
+constexpr std::uint64_t kLoadWindow = 64U << 20U;
 constexpr int kMessagesPerTurn = 64;  // of one socket, so that no peer keeps the others waiting
 
 LaneConfig with_address(LaneConfig config, const std::string& address) {
@@ -50,7 +50,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, c
       weights_(job, ids_of(config_)),
       storage_(storage),
       journal_(journal),
-      replay_window_(kReplayWindow),
+      load_window_(kLoadWindow),
       has_initial_snapshot_(has_initial_snapshot),
       completed_(std::move(completed)),
       copy_trouble_(std::move(copy_trouble)),
@@ -80,8 +80,8 @@ std::string LaneLoop::run() {
   poll.add(storage_events_.fd());
   poll.add(interrupts_.fd());
   // However this ends: the storage thread must not wait for a lane that takes nothing any more.
-  const std::unique_ptr<ReplayWindow, void (*)(ReplayWindow*)> closed_at_last(
-      &replay_window_, [](ReplayWindow* window) { window->close(); });
+  const std::unique_ptr<LoadWindow, void (*)(LoadWindow*)> closed_at_last(&load_window_,
+                                                                          [](LoadWindow* window) { window->close(); });
   while (!stopped_) {
     turn(poll);
   }
@@ -284,30 +284,31 @@ std::vector<ShardStorage::ChunkShape> LaneLoop::put_base(Timeline timeline, Snap
   return chunk_shapes();
 }
 
-std::function<void(ShardStorage::LoadedChunk)> LaneLoop::loader(Timeline timeline) {
-  return [this, timeline](ShardStorage::LoadedChunk chunk) { loaded_.put({timeline, std::move(chunk)}); };
-}
-
 void LaneLoop::carry_out(lane::Begin& action) {
   const auto shapes = put_base(action.timeline, action.base);
-  storage_.begin(action.timeline, action.base, shapes, loader(action.timeline),
-                 [this, timeline = action.timeline](const StoreStatus& status) {
-                   if (status.ok()) {
-                     storage_events_.put(lane::Begun{timeline});
-                   } else {
-                     storage_events_.put(lane::StorageFailed{status.text()});
-                   }
-                 });
+  const auto timeline = action.timeline;
+  storage_.begin(
+      timeline, action.base, shapes,
+      [this, timeline](ShardStorage::LoadedChunk chunk) { return pass_on(timeline, std::move(chunk)); },
+      [this, timeline](const StoreStatus& status) {
+        if (status.ok()) {
+          storage_events_.put(lane::Begun{timeline});
+        } else {
+          storage_events_.put(lane::StorageFailed{status.text()});
+        }
+      });
 }
 
 void LaneLoop::carry_out(lane::Resume& action) {
   const auto shapes = put_base(action.timeline, action.base);
   resumed_.timeline = action.timeline;
   resumed_.from = action.base.step;
+  const auto timeline = action.timeline;
   storage_.resume(
-      action.timeline, action.base, shapes, loader(action.timeline),
-      [this, timeline = action.timeline](const JournalRecord& record) { return pass_on(timeline, record); },
-      [this, timeline = action.timeline](const StoreStatus& status) {
+      timeline, action.base, shapes,
+      [this, timeline](ShardStorage::LoadedChunk chunk) { return pass_on(timeline, std::move(chunk)); },
+      [this, timeline](const JournalRecord& record) { return pass_on(timeline, record); },
+      [this, timeline](const StoreStatus& status) {
         if (status.ok()) {
           storage_events_.put(lane::Resumed{timeline, 0, {}, {}, journal_->committed()});
         } else {
@@ -316,29 +317,39 @@ void LaneLoop::carry_out(lane::Resume& action) {
       });
 }
 
-// On the storage thread. Where a chunk lives does not change.
+// On the storage thread, which so waits while the lane has much to put in place.
+bool LaneLoop::pass_on(Timeline timeline, ShardStorage::LoadedChunk chunk) {
+  const std::uint64_t bytes = chunk.tensors.weights.size() * sizeof(float) * (1 + chunk.tensors.states.size());
+  if (!load_window_.take(bytes)) {
+    return false;
+  }
+  loaded_.put({timeline, bytes, std::move(chunk)});
+  return true;
+}
+
+// The same. Where a chunk lives does not change.
 bool LaneLoop::pass_on(Timeline timeline, const JournalRecord& record) {
   const auto& ids = weights_.chunks();
   if (std::find(ids.begin(), ids.end(), record.chunk) == ids.end()) {
     return true;
   }
-  if (!replay_window_.take(record.payload.size())) {
+  const std::uint64_t bytes = record.payload.size();
+  if (!load_window_.take(bytes)) {
     return false;
   }
   Replayed update{record, {record.payload.begin(), record.payload.end()}};
   update.record.payload = update.payload;  // which moves with it
-  loaded_.put({timeline, std::move(update)});
+  loaded_.put({timeline, bytes, std::move(update)});
   return true;
 }
 
 void LaneLoop::take_loaded() {
-  for (const auto& loaded : loaded_.take()) {
+  for (auto& loaded : loaded_.take()) {
     if (loaded.timeline == beginning_.timeline) {
       std::visit([this](const auto& content) { take(content); }, loaded.content);
     }
-    if (const auto* update = std::get_if<Replayed>(&loaded.content)) {
-      replay_window_.give_back(update->payload.size());
-    }
+    loaded.content = Replayed{};  // its memory is free before others take the room
+    load_window_.give_back(loaded.bytes);
   }
 }
 

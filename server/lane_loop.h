@@ -20,7 +20,7 @@
 #include "common/protocol/lane.h"
 #include "common/wire/wire.h"
 #include "server/lane_metrics.h"
-#include "server/replay_window.h"
+#include "server/load_window.h"
 #include "server/shard_journal.h"
 #include "server/shard_storage.h"
 #include "server/weights.h"
@@ -82,6 +82,7 @@ class LaneLoop {
   // Of the timeline that begins or is gone on with; older ones are dropped.
   struct Loaded {
     Timeline timeline = 0;
+    std::uint64_t bytes = 0;  // of the window
     std::variant<ShardStorage::LoadedChunk, Replayed> content;
   };
 
@@ -90,7 +91,7 @@ class LaneLoop {
   void take(const Replayed& update);
   // Puts the weights of the base in place, as far as they are not to be loaded: of which chunks they are.
   std::vector<ShardStorage::ChunkShape> put_base(Timeline timeline, SnapshotId base);
-  [[nodiscard]] std::function<void(ShardStorage::LoadedChunk)> loader(Timeline timeline);
+  bool pass_on(Timeline timeline, ShardStorage::LoadedChunk chunk);
   bool pass_on(Timeline timeline, const JournalRecord& record);
   void note_resumed(const JournalRecord& record);
   [[nodiscard]] StepStatistics statistics(ChunkId chunk, Step step) const;
@@ -110,7 +111,7 @@ class LaneLoop {
   LaneWeights weights_;
   ShardStorage& storage_;
   ShardJournal* journal_;
-  ReplayWindow replay_window_;
+  LoadWindow load_window_;
   bool has_initial_snapshot_;
   Completed completed_;
   CopyTrouble copy_trouble_;

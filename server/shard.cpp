@@ -138,6 +138,7 @@ void Shard::open_database() {
   });
   const auto timeline = required(room_.read([&] { return store_->timeline(); }));
   last_timeline_ = timeline ? timeline->number : 0;
+  has_finished_ = required(room_.read([&] { return store_->finished(); })).has_value();
   has_initial_snapshot_ = !job_.spec.training.init_from.empty();
   // A database that was restored from a copy has a later snapshot, and needs no file any more.
   const auto snapshots = required(room_.read([&] { return store_->snapshots(); }));
@@ -151,7 +152,33 @@ void Shard::open_database() {
 void Shard::open_journal() {
   if (is_journaled(job_.spec)) {
     journal_ = std::make_unique<ShardJournal>(job_, options_.database, options_.shard, incarnation_, metrics_.get());
-    require([&] { return journal_->open(); });
+    require([&] { return journal_->open([this] { return !is_ending(); }); });
+    if (journal_->is_new() && last_timeline_ > 0 && !has_finished_) {
+      log_warn(
+          "there is no journal in {}, though this shard has served timeline {}: the updates since the newest snapshot "
+          "are "
+          "not here, and the whole job goes back to it. If the folder was moved or its volume is missing, stop the "
+          "job, put "
+          "it back, and resume",
+          journal_->folder().string(), last_timeline_);
+    }
+  }
+}
+
+// Nothing needs it any more: the weights are in the last snapshot, and the database says that it is the last.
+void Shard::remove_journal() {
+  if (!journal_) {
+    return;
+  }
+  const auto end = room_.read([&] { return store_->finished(); });
+  if (!end.ok() || !end.value()) {
+    return;
+  }
+  const auto folder = journal_->folder();
+  storage_.reset();
+  journal_.reset();
+  if (const auto removed = Journal::remove(folder); !removed.ok()) {
+    log_warn("the job has finished and its journal is no longer needed, but stays: {}", removed.text());
   }
 }
 
@@ -165,6 +192,9 @@ StoreStatus Shard::write_initial_weights() {
   for (const auto& chunk : job_.arena.chunks) {
     if (owners[chunk.id].shard != options_.shard || chunk.group == Group::statistics) {
       continue;
+    }
+    if (is_ending()) {
+      return {StoreCode::io, "the server ends before it has taken its initial weights"};
     }
     const auto weights = loaded.value().chunk(chunk.id);
     if (!weights.ok()) {
@@ -202,12 +232,8 @@ void Shard::copy_the_end() {
   if (end.ok() && end.value()) {
     copier_->copy(*end.value());
   }
-  const auto failed = [this] {
-    const std::scoped_lock lock(mutex_);
-    return !failure_.empty();
-  };
   const auto until = std::chrono::steady_clock::now() + kCopyPatience;
-  while (!failed() && !copier_->drain(kCopyGlance)) {
+  while (!is_ending() && !copier_->drain(kCopyGlance)) {
     if (std::chrono::steady_clock::now() > until) {
       log_warn("leaves before the copy of the last snapshot is done, after {} s", kCopyPatience.count());
       return;
@@ -307,8 +333,14 @@ std::string Shard::run() {
   }
   threads.clear();
   copy_the_end();
+  remove_journal();
   const std::scoped_lock lock(mutex_);
   return failure_;
+}
+
+bool Shard::is_ending() const {
+  const std::scoped_lock lock(mutex_);
+  return !failure_.empty();
 }
 
 void Shard::ended(const std::string& failure) {

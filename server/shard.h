@@ -43,6 +43,8 @@ class Shard {
   StoreStatus write_initial_weights();
   void make_copier();
   void copy_the_end();
+  void remove_journal();
+  [[nodiscard]] bool is_ending() const;
   void make_lead();
   void make_lanes();
   void ended(const std::string& failure);
@@ -54,6 +56,7 @@ class Shard {
   Incarnation incarnation_;
   Timeline last_timeline_ = 0;  // in the database
   bool has_initial_snapshot_ = false;
+  bool has_finished_ = false;  // says the database
   std::unique_ptr<ShardStore> store_;
   std::unique_ptr<Metrics> metrics_;
   DiskRoom room_;
@@ -64,7 +67,7 @@ class Shard {
   // After the loops, which they call back: destroyed before them.
   std::unique_ptr<ShardJournal> journal_;  // null if updates are not journaled
   std::unique_ptr<ShardStorage> storage_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   bool is_open_ = false;  // the loops are there, and stay
   std::string failure_;
 };

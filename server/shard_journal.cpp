@@ -66,9 +66,11 @@ ShardJournal::ShardJournal(const Job& job, const std::string& database, std::uin
       series_(metrics),
       listeners_(job.spec.cluster.lanes) {}
 
-StoreStatus ShardJournal::open() {
+StoreStatus ShardJournal::open(const std::function<bool()>& wanted) {
+  auto options = options_;
+  options.wanted = wanted;
   auto opened = Journal::open(
-      folder_, owner_, options_,
+      folder_, owner_, options,
       {[this](Timeline timeline, JournalSequence through) { on_committed(timeline, through); }, tell_trouble});
   if (!opened.ok()) {
     return with_way_on(opened.status());

@@ -27,8 +27,12 @@ class ShardJournal {
   ShardJournal(const Job& job, const std::string& database, std::uint32_t shard, Incarnation incarnation,
                Metrics* metrics);
 
-  // Reads and checks what is there. Before all else; again if it failed.
-  StoreStatus open();
+  // Reads and checks what is there, as long as that is wanted. Before all else; again if it failed.
+  StoreStatus open(const std::function<bool()>& wanted = {});
+
+  // Whether there was none when it was opened.
+  [[nodiscard]] bool is_new() const { return journal_->recovery().segments == 0; }
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
   // What a lane's updates are told to; called from the journal's thread. Before its first append.
   void listen(std::uint32_t lane, Listener listener);

@@ -17,38 +17,36 @@ StoreStatus ShardStorage::await(Timeline timeline, const DiskRoom::Attempt& atte
   return room_.await(attempt, [&] { return timeline >= newest_; });
 }
 
-void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
-                         std::function<void(LoadedChunk)> loaded, Done done) {
+void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks, Load load, Done done) {
   note(timeline);
-  background_.run(
-      [this, timeline, base, chunks = std::move(chunks), loaded = std::move(loaded), done = std::move(done)] {
-        if (timeline < newest_) {
-          return;
-        }
-        auto status = await(timeline, [&] { return store_.write_timeline({timeline, base, incarnation_}); });
-        if (status.ok() && journal_ != nullptr) {
-          status = await(timeline, [&] { return journal_->begin(timeline); });
-        }
-        if (status.ok()) {
-          status = load(timeline, base, chunks, loaded);
-        }
-        if (timeline >= newest_) {
-          done(status);
-        }
-      });
+  background_.run([this, timeline, base, chunks = std::move(chunks), load = std::move(load), done = std::move(done)] {
+    if (timeline < newest_) {
+      return;
+    }
+    auto status = await(timeline, [&] { return store_.write_timeline({timeline, base, incarnation_}); });
+    if (status.ok() && journal_ != nullptr) {
+      status = await(timeline, [&] { return journal_->begin(timeline); });
+    }
+    if (status.ok()) {
+      status = read_base(timeline, base, chunks, load);
+    }
+    if (timeline >= newest_) {
+      done(status);
+    }
+  });
 }
 
-void ShardStorage::resume(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
-                          std::function<void(LoadedChunk)> loaded, Replayed replayed, Done done) {
+void ShardStorage::resume(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks, Load load,
+                          Replayed replayed, Done done) {
   note(timeline);
-  background_.run([this, timeline, base, chunks = std::move(chunks), loaded = std::move(loaded),
+  background_.run([this, timeline, base, chunks = std::move(chunks), load = std::move(load),
                    replayed = std::move(replayed), done = std::move(done)] {
     if (timeline < newest_) {
       return;
     }
     auto status = await(timeline, [&] { return journal_->resume(timeline); });
     if (status.ok()) {
-      status = load(timeline, base, chunks, loaded);
+      status = read_base(timeline, base, chunks, load);
     }
     if (status.ok()) {
       status = journal_->replay(
@@ -61,15 +59,21 @@ void ShardStorage::resume(Timeline timeline, SnapshotId base, std::vector<ChunkS
 }
 
 // A database that has failed may have to be opened again to be read, which takes room as well.
-StoreStatus ShardStorage::load(Timeline timeline, SnapshotId base, const std::vector<ChunkShape>& chunks,
-                               const std::function<void(LoadedChunk)>& loaded) {
+StoreStatus ShardStorage::read_base(Timeline timeline, SnapshotId base, const std::vector<ChunkShape>& chunks,
+                                    const Load& load) {
+  const auto wanted = [&] { return timeline >= newest_; };
   for (const auto& shape : chunks) {
-    auto tensors = room_.read([&] { return store_.read_chunk(base, shape.chunk, shape.elements, shape.states); },
-                              [&] { return timeline >= newest_; });
+    if (!wanted()) {
+      return {};
+    }
+    auto tensors =
+        room_.read([&] { return store_.read_chunk(base, shape.chunk, shape.elements, shape.states); }, wanted);
     if (!tensors.ok()) {
       return tensors.status();
     }
-    loaded({shape.chunk, std::move(tensors.value())});
+    if (!load({shape.chunk, std::move(tensors.value())})) {
+      return {StoreCode::io, "the lane has ended before its base was read"};
+    }
   }
   return {};
 }

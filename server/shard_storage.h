@@ -41,7 +41,9 @@ class ShardStorage {
     std::size_t states = 0;
   };
   using Done = std::function<void(const StoreStatus&)>;
-  // Takes an update of the journal; false: it wants no more.
+  // Takes a chunk of the base; waits until there is memory for it; false: it wants no more.
+  using Load = std::function<bool(LoadedChunk)>;
+  // The same of an update of the journal.
   using Replayed = std::function<bool(const JournalRecord&)>;
 
   // `journal` may be null: then there is none.
@@ -51,12 +53,11 @@ class ShardStorage {
   // Makes the timeline durable as the one that this shard serves, then reads the chunks of its base. Snapshots of older
   // timelines that are still to be written are given up, and so is a beginning or a going on once there is another
   // lane's of a newer timeline: its lane, which hears of that as well, is not told that it is done.
-  void begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
-             std::function<void(LoadedChunk)> loaded, Done done);
+  void begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks, Load load, Done done);
   // Goes on with a timeline: makes this life durable in the journal, then reads the chunks of the snapshot and what the
   // journal has, in order.
-  void resume(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks,
-              std::function<void(LoadedChunk)> loaded, Replayed replayed, Done done);
+  void resume(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks, Load load, Replayed replayed,
+              Done done);
   // `weights` stay unchanged until `written`.
   void write_chunk(const std::shared_ptr<SnapshotPart>& part, ChunkId chunk, std::span<const float> weights,
                    std::vector<std::vector<float>> states, std::function<void()> written);
@@ -67,8 +68,7 @@ class ShardStorage {
  private:
   void note(Timeline timeline);
   StoreStatus await(Timeline timeline, const DiskRoom::Attempt& attempt);
-  StoreStatus load(Timeline timeline, SnapshotId base, const std::vector<ChunkShape>& chunks,
-                   const std::function<void(LoadedChunk)>& loaded);
+  StoreStatus read_base(Timeline timeline, SnapshotId base, const std::vector<ChunkShape>& chunks, const Load& load);
 
   ShardStore& store_;
   ShardJournal* journal_;

@@ -103,7 +103,7 @@ StoreResult<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path&
   if (auto entered = enter(files, folder, place.lock); !entered.ok()) {
     return entered;
   }
-  auto scan = scan_journal(files, folder, owner);
+  auto scan = scan_journal(files, folder, owner, options.wanted);
   if (!scan.ok()) {
     return scan.status();
   }
@@ -113,6 +113,30 @@ StoreResult<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path&
   remove_unfinished(files, scan.value());
   return std::unique_ptr<Journal>(new Journal(
       std::make_unique<JournalWriter>(std::move(place), owner, options, std::move(events), std::move(scan.value()))));
+}
+
+StoreStatus Journal::remove(const std::filesystem::path& folder, JournalFiles* given) {
+  auto& files = given != nullptr ? *given : system_journal_files();
+  std::vector<std::string> names;
+  if (const auto error = files.list(folder, names); error != 0) {
+    return error == ENOENT ? StoreStatus{} : file_status(folder, "list the journal", error);
+  }
+  for (const auto& name : names) {
+    if (parse_journal_segment_name(name) == 0 && !name.ends_with(kJournalUnfinished)) {
+      continue;
+    }
+    auto error = files.remove(folder / name);
+    if (error == 0) {
+      error = files.sync_folder(folder);
+    }
+    if (error != 0) {
+      return file_status(folder / name, "remove the journal", error);
+    }
+  }
+  if (std::error_code ignored; !std::filesystem::is_symlink(folder, ignored)) {
+    std::filesystem::remove(folder, ignored);
+  }
+  return {};
 }
 
 Journal::Journal(std::unique_ptr<JournalWriter> writer) : writer_(std::move(writer)) {}

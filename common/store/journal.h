@@ -35,6 +35,7 @@ struct JournalOptions {
   std::uint64_t segment_bytes = 128U << 20U;  // a segment that has as many is full
   std::chrono::milliseconds retry{1000};      // after a failure
   JournalFiles* files = nullptr;              // how files are reached; null: the system's. For tests
+  std::function<bool()> wanted;  // asked before each segment that open() reads: false ends that. May be empty
 };
 
 // Called by the journal's own thread, one at a time; they must not wait for the journal, nor for whoever waits for it.
@@ -76,11 +77,17 @@ class Journal {
 
   // The journal in `folder` (made if it is not there), which is of the newest timeline found in it. An end of the last
   // segment that is not whole, as a power cut leaves it, is cut off. `corrupt` for damage anywhere else; `mismatch` for
-  // another format's, job's or shard's journal; `in_use` if another process has it open. Those leave all as it is.
+  // another format's, job's or shard's journal; `in_use` if another process has it open; `io` if it is no longer
+  // wanted. Those leave all as it is.
   static StoreResult<std::unique_ptr<Journal>> open(const std::filesystem::path& folder, const JournalOwner& owner,
                                                     const JournalOptions& options, JournalEvents events);
   // The folder inside that of a shard's database.
   static std::filesystem::path folder_in(const std::filesystem::path& database) { return database / "journal"; }
+
+  // Removes the segments of a journal that nobody has open, the oldest first, each durably before the next: whatever
+  // ends that, what is left is a journal. Then the folder, unless something else is in it or it is a link. Nothing
+  // there: ok.
+  static StoreStatus remove(const std::filesystem::path& folder, JournalFiles* files = nullptr);
 
   // Writes and syncs what was appended, once: what cannot be written then is lost. No event comes after it.
   ~Journal();

@@ -190,7 +190,7 @@ StoreStatus read_segment(JournalFiles& files, JournalScan& scan, std::size_t ind
 }  // namespace
 
 StoreResult<JournalScan> scan_journal(JournalFiles& files, const std::filesystem::path& folder,
-                                      const JournalOwner& owner) {
+                                      const JournalOwner& owner, const std::function<bool()>& wanted) {
   JournalScan scan;
   std::vector<std::string> names;
   if (const auto error = files.list(folder, names); error != 0) {
@@ -213,6 +213,9 @@ StoreResult<JournalScan> scan_journal(JournalFiles& files, const std::filesystem
   scan.newest_number = all.empty() ? 0 : all.back().number;
   scan.segments = choose(std::move(all), scan.leftovers);
   for (std::size_t index = 0; index < scan.segments.size(); ++index) {
+    if (wanted && !wanted()) {
+      return StoreStatus{StoreCode::io, folder.string() + ": the journal was not read to its end: the process ends"};
+    }
     if (auto read = read_segment(files, scan, index); !read.ok()) {
       return read;
     }

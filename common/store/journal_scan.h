@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +46,8 @@ struct JournalScan {
 
 inline constexpr std::string_view kJournalUnfinished = ".new";  // ends the name of a segment that is being made
 
+// `wanted`, if there is one, is asked before each segment; `io` where it says no.
 StoreResult<JournalScan> scan_journal(JournalFiles& files, const std::filesystem::path& folder,
-                                      const JournalOwner& owner);
+                                      const JournalOwner& owner, const std::function<bool()>& wanted = {});
 
 }  // namespace ballast

@@ -9,6 +9,7 @@
 #include "cli/lead_address.h"
 #include "cli/run_lock.h"
 #include "common/job/load.h"
+#include "common/store/journal.h"
 #include "common/store/shard_store.h"
 #include "tests/unit/temporary_folder.h"
 
@@ -86,15 +87,36 @@ TEST_CASE("a run that has a complete snapshot goes on from it") {
   CHECK(job.spec.cluster.workers == 5);
   CHECK(job.spec.cluster.lanes == 2);
   CHECK(job.spec_digest == run.job().spec_digest);
-  CHECK(resume_text(job, ledger_to_resume(folder, job)) ==
+  CHECK(resume_text(folder, job, ledger_to_resume(folder, job)) ==
         "job small goes on from the snapshot of step 6 of 8, epoch 1");
+}
+
+TEST_CASE("a journaled run goes on from its journals, and names those that are gone") {
+  EarlierRun run;
+  const auto folder = run.folder();
+  const auto job = make_job(parse_job(kJob, "test", std::vector<std::string>{"training.mode=async"}));
+  const std::string from = "job small goes on from the snapshot of step 6 of 8, epoch 1";
+  const auto journal = [&](std::uint32_t shard) { return Journal::folder_in(shard_database(run.path(), shard)); };
+  for (const std::uint32_t shard : {0U, 1U}) {
+    fs::create_directories(journal(shard));
+    write_atomically(journal(shard) / "0000000000000001", "a segment");
+  }
+  CHECK(resume_text(folder, job, with_snapshot(6)) == from + ", and from the journals of what came after it");
+  const auto without = [&](const std::string& names) {
+    return from + "; what came after it is trained again, for there is no journal in " + names +
+           " (if it was moved, stop the run now, put it back and resume)";
+  };
+  fs::remove_all(journal(1));
+  CHECK(resume_text(folder, job, with_snapshot(6)) == without(journal(1).string()));
+  fs::remove(journal(0) / "0000000000000001");
+  CHECK(resume_text(folder, job, with_snapshot(6)) == without(journal(0).string() + ", " + journal(1).string()));
 }
 
 TEST_CASE("a run that had not begun starts") {
   EarlierRun run;
   run.make_database(0, nullptr);  // shard 1 had not come so far
   const auto folder = run.folder();
-  CHECK(resume_text(run.job(), ledger_to_resume(folder, run.job())) == "job small had not begun: it starts");
+  CHECK(resume_text(folder, run.job(), ledger_to_resume(folder, run.job())) == "job small had not begun: it starts");
 }
 
 TEST_CASE("what decides the bits cannot be changed, nor the number of shards") {
@@ -117,9 +139,8 @@ TEST_CASE("of job.yaml's values, those that a change leaves without a meaning go
   const auto snapshots = job_to_resume(folder, {"durability.mode=snapshot"}, "");
   CHECK(snapshots.spec.durability.mode == "snapshot");
   CHECK_FALSE(contains(snapshots.yaml, "fsync"));
-  CHECK(resume_text(snapshots, with_snapshot(6)) == "job small goes on from the snapshot of step 6 of 8, epoch 1");
-  CHECK(resume_text(always, with_snapshot(6)) ==
-        "job small goes on from the snapshot of step 6 of 8, epoch 1, and from the journals of what came after it");
+  CHECK(resume_text(folder, snapshots, with_snapshot(6)) ==
+        "job small goes on from the snapshot of step 6 of 8, epoch 1");
   // What somebody asks for is still checked.
   const auto text = refusal([&] {
     job_to_resume(folder, {"durability.fsync=always", "durability.fsync_interval_ms=5"}, "");
@@ -160,7 +181,7 @@ TEST_CASE("a finished run goes on where a database does not have its end yet") {
   run.make_database(1, nullptr);
   const auto folder = run.folder();
   CHECK(shards_without_end(folder, run.job()) == "shard 1");
-  CHECK(resume_text(run.job(), ledger_to_resume(folder, run.job())) ==
+  CHECK(resume_text(folder, run.job(), ledger_to_resume(folder, run.job())) ==
         "job small has finished, at step 8: what lacks its end gets it");
 }
 

@@ -2,11 +2,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <future>
 #include <thread>
 
 #include "common/job/load.h"
 #include "common/store/store.h"
+#include "server/load_window.h"
 #include "tests/unit/small_disk.h"
 
 namespace ballast {
@@ -32,11 +35,11 @@ struct Shard {
 
   void begin(Timeline timeline, ShardStorage::Done done) {
     storage.begin(
-        timeline, {}, {}, [](const auto&) {}, std::move(done));
+        timeline, {}, {}, [](const auto&) { return true; }, std::move(done));
   }
   void resume(Timeline timeline, ShardStorage::Done done) {
     storage.resume(
-        timeline, {}, {}, [](const auto&) {}, [](const auto&) { return true; }, std::move(done));
+        timeline, {}, {}, [](const auto&) { return true; }, [](const auto&) { return true; }, std::move(done));
   }
   // Until it says that it waits, or no longer.
   void wait_until_waiting(bool waits) const {
@@ -120,6 +123,7 @@ TEST_CASE("a base that cannot be read before there is room is waited for") {
     const auto load = [&](const ShardStorage::LoadedChunk& chunk) {
       loaded.push_back(chunk.chunk);
       CHECK(chunk.tensors.weights == weights);
+      return true;
     };
     shard.disk.fail_reads({StoreCode::no_space, "full"});
     if (resumes) {
@@ -133,6 +137,80 @@ TEST_CASE("a base that cannot be read before there is room is waited for") {
     CHECK(begun.get().ok());
     CHECK(loaded == std::vector<ChunkId>{5});
   }
+}
+
+// The lane of a base of nine chunks of 800 bytes, which takes nothing before it is told to.
+struct SlowLane {
+  static constexpr int kChunks = 9;
+  static constexpr std::size_t kElements = 100;  // and as many of state
+
+  void write_base(ShardStore& store) const {
+    const std::vector<float> values(kElements, 1);
+    for (ChunkId chunk = 0; chunk < ChunkId{kChunks}; ++chunk) {
+      REQUIRE(store.write_chunk({}, chunk, values, std::vector<std::span<const float>>{values}).ok());
+    }
+  }
+  [[nodiscard]] std::vector<ShardStorage::ChunkShape> shapes() const {
+    std::vector<ShardStorage::ChunkShape> shapes;
+    for (ChunkId chunk = 0; chunk < ChunkId{kChunks}; ++chunk) {
+      shapes.push_back({chunk, kElements, 1});
+    }
+    return shapes;
+  }
+  ShardStorage::Load load() {
+    return [this](const ShardStorage::LoadedChunk&) {
+      const bool taken = window.take(2 * kElements * sizeof(float));
+      read += taken ? 1 : 0;
+      return taken;
+    };
+  }
+  void wait_for(int chunks) const {
+    while (read != chunks) {
+      std::this_thread::yield();
+    }
+  }
+  LoadWindow window{2000};
+  std::atomic<int> read = 0;
+};
+
+TEST_CASE("a base is read as fast as the lane takes it, whatever its size") {
+  const TemporaryFolder folder;
+  const auto job = journaled();
+  SlowLane lane;
+  Told begun;
+  Shard shard(job, folder.path());
+  lane.write_base(shard.store);
+  shard.storage.begin(1, {}, lane.shapes(), lane.load(), begun.done());
+  lane.wait_for(3);  // the window is 2,000 bytes: full with three of 800
+  for (int taken = 1; taken <= SlowLane::kChunks; ++taken) {
+    CHECK(lane.read <= taken + 2);
+    lane.window.give_back(800);
+    lane.wait_for(std::min(taken + 3, +SlowLane::kChunks));
+  }
+  CHECK(begun.get().ok());
+}
+
+TEST_CASE("a lane that ends, and a newer timeline, end the reading of a base") {
+  const TemporaryFolder folder;
+  const auto job = journaled();
+  SlowLane ended;
+  SlowLane older;
+  Told gone;
+  Told newer;
+  Shard shard(job, folder.path());
+  ended.write_base(shard.store);
+  shard.storage.begin(1, {}, ended.shapes(), ended.load(), gone.done());
+  ended.wait_for(3);
+  ended.window.close();
+  CHECK(gone.get().code() == StoreCode::io);
+  CHECK(ended.read == 3);
+
+  shard.storage.begin(2, {}, older.shapes(), older.load(), [](const StoreStatus&) { FAIL("it was given up"); });
+  older.wait_for(3);
+  shard.begin(3, newer.done());
+  older.window.give_back(9 * 800);
+  CHECK(newer.get().ok());
+  CHECK(older.read == 4);  // the one that waited
 }
 
 TEST_CASE("a failure that room does not mend is told at once, and so is a full disk when the server ends") {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <thread>
 
 #include "common/store/journal_scan.h"
@@ -308,6 +309,72 @@ TEST_CASE("segments whose items are all released are removed, and no others") {
   CHECK(journal->timeline() == 1);
   CHECK(journal->lives() == std::vector<JournalLife>{{9, 0}});
   append_range(*journal, maker, 300, 302);
+}
+
+// A journal of three segments, in `path`.
+void make_segments(const std::filesystem::path& path, RecordMaker& maker) {
+  const auto journal = open_journal(path, options_of(JournalSync::always));
+  REQUIRE(journal->begin(1).ok());
+  for (std::uint64_t cut = 0; cut < 3; ++cut) {
+    append_range(*journal, maker, 70 * cut + 1, 70 * cut + 71);
+    REQUIRE(journal->sync().ok());
+    journal->rotate();
+  }
+}
+
+TEST_CASE("a journal that is removed is gone with its folder, and there may be none") {
+  const TemporaryFolder folder;
+  RecordMaker maker;
+  const auto path = folder.path() / "journal";
+  make_segments(path, maker);
+  CHECK(Journal::remove(path).ok());
+  CHECK_FALSE(std::filesystem::exists(path));
+  CHECK(Journal::remove(path).ok());
+}
+
+TEST_CASE("only segments are removed, and a folder that is a link stays where it points") {
+  const TemporaryFolder folder;
+  RecordMaker maker;
+  const auto elsewhere = folder.path() / "elsewhere";
+  const auto path = folder.path() / "journal";
+  std::filesystem::create_directory(elsewhere);
+  std::filesystem::create_directory_symlink(elsewhere, path);
+  make_segments(path, maker);
+  std::ofstream(elsewhere / "notes") << "somebody's";
+  CHECK(Journal::remove(path).ok());
+  CHECK(std::filesystem::is_symlink(path));
+  CHECK(segments_in(path) == std::vector<std::string>{"notes"});
+}
+
+TEST_CASE("a removal that ends half-way leaves a journal") {
+  const TemporaryFolder folder;
+  RecordMaker maker;
+  for (std::size_t removed = 1; removed < 3; ++removed) {
+    const auto path = folder.path() / std::to_string(removed);
+    make_segments(path, maker);
+    const auto names = segments_in(path);
+    REQUIRE(names.size() == 3);
+    for (std::size_t index = 0; index < removed; ++index) {  // as remove() goes: the oldest first
+      std::filesystem::remove(path / names[index]);
+    }
+    CHECK(open_journal(path, options_of(JournalSync::always))->recovery().records == 70 * (3 - removed));
+  }
+}
+
+TEST_CASE("a journal that is no longer wanted is not read to its end") {
+  const TemporaryFolder folder;
+  RecordMaker maker;
+  const auto path = folder.path() / "journal";
+  make_segments(path, maker);
+  auto options = options_of(JournalSync::always);
+  int asked = 0;
+  options.wanted = [&asked] { return ++asked < 2; };
+  const auto opened =
+      Journal::open(path, kOwner, options, {[](Timeline, JournalSequence) {}, [](const std::string&) {}});
+  CHECK(asked == 2);
+  REQUIRE_FALSE(opened.ok());
+  CHECK(opened.status().code() == StoreCode::io);
+  CHECK(open_journal(path, options_of(JournalSync::always))->recovery().records == 210);
 }
 
 TEST_CASE("another job's, digest's or shard's journal is refused by name, and stays as it is") {

@@ -1,4 +1,4 @@
-// How much of a journal that is being read may wait for the lane that applies it.
+// How much of a base or a journal that is being read may wait for the lane that puts it in place.
 #pragma once
 
 #include <condition_variable>
@@ -8,11 +8,11 @@
 namespace ballast {
 
 // Thread-safe: the storage thread takes and waits, the lane gives back.
-class ReplayWindow {
+class LoadWindow {
  public:
-  explicit ReplayWindow(std::uint64_t bytes) : free_(static_cast<std::int64_t>(bytes)) {}
+  explicit LoadWindow(std::uint64_t bytes) : free_(static_cast<std::int64_t>(bytes)) {}
 
-  // Waits for room; an update larger than the whole window goes alone. False after close().
+  // Waits for room; what is larger than the whole window goes alone. False after close().
   bool take(std::uint64_t bytes) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return closed_ || free_ > 0; });

@@ -1,4 +1,4 @@
-#include "server/replay_window.h"
+#include "server/load_window.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@ namespace ballast {
 namespace {
 
 TEST_CASE("who reads ahead waits until the lane has taken enough") {
-  ReplayWindow window(100);
+  LoadWindow window(100);
   CHECK(window.take(60));
   CHECK(window.take(300));  // there was room: an update larger than the window goes alone
   std::atomic<bool> taken = false;
@@ -22,7 +22,7 @@ TEST_CASE("who reads ahead waits until the lane has taken enough") {
 }
 
 TEST_CASE("a lane that ends lets the reader go") {
-  ReplayWindow window(1);
+  LoadWindow window(1);
   CHECK(window.take(2));
   bool taken = true;
   std::jthread reader([&] { taken = window.take(1); });
