@@ -10,15 +10,20 @@
 #include <utility>
 
 #include "common/job/optimizer_settings.h"
+#include "common/job/schema.h"
 #include "common/log/log.h"
 #include "common/metrics/series.h"
 #include "common/net/random_id.h"
 #include "common/safetensors/initial_weights.h"
+#include "common/wire/wire_limits.h"
 #include "server/lead_config.h"
 
 namespace ballast {
 
 namespace {
+
+// A worker names all of a lane's chunks in one pull: full ones, and the shorter ones at groups' ends.
+static_assert(kMaxLaneFloats / (kMaxChunkBytes / sizeof(float)) + 1 + 2 * kMaxParameters <= wire::kMaxPullChunks);
 
 constexpr std::chrono::seconds kCopyPatience{120};
 constexpr std::chrono::milliseconds kCopyGlance{200};

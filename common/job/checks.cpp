@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/arena/arena.h"
+#include "common/arena/model_parameters.h"
 #include "common/job/steps.h"
 #include "common/job/words.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::uint32_t kMnistTrain = 60000;
 constexpr std::uint32_t kMnistTest = 10000;
+constexpr std::uint64_t kTooMany = kMaxArenaFloats + 1;  // floats
 
 class JobChecks {
  public:
@@ -129,34 +132,53 @@ class JobChecks {
         refuse("model.parameters", "two parameters are named '" + parameter.name + "'");
         return;
       }
-      floats = std::min(kMaxModelFloats + 1, floats + elements(parameter.shape));
+      floats = std::min(kTooMany, floats + in_arena(elements(parameter.shape)));
     }
     check_size("model.parameters", floats);
   }
 
-  // At most kMaxModelFloats + 1, so that no product overflows.
+  // At most kTooMany, so that nothing overflows.
   static std::uint64_t elements(const std::vector<std::uint32_t>& shape) {
     std::uint64_t count = 1;
     for (const auto extent : shape) {
-      count = std::min(kMaxModelFloats + 1, count) * extent;
+      count = extent != 0 && count > kTooMany / extent ? kTooMany : count * extent;
     }
-    return std::min(kMaxModelFloats + 1, count);
+    return std::min(kTooMany, count);
+  }
+
+  // What a parameter takes there.
+  static std::uint64_t in_arena(std::uint64_t elements) {
+    constexpr auto kAlignment = kArenaAlignment / sizeof(float);
+    return (elements + kAlignment - 1) / kAlignment * kAlignment;
   }
 
   void check_size(const std::string& path, std::uint64_t floats) {
-    if (floats > kMaxModelFloats) {
-      refuse(path, "the model has more than " + std::to_string(kMaxModelFloats) + " floats (16 GiB); make it smaller");
+    if (floats > kMaxArenaFloats) {
+      refuse(path, "the model has more than " + std::to_string(kMaxArenaFloats) + " floats (1 TiB); make it smaller");
+      return;
+    }
+    const auto lanes = std::uint64_t{spec_.cluster.shards} * spec_.cluster.lanes;
+    if (readable({"cluster.shards", "cluster.lanes"}) && floats > kMaxLaneFloats * lanes) {
+      refuse(path, "the model has " + std::to_string(floats) + " floats, and a lane holds at most " +
+                       std::to_string(kMaxLaneFloats) + " (32 GiB): the " + std::to_string(lanes) + " of " +
+                       std::to_string(spec_.cluster.shards) +
+                       " shards are too few; raise cluster.shards or cluster.lanes");
     }
   }
 
   void hidden_layers() {
-    if (spec_.model.name != "mlp" || !readable({"model.hidden"})) {
+    if (spec_.model.name != "mlp" || !readable({"model.hidden", "data.name"})) {
       return;
     }
+    const auto shape = example_shape(spec_.data);
+    auto inputs = static_cast<std::uint32_t>(shape.features());
     std::uint64_t floats = 0;
-    for (std::size_t i = 1; i < spec_.model.hidden.size(); ++i) {
-      floats += std::uint64_t{spec_.model.hidden[i - 1]} * spec_.model.hidden[i];
-    }
+    const auto add = [&](std::uint32_t outputs) {
+      floats = std::min(kTooMany, floats + in_arena(elements({outputs, inputs})) + in_arena(outputs));
+      inputs = outputs;
+    };
+    std::ranges::for_each(spec_.model.hidden, add);
+    add(shape.classes);
     check_size("model.hidden", floats);
   }
 

@@ -168,7 +168,7 @@ std::string configuration_reference() {
 - `durability.mode: journal` is for `async` and `ssp`.
 - `durability.copy_to: s3://...` and `durability.s3_endpoint` are given together.
 - `cluster.start_workers` is at most `cluster.workers`.
-- A model has at most 4294967296 floats (16 GiB).
+- A model has at most 274877906944 floats (1 TiB), and 8589934592 (32 GiB) for each lane of all shards.
 
 ## Worker file
 )" + tables(worker_schema(worker));

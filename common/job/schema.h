@@ -71,9 +71,9 @@ bool applies(const Schema& schema, const Key& key);
 // The condition because of which the key means nothing, the outermost of several; nullptr if there is none.
 const OnlyWith* unmet_condition(const Schema& schema, const Key& key);
 
-inline constexpr std::uint64_t kMaxModelFloats = 1ULL << 32U;  // 16 GiB of weights
-inline constexpr std::size_t kMaxParameters = 10000;           // of an emulated model
-inline constexpr std::size_t kMaxDimensions = 8;               // of one parameter's shape
+inline constexpr std::uint64_t kMaxLaneFloats = 1ULL << 33U;  // of weights, 32 GiB: half of the chunks a pull may name
+inline constexpr std::size_t kMaxParameters = 10000;          // of an emulated model
+inline constexpr std::size_t kMaxDimensions = 8;              // of one parameter's shape
 inline constexpr std::size_t kMaxHiddenLayers = 16;
 
 }  // namespace ballast

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/plan.h"
+#include "common/arena/pieces.h"
 #include "common/job/load.h"
 #include "common/protocol/lane.h"
 #include "server/weights.h"
@@ -41,6 +42,62 @@ TEST_CASE("what one worker and one shard move: the arena once each way") {
   CHECK(needs.shards[0].out_per_step == arena);
   CHECK(needs.workers[0].nodes == 1);
   CHECK(needs.workers[0].slots == 8);
+}
+
+// 7,000,031,232 floats: offsets beyond 32 bits, in floats and of one parameter's elements.
+Job seven_billion() {
+  return job_of(
+      {},
+      "job: large\n"
+      "model: {name: emulated, parameters: [{name: first, shape: [65536, 106811]}, {name: bias, shape: [31744]},"
+      " {name: second, shape: [33792]}]}\n"
+      "data: {name: none}\n"
+      "training: {batch: 64, slots: 8, max_steps: 5, optimizer: {name: adam, learning_rate: 0.1}}\n"
+      "cluster: {shards: 8, lanes: 2, workers: 4}\n");
+}
+
+TEST_CASE("a model of seven billion floats is cut without gaps, each piece of it known by its place") {
+  const auto job = seven_billion();
+  CHECK(job.arena.elements == 65536ULL * 106811 + 31744 + 33792 + kStatisticsFloats);
+  std::uint64_t end = 0;
+  std::uint64_t first_elements = 0;
+  for (const auto& chunk : job.arena.chunks) {
+    REQUIRE(chunk.offset == end);
+    REQUIRE((chunk.elements > 0 && chunk.bytes() <= kMaxChunkBytes));
+    end += chunk.elements;
+    for (const auto& piece : pieces_of(job.arena, chunk)) {
+      REQUIRE(job.arena.extents[piece.parameter].offset + piece.first == chunk.offset + piece.offset);
+      if (piece.parameter == 0) {
+        REQUIRE(piece.first == first_elements);
+        first_elements += piece.elements;
+      }
+    }
+  }
+  CHECK(end == job.arena.elements);
+  CHECK(first_elements == 65536ULL * 106811);
+}
+
+TEST_CASE("a model of seven billion floats is placed evenly on eight shards, and its plan adds up") {
+  const auto job = seven_billion();
+  const auto needs = needs_of(job);
+  const auto arena = job.arena.elements * sizeof(float);
+  REQUIRE(needs.shards.size() == 8);
+  std::uint64_t in = 0;
+  std::size_t chunks = 0;
+  std::uint64_t state = 0;
+  for (const auto& shard : needs.shards) {
+    CHECK(shard.in_per_step / needs.workers.size() > arena / 8 - kMaxChunkBytes);
+    CHECK(shard.in_per_step / needs.workers.size() < arena / 8 + kMaxChunkBytes);
+    CHECK(part(shard.memory, "weights, two versions").usual > 2 * (arena / 8 - kMaxChunkBytes));
+    state += part(shard.memory, "optimizer state").usual;
+    in += shard.in_per_step;
+    chunks += shard.chunks;
+  }
+  CHECK(in == needs.workers.size() * arena);
+  CHECK(chunks == job.arena.chunks.size());
+  const auto model = arena - kStatisticsFloats * sizeof(float);
+  CHECK(state == 2 * model);
+  CHECK(needs.snapshot == 3 * model);
 }
 
 TEST_CASE("several workers push the sums that their slots make, and each pulls the whole model") {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/job/yaml_tree.h"
 #include "tests/unit/config/support.h"
@@ -349,7 +350,11 @@ TEST_CASE("rules of emulated models") {
        "job.yaml:2: model.parameters: parameter 1: '0' is out of range; allowed: 1 to 4294967295"},
       // The product wraps around 64 bits to 0 if it is not guarded.
       {"preset: resnet50", "parameters: [{name: a, shape: [4294967295, 65536, 65536, 65536, 65536]}]",
-       "job.yaml:2: model.parameters: the model has more than 4294967296 floats (16 GiB); make it smaller"},
+       "job.yaml:2: model.parameters: the model has more than 274877906944 floats (1 TiB); make it smaller"},
+      {"preset: resnet50", "parameters: [{name: a, shape: [65536, 65536, 2]}, {name: b, shape: [1]}]",
+       "job.yaml:2: model.parameters: the model has 8589934608 floats, and a lane holds at most 8589934592 (32 GiB): "
+       "the 1 "
+       "of 1 shards are too few; raise cluster.shards or cluster.lanes"},
   };
   for (const auto& slip : slips) {
     CAPTURE(slip.to);
@@ -381,8 +386,29 @@ TEST_CASE("a job whose effective file would be too large to read is refused") {
 }
 
 TEST_CASE("a perceptron too large for any machine is refused") {
-  CHECK(contains(job_error(replaced(kJob, "name: mlp", "name: mlp\n  hidden: [65536, 65536, 65536]")), "16 GiB"));
-  CHECK(job_errors(replaced(kJob, "name: mlp", "name: mlp\n  hidden: [65536, 1024]")).empty());
+  const auto with = [](const std::string& hidden, const std::string& cluster = "") {
+    return replaced(kJob, "name: mlp", "name: mlp\n  hidden: " + hidden) + cluster;
+  };
+  CHECK(contains(job_error(with("[65536, 65536, 65536]")), "8642166800 floats, and a lane holds at most 8589934592"));
+  for (const auto* hidden : {"[65536, 1024]", "[65536, 65536]"}) {
+    CHECK(job_errors(with(hidden)).empty());
+  }
+}
+
+TEST_CASE("a model at the arena's limit is refused by the check, and never by the arena") {
+  const auto refusal = [](std::uint32_t rows) -> std::string {
+    const auto text =
+        replaced(kEmulated, "preset: resnet50",
+                 "parameters: [{name: a, shape: [" + std::to_string(rows) + ", 1048576]}, {name: b, shape: [5]}]");
+    try {
+      make_job(parse_job(text, "job.yaml", std::vector<std::string>{"cluster.shards=64", "cluster.lanes=16"}));
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  CHECK(refusal(262143).empty());
+  CHECK(contains(refusal(262144), "more than 274877906944 floats (1 TiB)"));  // by b alone
 }
 
 TEST_CASE("all mistakes are told at once, in the order of the file, and beyond twenty they are counted") {
