@@ -68,6 +68,8 @@ void LeadLoop::note_client(const std::string& name, bool done) {
 void LeadLoop::turn(Poll& poll) {
   const auto now = monotonic_micros();
   poll.wait(next_tick_ <= now ? 0 : static_cast<long>((next_tick_ - now + 999) / 1000));
+  const auto begin = monotonic_micros();
+  turn_.begin(begin);
   receive();
   for (const auto& event : ledger_events_.take()) {
     feed(event);
@@ -86,10 +88,11 @@ void LeadLoop::turn(Poll& poll) {
     next_telling_ = tick + kTelling;
     tell_changes();
   }
+  metrics_.turn(monotonic_micros() - begin);
 }
 
 void LeadLoop::receive() {
-  for (int i = 0; i < kMessagesPerTurn; ++i) {
+  for (int i = 0; i < kMessagesPerTurn && (i == 0 || !turn_.over()); ++i) {
     const auto received = router_.receive();
     if (!received) {
       return;

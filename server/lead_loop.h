@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/net/socket.h"
+#include "common/net/turn.h"
 #include "common/protocol/lead.h"
 #include "common/store/shard_store.h"
 #include "common/wire/wire.h"
@@ -53,6 +54,7 @@ class LeadLoop {
   Encoder encoder_;
   Mailbox<lead::Event> ledger_events_;
   Mailbox<std::string> interrupts_;
+  Turn turn_;
   Micros next_tick_ = 0;
   Micros next_telling_ = 0;
   bool stopped_ = false;

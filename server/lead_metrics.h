@@ -13,7 +13,8 @@ namespace ballast {
 // One thread. `metrics` may be null: then nobody reads.
 class LeadMetrics {
  public:
-  explicit LeadMetrics(Metrics* metrics) : metrics_(metrics), series_(metrics) {}
+  explicit LeadMetrics(Metrics* metrics) : metrics_(metrics), series_(metrics), turns_(metrics, "lead") {}
+  void turn(Micros took) { turns_.observe(took); }
   void refused() { series_.messages_refused->add(); }
   // A few times a second.
   void update(const Status& status, const LeadWork& work);
@@ -25,6 +26,7 @@ class LeadMetrics {
 
   Metrics* metrics_;
   LeadSeries series_;
+  TurnSeries turns_;
   std::map<std::string, LeadWorkerSeries> workers_;
 };
 

@@ -20,6 +20,10 @@ namespace ballast {
 
 namespace {
 
+// Weights that have come are written while others are on their way; fewer wait for the job that needs them, which wakes
+// the thread anyway.
+constexpr std::uint64_t kWriteFrom = 4U << 20U;
+
 std::uint64_t micros_since(std::chrono::steady_clock::time_point start) {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count());
@@ -69,10 +73,25 @@ void ComputeThread::close() {
   wake_.notify_all();
 }
 
-void ComputeThread::store(ChunkId chunk, std::span<const std::byte> bytes) {
-  const auto& extent = job_.arena.chunks[chunk];
-  std::memcpy(weights_.values().data() + extent.offset, bytes.data(), extent.bytes());
+void ComputeThread::store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
   ++stored_;
+  {
+    const std::scoped_lock lock(mutex_);
+    to_write_.push_back({chunk, bytes, std::move(owner)});
+    bytes_to_write_ += bytes.size();
+    if (bytes_to_write_ < kWriteFrom) {
+      return;
+    }
+  }
+  wake_.notify_all();
+}
+
+void ComputeThread::write(std::vector<Stored> chunks) {
+  for (auto& stored : chunks) {
+    const auto& extent = job_.arena.chunks[stored.chunk];
+    std::memcpy(weights_.values().data() + extent.offset, stored.bytes.data(), extent.bytes());
+    stored.owner.reset();
+  }
 }
 
 void ComputeThread::hand(std::variant<Training, Evaluation> what) {
@@ -100,16 +119,22 @@ void ComputeThread::run() {
 void ComputeThread::work() {
   while (true) {
     std::unique_lock lock(mutex_);
-    wake_.wait(lock, [&] { return closed_ || task_; });
+    wake_.wait(lock, [&] { return closed_ || task_ || bytes_to_write_ >= kWriteFrom; });
     if (closed_) {
       return;
     }
-    const Task task = *std::exchange(task_, std::nullopt);
+    auto chunks = std::exchange(to_write_, {});
+    bytes_to_write_ = 0;
+    const auto task = std::exchange(task_, std::nullopt);
     lock.unlock();
-    if (const auto* training = std::get_if<Training>(&task.what)) {
-      train(*training, task.weights);
+    write(std::move(chunks));
+    if (!task) {
+      continue;
+    }
+    if (const auto* training = std::get_if<Training>(&task->what)) {
+      train(*training, task->weights);
     } else {
-      evaluate_now(std::get<Evaluation>(task.what), task.weights);
+      evaluate_now(std::get<Evaluation>(task->what), task->weights);
     }
   }
 }
@@ -141,8 +166,19 @@ void ComputeThread::make_plain_model() {
 
 // Backend and precision by name, which say in a warning what differs and do so even where a probe does not show it, and
 // the hash of the data set and of a probe slot's gradient on the initial weights: machines that agree on it compute the
-// same bits.
+// same bits. The emulated model's arithmetic is integer, and neither its time nor the memory of a large one is to be
+// spent here.
 std::string ComputeThread::fingerprint() {
+  Sha256 hash;
+  hash.update(dataset_->digest());
+  if (job_.spec.model.name != "emulated") {
+    hash.update(std::as_bytes(std::span<const float>(probe())));
+  }
+  const auto digest = hash.hex().substr(0, 16);
+  return arithmetic_.empty() ? digest : arithmetic_ + "-" + digest;
+}
+
+std::vector<float> ComputeThread::probe() {
   for (std::size_t i = 0; i < job_.arena.parameters.size(); ++i) {
     const auto& extent = job_.arena.extents[i];
     fill_initial(weights_.values().subspan(extent.offset, extent.elements), job_.arena.parameters[i].initial,
@@ -151,14 +187,8 @@ std::string ComputeThread::fingerprint() {
   std::vector<float> gradient(job_.arena.elements);
   const auto examples = pipeline_->take(0, 0);
   const SlotTask task{0, 0, examples_of_step(job_.spec.training, job_.sizes.train, 0), job_.spec.training.seed};
-  if (job_.spec.model.name != "emulated") {  // whose arithmetic is integer, and whose time is not to be spent here
-    model_->train(task, examples.batch(), weights_.values(), gradient, [](std::size_t) {});
-  }
-  Sha256 hash;
-  hash.update(dataset_->digest());
-  hash.update(std::as_bytes(std::span(gradient)));
-  const auto digest = hash.hex().substr(0, 16);
-  return arithmetic_.empty() ? digest : arithmetic_ + "-" + digest;
+  model_->train(task, examples.batch(), weights_.values(), gradient, [](std::size_t) {});
+  return gradient;
 }
 
 void ComputeThread::prefetch(Step step, const std::vector<SlotRange>& ranges) {

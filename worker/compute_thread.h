@@ -43,8 +43,10 @@ class ComputeThread {
   void evaluate(const Evaluation& evaluation);
   void close();
 
-  // Writes one chunk of the weights: between jobs only, by the loop's thread.
-  void store(ChunkId chunk, std::span<const std::byte> bytes);
+  // Takes one chunk of the weights: between jobs only, by the loop's thread. The thread that computes writes it before
+  // the next job, so that the loop neither copies nor is the first to touch the memory of a large model; until then
+  // `owner` keeps the bytes.
+  void store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
   [[nodiscard]] GradientPool& gradients() { return pool_; }
 
   // Payload names of gradients: which arena and chunk.
@@ -60,6 +62,11 @@ class ComputeThread {
     Step step = 0;
     std::vector<SlotRange> ranges;
   };
+  struct Stored {
+    ChunkId chunk = 0;
+    std::span<const std::byte> bytes;
+    std::shared_ptr<const void> owner;
+  };
   struct Task {
     std::variant<Training, Evaluation> what;
     WeightArena weights;
@@ -67,9 +74,11 @@ class ComputeThread {
 
   void run();
   void work();
+  void write(std::vector<Stored> chunks);
   void prepare();
   void make_plain_model();
   std::string fingerprint();
+  std::vector<float> probe();
   void train(const Training& task, const WeightArena& weights);
   bool train_node(Step step, Node node, const WeightArena& weights, bool last, PhaseTimes& phases);
   bool train_slot(Step step, NodeSum& sum, const WeightArena& weights, bool last, PhaseTimes& phases);
@@ -92,6 +101,8 @@ class ComputeThread {
 
   std::mutex mutex_;
   std::condition_variable wake_;
+  std::vector<Stored> to_write_;
+  std::uint64_t bytes_to_write_ = 0;
   std::optional<Task> task_;
   bool closed_ = false;
   std::thread thread_;

@@ -86,10 +86,10 @@ std::string WorkerLoop::run() {
 void WorkerLoop::turn() {
   const auto now = monotonic_micros();
   poll_->wait(next_tick_ <= now ? 0 : static_cast<long>((next_tick_ - now + 999) / 1000));
+  const auto begin = monotonic_micros();
+  turn_.begin(begin);
   receive_from_lead();
-  for (std::uint32_t lane = 0; lane < lanes_.size() && !stopped_; ++lane) {
-    receive_from_lane(lane);
-  }
+  receive_from_lanes();
   for (auto& event : computed_.take()) {
     on_compute(std::move(event));
   }
@@ -106,6 +106,16 @@ void WorkerLoop::turn() {
     if (!lead_heard_ && tick >= tell_silence_at_) {
       tell_silence(tick);
     }
+  }
+  metrics_.turn(monotonic_micros() - begin);
+}
+
+// A turn that ends before all lanes were heard is followed by one that begins where it ended.
+void WorkerLoop::receive_from_lanes() {
+  const auto lanes = static_cast<std::uint32_t>(lanes_.size());
+  for (std::uint32_t heard = 0; heard < lanes && !stopped_ && (heard == 0 || !turn_.over()); ++heard) {
+    receive_from_lane(first_lane_);
+    first_lane_ = (first_lane_ + 1) % lanes;
   }
 }
 
@@ -135,12 +145,13 @@ void WorkerLoop::receive_from_lead() {
 }
 
 void WorkerLoop::receive_from_lane(std::uint32_t lane) {
-  for (int i = 0; i < kMessagesPerTurn && !stopped_; ++i) {
+  for (int i = 0; i < kMessagesPerTurn && !stopped_ && (i == 0 || !turn_.over()); ++i) {
     auto received = lanes_[lane] ? lanes_[lane]->receive() : std::nullopt;
     if (!received) {
       return;
     }
     const auto bytes = received->payload ? received->payload->size() : 0;
+    turn_.spend(bytes);
     const auto decoded = decode(received->header.bytes(), bytes, received->payload.has_value());
     if (const auto* refused = std::get_if<Refused>(&decoded)) {
       log_warn("a message of lane {} cannot be read: {}", lane, refused->text);
@@ -297,8 +308,9 @@ WorkerLayout WorkerLoop::layout(const std::string& fingerprint) const {
 void WorkerLoop::carry_out(const worker::Prefetch& action) { compute_->prefetch(action.step, action.ranges); }
 
 void WorkerLoop::carry_out(const worker::Store& action) {
-  const auto frame = weights_.extract(action.payload);
-  compute_->store(action.chunk, frame.mapped().bytes());
+  auto frame = std::make_shared<const Frame>(std::move(weights_.extract(action.payload).mapped()));
+  const auto bytes = frame->bytes();
+  compute_->store(action.chunk, bytes, std::move(frame));
 }
 
 void WorkerLoop::carry_out(const worker::Release& action) {

@@ -12,6 +12,7 @@
 #include "common/job/job.h"
 #include "common/job/spec.h"
 #include "common/net/socket.h"
+#include "common/net/turn.h"
 #include "common/protocol/worker.h"
 #include "common/wire/wire.h"
 #include "worker/account.h"
@@ -46,6 +47,7 @@ class WorkerLoop {
   void rebuild_poll();
   void tell_silence(Micros now);
   void receive_from_lead();
+  void receive_from_lanes();
   void receive_from_lane(std::uint32_t lane);
   void on_compute(worker::Event event);
   void on_released(const Released& released);
@@ -89,6 +91,8 @@ class WorkerLoop {
   std::unordered_map<PayloadId, Frame> weights_;  // received, not stored yet
   PayloadId next_weights_;
   std::vector<GradientState> gradients_;
+  Turn turn_;
+  std::uint32_t first_lane_ = 0;  // that the next turn hears first
   Micros next_tick_ = 0;
   Micros began_ = 0;
   Micros tell_silence_at_ = 0;

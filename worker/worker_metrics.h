@@ -11,7 +11,8 @@ namespace ballast {
 // One thread. `metrics` may be null: then nobody reads.
 class WorkerMetrics {
  public:
-  explicit WorkerMetrics(Metrics* metrics) : series_(metrics) {}
+  explicit WorkerMetrics(Metrics* metrics) : series_(metrics), turns_(metrics, "worker") {}
+  void turn(Micros took) { turns_.observe(took); }
   void received(std::uint64_t payload_bytes) { series_.bytes_in->add(static_cast<double>(payload_bytes)); }
   void sent(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
   // After every step, and at every tick.
@@ -20,6 +21,7 @@ class WorkerMetrics {
  private:
   std::uint64_t steps_seen_ = 0;
   WorkerSeries series_;
+  TurnSeries turns_;
 };
 
 }  // namespace ballast

@@ -19,6 +19,14 @@ const std::vector<MetricEntry>& table() {
        {},
        "Series that were not exported because a metric had too many of them."},
 
+      {"ballast_turn_seconds",
+       kHistogram,
+       "seconds",
+       {"loop"},
+       "Time of one turn of a loop (worker, lead, lane N), from when it woke until it waits again: for so long it "
+       "answered nobody."},
+      {"ballast_turn_longest_seconds", kGauge, "seconds", {"loop"}, "The longest turn of a loop since it began."},
+
       // ---- a shard, by lane
       {"ballast_shard_contributions_total",
        kCounter,

@@ -47,6 +47,18 @@ void PhaseHistograms::observe(const PhaseTimes& times) const {
   push->observe_micros(times.push);
 }
 
+TurnSeries::TurnSeries(Metrics* metrics, const std::string& loop)
+    : seconds_(histogram_of(metrics, "ballast_turn_seconds", {loop})),
+      longest_(gauge_of(metrics, "ballast_turn_longest_seconds", {loop})) {}
+
+void TurnSeries::observe(std::uint64_t micros) {
+  seconds_->observe_micros(micros);
+  if (micros > longest_micros_) {
+    longest_micros_ = micros;
+    longest_->set(static_cast<double>(micros) * 1e-6);
+  }
+}
+
 LaneSeries::LaneSeries(Metrics* metrics, std::uint32_t lane) {
   const Lookup shard(metrics, "ballast_shard_", {std::to_string(lane)});
   accepted = shard.counter("contributions_total", "accepted");

@@ -22,6 +22,21 @@ struct PhaseHistograms {
   void observe(const PhaseTimes& times) const;
 };
 
+// Of one thread that loops around sockets. A loop that is busy for long is silent for as long.
+class TurnSeries {
+ public:
+  // `loop`: worker, lead, or lane N.
+  TurnSeries(Metrics* metrics, const std::string& loop);
+
+  // From when it woke until it waits again.
+  void observe(std::uint64_t micros);
+
+ private:
+  HistogramHandle seconds_;
+  GaugeHandle longest_;
+  std::uint64_t longest_micros_ = 0;
+};
+
 // Of one lane of a shard.
 struct LaneSeries {
   LaneSeries(Metrics* metrics, std::uint32_t lane);

@@ -10,6 +10,7 @@ namespace {
 TEST_CASE("every metric of the table belongs to some role's series, and every one of those to the table") {
   Metrics metrics;
   const LaneSeries lane(&metrics, 1);  // looking up what is not in the table throws
+  const TurnSeries turns(&metrics, "lane 1");
   const SnapshotSeries snapshots(&metrics, 1);
   const CopySeries copies(&metrics);
   const JournalSeries journal(&metrics);

@@ -220,9 +220,7 @@ TEST_CASE("validation and test examples are evaluated by split") {
 class Worker {
  public:
   Worker(const Job& job, const MakeBackend& make_backend)
-      : job_(job),
-        weights_(job.arena.elements),
-        thread_(job, "", make_backend, [this](worker::Event event) { events_.post(std::move(event)); }) {
+      : job_(job), thread_(job, "", make_backend, [this](worker::Event event) { events_.post(std::move(event)); }) {
     events_.up_to<worker::Prepared>();
   }
 
@@ -230,10 +228,12 @@ class Worker {
   void store(std::uint64_t seed, std::optional<ChunkId> one = std::nullopt) {
     for (const auto& chunk : job_.arena.chunks) {
       if (!one || *one == chunk.id) {
+        auto weights = std::make_shared<std::vector<float>>(chunk.elements);
         for (std::size_t i = 0; i < chunk.elements; ++i) {
-          weights_[i] = static_cast<float>((i + 3 * seed) % 17) * 0.01F - 0.08F;
+          (*weights)[i] = static_cast<float>((i + 3 * seed) % 17) * 0.01F - 0.08F;
         }
-        thread_.store(chunk.id, std::as_bytes(std::span(weights_)).first(chunk.bytes()));
+        const auto bytes = std::as_bytes(std::span(*weights));
+        thread_.store(chunk.id, bytes, std::move(weights));
       }
     }
   }
@@ -259,7 +259,6 @@ class Worker {
 
  private:
   const Job& job_;
-  std::vector<float> weights_;
   Events events_;
   ComputeThread thread_;
 };
