@@ -88,50 +88,50 @@ std::string LaneLoop::run() {
   return failure_;
 }
 
+// Of what was taken on already, besides what may wait at the sockets.
+bool LaneLoop::has_more() const {
+  return lane_.has_more() || weights_.has_to_draw() || !to_load_.empty() || !storage_told_.empty();
+}
+
 void LaneLoop::turn(Poll& poll) {
   now_ = monotonic_micros();
-  poll.wait(next_tick_ <= now_ ? 0 : static_cast<long>((next_tick_ - now_ + 999) / 1000));
+  poll.wait(has_more() || next_tick_ <= now_ ? 0 : static_cast<long>((next_tick_ - now_ + 999) / 1000));
   now_ = monotonic_micros();
+  turn_.begin(now_);
+  if (lane_.has_more()) {
+    feed(lane::GoOn{});
+  }
   receive_from_workers();
   receive_from_lead();
   for (const auto& released : releases_.take()) {
-    weights_.release(static_cast<ChunkId>(released.object), static_cast<VersionBuffer*>(released.buffer));
+    weights_.release(static_cast<ChunkId>(released.object), static_cast<ChunkBuffer*>(released.buffer));
     if (released.owner != kNoSession) {
       feed(lane::RepliesReleased{released.owner, released.bytes});
     }
   }
-  // Taken first: what a Begun among them rests on has been put before it.
-  const auto storage_events = storage_events_.take();
-  take_loaded();
-  for (const auto& event : storage_events) {
-    const auto* resumed = std::get_if<lane::Resumed>(&event);
-    if (resumed == nullptr) {
-      feed(event);
-    } else if (resumed->timeline == beginning_.timeline) {
-      resumed_.sequence = resumed->sequence;
-      feed(std::exchange(resumed_, {}));
-    }
-  }
+  take_from_storage();
   for (auto& reason : interrupts_.take()) {
     stopped_ = true;
     failure_ = std::move(reason);
   }
-  if (const auto tick = monotonic_micros(); tick >= next_tick_) {
-    next_tick_ = tick + kTick;
+  const auto end = monotonic_micros();
+  if (end >= next_tick_) {
+    next_tick_ = end + kTick;
     if (auto trouble = copy_trouble_(); trouble != told_trouble_) {
       told_trouble_ = trouble;
       feed(lane::Trouble{std::move(trouble)});
     }
-    feed(lane::Tick{tick});
+    feed(lane::Tick{end});
     metrics_.update(lane_, weights_);
     if (journal_ != nullptr && config_.id.lane == 0) {
       journal_->update_metrics();
     }
   }
+  metrics_.turn(monotonic_micros() - now_);
 }
 
 void LaneLoop::receive_from_workers() {
-  for (int i = 0; i < kMessagesPerTurn && !stopped_; ++i) {
+  for (int i = 0; i < kMessagesPerTurn && !stopped_ && (i == 0 || !turn_.over()); ++i) {
     auto received = router_.receive();
     if (!received) {
       return;
@@ -145,6 +145,7 @@ void LaneLoop::receive_from_workers() {
       continue;
     }
     const auto payload_bytes = received->payload ? received->payload->size() : 0;
+    turn_.spend(payload_bytes);
     auto decoded = decode(received->header.bytes(), payload_bytes, received->payload.has_value());
     if (const auto* refused = std::get_if<Refused>(&decoded)) {
       refuse(received->peer, *refused);
@@ -266,7 +267,7 @@ std::vector<ShardStorage::ChunkShape> LaneLoop::chunk_shapes() const {
   std::vector<ShardStorage::ChunkShape> shapes;
   for (const auto id : weights_.chunks()) {
     if (id != job_.arena.statistics().id) {
-      shapes.push_back({id, weights_.newest(id).size(), weights_.state(id).size()});
+      shapes.push_back({id, job_.arena.chunks[id].elements, weights_.state_count(id)});
     }
   }
   return shapes;
@@ -277,7 +278,7 @@ std::vector<ShardStorage::ChunkShape> LaneLoop::put_base(Timeline timeline, Snap
   resumed_ = {};
   parts_.clear();
   if (base == SnapshotId{} && !has_initial_snapshot_) {
-    weights_.initialize();
+    weights_.begin_drawn();
     return {};
   }
   weights_.begin(version_at(base.step));
@@ -343,17 +344,48 @@ bool LaneLoop::pass_on(Timeline timeline, const JournalRecord& record) {
   return true;
 }
 
-void LaneLoop::take_loaded() {
+void LaneLoop::take_from_storage() {
+  // The events first: what a Begun among them rests on has been put before it.
+  for (auto& event : storage_events_.take()) {
+    storage_told_.push_back(std::move(event));
+  }
   for (auto& loaded : loaded_.take()) {
-    if (loaded.timeline == beginning_.timeline) {
-      std::visit([this](const auto& content) { take(content); }, loaded.content);
-    }
-    loaded.content = Replayed{};  // its memory is free before others take the room
-    load_window_.give_back(loaded.bytes);
+    to_load_.push_back(std::move(loaded));
+  }
+  for (bool first = true; !to_load_.empty() && (first || !turn_.over()); first = false) {
+    take_loaded(to_load_.front());
+    to_load_.pop_front();
+  }
+  for (bool first = true; weights_.has_to_draw() && (first || !turn_.over()); first = false) {
+    turn_.spend(weights_.draw_next());
+  }
+  const bool is_in_place = to_load_.empty() && !weights_.has_to_draw();
+  for (bool first = true; is_in_place && !storage_told_.empty() && (first || !turn_.over()); first = false) {
+    on_storage(storage_told_.front());
+    storage_told_.pop_front();
   }
 }
 
+void LaneLoop::on_storage(const lane::Event& event) {
+  const auto* resumed = std::get_if<lane::Resumed>(&event);
+  if (resumed == nullptr) {
+    feed(event);
+  } else if (resumed->timeline == beginning_.timeline) {
+    resumed_.sequence = resumed->sequence;
+    feed(std::exchange(resumed_, {}));
+  }
+}
+
+void LaneLoop::take_loaded(Loaded& loaded) {
+  if (loaded.timeline == beginning_.timeline) {
+    std::visit([this](const auto& content) { take(content); }, loaded.content);
+  }
+  loaded.content = Replayed{};  // its memory is free before others take the room
+  load_window_.give_back(loaded.bytes);
+}
+
 void LaneLoop::take(const ShardStorage::LoadedChunk& chunk) {
+  turn_.spend(job_.arena.chunks[chunk.chunk].bytes() * (1 + chunk.tensors.states.size()));
   weights_.restore(chunk.chunk, version_at(beginning_.step), chunk.tensors.weights, chunk.tensors.states);
 }
 
@@ -370,6 +402,7 @@ void LaneLoop::take(const Replayed& update) {
                              "database, then resume: the job goes back to its newest snapshot"});
     return;
   }
+  turn_.spend(record.payload.size());
   weights_.apply(record.chunk, record.version, floats_of(record.payload), record.factors);
   note_resumed(record);
 }
@@ -397,16 +430,20 @@ void LaneLoop::carry_out(lane::TakeSnapshot& action) {
   if (!part) {
     part = std::make_shared<SnapshotPart>(SnapshotPart{action.id, now_, 0, {}});
   }
-  std::vector<std::vector<float>> states;
-  for (const auto& state : weights_.state(action.chunk)) {
-    states.emplace_back(state.begin(), state.end());
-    part->bytes += state.size_bytes();
+  // Nothing is copied: while these are read, an update takes other buffers for the weights, and copies the state.
+  auto buffers = weights_.read_state(action.chunk);
+  std::vector<std::span<const float>> states;
+  for (const auto* buffer : buffers) {
+    states.emplace_back(buffer->values);
   }
-  // The weights need no copy: an update takes another buffer while this one is read.
-  auto* buffer = weights_.read(action.chunk, version_at(action.id.step));
-  part->bytes += buffer->values.size() * sizeof(float);
-  storage_.write_chunk(part, action.chunk, buffer->values, std::move(states), [this, chunk = action.chunk, buffer] {
-    releases_.put(Released{kNoSession, chunk, buffer, 0});
+  buffers.push_back(weights_.read(action.chunk, version_at(action.id.step)));
+  for (const auto* buffer : buffers) {
+    part->bytes += buffer->values.size_bytes();
+  }
+  storage_.write_chunk(part, action.chunk, buffers.back()->values, states, [this, chunk = action.chunk, buffers] {
+    for (auto* buffer : buffers) {
+      releases_.put(Released{kNoSession, chunk, buffer, 0});
+    }
   });
 }
 

@@ -1,7 +1,8 @@
 // The thread of one lane: sockets, buffers and time around the Lane core.
 //
-// Order within one turn: what came from workers, from the lead, from other threads (bytes let go, storage done), then
-// the tick. Actions are carried out in the order in which the core gave them.
+// Order within one turn: what the core and the storage left to go on with, what came from workers, from the lead, from
+// other threads (bytes let go, storage done), then the tick. Actions are carried out in the order in which the core
+// gave them. A turn is bounded (common/net/turn.h), and so is what the core asks for in answer to one event.
 #pragma once
 
 #include <atomic>
@@ -17,6 +18,7 @@
 
 #include "common/job/job.h"
 #include "common/net/socket.h"
+#include "common/net/turn.h"
 #include "common/protocol/lane.h"
 #include "common/wire/wire.h"
 #include "server/lane_metrics.h"
@@ -54,6 +56,7 @@ class LaneLoop {
 
  private:
   void turn(Poll& poll);
+  [[nodiscard]] bool has_more() const;
   void receive_from_workers();
   void receive_from_lead();
   void refuse(const std::string& peer, const Refused& refused);
@@ -86,7 +89,9 @@ class LaneLoop {
     std::variant<ShardStorage::LoadedChunk, Replayed> content;
   };
 
-  void take_loaded();
+  void take_from_storage();
+  void take_loaded(Loaded& loaded);
+  void on_storage(const lane::Event& event);
   void take(const ShardStorage::LoadedChunk& chunk);
   void take(const Replayed& update);
   // Puts the weights of the base in place, as far as they are not to be loaded: of which chunks they are.
@@ -105,6 +110,8 @@ class LaneLoop {
   ReleaseQueue releases_;
   Mailbox<Loaded> loaded_;
   Mailbox<lane::Event> storage_events_;
+  std::deque<Loaded> to_load_;            // taken from loaded_, to be put in place in this turn or a later one
+  std::deque<lane::Event> storage_told_;  // taken from storage_events_: fed when all that they rest on is in place
   std::string address_;
   LaneConfig config_;
   Lane lane_;
@@ -124,6 +131,7 @@ class LaneLoop {
   std::unordered_map<PayloadId, std::shared_ptr<Frame>> payloads_;  // the journal may share them
   PayloadId next_payload_ = 1;
   std::deque<lane::Event> events_;  // that actions gave rise to
+  Turn turn_;
   Micros now_ = 0;
   Micros next_tick_ = 0;
   bool stopped_ = false;

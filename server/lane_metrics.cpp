@@ -3,7 +3,11 @@
 namespace ballast {
 
 LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane)
-    : metrics_(metrics), lane_(lane.lane), series_(metrics, lane.lane), snapshots_(metrics, lane.lane) {}
+    : metrics_(metrics),
+      lane_(lane.lane),
+      series_(metrics, lane.lane),
+      turns_(metrics, "lane " + std::to_string(lane.lane)),
+      snapshots_(metrics, lane.lane) {}
 
 LaneMetrics::WorkerState& LaneMetrics::state_of(SessionId session) {
   const auto known = workers_.find(session);

@@ -19,6 +19,7 @@ class LaneMetrics {
   void received(SessionId session, const Message& message, std::uint64_t payload_bytes, Micros now);
   void sent_weights(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
   void sent_report() { series_.reports->add(); }
+  void turn(Micros took) { turns_.observe(took); }
   void unreadable() { ++unreadable_; }
   [[nodiscard]] ScopedTimer time_sum() const { return ScopedTimer(*series_.sum); }
   [[nodiscard]] ScopedTimer time_apply() const { return ScopedTimer(*series_.apply); }
@@ -39,6 +40,7 @@ class LaneMetrics {
   Metrics* metrics_;
   std::uint32_t lane_;
   LaneSeries series_;
+  TurnSeries turns_;
   SnapshotSeries snapshots_;
   std::unordered_map<SessionId, std::string> names_;
   std::unordered_map<SessionId, WorkerState> workers_;

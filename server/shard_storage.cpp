@@ -79,11 +79,10 @@ StoreStatus ShardStorage::read_base(Timeline timeline, SnapshotId base, const st
 }
 
 void ShardStorage::write_chunk(const std::shared_ptr<SnapshotPart>& part, ChunkId chunk, std::span<const float> weights,
-                               std::vector<std::vector<float>> states, std::function<void()> written) {
+                               std::vector<std::span<const float>> states, std::function<void()> written) {
   background_.run([this, part, chunk, weights, states = std::move(states), written = std::move(written)] {
     if (part->status.ok() && part->id.timeline >= newest_) {
-      const std::vector<std::span<const float>> views(states.begin(), states.end());
-      part->status = store_.write_chunk(part->id, chunk, weights, views);
+      part->status = store_.write_chunk(part->id, chunk, weights, states);
       strike(ServerFault::snapshot_chunk);
     }
     written();

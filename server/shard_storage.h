@@ -58,9 +58,9 @@ class ShardStorage {
   // journal has, in order.
   void resume(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks, Load load, Replayed replayed,
               Done done);
-  // `weights` stay unchanged until `written`.
+  // `weights` and `states` stay unchanged until `written`.
   void write_chunk(const std::shared_ptr<SnapshotPart>& part, ChunkId chunk, std::span<const float> weights,
-                   std::vector<std::vector<float>> states, std::function<void()> written);
+                   std::vector<std::span<const float>> states, std::function<void()> written);
   void seal(const std::shared_ptr<SnapshotPart>& part, Done done);
   void retain(std::vector<SnapshotId> keep, std::function<void()> done);
   void record_finish(SnapshotId end, Done done);

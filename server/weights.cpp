@@ -25,47 +25,68 @@ LaneWeights::LaneWeights(const Job& job, const std::vector<ChunkId>& chunks)
     Entry entry;
     entry.chunk = job.arena.chunks[id];
     entry.pieces = pieces_of(job.arena, entry.chunk);
-    entry.newest = pooled(entry.chunk.elements);
-    if (entry.descends()) {
-      entry.state.assign(tensors, std::vector<float>(entry.chunk.elements));
-      bytes_ += tensors * entry.chunk.bytes();
-    }
+    entry.tensors = entry.descends() ? tensors : 0;
     entries_.push_back(std::move(entry));
   }
+  drawn_ = entries_.size();
 }
 
 // ---- beginnings
 
 void LaneWeights::begin(Version version) {
+  drawn_ = entries_.size();
   for (auto& entry : entries_) {
     begin(entry, version);
+    if (entry.chunk.group == Group::statistics) {  // no part of what is restored
+      make_room(entry);
+      std::fill(entry.newest->values.begin(), entry.newest->values.end(), 0.0F);
+    }
   }
 }
 
 void LaneWeights::begin(Entry& entry, Version version) {
   give_up(entry, std::move(entry.older));
   give_up(entry, std::move(entry.newest));
-  entry.newest = pooled(entry.chunk.elements);
+  for (auto& tensor : std::exchange(entry.state, {})) {
+    give_up(entry, std::move(tensor));
+  }
   entry.version = version;
 }
 
-void LaneWeights::initialize() {
-  for (auto& entry : entries_) {
-    begin(entry, 0);
-    initialize(entry);
+void LaneWeights::make_room(Entry& entry) {
+  entry.newest = pooled(entry.chunk.elements);
+  for (std::size_t i = 0; i < entry.tensors; ++i) {
+    entry.state.push_back(pooled(entry.chunk.elements));
   }
 }
 
-void LaneWeights::initialize(Entry& entry) {
-  auto& values = entry.newest->values;
+void LaneWeights::begin_drawn() {
+  for (auto& entry : entries_) {
+    begin(entry, 0);
+  }
+  drawn_ = 0;
+}
+
+std::uint64_t LaneWeights::draw_next() {
+  auto& entry = entries_[drawn_++];
+  make_room(entry);
+  const auto values = entry.newest->values;
   std::fill(values.begin(), values.end(), 0.0F);
   for (const auto& piece : entry.pieces) {
-    fill_initial(std::span(values).subspan(piece.offset, piece.elements),
-                 job_.arena.parameters[piece.parameter].initial, job_.spec.training.seed, piece.parameter, piece.first);
+    fill_initial(values.subspan(piece.offset, piece.elements), job_.arena.parameters[piece.parameter].initial,
+                 job_.spec.training.seed, piece.parameter, piece.first);
   }
   const auto tensors = state_tensors(plain_);
-  for (std::size_t i = 0; i < entry.state.size(); ++i) {
-    std::fill(entry.state[i].begin(), entry.state[i].end(), tensors[i].initial);
+  for (std::size_t i = 0; i < entry.tensors; ++i) {
+    std::fill(entry.state[i]->values.begin(), entry.state[i]->values.end(), tensors[i].initial);
+  }
+  return entry.chunk.bytes() * (1 + entry.tensors);
+}
+
+void LaneWeights::initialize() {
+  begin_drawn();
+  while (has_to_draw()) {
+    draw_next();
   }
 }
 
@@ -73,24 +94,27 @@ void LaneWeights::restore(ChunkId chunk, Version version, std::span<const float>
                           const std::vector<std::vector<float>>& state) {
   auto& entry = this->entry(chunk);
   const auto fits = [&](std::size_t elements) { return elements == entry.chunk.elements; };
-  if (!fits(weights.size()) || state.size() != entry.state.size() ||
+  if (!fits(weights.size()) || state.size() != entry.tensors ||
       !std::all_of(state.begin(), state.end(), [&](const auto& tensor) { return fits(tensor.size()); })) {
     throw std::invalid_argument("chunk " + std::to_string(chunk) + " is " + std::to_string(entry.chunk.elements) +
-                                " weights and " + std::to_string(entry.state.size()) +
+                                " weights and " + std::to_string(entry.tensors) +
                                 " tensors of state, which is not what it is to be restored from");
   }
   begin(entry, version);
+  make_room(entry);
   std::copy(weights.begin(), weights.end(), entry.newest->values.begin());
-  entry.state = state;
+  for (std::size_t i = 0; i < entry.tensors; ++i) {
+    std::copy(state[i].begin(), state[i].end(), entry.state[i]->values.begin());
+  }
 }
 
 // ---- buffers
 
-std::unique_ptr<VersionBuffer> LaneWeights::pooled(std::size_t elements) {
+std::unique_ptr<ChunkBuffer> LaneWeights::pooled(std::size_t elements) {
   auto& free = pool_[elements];
   if (free.empty()) {
     bytes_ += elements * sizeof(float);
-    return std::make_unique<VersionBuffer>(elements);
+    return std::make_unique<ChunkBuffer>(elements);
   }
   auto buffer = std::move(free.back());
   free.pop_back();
@@ -98,8 +122,8 @@ std::unique_ptr<VersionBuffer> LaneWeights::pooled(std::size_t elements) {
   return buffer;
 }
 
-// A buffer that is no version any more goes back to the pool when its last reader lets go.
-void LaneWeights::give_up(Entry& entry, std::unique_ptr<VersionBuffer> buffer) {
+// A buffer that is neither a version nor state any more goes back to the pool when its last reader lets go.
+void LaneWeights::give_up(Entry& entry, std::unique_ptr<ChunkBuffer> buffer) {
   if (!buffer) {
     return;
   }
@@ -108,12 +132,12 @@ void LaneWeights::give_up(Entry& entry, std::unique_ptr<VersionBuffer> buffer) {
   place.push_back(std::move(buffer));
 }
 
-std::unique_ptr<VersionBuffer> LaneWeights::take_buffer(Entry& entry) {
+std::unique_ptr<ChunkBuffer> LaneWeights::take_buffer(Entry& entry) {
   give_up(entry, std::move(entry.older));
   return pooled(entry.chunk.elements);
 }
 
-VersionBuffer* LaneWeights::read(ChunkId chunk, Version version) {
+ChunkBuffer* LaneWeights::read(ChunkId chunk, Version version) {
   auto& entry = this->entry(chunk);
   auto* buffer = version == entry.version ? entry.newest.get() : entry.older.get();
   assert(buffer != nullptr && (version == entry.version || version + 1 == entry.version));
@@ -121,7 +145,27 @@ VersionBuffer* LaneWeights::read(ChunkId chunk, Version version) {
   return buffer;
 }
 
-void LaneWeights::release(ChunkId chunk, VersionBuffer* buffer) {
+std::vector<ChunkBuffer*> LaneWeights::read_state(ChunkId chunk) {
+  std::vector<ChunkBuffer*> buffers;
+  for (const auto& tensor : entry(chunk).state) {
+    ++tensor->readers;
+    buffers.push_back(tensor.get());
+  }
+  return buffers;
+}
+
+// A snapshot has to write what it took: only the chunks that are updated before are copied.
+void LaneWeights::unshare_state(Entry& entry) {
+  for (auto& tensor : entry.state) {
+    if (tensor->readers > 0) {
+      auto copy = pooled(tensor->values.size());
+      std::copy(tensor->values.begin(), tensor->values.end(), copy->values.begin());
+      give_up(entry, std::exchange(tensor, std::move(copy)));
+    }
+  }
+}
+
+void LaneWeights::release(ChunkId chunk, ChunkBuffer* buffer) {
   if (--buffer->readers != 0 || !buffer->retired) {
     return;
   }
@@ -180,8 +224,9 @@ void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> r
   assert(entry.version == version && (factors.skip || root.size() == entry.chunk.elements));
   auto next = take_buffer(entry);
   if (factors.skip) {
-    next->values = entry.newest->values;
+    std::copy(entry.newest->values.begin(), entry.newest->values.end(), next->values.begin());
   } else if (entry.descends()) {
+    unshare_state(entry);
     descend(entry, root, factors, next->values);
   } else {
     average_state(root, next->values);
@@ -213,7 +258,7 @@ void LaneWeights::descend(Entry& entry, const Piece& range, float scale, std::sp
                           const StepFactors& factors, std::span<float> next) {
   std::span<float> state[kMaxStateTensors];
   for (std::size_t i = 0; i < entry.state.size(); ++i) {
-    state[i] = std::span(entry.state[i]).subspan(range.offset, range.elements);
+    state[i] = entry.state[i]->values.subspan(range.offset, range.elements);
   }
   const std::span<const float> weights = entry.newest->values;
   optimizer_step(entry.chunk.group == Group::decay ? decaying_ : plain_,
@@ -225,8 +270,11 @@ void LaneWeights::descend(Entry& entry, const Piece& range, float scale, std::sp
 std::span<const float> LaneWeights::newest(ChunkId chunk) const { return entry(chunk).newest->values; }
 
 std::vector<std::span<const float>> LaneWeights::state(ChunkId chunk) const {
-  const auto& state = entry(chunk).state;
-  return {state.begin(), state.end()};
+  std::vector<std::span<const float>> spans;
+  for (const auto& tensor : entry(chunk).state) {
+    spans.emplace_back(tensor->values);
+  }
+  return spans;
 }
 
 Version LaneWeights::version(ChunkId chunk) const { return entry(chunk).version; }

@@ -15,13 +15,16 @@
 
 namespace ballast {
 
-// A version of a chunk's weights. Readers are counted by the lane's thread alone: others that read (the transport's I/O
-// threads, a snapshot's writer) only say through a queue that they have let go.
-struct VersionBuffer {
-  explicit VersionBuffer(std::size_t elements) : values(elements) {}
-  std::vector<float> values;
+// A version of a chunk's weights, or a tensor of its optimizer's state. Readers are counted by the lane's thread alone:
+// others that read (the transport's I/O threads, a snapshot's writer) only say through a queue that they have let go.
+struct ChunkBuffer {
+  // Of no particular values: nothing is written, so that a large model's memory is not touched before it is used.
+  explicit ChunkBuffer(std::size_t elements)
+      : memory(std::make_unique_for_overwrite<float[]>(elements)), values(memory.get(), elements) {}
+  std::unique_ptr<float[]> memory;
+  std::span<float> values;
   std::uint32_t readers = 0;
-  bool retired = false;  // neither of the chunk's two versions any more
+  bool retired = false;  // neither one of the chunk's two versions nor its state any more
 };
 
 // What the decision on a step needs to know of a chunk's gradient.
@@ -32,15 +35,24 @@ struct RootMeasure {
 };
 
 // One thread. Updates go out of place into the older version's buffer, or into another one from the pool while a reader
-// still has the older.
+// still has the older; the state is updated in place, or in a copy while a reader has it.
+//
+// No call touches the memory of more than one chunk, but initialize(): a lane with gigabytes goes through them in as
+// many turns as it takes.
 class LaneWeights {
  public:
   LaneWeights(const Job& job, const std::vector<ChunkId>& chunks);
 
-  // Every chunk is at `version`, with weights and state of no particular values: initialize() or restore() fills them.
-  // What readers hold stays as it is until they let go.
+  // Every chunk is at `version` and has neither weights nor state (the statistics chunk has zeros): restore() brings
+  // them. What readers hold stays as it is until they let go.
   void begin(Version version);
-  // begin(0), then the weights drawn from the job's seed and the state that the optimizer begins with.
+  // begin(0), where draw_next() brings them: the weights drawn from the job's seed and the state that the optimizer
+  // begins with.
+  void begin_drawn();
+  [[nodiscard]] bool has_to_draw() const { return drawn_ < entries_.size(); }
+  // Of one chunk; its bytes. Only while has_to_draw().
+  std::uint64_t draw_next();
+  // All at once.
   void initialize();
   // One chunk becomes `version` with these bytes; state in the order of state_tensors(). std::invalid_argument, before
   // anything is changed, if sizes or the number of tensors are not the chunk's.
@@ -55,13 +67,17 @@ class LaneWeights {
   void apply(ChunkId chunk, Version version, std::span<const float> root, const StepFactors& factors);
 
   // The buffer of a version, which must be one of the two held; counts a reader.
-  VersionBuffer* read(ChunkId chunk, Version version);
-  void release(ChunkId chunk, VersionBuffer* buffer);
+  ChunkBuffer* read(ChunkId chunk, Version version);
+  // The optimizer's state at the newest version, in the order of state_tensors(); counts a reader of each.
+  std::vector<ChunkBuffer*> read_state(ChunkId chunk);
+  void release(ChunkId chunk, ChunkBuffer* buffer);
 
   [[nodiscard]] std::span<const float> newest(ChunkId chunk) const;
   // The optimizer's state at the newest version, in the order of state_tensors(); none for chunks that are not
   // descended.
   [[nodiscard]] std::vector<std::span<const float>> state(ChunkId chunk) const;
+  // How many tensors that is, also before they are there.
+  [[nodiscard]] std::size_t state_count(ChunkId chunk) const { return entry(chunk).tensors; }
   [[nodiscard]] Version version(ChunkId chunk) const;
   // Of all buffers, pooled ones included.
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
@@ -72,24 +88,26 @@ class LaneWeights {
     Chunk chunk;
     std::vector<Piece> pieces;
     Version version = 0;
-    std::unique_ptr<VersionBuffer> newest;
-    std::unique_ptr<VersionBuffer> older;
-    std::vector<std::vector<float>> state;
-    std::vector<std::unique_ptr<VersionBuffer>> retired;  // still read
+    std::size_t tensors = 0;              // of state
+    std::unique_ptr<ChunkBuffer> newest;  // null until the chunk is drawn or restored
+    std::unique_ptr<ChunkBuffer> older;   // null before the first update
+    std::vector<std::unique_ptr<ChunkBuffer>> state;
+    std::vector<std::unique_ptr<ChunkBuffer>> retired;  // still read
     [[nodiscard]] bool descends() const { return chunk.group == Group::decay || chunk.group == Group::no_decay; }
   };
 
   Entry& entry(ChunkId chunk) { return entries_.at(index_.at(chunk)); }
   [[nodiscard]] const Entry& entry(ChunkId chunk) const { return entries_.at(index_.at(chunk)); }
   void begin(Entry& entry, Version version);
-  void initialize(Entry& entry);
+  void make_room(Entry& entry);
+  void unshare_state(Entry& entry);
   void descend(Entry& entry, std::span<const float> root, const StepFactors& factors, std::span<float> next);
   void descend(Entry& entry, const Piece& range, float scale, std::span<const float> root, const StepFactors& factors,
                std::span<float> next);
   [[nodiscard]] static std::uint32_t parameter_at(const Entry& entry, std::uint64_t element);
-  void give_up(Entry& entry, std::unique_ptr<VersionBuffer> buffer);
-  std::unique_ptr<VersionBuffer> take_buffer(Entry& entry);
-  std::unique_ptr<VersionBuffer> pooled(std::size_t elements);
+  void give_up(Entry& entry, std::unique_ptr<ChunkBuffer> buffer);
+  std::unique_ptr<ChunkBuffer> take_buffer(Entry& entry);
+  std::unique_ptr<ChunkBuffer> pooled(std::size_t elements);
 
   const Job& job_;
   OptimizerSettings decaying_;  // for Group::decay
@@ -97,7 +115,8 @@ class LaneWeights {
   std::vector<ChunkId> ids_;
   std::vector<Entry> entries_;
   std::unordered_map<ChunkId, std::size_t> index_;
-  std::unordered_map<std::size_t, std::vector<std::unique_ptr<VersionBuffer>>> pool_;  // by elements
+  std::unordered_map<std::size_t, std::vector<std::unique_ptr<ChunkBuffer>>> pool_;  // by elements
+  std::size_t drawn_ = 0;  // of entries_; all of them where nothing is to be drawn
   std::uint64_t bytes_ = 0;
 };
 

@@ -26,6 +26,7 @@ Lane::Lane(LaneConfig config) : config_(std::move(config)) {
     index_.emplace(chunk.id, chunks_.size());
     chunks_.emplace_back(chunk, config_.slots);
   }
+  next_decided_ = chunks_.size();
   // The first tick says hello at once.
   reported_at_ = 0;
   changed_ = true;
@@ -288,13 +289,14 @@ void Lane::on(const Measured& event) {
   apply_if_decided(*chunk);
 }
 
-void Lane::apply_if_decided(ChunkState& chunk) {
+bool Lane::apply_if_decided(ChunkState& chunk) {
   if (!chunk.measure) {
-    return;
+    return false;
   }
   const auto* known = factors(chunk.version);
   if (known == nullptr || (!chunk.measure->finite && !known->skip)) {
-    return wait_for_decision(chunk);
+    wait_for_decision(chunk);
+    return false;
   }
   account(chunk);
   --held_payloads_;
@@ -314,6 +316,24 @@ void Lane::apply_if_decided(ChunkState& chunk) {
   if (--behind_ == 0) {
     advance_open_step();
   }
+  return true;
+}
+
+// Those that a plan has decided, as far as one event may go.
+void Lane::apply_decided() {
+  for (std::uint64_t bytes = 0; next_decided_ < chunks_.size() && bytes < config_.event_bytes; ++next_decided_) {
+    auto& chunk = chunks_[next_decided_];
+    bytes += apply_if_decided(chunk) ? chunk.spec.bytes : 0;
+  }
+}
+
+bool Lane::has_more() const {
+  return next_decided_ < chunks_.size() || (!pending_.empty() && pending_.front().ticket <= committed_ticket_);
+}
+
+void Lane::on(const GoOn& /*event*/) {
+  apply_decided();
+  apply_committed();
 }
 
 void Lane::wait_for_decision(ChunkState& chunk) {

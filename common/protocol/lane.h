@@ -52,6 +52,7 @@ struct LaneConfig {
   Micros report_every = 50'000;                  // to the lead, while something changes
   Micros idle_report_every = 200'000;            // otherwise
   Micros lead_silence = 600'000'000;             // without a word from the lead for so long the lane stops
+  std::uint64_t event_bytes = 8U << 20U;         // of updates applied for one event; the rest waits for GoOn
   Micros session_memory = 60'000'000;            // a session unseen for so long may lose its place to a new one
 };
 
@@ -71,6 +72,8 @@ struct FromLead {
 struct Tick {
   Micros now = 0;
 };
+// What an earlier event left to do has its turn: said again and again while has_more(), between other events.
+struct GoOn {};
 // The timeline is durable and the weights of its base are in place.
 struct Begun {
   Timeline timeline = 0;
@@ -124,8 +127,8 @@ struct RepliesReleased {
 struct StatisticsRead {
   StepStatistics statistics;
 };
-using Event = std::variant<FromWorker, FromLead, Tick, Begun, Measured, SnapshotDurable, SnapshotFailed, FinishRecorded,
-                           Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed, Resumed>;
+using Event = std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed,
+                           FinishRecorded, Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed, Resumed>;
 
 // ---- actions, to be carried out in order
 
@@ -254,6 +257,9 @@ class Lane {
   [[nodiscard]] ItemId covered_items() const { return items_.floor(); }
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
   [[nodiscard]] std::size_t deferred_replies() const;
+  // Updates that are decided, or committed, are still to be applied: a plan may decide on all chunks at once, and a
+  // lane that applied gigabytes for one event would be silent for as long.
+  [[nodiscard]] bool has_more() const;
   // Held payloads; at most ceil(slots / 2) per chunk.
   [[nodiscard]] std::size_t held_payloads() const { return held_payloads_; }
 
@@ -295,6 +301,7 @@ class Lane {
   void on(const lane::FromWorker& event);
   void on(const lane::FromLead& event);
   void on(const lane::Tick& event);
+  void on(const lane::GoOn& event);
   void on(const lane::Begun& event);
   void on(const lane::Measured& event);
   void on(const lane::SnapshotDurable& event);
@@ -321,7 +328,8 @@ class Lane {
   void reply(SessionId session, const ChunkState& chunk, Version version, std::uint64_t ticket);
   void drain(SessionId session);
   void measure_if_covered(ChunkState& chunk);
-  void apply_if_decided(ChunkState& chunk);
+  bool apply_if_decided(ChunkState& chunk);
+  void apply_decided();
   void wait_for_decision(ChunkState& chunk);
   void take_factors(const Plan& plan);
   void take_snapshot_orders(const Plan& plan);
@@ -350,6 +358,7 @@ class Lane {
   void on_item_measured(const ChunkMeasure& measure);
   void accept(Update update);
   void commit(std::uint64_t ticket);
+  void apply_committed();
   void apply_item(Update& update);
   void answer(const std::pair<SessionId, Push>& sender, ReceiptOutcome outcome);
   void cover(ChunkState& chunk, ItemId item);
@@ -386,6 +395,7 @@ class Lane {
   std::size_t behind_ = 0;  // chunks still at open_step_
   Version plan_first_ = 0;
   std::deque<StepFactors> plan_;     // from the version before the oldest one on, as far as known
+  std::size_t next_decided_ = 0;     // chunks_ from here on may be decided by a plan and not applied yet
   std::size_t waiting_chunks_ = 0;   // covered ones of open_step_ that have no decision
   std::map<Step, std::size_t> due_;  // snapshot orders: how many chunks are still to be taken
   std::vector<SnapshotId> writing_;  // sealed
@@ -404,6 +414,7 @@ class Lane {
   std::deque<Update> pending_;       // in the order of their tickets
   std::uint64_t first_ticket_ = 1;   // of the timeline
   std::uint64_t next_ticket_ = 1;
+  std::uint64_t committed_ticket_ = 0;                               // all up to it
   std::uint64_t journal_sequence_ = 0;                               // committed
   CoveredItems items_;                                               // by every chunk
   std::map<ItemId, std::size_t> partly_covered_;                     // by so many chunks

@@ -84,6 +84,7 @@ void Lane::forget_rounds() {
     session.deferred.clear();
   }
   held_payloads_ = 0;
+  next_decided_ = chunks_.size();
   waiting_chunks_ = 0;
   statistics_.clear();
   plan_.clear();
@@ -133,9 +134,8 @@ void Lane::on_plan(const Plan& plan) {
   if (waits_for_it && planned_until() > items_.floor()) {
     return report();  // nothing is granted before the lead knows that it will be taken
   }
-  for (auto& chunk : chunks_) {
-    apply_if_decided(chunk);
-  }
+  next_decided_ = 0;
+  apply_decided();
 }
 
 void Lane::take_factors(const Plan& plan) {

@@ -160,9 +160,17 @@ void Lane::on(const Committed& event) {
 }
 
 void Lane::commit(std::uint64_t ticket) {
-  while (!pending_.empty() && pending_.front().ticket <= ticket) {
+  committed_ticket_ = std::max(committed_ticket_, ticket);
+  apply_committed();
+}
+
+// As far as one event may go: the journal commits in groups.
+void Lane::apply_committed() {
+  for (std::uint64_t bytes = 0;
+       !pending_.empty() && pending_.front().ticket <= committed_ticket_ && bytes < config_.event_bytes;) {
     auto update = std::move(pending_.front());
     pending_.pop_front();
+    bytes += find(update.chunk)->spec.bytes;
     apply_item(update);
   }
 }

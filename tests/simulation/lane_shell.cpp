@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "tests/simulation/shells.h"
 #include "tests/simulation/words.h"
@@ -32,6 +33,9 @@ LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incar
   config.report_every = life.report_every;
   config.idle_report_every = life.idle_report_every;
   config.lead_silence = life.lead_silence;
+  if (incarnation % 2 == 0) {
+    config.event_bytes = 1;  // one update for each event, what else is due with the next
+  }
   if (life.items) {
     config.ledgered = LedgeredApply{life.items->bound, life.items->damped,
                                     cluster.non_finite() == NonFinitePolicy::skip, life.journaled()};
@@ -167,6 +171,12 @@ void LaneShell::step(const lane::Event& event) {
   }
   cluster_.judge().lane_settled(life_, held_, core_.held_payloads());
   check_answered();
+  if (core_.has_more() && !std::exchange(goes_on_, true)) {
+    cluster_.later(*this, cluster_.some(cluster_.life().release_high), [this] {
+      goes_on_ = false;
+      step(lane::GoOn{});
+    });
+  }
   require(core_.deferred_replies() <= core_.sessions() * chunks_.size(), "more deferred replies than can be");
 }
 

@@ -116,6 +116,7 @@ class LaneShell : public Process {
   Watched<LaneState> state_{LaneState::starting};
   HeldPayloads held_;
   PayloadId next_payload_ = 1;
+  bool goes_on_ = false;  // with what an event has left to do, soon
   std::map<ChunkId, Chunk> chunks_;
   ProcessId heard_ = kNobody;  // the last lead
   Timeline beginning_ = 0;     // the newest that the core has asked for

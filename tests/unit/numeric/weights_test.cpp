@@ -149,17 +149,17 @@ TEST_CASE("what a reader holds stays as it is through updates and new beginnings
   LaneWeights weights(job, all_chunks(job));
   weights.initialize();
   auto* held = weights.read(0, 0);
-  const Floats values = held->values;
+  const Floats values = copy(held->values);
   for (Step step = 0; step < 4; ++step) {
     weights.apply(0, step, root_of(job, 0, 7), {0.5F, 0.5F, 1.0F, false, {}});
   }
   auto* newest = weights.read(0, 4);
-  const Floats newest_values = newest->values;
+  const Floats newest_values = copy(newest->values);
   weights.begin(0);
   weights.initialize();
   weights.apply(0, 0, root_of(job, 0, 8), {0.5F, 0.5F, 1.0F, false, {}});
-  CHECK(held->values == values);
-  CHECK(newest->values == newest_values);
+  CHECK(copy(held->values) == values);
+  CHECK(copy(newest->values) == newest_values);
   CHECK(weights.newest(0).data() != newest->values.data());
   weights.release(0, held);
   weights.release(0, newest);
@@ -168,6 +168,72 @@ TEST_CASE("what a reader holds stays as it is through updates and new beginnings
     weights.apply(0, step, root_of(job, 0, 9), {0.5F, 0.5F, 1.0F, false, {}});
   }
   CHECK(weights.bytes() == bytes);
+}
+
+TEST_CASE("nothing is allocated before a chunk is drawn or restored, and then one chunk at a time") {
+  const Job job = job_of("optimizer: {name: adam}");
+  LaneWeights weights(job, all_chunks(job));
+  CHECK(weights.bytes() == 0);
+  CHECK(weights.state_count(0) == 2);
+  weights.begin(7);
+  const auto statistics = job.arena.chunks[job.arena.statistics().id].bytes();
+  CHECK(weights.bytes() == statistics);
+  CHECK(copy(weights.newest(job.arena.statistics().id)) == Floats(kStatisticsFloats, 0.0F));
+  const auto& chunk = job.arena.chunks[0];
+  weights.restore(0, 7, Floats(chunk.elements), {2, Floats(chunk.elements)});
+  CHECK(weights.bytes() == statistics + 3 * chunk.bytes());
+  weights.begin_drawn();
+  std::uint64_t drawn = 0;
+  std::size_t chunks = 0;
+  while (weights.has_to_draw()) {
+    const auto bytes = weights.draw_next();
+    CHECK(bytes <= 3U << 20U);
+    drawn += bytes;
+    ++chunks;
+  }
+  CHECK(chunks == job.arena.chunks.size());
+  CHECK(weights.bytes() == drawn);
+}
+
+TEST_CASE(
+    "a snapshot's state stays as it was taken, and is copied only for a chunk that is updated before it is written") {
+  const Job job = job_of("optimizer: {name: adam}");
+  LaneWeights weights(job, all_chunks(job));
+  LaneWeights unread(job, all_chunks(job));
+  weights.initialize();
+  unread.initialize();
+  const StepFactors factors{0.1F, 0.1F, 0.5F, false, {}};
+  const auto update = [&](Step step) {
+    weights.apply(0, step, root_of(job, 0, 30), factors);
+    unread.apply(0, step, root_of(job, 0, 30), factors);
+  };
+  update(0);
+  update(1);
+  const auto bytes = weights.bytes();
+  const auto taken = weights.read_state(0);
+  REQUIRE(taken.size() == 2);
+  CHECK(taken[0]->values.data() == weights.state(0)[0].data());
+  CHECK(weights.bytes() == bytes);
+  const std::vector<Floats> as_taken = {copy(taken[0]->values), copy(taken[1]->values)};
+  update(2);
+  update(3);
+  CHECK(weights.bytes() == bytes + 2 * job.arena.chunks[0].bytes());  // once, not at each update
+  weights.begin(0);                                                   // nor does a new beginning take it
+  weights.initialize();
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    CHECK(same_bits(copy(taken[i]->values), as_taken[i]));
+    weights.release(0, taken[i]);
+  }
+  const auto all = weights.bytes();
+  unread.initialize();
+  for (Step step = 0; step < 4; ++step) {
+    update(step);
+  }
+  CHECK(weights.bytes() == all);  // what was let go is used again
+  CHECK(same_bits(copy(weights.newest(0)), copy(unread.newest(0))));
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(same_bits(copy(weights.state(0)[i]), copy(unread.state(0)[i])));
+  }
 }
 
 TEST_CASE("restored from its own bytes, a chunk goes on with the same bits") {

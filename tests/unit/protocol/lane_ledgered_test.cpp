@@ -10,7 +10,7 @@ namespace {
 constexpr SessionId kWorker = 9;
 constexpr SessionId kOther = 10;
 
-LaneConfig config(LedgeredApply ledgered) {
+LaneConfig config(LedgeredApply ledgered, std::uint64_t event_bytes = 1U << 20U) {
   LaneConfig config;
   config.id = {1, 0};
   config.shards = 2;
@@ -21,6 +21,7 @@ LaneConfig config(LedgeredApply ledgered) {
   config.layout_digest = "layout";
   config.address = "here";
   config.ledgered = ledgered;
+  config.event_bytes = event_bytes;
   return config;
 }
 
@@ -54,7 +55,8 @@ std::vector<Receipt> receipts(const lane::Actions& actions) {
 
 class Fixture {
  public:
-  explicit Fixture(LedgeredApply ledgered = {}, std::size_t planned = 4) : lane(config(ledgered)) {
+  explicit Fixture(LedgeredApply ledgered = {}, std::size_t planned = 4, std::uint64_t event_bytes = 1U << 20U)
+      : lane(config(ledgered, event_bytes)) {
     lane.step(lane::Tick{1'000});
     lead(Confirm{1, 1, {0, 0}});
     lane.step(lane::Begun{1});
@@ -236,6 +238,23 @@ TEST_CASE("a journaled item is applied and receipted when it is committed, with 
   CHECK(all<lane::SendWeights>(actions)[0].header.ticket == 77);
   CHECK(all<lane::SendWeights>(actions)[0].header.sequence == 31);
   CHECK(all<lane::Apply>(fixture.commit(2, 32)).size() == 1);
+}
+
+TEST_CASE("a group of commits is applied a bounded number of bytes at a time, in order") {
+  Fixture fixture({0, false, false, true}, 4, 150);  // two chunks of 100 bytes are the first not to be below it
+  for (Slot slot = 0; slot < 2; ++slot) {
+    fixture.push(0, slot, 3, 0);
+    fixture.push(0, slot, 5, 0);
+  }
+  const auto first = fixture.commit(4, 40);
+  CHECK(all<lane::Apply>(first).size() == 3);  // of 100, 40 and 100 bytes
+  CHECK(receipts(first).size() == 3);
+  CHECK(fixture.lane.has_more());
+  const auto rest = fixture.lane.step(lane::GoOn{});
+  CHECK(all<lane::Apply>(rest).size() == 1);
+  CHECK(receipts(rest).size() == 1);
+  CHECK_FALSE(fixture.lane.has_more());
+  CHECK(fixture.lane.held_payloads() == 0);
 }
 
 TEST_CASE("weights of a lost life are no reason to stop a worker: the lead hears of them") {

@@ -291,6 +291,53 @@ TEST_CASE("a covered chunk without factors waits, asks once, and is applied when
   CHECK(find<lane::Apply>(fixture.lead(plan(2, 0, 1))) != nullptr);
 }
 
+TEST_CASE("a plan that decides on many chunks at once is carried out a bounded number of bytes at a time") {
+  auto lane_config = config();
+  lane_config.chunks = {{0, 100, false}, {1, 100, false}, {2, 100, false}, {3, 100, false}, {4, 40, true}};
+  lane_config.event_bytes = 150;  // two chunks are the first not to be below it
+  Fixture fixture(lane_config);
+  for (ChunkId chunk = 0; chunk < 5; ++chunk) {
+    fixture.push(0, chunk, {0, 4}, chunk == 4 ? 40 : 100);
+  }
+  fixture.lead(Confirm{1, 2, {1, 1}});
+  fixture.lane.step(lane::Begun{2});
+  for (ChunkId chunk = 0; chunk < 5; ++chunk) {  // at step 1 of the new timeline, which has no plan yet
+    CHECK(find<lane::Apply>(fixture.push(1, chunk, {0, 4}, chunk == 4 ? 40 : 100, 2)) == nullptr);
+  }
+  CHECK_FALSE(fixture.lane.has_more());
+  std::vector<std::vector<ChunkId>> applied;
+  const auto note = [&](const lane::Actions& actions) {
+    applied.emplace_back();
+    for (const auto& action : actions) {
+      if (const auto* apply = std::get_if<lane::Apply>(&action)) {
+        applied.back().push_back(apply->chunk);
+      }
+    }
+  };
+  note(fixture.lead(plan(2, 1, 4)));
+  while (fixture.lane.has_more()) {
+    REQUIRE(applied.size() < 9);
+    note(fixture.lane.step(lane::GoOn{}));
+  }
+  CHECK(applied == std::vector<std::vector<ChunkId>>{{0, 1}, {2, 3}, {4}});
+  CHECK(fixture.lane.open_step() == 2);
+}
+
+TEST_CASE("what a plan has decided and is still to be applied is forgotten with its timeline") {
+  auto lane_config = config();
+  lane_config.event_bytes = 1;
+  Fixture fixture(lane_config);
+  fixture.lead(Confirm{1, 2, {1, 0}});
+  fixture.lane.step(lane::Begun{2});
+  fixture.push(0, 3, {0, 4}, 100, 2);
+  fixture.push(0, 5, {0, 4}, 40, 2);
+  CHECK(find<lane::Apply>(fixture.lead(plan(2, 0, 5))) != nullptr);
+  CHECK(fixture.lane.has_more());
+  fixture.lead(Confirm{1, 3, {1, 0}});
+  CHECK_FALSE(fixture.lane.has_more());
+  CHECK(fixture.lane.step(lane::GoOn{}).empty());
+}
+
 TEST_CASE("factors that are known do not change") {
   Fixture fixture;
   fixture.push(0, 3, {0, 4}, 100);
