@@ -114,14 +114,11 @@ Shard::~Shard() {
 
 // ---- start
 
-void Shard::open() {
-  open_database();
+void Shard::open_lanes() {
+  bring_initial_weights();
   open_journal();
   storage_ = std::make_unique<ShardStorage>(*store_, journal_.get(), room_, incarnation_);
   make_copier();
-  if (options_.shard == 0) {
-    make_lead();
-  }
   make_lanes();
 }
 
@@ -144,6 +141,9 @@ void Shard::open_database() {
   const auto timeline = required(room_.read([&] { return store_->timeline(); }));
   last_timeline_ = timeline ? timeline->number : 0;
   has_finished_ = required(room_.read([&] { return store_->finished(); })).has_value();
+}
+
+void Shard::bring_initial_weights() {
   has_initial_snapshot_ = !job_.spec.training.init_from.empty();
   // A database that was restored from a copy has a later snapshot, and needs no file any more.
   const auto snapshots = required(room_.read([&] { return store_->snapshots(); }));
@@ -249,8 +249,12 @@ void Shard::copy_the_end() {
 void Shard::make_lead() {
   const auto& bind = options_.lead_bind.empty() ? options_.lead : options_.lead_bind;
   check_bind(bind, options_.insecure);
-  lead_ = std::make_unique<LeadLoop>(context_, make_lead_config(job_, *store_, room_), bind, options_.advertise,
-                                     *store_, room_, metrics_.get());
+  auto lead = std::make_unique<LeadLoop>(context_, make_lead_config(job_, *store_, room_), bind, options_.advertise,
+                                         *store_, room_, metrics_.get());
+  {
+    const std::scoped_lock lock(mutex_);
+    lead_ = std::move(lead);
+  }
   if (!options_.address_file.empty()) {
     require([&] { return write_address_file(options_.address_file, lead_->address()); });
   }
@@ -310,8 +314,36 @@ std::string Shard::trouble() const {
   return copier_ ? copier_->trouble() : std::string();
 }
 
+template <typename Loop>
+std::jthread Shard::start(Loop& loop) {
+  return std::jthread([this, &loop] {
+    try {
+      ended(loop.run());
+    } catch (const std::exception& error) {
+      // Without one of its loops a shard is of no use, and its lead must not wait for it.
+      interrupt(error.what());
+    }
+  });
+}
+
+std::string Shard::failure() const {
+  const std::scoped_lock lock(mutex_);
+  return failure_;
+}
+
 std::string Shard::run() {
-  open();
+  open_database();
+  std::vector<std::jthread> threads;
+  if (options_.shard == 0) {
+    make_lead();
+    threads.push_back(start(*lead_));
+  }
+  try {
+    open_lanes();
+  } catch (const std::exception& error) {
+    interrupt(error.what());
+    throw;
+  }
   {
     const std::scoped_lock lock(mutex_);
     is_open_ = true;
@@ -319,34 +351,16 @@ std::string Shard::run() {
       return failure_;
     }
   }
-  std::vector<std::jthread> threads;
-  const auto start = [&](auto* loop) {
-    threads.emplace_back([this, loop] {
-      try {
-        ended(loop->run());
-      } catch (const std::exception& error) {
-        // Without one of its loops a shard is of no use, and its lead must not wait for it.
-        interrupt(error.what());
-      }
-    });
-  };
   for (auto& lane : lanes_) {
-    start(lane.get());
-  }
-  if (lead_) {
-    start(lead_.get());
+    threads.push_back(start(*lane));
   }
   threads.clear();
   copy_the_end();
   remove_journal();
-  const std::scoped_lock lock(mutex_);
-  return failure_;
+  return failure();
 }
 
-bool Shard::is_ending() const {
-  const std::scoped_lock lock(mutex_);
-  return !failure_.empty();
-}
+bool Shard::is_ending() const { return !failure().empty(); }
 
 void Shard::ended(const std::string& failure) {
   if (failure.empty()) {
@@ -371,7 +385,7 @@ void Shard::interrupt(const std::string& reason) {
   room_.close();
   ended(reason);
   const std::scoped_lock lock(mutex_);
-  if (is_open_ && lead_) {
+  if (lead_) {
     lead_->interrupt(reason);
   }
 }

@@ -20,7 +20,8 @@
 
 namespace ballast {
 
-// Start: what cannot be opened or written because the disk is full is tried again until there is room.
+// Start: the lead answers as soon as the database is open; a shard's lanes are there when its initial weights are. What
+// cannot be opened or written because the disk is full is tried again until there is room.
 // Shutdown: a loop that ends with a failure interrupts the others; one that ends well waits for them, for each is told
 // by the lead. The destructor joins all threads.
 class Shard {
@@ -36,8 +37,9 @@ class Shard {
   void interrupt(const std::string& reason);
 
  private:
-  void open();
+  void open_lanes();
   void open_database();
+  void bring_initial_weights();
   void open_journal();
   void require(const DiskRoom::Attempt& attempt);
   StoreStatus write_initial_weights();
@@ -47,7 +49,10 @@ class Shard {
   [[nodiscard]] bool is_ending() const;
   void make_lead();
   void make_lanes();
+  template <typename Loop>
+  std::jthread start(Loop& loop);
   void ended(const std::string& failure);
+  [[nodiscard]] std::string failure() const;
   [[nodiscard]] std::string trouble() const;
   [[nodiscard]] LaneConfig lane_config(std::uint32_t lane) const;
 
@@ -68,7 +73,7 @@ class Shard {
   std::unique_ptr<ShardJournal> journal_;  // null if updates are not journaled
   std::unique_ptr<ShardStorage> storage_;
   mutable std::mutex mutex_;
-  bool is_open_ = false;  // the loops are there, and stay
+  bool is_open_ = false;  // the lanes are there, and stay
   std::string failure_;
 };
 
