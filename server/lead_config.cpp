@@ -125,6 +125,7 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& r
   };
   config.memory = recall(job, store, room);
   config.patience = Micros{job.spec.cluster.patience} * 1'000'000;
+  config.stop_patience = Micros{job.spec.cluster.stop_patience} * 1'000'000;
   return config;
 }
 

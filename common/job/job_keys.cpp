@@ -478,6 +478,13 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
        .unit = "seconds",
        .minimum = 1,
        .maximum = 604800},
+      {.path = "cluster.stop_patience",
+       .target = &cluster.stop_patience,
+       .description = "How long a job that is told to stop waits for a snapshot, before it ends without one: it is "
+                      "resumed from what is durable",
+       .unit = "seconds",
+       .minimum = 0,
+       .maximum = 604800},
   };
 }
 

@@ -166,9 +166,10 @@ struct ClusterSpec {
   std::uint32_t shards = 1;
   std::uint32_t workers = 1;
   std::uint32_t lanes = 1;
-  std::uint32_t start_workers = 1;  // training starts when so many workers have said hello
-  std::string transport = "ipc";    // of `ballast run`: ipc | tcp
-  std::uint32_t patience = 600;     // seconds to wait for a shard or a lead that is gone, before the job fails
+  std::uint32_t start_workers = 1;    // training starts when so many workers have said hello
+  std::string transport = "ipc";      // of `ballast run`: ipc | tcp
+  std::uint32_t patience = 600;       // seconds to wait for a shard or a lead that is gone, before the job fails
+  std::uint32_t stop_patience = 300;  // seconds to wait for the snapshot of a stop, before the job ends without
 };
 
 // When the journal is forced from the system's memory to the disk.

@@ -342,6 +342,9 @@ void Lead::on(const Tick& event) {
   check_workers();
   check_shards();
   if (!is_over()) {
+    check_wishes();
+  }
+  if (!is_over()) {
     hand_out();
   }
 }
@@ -362,6 +365,7 @@ void Lead::forgive_sleep(Micros slept) {
   }
   assembling_since_ += slept;
   over_since_ += slept;
+  stop_wanted_at_ += slept;
 }
 
 void Lead::check_workers() {

@@ -73,6 +73,8 @@ struct LeadConfig {
   LearntDeadline::Bounds shard_silence{3'000'000, 5'000'000, 15'000'000};
   LearntDeadline::Bounds late{250'000, 10'000'000, 60'000'000};  // a slot without its contribution
   Micros patience = 600'000'000;                                 // with a shard that is gone
+  Micros stop_patience = 300'000'000;                            // with a stop that comes to no snapshot
+  Micros hold_again = 1'000'000;  // after a snapshot for a pause or a stop that a disk had no room for
   Micros write_statistics_every = 1'000'000;
   Micros linger = 3'000'000;
 };
@@ -256,6 +258,8 @@ class Lead {
   void conclude_if_complete();
   void hold();
   void hold_if_complete();
+  void hold_later();
+  void check_wishes();
   [[nodiscard]] bool stops_without_work() const;
   void resume();
   void end(Phase phase, std::string failure);
@@ -339,6 +343,8 @@ class Lead {
   std::optional<Step> hold_;  // nor beyond this version, while a pause or a stop is wanted
   Step hold_margin_ = 0;
   std::optional<Control::Command> wanted_;
+  Micros stop_wanted_at_ = 0;            // while a stop is wanted
+  std::optional<Micros> hold_again_at_;  // the disk had no room for the snapshot of the last hold
   bool paused_ = false;
   lead::Actions actions_;
 

@@ -212,7 +212,18 @@ void Lead::end_evaluation() {
 // ---- pauses and stops
 
 void Lead::on(const FromClient& event) {
-  if (is_over() || phase_ >= Phase::finishing) {
+  if (is_over()) {
+    return;
+  }
+  const bool is_stop = event.command == Control::Command::stop;
+  if (is_stop && wanted_ != Control::Command::stop) {
+    stop_wanted_at_ = now_;
+  }
+  if (phase_ >= Phase::finishing) {
+    // It finishes, and there is nothing to hold; but whoever wants it to stop waits no longer than for a stop.
+    if (is_stop) {
+      wanted_ = event.command;
+    }
     return;
   }
   if (event.command == Control::Command::resume) {
@@ -221,7 +232,7 @@ void Lead::on(const FromClient& event) {
   wanted_ = event.command;
   if (stops_without_work()) {
     end(Phase::stopped, {});
-  } else if (phase_ >= Phase::training && !hold_) {
+  } else if (phase_ >= Phase::training && !hold_ && !hold_again_at_) {
     hold_margin_ = kHoldMargin;
     hold();
   } else if (hold_) {
@@ -267,9 +278,40 @@ void Lead::hold_if_complete() {
   }
 }
 
+// A disk that had no room for the snapshot may have some in a moment. Meanwhile the job trains.
+void Lead::hold_later() {
+  hold_.reset();
+  paused_ = false;
+  hold_margin_ = kHoldMargin;
+  hold_again_at_ = now_ + config_.hold_again;
+  if (phase_ == Phase::training) {
+    begin_leg(barrier_);
+  }
+}
+
+// A stop ends without a snapshot of its own when none comes: what is durable can be resumed.
+void Lead::check_wishes() {
+  if (wanted_ == Control::Command::stop && now_ - stop_wanted_at_ > config_.stop_patience) {
+    const auto why = status();
+    trouble_ = "no snapshot was taken in the " + std::to_string(config_.stop_patience / 1'000'000) +
+               " s after the stop (cluster.stop_patience)";
+    for (const auto* reason : {&why.waits_for, &why.trouble}) {
+      trouble_ += reason->empty() ? "" : "; " + *reason;
+    }
+    return end(Phase::stopped, {});
+  }
+  if (hold_again_at_ && now_ >= *hold_again_at_ && phase_ == Phase::training) {
+    hold_again_at_.reset();
+    if (wanted_ && !hold_) {
+      hold();
+    }
+  }
+}
+
 void Lead::resume() {
   wanted_.reset();
   hold_.reset();
+  hold_again_at_.reset();
   paused_ = false;
   hold_margin_ = kHoldMargin;
   if (phase_ == Phase::training) {

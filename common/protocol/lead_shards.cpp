@@ -204,6 +204,7 @@ void Lead::rewind(Step base) {
   come_to_ = base;
   no_cut_until_ = base;
   hold_.reset();
+  hold_again_at_.reset();
   paused_ = false;
   for (auto& [id, lane] : lanes_) {
     lane.report.serving = false;

@@ -129,7 +129,7 @@ void Lead::miss_snapshot(Step step, const std::string& why) {
   }
   if (hold_ == step) {
     if (!why.empty()) {
-      return fail(trouble_);
+      return hold_later();
     }
     hold();  // the shards had passed it
   }

@@ -38,7 +38,7 @@ Status Lead::status() const {
     status.phase = "recovering";
   } else if (paused_ && !is_over()) {
     status.phase = "paused";
-  } else if (hold_ && !is_over()) {
+  } else if ((hold_ || hold_again_at_) && !is_over()) {
     status.phase = "pausing";
   }
   status.mode = config_.mode;

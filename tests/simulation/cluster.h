@@ -110,6 +110,7 @@ struct LifeFacts {
   bool paused = false;
   bool resumed = false;  // the whole cluster, after a stop or a failure
   bool early_stop = false;
+  bool stopped_without = false;
   bool kept_best = false;
   bool calm = false;  // no fault took effect
   bool async = false;

@@ -199,8 +199,11 @@ void Cluster::restart_if_resumable() {
   if (!was_stopped && !has_halted && !could_not_write && !met_nobody) {
     throw Violation("lead ends with: " + failure);
   }
-  judge_.stopped_well(ledger_);
+  const bool out_of_patience =
+      was_stopped && lead_->core().status().trouble.find("(cluster.stop_patience)") != std::string::npos;
+  judge_.stopped_well(ledger_, out_of_patience);
   facts_.resumed = true;
+  facts_.stopped_without = facts_.stopped_without || out_of_patience;
   if (has_halted) {
     facts_.halted = true;
     non_finite_ = NonFinitePolicy::skip;

@@ -101,7 +101,7 @@ class Judge {
 
   // ---- the end
   void finished_well(const Status& status, const StoredLedger& stored) const;
-  void stopped_well(const StoredLedger& stored) const;
+  void stopped_well(const StoredLedger& stored, bool out_of_patience) const;
   [[nodiscard]] bool finish_recorded() const { return ledger_.finished.has_value(); }
   // The lead begins a new timeline, which is not durable yet.
   void timeline_wanted();

@@ -42,6 +42,8 @@ LeadConfig lead_config(Cluster& cluster) {
   config.shard_silence = life.shard_silence;
   config.late = life.late;
   config.patience = life.patience;
+  config.stop_patience = life.stop_patience;
+  config.hold_again = life.hold_again;
   config.write_statistics_every = life.write_statistics_every;
   config.linger = life.linger;
   if (life.items) {

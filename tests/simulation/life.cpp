@@ -87,6 +87,9 @@ void draw_faults(LifeSpec& life, Random& random) {
   }
   faults.write_failure = random.chance(0.12) ? 0.01 * static_cast<double>(random.between(5, 50)) : 0;
   faults.stops = random.chance(0.08) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
+  if (faults.stops > 0 && random.chance(0.5)) {
+    life.stop_patience = random.between(0, 60'000);  // often too little for a snapshot
+  }
   faults.user_pauses = random.chance(0.4) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
 }
 

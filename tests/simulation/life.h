@@ -119,6 +119,8 @@ struct LifeSpec {
   Micros hello_every = 30'000;
   Micros lead_silence = 2'000'000;
   Micros patience = 1'500'000;
+  Micros stop_patience = 1'500'000;
+  Micros hold_again = 20'000;
   Micros write_statistics_every = 40'000;
   Micros linger = 600'000;
   LearntDeadline::Bounds worker_silence{70'000, 120'000, 300'000};

@@ -69,6 +69,7 @@ constexpr Fact kFacts[] = {
     {"a snapshot missed", &LifeFacts::snapshot_missed, 1},
     {"a pause by the user", &LifeFacts::paused, 1},
     {"a cluster resumed as a whole", &LifeFacts::resumed, 1},
+    {"a stop that has no patience for its snapshot", &LifeFacts::stopped_without, 0.5},
     {"an early stop", &LifeFacts::early_stop, 1},
     {"the best snapshot kept", &LifeFacts::kept_best, 1},
     {"an update for each item, as it comes", &LifeFacts::async, 1},

@@ -18,6 +18,18 @@ LeadConfig clipping() {
 
 ChunkMeasure measure(ChunkId chunk, Step step, double sum) { return {chunk, step, {sum}, true, 0, kNoSlot}; }
 
+// Both shards and the worker live, at a step that does not come to its end; shard 1 tells of a full disk.
+void stand_still(Fixture& fixture, Micros span, Step open) {
+  for (const auto until = fixture.now + span; fixture.now < until && fixture.lead.phase() < Lead::Phase::finished;) {
+    fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
+    fixture.lane(0, fixture.state(0, open));
+    auto report = fixture.state(1, open);
+    report.trouble = "the disk is full";
+    fixture.lane(1, report);
+    fixture.beat();
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a life that the timeline does not list begins a new one, confirmed only when the ledger is durable") {
@@ -464,6 +476,85 @@ TEST_CASE("a stop that no worker is there to work for ends the job at once, at i
     fixture.lane(0, fixture.state(0, 3));
     fixture.lane(1, fixture.state(1, 3));
   }
+  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
+}
+
+TEST_CASE("a stop that comes to no snapshot ends without one when its patience is over, and says why") {
+  auto impatient = config();
+  impatient.stop_patience = 20'000 * kMilli;
+  Fixture fixture(impatient);
+  fixture.train();
+  fixture.reports(3);
+  stand_still(fixture, 30'000 * kMilli, 3);  // before the stop no patience is used up
+  fixture.client(Control::Command::stop);
+  stand_still(fixture, 15'000 * kMilli, 3);
+  fixture.client(Control::Command::stop);  // said again and again, as the command line does
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  stand_still(fixture, 10'000 * kMilli, 3);
+  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
+  const auto status = fixture.lead.status();
+  CHECK(status.trouble ==
+        "no snapshot was taken in the 20 s after the stop (cluster.stop_patience); shard 1: the disk is full");
+  CHECK(status.failure.empty());
+}
+
+TEST_CASE("a pause has no such patience, and a stop that is taken back neither") {
+  auto impatient = config();
+  impatient.stop_patience = 20'000 * kMilli;
+  Fixture fixture(impatient);
+  fixture.train();
+  fixture.reports(3);
+  fixture.client(Control::Command::stop);
+  stand_still(fixture, 10'000 * kMilli, 3);
+  fixture.client(Control::Command::resume);
+  stand_still(fixture, 30'000 * kMilli, 3);
+  fixture.client(Control::Command::pause);
+  stand_still(fixture, 30'000 * kMilli, 3);
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+}
+
+TEST_CASE("a snapshot for which a disk has no room ends neither a pause nor a stop: another is tried a little later") {
+  for (const auto command : {Control::Command::pause, Control::Command::stop}) {
+    Fixture fixture(config());
+    fixture.train();
+    fixture.reports(3);
+    fixture.client(command);
+    const auto first = fixture.order.standing.until;
+    auto failed = fixture.state(0, first);
+    failed.held = {};
+    failed.failed = {{1, first}};
+    failed.trouble = "the disk is full";
+    fixture.lane(0, failed);
+    fixture.written();
+    CHECK(fixture.lead.phase() == Lead::Phase::training);
+    CHECK(fixture.lead.status().phase == "pausing");
+    CHECK(fixture.lead.status().trouble.find("the disk is full") != std::string::npos);
+    fixture.client(command);  // said again and again: no reason to try at once
+    CHECK(fixture.order.standing.until == 40);  // the workers have something to do meanwhile
+    stand_still(fixture, 1'500 * kMilli, first + 1);
+    const auto second = fixture.order.standing.until;
+    CHECK(second > first + 1);
+    CHECK(second < 40);
+    fixture.held = {{1, second}};
+    fixture.reports(second);
+    fixture.written();  // of what was being written before
+    fixture.written();
+    CHECK(fixture.lead.status().phase == (command == Control::Command::stop ? "stopped" : "paused"));
+    CHECK(fixture.lead.status().snapshot == second);
+  }
+}
+
+TEST_CASE("a job that cannot write its end stops when the patience with a stop is over") {
+  auto impatient = config();
+  impatient.stop_patience = 20'000 * kMilli;
+  impatient.steps = 10;
+  impatient.evaluate_every = 40;
+  Fixture fixture(impatient);
+  fixture.train();
+  fixture.reports(10);
+  fixture.client(Control::Command::stop);
+  CHECK(fixture.lead.status().phase == "finishing");
+  stand_still(fixture, 25'000 * kMilli, 10);
   CHECK(fixture.lead.phase() == Lead::Phase::stopped);
 }
 
