@@ -36,11 +36,23 @@ ballast::ServerOptions parse(int argc, char** argv) {
   return options;
 }
 
-std::string serve(const ballast::ServerOptions& options) {
+// The exit code.
+int serve(const ballast::ServerOptions& options) {
   const auto job = ballast::make_job(ballast::load_job(options.job));
   ballast::Shard shard(job, options);
   const ballast::StopSignals signals([&](const std::string& reason) { shard.interrupt(reason); });
-  return shard.run();
+  const auto failure = shard.run();
+  if (failure.empty()) {
+    ballast::log_info("the run has ended well");
+    return 0;
+  }
+  if (const auto code = signals.exit_code(failure)) {
+    ballast::log_info("{}: {}", failure, shard.what_is_left());
+    return *code;
+  }
+  ballast::log_error("{}", failure);
+  std::fprintf(stderr, "ballast-server: shard %u: %s\n", options.shard, failure.c_str());
+  return 1;
 }
 
 }  // namespace
@@ -53,13 +65,7 @@ int main(int argc, char** argv) {
     ballast::arm_faults();
     ballast::start_logging(
         {"shard", std::to_string(options.shard), options.log_file, ballast::parse_log_level(options.log_level)});
-    const auto failure = serve(options);
-    if (failure.empty()) {
-      ballast::log_info("the run has ended well");
-      return 0;
-    }
-    ballast::log_error("{}", failure);
-    std::fprintf(stderr, "ballast-server: shard %u: %s\n", options.shard, failure.c_str());
+    return serve(options);
   } catch (const std::exception& error) {
     ballast::log_error("{}", error.what());
     std::fprintf(stderr, "ballast-server: shard %u: %s\n", options.shard, error.what());

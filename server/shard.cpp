@@ -390,4 +390,25 @@ void Shard::interrupt(const std::string& reason) {
   }
 }
 
+std::string Shard::what_is_left() const {
+  const std::string again = "started again with the same command line it goes on from ";
+  const std::string nothing = "nothing of the job is in its database yet";
+  if (!store_) {
+    return nothing;
+  }
+  if (const auto timeline = store_->timeline(); timeline.ok() && !timeline.value()) {
+    return nothing;
+  }
+  if (journal_) {
+    return again + "all that its journal holds, in which every promised update is";
+  }
+  if (options_.shard > 0) {
+    return again + "the newest complete snapshot, which shard 0's ledger names (`ballast inspect`)";
+  }
+  const auto content = store_->read_ledger();
+  return content.ok() && !content.value().ledger.complete.empty()
+             ? again + "the snapshot of step " + std::to_string(content.value().ledger.complete.back().step)
+             : again + "its newest complete snapshot";
+}
+
 }  // namespace ballast

@@ -35,6 +35,8 @@ class Shard {
   std::string run();
   // From any thread, for example at SIGTERM.
   void interrupt(const std::string& reason);
+  // After run(): what the job goes on from when this server is started again, for a person.
+  [[nodiscard]] std::string what_is_left() const;
 
  private:
   void open_lanes();

@@ -87,6 +87,10 @@ int main(int argc, char** argv) {
       ballast::log_info("the job has finished, or was stopped");
       return 0;
     }
+    if (const auto code = signals.exit_code(failure)) {
+      ballast::log_info("{}: it held nothing, and the job goes on without it", failure);
+      return *code;
+    }
     ballast::log_error("{}", failure);
     std::fprintf(stderr, "ballast-worker: %s\n", failure.c_str());
   } catch (const std::exception& error) {

@@ -1,13 +1,17 @@
 #include "common/net/stop_signals.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <utility>
 
 namespace ballast {
 
 namespace {
+
+constexpr int kExitSignal = 128;
 
 // SIGUSR1 ends the waiting thread.
 sigset_t waited_signals() {
@@ -19,6 +23,16 @@ sigset_t waited_signals() {
   return set;
 }
 
+std::string reason_of(int signal) { return signal == SIGTERM ? "stopped by SIGTERM" : "stopped by SIGINT"; }
+
+int next_signal() {
+  const auto set = waited_signals();
+  int signal = 0;
+  while (::sigwait(&set, &signal) != 0) {
+  }
+  return signal;
+}
+
 }  // namespace
 
 void block_stop_signals() {
@@ -27,18 +41,29 @@ void block_stop_signals() {
 }
 
 StopSignals::StopSignals(std::function<void(const std::string& reason)> on_stop)
-    : thread_([on_stop = std::move(on_stop)] {
-        const auto set = waited_signals();
-        int signal = 0;
-        ::sigwait(&set, &signal);
-        if (signal != SIGUSR1) {
-          on_stop(signal == SIGTERM ? "stopped by SIGTERM" : "stopped by SIGINT");
+    : thread_([this, on_stop = std::move(on_stop)] {
+        if (const int signal = next_signal(); signal != SIGUSR1) {
+          caught_ = signal;
+          on_stop(reason_of(signal));
+          if (const int second = next_signal(); second != SIGUSR1) {
+            ::_exit(kExitSignal + second);
+          }
         }
       }) {}
 
 StopSignals::~StopSignals() {
   ::pthread_kill(thread_.native_handle(), SIGUSR1);
   thread_.join();
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  ::pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+std::optional<int> StopSignals::exit_code(const std::string& reason) const {
+  const int caught = caught_;
+  return caught != 0 && reason == reason_of(caught) ? std::optional(kExitSignal + caught) : std::nullopt;
 }
 
 }  // namespace ballast
