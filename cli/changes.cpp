@@ -63,4 +63,11 @@ std::vector<std::string> changes_between(const Status& before, const Status& now
   return lines;
 }
 
+std::string hindrance(const Status& status) {
+  if (!status.trouble.empty()) {
+    return status.trouble;
+  }
+  return status.waits_for.empty() ? std::string() : "waiting for " + who(status.waits_for);
+}
+
 }  // namespace ballast

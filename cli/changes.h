@@ -12,4 +12,8 @@ namespace ballast {
 // is waited for, the job is paused or goes on.
 std::vector<std::string> changes_between(const Status& before, const Status& now);
 
+// Why the job does not come to a snapshot, or not on: its trouble, else who is waited for (without the growing time).
+// Empty if nothing is known.
+std::string hindrance(const Status& status);
+
 }  // namespace ballast

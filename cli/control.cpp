@@ -36,9 +36,10 @@ std::string at_step(const Status& status) {
 bool is_folder(const std::string& where) { return std::filesystem::is_directory(where); }
 
 ControlOutcome stopped(const Status& status, const std::string& where) {
-  const auto snapshot = status.snapshot == status.step
+  const auto snapshot = status.snapshot == status.step && status.trouble.empty()
                             ? ", with a snapshot"
-                            : "; its newest complete snapshot is of step " + std::to_string(status.snapshot);
+                            : (status.trouble.empty() ? "" : ": " + status.trouble) +
+                                  "; its newest complete snapshot is of step " + std::to_string(status.snapshot);
   return {0, "stopped " + at_step(status) + snapshot + "; go on with: ballast run --resume " +
                  (is_folder(where) ? where : "RUN_FOLDER")};
 }
@@ -106,7 +107,8 @@ class Talk {
 
 // A line on standard error whenever what is waited for changes.
 void show_waiting(const Status& status, std::string& shown) {
-  const auto text = status.phase + (status.waits_for.empty() ? "" : ", waits for " + status.waits_for);
+  const auto text = status.phase + (status.waits_for.empty() ? "" : ", waits for " + status.waits_for) +
+                    (status.trouble.empty() ? "" : ", " + status.trouble);
   if (text != shown) {
     shown = text;
     std::fprintf(stderr, "waiting: the job is %s, %s\n", text.c_str(), at_step(status).c_str());

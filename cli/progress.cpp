@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/changes.h"
+
 namespace ballast {
 
 namespace {
@@ -31,6 +33,9 @@ std::size_t count_ready(const Status& status) {
 std::string workers_text(std::size_t count) { return format("%zu worker%s", count, count == 1 ? "" : "s"); }
 
 std::string pace_text(const Status& status, const Pace& pace) {
+  if (pace.examples_per_second == 0 && !hindrance(status).empty()) {
+    return "  stands still";
+  }
   std::string text = format("  %.0f images/s", pace.examples_per_second);
   if (pace.steps_per_second > 0 && status.steps > status.step) {
     text += "  " + time_text(static_cast<double>(status.steps - status.step) / pace.steps_per_second) + " left";

@@ -157,4 +157,22 @@ std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& l
          journals_text(folder, job);
 }
 
+std::string what_is_left(const RunFolder& folder, const Job& job) {
+  const auto go_on = "; go on with: ballast run --resume " + folder.shown();
+  try {
+    const auto ledger = ledger_to_resume(folder, job);
+    if (ledger.finished) {
+      return "the job's end, at step " + std::to_string(ledger.finished->step) + ", is durable on shard 0" + go_on;
+    }
+    if (ledger.complete.empty()) {
+      return "nothing was trained that could be durable" + go_on;
+    }
+    return "durable is the snapshot of step " + std::to_string(ledger.complete.back().step) + " of " +
+           std::to_string(job.steps.steps) +
+           (job.spec.durability.mode == "journal" ? ", and in the journals what came after it" : "") + go_on;
+  } catch (const std::exception& error) {
+    return std::string("what is durable cannot be told: ") + error.what();
+  }
+}
+
 }  // namespace ballast

@@ -30,4 +30,8 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job);
 // not begun: it starts"; or "... has finished, at step 937: what lacks its end gets it".
 std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& ledger);
 
+// Of a run whose processes are all gone before its job's end: what is durable, and the command that goes on from
+// there. By the databases; if they cannot be read, with the reason. Never throws.
+std::string what_is_left(const RunFolder& folder, const Job& job);
+
 }  // namespace ballast

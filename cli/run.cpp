@@ -138,10 +138,20 @@ void report(const Job& job, const RunOptions& options, const RunFolder& folder, 
   std::fputs(summary_text(job, summary, folder.shown()).c_str(), stdout);
 }
 
-void tell_stopped(const Status& status, const RunFolder& folder) {
-  std::printf("stopped at step %llu of %llu, with a snapshot of step %llu; go on with: ballast run --resume %s\n",
-              static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.steps),
-              static_cast<unsigned long long>(status.snapshot), folder.shown().c_str());
+// How a run ended that has not come to its job's end, once all processes are gone.
+void tell_end(const std::optional<Status>& status, const Job& job, const RunFolder& folder) {
+  const bool is_stopped = status && status->phase == "stopped";
+  if (is_stopped && status->snapshot == status->step && status->trouble.empty()) {
+    std::printf("stopped at step %llu of %llu, with a snapshot of step %llu; go on with: ballast run --resume %s\n",
+                static_cast<unsigned long long>(status->step), static_cast<unsigned long long>(status->steps),
+                static_cast<unsigned long long>(status->snapshot), folder.shown().c_str());
+    return;
+  }
+  std::string text = is_stopped ? "stopped without a snapshot of its own" : "ended";
+  if (status) {
+    text += " at step " + std::to_string(status->step) + " of " + std::to_string(status->steps);
+  }
+  std::printf("%s: %s\n", text.c_str(), what_is_left(folder, job).c_str());
 }
 
 // A server that was stopped before it had room for it, say: all weights are durable, but not all has come to its end.
@@ -165,12 +175,11 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
     progress.line(gpus_text(gpus));
   }
   Cluster cluster(job, folder, {options.metrics, options.backend, gpus, options.worker_faults, options.server_faults});
-  Supervisor supervisor(cluster, signals, progress, !options.resume.empty());
+  Supervisor supervisor(cluster, signals, progress, !options.resume.empty(),
+                        std::chrono::seconds(job.spec.cluster.stop_patience));
   const int exit_code = supervisor.watch();
-  if (supervisor.status() && supervisor.status()->phase == "stopped") {
-    tell_stopped(*supervisor.status(), folder);
-  }
   if (exit_code != 0) {
+    tell_end(supervisor.status(), job, folder);
     return exit_code;
   }
   if (!supervisor.status() || supervisor.status()->phase != "finished") {
@@ -189,7 +198,8 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
           trained.examples_per_second(),
           cluster.restarts(Role::worker),
           cluster.restarts(Role::server),
-          {}});
+          {},
+          trained.stood_still()});
   return 0;
 }
 

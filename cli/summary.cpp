@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cli/progress.h"
 #include "cli/staleness.h"
 
 namespace ballast {
@@ -63,6 +64,10 @@ std::string fingerprints_line(const Status& status) {
 std::string incidents(const Summary& summary) {
   const auto& status = summary.status;
   std::string lines;
+  if (summary.standstill_seconds >= 1) {
+    lines += "stood still for " + time_text(summary.standstill_seconds) +
+             " of that, which images/s leaves out: a disk was full, or somebody was waited for\n";
+  }
   if (status.lost_workers > 0) {
     lines += "workers lost on the way: " + std::to_string(status.lost_workers) + " (no contribution was)\n";
   }
@@ -133,6 +138,7 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["optimizer_sha256"] = text_or_null(summary.optimizer);
   json["wall_seconds"] = finite(summary.wall_seconds);
   json["training_seconds"] = finite(summary.training_seconds);
+  json["standstill_seconds"] = finite(summary.standstill_seconds);
   json["examples_per_second"] = finite(summary.examples_per_second);
   json["slots_by_session"] = slots_by_session(status);
   json["slots_by_fingerprint"] = slots_by_fingerprint(status);

@@ -21,6 +21,7 @@ struct Summary {
   std::uint32_t worker_restarts = 0;
   std::uint32_t shard_restarts = 0;
   std::filesystem::path run_dir;
+  double standstill_seconds = 0;  // of training_seconds
 };
 
 // Accepted slots by session: under the worker's name where one session had it, else under "name@<session>", so that

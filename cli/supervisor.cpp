@@ -20,6 +20,7 @@ constexpr seconds kBindPatience{60};
 constexpr seconds kLeavePatience{20};
 constexpr milliseconds kReasonPatience{700};
 constexpr seconds kStopPatience{3};
+constexpr seconds kLeadsEnd{10};           // after its patience with a stop, in which the lead ends the job itself
 constexpr seconds kEarlyLeavePatience{5};  // a worker that says the job is over before the lead has told us
 constexpr seconds kNoticedSilence{2};
 constexpr milliseconds kMendEvery{500};  // processes.json
@@ -27,8 +28,12 @@ constexpr std::size_t kLogLines = 8;
 
 }  // namespace
 
-Supervisor::Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed)
-    : cluster_(cluster), signals_(signals), progress_(progress), training_time_(resumed) {}
+Supervisor::Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed, seconds stop_patience)
+    : cluster_(cluster),
+      signals_(signals),
+      progress_(progress),
+      training_time_(resumed),
+      stop_patience_(stop_patience) {}
 
 int Supervisor::watch() {
   Poll poll;
@@ -88,8 +93,22 @@ void Supervisor::on_signal(int signal) {
     std::fprintf(stderr, "stopping all processes; once more to kill them at once\n");
     return stop(kExitSignal + signal);
   }
-  std::fprintf(stderr, "stopping the job with a snapshot; once more to kill all processes at once\n");
+  std::fprintf(stderr,
+               "stopping the job with a snapshot, for which it may take %lld s (cluster.stop_patience); once more to "
+               "kill all processes at once\n",
+               static_cast<long long>(stop_patience_.count()));
+  stop_until_ = Clock::now() + stop_patience_ + kLeadsEnd;
   ask_at_ = {};
+  tell_hindrance();
+}
+
+// Though it may have been told long before the stop.
+void Supervisor::tell_hindrance() {
+  const auto known = status_ ? hindrance(*status_) : std::string();
+  if (!known.empty() && !std::exchange(told_hindrance_, true)) {
+    progress_.clear();
+    std::fprintf(stderr, "no snapshot can be taken as long as this lasts: %s\n", known.c_str());
+  }
 }
 
 void Supervisor::on_ended(const Ended& ended) {
@@ -210,6 +229,9 @@ void Supervisor::on_status(Status status) {
   training_time_.observe(*status_);
   progress_.show(*status_, Clock::now());
   if (!is_over()) {
+    if (interrupted_) {
+      tell_hindrance();
+    }
     return;
   }
   client_->ask(true);
@@ -236,6 +258,10 @@ void Supervisor::on_time(Clock::time_point now) {
   }
   if (stage_ == Stage::running) {
     show_silence(now);
+    if (interrupted_ && now >= stop_until_) {
+      progress_.line("the lead has not stopped the job in that time: all processes are stopped");
+      stop(kExitSignal + *interrupted_);
+    }
   }
   if (stage_ == Stage::binding || stage_ == Stage::running || stage_ == Stage::leaving) {
     start_due(now);

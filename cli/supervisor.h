@@ -6,7 +6,9 @@
 //   binding -> running -> leaving               the job finished or was stopped: wait for the processes to leave
 //                      -> doubtful -> stopping  a shard gave up: a moment for the lead's reason
 //              anywhere -> stopping             SIGTERM to all, SIGKILL after a while
-// The first signal asks the lead for a stop with a snapshot, a second one kills at once.
+// The first signal asks the lead for a stop with a snapshot, a second one kills at once. The lead ends without a
+// snapshot when it is out of patience with the stop (cluster.stop_patience); a lead that is not there is not waited for
+// longer.
 #pragma once
 
 #include <chrono>
@@ -24,8 +26,8 @@ namespace ballast {
 
 class Supervisor {
  public:
-  // All must outlive it. `resumed`: the job began in an earlier run.
-  Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed);
+  // All must outlive it. `resumed`: the job began in an earlier run. `stop_patience`: cluster.stop_patience.
+  Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed, std::chrono::seconds stop_patience);
 
   // Returns when no process is left: 0 finished, 1 failed, kExitStopped, or kExitSignal + signal when stopped by one.
   int watch();
@@ -48,6 +50,7 @@ class Supervisor {
   void on_time(Clock::time_point now);
   void connect(const std::string& lead, Poll& poll);
   void on_late();
+  void tell_hindrance();
   void leave();
   void start_due(Clock::time_point now);
   void ask_lead(Clock::time_point now);
@@ -74,7 +77,10 @@ class Supervisor {
   Clock::time_point heard_at_;  // the lead's last answer, or when it was first asked
   std::optional<Status> status_;
   TrainingTime training_time_;
+  std::chrono::seconds stop_patience_;
   std::optional<int> interrupted_;  // by this signal
+  Clock::time_point stop_until_;    // if it was: then the processes are stopped, whatever the lead says
+  bool told_hindrance_ = false;     // of the stop
   std::string told_refusal_;        // of processes.json
   std::string doubt_;               // what is said if the lead gives no reason
   int exit_code_ = 0;

@@ -1,4 +1,5 @@
-// How long a run trained and on how many examples, though its lead may have been started again. Pure.
+// How long a run trained and on how many examples, though its lead may have been started again, and how much of that
+// time it stood still for a trouble that was told (a full disk, a shard that is gone). Pure.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,8 @@ class TrainingTime {
   void observe(const Status& status) {
     if (status.training < last_) {
       before_ += last_;  // by a lead before this one
+    } else if (status.examples <= newest_ && !(status.trouble.empty() && status.waits_for.empty())) {
+      stood_still_ += status.training - last_;
     }
     last_ = status.training;
     if (status.training > 0) {
@@ -31,19 +34,23 @@ class TrainingTime {
   }
 
   [[nodiscard]] double seconds() const { return static_cast<double>(before_ + last_) / 1e6; }
+  // Of these seconds.
+  [[nodiscard]] double stood_still() const { return static_cast<double>(stood_still_) / 1e6; }
   // Of this run; what was trained again counts once.
   [[nodiscard]] std::uint64_t examples() const {
     const auto first = first_.value_or(0);
     return newest_ > first ? newest_ - first : 0;
   }
-  // 0 where nothing was trained.
+  // While it did not stand still; 0 where nothing was trained.
   [[nodiscard]] double examples_per_second() const {
-    return seconds() > 0 ? static_cast<double>(examples()) / seconds() : 0;
+    const auto trained = seconds() - stood_still();
+    return trained > 0 ? static_cast<double>(examples()) / trained : 0;
   }
 
  private:
   Micros before_ = 0;
   Micros last_ = 0;
+  Micros stood_still_ = 0;
   std::optional<std::uint64_t> first_;
   std::uint64_t newest_ = 0;
 };

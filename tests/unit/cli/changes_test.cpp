@@ -94,6 +94,25 @@ TEST_CASE("a wish is fulfilled when the status shows it") {
   CHECK(outcome(Command::resume, "training")->exit_code == 0);
 }
 
+TEST_CASE("a stop without a snapshot of its own is told with the reason") {
+  auto status = training(1, 40);
+  status.phase = "stopped";
+  status.snapshot = 40;  // of before: with a journal a job goes on beyond it within a step
+  status.trouble = "no snapshot was taken in the 20 s after the stop; the disk is full";
+  CHECK(outcome_of(Control::Command::stop, status, "ADDRESS")->text ==
+        "stopped at step 40 of 100: no snapshot was taken in the 20 s after the stop; the disk is full; its newest "
+        "complete snapshot is of step 40; go on with: ballast run --resume RUN_FOLDER");
+}
+
+TEST_CASE("what hinders a job is its trouble, else who is waited for") {
+  auto status = training(1, 40);
+  CHECK(hindrance(status).empty());
+  status.waits_for = "shard 1 (lane 0), not heard of for 1200 ms, at step 3";
+  CHECK(hindrance(status) == "waiting for shard 1 (lane 0)");
+  status.trouble = "the disk is full";
+  CHECK(hindrance(status) == "the disk is full");
+}
+
 TEST_CASE("a job that ended otherwise is told as such") {
   using Command = Control::Command;
   CHECK(outcome(Command::stop, "finished")->exit_code == 0);
@@ -123,6 +142,24 @@ TEST_CASE("the time of leads that came after each other is added up") {
   CHECK(time.seconds() == 3);
   CHECK(time.examples() == 300);
   CHECK(time.examples_per_second() == 100);
+}
+
+TEST_CASE("time in which a job stands still for a trouble that is told counts apart") {
+  TrainingTime time(false);
+  auto status = trained(1'000'000, 100);
+  time.observe(status);
+  status.training = 2'000'000;
+  time.observe(status);  // a long step is no standstill
+  CHECK(time.stood_still() == 0);
+  status.trouble = "the disk is full";
+  status.training = 600'000'000;
+  time.observe(status);
+  status.training = 601'000'000;
+  status.examples = 200;
+  time.observe(status);  // slow, but it goes on
+  CHECK(time.stood_still() == 598);
+  CHECK(time.seconds() == 601);
+  CHECK(time.examples_per_second() == doctest::Approx(200.0 / 3));
 }
 
 TEST_CASE("examples of an earlier run are not this run's") {

@@ -71,6 +71,11 @@ TEST_CASE("a status as one line") {
   status.sessions = {{1, "a", true, 50, 0, "f", {}}, {2, "b", false, 9, 0, "f", {}}};
   CHECK(status_text(status, 4, 2, Pace{1000, 2}) ==
         "step 50/200  epoch 1/4  loss 0.2500  1000 images/s  1:15 min left  1 worker");
+  status.trouble = "the disk is full";
+  CHECK(status_text(status, 4, 2, Pace{0, 0}) == "step 50/200  epoch 1/4  loss 0.2500  stands still  1 worker");
+  CHECK(status_text(status, 4, 2, Pace{7, 0}).find("7 images/s") != std::string::npos);
+  status.trouble.clear();
+  CHECK(status_text(status, 4, 2, Pace{0, 0}).find("  0 images/s") != std::string::npos);  // a long step
   status.test = {true, 40, 0.1, 0.985};
   status.phase = "evaluating";
   CHECK(status_text(status, 4, 2, Pace{1000, 2}) ==
