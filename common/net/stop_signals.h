@@ -12,9 +12,9 @@ namespace ballast {
 // First of all in main(): every later thread inherits the mask.
 void block_stop_signals();
 
-// At the first SIGTERM or SIGINT during its life calls `on_stop` from its own thread; at the second one the process ends
-// without cleaning up, as after a kill: whatever the first one waits for may never come. Once it is destroyed, each of
-// these signals does so.
+// At the first SIGTERM or SIGINT during its life calls `on_stop` from its own thread; at the second one the process
+// ends without cleaning up, as after a kill: whatever the first one waits for may never come. Once it is destroyed,
+// each of these signals does so.
 class StopSignals {
  public:
   explicit StopSignals(std::function<void(const std::string& reason)> on_stop);
@@ -22,8 +22,8 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  // If a process ends for this reason, which `on_stop` was called with: the exit code, 128 plus the signal's number. Any
-  // thread.
+  // If a process ends for this reason, which `on_stop` was called with: the exit code, 128 plus the signal's number.
+  // Any thread.
   [[nodiscard]] std::optional<int> exit_code(const std::string& reason) const;
 
  private:

@@ -706,7 +706,8 @@ void Judge::finished_well(const Status& status, const StoredLedger& stored) cons
 }
 
 void Judge::stopped_well(const StoredLedger& stored, bool out_of_patience) const {
-  // A lead without patience may not have heard yet that the end is in its ledger: the next run says that it has finished.
+  // A lead without patience may not have heard yet that the end is in its ledger: the next run says that it has
+  // finished.
   require(!finish_recorded() || out_of_patience, "a job that has finished is said to be stopped");
   require(stored.ledger.timeline == 0 || !stored.ledger.complete.empty(), "a stopped job has no snapshot");
 }

@@ -529,7 +529,7 @@ TEST_CASE("a snapshot for which a disk has no room ends neither a pause nor a st
     CHECK(fixture.lead.phase() == Lead::Phase::training);
     CHECK(fixture.lead.status().phase == "pausing");
     CHECK(fixture.lead.status().trouble.find("the disk is full") != std::string::npos);
-    fixture.client(command);  // said again and again: no reason to try at once
+    fixture.client(command);                    // said again and again: no reason to try at once
     CHECK(fixture.order.standing.until == 40);  // the workers have something to do meanwhile
     stand_still(fixture, 1'500 * kMilli, first + 1);
     const auto second = fixture.order.standing.until;
