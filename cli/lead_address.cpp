@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include "cli/run_lock.h"
+#include "common/command/usage_error.h"
+#include "common/text/endpoint.h"
 
 namespace ballast {
 
@@ -33,8 +35,10 @@ std::string lead_address(const std::string& where) {
     return written_in(where);
   }
   if (where.find("://") == std::string::npos) {
-    throw std::runtime_error("'" + where +
-                             "' is neither the folder of a run nor an address (tcp://HOST:PORT or ipc://PATH)");
+    throw UsageError("'" + where + "' is neither the folder of a run nor an address (tcp://HOST:PORT or ipc://PATH)");
+  }
+  if (const auto fault = endpoint_fault(where); !fault.empty()) {
+    throw UsageError(fault);
   }
   return where;
 }

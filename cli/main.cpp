@@ -19,6 +19,7 @@
 #include "cli/restore.h"
 #include "cli/run.h"
 #include "cli/status.h"
+#include "common/command/command_line.h"
 
 namespace {
 
@@ -218,11 +219,14 @@ int main(int argc, char** argv) {
   define_restore(app, options.restore);
   define_data(app, options.data);
   options.model.define(app);
+  if (const auto code = ballast::parse_command_line(app, argc, argv)) {
+    return *code;
+  }
   try {
-    app.parse(argc, argv);
     return dispatch(app, options);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : ballast::kExitBadJob;
+  } catch (const ballast::UsageError& error) {
+    std::fprintf(stderr, "ballast: %s\n", error.what());
+    return ballast::kExitUsage;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "ballast: %s\n", error.what());
     return 1;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <stdexcept>
 
 #include "cli/check.h"
 #include "cli/cluster.h"
+#include "cli/exit_codes.h"
 #include "cli/gpus.h"
 #include "cli/progress.h"
 #include "cli/resume.h"
@@ -31,23 +33,23 @@ namespace {
 // somebody asked for that very number.
 std::vector<std::string> all_overrides(const RunOptions& options, const JobSpec& base) {
   auto overrides = options.overrides;
-  const auto add = [&](const char* key, std::uint32_t value) {
-    overrides.push_back(std::string(key) + "=" + std::to_string(value));
+  const auto add = [&](const char* option, const char* key, std::uint32_t value) {
+    overrides.push_back(std::string(option) + " " + key + "=" + std::to_string(value));
   };
   const auto workers = options.workers.value_or(base.cluster.workers);
   if (options.workers) {
-    add("cluster.workers", workers);
+    add("--workers", "cluster.workers", workers);
   }
   const bool asked = std::any_of(overrides.begin(), overrides.end(),
                                  [](const auto& text) { return text.starts_with("cluster.start_workers="); });
   if (options.hold_start || (base.cluster.start_workers > workers && !asked)) {
-    add("cluster.start_workers", workers);
+    add(options.hold_start ? "--hold-start" : "--workers", "cluster.start_workers", workers);
   }
   if (options.shards) {
-    add("cluster.shards", *options.shards);
+    add("--shards", "cluster.shards", *options.shards);
   }
   if (options.lanes) {
-    add("cluster.lanes", *options.lanes);
+    add("--lanes", "cluster.lanes", *options.lanes);
   }
   return overrides;
 }
@@ -139,19 +141,20 @@ void report(const Job& job, const RunOptions& options, const RunFolder& folder, 
 }
 
 // How a run ended that has not come to its job's end, once all processes are gone.
-void tell_end(const std::optional<Status>& status, const Job& job, const RunFolder& folder) {
+void tell_end(std::FILE* out, const std::optional<Status>& status, const Job& job, const RunFolder& folder) {
   const bool is_stopped = status && status->phase == "stopped";
   if (is_stopped && status->snapshot == status->step && status->trouble.empty()) {
-    std::printf("stopped at step %llu of %llu, with a snapshot of step %llu; go on with: ballast run --resume %s\n",
-                static_cast<unsigned long long>(status->step), static_cast<unsigned long long>(status->steps),
-                static_cast<unsigned long long>(status->snapshot), folder.shown().c_str());
+    std::fprintf(out,
+                 "stopped at step %llu of %llu, with a snapshot of step %llu; go on with: ballast run --resume %s\n",
+                 static_cast<unsigned long long>(status->step), static_cast<unsigned long long>(status->steps),
+                 static_cast<unsigned long long>(status->snapshot), folder.shown().c_str());
     return;
   }
   std::string text = is_stopped ? "stopped without a snapshot of its own" : "ended";
   if (status) {
     text += " at step " + std::to_string(status->step) + " of " + std::to_string(status->steps);
   }
-  std::printf("%s: %s\n", text.c_str(), what_is_left(folder, job).c_str());
+  std::fprintf(out, "%s: %s\n", text.c_str(), what_is_left(folder, job).c_str());
 }
 
 // A server that was stopped before it had room for it, say: all weights are durable, but not all has come to its end.
@@ -179,7 +182,8 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
                         std::chrono::seconds(job.spec.cluster.stop_patience));
   const int exit_code = supervisor.watch();
   if (exit_code != 0) {
-    tell_end(supervisor.status(), job, folder);
+    const bool is_read = exit_code != kExitSignal + SIGPIPE;
+    tell_end(is_read ? stdout : stderr, supervisor.status(), job, folder);
     return exit_code;
   }
   if (!supervisor.status() || supervisor.status()->phase != "finished") {

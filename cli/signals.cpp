@@ -14,7 +14,7 @@ namespace {
 int open_blocked_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGCHLD}) {
     sigaddset(&set, signal);
   }
   if (sigprocmask(SIG_BLOCK, &set, nullptr) != 0) {

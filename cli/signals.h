@@ -5,7 +5,7 @@
 
 namespace ballast {
 
-// Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD for the process: make one before any other thread exists.
+// Blocks SIGINT, SIGTERM, SIGHUP, SIGPIPE and SIGCHLD for the process: make one before any other thread exists.
 class Signals {
  public:
   Signals();  // throws std::system_error when no descriptor is left

@@ -80,6 +80,9 @@ void Supervisor::on_signal(int signal) {
   if (signal == SIGCHLD) {
     return;  // reaped in any case
   }
+  if (signal == SIGPIPE && (stage_ == Stage::stopping || interrupted_)) {
+    return;  // nobody reads what we say: that is known
+  }
   progress_.clear();
   if (stage_ == Stage::stopping || interrupted_) {
     std::fprintf(stderr, "killing all processes\n");

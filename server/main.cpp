@@ -2,43 +2,62 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
+#include <string>
 
+#include "common/command/command_line.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/log/log.h"
 #include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
+#include "common/version/version.h"
 #include "server/fault.h"
+#include "server/new_database.h"
 #include "server/shard.h"
 
 namespace {
 
-ballast::ServerOptions parse(int argc, char** argv) {
-  ballast::ServerOptions options;
+using ballast::check_bind;
+using ballast::check_host_port;
+
+// The exit code if the program is not to go on.
+std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options) {
   CLI::App app("One shard of a Ballast job; shard 0 hosts the lead.", "ballast-server");
   app.add_option("--job", options.job, "the job file")->required();
   app.add_option("--shard", options.shard, "which shard, from 0")->required();
-  app.add_option("--lead", options.lead, "the lead's address, tcp://HOST:PORT or ipc://PATH")->required();
-  app.add_option("--lead-bind", options.lead_bind, "shard 0: where the lead listens (default: --lead)");
+  app.add_option("--lead", options.lead, "the lead's address, tcp://HOST:PORT or ipc://PATH")
+      ->required()
+      ->check(check_bind);
+  app.add_option("--lead-bind", options.lead_bind, "shard 0: where the lead listens (default: --lead)")
+      ->check(check_bind);
   app.add_option("--address-file", options.address_file, "shard 0: write the lead's address there once it listens");
-  app.add_option("--bind", options.bind, "where lanes listen: tcp://HOST:* or ipc://PREFIX")->capture_default_str();
+  app.add_option("--bind", options.bind, "where lanes listen: tcp://HOST:* or ipc://PREFIX")
+      ->capture_default_str()
+      ->check(check_bind);
   app.add_option("--advertise", options.advertise, "the host by which others reach this machine");
   app.add_option("--database", options.database, "folder of this shard's database")->required();
-  app.add_option("--metrics", options.metrics, "serve metrics on HOST:PORT");
+  app.add_option("--metrics", options.metrics, "serve metrics on HOST:PORT")->check(check_host_port);
   app.add_option("--log-file", options.log_file, "default: standard error");
-  app.add_option("--log-level", options.log_level, "debug, info, warn or error")->capture_default_str();
+  app.add_option("--log-level", options.log_level, "debug, info, warn or error")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
   app.add_flag("--insecure", options.insecure, "allow to listen beyond this machine without keys");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error));
+  return ballast::parse_command_line(app, argc, argv);
+}
+
+// On standard error once, whether the log goes there or to a file.
+void tell(const ballast::ServerOptions& options, const std::string& text) {
+  if (ballast::is_logging()) {
+    ballast::log_error("{}", text);
   }
-  return options;
+  if (!ballast::is_logging() || !options.log_file.empty()) {
+    std::fprintf(stderr, "ballast-server: shard %u: %s\n", options.shard, text.c_str());
+  }
 }
 
 // The exit code.
-int serve(const ballast::ServerOptions& options) {
-  const auto job = ballast::make_job(ballast::load_job(options.job));
+int serve(const ballast::Job& job, const ballast::ServerOptions& options) {
   ballast::Shard shard(job, options);
   const ballast::StopSignals signals([&](const std::string& reason) { shard.interrupt(reason); });
   const auto failure = shard.run();
@@ -50,9 +69,30 @@ int serve(const ballast::ServerOptions& options) {
     ballast::log_info("{}: {}", failure, shard.what_is_left());
     return *code;
   }
-  ballast::log_error("{}", failure);
-  std::fprintf(stderr, "ballast-server: shard %u: %s\n", options.shard, failure.c_str());
+  tell(options, failure);
   return 1;
+}
+
+// A start that was refused, by us or by the lead, leaves nothing behind.
+void discard(const ballast::NewDatabase& database, const ballast::ServerOptions& options) {
+  if (database.discard()) {
+    ballast::log_info("the new database {} is removed again: nothing of the job was in it", options.database);
+  }
+}
+
+int serve(const ballast::ServerOptions& options) {
+  const auto job = ballast::make_job(ballast::load_job(options.job));
+  const ballast::NewDatabase database(options.database);
+  try {
+    const int code = serve(job, options);
+    if (code == 1) {
+      discard(database, options);
+    }
+    return code;
+  } catch (...) {
+    discard(database, options);
+    throw;
+  }
 }
 
 }  // namespace
@@ -60,15 +100,24 @@ int serve(const ballast::ServerOptions& options) {
 int main(int argc, char** argv) {
   ballast::keep_freed_memory();
   ballast::block_stop_signals();
-  const auto options = parse(argc, argv);
+  ballast::ServerOptions options;
+  if (const auto code = parse(argc, argv, options)) {
+    return *code;
+  }
   try {
     ballast::arm_faults();
     ballast::start_logging(
         {"shard", std::to_string(options.shard), options.log_file, ballast::parse_log_level(options.log_level)});
+    ballast::log_info("ballast-server {}", ballast::version());
     return serve(options);
+  } catch (const ballast::UsageError& error) {
+    tell(options, error.what());
+    return ballast::kExitUsage;
+  } catch (const ballast::ConfigError& error) {
+    tell(options, error.what());
+    return ballast::kExitUsage;
   } catch (const std::exception& error) {
-    ballast::log_error("{}", error.what());
-    std::fprintf(stderr, "ballast-server: shard %u: %s\n", options.shard, error.what());
+    tell(options, error.what());
   }
   return 1;
 }

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/command/usage_error.h"
 #include "common/job/optimizer_settings.h"
 #include "common/job/schema.h"
 #include "common/log/log.h"
@@ -52,12 +53,11 @@ StoreStatus write_address_file(const std::string& path, const std::string& addre
   return {};
 }
 
-void check_bind(const std::string& address, bool insecure) {
+void require_safe_bind(const std::string& address, bool insecure) {
   if (!is_local_address(address) && !insecure) {
-    throw std::runtime_error(
-        "refusing to listen on " + address +
-        ": anybody who reaches it could read and write the model, and keys are not built yet; bind "
-        "tcp://127.0.0.1:PORT or ipc://PATH, or pass --insecure on a network you trust");
+    throw UsageError("refusing to listen on " + address +
+                     ": anybody who reaches it could read and write the model, and keys are not built yet; bind "
+                     "tcp://127.0.0.1:PORT or ipc://PATH, or pass --insecure on a network you trust");
   }
 }
 
@@ -95,8 +95,13 @@ Shard::Shard(const Job& job, const ServerOptions& options)
       metrics_(serve_metrics(options.metrics)),
       room_(metrics_.get()) {
   if (options_.shard >= job.spec.cluster.shards) {
-    throw std::runtime_error("--shard " + std::to_string(options_.shard) + ": the job has shards 0 to " +
-                             std::to_string(job.spec.cluster.shards - 1));
+    throw UsageError("--shard " + std::to_string(options_.shard) + ": the job has shards 0 to " +
+                     std::to_string(job.spec.cluster.shards - 1));
+  }
+  // Before anything is made.
+  require_safe_bind(options_.bind, options_.insecure);
+  if (options_.shard == 0) {
+    require_safe_bind(options_.lead_bind.empty() ? options_.lead : options_.lead_bind, options_.insecure);
   }
   describe_process(metrics_.get(), "shard", std::to_string(options_.shard), job.spec.job);
 }
@@ -248,7 +253,6 @@ void Shard::copy_the_end() {
 
 void Shard::make_lead() {
   const auto& bind = options_.lead_bind.empty() ? options_.lead : options_.lead_bind;
-  check_bind(bind, options_.insecure);
   auto lead = std::make_unique<LeadLoop>(context_, make_lead_config(job_, *store_, room_), bind, options_.advertise,
                                          *store_, room_, metrics_.get());
   {
@@ -287,7 +291,6 @@ LaneConfig Shard::lane_config(std::uint32_t lane) const {
 }
 
 void Shard::make_lanes() {
-  check_bind(options_.bind, options_.insecure);
   const auto lead = lead_ ? lead_->address() : options_.lead;
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     lanes_.push_back(std::make_unique<LaneLoop>(

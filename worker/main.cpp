@@ -5,13 +5,16 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
 #include <stdexcept>
 
+#include "common/command/command_line.h"
 #include "common/job/load.h"
 #include "common/log/log.h"
 #include "common/metrics/metrics.h"
 #include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
+#include "common/version/version.h"
 #include "worker/worker_loop.h"
 
 namespace {
@@ -22,24 +25,25 @@ struct Options {
   ballast::WorkerSpec spec;
 };
 
-Options parse(int argc, char** argv) {
-  Options options;
+// The exit code if the program is not to go on.
+std::optional<int> parse(int argc, char** argv, Options& options) {
   ballast::WorkerSpec given;
   CLI::App app("One worker of a Ballast job: it is told everything by the lead.", "ballast-worker");
   app.add_option("--config", options.config, "a worker file; the options below replace its values");
-  app.add_option("--lead", given.lead, "the lead's address, tcp://HOST:PORT or ipc://PATH");
+  app.add_option("--lead", given.lead, "the lead's address, tcp://HOST:PORT or ipc://PATH")
+      ->check(ballast::check_endpoint);
   app.add_option("--name", given.name, "shown in metrics and status (default: host name and process id)");
-  app.add_option("--data", given.data_path, "folder of the data files on this machine");
-  app.add_option("--metrics", given.metrics_address, "serve metrics on HOST:PORT");
+  app.add_option("--data", given.data_path, "folder of the data files on this machine; no other is searched")
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--metrics", given.metrics_address, "serve metrics on HOST:PORT")->check(ballast::check_host_port);
   app.add_option("--log-file", given.log_file, "default: standard error");
-  app.add_option("--log-level", given.log_level, "debug, info, warn or error");
+  app.add_option("--log-level", given.log_level, "debug, info, warn or error")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
   app.add_option("--backend", given.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--device", given.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
   app.add_option("--fault", options.fault, "for tests: POINT@STEP at which the worker kills itself")->group("");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error));
+  if (const auto code = ballast::parse_command_line(app, argc, argv)) {
+    return code;
   }
   auto& spec = options.spec;
   const auto use = [&](const char* option, auto ballast::WorkerSpec::*field) {
@@ -59,14 +63,45 @@ Options parse(int argc, char** argv) {
   use("--backend", &ballast::WorkerSpec::backend);
   use("--device", &ballast::WorkerSpec::device);
   if (spec.lead.empty()) {
-    throw std::runtime_error("no lead: say --lead ADDRESS, or lead: in the worker file");
+    throw ballast::UsageError("no lead: say --lead ADDRESS, or lead: in the worker file");
   }
   if (spec.name.empty()) {
     char host[256] = "worker";
     ::gethostname(host, sizeof(host) - 1);
     spec.name = std::string(host) + "-" + std::to_string(::getpid());
   }
-  return options;
+  return std::nullopt;
+}
+
+// On standard error once, whether the log goes there or to a file.
+void tell(const Options& options, const std::string& text) {
+  if (ballast::is_logging()) {
+    ballast::log_error("{}", text);
+  }
+  if (!ballast::is_logging() || !options.spec.log_file.empty()) {
+    std::fprintf(stderr, "ballast-worker: %s\n", text.c_str());
+  }
+}
+
+int work(const Options& options) {
+  ballast::start_logging(
+      {"worker", options.spec.name, options.spec.log_file, ballast::parse_log_level(options.spec.log_level)});
+  ballast::log_info("ballast-worker {}", ballast::version());
+  const auto fault = options.fault.empty() ? std::nullopt : std::optional(ballast::Fault::parse(options.fault));
+  const auto metrics = ballast::serve_metrics(options.spec.metrics_address);
+  ballast::WorkerLoop loop(options.spec, fault, metrics.get());
+  const ballast::StopSignals signals([&](const std::string& reason) { loop.interrupt(reason); });
+  const auto failure = loop.run();
+  if (failure.empty()) {
+    ballast::log_info("the job has finished, or was stopped");
+    return 0;
+  }
+  if (const auto code = signals.exit_code(failure)) {
+    ballast::log_info("{}: it held nothing, and the job goes on without it", failure);
+    return *code;
+  }
+  tell(options, failure);
+  return 1;
 }
 
 }  // namespace
@@ -74,27 +109,18 @@ Options parse(int argc, char** argv) {
 int main(int argc, char** argv) {
   ballast::keep_freed_memory();
   ballast::block_stop_signals();
+  Options options;
   try {
-    const auto options = parse(argc, argv);
-    ballast::start_logging(
-        {"worker", options.spec.name, options.spec.log_file, ballast::parse_log_level(options.spec.log_level)});
-    const auto fault = options.fault.empty() ? std::nullopt : std::optional(ballast::Fault::parse(options.fault));
-    const auto metrics = ballast::serve_metrics(options.spec.metrics_address);
-    ballast::WorkerLoop loop(options.spec, fault, metrics.get());
-    const ballast::StopSignals signals([&](const std::string& reason) { loop.interrupt(reason); });
-    const auto failure = loop.run();
-    if (failure.empty()) {
-      ballast::log_info("the job has finished, or was stopped");
-      return 0;
-    }
-    if (const auto code = signals.exit_code(failure)) {
-      ballast::log_info("{}: it held nothing, and the job goes on without it", failure);
-      return *code;
-    }
-    ballast::log_error("{}", failure);
-    std::fprintf(stderr, "ballast-worker: %s\n", failure.c_str());
+    const auto code = parse(argc, argv, options);
+    return code ? *code : work(options);
+  } catch (const ballast::UsageError& error) {
+    tell(options, error.what());
+    return ballast::kExitUsage;
+  } catch (const ballast::ConfigError& error) {
+    tell(options, error.what());
+    return ballast::kExitUsage;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "ballast-worker: %s\n", error.what());
+    tell(options, error.what());
   }
   return 1;
 }

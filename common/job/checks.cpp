@@ -61,7 +61,7 @@ class JobChecks {
     Place place;
     for (const auto& path : paths) {
       const auto found = given_.find(path);
-      if (found != given_.end() && found->second.place.is_override) {
+      if (found != given_.end() && found->second.place.is_override()) {
         return found->second.place;
       }
       if (found != given_.end() && place.line == 0) {
@@ -97,7 +97,7 @@ class JobChecks {
   // How to get rid of a key that is refused at `place`, which may be an override of another one.
   [[nodiscard]] std::string removal(const std::string& path, Place place) const {
     const auto own = given_.at(path).place;
-    return place.is_override && !own.is_override
+    return place.is_override() && !own.is_override()
                ? "remove it from line " + std::to_string(own.line) + " of the file, or add --set " + path + "="
                : "remove it";
   }

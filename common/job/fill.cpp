@@ -9,6 +9,7 @@
 #include "common/job/config_error.h"
 #include "common/job/given.h"
 #include "common/job/words.h"
+#include "common/text/endpoint.h"
 #include "common/text/text.h"
 
 namespace ballast {
@@ -114,26 +115,6 @@ bool is_job_name(const std::string& text) {
   return !text.empty() && text.size() <= 64 && alphanumeric(text[0]) &&
          std::all_of(text.begin(), text.end(),
                      [&](char c) { return alphanumeric(c) || c == '-' || c == '_' || c == '.'; });
-}
-
-// host:port, [v6]:port or *:port with a port of 0 to 65535
-bool is_host_port(std::string_view text) {
-  const auto colon = text.rfind(':');
-  if (colon == std::string_view::npos || colon == 0) {
-    return false;
-  }
-  const std::string_view port = text.substr(colon + 1);
-  unsigned number = 0;
-  const auto result = std::from_chars(port.data(), port.data() + port.size(), number);
-  return !port.empty() && result.ec == std::errc() && result.ptr == port.data() + port.size() && number <= 65535 &&
-         text.find_first_of(" /") == std::string_view::npos;
-}
-
-bool is_endpoint(std::string_view text) {
-  constexpr std::string_view kTcp = "tcp://";
-  constexpr std::string_view kIpc = "ipc://";
-  return (text.starts_with(kTcp) && is_host_port(text.substr(kTcp.size()))) ||
-         (text.starts_with(kIpc) && text.size() > kIpc.size());
 }
 
 bool is_copy_target(std::string_view text) {
@@ -323,7 +304,7 @@ std::vector<std::string> fill(const Schema& schema, const Given& given, Mistakes
       std::visit(Filler(key, value->second.node), key.target);
     } catch (const Unfit& unfit) {
       Place place = value->second.place;
-      if (!place.is_override && unfit.line > 0) {
+      if (!place.is_override() && unfit.line > 0) {
         place.line = unfit.line;
       }
       mistakes.add(place, key.path, unfit.text);

@@ -1,7 +1,6 @@
 #include "common/job/given.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "common/job/config_error.h"
@@ -14,15 +13,41 @@ std::string child_path(const std::string& section, const std::string& key) {
   return section.empty() ? key : section + "." + key;
 }
 
+// "lr" of "learning_rate"
+std::string initials_of(const std::string& word) {
+  std::string initials;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (i == 0 || word[i - 1] == '_') {
+      initials += word[i];
+    }
+  }
+  return initials;
+}
+
+// The key of the same section of which the path's last part is an abbreviation; empty: none.
+std::string abbreviated(const Schema& schema, const std::string& path) {
+  const auto part = path.rfind('.') + 1;  // 0 without a section
+  for (const auto& key : schema.keys) {
+    if (key.path.rfind('.') + 1 == part && key.path.starts_with(path.substr(0, part)) && path.size() > part + 1 &&
+        initials_of(key.path.substr(part)) == path.substr(part)) {
+      return key.path;
+    }
+  }
+  return {};
+}
+
 std::string unknown_key_text(const Schema& schema, const std::string& path) {
   std::vector<std::string> known;
   for (const auto& key : schema.keys) {
     known.push_back(key.path);
   }
   for (const auto& section : schema.sections) {
-    known.push_back(section.path);
+    if (!path.starts_with(section.path + ".")) {  // of which the path is meant to be a key
+      known.push_back(section.path);
+    }
   }
-  const std::string meant = nearest(path, known);
+  const std::string full = abbreviated(schema, path);
+  const std::string meant = full.empty() ? nearest(path, known) : full;
   if (!meant.empty()) {
     return "unknown key; did you mean '" + meant + "'?";
   }
@@ -72,21 +97,29 @@ class Collector {
   Mistakes& mistakes_;
 };
 
-constexpr Place kOverride = {0, true};
+// "--workers cluster.workers=8" in its two parts.
+std::pair<Place, std::string> typed_as(const std::string& text) {
+  const auto space = text.find(' ');
+  if (text.starts_with("--") && space != std::string::npos) {
+    return {{0, text.substr(0, space)}, text.substr(space + 1)};
+  }
+  return {{0, "--set"}, text};
+}
 
-void apply_override(const Schema& schema, const std::string& text, Given& given, Mistakes& mistakes) {
+void apply_override(const Schema& schema, const std::string& typed, Given& given, Mistakes& mistakes) {
+  const auto [place, text] = typed_as(typed);
   const auto equals = text.find('=');
   if (equals == std::string::npos) {
-    mistakes.add(kOverride, shortened(text), "has no value; write --set key.path=value");
+    mistakes.add(place, shortened(text), "has no value; write --set key.path=value");
     return;
   }
   const std::string path = text.substr(0, equals);
   if (schema.is_section(path)) {
-    mistakes.add(kOverride, path, "is a section; name one of its keys, as in --set " + path + ".key=value");
+    mistakes.add(place, path, "is a section; name one of its keys, as in --set " + path + ".key=value");
     return;
   }
   if (schema.find_key(path) == nullptr) {
-    mistakes.add(kOverride, shortened(path), unknown_key_text(schema, path));
+    mistakes.add(place, shortened(path), unknown_key_text(schema, path));
     return;
   }
   try {
@@ -94,10 +127,10 @@ void apply_override(const Schema& schema, const std::string& text, Given& given,
     if (node.kind == YamlNode::Kind::null) {
       given.erase(path);
     } else {
-      given[path] = {std::move(node), kOverride};
+      given[path] = {std::move(node), place};
     }
   } catch (const ConfigError& error) {
-    mistakes.add(kOverride, path, std::string("the value is not readable; ") + error.what());
+    mistakes.add(place, path, std::string("the value is not readable; ") + error.what());
   }
 }
 
@@ -105,8 +138,8 @@ void apply_override(const Schema& schema, const std::string& text, Given& given,
 
 void Mistakes::add(Place place, const std::string& path, const std::string& text) {
   std::string where = label_ + ": ";
-  if (place.is_override) {
-    where = "--set: ";
+  if (place.is_override()) {
+    where = place.option + ": ";
   } else if (place.line > 0) {
     where = label_ + ":" + std::to_string(place.line) + ": ";
   }
@@ -118,7 +151,7 @@ void Mistakes::throw_if_any() {
     return;
   }
   std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const Mistake& a, const Mistake& b) {
-    return std::tie(a.place.is_override, a.place.line) < std::tie(b.place.is_override, b.place.line);
+    return std::pair(a.place.is_override(), a.place.line) < std::pair(b.place.is_override(), b.place.line);
   });
   std::vector<std::string> errors;
   for (std::size_t i = 0; i < std::min(mistakes_.size(), kMaxConfigErrors); ++i) {

@@ -14,8 +14,10 @@ namespace ballast {
 
 // Where a value was written.
 struct Place {
-  std::size_t line = 0;  // of the file, from 1; 0: nowhere in it
-  bool is_override = false;
+  std::size_t line = 0;     // of the file, from 1; 0: nowhere in it
+  std::string option = {};  // of the command line that it was typed as, "--set" or another; empty: it was not
+
+  [[nodiscard]] bool is_override() const { return !option.empty(); }
 };
 
 // Collects mistakes so that all are told at once.
@@ -50,7 +52,8 @@ using Given = std::map<std::string, GivenValue>;
 Given collect(const Schema& schema, const YamlNode& root, Mistakes& mistakes);
 
 // Replaces values by those of "key.path=value" texts, the value in YAML; an empty value takes the key away, so that its
-// default counts. Of two for one key the later counts.
+// default counts. Of two for one key the later counts. "--workers cluster.workers=8" names the option that was typed
+// instead of --set.
 void apply_overrides(const Schema& schema, std::span<const std::string> overrides, Given& given, Mistakes& mistakes);
 
 // Fills the targets of the schema's keys. Every value that does not fit its key becomes a mistake, and so does a

@@ -57,7 +57,7 @@ void settle_defaults(JobSpec& spec, const Given& given) {
 void drop_meaningless(const Schema& schema, Given& given) {
   for (const auto& key : schema.keys) {
     const auto found = given.find(key.path);
-    if (found != given.end() && !found->second.place.is_override && !applies(schema, key)) {
+    if (found != given.end() && !found->second.place.is_override() && !applies(schema, key)) {
       given.erase(found);
     }
   }

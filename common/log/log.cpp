@@ -95,6 +95,8 @@ void start_logging(const LogOptions& options) {
   process_log().who = options.index.empty() ? options.role + " " : options.role + "/" + options.index + " ";
 }
 
+bool is_logging() { return !process_log().who.empty(); }
+
 bool log_enabled(LogLevel level) { return process_log().logger->should_log(to_spdlog(level)); }
 
 void log_line(LogLevel level, std::string_view message) {

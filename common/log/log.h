@@ -29,6 +29,9 @@ LogLevel parse_log_level(std::string_view name);
 // Once, before other threads log. Throws std::runtime_error with the file and the reason if it cannot be written.
 void start_logging(const LogOptions& options);
 
+// Whether start_logging has been called.
+bool is_logging();
+
 bool log_enabled(LogLevel level);
 
 // One line; control characters are shown as \xNN, so that no text from outside can forge a line. A line of level info

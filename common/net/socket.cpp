@@ -7,6 +7,7 @@
 
 #include "common/net/address.h"
 #include "common/net/tsan.h"
+#include "common/text/endpoint.h"
 
 namespace ballast {
 
@@ -63,6 +64,8 @@ bool receive_frame(zmq::socket_t& socket, zmq::message_t& frame) {
   }
   return true;
 }
+
+bool is_tcp(const std::string& address) { return address.starts_with("tcp://"); }
 
 // Why an address is not taken: ZeroMQ says of one that is none only that it is invalid.
 std::string reason(const zmq::error_t& error) {
@@ -150,6 +153,10 @@ Router::Router(zmq::context_t& context, const SocketOptions& options)
 }
 
 std::string Router::bind(const std::string& address) {
+  // ZeroMQ takes a port's last 16 bits.
+  if (const auto fault = bind_fault(address); is_tcp(address) && !fault.empty()) {
+    throw std::runtime_error("cannot bind: " + fault);
+  }
   if (const auto why = why_ipc_not_bindable(address); !why.empty()) {
     throw std::runtime_error("cannot bind " + address + ": " + why);
   }
@@ -170,6 +177,9 @@ Dealer::Dealer(zmq::context_t& context, std::string_view routing_id, const Socke
 }
 
 void Dealer::connect(const std::string& address) {
+  if (const auto fault = endpoint_fault(address); is_tcp(address) && !fault.empty()) {
+    throw std::runtime_error("cannot connect: " + fault);
+  }
   try {
     raw().set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
     raw().connect(address);

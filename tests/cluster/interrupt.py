@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import subprocess
 
 import harness
 import jobs
@@ -38,6 +39,26 @@ class Interrupt(harness.ClusterCase):
 
     def test_terminate(self):
         self.check_signal(signal.SIGTERM, 143)
+
+    def test_output_that_nobody_reads_any_more(self):
+        """As in `ballast run JOB | head`: the job stops with a snapshot."""
+        folder = self.folder / "run"
+        read, write = os.pipe()
+        with open(self.folder / "err", "wb") as err:
+            process = subprocess.Popen([harness.BALLAST, "run", self.job(jobs.emulated(steps=5000)), "--run-dir", folder],
+                                       stdout=write, stderr=err, stdin=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        os.close(write)
+        seen = b""
+        while b"\nstep " not in seen:
+            seen += os.read(read, 4096)
+        os.close(read)
+        self.assertEqual(process.wait(harness.PATIENCE), 128 + signal.SIGPIPE)
+        text = (self.folder / "err").read_text()
+        self.assertIn("stopping the job with a snapshot", text)
+        self.assertRegex(text, r"stopped at step (\d+) of 5000, with a snapshot of step \1; go on with: ballast run --resume")
+        self.assertEqual(harness.processes_mentioning(folder), [])
 
     def test_a_second_ctrl_c_kills_at_once(self):
         run = self.started()

@@ -38,6 +38,88 @@ class Refusals(harness.ClusterCase):
         self.assertIn("finished at step 2 of 2", again.stderr)
         self.expect_equal_bits(summary, self.digest(run))
 
+    # ---- a start that is refused
+
+    def test_a_server_of_another_job_than_the_leads_leaves_nothing_behind(self):
+        two = jobs.glyphs(steps=2).replace("shards: 1", "shards: 2")
+        self.assertIn("shards: 2", two)
+        lead = subprocess.Popen([harness.SERVER, "--job", self.job(two), "--shard", "0", "--lead",
+                                 f"ipc://{self.folder}/lead", "--bind", f"ipc://{self.folder}/lane", "--database",
+                                 self.folder / "shard-0"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+        self.addCleanup(lead.wait)
+        self.addCleanup(lead.kill)
+        database = self.folder / "shard-1"
+
+        def second(job):
+            return [harness.SERVER, "--job", job, "--shard", "1", "--lead", f"ipc://{self.folder}/lead", "--bind",
+                    f"ipc://{self.folder}/lane-1", "--database", database]
+
+        answer = subprocess.run(second(self.job(two.replace("seed: 3", "seed: 4"), name="other.yaml")),
+                                capture_output=True, text=True, timeout=harness.PATIENCE, stdin=subprocess.DEVNULL,
+                                check=False)
+        self.assertEqual(answer.returncode, 1, answer.stderr)
+        self.assertIn("another job file", answer.stderr)
+        self.assertEqual(answer.stderr.count("the lead refused this shard"), 1, answer.stderr)
+        self.assertFalse(database.exists())
+        again = subprocess.Popen(second(self.folder / "job.yaml"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.PIPE, text=True)
+        self.addCleanup(again.stderr.close)
+        self.addCleanup(again.wait)
+        self.addCleanup(again.kill)
+        for line in again.stderr:  # and fails the test by its time limit if it never comes
+            if "serves timeline 1" in line:
+                return
+        self.fail("the next start was refused as well")
+
+    def test_a_server_that_must_not_listen_makes_no_database(self):
+        answer = self.program(harness.SERVER, "--job", self.job(jobs.glyphs()), "--shard", "0", "--lead",
+                              "tcp://0.0.0.0:7070", "--database", self.folder / "database")
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.assertEqual(answer.stderr.count("refusing to listen"), 1, answer.stderr)
+        self.assertFalse((self.folder / "database").exists())
+
+    # ---- command lines
+
+    def program(self, *words):
+        return subprocess.run(words, capture_output=True, text=True, timeout=harness.PATIENCE, stdin=subprocess.DEVNULL,
+                              check=False, cwd=self.folder)
+
+    def test_all_programs_say_which_ballast_they_are(self):
+        for program in (harness.BALLAST, harness.SERVER, harness.WORKER):
+            answer = self.program(program, "--version")
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertRegex(answer.stdout, rf"^{program.name} \d+\.\d+\.\d+ \(commit ([0-9a-f]{{12}}\+?|unknown)\)\n$")
+
+    def test_usage_errors_end_with_2_and_are_told_once(self):
+        job = self.job(jobs.glyphs())
+        server = [harness.SERVER, "--job", job, "--shard", "0", "--database", "database"]
+        cases = [
+            ([harness.BALLAST, "run", "--wokers", "3", job], "unknown option '--wokers' of `ballast run`; did you mean "
+             "--workers?"),
+            ([harness.BALLAST, "run", "--workers", "300", job], "--workers: cluster.workers: '300' is out of range"),
+            ([harness.BALLAST, "statsu", "x"], "unknown command 'statsu' of `ballast`; did you mean status?"),
+            ([harness.BALLAST, "status", "tcp://127.0.0.1:99999"], "has a port that there is not"),
+            ([harness.BALLAST, "evaluate", "--data", "nowhere", "run"], "nowhere"),
+            ([*server, "--lead", "foo"], "'foo' is no address; write tcp://HOST:PORT"),
+            ([*server, "--lead", "tcp://127.0.0.1:99999"], "has a port that there is not"),
+            ([*server, "--led", "tcp://127.0.0.1:*"], "unknown option '--led' of `ballast-server`; did you mean --lead?"),
+            ([*server[:3], "--shard", "7", *server[5:], "--lead", "tcp://127.0.0.1:*"], "--shard 7: the job has shards"),
+            ([harness.SERVER, "--job", "nowhere.yaml", "--shard", "0", "--database", "database", "--lead",
+              "tcp://127.0.0.1:*"], "nowhere.yaml: can't be read"),
+            ([harness.WORKER], "no lead: say --lead ADDRESS"),
+            ([harness.WORKER, "--lead", "tcp://127.0.0.1:99999"], "has a port that there is not"),
+            ([harness.WORKER, "--lead", "tcp://127.0.0.1:7070", "--data", "nowhere"], "nowhere"),
+            ([harness.WORKER, "--lead", "tcp://127.0.0.1:7070", "--metrics", "127.0.0.1:99999"], "port that there is not"),
+        ]
+        for words, text in cases:
+            with self.subTest(words=words[1:]):
+                answer = self.program(*words)
+                self.assertEqual(answer.returncode, 2, answer.stderr)
+                self.assertIn(text, answer.stderr)
+                self.assertEqual(answer.stderr.count(text), 1, answer.stderr)
+        self.assertFalse((self.folder / "database").exists())
+
     def test_a_run_folder_with_a_database_is_not_used_again(self):
         job = self.job(jobs.glyphs(steps=2))
         self.start(job).finish()

@@ -460,6 +460,14 @@ TEST_CASE("mistakes in overrides name --set") {
       {"cluster.start_workers=3", "--set: cluster.start_workers: 3 is more than cluster.workers (2)"},
       {"data.name=none", "--set: data.name: 'none' is for emulated models"},
       {"training.slot=8", "--set: training.slot: unknown key; did you mean 'training.slots'?"},
+      {"--workers cluster.workers=300",
+       "--workers: cluster.workers: '300' is out of range; allowed: 1 to 256 processes"},
+      {"training.optimizer.lr=8",
+       "--set: training.optimizer.lr: unknown key; did you mean "
+       "'training.optimizer.learning_rate'?"},
+      {"training.optimizer.wd=8",
+       "--set: training.optimizer.wd: unknown key; did you mean "
+       "'training.optimizer.weight_decay'?"},
       {"slots=8", "--set: slots: unknown key; did you mean 'training.slots'?"},
       {"training=8", "--set: training: is a section; name one of its keys, as in --set training.key=value"},
       {"training.slots", "--set: training.slots: has no value; write --set key.path=value"},
