@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/command/usage_error.h"
 #include "common/job/load.h"
 #include "common/safetensors/initial_weights.h"
 
@@ -50,7 +51,14 @@ void LoadedModel::load_file() {
   words_ = "the weights in " + source_.weights;
 }
 
-std::unique_ptr<Dataset> LoadedModel::open_data() const { return open_dataset(job_->spec.data, source_.data_path); }
+std::unique_ptr<Dataset> LoadedModel::open_data() const {
+  const auto& data = job_->spec.data;
+  if (!source_.data_path.empty() && data.name != "mnist") {
+    throw UsageError("--data " + source_.data_path + ": the job's data set, " + data.name +
+                     ", is generated and reads no files; leave --data out");
+  }
+  return open_dataset(data, source_.data_path);
+}
 
 EvaluatedSplit LoadedModel::split_named(const std::string& name) const {
   const bool validation = name == "validation";

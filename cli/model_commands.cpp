@@ -18,7 +18,8 @@ void add_source(CLI::App& command, ModelSource& source) {
   command.add_option("weights", source.weights, "a run's folder, or a safetensors file")->required();
   add_snapshot(command, source.snapshot);
   command.add_option("--job", source.job, "the job file: its model and data; a run's own if left out");
-  command.add_option("--data", source.data_path, "folder of the data files (default: searched as workers do)");
+  command.add_option("--data", source.data_path, "folder of the data files (default: searched as workers do)")
+      ->check(CLI::ExistingDirectory);
 }
 
 void add_split(CLI::App& command, std::string& split) {

@@ -239,6 +239,10 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
                              " against " + welcome.spec_digest + "): run the same version of Ballast everywhere");
   }
   describe_process(metrics_sink_, "worker", spec_.name, job_->spec.job);
+  if (!spec_.data_path.empty() && job_->spec.data.name != "mnist") {
+    log_warn("the folder of data files {} is not used: the job's data set, {}, is generated", spec_.data_path,
+             job_->spec.data.name);
+  }
   lanes_per_shard_ = welcome.lanes;
   lanes_.resize(std::size_t{welcome.shards} * welcome.lanes);
   for (std::size_t i = 0; i < welcome.addresses.size(); ++i) {

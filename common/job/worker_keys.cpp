@@ -13,7 +13,7 @@ Schema worker_schema(WorkerSpec& spec) {
        .required = true},
       {.path = "data_path",
        .target = &spec.data_path,
-       .description = "Folder of the data files on this machine",
+       .description = "Folder of the data files on this machine; no other is searched then",
        .default_note = "the job's `data.path`, then $BALLAST_DATA, then ~/.cache/ballast"},
       {.path = "metrics_address",
        .target = &spec.metrics_address,

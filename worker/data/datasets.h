@@ -12,8 +12,8 @@
 
 namespace ballast {
 
-// The folders searched for MNIST's files, in order: the worker's path, the job's path, $BALLAST_DATA and its `mnist`,
-// the cache folder's `mnist`. What is not set is left out.
+// The folders searched for MNIST's files: the worker's path alone if there is one, else in order the job's path,
+// $BALLAST_DATA and its `mnist`, the cache folder's `mnist`. What is not set is left out.
 std::vector<std::filesystem::path> mnist_folders(const DataSpec& spec, const std::string& worker_path);
 
 // The first of these folders that holds MNIST's files. Throws std::runtime_error naming every place looked at and how

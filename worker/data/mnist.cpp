@@ -114,11 +114,12 @@ IdxExamples cut(IdxExamples examples, std::uint32_t counted, std::uint32_t asked
 }  // namespace
 
 std::vector<fs::path> mnist_folders(const DataSpec& spec, const std::string& worker_path) {
+  if (!worker_path.empty()) {
+    return {worker_path};  // whoever names a folder does not mean another one's data
+  }
   std::vector<fs::path> folders;
-  for (const std::string& path : {worker_path, spec.path}) {
-    if (!path.empty()) {
-      folders.emplace_back(path);
-    }
+  if (!spec.path.empty()) {
+    folders.emplace_back(spec.path);
   }
   if (const std::string data = environment("BALLAST_DATA"); !data.empty()) {
     folders.emplace_back(data);
@@ -144,6 +145,7 @@ fs::path find_mnist(const DataSpec& spec, const std::string& worker_path) {
       "data set mnist: train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
       "t10k-labels-idx1-ubyte (plain or .gz) were not found in " +
       (looked_at.empty() ? "any folder (none is configured)" : looked_at) +
+      (worker_path.empty() ? "" : ", and no other folder is searched where one is named") +
       "; fetch them with 'ballast data get mnist', set data.path or $BALLAST_DATA to their folder, or use data set "
       "glyphs, which needs no files");
 }
