@@ -97,6 +97,10 @@ class TrainedWeights(ToolsCase):
             self.assertAlmostEqual(evaluated["accuracy"], summary["test_accuracy"], places=9)
             self.assertAlmostEqual(evaluated["loss"], summary["test_loss"], places=5)
 
+        refused = ballast("evaluate", "--data", self.folder, run.folder)
+        self.assertEqual(refused.returncode, 2, refused.stderr)
+        self.assertIn("the job's data set, glyphs, is generated and reads no files; leave --data out", refused.stderr)
+
         lines = self.good("predict", run.folder).splitlines()[1:]
         right = sum(line.split(",")[1] == line.split(",")[2] for line in lines)
         self.assertEqual(len(lines), 60)
