@@ -154,7 +154,7 @@ std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& l
   const auto step = ledger.complete.back().step;
   return "job " + job.spec.job + " goes on from the snapshot of step " + std::to_string(step) + " of " +
          std::to_string(job.steps.steps) + ", epoch " + std::to_string(step / job.steps.steps_per_epoch) +
-         journals_text(folder, job);
+         journals_text(folder, job) + (ledger.pause == Pause::none ? "" : "; it was paused, which is over");
 }
 
 std::string what_is_left(const RunFolder& folder, const Job& job) {

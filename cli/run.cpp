@@ -166,7 +166,7 @@ void check_ends(const Job& job, const RunFolder& folder) {
   }
 }
 
-int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder) {
+int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder, bool was_paused = false) {
   const auto began = Clock::now();
   Signals signals;  // before anything that has threads
   Progress progress(stdout, isatty(STDOUT_FILENO) == 1, job.spec.cluster.start_workers, epochs_of(job));
@@ -178,7 +178,7 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
     progress.line(gpus_text(gpus));
   }
   Cluster cluster(job, folder, {options.metrics, options.backend, gpus, options.worker_faults, options.server_faults});
-  Supervisor supervisor(cluster, signals, progress, !options.resume.empty(),
+  Supervisor supervisor(cluster, signals, progress, !options.resume.empty(), was_paused,
                         std::chrono::seconds(job.spec.cluster.stop_patience));
   const int exit_code = supervisor.watch();
   if (exit_code != 0) {
@@ -222,9 +222,10 @@ int run_again(const RunOptions& options) {
   const auto base = load_effective_job(folder.job_file().string(), options.overrides);
   const auto job = job_to_resume(folder, all_overrides(options, base), options.job);
   check(options, job);
-  std::printf("%s\n", resume_text(folder, job, ledger_to_resume(folder, job)).c_str());
+  const auto ledger = ledger_to_resume(folder, job);
+  std::printf("%s\n", resume_text(folder, job, ledger).c_str());
   write_atomically(folder.job_file(), job.yaml);
-  return run_cluster(job, options, folder);
+  return run_cluster(job, options, folder, ledger.pause != Pause::none);
 }
 
 }  // namespace

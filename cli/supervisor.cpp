@@ -28,11 +28,13 @@ constexpr std::size_t kLogLines = 8;
 
 }  // namespace
 
-Supervisor::Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed, seconds stop_patience)
+Supervisor::Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed, bool paused,
+                       seconds stop_patience)
     : cluster_(cluster),
       signals_(signals),
       progress_(progress),
       training_time_(resumed),
+      lets_go_on_(paused),
       stop_patience_(stop_patience) {}
 
 int Supervisor::watch() {
@@ -228,6 +230,7 @@ void Supervisor::on_status(Status status) {
     }
   }
   status_ = std::move(status);
+  lets_go_on_ = lets_go_on_ && (status_->phase == "paused" || status_->phase == "pausing");
   heard_at_ = Clock::now();
   training_time_.observe(*status_);
   progress_.show(*status_, Clock::now());
@@ -311,6 +314,8 @@ void Supervisor::ask_lead(Clock::time_point now) {
   ask_at_ = now + kAskEvery;
   if (interrupted_) {
     client_->tell(Control::Command::stop);
+  } else if (lets_go_on_) {
+    client_->tell(Control::Command::resume);
   } else {
     client_->ask();
   }

@@ -26,8 +26,10 @@ namespace ballast {
 
 class Supervisor {
  public:
-  // All must outlive it. `resumed`: the job began in an earlier run. `stop_patience`: cluster.stop_patience.
-  Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed, std::chrono::seconds stop_patience);
+  // All must outlive it. `resumed`: the job began in an earlier run; `paused`: and was paused, which is over now.
+  // `stop_patience`: cluster.stop_patience.
+  Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed, bool paused,
+             std::chrono::seconds stop_patience);
 
   // Returns when no process is left: 0 finished, 1 failed, kExitStopped, or kExitSignal + signal when stopped by one.
   int watch();
@@ -77,6 +79,7 @@ class Supervisor {
   Clock::time_point heard_at_;  // the lead's last answer, or when it was first asked
   std::optional<Status> status_;
   TrainingTime training_time_;
+  bool lets_go_on_;  // the lead is to hear that a pause is over
   std::chrono::seconds stop_patience_;
   std::optional<int> interrupted_;  // by this signal
   Clock::time_point stop_until_;    // if it was: then the processes are stopped, whatever the lead says

@@ -180,7 +180,21 @@ void LaneLoop::receive_from_lead() {
       log_warn("a message of the lead cannot be read: {}", refused->text);
       continue;
     }
-    feed(lane::FromLead{&std::get<Message>(decoded)});
+    const auto& message = std::get<Message>(decoded);
+    note_refusal(message);
+    feed(lane::FromLead{&message});
+  }
+}
+
+// Told once, though the lane goes on asking.
+void LaneLoop::note_refusal(const Message& message) {
+  const auto* refused = std::get_if<Refused>(&message);
+  const bool is_turned_away = refused != nullptr && refused->code == RefusalCode::not_taken;
+  if (is_turned_away && refused->text != told_refusal_) {
+    told_refusal_ = refused->text;
+    log_warn("the lead does not take this server, which goes on asking: {}", refused->text);
+  } else if (std::holds_alternative<Confirm>(message)) {
+    told_refusal_.clear();
   }
 }
 

@@ -60,6 +60,7 @@ class LaneLoop {
   void receive_from_workers();
   void receive_from_lead();
   void refuse(const std::string& peer, const Refused& refused);
+  void note_refusal(const Message& message);
   void feed(const lane::Event& event);
   void carry_out(lane::SendToWorker& action);
   void carry_out(lane::SendWeights& action);
@@ -123,6 +124,7 @@ class LaneLoop {
   Completed completed_;
   CopyTrouble copy_trouble_;
   std::string told_trouble_;
+  std::string told_refusal_;
   SnapshotId beginning_;   // the timeline that begins or is gone on with, and the step that its weights are loaded from
   lane::Resumed resumed_;  // as far as it has been replayed
   std::map<SnapshotId, std::shared_ptr<SnapshotPart>> parts_;  // taken, not sealed

@@ -122,7 +122,7 @@ Shard::~Shard() {
 void Shard::open_lanes() {
   bring_initial_weights();
   open_journal();
-  storage_ = std::make_unique<ShardStorage>(*store_, journal_.get(), room_, incarnation_);
+  storage_ = std::make_unique<ShardStorage>(*store_, journal_.get(), room_, incarnation_, job_.spec.cluster.lanes);
   make_copier();
   make_lanes();
 }
@@ -143,6 +143,8 @@ void Shard::open_database() {
     return store_->claim({kDatabaseFormat, job_.spec.job, job_.spec_digest, job_.layout_digest, options_.shard,
                           job_.spec.cluster.shards, job_.yaml});
   });
+  life_ = required(room_.read([&] { return store_->begin_life(random_id()); }));
+  log_info("database {:016x}, life {}", life_.database, life_.count);
   const auto timeline = required(room_.read([&] { return store_->timeline(); }));
   last_timeline_ = timeline ? timeline->number : 0;
   has_finished_ = required(room_.read([&] { return store_->finished(); })).has_value();
@@ -216,7 +218,7 @@ StoreStatus Shard::write_initial_weights() {
       return written;
     }
   }
-  return store_->sync();
+  return store_->seal({});
 }
 
 void Shard::make_copier() {
@@ -265,12 +267,22 @@ void Shard::make_lead() {
   log_info("lead listens on {}", lead_->address());
 }
 
-LaneConfig Shard::lane_config(std::uint32_t lane) const {
+std::vector<SnapshotId> Shard::held() {
+  auto held = required(room_.read([&] { return store_->sealed(); }));
+  if (!has_initial_snapshot_ && (held.empty() || held.front() != SnapshotId{})) {
+    held.insert(held.begin(), SnapshotId{});  // drawn from the seed whenever it is wanted
+  }
+  return held;
+}
+
+LaneConfig Shard::lane_config(std::uint32_t lane) {
   LaneConfig config;
   config.id = {options_.shard, lane};
   config.shards = job_.spec.cluster.shards;
   config.lanes = job_.spec.cluster.lanes;
   config.incarnation = incarnation_;
+  config.database = life_;
+  config.held = held();
   config.slots = job_.spec.training.slots;
   config.steps = job_.steps.steps;
   config.last_timeline = last_timeline_;

@@ -56,11 +56,14 @@ class Shard {
   void ended(const std::string& failure);
   [[nodiscard]] std::string failure() const;
   [[nodiscard]] std::string trouble() const;
-  [[nodiscard]] LaneConfig lane_config(std::uint32_t lane) const;
+  // The snapshots that this shard could go on from.
+  [[nodiscard]] std::vector<SnapshotId> held();
+  [[nodiscard]] LaneConfig lane_config(std::uint32_t lane);
 
   const Job& job_;
   ServerOptions options_;
   Incarnation incarnation_;
+  DatabaseLife life_;           // of the database
   Timeline last_timeline_ = 0;  // in the database
   bool has_initial_snapshot_ = false;
   bool has_finished_ = false;  // says the database

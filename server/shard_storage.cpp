@@ -92,10 +92,24 @@ void ShardStorage::write_chunk(const std::shared_ptr<SnapshotPart>& part, ChunkI
 void ShardStorage::seal(const std::shared_ptr<SnapshotPart>& part, Done done) {
   background_.run([this, part, done = std::move(done)] {
     if (part->status.ok() && part->id.timeline >= newest_) {
-      part->status = store_.sync();
+      part->status = seal_part(part->id);
     }
     done(part->status);
   });
+}
+
+StoreStatus ShardStorage::seal_part(SnapshotId id) {
+  std::erase_if(sealed_, [&](const auto& older) { return older.first < id; });  // another part failed
+  if (sealed_[id] + 1 < lanes_) {
+    const auto status = store_.sync();
+    sealed_[id] += status.ok() ? 1 : 0;
+    return status;
+  }
+  const auto status = store_.seal(id);
+  if (status.ok()) {
+    sealed_.erase(id);
+  }
+  return status;
 }
 
 void ShardStorage::retain(std::vector<SnapshotId> keep, std::function<void()> done) {

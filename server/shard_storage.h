@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,9 +47,9 @@ class ShardStorage {
   // The same of an update of the journal.
   using Replayed = std::function<bool(const JournalRecord&)>;
 
-  // `journal` may be null: then there is none.
-  ShardStorage(ShardStore& store, ShardJournal* journal, DiskRoom& room, Incarnation incarnation)
-      : store_(store), journal_(journal), room_(room), incarnation_(incarnation) {}
+  // `journal` may be null: then there is none. `lanes` have parts of each snapshot.
+  ShardStorage(ShardStore& store, ShardJournal* journal, DiskRoom& room, Incarnation incarnation, std::uint32_t lanes)
+      : store_(store), journal_(journal), room_(room), incarnation_(incarnation), lanes_(lanes) {}
 
   // Makes the timeline durable as the one that this shard serves, then reads the chunks of its base. Snapshots of older
   // timelines that are still to be written are given up, and so is a beginning or a going on once there is another
@@ -61,12 +62,14 @@ class ShardStorage {
   // `weights` and `states` stay unchanged until `written`.
   void write_chunk(const std::shared_ptr<SnapshotPart>& part, ChunkId chunk, std::span<const float> weights,
                    std::vector<std::span<const float>> states, std::function<void()> written);
+  // Makes the part durable; the last one of all lanes makes the snapshot one that the shard can go on from.
   void seal(const std::shared_ptr<SnapshotPart>& part, Done done);
   void retain(std::vector<SnapshotId> keep, std::function<void()> done);
   void record_finish(SnapshotId end, Done done);
 
  private:
   void note(Timeline timeline);
+  StoreStatus seal_part(SnapshotId id);
   StoreStatus await(Timeline timeline, const DiskRoom::Attempt& attempt);
   StoreStatus read_base(Timeline timeline, SnapshotId base, const std::vector<ChunkShape>& chunks, const Load& load);
 
@@ -74,6 +77,8 @@ class ShardStorage {
   ShardJournal* journal_;
   DiskRoom& room_;
   Incarnation incarnation_;
+  std::uint32_t lanes_;
+  std::map<SnapshotId, std::uint32_t> sealed_;  // parts, of snapshots that are not whole; the background thread's
   std::atomic<Timeline> newest_ = 0;
   Background background_{"storage: "};
 };

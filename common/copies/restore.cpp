@@ -60,6 +60,9 @@ StoreResult<std::string> with_timeline(std::string_view record, Timeline newest)
     return ledger.status();
   }
   ledger.value().timeline = std::max(ledger.value().timeline, newest);
+  ledger.value().incarnations.clear();  // of shards whose databases these are not
+  ledger.value().databases.clear();
+  ledger.value().pause = Pause::none;  // whoever restores a run goes on with it
   return encode(ledger.value());
 }
 
@@ -121,6 +124,11 @@ StoreResult<std::uint32_t> restore_shard(CopyPlace& place, const std::string& ob
   }
   if (read.ok() && format == 0) {
     return in_object(place, object, {StoreCode::corrupt, "the copy has no identity"});
+  }
+  const auto snapshot = parse_copy_name(object)->snapshot;
+  const auto sealed = filler.put(sealed_key(snapshot), encode_sealed(snapshot));
+  if (!sealed.ok()) {
+    return sealed;
   }
   const auto filled = read.ok() ? filler.flush(Sync::yes) : read;
   return filled.ok() ? StoreResult<std::uint32_t>(format) : filled;

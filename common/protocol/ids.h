@@ -21,7 +21,7 @@ using Micros = std::uint64_t;  // a moment or a span in microseconds; moments on
 using PayloadId = std::uint64_t;
 inline constexpr PayloadId kNoPayload = 0;
 
-inline constexpr std::uint32_t kProtocolVersion = 4;
+inline constexpr std::uint32_t kProtocolVersion = 5;
 inline constexpr std::uint32_t kMaxSlots = 4096;
 inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses further ones
 inline constexpr std::uint32_t kMaxPlanned = 8192;   // updates in a plan
@@ -29,6 +29,7 @@ inline constexpr std::uint32_t kMaxGrants = 256;     // that a session holds at 
 inline constexpr std::uint32_t kMaxCoveredRanges = 4096;
 inline constexpr std::uint32_t kMaxMarks = 1024;      // with a contribution
 inline constexpr std::uint32_t kMaxShardLives = 256;  // of one timeline that are remembered
+inline constexpr std::uint32_t kMaxHeld = 1024;       // snapshots, the newest, that a shard says it holds
 
 // Of a pull: whatever version is the newest when it is answered.
 inline constexpr Version kNewestVersion = ~Version{0};
@@ -63,6 +64,19 @@ struct ShardLife {
   std::uint64_t begun = 0;  // the last journal sequence that was there
   bool operator==(const ShardLife&) const = default;
 };
+
+// One process's hold of a database. Those of one database are ordered: a process gets the database's lock only when the
+// process before it has ended, and counts itself, durably, before anybody hears of it.
+struct DatabaseLife {
+  std::uint64_t database = 0;  // drawn at random when the database was made; never 0
+  std::uint64_t count = 0;     // of the processes that have had it, this one included; never 0
+  bool operator==(const DatabaseLife&) const = default;
+};
+
+// Whether `other` had the same database before, so that it is over.
+constexpr bool follows(const DatabaseLife& life, const DatabaseLife& other) {
+  return life.database == other.database && life.count > other.count;
+}
 
 // A contiguous range of items, [begin, end).
 struct ItemRange {

@@ -18,6 +18,7 @@ std::string range_text(SlotRange range) { return "[" + number(range.begin) + ", 
 }  // namespace
 
 Lane::Lane(LaneConfig config) : config_(std::move(config)) {
+  stored_ = config_.held;
   timeline_ = config_.last_timeline;
   lives_ = config_.lives;
   beginning_ = config_.last_timeline;

@@ -38,6 +38,8 @@ struct LaneConfig {
   std::uint32_t shards = 1;
   std::uint32_t lanes = 1;
   Incarnation incarnation = 1;
+  DatabaseLife database;         // the shard's, and which of its lives this is
+  std::vector<SnapshotId> held;  // in it, ascending, of which all of the shard's part is durable
   Slot slots = 1;
   Step steps = 1;  // of the whole job
   std::vector<LaneChunk> chunks;
@@ -399,7 +401,8 @@ class Lane {
   std::size_t waiting_chunks_ = 0;   // covered ones of open_step_ that have no decision
   std::map<Step, std::size_t> due_;  // snapshot orders: how many chunks are still to be taken
   std::vector<SnapshotId> writing_;  // sealed
-  std::vector<SnapshotId> held_;
+  std::vector<SnapshotId> held_;     // of this timeline, and newer than those kept
+  std::vector<SnapshotId> stored_;   // durable, of all timelines; ascending
   std::vector<SnapshotId> failed_;
   std::string trouble_;       // with snapshots
   std::string side_trouble_;  // with anything else

@@ -33,8 +33,10 @@ void Lane::on(const FromLead& event) {
 
 void Lane::on_refused(const Refused& refused) {
   if (refused.code == RefusalCode::unknown_session) {
-    say_hello();                                          // to a lead that has lost its memory
-  } else if (refused.code != RefusalCode::not_serving) {  // it lives: the lane asks again
+    return say_hello();  // to a lead that has lost its memory
+  }
+  const bool asks_again = refused.code == RefusalCode::not_serving || refused.code == RefusalCode::not_taken;
+  if (!asks_again) {
     stop("the lead refused this shard: " + refused.text);
   }
 }
@@ -125,6 +127,9 @@ void Lane::on_plan(const Plan& plan) {
   if (!plan.keep.empty() && (keep_.empty() || plan.keep.back() > keep_.back())) {
     keep_ = plan.keep;
     std::erase_if(held_, [&](const SnapshotId& id) { return id <= keep_.back(); });
+    std::erase_if(stored_, [&](const SnapshotId& id) {
+      return id < keep_.back() && std::find(keep_.begin(), keep_.end(), id) == keep_.end();
+    });
     emit(Retain{keep_});
   }
   // Before any update: the versions to be kept may be the newest ones.
@@ -208,6 +213,10 @@ void Lane::on(const SnapshotDurable& event) {
     return;  // of an older timeline
   }
   held_.push_back(event.id);
+  const auto place = std::lower_bound(stored_.begin(), stored_.end(), event.id);
+  if (place == stored_.end() || *place != event.id) {
+    stored_.insert(place, event.id);
+  }
   trouble_.clear();
   report();
 }
@@ -321,9 +330,19 @@ void Lane::report_if_at_barrier() {
 
 void Lane::say_hello() {
   reported_at_ = now_;
-  emit(SendToLead{ShardHello{config_.id, config_.shards, config_.lanes, config_.incarnation, config_.spec_digest,
-                             config_.layout_digest, config_.address, timeline_,
-                             serving_ && !chunks_.empty() ? open_step_ : 0, lives_}});
+  const auto held = std::min<std::size_t>(stored_.size(), kMaxHeld);
+  emit(SendToLead{ShardHello{config_.id,
+                             config_.shards,
+                             config_.lanes,
+                             config_.incarnation,
+                             config_.database,
+                             config_.spec_digest,
+                             config_.layout_digest,
+                             config_.address,
+                             timeline_,
+                             serving_ && !chunks_.empty() ? open_step_ : 0,
+                             {stored_.end() - static_cast<std::ptrdiff_t>(held), stored_.end()},
+                             lives_}});
 }
 
 void Lane::report() {

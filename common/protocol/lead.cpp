@@ -26,6 +26,7 @@ LeadItems::Limits item_limits(const LeadConfig& config) {
 Lead::Lead(LeadConfig config)
     : config_(std::move(config)),
       book_(config_.memory.ledger, config_.memory.statistics_next),
+      present_(config_.memory.ledger),
       work_(config_.slots),
       items_(item_limits(config_)),
       step_time_(config_.late),
@@ -62,6 +63,7 @@ void Lead::write_ledger() {
 
 void Lead::on(const LedgerWritten& /*event*/) {
   book_.written();
+  present_.list(book_.durable());
   if (is_over()) {
     return;
   }
@@ -72,6 +74,10 @@ void Lead::on(const LedgerWritten& /*event*/) {
   }
   if (book_.durable().finished) {
     return end(Phase::finished, {});
+  }
+  stop_if_without_work();
+  if (is_over()) {
+    return;
   }
   progress();
   decide();
@@ -243,9 +249,7 @@ void Lead::lose(SessionId id, Session& session) {
   if (std::erase(joined_, id) > 0) {
     members_changed();
   }
-  if (stops_without_work()) {
-    end(Phase::stopped, {});
-  }
+  stop_if_without_work();
 }
 
 void Lead::members_changed() {
@@ -330,6 +334,7 @@ void Lead::on(const Tick& event) {
   if (is_first) {
     assembling_since_ = now_;
     over_since_ = now_;
+    present_.begin(now_);
   } else {
     forgive_sleep(slept);
   }
@@ -360,9 +365,7 @@ void Lead::forgive_sleep(Micros slept) {
   for (auto& [id, lane] : lanes_) {
     lane.heard_at += slept;
   }
-  for (auto& [incarnation, asked_at] : replaced_) {
-    asked_at += asked_at == 0 ? 0 : slept;
-  }
+  present_.forgive(slept);
   assembling_since_ += slept;
   over_since_ += slept;
   stop_wanted_at_ += slept;

@@ -19,6 +19,7 @@
 #include "common/protocol/ledger.h"
 #include "common/protocol/ledger_book.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/present_lives.h"
 #include "common/protocol/snapshot_schedule.h"
 #include "common/protocol/statistics_log.h"
 #include "common/protocol/step_decisions.h"
@@ -167,6 +168,7 @@ class Lead {
   struct LaneState {
     explicit LaneState(LearntDeadline::Bounds bounds) : silence(bounds) {}
     Incarnation incarnation = 0;
+    DatabaseLife database;
     std::string address;
     Timeline timeline = 0;  // that it knew of when it said hello
     Step reached = 0;       // so far it had come when it said hello
@@ -175,6 +177,13 @@ class Lead {
     Micros heard_at = 0;
     LearntDeadline silence;
     bool left = false;
+  };
+  // A process that says it is a shard and is not taken.
+  struct TurnedAway {
+    Incarnation incarnation = 0;
+    Micros since = 0;
+    Micros heard_at = 0;
+    std::string why;
   };
   struct Session {
     std::string name;
@@ -195,17 +204,24 @@ class Lead {
   void on(const lead::LedgerWritten& event);
   void on(const lead::LedgerFailed& event);
 
-  // lead_shards.cpp: hellos, timelines, reports
+  // lead_hellos.cpp: processes that say they are a shard
   void on_shard_hello(const lead::FromLane& event, const ShardHello& hello);
   bool check_shard_hello(const lead::FromLane& event, const ShardHello& hello);
-  [[nodiscard]] bool would_take_back_another(const ShardHello& hello) const;
-  [[nodiscard]] Micros heard_of(std::uint32_t shard) const;
   void admit(const lead::FromLane& event, const ShardHello& hello);
+  void send_sign_of_life(LaneId id, Incarnation incarnation);
+  [[nodiscard]] std::string why_not_taken(const ShardHello& hello) const;
+  [[nodiscard]] std::string who_is(std::uint32_t shard) const;
+  [[nodiscard]] Micros silence_of(std::uint32_t shard) const;
+  void turn_away(const lead::FromLane& event, const ShardHello& hello, std::string why);
+  void forget_turned_away();
+  void wait_for_ledger();
+  [[nodiscard]] Finish ending_for(const ShardHello& hello) const;
+
+  // lead_shards.cpp: timelines, reports
   void on_report(const lead::FromLane& event, const LaneReport& report);
   LaneState* reporting_lane(const lead::FromLane& event, const LaneReport& report);
   void on_statistics(const std::vector<StepStatistics>& statistics);
   [[nodiscard]] bool lists(const Ledger& ledger, LaneId lane, Incarnation incarnation) const;
-  void send_sign_of_life(LaneId id, Incarnation incarnation);
   void begin_timeline();
   void rewind(Step base);
   void confirm_if_durable();
@@ -215,7 +231,6 @@ class Lead {
   // lead_lives.cpp: shards that come back within a timeline
   [[nodiscard]] bool can_resume(const ShardHello& hello) const;
   void resume_shard(const ShardHello& hello);
-  void note_older_lives(const ShardHello& hello);
   [[nodiscard]] bool is_broken(const JournalMark& mark) const;
   void take_marks(const LaneReport& report);
   bool begin_again_if_broken();
@@ -260,7 +275,11 @@ class Lead {
   void hold_if_complete();
   void hold_later();
   void check_wishes();
-  [[nodiscard]] bool stops_without_work() const;
+  [[nodiscard]] bool is_complete(Step hold) const;
+  [[nodiscard]] bool holds_where_it_is() const;
+  [[nodiscard]] bool wants_hold() const { return stop_wanted_ || book_.current().pause != Pause::none; }
+  void want_pause(Pause pause);
+  void stop_if_without_work();
   void resume();
   void end(Phase phase, std::string failure);
   void fail(std::string reason) { end(Phase::failed, std::move(reason)); }
@@ -316,10 +335,9 @@ class Lead {
   LeadConfig config_;
   Phase phase_ = Phase::assembling;
   LedgerBook book_;
-  std::map<LaneId, LaneState> lanes_;  // of the newest life of each shard
-  // Lives of shards that others have taken the place of, and when such a one first spoke again; 0: it has not.
-  std::map<Incarnation, Micros> replaced_;
-  std::set<Incarnation> older_lives_;  // of shards, that are over by their journals' word
+  std::map<LaneId, LaneState> lanes_;  // of each shard's present life
+  PresentLives present_;
+  std::map<std::uint32_t, TurnedAway> turned_away_;  // the last of each shard
   std::map<SessionId, Session> sessions_;
   std::vector<SessionId> joined_;  // live sessions in the order in which they became ready
   LeadWork work_;
@@ -342,10 +360,10 @@ class Lead {
   Step barrier_ = 0;          // training goes on beyond it when this version is evaluated
   std::optional<Step> hold_;  // nor beyond this version, while a pause or a stop is wanted
   Step hold_margin_ = 0;
-  std::optional<Control::Command> wanted_;
+  bool stop_wanted_ = false;
   Micros stop_wanted_at_ = 0;            // while a stop is wanted
   std::optional<Micros> hold_again_at_;  // the disk had no room for the snapshot of the last hold
-  bool paused_ = false;
+  bool untouched_ = false;               // this lead began the timeline, and has given out nothing of it
   lead::Actions actions_;
 
   Micros now_ = 0;

@@ -29,6 +29,9 @@ void Lead::progress() {
   if (std::exchange(welcomed_, book_.current().placement) != book_.current().placement) {
     send_welcomes();  // shards live elsewhere now
   }
+  if (phase_ == Phase::waiting && book_.current().pause == Pause::wanted && holds_where_it_is()) {
+    want_pause(Pause::held);  // nobody is needed to come to where it is
+  }
   // A job that has begun goes on with whoever is there.
   if (phase_ == Phase::waiting && joined_.size() >= (began_ ? 1 : config_.start_workers)) {
     begin_training();
@@ -126,8 +129,12 @@ void Lead::begin_training() {
   // The version where the timeline begins may be one to be evaluated, and may not have been.
   const Step open = open_step();
   const Step barrier = next_barrier(open - std::min<Step>(open, 1));
+  if (wants_hold() && holds_where_it_is()) {
+    hold_ = book_.current().complete.back().step;
+  }
+  untouched_ = false;
   begin_leg(barrier);
-  if (wanted_ && phase_ == Phase::training) {  // and the job is not to be taken back
+  if (wants_hold() && !hold_ && phase_ == Phase::training) {  // and the job is not to be taken back
     hold();
   }
 }
@@ -211,40 +218,56 @@ void Lead::end_evaluation() {
 
 // ---- pauses and stops
 
+// The last word counts. A pause is a fact of the ledger, so that it outlives this lead; a stop is asked for again until
+// it is done.
 void Lead::on(const FromClient& event) {
   if (is_over()) {
     return;
   }
   const bool is_stop = event.command == Control::Command::stop;
-  if (is_stop && wanted_ != Control::Command::stop) {
+  if (is_stop && !stop_wanted_) {
     stop_wanted_at_ = now_;
   }
   if (phase_ >= Phase::finishing) {
     // It finishes, and there is nothing to hold; but whoever wants it to stop waits no longer than for a stop.
-    if (is_stop) {
-      wanted_ = event.command;
-    }
+    stop_wanted_ = stop_wanted_ || is_stop;
     return;
   }
+  stop_wanted_ = is_stop;
+  want_pause(event.command == Control::Command::pause ? Pause::wanted : Pause::none);
   if (event.command == Control::Command::resume) {
     return resume();
   }
-  wanted_ = event.command;
-  if (stops_without_work()) {
-    end(Phase::stopped, {});
-  } else if (phase_ >= Phase::training && !hold_ && !hold_again_at_) {
+  stop_if_without_work();
+  if (is_over()) {
+    return;
+  }
+  if (phase_ >= Phase::training && !hold_ && !hold_again_at_) {
     hold_margin_ = kHoldMargin;
     hold();
-  } else if (hold_) {
+  } else {
     hold_if_complete();
   }
 }
 
-// Nobody would come to a version further on: what the newest complete snapshot holds is what there is.
-bool Lead::stops_without_work() const {
-  return wanted_ == Control::Command::stop && phase_ < Phase::finishing &&
-         (phase_ < Phase::training || joined_.empty());
+void Lead::want_pause(Pause pause) {
+  const auto now = book_.current().pause;
+  if (now != pause && !(now == Pause::held && pause == Pause::wanted)) {
+    book_.edit().pause = pause;
+  }
 }
+
+// Nobody would come to a version further on: what the newest complete snapshot holds is what there is. Whoever goes on
+// from there is not to find a pause that the stop has ended.
+void Lead::stop_if_without_work() {
+  if (stop_wanted_ && phase_ < Phase::finishing && (phase_ < Phase::training || joined_.empty()) &&
+      !book_.may_hold_pause()) {
+    end(Phase::stopped, {});
+  }
+}
+
+// The newest complete snapshot is where the job stands, and nothing from there on has been given out.
+bool Lead::holds_where_it_is() const { return untouched_ || book_.current().pause == Pause::held; }
 
 // At a version that nobody has come to yet, so that every shard can take its part of the snapshot.
 void Lead::hold() {
@@ -267,21 +290,26 @@ void Lead::hold() {
   send_assignments();
 }
 
+bool Lead::is_complete(Step hold) const {
+  const auto& ledger = book_.durable();
+  const auto newest = ledger.complete.back();
+  return newest >= SnapshotId{timeline(), hold} || (newest == ledger.base && newest.step == hold);
+}
+
 void Lead::hold_if_complete() {
-  if (book_.durable().complete.back() < SnapshotId{timeline(), hold_.value()}) {
+  if (!hold_ || !is_complete(*hold_)) {
     return;
   }
-  if (*wanted_ == Control::Command::stop) {
+  if (!stop_wanted_) {
+    want_pause(Pause::held);
+  } else if (!book_.may_hold_pause()) {
     end(Phase::stopped, {});
-  } else {
-    paused_ = true;
   }
 }
 
 // A disk that had no room for the snapshot may have some in a moment. Meanwhile the job trains.
 void Lead::hold_later() {
   hold_.reset();
-  paused_ = false;
   hold_margin_ = kHoldMargin;
   hold_again_at_ = now_ + config_.hold_again;
   if (phase_ == Phase::training) {
@@ -291,7 +319,7 @@ void Lead::hold_later() {
 
 // A stop ends without a snapshot of its own when none comes: what is durable can be resumed.
 void Lead::check_wishes() {
-  if (wanted_ == Control::Command::stop && now_ - stop_wanted_at_ > config_.stop_patience) {
+  if (stop_wanted_ && now_ - stop_wanted_at_ > config_.stop_patience) {
     const auto why = status();
     trouble_ = "no snapshot was taken in the " + std::to_string(config_.stop_patience / 1'000'000) +
                " s after the stop (cluster.stop_patience)";
@@ -302,17 +330,15 @@ void Lead::check_wishes() {
   }
   if (hold_again_at_ && now_ >= *hold_again_at_ && phase_ == Phase::training) {
     hold_again_at_.reset();
-    if (wanted_ && !hold_) {
+    if (wants_hold() && !hold_) {
       hold();
     }
   }
 }
 
 void Lead::resume() {
-  wanted_.reset();
   hold_.reset();
   hold_again_at_.reset();
-  paused_ = false;
   hold_margin_ = kHoldMargin;
   if (phase_ == Phase::training) {
     begin_leg(barrier_);
@@ -334,7 +360,9 @@ void Lead::conclude_if_complete() {
   const SnapshotId end{timeline(), barrier_};
   if (book_.current().complete.back() == end) {
     phase_ = Phase::concluding;
-    book_.edit().finished = end;
+    auto& ledger = book_.edit();
+    ledger.finished = end;
+    ledger.pause = Pause::none;
   }
 }
 
@@ -365,7 +393,7 @@ void Lead::end(Phase phase, std::string failure) {
 
 void Lead::leave_when_told() {
   const bool all_left =
-      all_lanes([](const LaneState& lane) { return lane.left; }) &&
+      all_lanes([](const LaneState& lane) { return lane.left; }) && turned_away_.empty() &&
       std::none_of(sessions_.begin(), sessions_.end(), [](const auto& session) { return session.second.live; });
   if ((all_left || now_ - over_since_ >= config_.linger) && !std::exchange(stopped_, true)) {
     emit(Stop{failure_});

@@ -16,21 +16,14 @@ bool Lead::can_resume(const ShardHello& hello) const {
 void Lead::resume_shard(const ShardHello& hello) {
   auto& ledger = book_.edit();
   ledger.incarnations[hello.lane.shard] = hello.incarnation;
+  ledger.databases.resize(config_.shards);
+  ledger.databases[hello.lane.shard] = hello.database;
   ++ledger.placement;
   ++ledger.resumed_shards;
   // Its reports will say what it has; what others were granted goes on.
   items_.doubt_brought();
   if (phase_ == Phase::confirming) {
     phase_ = Phase::assembling;
-  }
-}
-
-// A shard's journal names the lives before its present one: they are over, and a hello of theirs comes late.
-void Lead::note_older_lives(const ShardHello& hello) {
-  for (const auto& life : hello.lives) {
-    if (life.incarnation != hello.incarnation) {
-      older_lives_.insert(life.incarnation);
-    }
   }
 }
 

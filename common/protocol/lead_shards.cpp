@@ -1,4 +1,4 @@
-// The lead's side towards the shards: their hellos and reports, and timelines.
+// The lead's side towards the shards that it has taken: timelines and reports.
 #include <algorithm>
 #include <utility>
 
@@ -10,8 +10,6 @@ using namespace lead;  // NOLINT(google-build-using-namespace): the events and a
 
 namespace {
 
-constexpr std::size_t kReplacedRemembered = 1024;
-
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 }  // namespace
@@ -22,134 +20,6 @@ void Lead::on(const FromLane& event) {
   } else if (const auto* report = std::get_if<LaneReport>(event.message)) {
     on_report(event, *report);
   }
-}
-
-// ---- hellos
-
-bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
-  const auto refuse = [&](RefusalCode code, std::string text) {
-    emit(SendToLane{event.lane, event.incarnation, Refused{code, std::move(text)}});
-    return false;
-  };
-  if (hello.lane != event.lane || hello.incarnation != event.incarnation) {
-    return refuse(RefusalCode::wrong_job, "the hello names shard " + number(hello.lane.shard) + ", lane " +
-                                              number(hello.lane.lane) + ", but came from the connection of shard " +
-                                              number(event.lane.shard) + ", lane " + number(event.lane.lane) +
-                                              ", or of another of its lives");
-  }
-  if (hello.spec_digest != config_.spec_digest || hello.layout_digest != config_.layout_digest) {
-    return refuse(RefusalCode::wrong_job,
-                  "shard " + number(hello.lane.shard) + " was started with another job file than the lead's");
-  }
-  if (hello.shards != config_.shards || hello.lanes != config_.lanes || hello.lane.shard >= config_.shards ||
-      hello.lane.lane >= config_.lanes) {
-    return refuse(RefusalCode::wrong_job, "shard " + number(hello.lane.shard) + " was started for " +
-                                              number(hello.shards) + " shards of " + number(hello.lanes) +
-                                              " lanes, the lead for " + number(config_.shards) + " of " +
-                                              number(config_.lanes));
-  }
-  if (older_lives_.contains(hello.incarnation)) {
-    return refuse(RefusalCode::incarnation, "a newer process has taken the place of this one as shard " +
-                                                number(hello.lane.shard) + "; it may end");
-  }
-  // Lives have no order, and a dead one's hello may come late: whoever goes on speaking is the living one.
-  const Micros patience = config_.shard_silence.floor / 6;
-  const Micros heard = heard_of(hello.lane.shard);
-  const auto replaced = replaced_.find(hello.incarnation);
-  if (replaced == replaced_.end()) {
-    return !would_take_back_another(hello) || now_ > heard + patience;
-  }
-  auto& asked_at = replaced->second;
-  if (asked_at == 0) {
-    asked_at = now_;
-  }
-  if (heard > asked_at + patience) {
-    return refuse(RefusalCode::incarnation, "a newer process has taken the place of this one as shard " +
-                                                number(hello.lane.shard) + "; it may end");
-  }
-  return now_ > asked_at + patience && now_ > heard + patience;
-}
-
-// A life without this timeline's journal takes the job back, in the place of one that has it.
-bool Lead::would_take_back_another(const ShardHello& hello) const {
-  return is_journaled() && timeline() > 0 && !can_resume(hello) &&
-         std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-           return lane.first.shard == hello.lane.shard && lane.second.incarnation != hello.incarnation;
-         });
-}
-
-Micros Lead::heard_of(std::uint32_t shard) const {
-  Micros heard = 0;
-  for (const auto& [id, lane] : lanes_) {
-    heard = id.shard == shard ? std::max(heard, lane.heard_at) : heard;
-  }
-  return heard;
-}
-
-void Lead::on_shard_hello(const FromLane& event, const ShardHello& hello) {
-  if (!check_shard_hello(event, hello)) {
-    return;
-  }
-  if (is_over()) {
-    return emit(SendToLane{event.lane, event.incarnation, finish_message()});
-  }
-  if (timeline() == 0 && hello.timeline > 0) {
-    return fail("shard " + number(event.lane.shard) + "'s database holds timeline " + number(hello.timeline) +
-                " of this job, but the ledger in shard 0's database is empty: it was lost or belongs to another run. "
-                "Restore all shards from a copy (ballast restore), or start in a new folder");
-  }
-  admit(event, hello);
-  if (book_.current().finished) {
-    return;  // the end is being made durable, and what it rests on is: the shard is told of it then
-  }
-  if (lists(book_.current(), event.lane, event.incarnation)) {
-    confirm_if_durable();
-  } else if (can_resume(hello)) {
-    resume_shard(hello);
-  } else {
-    // A life that the timeline does not list: whatever it held is not what the others' work rests on.
-    if (std::exchange(phase_, Phase::assembling) != Phase::assembling) {
-      assembling_since_ = now_;  // not again with every hello: patience with who is missing must end
-    }
-    if (lanes_.size() == std::size_t{config_.shards} * config_.lanes) {
-      begin_timeline();
-    }
-  }
-  begin_again_if_broken();
-  if (is_confirmed() && lists(book_.durable(), event.lane, event.incarnation)) {
-    send_confirm(event.lane, lanes_.at(event.lane));
-  } else {
-    send_sign_of_life(event.lane, event.incarnation);
-  }
-}
-
-// Who waits with us for another shard must not take our silence for death. Before the first timeline nobody does.
-void Lead::send_sign_of_life(LaneId id, Incarnation incarnation) {
-  if (book_.durable().timeline > 0) {
-    emit(SendToLane{id, incarnation, Refused{RefusalCode::not_serving, "the lead waits for other shards"}});
-  }
-}
-
-void Lead::admit(const FromLane& event, const ShardHello& hello) {
-  std::erase_if(lanes_, [&](const auto& lane) {
-    if (lane.first.shard != event.lane.shard || lane.second.incarnation == hello.incarnation) {
-      return false;
-    }
-    if (replaced_.size() == kReplacedRemembered) {
-      replaced_.clear();
-    }
-    replaced_[lane.second.incarnation] = 0;
-    return true;
-  });
-  replaced_.erase(hello.incarnation);
-  note_older_lives(hello);
-  auto& lane = lanes_.try_emplace(event.lane, LaneState(config_.shard_silence)).first->second;
-  lane.incarnation = hello.incarnation;
-  lane.address = hello.address;
-  lane.timeline = hello.timeline;
-  lane.reached = hello.reached;
-  lane.lives = hello.lives;
-  lane.heard_at = now_;
 }
 
 // ---- timelines
@@ -174,8 +44,10 @@ void Lead::begin_timeline() {
   ++ledger.timeline;
   ++ledger.placement;
   ledger.incarnations.assign(config_.shards, 0);
+  ledger.databases.assign(config_.shards, {});
   for (const auto& [id, lane] : lanes_) {
     ledger.incarnations[id.shard] = lane.incarnation;
+    ledger.databases[id.shard] = lane.database;
   }
   if (!is_first) {
     ++ledger.rollbacks;
@@ -205,7 +77,7 @@ void Lead::rewind(Step base) {
   no_cut_until_ = base;
   hold_.reset();
   hold_again_at_.reset();
-  paused_ = false;
+  untouched_ = true;
   for (auto& [id, lane] : lanes_) {
     lane.report.serving = false;
     lane.reached = 0;
@@ -252,16 +124,14 @@ Lead::LaneState* Lead::reporting_lane(const FromLane& event, const LaneReport& r
     return nullptr;
   }
   if (known == lanes_.end() || known->second.incarnation != event.incarnation) {
-    if (is_over()) {
-      emit(SendToLane{event.lane, event.incarnation, finish_message()});
-    } else {
-      emit(SendToLane{event.lane, event.incarnation, Refused{RefusalCode::unknown_session, "say hello first"}});
-    }
+    // Also when the job is over: its hello says whether it has anything of the end.
+    emit(SendToLane{event.lane, event.incarnation, Refused{RefusalCode::unknown_session, "say hello first"}});
     return nullptr;
   }
   auto& lane = known->second;
   lane.silence.observe(now_ - lane.heard_at);
   lane.heard_at = now_;
+  present_.heard(event.lane.shard, now_);
   return report.sequence > lane.report.sequence ? &lane : nullptr;
 }
 
@@ -325,10 +195,11 @@ bool Lead::all_lanes(const std::function<bool(const LaneState&)>& holds) const {
 // ---- shards that are gone
 
 void Lead::check_shards() {
-  if (phase_ == Phase::assembling && book_.durable().timeline == 0) {
-    return;  // any order of starts is allowed, and any time between them
-  }
+  forget_turned_away();
   waits_for_.clear();
+  if (phase_ == Phase::assembling && book_.durable().timeline == 0) {
+    return wait_for_ledger();  // otherwise any order of starts is allowed, and any time between them
+  }
   Micros longest = 0;
   for (std::uint32_t shard = 0; shard < config_.shards; ++shard) {
     for (std::uint32_t lane = 0; lane < config_.lanes; ++lane) {
@@ -338,8 +209,11 @@ void Lead::check_shards() {
           silent > (known == lanes_.end() ? config_.shard_silence.floor : known->second.silence.deadline());
       if (is_late && silent > longest) {
         longest = silent;
-        waits_for_ = "shard " + number(shard) + " (lane " + number(lane) + "), not heard of for " +
-                     number(silent / 1000) + " ms, at step " + number(open_step());
+        const auto other = turned_away_.find(shard);
+        waits_for_ = other != turned_away_.end()
+                         ? other->second.why
+                         : "shard " + number(shard) + " (lane " + number(lane) + "), not heard of for " +
+                               number(silent / 1000) + " ms, at step " + number(open_step());
       }
     }
   }

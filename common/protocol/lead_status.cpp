@@ -34,12 +34,14 @@ Status Lead::status() const {
   const auto& ledger = book_.current();
   Status status;
   status.phase = kNames[static_cast<std::size_t>(phase_)];
-  if (began_ && phase_ <= Phase::confirming) {
-    status.phase = "recovering";
-  } else if (paused_ && !is_over()) {
+  if (is_over()) {
+    // as it is
+  } else if (book_.durable().pause == Pause::held) {
     status.phase = "paused";
-  } else if ((hold_ || hold_again_at_) && !is_over()) {
+  } else if (hold_ || hold_again_at_ || book_.may_hold_pause()) {
     status.phase = "pausing";
+  } else if (began_ && phase_ <= Phase::confirming) {
+    status.phase = "recovering";
   }
   status.mode = config_.mode;
   status.failure = failure_;
@@ -48,6 +50,11 @@ Status Lead::status() const {
   for (const auto& [id, lane] : lanes_) {
     if (status.trouble.empty() && !lane.report.trouble.empty()) {
       status.trouble = "shard " + std::to_string(id.shard) + ": " + lane.report.trouble;
+    }
+  }
+  for (const auto& [shard, other] : turned_away_) {
+    if (status.trouble.empty() && other.why != waits_for_) {
+      status.trouble = other.why;
     }
   }
   status.timeline = ledger.timeline;

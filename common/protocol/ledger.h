@@ -18,11 +18,19 @@ struct StepRange {
   [[nodiscard]] bool contains(Step step) const { return from <= step && step < until; }
 };
 
+// Whether the user has paused the job. Only the user's word, a stop included, or the job's end takes a pause away.
+enum class Pause : std::uint8_t {
+  none,
+  wanted,  // the job goes on to a snapshot that is not complete yet
+  held,    // nothing from the newest complete snapshot on has been given out
+};
+
 // The job's record, small and always written whole. An empty one (timeline 0) is that of a job that never began.
 struct Ledger {
   Timeline timeline = 0;
   SnapshotId base;                        // where the timeline began
   std::vector<Incarnation> incarnations;  // of the timeline's shards, by index
+  std::vector<DatabaseLife> databases;    // that these have, by index
   std::vector<SnapshotId> complete;       // ascending; what is older than the newest and not listed may be deleted
   std::optional<SnapshotId> best;         // by validation accuracy; one of `complete`
   std::vector<StepRange> skipped;         // ascending and disjoint: steps that leave the weights as they are
@@ -30,8 +38,9 @@ struct Ledger {
   std::uint64_t rolled_back_steps = 0;  // at least
   std::uint64_t snapshots_missed = 0;
   std::optional<SnapshotId> finished;  // the job's end; one of `complete`
-  std::uint64_t placement = 0;         // increases when one of the incarnations changes
-  std::uint64_t resumed_shards = 0;    // that came back within a timeline
+  Pause pause = Pause::none;
+  std::uint64_t placement = 0;       // increases when one of the incarnations changes
+  std::uint64_t resumed_shards = 0;  // that came back within a timeline
   bool operator==(const Ledger&) const = default;
 };
 

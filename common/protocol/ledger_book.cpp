@@ -27,6 +27,11 @@ void LedgerBook::trim(Step step) {
   std::erase_if(pending_.evaluations, [&](const EvaluationRecord& known) { return known.step > step; });
 }
 
+bool LedgerBook::may_hold_pause() const {
+  return current_.pause != Pause::none || durable_.pause != Pause::none ||
+         (in_flight_ && in_flight_->ledger.pause != Pause::none);
+}
+
 std::optional<LedgerChange> LedgerBook::next() {
   if (in_flight_ || !wanted_) {
     return std::nullopt;

@@ -30,6 +30,9 @@ class LedgerBook {
   void flush() { wanted_ = wanted_ || !pending_.statistics.empty(); }
   [[nodiscard]] std::size_t unwritten_statistics() const { return pending_.statistics.size(); }
 
+  // Whether a lead that starts now may find a pause.
+  [[nodiscard]] bool may_hold_pause() const;
+
   // All that was to be written is durable.
   [[nodiscard]] bool settled() const { return !in_flight_ && !wanted_; }
 

@@ -150,7 +150,7 @@ enum class RefusalCode : std::uint8_t {
   out_of_range,     // a step, node or size that cannot be
   not_serving,      // ask again later
   too_many,         // no place for another session
-  incarnation,      // a shard's life that the timeline does not list
+  not_taken,        // a shard's life that cannot be the shard's now, for the reason told; it asks again
 };
 
 // The message was refused and changed nothing.
@@ -273,11 +273,15 @@ struct ShardHello {
   std::uint32_t shards = 0;
   std::uint32_t lanes = 0;
   Incarnation incarnation = 0;
+  DatabaseLife database;
   std::string spec_digest;
   std::string layout_digest;
   std::string address;    // where workers reach the lane
   Timeline timeline = 0;  // that the shard knows of: of its database, or that it serves
   Step reached = 0;       // the oldest open step of the timeline it serves; 0: it serves none
+  // The snapshots, ascending, of which all of the lane's chunks are durable; the weights before step 0 if they need not
+  // be kept. The newest kMaxHeld.
+  std::vector<SnapshotId> held = {};
   // In a journaled job: the shard's lives in `timeline`, oldest first, this one last. Empty if what the shard has of
   // the timeline cannot be gone on with.
   std::vector<ShardLife> lives = {};

@@ -143,6 +143,27 @@ void read(ByteReader& from, std::optional<SnapshotId>& snapshot) {
 void write(ByteWriter& to, Incarnation incarnation) { to.number(incarnation); }
 void read(ByteReader& from, Incarnation& incarnation) { incarnation = from.number<Incarnation>(); }
 
+void write(ByteWriter& to, const DatabaseLife& life) { to.number(life.database).number(life.count); }
+void read(ByteReader& from, DatabaseLife& life) {
+  life.database = from.number<std::uint64_t>();
+  life.count = from.number<std::uint64_t>();
+}
+
+// A flag, and where there is a pause whether it holds.
+void write(ByteWriter& to, Pause pause) {
+  to.number(static_cast<std::uint8_t>(pause == Pause::none ? 0 : 1));
+  if (pause != Pause::none) {
+    to.number(static_cast<std::uint8_t>(pause == Pause::held ? 1 : 0));
+  }
+}
+
+void read(ByteReader& from, Pause& pause) {
+  pause = Pause::none;
+  if (from.flag()) {
+    pause = from.flag() ? Pause::held : Pause::wanted;
+  }
+}
+
 void write(ByteWriter& to, const StepRange& range) { to.number(range.from).number(range.until); }
 void read(ByteReader& from, StepRange& range) {
   range.from = from.number<Step>();
@@ -243,6 +264,13 @@ std::optional<TensorKey> parse_tensor_key(std::string_view key) {
   return std::nullopt;
 }
 
+std::string sealed_key(const SnapshotId& snapshot) {
+  return std::string(kSealedPrefix)
+      .append(hex(snapshot.timeline, kHexStep))
+      .append("/")
+      .append(hex(snapshot.step, kHexStep));
+}
+
 std::string evaluation_key(Step step, Split split) {
   return std::string(kEvaluationPrefix).append(hex(step, kHexStep)).append("/").append(to_string(split));
 }
@@ -288,6 +316,17 @@ StoreResult<Identity> decode_identity(std::string_view record) {
   });
 }
 
+std::string encode(const DatabaseLife& life) {
+  ByteWriter payload;
+  write(payload, life);
+  return seal(RecordKind::life, payload.take());
+}
+
+StoreResult<DatabaseLife> decode_life(std::string_view record) {
+  return decode<DatabaseLife>(RecordKind::life, record,
+                              [](ByteReader& reader, DatabaseLife& life) { read(reader, life); });
+}
+
 std::string encode(const TimelineRecord& timeline) {
   ByteWriter payload;
   payload.number(timeline.number);
@@ -315,6 +354,17 @@ StoreResult<SnapshotId> decode_finished(std::string_view record) {
                             [](ByteReader& reader, SnapshotId& end) { read(reader, end); });
 }
 
+std::string encode_sealed(const SnapshotId& snapshot) {
+  ByteWriter payload;
+  write(payload, snapshot);
+  return seal(RecordKind::sealed, payload.take());
+}
+
+StoreResult<SnapshotId> decode_sealed(std::string_view record) {
+  return decode<SnapshotId>(RecordKind::sealed, record,
+                            [](ByteReader& reader, SnapshotId& snapshot) { read(reader, snapshot); });
+}
+
 std::string encode(const Ledger& ledger) {
   ByteWriter payload;
   payload.number(ledger.timeline);
@@ -326,6 +376,8 @@ std::string encode(const Ledger& ledger) {
   payload.number(ledger.rollbacks).number(ledger.rolled_back_steps).number(ledger.snapshots_missed);
   write(payload, ledger.finished);
   payload.number(ledger.placement).number(ledger.resumed_shards);
+  write(payload, ledger.databases);
+  write(payload, ledger.pause);
   return seal(RecordKind::ledger, payload.take());
 }
 
@@ -346,7 +398,8 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
       ledger.resumed_shards = reader.number<std::uint64_t>();
     }
     if (version > 2) {
-      // What format 3 adds.
+      read(reader, ledger.databases);
+      read(reader, ledger.pause);
     }
   });
 }
@@ -441,6 +494,9 @@ StoreStatus check_record(std::string_view key, std::string_view record) {
   if (key == kIdentityKey) {
     return outcome(decode_identity(record));
   }
+  if (key == kLifeKey) {
+    return outcome(decode_life(record));
+  }
   if (key == kTimelineKey) {
     return outcome(decode_timeline(record));
   }
@@ -449,6 +505,10 @@ StoreStatus check_record(std::string_view key, std::string_view record) {
   }
   if (key == kLedgerKey) {
     return outcome(decode_ledger(record));
+  }
+  if (key.starts_with(kSealedPrefix)) {
+    const auto found = decode_sealed(record);
+    return found.ok() ? outcome_under(sealed_key(found.value()), key) : found.status();
   }
   if (key.starts_with(kEvaluationPrefix)) {
     const auto found = decode_evaluation(record);

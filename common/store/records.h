@@ -1,9 +1,10 @@
 // What a shard's database holds: the grammar of its keys and the encodings of its records. Pure functions.
 //
-//   key        := "identity" | "timeline" | "finished" | tensor | ledger
+//   key        := "identity" | "life" | "timeline" | "finished" | tensor | sealed | ledger
 //   tensor     := snapshot hex8(chunk) "/" kind                              (format 2: snapshot kind "/" hex8(chunk))
 //   snapshot   := "snapshot/" hex16(timeline) "/" hex16(step) "/"
 //   kind       := "state-0" | "state-1" | "state-2" | "weights"
+//   sealed     := "sealed/" hex16(timeline) "/" hex16(step)
 //   ledger     := "ledger"                                                   (the lead's; shard 0's database only)
 //               | "ledger/evaluation/" hex16(step) "/" ("test" | "validation")
 //               | "ledger/loss/" hex16(step)
@@ -53,6 +54,8 @@ enum class RecordKind : std::uint16_t {
   ledger = 7,
   evaluation = 8,
   statistics = 9,
+  life = 10,
+  sealed = 11,
 };
 
 // Whose database this is. Written once, before anything else.
@@ -89,10 +92,12 @@ struct TensorKey {
 };
 
 inline constexpr std::string_view kIdentityKey = "identity";
+inline constexpr std::string_view kLifeKey = "life";
 inline constexpr std::string_view kTimelineKey = "timeline";
 inline constexpr std::string_view kFinishedKey = "finished";
 inline constexpr std::string_view kLedgerKey = "ledger";
 inline constexpr std::string_view kSnapshotPrefix = "snapshot/";
+inline constexpr std::string_view kSealedPrefix = "sealed/";
 inline constexpr std::string_view kEvaluationPrefix = "ledger/evaluation/";
 inline constexpr std::string_view kStatisticsPrefix = "ledger/loss/";
 
@@ -111,25 +116,30 @@ std::string format_2_prefix(const SnapshotId& snapshot);
 std::string chunk_prefix(const SnapshotId& snapshot, ChunkId chunk);
 // Of either format.
 std::optional<TensorKey> parse_tensor_key(std::string_view key);
+std::string sealed_key(const SnapshotId& snapshot);
 std::string evaluation_key(Step step, Split split);
 std::string statistics_key(Step step);
 // What comes right after all keys that begin with `prefix`.
 std::string after_prefix(std::string_view prefix);
 
 std::string encode(const Identity& identity);
+std::string encode(const DatabaseLife& life);
 std::string encode(const TimelineRecord& timeline);
 std::string encode(const Ledger& ledger);
 std::string encode(const EvaluationRecord& evaluation);
 std::string encode(const StepStatistics& statistics);
 std::string encode_finished(const SnapshotId& end);
+std::string encode_sealed(const SnapshotId& snapshot);
 std::string encode_tensor(const TensorKey& key, std::span<const std::byte> bytes);
 
 StoreResult<Identity> decode_identity(std::string_view record);
+StoreResult<DatabaseLife> decode_life(std::string_view record);
 StoreResult<TimelineRecord> decode_timeline(std::string_view record);
 StoreResult<Ledger> decode_ledger(std::string_view record);
 StoreResult<EvaluationRecord> decode_evaluation(std::string_view record);
 StoreResult<StepStatistics> decode_statistics(std::string_view record);
 StoreResult<SnapshotId> decode_finished(std::string_view record);
+StoreResult<SnapshotId> decode_sealed(std::string_view record);
 // The tensor's bytes, as a view into `record`, which must be the record of `key`.
 StoreResult<std::span<const std::byte>> decode_tensor(const TensorKey& key, std::string_view record);
 

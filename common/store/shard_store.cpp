@@ -115,13 +115,36 @@ StoreStatus ShardStore::claim(const Identity& identity) {
   return put_durably(kIdentityKey, encode(identity));
 }
 
-// From format 2: its snapshots are read where they are.
+// From format 2: its snapshots are read where they are. Programs of format 2 sealed none; those that a ledger calls
+// complete are whole, and nobody asks for others.
 StoreStatus ShardStore::renew(Identity identity) {
   identity.format = kDatabaseFormat;
-  return put_durably(kIdentityKey, encode(identity));
+  WriteBatch batch;
+  batch.put(std::string(kIdentityKey), encode(identity));
+  const auto there = snapshots();
+  if (!there.ok()) {
+    return there.status();
+  }
+  for (const auto& snapshot : there.value()) {
+    batch.put(sealed_key(snapshot), encode_sealed(snapshot));
+  }
+  return store_->write(batch, Sync::yes);
 }
 
 StoreResult<std::optional<Identity>> ShardStore::identity() const { return read(kIdentityKey, decode_identity); }
+
+StoreResult<DatabaseLife> ShardStore::begin_life(std::uint64_t fresh) {
+  const auto before = read(kLifeKey, decode_life);
+  if (!before.ok()) {
+    return before.status();
+  }
+  auto life = before.value().value_or(DatabaseLife{fresh, 0});
+  ++life.count;
+  if (auto written = put_durably(kLifeKey, encode(life)); !written.ok()) {
+    return written;
+  }
+  return life;
+}
 
 // ---- timeline, end
 
@@ -181,6 +204,28 @@ StoreStatus ShardStore::erase_format_2(const SnapshotId& snapshot, WriteBatch& b
 }
 
 StoreStatus ShardStore::sync() { return store_->sync(); }
+
+StoreStatus ShardStore::seal(const SnapshotId& snapshot) {
+  return put_durably(sealed_key(snapshot), encode_sealed(snapshot));
+}
+
+StoreResult<std::vector<SnapshotId>> ShardStore::sealed() const {
+  std::vector<SnapshotId> found;
+  StoreStatus wrong;
+  const auto scanned = store_->scan(kSealedPrefix, [&](std::string_view key, std::string_view record) {
+    wrong = check_record(key, record);
+    if (!wrong.ok()) {
+      wrong = at_key(*store_, key, wrong);
+      return false;
+    }
+    found.push_back(decode_sealed(record).value());
+    return true;
+  });
+  if (!scanned.ok() || !wrong.ok()) {
+    return scanned.ok() ? wrong : scanned;
+  }
+  return found;
+}
 
 StoreResult<std::vector<float>> ShardStore::read_tensor(const TensorKey& key, std::size_t elements) const {
   auto name = tensor_key(key);
@@ -263,7 +308,7 @@ StoreStatus ShardStore::retain(std::span<const SnapshotId> keep) {
   for (const auto& snapshot : there.value()) {
     if (snapshot < newest && std::find(keep.begin(), keep.end(), snapshot) == keep.end()) {
       const auto prefix = snapshot_prefix(snapshot);
-      batch.erase_range(prefix, after_prefix(prefix));
+      batch.erase(sealed_key(snapshot)).erase_range(prefix, after_prefix(prefix));
     }
   }
   if (batch.operations().empty()) {
@@ -272,8 +317,10 @@ StoreStatus ShardStore::retain(std::span<const SnapshotId> keep) {
   if (auto written = store_->write(batch, Sync::no); !written.ok()) {
     return written;
   }
-  for (const auto& range : batch.operations()) {
-    store_->reclaim(range.key, range.value);
+  for (const auto& operation : batch.operations()) {
+    if (operation.kind == WriteBatch::Kind::erase_range) {
+      store_->reclaim(operation.key, operation.value);
+    }
   }
   return {};
 }

@@ -53,6 +53,10 @@ class ShardStore {
   StoreStatus claim(const Identity& identity);
   [[nodiscard]] StoreResult<std::optional<Identity>> identity() const;
 
+  // Counts the process that has opened the database, and gives a new database its id, which is `fresh`. Durable when it
+  // returns. Once, after claim().
+  StoreResult<DatabaseLife> begin_life(std::uint64_t fresh);
+
   // Durable when it returns.
   StoreStatus write_timeline(const TimelineRecord& timeline);
   [[nodiscard]] StoreResult<std::optional<TimelineRecord>> timeline() const;
@@ -62,6 +66,10 @@ class ShardStore {
   StoreStatus write_chunk(const SnapshotId& snapshot, ChunkId chunk, std::span<const float> weights,
                           std::span<const std::span<const float>> states);
   StoreStatus sync();
+  // sync(), with the word that all of the shard's part of the snapshot is there.
+  StoreStatus seal(const SnapshotId& snapshot);
+  // Of which that was said, and which are still there; ascending. Cheap.
+  [[nodiscard]] StoreResult<std::vector<SnapshotId>> sealed() const;
   // `corrupt` if a tensor is missing, damaged, or has not `elements` floats.
   [[nodiscard]] StoreResult<ChunkTensors> read_chunk(const SnapshotId& snapshot, ChunkId chunk, std::size_t elements,
                                                      std::size_t states) const;

@@ -129,7 +129,7 @@ Verdict check_body(const Receipt& receipt) {
   return node ? node : known("Receipt.outcome", receipt.outcome, ReceiptOutcome::expired);
 }
 
-Verdict check_body(const Refused& refused) { return known("Refused.code", refused.code, RefusalCode::incarnation); }
+Verdict check_body(const Refused& refused) { return known("Refused.code", refused.code, RefusalCode::not_taken); }
 
 Verdict check_body(const EvaluationResult& result) {
   return first_of({known("EvaluationResult.split", result.split, Split::test),
@@ -173,7 +173,9 @@ Verdict check_body(const ShardHello& hello) {
   return first_of({lives, at_most("ShardHello.shards", hello.shards, kMaxShards),
                    at_most("ShardHello.lanes", hello.lanes, kMaxLanes),
                    lane_within("ShardHello.lane", hello.lane, hello.shards, hello.lanes),
-                   non_zero("ShardHello.incarnation", hello.incarnation)});
+                   non_zero("ShardHello.incarnation", hello.incarnation),
+                   non_zero("ShardHello.database", hello.database.database),
+                   non_zero("ShardHello.database_life", hello.database.count)});
 }
 
 // Sums of squares are what they can be, unless the measure says that its gradient is none.

@@ -209,9 +209,11 @@ auto write(Builder& builder, const ShardHello& hello) {
   const auto spec_digest = write(builder, hello.spec_digest);
   const auto layout_digest = write(builder, hello.layout_digest);
   const auto address = write(builder, hello.address);
+  const auto held = write_parts(builder, hello.held);
   const auto lives = write_parts(builder, hello.lives);
-  return schema::CreateShardHello(builder, &lane, hello.shards, hello.lanes, hello.incarnation, spec_digest,
-                                  layout_digest, address, hello.timeline, hello.reached, lives);
+  return schema::CreateShardHello(builder, &lane, hello.shards, hello.lanes, hello.incarnation, hello.database.database,
+                                  hello.database.count, spec_digest, layout_digest, address, hello.timeline,
+                                  hello.reached, held, lives);
 }
 
 auto write(Builder& builder, const LaneReport& report) {

@@ -210,11 +210,13 @@ Message body(Reader& reader, const schema::ShardHello& at) {
                     at.shards(),
                     at.lanes(),
                     at.incarnation(),
+                    {at.database(), at.database_life()},
                     reader.line("ShardHello.spec_digest", at.spec_digest()),
                     reader.line("ShardHello.layout_digest", at.layout_digest()),
                     reader.line("ShardHello.address", at.address()),
                     at.timeline(),
                     at.reached(),
+                    reader.list("ShardHello.held", at.held(), kMaxHeld, snapshot_id),
                     reader.list("ShardHello.lives", at.lives(), kMaxShardLives, shard_life)};
 }
 

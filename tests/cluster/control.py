@@ -55,6 +55,31 @@ class Control(harness.ClusterCase):
         self.expect_reference(summary)
         self.assertEqual(summary["timeline"], 1, "a pause needs no recovery")
 
+    def test_pause_outlives_the_lead_and_the_shards(self):
+        run = self.started()
+        run.wait_for_step(3)
+        self.assertEqual(run.control("pause").returncode, 0)
+        paused = run.status()
+        for shard in (0, 1):
+            victim = run.kill("server", shard)
+            run.wait_until("its second life", lambda: run.entry("server", shard)["pid"] not in (None, victim))
+            run.wait_until("the pause", lambda: (run.status() or {}).get("timeline", 0) == shard + 2
+                           and run.status()["phase"] == "paused")
+            self.assertEqual(run.status()["step"], paused["step"])
+        self.assertEqual(run.control("resume").returncode, 0)
+        summary = run.finish()
+        self.expect_reference(summary)
+        self.assertEqual(summary["rolled_back_steps"], 0, summary)
+
+    def test_a_run_that_is_resumed_is_not_paused_any_more(self):
+        run = self.started()
+        run.wait_for_step(3)
+        self.assertEqual(run.control("pause").returncode, 0)
+        run.kill_all()
+        again = self.start(None)
+        self.expect_reference(again.finish())
+        self.assertIn("it was paused, which is over", again.out.read_text())
+
     def test_stop_of_a_paused_job(self):
         run = self.started()
         run.wait_for_step(3)

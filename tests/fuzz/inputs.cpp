@@ -47,8 +47,19 @@ void write_messages(const std::filesystem::path& folder) {
 
 void write_records(const std::filesystem::path& folder) {
   const Identity identity{kDatabaseFormat, "mnist", "spec", "layout", 1, 3, "job: mnist\n"};
-  const Ledger ledger{2,  {1, 600}, {11, 22, 33},      {{1, 600}, {2, 800}}, SnapshotId{1, 600}, {{7, 8}, {20, 40}}, 1,
-                      52, 3,        SnapshotId{2, 800}};
+  Ledger ledger;
+  ledger.timeline = 2;
+  ledger.base = {1, 600};
+  ledger.incarnations = {11, 22, 33};
+  ledger.databases = {{1001, 4}, {1002, 1}, {1003, 2}};
+  ledger.complete = {{1, 600}, {2, 800}};
+  ledger.best = SnapshotId{1, 600};
+  ledger.skipped = {{7, 8}, {20, 40}};
+  ledger.rollbacks = 1;
+  ledger.rolled_back_steps = 52;
+  ledger.snapshots_missed = 3;
+  ledger.finished = SnapshotId{2, 800};
+  ledger.pause = Pause::held;
   const EvaluationRecord test{800, Split::test, 0.0625, 0.984375, 10000};
   const EvaluationRecord validation{800, Split::validation, 0.0625, 0.984375, 10000};
   const StepStatistics statistics{799, 0.25F, 120, 128};
@@ -58,6 +69,8 @@ void write_records(const std::filesystem::path& folder) {
     write(folder / name, std::string(key) + "\n" + std::string(record));
   };
   put("identity", kIdentityKey, encode(identity));
+  put("life", kLifeKey, encode(DatabaseLife{1001, 4}));
+  put("sealed", sealed_key({1, 600}), encode_sealed({1, 600}));
   put("timeline", kTimelineKey, encode(TimelineRecord{2, {1, 600}, 33}));
   put("finished", kFinishedKey, encode_finished({2, 4680}));
   put("ledger", kLedgerKey, encode(ledger));

@@ -63,12 +63,14 @@ void expect_checked(std::string_view key, std::string_view record) {
     return;
   }
   const auto tensor = parse_tensor_key(key);
+  const auto sealed = decode_sealed(record);
   const auto evaluation = decode_evaluation(record);
   const auto statistics = decode_statistics(record);
-  expect((key == kIdentityKey && decode_identity(record).ok()) ||
+  expect((key == kIdentityKey && decode_identity(record).ok()) || (key == kLifeKey && decode_life(record).ok()) ||
              (key == kTimelineKey && decode_timeline(record).ok()) ||
              (key == kFinishedKey && decode_finished(record).ok()) ||
              (key == kLedgerKey && decode_ledger(record).ok()) || (tensor && decode_tensor(*tensor, record).ok()) ||
+             (sealed.ok() && sealed_key(sealed.value()) == key) ||
              (evaluation.ok() && evaluation_key(evaluation.value().step, evaluation.value().split) == key) ||
              (statistics.ok() && statistics_key(statistics.value().step) == key),
          "check_record accepts only the record that belongs under its key");
@@ -76,6 +78,8 @@ void expect_checked(std::string_view key, std::string_view record) {
 
 void try_record(std::string_view key, std::string_view record) {
   expect_same<Identity>(decode_identity(record), record, encode);
+  expect_same<DatabaseLife>(decode_life(record), record, encode);
+  expect_same<SnapshotId>(decode_sealed(record), record, encode_sealed);
   expect_same<TimelineRecord>(decode_timeline(record), record, encode);
   expect_same<Ledger>(decode_ledger(record), record, encode);
   expect_same<EvaluationRecord>(decode_evaluation(record), record, encode);

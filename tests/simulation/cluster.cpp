@@ -58,11 +58,23 @@ Cluster::Cluster(const LifeSpec& life)
       judge_(life, disks_),
       disk_busy_until_(life.shards),
       non_finite_(life.non_finite) {
-  for (ChunkId chunk = 0; chunk < life.statistics(); ++chunk) {
-    disks_[life.chunks[chunk].lane / life.lanes].write({0, 0}, chunk, initial(life, chunk));
+  for (std::uint32_t shard = 0; shard < life_.shards; ++shard) {
+    make_disk(disks_.present[shard], shard);
   }
-  for (auto& disk : disks_) {
-    disk.sync();
+}
+
+// The weights before step 0 are there: any server can make them.
+void Cluster::make_disk(Disk& disk, std::uint32_t shard) {
+  disk = {};
+  disk.life.database = ++last_database_;
+  for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
+    if (life_.chunks[chunk].lane / life_.lanes == shard) {
+      disk.write({0, 0}, chunk, initial(life_, chunk));
+    }
+  }
+  disk.sync();
+  for (std::uint32_t lane = shard * life_.lanes; lane < (shard + 1) * life_.lanes; ++lane) {
+    disk.seal({0, 0}, lane);
   }
 }
 
@@ -92,6 +104,7 @@ void Cluster::start_cluster() {
   lead_over_ = false;
   said_to_some_ = false;
   lanes_.assign(life_.all_lanes(), nullptr);
+  seconds_.assign(life_.all_lanes(), nullptr);
   start_lead();
   for (std::uint32_t shard = 0; shard < life_.shards; ++shard) {
     start_shard(shard);
@@ -104,7 +117,8 @@ void Cluster::start_lead() {
   lead_ = lead.get();
   ++leads_;
   processes_.push_back(std::move(lead));
-  judge_.lead_starts();
+  judge_.lead_starts(now_);
+  facts_.paused_lead = facts_.paused_lead || ledger_.ledger.pause != Pause::none;
   lead_->tick();
   schedule_tick(id);
   if (said_to_some_) {
@@ -115,17 +129,25 @@ void Cluster::start_lead() {
 }
 
 void Cluster::start_shard(std::uint32_t shard) {
-  const auto incarnation = ++last_incarnation_;
   disk_busy_until_[shard] = now_;
-  disks_[shard].journal.kill(random_);  // if it has not crashed but left
+  auto& disk = disks_.present[shard];
+  disk.journal.kill(random_);  // if it has not crashed but left
+  start_lanes(shard, disk.life.database, lanes_);
+}
+
+void Cluster::start_lanes(std::uint32_t shard, std::uint64_t database, std::vector<LaneShell*>& lanes) {
+  const auto incarnation = ++last_incarnation_;
+  disks_.of(shard, database).begin_life(life_.lanes);
   for (std::uint32_t i = 0; i < life_.lanes; ++i) {
     const auto lane = shard * life_.lanes + i;
     const auto id = static_cast<ProcessId>(processes_.size());
-    auto shell = std::make_unique<LaneShell>(*this, id, lane, incarnation);
-    lanes_[lane] = shell.get();
+    auto shell = std::make_unique<LaneShell>(*this, id, lane, incarnation, database);
+    lanes[lane] = shell.get();
     processes_.push_back(std::move(shell));
-    judge_.lane_starts(lanes_[lane]->life());
-    lanes_[lane]->tick();
+    if (&lanes == &lanes_) {
+      judge_.lane_starts(lanes[lane]->life());
+    }
+    lanes[lane]->tick();
     schedule_tick(id);
   }
 }
@@ -157,10 +179,12 @@ Micros Cluster::storage_delay(std::uint32_t shard, Micros span) {
   return busy - now_;
 }
 
-void Cluster::tell_committed(std::uint32_t shard, std::size_t through) {
-  const auto& journal = disks_[shard].journal;
+void Cluster::tell_committed(const LaneLife& life, std::size_t through) {
+  const auto shard = life.lane / life_.lanes;
+  const auto& journal = disks_.of(shard, life.database.database).journal;
+  const bool is_present = lanes_[life.lane]->life().incarnation == life.incarnation;
   for (std::uint32_t i = 0; i < life_.lanes; ++i) {
-    auto* lane = lanes_[shard * life_.lanes + i];
+    auto* lane = (is_present ? lanes_ : seconds_)[shard * life_.lanes + i];
     std::uint64_t ticket = 0;
     for (std::size_t record = 0; record < through; ++record) {
       ticket = journal.records[record].process == lane->id() ? journal.records[record].ticket : ticket;
@@ -312,6 +336,11 @@ bool Cluster::is_over() {
         lane->die();  // it waits for a lead to come up, as it should: any order of starts is allowed
       }
     }
+    for (auto* lane : seconds_) {
+      if (lane != nullptr) {
+        lane->die();  // whoever does not belong to the job needs not learn of its end
+      }
+    }
     for (auto* worker : workers_) {
       if (!worker->alive()) {
         continue;
@@ -384,7 +413,7 @@ void Cluster::conclude() {
       continue;
     }
     const auto* worker = dynamic_cast<const WorkerShell*>(process.get());
-    if (said_to_some_) {
+    if (said_to_some_ || is_second(*process)) {
       continue;  // it left for what a lead had said that then crashed
     }
     if (worker == nullptr || !worker->excused()) {
@@ -394,7 +423,7 @@ void Cluster::conclude() {
   }
   judge_.finished_well(status, ledger_);
   for (std::uint32_t lane = 0; lane < life_.all_lanes(); ++lane) {
-    require(!lanes_[lane]->ended() || disks_[lane / life_.lanes].finished == ledger_.ledger.finished,
+    require(!lanes_[lane]->ended() || disks_.present[lane / life_.lanes].finished == ledger_.ledger.finished,
             "a shard has left before the end was durable with it");
   }
 }

@@ -130,8 +130,13 @@ struct LifeFacts {
   bool left = false;            // a worker, with a goodbye
   bool one_way = false;         // a link was cut in one direction
   bool slow_link = false;
-  bool skewed = false;       // the processes' clocks ran at different rates
-  bool unheard_end = false;  // a worker given up by the lead did not learn of the end
+  bool skewed = false;         // the processes' clocks ran at different rates
+  bool second_server = false;  // said that it was a shard, and was not taken
+  bool lost_volume = false;    // a shard came back with an empty disk
+  bool lacked_base = false;    // and was not taken for lack of the snapshot
+  bool displaced = false;      // by another database, after its silence
+  bool paused_lead = false;    // a lead began in a pause of the user's
+  bool unheard_end = false;    // a worker given up by the lead did not learn of the end
   std::uint64_t events = 0;
   Micros time = 0;
 };
@@ -179,7 +184,7 @@ class Cluster {
   [[nodiscard]] Random& random() { return random_; }
   [[nodiscard]] Judge& judge() { return judge_; }
   LifeFacts& facts() { return facts_; }
-  [[nodiscard]] Disk& disk(std::uint32_t shard) { return disks_[shard]; }
+  [[nodiscard]] Disk& disk(std::uint32_t shard, std::uint64_t database) { return disks_.of(shard, database); }
   [[nodiscard]] StoredLedger& stored_ledger() { return ledger_; }
   [[nodiscard]] NonFinitePolicy non_finite() const { return non_finite_; }
   [[nodiscard]] std::size_t workers() const { return workers_.size(); }
@@ -195,11 +200,15 @@ class Cluster {
   [[nodiscard]] bool write_fails();
   [[nodiscard]] bool crashes_in_snapshot();
   // A process has burnt its fuse.
-  void crash_lane(std::uint32_t lane);
+  void crash_lane(const LaneLife& life);
   void crash_lead();
+  // The lead does not take a process for its shard's.
+  void turned_away(ProcessId lane, const std::string& why);
+  // The ledger may name another of a shard's two servers: it is the shard from now on.
+  void take_listed(const Ledger& ledger);
   [[nodiscard]] LaneId lane_name(std::uint32_t lane) const { return {lane / life_.lanes, lane % life_.lanes}; }
   // The shard's journal is committed up to a record: its lanes hear of theirs.
-  void tell_committed(std::uint32_t shard, std::size_t through);
+  void tell_committed(const LaneLife& life, std::size_t through);
   // Whether work may have been applied that the lead did not know to be under way: a session was given up or left, a
   // lead has crashed, the job or a shard's journal went back.
   [[nodiscard]] bool was_disturbed() const;
@@ -242,6 +251,15 @@ class Cluster {
   void schedule_user_pause();
   void start_lead();
   void start_shard(std::uint32_t shard);
+  void start_lanes(std::uint32_t shard, std::uint64_t database, std::vector<LaneShell*>& lanes);
+  // Another server for the shard, with an empty disk.
+  void start_second(std::uint32_t shard);
+  void end_second(std::uint32_t shard);
+  void come_back_without_volume(std::uint32_t shard);
+  void schedule_second();
+  void make_disk(Disk& disk, std::uint32_t shard);
+  void let_go_on();
+  [[nodiscard]] bool is_second(const Process& process) const;
   void revive_shard(std::uint32_t shard, Micros away);
   void take_down(std::uint32_t shard);
   void lose_journal(std::uint32_t shard, bool is_power_cut);
@@ -267,7 +285,7 @@ class Cluster {
 
   const LifeSpec& life_;
   Random random_;
-  std::vector<Disk> disks_;  // by shard
+  Disks disks_;
   Judge judge_;
   LifeFacts facts_;
   std::uint64_t faults_seen_ = 0;
@@ -287,7 +305,9 @@ class Cluster {
   Micros calm_since_ = 0;       // the last time that something went wrong
   bool resume_scheduled_ = false;
   LeadShell* lead_ = nullptr;
-  std::vector<LaneShell*> lanes_;  // of the newest life of each
+  std::vector<LaneShell*> lanes_;    // of the newest life of each
+  std::vector<LaneShell*> seconds_;  // of another server that says it is the shard; null: there was none
+  std::uint64_t last_database_ = 0;
   std::vector<WorkerShell*> workers_;
   std::map<ProcessId, std::uint64_t> orders_said_;
   bool lead_over_ = false;

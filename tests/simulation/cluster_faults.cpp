@@ -205,6 +205,9 @@ void Cluster::schedule_faults() {
   for (std::uint32_t i = 0; i < faults.lead_crashes; ++i) {
     schedule_lead_crash();
   }
+  for (std::uint32_t i = 0; i < faults.second_servers; ++i) {
+    schedule_second();
+  }
   for (std::uint32_t i = 0; i < faults.stops; ++i) {
     schedule_stop();
   }

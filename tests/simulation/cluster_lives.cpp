@@ -41,11 +41,14 @@ void Cluster::schedule_lead_crash() {
   });
 }
 
-void Cluster::crash_lane(std::uint32_t lane) {
+void Cluster::crash_lane(const LaneLife& life) {
   if (is_stillborn()) {
     return;
   }
-  const auto shard = lane / life_.lanes;
+  const auto shard = life.lane / life_.lanes;
+  if (lanes_[life.lane]->life().incarnation != life.incarnation) {
+    return end_second(shard);
+  }
   const bool takes_another = random_.chance(life_.faults.double_crash);
   const auto away = time_away();
   crash_shard(shard, away);
@@ -116,14 +119,14 @@ void Cluster::crash_shard(std::uint32_t shard, Micros away) {
   }
   const bool is_power_cut = life_.journaled() ? random_.chance(life_.faults.power_cut) : life_.faults.loses_unsynced;
   if (is_power_cut) {
-    facts_.lost_unsynced = disks_[shard].lose_unsynced() || facts_.lost_unsynced;
+    facts_.lost_unsynced = disks_.present[shard].lose_unsynced() || facts_.lost_unsynced;
   }
   lose_journal(shard, is_power_cut);
   revive_shard(shard, away);
 }
 
 void Cluster::lose_journal(std::uint32_t shard, bool is_power_cut) {
-  auto& journal = disks_[shard].journal;
+  auto& journal = disks_.present[shard].journal;
   if (!is_power_cut) {
     return journal.kill(random_);
   }
@@ -148,18 +151,140 @@ void Cluster::revive_shard(std::uint32_t shard, Micros away) {
     }
     if (shard == 0 && life_.lead_in_shard_0) {
       start_lead();
+    } else if (faulty() && random_.chance(life_.faults.lost_volume)) {
+      return come_back_without_volume(shard);
     }
     start_shard(shard);
     calm_since_ = std::max(calm_since_, now_);
   });
 }
 
+// ---- a second server for a shard
+
+// The shard's server is started with an empty disk; after a while somebody notices, and starts it with its own.
+void Cluster::come_back_without_volume(std::uint32_t shard) {
+  facts_.lost_volume = true;
+  start_second(shard);
+  // At times as long as another database has to wait, and not as long as patience lasts.
+  const bool has_snapshot = !ledger_.ledger.complete.empty() && ledger_.ledger.complete.back().step > 0;
+  const bool is_long = !life_.faults.clock_skew && random_.chance(has_snapshot ? 0.9 : 0.3);
+  const auto span = is_long ? random_.between(1'000'000, 1'200'000) : random_.between(5'000, 200'000);
+  schedule(now_ + span, kNobody, [this, shard, run = run_begins_] {
+    if (lead_over_ || run != run_begins_ || lanes_[shard * life_.lanes]->alive()) {
+      return;
+    }
+    if (random_.chance(0.7)) {
+      end_second(shard);  // by some it is forgotten
+    }
+    if (traces()) {
+      say("shard " + number(shard) + " starts again, with its own disk");
+    }
+    start_shard(shard);
+    calm_since_ = std::max(calm_since_, now_);
+  });
+}
+
+void Cluster::schedule_second() {
+  const auto latest = random_.chance(0.8) ? std::min<Micros>(100'000, life_.faults.until) : life_.faults.until;
+  schedule(random_.between(1, latest), kNobody, [this] {
+    const auto first = life_.lead_in_shard_0 ? 1U : 0U;  // whoever hosts another lead is of another job
+    const auto shard = static_cast<std::uint32_t>(random_.between(first, life_.shards - 1));
+    const auto stays = random_.between(5'000, 400'000);
+    if (lead_over_) {
+      return;
+    }
+    start_second(shard);
+    if (random_.chance(0.5)) {
+      schedule(now_ + stays, kNobody, [this, shard, run = run_begins_] {
+        if (run == run_begins_) {
+          end_second(shard);
+        }
+      });
+    }
+  });
+}
+
+void Cluster::start_second(std::uint32_t shard) {
+  if (seconds_[shard * life_.lanes] != nullptr) {
+    return;
+  }
+  ++faults_seen_;
+  if (traces()) {
+    say("another server starts as shard " + number(shard) + ", with an empty disk");
+  }
+  make_disk(disks_.others[shard], shard);
+  start_lanes(shard, disks_.others[shard].life.database, seconds_);
+}
+
+void Cluster::end_second(std::uint32_t shard) {
+  auto& disk = disks_.others[shard];
+  for (std::uint32_t lane = shard * life_.lanes; lane < (shard + 1) * life_.lanes; ++lane) {
+    if (seconds_[lane] != nullptr && seconds_[lane]->alive()) {
+      seconds_[lane]->die();
+      disk.journal.kill(random_);
+      if (traces()) {
+        say("the other server of shard " + number(shard) + " dies");
+      }
+    }
+  }
+}
+
+bool Cluster::is_second(const Process& process) const {
+  const auto* lane = dynamic_cast<const LaneShell*>(&process);
+  return lane != nullptr &&
+         disks_.present[lane->life().lane / life_.lanes].life.database != lane->life().database.database;
+}
+
+void Cluster::turned_away(ProcessId lane, const std::string& why) {
+  if (lane == kNobody || !is_alive(lane)) {
+    return;  // it was said before a later life began
+  }
+  judge_.turned_away(*lane_life(lane));
+  facts_.second_server = true;
+  facts_.lacked_base = facts_.lacked_base || why.find("lacks the snapshot") != std::string::npos;
+}
+
+void Cluster::take_listed(const Ledger& ledger) {
+  for (std::uint32_t shard = 0; shard < ledger.databases.size(); ++shard) {
+    if (ledger.databases[shard].database != disks_.others[shard].life.database) {
+      continue;
+    }
+    judge_.database_changes(shard, now_);
+    facts_.displaced = true;
+    std::swap(disks_.present[shard], disks_.others[shard]);
+    for (std::uint32_t lane = shard * life_.lanes; lane < (shard + 1) * life_.lanes; ++lane) {
+      std::swap(lanes_[lane], seconds_[lane]);
+      judge_.lane_starts(lanes_[lane]->life());
+    }
+    if (!lanes_[shard * life_.lanes]->alive()) {
+      revive_shard(shard, time_away());
+    }
+  }
+}
+
 // ---- the user
 
 void Cluster::command(Control::Command command) {
   if (!lead_over_ && lead_->alive()) {
+    judge_.commanded(command);
     lead_->receive_command(command);
   }
+}
+
+// Says it until the lead says that the job goes on, as the command line does.
+void Cluster::let_go_on() {
+  if (lead_over_) {
+    return;
+  }
+  command(Control::Command::resume);
+  calm_since_ = std::max(calm_since_, now_);
+  const auto phase = lead_->core().status().phase;
+  if (lead_->alive() && phase != "paused" && phase != "pausing") {
+    const bool is_over = lead_->core().phase() >= Lead::Phase::finished;
+    return require(is_over || ledger_.ledger.pause == Pause::none,
+                   "the job is said to go on, and its ledger knows of a pause");
+  }
+  schedule(now_ + 40'000, kNobody, [this] { let_go_on(); });
 }
 
 void Cluster::schedule_stop() {
@@ -178,10 +303,13 @@ void Cluster::schedule_user_pause() {
     command(Control::Command::pause);
   });
   schedule(end, kNobody, [this] {
-    facts_.paused = facts_.paused || lead_->core().status().phase == "paused";
+    const bool is_paused = lead_->alive() && lead_->core().status().phase == "paused";
+    if (is_paused) {
+      judge_.called_paused();
+    }
+    facts_.paused = facts_.paused || is_paused;
     say("the user lets the job go on");
-    command(Control::Command::resume);
-    calm_since_ = std::max(calm_since_, now_);
+    let_go_on();
   });
 }
 
@@ -216,6 +344,9 @@ void Cluster::restart_if_resumable() {
     say("the job is resumed");
     calm_since_ = std::max(calm_since_, now_);
     start_cluster();
+    if (ledger_.ledger.pause != Pause::none) {
+      let_go_on();
+    }
     for (const auto& worker : life_.workers) {
       schedule(now_ + worker.joins_at, kNobody, [this, worker] { join(worker); });
     }

@@ -12,6 +12,21 @@ void Disk::sync() {
   }
 }
 
+std::vector<SnapshotId> Disk::whole(std::uint32_t lanes) const {
+  std::vector<SnapshotId> found;
+  for (const auto& [id, by] : seals) {
+    if (by.size() == lanes) {
+      found.push_back(id);
+    }
+  }
+  return found;
+}
+
+void Disk::begin_life(std::uint32_t lanes) {
+  ++life.count;
+  std::erase_if(seals, [&](const auto& sealed) { return sealed.second.size() < lanes; });
+}
+
 bool Disk::lose_unsynced() {
   std::size_t lost = 0;
   for (auto& [id, chunks] : snapshots) {

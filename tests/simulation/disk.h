@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "common/protocol/ids.h"
@@ -20,20 +21,42 @@ struct Disk {
     bool synced = false;
   };
 
+  DatabaseLife life;
   Timeline timeline = 0;
   std::map<SnapshotId, std::map<ChunkId, StoredChunk>> snapshots;
+  std::map<SnapshotId, std::set<std::uint32_t>> seals;  // by which lanes of this life; of whole ones by all
   std::optional<SnapshotId> finished;
   Journal journal;  // of a journaled job
 
   void write(SnapshotId id, ChunkId chunk, const ChunkValue& value) { snapshots[id][chunk] = {value, false}; }
   // All that was written before is durable.
   void sync();
+  // A lane's part is durable.
+  void seal(SnapshotId id, std::uint32_t lane) { seals[id].insert(lane); }
+  // The snapshots of which all lanes' parts are durable.
+  [[nodiscard]] std::vector<SnapshotId> whole(std::uint32_t lanes) const;
+  // Another process has the database: parts are sealed by one life or not at all.
+  void begin_life(std::uint32_t lanes);
   // Whether there was any.
   bool lose_unsynced();
   // What a Retain may delete.
   [[nodiscard]] std::vector<SnapshotId> superseded(const std::vector<SnapshotId>& keep) const;
   // The chunk's durable value in a snapshot; null if there is none.
   [[nodiscard]] const ChunkValue* durable(SnapshotId id, ChunkId chunk) const;
+};
+
+// For each shard that of the server which the job has as the shard, and that of another one which says it is the same.
+struct Disks {
+  explicit Disks(std::uint32_t shards) : present(shards), others(shards) {}
+  [[nodiscard]] Disk& of(std::uint32_t shard, std::uint64_t database) {
+    return present[shard].life.database == database ? present[shard] : others[shard];
+  }
+  [[nodiscard]] const Disk& of(std::uint32_t shard, std::uint64_t database) const {
+    return present[shard].life.database == database ? present[shard] : others[shard];
+  }
+
+  std::vector<Disk> present;
+  std::vector<Disk> others;
 };
 
 // The lead's.

@@ -17,11 +17,11 @@ std::string place(ChunkId chunk, Step step) { return "chunk " + number(chunk) + 
 
 }  // namespace
 
-Judge::Judge(const LifeSpec& life, const std::vector<Disk>& disks)
+Judge::Judge(const LifeSpec& life, const Disks& disks)
     : life_(life),
       disks_(disks),
       policy_(life.non_finite),
-      items_(life.items ? std::make_unique<ItemJudge>(life, disks) : nullptr),
+      items_(life.items ? std::make_unique<ItemJudge>(life, disks.present) : nullptr),
       reference_(life.items ? nullptr : std::make_shared<const Reference>(life, std::vector<StepRange>{})) {}
 
 void Judge::resumes_with(NonFinitePolicy policy) {
@@ -31,8 +31,10 @@ void Judge::resumes_with(NonFinitePolicy policy) {
   }
 }
 
-void Judge::lead_starts() {
+void Judge::lead_starts(Micros now) {
   orders_.clear();
+  silences_.clear();
+  lead_began_ = now;
   if (items_) {
     items_->lead_starts();
   }
@@ -50,14 +52,12 @@ const Judge::History& Judge::history(Timeline timeline) const {
 
 const Judge::History& Judge::serves(const LaneLife& lane) const {
   const auto& known = history(lane.timeline);
-  // In a journaled job a hello of an earlier life that comes late may take its place in the ledger for a while.
-  const bool is_listed = known.incarnations[shard(lane.lane)] == lane.incarnation ||
-                         known.listed.contains({shard(lane.lane), lane.incarnation});
+  const bool is_listed = known.incarnations[shard(lane.lane)] == lane.incarnation;
   if (!is_listed) {
     throw Violation("lane " + number(lane.lane) + " serves timeline " + number(lane.timeline) +
                     ", which does not list its life " + number(lane.incarnation));
   }
-  if (disks_[shard(lane.lane)].timeline < lane.timeline) {
+  if (disks_.of(shard(lane.lane), lane.database.database).timeline < lane.timeline) {
     throw Violation("lane " + number(lane.lane) + " serves timeline " + number(lane.timeline) +
                     " before its own record of it is durable");
   }
@@ -83,7 +83,7 @@ bool Judge::is_faulty(Step step) const {
 
 void Judge::lane_starts(const LaneLife& lane) {
   newest_lives_[shard(lane.lane)] = lane.incarnation;
-  const auto& disk = disks_[shard(lane.lane)];
+  const auto& disk = disks_.of(shard(lane.lane), lane.database.database);
   if (items_ && (disk.timeline < ledger_.timeline || disk.journal.timeline != disk.timeline)) {
     items_->cannot_resume();
   }
@@ -186,6 +186,7 @@ void Judge::applied(const LaneLife& lane, ChunkId chunk, bool is_statistics, Ste
                     const StepFactors& used, const ChunkValue& result) {
   const auto what = "timeline " + number(lane.timeline) + ", " + place(chunk, step);
   serves(lane);
+  check_not_held();
   auto& known = histories_.at(lane.timeline);
   if (step != known.versions.at(chunk)) {
     throw Violation(what + ": applied out of turn, the chunk is at version " + number(known.versions[chunk]));
@@ -245,6 +246,7 @@ void Judge::item_appended(const LaneLife& lane, const lane::Append& action, cons
 void Judge::item_applied(const LaneLife& lane, const lane::Apply& action, const HeldPayload& held,
                          const ChunkValue& result) {
   serves(lane);
+  check_not_held();
   require(action.statistics == (action.chunk == life_.statistics() && !action.factors.skip),
           "a chunk is taken for the statistics, or not");
   items_->applied(item_update(lane, held, action.version, action.factors), result);
@@ -356,14 +358,73 @@ void Judge::deletes(std::uint32_t shard, SnapshotId id) const {
   require(id < complete.back(), "a shard deletes a snapshot that may still become the newest complete one");
 }
 
-void Judge::records_finish(SnapshotId end) const {
+void Judge::records_finish(const LaneLife& lane, SnapshotId end) const {
   require(ledger_.finished == end, "a shard records the end before the ledger does, or another end");
+  for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
+    require(life_.chunks[chunk].lane != lane.lane ||
+                disks_.of(shard(lane.lane), lane.database.database).durable(end, chunk) != nullptr,
+            "a shard records an end of which it has nothing");
+  }
+}
+
+// ---- servers that say they are a shard
+
+void Judge::heard(const LaneLife& lane, Micros now) {
+  auto& silence = silences_.try_emplace(lane.database.database, Silence{lead_began_, 0}).first->second;
+  silence.longest = std::max(silence.longest, now - silence.heard_at);
+  silence.heard_at = now;
+}
+
+void Judge::turned_away(const LaneLife& lane) const {
+  const auto at = shard(lane.lane);
+  const bool is_own = at < ledger_.databases.size() && ledger_.databases[at].database == lane.database.database;
+  require(!is_own || lane.database.count < disks_.of(at, lane.database.database).life.count,
+          "the lead turns away the shard that its ledger lists, or a later life of it");
+}
+
+void Judge::database_changes(std::uint32_t shard, Micros now) const {
+  if (shard >= ledger_.databases.size() || ledger_.databases[shard].database == 0) {
+    return;  // nobody has been the shard yet
+  }
+  const auto known = silences_.find(ledger_.databases[shard].database);
+  const auto silence = known == silences_.end() ? Silence{lead_began_, 0} : known->second;
+  // The lead's clock may run at twice the time's rate, and a lead that stood still hears late what was said before.
+  const auto least = life_.shard_silence.floor / 2;
+  const auto longest = std::max(silence.longest, now - silence.heard_at);
+  if (longest < least) {
+    throw Violation("another database takes the place of shard " + number(shard) + "'s, which was silent for " +
+                    number(longest / 1000) + " ms at most");
+  }
+}
+
+// ---- pauses
+
+void Judge::commanded(Control::Command command) {
+  command_ = command;
+  may_go_on_ = may_go_on_ || command != Control::Command::pause;
+}
+
+void Judge::called_paused() const {
+  require(ledger_.pause == Pause::held || may_go_on_, "the job is called paused, which its ledger does not say");
+}
+
+void Judge::check_pause(const Ledger& ledger) {
+  require(ledger_.pause == Pause::none || ledger.pause != Pause::none || may_go_on_ || ledger.finished,
+          "a pause is over, and neither the user nor the job's end has ended it");
+  if (ledger.pause != Pause::none && ledger.pause != ledger_.pause) {
+    may_go_on_ = command_ != Control::Command::pause;
+  }
+}
+
+void Judge::check_not_held() const {
+  require(ledger_.pause != Pause::held || may_go_on_, "an update is applied while the job is paused");
 }
 
 void Judge::reported(const LaneLife& lane, const LaneReport& report) const {
   for (const auto id : report.held) {
     for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
-      if (life_.chunks[chunk].lane == lane.lane && disks_[shard(lane.lane)].durable(id, chunk) == nullptr &&
+      if (life_.chunks[chunk].lane == lane.lane &&
+          disks_.of(shard(lane.lane), lane.database.database).durable(id, chunk) == nullptr &&
           id >= ledger_.complete.back()) {
         throw Violation("lane " + number(lane.lane) + " says that it holds the snapshot of step " + number(id.step) +
                         ", but chunk " + number(chunk) + " is not durable");
@@ -507,6 +568,12 @@ void Judge::timeline_wanted() {
 
 void Judge::ledger_durable(const StoredLedger& stored) {
   const auto& ledger = stored.ledger;
+  check_pause(ledger);
+  if (ledger.timeline == 0) {
+    require(ledger.complete.empty() && ledger_.timeline == 0, "a ledger without a timeline");
+    ledger_ = ledger;
+    return;
+  }
   check_skipped(ledger);
   if (!items_ && ledger.skipped != reference_->skipped()) {
     reference_ = std::make_shared<const Reference>(life_, ledger.skipped);
@@ -522,7 +589,6 @@ void Judge::ledger_durable(const StoredLedger& stored) {
 }
 
 void Judge::check_timeline(const Ledger& ledger) {
-  require(ledger.timeline > 0, "a ledger without a timeline");
   require(ledger.timeline >= ledger_.timeline, "the ledger's timeline goes backwards");
   const auto known = histories_.find(ledger.timeline);
   if (known != histories_.end()) {
@@ -553,7 +619,6 @@ void Judge::take_new_lives(const Ledger& ledger, History& known) {
   require(life_.journaled(), "the lives of a timeline's shards change");
   require(ledger.placement > known.placement, "a shard lives elsewhere, and the placement is the old one");
   for (std::uint32_t shard = 0; shard < life_.shards; ++shard) {
-    known.listed.emplace(shard, known.incarnations[shard]);
     if (ledger.incarnations[shard] < newest_lives_[shard]) {
       items_->cannot_resume();  // of a life that is over: what is claimed of the newest one is unknown to it
     }
@@ -591,7 +656,7 @@ void Judge::check_complete(const Ledger& ledger) const {
 void Judge::check_held(SnapshotId id, Timeline timeline) const {
   const auto& known = history(timeline);
   for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
-    const auto* value = disks_[shard(life_.chunks[chunk].lane)].durable(id, chunk);
+    const auto* value = disks_.present[shard(life_.chunks[chunk].lane)].durable(id, chunk);
     if (value == nullptr) {
       throw Violation("the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline) +
                       " is called complete, but chunk " + number(chunk) + " is not durable");

@@ -38,6 +38,7 @@ struct LaneLife {
   std::uint32_t lane = 0;
   Incarnation incarnation = 0;
   Timeline timeline = 0;
+  DatabaseLife database = {};
 };
 
 // What has happened to the durable state.
@@ -54,7 +55,7 @@ struct DurableFacts {
 // Every method throws Violation.
 class Judge {
  public:
-  Judge(const LifeSpec& life, const std::vector<Disk>& disks);
+  Judge(const LifeSpec& life, const Disks& disks);
 
   // ---- lanes
   void asked(SessionId session, ChunkId chunk, Version version);
@@ -78,7 +79,7 @@ class Judge {
   void began(const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values);
   void snapshot_taken(const LaneLife& lane, SnapshotId id, ChunkId chunk, const ChunkValue& value) const;
   void deletes(std::uint32_t shard, SnapshotId id) const;
-  void records_finish(SnapshotId end) const;
+  void records_finish(const LaneLife& lane, SnapshotId end) const;
   void reported(const LaneLife& lane, const LaneReport& report) const;
   // A contribution that is said to have come too late, computed from `base`.
   void expired(const LaneLife& lane, const Receipt& receipt, Version base) const;
@@ -90,7 +91,17 @@ class Judge {
   void evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const;
 
   // ---- the lead
-  void lead_starts();
+  void lead_starts(Micros now);
+  // The lead has got a message of the lane.
+  void heard(const LaneLife& lane, Micros now);
+  // The lead does not take the lane for its shard's.
+  void turned_away(const LaneLife& lane) const;
+  // The ledger, which is not looked at yet, names another database for the shard.
+  void database_changes(std::uint32_t shard, Micros now) const;
+  // What the user says.
+  void commanded(Control::Command command);
+  // What the user is told.
+  void called_paused() const;
   void assigned(SessionId session, const Assign& assign);
   void confirmed(std::uint32_t shard, const Confirm& confirm) const;
   void planned(const Plan& plan);
@@ -121,8 +132,7 @@ class Judge {
     SnapshotId base;
     std::vector<Incarnation> incarnations;
     std::uint64_t placement = 0;
-    std::set<std::pair<std::uint32_t, Incarnation>> listed;  // shards' lives, before these
-    std::shared_ptr<const Reference> reference;              // of rounds
+    std::shared_ptr<const Reference> reference;  // of rounds
     std::vector<Version> versions;
     std::map<Slot, SessionId> contributors;  // of the statistics chunk's open step
     std::set<Step> ordered;                  // snapshots
@@ -143,6 +153,8 @@ class Judge {
                            const HeldPayloads& held) const;
   void check_plan_factors(const Plan& plan) const;
   void note_facts(const Ledger& ledger);
+  void check_pause(const Ledger& ledger);
+  void check_not_held() const;
   void take_new_lives(const Ledger& ledger, History& known);
   [[nodiscard]] ChunkValue value(const History& known, Timeline timeline, Step step, ChunkId chunk) const;
   void check_evaluations(const StoredLedger& stored, Timeline timeline) const;
@@ -150,7 +162,7 @@ class Judge {
   [[nodiscard]] bool is_faulty(Step step) const;
 
   const LifeSpec& life_;
-  const std::vector<Disk>& disks_;
+  const Disks& disks_;
   NonFinitePolicy policy_;
   std::unique_ptr<ItemJudge> items_;
   std::shared_ptr<const Reference> reference_;  // of rounds, by the newest durable ledger
@@ -162,6 +174,15 @@ class Judge {
   std::map<SessionId, std::uint64_t> slots_by_session_;
   std::map<SessionId, Order> orders_;
   std::map<std::uint32_t, Incarnation> newest_lives_;  // by shard
+  // When the lead last heard of a database's lanes, and the longest that it had not.
+  struct Silence {
+    Micros heard_at = 0;
+    Micros longest = 0;
+  };
+  std::map<std::uint64_t, Silence> silences_;  // by database, towards the lead that is
+  Micros lead_began_ = 0;
+  Control::Command command_ = Control::Command::resume;  // the user's last
+  bool may_go_on_ = true;                                // the user has ended the last pause, if there was one
   DurableFacts facts_;
   bool counts_slots_ = false;  // the lane that counts them serves, in a life that the lead's last timeline lists
 };

@@ -64,7 +64,7 @@ void LaneShell::end_group(Timeline timeline, std::size_t through) {
       if (cluster_.traces()) {
         cluster_.say("shard " + number(shard()) + "'s journal is committed up to " + number(through));
       }
-      cluster_.tell_committed(shard(), through);
+      cluster_.tell_committed(life_, through);
       if (cluster_.life().items->journal == LifeItems::Journal::interval) {
         sync_later();
       }

@@ -10,13 +10,17 @@ namespace {
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarnation incarnation) {
+LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarnation incarnation,
+                       std::uint64_t database) {
   const auto& life = cluster.life();
+  const auto& disk = cluster.disk(lane / life.lanes, database);
   LaneConfig config;
   config.id = {lane / life.lanes, lane % life.lanes};
   config.shards = life.shards;
   config.lanes = life.lanes;
   config.incarnation = incarnation;
+  config.database = disk.life;
+  config.held = disk.whole(life.lanes);
   config.slots = life.slots;
   config.steps = life.steps;
   for (ChunkId chunk = 0; chunk < life.chunks.size(); ++chunk) {
@@ -26,7 +30,7 @@ LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incar
   }
   config.spec_digest = "spec";
   config.layout_digest = "layout";
-  config.last_timeline = cluster.disk(lane / life.lanes).timeline;
+  config.last_timeline = disk.timeline;
   config.address = Cluster::address(id);
   config.credit_bytes = life.credit_bytes;
   config.reply_window_bytes = life.reply_window_bytes;
@@ -40,7 +44,7 @@ LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incar
     config.ledgered = LedgeredApply{life.items->bound, life.items->damped,
                                     cluster.non_finite() == NonFinitePolicy::skip, life.journaled()};
   }
-  const auto& journal = cluster.disk(lane / life.lanes).journal;
+  const auto& journal = disk.journal;
   if (life.journaled() && journal.timeline == config.last_timeline && journal.timeline > 0) {
     config.lives = journal.lives;
     config.lives.push_back({incarnation, journal.written});
@@ -54,10 +58,11 @@ std::string lane_name(const LifeSpec& life, std::uint32_t lane) {
 
 }  // namespace
 
-LaneShell::LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarnation incarnation)
+LaneShell::LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarnation incarnation,
+                     std::uint64_t database)
     : Process(cluster, id, lane_name(cluster.life(), lane)),
-      life_{id, lane, incarnation, 0},
-      core_(lane_config(cluster, id, lane, incarnation)) {
+      life_{id, lane, incarnation, 0, cluster.disk(lane / cluster.life().lanes, database).life},
+      core_(lane_config(cluster, id, lane, incarnation, database)) {
   for (ChunkId chunk = 0; chunk < cluster.life().chunks.size(); ++chunk) {
     if (cluster.life().chunks[chunk].lane == lane) {
       chunks_[chunk];
@@ -67,7 +72,7 @@ LaneShell::LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarna
 
 std::uint32_t LaneShell::shard() const { return life_.lane / cluster_.life().lanes; }
 
-Disk& LaneShell::disk() { return cluster_.disk(shard()); }
+Disk& LaneShell::disk() { return cluster_.disk(shard(), life_.database.database); }
 
 bool LaneShell::owns(ChunkId chunk) const { return chunks_.contains(chunk); }
 
@@ -162,7 +167,7 @@ void LaneShell::step(const lane::Event& event) {
     for (auto& action : actions) {
       std::visit([this](auto& body) { act(body); }, action);
       if (burns_down()) {
-        cluster_.crash_lane(life_.lane);
+        cluster_.crash_lane(life_);
       }
       if (crashed()) {
         return;
@@ -387,7 +392,7 @@ void LaneShell::act(lane::TakeSnapshot& action) {
       disk().write(action.id, action.chunk, value);
     }
     if (cluster_.crashes_in_snapshot()) {
-      cluster_.crash_lane(life_.lane);
+      cluster_.crash_lane(life_);
     }
   });
 }
@@ -399,6 +404,7 @@ void LaneShell::act(lane::SealSnapshot& action) {
     if (id.timeline < beginning_ || (!failed_.contains(id) && !cluster_.write_fails())) {
       if (id.timeline == beginning_) {
         disk().sync();
+        disk().seal(id, life_.lane);
       }
       step(lane::SnapshotDurable{id});
     } else {
@@ -412,6 +418,7 @@ void LaneShell::act(lane::Retain& action) {
     for (const auto id : disk().superseded(keep)) {
       cluster_.judge().deletes(shard(), id);
       disk().snapshots.erase(id);
+      disk().seals.erase(id);
     }
     auto& journal = disk().journal;
     if (!keep.empty() && journal.timeline == life_.timeline) {
@@ -422,7 +429,7 @@ void LaneShell::act(lane::Retain& action) {
 
 void LaneShell::act(lane::RecordFinish& action) {
   state_.move(cluster_.facts().lane, LaneState::concluding);
-  cluster_.judge().records_finish(action.end);
+  cluster_.judge().records_finish(life_, action.end);
   on_disk(cluster_.life().storage_high, [this, end = action.end] {
     disk().finished = end;
     step(lane::FinishRecorded{});

@@ -62,6 +62,7 @@ void LeadShell::tick() { step(lead::Tick{clock()}); }
 
 void LeadShell::receive(ProcessId from, const Message& message, const std::optional<Payload>& /*payload*/) {
   if (const auto* lane = cluster_.lane_life(from)) {
+    cluster_.judge().heard(*lane, cluster_.now());
     return step(lead::FromLane{cluster_.lane_name(lane->lane), lane->incarnation, &message});
   }
   step(lead::FromWorker{from, &message});
@@ -134,7 +135,11 @@ void LeadShell::act(lead::SendToLane& action) {
     }
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
     const bool asks_again = refused->code == RefusalCode::unknown_session || refused->code == RefusalCode::not_serving;
-    require(asks_again || !cluster_.is_alive(to), "the lead refuses a living shard of its own job");
+    if (refused->code == RefusalCode::not_taken) {
+      cluster_.turned_away(to, refused->text);
+    } else {
+      require(asks_again || !cluster_.is_alive(to), "the lead refuses a living shard of its own job");
+    }
   }
   cluster_.send(*this, to, std::move(action.message));
 }
@@ -145,6 +150,7 @@ void LeadShell::act(lead::WriteLedger& action) {
     auto& stored = cluster_.stored_ledger();
     const bool takes_back = change.ledger.rollbacks > stored.ledger.rollbacks;
     stored.apply(change);
+    cluster_.take_listed(stored.ledger);
     if (takes_back) {
       cluster_.has_work_again();
     }

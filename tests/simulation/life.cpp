@@ -109,6 +109,18 @@ void draw_links_and_clocks(LifeSpec& life, Random& random) {
   }
 }
 
+void draw_second_servers(LifeSpec& life, Random& random) {
+  if (life.faults.death) {
+    return;  // somebody else could take the dead one's place
+  }
+  life.faults.second_servers = random.chance(0.15) ? 1 : 0;
+  life.faults.lost_volume = random.chance(0.25) ? 0.6 : 0;
+  if (life.faults.second_servers > 0 && !life.faults.clock_skew && random.chance(0.3)) {
+    life.faults.shard_pauses = 1;
+    life.faults.shard_pause = life.patience * 8 / 10;  // longer than it takes to be given up
+  }
+}
+
 // The other half of all lives: each item is an update of its own.
 void draw_items(LifeSpec& life, Random& random) {
   if (random.chance(0.5)) {
@@ -225,6 +237,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_gradients(life, random);
   draw_links_and_clocks(life, random);
   draw_items(life, random);
+  draw_second_servers(life, random);
   return life;
 }
 

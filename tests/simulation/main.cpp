@@ -90,6 +90,11 @@ constexpr Fact kFacts[] = {
     {"a link cut in one direction", &LifeFacts::one_way, 1},
     {"a slow link", &LifeFacts::slow_link, 1},
     {"clocks that run at different rates", &LifeFacts::skewed, 1},
+    {"a second server for a shard, not taken", &LifeFacts::second_server, 1},
+    {"a shard that comes back without its disk", &LifeFacts::lost_volume, 1},
+    {"a server not taken for lack of the snapshot", &LifeFacts::lacked_base, 0.1},
+    {"another database in the place of one that was silent", &LifeFacts::displaced, 0.1},
+    {"a lead that begins in a pause", &LifeFacts::paused_lead, 1},
     {"an end unheard by a worker given up", &LifeFacts::unheard_end},
 };
 constexpr std::size_t kFactCount = std::size(kFacts);

@@ -47,7 +47,8 @@ class LeadShell : public Process {
 
 class LaneShell : public Process {
  public:
-  LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarnation incarnation);
+  // `database`: one of the two that the shard may have.
+  LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarnation incarnation, std::uint64_t database);
 
   void tick() override;
   void receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) override;

@@ -125,7 +125,7 @@ std::string text(const Assign& assign) {
   return order;
 }
 std::string text(const ShardHello& hello) {
-  return "hello, incarnation " + number(hello.incarnation) +
+  return "hello, incarnation " + number(hello.incarnation) + ", life " + number(hello.database.count) +
          (hello.timeline > 0 ? ", knows of timeline " + number(hello.timeline) : "") +
          (hello.timeline > 0 && !hello.lives.empty()
               ? ", journal begins this life at " + number(hello.lives.back().begun)

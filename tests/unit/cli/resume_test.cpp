@@ -89,6 +89,10 @@ TEST_CASE("a run that has a complete snapshot goes on from it") {
   CHECK(job.spec_digest == run.job().spec_digest);
   CHECK(resume_text(folder, job, ledger_to_resume(folder, job)) ==
         "job small goes on from the snapshot of step 6 of 8, epoch 1");
+  auto paused = ledger;
+  paused.pause = Pause::held;
+  CHECK(resume_text(folder, job, paused) ==
+        "job small goes on from the snapshot of step 6 of 8, epoch 1; it was paused, which is over");
 }
 
 TEST_CASE("a journaled run goes on from its journals, and names those that are gone") {

@@ -42,6 +42,8 @@ class Run {
     LedgerChange change;
     ledger_.timeline = id.timeline;
     ledger_.incarnations = {7, 8};
+    ledger_.databases = {{17, 1}, {18, 1}};
+    ledger_.pause = Pause::held;
     ledger_.complete.push_back(id);
     change.ledger = ledger_;
     change.evaluations = {{id.step, Split::test, 0.5, 0.75, 100}};
@@ -97,6 +99,8 @@ void is_at(const std::vector<fs::path>& databases, Run& run, const SnapshotId& i
     const auto restored = open(databases[shard]);
     CHECK(restored->identity().value() == run.shard(shard).identity().value());
     CHECK(restored->snapshots().value() == std::vector<SnapshotId>{id});
+    CHECK(restored->sealed().value() == std::vector<SnapshotId>{id});
+    CHECK(restored->begin_life(99 + shard).value() == DatabaseLife{99 + shard, 1});  // no life of the one copied
     CHECK(restored->timeline().value() == std::nullopt);  // the run that goes on begins a new one
     for (ChunkId chunk = 0; chunk < kChunks; ++chunk) {
       const auto right = run.shard(shard).read_chunk(id, 2 * chunk + shard, 300, 1);
@@ -111,6 +115,9 @@ void is_at(const std::vector<fs::path>& databases, Run& run, const SnapshotId& i
   const auto content = lead->read_ledger().value();
   CHECK(content.ledger.timeline >= id.timeline);
   CHECK(content.ledger.base == id);
+  CHECK(content.ledger.incarnations.empty());
+  CHECK(content.ledger.databases.empty());
+  CHECK(content.ledger.pause == Pause::none);
   CHECK(content.ledger.complete == std::vector<SnapshotId>{id});
   REQUIRE_FALSE(content.evaluations.empty());
   CHECK(content.evaluations.back().step == id.step);

@@ -45,9 +45,34 @@ class Fixture {
     return keep(lead.step(lead::FromLane{{shard, 0}, incarnations[shard], &message}));
   }
   lead::Actions hello(std::uint32_t shard, Timeline known = 0, Step reached = 0) {
-    return lane(shard, ShardHello{{shard, 0}, 2, 1, incarnations[shard], "spec", "layout", "here", known, reached});
+    return lane(shard, hello_of(shard, known, reached));
+  }
+  // Of the shard's one database, whose lives are counted as its incarnations; it has every complete snapshot.
+  ShardHello hello_of(std::uint32_t shard, Timeline known, Step reached, std::vector<ShardLife> lives = {}) {
+    ShardHello hello{{shard, 0},
+                     2,
+                     1,
+                     incarnations[shard],
+                     {100 + shard, incarnations[shard]},
+                     "spec",
+                     "layout",
+                     "tcp://here",
+                     known,
+                     reached,
+                     held,
+                     std::move(lives)};
+    const auto& complete = lead.ledger().complete;
+    hello.held.insert(hello.held.end(), complete.begin(), complete.end());
+    hello.held.emplace_back();
+    return hello;
   }
   lead::Actions written() { return keep(lead.step(lead::LedgerWritten{})); }
+  // All that is to be written, one change after the other.
+  void settle() {
+    for (int i = 0; i < 4; ++i) {
+      written();
+    }
+  }
   lead::Actions client(Control::Command command) { return keep(lead.step(lead::FromClient{command})); }
   LaneReport state(std::uint32_t shard, Step open) {
     LaneReport report;

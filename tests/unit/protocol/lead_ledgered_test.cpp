@@ -29,9 +29,9 @@ void report_items(Fixture& fixture, Step open) {
 }
 
 lead::Actions come_back(Fixture& fixture, std::uint32_t shard, std::vector<ShardLife> lives) {
-  const auto life = fixture.incarnations[shard] = lives.back().incarnation;
+  fixture.incarnations[shard] = lives.back().incarnation;
   fixture.sequences[shard] = 0;
-  return fixture.lane(shard, ShardHello{{shard, 0}, 2, 1, life, "spec", "layout", "here", 1, 0, std::move(lives)});
+  return fixture.lane(shard, fixture.hello_of(shard, 1, 0, std::move(lives)));
 }
 
 }  // namespace
@@ -144,8 +144,7 @@ TEST_CASE("a restarted lead takes the job back if a shard lacks what another has
   }
 }
 
-TEST_CASE(
-    "a life without the journal, in the place of one that speaks, does not take the job back: it may be a dead one") {
+TEST_CASE("an earlier life, in the place of one that speaks, does not take the job back: its hello comes late") {
   Fixture fixture(journaled());
   fixture.planned = 20;
   fixture.placement = 1;
@@ -153,17 +152,21 @@ TEST_CASE(
   const auto hello_of_life = [&](Incarnation life) {
     fixture.incarnations[1] = life;
     const auto actions = fixture.hello(1);
-    fixture.incarnations[1] = 1;
+    fixture.incarnations[1] = 2;
     return actions;
   };
+  come_back(fixture, 1, {{1, 0}, {2, 7}});
+  fixture.written();
   for (int i = 0; i < 10; ++i) {
     fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
     report_items(fixture, 0);
-    CHECK(hello_of_life(2).empty());
+    const auto actions = hello_of_life(1);
+    CHECK(find<lead::WriteLedger>(actions) == nullptr);
+    CHECK(to_lanes<Refused>(actions).size() == 1);
     CHECK(fixture.lead.status().timeline == 1);
+    CHECK(fixture.lead.status().trouble.empty());
   }
-  fixture.lead.step(lead::Tick{fixture.now += 600 * kMilli});  // life 1 speaks no longer
-  hello_of_life(2);
+  hello_of_life(3);  // the journal is lost, and life 2 is over: the database shows that
   fixture.written();
   CHECK(fixture.lead.status().timeline == 2);
 }
@@ -237,7 +240,7 @@ TEST_CASE("a shard that falls behind a snapshot's step, when others may have gon
   CHECK(fixture.plan[1].snapshots.empty());
   fixture.held = {{1, 5}};
   fixture.lane(1, items_before(fixture, 1, 5));
-  fixture.written();
+  fixture.settle();
   const SnapshotId newest = fixture.lead.ledger().complete.back();
   CHECK(newest == SnapshotId{0, 0});
   CHECK(fixture.lead.ledger().snapshots_missed == 1);
@@ -262,7 +265,7 @@ TEST_CASE("a shard that is back and whose first report is lost may have fallen b
     fixture.sequences[1] = is_lost ? 1 : 0;
     fixture.held = {{1, 5}};
     fixture.lane(1, items_before(fixture, 1, 5));
-    fixture.written();
+    fixture.settle();
     const SnapshotId newest = fixture.lead.ledger().complete.back();
     CHECK(newest == (is_lost ? SnapshotId{0, 0} : SnapshotId{1, 5}));
   }

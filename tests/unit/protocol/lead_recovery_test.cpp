@@ -125,9 +125,22 @@ TEST_CASE("a restarted lead confirms the lives that its ledger lists in the same
   CHECK(fixture.lead.status().step == 7);
 }
 
-TEST_CASE("an empty ledger beside a shard that knows of a timeline is not taken for a new job") {
-  Fixture fixture(config());
-  fixture.hello(0, 3);
+TEST_CASE("an empty ledger beside a shard that knows of a timeline is not taken for a new job, but waited for") {
+  auto impatient = config();
+  impatient.patience = 20'000 * kMilli;
+  Fixture fixture(impatient);
+  fixture.hello(0);
+  auto began = fixture.hello_of(1, 3, 0);
+  CHECK(to_lanes<Refused>(fixture.lane(1, began)).at(0).code == RefusalCode::not_taken);
+  fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
+  CHECK(fixture.lead.phase() == Lead::Phase::assembling);
+  for (const auto* word : {"shard 0's ledger", "timeline 3", "ballast restore"}) {
+    CHECK(fixture.lead.status().waits_for.find(word) != std::string::npos);
+  }
+  for (int i = 0; i < 250; ++i) {
+    fixture.lane(1, began);
+    fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
+  }
   CHECK(fixture.lead.phase() == Lead::Phase::failed);
   CHECK(fixture.lead.status().failure.find("timeline 3") != std::string::npos);
 }
@@ -161,37 +174,142 @@ TEST_CASE("hellos of one shard do not renew the patience with another that is mi
   CHECK(fixture.lead.status().failure.find("shard 1") != std::string::npos);
 }
 
-TEST_CASE("the late hello of a dead life does not end the living one, which gets its place back") {
+TEST_CASE("the late hello of a dead life does not end the living one") {
   Fixture fixture(config());
   fixture.incarnations[0] = 3;
   fixture.hello(0);
   fixture.incarnations[0] = 2;  // said before life 3 began, and late
   fixture.hello(0);
   fixture.incarnations[0] = 3;
-  bool refused = false;
-  for (int i = 0; i < 20; ++i) {
-    fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
-    refused = refused || !to_lanes<Refused>(fixture.hello(0)).empty();
-  }
-  CHECK_FALSE(refused);
+  CHECK(to_lanes<Refused>(fixture.hello(0)).empty());
   const auto actions = fixture.hello(1);
   REQUIRE(find<lead::WriteLedger>(actions) != nullptr);
   CHECK(find<lead::WriteLedger>(actions)->change.ledger.incarnations == std::vector<Incarnation>{3, 1});
+  CHECK(find<lead::WriteLedger>(actions)->change.ledger.databases == std::vector<DatabaseLife>{{100, 3}, {101, 1}});
 }
 
-TEST_CASE("of two lives that both speak the newer one stays, and the other is told to end") {
-  Fixture fixture(config());
-  bool refused = false;
-  for (int i = 0; i < 30; ++i) {
+// ---- two databases for one shard
+
+namespace {
+
+// A second server for shard 1, with an empty database.
+lead::Actions intrude(Fixture& fixture, Incarnation incarnation = 77) {
+  const Message hello = ShardHello{{1, 0}, 2, 1, incarnation, {999, 1}, "spec", "layout", "tcp://there", 0, 0, {{}}};
+  return fixture.lead.step(lead::FromLane{{1, 0}, incarnation, &hello});
+}
+
+void expect_words(const std::string& text, std::initializer_list<const char*> words) {
+  for (const auto* word : words) {
+    CHECK_MESSAGE(text.find(word) != std::string::npos, "\"", text, "\" lacks ", word);
+  }
+}
+
+void pass(Fixture& fixture, Micros span, bool shards_speak, Step open) {
+  for (Micros passed = 0; passed < span; passed += 100 * kMilli) {
     fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
-    for (const Incarnation life : {2U, 3U}) {
-      fixture.incarnations[0] = life;
-      const auto refusals = to_lanes<Refused>(fixture.hello(0));
-      refused = refused || !refusals.empty();
-      CHECK((refusals.empty() || life == 2));
+    fixture.lane(0, fixture.state(0, open));
+    if (shards_speak) {
+      fixture.lane(1, fixture.state(1, open));
     }
   }
-  CHECK(refused);
+}
+
+}  // namespace
+
+TEST_CASE("a second server for a shard is turned away as long as the first is heard of, and told why") {
+  Fixture fixture(config());
+  fixture.train();
+  for (int i = 0; i < 100; ++i) {
+    pass(fixture, 200 * kMilli, true, 0);
+    const auto actions = intrude(fixture);
+    REQUIRE(to_lanes<Refused>(actions).size() == 1);
+    CHECK(to_lanes<Refused>(actions)[0].code == RefusalCode::not_taken);
+    CHECK(find<lead::WriteLedger>(actions) == nullptr);
+  }
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  CHECK(fixture.lead.status().timeline == 1);
+  CHECK(fixture.lead.status().waits_for.empty());
+  expect_words(fixture.lead.status().trouble,
+               {"shard 1", "tcp://there", "00000000000003e7", "tcp://here", "0000000000000065", "--shard"});
+  pass(fixture, 6'000 * kMilli, true, 0);
+  CHECK(fixture.lead.status().trouble.empty());
+}
+
+TEST_CASE("another database takes a shard's place once the first is silent, if it has what the job goes on from") {
+  for (const bool has_it : {true, false}) {
+    Fixture fixture(config());
+    fixture.train();
+    fixture.reports(10);
+    if (!has_it) {
+      fixture.held = {{1, 10}};
+      fixture.reports(10);
+      fixture.written();
+      REQUIRE(fixture.lead.ledger().complete.back() == SnapshotId{1, 10});
+    }
+    fixture.lane(1, fixture.state(1, 10));
+    intrude(fixture);
+    pass(fixture, 5'500 * kMilli, false, 10);
+    intrude(fixture);
+    fixture.settle();
+    CHECK(fixture.lead.ledger().timeline == (has_it ? 2 : 1));
+    if (has_it) {
+      CHECK(fixture.lead.ledger().incarnations[1] == 77);
+      continue;
+    }
+    pass(fixture, 100 * kMilli, false, 10);
+    expect_words(fixture.lead.status().waits_for,
+                 {"shard 1", "tcp://there", "lacks the snapshot of step 10", "ballast restore"});
+    fixture.incarnations[1] = 2;  // the right one comes
+    const auto actions = fixture.hello(1, 1);
+    REQUIRE(find<lead::WriteLedger>(actions) != nullptr);
+    CHECK(find<lead::WriteLedger>(actions)->change.ledger.databases[1] == DatabaseLife{101, 2});
+    pass(fixture, 100 * kMilli, false, 10);
+    CHECK(fixture.lead.status().waits_for.empty());
+  }
+}
+
+TEST_CASE("a lead that was started again waits for the lives in its ledger before it takes another database") {
+  Fixture before(config());
+  before.train();
+  auto again = config();
+  again.memory.ledger = before.lead.ledger();
+  Fixture fixture(again);
+  fixture.hello(0, 1);
+  CHECK(to_lanes<Refused>(intrude(fixture)).at(0).code == RefusalCode::not_taken);
+  fixture.hello(1, 1);
+  CHECK(fixture.lead.phase() == Lead::Phase::confirming);
+  CHECK(fixture.lead.status().timeline == 1);
+}
+
+TEST_CASE("a later life of the same database is taken at once, by a lead that was started again as well") {
+  Fixture before(config());
+  before.train();
+  auto again = config();
+  again.memory.ledger = before.lead.ledger();
+  Fixture fixture(again);
+  fixture.incarnations = {2, 2};
+  fixture.hello(0, 1);
+  const auto actions = fixture.hello(1, 1);
+  REQUIRE(find<lead::WriteLedger>(actions) != nullptr);
+  CHECK(find<lead::WriteLedger>(actions)->change.ledger.incarnations == std::vector<Incarnation>{2, 2});
+}
+
+TEST_CASE("a server without the job's end is not told to record it") {
+  Fixture fixture(config());
+  fixture.train();
+  fixture.reports(40);
+  fixture.written();
+  fixture.held = {{1, 40}};
+  fixture.reports(40);
+  fixture.written();
+  fixture.written();
+  REQUIRE(fixture.lead.phase() == Lead::Phase::finished);
+  const auto finish = to_lanes<Finish>(intrude(fixture));
+  REQUIRE(finish.size() == 1);
+  CHECK(finish[0].ending == Ending::failed);
+  expect_words(finish[0].failure, {"finished at step 40", "00000000000003e7"});
+  fixture.incarnations[1] = 2;
+  CHECK(to_lanes<Finish>(fixture.hello(1, 1)).at(0).ending == Ending::finished);
 }
 
 TEST_CASE("a shard that comes back while the end is being made durable begins no timeline") {
@@ -438,12 +556,90 @@ TEST_CASE("a pause holds at a snapshot that nobody has passed, and resuming goes
         fixture.plan[0].snapshots.end());
   fixture.held = {{1, 5}};
   fixture.reports(5);
-  fixture.written();
-  fixture.reports(5);
+  fixture.settle();
   CHECK(fixture.lead.status().phase == "paused");
   fixture.client(Control::Command::resume);
+  CHECK(fixture.lead.status().phase == "paused");  // as long as a lead that starts now would find it so
+  fixture.settle();
   CHECK(fixture.lead.status().phase == "training");
   CHECK(fixture.order.standing.until == 40);
+}
+
+namespace {
+
+// Both shards have come to step 5, where the user's pause holds.
+void pause_at_5(Fixture& fixture) {
+  fixture.train();
+  fixture.reports(3);
+  fixture.client(Control::Command::pause);
+  fixture.held = {{1, 5}};
+  fixture.reports(5);
+  fixture.settle();
+  REQUIRE(fixture.lead.status().phase == "paused");
+}
+
+Fixture started_again(const Ledger& ledger) {
+  auto again = config();
+  again.memory.ledger = ledger;
+  again.memory.statistics_next = ledger.base.step;
+  return Fixture(again);
+}
+
+}  // namespace
+
+TEST_CASE("a pause outlives the lead, within its timeline and beyond, until somebody resumes the job") {
+  for (const bool shards_die : {false, true}) {
+    Fixture before(config());
+    pause_at_5(before);
+    Fixture fixture(started_again(before.lead.ledger()));
+    fixture.held = {{1, 5}};
+    if (shards_die) {
+      fixture.incarnations = {2, 2};
+      fixture.hello(0, 1);
+      fixture.hello(1, 1);
+      fixture.settle();
+      CHECK(fixture.lead.ledger().base == SnapshotId{1, 5});
+    }
+    fixture.timeline = shards_die ? 2 : 1;
+    fixture.train(5);
+    fixture.settle();
+    CHECK(fixture.lead.status().phase == "paused");
+    CHECK(fixture.order.standing.until <= 5);
+    for (const auto step : fixture.plan[0].snapshots) {
+      CHECK(step % 10 == 0);  // nobody trains on to another one for the pause
+    }
+    fixture.client(Control::Command::resume);
+    fixture.settle();
+    CHECK(fixture.lead.status().phase == "training");
+    CHECK(fixture.order.standing.until == 40);
+  }
+}
+
+TEST_CASE("a lead that dies before its pause is complete comes back pausing") {
+  Fixture before(config());
+  before.train();
+  before.reports(3);
+  before.client(Control::Command::pause);
+  before.settle();
+  Fixture fixture(started_again(before.lead.ledger()));
+  fixture.train(4);
+  CHECK(fixture.lead.status().phase == "pausing");
+  CHECK(fixture.order.standing.until == 6);
+  fixture.held = {{1, 6}};
+  fixture.reports(6);
+  fixture.settle();
+  CHECK(fixture.lead.status().phase == "paused");
+  CHECK(fixture.lead.status().step == 6);
+}
+
+TEST_CASE("a stop ends a pause, durably, before the job ends") {
+  Fixture fixture(config());
+  pause_at_5(fixture);
+  fixture.client(Control::Command::stop);
+  CHECK(fixture.lead.phase() != Lead::Phase::stopped);
+  fixture.settle();
+  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
+  CHECK(fixture.lead.ledger().pause == Pause::none);
 }
 
 TEST_CASE("a stop ends the job when its snapshot is durable in the ledger") {

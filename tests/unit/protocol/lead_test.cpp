@@ -63,7 +63,7 @@ class Fixture {
   }
 
   void train() {
-    lane(ShardHello{{0, 0}, 1, 1, 1, "spec", "layout", "here"});
+    lane(ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "here", 0, 0, {{}}});
     lead.step(lead::LedgerWritten{});
     report(0, 15);
     for (const SessionId session : {1U, 2U}) {
@@ -104,7 +104,7 @@ const Action* find(const lead::Actions& actions) {
 
 TEST_CASE("training begins when the timeline is durable, the lanes serve and enough workers are ready") {
   Fixture fixture(config(4));
-  auto actions = fixture.lane(ShardHello{{0, 0}, 1, 1, 1, "spec", "layout", "here"});
+  auto actions = fixture.lane(ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "here", 0, 0, {{}}});
   const auto* write = find<lead::WriteLedger>(actions);
   REQUIRE(write != nullptr);
   CHECK(write->change.ledger.timeline == 1);
@@ -129,9 +129,10 @@ TEST_CASE("training begins when the timeline is durable, the lanes serve and eno
 
 TEST_CASE("a shard of another job is refused with the reason") {
   Fixture fixture(config(4));
-  for (const auto& hello :
-       {ShardHello{{0, 0}, 1, 1, 1, "other", "layout", "here"}, ShardHello{{0, 0}, 1, 1, 1, "spec", "other", "here"},
-        ShardHello{{0, 0}, 2, 1, 1, "spec", "layout", "here"}, ShardHello{{1, 0}, 1, 1, 1, "spec", "layout", "here"}}) {
+  for (const auto& hello : {ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "other", "layout", "here"},
+                            ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "other", "here"},
+                            ShardHello{{0, 0}, 2, 1, 1, {7, 1}, "spec", "layout", "here"},
+                            ShardHello{{1, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "here"}}) {
     const auto actions = fixture.lane(hello);
     const auto* answer = find<lead::SendToLane>(actions);
     REQUIRE(answer != nullptr);
@@ -147,7 +148,7 @@ TEST_CASE("a hello from another connection than it names is refused, while assem
       fixture.train();
     }
     const auto phase = fixture.lead.phase();
-    const Message hello = ShardHello{{0, 0}, 1, 1, 777, "spec", "layout", "there"};
+    const Message hello = ShardHello{{0, 0}, 1, 1, 777, {7, 1}, "spec", "layout", "there"};
     for (const auto& [lane, incarnation] :
          {std::pair{LaneId{999, 7}, Incarnation{777}}, std::pair{LaneId{0, 0}, Incarnation{778}}}) {
       const auto actions = fixture.lead.step(lead::FromLane{lane, incarnation, &hello});

@@ -29,7 +29,7 @@ cluster: {lanes: 2}
 // A shard's storage, its database in memory.
 struct Shard {
   Shard(const Job& job, const std::filesystem::path& folder, Incarnation incarnation = 11)
-      : journal(job, folder.string(), 0, incarnation, nullptr), storage(store, &journal, room, incarnation) {
+      : journal(job, folder.string(), 0, incarnation, nullptr), storage(store, &journal, room, incarnation, 1) {
     REQUIRE(journal.open().ok());
   }
 

@@ -78,6 +78,7 @@ TEST_CASE("the shard that claims a database of format 2 makes it today's, durabl
   old.memory->crash();
   CHECK(old.shard->identity().value() == identity_of(kDatabaseFormat));
   expect_snapshot(*old.shard, kOld);
+  CHECK(old.shard->sealed().value() == std::vector{kOld});  // or the job could not go on from it
   CHECK(old.shard->claim(identity_of(kDatabaseFormat)).ok());
 }
 

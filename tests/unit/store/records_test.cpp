@@ -13,9 +13,12 @@ namespace {
 const Identity kIdentity{kDatabaseFormat, "mnist", "spec", "layout", 1, 3, "job: mnist\ntraining:\n  batch: 128\n"};
 const TimelineRecord kTimeline{2, {1, 600}, 33};
 const SnapshotId kFinished{2, 4680};
+const DatabaseLife kLife{0x0123456789abcdef, 7};
+const SnapshotId kSealed{1, 600};
 const Ledger kLedger{2,
                      {1, 600},
                      {11, 22, 33},
+                     {{1001, 4}, {1002, 1}, {1003, 2}},
                      {{1, 600}, {2, 800}},
                      SnapshotId{1, 600},
                      {{7, 8}, {20, 40}},
@@ -23,6 +26,7 @@ const Ledger kLedger{2,
                      52,
                      3,
                      SnapshotId{2, 800},
+                     Pause::held,
                      5,
                      4};
 const EvaluationRecord kEvaluation{800, Split::test, 0.0625, 0.984375, 10000};
@@ -43,15 +47,16 @@ std::string forge(std::string_view magic, std::uint16_t kind, std::uint16_t vers
 }
 
 std::vector<std::string> all_records() {
-  return {encode(kIdentity),   encode(kTimeline), encode_finished(kFinished), encode(kLedger), encode(kEvaluation),
-          encode(kStatistics), tensor_record()};
+  return {encode(kIdentity), encode(kTimeline),   encode_finished(kFinished),
+          encode(kLedger),   encode(kEvaluation), encode(kStatistics),
+          tensor_record(),   encode(kLife),       encode_sealed(kSealed)};
 }
 
 // Whether any decoder accepts the bytes.
 bool anyone_accepts(std::string_view record) {
   return decode_identity(record).ok() || decode_timeline(record).ok() || decode_finished(record).ok() ||
          decode_ledger(record).ok() || decode_evaluation(record).ok() || decode_statistics(record).ok() ||
-         decode_tensor(kKey, record).ok();
+         decode_tensor(kKey, record).ok() || decode_life(record).ok() || decode_sealed(record).ok();
 }
 
 TEST_CASE("every record comes back as it was") {
@@ -61,6 +66,13 @@ TEST_CASE("every record comes back as it was") {
   CHECK(decode_finished(encode_finished(kFinished)).value() == kFinished);
   CHECK(decode_ledger(encode(kLedger)).value() == kLedger);
   CHECK(decode_ledger(encode(Ledger{})).value() == Ledger{});
+  for (const auto pause : {Pause::none, Pause::wanted, Pause::held}) {
+    Ledger ledger;
+    ledger.pause = pause;
+    CHECK(decode_ledger(encode(ledger)).value() == ledger);
+  }
+  CHECK(decode_life(encode(kLife)).value() == kLife);
+  CHECK(decode_sealed(encode_sealed(kSealed)).value() == kSealed);
   CHECK(decode_evaluation(encode(kEvaluation)).value() == kEvaluation);
   CHECK(decode_statistics(encode(kStatistics)).value() == kStatistics);
   const auto record = tensor_record();
@@ -139,8 +151,11 @@ TEST_CASE("a ledger of an earlier program is read, without what later ones have 
   ByteWriter added;
   added.number(kLedger.placement).number(kLedger.resumed_shards);
   const auto second = first + added.take();
-  Ledger expected{2,  {1, 600}, {11, 22, 33},      {{1, 600}, {2, 800}}, SnapshotId{1, 600}, {{7, 8}, {20, 40}}, 1,
-                  52, 3,        SnapshotId{2, 800}};
+  auto expected = kLedger;
+  expected.databases.clear();
+  expected.pause = Pause::none;
+  expected.placement = 0;
+  expected.resumed_shards = 0;
   CHECK(decode_ledger(forge("BLST", 7, 1, first)).value() == expected);
   expected.placement = kLedger.placement;
   expected.resumed_shards = kLedger.resumed_shards;
@@ -232,6 +247,8 @@ TEST_CASE("what is not a tensor's key is not taken for one") {
 
 TEST_CASE("a record is checked without being used, and against its key") {
   CHECK(check_record("identity", encode(kIdentity)).ok());
+  CHECK(check_record("life", encode(kLife)).ok());
+  CHECK(check_record(sealed_key(kSealed), encode_sealed(kSealed)).ok());
   CHECK(check_record("timeline", encode(kTimeline)).ok());
   CHECK(check_record("finished", encode_finished(kFinished)).ok());
   CHECK(check_record("ledger", encode(kLedger)).ok());
@@ -240,6 +257,8 @@ TEST_CASE("a record is checked without being used, and against its key") {
   CHECK(check_record(tensor_key(kKey), tensor_record()).ok());
   for (const auto& [key, record] : std::vector<std::pair<std::string, std::string>>{
            {"ledger", encode(kTimeline)},
+           {"life", encode(kTimeline)},
+           {sealed_key({1, 601}), encode_sealed(kSealed)},
            {evaluation_key(800, Split::validation), encode(kEvaluation)},
            {evaluation_key(801, Split::test), encode(kEvaluation)},
            {statistics_key(800), encode(kStatistics)},

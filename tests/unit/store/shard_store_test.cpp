@@ -105,6 +105,37 @@ TEST_CASE("a damaged identity is refused with path and key") {
   CHECK(at.memory->get("identity").value() == "nonsense");
 }
 
+TEST_CASE("each process that opens a database is counted, durably, and the database keeps its id") {
+  Fixture at;
+  REQUIRE(at.shard->claim(kIdentity).ok());
+  CHECK(at.shard->begin_life(77).value() == DatabaseLife{77, 1});
+  at.memory->crash();
+  CHECK(at.shard->begin_life(88).value() == DatabaseLife{77, 2});
+  at.memory->fail_writes({StoreCode::full, "no space"});
+  CHECK(at.shard->begin_life(99).status().code() == StoreCode::full);
+  at.memory->fail_writes({});
+  at.memory->crash();
+  CHECK(at.shard->begin_life(99).value() == DatabaseLife{77, 3});
+}
+
+TEST_CASE("a snapshot that is sealed is durable with all that was written before, until it is deleted") {
+  Fixture at;
+  REQUIRE(at.shard->claim(kIdentity).ok());
+  REQUIRE(write_chunk(*at.shard, {1, 10}, 3).ok());
+  CHECK(at.shard->sealed().value().empty());
+  REQUIRE(at.shard->seal({1, 10}).ok());
+  REQUIRE(write_chunk(*at.shard, {1, 20}, 3).ok());
+  at.memory->crash();
+  CHECK(at.shard->sealed().value() == Snapshots{{1, 10}});
+  CHECK(at.shard->read_chunk({1, 10}, 3, 4, 0).ok());
+  CHECK(at.shard->snapshots().value() == Snapshots{{1, 10}});
+  REQUIRE(write_chunk(*at.shard, {2, 5}, 3).ok());
+  REQUIRE(at.shard->seal({2, 5}).ok());
+  CHECK(at.shard->sealed().value() == Snapshots{{1, 10}, {2, 5}});
+  REQUIRE(at.shard->retain(Snapshots{{2, 5}}).ok());
+  CHECK(at.shard->sealed().value() == Snapshots{{2, 5}});
+}
+
 TEST_CASE("timeline and end are durable at once") {
   Fixture at;
   CHECK(at.shard->timeline().value() == std::nullopt);

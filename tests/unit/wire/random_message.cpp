@@ -117,6 +117,11 @@ void fill(Random& random, JournalMark& value) {
   fill_all(random, a, b, c);
 }
 
+void fill(Random& random, DatabaseLife& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
 void fill(Random& random, ShardLife& value) {
   auto& [a, b] = value;
   fill_all(random, a, b);
@@ -265,8 +270,8 @@ void fill(Random& random, Assign& value) {
 }
 
 void fill(Random& random, ShardHello& value) {
-  auto& [lane, shards, lanes, a, b, c, d, e, f, g] = value;
-  fill_all(random, lane, a, b, c, d, e, f, g);
+  auto& [lane, shards, lanes, a, b, c, d, e, f, g, h, i] = value;
+  fill_all(random, lane, a, b, c, d, e, f, g, h, i);
   shards = static_cast<std::uint32_t>(between(random, lane.shard + 1, wire::kMaxShards));
   lanes = static_cast<std::uint32_t>(between(random, lane.lane + 1, wire::kMaxLanes));
 }
