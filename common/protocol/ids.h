@@ -29,6 +29,7 @@ inline constexpr std::uint32_t kMaxGrants = 256;     // that a session holds at 
 inline constexpr std::uint32_t kMaxCoveredRanges = 4096;
 inline constexpr std::uint32_t kMaxMarks = 1024;      // with a contribution
 inline constexpr std::uint32_t kMaxShardLives = 256;  // of one timeline that are remembered
+inline constexpr std::uint32_t kMaxArithmetics = 16;  // of one job that are remembered
 
 // Of a pull: whatever version is the newest when it is answered.
 inline constexpr Version kNewestVersion = ~Version{0};

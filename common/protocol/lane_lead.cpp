@@ -322,7 +322,7 @@ void Lane::report_if_at_barrier() {
 void Lane::say_hello() {
   reported_at_ = now_;
   emit(SendToLead{ShardHello{config_.id, config_.shards, config_.lanes, config_.incarnation, config_.spec_digest,
-                             config_.layout_digest, config_.address, timeline_,
+                             config_.layout_digest, config_.initial_weights, config_.address, timeline_,
                              serving_ && !chunks_.empty() ? open_step_ : 0, lives_}});
 }
 

@@ -117,7 +117,7 @@ Step Lead::limit() const {
 
 void Lead::begin_training() {
   began_ = true;
-  began_at_ = began_at_.value_or(now_);
+  training_.start(now_);
   phase_ = Phase::training;
   if (!is_ledgered()) {
     work_.divide(joined_, book_.current().base.step);
@@ -275,6 +275,7 @@ void Lead::hold_if_complete() {
     end(Phase::stopped, {});
   } else {
     paused_ = true;
+    training_.stop(now_);
   }
 }
 
@@ -315,6 +316,7 @@ void Lead::resume() {
   paused_ = false;
   hold_margin_ = kHoldMargin;
   if (phase_ == Phase::training) {
+    training_.start(now_);
     begin_leg(barrier_);
   }
 }
@@ -323,7 +325,7 @@ void Lead::resume() {
 
 void Lead::finish() {
   phase_ = Phase::finishing;
-  training_ = now_ - began_at_.value_or(now_);
+  training_.stop(now_);
   schedule_.order(barrier_);
   send_plans();
   send_assignments();
@@ -351,6 +353,7 @@ Finish Lead::finish_message() const {
 
 void Lead::end(Phase phase, std::string failure) {
   phase_ = phase;
+  training_.stop(now_);
   failure_ = std::move(failure);
   over_since_ = now_;
   for (const auto& [id, lane] : lanes_) {

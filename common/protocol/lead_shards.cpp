@@ -48,6 +48,11 @@ bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
                                               " lanes, the lead for " + number(config_.shards) + " of " +
                                               number(config_.lanes));
   }
+  if (const auto why =
+          why_refused(initial_weights_of_others(hello.lane.shard), hello.lane.shard, hello.initial_weights);
+      !why.empty()) {
+    return refuse(RefusalCode::wrong_bits, why);
+  }
   if (older_lives_.contains(hello.incarnation)) {
     return refuse(RefusalCode::incarnation, "a newer process has taken the place of this one as shard " +
                                                 number(hello.lane.shard) + "; it may end");
@@ -146,6 +151,7 @@ void Lead::admit(const FromLane& event, const ShardHello& hello) {
   auto& lane = lanes_.try_emplace(event.lane, LaneState(config_.shard_silence)).first->second;
   lane.incarnation = hello.incarnation;
   lane.address = hello.address;
+  lane.initial_weights = hello.initial_weights;
   lane.timeline = hello.timeline;
   lane.reached = hello.reached;
   lane.lives = hello.lives;
@@ -163,6 +169,7 @@ void Lead::begin_timeline() {
   const bool is_first = ledger.timeline == 0;
   if (is_first) {
     ledger.complete = {{0, 0}};  // the initial weights
+    ledger.provenance.initial_weights = initial_weights_of_others(config_.shards);
   }
   ledger.base = ledger.complete.back();
   Step reached = std::max(open_step(), log_.next());

@@ -18,6 +18,14 @@ struct StepRange {
   [[nodiscard]] bool contains(Step step) const { return from <= step && step < until; }
 };
 
+// What the job's bits rest on beside its job file, as workers and shards tell it.
+struct Provenance {
+  Told data;                      // of the examples
+  std::vector<Told> arithmetics;  // fingerprints, each with the first worker that had it; at most kMaxArithmetics
+  Told initial_weights;           // of training.init_from's file
+  bool operator==(const Provenance&) const = default;
+};
+
 // The job's record, small and always written whole. An empty one (timeline 0) is that of a job that never began.
 struct Ledger {
   Timeline timeline = 0;
@@ -32,6 +40,7 @@ struct Ledger {
   std::optional<SnapshotId> finished;  // the job's end; one of `complete`
   std::uint64_t placement = 0;         // increases when one of the incarnations changes
   std::uint64_t resumed_shards = 0;    // that came back within a timeline
+  Provenance provenance;
   bool operator==(const Ledger&) const = default;
 };
 

@@ -143,6 +143,12 @@ void read(ByteReader& from, std::optional<SnapshotId>& snapshot) {
 void write(ByteWriter& to, Incarnation incarnation) { to.number(incarnation); }
 void read(ByteReader& from, Incarnation& incarnation) { incarnation = from.number<Incarnation>(); }
 
+void write(ByteWriter& to, const Told& told) { to.text(told.value).text(told.by); }
+void read(ByteReader& from, Told& told) {
+  told.value = from.text();
+  told.by = from.text();
+}
+
 void write(ByteWriter& to, const StepRange& range) { to.number(range.from).number(range.until); }
 void read(ByteReader& from, StepRange& range) {
   range.from = from.number<Step>();
@@ -315,6 +321,18 @@ StoreResult<SnapshotId> decode_finished(std::string_view record) {
                             [](ByteReader& reader, SnapshotId& end) { read(reader, end); });
 }
 
+void write(ByteWriter& to, const Provenance& provenance) {
+  write(to, provenance.data);
+  write(to, provenance.arithmetics);
+  write(to, provenance.initial_weights);
+}
+
+void read(ByteReader& from, Provenance& provenance) {
+  read(from, provenance.data);
+  read(from, provenance.arithmetics);
+  read(from, provenance.initial_weights);
+}
+
 std::string encode(const Ledger& ledger) {
   ByteWriter payload;
   payload.number(ledger.timeline);
@@ -326,6 +344,7 @@ std::string encode(const Ledger& ledger) {
   payload.number(ledger.rollbacks).number(ledger.rolled_back_steps).number(ledger.snapshots_missed);
   write(payload, ledger.finished);
   payload.number(ledger.placement).number(ledger.resumed_shards);
+  write(payload, ledger.provenance);
   return seal(RecordKind::ledger, payload.take());
 }
 
@@ -347,6 +366,7 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
     }
     if (version > 2) {
       // What format 3 adds.
+      read(reader, ledger.provenance);
     }
   });
 }

@@ -130,8 +130,11 @@ struct LifeFacts {
   bool left = false;            // a worker, with a goodbye
   bool one_way = false;         // a link was cut in one direction
   bool slow_link = false;
-  bool skewed = false;       // the processes' clocks ran at different rates
-  bool unheard_end = false;  // a worker given up by the lead did not learn of the end
+  bool skewed = false;              // the processes' clocks ran at different rates
+  bool refused_data = false;        // a worker, for its data
+  bool refused_arithmetic = false;  // or for its arithmetic
+  bool mixed_arithmetic = false;    // workers of two have worked for one job
+  bool unheard_end = false;         // a worker given up by the lead did not learn of the end
   std::uint64_t events = 0;
   Micros time = 0;
 };
@@ -233,6 +236,7 @@ class Cluster {
   void schedule_one_way_cut();
   void schedule_slow_link();
   void schedule_leave();
+  void schedule_each_kind();
   [[nodiscard]] std::pair<ProcessId, ProcessId> any_link();
   void schedule_stranger();
   void schedule_death(Micros time);

@@ -90,6 +90,9 @@ constexpr Fact kFacts[] = {
     {"a link cut in one direction", &LifeFacts::one_way, 1},
     {"a slow link", &LifeFacts::slow_link, 1},
     {"clocks that run at different rates", &LifeFacts::skewed, 1},
+    {"a worker refused for its data", &LifeFacts::refused_data, 1},
+    {"a worker refused for its arithmetic", &LifeFacts::refused_arithmetic, 1},
+    {"two kinds of arithmetic at work", &LifeFacts::mixed_arithmetic, 1},
     {"an end unheard by a worker given up", &LifeFacts::unheard_end},
 };
 constexpr std::size_t kFactCount = std::size(kFacts);

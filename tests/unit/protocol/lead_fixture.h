@@ -36,6 +36,9 @@ inline LeadConfig config() {
   return config;
 }
 
+// What a ledger says once the fixture's worker has been given work.
+inline Provenance of_the_worker() { return {{"data", "worker worker"}, {{"arithmetic", "worker worker"}}, {}}; }
+
 // Shard 1 owns the statistics.
 class Fixture {
  public:
@@ -45,7 +48,7 @@ class Fixture {
     return keep(lead.step(lead::FromLane{{shard, 0}, incarnations[shard], &message}));
   }
   lead::Actions hello(std::uint32_t shard, Timeline known = 0, Step reached = 0) {
-    return lane(shard, ShardHello{{shard, 0}, 2, 1, incarnations[shard], "spec", "layout", "here", known, reached});
+    return lane(shard, ShardHello{{shard, 0}, 2, 1, incarnations[shard], "spec", "layout", "", "here", known, reached});
   }
   lead::Actions written() { return keep(lead.step(lead::LedgerWritten{})); }
   lead::Actions client(Control::Command command) { return keep(lead.step(lead::FromClient{command})); }
@@ -74,6 +77,8 @@ class Fixture {
   lead::Actions beat() {
     Heartbeat beat;
     beat.ready = true;
+    beat.fingerprint = "arithmetic";
+    beat.data_digest = "data";
     beat.timeline = timeline;
     beat.placement = placement;
     const Message message = beat;
@@ -88,6 +93,7 @@ class Fixture {
     const Message hello = WorkerHello{"worker"};
     lead.step(lead::FromWorker{kWorker, &hello});
     beat();
+    written();  // whose data and arithmetic the job's are
   }
   void evaluate(Split split, std::uint64_t correct) {
     EvaluationResult result{timeline, split, 0, order.evaluation.value().version, 1.0, correct, 10};

@@ -31,7 +31,7 @@ void report_items(Fixture& fixture, Step open) {
 lead::Actions come_back(Fixture& fixture, std::uint32_t shard, std::vector<ShardLife> lives) {
   const auto life = fixture.incarnations[shard] = lives.back().incarnation;
   fixture.sequences[shard] = 0;
-  return fixture.lane(shard, ShardHello{{shard, 0}, 2, 1, life, "spec", "layout", "here", 1, 0, std::move(lives)});
+  return fixture.lane(shard, ShardHello{{shard, 0}, 2, 1, life, "spec", "layout", "", "here", 1, 0, std::move(lives)});
 }
 
 }  // namespace
@@ -122,6 +122,7 @@ TEST_CASE("a restarted lead takes the job back if a shard lacks what another has
   again.memory.ledger.placement = 1;
   again.memory.ledger.incarnations = {1, 1};
   again.memory.ledger.complete = {{0, 0}};
+  again.memory.ledger.provenance = two_shards::of_the_worker();
   for (const ItemId reached : {20, 21}) {
     Fixture fixture(again);
     fixture.planned = 20;  // both shards came back, too
@@ -199,6 +200,7 @@ TEST_CASE("an order by a lead before is kept if it still makes a cut") {
   again.memory.ledger.placement = 1;
   again.memory.ledger.incarnations = {1, 1};
   again.memory.ledger.complete = {{0, 0}};
+  again.memory.ledger.provenance = two_shards::of_the_worker();
   for (const ItemId reached : {10, 11}) {
     Fixture fixture(again);
     fixture.planned = 20;
@@ -307,6 +309,7 @@ TEST_CASE("nor does a restarted lead take such a snapshot, though it is one of a
   again.memory.ledger.placement = 1;
   again.memory.ledger.incarnations = {1, 1};
   again.memory.ledger.complete = {{0, 0}};
+  again.memory.ledger.provenance = two_shards::of_the_worker();
   Fixture fixture(again);
   fixture.planned = 40;
   fixture.placement = 1;

@@ -13,18 +13,20 @@ namespace {
 const Identity kIdentity{kDatabaseFormat, "mnist", "spec", "layout", 1, 3, "job: mnist\ntraining:\n  batch: 128\n"};
 const TimelineRecord kTimeline{2, {1, 600}, 33};
 const SnapshotId kFinished{2, 4680};
-const Ledger kLedger{2,
-                     {1, 600},
-                     {11, 22, 33},
-                     {{1, 600}, {2, 800}},
-                     SnapshotId{1, 600},
-                     {{7, 8}, {20, 40}},
-                     1,
-                     52,
-                     3,
-                     SnapshotId{2, 800},
-                     5,
-                     4};
+const Ledger kLedger{
+    2,
+    {1, 600},
+    {11, 22, 33},
+    {{1, 600}, {2, 800}},
+    SnapshotId{1, 600},
+    {{7, 8}, {20, 40}},
+    1,
+    52,
+    3,
+    SnapshotId{2, 800},
+    5,
+    4,
+    {{"0f", "worker a"}, {{"cpu-float32-1", "worker a"}, {"cpu-float32-2", "worker b"}}, {"1e", "shard 1"}}};
 const EvaluationRecord kEvaluation{800, Split::test, 0.0625, 0.984375, 10000};
 const StepStatistics kStatistics{799, 0.25F, 120, 128};
 const TensorKey kKey{{1, 600}, TensorKind::state_1, 7};
