@@ -35,8 +35,9 @@ void add_counts(std::vector<std::string>& lines, const Status& before, const Sta
 }
 
 void add_trouble(std::vector<std::string>& lines, const Status& before, const Status& now) {
-  if (now.trouble != before.trouble) {
-    lines.push_back(now.trouble.empty() ? "over: " + before.trouble : "trouble: " + now.trouble);
+  const auto trouble = all_trouble(now);
+  if (const auto known = all_trouble(before); trouble != known) {
+    lines.push_back(trouble.empty() ? "over: " + known : "trouble: " + trouble);
   }
   if (!now.waits_for.empty() && who(now.waits_for) != who(before.waits_for)) {
     lines.push_back("waiting for " + now.waits_for);

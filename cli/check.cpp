@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "cli/backend_probe.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/job/mode_text.h"
@@ -36,6 +37,12 @@ void print_summary(const Job& job) {
               cluster.lanes, cluster.transport.c_str());
   if (const auto idle = idle_workers_text(job.spec); !idle.empty()) {
     std::printf("note        %s\n", idle.c_str());
+  }
+  if (training.precision != "float32") {
+    std::printf("precision   %s\n", training.precision.c_str());
+    for (const auto& line : precision_notes("auto", training.precision)) {
+      std::printf("note        %s\n", line.c_str());
+    }
   }
   std::printf("durability  %s\n", durability_text(job.spec.durability).c_str());
   std::printf("job digest  %s\n", job.spec_digest.c_str());

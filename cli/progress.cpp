@@ -32,17 +32,6 @@ std::size_t count_ready(const Status& status) {
 
 std::string workers_text(std::size_t count) { return format("%zu worker%s", count, count == 1 ? "" : "s"); }
 
-std::string pace_text(const Status& status, const Pace& pace) {
-  if (pace.examples_per_second == 0 && !hindrance(status).empty()) {
-    return "  stands still";
-  }
-  std::string text = format("  %.0f images/s", pace.examples_per_second);
-  if (pace.steps_per_second > 0 && status.steps > status.step) {
-    text += "  " + time_text(static_cast<double>(status.steps - status.step) / pace.steps_per_second) + " left";
-  }
-  return text;
-}
-
 std::string accuracy_text(const char* separator, const Status& status) {
   std::string text;
   if (status.validation.evaluated) {
@@ -62,28 +51,17 @@ std::size_t columns_of(std::FILE* terminal) {
 
 }  // namespace
 
-void PaceMeter::observe(const Status& status, Moment now) {
-  if (!samples_.empty() && status.examples < samples_.back().examples) {
-    samples_.clear();  // another timeline counts anew
-  }
-  samples_.push_back({now, status.examples, status.step});
-  while (samples_.size() > 2 && now - samples_.front().at > kWindow) {
-    samples_.pop_front();
-  }
+std::optional<Pace> pace_of(const Status& status) {
+  return status.examples_per_second > 0 ? std::optional(Pace{status.examples_per_second, status.steps_per_second})
+                                        : std::nullopt;
 }
 
-std::optional<Pace> PaceMeter::pace() const {
-  if (samples_.size() < 2) {
-    return std::nullopt;
+std::string pace_text(const Status& status, const Pace& pace, const char* separator) {
+  std::string text = format("%.0f images/s", pace.examples_per_second);
+  if (pace.steps_per_second > 0 && status.steps > status.step) {
+    text += separator + time_text(static_cast<double>(status.steps - status.step) / pace.steps_per_second) + " left";
   }
-  const auto& first = samples_.front();
-  const auto& last = samples_.back();
-  const double seconds = std::chrono::duration<double>(last.at - first.at).count();
-  if (seconds <= 0) {
-    return std::nullopt;
-  }
-  const auto steps = last.step > first.step ? last.step - first.step : 0;
-  return Pace{static_cast<double>(last.examples - first.examples) / seconds, static_cast<double>(steps) / seconds};
+  return text;
 }
 
 std::string time_text(double seconds) {
@@ -118,7 +96,9 @@ std::string status_text(const Status& status, std::uint64_t epochs, std::uint32_
   }
   text += accuracy_text("  ", status);
   if (status.phase == "training" && pace) {
-    text += pace_text(status, *pace);
+    text += "  " + pace_text(status, *pace, "  ");
+  } else if (status.phase == "training" && status.examples > 0 && !hindrance(status).empty()) {
+    text += "  stands still";
   }
   text += "  " + workers_text(count_live(status));
   return (status.phase == "training" ? text : text + "  " + status.phase) + waits_for;
@@ -135,12 +115,11 @@ std::string epoch_text(const Status& status, std::uint64_t epochs, const std::op
 }
 
 void Progress::show(const Status& status, Moment now) {
-  if (status.phase == "training") {
-    meter_.observe(status, now);
-  }
-  const auto pace = meter_.pace();
+  const auto pace = pace_of(status);
+  // What was done before this command began has been told before.
+  epochs_shown_ = epochs_shown_.value_or(status.epoch);
   // While an epoch's evaluation runs, the accuracy known is still the one before.
-  if (status.epoch > epochs_shown_ && status.phase != "evaluating") {
+  if (status.epoch > *epochs_shown_ && status.phase != "evaluating") {
     epochs_shown_ = status.epoch;
     line(epoch_text(status, epochs_, pace));
   }

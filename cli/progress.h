@@ -12,30 +12,14 @@
 
 namespace ballast {
 
-// Over the last seconds.
+// Over the last seconds of training; nothing if the lead cannot say it yet. Time of a pause does not count.
 struct Pace {
   double examples_per_second = 0;
   double steps_per_second = 0;
 };
-
-// A sliding window over what the lead reports.
-class PaceMeter {
- public:
-  using Moment = std::chrono::steady_clock::time_point;
-  static constexpr std::chrono::seconds kWindow{6};
-
-  void observe(const Status& status, Moment now);
-  // Nothing before two observations.
-  [[nodiscard]] std::optional<Pace> pace() const;
-
- private:
-  struct Sample {
-    Moment at;
-    std::uint64_t examples = 0;
-    Step step = 0;
-  };
-  std::deque<Sample> samples_;
-};
+std::optional<Pace> pace_of(const Status& status);
+// "812 images/s, 1:05 min left"
+std::string pace_text(const Status& status, const Pace& pace, const char* separator);
 
 // "59 s", "1:05 min", "2:00 h": rounded down, for people.
 std::string time_text(double seconds);
@@ -50,7 +34,7 @@ std::string epoch_text(const Status& status, std::uint64_t epochs, const std::op
 // Writes to a stream; one thread.
 class Progress {
  public:
-  using Moment = PaceMeter::Moment;
+  using Moment = std::chrono::steady_clock::time_point;
 
   // `terminal`: the last line may be rewritten. `start_workers` and `epochs` are the job's.
   Progress(std::FILE* out, bool terminal, std::uint32_t start_workers, std::uint64_t epochs)
@@ -73,10 +57,9 @@ class Progress {
   bool terminal_;
   std::uint32_t start_workers_;
   std::uint64_t epochs_;
-  PaceMeter meter_;
-  std::uint64_t epochs_shown_ = 0;
-  bool on_line_ = false;  // a rewritten line stands on the terminal
-  std::string text_;      // that line
+  std::optional<std::uint64_t> epochs_shown_;  // or done before the first status
+  bool on_line_ = false;                       // a rewritten line stands on the terminal
+  std::string text_;                           // that line
   std::string last_phase_;
   std::optional<Moment> shown_at_;
 };

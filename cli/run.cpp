@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "cli/backend_probe.h"
 #include "cli/check.h"
 #include "cli/cluster.h"
 #include "cli/exit_codes.h"
@@ -84,6 +85,15 @@ void check_data_files(const Job& job) {
 }
 
 // The same.
+void check_backend(const RunOptions& options, const Job& job) {
+  if (options.backend == "cuda") {
+    if (const auto probe = probe_backend(options.backend, job.spec.training.precision); !probe.available) {
+      throw std::runtime_error("--backend cuda: " + (probe.lines.empty() ? "it cannot be had" : probe.lines.back()));
+    }
+  }
+}
+
+// The same.
 void check_initial_weights(const Job& job) {
   const auto& file = job.spec.training.init_from;
   if (file.empty()) {
@@ -110,6 +120,7 @@ void check(const RunOptions& options, const Job& job) {
   check_faults("--worker-fault", options.worker_faults, "workers", job.spec.cluster.workers);
   check_faults("--server-fault", options.server_faults, "shards", job.spec.cluster.shards);
   check_summary_file(options.summary);
+  check_backend(options, job);
   check_data_files(job);
 }
 
@@ -176,6 +187,9 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
   const auto gpus = options.backend == "cpu" ? 0 : count_gpus();
   if (gpus > 0) {
     progress.line(gpus_text(gpus));
+  }
+  for (const auto& line : precision_notes(options.backend, job.spec.training.precision)) {
+    progress.line(line);
   }
   Cluster cluster(job, folder, {options.metrics, options.backend, gpus, options.worker_faults, options.server_faults});
   Supervisor supervisor(cluster, signals, progress, !options.resume.empty(), was_paused,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/lead_address.h"
+#include "cli/progress.h"
 #include "cli/staleness.h"
 #include "cli/status_client.h"
 
@@ -31,6 +32,7 @@ Json session_json(const SessionStatus& session) {
   json["step"] = session.step;
   json["slots"] = session.slots;
   json["fingerprint"] = session.fingerprint;
+  json["refusal"] = session.refusal;
   json["phases"] = {{"data_wait", session.phases.data_wait},
                     {"pull", session.phases.pull},
                     {"forward", session.phases.forward},
@@ -77,8 +79,23 @@ std::string training_lines(const Status& status) {
   if (status.gradient_norm > 0) {
     text += ", gradient norm " + fixed(status.gradient_norm, 4);
   }
+  if (const auto pace = pace_of(status); pace && status.phase == "training") {
+    text += "\n" + pace_text(status, *pace, ", ");
+  }
   return text + "\n" + split_text("validation", status.validation) + split_text("best validation", status.best) +
          split_text("test", status.test);
+}
+
+// What the job's bits rest on.
+std::string provenance_lines(const Status& status) {
+  std::string text;
+  if (!status.data.value.empty()) {
+    text += "data " + status.data.value + " (" + status.data.by + ")\n";
+  }
+  for (const auto& kind : status.arithmetics) {
+    text += "arithmetic " + kind.value + " (" + kind.by + ")\n";
+  }
+  return text;
 }
 
 std::string durability_line(const Status& status) {
@@ -103,14 +120,21 @@ std::string durability_line(const Status& status) {
 std::string sessions_table(const Status& status) {
   std::string text;
   std::array<char, 160> line{};
-  std::snprintf(line.data(), line.size(), "%-24s %-6s %10s %10s\n", "worker", "", "step", "slots");
+  std::snprintf(line.data(), line.size(), "%-24s %-7s %10s %10s\n", "worker", "", "step", "slots");
   text += line.data();
   for (const auto& session : status.sessions) {
-    std::snprintf(line.data(), line.size(), "%-24s %-6s %10s %10s\n", session.name.c_str(),
-                  session.live ? "live" : "gone", number(session.step).c_str(), number(session.slots).c_str());
+    std::snprintf(line.data(), line.size(), "%-24s %-7s %10s %10s\n", session.name.c_str(),
+                  session.live              ? "live"
+                  : session.refusal.empty() ? "gone"
+                                            : "refused",
+                  number(session.step).c_str(), number(session.slots).c_str());
     text += line.data();
   }
   return text;
+}
+
+Json told_json(const Told& told) {
+  return told.value.empty() ? Json(nullptr) : Json{{"value", told.value}, {"by", told.by}};
 }
 
 Json split_json(const SplitStatus& split) {
@@ -125,8 +149,9 @@ Json split_json(const SplitStatus& split) {
 std::string status_lines(const Status& status) {
   auto text = status.phase + ", step " + number(status.step) + " of " + number(status.steps) + ", " +
               number(status.epoch) + " epochs done, mode " + status.mode + "\n";
+  const auto trouble = all_trouble(status);
   for (const auto& [name, value] :
-       {std::pair{"failure", &status.failure}, {"waits for", &status.waits_for}, {"trouble", &status.trouble}}) {
+       {std::pair{"failure", &status.failure}, {"waits for", &status.waits_for}, {"trouble", &trouble}}) {
     if (!value->empty()) {
       text += std::string(name) + ": " + *value + "\n";
     }
@@ -135,7 +160,7 @@ std::string status_lines(const Status& status) {
   if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
     text += staleness + "\n";
   }
-  return text + durability_line(status) + sessions_table(status);
+  return text + durability_line(status) + provenance_lines(status) + sessions_table(status);
 }
 
 std::string status_json(const Status& status) {
@@ -144,7 +169,7 @@ std::string status_json(const Status& status) {
   json["phase"] = status.phase;
   json["failure"] = status.failure;
   json["waits_for"] = status.waits_for;
-  json["trouble"] = status.trouble;
+  json["trouble"] = all_trouble(status);
   json["timeline"] = status.timeline;
   json["base"] = {{"timeline", status.base.timeline}, {"step", status.base.step}};
   json["snapshot"] = status.snapshot;
@@ -153,6 +178,8 @@ std::string status_json(const Status& status) {
   json["epoch"] = status.epoch;
   json["training_seconds"] = static_cast<double>(status.training) / 1e6;
   json["examples"] = status.examples;
+  json["examples_per_second"] = finite(status.examples_per_second);
+  json["steps_per_second"] = finite(status.steps_per_second);
   json["learning_rate"] = finite(status.learning_rate);
   json["gradient_norm"] = finite(status.gradient_norm);
   json["train_loss"] = finite(status.train_loss);
@@ -163,6 +190,7 @@ std::string status_json(const Status& status) {
   json["duplicates"] = status.duplicates;
   json["superseded"] = status.superseded;
   json["lost_workers"] = status.lost_workers;
+  json["refused_workers"] = status.refused_workers;
   json["backups"] = status.backups;
   json["rollbacks"] = status.rollbacks;
   json["rolled_back_steps"] = status.rolled_back_steps;
@@ -170,6 +198,11 @@ std::string status_json(const Status& status) {
   json["snapshots_missed"] = status.snapshots_missed;
   json["resumed_shards"] = status.resumed_shards;
   json["staleness"] = staleness_json(status.staleness);
+  json["data"] = told_json(status.data);
+  json["arithmetics"] = Json::array();
+  for (const auto& kind : status.arithmetics) {
+    json["arithmetics"].push_back(told_json(kind));
+  }
   json["sessions"] = Json::array();
   for (const auto& session : status.sessions) {
     json["sessions"].push_back(session_json(session));

@@ -71,6 +71,17 @@ std::string incidents(const Summary& summary) {
   if (status.lost_workers > 0) {
     lines += "workers lost on the way: " + std::to_string(status.lost_workers) + " (no contribution was)\n";
   }
+  if (status.arithmetics.size() > 1) {
+    lines += "not the bits of one arithmetic: " + std::to_string(status.arithmetics.size()) +
+             " kinds were given work of this job, ";
+    for (const auto& kind : status.arithmetics) {
+      lines += (&kind == &status.arithmetics.front() ? "" : ", ") + kind.value + " (" + kind.by + ")";
+    }
+    lines += "; training.exact: required allows one only\n";
+  }
+  if (status.refused_workers > 0) {
+    lines += "workers refused for other data or another arithmetic: " + std::to_string(status.refused_workers) + "\n";
+  }
   if (status.rollbacks > 0) {
     lines += "recoveries: " + std::to_string(status.rollbacks) + ", with " + std::to_string(status.rolled_back_steps) +
              " steps trained again\n";
@@ -84,8 +95,8 @@ std::string incidents(const Summary& summary) {
   if (status.snapshots_missed > 0) {
     lines += "snapshots missed: " + std::to_string(status.snapshots_missed) + "\n";
   }
-  if (!status.trouble.empty()) {
-    lines += "trouble: " + status.trouble + "\n";
+  if (const auto trouble = all_trouble(status); !trouble.empty()) {
+    lines += "trouble: " + trouble + "\n";
   }
   return lines;
 }
@@ -142,9 +153,15 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["examples_per_second"] = finite(summary.examples_per_second);
   json["slots_by_session"] = slots_by_session(status);
   json["slots_by_fingerprint"] = slots_by_fingerprint(status);
+  json["data_digest"] = text_or_null(status.data.value);
+  json["arithmetics"] = Json::array();
+  for (const auto& kind : status.arithmetics) {
+    json["arithmetics"].push_back(kind.value);
+  }
   json["duplicates"] = status.duplicates;
   json["superseded"] = status.superseded;
   json["lost_workers"] = status.lost_workers;
+  json["refused_workers"] = status.refused_workers;
   json["worker_restarts"] = summary.worker_restarts;
   json["restarted_shards"] = summary.shard_restarts;
   json["timeline"] = status.timeline;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
 #include "cli/changes.h"
 #include "cli/exit_codes.h"
+#include "worker/exit_codes.h"
 
 namespace ballast {
 
@@ -200,6 +202,9 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
     worker.due = Clock::now() + kEarlyLeavePatience;
     return;
   }
+  if (!exit.by_signal && exit.number == kExitForGood) {
+    return fail(worker.name() + " cannot serve: " + last_words(worker));
+  }
   if (!start_again_later(worker, exit)) {
     return fail(with_log(worker, worker.name() + " " + worker.death));
   }
@@ -366,6 +371,19 @@ std::string Supervisor::who_stayed() const {
     }
   }
   return text;
+}
+
+// Why it ended by itself, in its own words: the text of its log's last line.
+std::string Supervisor::last_words(const Member& member) const {
+  static constexpr std::string_view kError = " error ";
+  const auto log = cluster_.log_of(member);
+  const auto lines = last_lines(log, 1);
+  auto words = lines.empty() ? std::string() : lines.back();
+  if (const auto level = words.find(kError); level != std::string::npos) {
+    const auto colon = words.find(": ", level + kError.size());
+    words.erase(0, colon == std::string::npos ? level + kError.size() : colon + 2);
+  }
+  return words + "\n  its log is " + log.string();
 }
 
 std::string Supervisor::end_of(const Member& member, const Ended& ended) const {

@@ -64,6 +64,7 @@ class Supervisor {
   [[nodiscard]] bool is_over_as(const char* phase) const { return status_ && status_->phase == phase; }
   [[nodiscard]] bool can_start_again(const Member& member) const;
   [[nodiscard]] std::string who_stayed() const;
+  [[nodiscard]] std::string last_words(const Member& member) const;
   [[nodiscard]] std::string end_of(const Member& member, const Ended& ended) const;
   [[nodiscard]] std::string with_log(const Member& member, const std::string& text) const;
 

@@ -124,6 +124,10 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& r
                                                : "parameter " + std::to_string(index);
   };
   config.memory = recall(job, store, room);
+  config.provenance = {job.spec.data.digest, training.exact == "required"};
+  if (const auto why = why_contradicted(config.memory.ledger.provenance, config.provenance); !why.empty()) {
+    throw std::runtime_error(why);
+  }
   config.patience = Micros{job.spec.cluster.patience} * 1'000'000;
   config.stop_patience = Micros{job.spec.cluster.stop_patience} * 1'000'000;
   return config;

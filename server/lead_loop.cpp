@@ -201,24 +201,24 @@ void LeadLoop::tell_changes() {
     }
     told_waiting_ = status.waits_for;
   }
-  if (status.trouble != told_trouble_) {
-    told_trouble_ = status.trouble;
-    if (!status.trouble.empty()) {
-      log_warn("{}", status.trouble);
+  if (const auto trouble = all_trouble(status); trouble != told_trouble_) {
+    told_trouble_ = trouble;
+    if (!trouble.empty()) {
+      log_warn("{}", trouble);
     }
+  }
+  if (status.data.value != told_data_) {
+    told_data_ = status.data.value;
+    log_info("the digest of the job's data is {} ({})", status.data.value, status.data.by);
   }
   for (const auto& session : status.sessions) {
     const auto told = told_live_.find(session.session);
     if (told == told_live_.end() || told->second != session.live) {
-      log_info("worker {} {}", session.name, session.live ? "joined" : "left or was lost");
+      log_info("worker {} {}", session.name,
+               session.live              ? "joined"
+               : session.refusal.empty() ? "left or was lost"
+                                         : "is refused");
       told_live_[session.session] = session.live;
-    }
-    if (!session.fingerprint.empty() && told_fingerprints_.insert(session.fingerprint).second &&
-        told_fingerprints_.size() > 1) {
-      log_warn(
-          "worker {} has fingerprint {}, others have another: their arithmetic or data differ, so the final bits "
-          "depend on who computed what",
-          session.name, session.fingerprint);
     }
   }
 }

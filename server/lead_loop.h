@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 
 #include "common/net/socket.h"
@@ -65,7 +64,7 @@ class LeadLoop {
   std::map<std::string, Micros> clients_;  // who have not seen the end yet, and when they asked last
   std::string told_phase_;
   std::map<SessionId, bool> told_live_;
-  std::set<std::string> told_fingerprints_;
+  std::string told_data_;
   std::string told_waiting_;
   std::string told_trouble_;
   Background ledger_{"ledger: "};  // last: it is stopped before what it uses goes

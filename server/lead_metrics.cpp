@@ -45,9 +45,11 @@ void LeadMetrics::update_course(const Status& status) {
   set(*series_.steps, status.steps);
   set(*series_.epoch, status.epoch);
   series_.training_seconds->set(static_cast<double>(status.training) * 1e-6);
-  series_.trouble->set(status.trouble.empty() ? 0 : 1);
+  series_.trouble->set(all_trouble(status).empty() ? 0 : 1);
   series_.waits->set(status.waits_for.empty() ? 0 : 1);
   raise(*series_.lost_sessions, status.lost_workers);
+  raise(*series_.refused_workers, status.refused_workers);
+  set(*series_.arithmetics, status.arithmetics.size());
   raise(*series_.backups, status.backups);
   raise(*series_.examples, status.examples);
   raise(*series_.rollbacks, status.rollbacks);

@@ -157,7 +157,7 @@ void Shard::bring_initial_weights() {
   const bool has_begun = last_timeline_ > 0 || (!snapshots.empty() && snapshots.back() != SnapshotId{});
   if (has_initial_snapshot_ && !has_begun) {
     require([&] { return write_initial_weights(); });
-    log_info("initial weights taken from {}", job_.spec.training.init_from);
+    log_info("initial weights taken from {}, digest {}", job_.spec.training.init_from, initial_weights_);
   }
 }
 
@@ -218,6 +218,11 @@ StoreStatus Shard::write_initial_weights() {
       return written;
     }
   }
+  auto digest = loaded.value().digest([this] { return !is_ending(); });
+  if (!digest.ok()) {
+    return digest.status();
+  }
+  initial_weights_ = digest.value();
   return store_->seal({});
 }
 
@@ -290,6 +295,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   if (journal_) {
     config.lives = journal_->lives(last_timeline_);
   }
+  config.initial_weights = initial_weights_;
   config.lead_silence = Micros{job_.spec.cluster.patience} * 1'000'000;
   const auto owners = place(job_.arena, config.shards, config.lanes);
   for (const auto& chunk : job_.arena.chunks) {

@@ -66,7 +66,8 @@ class Shard {
   DatabaseLife life_;           // of the database
   Timeline last_timeline_ = 0;  // in the database
   bool has_initial_snapshot_ = false;
-  bool has_finished_ = false;  // says the database
+  bool has_finished_ = false;    // says the database
+  std::string initial_weights_;  // digest of the file that they were read from, by this life
   std::unique_ptr<ShardStore> store_;
   std::unique_ptr<Metrics> metrics_;
   DiskRoom room_;

@@ -8,11 +8,11 @@
 #include <string>
 #include <utility>
 
-#include "common/numeric/initial.h"
-#include "common/numeric/sha256.h"
 #include "common/protocol/tree.h"
+#include "worker/compute/module.h"
 #include "worker/delay.h"
 #include "worker/evaluate.h"
+#include "worker/fingerprint.h"
 #include "worker/gradient_fault.h"
 #include "worker/local_steps.h"
 
@@ -109,6 +109,8 @@ void ComputeThread::run() {
   try {
     prepare();
     work();
+  } catch (const BackendUnavailable& error) {
+    post_(worker::Failed{error.what(), true});
   } catch (const std::exception& error) {
     post_(worker::Failed{error.what()});
   }
@@ -146,6 +148,7 @@ void ComputeThread::prepare() {
   make_plain_model();
   worker::Prepared prepared;
   prepared.layout.fingerprint = fingerprint();
+  prepared.layout.data_digest = data_digest(*dataset_);
   model_ = with_local_steps(std::move(model_), job_);
   model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
   model_ = with_delay(std::move(model_), delay_);
@@ -164,31 +167,10 @@ void ComputeThread::make_plain_model() {
   }
 }
 
-// Backend and precision by name, which say in a warning what differs and do so even where a probe does not show it, and
-// the hash of the data set and of a probe slot's gradient on the initial weights: machines that agree on it compute the
-// same bits. The emulated model's arithmetic is integer, and neither its time nor the memory of a large one is to be
-// spent here.
+// Backend and precision by name, which say what differs and do so even where a probe does not show it.
 std::string ComputeThread::fingerprint() {
-  Sha256 hash;
-  hash.update(dataset_->digest());
-  if (job_.spec.model.name != "emulated") {
-    hash.update(std::as_bytes(std::span<const float>(probe())));
-  }
-  const auto digest = hash.hex().substr(0, 16);
+  const auto digest = arithmetic_digest(job_, *model_, weights_.values());
   return arithmetic_.empty() ? digest : arithmetic_ + "-" + digest;
-}
-
-std::vector<float> ComputeThread::probe() {
-  for (std::size_t i = 0; i < job_.arena.parameters.size(); ++i) {
-    const auto& extent = job_.arena.extents[i];
-    fill_initial(weights_.values().subspan(extent.offset, extent.elements), job_.arena.parameters[i].initial,
-                 job_.spec.training.seed, static_cast<std::uint32_t>(i), 0);
-  }
-  std::vector<float> gradient(job_.arena.elements);
-  const auto examples = pipeline_->take(0, 0);
-  const SlotTask task{0, 0, examples_of_step(job_.spec.training, job_.sizes.train, 0), job_.spec.training.seed};
-  model_->train(task, examples.batch(), weights_.values(), gradient, [](std::size_t) {});
-  return gradient;
 }
 
 void ComputeThread::prefetch(Step step, const std::vector<SlotRange>& ranges) {

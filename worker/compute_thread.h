@@ -29,8 +29,8 @@ class ComputeThread {
   using Post = std::function<void(worker::Event)>;
 
   // Everything that takes long happens on the thread: opening the data, building the model, the fingerprint. Posts
-  // Prepared (with the fingerprint alone filled in) or Failed first. `post` is called from the thread. `delay`: waited
-  // before each slot.
+  // Prepared (with fingerprint and data digest alone filled in) or Failed first. `post` is called from the thread.
+  // `delay`: waited before each slot.
   ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
                 std::chrono::milliseconds delay = {});
   ~ComputeThread();
@@ -78,7 +78,6 @@ class ComputeThread {
   void prepare();
   void make_plain_model();
   std::string fingerprint();
-  std::vector<float> probe();
   void train(const Training& task, const WeightArena& weights);
   bool train_node(Step step, Node node, const WeightArena& weights, bool last, PhaseTimes& phases);
   bool train_slot(Step step, NodeSum& sum, const WeightArena& weights, bool last, PhaseTimes& phases);

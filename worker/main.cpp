@@ -15,6 +15,8 @@
 #include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
 #include "common/version/version.h"
+#include "worker/compute/choose.h"
+#include "worker/exit_codes.h"
 #include "worker/worker_loop.h"
 
 namespace {
@@ -22,6 +24,7 @@ namespace {
 struct Options {
   std::string config;
   std::string fault;
+  std::string probe;  // a precision: say what it would be computed on, and end
   ballast::WorkerSpec spec;
 };
 
@@ -41,6 +44,8 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
   app.add_option("--backend", given.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--device", given.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
+  app.add_option("--probe-backend", options.probe, "for ballast: tell what PRECISION is computed on here, and end")
+      ->group("");
   app.add_option("--fault", options.fault, "for tests: POINT@STEP at which the worker kills itself")->group("");
   if (const auto code = ballast::parse_command_line(app, argc, argv)) {
     return code;
@@ -62,7 +67,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   use("--log-level", &ballast::WorkerSpec::log_level);
   use("--backend", &ballast::WorkerSpec::backend);
   use("--device", &ballast::WorkerSpec::device);
-  if (spec.lead.empty()) {
+  if (spec.lead.empty() && options.probe.empty()) {
     throw ballast::UsageError("no lead: say --lead ADDRESS, or lead: in the worker file");
   }
   if (spec.name.empty()) {
@@ -91,17 +96,31 @@ int work(const Options& options) {
   const auto metrics = ballast::serve_metrics(options.spec.metrics_address);
   ballast::WorkerLoop loop(options.spec, fault, metrics.get());
   const ballast::StopSignals signals([&](const std::string& reason) { loop.interrupt(reason); });
-  const auto failure = loop.run();
-  if (failure.empty()) {
+  const auto ending = loop.run();
+  if (ending.failure.empty()) {
     ballast::log_info("the job has finished, or was stopped");
     return 0;
   }
-  if (const auto code = signals.exit_code(failure)) {
-    ballast::log_info("{}: it held nothing, and the job goes on without it", failure);
+  if (const auto code = signals.exit_code(ending.failure)) {
+    ballast::log_info("{}: it held nothing, and the job goes on without it", ending.failure);
     return *code;
   }
-  tell(options, failure);
-  return 1;
+  tell(options, ending.failure);
+  return ending.for_good ? ballast::kExitForGood : 1;
+}
+
+// What a worker with these options would say of its backend, a line each, on standard output.
+int probe_backend(const Options& options) {
+  const ballast::BackendRequest request{options.spec.backend, options.spec.device, 1,
+                                        ballast::precision_named(options.probe)};
+  try {
+    ballast::make_backend(request, ballast::find_cuda_files(),
+                          [](const std::string& text) { std::printf("%s\n", text.c_str()); });
+    return 0;
+  } catch (const ballast::BackendUnavailable& reason) {
+    std::printf("%s\n", reason.what());
+    return ballast::kExitForGood;
+  }
 }
 
 }  // namespace
@@ -112,7 +131,10 @@ int main(int argc, char** argv) {
   Options options;
   try {
     const auto code = parse(argc, argv, options);
-    return code ? *code : work(options);
+    if (code) {
+      return *code;
+    }
+    return options.probe.empty() ? work(options) : probe_backend(options);
   } catch (const ballast::UsageError& error) {
     tell(options, error.what());
     return ballast::kExitUsage;

@@ -73,14 +73,14 @@ void WorkerLoop::rebuild_poll() {
   }
 }
 
-std::string WorkerLoop::run() {
+WorkerLoop::Ending WorkerLoop::run() {
   log_info("worker {} looks for the lead at {}", spec_.name, spec_.lead);
   began_ = monotonic_micros();
   tell_silence_at_ = began_ + kTellSilenceAfter;
   while (!stopped_) {
     turn();
   }
-  return failure_;
+  return ending_;
 }
 
 void WorkerLoop::turn() {
@@ -181,8 +181,9 @@ void WorkerLoop::receive_from_lane(std::uint32_t lane) {
 
 void WorkerLoop::on_compute(worker::Event event) {
   if (auto* prepared = std::get_if<worker::Prepared>(&event)) {
-    prepared->layout = layout(prepared->layout.fingerprint);
-    log_info("worker {} is ready, fingerprint {}", spec_.name, prepared->layout.fingerprint);
+    complete(prepared->layout);
+    log_info("worker {} is ready; its data's digest is {}, its arithmetic's fingerprint {}", spec_.name,
+             prepared->layout.data_digest, prepared->layout.fingerprint);
   } else if (const auto* gradient = std::get_if<worker::GradientReady>(&event)) {
     gradients_[gradient->payload] = {};
   }
@@ -193,7 +194,7 @@ void WorkerLoop::on_compute(worker::Event event) {
 }
 
 void WorkerLoop::feed(const worker::Event& event) {
-  for (const auto& action : core_.step(event)) {
+  for (const auto& action : core_.step(event, monotonic_micros())) {
     std::visit([this](const auto& body) { carry_out(body); }, action);
   }
 }
@@ -290,15 +291,14 @@ void WorkerLoop::carry_out(const worker::Connect& action) {
   rebuild_poll();
 }
 
-WorkerLayout WorkerLoop::layout(const std::string& fingerprint) const {
-  WorkerLayout layout;
+// With what the compute thread has no need to know.
+void WorkerLoop::complete(WorkerLayout& layout) const {
   layout.slots = job_->spec.training.slots;
   layout.ledgered = is_ledgered(job_->spec.training.mode);
   layout.journaled = is_journaled(job_->spec);
   layout.lanes = static_cast<std::uint32_t>(lanes_.size());
   layout.spec_digest = job_->spec_digest;
   layout.layout_digest = job_->layout_digest;
-  layout.fingerprint = fingerprint;
   layout.lead_silence = Micros{job_->spec.cluster.patience} * 1'000'000;
   const auto shards = static_cast<std::uint32_t>(lanes_.size()) / lanes_per_shard_;
   const auto owners = place(job_->arena, shards, lanes_per_shard_);
@@ -306,7 +306,6 @@ WorkerLayout WorkerLoop::layout(const std::string& fingerprint) const {
     layout.chunks.push_back(
         {chunk.id, owners[chunk.id].shard * lanes_per_shard_ + owners[chunk.id].lane, chunk.bytes()});
   }
-  return layout;
 }
 
 void WorkerLoop::carry_out(const worker::Prefetch& action) { compute_->prefetch(action.step, action.ranges); }
@@ -344,7 +343,7 @@ void WorkerLoop::carry_out(const worker::Evaluate& action) { compute_->evaluate(
 
 void WorkerLoop::carry_out(const worker::Stop& action) {
   stopped_ = true;
-  failure_ = action.failure;
+  ending_ = {action.failure, action.for_good};
 }
 
 // ---- deaths on demand

@@ -31,8 +31,12 @@ class WorkerLoop {
   WorkerLoop(const WorkerLoop&) = delete;
   WorkerLoop& operator=(const WorkerLoop&) = delete;
 
-  // Until the job ends or this worker cannot go on: the reason, empty if the job finished.
-  std::string run();
+  struct Ending {
+    std::string failure;    // empty: the job finished or was stopped
+    bool for_good = false;  // another life of this worker would end in the same way
+  };
+  // Until the job ends or this worker cannot go on.
+  Ending run();
   // From any thread: says goodbye to the lead and ends run() soon.
   void interrupt(std::string reason);
 
@@ -64,7 +68,7 @@ class WorkerLoop {
   void carry_out(const worker::Stop& action);
   void prepare(const WorkerWelcome& welcome);
   std::unique_ptr<Backend> make_backend(const BackendRequest& request);
-  WorkerLayout layout(const std::string& fingerprint) const;
+  void complete(WorkerLayout& layout) const;
   void free_gradient(PayloadId payload);
   bool strike_before_push(const Push& push);
   void strike_at_receipt(const Message& message);
@@ -98,7 +102,7 @@ class WorkerLoop {
   Micros tell_silence_at_ = 0;
   bool lead_heard_ = false;
   bool stopped_ = false;
-  std::string failure_;
+  Ending ending_;
   bool pushed_at_fault_ = false;
 };
 

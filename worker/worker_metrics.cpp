@@ -11,8 +11,8 @@ void WorkerMetrics::update(const Worker& worker) {
   raise(*series_.duplicates, counters.duplicates);
   raise(*series_.gone, counters.gone);
   series_.in_flight_bytes->set(static_cast<double>(worker.in_flight_bytes()));
-  if (counters.steps != steps_seen_) {
-    steps_seen_ = counters.steps;
+  if (worker.finished_steps() != steps_seen_) {
+    steps_seen_ = worker.finished_steps();
     series_.phases.observe(worker.phases());
   }
 }

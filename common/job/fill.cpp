@@ -134,6 +134,10 @@ bool is_http_url(std::string_view text) {
   return false;
 }
 
+bool is_data_digest(std::string_view text) {
+  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
 void check_rule(const std::string& text, TextRule rule) {
   if (text_fault(text, TextKind::line)) {
     throw Unfit{"contains a line break or another control character; remove it"};
@@ -152,6 +156,9 @@ void check_rule(const std::string& text, TextRule rule) {
   }
   if (rule == TextRule::copy_target && !is_copy_target(text)) {
     throw Unfit{shown(text) + " is no place for copies; allowed: a folder, or s3://bucket/prefix"};
+  }
+  if (rule == TextRule::data_digest && !is_data_digest(text)) {
+    throw Unfit{shown(text) + " is no digest of data; allowed: 32 hexadecimal digits, as `ballast status` tells it"};
   }
   if (rule == TextRule::http_url && !is_http_url(text)) {
     throw Unfit{shown(text) + " is no address; allowed: http://host[:port] or https://host[:port]"};

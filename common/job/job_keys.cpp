@@ -129,6 +129,13 @@ std::vector<Key> data_keys(DataSpec& data) {
        .only_with = {"data.name", {"mnist", "glyphs"}},
        .identity = true,
        .default_note = "`0`: none"},
+      {.path = "data.digest",
+       .target = &data.digest,
+       .description =
+           "The digest that each worker's data must have, over the set and examples as the worker decodes them; a "
+           "worker with another is refused. `ballast status` and the summary tell it",
+       .rule = TextRule::data_digest,
+       .default_note = "that of the first ready worker"},
   };
 }
 
@@ -214,6 +221,12 @@ std::vector<Key> training_keys(TrainingSpec& training) {
       {.path = "training.keep_best",
        .target = &training.keep_best,
        .description = "Keep the snapshot with the best validation accuracy, however old it grows"},
+      {.path = "training.exact",
+       .target = &training.exact,
+       .description =
+           "What becomes of a worker whose arithmetic is not the first one's (another processor, GPU, library or "
+           "precision that gives other bits): `prefer` lets it train and tells it, `required` refuses it",
+       .choices = {"prefer", "required"}},
       {.path = "training.augment.shift",
        .target = &training.augment.shift,
        .description = "Images are moved by up to so many pixels in each direction; the edge is repeated",

@@ -49,6 +49,8 @@ std::string text_rule(TextRule rule) {
       return "`host:port`";
     case TextRule::copy_target:
       return "folder or `s3://bucket/prefix`";
+    case TextRule::data_digest:
+      return "32 hexadecimal digits";
     case TextRule::http_url:
       return "`http://host:port` or `https://host`";
     case TextRule::printable:

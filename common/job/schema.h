@@ -19,7 +19,7 @@ using Target = std::variant<std::monostate, std::string*, bool*, Mode*, NonFinit
                             std::vector<std::uint32_t>*, std::vector<EmulatedParameter>*>;
 
 // What text a key of free text takes.
-enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port, copy_target, http_url };
+enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port, copy_target, http_url, data_digest };
 
 // A key that means something only where another key, which itself means something, has one of these values.
 struct OnlyWith {

@@ -66,6 +66,7 @@ struct DataSpec {
   std::uint32_t test_examples = 0;   // glyphs: 0 = 4000; mnist: 0 = all
   // The last of the train examples above, held out: an epoch trains on the others. mnist, glyphs; 0 = none
   std::uint32_t validation_examples = 0;
+  std::string digest;  // that workers' data must have; empty: the first ready worker's counts
 };
 
 // training.optimizer: what the values mean exactly, stands in common/numeric/optimizer.h
@@ -151,6 +152,7 @@ struct TrainingSpec {
   ClipSpec clip;
   StalenessSpec staleness;
   LocalSpec local;
+  std::string exact = "prefer";  // prefer | required: only workers of the first one's arithmetic
   NonFinite non_finite = NonFinite::halt;
   std::uint32_t evaluate_every_epochs = 1;  // and at the end of the job
   bool keep_best = false;                   // the snapshot with the best validation accuracy

@@ -162,6 +162,8 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   trouble = lead.gauge("trouble");
   waits = lead.gauge("waits");
   lost_sessions = lead.counter("lost_sessions_total");
+  refused_workers = lead.counter("refused_workers_total");
+  arithmetics = lead.gauge("arithmetics");
   backups = lead.counter("backups_total");
   examples = lead.counter("examples_total");
   messages_refused = lead.counter("messages_refused_total");

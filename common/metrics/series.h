@@ -101,8 +101,8 @@ struct LeadSeries {
   GaugeHandle sessions, generation, timeline, base_step, snapshot_step, step, steps, epoch, training_seconds;
   GaugeHandle train_loss, recent_loss, learning_rate, gradient_norm;
   GaugeHandle validation_loss, validation_accuracy, best_loss, best_accuracy, best_step, test_loss, test_accuracy;
-  GaugeHandle trouble, waits;
-  CounterHandle lost_sessions, backups, examples, messages_refused;
+  GaugeHandle trouble, waits, arithmetics;
+  CounterHandle lost_sessions, refused_workers, backups, examples, messages_refused;
   CounterHandle rollbacks, rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
   std::map<std::string, GaugeHandle> phases;  // of the job: assembling, waiting, training, ...
 };

@@ -53,6 +53,7 @@ struct LaneConfig {
   std::uint64_t reply_window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
   Micros report_every = 50'000;                  // to the lead, while something changes
   Micros idle_report_every = 200'000;            // otherwise
+  std::string initial_weights;                   // digest of the file that this life read them from; empty: none
   Micros lead_silence = 600'000'000;             // without a word from the lead for so long the lane stops
   std::uint64_t event_bytes = 8U << 20U;         // of updates applied for one event; the rest waits for GoOn
   Micros session_memory = 60'000'000;            // a session unseen for so long may lose its place to a new one

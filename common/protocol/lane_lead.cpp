@@ -338,6 +338,7 @@ void Lane::say_hello() {
                              config_.database,
                              config_.spec_digest,
                              config_.layout_digest,
+                             config_.initial_weights,
                              config_.address,
                              timeline_,
                              serving_ && !chunks_.empty() ? open_step_ : 0,

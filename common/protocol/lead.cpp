@@ -79,6 +79,7 @@ void Lead::on(const LedgerWritten& /*event*/) {
   if (is_over()) {
     return;
   }
+  consider_all();
   progress();
   decide();
 }
@@ -127,7 +128,8 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
   }
   auto& session =
       sessions_
-          .try_emplace(id, Session{{}, false, false, false, false, 0, LearntDeadline(config_.worker_silence), {}, {}})
+          .try_emplace(
+              id, Session{{}, false, false, false, false, 0, LearntDeadline(config_.worker_silence), {}, {}, {}, 0})
           .first->second;
   session.name = hello.name;
   session.live = true;
@@ -193,9 +195,9 @@ void Lead::on_heartbeat(SessionId id, Session& session, const Heartbeat& beat) {
   if (is_over()) {
     return emit(SendToWorker{id, finish_message()});
   }
-  if (beat.ready && !std::exchange(session.ready, true)) {
-    joined_.push_back(id);
-    members_changed();
+  consider(id, session);
+  if (!session.live) {
+    return;
   }
   if ((beat.timeline != timeline() || beat.placement != book_.current().placement) && can_welcome()) {
     emit(SendToWorker{id, welcome()});
@@ -241,6 +243,7 @@ void Lead::on_goodbye(SessionId id, Session& session) {
 void Lead::lose(SessionId id, Session& session) {
   session.live = false;
   session.ready = false;
+  session.beat.ready = false;
   session.assign = {session.assign.order, 0, 0, {}, {}, {}, {}};
   lost_workers_ += session.said_goodbye ? 0 : 1;
   work_.lose(id);
@@ -341,6 +344,7 @@ void Lead::on(const Tick& event) {
   if (is_over()) {
     return leave_when_told();
   }
+  pace_.observe(training_.read(now_), log_.examples(), open_step());
   if (now_ - written_at_ >= config_.write_statistics_every || book_.unwritten_statistics() >= config_.plan_ahead) {
     book_.flush();
   }

@@ -19,7 +19,9 @@
 #include "common/protocol/ledger.h"
 #include "common/protocol/ledger_book.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/pace.h"
 #include "common/protocol/present_lives.h"
+#include "common/protocol/provenance.h"
 #include "common/protocol/snapshot_schedule.h"
 #include "common/protocol/statistics_log.h"
 #include "common/protocol/step_decisions.h"
@@ -67,6 +69,7 @@ struct LeadConfig {
   // Of an update for a step, with the number of updates before it that changed the weights. Pure.
   std::function<StepFactors(Step step, std::uint64_t updates)> factors;
   DecisionRules decisions;
+  ProvenanceRules provenance;
   std::function<std::string(std::uint32_t)> parameter_name;  // for messages
   LeadMemory memory;
   std::uint32_t plan_ahead = 256;  // updates
@@ -134,7 +137,9 @@ using Actions = std::vector<Action>;
 //   1. nothing is said to anyone that rests on a change of the ledger which is not durable;
 //   2. a timeline's base and incarnations are written once and never derived again;
 //   3. only shards' lives that the timeline lists are confirmed, and only snapshots of the timeline become complete;
-//   4. a snapshot becomes complete only if nothing that a shard lost was built upon, by all that the reports say.
+//   4. a snapshot becomes complete only if nothing that a shard lost was built upon, by all that the reports say;
+//   5. a worker is given work only when the durable ledger names its data and its arithmetic (up to kMaxArithmetics of
+//      them), and refused only for what the job file or the durable ledger says.
 // Pure: no I/O, clock, thread or log. Not thread-safe.
 class Lead {
  public:
@@ -170,8 +175,9 @@ class Lead {
     Incarnation incarnation = 0;
     DatabaseLife database;
     std::string address;
-    Timeline timeline = 0;  // that it knew of when it said hello
-    Step reached = 0;       // so far it had come when it said hello
+    std::string initial_weights;  // that it has read
+    Timeline timeline = 0;        // that it knew of when it said hello
+    Step reached = 0;             // so far it had come when it said hello
     std::vector<ShardLife> lives;
     LaneReport report;
     Micros heard_at = 0;
@@ -195,6 +201,8 @@ class Lead {
     LearntDeadline silence;
     Heartbeat beat;
     Assign assign;
+    std::string refusal;  // why it is given no work
+    Micros refused_at = 0;
   };
 
   void on(const lead::FromWorker& event);
@@ -227,6 +235,14 @@ class Lead {
   void confirm_if_durable();
   void send_confirm(LaneId id, const LaneState& lane);
   void send_confirms();
+
+  // lead_guard.cpp: whether workers and shards would give the job's bits
+  void consider(SessionId id, Session& session);
+  void consider_all();
+  void forget_refusals(const std::string& name);
+  void refuse(SessionId id, Session& session, std::string why);
+  [[nodiscard]] Told initial_weights_of_others(std::uint32_t shard) const;
+  [[nodiscard]] std::string bits_trouble() const;
 
   // lead_lives.cpp: shards that come back within a timeline
   [[nodiscard]] bool can_resume(const ShardHello& hello) const;
@@ -370,9 +386,9 @@ class Lead {
   Micros open_since_ = 0;            // when the open step was first seen to be open
   std::optional<Micros> half_time_;  // from then until half of the sessions had brought theirs
   std::uint64_t handed_out_before_ = 0;
-  std::optional<Micros> began_at_;  // by this lead
-  bool began_ = false;              // by this lead or one before it
-  Micros training_ = 0;
+  bool began_ = false;      // by this lead or one before it
+  TrainingClock training_;  // by this lead
+  PaceMeter pace_;
   Micros over_since_ = 0;
   Micros written_at_ = 0;
   Micros assembling_since_ = 0;
@@ -381,6 +397,7 @@ class Lead {
   std::string waits_for_;
   std::string trouble_;
   std::uint64_t lost_workers_ = 0;
+  std::uint64_t refused_workers_ = 0;
 };
 
 }  // namespace ballast

@@ -120,7 +120,7 @@ Step Lead::limit() const {
 
 void Lead::begin_training() {
   began_ = true;
-  began_at_ = began_at_.value_or(now_);
+  training_.start(now_);
   phase_ = Phase::training;
   if (!is_ledgered()) {
     work_.divide(joined_, book_.current().base.step);
@@ -302,6 +302,7 @@ void Lead::hold_if_complete() {
   }
   if (!stop_wanted_) {
     want_pause(Pause::held);
+    training_.stop(now_);
   } else if (!book_.may_hold_pause()) {
     end(Phase::stopped, {});
   }
@@ -341,6 +342,7 @@ void Lead::resume() {
   hold_again_at_.reset();
   hold_margin_ = kHoldMargin;
   if (phase_ == Phase::training) {
+    training_.start(now_);
     begin_leg(barrier_);
   }
 }
@@ -349,7 +351,7 @@ void Lead::resume() {
 
 void Lead::finish() {
   phase_ = Phase::finishing;
-  training_ = now_ - began_at_.value_or(now_);
+  training_.stop(now_);
   schedule_.order(barrier_);
   send_plans();
   send_assignments();
@@ -379,6 +381,7 @@ Finish Lead::finish_message() const {
 
 void Lead::end(Phase phase, std::string failure) {
   phase_ = phase;
+  training_.stop(now_);
   failure_ = std::move(failure);
   over_since_ = now_;
   for (const auto& [id, lane] : lanes_) {

@@ -50,6 +50,11 @@ bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
                                               " lanes, the lead for " + number(config_.shards) + " of " +
                                               number(config_.lanes));
   }
+  if (const auto why =
+          why_refused(initial_weights_of_others(hello.lane.shard), hello.lane.shard, hello.initial_weights);
+      !why.empty()) {
+    return refuse(RefusalCode::wrong_bits, why);
+  }
   return true;
 }
 
@@ -106,6 +111,7 @@ void Lead::admit(const FromLane& event, const ShardHello& hello) {
   lane.incarnation = hello.incarnation;
   lane.database = hello.database;
   lane.address = hello.address;
+  lane.initial_weights = hello.initial_weights;
   lane.timeline = hello.timeline;
   lane.reached = hello.reached;
   lane.lives = hello.lives;

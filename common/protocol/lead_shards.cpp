@@ -33,6 +33,7 @@ void Lead::begin_timeline() {
   const bool is_first = ledger.timeline == 0;
   if (is_first) {
     ledger.complete = {{0, 0}};  // the initial weights
+    ledger.provenance.initial_weights = initial_weights_of_others(config_.shards);
   }
   ledger.base = ledger.complete.back();
   Step reached = std::max(open_step(), log_.next());

@@ -57,6 +57,7 @@ Status Lead::status() const {
       status.trouble = other.why;
     }
   }
+  status.bits_trouble = bits_trouble();
   status.timeline = ledger.timeline;
   status.base = ledger.base;
   status.snapshot = book_.durable().complete.empty() ? 0 : book_.durable().complete.back().step;
@@ -64,9 +65,10 @@ Status Lead::status() const {
   status.step = ledger.finished ? ledger.finished->step : std::max(open_step(), ledger.base.step);
   status.steps = config_.steps;
   status.epoch = log_.next() / config_.steps_per_epoch;
-  status.training =
-      training_ != 0 ? training_ : (phase_ >= Phase::training && !is_over() ? now_ - began_at_.value_or(now_) : 0);
+  status.training = training_.read(now_);
   status.examples = log_.examples();
+  status.examples_per_second = pace_.examples_per_second();
+  status.steps_per_second = pace_.steps_per_second();
   status.learning_rate = factors(updates(std::min(status.step, config_.steps - 1))).learning_rate;
   status.gradient_norm = gradient_norm_;
   const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
@@ -76,6 +78,9 @@ Status Lead::status() const {
   status.test = split_status(newest_evaluation(evaluations_, Split::test));
   status.best = split_status(best_validation(evaluations_));
   status.lost_workers = lost_workers_;
+  status.refused_workers = refused_workers_;
+  status.data = book_.durable().provenance.data;
+  status.arithmetics = book_.durable().provenance.arithmetics;
   status.backups = work_.backups() + items_.backups();
   status.rollbacks = ledger.rollbacks;
   status.rolled_back_steps = ledger.rolled_back_steps;
@@ -94,8 +99,8 @@ Status Lead::status() const {
     }
   }
   for (const auto& [id, session] : sessions_) {
-    status.sessions.push_back(
-        {id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint, session.beat.phases});
+    status.sessions.push_back({id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint,
+                               session.refusal, session.beat.phases});
   }
   return status;
 }

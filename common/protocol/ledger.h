@@ -25,6 +25,14 @@ enum class Pause : std::uint8_t {
   held,    // nothing from the newest complete snapshot on has been given out
 };
 
+// What the job's bits rest on beside its job file, as workers and shards tell it.
+struct Provenance {
+  Told data;                      // of the examples
+  std::vector<Told> arithmetics;  // fingerprints, each with the first worker that had it; at most kMaxArithmetics
+  Told initial_weights;           // of training.init_from's file
+  bool operator==(const Provenance&) const = default;
+};
+
 // The job's record, small and always written whole. An empty one (timeline 0) is that of a job that never began.
 struct Ledger {
   Timeline timeline = 0;
@@ -41,6 +49,7 @@ struct Ledger {
   Pause pause = Pause::none;
   std::uint64_t placement = 0;       // increases when one of the incarnations changes
   std::uint64_t resumed_shards = 0;  // that came back within a timeline
+  Provenance provenance;
   bool operator==(const Ledger&) const = default;
 };
 

@@ -10,13 +10,16 @@
 
 namespace ballast {
 
-// Where a worker's last finished step went; microseconds. Travels with every contribution and heartbeat.
+// Where a worker's last finished step went; microseconds. Travels with every contribution and heartbeat. No moment
+// counts twice, but for a push that goes on while the next step is computed.
 struct PhaseTimes {
   std::uint64_t data_wait = 0;  // waiting for examples
-  std::uint64_t pull = 0;       // from choosing the step until every chunk of its version was there
+  // Waiting for weights and for nothing else: from choosing the step, or from the last receipt of the one before if
+  // that came later, until every chunk of its version was there.
+  std::uint64_t pull = 0;
   std::uint64_t forward = 0;
   std::uint64_t backward = 0;
-  std::uint64_t push = 0;  // from the end of compute to the last receipt of the step
+  std::uint64_t push = 0;  // from the end of compute until nothing of the step was without a receipt
   bool operator==(const PhaseTimes&) const = default;
 };
 
@@ -29,6 +32,13 @@ struct StepFactors {
   bool skip = false;             // the step leaves all weights and all state as they are
   std::vector<float> scales;     // of the gradient: none (1), one for all of it, or one for each parameter
   bool operator==(const StepFactors&) const = default;
+};
+
+// A property of the job's bits that workers or shards tell, and who told it first.
+struct Told {
+  std::string value;
+  std::string by;  // "worker a", "shard 1", or the key of the job file that says it
+  bool operator==(const Told&) const = default;
 };
 
 struct DecidedStep {
@@ -151,6 +161,7 @@ enum class RefusalCode : std::uint8_t {
   not_serving,      // ask again later
   too_many,         // no place for another session
   not_taken,        // a shard's life that cannot be the shard's now, for the reason told; it asks again
+  wrong_bits,       // other data, initial weights or arithmetic than the job's
 };
 
 // The message was refused and changed nothing.
@@ -173,7 +184,8 @@ struct Heartbeat {
   Step step = 0;            // the next step the worker means to compute
   bool ready = false;       // data and model are loaded
   bool idle = false;        // nothing to do: wants work
-  std::string fingerprint;  // of its arithmetic and data; empty until ready
+  std::string fingerprint;  // of its arithmetic; empty until ready
+  std::string data_digest;  // of its data set and of examples as it decodes them; empty until ready
   PhaseTimes phases;
   std::uint64_t slots = 0;                  // computed in this session
   std::uint64_t placement = 0;              // of the newest WorkerWelcome that arrived
@@ -276,9 +288,10 @@ struct ShardHello {
   DatabaseLife database;
   std::string spec_digest;
   std::string layout_digest;
-  std::string address;    // where workers reach the lane
-  Timeline timeline = 0;  // that the shard knows of: of its database, or that it serves
-  Step reached = 0;       // the oldest open step of the timeline it serves; 0: it serves none
+  std::string initial_weights;  // digest of training.init_from's file, if this life of the shard has read it
+  std::string address;          // where workers reach the lane
+  Timeline timeline = 0;        // that the shard knows of: of its database, or that it serves
+  Step reached = 0;             // the oldest open step of the timeline it serves; 0: it serves none
   // The snapshots, ascending, of which all of the lane's chunks are durable; the weights before step 0 if they need not
   // be kept. The newest kMaxHeld.
   std::vector<SnapshotId> held = {};
@@ -396,6 +409,7 @@ struct SessionStatus {
   Step step = 0;
   std::uint64_t slots = 0;  // accepted
   std::string fingerprint;
+  std::string refusal;  // why it is given no work; empty: it is given some
   PhaseTimes phases;
   bool operator==(const SessionStatus&) const = default;
 };
@@ -415,24 +429,29 @@ struct Status {
   std::string failure;
   std::string waits_for;  // who keeps the job from going on, if somebody does
   std::string trouble;    // what is wrong though the job goes on, e.g. a disk that is full
+  // What is wrong with the job's bits, though nothing waits for it: another arithmetic at work, a worker refused.
+  std::string bits_trouble;
   Timeline timeline = 0;
   SnapshotId base;    // of the timeline
   Step snapshot = 0;  // the newest complete one
   Step step = 0;
   Step steps = 0;
   std::uint64_t epoch = 0;  // whole epochs done
-  Micros training = 0;      // spent since this lead began to train, until its end
+  Micros training = 0;      // spent since this lead began to train, until its end, without the time of pauses
   std::uint64_t examples = 0;
-  double learning_rate = 0;  // of the newest step whose factors are known
-  double gradient_norm = 0;  // of the newest decided step; 0 unless the job clips by global norm
-  double train_loss = 0;     // mean over the examples of the last whole epoch, or of the steps so far in the first
-  double recent_loss = 0;    // mean over the last steps
+  double examples_per_second = 0;  // over the last seconds of that time; 0: not known
+  double steps_per_second = 0;     // likewise
+  double learning_rate = 0;        // of the newest step whose factors are known
+  double gradient_norm = 0;        // of the newest decided step; 0 unless the job clips by global norm
+  double train_loss = 0;   // mean over the examples of the last whole epoch, or of the steps so far in the first
+  double recent_loss = 0;  // mean over the last steps
   SplitStatus validation;
   SplitStatus test;
   SplitStatus best;  // by validation accuracy
   std::uint64_t duplicates = 0;
   std::uint64_t superseded = 0;
   std::uint64_t lost_workers = 0;
+  std::uint64_t refused_workers = 0;  // sessions, for other data or another arithmetic, by this lead
   std::uint64_t backups = 0;
   std::uint64_t rollbacks = 0;          // of the whole job, by the ledger
   std::uint64_t rolled_back_steps = 0;  // trained again because of them; at least so many
@@ -440,10 +459,18 @@ struct Status {
   std::uint64_t snapshots_missed = 0;   // due while another one was being written
   std::uint64_t resumed_shards = 0;     // that came back within a timeline
   StalenessCounts staleness;            // over all shards' chunks
+  Told data;                            // the digest that counts; empty: no worker has been ready yet
+  std::vector<Told> arithmetics;        // each kind of arithmetic that the job was given to; the first one counts
   std::vector<SessionStatus> sessions;
   std::string mode;  // of the job, as in its file
   bool operator==(const Status&) const = default;
 };
+
+// For people and programs, who need not know which is which.
+inline std::string all_trouble(const Status& status) {
+  const bool both = !status.trouble.empty() && !status.bits_trouble.empty();
+  return status.trouble + (both ? "; " : "") + status.bits_trouble;
+}
 
 using Message = std::variant<LaneHello, Pull, Push, LaneWelcome, Receipt, Weights, Gone, Stale, Refused, WorkerHello,
                              Heartbeat, EvaluationResult, Goodbye, WorkerWelcome, Assign, ShardHello, LaneReport,

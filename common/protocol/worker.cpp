@@ -20,8 +20,10 @@ constexpr std::size_t kGrantsInHand = 2;
 
 Worker::Worker(WorkerConfig config) : config_(std::move(config)), plan_(1), pull_time_(config_.retry) {}
 
-Actions Worker::step(const Event& event) {
+Actions Worker::step(const Event& event, Micros at) {
   actions_.clear();
+  const auto* tick = std::get_if<Tick>(&event);
+  at_ = std::max({at_, at, tick != nullptr ? tick->now : now_});
   if (phase_ != Phase::stopped) {
     std::visit([this](const auto& body) { on(body); }, event);
   } else if (const auto* late = std::get_if<FromLane>(&event); late != nullptr && late->payload != kNoPayload) {
@@ -113,7 +115,7 @@ void Worker::on_lead_refusal(const Refused& refused) {
     hello_said_ = false;  // the lead forgot this session, or gave it up: it is a new one to it
     hello_at_ = 0;
   } else {
-    stop("the lead refused this worker: " + refused.text);
+    stop("the lead refused this worker: " + refused.text, refused.code != RefusalCode::too_many);
   }
 }
 
@@ -138,6 +140,8 @@ void Worker::enter_timeline(Timeline timeline) {
   for (auto& lane : lanes_) {
     release(lane.outbox.drop_older_timelines(timeline));
   }
+  computed_work_.unreceipted = 0;
+  computing_work_.unreceipted = 0;
   for (auto& chunk : weights_) {
     chunk = {};
   }
@@ -195,8 +199,20 @@ void Worker::on_receipt(Lane& lane, const Receipt& receipt) {
       !is_on_its_way(receipt.step * layout_.slots + receipt.node.begin)) {
     heartbeat();  // the lead grants the next one
   }
-  if (receipt.step == computed_step_ && !computing_) {
-    phases_.push = now_ - computed_at_;
+  count_receipts(receipt.step, receipt.node.begin, 1);
+}
+
+// In rounds the slot says nothing: all that is computed at once is of one step.
+void Worker::count_receipts(Step step, Slot slot, std::uint64_t count) {
+  const auto take = [&](Work& work) {
+    if (work.unreceipted == 0 || (layout_.ledgered ? step != work.step || slot != work.slot : step < work.step)) {
+      return false;
+    }
+    work.unreceipted -= std::min(work.unreceipted, count);
+    return true;
+  };
+  if (!(computing_ && take(computing_work_)) && take(computed_work_)) {
+    step_clock_.receipt(at_, computed_work_.unreceipted > 0);
   }
 }
 
@@ -214,7 +230,11 @@ bool Worker::wants(const ChunkWeights& chunk, Key key) const {
 void Worker::on_weights(Lane& lane, const Weights& weights, PayloadId payload) {
   const bool known = weights.chunk < weights_.size();
   if (known && weights.timeline == plan_.timeline() && !layout_.ledgered) {
-    release(lane.outbox.before(weights.chunk, weights.version));
+    const auto free = lane.outbox.before(weights.chunk, weights.version);
+    release(free);
+    if (!free.empty()) {
+      count_receipts(weights.version - 1, kNoSlot, free.size());
+    }
   }
   if (!known || weights.timeline != plan_.timeline() || !wants(weights_[weights.chunk], key_of(weights))) {
     emit(Release{payload});
@@ -319,7 +339,7 @@ void Worker::choose_target() {
     emit(Prefetch{target_.step, target_.ranges});
   }
   if (!same_version) {
-    target_at_ = now_;
+    step_clock_.wants(at_);
   }
   at_target_ = static_cast<std::size_t>(std::count_if(weights_.begin(), weights_.end(), [&](const ChunkWeights& chunk) {
     return chunk.held && chunk.key == target_key();
@@ -363,7 +383,8 @@ void Worker::start() {
     emit(Evaluate{target_.evaluation});
     return;
   }
-  phases_.pull = now_ - target_at_;
+  step_clock_.begins(at_);
+  computing_work_ = {target_.step, layout_.ledgered ? target_.ranges.front().begin : kNoSlot, 0};
   computing_ranges_ = target_.ranges;
   computing_ticket_ = target_.ticket;
   computing_marks_ = marks();
@@ -436,6 +457,7 @@ void Worker::on(const GradientReady& event) {
                                layout_.chunks[event.chunk].bytes, event.fault, layout_.ledgered ? chunk.version : 0,
                                next ? next->ticket : 0, computing_marks_});
   release(replaced);  // the same item, granted to this session again
+  ++computing_work_.unreceipted;
   send_outbox(lane);
 }
 
@@ -452,11 +474,8 @@ void Worker::on(const Computed& event) {
   for (const auto range : computing_ranges_) {
     counters_.slots += range.size();
   }
-  phases_.data_wait = event.phases.data_wait;
-  phases_.forward = event.phases.forward;
-  phases_.backward = event.phases.backward;
-  computed_at_ = now_;
-  computed_step_ = event.step;
+  computed_work_ = computing_work_;
+  step_clock_.computed(at_, event.phases, computed_work_.unreceipted > 0);
   accept_staged();
   advance();
 }
@@ -493,7 +512,7 @@ void Worker::send_outbox(std::uint32_t lane) {
   for (const auto& contribution : lanes_[lane].outbox.take_sendable(now_)) {
     emit(SendToLane{lane,
                     Push{contribution.timeline, contribution.step, contribution.chunk, contribution.node,
-                         contribution.want_next, contribution.fault, phases_, contribution.base, contribution.ticket,
+                         contribution.want_next, contribution.fault, phases(), contribution.base, contribution.ticket,
                          contribution.marks ? *contribution.marks : std::vector<JournalMark>{}},
                     contribution.payload});
   }
@@ -517,7 +536,7 @@ void Worker::on(const Prepared& event) {
 
 void Worker::on(const Failed& event) {
   emit(SendToLead{Goodbye{event.text}});
-  stop(event.text);
+  stop(event.text, event.for_good);
 }
 
 void Worker::on(const Tick& event) {
@@ -571,7 +590,8 @@ void Worker::heartbeat() {
   beat.ready = phase_ == Phase::ready;
   beat.idle = phase_ == Phase::ready && !computing_ && target_.kind == Kind::none;
   beat.fingerprint = layout_.fingerprint;
-  beat.phases = phases_;
+  beat.data_digest = layout_.data_digest;
+  beat.phases = phases();
   beat.slots = counters_.slots;
   beat.placement = welcome_.placement;
   for (const auto& grant : plan_.computed_grants()) {
@@ -588,9 +608,9 @@ void Worker::release(const std::vector<PayloadId>& payloads) {
   }
 }
 
-void Worker::stop(std::string failure) {
+void Worker::stop(std::string failure, bool for_good) {
   phase_ = Phase::stopped;
-  emit(Stop{std::move(failure)});
+  emit(Stop{std::move(failure), for_good});
 }
 
 std::uint64_t Worker::retries() const {

@@ -13,6 +13,7 @@
 #include "common/protocol/ids.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/outbox.h"
+#include "common/protocol/step_clock.h"
 #include "common/protocol/worker_plan.h"
 
 namespace ballast {
@@ -40,6 +41,7 @@ struct WorkerLayout {
   std::string spec_digest;
   std::string layout_digest;
   std::string fingerprint;
+  std::string data_digest;
   std::optional<Micros> lead_silence;  // as the job has it; else what was configured stays
 };
 
@@ -64,6 +66,7 @@ struct Prepared {
 // Data, model or computation cannot go on; the text is for the user.
 struct Failed {
   std::string text;
+  bool for_good = false;  // another life of this worker would meet the same
 };
 // The sum over `node` of a chunk's gradient is final.
 struct GradientReady {
@@ -128,7 +131,8 @@ struct Evaluate {
   Evaluation evaluation;
 };
 struct Stop {
-  std::string failure;  // empty: the run ended well
+  std::string failure;    // empty: the run ended well
+  bool for_good = false;  // another life of this worker would end with the same failure
 };
 using Action =
     std::variant<SendToLead, SendToLane, Prepare, Connect, Prefetch, Store, Release, Compute, Evaluate, Stop>;
@@ -155,11 +159,14 @@ class Worker {
  public:
   explicit Worker(WorkerConfig config);
 
-  worker::Actions step(const worker::Event& event);
+  // `at`: when it happened, by the clock of the ticks; they are too rare to measure phases by. 0: at the last tick.
+  worker::Actions step(const worker::Event& event, Micros at = 0);
 
   [[nodiscard]] const WorkerCounters& counters() const { return counters_; }
   [[nodiscard]] std::uint64_t retries() const;
-  [[nodiscard]] const PhaseTimes& phases() const { return phases_; }
+  // Of the last finished step.
+  [[nodiscard]] const PhaseTimes& phases() const { return step_clock_.phases(); }
+  [[nodiscard]] std::uint64_t finished_steps() const { return step_clock_.steps(); }
   [[nodiscard]] std::uint64_t in_flight_bytes() const;
   [[nodiscard]] std::size_t outstanding() const;
   [[nodiscard]] bool computing() const { return computing_; }
@@ -190,6 +197,12 @@ class Worker {
     bool welcomed = false;
     Micros hello_at = 0;
     Outbox outbox;
+  };
+  // What is computed, or was computed last, and how many of its contributions have no receipt.
+  struct Work {
+    Step step = 0;
+    Slot slot = kNoSlot;  // where each item is an update of its own
+    std::uint64_t unreceipted = 0;
   };
   enum class Phase : std::uint8_t { hello, preparing, ready, stopped };
 
@@ -225,7 +238,8 @@ class Worker {
   void hello_lanes();
   void heartbeat();
   void release(const std::vector<PayloadId>& payloads);
-  void stop(std::string failure);
+  void stop(std::string failure, bool for_good = false);
+  void count_receipts(Step step, Slot slot, std::uint64_t count);
   [[nodiscard]] bool wants(const ChunkWeights& chunk, Key key) const;
   [[nodiscard]] static Key key_of(const Weights& header);
   [[nodiscard]] Key target_key() const { return {target_.version, target_.ticket}; }
@@ -266,10 +280,10 @@ class Worker {
   bool hello_said_ = false;
   Micros heartbeat_at_ = 0;
   bool idle_ = false;
-  Micros target_at_ = 0;
-  Micros computed_at_ = 0;
-  Step computed_step_ = 0;
-  PhaseTimes phases_;
+  Micros at_ = 0;  // of the event in hand
+  StepClock step_clock_;
+  Work computing_work_;
+  Work computed_work_;
 };
 
 }  // namespace ballast

@@ -7,9 +7,13 @@
 #include <utility>
 
 #include "common/arena/pieces.h"
+#include "common/numeric/sha256.h"
 
 namespace ballast {
 namespace {
+
+constexpr std::size_t kDigestPiece = 1U << 18U;  // floats
+constexpr std::size_t kDigestDigits = 32;
 
 using safetensors::Header;
 using safetensors::Tensor;
@@ -93,6 +97,26 @@ StoreResult<InitialWeights> load_initial(const std::filesystem::path& path, cons
                                                 told(sentences) + "\n  name a file of this model, or another model"};
   }
   return InitialWeights(std::move(reader.value()), arena);
+}
+
+StoreResult<std::string> InitialWeights::digest(const std::function<bool()>& goes_on) const {
+  Sha256 hash;
+  std::vector<float> piece;
+  for (std::size_t parameter = 0; parameter < tensors_.size(); ++parameter) {
+    const auto& tensor = reader_.header().tensors[tensors_[parameter]];
+    const std::uint64_t elements = arena_.extents[parameter].elements;
+    for (std::uint64_t first = 0; first < elements; first += piece.size()) {
+      if (!goes_on()) {
+        return StoreStatus{StoreCode::io, path() + ": not read to its end, for the process ends"};
+      }
+      piece.resize(std::min<std::uint64_t>(elements - first, kDigestPiece));
+      if (auto status = reader_.read(tensor, first, piece); !status.ok()) {
+        return status;
+      }
+      hash.update(std::as_bytes(std::span<const float>(piece)));
+    }
+  }
+  return hash.hex().substr(0, kDigestDigits);
 }
 
 StoreResult<std::vector<float>> InitialWeights::chunk(std::uint32_t id) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,11 @@ class InitialWeights {
   // Only this chunk's bytes are read. `mismatch` names the first element that is infinite or not a number: nothing can
   // be trained from it.
   [[nodiscard]] StoreResult<std::vector<float>> chunk(std::uint32_t id) const;
+
+  // 32 hexadecimal digits over the values of all parameters, as they are decoded, in the model's order: files that give
+  // a model the same weights have the same, whatever their own type and order. Reads the whole file, a piece at a time,
+  // as long as `goes_on` says so; `io` if it does not.
+  [[nodiscard]] StoreResult<std::string> digest(const std::function<bool()>& goes_on) const;
 
   [[nodiscard]] const std::string& path() const { return reader_.path(); }
   [[nodiscard]] const safetensors::Metadata& metadata() const { return reader_.header().metadata; }

@@ -164,6 +164,12 @@ void read(ByteReader& from, Pause& pause) {
   }
 }
 
+void write(ByteWriter& to, const Told& told) { to.text(told.value).text(told.by); }
+void read(ByteReader& from, Told& told) {
+  told.value = from.text();
+  told.by = from.text();
+}
+
 void write(ByteWriter& to, const StepRange& range) { to.number(range.from).number(range.until); }
 void read(ByteReader& from, StepRange& range) {
   range.from = from.number<Step>();
@@ -365,6 +371,18 @@ StoreResult<SnapshotId> decode_sealed(std::string_view record) {
                             [](ByteReader& reader, SnapshotId& snapshot) { read(reader, snapshot); });
 }
 
+void write(ByteWriter& to, const Provenance& provenance) {
+  write(to, provenance.data);
+  write(to, provenance.arithmetics);
+  write(to, provenance.initial_weights);
+}
+
+void read(ByteReader& from, Provenance& provenance) {
+  read(from, provenance.data);
+  read(from, provenance.arithmetics);
+  read(from, provenance.initial_weights);
+}
+
 std::string encode(const Ledger& ledger) {
   ByteWriter payload;
   payload.number(ledger.timeline);
@@ -378,6 +396,7 @@ std::string encode(const Ledger& ledger) {
   payload.number(ledger.placement).number(ledger.resumed_shards);
   write(payload, ledger.databases);
   write(payload, ledger.pause);
+  write(payload, ledger.provenance);
   return seal(RecordKind::ledger, payload.take());
 }
 
@@ -400,6 +419,7 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
     if (version > 2) {
       read(reader, ledger.databases);
       read(reader, ledger.pause);
+      read(reader, ledger.provenance);
     }
   });
 }

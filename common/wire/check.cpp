@@ -129,7 +129,7 @@ Verdict check_body(const Receipt& receipt) {
   return node ? node : known("Receipt.outcome", receipt.outcome, ReceiptOutcome::expired);
 }
 
-Verdict check_body(const Refused& refused) { return known("Refused.code", refused.code, RefusalCode::not_taken); }
+Verdict check_body(const Refused& refused) { return known("Refused.code", refused.code, RefusalCode::wrong_bits); }
 
 Verdict check_body(const EvaluationResult& result) {
   return first_of({known("EvaluationResult.split", result.split, Split::test),
@@ -236,7 +236,9 @@ Verdict check_body(const Control& control) {
 
 // Losses and the norm may be infinite or NaN, as above.
 Verdict check_body(const Status& status) {
-  const auto numbers = first_of({finite("Status.learning_rate", status.learning_rate),
+  const auto numbers = first_of({finite_and_not_negative("Status.examples_per_second", status.examples_per_second),
+                                 finite_and_not_negative("Status.steps_per_second", status.steps_per_second),
+                                 finite("Status.learning_rate", status.learning_rate),
                                  finite("Status.validation.accuracy", status.validation.accuracy),
                                  finite("Status.test.accuracy", status.test.accuracy),
                                  finite("Status.best.accuracy", status.best.accuracy)});

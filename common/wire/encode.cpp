@@ -153,10 +153,11 @@ auto write(Builder& builder, const WorkerHello& hello) {
 
 auto write(Builder& builder, const Heartbeat& beat) {
   const auto fingerprint = write(builder, beat.fingerprint);
+  const auto data_digest = write(builder, beat.data_digest);
   const auto phases = part(beat.phases);
   const auto brought = write_numbers(builder, beat.brought);
   return schema::CreateHeartbeat(builder, beat.timeline, beat.order, beat.step, beat.ready, beat.idle, fingerprint,
-                                 &phases, beat.slots, beat.placement, brought);
+                                 data_digest, &phases, beat.slots, beat.placement, brought);
 }
 
 auto write(Builder& builder, const EvaluationResult& result) {
@@ -208,12 +209,13 @@ auto write(Builder& builder, const ShardHello& hello) {
   const auto lane = part(hello.lane);
   const auto spec_digest = write(builder, hello.spec_digest);
   const auto layout_digest = write(builder, hello.layout_digest);
+  const auto initial_weights = write(builder, hello.initial_weights);
   const auto address = write(builder, hello.address);
   const auto held = write_parts(builder, hello.held);
   const auto lives = write_parts(builder, hello.lives);
   return schema::CreateShardHello(builder, &lane, hello.shards, hello.lanes, hello.incarnation, hello.database.database,
-                                  hello.database.count, spec_digest, layout_digest, address, hello.timeline,
-                                  hello.reached, held, lives);
+                                  hello.database.count, spec_digest, layout_digest, initial_weights, address,
+                                  hello.timeline, hello.reached, held, lives);
 }
 
 auto write(Builder& builder, const LaneReport& report) {
@@ -274,9 +276,15 @@ auto write(Builder& builder, const Control& control) {
 auto write(Builder& builder, const SessionStatus& session) {
   const auto name = write(builder, session.name);
   const auto fingerprint = write(builder, session.fingerprint);
+  const auto refusal = write_free_text(builder, session.refusal);
   const auto phases = part(session.phases);
   return schema::CreateSessionStatus(builder, session.session, name, session.live, session.step, session.slots,
-                                     fingerprint, &phases);
+                                     fingerprint, refusal, &phases);
+}
+
+auto write(Builder& builder, const Told& told) {
+  const auto value = write(builder, told.value);
+  return schema::CreateTold(builder, value, write_free_text(builder, told.by));  // a name and a word before it
 }
 
 auto write(Builder& builder, const Status& status) {
@@ -285,6 +293,7 @@ auto write(Builder& builder, const Status& status) {
   const auto failure = write_free_text(builder, status.failure);
   const auto waits_for = write_free_text(builder, status.waits_for);
   const auto trouble = write_free_text(builder, status.trouble);
+  const auto bits_trouble = write_free_text(builder, status.bits_trouble);
   const auto base = part(status.base);
   const auto validation = part(status.validation);
   const auto test = part(status.test);
@@ -295,12 +304,18 @@ auto write(Builder& builder, const Status& status) {
     sessions.push_back(write(builder, session));
   }
   const auto staleness = write(builder, status.staleness);
+  const auto data = status.data == Told{} ? Offset<schema::Told>{} : write(builder, status.data);
+  std::vector<Offset<schema::Told>> arithmetics;
+  for (const auto& kind : status.arithmetics) {
+    arithmetics.push_back(write(builder, kind));
+  }
   return schema::CreateStatus(
-      builder, phase, failure, waits_for, trouble, status.timeline, &base, status.snapshot, status.step, status.steps,
-      status.epoch, status.training, status.examples, status.learning_rate, status.gradient_norm, status.train_loss,
-      status.recent_loss, &validation, &test, &best, status.duplicates, status.superseded, status.lost_workers,
-      status.backups, status.rollbacks, status.rolled_back_steps, status.skipped_steps, status.snapshots_missed,
-      builder.CreateVector(sessions), status.resumed_shards, staleness, mode);
+      builder, phase, failure, waits_for, trouble, bits_trouble, status.timeline, &base, status.snapshot, status.step,
+      status.steps, status.epoch, status.training, status.examples, status.examples_per_second, status.steps_per_second,
+      status.learning_rate, status.gradient_norm, status.train_loss, status.recent_loss, &validation, &test, &best,
+      status.duplicates, status.superseded, status.lost_workers, status.refused_workers, status.backups,
+      status.rollbacks, status.rolled_back_steps, status.skipped_steps, status.snapshots_missed, data,
+      builder.CreateVector(arithmetics), builder.CreateVector(sessions), status.resumed_shards, staleness, mode);
 }
 
 template <typename Table>

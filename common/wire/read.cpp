@@ -162,6 +162,7 @@ Message body(Reader& reader, const schema::Heartbeat& at) {
                    at.ready(),
                    at.idle(),
                    reader.line("Heartbeat.fingerprint", at.fingerprint()),
+                   reader.line("Heartbeat.data_digest", at.data_digest()),
                    phase_times(at.phases()),
                    at.slots(),
                    at.placement(),
@@ -213,6 +214,7 @@ Message body(Reader& reader, const schema::ShardHello& at) {
                     {at.database(), at.database_life()},
                     reader.line("ShardHello.spec_digest", at.spec_digest()),
                     reader.line("ShardHello.layout_digest", at.layout_digest()),
+                    reader.line("ShardHello.initial_weights", at.initial_weights()),
                     reader.line("ShardHello.address", at.address()),
                     at.timeline(),
                     at.reached(),
@@ -281,12 +283,19 @@ Message body(Reader& reader, const schema::Status& at) {
                          one->step(),
                          one->slots(),
                          reader.line("Status.sessions.fingerprint", one->fingerprint()),
+                         reader.line("Status.sessions.refusal", one->refusal()),
                          phase_times(one->phases())};
+  };
+  const auto told = [&reader](const schema::Told* one) {
+    return one == nullptr
+               ? Told{}
+               : Told{reader.line("Status.told.value", one->value()), reader.line("Status.told.by", one->by())};
   };
   return Status{reader.line("Status.phase", at.phase()),
                 reader.line("Status.failure", at.failure()),
                 reader.line("Status.waits_for", at.waits_for()),
                 reader.line("Status.trouble", at.trouble()),
+                reader.line("Status.bits_trouble", at.bits_trouble()),
                 at.timeline(),
                 snapshot_id(at.base()),
                 at.snapshot(),
@@ -295,6 +304,8 @@ Message body(Reader& reader, const schema::Status& at) {
                 at.epoch(),
                 at.training(),
                 at.examples(),
+                at.examples_per_second(),
+                at.steps_per_second(),
                 at.learning_rate(),
                 at.gradient_norm(),
                 at.train_loss(),
@@ -305,6 +316,7 @@ Message body(Reader& reader, const schema::Status& at) {
                 at.duplicates(),
                 at.superseded(),
                 at.lost_workers(),
+                at.refused_workers(),
                 at.backups(),
                 at.rollbacks(),
                 at.rolled_back_steps(),
@@ -312,6 +324,8 @@ Message body(Reader& reader, const schema::Status& at) {
                 at.snapshots_missed(),
                 at.resumed_shards(),
                 staleness(reader, at.staleness()),
+                told(at.data()),
+                reader.list("Status.arithmetics", at.arithmetics(), kMaxArithmetics, told),
                 reader.list("Status.sessions", at.sessions(), kMaxSessions, session),
                 reader.line("Status.mode", at.mode())};
 }

@@ -48,7 +48,8 @@ namespace wire {
 // The largest messages: a Status of all sessions, a WorkerWelcome of all lanes, a Plan and a LaneReport without
 // measures, with every string at its limit and a generous allowance for tables, offsets, padding and structs.
 inline constexpr std::size_t kAllowance = 512;
-static_assert(kMaxSessions * (2 * kMaxTextBytes + kAllowance) + 4 * kMaxTextBytes < WireLimits{}.header_bytes);
+static_assert(kMaxSessions * (3 * kMaxTextBytes + kAllowance) + (7 + 2 * kMaxArithmetics) * kMaxTextBytes <
+              WireLimits{}.header_bytes);
 static_assert(kMaxJobBytes + kMaxAddresses * (kMaxTextBytes + kAllowance) + 4 * kMaxTextBytes <
               WireLimits{}.header_bytes);
 static_assert(kMaxPlanned * kAllowance + kMaxScales * sizeof(float) + 2 * kMaxSnapshots * kAllowance <

@@ -16,6 +16,8 @@ constexpr ProcessId kWorker1 = 3;
 constexpr ProcessId kWorker2 = 4;
 constexpr ProcessId kWorker3 = 5;
 constexpr Micros kMilli = 1'000;
+// Until it is durable by whose data and arithmetic the first worker works; no order is given before.
+constexpr Micros kFirstLedger = 2'500;
 constexpr Fate kLost{0, 0};
 
 // Two shards of one lane; lane 0.0 has chunk 0, lane 1.0 the statistics. Every message takes a millisecond.
@@ -77,9 +79,9 @@ Scenario late_joiner() {
         }
         return std::nullopt;
       },
-      [](simulation::Cluster& cluster) { cluster.at(20 * kMilli, [&cluster] {
-                                           cluster.join({0, kMilli, kMilli});
-                                         }); }};
+      [](simulation::Cluster& cluster) {
+        cluster.at(20 * kMilli + kFirstLedger, [&cluster] { cluster.join({0, kMilli, kMilli}); });
+      }};
   scenario.life.retry = {150 * kMilli, 250 * kMilli, 300 * kMilli};
   return scenario;
 }
@@ -111,7 +113,9 @@ Scenario lost_worker() {
       "After 120 ms without a word worker 2 is lost: worker 1 gets its slots of the open steps one by one, and all\n"
       "slots of the steps from 5 on as its own.",
       small(4, 7, 2), [](ProcessId, ProcessId, const Message&) { return std::nullopt; },
-      [](simulation::Cluster& cluster) { cluster.at(24 * kMilli, [&cluster] { cluster.crash(kWorker2); }); }};
+      [](simulation::Cluster& cluster) {
+        cluster.at(24 * kMilli + kFirstLedger, [&cluster] { cluster.crash(kWorker2); });
+      }};
 }
 
 // With a snapshot at every second step.
@@ -130,7 +134,7 @@ Scenario shard_death() {
       "writes a new timeline into its ledger, with that snapshot as its base, and only then confirms it to both\n"
       "shards. What the worker did on the older timeline after step 2 is lost with it, and done again.",
       with_snapshots(4), in_time, [](simulation::Cluster& cluster) {
-        cluster.at(36 * kMilli, [&cluster] { cluster.crash_shard(1, 10 * kMilli); });
+        cluster.at(36 * kMilli + kFirstLedger, [&cluster] { cluster.crash_shard(1, 10 * kMilli); });
       }};
 }
 
@@ -142,7 +146,7 @@ Scenario shard_0_death() {
           "has shard 1 and the worker say hello again, finds a life of shard 0 that the timeline does not list, and\n"
           "begins the next one.",
           life, in_time, [](simulation::Cluster& cluster) {
-            cluster.at(36 * kMilli, [&cluster] { cluster.crash_shard(0, 10 * kMilli); });
+            cluster.at(36 * kMilli + kFirstLedger, [&cluster] { cluster.crash_shard(0, 10 * kMilli); });
           }};
 }
 
@@ -177,8 +181,8 @@ Scenario paused() {
           "The user pauses the job, which holds at a version that nobody has passed and takes a snapshot of it; later\n"
           "it goes on from there.",
           small(2, 6, 1), in_time, [](simulation::Cluster& cluster) {
-            cluster.at(20 * kMilli, [&cluster] { cluster.command(Control::Command::pause); });
-            cluster.at(80 * kMilli, [&cluster] { cluster.command(Control::Command::resume); });
+            cluster.at(20 * kMilli + kFirstLedger, [&cluster] { cluster.command(Control::Command::pause); });
+            cluster.at(80 * kMilli + kFirstLedger, [&cluster] { cluster.command(Control::Command::resume); });
           }};
 }
 
@@ -232,7 +236,7 @@ Scenario journaled_crash() {
           "ledger,\n"
           "with a larger placement, and lets it go on in the same timeline. Nothing that had a receipt is done again.",
           items(4, 2, 1, journaled(simulation::LifeItems::Journal::always)), in_time, [](simulation::Cluster& cluster) {
-            cluster.at(36 * kMilli, [&cluster] { cluster.crash_shard(1, 10 * kMilli); });
+            cluster.at(36 * kMilli + kFirstLedger, [&cluster] { cluster.crash_shard(1, 10 * kMilli); });
           }};
 }
 
@@ -244,7 +248,7 @@ Scenario power_cut() {
       "and shard 1 has applied that: its marks name more than shard 0's journal now begins with. So the job goes back\n"
       "as a whole, to the newest complete snapshot.",
       items(4, 2, 1, journaled(simulation::LifeItems::Journal::never)), in_time, [](simulation::Cluster& cluster) {
-        cluster.at(36 * kMilli, [&cluster] { cluster.crash_shard(0, 10 * kMilli); });
+        cluster.at(36 * kMilli + kFirstLedger, [&cluster] { cluster.crash_shard(0, 10 * kMilli); });
       }};
   scenario.life.faults.power_cut = 1;
   return scenario;
@@ -255,8 +259,9 @@ Scenario item_granted_again() {
       "lost-workers-item-granted-again",
       "Worker 2 dies while it computes an item. After 120 ms without a word it is lost, its grant is forgotten, and\n"
       "worker 1 is granted the item.",
-      items(4, 2, 2, {0, 1, false, simulation::LifeItems::Journal::none}), in_time,
-      [](simulation::Cluster& cluster) { cluster.at(22 * kMilli, [&cluster] { cluster.crash(kWorker2); }); }};
+      items(4, 2, 2, {0, 1, false, simulation::LifeItems::Journal::none}), in_time, [](simulation::Cluster& cluster) {
+        cluster.at(22 * kMilli + kFirstLedger, [&cluster] { cluster.crash(kWorker2); });
+      }};
 }
 
 Scenario expired() {

@@ -391,6 +391,7 @@ void Cluster::conclude() {
   facts_.early_stop = durable.early_stop;
   facts_.kept_best = durable.kept_best;
   gather_items();
+  facts_.mixed_arithmetic = ledger_.ledger.provenance.arithmetics.size() > 1;
   facts_.clipped = !life_.norms.empty() && (durable.rollback || facts_.lead_crash);
   for (const auto& process : processes_) {
     if (const auto* lane = dynamic_cast<const LaneShell*>(process.get())) {
@@ -415,6 +416,9 @@ void Cluster::conclude() {
     const auto* worker = dynamic_cast<const WorkerShell*>(process.get());
     if (said_to_some_ || is_second(*process)) {
       continue;  // it left for what a lead had said that then crashed
+    }
+    if (worker != nullptr && worker->refused()) {
+      continue;
     }
     if (worker == nullptr || !worker->excused()) {
       throw Violation(process->name() + " ends with: " + process->failure());

@@ -130,13 +130,16 @@ struct LifeFacts {
   bool left = false;            // a worker, with a goodbye
   bool one_way = false;         // a link was cut in one direction
   bool slow_link = false;
-  bool skewed = false;         // the processes' clocks ran at different rates
-  bool second_server = false;  // said that it was a shard, and was not taken
-  bool lost_volume = false;    // a shard came back with an empty disk
-  bool lacked_base = false;    // and was not taken for lack of the snapshot
-  bool displaced = false;      // by another database, after its silence
-  bool paused_lead = false;    // a lead began in a pause of the user's
-  bool unheard_end = false;    // a worker given up by the lead did not learn of the end
+  bool skewed = false;              // the processes' clocks ran at different rates
+  bool refused_data = false;        // a worker, for its data
+  bool refused_arithmetic = false;  // or for its arithmetic
+  bool mixed_arithmetic = false;    // workers of two have worked for one job
+  bool second_server = false;       // said that it was a shard, and was not taken
+  bool lost_volume = false;         // a shard came back with an empty disk
+  bool lacked_base = false;         // and was not taken for lack of the snapshot
+  bool displaced = false;           // by another database, after its silence
+  bool paused_lead = false;         // a lead began in a pause of the user's
+  bool unheard_end = false;         // a worker given up by the lead did not learn of the end
   std::uint64_t events = 0;
   Micros time = 0;
 };
@@ -242,6 +245,7 @@ class Cluster {
   void schedule_one_way_cut();
   void schedule_slow_link();
   void schedule_leave();
+  void schedule_each_kind();
   [[nodiscard]] std::pair<ProcessId, ProcessId> any_link();
   void schedule_stranger();
   void schedule_death(Micros time);

@@ -1,5 +1,6 @@
 // What goes wrong in a life between and in its processes: links, clocks, pauses, strangers.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "tests/simulation/cluster.h"
@@ -138,6 +139,16 @@ void Cluster::schedule_leave() {
   });
 }
 
+// Whoever the job belongs to, somebody who fits it is there at the end.
+void Cluster::schedule_each_kind() {
+  std::set<std::pair<std::string, std::string>> kinds;
+  for (const auto& worker : life_.workers) {
+    if (kinds.emplace(worker.data, worker.arithmetic).second) {
+      schedule(life_.faults.until, kNobody, [this, worker] { join(worker); });
+    }
+  }
+}
+
 void Cluster::schedule_stranger() {
   schedule(random_.between(2'000, life_.faults.until), kNobody, [this] {
     const SessionId session = kFirstStranger + random_.between(0, 5);
@@ -195,6 +206,9 @@ void Cluster::schedule_faults() {
       lead_->pause(now_ + random_.between(5'000, life_.faults.lead_pause));
       say("the lead stands still");
     });
+  }
+  if (life_.mixed) {
+    schedule_each_kind();
   }
   if (faults.death) {
     schedule_death(random_.between(5'000, faults.until));

@@ -480,7 +480,69 @@ void Judge::evaluates(Timeline timeline, const Evaluation& evaluation, Expressio
 
 // ---- the lead
 
+// ---- what the bits rest on
+
+void Judge::worker_starts(SessionId session, const std::string& name, const LifeWorker& worker) {
+  workers_[session] = worker;
+  workers_by_name_[name] = worker;
+}
+
+// Against what the job file says, and what is durable now.
+std::string Judge::why_unfit(const LifeWorker& worker) const {
+  const auto& known = ledger_.provenance;
+  const auto& data = life_.data_digest.empty() ? known.data.value : life_.data_digest;
+  if (!data.empty() && worker.data != data) {
+    return "its data are " + worker.data + ", the job's are " + data;
+  }
+  if (life_.exact && !known.arithmetics.empty() && worker.arithmetic != known.arithmetics.front().value) {
+    return "its arithmetic is " + worker.arithmetic + ", the job's is " + known.arithmetics.front().value;
+  }
+  return {};
+}
+
+void Judge::refused(SessionId session) const {
+  require(!why_unfit(workers_.at(session)).empty(), "a worker is refused for what nothing durable says");
+}
+
+void Judge::works(SessionId session) const {
+  const auto& worker = workers_.at(session);
+  if (const auto why = why_unfit(worker); !why.empty()) {
+    throw Violation("session " + number(session) + " works for a job that it does not fit: " + why);
+  }
+  require(!ledger_.provenance.data.value.empty(), "work is done before it is durable by whose data");
+  const auto& kinds = ledger_.provenance.arithmetics;
+  require(std::any_of(kinds.begin(), kinds.end(), [&](const Told& kind) { return kind.value == worker.arithmetic; }),
+          "work is done by an arithmetic that the durable ledger does not name");
+}
+
+// What is durable stays, and names who brought it.
+void Judge::check_provenance(const Ledger& ledger) const {
+  const auto& before = ledger_.provenance;
+  const auto& now = ledger.provenance;
+  require(before.data.value.empty() || before.data == now.data, "the digest that counts changes");
+  require(before.arithmetics.size() <= now.arithmetics.size() &&
+              std::equal(before.arithmetics.begin(), before.arithmetics.end(), now.arithmetics.begin()),
+          "a kind of arithmetic that has worked is forgotten");
+  const auto bearer = [&](const Told& told) {
+    const auto known = workers_by_name_.find(told.by.substr(told.by.find(' ') + 1));
+    return known == workers_by_name_.end() ? nullptr : &known->second;
+  };
+  for (const auto& kind : now.arithmetics) {
+    const auto* worker = bearer(kind);
+    require(worker != nullptr && worker->arithmetic == kind.value, "an arithmetic is named with a worker of another");
+  }
+  if (!now.data.value.empty() && life_.data_digest.empty()) {
+    const auto* worker = bearer(now.data);
+    require(worker != nullptr && worker->data == now.data.value, "a digest is named with a worker of other data");
+  }
+}
+
+// ---- orders
+
 void Judge::assigned(SessionId session, const Assign& assign) {
+  if (!assign.standing.slots.empty() || assign.extra || assign.evaluation || !assign.grants.empty()) {
+    works(session);
+  }
   check_slots(assign.standing.slots);
   if (assign.standing.until > life_.steps || assign.standing.from > assign.standing.until) {
     throw Violation("a standing order for steps " + number(assign.standing.from) + " to " +
@@ -579,6 +641,7 @@ void Judge::ledger_durable(const StoredLedger& stored) {
     reference_ = std::make_shared<const Reference>(life_, ledger.skipped);
   }
   check_timeline(ledger);
+  check_provenance(ledger);
   histories_.at(ledger.timeline).reference = reference_;
   check_complete(ledger);
   check_logs(stored);

@@ -90,8 +90,14 @@ class Judge {
   void computes(Timeline timeline, Step step, const std::vector<SlotRange>& ranges, Expression weights) const;
   void evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const;
 
+  // A session's worker, before it says anything.
+  void worker_starts(SessionId session, const std::string& name, const LifeWorker& worker);
+  // It computes.
+  void works(SessionId session) const;
+
   // ---- the lead
   void lead_starts(Micros now);
+  void refused(SessionId session) const;
   // The lead has got a message of the lane.
   void heard(const LaneLife& lane, Micros now);
   // The lead does not take the lane for its shard's.
@@ -143,6 +149,8 @@ class Judge {
   const History& serves(const LaneLife& lane) const;
   [[nodiscard]] std::uint32_t shard(std::uint32_t lane) const { return lane / life_.lanes; }
   void check_slots(SlotRange range) const;
+  void check_provenance(const Ledger& ledger) const;
+  [[nodiscard]] std::string why_unfit(const LifeWorker& worker) const;
   void check_timeline(const Ledger& ledger);
   void check_complete(const Ledger& ledger) const;
   void check_held(SnapshotId id, Timeline timeline) const;
@@ -173,6 +181,8 @@ class Judge {
   std::map<std::pair<SessionId, std::uint32_t>, std::uint64_t> reply_bytes_;  // by session and lane's process
   std::map<SessionId, std::uint64_t> slots_by_session_;
   std::map<SessionId, Order> orders_;
+  std::map<SessionId, LifeWorker> workers_;
+  std::map<std::string, LifeWorker> workers_by_name_;
   std::map<std::uint32_t, Incarnation> newest_lives_;  // by shard
   // When the lead last heard of a database's lanes, and the longest that it had not.
   struct Silence {

@@ -36,6 +36,7 @@ LeadConfig lead_config(Cluster& cluster) {
   config.decisions.scale = norm_scale;
   config.decisions.chunks = static_cast<std::uint32_t>(life.chunks.size());
   config.parameter_name = [](std::uint32_t parameter) { return "parameter " + std::to_string(parameter); };
+  config.provenance = {life.data_digest, life.exact};
   config.memory = cluster.stored_ledger().memory(life.steps_per_epoch);
   config.plan_ahead = life.plan_ahead;
   config.worker_silence = life.worker_silence;
@@ -112,7 +113,11 @@ void LeadShell::act(lead::SendToWorker& action) {
   if (const auto* assign = std::get_if<Assign>(&action.message)) {
     cluster_.judge().assigned(action.session, *assign);
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
-    require(refused->code == RefusalCode::unknown_session, "the lead refuses an honest worker");
+    if (refused->code == RefusalCode::wrong_bits) {
+      cluster_.judge().refused(action.session);
+    } else {
+      require(refused->code == RefusalCode::unknown_session, "the lead refuses an honest worker");
+    }
   }
   if (const auto* finish = std::get_if<Finish>(&action.message);
       finish != nullptr && finish->ending == Ending::finished) {

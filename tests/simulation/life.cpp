@@ -217,6 +217,22 @@ void draw_gradients(LifeSpec& life, Random& random) {
   }
 }
 
+// Workers with other data and other arithmetic, of which the first that is ready decides what the job is.
+void draw_provenance(LifeSpec& life, Random& random) {
+  if (!random.chance(0.25)) {
+    return;
+  }
+  life.mixed = true;
+  life.start_workers = 1;
+  life.exact = random.chance(0.5);
+  life.data_digest = random.chance(0.2) ? "a" : "";
+  for (auto& worker : life.workers) {
+    worker.data = random.chance(0.7) ? "a" : "b";
+    worker.arithmetic = random.chance(0.6) ? "x" : "y";
+  }
+  life.workers.back().data = "a";
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -238,6 +254,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_links_and_clocks(life, random);
   draw_items(life, random);
   draw_second_servers(life, random);
+  draw_provenance(life, random);
   return life;
 }
 

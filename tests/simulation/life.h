@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/protocol/deadline.h"
@@ -74,8 +75,10 @@ struct LifeChunk {
 
 struct LifeWorker {
   Micros joins_at = 0;
-  Micros forward = 0;   // for one slot
-  Micros backward = 0;  // for one slot
+  Micros forward = 0;         // for one slot
+  Micros backward = 0;        // for one slot
+  std::string data = "same";  // the digest of its data
+  std::string arithmetic = "same";
 };
 
 struct LifeSpec {
@@ -101,6 +104,9 @@ struct LifeSpec {
   std::vector<LifeFault> non_finite_gradients;
   std::uint32_t evaluation_item = 10;
   std::uint32_t start_workers = 1;
+  std::string data_digest;  // by the job file
+  bool exact = false;       // only workers of one arithmetic
+  bool mixed = false;       // workers of several kinds come: after the faults one more of each
   std::uint32_t plan_ahead = 256;
   std::vector<LifeChunk> chunks;  // the last one is the statistics chunk
   std::vector<LifeWorker> workers;

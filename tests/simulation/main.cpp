@@ -95,6 +95,9 @@ constexpr Fact kFacts[] = {
     {"a server not taken for lack of the snapshot", &LifeFacts::lacked_base, 0.1},
     {"another database in the place of one that was silent", &LifeFacts::displaced, 0.1},
     {"a lead that begins in a pause", &LifeFacts::paused_lead, 1},
+    {"a worker refused for its data", &LifeFacts::refused_data, 1},
+    {"a worker refused for its arithmetic", &LifeFacts::refused_arithmetic, 1},
+    {"two kinds of arithmetic at work", &LifeFacts::mixed_arithmetic, 1},
     {"an end unheard by a worker given up", &LifeFacts::unheard_end},
 };
 constexpr std::size_t kFactCount = std::size(kFacts);

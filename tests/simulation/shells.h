@@ -144,6 +144,8 @@ class WorkerShell : public Process {
   void leave();
   void excuse() { excused_ = true; }
   [[nodiscard]] bool excused() const { return excused_; }
+  // Rightly, by the judge.
+  [[nodiscard]] bool refused() const { return refused_; }
 
  private:
   // A gradient or weights that this process keeps for its core.
@@ -206,6 +208,7 @@ class WorkerShell : public Process {
   bool computing_ = false;
   ProcessId heard_ = kNobody;  // the last lead
   bool excused_ = false;
+  bool refused_ = false;
 };
 
 }  // namespace ballast::simulation

@@ -193,6 +193,9 @@ std::string words(const LedgerChange& change) {
   const auto& ledger = change.ledger;
   std::string text = "timeline " + number(ledger.timeline) + " from snapshot " + words(ledger.base) + ", complete " +
                      list(ledger.complete);
+  if (!ledger.provenance.data.value.empty()) {
+    text += ", data of " + ledger.provenance.data.by;
+  }
   for (const auto range : ledger.skipped) {
     text += ", skips " + words(SlotRange{static_cast<Slot>(range.from), static_cast<Slot>(range.until)});
   }

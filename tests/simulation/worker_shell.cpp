@@ -31,7 +31,9 @@ WorkerShell::WorkerShell(Cluster& cluster, ProcessId id, LifeWorker speed)
       core_(worker_config(cluster.life(), name())),
       weights_(cluster.life().chunks.size()),
       headers_(cluster.life().chunks.size()),
-      lanes_(cluster.life().all_lanes(), kNobody) {}
+      lanes_(cluster.life().all_lanes(), kNobody) {
+  cluster.judge().worker_starts(id, this->name(), speed_);
+}
 
 void WorkerShell::tick() {
   step(worker::Tick{clock()});
@@ -263,7 +265,8 @@ void WorkerShell::act(worker::Prepare& /*action*/) {
   }
   layout.spec_digest = "spec";
   layout.layout_digest = "layout";
-  layout.fingerprint = "same";
+  layout.fingerprint = speed_.arithmetic;
+  layout.data_digest = speed_.data;
   cluster_.later(*this, cluster_.some(life.prepare_high), [this, layout] { step(worker::Prepared{layout}); });
 }
 
@@ -321,6 +324,7 @@ void WorkerShell::act(worker::Compute& action) {
   state_.move(cluster_.facts().worker, WorkerState::computing);
   require(!computing_, "a worker computes two things at once");
   computing_ = true;
+  cluster_.judge().works(id());
   if (cluster_.life().items) {
     require(action.ranges.size() == 1 && action.ranges.front().size() == 1, "more than one item is computed at once");
     origin_ = origin_of(action.step * cluster_.life().slots + action.ranges.front().begin);
@@ -388,6 +392,7 @@ void WorkerShell::act(worker::Evaluate& action) {
   state_.move(cluster_.facts().worker, WorkerState::evaluating);
   require(!computing_, "a worker computes two things at once");
   computing_ = true;
+  cluster_.judge().works(id());
   cluster_.judge().evaluates(weights_.front().timeline, action.evaluation, weights());
   if (cluster_.traces()) {
     cluster_.say(name() + " evaluates item " + number(action.evaluation.item) + " at version " +
@@ -401,6 +406,14 @@ void WorkerShell::act(worker::Evaluate& action) {
 
 void WorkerShell::act(worker::Stop& action) {
   state_.move(cluster_.facts().worker, WorkerState::stopped);
+  if (action.for_good) {
+    refused_ = true;
+    cluster_.judge().refused(id());
+    cluster_.facts().refused_data =
+        cluster_.facts().refused_data || action.failure.find("other data") != std::string::npos;
+    cluster_.facts().refused_arithmetic =
+        cluster_.facts().refused_arithmetic || action.failure.find("other arithmetic") != std::string::npos;
+  }
   end(action.failure);
 }
 

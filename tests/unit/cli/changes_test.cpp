@@ -111,6 +111,11 @@ TEST_CASE("what hinders a job is its trouble, else who is waited for") {
   CHECK(hindrance(status) == "waiting for shard 1 (lane 0)");
   status.trouble = "the disk is full";
   CHECK(hindrance(status) == "the disk is full");
+  status.bits_trouble = "worker b computes otherwise";
+  CHECK(hindrance(status) == "the disk is full");
+  status.trouble.clear();
+  status.waits_for.clear();
+  CHECK(hindrance(status).empty());  // nothing waits for that
 }
 
 TEST_CASE("a job that ended otherwise is told as such") {

@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr PaceMeter::Moment kStart{};
+constexpr Progress::Moment kStart{};
 
 Status training(Step step, std::uint64_t examples) {
   Status status;
@@ -50,29 +50,36 @@ class Written {
   Progress progress_;
 };
 
-TEST_CASE("the pace is that of the last seconds") {
-  PaceMeter meter;
-  CHECK_FALSE(meter.pace().has_value());
-  meter.observe(training(0, 0), kStart);
-  CHECK_FALSE(meter.pace().has_value());
-  meter.observe(training(10, 1000), kStart + seconds(2));
-  CHECK(meter.pace()->examples_per_second == doctest::Approx(500));
-  CHECK(meter.pace()->steps_per_second == doctest::Approx(5));
-  meter.observe(training(11, 1100), kStart + seconds(100));
-  meter.observe(training(13, 1300), kStart + seconds(101));
-  CHECK(meter.pace()->examples_per_second == doctest::Approx(200));
-  meter.observe(training(13, 5), kStart + seconds(102));  // counted anew
-  CHECK_FALSE(meter.pace().has_value());
+TEST_CASE("the pace is what the lead says, once it can") {
+  auto status = training(50, 5000);
+  CHECK_FALSE(pace_of(status).has_value());
+  status.examples_per_second = 500;
+  status.steps_per_second = 2;
+  CHECK(pace_of(status)->examples_per_second == 500);
+  CHECK(pace_text(status, *pace_of(status), ", ") == "500 images/s, 1:15 min left");
+  status.step = status.steps;
+  CHECK(pace_text(status, *pace_of(status), ", ") == "500 images/s");
+}
+
+TEST_CASE("epochs that were done before the first status are not told") {
+  Written out(false);
+  auto status = training(120, 12000);
+  status.epoch = 2;
+  out->show(status, kStart);
+  CHECK(out.text().find("epoch 2/4: ") == std::string::npos);
+  status.epoch = 3;
+  out->show(status, kStart + seconds(1));
+  CHECK(out.text().find("epoch 3/4: ") != std::string::npos);
 }
 
 TEST_CASE("a status as one line") {
   auto status = training(50, 6400);
   status.epoch = 1;
-  status.sessions = {{1, "a", true, 50, 0, "f", {}}, {2, "b", false, 9, 0, "f", {}}};
+  status.sessions = {{1, "a", true, 50, 0, "f", {}, {}}, {2, "b", false, 9, 0, "f", {}, {}}};
   CHECK(status_text(status, 4, 2, Pace{1000, 2}) ==
         "step 50/200  epoch 1/4  loss 0.2500  1000 images/s  1:15 min left  1 worker");
   status.trouble = "the disk is full";
-  CHECK(status_text(status, 4, 2, Pace{0, 0}) == "step 50/200  epoch 1/4  loss 0.2500  stands still  1 worker");
+  CHECK(status_text(status, 4, 2, std::nullopt) == "step 50/200  epoch 1/4  loss 0.2500  stands still  1 worker");
   CHECK(status_text(status, 4, 2, Pace{7, 0}).find("7 images/s") != std::string::npos);
   status.trouble.clear();
   CHECK(status_text(status, 4, 2, Pace{0, 0}).find("  0 images/s") != std::string::npos);  // a long step
@@ -92,7 +99,7 @@ TEST_CASE("what is waited for") {
   status.phase = "assembling";
   CHECK(status_text(status, 4, 2, std::nullopt) == "waiting for the servers to come together");
   status.phase = "waiting";
-  status.sessions = {{1, "a", true, 0, 0, "fingerprint", {}}, {2, "b", true, 0, 0, "", {}}};
+  status.sessions = {{1, "a", true, 0, 0, "fingerprint", {}, {}}, {2, "b", true, 0, 0, "", {}, {}}};
   CHECK(status_text(status, 4, 2, std::nullopt) == "waiting for workers: 1 of 2 ready");
   status.phase = "recovering";
   status.snapshot = 40;
@@ -116,6 +123,7 @@ TEST_CASE("without a terminal there is a line every few seconds and one for each
   out->show(training(2, 200), kStart + milliseconds(250));
   out->show(training(3, 300), kStart + milliseconds(500));
   auto status = training(50, 5000);
+  status.examples_per_second = 2450;
   status.epoch = 1;
   status.train_loss = 0.5;
   status.phase = "evaluating";

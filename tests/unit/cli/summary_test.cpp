@@ -44,10 +44,13 @@ Status finished() {
   status.staleness = {{6, 1, 3}, 9, 3, 2, 4};
   status.duplicates = 3;
   status.lost_workers = 1;
-  status.sessions = {{10, "worker-0", true, 8, 20, "f", {}},
-                     {11, "worker-1", false, 3, 5, "f", {}},
-                     {12, "worker-1", true, 8, 7, "f", {}},
-                     {13, "", true, 8, 0, "f", {}}};
+  status.refused_workers = 2;
+  status.data = {"0f", "worker worker-0"};
+  status.arithmetics = {{"f", "worker worker-0"}};
+  status.sessions = {{10, "worker-0", true, 8, 20, "f", {}, {}},
+                     {11, "worker-1", false, 3, 5, "f", {}, {}},
+                     {12, "worker-1", true, 8, 7, "f", {}, {}},
+                     {13, "", true, 8, 0, "f", {}, {}}};
   return status;
 }
 
@@ -67,6 +70,9 @@ TEST_CASE("the summary holds what the lead and the databases said") {
   CHECK(json["examples_per_second"] == 64);
   CHECK(json["duplicates"] == 3);
   CHECK(json["lost_workers"] == 1);
+  CHECK(json["refused_workers"] == 2);
+  CHECK(json["data_digest"] == "0f");
+  CHECK(json["arithmetics"] == std::vector<std::string>{"f"});
   CHECK(json["worker_restarts"] == 1);
   CHECK(json["restarted_shards"] == 2);
   CHECK(json["rollbacks"] == 2);
@@ -110,6 +116,16 @@ TEST_CASE("what computed is told: every kind that had slots") {
   CHECK(json["slots_by_fingerprint"] == nlohmann::json{{"cuda-tf32-a1", 20}, {"f", 12}});
   status.sessions.clear();
   CHECK(line().empty());
+}
+
+TEST_CASE("several kinds of arithmetic are told, and who brought them, though nothing else shows them any more") {
+  auto status = finished();
+  const auto text = [&] { return summary_text(small_job(), {status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run"); };
+  CHECK(text().find("not the bits of one arithmetic") == std::string::npos);
+  CHECK(text().find("workers refused for other data or another arithmetic: 2\n") != std::string::npos);
+  status.arithmetics.push_back({"g", "worker late"});
+  CHECK(text().find("not the bits of one arithmetic: 2 kinds were given work of this job, f (worker worker-0), "
+                    "g (worker late); training.exact: required allows one only\n") != std::string::npos);
 }
 
 TEST_CASE("what is not finite or not known is null") {

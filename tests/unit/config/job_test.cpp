@@ -290,6 +290,8 @@ TEST_CASE("contradictions between keys are told with a remedy") {
        "job.yaml:8: training.clip.value: '0' is out of range; allowed: 1e-12 to 1000000000000"},
       {"slots: 8", "slots: 8\n  non_finite: stop",
        "job.yaml:8: training.non_finite: 'stop' is not known; allowed: halt, skip, rollback; did you mean 'skip'?"},
+      {"slots: 8", "slots: 8\n  exact: never",
+       "job.yaml:8: training.exact: 'never' is not known; allowed: prefer, required"},
       {"cluster:", "durability: {copy_to: s3://jobs}\ncluster:",
        "job.yaml:12: durability.copy_to: 's3://jobs' needs to know where the storage is; set durability.s3_endpoint, "
        "e.g. https://s3.eu-central-1.amazonaws.com"},
@@ -477,6 +479,7 @@ TEST_CASE("mistakes in overrides name --set") {
       {"training.mode=asynch",
        "--set: training.mode: 'asynch' is not known; allowed: sync, local, async, ssp; did you mean 'async'?"},
       {"training.clip={global_norm: 1}", "--set: training.clip: is a section; name one of its keys"},
+      {"data.digest=0123abcd", "--set: data.digest: '0123abcd' is no digest of data; allowed: 32 hexadecimal digits"},
       {"model.name=", "job.yaml: model.name: is missing; allowed: mlp, lenet5, emulated"},
       {"=5", "--set: : unknown key"},
   };

@@ -111,11 +111,23 @@ TEST_CASE("trouble and waiting show while they last") {
   CHECK(gauge(metrics, "waits") == 0);
 }
 
+TEST_CASE("kinds of arithmetic and refused workers are counted") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  auto status = some_status();
+  status.arithmetics = {{"x", "worker a"}, {"y", "worker b"}};
+  status.refused_workers = 3;
+  lead.update(status, LeadWork(8));
+  CHECK(gauge(metrics, "arithmetics") == 2);
+  CHECK(metrics.counter("ballast_lead_refused_workers_total", {})->value() == 3);
+}
+
 TEST_CASE("a worker that was started again keeps its series and its sum of slots") {
   Metrics metrics;
   LeadMetrics lead(&metrics);
   auto status = some_status();
-  status.sessions = {{1, "w", false, 5, 10, "", {}}, {2, "w", true, 7, 20, "", {}}, {3, "v", false, 6, 1, "", {}}};
+  status.sessions = {
+      {1, "w", false, 5, 10, "", {}, {}}, {2, "w", true, 7, 20, "", {}, {}}, {3, "v", false, 6, 1, "", {}, {}}};
   lead.update(status, LeadWork(8));
   CHECK(gauge(metrics, "sessions") == 1);
   CHECK(gauge(metrics, "worker_live", {"w"}) == 1);

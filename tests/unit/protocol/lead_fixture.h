@@ -36,6 +36,9 @@ inline LeadConfig config() {
   return config;
 }
 
+// What a ledger says once the fixture's worker has been given work.
+inline Provenance of_the_worker() { return {{"data", "worker worker"}, {{"arithmetic", "worker worker"}}, {}}; }
+
 // Shard 1 owns the statistics.
 class Fixture {
  public:
@@ -56,6 +59,7 @@ class Fixture {
                      {100 + shard, incarnations[shard]},
                      "spec",
                      "layout",
+                     "",
                      "tcp://here",
                      known,
                      reached,
@@ -99,6 +103,8 @@ class Fixture {
   lead::Actions beat() {
     Heartbeat beat;
     beat.ready = true;
+    beat.fingerprint = "arithmetic";
+    beat.data_digest = "data";
     beat.timeline = timeline;
     beat.placement = placement;
     const Message message = beat;
@@ -113,6 +119,7 @@ class Fixture {
     const Message hello = WorkerHello{"worker"};
     lead.step(lead::FromWorker{kWorker, &hello});
     beat();
+    written();  // whose data and arithmetic the job's are
   }
   void evaluate(Split split, std::uint64_t correct) {
     EvaluationResult result{timeline, split, 0, order.evaluation.value().version, 1.0, correct, 10};

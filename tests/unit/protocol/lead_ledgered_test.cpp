@@ -122,6 +122,7 @@ TEST_CASE("a restarted lead takes the job back if a shard lacks what another has
   again.memory.ledger.placement = 1;
   again.memory.ledger.incarnations = {1, 1};
   again.memory.ledger.complete = {{0, 0}};
+  again.memory.ledger.provenance = two_shards::of_the_worker();
   for (const ItemId reached : {20, 21}) {
     Fixture fixture(again);
     fixture.planned = 20;  // both shards came back, too
@@ -202,6 +203,7 @@ TEST_CASE("an order by a lead before is kept if it still makes a cut") {
   again.memory.ledger.placement = 1;
   again.memory.ledger.incarnations = {1, 1};
   again.memory.ledger.complete = {{0, 0}};
+  again.memory.ledger.provenance = two_shards::of_the_worker();
   for (const ItemId reached : {10, 11}) {
     Fixture fixture(again);
     fixture.planned = 20;
@@ -310,6 +312,7 @@ TEST_CASE("nor does a restarted lead take such a snapshot, though it is one of a
   again.memory.ledger.placement = 1;
   again.memory.ledger.incarnations = {1, 1};
   again.memory.ledger.complete = {{0, 0}};
+  again.memory.ledger.provenance = two_shards::of_the_worker();
   Fixture fixture(again);
   fixture.planned = 40;
   fixture.placement = 1;

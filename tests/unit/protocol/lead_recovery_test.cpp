@@ -194,7 +194,8 @@ namespace {
 
 // A second server for shard 1, with an empty database.
 lead::Actions intrude(Fixture& fixture, Incarnation incarnation = 77) {
-  const Message hello = ShardHello{{1, 0}, 2, 1, incarnation, {999, 1}, "spec", "layout", "tcp://there", 0, 0, {{}}};
+  const Message hello =
+      ShardHello{{1, 0}, 2, 1, incarnation, {999, 1}, "spec", "layout", "", "tcp://there", 0, 0, {{}}};
   return fixture.lead.step(lead::FromLane{{1, 0}, incarnation, &hello});
 }
 

@@ -56,19 +56,23 @@ class Fixture {
     report.planned = planned;
     return lane(report);
   }
+  lead::Actions written() { return keep(lead.step(lead::LedgerWritten{})); }
   lead::Actions beat(SessionId session) {
     Heartbeat beat;
     beat.ready = true;
+    beat.fingerprint = "arithmetic";
+    beat.data_digest = "data";
     return worker(session, beat);
   }
 
   void train() {
-    lane(ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "here", 0, 0, {{}}});
+    lane(ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "", "here", 0, 0, {{}}});
     lead.step(lead::LedgerWritten{});
     report(0, 15);
     for (const SessionId session : {1U, 2U}) {
       worker(session, WorkerHello{"worker"});
       beat(session);
+      written();  // whose data and arithmetic the job's are
     }
   }
 
@@ -104,7 +108,7 @@ const Action* find(const lead::Actions& actions) {
 
 TEST_CASE("training begins when the timeline is durable, the lanes serve and enough workers are ready") {
   Fixture fixture(config(4));
-  auto actions = fixture.lane(ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "here", 0, 0, {{}}});
+  auto actions = fixture.lane(ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "", "here", 0, 0, {{}}});
   const auto* write = find<lead::WriteLedger>(actions);
   REQUIRE(write != nullptr);
   CHECK(write->change.ledger.timeline == 1);
@@ -118,6 +122,7 @@ TEST_CASE("training begins when the timeline is durable, the lanes serve and eno
   fixture.report(0, 15);
   fixture.worker(1, WorkerHello{"one"});
   fixture.beat(1);
+  fixture.written();
   CHECK(fixture.lead.phase() == Lead::Phase::waiting);
   CHECK(fixture.orders[1].standing.slots.empty());
   fixture.worker(2, WorkerHello{"two"});
@@ -129,10 +134,10 @@ TEST_CASE("training begins when the timeline is durable, the lanes serve and eno
 
 TEST_CASE("a shard of another job is refused with the reason") {
   Fixture fixture(config(4));
-  for (const auto& hello : {ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "other", "layout", "here"},
-                            ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "other", "here"},
-                            ShardHello{{0, 0}, 2, 1, 1, {7, 1}, "spec", "layout", "here"},
-                            ShardHello{{1, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "here"}}) {
+  for (const auto& hello : {ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "other", "layout", "", "here"},
+                            ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "other", "", "here"},
+                            ShardHello{{0, 0}, 2, 1, 1, {7, 1}, "spec", "layout", "", "here"},
+                            ShardHello{{1, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "", "here"}}) {
     const auto actions = fixture.lane(hello);
     const auto* answer = find<lead::SendToLane>(actions);
     REQUIRE(answer != nullptr);
@@ -148,7 +153,7 @@ TEST_CASE("a hello from another connection than it names is refused, while assem
       fixture.train();
     }
     const auto phase = fixture.lead.phase();
-    const Message hello = ShardHello{{0, 0}, 1, 1, 777, {7, 1}, "spec", "layout", "there"};
+    const Message hello = ShardHello{{0, 0}, 1, 1, 777, {7, 1}, "spec", "layout", "", "there"};
     for (const auto& [lane, incarnation] :
          {std::pair{LaneId{999, 7}, Incarnation{777}}, std::pair{LaneId{0, 0}, Incarnation{778}}}) {
       const auto actions = fixture.lead.step(lead::FromLane{lane, incarnation, &hello});

@@ -72,6 +72,30 @@ TEST_CASE("a parameter of several chunks is read piece by piece") {
                                    {"tail", {3}, Group::state, {}}})));
 }
 
+TEST_CASE("a digest is of the values, however the file holds them") {
+  const TemporaryFolder folder;
+  const auto example = example_of(testing::small_arena());
+  const auto digest_of = [&](const std::vector<safetensors::Declared>& tensors, const std::vector<float>& values) {
+    const auto path = folder.path() / "weights.safetensors";
+    write_file(path, tensors, values);
+    return load_initial(path, example.arena).value().digest([] { return true; }).value();
+  };
+  const auto digest = digest_of(example.tensors, example.in_file);
+  CHECK(digest.size() == 32);
+  // In the model's order instead of the other one.
+  std::vector<safetensors::Declared> tensors(example.tensors.rbegin(), example.tensors.rend());
+  std::vector<float> values;
+  for (const auto& extent : example.arena.extents) {
+    const auto begin = example.in_arena.begin() + static_cast<std::ptrdiff_t>(extent.offset);
+    values.insert(values.end(), begin, begin + static_cast<std::ptrdiff_t>(extent.elements));
+  }
+  REQUIRE(values != example.in_file);
+  CHECK(digest_of(tensors, values) == digest);
+  auto changed = example.in_file;
+  changed.back() += 1;
+  CHECK(digest_of(example.tensors, changed) != digest);
+}
+
 TEST_CASE("random models") {
   std::mt19937 random(3);
   for (int i = 0; i < 20; ++i) {

@@ -15,20 +15,22 @@ const TimelineRecord kTimeline{2, {1, 600}, 33};
 const SnapshotId kFinished{2, 4680};
 const DatabaseLife kLife{0x0123456789abcdef, 7};
 const SnapshotId kSealed{1, 600};
-const Ledger kLedger{2,
-                     {1, 600},
-                     {11, 22, 33},
-                     {{1001, 4}, {1002, 1}, {1003, 2}},
-                     {{1, 600}, {2, 800}},
-                     SnapshotId{1, 600},
-                     {{7, 8}, {20, 40}},
-                     1,
-                     52,
-                     3,
-                     SnapshotId{2, 800},
-                     Pause::held,
-                     5,
-                     4};
+const Ledger kLedger{
+    2,
+    {1, 600},
+    {11, 22, 33},
+    {{1001, 4}, {1002, 1}, {1003, 2}},
+    {{1, 600}, {2, 800}},
+    SnapshotId{1, 600},
+    {{7, 8}, {20, 40}},
+    1,
+    52,
+    3,
+    SnapshotId{2, 800},
+    Pause::held,
+    5,
+    4,
+    {{"0f", "worker a"}, {{"cpu-float32-1", "worker a"}, {"cpu-float32-2", "worker b"}}, {"1e", "shard 1"}}};
 const EvaluationRecord kEvaluation{800, Split::test, 0.0625, 0.984375, 10000};
 const StepStatistics kStatistics{799, 0.25F, 120, 128};
 const TensorKey kKey{{1, 600}, TensorKind::state_1, 7};

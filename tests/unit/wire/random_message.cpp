@@ -76,6 +76,7 @@ void fill(Random& random, SnapshotId& value);
 void fill(Random& random, Standing& value);
 void fill(Random& random, StepFactors& value);
 void fill(Random& random, SplitStatus& value);
+void fill(Random& random, Told& value);
 void fill(Random& random, StalenessCounts& value);
 
 template <typename... Fields>
@@ -212,8 +213,8 @@ void fill(Random& random, WorkerHello& value) {
 }
 
 void fill(Random& random, Heartbeat& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j);
+  auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k);
 }
 
 void fill(Random& random, EvaluationResult& value) {
@@ -270,8 +271,8 @@ void fill(Random& random, Assign& value) {
 }
 
 void fill(Random& random, ShardHello& value) {
-  auto& [lane, shards, lanes, a, b, c, d, e, f, g, h, i] = value;
-  fill_all(random, lane, a, b, c, d, e, f, g, h, i);
+  auto& [lane, shards, lanes, a, b, c, d, e, f, g, h, i, j] = value;
+  fill_all(random, lane, a, b, c, d, e, f, g, h, i, j);
   shards = static_cast<std::uint32_t>(between(random, lane.shard + 1, wire::kMaxShards));
   lanes = static_cast<std::uint32_t>(between(random, lane.lane + 1, wire::kMaxLanes));
 }
@@ -319,15 +320,22 @@ void fill(Random& random, SplitStatus& value) {
 }
 
 void fill(Random& random, SessionStatus& value) {
-  auto& [a, b, c, d, e, f, g] = value;
-  fill_all(random, a, b, c, d, e, f, g);
+  auto& [a, b, c, d, e, f, g, h] = value;
+  fill_all(random, a, b, c, d, e, f, g, h);
+}
+
+void fill(Random& random, Told& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
 }
 
 void fill(Random& random, Status& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, sessions, mode, last] =
-      value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, sessions, mode,
-           last);
+  auto& [a, b, c, d, bits, e, f, g, h, i, j, k, l, pace, steps, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac,
+         ad, ae, af, sessions, mode] = value;
+  fill_all(random, a, b, c, d, bits, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad,
+           ae, af, sessions, mode);
+  fill_not_negative(random, pace);
+  fill_not_negative(random, steps);
 }
 
 template <typename Value>

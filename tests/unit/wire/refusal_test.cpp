@@ -247,6 +247,7 @@ TEST_CASE("lists are bounded") {
   check(changed<Plan>([](auto& body) { body.snapshots.resize(4097); }), "Plan.snapshots", 4096);
   check(changed<Plan>([](auto& body) { body.keep.resize(4097); }), "Plan.keep", 4096);
   check(changed<Status>([](auto& body) { body.sessions.resize(1025); }), "Status.sessions", 1024);
+  check(changed<Status>([](auto& body) { body.arithmetics.resize(17); }), "Status.arithmetics", 16);
   check(changed<Push>([](auto& body) { body.marks.resize(1025); }), "Push.marks", 1024);
   check(changed<Heartbeat>([](auto& body) { body.brought.resize(257); }), "Heartbeat.brought", 256);
   check(changed<Assign>([](auto& body) { body.grants.resize(257); }), "Assign.grants", 256);
@@ -377,6 +378,7 @@ void for_each_string(Check check) {
         [](auto text) { return changed<LaneHello>([&](auto& m) { m.layout_digest = text; }); });
   check("WorkerHello.name", [](auto text) { return changed<WorkerHello>([&](auto& m) { m.name = text; }); });
   check("Heartbeat.fingerprint", [](auto text) { return changed<Heartbeat>([&](auto& m) { m.fingerprint = text; }); });
+  check("Heartbeat.data_digest", [](auto text) { return changed<Heartbeat>([&](auto& m) { m.data_digest = text; }); });
   check("WorkerWelcome.spec_digest",
         [](auto text) { return changed<WorkerWelcome>([&](auto& m) { m.spec_digest = text; }); });
   check("WorkerWelcome.layout_digest",
@@ -387,11 +389,14 @@ void for_each_string(Check check) {
         [](auto text) { return changed<ShardHello>([&](auto& m) { m.spec_digest = text; }); });
   check("ShardHello.layout_digest",
         [](auto text) { return changed<ShardHello>([&](auto& m) { m.layout_digest = text; }); });
+  check("ShardHello.initial_weights",
+        [](auto text) { return changed<ShardHello>([&](auto& m) { m.initial_weights = text; }); });
   check("ShardHello.address", [](auto text) { return changed<ShardHello>([&](auto& m) { m.address = text; }); });
   check("Status.phase", [](auto text) { return changed<Status>([&](auto& m) { m.phase = text; }); });
   check("Status.sessions.name", [](auto text) { return changed<Status>([&](auto& m) { m.sessions[0].name = text; }); });
   check("Status.sessions.fingerprint",
         [](auto text) { return changed<Status>([&](auto& m) { m.sessions[0].fingerprint = text; }); });
+  check("Status.told.value", [](auto text) { return changed<Status>([&](auto& m) { m.data.value = text; }); });
 }
 
 TEST_CASE("strings are bounded and printable") {
@@ -434,6 +439,15 @@ TEST_CASE("free text is checked by the receiver too") {
         [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, text); });
   check("Status.trouble", schema::Body::Status,
         [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, 0, text); });
+  check("Status.bits_trouble", schema::Body::Status,
+        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, 0, 0, text); });
+  check("Status.sessions.refusal", schema::Body::Status, [](Builder& builder, Text text) {
+    const auto session = schema::CreateSessionStatus(builder, 1, 0, true, 0, 0, 0, text);
+    const auto sessions = builder.CreateVector(&session, 1);
+    schema::StatusBuilder status(builder);
+    status.add_sessions(sessions);
+    return status.Finish();
+  });
   check("Status.mode", schema::Body::Status, [](Builder& builder, Text text) {
     schema::StatusBuilder status(builder);
     status.add_mode(text);

@@ -71,7 +71,7 @@ TEST_CASE("lists and strings at their limits come back equal") {
   check_decodes_to(encoded(plan), plan);
 
   Status status;
-  status.sessions.assign(kMaxSessions, {7, longest, true, 8, 9, longest, {}});
+  status.sessions.assign(kMaxSessions, {7, longest, true, 8, 9, longest, longest, {}});
   check_decodes_to(encoded(status), status);
 }
 
