@@ -6,6 +6,7 @@
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/log/log.h"
+#include "common/net/descriptors.h"
 #include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
 #include "server/fault.h"
@@ -27,6 +28,10 @@ ballast::ServerOptions parse(int argc, char** argv) {
   app.add_option("--metrics", options.metrics, "serve metrics on HOST:PORT");
   app.add_option("--log-file", options.log_file, "default: standard error");
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")->capture_default_str();
+  app.add_option("--log-megabytes", options.log_megabytes, "put a larger log file aside as FILE.1; 0: never")
+      ->capture_default_str();
+  app.add_option("--log-files", options.log_files, "how many log files are kept, the newest included")
+      ->capture_default_str();
   app.add_flag("--insecure", options.insecure, "allow to listen beyond this machine without keys");
   try {
     app.parse(argc, argv);
@@ -59,12 +64,13 @@ int serve(const ballast::ServerOptions& options) {
 
 int main(int argc, char** argv) {
   ballast::keep_freed_memory();
+  ballast::raise_descriptor_limit();
   ballast::block_stop_signals();
   const auto options = parse(argc, argv);
   try {
     ballast::arm_faults();
-    ballast::start_logging(
-        {"shard", std::to_string(options.shard), options.log_file, ballast::parse_log_level(options.log_level)});
+    ballast::start_logging({"shard", std::to_string(options.shard), options.log_file,
+                            ballast::parse_log_level(options.log_level), options.log_megabytes, options.log_files});
     return serve(options);
   } catch (const std::exception& error) {
     ballast::log_error("{}", error.what());

@@ -10,6 +10,7 @@
 #include "common/job/load.h"
 #include "common/log/log.h"
 #include "common/metrics/metrics.h"
+#include "common/net/descriptors.h"
 #include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
 #include "worker/worker_loop.h"
@@ -33,6 +34,8 @@ Options parse(int argc, char** argv) {
   app.add_option("--metrics", given.metrics_address, "serve metrics on HOST:PORT");
   app.add_option("--log-file", given.log_file, "default: standard error");
   app.add_option("--log-level", given.log_level, "debug, info, warn or error");
+  app.add_option("--log-megabytes", given.log_megabytes, "put a larger log file aside as FILE.1; 0: never");
+  app.add_option("--log-files", given.log_files, "how many log files are kept, the newest included");
   app.add_option("--backend", given.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--device", given.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
   app.add_option("--fault", options.fault, "for tests: POINT@STEP at which the worker kills itself")->group("");
@@ -56,6 +59,8 @@ Options parse(int argc, char** argv) {
   use("--metrics", &ballast::WorkerSpec::metrics_address);
   use("--log-file", &ballast::WorkerSpec::log_file);
   use("--log-level", &ballast::WorkerSpec::log_level);
+  use("--log-megabytes", &ballast::WorkerSpec::log_megabytes);
+  use("--log-files", &ballast::WorkerSpec::log_files);
   use("--backend", &ballast::WorkerSpec::backend);
   use("--device", &ballast::WorkerSpec::device);
   if (spec.lead.empty()) {
@@ -73,11 +78,13 @@ Options parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   ballast::keep_freed_memory();
+  ballast::raise_descriptor_limit();
   ballast::block_stop_signals();
   try {
     const auto options = parse(argc, argv);
-    ballast::start_logging(
-        {"worker", options.spec.name, options.spec.log_file, ballast::parse_log_level(options.spec.log_level)});
+    ballast::start_logging({"worker", options.spec.name, options.spec.log_file,
+                            ballast::parse_log_level(options.spec.log_level), options.spec.log_megabytes,
+                            options.spec.log_files});
     const auto fault = options.fault.empty() ? std::nullopt : std::optional(ballast::Fault::parse(options.fault));
     const auto metrics = ballast::serve_metrics(options.spec.metrics_address);
     ballast::WorkerLoop loop(options.spec, fault, metrics.get());

@@ -173,6 +173,7 @@ struct Heartbeat {
   Step step = 0;            // the next step the worker means to compute
   bool ready = false;       // data and model are loaded
   bool idle = false;        // nothing to do: wants work
+  std::string waits_for;    // lanes that do not let it begin; empty if none
   std::string fingerprint;  // of its arithmetic and data; empty until ready
   PhaseTimes phases;
   std::uint64_t slots = 0;                  // computed in this session

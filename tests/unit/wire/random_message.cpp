@@ -207,8 +207,8 @@ void fill(Random& random, WorkerHello& value) {
 }
 
 void fill(Random& random, Heartbeat& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j);
+  auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k);
 }
 
 void fill(Random& random, EvaluationResult& value) {
