@@ -105,6 +105,8 @@ Command Cluster::command_of(Member& member) const {
     command.environment.push_back("BALLAST_SERVER_FAULT=" + fault_of(member));
   }
   command.log = log_of(member);
+  // The same file by its name, so that the process can put it aside when it is large.
+  append(command.arguments, {"--log-file", command.log.string()});
   command.inherited = folder_.lock_fd();
   return command;
 }

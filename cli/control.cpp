@@ -105,12 +105,18 @@ class Talk {
   Clock::time_point tell_at_;
 };
 
+// That a silence lasts longer is no news.
+std::string without_numbers(std::string text) {
+  std::erase_if(text, [](char letter) { return letter >= '0' && letter <= '9'; });
+  return text;
+}
+
 // A line on standard error whenever what is waited for changes.
 void show_waiting(const Status& status, std::string& shown) {
   const auto text = status.phase + (status.waits_for.empty() ? "" : ", waits for " + status.waits_for) +
                     (status.trouble.empty() ? "" : ", " + status.trouble);
-  if (text != shown) {
-    shown = text;
+  if (auto news = without_numbers(text); news != shown) {
+    shown = std::move(news);
     std::fprintf(stderr, "waiting: the job is %s, %s\n", text.c_str(), at_step(status).c_str());
   }
 }

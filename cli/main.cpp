@@ -20,6 +20,7 @@
 #include "cli/run.h"
 #include "cli/status.h"
 #include "common/command/command_line.h"
+#include "common/net/descriptors.h"
 
 namespace {
 
@@ -208,6 +209,7 @@ int dispatch(const CLI::App& app, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  ballast::raise_descriptor_limit();  // the processes of a run have the same
   CLI::App app("Ballast: a parameter server for distributed deep learning", "ballast");
   app.require_subcommand(1);
   Options options;

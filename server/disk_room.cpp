@@ -10,6 +10,17 @@ namespace {
 
 constexpr std::chrono::milliseconds kRetry{500};
 
+const char* what_is_there(StoreCode refused) {
+  switch (refused) {
+    case StoreCode::no_space:
+      return "room on the disk";
+    case StoreCode::no_descriptor:
+      return "a file descriptor";
+    default:
+      return "leave to open the database";
+  }
+}
+
 }  // namespace
 
 StoreStatus DiskRoom::await(const Attempt& attempt, const std::function<bool()>& wanted) {
@@ -17,6 +28,7 @@ StoreStatus DiskRoom::await(const Attempt& attempt, const std::function<bool()>&
   if (!may_work_later(status.code())) {
     return status;
   }
+  const auto refused = status.code();
   const auto refusal = begin_waiting(status);
   std::unique_lock lock(mutex_);
   while (may_work_later(status.code()) && wanted() && !closing_.wait_for(lock, kRetry, [this] { return closed_; })) {
@@ -25,7 +37,7 @@ StoreStatus DiskRoom::await(const Attempt& attempt, const std::function<bool()>&
     lock.lock();
   }
   lock.unlock();
-  end_waiting(refusal, status);
+  end_waiting(refusal, refused, status);
   return status;
 }
 
@@ -43,16 +55,15 @@ void DiskRoom::close() {
 }
 
 DiskRoom::Refusals::iterator DiskRoom::begin_waiting(const StoreStatus& refused) {
-  const bool is_full = refused.code() == StoreCode::no_space;
-  log_warn("waits {}: {}", is_full ? "for room on the disk" : "until the database has been read", refused.text());
+  log_warn("waits for {}: {}", what_is_there(refused.code()), refused.text());
   const std::scoped_lock lock(mutex_);
   series_.waits->set(1);
   return refusals_.insert(refusals_.end(), refused.text());
 }
 
-void DiskRoom::end_waiting(Refusals::iterator refusal, const StoreStatus& status) {
+void DiskRoom::end_waiting(Refusals::iterator refusal, StoreCode refused, const StoreStatus& status) {
   if (status.ok()) {
-    log_info("there is room on the disk again: goes on");
+    log_info("there is {} again: goes on", what_is_there(refused));
   } else {
     log_warn("waits no longer: {}", status.text());
   }

@@ -49,7 +49,7 @@ class DiskRoom {
  private:
   using Refusals = std::list<std::string>;
   Refusals::iterator begin_waiting(const StoreStatus& refused);
-  void end_waiting(Refusals::iterator refusal, const StoreStatus& status);
+  void end_waiting(Refusals::iterator refusal, StoreCode refused, const StoreStatus& status);
 
   DiskSeries series_;
   mutable std::mutex mutex_;

@@ -54,7 +54,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, c
       has_initial_snapshot_(has_initial_snapshot),
       completed_(std::move(completed)),
       copy_trouble_(std::move(copy_trouble)),
-      metrics_(metrics, config_.id) {
+      metrics_(metrics, config_.id, config_.lanes) {
   lead_.connect(lead_address);
   if (journal_ != nullptr) {
     journal_->listen(config_.id.lane, [this](lane::Committed committed) { storage_events_.put(committed); });
@@ -123,6 +123,7 @@ void LaneLoop::turn(Poll& poll) {
     }
     feed(lane::Tick{end});
     metrics_.update(lane_, weights_);
+    tell_held_lines();
     if (journal_ != nullptr && config_.id.lane == 0) {
       journal_->update_metrics();
     }
@@ -159,6 +160,9 @@ void LaneLoop::receive_from_workers() {
     }
     metrics_.received(session->session, message, payload_bytes, now_);
     feed(lane::FromWorker{session->session, &message, payload, payload_bytes});
+    if (const auto* hello = std::get_if<LaneHello>(&message); hello != nullptr && welcomed_ == session->session) {
+      metrics_.welcomed(session->session, hello->name);
+    }
   }
 }
 
@@ -219,6 +223,9 @@ void LaneLoop::feed(const lane::Event& event) {
 }
 
 void LaneLoop::carry_out(lane::SendToWorker& action) {
+  if (std::holds_alternative<LaneWelcome>(action.message)) {
+    welcomed_ = action.session;
+  }
   router_.send(session_routing_id(action.session), encoder_.encode(action.message));
 }
 

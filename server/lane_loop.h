@@ -53,6 +53,7 @@ class LaneLoop {
   void close();
 
   [[nodiscard]] const std::string& address() const { return address_; }
+  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_.gate(); }
 
  private:
   void turn(Poll& poll);
@@ -129,6 +130,7 @@ class LaneLoop {
   lane::Resumed resumed_;  // as far as it has been replayed
   std::map<SnapshotId, std::shared_ptr<SnapshotPart>> parts_;  // taken, not sealed
   LaneMetrics metrics_;
+  SessionId welcomed_ = 0;  // the session that was taken in last
   Encoder encoder_;
   std::unordered_map<PayloadId, std::shared_ptr<Frame>> payloads_;  // the journal may share them
   PayloadId next_payload_ = 1;

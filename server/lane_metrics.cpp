@@ -1,28 +1,66 @@
 #include "server/lane_metrics.h"
 
+#include <algorithm>
+
 namespace ballast {
 
-LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane)
+namespace {
+
+constexpr std::size_t kPhases = 5;  // series of one metric that a worker has
+
+}  // namespace
+
+LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane, std::uint32_t lanes)
     : metrics_(metrics),
       lane_(lane.lane),
       series_(metrics, lane.lane),
       turns_(metrics, "lane " + std::to_string(lane.lane)),
-      snapshots_(metrics, lane.lane) {}
+      snapshots_(metrics, lane.lane),
+      names_(kMaxSessions),
+      workers_(std::min<std::size_t>(Metrics::kMaxSeries / kPhases / std::max(lanes, 1U), kMaxSessions)) {}
 
-LaneMetrics::WorkerState& LaneMetrics::state_of(SessionId session) {
-  const auto known = workers_.find(session);
-  return known != workers_.end()
-             ? known->second
-             : workers_.emplace(session, WorkerState{LaneWorkerSeries(metrics_, lane_, names_[session])}).first->second;
+void LaneMetrics::welcomed(SessionId session, const std::string& worker) {
+  if (auto* name = names_.use(session)) {
+    *name = worker;
+    return;
+  }
+  if (names_.is_full()) {
+    names_.forget_oldest();
+  }
+  names_.add(session, worker);
+}
+
+LaneMetrics::WorkerState* LaneMetrics::state_of(SessionId session, Micros now) {
+  if (auto* known = workers_.use(session)) {
+    known->heard_at = now;
+    return known;
+  }
+  const auto* name = names_.use(session);
+  if (name == nullptr) {
+    return nullptr;
+  }
+  if (workers_.is_full()) {
+    if (now - workers_.oldest()->heard_at < kForgetAfter) {
+      return nullptr;  // all that there is a place for contribute
+    }
+    forget(workers_.forget_oldest()->second.name);
+  }
+  return &workers_.add(session, {*name, LaneWorkerSeries(metrics_, lane_, *name), now, ~Step{0}});
+}
+
+// Unless another session is of the same worker.
+void LaneMetrics::forget(const std::string& worker) {
+  const bool goes_on =
+      std::any_of(workers_.begin(), workers_.end(), [&](const auto& other) { return other.second.name == worker; });
+  if (metrics_ != nullptr && !goes_on) {
+    metrics_->remove("ballast_shard_worker_", {{"lane", std::to_string(lane_)}, {"worker", worker}});
+  }
 }
 
 void LaneMetrics::received(SessionId session, const Message& message, std::uint64_t payload_bytes, Micros now) {
   series_.bytes_in->add(static_cast<double>(payload_bytes));
-  if (const auto* hello = std::get_if<LaneHello>(&message)) {
-    if (names_.size() < kMaxSessions) {  // as many as a job can have
-      names_[session] = hello->name;
-    }
-  } else if (const auto* push = std::get_if<Push>(&message); push != nullptr && names_.contains(session)) {
+  names_.use(session);
+  if (const auto* push = std::get_if<Push>(&message)) {
     contribution(session, *push, now);
   }
 }
@@ -33,15 +71,15 @@ void LaneMetrics::contribution(SessionId session, const Push& push, Micros now) 
     newest_step_ = push.step;
     newest_step_at_ = now;
   }
-  auto& worker = state_of(session);
-  if (worker.last_step == push.step) {
+  auto* worker = state_of(session, now);
+  if (worker == nullptr || worker->last_step == push.step) {
     return;
   }
-  worker.last_step = push.step;
+  worker->last_step = push.step;
   if (push.step == newest_step_) {
-    worker.series.lateness->observe_micros(now - newest_step_at_);
+    worker->series.lateness->observe_micros(now - newest_step_at_);
   }
-  worker.series.phases.observe(push.phases);
+  worker->series.phases.observe(push.phases);
 }
 
 void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {

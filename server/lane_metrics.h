@@ -2,20 +2,27 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 
 #include "common/metrics/series.h"
 #include "common/protocol/lane.h"
+#include "server/recent.h"
 #include "server/weights.h"
 
 namespace ballast {
 
+// Each worker has series of its own. Of a server's life's workers those are forgotten that were not heard of for
+// longest, as soon as there is no place for another.
 // One thread. `metrics` may be null: then nobody reads.
 class LaneMetrics {
  public:
-  LaneMetrics(Metrics* metrics, LaneId lane);
+  // A worker may lose its series to another when it was not heard of for so long.
+  static constexpr Micros kForgetAfter = 10'000'000;
 
-  // A hello names the worker whose series its session counts in.
+  // `lanes` of this server share what a metric can hold.
+  LaneMetrics(Metrics* metrics, LaneId lane, std::uint32_t lanes);
+
+  // The lane has taken the session in: its contributions count in the series of this worker.
+  void welcomed(SessionId session, const std::string& worker);
   void received(SessionId session, const Message& message, std::uint64_t payload_bytes, Micros now);
   void sent_weights(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
   void sent_report() { series_.reports->add(); }
@@ -30,10 +37,13 @@ class LaneMetrics {
 
  private:
   struct WorkerState {
+    std::string name;
     LaneWorkerSeries series;
+    Micros heard_at = 0;
     Step last_step = ~Step{0};
   };
-  WorkerState& state_of(SessionId session);
+  WorkerState* state_of(SessionId session, Micros now);
+  void forget(const std::string& worker);
   void update_staleness(const StalenessCounts& staleness);
   void contribution(SessionId session, const Push& push, Micros now);
 
@@ -42,8 +52,8 @@ class LaneMetrics {
   LaneSeries series_;
   TurnSeries turns_;
   SnapshotSeries snapshots_;
-  std::unordered_map<SessionId, std::string> names_;
-  std::unordered_map<SessionId, WorkerState> workers_;
+  Recent<SessionId, std::string> names_;    // of as many sessions as the lane knows
+  Recent<SessionId, WorkerState> workers_;  // of those that have contributed
   Step newest_step_ = ~Step{0};
   Micros newest_step_at_ = 0;
   std::uint64_t unreadable_ = 0;

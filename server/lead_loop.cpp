@@ -83,6 +83,7 @@ void LeadLoop::turn(Poll& poll) {
   if (tick >= next_tick_) {
     next_tick_ = tick + kTick;
     feed(lead::Tick{tick});
+    tell_held_lines();
   }
   if (tick >= next_telling_) {
     next_telling_ = tick + kTelling;
@@ -186,6 +187,17 @@ Status LeadLoop::status() const {
   return status;
 }
 
+// As the lead does: of a long life's sessions the longest dead are not in its status any more.
+void LeadLoop::forget_sessions(const Status& status) {
+  if (told_live_.size() <= status.sessions.size()) {
+    return;
+  }
+  std::erase_if(told_live_, [&](const auto& told) {
+    return std::none_of(status.sessions.begin(), status.sessions.end(),
+                        [&](const SessionStatus& session) { return session.session == told.first; });
+  });
+}
+
 // Derived from the status, so that the logic is not drowned in logging.
 void LeadLoop::tell_changes() {
   const auto status = this->status();
@@ -211,6 +223,7 @@ void LeadLoop::tell_changes() {
     told_data_ = status.data.value;
     log_info("the digest of the job's data is {} ({})", status.data.value, status.data.by);
   }
+  forget_sessions(status);
   for (const auto& session : status.sessions) {
     const auto told = told_live_.find(session.session);
     if (told == told_live_.end() || told->second != session.live) {

@@ -27,6 +27,7 @@ class LeadLoop {
   void close() { router_.close(); }
 
   [[nodiscard]] const std::string& address() const { return address_; }
+  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_.gate(); }
 
  private:
   void turn(Poll& poll);
@@ -40,6 +41,7 @@ class LeadLoop {
   void carry_out(const lead::Stop& action);
   [[nodiscard]] Status status() const;
   void tell_changes();
+  void forget_sessions(const Status& status);
   [[nodiscard]] bool a_client_waits() const;
   void note_client(const std::string& name, bool done);
 

@@ -10,7 +10,7 @@ void LeadMetrics::update(const Status& status, const LeadWork& work) {
     live += session.live ? 1 : 0;
   }
   // A worker that was started again has several sessions of one name, in no order: the live one speaks for it.
-  std::map<std::string_view, SessionStatus> workers;
+  Workers workers;
   for (const auto& session : status.sessions) {
     const auto [worker, is_new] = workers.try_emplace(session.name, session);
     if (is_new) {
@@ -25,6 +25,7 @@ void LeadMetrics::update(const Status& status, const LeadWork& work) {
   for (const auto& [name, session] : workers) {
     update_worker(session);
   }
+  forget_others(workers);
   series_.sessions->set(static_cast<double>(live));
   series_.generation->set(static_cast<double>(work.generation()));
   update_course(status);
@@ -32,6 +33,17 @@ void LeadMetrics::update(const Status& status, const LeadWork& work) {
   for (const auto& [phase, gauge] : series_.phases) {
     gauge->set(status.phase == phase ? 1 : 0);
   }
+}
+
+// The lead forgets the longest dead, in its status first.
+void LeadMetrics::forget_others(const Workers& workers) {
+  std::erase_if(workers_, [&](const auto& known) {
+    const bool is_gone = !workers.contains(known.first);
+    if (is_gone && metrics_ != nullptr) {
+      metrics_->remove("ballast_lead_worker_", {{"worker", known.first}});
+    }
+    return is_gone;
+  });
 }
 
 // How far the job is, and what it has been through.

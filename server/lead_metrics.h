@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "common/metrics/series.h"
 #include "common/protocol/lead_work.h"
@@ -20,6 +21,8 @@ class LeadMetrics {
   void update(const Status& status, const LeadWork& work);
 
  private:
+  using Workers = std::map<std::string_view, SessionStatus>;  // of a status, by name
+  void forget_others(const Workers& workers);
   void update_course(const Status& status);
   void update_quality(const Status& status);
   void update_worker(const SessionStatus& session);

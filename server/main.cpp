@@ -9,6 +9,7 @@
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/log/log.h"
+#include "common/net/descriptors.h"
 #include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
 #include "common/version/version.h"
@@ -42,6 +43,10 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
   app.add_option("--log-level", options.log_level, "debug, info, warn or error")
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
+  app.add_option("--log-megabytes", options.log_megabytes, "put a larger log file aside as FILE.1; 0: never")
+      ->capture_default_str();
+  app.add_option("--log-files", options.log_files, "how many log files are kept, the newest included")
+      ->capture_default_str();
   app.add_flag("--insecure", options.insecure, "allow to listen beyond this machine without keys");
   return ballast::parse_command_line(app, argc, argv);
 }
@@ -99,6 +104,7 @@ int serve(const ballast::ServerOptions& options) {
 
 int main(int argc, char** argv) {
   ballast::keep_freed_memory();
+  ballast::raise_descriptor_limit();
   ballast::block_stop_signals();
   ballast::ServerOptions options;
   if (const auto code = parse(argc, argv, options)) {
@@ -106,8 +112,8 @@ int main(int argc, char** argv) {
   }
   try {
     ballast::arm_faults();
-    ballast::start_logging(
-        {"shard", std::to_string(options.shard), options.log_file, ballast::parse_log_level(options.log_level)});
+    ballast::start_logging({"shard", std::to_string(options.shard), options.log_file,
+                            ballast::parse_log_level(options.log_level), options.log_megabytes, options.log_files});
     ballast::log_info("ballast-server {}", ballast::version());
     return serve(options);
   } catch (const ballast::UsageError& error) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "common/log/log.h"
+
 namespace ballast {
 
 struct ServerOptions {
@@ -18,6 +20,8 @@ struct ServerOptions {
   std::string metrics;
   std::string log_file;
   std::string log_level = "info";
+  std::uint64_t log_megabytes = kLogMegabytes;
+  std::uint32_t log_files = kLogFiles;
   bool insecure = false;
 };
 

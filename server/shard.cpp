@@ -1,5 +1,6 @@
 #include "server/shard.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include "common/job/schema.h"
 #include "common/log/log.h"
 #include "common/metrics/series.h"
+#include "common/net/descriptors.h"
 #include "common/net/random_id.h"
 #include "common/safetensors/initial_weights.h"
 #include "common/wire/wire_limits.h"
@@ -82,6 +84,22 @@ std::vector<std::vector<float>> initial_states(const Job& job, const Chunk& chun
   return states;
 }
 
+// A worker that reaches the lead and not a lane would wait for it for ever.
+void check_reach(const std::string& lead, const std::string& lane) {
+  if (is_local_address(lane) && !is_local_address(lead) && !resolves_to_loopback(lead)) {
+    throw std::runtime_error("lanes listen on " + lane + ", which only this machine reaches, and the lead is at " +
+                             lead +
+                             ", which others may reach: a worker elsewhere would wait for its weights for ever. Say "
+                             "--bind tcp://HOST:* with an address of this machine that workers reach (and --insecure, "
+                             "on a network you trust), or --advertise HOST if they are forwarded");
+  }
+}
+
+std::string no_descriptor_text() {
+  return "no file descriptor is free (" + std::to_string(descriptor_limit()) +
+         " may be open): who wants to connect must wait; " + kDescriptorRemedy;
+}
+
 std::string lane_bind(const std::string& base, std::uint32_t lane) {
   return base.starts_with("ipc://") ? base + "-l" + std::to_string(lane) : base;
 }
@@ -108,6 +126,7 @@ Shard::Shard(const Job& job, const ServerOptions& options)
 
 Shard::~Shard() {
   room_.close();
+  doorkeeper_.reset();
   for (auto& lane : lanes_) {
     lane->close();
   }
@@ -125,6 +144,45 @@ void Shard::open_lanes() {
   storage_ = std::make_unique<ShardStorage>(*store_, journal_.get(), room_, incarnation_, job_.spec.cluster.lanes);
   make_copier();
   make_lanes();
+}
+
+// Before anything is touched.
+void Shard::check_addresses() const {
+  const auto lane = advertised_address(lane_bind(options_.bind, 0), options_.advertise);
+  auto lead = options_.lead;
+  if (options_.shard == 0) {
+    lead = advertised_address(options_.lead_bind.empty() ? lead : options_.lead_bind, options_.advertise);
+  }
+  for (const auto& [who, address] : {std::pair("the lead listens", lead), std::pair("lanes listen", lane)}) {
+    if (is_everywhere(address)) {
+      throw std::runtime_error(
+          std::string(who) + " on " + address +
+          ", and this machine's name does not resolve: say by --advertise HOST how others reach it");
+    }
+  }
+  check_reach(lead, lane);
+}
+
+// The same. A job whose workers come from elsewhere may declare fewer than there will be.
+void Shard::count_descriptors() {
+  const auto& cluster = job_.spec.cluster;
+  const DescriptorUse use{descriptor_limit(), cluster.shards, cluster.lanes, options_.shard == 0};
+  if (const auto why = why_too_few(use, std::max(cluster.workers, cluster.start_workers)); !why.empty()) {
+    throw std::runtime_error(why);
+  }
+  session_limit_ = session_limit(use);
+  log_info("takes up to {} workers at once: {} files may be open, {} for each worker and {} besides",
+           session_limit_.sessions, use.limit, session_limit_.each, session_limit_.beside);
+  doorkeeper_ = std::make_unique<Doorkeeper>(kDescriptorReserve, [this](bool shut) { tell_gates(shut); });
+}
+
+void Shard::tell_gates(bool shut) {
+  DiskSeries(metrics_.get()).connections_held_off->set(shut ? 1 : 0);
+  if (shut) {
+    log_warn("{}", no_descriptor_text());
+  } else {
+    log_info("there are free file descriptors again: who wants to connect may");
+  }
 }
 
 // Ends well, or not at all.
@@ -260,8 +318,11 @@ void Shard::copy_the_end() {
 
 void Shard::make_lead() {
   const auto& bind = options_.lead_bind.empty() ? options_.lead : options_.lead_bind;
-  auto lead = std::make_unique<LeadLoop>(context_, make_lead_config(job_, *store_, room_), bind, options_.advertise,
-                                         *store_, room_, metrics_.get());
+  auto config = make_lead_config(job_, *store_, room_);
+  config.max_sessions = session_limit_.sessions;
+  auto lead =
+      std::make_unique<LeadLoop>(context_, std::move(config), bind, options_.advertise, *store_, room_, metrics_.get());
+  doorkeeper_->guard(lead->gate());
   {
     const std::scoped_lock lock(mutex_);
     lead_ = std::move(lead);
@@ -296,6 +357,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
     config.lives = journal_->lives(last_timeline_);
   }
   config.initial_weights = initial_weights_;
+  config.max_sessions = session_limit_.sessions;
   config.lead_silence = Micros{job_.spec.cluster.patience} * 1'000'000;
   const auto owners = place(job_.arena, config.shards, config.lanes);
   for (const auto& chunk : job_.arena.chunks) {
@@ -320,6 +382,7 @@ void Shard::make_lanes() {
           }
         },
         [this] { return trouble(); }, metrics_.get()));
+    doorkeeper_->guard(lanes_.back()->gate());
     log_info("lane {} listens on {}", lane, lanes_.back()->address());
   }
 }
@@ -331,6 +394,9 @@ std::string Shard::trouble() const {
   }
   if (auto trouble = journal_ ? journal_->trouble() : std::string(); !trouble.empty()) {
     return trouble;
+  }
+  if (doorkeeper_->is_shut()) {
+    return no_descriptor_text();
   }
   return copier_ ? copier_->trouble() : std::string();
 }
@@ -353,6 +419,8 @@ std::string Shard::failure() const {
 }
 
 std::string Shard::run() {
+  check_addresses();
+  count_descriptors();
   open_database();
   std::vector<std::jthread> threads;
   if (options_.shard == 0) {

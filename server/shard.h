@@ -10,11 +10,13 @@
 
 #include "common/copies/snapshot_copier.h"
 #include "common/job/job.h"
+#include "common/net/doorkeeper.h"
 #include "common/store/shard_store.h"
 #include "server/disk_room.h"
 #include "server/lane_loop.h"
 #include "server/lead_loop.h"
 #include "server/options.h"
+#include "server/session_limit.h"
 #include "server/shard_journal.h"
 #include "server/shard_storage.h"
 
@@ -40,6 +42,8 @@ class Shard {
 
  private:
   void open_lanes();
+  void check_addresses() const;
+  void count_descriptors();
   void open_database();
   void bring_initial_weights();
   void open_journal();
@@ -55,6 +59,7 @@ class Shard {
   std::jthread start(Loop& loop);
   void ended(const std::string& failure);
   [[nodiscard]] std::string failure() const;
+  void tell_gates(bool shut);
   [[nodiscard]] std::string trouble() const;
   // The snapshots that this shard could go on from.
   [[nodiscard]] std::vector<SnapshotId> held();
@@ -71,13 +76,15 @@ class Shard {
   std::unique_ptr<ShardStore> store_;
   std::unique_ptr<Metrics> metrics_;
   DiskRoom room_;
+  SessionLimit session_limit_;
   std::unique_ptr<SnapshotCopier> copier_;  // null without durability.copy_to
-  zmq::context_t context_;
+  zmq::context_t context_ = make_context();
   std::vector<std::unique_ptr<LaneLoop>> lanes_;
   std::unique_ptr<LeadLoop> lead_;
   // After the loops, which they call back: destroyed before them.
   std::unique_ptr<ShardJournal> journal_;  // null if updates are not journaled
   std::unique_ptr<ShardStorage> storage_;
+  std::unique_ptr<Doorkeeper> doorkeeper_;
   mutable std::mutex mutex_;
   bool is_open_ = false;  // the lanes are there, and stay
   std::string failure_;

@@ -12,6 +12,7 @@
 #include "common/job/load.h"
 #include "common/log/log.h"
 #include "common/metrics/metrics.h"
+#include "common/net/descriptors.h"
 #include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
 #include "common/version/version.h"
@@ -42,6 +43,8 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_option("--log-file", given.log_file, "default: standard error");
   app.add_option("--log-level", given.log_level, "debug, info, warn or error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
+  app.add_option("--log-megabytes", given.log_megabytes, "put a larger log file aside as FILE.1; 0: never");
+  app.add_option("--log-files", given.log_files, "how many log files are kept, the newest included");
   app.add_option("--backend", given.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--device", given.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
   app.add_option("--probe-backend", options.probe, "for ballast: tell what PRECISION is computed on here, and end")
@@ -65,6 +68,8 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   use("--metrics", &ballast::WorkerSpec::metrics_address);
   use("--log-file", &ballast::WorkerSpec::log_file);
   use("--log-level", &ballast::WorkerSpec::log_level);
+  use("--log-megabytes", &ballast::WorkerSpec::log_megabytes);
+  use("--log-files", &ballast::WorkerSpec::log_files);
   use("--backend", &ballast::WorkerSpec::backend);
   use("--device", &ballast::WorkerSpec::device);
   if (spec.lead.empty() && options.probe.empty()) {
@@ -89,8 +94,9 @@ void tell(const Options& options, const std::string& text) {
 }
 
 int work(const Options& options) {
-  ballast::start_logging(
-      {"worker", options.spec.name, options.spec.log_file, ballast::parse_log_level(options.spec.log_level)});
+  ballast::start_logging({"worker", options.spec.name, options.spec.log_file,
+                          ballast::parse_log_level(options.spec.log_level), options.spec.log_megabytes,
+                          options.spec.log_files});
   ballast::log_info("ballast-worker {}", ballast::version());
   const auto fault = options.fault.empty() ? std::nullopt : std::optional(ballast::Fault::parse(options.fault));
   const auto metrics = ballast::serve_metrics(options.spec.metrics_address);
@@ -127,6 +133,7 @@ int probe_backend(const Options& options) {
 
 int main(int argc, char** argv) {
   ballast::keep_freed_memory();
+  ballast::raise_descriptor_limit();
   ballast::block_stop_signals();
   Options options;
   try {

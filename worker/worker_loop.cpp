@@ -1,11 +1,13 @@
 #include "worker/worker_loop.h"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "common/job/load.h"
 #include "common/log/log.h"
 #include "common/net/clock.h"
+#include "common/net/descriptors.h"
 #include "common/net/peer.h"
 #include "common/net/random_id.h"
 #include "worker/delay.h"
@@ -15,10 +17,10 @@ namespace ballast {
 namespace {
 
 constexpr Micros kTick = 20'000;
-constexpr Micros kTellSilenceAfter = 5'000'000;
-constexpr Micros kTellSilenceEvery = 60'000'000;
 constexpr int kMessagesPerTurn = 64;
 constexpr PayloadId kFirstWeights = PayloadId{1} << 48;  // gradients' payload ids are below
+
+constexpr std::size_t kDescriptorsBeside = 64;  // lanes: data files, the log, metrics
 
 // Positions in the poll.
 constexpr std::size_t kFixedItems = 4;
@@ -27,6 +29,16 @@ WorkerConfig core_config(const WorkerSpec& spec) {
   WorkerConfig config;
   config.name = spec.name;
   return config;
+}
+
+// A socket has a descriptor by which it is woken, and one for its connection.
+void check_descriptors(std::size_t lanes) {
+  const auto needed = 2 * lanes + kDescriptorsBeside;
+  if (const auto limit = descriptor_limit(); limit < needed) {
+    throw std::runtime_error("the job has " + std::to_string(lanes) + " lanes, for which a worker needs " +
+                             std::to_string(needed) + " files open at once, and this process may have " +
+                             std::to_string(limit) + ": " + kDescriptorRemedy);
+  }
 }
 
 }  // namespace
@@ -40,6 +52,7 @@ WorkerLoop::WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metri
       core_(core_config(spec)),
       metrics_sink_(metrics),
       metrics_(metrics),
+      reach_(spec.lead),
       next_weights_(kFirstWeights) {
   lead_.connect(spec.lead);
   rebuild_poll();
@@ -74,9 +87,7 @@ void WorkerLoop::rebuild_poll() {
 }
 
 WorkerLoop::Ending WorkerLoop::run() {
-  log_info("worker {} looks for the lead at {}", spec_.name, spec_.lead);
-  began_ = monotonic_micros();
-  tell_silence_at_ = began_ + kTellSilenceAfter;
+  reach_.begin(monotonic_micros());
   while (!stopped_) {
     turn();
   }
@@ -103,9 +114,10 @@ void WorkerLoop::turn() {
     next_tick_ = tick + kTick;
     feed(worker::Tick{tick});
     metrics_.update(core_);
-    if (!lead_heard_ && tick >= tell_silence_at_) {
-      tell_silence(tick);
+    if (const auto unreachable = reach_.tick(core_, tick, lanes_per_shard_)) {
+      feed(*unreachable);
     }
+    tell_held_lines();
   }
   metrics_.turn(monotonic_micros() - begin);
 }
@@ -119,27 +131,18 @@ void WorkerLoop::receive_from_lanes() {
   }
 }
 
-// A worker may be started before its lead, so it waits for ever; but for a wrong address as well.
-void WorkerLoop::tell_silence(Micros now) {
-  tell_silence_at_ = now + kTellSilenceEvery;
-  log_warn(
-      "no lead has answered at {} for {} s, and the worker goes on asking; is this the address in the run's "
-      "lead.address, and does the job run?",
-      spec_.lead, (now - began_) / 1'000'000);
-}
-
 void WorkerLoop::receive_from_lead() {
   for (int i = 0; i < kMessagesPerTurn && !stopped_; ++i) {
     const auto received = lead_.receive();
     if (!received) {
       return;
     }
-    lead_heard_ = true;
     const auto decoded = decode(received->header.bytes(), 0, received->payload.has_value());
     if (const auto* refused = std::get_if<Refused>(&decoded)) {
-      log_warn("a message of the lead cannot be read: {}", refused->text);
+      log_warn("what answers at the lead's address {} cannot be read: {}", spec_.lead, refused->text);
       continue;
     }
+    reach_.heard(std::get<Message>(decoded), monotonic_micros());
     feed(worker::FromLead{&std::get<Message>(decoded)});
   }
 }
@@ -255,6 +258,7 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
   if (welcome.addresses.size() != lanes_.size()) {
     throw std::runtime_error("the lead's list of lanes is not complete");
   }
+  check_descriptors(lanes_.size());
   const auto post = [this](worker::Event event) { computed_.put(std::move(event)); };
   const BackendRequest request{spec_.backend, spec_.device, job_->spec.training.threads_per_slot,
                                precision_named(job_->spec.training.precision)};

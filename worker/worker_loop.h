@@ -20,6 +20,7 @@
 #include "worker/compute_thread.h"
 #include "worker/fault.h"
 #include "worker/gpu_watch.h"
+#include "worker/reach.h"
 #include "worker/worker_metrics.h"
 
 namespace ballast {
@@ -49,7 +50,6 @@ class WorkerLoop {
 
   void turn();
   void rebuild_poll();
-  void tell_silence(Micros now);
   void receive_from_lead();
   void receive_from_lanes();
   void receive_from_lane(std::uint32_t lane);
@@ -84,13 +84,14 @@ class WorkerLoop {
   std::uint32_t lanes_per_shard_ = 1;
   std::unique_ptr<GpuWatch> gpu_watch_;     // null: no GPU, or nobody reads; made by the compute thread
   std::unique_ptr<ComputeThread> compute_;  // its gradients are borrowed by sockets: destroyed after the context
-  zmq::context_t context_;
+  zmq::context_t context_ = make_context();
   Dealer lead_;
   std::vector<std::unique_ptr<Dealer>> lanes_;  // null until the core has said where to connect
   std::unique_ptr<Poll> poll_;
   Worker core_;
   Metrics* metrics_sink_;
   WorkerMetrics metrics_;
+  Reach reach_;
   Encoder encoder_;
   std::unordered_map<PayloadId, Frame> weights_;  // received, not stored yet
   PayloadId next_weights_;
@@ -98,9 +99,6 @@ class WorkerLoop {
   Turn turn_;
   std::uint32_t first_lane_ = 0;  // that the next turn hears first
   Micros next_tick_ = 0;
-  Micros began_ = 0;
-  Micros tell_silence_at_ = 0;
-  bool lead_heard_ = false;
   bool stopped_ = false;
   Ending ending_;
   bool pushed_at_fault_ = false;

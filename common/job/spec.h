@@ -213,9 +213,11 @@ struct WorkerSpec {
   std::string metrics_address;  // host:port to serve metrics on; empty = none
   std::string log_file;         // empty = standard error
   std::string log_level = "info";
-  std::string name;              // shown in metrics and status; empty = host name and pid
-  std::string backend = "auto";  // cpu, cuda, or auto: cuda where it can be had
-  std::uint32_t device = 0;      // which GPU
+  std::uint64_t log_megabytes = 64;  // a larger log file is put aside; 0: never
+  std::uint32_t log_files = 4;       // that are kept, the newest included
+  std::string name;                  // shown in metrics and status; empty = host name and pid
+  std::string backend = "auto";      // cpu, cuda, or auto: cuda where it can be had
+  std::uint32_t device = 0;          // which GPU
 };
 
 }  // namespace ballast

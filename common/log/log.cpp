@@ -1,14 +1,21 @@
 #include "common/log/log.h"
 
-#include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
+#include <system_error>
+#include <vector>
+
+#include "common/log/rotating_file.h"
+#include "common/log/throttle.h"
 
 namespace ballast {
 namespace {
@@ -39,11 +46,21 @@ std::shared_ptr<spdlog::logger> make_logger(const spdlog::sink_ptr& sink, LogLev
   return logger;
 }
 
+// Of one kind that are written in a window of time. What goes wrong may go wrong a thousand times a second; a thousand
+// workers that join are told each.
+constexpr std::size_t kBurst = 20;
+constexpr std::size_t kInfoBurst = 2000;
+
 // Replaced once, by start_logging, before other threads log.
 struct Log {
   std::shared_ptr<spdlog::logger> logger =
       make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), LogLevel::info);
   std::string who;  // "shard/0 "
+  std::mutex mutex;
+  Throttle throttle;                                         // under the mutex
+  std::atomic<Throttle::Time> next = Throttle::Time::max();  // of the throttle
+
+  ~Log();
 };
 
 Log& process_log() {
@@ -68,15 +85,42 @@ std::string on_one_line(std::string_view message) {
   return line;
 }
 
-spdlog::sink_ptr open_sink(const std::string& file) {
-  if (file.empty()) {
+spdlog::sink_ptr open_sink(const LogOptions& options) {
+  if (options.file.empty()) {
     return std::make_shared<spdlog::sinks::stderr_sink_mt>();
   }
   try {
-    return std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);  // appends, and makes folders
-  } catch (const spdlog::spdlog_ex& failure) {
-    throw std::runtime_error("cannot write the log file " + file + ": " + failure.what());
+    return std::make_shared<RotatingFile>(options.file, options.megabytes * 1'000'000, options.files);
+  } catch (const std::system_error& failure) {
+    throw std::runtime_error("cannot write the log file " + options.file + ": " + failure.code().message());
   }
+}
+
+void write_line(const Log& log, LogLevel level, std::string_view text) {
+  const auto name = kLevelNames.at(static_cast<std::size_t>(level));
+  const auto line = on_one_line(fmt::format("{:<5} {}{}", name, log.who, text));
+  log.logger->log(to_spdlog(level), spdlog::string_view_t(line));
+}
+
+void tell(const Log& log, const std::vector<HeldLines>& held) {
+  for (const auto& lines : held) {
+    write_line(
+        log, static_cast<LogLevel>(lines.tag),
+        fmt::format("{} more lines like this in {} s, the newest: {}", lines.count, lines.over.count(), lines.newest));
+  }
+}
+
+Log::~Log() { tell(*this, throttle.all()); }
+
+// Whether a line is written, or held back.
+bool admit(Log& log, LogLevel level, std::string_view kind, std::string_view text) {
+  const auto now = std::chrono::steady_clock::now();
+  const auto tag = static_cast<std::uint64_t>(level);
+  const auto named = fmt::format("{} {}{}", tag, thread_prefix, kind);
+  const std::scoped_lock lock(log.mutex);
+  const bool admitted = log.throttle.admit(named, level == LogLevel::info ? kInfoBurst : kBurst, tag, text, now);
+  log.next = log.throttle.next();
+  return admitted;
 }
 
 }  // namespace
@@ -91,7 +135,7 @@ LogLevel parse_log_level(std::string_view name) {
 }
 
 void start_logging(const LogOptions& options) {
-  process_log().logger = make_logger(open_sink(options.file), options.level);
+  process_log().logger = make_logger(open_sink(options), options.level);
   process_log().who = options.index.empty() ? options.role + " " : options.role + "/" + options.index + " ";
 }
 
@@ -99,16 +143,38 @@ bool is_logging() { return !process_log().who.empty(); }
 
 bool log_enabled(LogLevel level) { return process_log().logger->should_log(to_spdlog(level)); }
 
-void log_line(LogLevel level, std::string_view message) {
-  const auto& log = process_log();
-  const auto name = kLevelNames.at(static_cast<std::size_t>(level));
-  const auto line = on_one_line(fmt::format("{:<5} {}{}{}", name, log.who, thread_prefix, message));
-  log.logger->log(to_spdlog(level), spdlog::string_view_t(line));
+void log_line(LogLevel level, std::string_view kind, std::string_view message) {
+  auto& log = process_log();
+  const auto text = fmt::format("{}{}", thread_prefix, message);
+  if (level == LogLevel::debug || admit(log, level, kind, text)) {
+    write_line(log, level, text);
+  }
+  tell_held_lines();
+}
+
+void tell_held_lines() {
+  auto& log = process_log();
+  const auto now = std::chrono::steady_clock::now();
+  if (now < log.next.load(std::memory_order_relaxed)) {
+    return;
+  }
+  std::vector<HeldLines> held;
+  {
+    const std::scoped_lock lock(log.mutex);
+    held = log.throttle.due(now);
+    log.next = log.throttle.next();
+  }
+  tell(log, held);
 }
 
 void fatal_line(std::string_view message) {
-  log_line(LogLevel::error, message);
-  process_log().logger->flush();
+  auto& log = process_log();
+  write_line(log, LogLevel::error, fmt::format("{}{}", thread_prefix, message));
+  {
+    const std::scoped_lock lock(log.mutex);
+    tell(log, log.throttle.all());
+  }
+  log.logger->flush();
   std::_Exit(EXIT_FAILURE);
 }
 

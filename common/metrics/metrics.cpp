@@ -168,14 +168,20 @@ std::shared_ptr<Histogram> Metrics::histogram(std::string_view name, const Label
   return state_->find_or_make<Histogram>(name, labels);
 }
 
-void Metrics::remove(std::string_view label, std::string_view value) {
+void Metrics::remove(std::string_view prefix, const std::vector<Label>& labels) {
   const std::scoped_lock lock(state_->mutex);
   for (auto& [entry, of_metric] : state_->series) {
-    const auto found = std::ranges::find(entry->labels, label);
-    if (found != entry->labels.end()) {
-      const auto index = static_cast<std::size_t>(found - entry->labels.begin());
-      std::erase_if(of_metric, [&](const auto& one) { return one.first[index] == value; });
+    const auto& names = entry->labels;
+    const auto place = [&names](const Label& label) {
+      return static_cast<std::size_t>(std::ranges::find(names, label.name) - names.begin());
+    };
+    if (!entry->name.starts_with(prefix) ||
+        !std::ranges::all_of(labels, [&](const Label& label) { return place(label) < names.size(); })) {
+      continue;
     }
+    std::erase_if(of_metric, [&](const auto& one) {
+      return std::ranges::all_of(labels, [&](const Label& label) { return one.first[place(label)] == label.value; });
+    });
   }
 }
 

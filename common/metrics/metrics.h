@@ -20,8 +20,9 @@ class Metrics {
   using Labels = std::vector<std::string>;
 
   // One metric's series at most: labels such as worker names come from outside. Further ones count into the void, and
-  // ballast_metrics_dropped_series_total says how many.
-  static constexpr std::size_t kMaxSeries = 4096;
+  // ballast_metrics_dropped_series_total says how many. Enough for each phase of a step of as many workers as there can
+  // be.
+  static constexpr std::size_t kMaxSeries = 8192;
 
   Metrics();
   ~Metrics();  // ends the server
@@ -34,8 +35,13 @@ class Metrics {
   std::shared_ptr<Gauge> gauge(std::string_view name, const Labels& labels = {});
   std::shared_ptr<Histogram> histogram(std::string_view name, const Labels& labels = {});
 
-  // Removes every series that has this value for this label, e.g. of a worker that has gone; handles stay usable.
-  void remove(std::string_view label, std::string_view value);
+  // Removes every series whose metric's name begins like this and that has all of these values for these labels, e.g.
+  // of a worker that has gone; handles stay usable.
+  struct Label {
+    std::string_view name;
+    std::string_view value;
+  };
+  void remove(std::string_view prefix, const std::vector<Label>& labels);
 
   // All series in Prometheus' text format.
   [[nodiscard]] std::string text() const;

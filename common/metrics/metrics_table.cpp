@@ -74,6 +74,11 @@ const std::vector<MetricEntry>& table() {
        {},
        "1 while the shard waits for room on its full disk to start, to begin or go on with a timeline, or to write the "
        "lead's ledger or the job's end; updates wait as the journal's backlog."},
+      {"ballast_shard_connections_held_off",
+       kGauge,
+       "1",
+       {},
+       "1 while the server has no file descriptor left and those who want to connect must wait."},
       {"ballast_shard_messages_refused_total",
        kCounter,
        "messages",

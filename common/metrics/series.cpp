@@ -117,7 +117,11 @@ JournalSeries::JournalSeries(Metrics* metrics) {
   disk_bytes = journal.gauge("disk_bytes");
 }
 
-DiskSeries::DiskSeries(Metrics* metrics) { waits = Lookup(metrics, "ballast_shard_", {}).gauge("waits_for_room"); }
+DiskSeries::DiskSeries(Metrics* metrics) {
+  const Lookup shard(metrics, "ballast_shard_", {});
+  waits = shard.gauge("waits_for_room");
+  connections_held_off = shard.gauge("connections_held_off");
+}
 
 CopySeries::CopySeries(Metrics* metrics) {
   const Lookup shard(metrics, "ballast_shard_", {});

@@ -74,7 +74,8 @@ struct JournalSeries {
 struct DiskSeries {
   explicit DiskSeries(Metrics* metrics);
 
-  GaugeHandle waits;
+  GaugeHandle waits;  // for room on its disk
+  GaugeHandle connections_held_off;
 };
 
 // Of a shard's copies of snapshots to another place. Thread-safe.

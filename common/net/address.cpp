@@ -40,17 +40,48 @@ bool is_loopback(const std::string& host) {
   return host == "localhost" || (::inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six));
 }
 
+bool is_any(const std::string& host) { return host == "0.0.0.0" || host == "::" || host == "*"; }
+
+// What a name resolves to.
+class Resolved {
+ public:
+  explicit Resolved(const std::string& name) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    error_ = ::getaddrinfo(name.c_str(), nullptr, &hints, &found_);
+  }
+  ~Resolved() {
+    if (error_ == 0) {
+      ::freeaddrinfo(found_);
+    }
+  }
+  Resolved(const Resolved&) = delete;
+  Resolved& operator=(const Resolved&) = delete;
+
+  // Of getaddrinfo; 0: it resolves.
+  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] bool is_loopback() const {
+    for (const auto* at = error_ == 0 ? found_ : nullptr; at != nullptr; at = at->ai_next) {
+      std::array<char, NI_MAXHOST> number{};
+      if (::getnameinfo(at->ai_addr, at->ai_addrlen, number.data(), number.size(), nullptr, 0, NI_NUMERICHOST) != 0 ||
+          !ballast::is_loopback(number.data())) {
+        return false;
+      }
+    }
+    return error_ == 0;
+  }
+
+ private:
+  int error_ = 0;
+  addrinfo* found_ = nullptr;
+};
+
 // This machine's name if it resolves, else empty.
 std::string machine_name() {
   std::array<char, 256> name{};
-  if (::gethostname(name.data(), name.size() - 1) != 0) {
+  if (::gethostname(name.data(), name.size() - 1) != 0 || Resolved(name.data()).error() != 0) {
     return {};
   }
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(name.data(), nullptr, nullptr, &found) != 0) {
-    return {};
-  }
-  ::freeaddrinfo(found);
   return name.data();
 }
 
@@ -63,8 +94,7 @@ std::string advertised_address(const std::string& bound, const std::string& host
     return bound;
   }
   const auto bound_host = host_of(bound);
-  const bool everywhere = bound_host == "0.0.0.0" || bound_host == "::" || bound_host == "*";
-  auto reached = host.empty() && everywhere ? machine_name() : host;
+  auto reached = host.empty() && is_any(bound_host) ? machine_name() : host;
   if (reached.empty()) {
     return bound;
   }
@@ -73,6 +103,24 @@ std::string advertised_address(const std::string& bound, const std::string& host
   }
   return std::string(kTcp).append(reached).append(bound.substr(bound.rfind(':')));
 }
+
+std::string why_not_resolved(const std::string& address) {
+  const auto host = host_of(address);
+  if (host.empty() || is_any(host)) {
+    return {};
+  }
+  const Resolved resolved(host);
+  return resolved.error() == 0
+             ? std::string()
+             : "the name " + host + " does not resolve here (" + ::gai_strerror(resolved.error()) + ")";
+}
+
+bool resolves_to_loopback(const std::string& address) {
+  const auto host = host_of(address);
+  return !host.empty() && Resolved(host).is_loopback();
+}
+
+bool is_everywhere(const std::string& address) { return is_any(host_of(address)); }
 
 std::string why_ipc_not_bindable(const std::string& address) {
   if (!address.starts_with(kIpc)) {

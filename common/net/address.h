@@ -16,4 +16,14 @@ std::string advertised_address(const std::string& bound, const std::string& host
 // if it can be bound, and for addresses of tcp.
 std::string why_ipc_not_bindable(const std::string& address);
 
+// Why the host of a tcp address is none: its name does not resolve. Empty if it does, and for numbers and ipc. Asks the
+// system's resolver, which may take seconds.
+std::string why_not_resolved(const std::string& address);
+
+// Whether the host of a tcp address is a name that means nothing but this machine's loopback. Asks the resolver.
+bool resolves_to_loopback(const std::string& address);
+
+// Whether it says no host that could be connected to: it was bound to every interface.
+bool is_everywhere(const std::string& address);
+
 }  // namespace ballast

@@ -1,6 +1,7 @@
 #include "common/net/socket.h"
 
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -16,6 +17,7 @@ namespace {
 constexpr int kSocketBufferBytes = 4 << 20;
 constexpr int kHeartbeatMs = 2000;
 constexpr int kHeartbeatTimeoutMs = 10'000;
+constexpr int kHandshakeMs = 10'000;  // who connects and says nothing for so long is cut
 
 struct BorrowedNote {
   Released released;
@@ -73,7 +75,43 @@ std::string reason(const zmq::error_t& error) {
   return std::string(error.what()) + (is_none ? "; addresses are tcp://HOST:PORT or ipc://PATH" : "");
 }
 
+// Hears from a socket, while it is bound, by which descriptor it listens.
+class Listening {
+ public:
+  Listening(zmq::context_t& context, zmq::socket_t& socket) : socket_(socket), events_(context, ZMQ_PAIR) {
+    const auto name = "inproc://listening-" + std::to_string(reinterpret_cast<std::uintptr_t>(socket.handle()));
+    if (zmq_socket_monitor(socket_.handle(), name.c_str(), ZMQ_EVENT_LISTENING) == 0) {
+      events_.connect(name);
+    }
+  }
+  ~Listening() { zmq_socket_monitor(socket_.handle(), nullptr, 0); }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+  // Of the newest bind. An event has a frame of its number, 2 bytes, and the descriptor, 4 bytes; and one of the
+  // address.
+  [[nodiscard]] std::optional<int> descriptor() const {
+    zmq::message_t frame;
+    if (!receive_frame(events_, frame) || frame.size() != sizeof(std::uint16_t) + sizeof(std::int32_t)) {
+      return std::nullopt;
+    }
+    std::int32_t value = -1;
+    std::memcpy(&value, static_cast<const std::byte*>(frame.data()) + sizeof(std::uint16_t), sizeof(value));
+    return value >= 0 ? std::optional<int>(value) : std::nullopt;
+  }
+
+ private:
+  zmq::socket_t& socket_;
+  mutable zmq::socket_t events_;
+};
+
 }  // namespace
+
+zmq::context_t make_context() {
+  zmq::context_t context;
+  context.set(zmq::ctxopt::max_sockets, kMaxSockets);
+  return context;
+}
 
 Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptions& options)
     : socket_(context, type), is_router_(type == zmq::socket_type::router) {
@@ -89,6 +127,7 @@ Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptio
   socket_.set(zmq::sockopt::heartbeat_ivl, kHeartbeatMs);
   socket_.set(zmq::sockopt::heartbeat_timeout, kHeartbeatTimeoutMs);
   socket_.set(zmq::sockopt::heartbeat_ttl, kHeartbeatTimeoutMs);
+  socket_.set(zmq::sockopt::handshake_ivl, kHandshakeMs);
 }
 
 bool Socket::send(std::string_view peer, std::span<const std::byte> header) {
@@ -146,7 +185,7 @@ std::optional<Received> Socket::receive() {
 }
 
 Router::Router(zmq::context_t& context, const SocketOptions& options)
-    : Socket(context, zmq::socket_type::router, options) {
+    : Socket(context, zmq::socket_type::router, options), context_(context) {
   raw().set(zmq::sockopt::router_mandatory, 1);
   // A peer that reconnects before its old connection is known to be dead keeps its name.
   raw().set(zmq::sockopt::router_handover, 1);
@@ -160,13 +199,22 @@ std::string Router::bind(const std::string& address) {
   if (const auto why = why_ipc_not_bindable(address); !why.empty()) {
     throw std::runtime_error("cannot bind " + address + ": " + why);
   }
+  const Listening listening(context_, raw());
   try {
     raw().set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
     raw().bind(address);
   } catch (const zmq::error_t& error) {
     throw std::runtime_error("cannot bind " + address + ": " + reason(error));
   }
+  if (const auto descriptor = listening.descriptor()) {
+    gate_ = std::make_shared<Gate>(*descriptor);
+  }
   return raw().get(zmq::sockopt::last_endpoint);
+}
+
+void Router::close() {
+  gate_.reset();
+  Socket::close();
 }
 
 Dealer::Dealer(zmq::context_t& context, std::string_view routing_id, const SocketOptions& options)

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include <zmq.hpp>
 
 #include "common/net/address.h"
+#include "common/net/gate.h"
 #include "common/net/mailbox.h"
 
 namespace ballast {
@@ -22,6 +24,12 @@ namespace ballast {
 // words. A DEALER hears the server it chose, whose status of many workers may be longer.
 inline constexpr std::int64_t kMaxRouterFrameBytes = 4 << 20;
 inline constexpr std::int64_t kMaxDealerFrameBytes = 32 << 20;
+
+// Sockets of one context at most. A worker of 64 shards with 16 lanes each has 1,025.
+inline constexpr int kMaxSockets = 4096;
+
+// A context that takes so many.
+zmq::context_t make_context();
 
 // A received frame; moving it moves the ownership of its bytes, which may be written.
 class Frame {
@@ -97,6 +105,13 @@ class Router : public Socket {
   // socket file that a dead process left behind is replaced, one that a live process listens on is not. Throws
   // std::runtime_error with the address, the reason and the remedy.
   std::string bind(const std::string& address);
+  // The way in, once it is bound; null if ZeroMQ does not tell which socket listens.
+  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return gate_; }
+  void close();
+
+ private:
+  zmq::context_t& context_;
+  std::shared_ptr<Gate> gate_;
 };
 
 class Dealer : public Socket {

@@ -71,14 +71,14 @@ void Lane::on_hello(SessionId session, const LaneHello& hello) {
                       "; start the worker with the lead's address of its own job");
   }
   if (!sessions_.contains(session) && !make_room_for_session()) {
-    return refuse(session, RefusalCode::too_many, "the lane has " + number(kMaxSessions) + " sessions already");
+    return refuse(session, RefusalCode::too_many, "the lane has " + number(config_.max_sessions) + " sessions already");
   }
   sessions_[session].seen = now_;
   emit(SendToWorker{session, LaneWelcome{timeline_, config_.incarnation, config_.credit_bytes}});
 }
 
 bool Lane::make_room_for_session() {
-  if (sessions_.size() < kMaxSessions) {
+  if (sessions_.size() < config_.max_sessions) {
     return true;
   }
   const auto oldest = std::min_element(sessions_.begin(), sessions_.end(), [](const auto& left, const auto& right) {

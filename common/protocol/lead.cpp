@@ -123,8 +123,8 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
     return emit(SendToWorker{id, finish_message()});
   }
   if (!sessions_.contains(id) && !make_room_for_session()) {
-    return emit(
-        SendToWorker{id, Refused{RefusalCode::too_many, "the job has " + number(kMaxSessions) + " live sessions"}});
+    return emit(SendToWorker{
+        id, Refused{RefusalCode::too_many, "the job has " + number(config_.max_sessions) + " live sessions"}});
   }
   auto& session =
       sessions_
@@ -149,7 +149,7 @@ bool Lead::can_welcome() const {
 
 // On preemptible machines a job sees more workers than it can remember: the one dead for longest is forgotten.
 bool Lead::make_room_for_session() {
-  if (sessions_.size() < kMaxSessions) {
+  if (sessions_.size() < config_.max_sessions) {
     return true;
   }
   auto oldest = sessions_.end();

@@ -61,6 +61,8 @@ struct LeadConfig {
   Step snapshot_every = 0;  // steps; 0: only at the end
   std::uint32_t snapshots_kept = 2;
   std::uint32_t start_workers = 1;
+  std::uint32_t max_sessions =
+      kMaxSessions;  // at most so many are remembered; with all of them live, others are refused
   std::optional<LedgeredCourse> ledgered;
   std::string mode;  // of training, as in the job file: for the status
   std::string job;   // the effective job file, for workers
@@ -325,6 +327,7 @@ class Lead {
   void write_ledger();
   [[nodiscard]] WorkerWelcome welcome() const;
   [[nodiscard]] bool can_welcome() const;
+  void tell_stranded(Status& status) const;
 
   // lead_items_course.cpp: where each item is an update of its own
   void observe_items();

@@ -58,6 +58,7 @@ Status Lead::status() const {
     }
   }
   status.bits_trouble = bits_trouble();
+  tell_stranded(status);
   status.timeline = ledger.timeline;
   status.base = ledger.base;
   status.snapshot = book_.durable().complete.empty() ? 0 : book_.durable().complete.back().step;
@@ -103,6 +104,29 @@ Status Lead::status() const {
                                session.refusal, session.beat.phases});
   }
   return status;
+}
+
+// Workers that a lane lets wait keep the job from going on if there are no others.
+void Lead::tell_stranded(Status& status) const {
+  std::size_t live = 0;
+  std::size_t stranded = 0;
+  const Session* first = nullptr;
+  for (const auto& [id, session] : sessions_) {
+    live += session.live ? 1 : 0;
+    if (session.live && !session.beat.waits_for.empty()) {
+      first = first == nullptr ? &session : first;
+      ++stranded;
+    }
+  }
+  if (first == nullptr || is_over()) {
+    return;
+  }
+  const auto others = stranded == 1 ? std::string() : " (like " + std::to_string(stranded - 1) + " more)";
+  if (stranded == live && status.waits_for.empty()) {
+    status.waits_for = "worker " + first->name + others + ", which waits for " + first->beat.waits_for;
+  } else if (status.trouble.empty()) {
+    status.trouble = "worker " + first->name + others + " waits for " + first->beat.waits_for;
+  }
 }
 
 }  // namespace ballast

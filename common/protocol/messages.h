@@ -184,6 +184,7 @@ struct Heartbeat {
   Step step = 0;            // the next step the worker means to compute
   bool ready = false;       // data and model are loaded
   bool idle = false;        // nothing to do: wants work
+  std::string waits_for;    // lanes that do not let it begin; empty if none
   std::string fingerprint;  // of its arithmetic; empty until ready
   std::string data_digest;  // of its data set and of examples as it decodes them; empty until ready
   PhaseTimes phases;

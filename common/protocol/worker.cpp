@@ -77,6 +77,9 @@ void Worker::follow(const WorkerWelcome& welcome) {
     emit(Connect{lane, welcome.addresses[lane].address});
     lanes_[lane].welcomed = false;
     lanes_[lane].hello_at = 0;
+    lanes_[lane].asked_at = 0;
+    lanes_[lane].refusal.clear();
+    lanes_[lane].why.clear();
     lanes_[lane].outbox.forget_sent();
     lanes_[lane].outbox.set_credit(0);
     forget_weights(lane);
@@ -163,6 +166,8 @@ void Worker::on(const FromLane& event) {
     return;
   }
   auto& lane = lanes_[event.lane];
+  lane.asked_at = 0;
+  lane.why.clear();
   if (const auto* weights = std::get_if<Weights>(event.message)) {
     on_weights(lane, *weights, event.payload);
   } else if (const auto* receipt = std::get_if<Receipt>(event.message)) {
@@ -181,6 +186,7 @@ void Worker::on(const FromLane& event) {
 
 void Worker::on_welcome(Lane& lane, const LaneWelcome& welcome) {
   lane.outbox.set_credit(welcome.credit_bytes);
+  lane.refusal.clear();
   if (!std::exchange(lane.welcomed, true)) {
     advance();
     pull_missing();
@@ -299,7 +305,9 @@ void Worker::on_lane_refusal(Lane& lane, const Refused& refused) {
     lane.hello_at = 0;
     lane.outbox.forget_sent();
     lane.outbox.set_credit(0);
-  } else if (refused.code != RefusalCode::not_serving && refused.code != RefusalCode::too_many) {
+  } else if (refused.code == RefusalCode::too_many) {
+    lane.refusal = refused.text;
+  } else if (refused.code != RefusalCode::not_serving) {
     emit(SendToLead{Goodbye{"refused by a lane: " + refused.text}});
     stop("a lane refused this worker: " + refused.text);
   }
@@ -576,9 +584,42 @@ void Worker::hello_lanes() {
     auto& state = lanes_[lane];
     if (!state.welcomed && (state.hello_at == 0 || now_ - state.hello_at >= config_.hello_every)) {
       state.hello_at = std::max<Micros>(now_, 1);
+      state.asked_at = state.asked_at == 0 ? state.hello_at : state.asked_at;
       emit(SendToLane{lane, LaneHello{config_.name, layout_.spec_digest, layout_.layout_digest}, kNoPayload});
     }
   }
+}
+
+void Worker::on(const Unreachable& event) {
+  if (event.lane < lanes_.size() && !lanes_[event.lane].welcomed) {
+    lanes_[event.lane].why = event.why;
+  }
+}
+
+bool Worker::lets_wait(const Lane& lane) const {
+  return !lane.welcomed &&
+         (!lane.refusal.empty() || (lane.asked_at != 0 && now_ - lane.asked_at >= config_.lane_silence));
+}
+
+const LaneAddress* Worker::waiting_lane() const {
+  const auto found = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return lets_wait(lane); });
+  return found == lanes_.end() ? nullptr : &welcome_.addresses[static_cast<std::size_t>(found - lanes_.begin())];
+}
+
+std::string Worker::waits_for() const {
+  const auto* at = waiting_lane();
+  if (at == nullptr) {
+    return {};
+  }
+  const auto& lane = lanes_[static_cast<std::size_t>(at - welcome_.addresses.data())];
+  const auto others =
+      std::count_if(lanes_.begin(), lanes_.end(), [&](const Lane& other) { return lets_wait(other); }) - 1;
+  auto text = "lane " + std::to_string(at->lane.lane) + " of shard " + std::to_string(at->lane.shard) + " at " +
+              at->address + (lane.refusal.empty() ? ", which does not answer" : ", which refuses: " + lane.refusal);
+  if (!lane.why.empty()) {
+    text += ": " + lane.why;
+  }
+  return others == 0 ? text : text + " (and " + std::to_string(others) + " other lane" + (others == 1 ? ")" : "s)");
 }
 
 void Worker::heartbeat() {
@@ -589,6 +630,7 @@ void Worker::heartbeat() {
   beat.step = plan_.step();
   beat.ready = phase_ == Phase::ready;
   beat.idle = phase_ == Phase::ready && !computing_ && target_.kind == Kind::none;
+  beat.waits_for = phase_ == Phase::ready ? waits_for() : std::string();
   beat.fingerprint = layout_.fingerprint;
   beat.data_digest = layout_.data_digest;
   beat.phases = phases();

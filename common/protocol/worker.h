@@ -22,6 +22,7 @@ struct WorkerConfig {
   std::string name;
   Micros heartbeat_every = 100'000;
   Micros hello_every = 200'000;       // to lead and lanes, until they answer
+  Micros lane_silence = 5'000'000;    // a lane that answers no hello for so long is told of
   Micros lead_silence = 600'000'000;  // a lead that has answered before and is silent for so long is gone
   LearntDeadline::Bounds retry{1'000'000, 3'000'000, 20'000'000};  // of pushes and pulls
 };
@@ -68,6 +69,11 @@ struct Failed {
   std::string text;
   bool for_good = false;  // another life of this worker would meet the same
 };
+// Why nobody can be reached at a lane's address; empty: no reason is known.
+struct Unreachable {
+  std::uint32_t lane = 0;
+  std::string why;
+};
 // The sum over `node` of a chunk's gradient is final.
 struct GradientReady {
   Step step = 0;
@@ -85,7 +91,7 @@ struct Computed {
 struct Evaluated {
   EvaluationResult result;
 };
-using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, GradientReady, Computed, Evaluated>;
+using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, Unreachable, GradientReady, Computed, Evaluated>;
 
 // ---- actions, to be carried out in order
 
@@ -170,6 +176,10 @@ class Worker {
   [[nodiscard]] std::uint64_t in_flight_bytes() const;
   [[nodiscard]] std::size_t outstanding() const;
   [[nodiscard]] bool computing() const { return computing_; }
+  // The first lane that lets it wait: it answers no hello, or refuses this worker for now.
+  [[nodiscard]] const LaneAddress* waiting_lane() const;
+  // That lane, where it is and why, and how many others; empty if there is none.
+  [[nodiscard]] std::string waits_for() const;
 
  private:
   // What weights are asked for by: a version, or the newest one after the grant whose clock the ticket is.
@@ -196,6 +206,9 @@ class Worker {
     explicit Lane(LearntDeadline::Bounds retry) : outbox(retry) {}
     bool welcomed = false;
     Micros hello_at = 0;
+    Micros asked_at = 0;  // the first hello since it last answered; 0: none
+    std::string refusal;  // of the newest hello, for now
+    std::string why;      // nobody can be reached there
     Outbox outbox;
   };
   // What is computed, or was computed last, and how many of its contributions have no receipt.
@@ -211,6 +224,7 @@ class Worker {
   void on(const worker::Tick& event);
   void on(const worker::Prepared& event);
   void on(const worker::Failed& event);
+  void on(const worker::Unreachable& event);
   void on(const worker::GradientReady& event);
   void on(const worker::Computed& event);
   void on(const worker::Evaluated& event);
@@ -236,6 +250,7 @@ class Worker {
   void enter_timeline(Timeline timeline);
   void send_outbox(std::uint32_t lane);
   void hello_lanes();
+  [[nodiscard]] bool lets_wait(const Lane& lane) const;
   void heartbeat();
   void release(const std::vector<PayloadId>& payloads);
   void stop(std::string failure, bool for_good = false);

@@ -177,9 +177,7 @@ StoreStatus file_status(const std::filesystem::path& path, const std::string& wh
   }
   const auto code = code_of(error);
   return {code,
-          path.string() + ": cannot " + what + ": " + std::strerror(error) + "; " +
-              (code == StoreCode::no_space ? "the disk is full: make room on it"
-                                           : "see that the disk is well and that its file system may be written")};
+          path.string() + ": cannot " + what + ": " + std::strerror(error) + "; " + std::string(disk_remedy(code))};
 }
 
 }  // namespace ballast

@@ -13,21 +13,22 @@
 namespace ballast {
 namespace {
 
-// RocksDB tells an exhausted quota by its text alone.
+// RocksDB tells an exhausted quota, and the want of file descriptors, by its text alone.
 StoreCode code_of(const rocksdb::Status& status) {
   if (status.IsCorruption()) {
     return StoreCode::corrupt;
   }
-  const bool full = status.IsNoSpace() || status.ToString().find(std::strerror(EDQUOT)) != std::string::npos;
-  return full ? StoreCode::no_space : StoreCode::io;
+  const auto text = status.ToString();
+  const auto says = [&](int error) { return text.find(std::strerror(error)) != std::string::npos; };
+  if (status.IsNoSpace() || says(EDQUOT)) {
+    return StoreCode::no_space;
+  }
+  return says(EMFILE) || says(ENFILE) ? StoreCode::no_descriptor : StoreCode::io;
 }
 
 StoreStatus with_remedy(StoreCode code, const std::string& text) {
-  return {code, text + "; " +
-                    std::string(code == StoreCode::corrupt    ? kDamageRemedy
-                                : code == StoreCode::no_space ? "the disk is full: make room on it"
-                                                              : "see that the disk is well and that its file "
-                                                                "system may be written, then start again")};
+  const auto remedy = code == StoreCode::corrupt ? kDamageRemedy : disk_remedy(code);
+  return {code, text + "; " + std::string(remedy) + (code == StoreCode::io ? ", then start again" : "")};
 }
 
 // The process that holds a lock on `file`, from /proc/locks; 0 if the system does not tell. Opening the file and asking

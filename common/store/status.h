@@ -12,24 +12,43 @@ namespace ballast {
 
 enum class StoreCode : std::uint8_t {
   ok,
-  missing,   // no database there
-  in_use,    // another process has it open
-  mismatch,  // a database of another job, shard, layout or format
-  corrupt,   // bytes that are not what was written
-  no_space,  // the disk is full, or the quota used up: the same may work once there is room
-  busy,      // what must be closed first is being read: the same may work once that is done
-  io,        // the disk or the operating system refused for another reason
+  missing,        // no database there
+  in_use,         // another process has it open
+  mismatch,       // a database of another job, shard, layout or format
+  corrupt,        // bytes that are not what was written
+  no_space,       // the disk is full, or the quota used up: the same may work once there is room
+  no_descriptor,  // the process or the system has no file descriptor left: the same may work once one is free
+  busy,           // what must be closed first is being read: the same may work once that is done
+  io,             // the disk or the operating system refused for another reason
 };
 
 // Of a system call that failed with this errno.
-inline StoreCode code_of(int error) { return error == ENOSPC || error == EDQUOT ? StoreCode::no_space : StoreCode::io; }
+inline StoreCode code_of(int error) {
+  return error == ENOSPC || error == EDQUOT   ? StoreCode::no_space
+         : error == EMFILE || error == ENFILE ? StoreCode::no_descriptor
+                                              : StoreCode::io;
+}
 
 // Whether the same may work later though nobody starts anything again.
-inline bool may_work_later(StoreCode code) { return code == StoreCode::no_space || code == StoreCode::busy; }
+inline bool may_work_later(StoreCode code) {
+  return code == StoreCode::no_space || code == StoreCode::no_descriptor || code == StoreCode::busy;
+}
 
 // What to do about a damaged database; the end of every text that tells of one.
 inline constexpr std::string_view kDamageRemedy =
     "build a new run folder from a copy by `ballast restore`, or start the job again in a new one";
+
+// What to do about another failure of a disk, before the same is tried again by itself or by a person.
+inline constexpr std::string_view disk_remedy(StoreCode code) {
+  switch (code) {
+    case StoreCode::no_space:
+      return "the disk is full: make room on it";
+    case StoreCode::no_descriptor:
+      return "it goes on when one is free; raise the limit of open files (ulimit -n)";
+    default:
+      return "see that the disk is well and that its file system may be written";
+  }
+}
 
 // The outcome of a storage operation. A text names the database and, where there is one, the key and the remedy.
 class [[nodiscard]] StoreStatus {

@@ -151,7 +151,11 @@ StoreStatus SyncedMark::check_manifest(const std::filesystem::path& folder, cons
     return {};
   }
   const auto file = manifest_file(folder, synced.manifest);
+  errno = 0;
   const auto bytes = read_beginning(file, synced.manifest_bytes);
+  if (bytes.empty() && code_of(errno) == StoreCode::no_descriptor) {
+    return system_failure(file, "read");
+  }
   if (number == synced.manifest && bytes.size() == synced.manifest_bytes && crc32c(bytes) == synced.manifest_checksum) {
     return {};
   }

@@ -152,12 +152,13 @@ auto write(Builder& builder, const WorkerHello& hello) {
 }
 
 auto write(Builder& builder, const Heartbeat& beat) {
+  const auto waits_for = write_free_text(builder, beat.waits_for);
   const auto fingerprint = write(builder, beat.fingerprint);
   const auto data_digest = write(builder, beat.data_digest);
   const auto phases = part(beat.phases);
   const auto brought = write_numbers(builder, beat.brought);
-  return schema::CreateHeartbeat(builder, beat.timeline, beat.order, beat.step, beat.ready, beat.idle, fingerprint,
-                                 data_digest, &phases, beat.slots, beat.placement, brought);
+  return schema::CreateHeartbeat(builder, beat.timeline, beat.order, beat.step, beat.ready, beat.idle, waits_for,
+                                 fingerprint, data_digest, &phases, beat.slots, beat.placement, brought);
 }
 
 auto write(Builder& builder, const EvaluationResult& result) {

@@ -161,6 +161,7 @@ Message body(Reader& reader, const schema::Heartbeat& at) {
                    at.step(),
                    at.ready(),
                    at.idle(),
+                   reader.line("Heartbeat.waits_for", at.waits_for()),
                    reader.line("Heartbeat.fingerprint", at.fingerprint()),
                    reader.line("Heartbeat.data_digest", at.data_digest()),
                    phase_times(at.phases()),

@@ -9,6 +9,7 @@ import ctypes
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -36,6 +37,13 @@ _PR_SET_PDEATHSIG = 1
 def _end_with_parent():
     """In the child: SIGTERM when the test itself is killed, e.g. by its time limit."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _begin(files):
+    """In the child: the same, and limits of open files, soft and hard, if any."""
+    _end_with_parent()
+    if files:
+        resource.setrlimit(resource.RLIMIT_NOFILE, files)
 
 
 def is_alive(pid):
@@ -67,9 +75,10 @@ def set_options(overrides):
 
 
 class Run:
-    """One `ballast run` in a folder of its own; `job` None: it goes on with what an earlier one left there."""
+    """One `ballast run` in a folder of its own; `job` None: it goes on with what an earlier one left there. `files`: the
+    soft and the hard limit of open files of all its processes."""
 
-    def __init__(self, case, job, name="run", options=(), overrides=None, environment=None):
+    def __init__(self, case, job, name="run", options=(), overrides=None, environment=None, files=None):
         self.case = case
         self.folder = case.folder / name
         begin = ["--resume", self.folder] if job is None else [job, "--run-dir", self.folder]
@@ -83,7 +92,8 @@ class Run:
             (self.folder / "lead.address").unlink(missing_ok=True)  # of an earlier run: nobody would answer there
         with open(self.out, "wb") as out, open(self.err, "wb") as err:
             self.process = subprocess.Popen([os.fspath(word) for word in command], cwd=case.folder, stdout=out,
-                                            stderr=err, stdin=subprocess.DEVNULL, preexec_fn=_end_with_parent,
+                                            stderr=err, stdin=subprocess.DEVNULL,
+                                            preexec_fn=lambda: _begin(files),
                                             env={**os.environ, **(environment or {})})
 
     # ---- what is done to it

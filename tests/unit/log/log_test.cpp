@@ -1,11 +1,14 @@
 #include "common/log/log.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <stdlib.h>  // NOLINT: mkdtemp is POSIX
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -141,6 +144,111 @@ TEST_CASE("levels are read by name, and others are refused with the list") {
   CHECK(parse_log_level("off") == LogLevel::off);
   CHECK_THROWS_WITH_AS(parse_log_level("loud"), "\"loud\" is not a log level; use debug, info, warn, error or off",
                        std::invalid_argument);
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+  std::vector<std::string> found;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    found.push_back(line);
+  }
+  return found;
+}
+
+TEST_CASE("a line that comes a thousand times is written a few times, and its number is told at the end") {
+  const LogFile file;
+  const auto pid = ::fork();
+  if (pid == 0) {
+    for (int i = 0; i < 1000; ++i) {
+      log_warn("refused a message: {}", i);
+    }
+    log_info("something else");
+    log_fatal("the end");
+  }
+  int status = 0;
+  REQUIRE(::waitpid(pid, &status, 0) == pid);
+  const auto lines = file.lines();
+  REQUIRE(lines.size() == 23);
+  CHECK(lines[19].ends_with("warn  shard/0 refused a message: 19"));
+  CHECK(lines[20].ends_with("info  shard/0 something else"));
+  CHECK(lines[21].ends_with("error shard/0 the end"));
+  CHECK(std::regex_match(
+      lines[22],
+      std::regex(R"(\S+Z warn  shard/0 980 more lines like this in \d+ s, the newest: refused a message: 999)")));
+}
+
+TEST_CASE("what one lane repeats does not hold back another's lines, nor one level another's") {
+  const LogFile file;
+  for (const auto* prefix : {"lane 0: ", "lane 1: "}) {
+    set_log_prefix(prefix);
+    for (int i = 0; i < 50; ++i) {
+      log_warn("not well");
+    }
+    log_error("not well");
+  }
+  set_log_prefix("");
+  CHECK(file.lines().size() == 2 * 21);
+}
+
+// A folder with a log file of at most a megabyte, and the standard error stream in it as well.
+TEST_CASE("a large file is put aside, so many are kept, and the standard error stream goes along") {
+  const LogFile file;
+  const auto pid = ::fork();
+  if (pid == 0) {
+    const int same = ::open(file.path().c_str(), O_WRONLY | O_APPEND | O_CREAT, 0644);
+    ::dup2(same, STDERR_FILENO);
+    start_logging({"shard", "0", file.path(), LogLevel::info, 1, 3});
+    const std::string filler(1000, 'x');
+    for (int line = 0; line < 4500; ++line) {
+      if (line % 1000 == 0) {
+        ::dprintf(STDERR_FILENO, "a word that is not the log's, at %d\n", line);
+      }
+      set_log_prefix(std::to_string(line % 10));  // as many kinds as are not held back
+      log_info("{} {}", line, filler);
+    }
+    ::dprintf(STDERR_FILENO, "the last word\n");
+    std::_Exit(0);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(pid, &status, 0) == pid);
+  CHECK(lines_of(file.path()).back() == "the last word");
+  CHECK(std::filesystem::exists(file.path() + ".1"));
+  CHECK(std::filesystem::exists(file.path() + ".2"));
+  CHECK_FALSE(std::filesystem::exists(file.path() + ".3"));
+  CHECK_FALSE(std::filesystem::exists(file.path() + ".new"));
+  for (const auto* end : {"", ".1", ".2"}) {
+    CHECK(std::filesystem::file_size(file.path() + end) <= 1'000'100);
+  }
+  // Together they are the end of what was logged, without a gap.
+  auto lines = lines_of(file.path() + ".2");
+  for (const auto* end : {".1", ""}) {
+    const auto more = lines_of(file.path() + end);
+    lines.insert(lines.end(), more.begin(), more.end());
+  }
+  std::erase_if(lines, [](const std::string& line) { return !line.ends_with("xxx"); });
+  REQUIRE(lines.size() > 1900);
+  const auto first = 4500 - static_cast<int>(lines.size());
+  for (int i = 0; i < static_cast<int>(lines.size()); ++i) {
+    REQUIRE(lines[static_cast<std::size_t>(i)].find(std::to_string(first + i) + " xxx") != std::string::npos);
+  }
+}
+
+TEST_CASE("a file of an earlier life counts, and 0 means that none is put aside") {
+  const LogFile file;
+  for (const bool is_limited : {false, true}) {
+    const auto pid = ::fork();
+    if (pid == 0) {
+      start_logging({"shard", "0", file.path(), LogLevel::info, is_limited ? 1U : 0U, 2});
+      for (int line = 0; line < 1500; ++line) {
+        log_info("{}", std::string(1000, 'x'));
+      }
+      std::_Exit(0);
+    }
+    int status = 0;
+    REQUIRE(::waitpid(pid, &status, 0) == pid);
+    CHECK(std::filesystem::exists(file.path() + ".1") == is_limited);
+  }
+  CHECK(std::filesystem::file_size(file.path() + ".1") > 1'000'000 - 2'000);
 }
 
 }  // namespace

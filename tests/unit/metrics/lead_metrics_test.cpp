@@ -136,5 +136,28 @@ TEST_CASE("a worker that was started again keeps its series and its sum of slots
   CHECK(gauge(metrics, "worker_live", {"v"}) == 0);
 }
 
+TEST_CASE("workers that the lead has forgotten have no series, and new ones have theirs") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  auto status = some_status();
+  for (int turn = 0; turn < 40; ++turn) {
+    status.sessions.clear();
+    for (int worker = 0; worker < 400; ++worker) {
+      status.sessions.push_back({static_cast<SessionId>(1 + worker),
+                                 "t" + std::to_string(turn) + "w" + std::to_string(worker),
+                                 true,
+                                 1,
+                                 2,
+                                 "",
+                                 {}});
+    }
+    lead.update(status, LeadWork(8));
+  }
+  const auto text = metrics.text();
+  CHECK(text.find("worker=\"t39w399\"") != std::string::npos);
+  CHECK(text.find("worker=\"t38w0\"") == std::string::npos);
+  CHECK(metrics.counter("ballast_metrics_dropped_series_total")->value() == 0);
+}
+
 }  // namespace
 }  // namespace ballast

@@ -209,6 +209,19 @@ TEST_CASE("no more sessions than there is room for, unless one has long been sil
   CHECK(fixture.lane.sessions() == kMaxSessions);
 }
 
+TEST_CASE("a lane takes as many sessions as it may") {
+  auto small = config();
+  small.max_sessions = 2;
+  Fixture fixture(small);
+  while (fixture.lane.sessions() < 2) {
+    fixture.from_worker(100 + fixture.lane.sessions(), LaneHello{"worker", "spec", "layout"});
+  }
+  const auto actions = fixture.from_worker(5'000, LaneHello{"worker", "spec", "layout"});
+  const auto* refused = find_to_worker<Refused>(actions);
+  REQUIRE(refused != nullptr);
+  CHECK(refused->text == "the lane has 2 sessions already");
+}
+
 TEST_CASE("a full round is applied, the next version answers who waits for it, the older one stays") {
   Fixture fixture;
   auto actions = fixture.from_worker(kWorker, Pull{1, 1, {3}});

@@ -177,6 +177,45 @@ TEST_CASE("workers may come and go without end: the longest dead make room") {
   CHECK(fixture.lead.status().sessions.size() <= kMaxSessions);
 }
 
+TEST_CASE("no more live workers than it may take, and no more remembered") {
+  auto small = config(4);
+  small.max_sessions = 3;
+  Fixture fixture(small);
+  fixture.train();
+  fixture.worker(3, WorkerHello{"third"});
+  const auto actions = fixture.worker(4, WorkerHello{"fourth"});
+  const auto& refused = std::get<Refused>(find<lead::SendToWorker>(actions)->message);
+  CHECK(refused.code == RefusalCode::too_many);
+  CHECK(refused.text == "the job has 3 live sessions");
+  fixture.worker(3, Goodbye{"leaving"});
+  CHECK(std::holds_alternative<WorkerWelcome>(
+      find<lead::SendToWorker>(fixture.worker(4, WorkerHello{"fourth"}))->message));
+  CHECK(fixture.lead.status().sessions.size() == 3);
+}
+
+TEST_CASE(
+    "workers that a lane lets wait are trouble while others work, and what the job waits for where there are none") {
+  Fixture fixture(config(4));
+  fixture.train();
+  Heartbeat beat;
+  beat.timeline = 1;
+  beat.ready = true;
+  beat.waits_for = "lane 0 of shard 1 at tcp://b:2, which does not answer";
+  fixture.worker(1, beat);
+  CHECK(fixture.lead.status().trouble ==
+        "worker worker waits for lane 0 of shard 1 at tcp://b:2, which does not answer");
+  CHECK(fixture.lead.status().waits_for.empty());
+  fixture.worker(2, beat);
+  CHECK(fixture.lead.status().waits_for ==
+        "worker worker (like 1 more), which waits for lane 0 of shard 1 at tcp://b:2, which does not answer");
+  CHECK(fixture.lead.status().trouble.empty());
+  fixture.worker(1, Goodbye{"leaving"});
+  beat.waits_for.clear();
+  fixture.worker(2, beat);
+  CHECK(fixture.lead.status().waits_for.empty());
+  CHECK(fixture.lead.status().trouble.empty());
+}
+
 TEST_CASE("an older report changes nothing") {
   Fixture fixture(config(4));
   fixture.train();

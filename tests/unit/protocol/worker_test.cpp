@@ -332,3 +332,88 @@ TEST_CASE("an item that a new lead grants again releases what its first computat
   CHECK(to_lane<Push>(actions).size() == 1);
   CHECK(fixture.worker.outstanding() == 1);
 }
+
+// ---- lanes that let it wait
+
+namespace {
+
+// A worker of two shards of one lane each that has just said hello to both.
+struct TwoLanes {
+  TwoLanes() : worker(Fixture::config()) {
+    tick(0);
+    const Message welcome =
+        WorkerWelcome{1, "job", "spec", "layout", 2, 1, {{{0, 0}, 1, "tcp://a:1"}, {{1, 0}, 1, "tcp://b:2"}}};
+    worker.step(worker::FromLead{&welcome});
+    WorkerLayout layout;
+    layout.slots = 4;
+    layout.chunks = {{0, 0, 100}, {1, 1, 20}};
+    layout.lanes = 2;
+    layout.lead_silence = 1'000'000 * kMilli;
+    worker.step(worker::Prepared{layout});
+  }
+  worker::Actions tick(Micros later) { return worker.step(worker::Tick{now += later}); }
+  void lane(std::uint32_t lane, const Message& message) { worker.step(worker::FromLane{lane, &message, kNoPayload}); }
+  // What the next heartbeat says.
+  std::string waits_for() {
+    for (const auto& send : all<worker::SendToLead>(tick(200 * kMilli))) {
+      if (const auto* beat = std::get_if<Heartbeat>(&send.message)) {
+        return beat->waits_for;
+      }
+    }
+    return "no heartbeat";
+  }
+
+  Worker worker;
+  Micros now = 5'000'000;
+};
+
+}  // namespace
+
+TEST_CASE("a lane that answers no hello is told by its name and address, until it does") {
+  TwoLanes at;
+  CHECK(at.waits_for().empty());
+  at.lane(0, LaneWelcome{1, 1, 1'000});
+  at.tick(4'000 * kMilli);
+  CHECK(at.waits_for().empty());
+  at.tick(1'000 * kMilli);
+  CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://b:2, which does not answer");
+  REQUIRE(at.worker.waiting_lane() != nullptr);
+  CHECK(at.worker.waiting_lane()->address == "tcp://b:2");
+  at.worker.step(worker::Unreachable{1, "the name b does not resolve"});
+  CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://b:2, which does not answer: the name b does not resolve");
+  at.lane(1, LaneWelcome{1, 1, 1'000});
+  CHECK(at.waits_for().empty());
+  CHECK(at.worker.waiting_lane() == nullptr);
+}
+
+TEST_CASE("of several lanes that do not answer the first is named and the others are counted") {
+  TwoLanes at;
+  at.tick(6'000 * kMilli);
+  CHECK(at.waits_for() == "lane 0 of shard 0 at tcp://a:1, which does not answer (and 1 other lane)");
+}
+
+TEST_CASE("a lane that answers that it does not serve yet is not silent; one that is full says so") {
+  TwoLanes at;
+  at.lane(0, LaneWelcome{1, 1, 1'000});
+  for (int i = 0; i < 30; ++i) {
+    at.tick(300 * kMilli);
+    at.lane(1, Refused{RefusalCode::not_serving, "not yet"});
+  }
+  CHECK(at.waits_for().empty());
+  at.lane(1, Refused{RefusalCode::too_many, "the lane has 3 sessions already"});
+  CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://b:2, which refuses: the lane has 3 sessions already");
+  at.lane(1, LaneWelcome{1, 1, 1'000});
+  CHECK(at.waits_for().empty());
+}
+
+TEST_CASE("a lane that has moved is given its time anew") {
+  TwoLanes at;
+  at.lane(0, LaneWelcome{1, 1, 1'000});
+  at.tick(6'000 * kMilli);
+  const Message moved =
+      WorkerWelcome{2, "job", "spec", "layout", 2, 1, {{{0, 0}, 1, "tcp://a:1"}, {{1, 0}, 2, "tcp://c:3"}}, 1};
+  at.worker.step(worker::FromLead{&moved});
+  CHECK(at.waits_for().empty());
+  at.tick(6'000 * kMilli);
+  CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://c:3, which does not answer");
+}

@@ -38,6 +38,13 @@ TEST_CASE("a database that is being read is waited for, too") {
   CHECK(at.attempts == 3);
 }
 
+TEST_CASE("so is a file descriptor") {
+  Fixture at;
+  const StoreStatus none(code_of(EMFILE), "too many open files");
+  CHECK(at.room.await([&] { return ++at.attempts < 3 ? none : StoreStatus{}; }).ok());
+  CHECK(at.attempts == 3);
+}
+
 TEST_CASE("no other failure is tried again, be it the first or a later one") {
   Fixture at;
   const auto status = at.room.await([&] { return ++at.attempts < 3 ? kFull : StoreStatus{StoreCode::io, "broken"}; });

@@ -428,6 +428,11 @@ TEST_CASE("free text is checked by the receiver too") {
   check("Refused.text", schema::Body::Refused, [](Builder& builder, Text text) {
     return schema::CreateRefused(builder, schema::RefusalCode::too_many, text);
   });
+  check("Heartbeat.waits_for", schema::Body::Heartbeat, [](Builder& builder, Text text) {
+    schema::HeartbeatBuilder beat(builder);
+    beat.add_waits_for(text);
+    return beat.Finish();
+  });
   check("Goodbye.reason", schema::Body::Goodbye,
         [](Builder& builder, Text text) { return schema::CreateGoodbye(builder, text); });
   check("Finish.failure", schema::Body::JobFinish, [](Builder& builder, Text text) {

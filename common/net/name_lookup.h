@@ -1,0 +1,28 @@
+// Whether an address's name resolves, found out without waiting for the resolver.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace ballast {
+
+// One thread; the resolver, which may take seconds, works on another, which nobody waits for at the end.
+class NameLookup {
+ public:
+  struct Answer {
+    std::string address;
+    std::string why_not;  // empty: the name resolves
+  };
+
+  // Asks for an address; nothing happens while an earlier one has not been answered.
+  void begin(const std::string& address);
+  // The answer, once.
+  std::optional<Answer> take();
+
+ private:
+  struct Asked;
+  std::shared_ptr<Asked> asked_;  // null: nothing is under way
+};
+
+}  // namespace ballast

@@ -1,0 +1,115 @@
+"""What comes again and again is told by its number."""
+
+import http.server
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import harness
+import jobs
+
+GREETING = b"\xff" + 8 * b"\0" + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + 32 * b"\0"  # of ZMTP 3.0
+
+
+def command(name, body):
+    content = bytes([len(name)]) + name + body
+    return b"\x04" + bytes([len(content)]) + content
+
+
+def ready():
+    name, value = b"Socket-Type", b"DEALER"
+    return command(b"READY", bytes([len(name)]) + name + len(value).to_bytes(4, "big") + value)
+
+
+class Http(http.server.BaseHTTPRequestHandler):
+    """Answers whatever comes as HTTP servers do, and counts the connections."""
+
+    connections = 0
+
+    def setup(self):
+        Http.connections += 1
+        super().setup()
+
+    def log_message(self, format, *args):  # pylint: disable=redefined-builtin
+        pass
+
+
+class Floods(harness.ClusterCase):
+    def wait_for(self, what, holds):
+        limit = time.monotonic() + harness.PATIENCE
+        while time.monotonic() < limit:
+            if holds():
+                return
+            time.sleep(0.05)
+        self.fail(f"waited {harness.PATIENCE} s for {what}")
+
+    def test_a_worker_that_is_pointed_at_an_http_server_does_not_fill_the_disk(self):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Http)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        log = self.folder / "worker.log"
+        address = f"tcp://127.0.0.1:{server.server_port}"
+        worker = subprocess.Popen([harness.WORKER, "--lead", address, "--name", "w", "--log-file", log],
+                                  stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.wait_for("connections", lambda: Http.connections >= 200)
+        self.wait_for("the silence", lambda: f"no lead has answered at {address}" in log.read_text())
+        lines = log.read_text().splitlines()
+        self.assertLess(len(lines), 60, lines[-5:])
+        self.assertIn(f"what answers at the lead's address {address} cannot be read", log.read_text())
+        self.wait_for("the count", lambda: "more lines like this in" in log.read_text())
+
+    def test_a_stranger_that_talks_nonsense_does_not_fill_the_disk(self):
+        run = self.start(self.job(jobs.emulated(steps=2000)), options=["--workers", "1"],
+                         overrides={"cluster.transport": "tcp"})
+        run.wait_for_step(1)
+        log = run.folder / "logs" / "shard-0.log"
+        before = log.read_text().count("\n")
+        host, port = run.lead().removeprefix("tcp://").rsplit(":", 1)
+        with socket.create_connection((host, int(port)), timeout=harness.PATIENCE) as stranger:
+            stranger.sendall(GREETING)
+            stranger.recv(64, socket.MSG_WAITALL)
+            stranger.sendall(ready())
+            drain = threading.Thread(target=lambda: [None for _ in iter(lambda: stranger.recv(1 << 16), b"")], daemon=True)
+            drain.start()
+            for number in range(20):
+                stranger.sendall(b"".join(b"\x00\x08" + (1000 * number + i).to_bytes(8, "big") for i in range(1000)))
+            self.wait_for("the count", lambda: "more lines like this in" in log.read_text())
+            stranger.shutdown(socket.SHUT_RDWR)
+            drain.join()
+        lines = log.read_text().splitlines()[before:]
+        self.assertLess(len(lines), 200, lines[-5:])
+        told = sum(int(line.split(" more lines like this")[0].rsplit(" ", 1)[1])
+                   for line in lines if "more lines like this" in line)
+        self.assertGreater(told, 10_000, lines[-5:])
+        self.assertEqual(run.control("stop").returncode, 0)
+        run.wait()
+
+    def test_a_stop_that_waits_for_a_shard_says_so_once(self):
+        run = self.start(self.job(jobs.emulated(steps=2000)), options=["--workers", "1", "--shards", "2"])
+        run.wait_for_step(1)
+        shard = run.entry("server", 1)["pid"]
+        os.kill(shard, signal.SIGSTOP)
+        told = []
+        try:
+            run.wait_until("a silent shard", lambda: "shard 1" in (run.status() or {}).get("waits_for", ""))
+            with subprocess.Popen([harness.BALLAST, "stop", run.folder], stderr=subprocess.PIPE,
+                                  stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True) as stop:
+                time.sleep(4)
+                os.kill(shard, signal.SIGCONT)
+                told = stop.communicate(timeout=harness.PATIENCE)[1].splitlines()
+        finally:
+            if not told:
+                os.kill(shard, signal.SIGCONT)
+        self.assertLess(len(told), 8, told)
+        self.assertTrue(any("shard 1" in line for line in told), told)
+        run.wait()
+
+
+if __name__ == "__main__":
+    harness.main()

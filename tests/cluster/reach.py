@@ -1,0 +1,106 @@
+"""Addresses that do not reach: who can't talk to whom says so, with its name and address."""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+
+import harness
+import jobs
+
+NO_HOST = "no-such-host.invalid"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Reach(harness.ClusterCase):
+    def start_process(self, name, *words):
+        """Its log, as a function."""
+        log = self.folder / f"{name}.log"
+        process = subprocess.Popen([str(word) for word in words] + ["--log-file", str(log)], stdin=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return lambda: log.read_text() if log.exists() else ""
+
+    def wait_for(self, what, holds):
+        limit = time.monotonic() + harness.PATIENCE
+        while time.monotonic() < limit:
+            if holds():
+                return
+            time.sleep(0.05)
+        texts = "\n".join(log.read_text() for log in sorted(self.folder.glob("*.log")))
+        self.fail(f"waited {harness.PATIENCE} s for {what}\n{texts}")
+
+    def worker_of_a_server_at(self, advertised):
+        """The worker's log and the lead's address, where lanes of shard 1 are said to be reached at this host."""
+        lead = f"tcp://127.0.0.1:{free_port()}"
+        job = self.job(jobs.emulated(steps=100).replace("shards: 1", "shards: 2"))
+        for shard in range(2):
+            more = ["--advertise", advertised] if shard == 1 else []
+            self.start_process(f"shard-{shard}", harness.SERVER, "--job", job, "--shard", shard, "--lead", lead, "--bind",
+                               "tcp://127.0.0.1:*", "--database", self.folder / f"shard-{shard}", *more)
+        return self.start_process("worker", harness.WORKER, "--lead", lead, "--name", "far"), lead
+
+    def status(self, lead):
+        answer = subprocess.run([harness.BALLAST, "status", lead], capture_output=True, text=True,
+                                timeout=harness.PATIENCE, check=False)
+        return answer.stdout
+
+    def test_a_lane_that_does_not_answer_is_named_with_its_address(self):
+        log, lead = self.worker_of_a_server_at("127.0.0.77")  # where nobody listens
+        self.wait_for("the worker's word", lambda: "waits for lane 0 of shard 1 at tcp://127.0.0.77:" in log())
+        self.assertIn("which does not answer", log())
+        told = "waits for: worker far, which waits for lane 0 of shard 1 at tcp://127.0.0.77:"
+        self.wait_for("the status", lambda: told in self.status(lead))
+
+    def test_so_is_one_whose_name_does_not_resolve(self):
+        log, lead = self.worker_of_a_server_at(NO_HOST)
+        told = f"which does not answer: the name {NO_HOST} does not resolve here"
+        self.wait_for("the worker's word", lambda: told in log())
+        self.wait_for("the status", lambda: told in self.status(lead))
+
+    def test_and_a_lead(self):
+        log = self.start_process("worker", harness.WORKER, "--lead", f"tcp://{NO_HOST}:7070", "--name", "far")
+        self.wait_for("the worker's word",
+                      lambda: f"cannot reach the lead at tcp://{NO_HOST}:7070: the name {NO_HOST} does not" in log())
+
+    def test_lanes_on_loopback_under_a_lead_that_others_reach_are_refused(self):
+        job = self.job(jobs.emulated(steps=4).replace("shards: 1", "shards: 2"))
+        for bind in ("tcp://127.0.0.1:*", f"ipc://{self.folder}/lane"):
+            answer = subprocess.run(
+                [harness.SERVER, "--job", job, "--shard", "1", "--lead", "tcp://192.0.2.7:7070", "--bind", bind,
+                 "--database", self.folder / "database"], capture_output=True, text=True, timeout=harness.PATIENCE,
+                stdin=subprocess.DEVNULL, check=False)
+            self.assertEqual(answer.returncode, 1, answer.stderr)
+            self.assertIn("which only this machine reaches, and the lead is at tcp://192.0.2.7:7070", answer.stderr)
+            self.assertIn("--bind tcp://HOST:*", answer.stderr)
+
+    def test_a_worker_that_was_lost_and_is_back_says_both(self):
+        run = self.start(self.job(jobs.emulated(steps=3000)), options=["--workers", "2", "--hold-start"])
+        run.wait_for_step(1)
+        pid = run.entry("worker", 1)["pid"]
+
+        def live():
+            sessions = (run.status() or {}).get("sessions", [])
+            return [session["name"] for session in sessions if session["live"]]
+
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            run.wait_until("a lost worker", lambda: live() == ["worker-0"])
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        log = run.folder / "logs" / "worker-1.log"
+        run.wait_until("its word", lambda: "back: the lead knows this worker again" in log.read_text())
+        self.assertIn("lost: the lead does not know this worker any more", log.read_text())
+        self.assertEqual(run.control("stop").returncode, 0)
+        run.wait()
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,96 @@
+#include "server/lane_metrics.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace ballast {
+namespace {
+
+struct Fixture {
+  explicit Fixture(std::uint32_t lanes = 1) : lane(&metrics, {0, 0}, lanes) {}
+
+  // A worker that joins and contributes once.
+  void pass(SessionId session, const std::string& name) {
+    lane.welcomed(session, name);
+    contribute(session);
+  }
+  void contribute(SessionId session) {
+    Push push;
+    push.step = ++step;
+    lane.received(session, push, 4, now);
+  }
+  [[nodiscard]] bool shows(const std::string& name) const {
+    return metrics.text().find("worker=\"" + name + "\"") != std::string::npos;
+  }
+  [[nodiscard]] double dropped() { return metrics.counter("ballast_metrics_dropped_series_total")->value(); }
+
+  Metrics metrics;
+  LaneMetrics lane;
+  Micros now = 1'000'000;
+  Step step = 0;
+};
+
+TEST_CASE("the workers of a long life are forgotten, the longest dead first, and new ones have their series") {
+  Fixture at;
+  at.pass(1, "constant");
+  for (SessionId session = 2; session <= 2 * kMaxSessions; ++session) {
+    at.now += 20'000;
+    at.pass(session, "w" + std::to_string(session));
+    at.contribute(1);
+  }
+  CHECK(at.shows("constant"));
+  CHECK(at.shows("w" + std::to_string(2 * kMaxSessions)));
+  CHECK_FALSE(at.shows("w2"));
+  CHECK(at.dropped() == 0);
+}
+
+TEST_CASE("nobody who contributes loses its series to another; a place that is free later is taken") {
+  Fixture at;
+  for (SessionId session = 1; session <= kMaxSessions; ++session) {
+    at.pass(session, "w" + std::to_string(session));
+  }
+  at.pass(5'000, "late");
+  CHECK_FALSE(at.shows("late"));
+  CHECK(at.shows("w1"));
+  at.now += LaneMetrics::kForgetAfter;
+  at.contribute(1);
+  at.contribute(5'000);
+  CHECK(at.shows("late"));
+  CHECK(at.shows("w1"));
+  CHECK_FALSE(at.shows("w2"));
+}
+
+TEST_CASE("many lanes share what a metric can hold") {
+  Fixture at(16);
+  for (SessionId session = 1; session <= 300; ++session) {
+    at.now += 1'000'000;
+    at.pass(session, "w" + std::to_string(session));
+  }
+  CHECK(at.shows("w300"));
+  CHECK_FALSE(at.shows("w1"));
+  CHECK(at.dropped() == 0);
+}
+
+TEST_CASE("a worker's series stay while another session of its name is remembered") {
+  Fixture at;
+  at.pass(1, "same");
+  at.pass(2, "same");
+  for (SessionId session = 3; session <= kMaxSessions; ++session) {
+    at.pass(session, "w" + std::to_string(session));
+  }
+  at.now += LaneMetrics::kForgetAfter;
+  at.contribute(2);
+  at.pass(5'000, "late");  // in the place of session 1
+  CHECK(at.shows("late"));
+  CHECK(at.shows("same"));
+}
+
+TEST_CASE("contributions of sessions that the lane has not taken in count for nobody") {
+  Fixture at;
+  at.contribute(7);
+  CHECK(at.metrics.text().find("ballast_shard_worker_phase_seconds") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace ballast

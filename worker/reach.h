@@ -1,0 +1,43 @@
+// What a worker's log says of a lead or a lane that does not answer, and of one that does again.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "common/net/name_lookup.h"
+#include "common/protocol/messages.h"
+#include "common/protocol/worker.h"
+
+namespace ballast {
+
+// One thread, the worker's loop. Names are looked up elsewhere.
+class Reach {
+ public:
+  explicit Reach(std::string lead) : lead_(std::move(lead)) {}
+
+  // Once, before the loop.
+  void begin(Micros now);
+  // A message of the lead that could be read.
+  void heard(const Message& message, Micros now);
+  // At every tick. What is found out about a lane's address is to be fed to the core: its `why` may be empty.
+  std::optional<worker::Unreachable> tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard);
+
+ private:
+  void tell_lead(Micros now);
+  void tell_lanes(const Worker& core, Micros now);
+
+  std::string lead_;
+  NameLookup lookup_;
+  std::string lead_why_;  // its name does not resolve
+  Micros heard_at_ = 0;   // or begun
+  Micros tell_lead_at_ = 0;
+  bool lead_known_ = false;
+  bool told_lead_ = false;
+  bool lost_ = false;  // the lead has given this worker up
+  bool welcomed_ = false;
+  std::string told_lanes_;
+  Micros tell_lanes_at_ = 0;
+};
+
+}  // namespace ballast
