@@ -308,30 +308,18 @@ void Shard::make_lanes() {
 
 // What goes wrong while the job goes on, or waits.
 std::string Shard::trouble() const {
+  const auto busy = journal_ ? journal_->busy() : std::chrono::duration<double>{};
+  room_.update_metrics(busy);
   if (auto trouble = room_.trouble(); !trouble.empty()) {
+    return trouble;
+  }
+  if (auto trouble = DiskRoom::told_of("a write of the journal", busy); !trouble.empty()) {
     return trouble;
   }
   if (auto trouble = journal_ ? journal_->trouble() : std::string(); !trouble.empty()) {
     return trouble;
   }
   return copier_ ? copier_->trouble() : std::string();
-}
-
-template <typename Loop>
-std::jthread Shard::start(Loop& loop) {
-  return std::jthread([this, &loop] {
-    try {
-      ended(loop.run());
-    } catch (const std::exception& error) {
-      // Without one of its loops a shard is of no use, and its lead must not wait for it.
-      interrupt(error.what());
-    }
-  });
-}
-
-std::string Shard::failure() const {
-  const std::scoped_lock lock(mutex_);
-  return failure_;
 }
 
 std::string Shard::run() {
