@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/job/optimizer_settings.h"
 #include "common/job/shard_bytes.h"
 #include "common/protocol/lane.h"
 #include "common/protocol/lead_work.h"

@@ -322,6 +322,23 @@ std::string Shard::trouble() const {
   return copier_ ? copier_->trouble() : std::string();
 }
 
+template <typename Loop>
+std::jthread Shard::start(Loop& loop) {
+  return std::jthread([this, &loop] {
+    try {
+      ended(loop.run());
+    } catch (const std::exception& error) {
+      // Without one of its loops a shard is of no use, and its lead must not wait for it.
+      interrupt(error.what());
+    }
+  });
+}
+
+std::string Shard::failure() const {
+  const std::scoped_lock lock(mutex_);
+  return failure_;
+}
+
 std::string Shard::run() {
   open_database();
   std::vector<std::jthread> threads;

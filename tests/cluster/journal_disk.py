@@ -110,8 +110,8 @@ class JournalDisk(harness.ClusterCase):
         self.freeze(disk)
         told = f"shard {shard}: {what} {HANGS}"
         run.wait_until("word of the disk that hangs", lambda: told in (run.status() or {}).get("trouble", ""))
-        self.assertGreater(self.metric(run, shard, "ballast_shard_disk_busy_seconds"), 5)
-        self.assertEqual(self.metric(run, 0, "ballast_lead_trouble"), 1)
+        run.wait_until("metrics that say so", lambda: self.metric(run, shard, "ballast_shard_disk_busy_seconds") > 5 and
+                       self.metric(run, 0, "ballast_lead_trouble") == 1)
         self.assertEqual(run.status()["waits_for"], "")  # everybody is heard of
         self.thaw(disk)
         run.wait_until("the trouble to be over", lambda: HANGS not in (run.status() or {}).get("trouble", HANGS))
