@@ -67,7 +67,7 @@ struct JournalSeries {
   explicit JournalSeries(Metrics* metrics);
 
   CounterHandle records, bytes, groups, syncs, sync_seconds, failures;
-  GaugeHandle backlog_bytes, segments, disk_bytes;
+  GaugeHandle backlog_bytes, segments, disk_bytes, free_bytes, kept_back_bytes;
 };
 
 // Of what a shard waits for.
@@ -75,7 +75,7 @@ struct DiskSeries {
   explicit DiskSeries(Metrics* metrics);
 
   GaugeHandle waits;  // for room on its disk
-  GaugeHandle connections_held_off;
+  GaugeHandle connections_held_off, busy_seconds;
 };
 
 // Of a shard's copies of snapshots to another place. Thread-safe.
