@@ -186,6 +186,14 @@ Status LeadLoop::status() const {
   return status;
 }
 
+// Whether another one lives under the same name. A worker that was killed and started again has two such sessions until
+// the silence of the first is noticed.
+bool LeadLoop::is_double(const Status& status, const SessionStatus& session) {
+  return std::any_of(status.sessions.begin(), status.sessions.end(), [&](const SessionStatus& other) {
+    return other.live && other.session != session.session && other.name == session.name;
+  });
+}
+
 // Derived from the status, so that the logic is not drowned in logging.
 void LeadLoop::tell_changes() {
   const auto status = this->status();
@@ -211,6 +219,11 @@ void LeadLoop::tell_changes() {
     const auto told = told_live_.find(session.session);
     if (told == told_live_.end() || told->second != session.live) {
       log_info("worker {} {}", session.name, session.live ? "joined" : "left or was lost");
+      if (session.live && is_double(status, session)) {
+        log_warn(
+            "another live worker is called {} as well; the shards' metrics cannot tell them apart: give each a name",
+            session.name);
+      }
       told_live_[session.session] = session.live;
     }
     if (!session.fingerprint.empty() && told_fingerprints_.insert(session.fingerprint).second &&

@@ -41,6 +41,7 @@ class LeadLoop {
   void carry_out(const lead::Stop& action);
   [[nodiscard]] Status status() const;
   void tell_changes();
+  [[nodiscard]] static bool is_double(const Status& status, const SessionStatus& session);
   [[nodiscard]] bool a_client_waits() const;
   void note_client(const std::string& name, bool done);
 
