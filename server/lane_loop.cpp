@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "common/job/load.h"
 #include "common/log/log.h"
 #include "common/net/clock.h"
 #include "common/net/peer.h"
@@ -184,7 +185,10 @@ void LaneLoop::receive_from_lead() {
       log_warn("a message of the lead cannot be read: {}", refused->text);
       continue;
     }
-    const auto& message = std::get<Message>(decoded);
+    auto& message = std::get<Message>(decoded);
+    if (auto* refused = std::get_if<Refused>(&message)) {
+      refused->text += difference_from(refused->job);
+    }
     note_refusal(message);
     feed(lane::FromLead{&message});
   }
@@ -200,6 +204,13 @@ void LaneLoop::note_refusal(const Message& message) {
   } else if (std::holds_alternative<Confirm>(message)) {
     told_refusal_.clear();
   }
+}
+
+// What the job of a lead that refuses this shard for its own differs in.
+std::string LaneLoop::difference_from(const std::string& leads_job) const {
+  return leads_job.empty()
+             ? std::string()
+             : ", which differs in " + differing_keys(leads_job, job_.yaml) + " (the lead's against this one)";
 }
 
 void LaneLoop::feed(const lane::Event& event) {

@@ -60,6 +60,7 @@ class LaneLoop {
   [[nodiscard]] bool has_more() const;
   void receive_from_workers();
   void receive_from_lead();
+  [[nodiscard]] std::string difference_from(const std::string& leads_job) const;
   void refuse(const std::string& peer, const Refused& refused);
   void note_refusal(const Message& message);
   void feed(const lane::Event& event);

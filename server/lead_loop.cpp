@@ -201,6 +201,14 @@ void LeadLoop::forget_sessions(const Status& status) {
   });
 }
 
+// Whether another one lives under the same name. A worker that was killed and started again has two such sessions until
+// the silence of the first is noticed.
+bool LeadLoop::is_double(const Status& status, const SessionStatus& session) {
+  return std::any_of(status.sessions.begin(), status.sessions.end(), [&](const SessionStatus& other) {
+    return other.live && other.session != session.session && other.name == session.name;
+  });
+}
+
 // Derived from the status, so that the logic is not drowned in logging.
 void LeadLoop::tell_changes() {
   const auto status = this->status();
@@ -234,6 +242,11 @@ void LeadLoop::tell_changes() {
                session.live              ? "joined"
                : session.refusal.empty() ? "left or was lost"
                                          : "is refused");
+      if (session.live && is_double(status, session)) {
+        log_warn(
+            "another live worker is called {} as well; the shards' metrics cannot tell them apart: give each a name",
+            session.name);
+      }
       told_live_[session.session] = session.live;
     }
   }

@@ -42,6 +42,7 @@ class LeadLoop {
   [[nodiscard]] Status status() const;
   void tell_changes();
   void forget_sessions(const Status& status);
+  [[nodiscard]] static bool is_double(const Status& status, const SessionStatus& session);
   [[nodiscard]] bool a_client_waits() const;
   void note_client(const std::string& name, bool done);
 

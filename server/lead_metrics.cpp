@@ -1,19 +1,39 @@
 #include "server/lead_metrics.h"
 
-#include <string_view>
+#include <array>
+#include <cstdio>
+#include <string>
 
 namespace ballast {
+
+namespace {
+
+// As the summary calls it (slots_by_session).
+std::string name_of_twin(const SessionStatus& session) {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(session.session));
+  return session.name + "@" + text.data();
+}
+
+}  // namespace
 
 void LeadMetrics::update(const Status& status, const LeadWork& work) {
   std::size_t live = 0;
   for (const auto& session : status.sessions) {
     live += session.live ? 1 : 0;
   }
-  // A worker that was started again has several sessions of one name, in no order: the live one speaks for it.
+  // A worker that was started again has several sessions of one name, in no order: the live one speaks for it. Of two
+  // that live under one name each speaks for itself.
   Workers workers;
   for (const auto& session : status.sessions) {
     const auto [worker, is_new] = workers.try_emplace(session.name, session);
     if (is_new) {
+      continue;
+    }
+    if (session.live && worker->second.live) {
+      auto twin = session;
+      twin.name = name_of_twin(session);
+      workers.emplace(twin.name, twin);
       continue;
     }
     const auto slots = worker->second.slots + session.slots;

@@ -21,7 +21,7 @@ class LeadMetrics {
   void update(const Status& status, const LeadWork& work);
 
  private:
-  using Workers = std::map<std::string_view, SessionStatus>;  // of a status, by name
+  using Workers = std::map<std::string, SessionStatus>;  // of a status, by name
   void forget_others(const Workers& workers);
   void update_course(const Status& status);
   void update_quality(const Status& status);

@@ -40,8 +40,11 @@ bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
                                               ", or of another of its lives");
   }
   if (hello.spec_digest != config_.spec_digest || hello.layout_digest != config_.layout_digest) {
-    return refuse(RefusalCode::wrong_job,
-                  "shard " + number(hello.lane.shard) + " was started with another job file than the lead's");
+    emit(SendToLane{event.lane, event.incarnation,
+                    Refused{RefusalCode::wrong_job,
+                            "shard " + number(hello.lane.shard) + " was started with another job file than the lead's",
+                            config_.job}});
+    return false;
   }
   if (hello.shards != config_.shards || hello.lanes != config_.lanes || hello.lane.shard >= config_.shards ||
       hello.lane.lane >= config_.lanes) {

@@ -168,6 +168,7 @@ enum class RefusalCode : std::uint8_t {
 struct Refused {
   RefusalCode code = RefusalCode::malformed;
   std::string text;
+  std::string job = {};  // the lead's effective job file, for a shard of another one; else empty
   bool operator==(const Refused&) const = default;
 };
 

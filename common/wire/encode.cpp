@@ -141,8 +141,9 @@ auto write(Builder& builder, const Gone& gone) {
 auto write(Builder& builder, const Stale& stale) { return schema::CreateStale(builder, stale.timeline); }
 
 auto write(Builder& builder, const Refused& refused) {
-  return schema::CreateRefused(builder, static_cast<schema::RefusalCode>(refused.code),
-                               write_free_text(builder, refused.text));
+  const auto text = write_free_text(builder, refused.text);
+  const auto job = write(builder, refused.job);
+  return schema::CreateRefused(builder, static_cast<schema::RefusalCode>(refused.code), text, job);
 }
 
 // ---- worker to lead

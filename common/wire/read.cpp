@@ -146,7 +146,8 @@ Message body(Reader&, const schema::Gone& at) { return Gone{at.timeline(), at.ch
 Message body(Reader&, const schema::Stale& at) { return Stale{at.timeline()}; }
 
 Message body(Reader& reader, const schema::Refused& at) {
-  return Refused{static_cast<RefusalCode>(at.code()), reader.line("Refused.text", at.text())};
+  return Refused{static_cast<RefusalCode>(at.code()), reader.line("Refused.text", at.text()),
+                 reader.job("Refused.job", at.job())};
 }
 
 // ---- worker to lead

@@ -59,7 +59,8 @@ class Refusals(harness.ClusterCase):
                                 capture_output=True, text=True, timeout=harness.PATIENCE, stdin=subprocess.DEVNULL,
                                 check=False)
         self.assertEqual(answer.returncode, 1, answer.stderr)
-        self.assertIn("another job file", answer.stderr)
+        self.assertIn("shard 1 was started with another job file than the lead's, which differs in training.seed (3 against "
+                      "4) (the lead's against this one)", answer.stderr)
         self.assertEqual(answer.stderr.count("the lead refused this shard"), 1, answer.stderr)
         self.assertFalse(database.exists())
         again = subprocess.Popen(second(self.folder / "job.yaml"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

@@ -149,6 +149,7 @@ TEST_CASE("workers that the lead has forgotten have no series, and new ones have
                                  1,
                                  2,
                                  "",
+                                 "",
                                  {}});
     }
     lead.update(status, LeadWork(8));
@@ -157,6 +158,23 @@ TEST_CASE("workers that the lead has forgotten have no series, and new ones have
   CHECK(text.find("worker=\"t39w399\"") != std::string::npos);
   CHECK(text.find("worker=\"t38w0\"") == std::string::npos);
   CHECK(metrics.counter("ballast_metrics_dropped_series_total")->value() == 0);
+}
+
+TEST_CASE("of two workers that live under one name each has series of its own") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  auto status = some_status();
+  status.sessions = {{1, "w", true, 5, 10, "", "", {}}, {0xAB, "w", true, 7, 20, "", "", {}}};
+  lead.update(status, LeadWork(8));
+  const std::string twin = "w@00000000000000ab";
+  CHECK(gauge(metrics, "worker_step", {"w"}) == 5);
+  CHECK(gauge(metrics, "worker_step", {twin}) == 7);
+  CHECK(metrics.counter("ballast_lead_worker_slots_total", {"w"})->value() == 10);
+  CHECK(metrics.counter("ballast_lead_worker_slots_total", {twin})->value() == 20);
+  status.sessions[0].live = false;  // an earlier life of the same worker, as it turns out
+  lead.update(status, LeadWork(8));
+  CHECK(gauge(metrics, "worker_step", {"w"}) == 7);
+  CHECK(metrics.counter("ballast_lead_worker_slots_total", {"w"})->value() == 30);
 }
 
 }  // namespace

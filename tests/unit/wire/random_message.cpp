@@ -203,8 +203,8 @@ void fill(Random& random, Stale& value) {
 }
 
 void fill(Random& random, Refused& value) {
-  auto& [a, b] = value;
-  fill_all(random, a, b);
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
 }
 
 void fill(Random& random, WorkerHello& value) {

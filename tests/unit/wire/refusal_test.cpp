@@ -414,6 +414,8 @@ TEST_CASE("a job is text of at most 1 MiB") {
                      {"WorkerWelcome.job", "1048577", "1048576"});
   check_message_refused(changed<WorkerWelcome>([](auto& welcome) { welcome.job = "job: a\x1b\n"; }),
                         RefusalCode::malformed, {"WorkerWelcome.job", "0x1b at byte 6"});
+  check_message_refused(changed<Refused>([](auto& refused) { refused.job = "job: a\x1b\n"; }), RefusalCode::malformed,
+                        {"Refused.job", "0x1b at byte 6"});
 }
 
 TEST_CASE("free text is checked by the receiver too") {
