@@ -5,6 +5,7 @@
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/job/mode_text.h"
+#include "common/job/shard_bytes.h"
 
 namespace ballast {
 
@@ -38,6 +39,9 @@ void print_summary(const Job& job) {
     std::printf("note        %s\n", idle.c_str());
   }
   std::printf("durability  %s\n", durability_text(job.spec.durability).c_str());
+  if (const auto text = journal_cuts_text(job); !text.empty()) {
+    std::printf("note        %s\n", text.c_str());
+  }
   std::printf("job digest  %s\n", job.spec_digest.c_str());
 }
 

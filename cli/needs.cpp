@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/job/optimizer_settings.h"
+#include "common/job/shard_bytes.h"
 #include "common/protocol/lane.h"
 #include "common/protocol/lead_work.h"
 #include "common/protocol/round.h"
@@ -16,33 +17,6 @@ namespace {
 
 // Snapshots on their way at once: a periodic one, and one that the job's end, a pause or the best weights ask for.
 constexpr std::uint64_t kSnapshotsWritten = 2;
-
-// The bytes of a shard's chunks.
-struct ShardBytes {
-  std::size_t chunks = 0;
-  std::uint64_t weights = 0;   // one version, the statistics chunk included
-  std::uint64_t state = 0;     // of the optimizer
-  std::uint64_t snapshot = 0;  // weights of the model, and state
-  std::uint64_t updates = 0;   // of a work item: what the journal holds of it
-};
-
-std::vector<ShardBytes> bytes_of_shards(const Job& job) {
-  const auto owners = place(job.arena, job.spec.cluster.shards, job.spec.cluster.lanes);
-  std::vector<ShardBytes> shards(job.spec.cluster.shards);
-  for (const auto& chunk : job.arena.chunks) {
-    auto& shard = shards[owners[chunk.id].shard];
-    ++shard.chunks;
-    shard.weights += chunk.bytes();
-    if (chunk.group == Group::decay || chunk.group == Group::no_decay) {
-      const auto state = state_tensors(optimizer_settings(job.spec.training, chunk.group)).size() * chunk.bytes();
-      shard.state += state;
-      shard.snapshot += state;
-    }
-    shard.updates += chunk.bytes();
-    shard.snapshot += chunk.group == Group::statistics ? 0 : chunk.bytes();
-  }
-  return shards;
-}
 
 std::uint64_t arena_bytes(const Job& job) { return job.arena.elements * sizeof(float); }
 
@@ -113,7 +87,7 @@ std::uint64_t snapshots_kept(const JobSpec& spec) {
 // Every update of every work item since a snapshot that all shards hold: of the steps between two snapshots, and of as
 // many more until the next one is durable.
 Need journal(const Job& job, const ShardBytes& bytes) {
-  const auto steps = std::min<std::uint64_t>(job.spec.durability.every_steps, job.steps.steps);
+  const auto steps = std::min<std::uint64_t>(steps_between_snapshots(job), job.steps.steps);
   const auto between = steps * job.spec.training.slots * bytes.updates;
   return {"the journal", between, 2 * between};
 }

@@ -15,6 +15,7 @@
 #include "cli/gpus.h"
 #include "common/job/load.h"
 #include "common/job/mode_text.h"
+#include "common/job/shard_bytes.h"
 
 namespace ballast {
 
@@ -69,6 +70,9 @@ void print(const Job& job, const JobNeeds& needs, std::uint32_t gpus) {
               job.spec.cluster.workers, number(job.steps.steps));
   std::printf("mode %s; durability: %s\n", mode_text(job.spec.training).c_str(),
               durability_text(job.spec.durability).c_str());
+  if (const auto text = journal_cuts_text(job); !text.empty()) {
+    std::printf("note: %s\n", text.c_str());
+  }
   for (std::size_t i = 0; i < std::min(needs.shards.size(), kMostRows); ++i) {
     print_needs("memory of shard " + std::to_string(i), needs.shards[i].memory);
     print_needs("disk of shard " + std::to_string(i), needs.shards[i].disk);

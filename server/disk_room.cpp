@@ -1,5 +1,6 @@
 #include "server/disk_room.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "common/log/log.h"
@@ -31,7 +32,44 @@ StoreStatus DiskRoom::await(const Attempt& attempt, const std::function<bool()>&
 
 std::string DiskRoom::trouble() const {
   const std::scoped_lock lock(mutex_);
-  return refusals_.empty() ? std::string() : refusals_.front();
+  if (!refusals_.empty()) {
+    return refusals_.front();
+  }
+  for (const auto* watch : watches_) {
+    if (auto told = told_of(watch->what_, Clock::now() - watch->since_, watch->patience_); !told.empty()) {
+      return told;
+    }
+  }
+  return {};
+}
+
+DiskRoom::Watch::Watch(DiskRoom& room, const char* what, std::chrono::seconds patience)
+    : room_(room), what_(what), patience_(patience), since_(Clock::now()) {
+  const std::scoped_lock lock(room_.mutex_);
+  place_ = room_.watches_.insert(room_.watches_.end(), this);
+}
+
+DiskRoom::Watch::~Watch() {
+  const std::scoped_lock lock(room_.mutex_);
+  room_.watches_.erase(place_);
+}
+
+std::chrono::duration<double> DiskRoom::oldest() const {
+  const std::scoped_lock lock(mutex_);
+  return watches_.empty() ? Clock::duration{} : Clock::now() - watches_.front()->since_;
+}
+
+// Without the time itself: a text that changed would be told again and again.
+std::string DiskRoom::told_of(std::string_view what, std::chrono::duration<double> taken,
+                              std::chrono::seconds patience) {
+  return taken < patience
+             ? std::string()
+             : std::string(what) + " has not come back from the disk for more than " +
+                   std::to_string(patience.count()) + " s: the disk hangs or is overloaded; what rests on it waits";
+}
+
+void DiskRoom::update_metrics(std::chrono::duration<double> others) const {
+  series_.busy_seconds->set(std::max(oldest(), others).count());
 }
 
 void DiskRoom::close() {

@@ -5,6 +5,7 @@
 
 #include "common/job/clip_norms.h"
 #include "common/job/schedule.h"
+#include "common/job/shard_bytes.h"
 #include "common/net/random_id.h"
 
 namespace ballast {
@@ -104,7 +105,7 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& r
   config.early_stop_patience = training.early_stop.patience;
   config.early_stop_delta = training.early_stop.min_delta;
   config.keep_best = training.keep_best;
-  config.snapshot_every = job.spec.durability.mode == "final" ? 0 : job.spec.durability.every_steps;
+  config.snapshot_every = job.spec.durability.mode == "final" ? 0 : steps_between_snapshots(job);
   config.snapshots_kept = job.spec.durability.keep;
   config.start_workers = job.spec.cluster.start_workers;
   config.ledgered = ledgered_course(job.spec);

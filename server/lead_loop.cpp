@@ -158,7 +158,10 @@ void LeadLoop::carry_out(const lead::SendToLane& action) {
 
 void LeadLoop::carry_out(const lead::WriteLedger& action) {
   ledger_.run([this, change = action.change, timeline = written_timeline_] {
-    const auto status = room_.await([&] { return store_.write_ledger(change); });
+    const auto status = room_.await([&] {
+      const DiskRoom::Watch watch(room_, "a write of the ledger");
+      return store_.write_ledger(change);
+    });
     if (status.ok() && change.ledger.timeline != timeline) {
       strike(ServerFault::timeline_recorded);
     }

@@ -308,7 +308,12 @@ void Shard::make_lanes() {
 
 // What goes wrong while the job goes on, or waits.
 std::string Shard::trouble() const {
+  const auto busy = journal_ ? journal_->busy() : std::chrono::duration<double>{};
+  room_.update_metrics(busy);
   if (auto trouble = room_.trouble(); !trouble.empty()) {
+    return trouble;
+  }
+  if (auto trouble = DiskRoom::told_of("a write of the journal", busy); !trouble.empty()) {
     return trouble;
   }
   if (auto trouble = journal_ ? journal_->trouble() : std::string(); !trouble.empty()) {

@@ -1,17 +1,30 @@
 #include "server/shard_journal.h"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <utility>
 
+#include "common/job/shard_bytes.h"
 #include "common/log/log.h"
+#include "common/store/rocksdb_limits.h"
 
 namespace ballast {
 
 namespace {
 
-JournalOptions options_of(const DurabilitySpec& durability) {
+constexpr std::uint64_t kLowRooms = 2;  // free room for fewer snapshots is told
+
+// For the tensors of a snapshot of this shard, and for the log that they go through.
+std::uint64_t room_for_a_snapshot(const Job& job, std::uint32_t shard) {
+  const auto snapshot = bytes_of_shards(job).at(shard).snapshot;
+  return snapshot + std::min(snapshot, kLogBytes);
+}
+
+JournalOptions options_of(const Job& job, std::uint32_t shard) {
+  const auto& durability = job.spec.durability;
   JournalOptions options;
+  options.kept_back = room_for_a_snapshot(job, shard);
   options.sync = durability.fsync == Fsync::always  ? JournalSync::always
                  : durability.fsync == Fsync::never ? JournalSync::never
                                                     : JournalSync::interval;
@@ -61,7 +74,7 @@ ShardJournal::ShardJournal(const Job& job, const std::string& database, std::uin
                            Metrics* metrics)
     : folder_(Journal::folder_in(database)),
       owner_{job.spec.job, job.spec_digest, shard},
-      options_(options_of(job.spec.durability)),
+      options_(options_of(job, shard)),
       incarnation_(incarnation),
       series_(metrics),
       listeners_(job.spec.cluster.lanes) {}
@@ -155,6 +168,18 @@ void ShardJournal::append(std::uint32_t lane, Timeline timeline, const lane::App
   }
 }
 
+std::string ShardJournal::trouble() const {
+  if (auto trouble = journal_->trouble(); !trouble.empty()) {
+    return trouble;
+  }
+  const auto counters = journal_->counters();
+  const bool is_low = counters.records > 0 && counters.free_bytes < kLowRooms * options_.kept_back;
+  return is_low ? folder_.string() + ": the disk has hardly more free than the " + std::to_string(options_.kept_back) +
+                      " bytes that are kept back for a snapshot: the journal stands still when they are reached. Make "
+                      "room on it, or set durability.journal_budget_mb lower and resume"
+                : std::string();
+}
+
 void ShardJournal::update_metrics() {
   const auto counters = journal_->counters();
   series_.records->raise_to(static_cast<double>(counters.records));
@@ -166,6 +191,8 @@ void ShardJournal::update_metrics() {
   series_.backlog_bytes->set(static_cast<double>(counters.backlog_bytes));
   series_.segments->set(static_cast<double>(counters.segments));
   series_.disk_bytes->set(static_cast<double>(counters.disk_bytes));
+  series_.free_bytes->set(static_cast<double>(counters.free_bytes));
+  series_.kept_back_bytes->set(static_cast<double>(options_.kept_back));
 }
 
 void ShardJournal::on_committed(Timeline timeline, JournalSequence through) {

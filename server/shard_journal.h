@@ -1,6 +1,7 @@
 // A shard's journal as its lanes share it: one order of records for all of them, each lane told of its own.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <filesystem>
@@ -56,7 +57,12 @@ class ShardJournal {
   [[nodiscard]] JournalSequence committed() const { return journal_->committed(); }
   void rotate() { journal_->rotate(); }
   void release_before(ItemId item) { journal_->release_before(item); }
-  [[nodiscard]] std::string trouble() const { return journal_->trouble(); }
+  // What keeps it from committing, or soon will.
+  [[nodiscard]] std::string trouble() const;
+  // That the write or sync in flight has taken.
+  [[nodiscard]] std::chrono::duration<double> busy() const {
+    return std::chrono::duration<double>(journal_->counters().busy_seconds);
+  }
 
  private:
   // Appended, and not known to be committed.

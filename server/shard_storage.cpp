@@ -23,7 +23,10 @@ void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkSh
     if (timeline < newest_) {
       return;
     }
-    auto status = await(timeline, [&] { return store_.write_timeline({timeline, base, incarnation_}); });
+    auto status = await(timeline, [&] {
+      const DiskRoom::Watch watch(room_, "a write of the timeline");
+      return store_.write_timeline({timeline, base, incarnation_});
+    });
     if (status.ok() && journal_ != nullptr) {
       status = await(timeline, [&] { return journal_->begin(timeline); });
     }
@@ -66,8 +69,12 @@ StoreStatus ShardStorage::read_base(Timeline timeline, SnapshotId base, const st
     if (!wanted()) {
       return {};
     }
-    auto tensors =
-        room_.read([&] { return store_.read_chunk(base, shape.chunk, shape.elements, shape.states); }, wanted);
+    auto tensors = room_.read(
+        [&] {
+          const DiskRoom::Watch watch(room_, "a read of the base");
+          return store_.read_chunk(base, shape.chunk, shape.elements, shape.states);
+        },
+        wanted);
     if (!tensors.ok()) {
       return tensors.status();
     }
@@ -92,6 +99,7 @@ void ShardStorage::write_chunk(const std::shared_ptr<SnapshotPart>& part, ChunkI
 void ShardStorage::seal(const std::shared_ptr<SnapshotPart>& part, Done done) {
   background_.run([this, part, done = std::move(done)] {
     if (part->status.ok() && part->id.timeline >= newest_) {
+      const DiskRoom::Watch watch(room_, "a sync of a snapshot", DiskRoom::kPatienceWithMuch);
       part->status = store_.sync();
     }
     done(part->status);
@@ -111,7 +119,10 @@ void ShardStorage::retain(std::vector<SnapshotId> keep, std::function<void()> do
 void ShardStorage::record_finish(SnapshotId end, Done done) {
   background_.run([this, end, done = std::move(done)] {
     strike(ServerFault::before_finished);
-    done(room_.await([&] { return store_.write_finished(end); }));
+    done(room_.await([&] {
+      const DiskRoom::Watch watch(room_, "a write of the job's end");
+      return store_.write_finished(end);
+    }));
   });
 }
 

@@ -513,6 +513,15 @@ std::vector<Key> durability_keys(DurabilitySpec& durability) {
        .minimum = 1,
        .maximum = 60000,
        .only_with = {"durability.fsync", {"interval"}}},
+      {.path = "durability.journal_budget_mb",
+       .target = &durability.journal_budget_mb,
+       .description =
+           "What the journal of a shard may come to: where the updates of `every_steps` steps take more than "
+           "half of it, snapshots are taken after fewer steps",
+       .unit = "megabytes",
+       .minimum = 1,
+       .maximum = 1000000000,
+       .only_with = {"durability.mode", {"journal"}}},
       {.path = "durability.every_steps",
        .target = &durability.every_steps,
        .description = "Steps between two snapshots; fewer lose less when a server dies and write more",

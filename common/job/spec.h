@@ -183,11 +183,12 @@ struct DurabilitySpec {
   std::string mode = "snapshot";  // snapshot | final: the identity and the final weights | journal: snapshots, and
                                   // each update between them. A file that names none: journal if is_ledgered
   Fsync fsync = Fsync::interval;  // journal
-  std::uint32_t fsync_interval_ms = 200;  // journal, with Fsync::interval
-  std::uint32_t every_steps = 200;        // snapshot, journal: steps between two snapshots
-  std::uint32_t keep = 2;                 // snapshot, journal: complete snapshots that are kept
-  std::string copy_to;                    // folder or s3://bucket/prefix for copies of complete snapshots; empty = none
-  std::string s3_endpoint;                // where an s3:// copy goes, e.g. https://s3.example.org
+  std::uint32_t fsync_interval_ms = 200;     // journal, with Fsync::interval
+  std::uint64_t journal_budget_mb = 16'000;  // journal: megabytes of each shard's
+  std::uint32_t every_steps = 200;           // snapshot, journal: steps between two snapshots
+  std::uint32_t keep = 2;                    // snapshot, journal: complete snapshots that are kept
+  std::string copy_to;      // folder or s3://bucket/prefix for copies of complete snapshots; empty = none
+  std::string s3_endpoint;  // where an s3:// copy goes, e.g. https://s3.example.org
 };
 
 struct JobSpec {

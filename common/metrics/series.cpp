@@ -115,9 +115,15 @@ JournalSeries::JournalSeries(Metrics* metrics) {
   backlog_bytes = journal.gauge("backlog_bytes");
   segments = journal.gauge("segments");
   disk_bytes = journal.gauge("disk_bytes");
+  free_bytes = journal.gauge("free_bytes");
+  kept_back_bytes = journal.gauge("kept_back_bytes");
 }
 
-DiskSeries::DiskSeries(Metrics* metrics) { waits = Lookup(metrics, "ballast_shard_", {}).gauge("waits_for_room"); }
+DiskSeries::DiskSeries(Metrics* metrics) {
+  const Lookup shard(metrics, "ballast_shard_", {});
+  waits = shard.gauge("waits_for_room");
+  busy_seconds = shard.gauge("disk_busy_seconds");
+}
 
 CopySeries::CopySeries(Metrics* metrics) {
   const Lookup shard(metrics, "ballast_shard_", {});

@@ -67,14 +67,14 @@ struct JournalSeries {
   explicit JournalSeries(Metrics* metrics);
 
   CounterHandle records, bytes, groups, syncs, sync_seconds, failures;
-  GaugeHandle backlog_bytes, segments, disk_bytes;
+  GaugeHandle backlog_bytes, segments, disk_bytes, free_bytes, kept_back_bytes;
 };
 
 // Of what a shard waits for.
 struct DiskSeries {
   explicit DiskSeries(Metrics* metrics);
 
-  GaugeHandle waits;
+  GaugeHandle waits, busy_seconds;
 };
 
 // Of a shard's copies of snapshots to another place. Thread-safe.

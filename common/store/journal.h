@@ -34,8 +34,11 @@ struct JournalOptions {
   std::chrono::milliseconds interval{200};
   std::uint64_t segment_bytes = 128U << 20U;  // a segment that has as many is full
   std::chrono::milliseconds retry{1000};      // after a failure
-  JournalFiles* files = nullptr;              // how files are reached; null: the system's. For tests
-  std::function<bool()> wanted;  // asked before each segment that open() reads: false ends that. May be empty
+  // Bytes of the disk that records do not take: room for the snapshot that makes older ones needless. Where no more are
+  // free, records are refused for want of space. Beginnings of timelines and lives take it.
+  std::uint64_t kept_back = 0;
+  JournalFiles* files = nullptr;  // how files are reached; null: the system's. For tests
+  std::function<bool()> wanted;   // asked before each segment that open() reads: false ends that. May be empty
 };
 
 // Called by the journal's own thread, one at a time; they must not wait for the journal, nor for whoever waits for it.
@@ -66,6 +69,8 @@ struct JournalCounters {
   std::uint64_t backlog_bytes = 0;  // appended and not committed, now
   std::uint64_t segments = 0;       // now
   std::uint64_t disk_bytes = 0;     // of all segments, now
+  std::uint64_t free_bytes = 0;     // of the disk, when records were written to it last
+  double busy_seconds = 0;          // that the write or sync in flight has taken until now; 0: there is none
 };
 
 // Thread-safe but for open() and the destructor. Error texts name the file, the offset where there is one, and the

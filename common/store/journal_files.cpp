@@ -13,6 +13,8 @@
 #include <iterator>
 #include <utility>
 
+#include "common/store/free_bytes.h"
+
 namespace ballast {
 namespace {
 
@@ -142,6 +144,8 @@ class SystemFiles final : public JournalFiles {
     lock = std::move(held);
     return 0;
   }
+
+  std::uint64_t free_bytes(const std::filesystem::path& folder) override { return ballast::free_bytes(folder); }
 
   FileError sync_folder(const std::filesystem::path& folder) override {
     const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

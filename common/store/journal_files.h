@@ -54,6 +54,8 @@ class JournalFiles {
   virtual FileError make_folder(const std::filesystem::path& folder) = 0;
   // Keeps others from opening the journal in the folder as long as `lock` lives; EWOULDBLOCK if somebody has it open.
   virtual FileError lock(const std::filesystem::path& folder, std::unique_ptr<JournalLock>& lock) = 0;
+  // What may still be written to the folder's disk, in bytes.
+  virtual std::uint64_t free_bytes(const std::filesystem::path& folder) = 0;
   // Makes creations, renames and removals in the folder durable.
   virtual FileError sync_folder(const std::filesystem::path& folder) = 0;
 };

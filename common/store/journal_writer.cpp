@@ -124,6 +124,9 @@ JournalCounters JournalWriter::counters() const {
   for (const auto& segment : closed_) {
     counters.disk_bytes += segment.end;
   }
+  if (busy_since_) {
+    counters.busy_seconds = std::chrono::duration<double>(Clock::now() - *busy_since_).count();
+  }
   return counters;
 }
 
@@ -214,9 +217,11 @@ void JournalWriter::run() {
     if (!commands_.empty()) {
       run_command(lock);
     } else if (!ending_ && has_work()) {
+      busy_since_ = Clock::now();
       lock.unlock();
       conclude(work());
       lock.lock();
+      busy_since_.reset();
     }
   }
   lock.unlock();
@@ -226,9 +231,11 @@ void JournalWriter::run() {
 void JournalWriter::run_command(std::unique_lock<std::mutex>& lock) {
   auto& command = *commands_.front();
   commands_.pop_front();
+  busy_since_ = Clock::now();
   lock.unlock();
   auto result = command.act();
   lock.lock();
+  busy_since_.reset();
   command.result = std::move(result);
   command.done = true;
   done_.notify_all();
@@ -278,7 +285,33 @@ StoreStatus JournalWriter::write_all() {
   return tail_ && !tail_->is_synced() ? sync_tail() : StoreStatus{};
 }
 
+// Of what is free only so much is taken that the snapshot still fits which makes older records needless.
+StoreStatus JournalWriter::check_room() {
+  if (options_.kept_back == 0) {
+    return {};
+  }
+  std::uint64_t wanted = options_.kept_back;
+  for (const auto& entry : group_) {
+    wanted += entry.bytes;
+  }
+  const auto free = place_.files.free_bytes(place_.folder);
+  {
+    const std::scoped_lock lock(mutex_);
+    counters_.free_bytes = free;
+  }
+  return free >= wanted
+             ? StoreStatus{}
+             : StoreStatus{StoreCode::no_space,
+                           place_.folder.string() +
+                               ": cannot write the journal: " + std::to_string(options_.kept_back) +
+                               " bytes are kept back for a snapshot, and no more are free; the disk is full: "
+                               "make room on it"};
+}
+
 StoreStatus JournalWriter::write_group() {
+  if (auto room = group_.empty() ? StoreStatus{} : check_room(); !room.ok()) {
+    return room;
+  }
   if (auto prepared = prepare_tail(); !prepared.ok() || group_.empty()) {
     return prepared;
   }

@@ -76,6 +76,7 @@ class JournalWriter {
   StoreStatus work();
   StoreStatus write_all();
   StoreStatus write_group();
+  StoreStatus check_room();
   StoreStatus sync_tail();
   StoreStatus prepare_tail();
   StoreResult<std::unique_ptr<JournalTail>> make_tail(const JournalHeader& header, const JournalCarry& carry);
@@ -113,6 +114,7 @@ class JournalWriter {
   bool has_open_ = false;
   std::string trouble_;
   JournalCounters counters_;
+  std::optional<Clock::time_point> busy_since_;
 
   // Guarded by the mutex.
   JournalSequence appended_ = 0;

@@ -4,7 +4,6 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/store/free_bytes.h"
 #include "common/store/rocksdb_failures.h"
 #include "common/store/rocksdb_limits.h"
 #include "common/store/rocksdb_log.h"
@@ -155,15 +155,6 @@ std::uint64_t bytes_of_logs(const std::filesystem::path& path) {
     bytes += gone ? 0 : size;
   }
   return bytes;
-}
-
-// That this process may take; as much as anybody could want if the system does not tell.
-std::uint64_t free_bytes(const std::string& path) {
-  struct statvfs disk {};
-  if (::statvfs(path.c_str(), &disk) != 0 || disk.f_blocks == 0) {
-    return std::numeric_limits<std::uint64_t>::max();
-  }
-  return std::uint64_t{::geteuid() == 0 ? disk.f_bfree : disk.f_bavail} * disk.f_frsize;
 }
 
 }  // namespace

@@ -136,6 +136,7 @@ class OneSegment final : public JournalFiles {
   FileError lock(const std::filesystem::path& /*folder*/, std::unique_ptr<JournalLock>& /*lock*/) override {
     return EROFS;
   }
+  std::uint64_t free_bytes(const std::filesystem::path& /*folder*/) override { return 0; }
   FileError sync_folder(const std::filesystem::path& /*folder*/) override { return EROFS; }
 
  private:

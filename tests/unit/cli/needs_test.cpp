@@ -8,6 +8,7 @@
 #include "cli/plan.h"
 #include "common/arena/pieces.h"
 #include "common/job/load.h"
+#include "common/job/shard_bytes.h"
 #include "common/protocol/lane.h"
 #include "server/weights.h"
 #include "tests/unit/cli/captured.h"
@@ -254,6 +255,27 @@ TEST_CASE("the command prints tables or JSON, and refuses a wrong job") {
   CHECK(json["shards"][0]["in_per_step"] == needs_of(job_of()).shards[0].in_per_step);
   CHECK(json["workers"][0]["slots"].is_number_integer());
   CHECK(plan({file, {"training.slots=0"}, false, ".", false}) == 2);
+}
+
+TEST_CASE("a journal's budget brings snapshots forward where every_steps would pass it, and nowhere else") {
+  const auto steps = [](const std::vector<std::string>& more) {
+    std::vector<std::string> overrides = {"training.mode=async", "training.max_steps=1000"};
+    overrides.insert(overrides.end(), more.begin(), more.end());
+    return steps_between_snapshots(job_of(overrides));
+  };
+  CHECK(steps({}) == 200);  // 8 slots of 4 MB: 6.4 GB
+  CHECK(steps({"durability.journal_budget_mb=12900"}) == 200);
+  CHECK(steps({"durability.journal_budget_mb=6400"}) == 99);  // the statistics take some as well
+  CHECK(steps({"durability.journal_budget_mb=1"}) == 1);
+  CHECK(steps({"durability.journal_budget_mb=6400", "durability.every_steps=50"}) == 50);
+  CHECK(steps({"durability.journal_budget_mb=6400", "cluster.shards=4"}) == 200);
+  CHECK(steps_between_snapshots(job_of({"durability.every_steps=1000"})) == 1000);  // sync: no journal
+  const auto job = job_of({"training.mode=async", "training.max_steps=1000", "durability.journal_budget_mb=6400"});
+  CHECK(journal_cuts_text(job) ==
+        "a snapshot every 99 steps instead of 200: the journal of more would pass "
+        "durability.journal_budget_mb, 6400 MB");
+  CHECK(journal_cuts_text(job_of({"training.mode=async"})).empty());
+  CHECK(part(needs_of(job).shards[0].disk, "the journal").most <= 6'400'000'000);
 }
 
 }  // namespace

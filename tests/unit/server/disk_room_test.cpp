@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <thread>
 
 namespace ballast {
@@ -82,6 +83,41 @@ TEST_CASE("several wait at once, and all are let go at the end, for good") {
   CHECK(at.waits() == 0);
   CHECK(at.room.await([&] { return ++at.attempts, kFull; }).text() == "the disk is full");
   CHECK(at.attempts == 1);
+}
+
+TEST_CASE("what does not come back from the disk is trouble after its patience, the oldest first") {
+  using namespace std::chrono_literals;
+  Fixture at;
+  const auto busy = [&] { return at.metrics.gauge("ballast_shard_disk_busy_seconds")->value(); };
+  at.room.update_metrics({});
+  CHECK(busy() == 0);
+  {
+    const DiskRoom::Watch much(at.room, "a sync of a snapshot", 3600s);
+    const DiskRoom::Watch small(at.room, "a write of the ledger", 0s);
+    const DiskRoom::Watch later(at.room, "a write of the timeline", 0s);
+    CHECK(at.room.trouble().starts_with("a write of the ledger has not come back from the disk for more than 0 s: "));
+    CHECK(at.room.oldest() > 0s);
+    at.room.update_metrics({});
+    CHECK(busy() > 0);
+    at.room.update_metrics(7200s);
+    CHECK(busy() == 7200);
+  }
+  CHECK(at.room.trouble().empty());
+  CHECK(at.room.oldest() == 0s);
+  CHECK(DiskRoom::told_of("a write of the journal", 4s).empty());
+  CHECK(DiskRoom::told_of("a write of the journal", 5s).find("for more than 5 s: the disk hangs") != std::string::npos);
+}
+
+TEST_CASE("a disk that refuses is told before one that is slow") {
+  using namespace std::chrono_literals;
+  Fixture at;
+  const DiskRoom::Watch slow(at.room, "a write of the ledger", 0s);
+  CHECK(at.room
+            .await([&] {
+              CHECK(at.room.trouble().find(at.attempts == 0 ? "the ledger" : "the disk is full") != std::string::npos);
+              return ++at.attempts < 2 ? kFull : StoreStatus{};
+            })
+            .ok());
 }
 
 }  // namespace

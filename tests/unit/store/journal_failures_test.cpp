@@ -83,6 +83,67 @@ TEST_CASE("each call may fail for a while, whatever the policy: nothing is lost,
   }
 }
 
+TEST_CASE("room for a snapshot is kept back: no record takes it, and a beginning or a life does") {
+  MemoryJournalFiles files;
+  RecordMaker maker;
+  Listener listener;
+  auto options = options_of(files, JournalSync::always);
+  options.kept_back = 1000;
+  const auto journal = open_journal("journal", options, listener.events());
+  files.set_free(500);
+  REQUIRE(journal->begin(1).ok());
+  REQUIRE(journal->record_life(7).ok());
+  files.set_free(2000);
+  append_range(*journal, maker, 1, 4);
+  listener.wait_for_committed(3);
+  CHECK(journal->counters().free_bytes == 2000);
+  files.set_free(1010);  // for less than a record
+  append_range(*journal, maker, 4, 5);
+  listener.wait_for_troubles(1);
+  CHECK(journal->trouble().find("1000 bytes are kept back for a snapshot, and no more are free; the disk is full: make "
+                                "room on it") != std::string::npos);
+  CHECK(journal->committed() == 3);
+  CHECK(journal->counters().failures > 0);
+  files.set_free(2000);  // the snapshot has made older segments needless
+  listener.wait_for_committed(4);
+  listener.wait_for_troubles(2);
+  CHECK(journal->trouble().empty());
+  CHECK(check_replay(*journal, maker) == 4);
+}
+
+TEST_CASE("a write that hangs is told by the time it has taken") {
+  MemoryJournalFiles files;
+  RecordMaker maker;
+  Listener listener;
+  std::atomic<bool> hangs = false;
+  std::atomic<bool> reached = false;
+  const auto journal = open_journal("journal", options_of(files, JournalSync::always), listener.events());
+  REQUIRE(journal->begin(1).ok());
+  CHECK(journal->counters().busy_seconds == 0);
+  hangs = true;
+  files.set_judge([&](FileCall call, const std::string&) {
+    while (call == FileCall::sync && hangs) {
+      reached = true;
+      std::this_thread::yield();
+    }
+    return 0;
+  });
+  append_range(*journal, maker, 1, 2);
+  while (!reached) {
+    std::this_thread::yield();
+  }
+  const auto before = journal->counters().busy_seconds;
+  CHECK(before > 0);
+  while (journal->counters().busy_seconds <= before) {
+    std::this_thread::yield();
+  }
+  hangs = false;
+  listener.wait_for_committed(1);
+  while (journal->counters().busy_seconds > 0) {
+    std::this_thread::yield();
+  }
+}
+
 TEST_CASE("a group whose sync failed is committed only once it is synced in another segment") {
   MemoryJournalFiles files;
   RecordMaker maker;

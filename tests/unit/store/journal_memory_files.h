@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
@@ -144,6 +145,8 @@ class MemoryJournalFiles final : public JournalFiles {
   }
   FileError make_folder(const std::filesystem::path& /*folder*/) override { return 0; }
   FileError lock(const std::filesystem::path& /*folder*/, std::unique_ptr<JournalLock>& /*held*/) override { return 0; }
+  std::uint64_t free_bytes(const std::filesystem::path& /*folder*/) override { return free_; }
+  void set_free(std::uint64_t bytes) { free_ = bytes; }
   FileError sync_folder(const std::filesystem::path& /*folder*/) override {
     const std::scoped_lock lock(mutex_);
     if (const auto error = judge(FileCall::sync_folder, {}); error != 0) {
@@ -256,6 +259,7 @@ class MemoryJournalFiles final : public JournalFiles {
   FileError judge(FileCall call, const std::string& name) { return judge_ ? judge_(call, name) : 0; }
 
   mutable std::mutex mutex_;
+  std::atomic<std::uint64_t> free_ = std::uint64_t{1} << 40U;
   Judge judge_;
   Names folder_;
   std::vector<Names> past_;  // since the folder was synced
