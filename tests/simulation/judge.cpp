@@ -93,6 +93,12 @@ void Judge::lane_starts(const LaneLife& lane) {
   }
 }
 
+// The shard's, and not one that another has taken the place of and that does not know it yet.
+bool Judge::is_present(const LaneLife& lane) const {
+  const auto newest = newest_lives_.find(shard(lane.lane));
+  return newest != newest_lives_.end() && newest->second == lane.incarnation;
+}
+
 void Judge::asked(SessionId session, ChunkId chunk, Version version) { ++asked_[{session, chunk, version}]; }
 
 void Judge::weights_sent(SessionId session, const LaneLife& lane, const Weights& header, std::uint64_t bytes,
@@ -219,7 +225,7 @@ void Judge::applied(const LaneLife& lane, ChunkId chunk, bool is_statistics, Ste
   ++known.versions[chunk];
   if (chunk == life_.statistics()) {
     for (const auto& [slot, session] : known.contributors) {
-      ++slots_by_session_[session];
+      slots_by_session_[session] += is_present(lane) ? 1 : 0;
     }
     known.contributors.clear();
   }
@@ -250,7 +256,7 @@ void Judge::item_applied(const LaneLife& lane, const lane::Apply& action, const 
   require(action.statistics == (action.chunk == life_.statistics() && !action.factors.skip),
           "a chunk is taken for the statistics, or not");
   items_->applied(item_update(lane, held, action.version, action.factors), result);
-  if (action.chunk == life_.statistics()) {
+  if (action.chunk == life_.statistics() && is_present(lane)) {
     ++slots_by_session_[held.session];
   }
 }

@@ -148,6 +148,7 @@ class Judge {
   // The timeline that a lane serves; it must be allowed to.
   const History& serves(const LaneLife& lane) const;
   [[nodiscard]] std::uint32_t shard(std::uint32_t lane) const { return lane / life_.lanes; }
+  [[nodiscard]] bool is_present(const LaneLife& lane) const;
   void check_slots(SlotRange range) const;
   void check_provenance(const Ledger& ledger) const;
   [[nodiscard]] std::string why_unfit(const LifeWorker& worker) const;
