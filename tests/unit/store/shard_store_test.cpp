@@ -111,8 +111,8 @@ TEST_CASE("each process that opens a database is counted, durably, and the datab
   CHECK(at.shard->begin_life(77).value() == DatabaseLife{77, 1});
   at.memory->crash();
   CHECK(at.shard->begin_life(88).value() == DatabaseLife{77, 2});
-  at.memory->fail_writes({StoreCode::full, "no space"});
-  CHECK(at.shard->begin_life(99).status().code() == StoreCode::full);
+  at.memory->fail_writes({StoreCode::no_space, "no space"});
+  CHECK(at.shard->begin_life(99).status().code() == StoreCode::no_space);
   at.memory->fail_writes({});
   at.memory->crash();
   CHECK(at.shard->begin_life(99).value() == DatabaseLife{77, 3});

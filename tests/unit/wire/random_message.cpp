@@ -71,6 +71,7 @@ template <typename Value>
 void fill(Random& random, std::optional<Value>& value);
 
 void fill(Random& random, LaneId& value);
+void fill(Random& random, DatabaseLife& value);
 void fill(Random& random, PhaseTimes& value);
 void fill(Random& random, SnapshotId& value);
 void fill(Random& random, Standing& value);
@@ -213,8 +214,8 @@ void fill(Random& random, WorkerHello& value) {
 }
 
 void fill(Random& random, Heartbeat& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l);
 }
 
 void fill(Random& random, EvaluationResult& value) {
