@@ -56,7 +56,7 @@ void tell(const ballast::ServerOptions& options, const std::string& text) {
   if (ballast::is_logging()) {
     ballast::log_error("{}", text);
   }
-  if (!ballast::is_logging() || !options.log_file.empty()) {
+  if (!ballast::is_log_on_stderr()) {
     std::fprintf(stderr, "ballast-server: shard %u: %s\n", options.shard, text.c_str());
   }
 }

@@ -84,11 +84,11 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
 }
 
 // On standard error once, whether the log goes there or to a file.
-void tell(const Options& options, const std::string& text) {
+void tell(const std::string& text) {
   if (ballast::is_logging()) {
     ballast::log_error("{}", text);
   }
-  if (!ballast::is_logging() || !options.spec.log_file.empty()) {
+  if (!ballast::is_log_on_stderr()) {
     std::fprintf(stderr, "ballast-worker: %s\n", text.c_str());
   }
 }
@@ -111,7 +111,7 @@ int work(const Options& options) {
     ballast::log_info("{}: it held nothing, and the job goes on without it", ending.failure);
     return *code;
   }
-  tell(options, ending.failure);
+  tell(ending.failure);
   return ending.for_good ? ballast::kExitForGood : 1;
 }
 
@@ -143,13 +143,13 @@ int main(int argc, char** argv) {
     }
     return options.probe.empty() ? work(options) : probe_backend(options);
   } catch (const ballast::UsageError& error) {
-    tell(options, error.what());
+    tell(error.what());
     return ballast::kExitUsage;
   } catch (const ballast::ConfigError& error) {
-    tell(options, error.what());
+    tell(error.what());
     return ballast::kExitUsage;
   } catch (const std::exception& error) {
-    tell(options, error.what());
+    tell(error.what());
   }
   return 1;
 }

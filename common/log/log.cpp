@@ -2,6 +2,8 @@
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -56,6 +58,7 @@ struct Log {
   std::shared_ptr<spdlog::logger> logger =
       make_logger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), LogLevel::info);
   std::string who;  // "shard/0 "
+  bool is_on_stderr = true;
   std::mutex mutex;
   Throttle throttle;                                         // under the mutex
   std::atomic<Throttle::Time> next = Throttle::Time::max();  // of the throttle
@@ -83,6 +86,13 @@ std::string on_one_line(std::string_view message) {
     }
   }
   return line;
+}
+
+bool is_stderr(const std::string& file) {
+  struct stat named {};
+  struct stat stream {};
+  return ::stat(file.c_str(), &named) == 0 && ::fstat(STDERR_FILENO, &stream) == 0 && named.st_dev == stream.st_dev &&
+         named.st_ino == stream.st_ino;
 }
 
 spdlog::sink_ptr open_sink(const LogOptions& options) {
@@ -136,10 +146,13 @@ LogLevel parse_log_level(std::string_view name) {
 
 void start_logging(const LogOptions& options) {
   process_log().logger = make_logger(open_sink(options), options.level);
+  process_log().is_on_stderr = options.file.empty() || is_stderr(options.file);
   process_log().who = options.index.empty() ? options.role + " " : options.role + "/" + options.index + " ";
 }
 
 bool is_logging() { return !process_log().who.empty(); }
+
+bool is_log_on_stderr() { return is_logging() && process_log().is_on_stderr; }
 
 bool log_enabled(LogLevel level) { return process_log().logger->should_log(to_spdlog(level)); }
 

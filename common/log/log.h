@@ -38,6 +38,8 @@ void start_logging(const LogOptions& options);
 
 // Whether start_logging has been called.
 bool is_logging();
+// Whether what is logged is seen on standard error: it goes there, or standard error is the log file.
+bool is_log_on_stderr();
 
 bool log_enabled(LogLevel level);
 

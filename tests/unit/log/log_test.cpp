@@ -251,5 +251,22 @@ TEST_CASE("a file of an earlier life counts, and 0 means that none is put aside"
   CHECK(std::filesystem::file_size(file.path() + ".1") > 1'000'000 - 2'000);
 }
 
+TEST_CASE("the log is on standard error where that is its file, under whatever name, and nowhere else") {
+  const LogFile file;
+  const auto pid = ::fork();
+  if (pid == 0) {
+    const bool is_elsewhere = !is_log_on_stderr();
+    ::dup2(::open(file.path().c_str(), O_WRONLY | O_APPEND), STDERR_FILENO);
+    start_logging({"shard", "0", file.path(), LogLevel::info});
+    const bool is_there = is_log_on_stderr();
+    start_logging({"shard", "0", "", LogLevel::info});
+    std::_Exit(is_elsewhere && is_there && is_log_on_stderr() ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(pid, &status, 0) == pid);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
 }  // namespace
 }  // namespace ballast
