@@ -43,7 +43,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, c
                    ShardJournal* journal, bool has_initial_snapshot, Completed completed, CopyTrouble copy_trouble,
                    Metrics* metrics)
     : job_(job),
-      router_(context),
+      router_(context, {.buffer_bytes = static_cast<int>(job.spec.cluster.socket_buffer_bytes)}),
       lead_(context, lane_routing_id(config.id, config.incarnation)),
       address_(advertised_address(router_.bind(bind_address), advertised_host)),
       config_(with_address(std::move(config), address_)),
@@ -258,15 +258,22 @@ void LaneLoop::carry_out(lane::Sum& action) {
   auto& into = *payloads_.at(action.join.into);
   const auto with = payloads_.extract(action.join.with);
   // Payloads lie where they please in their messages; the arithmetic takes any alignment.
-  add_into(reinterpret_cast<float*>(into.data()), reinterpret_cast<const float*>(with.mapped()->bytes().data()),
-           into.size() / sizeof(float));
+  auto* const sums = reinterpret_cast<float*>(into.data());
+  const auto* const addends = reinterpret_cast<const float*>(with.mapped()->bytes().data());
+  const auto elements = into.size() / sizeof(float);
+  if (!action.last) {
+    add_into(sums, addends, elements);
+  } else {
+    finite_root_ = add_into_looking(sums, addends, elements).sum ? action.join.into : kNoPayload;
+  }
 }
 
 void LaneLoop::carry_out(lane::Drop& action) { payloads_.erase(action.payload); }
 
 void LaneLoop::carry_out(lane::Measure& action) {
   const auto& root = *payloads_.at(action.root);
-  auto measured = weights_.measure(action.chunk, floats_of(root.bytes()));
+  const bool known_finite = std::exchange(finite_root_, kNoPayload) == action.root;
+  auto measured = weights_.measure(action.chunk, floats_of(root.bytes()), known_finite);
   events_.emplace_back(lane::Measured{
       {action.chunk, action.step, std::move(measured.sums), measured.finite, measured.parameter, kNoSlot}});
 }

@@ -135,7 +135,8 @@ class LaneLoop {
   Encoder encoder_;
   std::unordered_map<PayloadId, std::shared_ptr<Frame>> payloads_;  // the journal may share them
   PayloadId next_payload_ = 1;
-  std::deque<lane::Event> events_;  // that actions gave rise to
+  PayloadId finite_root_ = kNoPayload;  // the last sum that was a root, if it is known to be finite
+  std::deque<lane::Event> events_;      // that actions gave rise to
   Turn turn_;
   Micros now_ = 0;
   Micros next_tick_ = 0;

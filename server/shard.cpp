@@ -121,6 +121,7 @@ Shard::Shard(const Job& job, const ServerOptions& options)
   if (options_.shard == 0) {
     require_safe_bind(options_.lead_bind.empty() ? options_.lead : options_.lead_bind, options_.insecure);
   }
+  context_.set(zmq::ctxopt::io_threads, static_cast<int>(io_threads_of(job.spec.cluster)));  // before any socket
   describe_process(metrics_.get(), "shard", std::to_string(options_.shard), job.spec.job);
 }
 

@@ -11,6 +11,7 @@
 #include "common/job/clip_norms.h"
 #include "common/job/optimizer_settings.h"
 #include "common/numeric/initial.h"
+#include "common/numeric/vector.h"
 
 namespace ballast {
 
@@ -178,7 +179,7 @@ void LaneWeights::release(ChunkId chunk, ChunkBuffer* buffer) {
 
 // ---- arithmetic
 
-RootMeasure LaneWeights::measure(ChunkId chunk, std::span<const float> root) const {
+RootMeasure LaneWeights::measure(ChunkId chunk, std::span<const float> root, bool known_finite) const {
   const auto& entry = this->entry(chunk);
   assert(root.size() == entry.chunk.elements);
   RootMeasure result;
@@ -186,6 +187,10 @@ RootMeasure LaneWeights::measure(ChunkId chunk, std::span<const float> root) con
     return result;
   }
   const auto clip = clip_of_updates(job_.spec.training);
+  const bool has_norm = (clip.tensor_norm || clip.global_norm) && entry.descends();
+  if (!has_norm && (known_finite || all_finite(root))) {
+    return result;
+  }
   std::optional<std::uint64_t> bad;
   if (clip.tensor_norm && entry.descends()) {
     for (const auto& piece : entry.pieces) {

@@ -60,7 +60,8 @@ class LaneWeights {
                const std::vector<std::vector<float>>& state);
 
   // Of a step's root, which has the chunk's elements and any alignment. The statistics chunk's is always finite.
-  [[nodiscard]] RootMeasure measure(ChunkId chunk, std::span<const float> root) const;
+  // `known_finite`: whoever wrote the root has looked, so that it is read again only if the job clips by norm.
+  [[nodiscard]] RootMeasure measure(ChunkId chunk, std::span<const float> root, bool known_finite = false) const;
 
   // `version` becomes `version + 1`. `root` has the chunk's elements and any alignment; a skipped update does not look
   // at it. `factors.scales` are none, one, or one for each parameter of the model.

@@ -4,7 +4,6 @@
 
 #include "common/numeric/vector.h"
 #include "common/protocol/tree.h"
-#include "worker/finite.h"
 
 namespace ballast {
 
@@ -67,31 +66,46 @@ bool NodeSum::begin_slot() {
   if (!pool_.take(buffer)) {
     return false;
   }
-  stack_.push_back(buffer);
+  stack_.push_back({buffer, slot_});
   sums_ = tree::sums_completed_by(slot_, node_);
   if (is_last_slot()) {
-    pool_.hand_over(stack_.front());
+    pool_.hand_over(stack_.front().buffer);
   }
   return true;
 }
 
 void NodeSum::chunk_ready(ChunkId id) {
   const auto& chunk = arena_.chunks[id];
-  // Before the sums, whose first operand it then is, from the cache.
-  if (!faults_[id] && id != arena_.statistics().id && !all_finite(leaf().subspan(chunk.offset, chunk.elements))) {
-    faults_[id] = slot_;
+  const bool is_gradient = id != arena_.statistics().id;
+  if (node_.size() == 1 && is_gradient) {
+    note(id, slot_, all_finite(leaf().subspan(chunk.offset, chunk.elements)));
   }
   for (Slot sum = 0; sum < sums_; ++sum) {
-    const auto right = stack_[stack_.size() - 1 - sum];
-    const auto left = stack_[stack_.size() - 2 - sum];
-    add_into(pool_.values(left).data() + chunk.offset, pool_.values(right).data() + chunk.offset, chunk.elements);
+    const auto& right = stack_[stack_.size() - 1 - sum];
+    const auto& left = stack_[stack_.size() - 2 - sum];
+    auto* const into = pool_.values(left.buffer).data() + chunk.offset;
+    const auto* const with = pool_.values(right.buffer).data() + chunk.offset;
+    if (!is_gradient) {
+      add_into(into, with, chunk.elements);
+      continue;
+    }
+    const auto finite = add_into_looking(into, with, chunk.elements);
+    note(id, left.leaf, finite.left);
+    note(id, sum == 0 ? right.leaf : kNoSlot, finite.right);
+  }
+}
+
+void NodeSum::note(ChunkId chunk, Slot leaf, bool finite) {
+  if (!finite && leaf != kNoSlot) {
+    faults_[chunk] = std::min(faults_[chunk].value_or(leaf), leaf);
   }
 }
 
 void NodeSum::end_slot() {
   for (Slot sum = 0; sum < sums_; ++sum) {
-    pool_.give_back(stack_.back());
+    pool_.give_back(stack_.back().buffer);
     stack_.pop_back();
+    stack_.back().leaf = kNoSlot;
   }
   ++slot_;
 }

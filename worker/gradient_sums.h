@@ -52,15 +52,16 @@ class GradientPool {
 inline std::size_t gradient_arenas(Slot slots) { return tree::buffers_needed({0, slots}) + 2; }
 
 // Sums the slots of one node. After leaf() has filled the newest buffer with a slot's gradient, chunk by chunk,
-// chunk_ready() adds what the tree says is complete; the sum of the whole node ends in the buffer result(). On the way
-// it looks for the first slot whose gradient is not finite, by chunk, since the sum cannot tell. One thread.
+// chunk_ready() adds what the tree says is complete; the sum of the whole node ends in the buffer result(). The sums
+// look on their way for the first slot whose gradient is not finite, by chunk, since what comes of them cannot tell:
+// each slot is looked at in the first sum that it takes part in. One thread.
 class NodeSum {
  public:
   NodeSum(const Arena& arena, GradientPool& pool, Node node);
 
   // Takes the buffer that the next slot's gradient goes into; false if the pool was closed.
   bool begin_slot();
-  [[nodiscard]] std::span<float> leaf() { return pool_.values(stack_.back()); }
+  [[nodiscard]] std::span<float> leaf() { return pool_.values(stack_.back().buffer); }
   [[nodiscard]] Slot slot() const { return slot_; }
   [[nodiscard]] Node node() const { return node_; }
   [[nodiscard]] bool is_last_slot() const { return slot_ + 1 == node_.end; }
@@ -69,18 +70,26 @@ class NodeSum {
   // Every chunk of the leaf has been said to be ready.
   void end_slot();
 
-  [[nodiscard]] std::uint32_t result() const { return stack_.front(); }
-  // The first slot so far whose gradient of the chunk has an infinity or a NaN. Finite leaves may have a sum that
-  // overflows: that is nobody's fault. Of the statistics chunk, which is no gradient, always none.
+  [[nodiscard]] std::uint32_t result() const { return stack_.front().buffer; }
+  // Of the whole node, once its last slot's chunk was said to be ready: the first slot whose gradient of the chunk has
+  // an infinity or a NaN. Finite leaves may have a sum that overflows: that is nobody's fault. Of the statistics chunk,
+  // which is no gradient, always none.
   [[nodiscard]] std::optional<Slot> fault(ChunkId chunk) const { return faults_[chunk]; }
 
  private:
+  struct Partial {
+    std::uint32_t buffer = 0;
+    Slot leaf = kNoSlot;  // whose gradient it is, if it is no sum
+  };
+
+  void note(ChunkId chunk, Slot leaf, bool finite);
+
   const Arena& arena_;
   GradientPool& pool_;
   Node node_;
   Slot slot_;
   Slot sums_ = 0;                            // complete with this slot
-  std::vector<std::uint32_t> stack_;         // partial sums, oldest first, the newest leaf last
+  std::vector<Partial> stack_;               // partial sums, oldest first, the newest leaf last
   std::vector<std::optional<Slot>> faults_;  // by chunk
 };
 

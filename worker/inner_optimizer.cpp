@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "common/job/optimizer_settings.h"
-#include "worker/finite.h"
+#include "common/numeric/vector.h"
 
 namespace ballast {
 

@@ -68,6 +68,7 @@ WorkerLoop::~WorkerLoop() {
       lane->close();
     }
   }
+  lanes_context_.close();
   context_.close();
 }
 
@@ -247,6 +248,7 @@ void WorkerLoop::prepare(const WorkerWelcome& welcome) {
     log_warn("the folder of data files {} is not used: the job's data set, {}, is generated", spec_.data_path,
              job_->spec.data.name);
   }
+  lanes_context_.set(zmq::ctxopt::io_threads, static_cast<int>(io_threads_of(job_->spec.cluster)));
   lanes_per_shard_ = welcome.lanes;
   lanes_.resize(std::size_t{welcome.shards} * welcome.lanes);
   for (std::size_t i = 0; i < welcome.addresses.size(); ++i) {
@@ -290,7 +292,9 @@ void WorkerLoop::carry_out(const worker::Connect& action) {
     lane->raw().set(zmq::sockopt::linger, 0);
     lane->close();
   }
-  lane = std::make_unique<Dealer>(context_, session_routing_id(session_));
+  const auto buffer_bytes = static_cast<int>(job_->spec.cluster.socket_buffer_bytes);
+  lane = std::make_unique<Dealer>(lanes_context_, session_routing_id(session_),
+                                  SocketOptions{.buffer_bytes = buffer_bytes});
   lane->connect(action.address);
   rebuild_poll();
 }

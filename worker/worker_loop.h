@@ -83,8 +83,9 @@ class WorkerLoop {
   std::unique_ptr<Job> job_;
   std::uint32_t lanes_per_shard_ = 1;
   std::unique_ptr<GpuWatch> gpu_watch_;     // null: no GPU, or nobody reads; made by the compute thread
-  std::unique_ptr<ComputeThread> compute_;  // its gradients are borrowed by sockets: destroyed after the context
+  std::unique_ptr<ComputeThread> compute_;  // its gradients are borrowed by sockets: destroyed after the contexts
   zmq::context_t context_ = make_context();
+  zmq::context_t lanes_context_ = make_context();  // its number of threads is the job's, which the lead tells
   Dealer lead_;
   std::vector<std::unique_ptr<Dealer>> lanes_;  // null until the core has said where to connect
   std::unique_ptr<Poll> poll_;

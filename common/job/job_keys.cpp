@@ -485,6 +485,22 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
        .description = "What the processes of `ballast run` talk over: `ipc` (sockets in the run's folder) or `tcp` "
                       "(loopback)",
        .choices = {"ipc", "tcp"}},
+      {.path = "cluster.io_threads",
+       .target = &cluster.io_threads,
+       .description = "Threads of each server, and of each worker for its lanes, that move bytes between sockets and "
+                      "memory",
+       .unit = "threads",
+       .minimum = 0,
+       .maximum = 64,
+       .default_note = "`0`: as many as `cluster.lanes`"},
+      {.path = "cluster.socket_buffer_bytes",
+       .target = &cluster.socket_buffer_bytes,
+       .description = "Size of the system's buffers of each connection to a lane, in each direction. A given size ends "
+                      "the kernel's own tuning, and many kernels cut it to 208 KiB (net.core.wmem_max, rmem_max)",
+       .unit = "bytes",
+       .minimum = 0,
+       .maximum = 1073741824,
+       .default_note = "`0`: the kernel tunes it"},
       {.path = "cluster.patience",
        .target = &cluster.patience,
        .description = "How long the job waits for a shard or a lead that is gone, before it fails",

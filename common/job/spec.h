@@ -168,10 +168,12 @@ struct ClusterSpec {
   std::uint32_t shards = 1;
   std::uint32_t workers = 1;
   std::uint32_t lanes = 1;
-  std::uint32_t start_workers = 1;    // training starts when so many workers have said hello
-  std::string transport = "ipc";      // of `ballast run`: ipc | tcp
-  std::uint32_t patience = 600;       // seconds to wait for a shard or a lead that is gone, before the job fails
-  std::uint32_t stop_patience = 300;  // seconds to wait for the snapshot of a stop, before the job ends without
+  std::uint32_t start_workers = 1;        // training starts when so many workers have said hello
+  std::string transport = "ipc";          // of `ballast run`: ipc | tcp
+  std::uint32_t io_threads = 0;           // of each server, and of each worker for its lanes; 0: as many as lanes
+  std::uint32_t socket_buffer_bytes = 0;  // of each connection of a lane, in each direction; 0: the kernel's choice
+  std::uint32_t patience = 600;           // seconds to wait for a shard or a lead that is gone, before the job fails
+  std::uint32_t stop_patience = 300;      // seconds to wait for the snapshot of a stop, before the job ends without
 };
 
 // When the journal is forced from the system's memory to the disk.
@@ -180,6 +182,11 @@ enum class Fsync : std::uint8_t {
   interval,  // so often
   never,     // when the system does it by itself
 };
+
+// Of ZeroMQ, in each process.
+inline std::uint32_t io_threads_of(const ClusterSpec& cluster) {
+  return cluster.io_threads == 0 ? cluster.lanes : cluster.io_threads;
+}
 
 struct DurabilitySpec {
   std::string mode = "snapshot";  // snapshot | final: the identity and the final weights | journal: snapshots, and

@@ -14,7 +14,6 @@ namespace ballast {
 
 namespace {
 
-constexpr int kSocketBufferBytes = 4 << 20;
 constexpr int kHeartbeatMs = 2000;
 constexpr int kHeartbeatTimeoutMs = 10'000;
 constexpr int kHandshakeMs = 10'000;  // who connects and says nothing for so long is cut
@@ -121,8 +120,10 @@ Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptio
   socket_.set(zmq::sockopt::sndhwm, 0);
   socket_.set(zmq::sockopt::rcvhwm, 0);
   socket_.set(zmq::sockopt::maxmsgsize, is_router_ ? kMaxRouterFrameBytes : kMaxDealerFrameBytes);
-  socket_.set(zmq::sockopt::sndbuf, kSocketBufferBytes);
-  socket_.set(zmq::sockopt::rcvbuf, kSocketBufferBytes);
+  if (options.buffer_bytes > 0) {
+    socket_.set(zmq::sockopt::sndbuf, options.buffer_bytes);
+    socket_.set(zmq::sockopt::rcvbuf, options.buffer_bytes);
+  }
   // A peer that is dead without a word is cut, and with it go the messages kept for it.
   socket_.set(zmq::sockopt::heartbeat_ivl, kHeartbeatMs);
   socket_.set(zmq::sockopt::heartbeat_timeout, kHeartbeatTimeoutMs);

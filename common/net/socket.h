@@ -73,6 +73,9 @@ struct Received {
 
 struct SocketOptions {
   int linger_ms = 1000;  // how long unsent messages keep a closing socket
+  // Of the system, for each connection and direction; 0: the kernel tunes them. A given size ends that, and is cut to
+  // what the kernel allows.
+  int buffer_bytes = 0;
 };
 
 class Socket {

@@ -251,7 +251,7 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
       emit(Drop{payload});
     }
     for (const auto& join : offer.joins) {
-      emit(Sum{join, chunk.spec.id});
+      emit(Sum{join, chunk.spec.id, chunk.round.covered() && &join == &offer.joins.back()});
     }
   }
   if (outcome == ReceiptOutcome::accepted) {

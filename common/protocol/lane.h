@@ -153,6 +153,7 @@ struct SendToLead {
 struct Sum {
   Join join;
   ChunkId chunk = 0;
+  bool last = false;  // what comes of it is the root, and a Measure of it follows
 };
 struct Drop {
   PayloadId payload = kNoPayload;

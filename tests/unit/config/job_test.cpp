@@ -79,7 +79,7 @@ TEST_CASE("each slip is told with file, line, key, what is allowed and what was 
       {"cluster:", "clutser:", "job.yaml:12: clutser: unknown key; did you mean 'cluster'?"},
       {"workers: 2", "zzzzzzzzz: 2",
        "job.yaml:13: cluster.zzzzzzzzz: unknown key; allowed here: shards, workers, lanes, start_workers, "
-       "transport, patience, stop_patience"},
+       "transport, io_threads, socket_buffer_bytes, patience, stop_patience"},
       {"slots: 8", "slots: eight",
        "job.yaml:7: training.slots: 'eight' is not a whole number in plain digits; allowed: 1 to 4096 slots"},
       {"slots: 8", "slots: 8.0",
@@ -219,7 +219,7 @@ TEST_CASE("schedules, clipping, validation and durability reach the spec") {
       "training: {epochs: 9, init_from: weights.safetensors, non_finite: rollback, evaluate_every_epochs: 3,\n"
       "  keep_best: true, early_stop: {patience: 4, min_delta: 0.001}, clip: {tensor_norm: 2.5},\n"
       "  schedule: {name: cosine, decay_steps: 30, warmup_steps: 5, final_rate: 0.01}}\n"
-      "cluster: {patience: 30}\n"
+      "cluster: {patience: 30, io_threads: 3, socket_buffer_bytes: 65536}\n"
       "durability: {every_steps: 50, keep: 3, copy_to: 's3://bucket/jobs', s3_endpoint: 'http://127.0.0.1:9000'}\n",
       "job.yaml");
   CHECK(spec.data.validation_examples == 200);
@@ -237,6 +237,9 @@ TEST_CASE("schedules, clipping, validation and durability reach the spec") {
   CHECK(spec.training.schedule.warmup_steps == 5);
   CHECK(spec.training.schedule.final_rate == 0.01);
   CHECK(spec.cluster.patience == 30);
+  CHECK(spec.cluster.io_threads == 3);
+  CHECK(io_threads_of(spec.cluster) == 3);
+  CHECK(spec.cluster.socket_buffer_bytes == 65536);
   CHECK(spec.durability.mode == "snapshot");
   CHECK(spec.durability.every_steps == 50);
   CHECK(spec.durability.keep == 3);
@@ -253,6 +256,8 @@ TEST_CASE("schedules, clipping, validation and durability reach the spec") {
   CHECK(usual.durability.every_steps == 200);
   CHECK(usual.durability.keep == 2);
   CHECK(usual.cluster.patience == 600);
+  CHECK(io_threads_of(usual.cluster) == usual.cluster.lanes);
+  CHECK(usual.cluster.socket_buffer_bytes == 0);
   CHECK(parse_job(kJob + "durability: {mode: final}\n", "job.yaml").durability.mode == "final");
 }
 

@@ -18,6 +18,16 @@ std::string refusal_of(Router& router, const std::string& address) {
   return {};
 }
 
+TEST_CASE("the system's buffers are the kernel's to tune, unless a size is given") {
+  zmq::context_t context;
+  Router tuned(context);
+  CHECK(tuned.raw().get(zmq::sockopt::sndbuf) == -1);
+  CHECK(tuned.raw().get(zmq::sockopt::rcvbuf) == -1);
+  Dealer given(context, "w12345678", {.buffer_bytes = 65536});
+  CHECK(given.raw().get(zmq::sockopt::sndbuf) == 65536);
+  CHECK(given.raw().get(zmq::sockopt::rcvbuf) == 65536);
+}
+
 TEST_CASE("a worker may start before its server") {
   Addresses addresses;
   zmq::context_t context;

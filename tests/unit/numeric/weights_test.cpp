@@ -310,6 +310,9 @@ TEST_CASE("a gradient that is not finite is found with its parameter") {
           const auto measured = weights.measure(chunk.id, root);
           CHECK_FALSE(measured.finite);
           CHECK(measured.parameter == piece.parameter);
+          root[at] = 0;
+          CHECK(weights.measure(chunk.id, root).finite);
+          CHECK(weights.measure(chunk.id, root, true).sums == weights.measure(chunk.id, root).sums);
         }
       }
     }

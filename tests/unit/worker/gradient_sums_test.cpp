@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/numeric/vector.h"
 #include "common/protocol/tree.h"
 #include "tests/unit/worker/small_model.h"
-#include "worker/finite.h"
 
 namespace ballast {
 namespace {
