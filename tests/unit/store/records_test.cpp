@@ -156,6 +156,7 @@ TEST_CASE("a ledger of an earlier program is read, without what later ones have 
   auto expected = kLedger;
   expected.databases.clear();
   expected.pause = Pause::none;
+  expected.provenance = {};
   expected.placement = 0;
   expected.resumed_shards = 0;
   CHECK(decode_ledger(forge("BLST", 7, 1, first)).value() == expected);
