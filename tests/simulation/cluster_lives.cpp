@@ -141,9 +141,11 @@ void Cluster::lose_journal(std::uint32_t shard, bool is_power_cut) {
   }
 }
 
+// Unless another server has become the shard meanwhile, and lives: its database is locked.
 void Cluster::revive_shard(std::uint32_t shard, Micros away) {
   schedule(now_ + away, kNobody, [this, shard, run = run_begins_] {
-    if (lead_over_ || run != run_begins_ || dead_shard_ == std::optional(shard)) {
+    if (lead_over_ || run != run_begins_ || dead_shard_ == std::optional(shard) ||
+        lanes_[shard * life_.lanes]->alive()) {
       return;
     }
     if (traces()) {
