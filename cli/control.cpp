@@ -113,7 +113,8 @@ std::string without_numbers(std::string text) {
 
 // A line on standard error whenever what is waited for changes.
 void show_waiting(const Status& status, std::string& shown) {
-  const auto text = status.phase + (status.waits_for.empty() ? "" : ", waits for " + status.waits_for) +
+  const auto text = status.phase + (status.copies.awaited ? ", copying its newest snapshot" : "") +
+                    (status.waits_for.empty() ? "" : ", waits for " + status.waits_for) +
                     (status.trouble.empty() ? "" : ", " + status.trouble);
   if (auto news = without_numbers(text); news != shown) {
     shown = std::move(news);

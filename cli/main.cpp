@@ -144,6 +144,9 @@ void define_restore(CLI::App& app, ballast::RestoreCommand& command) {
   restore->add_flag("--list", command.list, "only say which copies there are");
   restore->add_option("--step", command.step, "the copy of this step (default: the newest that can be used)")
       ->check(ballast::not_negative);
+  restore
+      ->add_option("--run", command.run, "the copies of this run, where there are those of several (--list shows them)")
+      ->type_name("ID");
   restore->add_option("--s3-endpoint", command.s3_endpoint, "where an s3:// place is, e.g. https://s3.example.org");
 }
 

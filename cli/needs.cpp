@@ -78,10 +78,12 @@ std::vector<Need> shard_memory(const Job& job, const ShardBytes& bytes, std::uin
           {"the database", std::min(database, bytes.snapshot + kCacheBytes), database}};
 }
 
-// Snapshots that are kept at the same time as the one being written: of the job's keep, and the best.
+// Snapshots that are kept at the same time as the one being written: of the job's keep, and the best; and where they
+// are copied, slowly perhaps, the one that is being copied and the newest that is.
 std::uint64_t snapshots_kept(const JobSpec& spec) {
   const bool periodic = spec.durability.mode != "final";
-  return (periodic ? std::max<std::uint64_t>(spec.durability.keep, 1) : 0) + (spec.training.keep_best ? 1 : 0);
+  return (periodic ? std::max<std::uint64_t>(spec.durability.keep, 1) : 0) + (spec.training.keep_best ? 1 : 0) +
+         (spec.durability.copy_to.empty() ? 0 : 2);
 }
 
 // Every update of every work item since a snapshot that all shards hold: of the steps between two snapshots, and of as

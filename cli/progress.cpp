@@ -6,6 +6,7 @@
 #include <array>
 
 #include "cli/changes.h"
+#include "cli/copies_text.h"
 
 namespace ballast {
 
@@ -101,6 +102,9 @@ std::string status_text(const Status& status, std::uint64_t epochs, std::uint32_
     text += "  stands still";
   }
   text += "  " + workers_text(count_live(status));
+  if (const auto copying = copying_text(status.copies); status.copies.awaited && !copying.empty()) {
+    return text + "  " + copying + waits_for;
+  }
   return (status.phase == "training" ? text : text + "  " + status.phase) + waits_for;
 }
 
@@ -124,8 +128,10 @@ void Progress::show(const Status& status, Moment now) {
     line(epoch_text(status, epochs_, pace));
   }
   if (status.phase != "finished" && status.phase != "stopped" && status.phase != "failed") {
-    const bool changed = status.phase != last_phase_ && (status.phase == "waiting" || last_phase_ == "waiting");
+    const bool changed = (status.phase != last_phase_ && (status.phase == "waiting" || last_phase_ == "waiting")) ||
+                         (status.copies.awaited && !last_awaited_);
     last_phase_ = status.phase;
+    last_awaited_ = status.copies.awaited;
     if (changed) {
       shown_at_.reset();
     }

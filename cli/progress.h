@@ -61,6 +61,7 @@ class Progress {
   bool on_line_ = false;                       // a rewritten line stands on the terminal
   std::string text_;                           // that line
   std::string last_phase_;
+  bool last_awaited_ = false;  // a copy of the last snapshot
   std::optional<Moment> shown_at_;
 };
 

@@ -28,11 +28,13 @@ void list_sets(CopyPlace& place) {
   std::string job;
   const auto sets = checked(list_copies(place, job));
   std::printf("copies of %s in %s\n", job.empty() ? "a job" : job.c_str(), place.describe().c_str());
-  std::printf("%12s %12s %8s\n", "step", "timeline", "shards");
+  std::printf("%12s %12s %8s  %-16s\n", "step", "timeline", "shards", "run");
   for (const auto& set : sets) {
-    std::printf("%12llu %12llu %8u%s\n", static_cast<unsigned long long>(set.snapshot.step),
-                static_cast<unsigned long long>(set.snapshot.timeline), set.shards,
-                set.complete() ? "" : "  incomplete: copies of some shards are missing");
+    std::printf("%12llu %12llu %8u  %-16s%s\n", static_cast<unsigned long long>(set.snapshot.step),
+                static_cast<unsigned long long>(set.snapshot.timeline), set.shards, run_text(set.run).c_str(),
+                set.complete()         ? ""
+                : set.has_all_shards() ? "  incomplete: losses of earlier steps are missing"
+                                       : "  incomplete: copies of some shards are missing");
   }
 }
 
@@ -82,10 +84,15 @@ int restore_run(const RestoreCommand& command) {
   if (command.run_dir.empty()) {
     throw std::runtime_error("restore: --run-dir names the folder to build the run in; --list shows what there is");
   }
+  const auto run = command.run.empty() ? std::nullopt : parse_run(command.run);
+  if (!command.run.empty() && !run) {
+    throw std::runtime_error("--run " + command.run +
+                             ": not a run's id: 16 hexadecimal digits as --list shows them, or none");
+  }
   std::string weights;
   bool finished = false;
-  const auto restored =
-      checked(restore(*place, {command.run_dir, command.step}, [&](const auto& databases, const SnapshotId& snapshot) {
+  const auto restored = checked(
+      restore(*place, {command.run_dir, command.step, run}, [&](const auto& databases, const SnapshotId& snapshot) {
         const auto found = read_back(databases, snapshot);
         if (found.ok()) {
           weights = found.value().weights;
@@ -98,10 +105,10 @@ int restore_run(const RestoreCommand& command) {
   for (const auto& reason : restored.passed_over) {
     std::fprintf(stderr, "ballast: passed over: %s\n", reason.c_str());
   }
-  std::printf("restored step %llu of timeline %llu into %s (%zu shards, weights sha256 %s)\n",
+  std::printf("restored step %llu of timeline %llu of run %s into %s (%zu shards, weights sha256 %s)\n",
               static_cast<unsigned long long>(restored.snapshot.step),
-              static_cast<unsigned long long>(restored.snapshot.timeline), command.run_dir.c_str(),
-              restored.databases.size(), weights.c_str());
+              static_cast<unsigned long long>(restored.snapshot.timeline), run_text(restored.run).c_str(),
+              command.run_dir.c_str(), restored.databases.size(), weights.c_str());
   std::printf(finished ? "that is the job's end; its weights: ballast export %s -o FILE.safetensors\n"
                        : "go on with: ballast run --resume %s\n",
               command.run_dir.c_str());

@@ -13,6 +13,7 @@ struct RestoreCommand {
   std::string s3_endpoint;  // of an s3:// place; empty: Amazon's
   std::string run_dir;      // made; holds no run yet
   std::optional<Step> step;
+  std::string run;    // as list shows it; empty: the only one
   bool list = false;  // only say what there is
 };
 

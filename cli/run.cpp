@@ -11,6 +11,7 @@
 #include "cli/backend_probe.h"
 #include "cli/check.h"
 #include "cli/cluster.h"
+#include "cli/copies_text.h"
 #include "cli/exit_codes.h"
 #include "cli/gpus.h"
 #include "cli/progress.h"
@@ -154,7 +155,11 @@ void report(const Job& job, const RunOptions& options, const RunFolder& folder, 
 // How a run ended that has not come to its job's end, once all processes are gone.
 void tell_end(std::FILE* out, const std::optional<Status>& status, const Job& job, const RunFolder& folder) {
   const bool is_stopped = status && status->phase == "stopped";
-  if (is_stopped && status->snapshot == status->step && status->trouble.empty()) {
+  if (status && status->copies.kept) {
+    const auto why = status->trouble.empty() ? std::string() : "; " + status->trouble;
+    std::fprintf(out, "%s%s\n", copies_text(status->copies).c_str(), why.c_str());
+  }
+  if (is_stopped && status->snapshot == status->step) {
     std::fprintf(out,
                  "stopped at step %llu of %llu, with a snapshot of step %llu; go on with: ballast run --resume %s\n",
                  static_cast<unsigned long long>(status->step), static_cast<unsigned long long>(status->steps),

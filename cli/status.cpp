@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/copies_text.h"
 #include "cli/lead_address.h"
 #include "cli/progress.h"
 #include "cli/staleness.h"
@@ -137,6 +138,18 @@ Json told_json(const Told& told) {
   return told.value.empty() ? Json(nullptr) : Json{{"value", told.value}, {"by", told.by}};
 }
 
+Json copies_json(const CopyStatus& copies) {
+  if (!copies.kept) {
+    return nullptr;
+  }
+  const auto step = [](Step known) { return known == 0 ? Json(nullptr) : Json(known); };
+  return {{"copied", step(copies.copied)},
+          {"copying", step(copies.copying)},
+          {"shards_done", copies.shards},
+          {"bytes", copies.bytes},
+          {"awaited", copies.awaited}};
+}
+
 Json split_json(const SplitStatus& split) {
   if (!split.evaluated) {
     return nullptr;
@@ -160,7 +173,11 @@ std::string status_lines(const Status& status) {
   if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
     text += staleness + "\n";
   }
-  return text + durability_line(status) + provenance_lines(status) + sessions_table(status);
+  text += durability_line(status);
+  if (const auto copies = copies_text(status.copies); !copies.empty()) {
+    text += copies + "\n";
+  }
+  return text + provenance_lines(status) + sessions_table(status);
 }
 
 std::string status_json(const Status& status) {
@@ -173,6 +190,7 @@ std::string status_json(const Status& status) {
   json["timeline"] = status.timeline;
   json["base"] = {{"timeline", status.base.timeline}, {"step", status.base.step}};
   json["snapshot"] = status.snapshot;
+  json["copies"] = copies_json(status.copies);
   json["step"] = status.step;
   json["steps"] = status.steps;
   json["epoch"] = status.epoch;

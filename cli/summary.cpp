@@ -166,6 +166,7 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["restarted_shards"] = summary.shard_restarts;
   json["timeline"] = status.timeline;
   json["base_step"] = status.base.step;
+  json["copied_step"] = status.copies.copied == 0 ? Json(nullptr) : Json(status.copies.copied);
   json["rollbacks"] = status.rollbacks;
   json["rolled_back_steps"] = status.rolled_back_steps;
   json["skipped_steps"] = status.skipped_steps;

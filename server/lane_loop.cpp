@@ -15,6 +15,7 @@ namespace ballast {
 namespace {
 
 constexpr Micros kTick = 50'000;
+constexpr Micros kCopyTelling = 500'000;
 constexpr SessionId kNoSession = 0;  // the reader of a buffer is the disk
 constexpr std::uint64_t kLoadWindow = 64U << 20U;
 constexpr int kMessagesPerTurn = 64;  // of one socket, so that no peer keeps the others waiting
@@ -40,7 +41,7 @@ std::span<const float> floats_of(std::span<const std::byte> bytes) {
 
 LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const std::string& bind_address,
                    const std::string& advertised_host, const std::string& lead_address, ShardStorage& storage,
-                   ShardJournal* journal, bool has_initial_snapshot, Completed completed, CopyTrouble copy_trouble,
+                   ShardJournal* journal, bool has_initial_snapshot, SnapshotCopier* copier, ShardTrouble shard_trouble,
                    Metrics* metrics)
     : job_(job),
       router_(context, {.buffer_bytes = static_cast<int>(job.spec.cluster.socket_buffer_bytes)}),
@@ -53,8 +54,8 @@ LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, c
       journal_(journal),
       load_window_(kLoadWindow),
       has_initial_snapshot_(has_initial_snapshot),
-      completed_(std::move(completed)),
-      copy_trouble_(std::move(copy_trouble)),
+      copier_(config_.id.lane == 0 ? copier : nullptr),
+      shard_trouble_(std::move(shard_trouble)),
       metrics_(metrics, config_.id, config_.lanes) {
   lead_.connect(lead_address);
   if (journal_ != nullptr) {
@@ -118,10 +119,11 @@ void LaneLoop::turn(Poll& poll) {
   const auto end = monotonic_micros();
   if (end >= next_tick_) {
     next_tick_ = end + kTick;
-    if (auto trouble = copy_trouble_(); trouble != told_trouble_) {
+    if (auto trouble = shard_trouble_(); trouble != told_trouble_) {
       told_trouble_ = trouble;
       feed(lane::Trouble{std::move(trouble)});
     }
+    tell_copy(end);
     feed(lane::Tick{end});
     metrics_.update(lane_, weights_);
     tell_held_lines();
@@ -130,6 +132,22 @@ void LaneLoop::turn(Poll& poll) {
     }
   }
   metrics_.turn(monotonic_micros() - now_);
+}
+
+// At once what changes something, and now and then how far it is.
+void LaneLoop::tell_copy(Micros now) {
+  if (copier_ == nullptr) {
+    return;
+  }
+  const auto progress = copier_->progress();
+  auto told = told_copy_;
+  told.bytes = progress.bytes;
+  if (progress == told_copy_ || (progress == told && now < next_copy_telling_)) {
+    return;
+  }
+  told_copy_ = progress;
+  next_copy_telling_ = now + kCopyTelling;
+  feed(lane::Copying{progress});
 }
 
 void LaneLoop::receive_from_workers() {
@@ -510,11 +528,16 @@ void LaneLoop::carry_out(lane::SealSnapshot& action) {
 void LaneLoop::carry_out(lane::Retain& action) {
   // One lane speaks for the shard: they share the database.
   if (config_.id.lane == 0) {
-    const auto newest = action.keep.back();
-    storage_.retain(action.keep, [this, newest] { completed_(newest); });
+    storage_.retain(action.keep);
     if (journal_ != nullptr) {
-      journal_->release_before(version_at(newest.step));
+      journal_->release_before(version_at(action.keep.back().step));
     }
+  }
+}
+
+void LaneLoop::carry_out(lane::Copy& action) {
+  if (copier_ != nullptr) {
+    copier_->follow(action.copies);
   }
 }
 

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/copies/snapshot_copier.h"
 #include "common/job/job.h"
 #include "common/net/socket.h"
 #include "common/net/turn.h"
@@ -31,17 +32,16 @@ namespace ballast {
 
 class LaneLoop {
  public:
-  // A callback of a lane for what happens when its shard may copy a complete snapshot elsewhere.
-  using Completed = std::function<void(SnapshotId)>;
-  // What goes wrong with that, for the lane's reports; empty: nothing.
-  using CopyTrouble = std::function<std::string()>;
+  // What goes wrong in the shard while the job goes on, for the lane's reports; empty: nothing.
+  using ShardTrouble = std::function<std::string()>;
 
   // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop; `storage`, which is
-  // shared too, is destroyed before it: its thread calls back; and so is `journal`, null if there is none.
-  // `has_initial_snapshot`: the weights before step 0 are in the database, not drawn from the seed.
+  // shared too, is destroyed before it: its thread calls back; and so is `journal`, null if there is none. `copier`,
+  // null where no snapshots are copied, outlives the loop. `has_initial_snapshot`: the weights before step 0 are in the
+  // database, not drawn from the seed.
   LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const std::string& bind_address,
            const std::string& advertised_host, const std::string& lead_address, ShardStorage& storage,
-           ShardJournal* journal, bool has_initial_snapshot, Completed completed, CopyTrouble copy_trouble,
+           ShardJournal* journal, bool has_initial_snapshot, SnapshotCopier* copier, ShardTrouble shard_trouble,
            Metrics* metrics);
   ~LaneLoop();
 
@@ -58,6 +58,7 @@ class LaneLoop {
  private:
   void turn(Poll& poll);
   [[nodiscard]] bool has_more() const;
+  void tell_copy(Micros now);
   void receive_from_workers();
   void receive_from_lead();
   [[nodiscard]] std::string difference_from(const std::string& leads_job) const;
@@ -77,6 +78,7 @@ class LaneLoop {
   void carry_out(lane::TakeSnapshot& action);
   void carry_out(lane::SealSnapshot& action);
   void carry_out(lane::Retain& action);
+  void carry_out(lane::Copy& action);
   void carry_out(lane::RecordFinish& action);
   void carry_out(lane::Stop& action);
 
@@ -123,10 +125,12 @@ class LaneLoop {
   ShardJournal* journal_;
   LoadWindow load_window_;
   bool has_initial_snapshot_;
-  Completed completed_;
-  CopyTrouble copy_trouble_;
+  SnapshotCopier* copier_;
+  ShardTrouble shard_trouble_;
   std::string told_trouble_;
   std::string told_refusal_;
+  CopyProgress told_copy_;
+  Micros next_copy_telling_ = 0;
   SnapshotId beginning_;   // the timeline that begins or is gone on with, and the step that its weights are loaded from
   lane::Resumed resumed_;  // as far as it has been replayed
   std::map<SnapshotId, std::shared_ptr<SnapshotPart>> parts_;  // taken, not sealed

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include "common/job/clip_norms.h"
 #include "common/job/schedule.h"
 #include "common/job/shard_bytes.h"
 #include "common/net/random_id.h"
+#include "common/numeric/sha256.h"
 
 namespace ballast {
 
@@ -88,6 +90,15 @@ DecisionRules decision_rules(const Job& job) {
   return rules;
 }
 
+std::optional<CopyRules> copy_rules(const DurabilitySpec& durability) {
+  if (durability.copy_to.empty()) {
+    return std::nullopt;
+  }
+  // The first digits of a digest: a ledger says of another place nothing about this one.
+  const auto place = sha256_hex(durability.copy_to + "\n" + durability.s3_endpoint).substr(0, 16);
+  return CopyRules{std::stoull(place, nullptr, 16) | 1U, Micros{durability.copy_patience} * 1'000'000};
+}
+
 }  // namespace
 
 LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& room) {
@@ -107,6 +118,8 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& r
   config.keep_best = training.keep_best;
   config.snapshot_every = job.spec.durability.mode == "final" ? 0 : steps_between_snapshots(job);
   config.snapshots_kept = job.spec.durability.keep;
+  config.run = random_id();
+  config.copies = copy_rules(job.spec.durability);
   config.start_workers = job.spec.cluster.start_workers;
   config.ledgered = ledgered_course(job.spec);
   if (config.ledgered) {

@@ -73,6 +73,8 @@ void LeadMetrics::update_course(const Status& status) {
   set(*series_.timeline, status.timeline);
   set(*series_.base_step, status.base.step);
   set(*series_.snapshot_step, status.snapshot);
+  set(*series_.copied_step, status.copies.copied);
+  set(*series_.copying_step, status.copies.copying);
   set(*series_.step, status.step);
   set(*series_.steps, status.steps);
   set(*series_.epoch, status.epoch);

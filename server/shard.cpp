@@ -28,7 +28,7 @@ namespace {
 // A worker names all of a lane's chunks in one pull: full ones, and the shorter ones at groups' ends.
 static_assert(kMaxLaneFloats / (kMaxChunkBytes / sizeof(float)) + 1 + 2 * kMaxParameters <= wire::kMaxPullChunks);
 
-constexpr std::chrono::seconds kCopyPatience{120};
+constexpr std::chrono::seconds kCleaningPatience{10};
 constexpr std::chrono::milliseconds kCopyGlance{200};
 
 void require_ok(const StoreStatus& status) {
@@ -299,19 +299,12 @@ void Shard::make_copier() {
   copier_ = std::make_unique<SnapshotCopier>(*store_, std::move(target), settings, CopySeries(metrics_.get()));
 }
 
-// The last snapshot is complete when the job is over: its copy is still to be made. A signal ends the waiting.
-void Shard::copy_the_end() {
-  if (!copier_) {
-    return;
-  }
-  const auto end = room_.read([&] { return store_->finished(); });
-  if (end.ok() && end.value()) {
-    copier_->copy(*end.value());
-  }
-  const auto until = std::chrono::steady_clock::now() + kCopyPatience;
-  while (!is_ending() && !copier_->drain(kCopyGlance)) {
+// The lead has waited for the last copy. What is of no use any more is still to be removed from the place.
+void Shard::clean_copies() {
+  const auto until = std::chrono::steady_clock::now() + kCleaningPatience;
+  while (copier_ && !is_ending() && !copier_->drain(kCopyGlance)) {
     if (std::chrono::steady_clock::now() > until) {
-      log_warn("leaves before the copy of the last snapshot is done, after {} s", kCopyPatience.count());
+      log_warn("leaves before old copies are removed, after {} s", kCleaningPatience.count());
       return;
     }
   }
@@ -376,13 +369,7 @@ void Shard::make_lanes() {
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     lanes_.push_back(std::make_unique<LaneLoop>(
         context_, job_, lane_config(lane), lane_bind(options_.bind, lane), options_.advertise, lead, *storage_,
-        journal_.get(), has_initial_snapshot_,
-        [this](SnapshotId snapshot) {
-          if (copier_ && snapshot != SnapshotId{}) {  // which any run can make again
-            copier_->copy(snapshot);
-          }
-        },
-        [this] { return trouble(); }, metrics_.get()));
+        journal_.get(), has_initial_snapshot_, copier_.get(), [this] { return trouble(); }, metrics_.get()));
     doorkeeper_->guard(lanes_.back()->gate());
     log_info("lane {} listens on {}", lane, lanes_.back()->address());
   }
@@ -450,7 +437,7 @@ std::string Shard::run() {
     threads.push_back(start(*lane));
   }
   threads.clear();
-  copy_the_end();
+  clean_copies();
   remove_journal();
   return failure();
 }

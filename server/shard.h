@@ -50,7 +50,7 @@ class Shard {
   void require(const DiskRoom::Attempt& attempt);
   StoreStatus write_initial_weights();
   void make_copier();
-  void copy_the_end();
+  void clean_copies();
   void remove_journal();
   [[nodiscard]] bool is_ending() const;
   void make_lead();

@@ -120,13 +120,12 @@ StoreStatus ShardStorage::seal_part(SnapshotId id) {
   return status;
 }
 
-void ShardStorage::retain(std::vector<SnapshotId> keep, std::function<void()> done) {
-  background_.run([this, keep = std::move(keep), done = std::move(done)] {
+void ShardStorage::retain(std::vector<SnapshotId> keep) {
+  background_.run([this, keep = std::move(keep)] {
     // What can't be deleted now is deleted with the next snapshot: nothing depends on it.
     if (const auto status = store_.retain(keep); !status.ok()) {
       log_warn("old snapshots could not be deleted: {}", status.text());
     }
-    done();
   });
 }
 

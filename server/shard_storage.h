@@ -64,7 +64,7 @@ class ShardStorage {
                    std::vector<std::span<const float>> states, std::function<void()> written);
   // Makes the part durable; the last one of all lanes makes the snapshot one that the shard can go on from.
   void seal(const std::shared_ptr<SnapshotPart>& part, Done done);
-  void retain(std::vector<SnapshotId> keep, std::function<void()> done);
+  void retain(std::vector<SnapshotId> keep);
   void record_finish(SnapshotId end, Done done);
 
  private:

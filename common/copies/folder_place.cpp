@@ -5,6 +5,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <system_error>
+#include <vector>
 
 #include "common/copies/place.h"
 
@@ -29,6 +32,27 @@ bool sync_folder(const fs::path& folder) {
   const bool synced = ::fsync(descriptor) == 0;
   ::close(descriptor);
   return synced;
+}
+
+// Makes the folder and those above it, as far as they are not there, and syncs the entry of each: what is synced in a
+// folder is lost with the folder's own entry.
+StoreStatus make_folders(const fs::path& folder) {
+  std::vector<fs::path> missing;
+  std::error_code refused;
+  for (auto at = folder; !at.empty() && !fs::exists(at, refused); at = at.parent_path()) {
+    missing.push_back(at);
+  }
+  fs::create_directories(folder, refused);
+  if (refused) {
+    return {StoreCode::io, folder.string() + ": cannot make the folder: " + refused.message()};
+  }
+  for (auto made = missing.rbegin(); made != missing.rend(); ++made) {
+    const auto parent = made->parent_path();
+    if (!sync_folder(parent.empty() ? "." : parent)) {
+      return failure(*made, "sync the folder's entry", errno);
+    }
+  }
+  return {};
 }
 
 // A file under another name until it is whole.
@@ -76,10 +100,8 @@ class FolderPlace final : public CopyPlace {
 
   StoreResult<std::unique_ptr<ObjectWriter>> write(const std::string& name) override {
     const auto path = root_ / name;
-    std::error_code refused;
-    fs::create_directories(path.parent_path(), refused);
-    if (refused) {
-      return StoreStatus{StoreCode::io, path.parent_path().string() + ": cannot make the folder: " + refused.message()};
+    if (auto made = make_folders(path.parent_path()); !made.ok()) {
+      return made;
     }
     auto temporary = path;
     temporary += "." + std::to_string(::getpid());
@@ -107,24 +129,29 @@ class FolderPlace final : public CopyPlace {
     return size < 0 ? failure(path, "read", reason) : StoreStatus{};
   }
 
-  StoreResult<std::vector<std::string>> list() override {
+  StoreResult<std::vector<std::string>> list(const std::string& prefix) override {
     std::vector<std::string> names;
-    std::error_code refused;
-    if (!fs::exists(root_, refused)) {
-      return names;
-    }
-    // A folder may vanish meanwhile: another shard removes old copies.
-    for (fs::recursive_directory_iterator at(root_, fs::directory_options::skip_permission_denied, refused), end;
-         !refused && at != end; at.increment(refused)) {
-      std::error_code gone;
-      if (at->is_regular_file(gone) && !at->path().filename().string().ends_with(kUnfinished)) {
-        names.push_back(at->path().lexically_relative(root_).generic_string());
+    const auto status = visit(prefix, [&names](const std::string& name) {
+      if (!name.ends_with(kUnfinished)) {
+        names.push_back(name);
       }
+    });
+    return status.ok() ? StoreResult<std::vector<std::string>>(std::move(names)) : status;
+  }
+
+  StoreStatus remove_unfinished(const std::string& prefix, const Ours& is_ours) override {
+    std::vector<std::string> left;
+    auto status = visit(prefix, [&](const std::string& name) {
+      const auto object =
+          name.ends_with(kUnfinished) ? name.substr(0, name.size() - kUnfinished.size()) : std::string();
+      if (is_ours(object.substr(0, object.rfind('.')))) {  // without the process
+        left.push_back(name);
+      }
+    });
+    for (const auto& name : left) {
+      status = status.ok() ? remove(name) : status;
     }
-    if (refused && refused != std::errc::no_such_file_or_directory) {
-      return StoreStatus{StoreCode::io, root_.string() + ": cannot list the copies: " + refused.message()};
-    }
-    return names;
+    return status;
   }
 
   StoreStatus remove(const std::string& name) override {
@@ -143,6 +170,27 @@ class FolderPlace final : public CopyPlace {
   }
 
  private:
+  // Of all files whose names begin with `prefix`. A folder may vanish meanwhile: another shard removes old copies.
+  StoreStatus visit(const std::string& prefix, const std::function<void(const std::string& name)>& what) const {
+    const auto folder = root_ / prefix.substr(0, prefix.rfind('/') + 1);
+    std::error_code refused;
+    if (!fs::exists(folder, refused)) {
+      return {};
+    }
+    for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, refused), end;
+         !refused && at != end; at.increment(refused)) {
+      std::error_code gone;
+      if (const auto name = at->path().lexically_relative(root_).generic_string();
+          at->is_regular_file(gone) && name.starts_with(prefix)) {
+        what(name);
+      }
+    }
+    if (refused && refused != std::errc::no_such_file_or_directory) {
+      return {StoreCode::io, folder.string() + ": cannot list the copies: " + refused.message()};
+    }
+    return {};
+  }
+
   fs::path root_;
 };
 

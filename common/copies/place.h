@@ -35,8 +35,12 @@ class CopyPlace {
   virtual StoreResult<std::unique_ptr<ObjectWriter>> write(const std::string& name) = 0;
   // The object's bytes in order, in pieces of any size. `missing` if there is none.
   virtual StoreStatus read(const std::string& name, const Sink& sink) = 0;
-  // All names, in no order. Nothing is no error.
-  virtual StoreResult<std::vector<std::string>> list() = 0;
+  // All names that begin with `prefix`, in no order. Nothing is no error.
+  virtual StoreResult<std::vector<std::string>> list(const std::string& prefix = {}) = 0;
+  // Removes what writers that were killed have left of objects whose names begin with `prefix` and for which `is_ours`
+  // holds. No writer of such an object lives.
+  using Ours = std::function<bool(const std::string& name)>;
+  virtual StoreStatus remove_unfinished(const std::string& prefix, const Ours& is_ours) = 0;
   // Removing what is not there is no error.
   virtual StoreStatus remove(const std::string& name) = 0;
   // For messages: the place, or an object in it.

@@ -1,6 +1,8 @@
 #include "common/copies/restore.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -90,9 +92,24 @@ StoreResult<Converted> convert(std::string_view key, std::string_view record, Ti
   return with_key(tensor ? tensor_key(*tensor) : std::string(key), std::string(record));
 }
 
+// Gives out the entries of an object.
+StoreStatus read_object(CopyPlace& place, const std::string& object, const CopyName& head,
+                        const CopyDecoder::Visitor& visit) {
+  CopyDecoder decoder(head, visit);
+  StoreStatus wrong;
+  const auto read = place.read(object, [&](std::string_view bytes) {
+    wrong = decoder.take(bytes);
+    return wrong.ok();
+  });
+  if (wrong.ok() && read.ok()) {
+    wrong = decoder.finish();
+  }
+  return wrong.ok() ? read : in_object(place, object, wrong);
+}
+
 // The format of the database that the copy was made of.
-StoreResult<std::uint32_t> restore_shard(CopyPlace& place, const std::string& object, const fs::path& database,
-                                         Timeline newest) {
+StoreResult<std::uint32_t> restore_shard(CopyPlace& place, const CopySet& set, std::uint32_t shard,
+                                         const fs::path& database, Timeline newest) {
   auto opened = open_rocksdb(database, OpenMode::create);
   if (!opened.ok()) {
     return opened.status();
@@ -100,38 +117,30 @@ StoreResult<std::uint32_t> restore_shard(CopyPlace& place, const std::string& ob
   Filler filler(*opened.value());
   std::uint32_t format = 0;
   StoreStatus ours;  // what the database says, which is no fault of the copy
-  CopyDecoder decoder(*parse_copy_name(object), [&](std::string_view key, std::string_view record) {
+  const auto put = [&](std::string_view key, std::string_view record) {
     auto converted = convert(key, record, newest, format);
     if (!converted.ok()) {
       return converted.status();
     }
     ours = filler.put(converted.value().key, std::move(converted.value().record));
     return ours;
-  });
-  StoreStatus wrong;
-  const auto read = place.read(object, [&](std::string_view bytes) {
-    wrong = decoder.take(bytes);
-    return wrong.ok();
-  });
-  if (!ours.ok()) {
-    return ours;
+  };
+  const auto& object = set.objects[shard];
+  auto status = read_object(place, object, *parse_copy_name(object), put);
+  for (std::size_t block = 0; shard == 0 && status.ok() && block < set.losses.size(); ++block) {
+    status = read_object(place, set.losses[block], head_of(*parse_losses_name(set.losses[block])), put);
   }
-  if (wrong.ok() && read.ok()) {
-    wrong = decoder.finish();
+  if (!ours.ok() || !status.ok()) {
+    return ours.ok() ? status : ours;
   }
-  if (!wrong.ok()) {
-    return in_object(place, object, wrong);
-  }
-  if (read.ok() && format == 0) {
+  if (format == 0) {
     return in_object(place, object, {StoreCode::corrupt, "the copy has no identity"});
   }
-  const auto snapshot = parse_copy_name(object)->snapshot;
-  const auto sealed = filler.put(sealed_key(snapshot), encode_sealed(snapshot));
-  if (!sealed.ok()) {
+  if (const auto sealed = filler.put(sealed_key(set.snapshot), encode_sealed(set.snapshot)); !sealed.ok()) {
     return sealed;
   }
-  const auto filled = read.ok() ? filler.flush(Sync::yes) : read;
-  return filled.ok() ? StoreResult<std::uint32_t>(format) : filled;
+  status = filler.flush(Sync::yes);
+  return status.ok() ? StoreResult<std::uint32_t>(format) : status;
 }
 
 // All shards of one set under temporary names, checked.
@@ -139,7 +148,7 @@ StoreStatus restore_set(CopyPlace& place, const CopySet& set, const std::vector<
                         const RestoreCheck& check) {
   std::uint32_t first = 0;
   for (std::uint32_t shard = 0; shard < set.shards; ++shard) {
-    const auto format = restore_shard(place, set.objects[shard], temporary[shard], newest);
+    const auto format = restore_shard(place, set, shard, temporary[shard], newest);
     if (!format.ok()) {
       return format.status();
     }
@@ -176,6 +185,37 @@ StoreStatus give_names(const std::vector<fs::path>& temporary, const std::vector
     }
   }
   return {};
+}
+
+std::string what_is_missing(const CopySet& set) {
+  return set.has_all_shards() ? "losses of earlier steps are missing" : "copies of some shards are missing";
+}
+
+// Runs have no order: of several with whole sets one must be named.
+StoreResult<RunId> choose_run(const CopyPlace& place, const std::vector<CopySet>& sets, std::optional<RunId> named) {
+  std::map<RunId, SnapshotId> newest;  // that is whole
+  std::set<RunId> runs;
+  for (const auto& set : sets) {
+    runs.insert(set.run);
+    if (set.complete()) {
+      newest[set.run] = set.snapshot;
+    }
+  }
+  std::string all;
+  for (const auto& [run, snapshot] : newest) {
+    all += (all.empty() ? "" : ", ") + run_text(run) + " (newest: " + describe(snapshot) + ")";
+  }
+  if (named) {
+    return runs.contains(*named)
+               ? StoreResult<RunId>(*named)
+               : StoreStatus{StoreCode::missing, place.describe() + ": there are no copies of run " + run_text(*named) +
+                                                     " here" + (all.empty() ? "" : "; there are those of " + all)};
+  }
+  if (newest.size() > 1) {
+    return StoreStatus{StoreCode::mismatch, place.describe() + ": there are copies of several runs of this job here; " +
+                                                "name one with --run: " + all};
+  }
+  return newest.empty() ? sets.back().run : newest.begin()->first;
 }
 
 std::string steps_of(const std::vector<CopySet>& sets) {
@@ -215,19 +255,25 @@ StoreResult<std::vector<CopySet>> list_copies(CopyPlace& place, std::string& job
 
 StoreResult<Restored> restore(CopyPlace& place, const RestoreOptions& options, const RestoreCheck& check) {
   Restored restored;
-  const auto sets = list_copies(place, restored.job);
+  auto sets = list_copies(place, restored.job);
   if (!sets.ok()) {
     return sets.status();
   }
   if (auto prepared = prepare(options.run_folder); !prepared.ok()) {
     return prepared;
   }
+  const auto run = choose_run(place, sets.value(), options.run);
+  if (!run.ok()) {
+    return run.status();
+  }
+  std::erase_if(sets.value(), [&](const CopySet& set) { return set.run != run.value(); });
+  restored.run = run.value();
   for (auto set = sets.value().rbegin(); set != sets.value().rend(); ++set) {
     if (options.step && set->snapshot.step != *options.step) {
       continue;
     }
     if (!set->complete()) {
-      restored.passed_over.push_back(describe(set->snapshot) + ": copies of some shards are missing");
+      restored.passed_over.push_back(describe(set->snapshot) + ": " + what_is_missing(*set));
       continue;
     }
     std::vector<fs::path> temporary;

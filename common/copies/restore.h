@@ -15,10 +15,12 @@ namespace ballast {
 struct RestoreOptions {
   std::filesystem::path run_folder;  // holds no databases yet; made if need be
   std::optional<Step> step;          // none: the newest set that is complete and undamaged
+  std::optional<RunId> run = {};     // none: the only one of which there is a complete set; 0: that of older programs
 };
 
 struct Restored {
   std::string job;  // with its digest
+  RunId run = 0;
   SnapshotId snapshot;
   std::vector<std::filesystem::path> databases;  // by shard
   std::vector<std::string> passed_over;          // newer sets that could not be used, each with the reason

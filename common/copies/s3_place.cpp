@@ -70,9 +70,9 @@ class S3Place final : public CopyPlace {
     return expect(client_.request("GET", key(name), {}, {}, sink), name, "read", {kOk});
   }
 
-  StoreResult<std::vector<std::string>> list() override {
+  StoreResult<std::vector<std::string>> list(const std::string& prefix) override {
     std::vector<std::string> names;
-    S3Client::Query query = {{"list-type", "2"}, {"prefix", prefix_}};
+    S3Client::Query query = {{"list-type", "2"}, {"prefix", key(prefix)}};
     for (;;) {
       const auto answer = client_.request("GET", {}, query, {});
       if (auto status = expect(answer, {}, "list the copies", {kOk}); !status.ok()) {
@@ -90,6 +90,36 @@ class S3Place final : public CopyPlace {
         return names;
       }
       query["continuation-token"] = next;
+    }
+  }
+
+  // Uploads in several parts that were neither completed nor given up: the storage keeps, and bills, their parts.
+  StoreStatus remove_unfinished(const std::string& prefix, const Ours& is_ours) override {
+    S3Client::Query query = {{"uploads", ""}, {"prefix", key(prefix)}};
+    for (;;) {
+      const auto answer = client_.request("GET", {}, query, {});
+      if (auto status = expect(answer, {}, "list unfinished uploads", {kOk}); !status.ok()) {
+        return status;
+      }
+      const auto& xml = answer.value().body;
+      for (std::size_t from = 0; const auto upload = next_element(xml, "Upload", from);) {
+        const auto full = unescape_xml(element(*upload, "Key"));
+        const auto name = full.starts_with(prefix_) ? full.substr(prefix_.size()) : std::string();
+        if (!is_ours(name)) {
+          continue;
+        }
+        auto status =
+            expect(client_.request("DELETE", full, {{"uploadId", unescape_xml(element(*upload, "UploadId"))}}, {}),
+                   name, "give up an unfinished upload", {kOk, kNoContent, kNotFound});
+        if (!status.ok()) {
+          return status;
+        }
+      }
+      query["key-marker"] = unescape_xml(element(xml, "NextKeyMarker"));
+      query["upload-id-marker"] = unescape_xml(element(xml, "NextUploadIdMarker"));
+      if (element(xml, "IsTruncated") != "true" || query["key-marker"].empty()) {
+        return {};
+      }
     }
   }
 

@@ -2,17 +2,23 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
+#include <utility>
 
 #include "common/log/log.h"
 
 namespace ballast {
 namespace {
 
-// As a run has it that begins anew from this snapshot.
+constexpr std::chrono::milliseconds kLongestRetry{30'000};
+
+// As a run has it that begins anew from this snapshot, and copies anew.
 Ledger ledger_at(Ledger ledger, const SnapshotId& snapshot) {
   ledger.timeline = std::max(ledger.timeline, snapshot.timeline);
   ledger.base = snapshot;
   ledger.complete = {snapshot};
+  ledger.copies = {};
+  ledger.copies_in = 0;
   if (ledger.best != snapshot) {
     ledger.best.reset();
   }
@@ -20,6 +26,15 @@ Ledger ledger_at(Ledger ledger, const SnapshotId& snapshot) {
     ledger.finished.reset();
   }
   return ledger;
+}
+
+StoreResult<Identity> identity_of(const ShardStore& store) {
+  const auto identity = store.identity();
+  if (!identity.ok()) {
+    return identity.status();
+  }
+  return identity.value() ? StoreResult<Identity>(*identity.value())
+                          : StoreStatus{StoreCode::corrupt, store.path() + ": the database has no identity"};
 }
 
 }  // namespace
@@ -40,51 +55,26 @@ SnapshotCopier::~SnapshotCopier() {
   thread_.join();
 }
 
-void SnapshotCopier::copy(const SnapshotId& snapshot) {
+void SnapshotCopier::follow(const CopyState& copies) {
   {
     const std::scoped_lock lock(mutex_);
-    if ((next_ && snapshot <= *next_) || (done_ && snapshot <= *done_)) {
-      return;
+    if (copies.named != SnapshotId{} && copies.named != progress_.snapshot) {
+      progress_ = {copies.named, 0, 0, false};
+      retry_at_ = {};
     }
-    next_ = snapshot;
+    copies_ = copies;
   }
   changed_.notify_all();
 }
 
 bool SnapshotCopier::drain(std::chrono::milliseconds at_most) {
   std::unique_lock lock(mutex_);
-  return changed_.wait_for(lock, at_most, [this] { return !next_ && !busy_; });
+  return changed_.wait_for(lock, at_most, [this] { return cleaned_ == copies_; });
 }
 
-void SnapshotCopier::work() {
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    changed_.wait(lock, [this] { return ending_ || next_; });
-    if (ending_) {
-      return;
-    }
-    const auto snapshot = *next_;
-    next_.reset();
-    busy_ = true;
-    done_ = snapshot;
-    lock.unlock();
-    try {
-      copy_one(snapshot);
-    } catch (const std::exception& error) {  // libcurl or libcrypto cannot be used
-      note_failure(snapshot, error.what());
-    }
-    lock.lock();
-    busy_ = false;
-    changed_.notify_all();
-  }
-}
-
-void SnapshotCopier::note_failure(const SnapshotId& snapshot, const std::string& why) {
-  const auto text = "the snapshot of " + describe(snapshot) + " was not copied (the next one will be tried): " + why;
-  series_.failed->add();
-  log_error("{}", text);
+CopyProgress SnapshotCopier::progress() const {
   const std::scoped_lock lock(mutex_);
-  trouble_ = text;
+  return progress_;
 }
 
 std::string SnapshotCopier::trouble() const {
@@ -92,39 +82,162 @@ std::string SnapshotCopier::trouble() const {
   return trouble_;
 }
 
-StoreStatus SnapshotCopier::ending() const {
-  return ending_ ? StoreStatus{StoreCode::io, "the server is leaving"} : StoreStatus{};
+// ---- the thread
+
+SnapshotCopier::Work SnapshotCopier::next() const {
+  if (!(cleaned_ == copies_)) {
+    return Work::clean;
+  }
+  const bool is_due = copies_.named != SnapshotId{} && !progress_.done && Clock::now() >= retry_at_;
+  return is_due ? Work::copy : Work::none;
 }
 
-void SnapshotCopier::copy_one(const SnapshotId& snapshot) {
-  const auto identity = store_.identity();
-  if (!identity.ok() || !identity.value()) {
-    note_failure(snapshot, identity.ok() ? "the database has no identity" : identity.status().text());
-    return;
-  }
-  const CopyName name{copied_job(*identity.value()), snapshot, identity.value()->shard, identity.value()->shards};
-  bool vanished = false;
-  const auto written = write_object(name, vanished);
-  if (vanished) {
-    log_info("the snapshot of {} is not copied: it has been superseded", describe(snapshot));
-    return;
-  }
-  if (!written.ok()) {
-    note_failure(snapshot, written.text());
-    return;
-  }
-  series_.copied(snapshot.step);
-  {
-    const std::scoped_lock lock(mutex_);
-    trouble_.clear();
-  }
-  log_info("the snapshot of {} was copied to {}", describe(snapshot), place_->describe(to_string(name)));
-  if (const auto removed = remove_old(name.job); !removed.ok()) {
-    log_warn("old copies stay: {}", removed.text());
+void SnapshotCopier::work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    const auto has_work = [this] { return ending_ || next() != Work::none; };
+    if (copies_.named != SnapshotId{} && !progress_.done) {
+      changed_.wait_until(lock, retry_at_, has_work);
+    } else {
+      changed_.wait(lock, has_work);
+    }
+    if (ending_) {
+      return;
+    }
+    const auto what = next();
+    const auto copies = copies_;
+    lock.unlock();
+    if (what == Work::copy) {
+      copy_named(copies);
+    } else if (what == Work::clean) {
+      clean(copies);
+    }
+    lock.lock();
   }
 }
 
-StoreStatus SnapshotCopier::write_object(const CopyName& name, bool& vanished) {
+void SnapshotCopier::copy_named(const CopyState& copies) {
+  bool gone = false;
+  try {
+    const auto identity = identity_of(store_);
+    if (!identity.ok()) {
+      return note_failure(copies.named, identity.status().text());
+    }
+    const CopyName name{copied_job(identity.value()), copies.named, identity.value().shard, identity.value().shards,
+                        copies.run};
+    const auto written = write_copy(name, gone);
+    if (written.ok() && !gone) {
+      return note_done(name);
+    }
+    if (!given_up(copies.named)) {
+      note_failure(copies.named, gone ? "it is not in the database any more" : written.text());
+    }
+  } catch (const std::exception& error) {  // libcurl or libcrypto cannot be used
+    note_failure(copies.named, error.what());
+  }
+}
+
+void SnapshotCopier::note_done(const CopyName& name) {
+  series_.copied(name.snapshot.step);
+  log_info("the snapshot of {} was copied to {}", describe(name.snapshot), place_->describe(to_string(name)));
+  const std::scoped_lock lock(mutex_);
+  trouble_.clear();
+  if (progress_.snapshot == name.snapshot) {
+    progress_.done = true;
+  }
+}
+
+void SnapshotCopier::note_failure(const SnapshotId& snapshot, const std::string& why) {
+  const auto text = "the snapshot of " + describe(snapshot) + " was not copied (it is tried again): " + why;
+  series_.failed->add();
+  log_error("{}", text);
+  const std::scoped_lock lock(mutex_);
+  trouble_ = text;
+  auto pause = settings_.retry;
+  for (std::uint32_t failed = progress_.failures; failed > 0 && pause < kLongestRetry; --failed) {
+    pause *= 2;
+  }
+  retry_at_ = Clock::now() + std::min(pause, kLongestRetry);
+  progress_.bytes = 0;
+  ++progress_.failures;
+}
+
+bool SnapshotCopier::given_up(const SnapshotId& snapshot) const {
+  const std::scoped_lock lock(mutex_);
+  return ending_ || copies_.named != snapshot;
+}
+
+void SnapshotCopier::count(std::uint64_t bytes) {
+  const std::scoped_lock lock(mutex_);
+  progress_.bytes += bytes;
+}
+
+// ---- writing
+
+StoreStatus SnapshotCopier::write_copy(const CopyName& name, bool& gone) {
+  const auto ours = [&](const std::string& object) {
+    const auto parsed = parse_copy_name(object);
+    const auto losses = parse_losses_name(object);
+    return (parsed && parsed->shard == name.shard && parsed->shards == name.shards) || (losses && name.shard == 0);
+  };
+  if (const auto cleaned = place_->remove_unfinished(run_prefix(name.job, name.run), ours); !cleaned.ok()) {
+    log_warn("what an upload that was killed has left may stay: {}", cleaned.text());
+  }
+  // An earlier life of this shard may have been killed before it could say so.
+  const auto there = is_there(to_string(name));
+  if (!there.ok() || there.value()) {
+    return there.ok() ? StoreStatus{} : there.status();
+  }
+  if (name.shard == 0) {
+    if (auto status = write_losses(name); !status.ok()) {
+      return status;
+    }
+  }
+  return write_object(name, gone);
+}
+
+StoreResult<bool> SnapshotCopier::is_there(const std::string& name) {
+  const auto names = place_->list(name);
+  if (!names.ok()) {
+    return names.status();
+  }
+  return std::ranges::find(names.value(), name) != names.value().end();
+}
+
+// The blocks that are whole now and not there yet.
+StoreStatus SnapshotCopier::write_losses(const CopyName& name) {
+  const auto names = place_->list(run_prefix(name.job, name.run) + "losses/");
+  if (!names.ok()) {
+    return names.status();
+  }
+  const std::set<std::string> there(names.value().begin(), names.value().end());
+  for (Step block = 0; block < losses_blocks(name.snapshot.step); ++block) {
+    const LossesName losses{name.job, name.run, block * kLossesInBlock};
+    if (there.contains(to_string(losses))) {
+      continue;
+    }
+    const auto statistics = store_.read_statistics(losses.first, losses.first + kLossesInBlock);
+    if (!statistics.ok()) {
+      return statistics.status();
+    }
+    auto writer = place_->write(to_string(losses));
+    if (!writer.ok()) {
+      return writer.status();
+    }
+    CopyEncoder encoder(*writer.value(), head_of(losses));
+    for (const auto& step : statistics.value()) {
+      if (auto status = encoder.entry(statistics_key(step.step), encode(step)); !status.ok()) {
+        return status;
+      }
+    }
+    if (auto status = encoder.finish(); !status.ok()) {
+      return status;
+    }
+  }
+  return {};
+}
+
+StoreStatus SnapshotCopier::write_object(const CopyName& name, bool& gone) {
   auto writer = place_->write(to_string(name));
   if (!writer.ok()) {
     return writer.status();
@@ -137,7 +250,7 @@ StoreStatus SnapshotCopier::write_object(const CopyName& name, bool& vanished) {
   if (auto status = encoder.entry(kIdentityKey, identity.value().value_or("")); !status.ok()) {
     return status;
   }
-  if (auto status = write_snapshot(encoder, name.snapshot, vanished); !status.ok() || vanished) {
+  if (auto status = write_snapshot(encoder, name.snapshot, gone); !status.ok() || gone) {
     return status;
   }
   if (name.shard == 0) {
@@ -148,31 +261,45 @@ StoreStatus SnapshotCopier::write_object(const CopyName& name, bool& vanished) {
   return encoder.finish();
 }
 
-// Of one view of the database: a snapshot that is deleted meanwhile is copied as a whole, or was gone before.
-StoreStatus SnapshotCopier::write_snapshot(CopyEncoder& encoder, const SnapshotId& snapshot, bool& vanished) {
+// Record by record: the snapshot stays as long as it is named, so that the database need not be read at one go, and can
+// be closed and opened again by those who write while the place takes its time.
+StoreStatus SnapshotCopier::write_snapshot(CopyEncoder& encoder, const SnapshotId& snapshot, bool& gone) {
+  const auto& store = store_.store();
+  const auto end = after_prefix(snapshot_prefix(snapshot));
   std::size_t chunks = 0;
-  StoreStatus status;
-  const auto scanned =
-      store_.store().scan(snapshot_prefix(snapshot), [&](std::string_view key, std::string_view record) {
-        status = ending();
-        if (status.ok()) {
-          status = check_record(key, record);
-          if (!status.ok()) {
-            status = {status.code(), store_.path() + ": key " + std::string(key) + ": " + status.text()};
-          }
-        }
-        if (status.ok()) {
-          const auto tensor = *parse_tensor_key(key);
-          status = encoder.entry(tensor_key(tensor), record);  // a snapshot of format 2 may have had another
-          chunks += tensor.kind == TensorKind::weights ? 1 : 0;
-        }
-        return status.ok();
-      });
-  if (!scanned.ok() || !status.ok()) {
-    return scanned.ok() ? status : scanned;
+  for (auto from = snapshot_prefix(snapshot);;) {
+    if (given_up(snapshot)) {
+      return {StoreCode::io, "it is not wanted any more"};
+    }
+    const auto key = store.first_key(from);
+    if (!key.ok()) {
+      return key.status();
+    }
+    if (!key.value() || *key.value() >= end) {
+      break;
+    }
+    const auto record = store.get(*key.value());
+    if (!record.ok()) {
+      return record.status();
+    }
+    if (!record.value()) {
+      gone = true;
+      return {};
+    }
+    if (const auto checked = check_record(*key.value(), *record.value()); !checked.ok()) {
+      return {checked.code(), store_.path() + ": key " + *key.value() + ": " + checked.text()};
+    }
+    const auto tensor = *parse_tensor_key(*key.value());
+    // A snapshot of format 2 may have had another key.
+    if (auto status = encoder.entry(tensor_key(tensor), *record.value()); !status.ok()) {
+      return status;
+    }
+    count(record.value()->size());
+    chunks += tensor.kind == TensorKind::weights ? 1 : 0;
+    from = *key.value() + '\0';
   }
-  vanished = chunks == 0 && settings_.chunks > 0;
-  if (!vanished && chunks != settings_.chunks) {
+  gone = chunks == 0 && settings_.chunks > 0;
+  if (!gone && chunks != settings_.chunks) {
     return {StoreCode::corrupt, store_.path() + ": the snapshot of " + describe(snapshot) + " has " +
                                     std::to_string(chunks) + " chunks here, expected " +
                                     std::to_string(settings_.chunks)};
@@ -191,7 +318,7 @@ StoreStatus SnapshotCopier::write_ledger(CopyEncoder& encoder, const SnapshotId&
       status = encoder.entry(evaluation_key(evaluation.step, evaluation.split), encode(evaluation));
     }
   }
-  const auto statistics = store_.read_statistics(0, snapshot.step);
+  const auto statistics = store_.read_statistics(losses_blocks(snapshot.step) * kLossesInBlock, snapshot.step);
   if (!statistics.ok()) {
     return statistics.status();
   }
@@ -203,25 +330,53 @@ StoreStatus SnapshotCopier::write_ledger(CopyEncoder& encoder, const SnapshotId&
   return status;
 }
 
-// Whoever makes a set whole removes what is older than those that stay, of all shards.
-StoreStatus SnapshotCopier::remove_old(const std::string& job) {
-  const auto names = place_->list();
+// ---- removing
+
+void SnapshotCopier::clean(const CopyState& copies) {
+  StoreStatus removed;
+  try {
+    removed = remove_superseded(copies);
+  } catch (const std::exception& error) {
+    removed = {StoreCode::io, error.what()};
+  }
+  if (!removed.ok()) {
+    log_warn("old copies stay for now: {}", removed.text());
+  }
+  const std::scoped_lock lock(mutex_);
+  cleaned_ = copies;
+  changed_.notify_all();
+}
+
+// One snapshot is named at a time, each newer than those before: what is older and not whole will never be. Of the
+// run's whole sets the newest stay, and the one that the lead counts as the newest in any case. Sets of other runs are
+// not ours.
+StoreStatus SnapshotCopier::remove_superseded(const CopyState& copies) {
+  const auto identity = identity_of(store_);
+  if (!identity.ok()) {
+    return identity.status();
+  }
+  if (identity.value().shard != 0) {
+    return {};
+  }
+  const auto job = copied_job(identity.value());
+  const auto names = place_->list(run_prefix(job, copies.run));
   if (!names.ok()) {
     return names.status();
   }
   auto grouped = group_copies(names.value());
   const auto& sets = grouped[job];
-  std::uint32_t complete = 0;
+  const auto newest = std::max(copies.named, copies.complete);
+  std::uint32_t newer = 0;  // complete ones
   for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
-    for (const auto& object : set->objects) {
-      if (complete < std::max(settings_.keep, 1U) || object.empty()) {
-        continue;
-      }
-      if (auto removed = place_->remove(object); !removed.ok()) {
-        return removed;
+    const bool is_superseded = !set->has_all_shards() || newer >= std::max(settings_.keep, 1U);
+    if (set->snapshot < newest && set->snapshot != copies.complete && is_superseded) {
+      for (const auto& object : set->objects) {
+        if (auto removed = object.empty() ? StoreStatus{} : place_->remove(object); !removed.ok()) {
+          return removed;
+        }
       }
     }
-    complete += set->complete() ? 1 : 0;
+    newer += set->has_all_shards() ? 1 : 0;
   }
   return {};
 }

@@ -1,29 +1,31 @@
 // Copies of a shard's complete snapshots to another place, made in the background while the job goes on.
 //
-// One thread, one snapshot at a time. Of several that wait the newest is copied and the others are left out; one that
-// was deleted before its copy was done is left out as well. A failure is logged and counted, never more: the next
-// snapshot tries again. Memory: one record, and with S3 one part of 16 MiB.
+// One thread, one snapshot at a time: the one that the lead has named, which stays in the database until another one
+// is. A failure is logged, counted and told, and tried again. Memory: one record, and with S3 one part of 16 MiB.
+// Nothing of the database is held open while the place is waited for.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <thread>
 
 #include "common/copies/format.h"
 #include "common/copies/place.h"
 #include "common/metrics/series.h"
+#include "common/protocol/messages.h"
 #include "common/store/shard_store.h"
 
 namespace ballast {
 
 struct CopierSettings {
-  std::uint32_t keep = 2;  // complete sets that stay in the place; older ones go
+  std::uint32_t keep = 2;  // complete sets of the run that stay in the place; older ones go
   std::size_t chunks = 0;  // of each snapshot in this shard: a copy of fewer is none
+  std::chrono::milliseconds retry{
+      1'000};  // after a failure; twice as long after each further one, half a minute at most
 };
 
 class SnapshotCopier {
@@ -35,34 +37,49 @@ class SnapshotCopier {
   SnapshotCopier(const SnapshotCopier&) = delete;
   SnapshotCopier& operator=(const SnapshotCopier&) = delete;
 
-  // `snapshot` is complete, and durable in this shard. Returns at once; from any thread.
-  void copy(const SnapshotId& snapshot);
-  // Waits until nothing is left to copy, so long at most: for the last snapshot, at the job's end. False: something is.
+  // The newest word of the lead: copies this shard's part of `named`, and gives up that of any other. Shard 0 removes
+  // what is of no use any more, of all shards. Returns at once; from any thread.
+  void follow(const CopyState& copies);
+  // Waits until nothing is left to remove, so long at most: at the job's end. False: something is.
   bool drain(std::chrono::milliseconds at_most);
-  // Why the newest copy failed; empty if it did not. From any thread.
+  [[nodiscard]] CopyProgress progress() const;
+  // Why the newest attempt failed; empty if it did not. From any thread.
   [[nodiscard]] std::string trouble() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+  // What the thread does next.
+  enum class Work : std::uint8_t { none, clean, copy };
+
   void work();
-  void copy_one(const SnapshotId& snapshot);
+  [[nodiscard]] Work next() const;
+  void copy_named(const CopyState& copies);
+  void clean(const CopyState& copies);
   void note_failure(const SnapshotId& snapshot, const std::string& why);
-  StoreStatus write_object(const CopyName& name, bool& vanished);
-  StoreStatus write_snapshot(CopyEncoder& encoder, const SnapshotId& snapshot, bool& vanished);
+  void note_done(const CopyName& name);
+  // `gone`: the snapshot is not in the database any more.
+  StoreStatus write_copy(const CopyName& name, bool& gone);
+  StoreStatus write_losses(const CopyName& name);
+  StoreStatus write_object(const CopyName& name, bool& gone);
+  StoreStatus write_snapshot(CopyEncoder& encoder, const SnapshotId& snapshot, bool& gone);
   StoreStatus write_ledger(CopyEncoder& encoder, const SnapshotId& snapshot);
-  StoreStatus remove_old(const std::string& job);
-  [[nodiscard]] StoreStatus ending() const;
+  StoreStatus remove_superseded(const CopyState& copies);
+  [[nodiscard]] StoreResult<bool> is_there(const std::string& name);
+  [[nodiscard]] bool given_up(const SnapshotId& snapshot) const;
+  void count(std::uint64_t bytes);
 
   const ShardStore& store_;
   std::unique_ptr<CopyPlace> place_;
   CopierSettings settings_;
   CopySeries series_;
   mutable std::mutex mutex_;
-  std::string trouble_;
   std::condition_variable changed_;
-  std::optional<SnapshotId> next_;
-  std::optional<SnapshotId> done_;  // the newest
-  bool busy_ = false;
-  std::atomic<bool> ending_ = false;
+  CopyState copies_;   // the newest word
+  CopyState cleaned_;  // the one by which this shard has removed what it may
+  CopyProgress progress_;
+  Clock::time_point retry_at_;
+  std::string trouble_;
+  bool ending_ = false;
   std::thread thread_;  // last: it uses what is above
 };
 

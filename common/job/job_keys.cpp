@@ -568,10 +568,19 @@ std::vector<Key> durability_keys(DurabilitySpec& durability) {
       {.path = "durability.copy_to",
        .target = &durability.copy_to,
        .description =
-           "Where each complete snapshot is copied to, so that the loss of a disk is not the loss of the job",
+           "Where complete snapshots are copied to, one after the other, so that the loss of a disk is not the loss of "
+           "the job",
        .rule = TextRule::copy_target,
        .only_with = snapshot,
        .default_note = "no copies"},
+      {.path = "durability.copy_patience",
+       .target = &durability.copy_patience,
+       .description = "How long all shards may take to copy a snapshot; then a newer one is copied in its place, and "
+                      "that there is no copy is told as trouble. At its end a job waits no longer for its last copy",
+       .unit = "seconds",
+       .minimum = 1,
+       .maximum = 604800,
+       .only_with = snapshot},
       {.path = "durability.s3_endpoint",
        .target = &durability.s3_endpoint,
        .description = "Address of the S3-compatible storage of an `s3://` copy",

@@ -196,8 +196,9 @@ struct DurabilitySpec {
   std::uint64_t journal_budget_mb = 16'000;  // journal: megabytes of each shard's
   std::uint32_t every_steps = 200;           // snapshot, journal: steps between two snapshots
   std::uint32_t keep = 2;                    // snapshot, journal: complete snapshots that are kept
-  std::string copy_to;      // folder or s3://bucket/prefix for copies of complete snapshots; empty = none
-  std::string s3_endpoint;  // where an s3:// copy goes, e.g. https://s3.example.org
+  std::string copy_to;                 // folder or s3://bucket/prefix for copies of complete snapshots; empty = none
+  std::uint32_t copy_patience = 1800;  // seconds with a snapshot that a shard does not come to copy
+  std::string s3_endpoint;             // where an s3:// copy goes, e.g. https://s3.example.org
 };
 
 struct JobSpec {

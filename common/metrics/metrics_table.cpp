@@ -207,6 +207,8 @@ const std::vector<MetricEntry>& table() {
        {},
        "Shards that came back with all they had, so that the job went on in the same timeline."},
       {"ballast_lead_snapshot_step", kGauge, "step", {}, "The newest complete snapshot."},
+      {"ballast_lead_copied_step", kGauge, "step", {}, "The newest snapshot that every shard has copied; 0: none."},
+      {"ballast_lead_copying_step", kGauge, "step", {}, "The snapshot that the shards copy now; 0: none."},
       {"ballast_lead_snapshots_missed_total",
        kCounter,
        "snapshots",

@@ -151,6 +151,8 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   timeline = lead.gauge("timeline");
   base_step = lead.gauge("base_step");
   snapshot_step = lead.gauge("snapshot_step");
+  copied_step = lead.gauge("copied_step");
+  copying_step = lead.gauge("copying_step");
   step = lead.gauge("step");
   steps = lead.gauge("steps");
   epoch = lead.gauge("epoch");

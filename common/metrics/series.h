@@ -99,7 +99,8 @@ struct LaneWorkerSeries {
 struct LeadSeries {
   explicit LeadSeries(Metrics* metrics);
 
-  GaugeHandle sessions, generation, timeline, base_step, snapshot_step, step, steps, epoch, training_seconds;
+  GaugeHandle sessions, generation, timeline, base_step, snapshot_step, copied_step, copying_step, step, steps, epoch,
+      training_seconds;
   GaugeHandle train_loss, recent_loss, learning_rate, gradient_norm;
   GaugeHandle validation_loss, validation_accuracy, best_loss, best_accuracy, best_step, test_loss, test_accuracy;
   GaugeHandle trouble, waits, arithmetics;

@@ -13,6 +13,7 @@ using Timeline = std::uint64_t;     // one history of the job between rollbacks;
 using Generation = std::uint64_t;   // increases when slots change hands
 using SessionId = std::uint64_t;    // one life of a worker; never 0
 using Incarnation = std::uint64_t;  // one life of a shard; never 0
+using RunId = std::uint64_t;  // one run of a job, from its first timeline to its end; never 0 once that is durable
 using ChunkId = std::uint32_t;
 using Slot = std::uint32_t;
 using Micros = std::uint64_t;  // a moment or a span in microseconds; moments only compare within one process

@@ -114,6 +114,10 @@ struct Resumed {
   std::vector<JournalMark> marks;  // the newest of each shard's life among the updates
   std::uint64_t sequence = 0;      // of the journal
 };
+// How far the shard is with what a Copy asked for.
+struct Copying {
+  CopyProgress progress;
+};
 // What goes wrong beside the training, e.g. with copies of snapshots; empty: nothing any more.
 struct Trouble {
   std::string text;
@@ -131,8 +135,9 @@ struct RepliesReleased {
 struct StatisticsRead {
   StepStatistics statistics;
 };
-using Event = std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed,
-                           FinishRecorded, Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed, Resumed>;
+using Event =
+    std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed, FinishRecorded,
+                 Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed, Resumed, Copying>;
 
 // ---- actions, to be carried out in order
 
@@ -212,6 +217,11 @@ struct SealSnapshot {
 struct Retain {
   std::vector<SnapshotId> keep;
 };
+// Copy the shard's part of the snapshot `named`, in place of what is being copied; of copies of this run that are older
+// only whole sets are of use, and `complete` is one. Say Copying as it goes on. To lane 0 only.
+struct Copy {
+  CopyState copies;
+};
 // Make the word `finished` durable, then say FinishRecorded.
 struct RecordFinish {
   SnapshotId end;
@@ -220,7 +230,7 @@ struct Stop {
   std::string failure;  // empty: the run ended well
 };
 using Action = std::variant<SendToWorker, SendWeights, SendToLead, Sum, Drop, Measure, Apply, Append, Begin, Resume,
-                            TakeSnapshot, SealSnapshot, Retain, RecordFinish, Stop>;
+                            TakeSnapshot, SealSnapshot, Retain, Copy, RecordFinish, Stop>;
 using Actions = std::vector<Action>;
 
 }  // namespace lane
@@ -318,6 +328,7 @@ class Lane {
   void on(const lane::StatisticsRead& event);
   void on(const lane::Committed& event);
   void on(const lane::Resumed& event);
+  void on(const lane::Copying& event);
 
   void on_hello(SessionId session, const LaneHello& hello);
   void on_pull(SessionId session, const Pull& pull);
@@ -337,6 +348,7 @@ class Lane {
   void apply_decided();
   void wait_for_decision(ChunkState& chunk);
   void take_factors(const Plan& plan);
+  void follow_copies(const CopyState& copies);
   void take_snapshot_orders(const Plan& plan);
   void take_snapshot(const ChunkState& chunk);
   void seal(Step step);
@@ -411,6 +423,8 @@ class Lane {
   std::string side_trouble_;  // with anything else
   bool told_side_trouble_ = false;
   std::vector<SnapshotId> keep_;
+  CopyState copies_;  // the newest that the lead has said
+  CopyProgress copy_;
   std::vector<StepStatistics> statistics_;  // that the lead has not confirmed
   std::size_t held_payloads_ = 0;
 

@@ -1,5 +1,6 @@
 // The lane's side towards the lead: timelines, plans, snapshots, reports, and the end.
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "common/protocol/lane.h"
@@ -132,6 +133,7 @@ void Lane::on_plan(const Plan& plan) {
     });
     emit(Retain{keep_});
   }
+  follow_copies(plan.copies);
   // Before any update: the versions to be kept may be the newest ones.
   take_snapshot_orders(plan);
   const bool waits_for_it = is_ledgered() && planned_until() == items_.floor();
@@ -185,6 +187,23 @@ void Lane::take_snapshot_orders(const Plan& plan) {
     if (chunks_.empty()) {
       seal(step);
     }
+  }
+}
+
+// Whatever the timeline: what is named is complete. Plans come late, and what they say only ever becomes newer.
+void Lane::follow_copies(const CopyState& copies) {
+  if (config_.id.lane == 0 && std::tie(copies.complete, copies.named) > std::tie(copies_.complete, copies_.named)) {
+    copies_ = copies;
+    emit(Copy{copies_});
+  }
+}
+
+void Lane::on(const Copying& event) {
+  const bool is_news = event.progress.done && event.progress != copy_;
+  copy_ = event.progress;
+  changed_ = true;
+  if (is_news && serving_) {
+    report();
   }
 }
 
@@ -397,6 +416,7 @@ LaneReport Lane::state_report() const {
   }
   report.writing.insert(report.writing.end(), writing_.begin(), writing_.end());
   report.failed = failed_;
+  report.copy = copy_;
   report.trouble = trouble_.empty() ? side_trouble_ : trouble_;
   report.statistics.assign(statistics_.begin(), statistics_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
                                                                           statistics_.size(), kMaxPlanned)));

@@ -34,6 +34,7 @@ Lead::Lead(LeadConfig config)
       log_(config_.memory.statistics, config_.memory.statistics_next, config_.memory.examples_before),
       // Where each item is an update of its own, a step to be kept is one where all wait: the course orders it.
       schedule_(config_.ledgered ? 0 : config_.snapshot_every),
+      copies_(config_.run, config_.copies),
       decisions_(config_.decisions) {
   const auto& ledger = book_.durable();
   schedule_.rewind(ledger.base.step);
@@ -62,10 +63,14 @@ void Lead::write_ledger() {
 }
 
 void Lead::on(const LedgerWritten& /*event*/) {
+  const auto copies = book_.durable().copies;
   book_.written();
   present_.list(book_.durable());
   if (is_over()) {
     return;
+  }
+  if (is_confirmed() && !(copies == book_.durable().copies)) {
+    send_plans();  // before the end, if that comes next: shard 0 still has old copies to remove
   }
   const bool was_confirmed = is_confirmed();
   confirm_if_durable();
@@ -348,8 +353,15 @@ void Lead::on(const Tick& event) {
   if (now_ - written_at_ >= config_.write_statistics_every || book_.unwritten_statistics() >= config_.plan_ahead) {
     book_.flush();
   }
+  if (is_confirmed() && !is_first && !is_sleep(slept)) {
+    copies_.wait(slept);
+  }
+  observe_copies();
   check_workers();
   check_shards();
+  if (stopping_ && !is_over()) {
+    is_confirmed() ? progress() : stop_when_copied();
+  }
   if (!is_over()) {
     check_wishes();
   }
@@ -358,9 +370,13 @@ void Lead::on(const Tick& event) {
   }
 }
 
+bool Lead::is_sleep(Micros span) const {
+  return span > std::min(config_.worker_silence.floor, config_.shard_silence.floor) / 2;
+}
+
 void Lead::forgive_sleep(Micros slept) {
   // Time in which the lead itself did not run is nobody's silence: what they said meanwhile is still to be read.
-  if (slept <= std::min(config_.worker_silence.floor, config_.shard_silence.floor) / 2) {
+  if (!is_sleep(slept)) {
     return;
   }
   for (auto& [id, session] : sessions_) {

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/protocol/copy_course.h"
 #include "common/protocol/deadline.h"
 #include "common/protocol/evaluation.h"
 #include "common/protocol/ids.h"
@@ -60,6 +61,8 @@ struct LeadConfig {
   bool keep_best = false;
   Step snapshot_every = 0;  // steps; 0: only at the end
   std::uint32_t snapshots_kept = 2;
+  RunId run = 1;                    // drawn at random; of a job whose ledger names none yet
+  std::optional<CopyRules> copies;  // none: snapshots are copied nowhere
   std::uint32_t start_workers = 1;
   std::uint32_t max_sessions =
       kMaxSessions;  // at most so many are remembered; with all of them live, others are refused
@@ -271,11 +274,17 @@ class Lead {
   // lead_snapshots.cpp
   void observe_snapshots();
   void complete_snapshot(SnapshotId id);
+  void forget_superseded(Ledger& ledger) const;
   void miss_snapshot(Step step, const std::string& why);
   void update_best();
   [[nodiscard]] std::set<SnapshotId> held_by_all() const;
   [[nodiscard]] std::optional<std::string> why_missed(Step step) const;
   [[nodiscard]] bool is_still_a_cut(Step step) const;
+
+  // lead_copies.cpp
+  void observe_copies();
+  [[nodiscard]] std::vector<CopyPart> copy_parts() const;
+  [[nodiscard]] bool awaits_copy() const;
 
   // lead_course.cpp: training, evaluation, pauses, the end
   void progress();
@@ -298,6 +307,10 @@ class Lead {
   [[nodiscard]] bool wants_hold() const { return stop_wanted_ || book_.current().pause != Pause::none; }
   void want_pause(Pause pause);
   void stop_if_without_work();
+  [[nodiscard]] bool is_stop_overdue() const;
+  [[nodiscard]] bool has_final_snapshot() const;
+  void stop_when_copied();
+  [[nodiscard]] bool stops_without_work() const;
   void resume();
   void end(Phase phase, std::string failure);
   void fail(std::string reason) { end(Phase::failed, std::move(reason)); }
@@ -323,6 +336,7 @@ class Lead {
   void send_assignments();
   void send_welcomes();
   void forgive_sleep(Micros slept);
+  [[nodiscard]] bool is_sleep(Micros span) const;  // between two ticks
   void check_workers();
   void write_ledger();
   [[nodiscard]] WorkerWelcome welcome() const;
@@ -369,6 +383,7 @@ class Lead {
   std::vector<EvaluationRecord> evaluations_;
   StatisticsLog log_;
   SnapshotSchedule schedule_;
+  CopyCourse copies_;
   StepDecisions decisions_;
   std::map<Step, StepFactors> decided_;  // the newest few, as given out
   Step decided_next_ = 0;                // the first step without a decision; only where steps wait for one
@@ -383,6 +398,7 @@ class Lead {
   Micros stop_wanted_at_ = 0;            // while a stop is wanted
   std::optional<Micros> hold_again_at_;  // the disk had no room for the snapshot of the last hold
   bool untouched_ = false;               // this lead began the timeline, and has given out nothing of it
+  bool stopping_ = false;                // as soon as the newest snapshot is copied
   lead::Actions actions_;
 
   Micros now_ = 0;

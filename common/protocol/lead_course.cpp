@@ -26,6 +26,13 @@ void Lead::progress() {
   if (phase_ == Phase::confirming) {
     phase_ = Phase::waiting;
   }
+  if (stopping_ && !hold_ && !stops_without_work()) {
+    stopping_ = false;  // somebody has come to work: the newest snapshot will be a newer one
+    hold();
+  }
+  if (stopping_) {
+    return stop_when_copied();
+  }
   if (std::exchange(welcomed_, book_.current().placement) != book_.current().placement) {
     send_welcomes();  // shards live elsewhere now
   }
@@ -234,12 +241,13 @@ void Lead::on(const FromClient& event) {
     return;
   }
   stop_wanted_ = is_stop;
+  stopping_ = stopping_ && is_stop;
   want_pause(event.command == Control::Command::pause ? Pause::wanted : Pause::none);
   if (event.command == Control::Command::resume) {
     return resume();
   }
   stop_if_without_work();
-  if (is_over()) {
+  if (is_over() || stopping_) {
     return;
   }
   if (phase_ >= Phase::training && !hold_ && !hold_again_at_) {
@@ -259,10 +267,14 @@ void Lead::want_pause(Pause pause) {
 
 // Nobody would come to a version further on: what the newest complete snapshot holds is what there is. Whoever goes on
 // from there is not to find a pause that the stop has ended.
+bool Lead::stops_without_work() const {
+  return stop_wanted_ && phase_ < Phase::finishing && (phase_ < Phase::training || joined_.empty()) &&
+         !book_.may_hold_pause();
+}
+
 void Lead::stop_if_without_work() {
-  if (stop_wanted_ && phase_ < Phase::finishing && (phase_ < Phase::training || joined_.empty()) &&
-      !book_.may_hold_pause()) {
-    end(Phase::stopped, {});
+  if (stops_without_work()) {
+    stop_when_copied();
   }
 }
 
@@ -304,6 +316,14 @@ void Lead::hold_if_complete() {
     want_pause(Pause::held);
     training_.stop(now_);
   } else if (!book_.may_hold_pause()) {
+    stop_when_copied();
+  }
+}
+
+// Copies are waited for as long as the shards are there.
+void Lead::stop_when_copied() {
+  stopping_ = is_confirmed() && awaits_copy();
+  if (!stopping_) {
     end(Phase::stopped, {});
   }
 }
@@ -318,9 +338,18 @@ void Lead::hold_later() {
   }
 }
 
-// A stop ends without a snapshot of its own when none comes: what is durable can be resumed.
+bool Lead::is_stop_overdue() const { return stop_wanted_ && now_ - stop_wanted_at_ > config_.stop_patience; }
+
+// A stop ends without a snapshot of its own when none comes: what is durable can be resumed. Without a copy of it as
+// well.
 void Lead::check_wishes() {
-  if (stop_wanted_ && now_ - stop_wanted_at_ > config_.stop_patience) {
+  if (is_stop_overdue() && stopping_) {
+    return end(Phase::stopped, {});
+  }
+  if (is_stop_overdue() && phase_ == Phase::finishing && has_final_snapshot()) {
+    return conclude_if_complete();
+  }
+  if (is_stop_overdue()) {
     const auto why = status();
     trouble_ = "no snapshot was taken in the " + std::to_string(config_.stop_patience / 1'000'000) +
                " s after the stop (cluster.stop_patience)";
@@ -358,12 +387,13 @@ void Lead::finish() {
   conclude_if_complete();
 }
 
+bool Lead::has_final_snapshot() const { return book_.current().complete.back() == SnapshotId{timeline(), barrier_}; }
+
 void Lead::conclude_if_complete() {
-  const SnapshotId end{timeline(), barrier_};
-  if (book_.current().complete.back() == end) {
+  if (phase_ == Phase::finishing && has_final_snapshot() && (is_stop_overdue() || !awaits_copy())) {
     phase_ = Phase::concluding;
     auto& ledger = book_.edit();
-    ledger.finished = end;
+    ledger.finished = ledger.complete.back();
     ledger.pause = Pause::none;
   }
 }
@@ -383,6 +413,7 @@ void Lead::end(Phase phase, std::string failure) {
   phase_ = phase;
   training_.stop(now_);
   failure_ = std::move(failure);
+  copies_.end(book_.durable(), copy_parts());
   over_since_ = now_;
   for (const auto& [id, lane] : lanes_) {
     emit(SendToLane{id, lane.incarnation, finish_message()});

@@ -34,6 +34,7 @@ void Lead::begin_timeline() {
   if (is_first) {
     ledger.complete = {{0, 0}};  // the initial weights
     ledger.provenance.initial_weights = initial_weights_of_others(config_.shards);
+    ledger.copies.run = config_.run;
   }
   ledger.base = ledger.complete.back();
   Step reached = std::max(open_step(), log_.next());
@@ -79,6 +80,7 @@ void Lead::rewind(Step base) {
   hold_.reset();
   hold_again_at_.reset();
   untouched_ = true;
+  stopping_ = false;
   for (auto& [id, lane] : lanes_) {
     lane.report.serving = false;
     lane.reached = 0;
@@ -142,6 +144,7 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
     return;
   }
   note_missed_reports(lane->report, report);
+  const bool copied = report.copy.done && !(report.copy == lane->report.copy);
   lane->report = report;
   lane->left = lane->left || report.leaving;
   if (!report.failure.empty() && !is_over()) {
@@ -171,6 +174,9 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
   on_statistics(report.statistics);
   adopt_decisions(report);
   observe_snapshots();
+  if (copied) {
+    observe_copies();
+  }
   progress();
   if (is_confirmed() && !is_over()) {
     decide();

@@ -102,20 +102,26 @@ void Lead::complete_snapshot(SnapshotId id) {
   schedule_.close_through(id.step);
   trouble_.clear();
   update_best();
+  observe_copies();  // it may be the next to be copied
+  forget_superseded(ledger);
+  const Step epoch = id.step - id.step % config_.steps_per_epoch;
+  log_.forget_before(epoch - std::min(epoch, config_.steps_per_epoch));
+}
+
+// The newest stay, the best, the one that is being copied, and the newest that is.
+void Lead::forget_superseded(Ledger& ledger) const {
+  const auto keep = std::max<std::size_t>(config_.snapshots_kept, 1);
   const auto is_best = [&](SnapshotId known) { return ledger.best == known; };
   auto others = static_cast<std::size_t>(
       std::count_if(ledger.complete.begin(), ledger.complete.end(), [&](SnapshotId known) { return !is_best(known); }));
-  for (auto known = ledger.complete.begin();
-       others > std::max<std::size_t>(config_.snapshots_kept, 1) && known + 1 != ledger.complete.end();) {
-    if (is_best(*known)) {
-      ++known;
-    } else {
-      known = ledger.complete.erase(known);
-      --others;
+  std::erase_if(ledger.complete, [&](SnapshotId known) {
+    if (is_best(known) || others <= keep) {
+      return false;
     }
-  }
-  const Step epoch = id.step - id.step % config_.steps_per_epoch;
-  log_.forget_before(epoch - std::min(epoch, config_.steps_per_epoch));
+    --others;
+    const bool is_copied = known == ledger.copies.named || known == ledger.copies.complete;
+    return known == SnapshotId{} || !is_copied;
+  });
 }
 
 void Lead::miss_snapshot(Step step, const std::string& why) {

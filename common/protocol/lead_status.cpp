@@ -46,7 +46,7 @@ Status Lead::status() const {
   status.mode = config_.mode;
   status.failure = failure_;
   status.waits_for = waits_for_;
-  status.trouble = trouble_;
+  status.trouble = trouble_.empty() ? copies_.trouble() : trouble_;
   for (const auto& [id, lane] : lanes_) {
     if (status.trouble.empty() && !lane.report.trouble.empty()) {
       status.trouble = "shard " + std::to_string(id.shard) + ": " + lane.report.trouble;
@@ -62,6 +62,9 @@ Status Lead::status() const {
   status.timeline = ledger.timeline;
   status.base = ledger.base;
   status.snapshot = book_.durable().complete.empty() ? 0 : book_.durable().complete.back().step;
+  copies_.tell(book_.durable().copies, copy_parts(), status.copies);
+  status.copies.awaited = !is_over() && book_.current().timeline > 0 && awaits_copy() &&
+                          (stopping_ || (phase_ == Phase::finishing && has_final_snapshot()));
   // A job that had ended before this lead began has nothing open.
   status.step = ledger.finished ? ledger.finished->step : std::max(open_step(), ledger.base.step);
   status.steps = config_.steps;

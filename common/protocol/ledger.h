@@ -50,6 +50,8 @@ struct Ledger {
   std::uint64_t placement = 0;       // increases when one of the incarnations changes
   std::uint64_t resumed_shards = 0;  // that came back within a timeline
   Provenance provenance;
+  CopyState copies = {};        // both of `complete`
+  std::uint64_t copies_in = 0;  // tells the place that they are in from another
   bool operator==(const Ledger&) const = default;
 };
 

@@ -319,6 +319,15 @@ struct StalenessCounts {
   bool operator==(const StalenessCounts&) const = default;
 };
 
+// How far a shard is with its part of the snapshot that is named for copying.
+struct CopyProgress {
+  SnapshotId snapshot;         // {}: it copies none
+  std::uint64_t bytes = 0;     // written by the attempt at hand
+  std::uint32_t failures = 0;  // attempts that failed
+  bool done = false;           // its part is durable in the place
+  bool operator==(const CopyProgress&) const = default;
+};
+
 struct LaneReport {
   LaneId lane;
   Incarnation incarnation = 0;
@@ -339,6 +348,7 @@ struct LaneReport {
   std::vector<SnapshotId> held;        // snapshots of this timeline of which all of the lane's chunks are durable
   std::vector<SnapshotId> writing;     // taken or being taken, and not durable yet
   std::vector<SnapshotId> failed;      // that could not be written; the job goes on without them
+  CopyProgress copy;                   // only of a shard's lane 0
   std::string trouble;                 // why not, or what else is wrong though the job goes on
   std::vector<StepStatistics> statistics;
   std::vector<SessionSlots> slots_by_session;  // only of the lane that owns the statistics chunk
@@ -360,6 +370,15 @@ struct Confirm {
   bool operator==(const Confirm&) const = default;
 };
 
+// Which complete snapshots are copied to another place (durability.copy_to), one after the other. {}: none, for the
+// initial weights are never copied.
+struct CopyState {
+  RunId run = 0;        // whose copies they are; part of their names
+  SnapshotId named;     // every shard is to copy its part of it
+  SnapshotId complete;  // the newest of which every shard has copied its part
+  bool operator==(const CopyState&) const = default;
+};
+
 // The factors of the updates of versions [first, first + factors.size()), and which snapshots to take; also the lead's
 // sign of life. Where a step's factors depend on its gradients (norms, non-finite values), the plan ends before the
 // first undecided step.
@@ -369,6 +388,7 @@ struct Plan {
   std::vector<StepFactors> factors;
   std::vector<Step> snapshots;   // steps, of now or later, before whose updates to take a snapshot
   std::vector<SnapshotId> keep;  // complete, by the durable ledger; older ones that are not listed may be deleted
+  CopyState copies;              // by the durable ledger, too
   Step statistics_through = 0;   // statistics of steps before this one are durable
   bool operator==(const Plan&) const = default;
 };
@@ -424,6 +444,17 @@ struct SplitStatus {
   bool operator==(const SplitStatus&) const = default;
 };
 
+struct CopyStatus {
+  bool kept = false;         // the job keeps copies
+  Step copied = 0;           // the newest snapshot of which all shards have copied their parts; 0: none
+  Step copying = 0;          // the one that they copy now; 0: none
+  std::uint32_t shards = 0;  // that have copied their part of it
+  std::uint32_t of = 0;      // shards
+  std::uint64_t bytes = 0;   // that the others have written of theirs
+  bool awaited = false;      // the job ends when the newest snapshot is copied
+  bool operator==(const CopyStatus&) const = default;
+};
+
 struct Status {
   // assembling | recovering | waiting | training | evaluating | pausing | paused | finishing | finished | stopped |
   // failed
@@ -436,6 +467,7 @@ struct Status {
   Timeline timeline = 0;
   SnapshotId base;    // of the timeline
   Step snapshot = 0;  // the newest complete one
+  CopyStatus copies;
   Step step = 0;
   Step steps = 0;
   std::uint64_t epoch = 0;  // whole epochs done

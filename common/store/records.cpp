@@ -397,6 +397,10 @@ std::string encode(const Ledger& ledger) {
   write(payload, ledger.databases);
   write(payload, ledger.pause);
   write(payload, ledger.provenance);
+  payload.number(ledger.copies.run);
+  write(payload, ledger.copies.named);
+  write(payload, ledger.copies.complete);
+  payload.number(ledger.copies_in);
   return seal(RecordKind::ledger, payload.take());
 }
 
@@ -420,6 +424,10 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
       read(reader, ledger.databases);
       read(reader, ledger.pause);
       read(reader, ledger.provenance);
+      ledger.copies.run = reader.number<RunId>();
+      read(reader, ledger.copies.named);
+      read(reader, ledger.copies.complete);
+      ledger.copies_in = reader.number<std::uint64_t>();
     }
   });
 }

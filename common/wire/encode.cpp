@@ -32,6 +32,13 @@ schema::PhaseTimes part(const PhaseTimes& times) {
   return {times.data_wait, times.pull, times.forward, times.backward, times.push};
 }
 schema::SnapshotId part(const SnapshotId& snapshot) { return {snapshot.timeline, snapshot.step}; }
+schema::CopyState part(const CopyState& copies) { return {copies.run, part(copies.named), part(copies.complete)}; }
+schema::CopyProgress part(const CopyProgress& copy) {
+  return {part(copy.snapshot), copy.bytes, copy.failures, copy.done};
+}
+schema::CopyStatus part(const CopyStatus& status) {
+  return {status.copied, status.copying, status.bytes, status.shards, status.of, status.kept, status.awaited};
+}
 schema::ItemRange part(const ItemRange& range) { return {range.begin, range.end}; }
 schema::JournalMark part(const JournalMark& mark) { return {mark.shard, mark.incarnation, mark.sequence}; }
 schema::ShardLife part(const ShardLife& life) { return {life.incarnation, life.begun}; }
@@ -238,10 +245,11 @@ auto write(Builder& builder, const LaneReport& report) {
   const auto covered = write_parts(builder, report.covered);
   const auto staleness = write(builder, report.staleness);
   const auto marks = write_parts(builder, report.marks);
+  const auto copy = part(report.copy);
   return schema::CreateLaneReport(
       builder, &lane, report.incarnation, report.sequence, report.timeline, report.serving, report.open_step, missing,
       report.planned, measures, sums, decided, scales, held, writing, failed, trouble, statistics, slots_by_session,
-      report.duplicates, report.superseded, report.leaving, failure, covered, staleness, marks, report.reached);
+      report.duplicates, report.superseded, report.leaving, failure, covered, staleness, marks, report.reached, &copy);
 }
 
 // ---- lead to lane
@@ -256,8 +264,9 @@ auto write(Builder& builder, const Plan& plan) {
   const auto scales = write_joined(builder, plan.factors, &StepFactors::scales);
   const auto snapshots = write_numbers(builder, plan.snapshots);
   const auto keep = write_parts(builder, plan.keep);
+  const auto copies = part(plan.copies);
   return schema::CreatePlan(builder, plan.timeline, plan.first, factors, scales, snapshots, keep,
-                            plan.statistics_through);
+                            plan.statistics_through, &copies);
 }
 
 // ---- lead to anyone, command line to lead and back
@@ -311,13 +320,15 @@ auto write(Builder& builder, const Status& status) {
   for (const auto& kind : status.arithmetics) {
     arithmetics.push_back(write(builder, kind));
   }
-  return schema::CreateStatus(
-      builder, phase, failure, waits_for, trouble, bits_trouble, status.timeline, &base, status.snapshot, status.step,
-      status.steps, status.epoch, status.training, status.examples, status.examples_per_second, status.steps_per_second,
-      status.learning_rate, status.gradient_norm, status.train_loss, status.recent_loss, &validation, &test, &best,
-      status.duplicates, status.superseded, status.lost_workers, status.refused_workers, status.backups,
-      status.rollbacks, status.rolled_back_steps, status.skipped_steps, status.snapshots_missed, data,
-      builder.CreateVector(arithmetics), builder.CreateVector(sessions), status.resumed_shards, staleness, mode);
+  const auto copies = part(status.copies);
+  return schema::CreateStatus(builder, phase, failure, waits_for, trouble, bits_trouble, status.timeline, &base,
+                              status.snapshot, status.step, status.steps, status.epoch, status.training,
+                              status.examples, status.examples_per_second, status.steps_per_second,
+                              status.learning_rate, status.gradient_norm, status.train_loss, status.recent_loss,
+                              &validation, &test, &best, status.duplicates, status.superseded, status.lost_workers,
+                              status.refused_workers, status.backups, status.rollbacks, status.rolled_back_steps,
+                              status.skipped_steps, status.snapshots_missed, data, builder.CreateVector(arithmetics),
+                              builder.CreateVector(sessions), status.resumed_shards, staleness, mode, &copies);
 }
 
 template <typename Table>

@@ -31,6 +31,21 @@ SnapshotId snapshot_id(const schema::SnapshotId* snapshot) {
   return snapshot != nullptr ? SnapshotId{snapshot->timeline(), snapshot->step()} : SnapshotId{};
 }
 
+CopyState copies(const schema::CopyState* at) {
+  return at != nullptr ? CopyState{at->run(), snapshot_id(&at->named()), snapshot_id(&at->complete())} : CopyState{};
+}
+
+CopyProgress copy_progress(const schema::CopyProgress* at) {
+  return at != nullptr ? CopyProgress{snapshot_id(&at->snapshot()), at->bytes(), at->failures(), at->done()}
+                       : CopyProgress{};
+}
+
+CopyStatus copy_status(const schema::CopyStatus* at) {
+  return at != nullptr
+             ? CopyStatus{at->kept(), at->copied(), at->copying(), at->shards(), at->of(), at->bytes(), at->awaited()}
+             : CopyStatus{};
+}
+
 ItemRange item_range(const schema::ItemRange* range) { return {range->begin(), range->end()}; }
 JournalMark journal_mark(const schema::JournalMark* mark) {
   return {mark->shard(), mark->incarnation(), mark->sequence()};
@@ -242,6 +257,7 @@ Message body(Reader& reader, const schema::LaneReport& at) {
                     reader.list("LaneReport.held", at.held(), kMaxSnapshots, snapshot_id),
                     reader.list("LaneReport.writing", at.writing(), kMaxSnapshots, snapshot_id),
                     reader.list("LaneReport.failed", at.failed(), kMaxSnapshots, snapshot_id),
+                    copy_progress(at.copy()),
                     reader.line("LaneReport.trouble", at.trouble()),
                     reader.list("LaneReport.statistics", at.statistics(), kMaxPlanned, step_statistics),
                     reader.list("LaneReport.slots_by_session", at.slots_by_session(), kMaxSessions, session_slots),
@@ -263,6 +279,7 @@ Message body(Reader& reader, const schema::Plan& at) {
               factors(reader, at),
               reader.numbers("Plan.snapshots", at.snapshots(), kMaxSnapshots),
               reader.list("Plan.keep", at.keep(), kMaxSnapshots, snapshot_id),
+              copies(at.copies()),
               at.statistics_through()};
 }
 
@@ -301,6 +318,7 @@ Message body(Reader& reader, const schema::Status& at) {
                 at.timeline(),
                 snapshot_id(at.base()),
                 at.snapshot(),
+                copy_status(at.copies()),
                 at.step(),
                 at.steps(),
                 at.epoch(),

@@ -97,7 +97,8 @@ class DiskFaults(harness.ClusterCase):
     def check_damage(self, shard, suffix):
         run, _ = self.start_it(overrides={"durability.copy_to": self.folder / "copies"})
         run.wait_until("a snapshot", lambda: self.snapshot(run) >= 20)
-        run.wait_until("a copy", lambda: list((self.folder / "copies").glob("*/*/shard-*")))
+        run.wait_until("a copy", lambda: any(len(list(copy.glob("shard-*-of-2"))) == 2
+                                             for copy in (self.folder / "copies").glob("*/run-*/t*")))
         run.end()
         database = run.folder / f"shard-{shard}"
         self.damage(database, suffix)

@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import threading
 
 import harness
 import jobs
@@ -14,6 +16,39 @@ S3_SERVER = pathlib.Path(__file__).resolve().parents[1] / "unit" / "copies" / "s
 STEPS = 60
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret/+KEY",
         "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+
+
+class Pace:
+    """Tells the storage how many snapshots a run has come by, so that an upload's time is measured in them."""
+
+    def __init__(self, case, every):
+        self.file = case.folder / "pace"
+        self.every = every
+        self.over = threading.Event()
+        self.thread = None
+        self.write("0")
+        case.addCleanup(self.end)
+
+    def write(self, text):
+        new = self.file.with_suffix(".new")
+        new.write_text(text)
+        new.rename(self.file)
+
+    def follow(self, run):
+        self.thread = threading.Thread(target=self._follow, args=[run])
+        self.thread.start()
+
+    def _follow(self, run):
+        while not self.over.wait(0.02):
+            status = run.status()
+            if status:
+                self.write(str(status["step"] / self.every))
+
+    def end(self):
+        self.over.set()
+        if self.thread:
+            self.thread.join()
+        self.write("end")
 
 
 class Restore(harness.ClusterCase):
@@ -30,12 +65,24 @@ class Restore(harness.ClusterCase):
         self.assertEqual(answer.returncode, code, answer.stdout + answer.stderr)
         return answer.stdout + answer.stderr
 
-    def listed(self):
-        """The steps of the complete copies."""
+    def rows(self):
+        """The list of copies: step, timeline, shards, run, and whether it is incomplete."""
         answer = subprocess.run([harness.BALLAST, "restore", "--list", *self.place], capture_output=True, text=True,
                                 timeout=harness.PATIENCE, check=False)
-        rows = [line.split() for line in answer.stdout.splitlines()[2:]]
-        return [int(row[0]) for row in rows if "incomplete:" not in row]
+        return [line.split() for line in answer.stdout.splitlines()[2:]]
+
+    def sets(self):
+        """The steps of the sets of copies."""
+        found = {"complete": [], "incomplete": []}
+        for row in self.rows():
+            found["incomplete" if "incomplete:" in row else "complete"].append(int(row[0]))
+        return found
+
+    def listed(self):
+        return self.sets()["complete"]
+
+    def runs(self):
+        return [row[3] for row in self.rows()]
 
     def start_two_shards(self):
         return self.start(self.job_file, options=["--workers", "2", "--shards", "2"], overrides=self.durability)
@@ -64,9 +111,10 @@ class Restore(harness.ClusterCase):
         self.assertIn("holds the databases of a run already",
                       self.ballast("restore", *self.place, "--run-dir", back, code=1))
 
-    def test_of_an_s3_storage(self):
+    def start_storage(self, *options):
         os.environ.update(KEYS)
-        server = subprocess.Popen([sys.executable, S3_SERVER, KEYS["AWS_ACCESS_KEY_ID"], KEYS["AWS_SECRET_ACCESS_KEY"]],
+        server = subprocess.Popen([sys.executable, S3_SERVER, KEYS["AWS_ACCESS_KEY_ID"], KEYS["AWS_SECRET_ACCESS_KEY"],
+                                   *map(os.fspath, options)],
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.addCleanup(server.wait)
         self.addCleanup(server.stdin.close)
@@ -74,22 +122,76 @@ class Restore(harness.ClusterCase):
         endpoint = f"http://127.0.0.1:{server.stdout.readline().strip()}"
         self.place = ["s3://models/copies", "--s3-endpoint", endpoint]
         self.durability |= {"durability.copy_to": self.place[0], "durability.s3_endpoint": endpoint}
+
+    def test_of_an_s3_storage(self):
+        self.start_storage()
         self.lose_the_run(self.start_two_shards())
         back = self.folder / "back"
         self.ballast("restore", *self.place, "--run-dir", back)
         self.go_on(back)
 
+    def test_uploads_that_take_longer_than_the_time_between_two_snapshots(self):
+        """With 1.7 times that time on the average, each shard another, and one that is killed in mid-copy."""
+        steps, every = 300, 20
+        self.job_file = self.job(jobs.emulated(steps=steps, slots=4, compute_ms=5))
+        pace = Pace(self, every)
+        self.start_storage("--pace", pace.file)
+        run = self.start(self.job_file, options=["--workers", "2", "--shards", "4"],
+                         overrides=self.durability | {"durability.every_steps": every, "durability.keep": 2})
+        pace.follow(run)
+        run.wait_until("a complete copy", self.listed)
+        run.wait_until("the next one on its way", lambda: ((run.status() or {}).get("copies") or {}).get("copying"))
+        run.kill("server", 2)
+        first = max(self.listed())
+        run.wait_until("two newer copies", lambda: len([step for step in self.listed() if step > first]) >= 2)
+        status = run.status()
+        self.assertEqual(status["trouble"], "")
+        self.assertEqual(status["copies"]["copied"] % every, 0)
+        run.end()
+        pace.end()
+        shutil.rmtree(run.folder / "shard-1")
+        sets = self.sets()
+        self.assertLessEqual(len(sets["incomplete"]), 1, sets)  # the one that was being copied
+        self.assertLessEqual(len(sets["complete"]), 3, sets)    # two are kept; an older one is removed thereafter
+        back = self.folder / "back"
+        self.assertIn(f"restored step {max(sets['complete'])} ", self.ballast("restore", *self.place, "--run-dir", back))
+        self.ballast("run", "--resume", back)
+        digest = json.loads(self.ballast("digest", back))
+        self.assertEqual(digest["step"], steps)
+        self.expect_equal_bits(digest, self.reference(self.job_file, jobs.AT_ONCE, patience=3 * harness.PATIENCE))
+        # The run that went on is one of its own, and has copied its last snapshot; the other's sets are untouched.
+        self.assertEqual(len(set(self.runs())), 2)
+        self.assertEqual(self.sets()["complete"].count(steps), 1)
+
+    def test_a_stop_waits_for_the_copy_of_its_snapshot(self):
+        pace = Pace(self, 10)
+        self.start_storage("--pace", pace.file)
+        run = self.start_two_shards()
+        run.wait_for_step(5)
+        stop = threading.Thread(target=run.control, args=["stop"])
+        stop.start()
+        run.wait_until("the copy is waited for", lambda: ((run.status() or {}).get("copies") or {}).get("awaited"))
+        self.assertEqual(self.listed(), [])
+        pace.end()
+        stop.join()
+        run.wait()
+        text = run.out.read_text()
+        self.assertRegex(text, r"copying the snapshot of step \d+: \d of 2 shards have")
+        step = int(re.search(r"newest complete copy: step (\d+)", text).group(1))
+        self.assertIn(f"stopped at step {step} ", text)
+        self.assertEqual(self.listed(), [step])
+
     def test_of_an_older_copy_where_the_newest_is_damaged(self):
         self.start_two_shards().finish()
-        steps = self.listed()
-        self.assertEqual(steps, [STEPS - 10, STEPS])
-        newest = max(self.copies.glob("*/*/shard-1-of-2"))
+        older, newest_step = self.listed()  # as many as are kept; which the older one is depends on the copies' pace
+        self.assertEqual(newest_step, STEPS)
+        newest = max(self.copies.rglob("shard-1-of-2"))
         content = bytearray(newest.read_bytes())
         content[len(content) // 2] ^= 1
         newest.write_bytes(content)
         back = self.folder / "back"
         text = self.ballast("restore", *self.place, "--run-dir", back)
-        self.assertIn(f"restored step {STEPS - 10} ", text)
+        self.assertIn(f"restored step {older} ", text)
         self.assertIn(str(newest), text)
         self.assertIn("the record is damaged", text)
         self.go_on(back)
@@ -97,10 +199,15 @@ class Restore(harness.ClusterCase):
     def test_a_place_that_fails_does_not_stop_the_job(self):
         self.copies.write_text("a file where the folder should be")
         run = self.start_two_shards()
-        self.expect_equal_bits(run.finish(), self.reference(self.job_file, jobs.AT_ONCE))
+        summary = run.finish()
+        self.expect_equal_bits(summary, self.reference(self.job_file, jobs.AT_ONCE))
+        self.assertIsNone(summary["copied_step"])
         log = (run.folder / "logs" / "shard-1.log").read_text()
-        self.assertIn("was not copied (the next one will be tried)", log)
+        self.assertIn("was not copied (it is tried again)", log)
         self.assertIn(str(self.copies), log)
+        text = run.out.read_text()
+        self.assertIn(f"trouble: the newest snapshot, of step {STEPS}, was not copied by shard ", text)
+        self.assertIn("; there is no complete copy yet", text)
 
 
 if __name__ == "__main__":

@@ -55,7 +55,8 @@ Cluster::Cluster(const LifeSpec& life)
     : life_(life),
       random_(life.seed),
       disks_(life.shards),
-      judge_(life, disks_),
+      copies_(life),
+      judge_(life, disks_, copies_),
       disk_busy_until_(life.shards),
       non_finite_(life.non_finite) {
   for (std::uint32_t shard = 0; shard < life_.shards; ++shard) {
@@ -208,6 +209,16 @@ bool Cluster::write_fails() {
   }
   ++faults_seen_;
   facts_.snapshot_failed = true;
+  return true;
+}
+
+bool Cluster::copy_fails(std::uint32_t shard) {
+  const bool is_stuck = life_.faults.copy_stuck && shard == 1;
+  if (!faulty() || !(is_stuck || random_.chance(life_.faults.copy_failure))) {
+    return false;
+  }
+  ++faults_seen_;
+  facts_.copy_failed = true;
   return true;
 }
 
@@ -390,6 +401,9 @@ void Cluster::conclude() {
   facts_.snapshot_missed = durable.missed;
   facts_.early_stop = durable.early_stop;
   facts_.kept_best = durable.kept_best;
+  facts_.copied = judge_.copies().copied();
+  facts_.copy_dropped = judge_.copies().dropped();
+  facts_.copy_outlived = judge_.copies().outlived_a_rollback();
   gather_items();
   facts_.mixed_arithmetic = ledger_.ledger.provenance.arithmetics.size() > 1;
   facts_.clipped = !life_.norms.empty() && (durable.rollback || facts_.lead_crash);
@@ -425,7 +439,7 @@ void Cluster::conclude() {
     }
     facts_.unheard_end = true;
   }
-  judge_.finished_well(status, ledger_);
+  judge_.finished_well(status, ledger_, facts_.copy_failed);
   for (std::uint32_t lane = 0; lane < life_.all_lanes(); ++lane) {
     require(!lanes_[lane]->ended() || disks_.present[lane / life_.lanes].finished == ledger_.ledger.finished,
             "a shard has left before the end was durable with it");

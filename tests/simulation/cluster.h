@@ -11,6 +11,7 @@
 
 #include "common/protocol/ids.h"
 #include "common/protocol/messages.h"
+#include "tests/simulation/copies.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/judge.h"
 #include "tests/simulation/life.h"
@@ -97,6 +98,10 @@ struct LifeFacts {
   bool double_crash = false;
   bool with_lead = false;      // a shard crashed together with the lead that it hosts
   bool lead_crash = false;     // the lead alone
+  bool copied = false;         // a snapshot, by all shards
+  bool copy_failed = false;    // of one shard, once
+  bool copy_dropped = false;   // for a newer snapshot
+  bool copy_outlived = false;  // a rollback
   bool lost_unsynced = false;  // what was written and not synced was lost in a crash
   bool rollback = false;       // to a base past step 0
   bool mid_compute = false;    // a timeline began while a worker computed on an older one
@@ -188,6 +193,8 @@ class Cluster {
   [[nodiscard]] Judge& judge() { return judge_; }
   LifeFacts& facts() { return facts_; }
   [[nodiscard]] Disk& disk(std::uint32_t shard, std::uint64_t database) { return disks_.of(shard, database); }
+  [[nodiscard]] CopyPlace& copies() { return copies_; }
+  [[nodiscard]] bool copy_fails(std::uint32_t shard);
   [[nodiscard]] StoredLedger& stored_ledger() { return ledger_; }
   [[nodiscard]] NonFinitePolicy non_finite() const { return non_finite_; }
   [[nodiscard]] std::size_t workers() const { return workers_.size(); }
@@ -290,6 +297,7 @@ class Cluster {
   const LifeSpec& life_;
   Random random_;
   Disks disks_;
+  CopyPlace copies_;
   Judge judge_;
   LifeFacts facts_;
   std::uint64_t faults_seen_ = 0;

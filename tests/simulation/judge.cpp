@@ -17,11 +17,12 @@ std::string place(ChunkId chunk, Step step) { return "chunk " + number(chunk) + 
 
 }  // namespace
 
-Judge::Judge(const LifeSpec& life, const Disks& disks)
+Judge::Judge(const LifeSpec& life, const Disks& disks, const CopyPlace& place)
     : life_(life),
       disks_(disks),
       policy_(life.non_finite),
       items_(life.items ? std::make_unique<ItemJudge>(life, disks.present) : nullptr),
+      copies_(life, disks.present, place),
       reference_(life.items ? nullptr : std::make_shared<const Reference>(life, std::vector<StepRange>{})) {}
 
 void Judge::resumes_with(NonFinitePolicy policy) {
@@ -609,6 +610,8 @@ void Judge::planned(const Plan& plan) {
   // What is durable since the lead last heard of it may be more.
   require(plan.keep == ledger_.complete || plan.keep == known_complete_,
           "a plan lists other snapshots to be kept than the durable ledger");
+  require(plan.copies == ledger_.copies || plan.copies == known_copies_,
+          "a plan speaks of other copies than the durable ledger");
   require(plan.statistics_through >= known.base.step, "a plan knows nothing of the base's statistics");
   known.ordered.insert(plan.snapshots.begin(), plan.snapshots.end());
 }
@@ -634,7 +637,7 @@ void Judge::timeline_wanted() {
   }
 }
 
-void Judge::ledger_durable(const StoredLedger& stored) {
+void Judge::ledger_durable(const StoredLedger& stored, Micros now) {
   const auto& ledger = stored.ledger;
   check_pause(ledger);
   if (ledger.timeline == 0) {
@@ -652,8 +655,10 @@ void Judge::ledger_durable(const StoredLedger& stored) {
   check_complete(ledger);
   check_logs(stored);
   check_finished(ledger);
+  copies_.ledger_durable(ledger_, ledger, now);
   note_facts(ledger);
   known_complete_ = ledger_.complete;
+  known_copies_ = ledger_.copies;
   ledger_ = ledger;
 }
 
@@ -705,7 +710,9 @@ void Judge::check_complete(const Ledger& ledger) const {
   require(!ledger.complete.empty() && std::is_sorted(ledger.complete.begin(), ledger.complete.end()),
           "the complete snapshots are none, or out of order");
   require(ledger.complete.back() >= ledger.base, "no complete snapshot from the base on");
-  require(ledger.complete.size() <= std::max<std::size_t>(life_.snapshots_kept, 1) + 1, "too many snapshots are kept");
+  const auto extra = life_.copies ? 3U : 1U;  // the best, the one being copied, and the newest that is copied
+  require(ledger.complete.size() <= std::max<std::size_t>(life_.snapshots_kept, 1) + extra,
+          "too many snapshots are kept");
   for (const auto id : ledger.complete) {
     if (id > ledger.base && id.timeline != ledger.timeline) {
       throw Violation("the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline) +
@@ -806,7 +813,7 @@ void Judge::check_evaluations(const StoredLedger& stored, Timeline timeline) con
           "the evaluations in the ledger are not those of the weights that the job has come to");
 }
 
-void Judge::finished_well(const Status& status, const StoredLedger& stored) const {
+void Judge::finished_well(const Status& status, const StoredLedger& stored, bool copies_failed) const {
   require(finish_recorded(), "the lead left without having recorded the end");
   const auto& end = *ledger_.finished;
   require(stored.statistics.size() == end.step, "the ledger does not end with the statistics of the last step");
@@ -816,6 +823,9 @@ void Judge::finished_well(const Status& status, const StoredLedger& stored) cons
     require(stored.evaluations.size() == reference_->evaluations().size(), "an evaluation is missing in the ledger");
   }
   check_held(end, ledger_.timeline);
+  if (life_.copies && !copies_failed) {
+    copies_.finished_well(ledger_);
+  }
   require(status.phase == "finished" && status.failure.empty(), "the lead's status does not say finished");
   require(status.step == end.step, "the lead's status names another step");
   require(status.examples == examples(stored.statistics, end.step),

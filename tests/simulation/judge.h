@@ -14,6 +14,7 @@
 #include "common/protocol/ids.h"
 #include "common/protocol/lead.h"
 #include "common/protocol/messages.h"
+#include "tests/simulation/copies.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/items_judge.h"
 #include "tests/simulation/life.h"
@@ -55,7 +56,7 @@ struct DurableFacts {
 // Every method throws Violation.
 class Judge {
  public:
-  Judge(const LifeSpec& life, const Disks& disks);
+  Judge(const LifeSpec& life, const Disks& disks, const CopyPlace& place);
 
   // ---- lanes
   void asked(SessionId session, ChunkId chunk, Version version);
@@ -79,6 +80,8 @@ class Judge {
   void began(const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values);
   void snapshot_taken(const LaneLife& lane, SnapshotId id, ChunkId chunk, const ChunkValue& value) const;
   void deletes(std::uint32_t shard, SnapshotId id) const;
+  // A set of copies, from the place.
+  void removes(SnapshotId id) const { copies_.removes(ledger_, id); }
   void records_finish(const LaneLife& lane, SnapshotId end) const;
   void reported(const LaneLife& lane, const LaneReport& report) const;
   // A contribution that is said to have come too late, computed from `base`.
@@ -112,17 +115,19 @@ class Judge {
   void confirmed(std::uint32_t shard, const Confirm& confirm) const;
   void planned(const Plan& plan);
   void said_finished(const Finish& finish) const;
-  void ledger_durable(const StoredLedger& stored);
+  void ledger_durable(const StoredLedger& stored, Micros now);
   // The user resumes a job that has halted at a gradient, so that it may be skipped.
   void resumes_with(NonFinitePolicy policy);
 
   // ---- the end
-  void finished_well(const Status& status, const StoredLedger& stored) const;
+  // `copies_failed`: an attempt to copy a snapshot has.
+  void finished_well(const Status& status, const StoredLedger& stored, bool copies_failed) const;
   void stopped_well(const StoredLedger& stored, bool out_of_patience) const;
   [[nodiscard]] bool finish_recorded() const { return ledger_.finished.has_value(); }
   // The lead begins a new timeline, which is not durable yet.
   void timeline_wanted();
   [[nodiscard]] const DurableFacts& facts() const { return facts_; }
+  [[nodiscard]] const CopiesJudge& copies() const { return copies_; }
   // Null in lives of rounds.
   [[nodiscard]] ItemJudge* items() { return items_.get(); }
   [[nodiscard]] bool knows_a_gradient_that_is_not_finite() const { return !life_.non_finite_gradients.empty(); }
@@ -174,9 +179,11 @@ class Judge {
   const Disks& disks_;
   NonFinitePolicy policy_;
   std::unique_ptr<ItemJudge> items_;
+  CopiesJudge copies_;
   std::shared_ptr<const Reference> reference_;  // of rounds, by the newest durable ledger
   Ledger ledger_;                               // the durable one
   std::vector<SnapshotId> known_complete_;      // by the durable one before it
+  CopyState known_copies_;                      // the same
   std::map<Timeline, History> histories_;
   std::map<std::tuple<SessionId, ChunkId, Version>, std::uint32_t> asked_;    // and not answered yet
   std::map<std::pair<SessionId, std::uint32_t>, std::uint64_t> reply_bytes_;  // by session and lane's process

@@ -427,6 +427,61 @@ void LaneShell::act(lane::Retain& action) {
   });
 }
 
+// ---- copies
+
+void LaneShell::act(lane::Copy& action) {
+  const auto before = std::exchange(copies_, action.copies);
+  if (shard() == 0) {
+    clean_copies();
+  }
+  if (copies_.named != SnapshotId{} && copies_.named != before.named) {
+    copy(copies_.named, 0);
+  }
+}
+
+void LaneShell::clean_copies() {
+  for (const auto id : cluster_.copies().superseded(copies_)) {
+    cluster_.judge().removes(id);
+    cluster_.copies().remove(id);
+  }
+}
+
+void LaneShell::copy(SnapshotId named, std::uint32_t failures) {
+  const auto tell = [this, named](std::uint32_t failed, bool done) {
+    cluster_.later(*this, cluster_.some(2'000), [this, named, failed, done] {
+      if (copies_.named == named) {
+        step(lane::Copying{{named, 1, failed, done}});
+      }
+    });
+  };
+  if (cluster_.copies().has(named, shard())) {
+    return tell(failures, true);  // by an earlier life
+  }
+  cluster_.later(*this, cluster_.some(cluster_.life().copy_high), [this, named, failures, tell] {
+    if (copies_.named != named) {
+      return;
+    }
+    if (cluster_.copy_fails(shard())) {
+      tell(failures + 1, false);
+      return copy(named, failures + 1);
+    }
+    CopyPlace::Part part;
+    for (ChunkId chunk = 0; chunk < cluster_.life().statistics(); ++chunk) {
+      if (cluster_.life().chunks[chunk].lane / cluster_.life().lanes != shard()) {
+        continue;
+      }
+      const auto* stored = disk().durable(named, chunk);
+      require(stored != nullptr, "a snapshot that is to be copied is not there any more");
+      part[chunk] = *stored;
+    }
+    cluster_.copies().put(named, shard(), std::move(part));
+    if (cluster_.traces()) {
+      cluster_.say(name() + " has copied its part of snapshot " + words(named));
+    }
+    tell(failures, true);
+  });
+}
+
 void LaneShell::act(lane::RecordFinish& action) {
   state_.move(cluster_.facts().lane, LaneState::concluding);
   cluster_.judge().records_finish(life_, action.end);

@@ -25,6 +25,10 @@ LeadConfig lead_config(Cluster& cluster) {
   config.keep_best = life.keep_best;
   config.snapshot_every = life.snapshot_every;
   config.snapshots_kept = life.snapshots_kept;
+  config.run = config.life | 1U;
+  if (life.copies) {
+    config.copies = CopyRules{1, life.copy_patience};
+  }
   config.start_workers = life.start_workers;
   config.job = "job";
   config.spec_digest = "spec";
@@ -162,7 +166,7 @@ void LeadShell::act(lead::WriteLedger& action) {
     if (cluster_.traces()) {
       cluster_.say("lead's ledger: " + words(change));
     }
-    cluster_.judge().ledger_durable(stored);
+    cluster_.judge().ledger_durable(stored, cluster_.now());
     cluster_.later(*this, cluster_.some(cluster_.life().storage_high / 4), [this] {
       writing_ = false;
       step(lead::LedgerWritten{});

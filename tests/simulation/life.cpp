@@ -233,6 +233,17 @@ void draw_provenance(LifeSpec& life, Random& random) {
   life.workers.back().data = "a";
 }
 
+void draw_copies(LifeSpec& life, Random& random) {
+  life.copies = random.chance(0.5);
+  life.copy_high = random.chance(0.6) ? random.between(500, 10'000) : random.between(10'000, 60'000);
+  life.copy_patience = 10 * life.copy_high + random.between(100'000, 400'000);
+  life.faults.copy_failure = random.chance(0.2) ? 0.3 : 0;
+  if (!life.faults.death && random.chance(0.3)) {
+    life.faults.copy_stuck = true;
+    life.copy_patience = random.between(10'000, 60'000);
+  }
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -255,6 +266,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_items(life, random);
   draw_second_servers(life, random);
   draw_provenance(life, random);
+  draw_copies(life, random);
   return life;
 }
 

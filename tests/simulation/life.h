@@ -49,6 +49,8 @@ struct Faults {
   bool clock_skew = false;           // each process's clock runs at a rate of its own, from half to twice the time's
   double power_cut = 0;     // probability that a crash is one, in a journaled job; else `loses_unsynced` says it
   bool lying_disk = false;  // a power cut takes along parts of the journal that were synced
+  double copy_failure = 0;  // of one attempt
+  bool copy_stuck = false;  // shard 1 cannot copy as long as there are faults
 };
 
 // A gradient that is not finite: always that of the same slot, whoever computes it and however often.
@@ -97,6 +99,9 @@ struct LifeSpec {
   bool keep_best = false;
   Step snapshot_every = 0;
   std::uint32_t snapshots_kept = 2;
+  bool copies = false;   // snapshots are copied to another place
+  Micros copy_high = 0;  // until a shard's part is copied; may be longer than from one snapshot to the next
+  Micros copy_patience = 0;
   std::vector<std::vector<std::uint32_t>> norms;  // by chunk, of each piece; empty: no clipping by norm
   std::uint32_t norm_count = 0;
   std::optional<LifeItems> items;                      // none: rounds

@@ -89,6 +89,7 @@ class LaneShell : public Process {
   void act(lane::TakeSnapshot& action);
   void act(lane::SealSnapshot& action);
   void act(lane::Retain& action);
+  void act(lane::Copy& action);
   void act(lane::RecordFinish& action);
   void act(lane::Stop& action);
 
@@ -96,6 +97,9 @@ class LaneShell : public Process {
   void apply_item(lane::Apply& action);
   void note_answer(SessionId session, const Receipt& receipt);
   void check_answered() const;
+  // The copying of the snapshot that is named, from its beginning or after a failure.
+  void copy(SnapshotId named, std::uint32_t failures);
+  void clean_copies();
   // What the disk has done when all before it is done, and then the core's event, if the lane still lives.
   void on_disk(Micros span, std::function<void()> what);
   std::map<ChunkId, ChunkValue> put_base_in_place(SnapshotId base);
@@ -122,6 +126,7 @@ class LaneShell : public Process {
   ProcessId heard_ = kNobody;  // the last lead
   Timeline beginning_ = 0;     // the newest that the core has asked for
   std::map<SnapshotId, std::set<ChunkId>> taken_;
+  CopyState copies_;             // what the core has asked for
   std::set<SnapshotId> failed_;  // a part of it could not be written
   std::uint32_t answers_ = 0;    // to the push in hand
   Version base_in_hand_ = 0;     // of that push

@@ -143,7 +143,8 @@ std::string text(const LaneReport& report) {
          (report.held.empty() ? "" : ", holds " + list(report.held)) +
          (report.writing.empty() ? "" : ", writes " + list(report.writing)) +
          (report.failed.empty() ? "" : ", could not write " + list(report.failed)) +
-         (report.leaving ? ", leaving" : "") + (report.failure.empty() ? "" : ", failed: " + report.failure);
+         (report.copy.done ? ", has copied " + words(report.copy.snapshot) : "") + (report.leaving ? ", leaving" : "") +
+         (report.failure.empty() ? "" : ", failed: " + report.failure);
 }
 std::string text(const Confirm& confirm) {
   return "confirm timeline " + number(confirm.timeline) + " to incarnation " + number(confirm.incarnation) +
@@ -204,6 +205,8 @@ std::string words(const LedgerChange& change) {
   }
   text += change.statistics.empty() ? "" : ", " + number(change.statistics.size()) + " statistics";
   text += change.evaluations.empty() ? "" : ", " + number(change.evaluations.size()) + " evaluations";
+  text += ledger.copies.named == SnapshotId{} ? "" : ", to be copied " + words(ledger.copies.named);
+  text += ledger.copies.complete == SnapshotId{} ? "" : ", copied " + words(ledger.copies.complete);
   return text + (ledger.best ? ", best " + words(*ledger.best) : "") + (ledger.finished ? ", finished" : "");
 }
 

@@ -89,7 +89,7 @@ TEST_CASE("the effective job of a small file") {
         "  early_stop:\n    patience: 0\n    min_delta: 0\ncluster:\n  shards: 1\n  workers: 2\n  lanes: 1\n"
         "  start_workers: 1\n  transport: ipc\n  io_threads: 0\n  socket_buffer_bytes: 0\n  patience: 600\n"
         "  stop_patience: 300\ndurability:\n  mode: snapshot\n"
-        "  every_steps: 200\n  keep: 2\n");
+        "  every_steps: 200\n  keep: 2\n  copy_patience: 1800\n");
 }
 
 TEST_CASE("the digest changes with what decides the bits and with nothing else") {
@@ -132,12 +132,22 @@ TEST_CASE("the digest changes with what decides the bits and with nothing else")
     CAPTURE(change);
     CHECK(digests.insert(spec_digest(parse_job(kJob, "job.yaml", std::vector<std::string>{change}))).second);
   }
-  const std::vector<std::string> indifferent = {
-      "cluster.shards=3",         "cluster.workers=9",       "cluster.lanes=2",
-      "cluster.start_workers=2",  "cluster.transport=tcp",   "training.seed=1",  // its default, written out
-      "cluster.patience=5",       "cluster.stop_patience=5", "durability.mode=final",
-      "durability.every_steps=7", "durability.keep=9",       "durability.copy_to=/x",
-      "training.non_finite=skip", "cluster.io_threads=3",    "cluster.socket_buffer_bytes=9"};
+  const std::vector<std::string> indifferent = {"cluster.shards=3",
+                                                "cluster.workers=9",
+                                                "cluster.lanes=2",
+                                                "cluster.start_workers=2",
+                                                "cluster.transport=tcp",
+                                                "training.seed=1",  // its default, written out
+                                                "cluster.patience=5",
+                                                "cluster.stop_patience=5",
+                                                "durability.mode=final",
+                                                "durability.every_steps=7",
+                                                "durability.keep=9",
+                                                "durability.copy_to=/x",
+                                                "durability.copy_patience=5",
+                                                "training.non_finite=skip",
+                                                "cluster.io_threads=3",
+                                                "cluster.socket_buffer_bytes=9"};
   for (const auto& change : indifferent) {
     CAPTURE(change);
     CHECK(spec_digest(parse_job(kJob, "job.yaml", std::vector<std::string>{change})) == digest);

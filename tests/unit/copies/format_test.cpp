@@ -7,7 +7,8 @@
 namespace ballast {
 namespace {
 
-const CopyName kName{"mnist-0123abcd", {2, 600}, 1, 3};
+constexpr RunId kRun = 0x1f2e;
+const CopyName kName{"mnist-0123abcd", {2, 600}, 1, 3, kRun};
 
 class StringWriter final : public ObjectWriter {
  public:
@@ -59,9 +60,22 @@ StoreStatus decoded(std::string_view bytes, std::size_t piece, Entries& entries,
 }
 
 TEST_CASE("names say job, snapshot and shard, and are read back") {
-  CHECK(to_string(kName) == "mnist-0123abcd/t0000000000000002-s0000000000000258/shard-1-of-3");
+  CHECK(to_string(kName) == "mnist-0123abcd/run-0000000000001f2e/t0000000000000002-s0000000000000258/shard-1-of-3");
   CHECK(parse_copy_name(to_string(kName)) == kName);
   CHECK(parse_copy_name("t0000000000000002-s0000000000000258/shard-1-of-3") == CopyName{"", {2, 600}, 1, 3});
+  CHECK(parse_copy_name("run-0000000000001f2e/t2-s258/shard-1-of-3") == CopyName{"", {2, 600}, 1, 3, kRun});
+  // Of older programs; a job may be named like a run.
+  CHECK(parse_copy_name("run-0123abcd/t2-s258/shard-1-of-3") == CopyName{"run-0123abcd", {2, 600}, 1, 3});
+  const LossesName losses{"mnist-0123abcd", kRun, 2 * kLossesInBlock};
+  CHECK(to_string(losses) == "mnist-0123abcd/run-0000000000001f2e/losses/s0000000000004000");
+  CHECK(parse_losses_name(to_string(losses)) == losses);
+  CHECK_FALSE(parse_copy_name(to_string(losses)));
+  CHECK_FALSE(parse_losses_name(to_string(kName)));
+  CHECK_FALSE(parse_losses_name("x/losses/s0000000000004001"));
+  CHECK(parse_run("0000000000001f2e") == kRun);
+  CHECK(parse_run("none") == RunId{0});
+  CHECK_FALSE(parse_run("1f2e"));
+  CHECK_FALSE(parse_run("0000000000000000"));
   CHECK(parse_copy_name("deep/er/" + to_string(kName))->job == "deep/er/mnist-0123abcd");
   for (const char* other : {"", "/", "job", "job/x/shard-0-of-1", "job/t1-s2/shard-1-of-1", "job/t1-s2/shard-0-of-",
                             "job/t1-s2/shard-0-of-1x", "job/t1-sx/shard-0-of-1", "job/t1-s2/shard--1-of-2",
@@ -125,8 +139,12 @@ TEST_CASE("an object with any bit flipped, or cut anywhere, or with more behind 
 TEST_CASE("entries that change places, or an object under another name, are refused") {
   const auto entries = some_entries();
   Entries found;
-  CHECK(decoded(encoded(entries), 100, found, {"mnist-0123abcd", {2, 600}, 0, 3}).code() == StoreCode::corrupt);
-  CHECK(decoded(encoded(entries), 100, found, {"mnist-0123abcd", {2, 601}, 1, 3}).code() == StoreCode::corrupt);
+  CHECK(decoded(encoded(entries), 100, found, {"mnist-0123abcd", {2, 600}, 0, 3, kRun}).code() == StoreCode::corrupt);
+  CHECK(decoded(encoded(entries), 100, found, {"mnist-0123abcd", {2, 601}, 1, 3, kRun}).code() == StoreCode::corrupt);
+  CHECK(decoded(encoded(entries), 100, found, {"mnist-0123abcd", {2, 600}, 1, 3, kRun + 1}).code() ==
+        StoreCode::corrupt);
+  // Where the place itself names the run, the object's head says it.
+  CHECK(decoded(encoded(entries), 100, found, {"", {2, 600}, 1, 3}).ok());
   auto swapped = entries;
   swapped[statistics_key(6)] = entries.at(statistics_key(5));
   CHECK(decoded(encoded(swapped), 100, found).text().find(statistics_key(6)) != std::string::npos);

@@ -69,6 +69,11 @@ void keeps_the_contract(CopyPlace& place) {
   }
   CHECK(listed(place) == std::vector<std::string>{"job/t1/a", "job/t1/b &<c>~", "job/t2/a", "other/0", "other/1",
                                                   "other/2", "other/3", "other/4"});
+  auto below = place.list("job/t").value();
+  std::sort(below.begin(), below.end());
+  CHECK(below == std::vector<std::string>{"job/t1/a", "job/t1/b &<c>~", "job/t2/a"});
+  CHECK(place.list("job/t1/a").value() == std::vector<std::string>{"job/t1/a"});
+  CHECK(place.list("job/t3/").value().empty());
   CHECK(got(place, "job/t1/a") == "anew");
   CHECK(got(place, "job/t1/b &<c>~").empty());
 

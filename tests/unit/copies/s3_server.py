@@ -1,15 +1,19 @@
 """A small S3-compatible storage in memory, for tests. It checks every signature by the rules of AWS Signature Version 4,
 written down here independently of the client's.
 
-s3_server.py ACCESS_KEY SECRET_KEY [--fail N] [--page N]: prints its port on the first line, serves until standard input
+s3_server.py ACCESS_KEY SECRET_KEY [--fail N] [--page N] [--pace FILE]: prints its port on the first line, serves until standard input
 ends. --fail: the first N requests are answered 503. --page: keys in one page of a listing.
+--pace: an upload takes as long as the number in FILE takes to grow by 1.2 to 2.2, another for each object, as if the
+place were slow by the job's own measure, however busy the machine is; a FILE that holds "end" holds up none.
 """
 import argparse
 import hashlib
 import hmac
 import os
+import pathlib
 import sys
 import threading
+import time
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape
@@ -51,6 +55,7 @@ class Storage:
         self.options = options
         self.objects = {}
         self.uploads = {}
+        self.upload_keys = {}
         self.failures = options.fail
         self.lock = threading.Lock()
 
@@ -91,8 +96,23 @@ class Handler(BaseHTTPRequestHandler):
             return "SignatureDoesNotMatch"
         return None
 
+    def pace(self):
+        try:
+            text = pathlib.Path(self.storage.options.pace).read_text(encoding="ascii").strip()
+        except FileNotFoundError:
+            text = ""
+        return float("inf") if text == "end" else float(text or 0)
+
+    def take_time(self, body):
+        begun = self.pace()
+        share = hashlib.sha256(body).digest()[0] / 255
+        while self.pace() < begun + 1.2 + share:
+            time.sleep(0.02)
+
     def serve(self):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.storage.options.pace and self.command == "PUT":
+            self.take_time(body)
         with self.storage.lock:
             if self.storage.failures > 0:
                 self.storage.failures -= 1
@@ -112,7 +132,7 @@ class Handler(BaseHTTPRequestHandler):
     def carry_out(self, key, query, body):
         objects, uploads = self.storage.objects, self.storage.uploads
         if not key:
-            return self.list_objects(query)
+            return self.list_uploads(query) if "uploads" in query else self.list_objects(query)
         if self.command == "GET":
             return self.answer(200, objects[key]) if key in objects else self.error(404, "NoSuchKey")
         if self.command == "DELETE":
@@ -121,6 +141,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.command == "POST" and "uploads" in query:
             upload = f"upload&{len(uploads)}"
             uploads[upload] = {}
+            self.storage.upload_keys[upload] = key
             return self.answer(200, f"<R><UploadId>{escape(upload)}</UploadId></R>".encode())
         if "uploadId" in query and query["uploadId"] not in uploads:
             return self.error(404, "NoSuchUpload")
@@ -137,6 +158,20 @@ class Handler(BaseHTTPRequestHandler):
         else:
             objects[key] = body
         return self.answer(200, etag='"' + hashlib.md5(body).hexdigest() + '"')
+
+    def list_uploads(self, query):
+        """One at a time: whoever asks must ask for the next page as well."""
+        keys = self.storage.upload_keys
+        marker = (query.get("key-marker", ""), query.get("upload-id-marker", ""))
+        found = sorted((keys[upload], upload) for upload in self.storage.uploads
+                       if keys[upload].startswith(query.get("prefix", "")))
+        page = [entry for entry in found if entry > marker][:1]
+        more = bool(page) and page[-1] != found[-1]
+        xml = f"<ListMultipartUploadsResult><IsTruncated>{str(more).lower()}</IsTruncated>"
+        for key, upload in page:
+            xml += f"<NextKeyMarker>{escape(key)}</NextKeyMarker><NextUploadIdMarker>{escape(upload)}</NextUploadIdMarker>"
+            xml += f"<Upload><Key>{escape(key)}</Key><UploadId>{escape(upload)}</UploadId></Upload>"
+        return self.answer(200, (xml + "</ListMultipartUploadsResult>").encode())
 
     def list_objects(self, query):
         keys = sorted(k for k in self.storage.objects if k.startswith(query.get("prefix", "")))
@@ -163,6 +198,7 @@ def main():
     parser.add_argument("secret_key")
     parser.add_argument("--fail", type=int, default=0)
     parser.add_argument("--page", type=int, default=3)
+    parser.add_argument("--pace")
     Handler.storage = Storage(parser.parse_args())
     server = Server(("127.0.0.1", 0), Handler)
     print(server.server_address[1], flush=True)

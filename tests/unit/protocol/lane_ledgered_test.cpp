@@ -29,7 +29,7 @@ Plan plan(Version first, std::size_t updates, std::vector<Step> snapshots = {}) 
   StepFactors factors;
   factors.learning_rate = 0.5F;
   factors.step_size = 0.5F;
-  return {1, first, std::vector<StepFactors>(updates, factors), std::move(snapshots), {}, 0};
+  return {1, first, std::vector<StepFactors>(updates, factors), std::move(snapshots), {}, {}, 0};
 }
 
 template <typename Action>

@@ -32,7 +32,7 @@ StepFactors rate(float learning_rate) {
 
 Plan plan(Timeline timeline, Step first, std::size_t steps, std::vector<Step> snapshots = {},
           std::vector<SnapshotId> keep = {}) {
-  return {timeline, first, std::vector<StepFactors>(steps, rate(0.5F)), std::move(snapshots), std::move(keep), 0};
+  return {timeline, first, std::vector<StepFactors>(steps, rate(0.5F)), std::move(snapshots), std::move(keep), {}, 0};
 }
 
 // A lane that serves timeline 1 and knows factors for all its steps, and a session that has said hello.
@@ -541,6 +541,64 @@ TEST_CASE("what may be deleted is said only when the list of what is kept change
 }
 
 // ---- the end
+
+TEST_CASE("what is to be copied is asked for once, and late plans do not take it back") {
+  auto lanes = config();
+  Fixture at(lanes);
+  const auto ordered = [&at](const CopyState& copies) {
+    auto order = plan(1, 0, 5);
+    order.copies = copies;
+    std::vector<CopyState> asked;
+    for (const auto& action : at.lead(order)) {
+      if (const auto* copy = std::get_if<lane::Copy>(&action)) {
+        asked.push_back(copy->copies);
+      }
+    }
+    return asked;
+  };
+  const CopyState first{7, {1, 10}, {}};
+  const CopyState second{7, {1, 30}, {1, 10}};
+  const CopyState given_up{7, {1, 40}, {1, 10}};
+  const CopyState last{7, {}, {1, 40}};
+  CHECK(ordered({7, {}, {}}).empty());
+  CHECK(ordered(first) == std::vector{first});
+  CHECK(ordered(first).empty());
+  CHECK(ordered(second) == std::vector{second});
+  CHECK(ordered(first).empty());
+  CHECK(ordered(given_up) == std::vector{given_up});
+  CHECK(ordered(second).empty());
+  CHECK(ordered(last) == std::vector{last});
+  CHECK(ordered(given_up).empty());
+
+  lanes.id = {1, 1};
+  at.lane.step(lane::Copying{{{1, 40}, 100, 0, true}});
+  Fixture other(lanes);  // one lane speaks for the shard
+  auto order = plan(1, 0, 5);
+  order.copies = first;
+  for (const auto& action : other.lead(order)) {
+    CHECK_FALSE(std::holds_alternative<lane::Copy>(action));
+  }
+}
+
+TEST_CASE("a copy that is done is reported at once, in whatever timeline") {
+  Fixture at;
+  const CopyProgress done{{1, 40}, 100, 0, true};
+  const auto report = [](const lane::Actions& actions) -> const LaneReport* {
+    for (const auto& action : actions) {
+      if (const auto* send = std::get_if<lane::SendToLead>(&action)) {
+        return std::get_if<LaneReport>(&send->message);
+      }
+    }
+    return nullptr;
+  };
+  CHECK(report(at.lane.step(lane::Copying{{{1, 40}, 50, 0, false}})) == nullptr);
+  const auto actions = at.lane.step(lane::Copying{done});
+  REQUIRE(report(actions) != nullptr);
+  CHECK(report(actions)->copy == done);
+  const auto begun = at.begin(2, {0, 0});
+  REQUIRE(report(begun) != nullptr);
+  CHECK(report(begun)->copy == done);
+}
 
 TEST_CASE("a lane leaves after `finished` is durable with it, and not before") {
   Fixture fixture;

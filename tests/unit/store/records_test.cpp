@@ -30,7 +30,9 @@ const Ledger kLedger{
     Pause::held,
     5,
     4,
-    {{"0f", "worker a"}, {{"cpu-float32-1", "worker a"}, {"cpu-float32-2", "worker b"}}, {"1e", "shard 1"}}};
+    {{"0f", "worker a"}, {{"cpu-float32-1", "worker a"}, {"cpu-float32-2", "worker b"}}, {"1e", "shard 1"}},
+    {0x5b1f0c2a9d3e4f60, {2, 800}, {1, 600}},
+    9};
 const EvaluationRecord kEvaluation{800, Split::test, 0.0625, 0.984375, 10000};
 const StepStatistics kStatistics{799, 0.25F, 120, 128};
 const TensorKey kKey{{1, 600}, TensorKind::state_1, 7};
@@ -159,6 +161,8 @@ TEST_CASE("a ledger of an earlier program is read, without what later ones have 
   expected.provenance = {};
   expected.placement = 0;
   expected.resumed_shards = 0;
+  expected.copies = {};
+  expected.copies_in = 0;
   CHECK(decode_ledger(forge("BLST", 7, 1, first)).value() == expected);
   expected.placement = kLedger.placement;
   expected.resumed_shards = kLedger.resumed_shards;

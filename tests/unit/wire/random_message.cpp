@@ -79,6 +79,9 @@ void fill(Random& random, StepFactors& value);
 void fill(Random& random, SplitStatus& value);
 void fill(Random& random, Told& value);
 void fill(Random& random, StalenessCounts& value);
+void fill(Random& random, CopyState& value);
+void fill(Random& random, CopyProgress& value);
+void fill(Random& random, CopyStatus& value);
 
 template <typename... Fields>
 void fill_all(Random& random, Fields&... fields) {
@@ -283,9 +286,14 @@ void fill(Random& random, SessionSlots& value) {
   fill_all(random, a, b);
 }
 
+void fill(Random& random, CopyProgress& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
 void fill(Random& random, LaneReport& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, decided, n, o, p, q, r, s, t, u, v, w] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, decided, n, o, p, q, r, s, t, u, v, w);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, decided, n, o, p, q, copy, r, s, t, u, v, w] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, decided, n, o, p, q, copy, r, s, t, u, v, w);
   decided.resize(std::min<std::size_t>(decided.size(), wire::kMaxDecidedSteps));
 }
 
@@ -294,9 +302,14 @@ void fill(Random& random, Confirm& value) {
   fill_all(random, a, b, c, d);
 }
 
+void fill(Random& random, CopyState& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
 void fill(Random& random, Plan& value) {
-  auto& [a, first, b, c, d, e] = value;
-  fill_all(random, a, b, c, d, e);
+  auto& [a, first, b, c, d, copies, e] = value;
+  fill_all(random, a, b, c, d, copies, e);
   first = between(random, 1, 1U << 30U);
 }
 
@@ -330,11 +343,16 @@ void fill(Random& random, Told& value) {
   fill_all(random, a, b);
 }
 
+void fill(Random& random, CopyStatus& value) {
+  auto& [a, b, c, d, e, f, g] = value;
+  fill_all(random, a, b, c, d, e, f, g);
+}
+
 void fill(Random& random, Status& value) {
-  auto& [a, b, c, d, bits, e, f, g, h, i, j, k, l, pace, steps, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac,
-         ad, ae, af, sessions, mode] = value;
-  fill_all(random, a, b, c, d, bits, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab, ac, ad,
-           ae, af, sessions, mode);
+  auto& [a, b, c, d, bits, e, f, g, copies, h, i, j, k, l, pace, steps, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa,
+         ab, ac, ad, ae, af, sessions, mode] = value;
+  fill_all(random, a, b, c, d, bits, e, f, g, copies, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, aa, ab,
+           ac, ad, ae, af, sessions, mode);
   fill_not_negative(random, pace);
   fill_not_negative(random, steps);
 }

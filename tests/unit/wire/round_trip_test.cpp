@@ -95,7 +95,7 @@ TEST_CASE("a report of as many measures as a header takes comes back equal") {
 }
 
 TEST_CASE("a plan may announce snapshots and no factors") {
-  const Plan plan{1, 200, {}, {200}, {{1, 100}}, 180};
+  const Plan plan{1, 200, {}, {200}, {{1, 100}}, {7, {1, 100}, {1, 50}}, 180};
   check_decodes_to(encoded(plan), plan);
 }
 

@@ -1,0 +1,106 @@
+#include "tests/simulation/copies.h"
+
+#include <algorithm>
+
+#include "tests/simulation/violation.h"
+
+namespace ballast::simulation {
+
+namespace {
+
+bool is_listed(const Ledger& ledger, SnapshotId id) {
+  return std::find(ledger.complete.begin(), ledger.complete.end(), id) != ledger.complete.end();
+}
+
+}  // namespace
+
+bool CopyPlace::has(SnapshotId id, std::uint32_t shard) const {
+  const auto* set = find(id);
+  return set != nullptr && set->contains(shard);
+}
+
+bool CopyPlace::is_complete(SnapshotId id) const {
+  const auto* set = find(id);
+  return set != nullptr && set->size() == life_.shards;
+}
+
+const std::map<std::uint32_t, CopyPlace::Part>* CopyPlace::find(SnapshotId id) const {
+  const auto set = sets_.find(id);
+  return set == sets_.end() ? nullptr : &set->second;
+}
+
+std::vector<SnapshotId> CopyPlace::superseded(const CopyState& copies) const {
+  std::vector<SnapshotId> found;
+  std::uint32_t newer = 0;
+  for (auto set = sets_.rbegin(); set != sets_.rend(); ++set) {
+    const auto id = set->first;
+    const bool is_old = id < copies.named || id < copies.complete;
+    if (is_old && id != copies.complete && (!is_complete(id) || newer >= life_.snapshots_kept)) {
+      found.push_back(id);
+    }
+    newer += is_complete(id) ? 1 : 0;
+  }
+  return found;
+}
+
+// ---- the judge
+
+void CopiesJudge::ledger_durable(const Ledger& before, const Ledger& after, Micros now) {
+  const auto& was = before.copies;
+  const auto& is = after.copies;
+  require(is.run != 0 && (was.run == 0 || was.run == is.run), "a run has no id, or another one than before");
+  require(is.named == SnapshotId{} || is_listed(after, is.named), "a snapshot is to be copied that is not kept");
+  require(is.complete == SnapshotId{} || is_listed(after, is.complete),
+          "the newest snapshot that is copied is not kept");
+  if (!life_.copies) {
+    return require(is.named == SnapshotId{}, "a job without copies names a snapshot for copying");
+  }
+  if (is.complete != was.complete) {
+    require(is.complete == was.named && is.complete > was.complete, "a snapshot is called copied that was not named");
+    check_complete(is.complete);
+    copied_ = true;
+    outlived_a_rollback_ = outlived_a_rollback_ || named_on_ < before.timeline;
+  }
+  // By a clock that runs twice as fast at most; the writing of the ledger takes its time.
+  const bool is_late = 2 * (now - named_at_ + 3 * life_.storage_high) > life_.copy_patience;
+  if (after.finished && !before.finished) {
+    ended_late_ = is_late;
+  }
+  if (is.named == was.named) {
+    return;
+  }
+  if (was.named != SnapshotId{} && was.named != is.complete) {
+    require(is.named > was.named, "a snapshot is given up for an older one, or for none");
+    require(is_late, "a snapshot that is to be copied is given up too early");
+    dropped_ = true;
+  }
+  require(is.named == SnapshotId{} || is.named > was.named, "an older snapshot is named for copying again");
+  named_at_ = now;
+  named_on_ = after.timeline;
+}
+
+// As the shards' disks have it, which are looked at where the snapshot becomes complete.
+void CopiesJudge::check_complete(SnapshotId id) const {
+  for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
+    const auto shard = life_.chunks[chunk].lane / life_.lanes;
+    const auto* set = place_.find(id);
+    require(set != nullptr && set->contains(shard) && set->at(shard).contains(chunk),
+            "a snapshot is called copied, but a part of it is not in the place");
+    const auto* value = disks_[shard].durable(id, chunk);
+    require(value != nullptr && *value == set->at(shard).at(chunk), "a copy differs from what it is the copy of");
+  }
+}
+
+void CopiesJudge::removes(const Ledger& durable, SnapshotId id) const {
+  require(id != durable.copies.complete, "the newest snapshot that is copied is removed from the place");
+  require(id != durable.copies.named, "what is being copied is removed from the place");
+}
+
+void CopiesJudge::finished_well(const Ledger& durable) const {
+  require(ended_late_ || durable.copies.complete == durable.finished,
+          "the job ends before its last snapshot is copied");
+  require(durable.copies.complete == SnapshotId{} || place_.is_complete(durable.copies.complete),
+          "the job ends without the copy that it says to have");
+}
+
+}  // namespace ballast::simulation
