@@ -194,6 +194,7 @@ std::string words(const LedgerChange& change) {
   const auto& ledger = change.ledger;
   std::string text = "timeline " + number(ledger.timeline) + " from snapshot " + words(ledger.base) + ", complete " +
                      list(ledger.complete);
+  text += ledger.pause == Pause::held ? ", paused" : ledger.pause == Pause::wanted ? ", a pause wanted" : "";
   if (!ledger.provenance.data.value.empty()) {
     text += ", data of " + ledger.provenance.data.by;
   }
