@@ -83,7 +83,7 @@ TEST_CASE("the effective job of a small file") {
         "  test_examples: 0\n  validation_examples: 0\ntraining:\n  mode: sync\n  slots: 8\n  batch: 128\n  epochs: "
         "2\n  seed: 1\n"
         "  threads_per_slot: 1\n  precision: float32\n  non_finite: halt\n  evaluate_every_epochs: 1\n  keep_best: "
-        "false\n"
+        "false\n  exact: prefer\n"
         "  augment:\n    shift: 0\n  optimizer:\n    name: sgd\n    learning_rate: 0.05\n    momentum: 0\n"
         "    nesterov: false\n    weight_decay: 0\n  schedule:\n    name: constant\n    warmup_steps: 0\n"
         "  early_stop:\n    patience: 0\n    min_delta: 0\ncluster:\n  shards: 1\n  workers: 2\n  lanes: 1\n"

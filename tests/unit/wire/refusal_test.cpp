@@ -63,14 +63,14 @@ std::vector<std::byte> of_version(std::uint32_t version) {
 }
 
 TEST_CASE("another protocol version is named, and so is ours") {
-  check_refused(decode(of_version(77), 0, false), RefusalCode::wrong_protocol, {"77", "version 4"});
+  check_refused(decode(of_version(77), 0, false), RefusalCode::wrong_protocol, {"77", "version 5"});
   CHECK(std::holds_alternative<Message>(decode(of_version(kProtocolVersion), 0, false)));
 }
 
 TEST_CASE("another protocol version is named even if its body means nothing to us") {
   auto header = of_version(77);
   header.resize(header.size() - 24);
-  check_refused(decode(header, 0, false), RefusalCode::wrong_protocol, {"77", "version 4"});
+  check_refused(decode(header, 0, false), RefusalCode::wrong_protocol, {"77", "version 5"});
   auto ours = of_version(kProtocolVersion);
   ours.resize(ours.size() - 24);
   check_refused(decode(ours, 0, false), RefusalCode::malformed, {"not a Ballast message"});
@@ -176,7 +176,7 @@ TEST_CASE("an assignment's ranges do not run backwards") {
 TEST_CASE("an unknown enumerator is refused") {
   check_out_of_range(changed<Receipt>([](auto& receipt) { receipt.outcome = static_cast<ReceiptOutcome>(3); }),
                      {"Receipt.outcome", "3", "at most 2"});
-  check_out_of_range(Refused{static_cast<RefusalCode>(9), "text"}, {"Refused.code", "9", "at most 8"});
+  check_out_of_range(Refused{static_cast<RefusalCode>(10), "text"}, {"Refused.code", "10", "at most 9"});
   check_out_of_range(changed<EvaluationResult>([](auto& result) { result.split = static_cast<Split>(2); }),
                      {"EvaluationResult.split", "2", "at most 1"});
   check_out_of_range(changed<Assign>([](auto& assign) {
