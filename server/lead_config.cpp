@@ -125,6 +125,7 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& r
   if (config.ledgered) {
     config.plan_ahead = std::clamp(2 * config.slots, kUpdatesAhead, kMaxPlanned);
   }
+  config.name = job.spec.job;
   config.mode = name_of(training.mode);
   config.job = job.yaml;
   config.spec_digest = job.spec_digest;

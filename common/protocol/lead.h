@@ -67,6 +67,7 @@ struct LeadConfig {
   std::uint32_t max_sessions =
       kMaxSessions;  // at most so many are remembered; with all of them live, others are refused
   std::optional<LedgeredCourse> ledgered;
+  std::string name;  // of the job, for the status
   std::string mode;  // of training, as in the job file: for the status
   std::string job;   // the effective job file, for workers
   std::string spec_digest;

@@ -43,6 +43,7 @@ Status Lead::status() const {
   } else if (began_ && phase_ <= Phase::confirming) {
     status.phase = "recovering";
   }
+  status.job = config_.name;
   status.mode = config_.mode;
   status.failure = failure_;
   status.waits_for = waits_for_;
@@ -69,6 +70,8 @@ Status Lead::status() const {
   status.step = ledger.finished ? ledger.finished->step : std::max(open_step(), ledger.base.step);
   status.steps = config_.steps;
   status.epoch = log_.next() / config_.steps_per_epoch;
+  status.epochs = (config_.steps + config_.steps_per_epoch - 1) / config_.steps_per_epoch;
+  status.start_workers = config_.start_workers;
   status.training = training_.read(now_);
   status.examples = log_.examples();
   status.examples_per_second = pace_.examples_per_second();

@@ -456,6 +456,7 @@ struct CopyStatus {
 };
 
 struct Status {
+  std::string job;  // its name, as in its file
   // assembling | recovering | waiting | training | evaluating | pausing | paused | finishing | finished | stopped |
   // failed
   std::string phase;
@@ -470,8 +471,10 @@ struct Status {
   CopyStatus copies;
   Step step = 0;
   Step steps = 0;
-  std::uint64_t epoch = 0;  // whole epochs done
-  Micros training = 0;      // spent since this lead began to train, until its end, without the time of pauses
+  std::uint64_t epoch = 0;          // whole epochs done
+  std::uint64_t epochs = 0;         // of the whole job; the last one may be cut short
+  std::uint32_t start_workers = 0;  // so many are waited for before training begins
+  Micros training = 0;              // spent since this lead began to train, until its end, without the time of pauses
   std::uint64_t examples = 0;
   double examples_per_second = 0;  // over the last seconds of that time; 0: not known
   double steps_per_second = 0;     // likewise

@@ -310,7 +310,8 @@ Message body(Reader& reader, const schema::Status& at) {
                ? Told{}
                : Told{reader.line("Status.told.value", one->value()), reader.line("Status.told.by", one->by())};
   };
-  return Status{reader.line("Status.phase", at.phase()),
+  return Status{reader.line("Status.job", at.job()),
+                reader.line("Status.phase", at.phase()),
                 reader.line("Status.failure", at.failure()),
                 reader.line("Status.waits_for", at.waits_for()),
                 reader.line("Status.trouble", at.trouble()),
@@ -322,6 +323,8 @@ Message body(Reader& reader, const schema::Status& at) {
                 at.step(),
                 at.steps(),
                 at.epoch(),
+                at.epochs(),
+                at.start_workers(),
                 at.training(),
                 at.examples(),
                 at.examples_per_second(),

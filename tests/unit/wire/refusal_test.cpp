@@ -440,14 +440,16 @@ TEST_CASE("free text is checked by the receiver too") {
   check("Finish.failure", schema::Body::JobFinish, [](Builder& builder, Text text) {
     return schema::CreateJobFinish(builder, 1, 2, schema::Ending::failed, text);
   });
+  check("Status.job", schema::Body::Status,
+        [](Builder& builder, Text text) { return schema::CreateStatus(builder, text); });
   check("Status.failure", schema::Body::Status,
-        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, text); });
-  check("Status.waits_for", schema::Body::Status,
         [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, text); });
-  check("Status.trouble", schema::Body::Status,
+  check("Status.waits_for", schema::Body::Status,
         [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, 0, text); });
-  check("Status.bits_trouble", schema::Body::Status,
+  check("Status.trouble", schema::Body::Status,
         [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, 0, 0, text); });
+  check("Status.bits_trouble", schema::Body::Status,
+        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, 0, 0, 0, text); });
   check("Status.sessions.refusal", schema::Body::Status, [](Builder& builder, Text text) {
     const auto session = schema::CreateSessionStatus(builder, 1, 0, true, 0, 0, 0, text);
     const auto sessions = builder.CreateVector(&session, 1);
