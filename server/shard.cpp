@@ -15,6 +15,7 @@
 #include "common/job/schema.h"
 #include "common/log/log.h"
 #include "common/metrics/series.h"
+#include "common/net/address.h"
 #include "common/net/descriptors.h"
 #include "common/net/random_id.h"
 #include "common/safetensors/initial_weights.h"
@@ -98,10 +99,6 @@ void check_reach(const std::string& lead, const std::string& lane) {
 std::string no_descriptor_text() {
   return "no file descriptor is free (" + std::to_string(descriptor_limit()) +
          " may be open): who wants to connect must wait; " + kDescriptorRemedy;
-}
-
-std::string lane_bind(const std::string& base, std::uint32_t lane) {
-  return base.starts_with("ipc://") ? base + "-l" + std::to_string(lane) : base;
 }
 
 }  // namespace
@@ -368,7 +365,7 @@ void Shard::make_lanes() {
   const auto lead = lead_ ? lead_->address() : options_.lead;
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     lanes_.push_back(std::make_unique<LaneLoop>(
-        context_, job_, lane_config(lane), lane_bind(options_.bind, lane), options_.advertise, lead, *storage_,
+        context_, job_, lane_config(lane), lane_address(options_.bind, lane), options_.advertise, lead, *storage_,
         journal_.get(), has_initial_snapshot_, copier_.get(), [this] { return trouble(); }, metrics_.get()));
     doorkeeper_->guard(lanes_.back()->gate());
     log_info("lane {} listens on {}", lane, lanes_.back()->address());

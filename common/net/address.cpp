@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <cstring>
+#include <stdexcept>
 #include <string_view>
 
 namespace ballast {
@@ -88,6 +90,25 @@ std::string machine_name() {
 }  // namespace
 
 bool is_local_address(const std::string& address) { return address.starts_with(kIpc) || is_loopback(host_of(address)); }
+
+std::string lane_address(const std::string& base, std::uint32_t lane) {
+  if (base.starts_with(kIpc)) {
+    return base + "-l" + std::to_string(lane);
+  }
+  constexpr std::uint32_t kMostPorts = 65535;
+  const auto colon = base.rfind(':');
+  const auto text = base.substr(colon + 1);
+  std::uint32_t port = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size() || port == 0) {
+    return base;
+  }
+  if (port > kMostPorts || lane > kMostPorts - port) {
+    throw std::invalid_argument(base + ": there is no port for lane " + std::to_string(lane) +
+                                ": each lane takes the next one, and the last is 65535");
+  }
+  return base.substr(0, colon + 1) + std::to_string(port + lane);
+}
 
 std::string advertised_address(const std::string& bound, const std::string& host) {
   if (!bound.starts_with(kTcp) || bound.rfind(':') < kTcp.size()) {

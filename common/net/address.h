@@ -1,12 +1,18 @@
 // Addresses of sockets, tcp://HOST:PORT or ipc://PATH, as texts.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace ballast {
 
 // Whether only this machine can reach it: ipc, or tcp on a numeric loopback address or localhost.
 bool is_local_address(const std::string& address);
+
+// Where the lane of this number listens, of a server that is told one address: tcp://HOST:PORT is that of lane 0, and
+// each further lane takes the next port; a port of * or 0 is chosen by the system for each. A path of ipc gets
+// "-l<lane>". Throws std::invalid_argument if there is no such port.
+std::string lane_address(const std::string& base, std::uint32_t lane);
 
 // `bound` as others reach it: with `host` in place of the host that was bound to. If `host` is empty, a socket bound to
 // every interface is reached by this machine's name; anything else is unchanged.

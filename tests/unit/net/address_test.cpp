@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <stdexcept>
 #include <string>
 
 namespace ballast {
@@ -20,6 +21,18 @@ TEST_CASE("only ipc and numeric loopback are local") {
     CAPTURE(address);
     CHECK_FALSE(is_local_address(address));
   }
+}
+
+TEST_CASE("each lane has an address of its own") {
+  CHECK(lane_address("tcp://10.0.0.1:7100", 0) == "tcp://10.0.0.1:7100");
+  CHECK(lane_address("tcp://10.0.0.1:7100", 3) == "tcp://10.0.0.1:7103");
+  CHECK(lane_address("tcp://[::1]:7100", 1) == "tcp://[::1]:7101");
+  CHECK(lane_address("tcp://10.0.0.1:*", 3) == "tcp://10.0.0.1:*");
+  CHECK(lane_address("tcp://10.0.0.1:0", 3) == "tcp://10.0.0.1:0");
+  CHECK(lane_address("ipc:///tmp/shard", 2) == "ipc:///tmp/shard-l2");
+  CHECK(lane_address("tcp://10.0.0.1:65535", 0) == "tcp://10.0.0.1:65535");
+  CHECK_THROWS_AS(lane_address("tcp://10.0.0.1:65535", 1), std::invalid_argument);
+  CHECK_THROWS_AS(lane_address("tcp://10.0.0.1:70000", 0), std::invalid_argument);
 }
 
 TEST_CASE("an advertised host replaces the bound one; the port stays") {
