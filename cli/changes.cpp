@@ -10,7 +10,7 @@ std::string steps_text(std::uint64_t count) { return number(count) + (count == 1
 // The name of who is waited for stays, the time grows: "shard 1 (lane 0), not heard of for 1200 ms, ...".
 std::string who(const std::string& waits_for) { return waits_for.substr(0, waits_for.find(',')); }
 
-void add_rollback(std::vector<std::string>& lines, const Status& before, const Status& now) {
+void add_rollback(std::vector<Change>& lines, const Status& before, const Status& now) {
   if (before.timeline == 0 || now.timeline <= before.timeline) {
     return;
   }
@@ -19,44 +19,44 @@ void add_rollback(std::vector<std::string>& lines, const Status& before, const S
   if (now.rolled_back_steps > before.rolled_back_steps) {
     line += ": " + steps_text(now.rolled_back_steps - before.rolled_back_steps) + " are trained again";
   }
-  lines.push_back(line);
+  lines.push_back({line});
 }
 
-void add_counts(std::vector<std::string>& lines, const Status& before, const Status& now) {
+void add_counts(std::vector<Change>& lines, const Status& before, const Status& now) {
   if (now.skipped_steps > before.skipped_steps) {
-    lines.push_back(steps_text(now.skipped_steps - before.skipped_steps) + " skipped: the gradient was not finite; " +
-                    number(now.skipped_steps) + " so far");
+    lines.push_back({steps_text(now.skipped_steps - before.skipped_steps) + " skipped: the gradient was not finite; " +
+                     number(now.skipped_steps) + " so far"});
   }
   if (now.snapshots_missed > before.snapshots_missed) {
     const auto missed = now.snapshots_missed - before.snapshots_missed;
-    lines.push_back(number(missed) + (missed == 1 ? " snapshot" : " snapshots") +
-                    " missed; the newest complete one is of step " + number(now.snapshot));
+    lines.push_back({number(missed) + (missed == 1 ? " snapshot" : " snapshots") +
+                     " missed; the newest complete one is of step " + number(now.snapshot)});
   }
 }
 
-void add_trouble(std::vector<std::string>& lines, const Status& before, const Status& now) {
+void add_trouble(std::vector<Change>& lines, const Status& before, const Status& now) {
   const auto trouble = all_trouble(now);
   if (const auto known = all_trouble(before); trouble != known) {
-    lines.push_back(trouble.empty() ? "over: " + known : "trouble: " + trouble);
+    lines.push_back({trouble.empty() ? "over: " + known : "trouble: " + trouble, !trouble.empty()});
   }
   if (!now.waits_for.empty() && who(now.waits_for) != who(before.waits_for)) {
-    lines.push_back("waiting for " + now.waits_for);
+    lines.push_back({"waiting for " + now.waits_for});
   }
 }
 
-void add_pause(std::vector<std::string>& lines, const Status& before, const Status& now) {
+void add_pause(std::vector<Change>& lines, const Status& before, const Status& now) {
   if (now.phase == "paused" && before.phase != "paused") {
-    lines.push_back("paused at step " + number(now.step) + "; `ballast resume` lets it go on");
+    lines.push_back({"paused at step " + number(now.step) + "; `ballast resume` lets it go on", false});
   }
   if (before.phase == "paused" && now.phase != "paused" && now.phase != "stopped") {
-    lines.emplace_back("no longer paused");
+    lines.push_back({"no longer paused", false});
   }
 }
 
 }  // namespace
 
-std::vector<std::string> changes_between(const Status& before, const Status& now) {
-  std::vector<std::string> lines;
+std::vector<Change> changes_between(const Status& before, const Status& now) {
+  std::vector<Change> lines;
   add_rollback(lines, before, now);
   add_counts(lines, before, now);
   add_trouble(lines, before, now);

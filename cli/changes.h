@@ -8,9 +8,15 @@
 
 namespace ballast {
 
-// Lines: the job went back to a snapshot, a step was skipped, a snapshot was missed, trouble came or went, somebody
+struct Change {
+  std::string text;
+  bool wrong = true;  // something is wrong or was lost; else it is only news
+  bool operator==(const Change&) const = default;
+};
+
+// The job went back to a snapshot, a step was skipped, a snapshot was missed, trouble came or went, somebody
 // is waited for, the job is paused or goes on.
-std::vector<std::string> changes_between(const Status& before, const Status& now);
+std::vector<Change> changes_between(const Status& before, const Status& now);
 
 // Why the job does not come to a snapshot, or not on: its trouble, else who is waited for (without the growing time).
 // Empty if nothing is known.

@@ -40,8 +40,9 @@ ControlOutcome stopped(const Status& status, const std::string& where) {
                             ? ", with a snapshot"
                             : (status.trouble.empty() ? "" : ": " + status.trouble) +
                                   "; its newest complete snapshot is of step " + std::to_string(status.snapshot);
-  return {0, "stopped " + at_step(status) + snapshot + "; go on with: ballast run --resume " +
-                 (is_folder(where) ? where : "RUN_FOLDER")};
+  return {0, "stopped " + at_step(status) + snapshot +
+                 (is_folder(where) ? "; go on with: ballast run --resume " + where
+                                   : "; it goes on when its servers and workers are started again as they were")};
 }
 
 // The end of a job that ended otherwise than it was told to.

@@ -19,8 +19,10 @@
 #include "cli/restore.h"
 #include "cli/run.h"
 #include "cli/status.h"
+#include "cli/watch.h"
 #include "common/command/command_line.h"
 #include "common/net/descriptors.h"
+#include "common/usage/usage.h"
 
 namespace {
 
@@ -66,6 +68,15 @@ void define_check(CLI::App& app, CheckOptions& options) {
   check->add_option("--set", options.overrides, kSetHelp)->type_name("KEY=VALUE")->expected(1)->take_all();
 }
 
+void define_show(CLI::App& command, ballast::ShowOptions& options) {
+  command.add_flag("-q,--quiet", options.quiet, "print nothing but what is wrong, on standard error");
+  command.add_flag("--timestamps", options.timestamps, "begin each line with its time (UTC)");
+  command.add_option("--color", options.color, "auto (default: on a terminal), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command.add_option("--events", options.events, "append what happens to this file or pipe, as JSON lines")
+      ->type_name("FILE");
+}
+
 void define_run(CLI::App& app, ballast::RunOptions& options) {
   auto* run = app.add_subcommand("run", "run a job on a cluster of processes on this machine");
   auto* job = run->add_option("job", options.job, "the job file");
@@ -81,6 +92,7 @@ void define_run(CLI::App& app, ballast::RunOptions& options) {
       ->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   run->add_flag("--metrics", options.metrics, "every process serves Prometheus metrics; processes.json says where");
   run->add_flag("--hold-start", options.hold_start, "begin to train only when all workers are ready");
+  define_show(*run, options.show);
   define_faults(*run, "--worker-fault", "for tests: INDEX:POINT@STEP at which a worker kills itself",
                 [&options](auto fault) { options.worker_faults.insert(std::move(fault)); });
   define_faults(*run, "--server-fault",
@@ -104,6 +116,15 @@ void define_status(CLI::App& app, StatusOptions& options) {
   auto* status = app.add_subcommand("status", "ask a running job's lead how it stands");
   status->add_option("where", options.where, kWhereHelp)->required();
   status->add_flag("--json", options.json, "as one JSON object");
+}
+
+void define_watch(CLI::App& app, ballast::WatchOptions& options) {
+  auto* watch = app.add_subcommand("watch", "show a running job's course until its end, however it was started");
+  watch->add_option("where", options.where, kWhereHelp)->required();
+  watch->add_option("--patience", options.patience, "seconds that the lead may be silent (default 600)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 31'536'000));
+  define_show(*watch, options.show);
 }
 
 struct ControlCommand {
@@ -169,10 +190,22 @@ void define_data(CLI::App& app, ballast::DataOptions& options) {
       ->check(CLI::Range(1, 3600));
 }
 
+const ballast::ManWords kManWords{
+    "Ballast trains a deep-learning model with many processes: servers own the model's weights, each a part (a shard); "
+    "workers compute gradients and hold nothing. ballast runs a whole job on this machine, and asks, stops and reads "
+    "jobs wherever they run.",
+    {{"0", "done"},
+     {"1", "it failed; standard error says why"},
+     {"2", "the job file or the command line is wrong"},
+     {"3", "the run was stopped by ballast stop before the job's end"},
+     {"130, 143", "the run was stopped by Ctrl-C, or by a request to terminate"}},
+    {"ballast-server(1)", "ballast-worker(1)"}};
+
 struct Options {
   CheckOptions check;
   ballast::RunOptions run;
   StatusOptions status;
+  ballast::WatchOptions watch;
   std::string control_where;
   DigestOptions digest;
   ballast::RestoreCommand restore;
@@ -187,6 +220,9 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (app.got_subcommand("status")) {
     return ballast::show_status(options.status.where, options.status.json);
+  }
+  if (app.got_subcommand("watch")) {
+    return ballast::watch_job(options.watch);
   }
   if (app.got_subcommand("digest")) {
     return ballast::show_digest(options.digest.folder, options.digest.step);
@@ -219,11 +255,13 @@ int main(int argc, char** argv) {
   define_check(app, options.check);
   define_run(app, options.run);
   define_status(app, options.status);
+  define_watch(app, options.watch);
   define_controls(app, options.control_where);
   define_digest(app, options.digest);
   define_restore(app, options.restore);
   define_data(app, options.data);
   options.model.define(app);
+  ballast::add_usage_options(app, kManWords);
   if (const auto code = ballast::parse_command_line(app, argc, argv)) {
     return *code;
   }

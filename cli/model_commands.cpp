@@ -26,9 +26,32 @@ void add_split(CLI::App& command, std::string& split) {
   command.add_option("--split", split, "test (default) or validation")->check(CLI::IsMember({"test", "validation"}));
 }
 
+void define_gather(CLI::App& app, GatherCommand& command) {
+  auto* const gather = app.add_subcommand("gather", "make a run's folder of the databases of servers started by hand");
+  gather->add_option("databases", command.databases, "the databases of all shards of one job, in any order")
+      ->required();
+  gather->add_option("--run-dir", command.run_dir, "the folder to make")->required();
+  gather->add_flag("--link", command.link, "link to the databases instead of copying them");
+}
+
+void define_runs(CLI::App& app, RunsOptions& runs_options, PruneOptions& prune_options) {
+  auto* const runs = app.add_subcommand("runs", "list the runs in a folder: state, accuracy, size");
+  runs->add_option("folder", runs_options.folder, "the folder of run folders (default: runs)");
+  runs->add_flag("--json", runs_options.json, "as JSON");
+  auto* const prune = runs->add_subcommand("prune", "remove runs that have finished or never began");
+  prune->add_option("folder", prune_options.folder, "the folder of run folders (default: runs)");
+  prune->add_option("--keep", prune_options.keep, "leave the newest so many of them")->check(CLI::Range(0, 1'000'000));
+  prune->add_option("--older-than", prune_options.older_than, "only runs that were started more than so many days ago")
+      ->check(CLI::Range(0.0, 1e6));
+  prune->add_flag("--unfinished", prune_options.unfinished, "also runs that could be resumed, or cannot be read");
+  prune->add_flag("--yes", prune_options.yes, "remove them; without it they are only named");
+}
+
 }  // namespace
 
 void ModelCommands::define(CLI::App& app) {
+  define_gather(app, gather_);
+  define_runs(app, runs_, prune_);
   auto* const export_command = app.add_subcommand("export", "write a run's weights into a safetensors file");
   export_command->add_option("run", export_.run, "the run's folder")->required();
   export_command->add_option("-o,--output", export_.output, "the file")->required();
@@ -82,6 +105,12 @@ std::optional<int> ModelCommands::dispatch(const CLI::App& app) const {
   }
   if (app.got_subcommand("inspect")) {
     return inspect(inspect_);
+  }
+  if (app.got_subcommand("gather")) {
+    return gather(gather_);
+  }
+  if (app.got_subcommand("runs")) {
+    return app.get_subcommand("runs")->got_subcommand("prune") ? prune_runs(prune_) : show_runs(runs_);
   }
   if (app.got_subcommand("plan")) {
     return plan(plan_);

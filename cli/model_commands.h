@@ -1,5 +1,5 @@
 // The subcommands that work on trained models and on jobs yet to run: export, evaluate, predict, losses,
-// inspect, plan.
+// inspect, plan, gather, runs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,9 +8,11 @@
 
 #include "cli/evaluate.h"
 #include "cli/export.h"
+#include "cli/gather.h"
 #include "cli/inspect.h"
 #include "cli/plan.h"
 #include "cli/predict.h"
+#include "cli/runs.h"
 
 namespace ballast {
 
@@ -28,6 +30,9 @@ class ModelCommands {
   std::string losses_folder_;
   InspectOptions inspect_;
   PlanOptions plan_;
+  GatherCommand gather_;
+  RunsOptions runs_;
+  PruneOptions prune_;
 };
 
 }  // namespace ballast

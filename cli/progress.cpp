@@ -1,9 +1,15 @@
 #include "cli/progress.h"
 
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "cli/changes.h"
 
 #include "cli/changes.h"
 #include "cli/copies_text.h"
@@ -11,6 +17,14 @@
 namespace ballast {
 
 namespace {
+
+// What a terminal is told (ECMA-48).
+constexpr const char* kNoColour = "";
+constexpr const char* kPlain = "\x1b[0m";
+constexpr const char* kBold = "\x1b[1m";
+constexpr const char* kRed = "\x1b[31m";
+constexpr const char* kGreen = "\x1b[32m";
+constexpr const char* kYellow = "\x1b[33m";
 
 template <typename... Values>
 std::string format(const char* pattern, Values... values) {
@@ -76,8 +90,7 @@ std::string time_text(double seconds) {
   return format("%llu:%02llu h", whole / 3600, whole / 60 % 60);
 }
 
-std::string status_text(const Status& status, std::uint64_t epochs, std::uint32_t start_workers,
-                        const std::optional<Pace>& pace) {
+std::string status_text(const Status& status, const std::optional<Pace>& pace) {
   const auto waits_for = status.waits_for.empty() ? std::string() : "; waits for " + status.waits_for;
   if (status.phase == "assembling") {
     return "waiting for the servers to come together" + waits_for;
@@ -86,12 +99,12 @@ std::string status_text(const Status& status, std::uint64_t epochs, std::uint32_
     return "recovering: back to the snapshot of step " + std::to_string(status.snapshot) + waits_for;
   }
   if (status.phase == "waiting") {
-    return format("waiting for workers: %zu of %u ready", count_ready(status), start_workers);
+    return format("waiting for workers: %zu of %u ready", count_ready(status), status.start_workers);
   }
   auto text = format("step %llu/%llu", static_cast<unsigned long long>(status.step),
                      static_cast<unsigned long long>(status.steps)) +
               format("  epoch %llu/%llu", static_cast<unsigned long long>(status.epoch),
-                     static_cast<unsigned long long>(epochs));
+                     static_cast<unsigned long long>(status.epochs));
   if (status.examples > 0) {
     text += format("  loss %.4f", status.recent_loss);
   }
@@ -108,9 +121,9 @@ std::string status_text(const Status& status, std::uint64_t epochs, std::uint32_
   return (status.phase == "training" ? text : text + "  " + status.phase) + waits_for;
 }
 
-std::string epoch_text(const Status& status, std::uint64_t epochs, const std::optional<Pace>& pace) {
+std::string epoch_text(const Status& status, const std::optional<Pace>& pace) {
   auto text = format("epoch %llu/%llu: loss %.4f", static_cast<unsigned long long>(status.epoch),
-                     static_cast<unsigned long long>(epochs), status.train_loss);
+                     static_cast<unsigned long long>(status.epochs), status.train_loss);
   text += accuracy_text(", ", status);
   if (pace) {
     text += format(", %.0f images/s", pace->examples_per_second);
@@ -118,14 +131,34 @@ std::string epoch_text(const Status& status, std::uint64_t epochs, const std::op
   return text;
 }
 
+LineStyle line_style(const ShowOptions& options, std::FILE* out, std::FILE* err) {
+  const char* const kind = std::getenv("TERM");
+  const bool plain = std::getenv("NO_COLOR") != nullptr || kind == nullptr || std::string_view(kind) == "dumb";
+  const auto is_terminal = [](std::FILE* stream) { return isatty(fileno(stream)) == 1; };
+  const auto colour = [&](std::FILE* stream) {
+    return options.color == "always" || (options.color == "auto" && is_terminal(stream) && !plain);
+  };
+  return {is_terminal(out), options.quiet, options.timestamps, colour(out), colour(err)};
+}
+
 void Progress::show(const Status& status, Moment now) {
+  show_changes(status);
   const auto pace = pace_of(status);
+  const auto rate = pace ? std::optional(pace->examples_per_second) : std::nullopt;
   // What was done before this command began has been told before.
   epochs_shown_ = epochs_shown_.value_or(status.epoch);
   // While an epoch's evaluation runs, the accuracy known is still the one before.
   if (status.epoch > *epochs_shown_ && status.phase != "evaluating") {
     epochs_shown_ = status.epoch;
-    line(epoch_text(status, epochs_, pace));
+    clear();
+    if (!style_.quiet) {
+      write(out_, epoch_text(status, pace), kBold);
+    }
+    auto epoch = epoch_event(status, rate);
+    event(epoch.name, std::move(epoch.fields));
+  }
+  for (auto& one : status_events_.observe(status, rate, now)) {
+    event(one.name, std::move(one.fields));
   }
   if (status.phase != "finished" && status.phase != "stopped" && status.phase != "failed") {
     const bool changed = (status.phase != last_phase_ && (status.phase == "waiting" || last_phase_ == "waiting")) ||
@@ -135,29 +168,93 @@ void Progress::show(const Status& status, Moment now) {
     if (changed) {
       shown_at_.reset();
     }
-    show_text(status_text(status, epochs_, start_workers_, pace), now);
+    show_text(status_text(status, pace), now);
   }
 }
 
+// Of the first one: what is wrong, or waited for, at this moment.
+void Progress::show_changes(const Status& status) {
+  if (!before_) {
+    before_ = status;
+    before_->trouble.clear();
+    before_->waits_for.clear();
+    before_->phase.clear();
+  }
+  for (const auto& change : changes_between(*before_, status)) {
+    change.wrong ? warn(change.text) : line(change.text);
+  }
+  before_ = status;
+}
+
 void Progress::show_text(const std::string& text, Moment now) {
-  if (terminal_) {
+  if (style_.quiet) {
+    return;
+  }
+  if (style_.terminal) {
     if (on_line_ && text == text_) {
       return;
     }
     text_ = text;
     std::fprintf(out_, "\r\x1b[K%s", text.substr(0, columns_of(out_) - 1).c_str());
+    std::fflush(out_);
     on_line_ = true;
   } else if (!shown_at_ || now - *shown_at_ >= kPlainEvery) {
-    std::fprintf(out_, "%s\n", text.c_str());
+    write(out_, text, kNoColour);
     shown_at_ = now;
   }
-  std::fflush(out_);
 }
 
 void Progress::line(const std::string& text) {
   clear();
-  std::fprintf(out_, "%s\n", text.c_str());
-  std::fflush(out_);
+  if (!style_.quiet) {
+    write(out_, text, kNoColour);
+  }
+  event("note", {{"text", text}});
+}
+
+void Progress::warn(const std::string& text) {
+  clear();
+  write(style_.quiet ? err_ : out_, text, kYellow);
+  event("warning", {{"text", text}});
+}
+
+void Progress::error(const std::string& text) {
+  clear();
+  write(err_, text, kRed);
+  event("error", {{"text", text}});
+}
+
+void Progress::result(const std::string& text) {
+  clear();
+  if (!style_.quiet) {
+    write(out_, text, kGreen);
+  }
+}
+
+void Progress::event(const std::string& name, EventStream::Json fields) {
+  if (events_ == nullptr) {
+    return;
+  }
+  events_->tell(name, std::move(fields));
+  if (const auto trouble = events_->trouble(); trouble != told_event_trouble_) {
+    told_event_trouble_ = trouble;
+    clear();
+    write(style_.quiet ? err_ : out_, trouble.empty() ? "events are written again" : trouble, kYellow);
+  }
+}
+
+// Each of the text's lines by itself: colour and time belong to a line.
+void Progress::write(std::FILE* stream, const std::string& text, const char* colour) {
+  const auto time = style_.timestamps ? utc_time(0) + " " : std::string();
+  const bool coloured = (stream == err_ ? style_.colour_errors : style_.colour) && *colour != '\0';
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    const auto piece = text.substr(begin, end - begin);
+    std::fprintf(stream, "%s%s%s%s\n", time.c_str(), coloured ? colour : "", piece.c_str(), coloured ? kPlain : "");
+    begin = end + 1;
+  }
+  std::fflush(stream);
 }
 
 void Progress::clear() {

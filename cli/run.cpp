@@ -6,12 +6,15 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "cli/backend_probe.h"
 #include "cli/check.h"
 #include "cli/cluster.h"
 #include "cli/copies_text.h"
+#include "cli/events.h"
 #include "cli/exit_codes.h"
 #include "cli/gpus.h"
 #include "cli/progress.h"
@@ -125,10 +128,6 @@ void check(const RunOptions& options, const Job& job) {
   check_data_files(job);
 }
 
-std::uint64_t epochs_of(const Job& job) {
-  return (job.steps.steps + job.steps.steps_per_epoch - 1) / job.steps.steps_per_epoch;
-}
-
 WeightsDigest digest(const Job& job, const RunFolder& folder) {
   std::vector<std::filesystem::path> databases;
   for (std::uint32_t shard = 0; shard < job.spec.cluster.shards; ++shard) {
@@ -141,36 +140,35 @@ WeightsDigest digest(const Job& job, const RunFolder& folder) {
   return result.value();
 }
 
-void report(const Job& job, const RunOptions& options, const RunFolder& folder, Summary summary) {
+EventStream::Json report(const Job& job, const RunOptions& options, const RunFolder& folder, Progress& progress,
+                         Summary summary) {
   const auto final_weights = digest(job, folder);
   summary.weights = final_weights.weights;
   summary.optimizer = final_weights.optimizer;
   summary.run_dir = folder.path();
+  const auto json = summary_json(job, summary);
   if (!options.summary.empty()) {
-    write_atomically(options.summary, summary_json(job, summary));
+    write_atomically(options.summary, json);
   }
-  std::fputs(summary_text(job, summary, folder.shown()).c_str(), stdout);
+  progress.result(summary_text(summary, folder.shown()));
+  return EventStream::Json::parse(json);
 }
 
 // How a run ended that has not come to its job's end, once all processes are gone.
-void tell_end(std::FILE* out, const std::optional<Status>& status, const Job& job, const RunFolder& folder) {
+std::string end_text(const std::optional<Status>& status, const Job& job, const RunFolder& folder) {
   const bool is_stopped = status && status->phase == "stopped";
+  const auto where =
+      status ? " at step " + std::to_string(status->step) + " of " + std::to_string(status->steps) : std::string();
+  std::string text;
   if (status && status->copies.kept) {
-    const auto why = status->trouble.empty() ? std::string() : "; " + status->trouble;
-    std::fprintf(out, "%s%s\n", copies_text(status->copies).c_str(), why.c_str());
+    text = copies_text(status->copies) + (status->trouble.empty() ? "" : "; " + status->trouble) + "\n";
   }
   if (is_stopped && status->snapshot == status->step) {
-    std::fprintf(out,
-                 "stopped at step %llu of %llu, with a snapshot of step %llu; go on with: ballast run --resume %s\n",
-                 static_cast<unsigned long long>(status->step), static_cast<unsigned long long>(status->steps),
-                 static_cast<unsigned long long>(status->snapshot), folder.shown().c_str());
-    return;
+    return text + "stopped" + where + ", with a snapshot of step " + std::to_string(status->snapshot) +
+           "; go on with: ballast run --resume " + folder.shown();
   }
-  std::string text = is_stopped ? "stopped without a snapshot of its own" : "ended";
-  if (status) {
-    text += " at step " + std::to_string(status->step) + " of " + std::to_string(status->steps);
-  }
-  std::fprintf(out, "%s: %s\n", text.c_str(), what_is_left(folder, job).c_str());
+  return text + (is_stopped ? "stopped without a snapshot of its own" : "ended") + where + ": " +
+         what_is_left(folder, job);
 }
 
 // A server that was stopped before it had room for it, say: all weights are durable, but not all has come to its end.
@@ -182,27 +180,31 @@ void check_ends(const Job& job, const RunFolder& folder) {
   }
 }
 
-int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder, bool was_paused = false) {
-  const auto began = Clock::now();
-  Signals signals;  // before anything that has threads
-  Progress progress(stdout, isatty(STDOUT_FILENO) == 1, job.spec.cluster.start_workers, epochs_of(job));
-  folder.begin();
-  progress.line("job " + job.spec.job + ": run folder " + folder.shown());
-  progress.line("mode " + mode_text(job.spec.training));
-  const auto gpus = options.backend == "cpu" ? 0 : count_gpus();
-  if (gpus > 0) {
-    progress.line(gpus_text(gpus));
+// For programs.
+void tell_end(Progress& progress, const char* outcome, int exit_code, EventStream::Json summary = nullptr) {
+  progress.event("end", {{"outcome", outcome}, {"exit_code", exit_code}, {"summary", std::move(summary)}});
+}
+
+const char* outcome_of(const std::optional<Status>& status, int exit_code) {
+  if (status && status->phase == "stopped") {
+    return "stopped";
   }
-  for (const auto& line : precision_notes(options.backend, job.spec.training.precision)) {
-    progress.line(line);
-  }
-  Cluster cluster(job, folder, {options.metrics, options.backend, gpus, options.worker_faults, options.server_faults});
+  return exit_code > kExitSignal ? "killed" : "failed";
+}
+
+int finish(const Job& job, const RunOptions& options, const RunFolder& folder, Progress& progress, Cluster& cluster,
+           Signals& signals, Clock::time_point began, bool was_paused) {
   Supervisor supervisor(cluster, signals, progress, !options.resume.empty(), was_paused,
                         std::chrono::seconds(job.spec.cluster.stop_patience));
   const int exit_code = supervisor.watch();
   if (exit_code != 0) {
-    const bool is_read = exit_code != kExitSignal + SIGPIPE;
-    tell_end(is_read ? stdout : stderr, supervisor.status(), job, folder);
+    const auto text = end_text(supervisor.status(), job, folder);
+    if (exit_code == kExitSignal + SIGPIPE) {  // nobody reads the output
+      progress.error(text);
+    } else {
+      progress.result(text);
+    }
+    tell_end(progress, outcome_of(supervisor.status(), exit_code), exit_code);
     return exit_code;
   }
   if (!supervisor.status() || supervisor.status()->phase != "finished") {
@@ -212,18 +214,54 @@ int run_cluster(const Job& job, const RunOptions& options, const RunFolder& fold
   check_ends(job, folder);
   const auto wall = std::chrono::duration<double>(Clock::now() - began).count();
   const auto& trained = supervisor.training_time();
-  report(job, options, folder,
-         {*supervisor.status(),
-          {},
-          {},
-          wall,
-          trained.seconds(),
-          trained.examples_per_second(),
-          cluster.restarts(Role::worker),
-          cluster.restarts(Role::server),
-          {},
-          trained.stood_still()});
+  tell_end(progress, "finished", 0,
+           report(job, options, folder, progress,
+                  {*supervisor.status(),
+                   {},
+                   {},
+                   wall,
+                   trained.seconds(),
+                   trained.examples_per_second(),
+                   cluster.restarts(Role::worker),
+                   cluster.restarts(Role::server),
+                   {}}));
   return 0;
+}
+
+// `resumed`: what is gone on from; empty for a new run.
+int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder, const std::string& resumed,
+                bool was_paused) {
+  const auto began = Clock::now();
+  Signals signals;  // before anything that has threads
+  const auto events = open_events(options.show.events);
+  Progress progress(stdout, stderr, line_style(options.show, stdout, stderr), events.get());
+  folder.begin();
+  progress.event("begin", {{"job", job.spec.job},
+                           {"mode", name_of(job.spec.training.mode)},
+                           {"steps", job.steps.steps},
+                           {"run_dir", folder.path().string()},
+                           {"resumed", !resumed.empty()}});
+  if (!resumed.empty()) {
+    progress.line(resumed);
+  }
+  progress.line("job " + job.spec.job + ": run folder " + folder.shown());
+  progress.line("mode " + mode_text(job.spec.training));
+  const auto gpus = options.backend == "cpu" ? 0 : count_gpus();
+  if (gpus > 0) {
+    progress.line(gpus_text(gpus));
+  }
+  for (const auto& line : precision_notes(options.backend, job.spec.training.precision)) {
+    progress.line(line);
+  }
+  try {
+    Cluster cluster(job, folder,
+                    {options.metrics, options.backend, gpus, options.worker_faults, options.server_faults});
+    return finish(job, options, folder, progress, cluster, signals, began, was_paused);
+  } catch (const std::exception& error) {
+    progress.event("error", {{"text", error.what()}});
+    tell_end(progress, "failed", 1);
+    throw;
+  }
 }
 
 int run_new(const RunOptions& options) {
@@ -233,7 +271,7 @@ int run_new(const RunOptions& options) {
   check_initial_weights(job);
   const RunFolder folder(options.run_dir, job.spec.job);
   write_atomically(folder.job_file(), job.yaml);
-  return run_cluster(job, options, folder);
+  return run_cluster(job, options, folder, {}, false);
 }
 
 int run_again(const RunOptions& options) {
@@ -242,9 +280,9 @@ int run_again(const RunOptions& options) {
   const auto job = job_to_resume(folder, all_overrides(options, base), options.job);
   check(options, job);
   const auto ledger = ledger_to_resume(folder, job);
-  std::printf("%s\n", resume_text(folder, job, ledger).c_str());
+  const auto text = resume_text(folder, job, ledger);
   write_atomically(folder.job_file(), job.yaml);
-  return run_cluster(job, options, folder, ledger.pause != Pause::none);
+  return run_cluster(job, options, folder, text, ledger.pause != Pause::none);
 }
 
 }  // namespace

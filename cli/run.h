@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/progress.h"
+
 namespace ballast {
 
 struct RunOptions {
@@ -21,6 +23,7 @@ struct RunOptions {
   std::string backend = "auto";  // of the workers: cpu, cuda, or auto: cuda where it can be had
   bool metrics = false;          // every process serves metrics
   bool hold_start = false;       // training starts when all workers are ready
+  ShowOptions show;
   std::map<std::uint32_t, std::string> worker_faults;
   std::map<std::uint32_t, std::vector<std::string>> server_faults;  // one for each life
 };

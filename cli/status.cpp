@@ -160,8 +160,9 @@ Json split_json(const SplitStatus& split) {
 }  // namespace
 
 std::string status_lines(const Status& status) {
-  auto text = status.phase + ", step " + number(status.step) + " of " + number(status.steps) + ", " +
-              number(status.epoch) + " epochs done, mode " + status.mode + "\n";
+  auto text = "job " + status.job + ": " + status.phase + ", step " + number(status.step) + " of " +
+              number(status.steps) + ", " + number(status.epoch) + " of " + number(status.epochs) +
+              " epochs done, mode " + status.mode + "\n";
   const auto trouble = all_trouble(status);
   for (const auto& [name, value] :
        {std::pair{"failure", &status.failure}, {"waits for", &status.waits_for}, {"trouble", &trouble}}) {
@@ -182,6 +183,7 @@ std::string status_lines(const Status& status) {
 
 std::string status_json(const Status& status) {
   Json json;
+  json["job"] = status.job;
   json["mode"] = status.mode;
   json["phase"] = status.phase;
   json["failure"] = status.failure;
@@ -194,6 +196,8 @@ std::string status_json(const Status& status) {
   json["step"] = status.step;
   json["steps"] = status.steps;
   json["epoch"] = status.epoch;
+  json["epochs"] = status.epochs;
+  json["start_workers"] = status.start_workers;
   json["training_seconds"] = static_cast<double>(status.training) / 1e6;
   json["examples"] = status.examples;
   json["examples_per_second"] = finite(status.examples_per_second);

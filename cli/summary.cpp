@@ -179,21 +179,23 @@ std::string summary_json(const Job& job, const Summary& summary) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string summary_text(const Job& job, const Summary& summary, const std::string& shown_dir) {
+std::string summary_text(const Summary& summary, const std::string& shown_dir) {
   const auto& status = summary.status;
   std::array<char, 256> text{};
   std::snprintf(text.data(), text.size(), "finished: %llu steps, %llu epoch%s in %.1f s, %.0f images/s\n",
                 static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.epoch),
                 status.epoch == 1 ? "" : "s", summary.training_seconds, summary.examples_per_second);
-  std::string all = "job " + job.spec.job + " " + text.data();
+  std::string all = "job " + status.job + " " + text.data();
   all += quality_line(status);
   if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
     all += staleness + "\n";
   }
   all += incidents(summary);
   all += fingerprints_line(status);
-  all += "weights sha256 " + summary.weights + "\n";
-  return all + "run folder " + shown_dir + "\n";
+  if (!summary.weights.empty()) {
+    all += "weights sha256 " + summary.weights + "\n";
+  }
+  return shown_dir.empty() ? all : all + "run folder " + shown_dir + "\n";
 }
 
 }  // namespace ballast

@@ -34,6 +34,7 @@ std::map<std::string, std::uint64_t> slots_by_fingerprint(const Status& status);
 std::string summary_json(const Job& job, const Summary& summary);
 
 // The lines after a finished run; `shown_dir` is the run's folder as a person would type it.
-std::string summary_text(const Job& job, const Summary& summary, const std::string& shown_dir);
+// Without a hash of the weights, and without a folder, those lines are left out.
+std::string summary_text(const Summary& summary, const std::string& shown_dir);
 
 }  // namespace ballast

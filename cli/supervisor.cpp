@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdio>
 #include <string_view>
 #include <utility>
 
-#include "cli/changes.h"
 #include "cli/exit_codes.h"
 #include "worker/exit_codes.h"
 
@@ -78,6 +76,7 @@ void Supervisor::connect(const std::string& lead, Poll& poll) {
   stage_ = Stage::running;
   heard_at_ = Clock::now();
   cluster_.start_others(lead);
+  progress_.event("lead", {{"address", lead}});
 }
 
 void Supervisor::on_signal(int signal) {
@@ -87,9 +86,8 @@ void Supervisor::on_signal(int signal) {
   if (signal == SIGPIPE && (stage_ == Stage::stopping || interrupted_)) {
     return;  // nobody reads what we say: that is known
   }
-  progress_.clear();
   if (stage_ == Stage::stopping || interrupted_) {
-    std::fprintf(stderr, "killing all processes\n");
+    progress_.error("killing all processes");
     stage_ = Stage::stopping;
     exit_code_ = kExitSignal + signal;
     cluster_.signal_all(SIGKILL);
@@ -97,13 +95,11 @@ void Supervisor::on_signal(int signal) {
   }
   interrupted_ = signal;
   if (stage_ != Stage::running) {
-    std::fprintf(stderr, "stopping all processes; once more to kill them at once\n");
+    progress_.error("stopping all processes; once more to kill them at once");
     return stop(kExitSignal + signal);
   }
-  std::fprintf(stderr,
-               "stopping the job with a snapshot, for which it may take %lld s (cluster.stop_patience); once more to "
-               "kill all processes at once\n",
-               static_cast<long long>(stop_patience_.count()));
+  progress_.error("stopping the job with a snapshot, for which it may take " + std::to_string(stop_patience_.count()) +
+                  " s (cluster.stop_patience); once more to kill all processes at once");
   stop_until_ = Clock::now() + stop_patience_ + kLeadsEnd;
   ask_at_ = {};
   tell_hindrance();
@@ -113,8 +109,7 @@ void Supervisor::on_signal(int signal) {
 void Supervisor::tell_hindrance() {
   const auto known = status_ ? hindrance(*status_) : std::string();
   if (!known.empty() && !std::exchange(told_hindrance_, true)) {
-    progress_.clear();
-    std::fprintf(stderr, "no snapshot can be taken as long as this lasts: %s\n", known.c_str());
+    progress_.error("no snapshot can be taken as long as this lasts: " + known);
   }
 }
 
@@ -123,6 +118,7 @@ void Supervisor::on_ended(const Ended& ended) {
   if (member == nullptr) {
     return;
   }
+  progress_.event("process", {{"name", member->name()}, {"pid", ended.pid}, {"ended", describe(ended.exit)}});
   if (member->role == Role::server) {
     on_server_ended(*member, ended);
   } else {
@@ -141,7 +137,7 @@ void Supervisor::on_server_ended(Member& server, const Ended& ended) {
     return on_server_left(server, ended);
   }
   if (stage_ == Stage::leaving) {
-    progress_.line(server.name() + " " + describe(ended.exit) + ", after the job's end was durable");
+    progress_.warn(server.name() + " " + describe(ended.exit) + ", after the job's end was durable");
     return;
   }
   if (!client_ || server.index == 0) {
@@ -161,7 +157,7 @@ void Supervisor::on_server_killed(Member& server, const Ended& ended) {
     }
     return;
   }
-  progress_.line(server.name() + " " + describe(ended.exit) + ", after the job's end was durable");
+  progress_.warn(server.name() + " " + describe(ended.exit) + ", after the job's end was durable");
 }
 
 // While the servers leave, only one that may still have to write the job's end is of use: it is told by a lead that
@@ -229,11 +225,6 @@ bool Supervisor::start_again_later(Member& member, const Exit& exit) {
 bool Supervisor::is_over() const { return is_over_as("finished") || is_over_as("stopped") || is_over_as("failed"); }
 
 void Supervisor::on_status(Status status) {
-  if (status_) {
-    for (const auto& line : changes_between(*status_, status)) {
-      progress_.line(line);
-    }
-  }
   status_ = std::move(status);
   lets_go_on_ = lets_go_on_ && (status_->phase == "paused" || status_->phase == "pausing");
   heard_at_ = Clock::now();
@@ -288,7 +279,11 @@ void Supervisor::mend_list(Clock::time_point now) {
   }
   mend_at_ = now + kMendEvery;
   if (const auto refusal = cluster_.mend_list(); refusal != told_refusal_) {
-    progress_.line(refusal.empty() ? "processes.json is up to date again" : refusal + "; it is tried again");
+    if (refusal.empty()) {
+      progress_.line("processes.json is up to date again");
+    } else {
+      progress_.warn(refusal + "; it is tried again");
+    }
     told_refusal_ = refusal;
   }
 }
@@ -301,8 +296,7 @@ void Supervisor::on_late() {
     case Stage::doubtful:
       return fail(doubt_);
     case Stage::leaving:
-      progress_.clear();
-      std::fprintf(stderr, "%s\n", who_stayed().c_str());
+      progress_.error(who_stayed());
       return stop(exit_code_);
     case Stage::stopping:
       return cluster_.signal_all(SIGKILL);
@@ -342,15 +336,15 @@ void Supervisor::start_due(Clock::time_point now) {
     if (!can_start_again(member)) {
       member.due.reset();
     } else {
-      progress_.line(member.name() + " " + member.death + "; starting it again");
+      progress_.warn(member.name() + " " + member.death + "; starting it again");
       cluster_.start_again(member);
+      progress_.event("process", {{"name", member.name()}, {"pid", member.pid}, {"started_again", member.restarts}});
     }
   }
 }
 
 void Supervisor::fail(const std::string& text) {
-  progress_.clear();
-  std::fprintf(stderr, "%s\n", text.c_str());
+  progress_.error(text);
   stop(1);
 }
 

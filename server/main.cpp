@@ -12,12 +12,21 @@
 #include "common/net/descriptors.h"
 #include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
+#include "common/usage/usage.h"
 #include "common/version/version.h"
 #include "server/fault.h"
 #include "server/new_database.h"
 #include "server/shard.h"
 
 namespace {
+
+const ballast::ManWords kManWords{
+    "Owns one part (shard) of a job's weights: takes gradients from workers, applies updates, keeps snapshots in its "
+    "database. The server of shard 0 hosts the lead, which gives out the work. Started again with the same arguments "
+    "after its death, it goes on from its database.",
+    {{"0", "the job has finished, or was stopped with a snapshot"},
+     {"1", "it failed; standard error and the log say why"}},
+    {"ballast(1)", "ballast-worker(1)"}};
 
 using ballast::check_bind;
 using ballast::check_host_port;
@@ -33,7 +42,10 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
   app.add_option("--lead-bind", options.lead_bind, "shard 0: where the lead listens (default: --lead)")
       ->check(check_bind);
   app.add_option("--address-file", options.address_file, "shard 0: write the lead's address there once it listens");
-  app.add_option("--bind", options.bind, "where lanes listen: tcp://HOST:* or ipc://PREFIX")
+  app.add_option(
+         "--bind", options.bind,
+         "where lanes listen: tcp://HOST:* (any free port), tcp://HOST:PORT (of lane 0; each further lane takes "
+         "the next port) or ipc://PREFIX")
       ->capture_default_str()
       ->check(check_bind);
   app.add_option("--advertise", options.advertise, "the host by which others reach this machine");
@@ -48,6 +60,7 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
   app.add_option("--log-files", options.log_files, "how many log files are kept, the newest included")
       ->capture_default_str();
   app.add_flag("--insecure", options.insecure, "allow to listen beyond this machine without keys");
+  ballast::add_usage_options(app, kManWords);
   return ballast::parse_command_line(app, argc, argv);
 }
 

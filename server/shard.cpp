@@ -146,7 +146,7 @@ void Shard::open_lanes() {
 
 // Before anything is touched.
 void Shard::check_addresses() const {
-  const auto lane = advertised_address(lane_bind(options_.bind, 0), options_.advertise);
+  const auto lane = advertised_address(lane_address(options_.bind, 0), options_.advertise);
   auto lead = options_.lead;
   if (options_.shard == 0) {
     lead = advertised_address(options_.lead_bind.empty() ? lead : options_.lead_bind, options_.advertise);

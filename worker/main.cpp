@@ -15,12 +15,20 @@
 #include "common/net/descriptors.h"
 #include "common/net/message_memory.h"
 #include "common/net/stop_signals.h"
+#include "common/usage/usage.h"
 #include "common/version/version.h"
 #include "worker/compute/choose.h"
 #include "worker/exit_codes.h"
 #include "worker/worker_loop.h"
 
 namespace {
+
+const ballast::ManWords kManWords{
+    "Computes gradients for a job. All it needs is the lead's address: the lead tells it the job, where the servers "
+    "are "
+    "and what to compute. It holds nothing, and may come and go at any time.",
+    {{"0", "the job has finished, or was stopped"}, {"1", "it failed; standard error says why"}},
+    {"ballast(1)", "ballast-server(1)"}};
 
 struct Options {
   std::string config;
@@ -50,6 +58,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_option("--probe-backend", options.probe, "for ballast: tell what PRECISION is computed on here, and end")
       ->group("");
   app.add_option("--fault", options.fault, "for tests: POINT@STEP at which the worker kills itself")->group("");
+  ballast::add_usage_options(app, kManWords);
   if (const auto code = ballast::parse_command_line(app, argc, argv)) {
     return code;
   }

@@ -10,6 +10,14 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
+Lines texts_between(const Status& before, const Status& now) {
+  Lines texts;
+  for (const auto& change : changes_between(before, now)) {
+    texts.push_back(change.text);
+  }
+  return texts;
+}
+
 Status training(Timeline timeline, Step step) {
   Status status;
   status.phase = "training";
@@ -23,15 +31,15 @@ TEST_CASE("a rollback is told with the steps that it cost") {
   auto now = training(2, 40);
   now.base = {2, 40};
   now.rolled_back_steps = 12;
-  CHECK(changes_between(training(1, 52), now) ==
+  CHECK(texts_between(training(1, 52), now) ==
         Lines{"the job goes on from the snapshot of step 40 (timeline 2): 12 steps are trained again"});
   now.rolled_back_steps = 0;
-  CHECK(changes_between(training(1, 40), now) == Lines{"the job goes on from the snapshot of step 40 (timeline 2)"});
+  CHECK(texts_between(training(1, 40), now) == Lines{"the job goes on from the snapshot of step 40 (timeline 2)"});
 }
 
 TEST_CASE("a job's first timeline, and progress alone, are no news") {
-  CHECK(changes_between(training(0, 0), training(1, 0)).empty());
-  CHECK(changes_between(training(1, 5), training(1, 6)).empty());
+  CHECK(texts_between(training(0, 0), training(1, 0)).empty());
+  CHECK(texts_between(training(1, 5), training(1, 6)).empty());
 }
 
 TEST_CASE("skipped steps and missed snapshots are counted") {
@@ -41,30 +49,30 @@ TEST_CASE("skipped steps and missed snapshots are counted") {
   now.snapshot = 4;
   auto before = training(1, 8);
   before.skipped_steps = 1;
-  CHECK(changes_between(before, now) == Lines{"2 steps skipped: the gradient was not finite; 3 so far",
-                                              "1 snapshot missed; the newest complete one is of step 4"});
+  CHECK(texts_between(before, now) == Lines{"2 steps skipped: the gradient was not finite; 3 so far",
+                                            "1 snapshot missed; the newest complete one is of step 4"});
 }
 
 TEST_CASE("trouble is told when it comes and when it goes; a wait, when its object changes") {
   auto troubled = training(1, 9);
   troubled.trouble = "the disk is full";
-  CHECK(changes_between(training(1, 8), troubled) == Lines{"trouble: the disk is full"});
-  CHECK(changes_between(troubled, troubled).empty());
-  CHECK(changes_between(troubled, training(1, 9)) == Lines{"over: the disk is full"});
+  CHECK(texts_between(training(1, 8), troubled) == Lines{"trouble: the disk is full"});
+  CHECK(texts_between(troubled, troubled).empty());
+  CHECK(texts_between(troubled, training(1, 9)) == Lines{"over: the disk is full"});
   auto waiting = training(1, 9);
   waiting.waits_for = "shard 1 (lane 0), not heard of for 900 ms";
   auto longer = waiting;
   longer.waits_for = "shard 1 (lane 0), not heard of for 1200 ms";
-  CHECK(changes_between(training(1, 9), waiting) == Lines{"waiting for " + waiting.waits_for});
-  CHECK(changes_between(waiting, longer).empty());
+  CHECK(texts_between(training(1, 9), waiting) == Lines{"waiting for " + waiting.waits_for});
+  CHECK(texts_between(waiting, longer).empty());
 }
 
 TEST_CASE("a pause is told with how it ends") {
   auto paused = training(1, 9);
   paused.phase = "paused";
-  CHECK(changes_between(training(1, 8), paused) == Lines{"paused at step 9; `ballast resume` lets it go on"});
-  CHECK(changes_between(paused, paused).empty());
-  CHECK(changes_between(paused, training(1, 9)) == Lines{"no longer paused"});
+  CHECK(texts_between(training(1, 8), paused) == Lines{"paused at step 9; `ballast resume` lets it go on"});
+  CHECK(texts_between(paused, paused).empty());
+  CHECK(texts_between(paused, training(1, 9)) == Lines{"no longer paused"});
 }
 
 // ---- what a command waits for
@@ -86,7 +94,8 @@ TEST_CASE("a wish is fulfilled when the status shows it") {
   }
   CHECK_FALSE(outcome(Command::stop, "paused").has_value());
   CHECK(outcome(Command::stop, "stopped")->text ==
-        "stopped at step 40 of 100, with a snapshot; go on with: ballast run --resume RUN_FOLDER");
+        "stopped at step 40 of 100, with a snapshot; it goes on when its servers and workers are started again as they "
+        "were");
   CHECK(outcome(Command::pause, "paused")->text ==
         "paused at step 40 of 100; let it go on with: ballast resume ADDRESS");
   CHECK_FALSE(outcome(Command::resume, "paused").has_value());

@@ -22,6 +22,8 @@ Status training(Step step, std::uint64_t examples) {
   status.phase = "training";
   status.step = step;
   status.steps = 200;
+  status.epochs = 4;
+  status.start_workers = 2;
   status.examples = examples;
   status.recent_loss = 0.25;
   return status;
@@ -30,7 +32,8 @@ Status training(Step step, std::uint64_t examples) {
 // What a Progress writes.
 class Written {
  public:
-  explicit Written(bool terminal) : stream_(open_memstream(&text_, &size_)), progress_(stream_, terminal, 2, 4) {}
+  explicit Written(bool terminal)
+      : stream_(open_memstream(&text_, &size_)), progress_(stream_, stream_, {terminal}, nullptr) {}
   ~Written() {
     std::fclose(stream_);
     std::free(text_);  // NOLINT: open_memstream's
@@ -76,35 +79,36 @@ TEST_CASE("a status as one line") {
   auto status = training(50, 6400);
   status.epoch = 1;
   status.sessions = {{1, "a", true, 50, 0, "f", {}, {}}, {2, "b", false, 9, 0, "f", {}, {}}};
-  CHECK(status_text(status, 4, 2, Pace{1000, 2}) ==
+  CHECK(status_text(status, Pace{1000, 2}) ==
         "step 50/200  epoch 1/4  loss 0.2500  1000 images/s  1:15 min left  1 worker");
   status.trouble = "the disk is full";
-  CHECK(status_text(status, 4, 2, std::nullopt) == "step 50/200  epoch 1/4  loss 0.2500  stands still  1 worker");
-  CHECK(status_text(status, 4, 2, Pace{7, 0}).find("7 images/s") != std::string::npos);
+  CHECK(status_text(status, std::nullopt) == "step 50/200  epoch 1/4  loss 0.2500  stands still  1 worker");
+  CHECK(status_text(status, Pace{7, 0}).find("7 images/s") != std::string::npos);
   status.trouble.clear();
-  CHECK(status_text(status, 4, 2, Pace{0, 0}).find("  0 images/s") != std::string::npos);  // a long step
+  CHECK(status_text(status, Pace{0, 0}).find("  0 images/s") != std::string::npos);  // a long step
   status.test = {true, 40, 0.1, 0.985};
   status.phase = "evaluating";
-  CHECK(status_text(status, 4, 2, Pace{1000, 2}) ==
+  CHECK(status_text(status, Pace{1000, 2}) ==
         "step 50/200  epoch 1/4  loss 0.2500  test accuracy 98.50 %  1 worker  evaluating");
   status.validation = {true, 40, 0.2, 0.97};
-  CHECK(status_text(status, 4, 2, std::nullopt).find("validation accuracy 97.00 %  test accuracy 98.50 %") !=
+  CHECK(status_text(status, std::nullopt).find("validation accuracy 97.00 %  test accuracy 98.50 %") !=
         std::string::npos);
   status.recent_loss = std::numeric_limits<double>::quiet_NaN();
-  CHECK(status_text(status, 4, 2, std::nullopt).find("loss nan") != std::string::npos);
+  CHECK(status_text(status, std::nullopt).find("loss nan") != std::string::npos);
 }
 
 TEST_CASE("what is waited for") {
   Status status;
+  status.start_workers = 2;
   status.phase = "assembling";
-  CHECK(status_text(status, 4, 2, std::nullopt) == "waiting for the servers to come together");
+  CHECK(status_text(status, std::nullopt) == "waiting for the servers to come together");
   status.phase = "waiting";
   status.sessions = {{1, "a", true, 0, 0, "fingerprint", {}, {}}, {2, "b", true, 0, 0, "", {}, {}}};
-  CHECK(status_text(status, 4, 2, std::nullopt) == "waiting for workers: 1 of 2 ready");
+  CHECK(status_text(status, std::nullopt) == "waiting for workers: 1 of 2 ready");
   status.phase = "recovering";
   status.snapshot = 40;
   status.waits_for = "shard 1 (lane 0), not heard of for 900 ms, at step 44";
-  CHECK(status_text(status, 4, 2, std::nullopt) ==
+  CHECK(status_text(status, std::nullopt) ==
         "recovering: back to the snapshot of step 40; waits for shard 1 (lane 0), not heard of for 900 ms, at step 44");
 }
 

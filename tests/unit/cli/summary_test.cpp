@@ -24,10 +24,12 @@ cluster: {workers: 3, shards: 2, lanes: 1}
 Status finished() {
   Status status;
   status.phase = "finished";
+  status.job = "small";
   status.mode = "local";
   status.step = 8;
   status.steps = 8;
   status.epoch = 2;
+  status.epochs = 3;
   status.training = 2'000'000;
   status.examples = 128;
   status.train_loss = 0.5;
@@ -104,7 +106,7 @@ TEST_CASE("each life of a worker has its own slots") {
 TEST_CASE("what computed is told: every kind that had slots") {
   auto status = finished();
   const auto line = [&] {
-    const auto text = summary_text(small_job(), {status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
+    const auto text = summary_text({status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
     const auto begin = text.find("computed by");
     return begin == std::string::npos ? std::string() : text.substr(begin, text.find('\n', begin) - begin);
   };
@@ -120,7 +122,7 @@ TEST_CASE("what computed is told: every kind that had slots") {
 
 TEST_CASE("several kinds of arithmetic are told, and who brought them, though nothing else shows them any more") {
   auto status = finished();
-  const auto text = [&] { return summary_text(small_job(), {status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run"); };
+  const auto text = [&] { return summary_text({status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run"); };
   CHECK(text().find("not the bits of one arithmetic") == std::string::npos);
   CHECK(text().find("workers refused for other data or another arithmetic: 2\n") != std::string::npos);
   status.arithmetics.push_back({"g", "worker late"});
@@ -146,7 +148,7 @@ TEST_CASE("what is not finite or not known is null") {
 
 TEST_CASE("what went wrong is told to people, and nothing else is") {
   auto status = finished();
-  const auto text = summary_text(small_job(), {status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
+  const auto text = summary_text({status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
   CHECK(text.find("2 epochs in 2.0 s, 64 images/s") != std::string::npos);
   CHECK(text.find("validation accuracy 50.00 %, the best was 75.00 % at step 4") != std::string::npos);
   CHECK(text.find("recoveries: 2, with 9 steps trained again") != std::string::npos);
@@ -156,14 +158,14 @@ TEST_CASE("what went wrong is told to people, and nothing else is") {
   CHECK(text.find("staleness: mean 0.90, largest 3 updates; 0: 60.0 %, 1: 10.0 %, 2-3: 30.0 %; refused as too stale: "
                   "2; left out, not finite: 4\n") != std::string::npos);
   CHECK(text.find("stood still") == std::string::npos);
-  const auto stalled = summary_text(small_job(), {status, "aa", "", 800, 700, 64, 0, 0, "run", 640}, "run");
+  const auto stalled = summary_text({status, "aa", "", 800, 700, 64, 0, 0, "run", 640}, "run");
   CHECK(stalled.find("stood still for 10:40 min of that, which images/s leaves out") != std::string::npos);
   status.rollbacks = 0;
   status.resumed_shards = 0;
   status.staleness = {};
   status.skipped_steps = 0;
   status.snapshots_missed = 0;
-  const auto calm = summary_text(small_job(), {status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
+  const auto calm = summary_text({status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
   CHECK(calm.find("recoveries") == std::string::npos);
   CHECK(calm.find("came back") == std::string::npos);
   CHECK(calm.find("stale") == std::string::npos);
@@ -176,9 +178,8 @@ TEST_CASE("the status for people") {
   status.waits_for = "shard 1";
   status.trouble = "the disk is full";
   const auto text = status_lines(status);
-  CHECK(text.find(
-            "recovering, step 8 of 8, 2 epochs done, mode local\nwaits for: shard 1\ntrouble: the disk is full\n") ==
-        0);
+  CHECK(text.find("job small: recovering, step 8 of 8, 2 of 3 epochs done, mode local\nwaits for: shard 1\ntrouble: "
+                  "the disk is full\n") == 0);
   CHECK(text.find("best validation accuracy 75.00 %, loss 0.6000, at step 4\n") != std::string::npos);
   CHECK(text.find("timeline 3, from step 4; 2 recoveries, 9 steps trained again; 6 shards came back within a timeline; "
                   "1 steps skipped; 4 snapshots") != std::string::npos);
