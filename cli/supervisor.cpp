@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/changes.h"
 #include "cli/exit_codes.h"
 #include "worker/exit_codes.h"
 
@@ -261,7 +262,7 @@ void Supervisor::on_time(Clock::time_point now) {
   if (stage_ == Stage::running) {
     show_silence(now);
     if (interrupted_ && now >= stop_until_) {
-      progress_.line("the lead has not stopped the job in that time: all processes are stopped");
+      progress_.warn("the lead has not stopped the job in that time: all processes are stopped");
       stop(kExitSignal + *interrupted_);
     }
   }

@@ -110,7 +110,7 @@ TEST_CASE("a stop without a snapshot of its own is told with the reason") {
   status.trouble = "no snapshot was taken in the 20 s after the stop; the disk is full";
   CHECK(outcome_of(Control::Command::stop, status, "ADDRESS")->text ==
         "stopped at step 40 of 100: no snapshot was taken in the 20 s after the stop; the disk is full; its newest "
-        "complete snapshot is of step 40; go on with: ballast run --resume RUN_FOLDER");
+        "complete snapshot is of step 40; it goes on when its servers and workers are started again as they were");
 }
 
 TEST_CASE("what hinders a job is its trouble, else who is waited for") {
