@@ -23,6 +23,7 @@ struct Result {
 struct Options {
   std::optional<double> seconds;  // of one measurement; each benchmark has its own default
   unsigned repetitions = 3;
+  std::string ps_lite;               // a program built with it, for peers
   const Signals* signals = nullptr;  // measurements that take long end early, by Interrupted
 };
 
@@ -38,6 +39,8 @@ Result idle(const Options& options);
 Result recovery(const Options& options);
 Result snapshots(const Options& options);
 Result journal(const Options& options);
+Result journaled(const Options& options);
+Result peers(const Options& options);
 Result restart(const Options& options);
 Result stale(const Options& options);
 Result pace(const Options& options);

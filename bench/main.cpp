@@ -20,7 +20,7 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 10> kBenchmarks = {{
+constexpr std::array<Benchmark, 12> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"apply", "the server's update, against plain loops over memory", apply},
@@ -28,9 +28,11 @@ constexpr std::array<Benchmark, 10> kBenchmarks = {{
     {"recovery", "how long a job stands still when a server is killed", recovery},
     {"snapshots", "what snapshots cost, against none", snapshots},
     {"journal", "a shard's journal, against the disk's limit and RocksDB", journal},
+    {"journaled", "a job that keeps a journal, against one that keeps none", journaled},
     {"restart", "a shard's snapshots written and read back, against format 2's keys", restart},
     {"stale", "a slow worker in each mode: time, loss and staleness", stale},
     {"pace", "items a second in async, against sync", pace},
+    {"peers", "pushes and pulls beside ps-lite, in turns; only with --ps-lite", peers},
 }};
 
 struct Arguments {
@@ -60,6 +62,8 @@ Arguments parse(int argc, char** argv) {
                  "measurements of each kind, of which the median is told")
       ->check(CLI::Range(1U, 99U))
       ->capture_default_str();
+  app.add_option("--ps-lite", arguments.options.ps_lite, "for peers: a program built with ps-lite (bench/ps_lite.h)")
+      ->check(CLI::ExistingFile);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -76,7 +80,8 @@ void run(const Arguments& arguments) {
   }
   NamedResults results;
   for (const auto& benchmark : kBenchmarks) {
-    if (!arguments.name.empty() && arguments.name != benchmark.name) {
+    const bool needs_more = benchmark.run == peers && arguments.options.ps_lite.empty();
+    if (arguments.name.empty() ? needs_more : arguments.name != benchmark.name) {
       continue;
     }
     results.emplace_back(benchmark.name, benchmark.run(arguments.options));

@@ -7,12 +7,12 @@
 #include "bench/local_cluster.h"
 #include "bench/raw_stream.h"
 #include "bench/spread.h"
+#include "bench/traffic.h"
 
 namespace ballast::bench {
 
 namespace {
 
-constexpr std::uint64_t kPayloadBytes = 102'228'128;  // 25,557,032 floats of 161 tensors
 constexpr double kSeconds = 4;
 constexpr Step kWarmUpSteps = 5;
 
@@ -29,23 +29,8 @@ constexpr Setting kSettings[] = {
     {"sum and apply", "ipc", 2},
 };
 
-std::string job_of(const Setting& setting) {
-  const auto workers = std::to_string(setting.workers);
-  return "job: bench-pushpull\n"
-         "model: {name: emulated, preset: resnet50, compute_ms: 0, gradient: fixed}\n"
-         "data: {name: none}\n"
-         "training: {batch: 64, slots: " +
-         workers +
-         ", max_steps: 1000000000, seed: 1, "
-         "optimizer: {name: sgd, learning_rate: 0.0001, momentum: 0.9}}\n"
-         "cluster: {shards: 1, lanes: 1, workers: " +
-         workers + ", start_workers: " + workers + ", transport: " + setting.transport +
-         "}\n"
-         "durability: {mode: final}\n";
-}
-
 Progressed run_once(const Setting& setting, double seconds, const Options& options) {
-  LocalCluster cluster(job_of(setting), setting.workers, false, options);
+  LocalCluster cluster(job_of(Traffic{setting.transport, setting.workers, false}), setting.workers, false, options);
   cluster.wait_for_step(kWarmUpSteps);
   return cluster.measure(seconds);
 }
@@ -59,16 +44,16 @@ Row measure(const Setting& setting, const Options& options) {
   Progressed total;
   for (unsigned i = 0; i < options.repetitions; ++i) {
     // Half of the baseline before and half after, so that a machine that grows busier does not tilt the ratio.
-    const auto before = raw_rate(setting.transport, kPayloadBytes, seconds / 4);
+    const auto before = raw_rate(setting.transport, kTrafficBytes, seconds / 4);
     const auto progressed = run_once(setting, seconds, options);
-    const auto after = raw_rate(setting.transport, kPayloadBytes, seconds / 4);
+    const auto after = raw_rate(setting.transport, kTrafficBytes, seconds / 4);
     total.steps += progressed.steps;
     total.seconds += progressed.seconds;
     total.server_cpu_seconds += progressed.server_cpu_seconds;
     total.worker_cpu_seconds += progressed.worker_cpu_seconds;
     raws.push_back((before.bytes_per_second + after.bytes_per_second) / 2e9);
-    raw_cpu.push_back((before.cpu_seconds_per_byte + after.cpu_seconds_per_byte) / 2 * 1e3 * kPayloadBytes);
-    goodputs.push_back(static_cast<double>(kPayloadBytes * progressed.steps) / progressed.seconds / 1e9);
+    raw_cpu.push_back((before.cpu_seconds_per_byte + after.cpu_seconds_per_byte) / 2 * 1e3 * kTrafficBytes);
+    goodputs.push_back(static_cast<double>(kTrafficBytes * progressed.steps) / progressed.seconds / 1e9);
     ratios.push_back(goodputs.back() / raws.back());
   }
   const auto ratio = spread_of(ratios);

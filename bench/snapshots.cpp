@@ -13,17 +13,34 @@ namespace {
 constexpr double kSeconds = 40;
 constexpr Step kWarmUpSteps = 5;
 
-std::string job_of(int compute_ms, bool snapshots) {
-  return "job: bench-snapshots\n"
-         "model: {name: emulated, preset: resnet50, compute_ms: " +
-         std::to_string(compute_ms) +
-         ", gradient: fixed}\n"
+struct Setting {
+  int compute_ms;
+  bool large;  // 403 MB of weights instead of 102
+  unsigned every_steps;
+};
+
+constexpr Setting kSettings[] = {{0, false, 100}, {50, false, 100}, {0, true, 40}};
+
+std::string model_of(const Setting& setting) {
+  std::string model = "model: {name: emulated, gradient: fixed, compute_ms: " + std::to_string(setting.compute_ms);
+  if (!setting.large) {
+    return model + ", preset: resnet50}\n";
+  }
+  model += ", parameters: [";
+  for (int i = 0; i < 24; ++i) {
+    model += "{name: t" + std::to_string(i) + ".weight, shape: [2048, 2048]}" + (i < 23 ? ", " : "]}\n");
+  }
+  return model;
+}
+
+std::string job_of(const Setting& setting, bool snapshots) {
+  return "job: bench-snapshots\n" + model_of(setting) +
          "data: {name: none}\n"
          "training: {batch: 64, slots: 2, max_steps: 1000000000, seed: 1, "
          "optimizer: {name: sgd, learning_rate: 0.0001, momentum: 0.9}}\n"
          "cluster: {shards: 1, lanes: 1, workers: 2, start_workers: 2, transport: ipc}\n"
          "durability: " +
-         std::string(snapshots ? "{every_steps: 100}\n" : "{mode: final}\n");
+         (snapshots ? "{every_steps: " + std::to_string(setting.every_steps) + "}\n" : "{mode: final}\n");
 }
 
 struct Pace {
@@ -32,15 +49,15 @@ struct Pace {
   double snapshots = 0;
 };
 
-Pace run_once(int compute_ms, bool snapshots, const Options& options) {
-  LocalCluster cluster(job_of(compute_ms, snapshots), 2, false, options);
+Pace run_once(const Setting& setting, bool snapshots, const Options& options) {
+  LocalCluster cluster(job_of(setting, snapshots), 2, false, options);
   cluster.wait_for_step(kWarmUpSteps);
   const auto progressed = cluster.measure(options.seconds.value_or(kSeconds));
   return {static_cast<double>(progressed.steps) / progressed.seconds, progressed.longest_gap_seconds,
           static_cast<double>(progressed.snapshots)};
 }
 
-Row measure(int compute_ms, const Options& options) {
+Row measure(const Setting& setting, const Options& options) {
   std::vector<double> with;
   std::vector<double> without;
   std::vector<double> losses;
@@ -50,8 +67,8 @@ Row measure(int compute_ms, const Options& options) {
   for (unsigned i = 0; i < options.repetitions; ++i) {
     // Half of the baseline before and half after would double the time: the order alternates instead.
     const bool first = i % 2 == 0;
-    const auto one = run_once(compute_ms, first, options);
-    const auto other = run_once(compute_ms, !first, options);
+    const auto one = run_once(setting, first, options);
+    const auto other = run_once(setting, !first, options);
     const auto& taken = first ? one : other;
     const auto& plain = first ? other : one;
     with.push_back(taken.steps_per_second);
@@ -62,7 +79,9 @@ Row measure(int compute_ms, const Options& options) {
     snapshots += taken.snapshots;
   }
   const auto loss = spread_of(losses);
-  return {{"compute_ms", std::uint64_t(compute_ms)},
+  return {{"snapshot_mb", std::uint64_t{setting.large ? 806U : 204U}},
+          {"every_steps", std::uint64_t{setting.every_steps}},
+          {"compute_ms", std::uint64_t(setting.compute_ms)},
           {"steps_s", spread_of(with).median},
           {"steps_s_without", spread_of(without).median},
           {"loss_percent", loss.median},
@@ -78,16 +97,15 @@ Row measure(int compute_ms, const Options& options) {
 Result snapshots(const Options& options) {
   Result result;
   result.how =
-      "1 ballast-server (1 lane) and 2 ballast-workers over ipc, emulated model, preset resnet50: a snapshot is 102 MB "
-      "of "
-      "weights and as much momentum, every 100 steps, with fsync, against the same job that writes nothing until its "
-      "end "
-      "(durability.mode: final), runs in turn. Steps from the lead's status after 5 steps of warm-up; longest_step_ms: "
-      "the longest time between two changes of the step in any run, asked every 10 ms. compute_ms: emulated compute of "
-      "a "
-      "slot, two slots a step. Medians; loss with its least and most.";
-  result.rows.push_back(measure(0, options));
-  result.rows.push_back(measure(50, options));
+      "1 ballast-server (1 lane) and 2 ballast-workers over ipc, emulated model: ResNet-50's 102 MB of weights, or 403 "
+      "MB "
+      "in 24 tensors, and as much momentum, written every so many steps with fsync, against the same job that writes "
+      "nothing until its end (durability.mode: final), runs in turn. Steps from the lead's status after 5 steps of "
+      "warm-up; longest_step_ms: the longest time between two changes of the step in any run, asked every 10 ms. "
+      "compute_ms: emulated compute of a slot, two slots a step. Medians; loss with its least and most.";
+  for (const auto& setting : kSettings) {
+    result.rows.push_back(measure(setting, options));
+  }
   return result;
 }
 
