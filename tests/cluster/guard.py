@@ -56,6 +56,10 @@ class GuardCase(harness.ClusterCase):
     def metrics_of(self, run, role, index=0):
         return scrape(run.entry(role, index)["addresses"]["metrics"])
 
+    def wait_for_metric(self, run, name, expected):
+        """The lead's metrics follow its status a few times a second."""
+        run.wait_until(f"{name} {expected}", lambda: value(self.metrics_of(run, "server"), name) == expected)
+
     def sessions(self, run, name):
         return [one for one in (run.status() or {}).get("sessions", []) if one["name"] == name]
 
@@ -97,9 +101,8 @@ class Data(GuardCase):
         self.assertIn(theirs, refusal["refusal"])
         self.assertIn(refusal["refusal"], status["trouble"])
         self.assertEqual((status["refused_workers"], status["lost_workers"]), (1, 0))
-        metrics = self.metrics_of(run, "server")
-        self.assertEqual(value(metrics, "ballast_lead_refused_workers_total"), 1)
-        self.assertEqual(value(metrics, "ballast_lead_arithmetics"), 1)
+        self.wait_for_metric(run, "ballast_lead_refused_workers_total", 1)
+        self.wait_for_metric(run, "ballast_lead_arithmetics", 1)
         self.assertIn("refused", subprocess.run([harness.BALLAST, "status", run.folder], capture_output=True, text=True,
                                                 check=True, timeout=harness.PATIENCE).stdout)
         summary = run.finish()
@@ -164,8 +167,8 @@ class Arithmetic(GuardCase):
         self.assertEqual(status["arithmetics"][1]["by"], "worker other")
         self.assertIn(f"worker other computes with {kinds[1]}, the job began with {kinds[0]} (worker worker-0)",
                       status["trouble"])
-        self.assertEqual(value(self.metrics_of(run, "server"), "ballast_lead_arithmetics"), 2)
-        self.assertEqual(value(self.metrics_of(run, "server"), "ballast_lead_trouble"), 1)
+        self.wait_for_metric(run, "ballast_lead_arithmetics", 2)
+        self.wait_for_metric(run, "ballast_lead_trouble", 1)
         summary = run.finish()
         self.assertEqual(summary["arithmetics"], kinds)
         self.assertEqual(set(summary["slots_by_fingerprint"]), set(kinds))
@@ -229,10 +232,13 @@ class Times(GuardCase):
         """A paused job stands still, so that all that tell its times can be asked for the same ones."""
         run = self.start(self.job(text), options=["--metrics", *options])
         run.wait_for_step(20)
+        told = [run.status()["sessions"][0]["phases"] for _ in range(10)]
+        # A wait for weights that were there already is 0.
+        self.assertGreater(sum(one["push"] > 0 for one in told), 5, told)
+        self.assertTrue(any(one["pull"] > 0 and one["pull"] != one["push"] for one in told), told)
         self.assertEqual(run.control("pause").returncode, 0)
         shard = self.metrics_of(run, "server")
         worker = self.metrics_of(run, "worker")
-        session = run.status()["sessions"][0]
         for phase in self.PHASES:
             count = value(shard, "ballast_shard_worker_phase_seconds_count", phase=phase, lane="0")
             theirs = value(shard, "ballast_shard_worker_phase_seconds_sum", phase=phase, lane="0")
@@ -242,20 +248,17 @@ class Times(GuardCase):
             self.assertGreater(min(steps, count), 10, phase)
             self.assertLess(theirs / count, 2 * own / steps + 1e-5, phase)
             self.assertGreater(theirs / count, 0.5 * own / steps - 1e-5, phase)
-        for phase in ("pull", "push"):
-            self.assertGreater(session["phases"][phase], 0, session)
-        self.assertNotEqual(session["phases"]["pull"], session["phases"]["push"], session)
         total = sum(value(worker, "ballast_worker_phase_seconds_sum", phase=phase) for phase in self.PHASES)
         trained = run.status()["training_seconds"]
         self.assertLess(total, 1.02 * trained, "no moment counts twice")
-        self.assertEqual(run.control("resume").returncode, 0)
-        run.finish()
+        self.assertEqual(run.control("stop").returncode, 0)
+        self.assertEqual(run.wait(), 3)
 
     def test_of_small_steps(self):
-        self.hold_against_the_shards(jobs.glyphs(steps=300), ["--workers", "1"])
+        self.hold_against_the_shards(jobs.glyphs(steps=100000), ["--workers", "1"])
 
     def test_of_a_large_model(self):
-        text = jobs.emulated(steps=40, compute_ms=5, every_steps=1000)
+        text = jobs.emulated(steps=1000, compute_ms=5, every_steps=1000)
         self.hold_against_the_shards(re.sub(r"\n  parameters:.*?\ndata:", "\n  preset: resnet50\ndata:", text, flags=re.S),
                                      ["--workers", "1"])
 
