@@ -124,6 +124,7 @@ void Lane::on_plan(const Plan& plan) {
     return;
   }
   std::erase_if(statistics_, [&](const StepStatistics& known) { return known.step < plan.statistics_through; });
+  follow_copies(plan.copies);  // first: a snapshot that is given up is kept no longer
   // The list changes only when a newer snapshot is complete; an older plan, come late, knows less.
   if (!plan.keep.empty() && (keep_.empty() || plan.keep.back() > keep_.back())) {
     keep_ = plan.keep;
@@ -133,7 +134,6 @@ void Lane::on_plan(const Plan& plan) {
     });
     emit(Retain{keep_});
   }
-  follow_copies(plan.copies);
   // Before any update: the versions to be kept may be the newest ones.
   take_snapshot_orders(plan);
   const bool waits_for_it = is_ledgered() && planned_until() == items_.floor();

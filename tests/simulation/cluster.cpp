@@ -103,6 +103,7 @@ LifeFacts Cluster::run() {
 void Cluster::start_cluster() {
   run_begins_ = processes_.size();
   lead_over_ = false;
+  stop_asked_ = false;
   said_to_some_ = false;
   lanes_.assign(life_.all_lanes(), nullptr);
   seconds_.assign(life_.all_lanes(), nullptr);
@@ -439,7 +440,7 @@ void Cluster::conclude() {
     }
     facts_.unheard_end = true;
   }
-  judge_.finished_well(status, ledger_, facts_.copy_failed);
+  judge_.finished_well(status, ledger_, facts_.copy_failed || stop_asked_);
   for (std::uint32_t lane = 0; lane < life_.all_lanes(); ++lane) {
     require(!lanes_[lane]->ended() || disks_.present[lane / life_.lanes].finished == ledger_.ledger.finished,
             "a shard has left before the end was durable with it");

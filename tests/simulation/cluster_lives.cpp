@@ -292,6 +292,7 @@ void Cluster::let_go_on() {
 void Cluster::schedule_stop() {
   schedule(random_.between(2'000, std::min<Micros>(150'000, life_.faults.until)), kNobody, [this] {
     say("the user stops the job");
+    stop_asked_ = true;
     command(Control::Command::stop);
   });
 }

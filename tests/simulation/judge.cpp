@@ -813,7 +813,7 @@ void Judge::check_evaluations(const StoredLedger& stored, Timeline timeline) con
           "the evaluations in the ledger are not those of the weights that the job has come to");
 }
 
-void Judge::finished_well(const Status& status, const StoredLedger& stored, bool copies_failed) const {
+void Judge::finished_well(const Status& status, const StoredLedger& stored, bool copies_excused) const {
   require(finish_recorded(), "the lead left without having recorded the end");
   const auto& end = *ledger_.finished;
   require(stored.statistics.size() == end.step, "the ledger does not end with the statistics of the last step");
@@ -823,7 +823,7 @@ void Judge::finished_well(const Status& status, const StoredLedger& stored, bool
     require(stored.evaluations.size() == reference_->evaluations().size(), "an evaluation is missing in the ledger");
   }
   check_held(end, ledger_.timeline);
-  if (life_.copies && !copies_failed) {
+  if (life_.copies && !copies_excused) {
     copies_.finished_well(ledger_);
   }
   require(status.phase == "finished" && status.failure.empty(), "the lead's status does not say finished");

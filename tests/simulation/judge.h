@@ -120,8 +120,8 @@ class Judge {
   void resumes_with(NonFinitePolicy policy);
 
   // ---- the end
-  // `copies_failed`: an attempt to copy a snapshot has.
-  void finished_well(const Status& status, const StoredLedger& stored, bool copies_failed) const;
+  // `copies_excused`: an attempt to copy a snapshot has failed, or a stop may have ended the waiting for the last one.
+  void finished_well(const Status& status, const StoredLedger& stored, bool copies_excused) const;
   void stopped_well(const StoredLedger& stored, bool out_of_patience) const;
   [[nodiscard]] bool finish_recorded() const { return ledger_.finished.has_value(); }
   // The lead begins a new timeline, which is not durable yet.

@@ -414,6 +414,9 @@ void LaneShell::act(lane::SealSnapshot& action) {
 }
 
 void LaneShell::act(lane::Retain& action) {
+  if (life_.lane % cluster_.life().lanes != 0) {
+    return;  // one lane speaks for the shard: they share the database
+  }
   on_disk(cluster_.life().storage_high / 4, [this, keep = action.keep] {
     for (const auto id : disk().superseded(keep)) {
       cluster_.judge().deletes(shard(), id);
