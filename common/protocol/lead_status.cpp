@@ -36,7 +36,7 @@ Status Lead::status() const {
   status.phase = kNames[static_cast<std::size_t>(phase_)];
   if (is_over()) {
     // as it is
-  } else if (book_.durable().pause == Pause::held && ledger.pause == Pause::held) {  // and nobody has said otherwise
+  } else if (book_.durable().pause == Pause::held && ledger.pause != Pause::wanted) {  // anew
     status.phase = "paused";
   } else if (hold_ || hold_again_at_ || book_.may_hold_pause()) {
     status.phase = "pausing";

@@ -147,7 +147,10 @@ TEST_CASE("addresses that cannot be are refused with the address and why") {
   for (const char* address : {"", "tcp", "tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:x", "tcp://192.0.2.1:*",
                               "http://127.0.0.1:1", "ipc:///no/such/folder/at/all"}) {
     CAPTURE(address);
-    CHECK(refusal_of(router, address).find(std::string("cannot bind ") + address + ": ") == 0);
+    const auto refusal = refusal_of(router, address);
+    CAPTURE(refusal);
+    CHECK(refusal.starts_with("cannot bind"));
+    CHECK(refusal.find(address) != std::string::npos);
   }
   Dealer dealer(context, "w");
   CHECK_THROWS_AS(dealer.connect("tcp//127.0.0.1:1"), std::runtime_error);

@@ -734,8 +734,7 @@ TEST_CASE("a snapshot for which a disk has no room ends neither a pause nor a st
     CHECK(second < 40);
     fixture.held = {{1, second}};
     fixture.reports(second);
-    fixture.written();  // of what was being written before
-    fixture.written();
+    fixture.settle();
     CHECK(fixture.lead.status().phase == (command == Control::Command::stop ? "stopped" : "paused"));
     CHECK(fixture.lead.status().snapshot == second);
   }
