@@ -162,7 +162,9 @@ void Lead::send_plan(LaneId id, const LaneState& lane) {
 
 void Lead::send_plans() {
   for (const auto& [id, lane] : lanes_) {
-    send_plan(id, lane);
+    if (lane.report.serving) {  // whoever has not reported may be further on than a new lead's decisions
+      send_plan(id, lane);
+    }
   }
 }
 

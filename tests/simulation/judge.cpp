@@ -393,6 +393,10 @@ void Judge::database_changes(std::uint32_t shard, Micros now) const {
   if (shard >= ledger_.databases.size() || ledger_.databases[shard].database == 0) {
     return;  // nobody has been the shard yet
   }
+  const auto confirmed = confirmed_databases_.find(shard);
+  if (confirmed == confirmed_databases_.end() || confirmed->second != ledger_.databases[shard].database) {
+    return;  // it has served nobody: the one before was back while the ledger that names it was being written
+  }
   const auto known = silences_.find(ledger_.databases[shard].database);
   const auto silence = known == silences_.end() ? Silence{lead_began_, 0} : known->second;
   // The lead's clock may run at twice the time's rate, and a lead that stood still hears late what was said before.
@@ -585,7 +589,8 @@ void Judge::assigned(SessionId session, const Assign& assign) {
   known.last = assign;
 }
 
-void Judge::confirmed(std::uint32_t shard, const Confirm& confirm) const {
+void Judge::confirmed(std::uint32_t shard, const Confirm& confirm) {
+  confirmed_databases_[shard] = ledger_.databases.at(shard).database;
   // Who goes on within a timeline begins at the newest complete snapshot, by what the lead knows to be durable.
   const auto& complete = ledger_.complete;
   const bool is_base = confirm.resumes ? std::find(complete.begin(), complete.end(), confirm.base) != complete.end() ||

@@ -112,7 +112,7 @@ class Judge {
   // What the user is told.
   void called_paused() const;
   void assigned(SessionId session, const Assign& assign);
-  void confirmed(std::uint32_t shard, const Confirm& confirm) const;
+  void confirmed(std::uint32_t shard, const Confirm& confirm);
   void planned(const Plan& plan);
   void said_finished(const Finish& finish) const;
   void ledger_durable(const StoredLedger& stored, Micros now);
@@ -197,7 +197,8 @@ class Judge {
     Micros heard_at = 0;
     Micros longest = 0;
   };
-  std::map<std::uint64_t, Silence> silences_;  // by database, towards the lead that is
+  std::map<std::uint64_t, Silence> silences_;                   // by database, towards the lead that is
+  std::map<std::uint32_t, std::uint64_t> confirmed_databases_;  // of the last life that was confirmed, by shard
   Micros lead_began_ = 0;
   Control::Command command_ = Control::Command::resume;  // the user's last
   bool may_go_on_ = true;                                // the user has ended the last pause, if there was one

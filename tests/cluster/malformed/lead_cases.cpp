@@ -11,7 +11,7 @@ void shards_that_do_not_fit(Judge& judge, zmq::context_t& context, const Job& jo
   Probe shard(context, lead.address, lane_routing_id(id, kIncarnation));
   const auto& cluster = job.spec.cluster;
   ShardHello hello{
-      id, cluster.shards, cluster.lanes, kIncarnation, {1, 1}, std::string(64, 'a'), job.layout_digest, "tcp://x:1", 0,
+      id, cluster.shards, cluster.lanes, kIncarnation, {1, 1}, std::string(64, 'a'), job.layout_digest, "", "tcp://x:1", 0,
       0};
   judge.refused(lead.name + ": a shard of another job", shard, hello, RefusalCode::wrong_job, {"another job file"});
   hello.spec_digest = job.spec_digest;
