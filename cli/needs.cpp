@@ -1,6 +1,7 @@
 #include "cli/needs.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "common/job/optimizer_settings.h"
 #include "common/job/shard_bytes.h"
@@ -116,14 +117,22 @@ std::vector<Need> worker_memory(const Job& job) {
   const auto& training = job.spec.training;
   const auto arena = arena_bytes(job);
   const auto arenas = gradient_arenas(training.slots) * arena;
+  // Only what is written takes memory: a worker sums whole nodes of the tree, the largest within its share of the
+  // slots.
+  const auto share =
+      is_ledgered(training.mode) ? 1U : (training.slots + job.spec.cluster.workers - 1) / job.spec.cluster.workers;
+  const auto written = std::min(arenas, gradient_arenas(std::bit_floor(share)) * arena);
   // The hints of two steps are read ahead.
   const auto ahead = 2 * std::uint64_t{training.batch} * (job.shape.features() * sizeof(float) + sizeof(std::int32_t));
+  const bool is_timed = job.spec.model.name == "emulated";
   const LaneConfig lane;
   const auto lanes = std::uint64_t{job.spec.cluster.shards} * job.spec.cluster.lanes;
-  std::vector<Need> needs = {{"the process itself", kWorkerBytes, kWorkerBytes},
+  std::vector<Need> needs = {{"the process itself", is_timed ? kTimedWorkerBytes : kWorkerBytes, kWorkerBytes},
                              {"weights", arena, arena},
-                             {"gradients", arenas, arenas},
-                             {"weights that arrive", arena, arena + std::min(arena, lanes * lane.reply_window_bytes)},
+                             {"gradients", written, arenas},
+                             // They are stored as they come; those that come during a computation wait for its end.
+                             {"weights that arrive", std::min(arena, lanes * kMaxChunkBytes),
+                              arena + std::min(arena, lanes * lane.reply_window_bytes)},
                              {"the data set", data_bytes(job), data_bytes(job)},
                              {"examples read ahead", ahead, ahead}};
   if (training.mode == Mode::local) {  // a gradient, and two copies of the weights, one of which becomes the next

@@ -15,6 +15,8 @@ namespace ballast {
 // took 22 to 30 MB (the most with the lead), workers 17 MB (emulated) to 30 MB.
 inline constexpr std::uint64_t kServerBytes = 27'000'000;
 inline constexpr std::uint64_t kWorkerBytes = 30'000'000;
+inline constexpr std::uint64_t kTimedWorkerBytes =
+    17'000'000;  // of an emulated model, which wakes no library of kernels
 
 // Bytes.
 struct Need {
