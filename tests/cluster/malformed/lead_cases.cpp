@@ -10,9 +10,17 @@ void shards_that_do_not_fit(Judge& judge, zmq::context_t& context, const Job& jo
   constexpr Incarnation kIncarnation = 12345;
   Probe shard(context, lead.address, lane_routing_id(id, kIncarnation));
   const auto& cluster = job.spec.cluster;
-  ShardHello hello{
-      id, cluster.shards, cluster.lanes, kIncarnation, {1, 1}, std::string(64, 'a'), job.layout_digest, "", "tcp://x:1", 0,
-      0};
+  ShardHello hello{id,
+                   cluster.shards,
+                   cluster.lanes,
+                   kIncarnation,
+                   {1, 1},
+                   std::string(64, 'a'),
+                   job.layout_digest,
+                   "",
+                   "tcp://x:1",
+                   0,
+                   0};
   judge.refused(lead.name + ": a shard of another job", shard, hello, RefusalCode::wrong_job, {"another job file"});
   hello.spec_digest = job.spec_digest;
   hello.shards += 1;
