@@ -163,7 +163,7 @@ std::string end_text(const std::optional<Status>& status, const Job& job, const 
   if (status && status->copies.kept) {
     text = copies_text(status->copies) + (status->trouble.empty() ? "" : "; " + status->trouble) + "\n";
   }
-  if (is_stopped && status->snapshot == status->step) {
+  if (is_stopped && !status->beyond_snapshot) {
     return text + "stopped" + where + ", with a snapshot of step " + std::to_string(status->snapshot) +
            "; go on with: ballast run --resume " + folder.shown();
   }

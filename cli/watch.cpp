@@ -105,7 +105,8 @@ class Watch {
     }
     if (status.phase == "stopped") {
       progress_.result("stopped at step " + std::to_string(status.step) + " of " + std::to_string(status.steps) +
-                       ", with a snapshot of step " + std::to_string(status.snapshot) +
+                       (status.beyond_snapshot ? "; the newest snapshot is of step " : ", with a snapshot of step ") +
+                       std::to_string(status.snapshot) +
                        "; it goes on when its servers and workers are started again as they were");
       return end("stopped", kExitStopped, {});
     }

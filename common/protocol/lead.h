@@ -299,6 +299,7 @@ class Lead {
   void end_evaluation();
   void finish();
   void conclude_if_complete();
+  void conclude();
   void hold();
   void hold_if_complete();
   void hold_later();
@@ -320,6 +321,7 @@ class Lead {
   [[nodiscard]] bool needs(Split split) const;
   [[nodiscard]] bool ends_here() const;
   [[nodiscard]] Step next_barrier(Step after) const;
+  [[nodiscard]] Step stand() const;
   [[nodiscard]] Step limit() const;  // no work of this step or later is given out yet
 
   // lead.cpp: events, workers, time
@@ -342,6 +344,7 @@ class Lead {
   void write_ledger();
   [[nodiscard]] WorkerWelcome welcome() const;
   [[nodiscard]] bool can_welcome() const;
+  [[nodiscard]] bool is_beyond(Step snapshot) const;
   void tell_stranded(Status& status) const;
 
   // lead_items_course.cpp: where each item is an update of its own

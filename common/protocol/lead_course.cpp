@@ -115,8 +115,11 @@ Step Lead::next_barrier(Step after) const {
   return is_ledgered() ? std::min(barrier, next(config_.snapshot_every)) : barrier;
 }
 
+// Where all stop for now: for an evaluation, the end, a pause or a stop.
+Step Lead::stand() const { return hold_ ? std::min(barrier_, *hold_) : barrier_; }
+
 Step Lead::limit() const {
-  const Step end = hold_ ? std::min(barrier_, *hold_) : barrier_;
+  const Step end = stand();
   if (!is_ledgered()) {
     return end;
   }
@@ -347,11 +350,13 @@ void Lead::check_wishes() {
     return end(Phase::stopped, {});
   }
   if (is_stop_overdue() && phase_ == Phase::finishing && has_final_snapshot()) {
-    return conclude_if_complete();
+    stop_wanted_at_ = now_;  // for the writing of the end
+    return conclude();
   }
   if (is_stop_overdue()) {
     const auto why = status();
-    trouble_ = "no snapshot was taken in the " + std::to_string(config_.stop_patience / 1'000'000) +
+    trouble_ = std::string(phase_ == Phase::concluding ? "the job's end was not written" : "no snapshot was taken") +
+               " in the " + std::to_string(config_.stop_patience / 1'000'000) +
                " s after the stop (cluster.stop_patience)";
     for (const auto* reason : {&why.waits_for, &why.trouble}) {
       trouble_ += reason->empty() ? "" : "; " + *reason;
@@ -390,12 +395,16 @@ void Lead::finish() {
 bool Lead::has_final_snapshot() const { return book_.current().complete.back() == SnapshotId{timeline(), barrier_}; }
 
 void Lead::conclude_if_complete() {
-  if (phase_ == Phase::finishing && has_final_snapshot() && (is_stop_overdue() || !awaits_copy())) {
-    phase_ = Phase::concluding;
-    auto& ledger = book_.edit();
-    ledger.finished = ledger.complete.back();
-    ledger.pause = Pause::none;
+  if (phase_ == Phase::finishing && has_final_snapshot() && !awaits_copy()) {
+    conclude();
   }
+}
+
+void Lead::conclude() {
+  phase_ = Phase::concluding;
+  auto& ledger = book_.edit();
+  ledger.finished = ledger.complete.back();
+  ledger.pause = Pause::none;
 }
 
 Finish Lead::finish_message() const {

@@ -68,6 +68,7 @@ Status Lead::status() const {
                           (stopping_ || (phase_ == Phase::finishing && has_final_snapshot()));
   // A job that had ended before this lead began has nothing open.
   status.step = ledger.finished ? ledger.finished->step : std::max(open_step(), ledger.base.step);
+  status.beyond_snapshot = is_beyond(status.snapshot);
   status.steps = config_.steps;
   status.epoch = log_.next() / config_.steps_per_epoch;
   status.epochs = (config_.steps + config_.steps_per_epoch - 1) / config_.steps_per_epoch;
@@ -110,6 +111,14 @@ Status Lead::status() const {
                                session.refusal, session.beat.phases});
   }
   return status;
+}
+
+bool Lead::is_beyond(Step snapshot) const {
+  const auto has_more_items = [&](const auto& lane) {
+    const auto& report = lane.second.report;
+    return report.open_step < config_.steps && report.reached > updates(snapshot);  // or it has no chunks
+  };
+  return open_step() > snapshot || (is_ledgered() && std::any_of(lanes_.begin(), lanes_.end(), has_more_items));
 }
 
 // Workers that a lane lets wait keep the job from going on if there are no others.

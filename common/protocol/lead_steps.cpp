@@ -135,7 +135,7 @@ void Lead::on_fault(const ChunkMeasure& fault) {
 // ---- plans
 
 Step Lead::plan_end() const {
-  const Step end = std::min(barrier_, schedule_.decided_until());
+  const Step end = std::min(stand(), schedule_.decided_until());
   return config_.decisions.decides() ? std::min(end, decided_next_) : end;
 }
 

@@ -470,6 +470,7 @@ struct Status {
   Step snapshot = 0;  // the newest complete one
   CopyStatus copies;
   Step step = 0;
+  bool beyond_snapshot = false;  // of what was applied some is in no complete snapshot; journals may hold it
   Step steps = 0;
   std::uint64_t epoch = 0;          // whole epochs done
   std::uint64_t epochs = 0;         // of the whole job; the last one may be cut short

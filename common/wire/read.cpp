@@ -321,6 +321,7 @@ Message body(Reader& reader, const schema::Status& at) {
                 at.snapshot(),
                 copy_status(at.copies()),
                 at.step(),
+                at.beyond_snapshot(),
                 at.steps(),
                 at.epoch(),
                 at.epochs(),

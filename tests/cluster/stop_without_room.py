@@ -26,6 +26,7 @@ class StopWithoutRoom(harness.ClusterCase):
         run = self.start(self.job(text), options=["--workers", "2", "--shards", "2"],
                          overrides={"cluster.stop_patience": patience})
         run.wait_for_snapshot(10)
+        run.wait_for_step(11)  # so that there is something that it does not hold
         return run, disk
 
     def fill(self, run, disk):

@@ -440,7 +440,7 @@ void Cluster::conclude() {
     }
     facts_.unheard_end = true;
   }
-  judge_.finished_well(status, ledger_, facts_.copy_failed || stop_asked_);
+  judge_.finished_well(status, ledger_, facts_.copy_failed || ended_in_a_stop_);
   for (std::uint32_t lane = 0; lane < life_.all_lanes(); ++lane) {
     require(!lanes_[lane]->ended() || disks_.present[lane / life_.lanes].finished == ledger_.ledger.finished,
             "a shard has left before the end was durable with it");

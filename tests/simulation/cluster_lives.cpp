@@ -247,11 +247,11 @@ void Cluster::turned_away(ProcessId lane, const std::string& why) {
 }
 
 void Cluster::take_listed(const Ledger& ledger) {
+  ended_in_a_stop_ = ended_in_a_stop_ || (ledger.finished && stop_asked_);
   for (std::uint32_t shard = 0; shard < ledger.databases.size(); ++shard) {
     if (ledger.databases[shard].database != disks_.others[shard].life.database) {
       continue;
     }
-    judge_.database_changes(shard, now_);
     facts_.displaced = true;
     std::swap(disks_.present[shard], disks_.others[shard]);
     for (std::uint32_t lane = shard * life_.lanes; lane < (shard + 1) * life_.lanes; ++lane) {

@@ -125,9 +125,8 @@ void ItemJudge::check_recovered(const History& path, const std::vector<JournalRe
 }
 
 void ItemJudge::recovered(std::uint32_t process, std::uint32_t lane, Timeline timeline, Step base,
-                          const std::vector<JournalRecord>& records) {
+                          const Journal& journal, const std::vector<JournalRecord>& records) {
   auto& known = history(timeline);
-  const auto& journal = disks_[lane / life_.lanes].journal;
   require(life_.updates(base) >= journal.released, "a recovery begins before what the journal has let go of");
   lanes_[process].marks.clear();
   for (ChunkId chunk = 0; chunk < known.chunks.size(); ++chunk) {

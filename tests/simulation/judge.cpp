@@ -23,6 +23,8 @@ Judge::Judge(const LifeSpec& life, const Disks& disks, const CopyPlace& place)
       policy_(life.non_finite),
       items_(life.items ? std::make_unique<ItemJudge>(life, disks.present) : nullptr),
       copies_(life, disks.present, place),
+      presence_(life),
+      pause_(life),
       reference_(life.items ? nullptr : std::make_shared<const Reference>(life, std::vector<StepRange>{})) {}
 
 void Judge::resumes_with(NonFinitePolicy policy) {
@@ -34,8 +36,7 @@ void Judge::resumes_with(NonFinitePolicy policy) {
 
 void Judge::lead_starts(Micros now) {
   orders_.clear();
-  silences_.clear();
-  lead_began_ = now;
+  presence_.lead_starts(now);
   if (items_) {
     items_->lead_starts();
   }
@@ -193,7 +194,7 @@ void Judge::applied(const LaneLife& lane, ChunkId chunk, bool is_statistics, Ste
                     const StepFactors& used, const ChunkValue& result) {
   const auto what = "timeline " + number(lane.timeline) + ", " + place(chunk, step);
   serves(lane);
-  check_not_held();
+  pause_.applied_round(lane.timeline, step);
   auto& known = histories_.at(lane.timeline);
   if (step != known.versions.at(chunk)) {
     throw Violation(what + ": applied out of turn, the chunk is at version " + number(known.versions[chunk]));
@@ -253,7 +254,7 @@ void Judge::item_appended(const LaneLife& lane, const lane::Append& action, cons
 void Judge::item_applied(const LaneLife& lane, const lane::Apply& action, const HeldPayload& held,
                          const ChunkValue& result) {
   serves(lane);
-  check_not_held();
+  pause_.applied_item();
   require(action.statistics == (action.chunk == life_.statistics() && !action.factors.skip),
           "a chunk is taken for the statistics, or not");
   items_->applied(item_update(lane, held, action.version, action.factors), result);
@@ -272,7 +273,8 @@ void Judge::resumed(const LaneLife& lane, SnapshotId base, const std::map<ChunkI
     require(value == this->value(known, lane.timeline, base.step, chunk),
             "a chunk goes on from a snapshot with other weights");
   }
-  items_->recovered(lane.process, lane.lane, lane.timeline, base.step, records);
+  items_->recovered(lane.process, lane.lane, lane.timeline, base.step,
+                    disks_.of(shard(lane.lane), lane.database.database).journal, records);
 }
 
 void Judge::expired(const LaneLife& lane, const Receipt& receipt, Version base) const {
@@ -376,59 +378,11 @@ void Judge::records_finish(const LaneLife& lane, SnapshotId end) const {
 
 // ---- servers that say they are a shard
 
-void Judge::heard(const LaneLife& lane, Micros now) {
-  auto& silence = silences_.try_emplace(lane.database.database, Silence{lead_began_, 0}).first->second;
-  silence.longest = std::max(silence.longest, now - silence.heard_at);
-  silence.heard_at = now;
-}
-
 void Judge::turned_away(const LaneLife& lane) const {
   const auto at = shard(lane.lane);
   const bool is_own = at < ledger_.databases.size() && ledger_.databases[at].database == lane.database.database;
   require(!is_own || lane.database.count < disks_.of(at, lane.database.database).life.count,
           "the lead turns away the shard that its ledger lists, or a later life of it");
-}
-
-void Judge::database_changes(std::uint32_t shard, Micros now) const {
-  if (shard >= ledger_.databases.size() || ledger_.databases[shard].database == 0) {
-    return;  // nobody has been the shard yet
-  }
-  const auto confirmed = confirmed_databases_.find(shard);
-  if (confirmed == confirmed_databases_.end() || confirmed->second != ledger_.databases[shard].database) {
-    return;  // it has served nobody: the one before was back while the ledger that names it was being written
-  }
-  const auto known = silences_.find(ledger_.databases[shard].database);
-  const auto silence = known == silences_.end() ? Silence{lead_began_, 0} : known->second;
-  // The lead's clock may run at twice the time's rate, and a lead that stood still hears late what was said before.
-  const auto least = life_.shard_silence.floor / 2;
-  const auto longest = std::max(silence.longest, now - silence.heard_at);
-  if (longest < least) {
-    throw Violation("another database takes the place of shard " + number(shard) + "'s, which was silent for " +
-                    number(longest / 1000) + " ms at most");
-  }
-}
-
-// ---- pauses
-
-void Judge::commanded(Control::Command command) {
-  command_ = command;
-  may_go_on_ = may_go_on_ || command != Control::Command::pause;
-}
-
-void Judge::called_paused() const {
-  require(ledger_.pause == Pause::held || may_go_on_, "the job is called paused, which its ledger does not say");
-}
-
-void Judge::check_pause(const Ledger& ledger) {
-  require(ledger_.pause == Pause::none || ledger.pause != Pause::none || may_go_on_ || ledger.finished,
-          "a pause is over, and neither the user nor the job's end has ended it");
-  if (ledger.pause != Pause::none && ledger.pause != ledger_.pause) {
-    may_go_on_ = command_ != Control::Command::pause;
-  }
-}
-
-void Judge::check_not_held() const {
-  require(ledger_.pause != Pause::held || may_go_on_, "an update is applied while the job is paused");
 }
 
 void Judge::reported(const LaneLife& lane, const LaneReport& report) const {
@@ -590,7 +544,7 @@ void Judge::assigned(SessionId session, const Assign& assign) {
 }
 
 void Judge::confirmed(std::uint32_t shard, const Confirm& confirm) {
-  confirmed_databases_[shard] = ledger_.databases.at(shard).database;
+  presence_.confirmed(shard, ledger_.databases.at(shard).database);
   // Who goes on within a timeline begins at the newest complete snapshot, by what the lead knows to be durable.
   const auto& complete = ledger_.complete;
   const bool is_base = confirm.resumes ? std::find(complete.begin(), complete.end(), confirm.base) != complete.end() ||
@@ -619,6 +573,7 @@ void Judge::planned(const Plan& plan) {
           "a plan speaks of other copies than the durable ledger");
   require(plan.statistics_through >= known.base.step, "a plan knows nothing of the base's statistics");
   known.ordered.insert(plan.snapshots.begin(), plan.snapshots.end());
+  pause_.planned(plan);
 }
 
 void Judge::check_plan_factors(const Plan& plan) const {
@@ -644,7 +599,11 @@ void Judge::timeline_wanted() {
 
 void Judge::ledger_durable(const StoredLedger& stored, Micros now) {
   const auto& ledger = stored.ledger;
-  check_pause(ledger);
+  pause_.ledger_durable(ledger);
+  for (std::uint32_t shard = 0; shard < ledger.databases.size(); ++shard) {
+    const auto before = shard < ledger_.databases.size() ? ledger_.databases[shard].database : 0;
+    presence_.listed(shard, before, ledger.databases[shard].database, now);
+  }
   if (ledger.timeline == 0) {
     require(ledger.complete.empty() && ledger_.timeline == 0, "a ledger without a timeline");
     ledger_ = ledger;

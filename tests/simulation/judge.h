@@ -18,6 +18,8 @@
 #include "tests/simulation/disk.h"
 #include "tests/simulation/items_judge.h"
 #include "tests/simulation/life.h"
+#include "tests/simulation/pause_judge.h"
+#include "tests/simulation/presence_judge.h"
 #include "tests/simulation/reference.h"
 #include "tests/simulation/violation.h"
 
@@ -102,15 +104,13 @@ class Judge {
   void lead_starts(Micros now);
   void refused(SessionId session) const;
   // The lead has got a message of the lane.
-  void heard(const LaneLife& lane, Micros now);
+  void heard(const LaneLife& lane, Micros now) { presence_.heard(lane.database.database, now); }
   // The lead does not take the lane for its shard's.
   void turned_away(const LaneLife& lane) const;
-  // The ledger, which is not looked at yet, names another database for the shard.
-  void database_changes(std::uint32_t shard, Micros now) const;
   // What the user says.
-  void commanded(Control::Command command);
+  void commanded(Control::Command command) { pause_.commanded(command); }
   // What the user is told.
-  void called_paused() const;
+  void called_paused() const { pause_.called_paused(); }
   void assigned(SessionId session, const Assign& assign);
   void confirmed(std::uint32_t shard, const Confirm& confirm);
   void planned(const Plan& plan);
@@ -167,8 +167,6 @@ class Judge {
                            const HeldPayloads& held) const;
   void check_plan_factors(const Plan& plan) const;
   void note_facts(const Ledger& ledger);
-  void check_pause(const Ledger& ledger);
-  void check_not_held() const;
   void take_new_lives(const Ledger& ledger, History& known);
   [[nodiscard]] ChunkValue value(const History& known, Timeline timeline, Step step, ChunkId chunk) const;
   void check_evaluations(const StoredLedger& stored, Timeline timeline) const;
@@ -180,6 +178,8 @@ class Judge {
   NonFinitePolicy policy_;
   std::unique_ptr<ItemJudge> items_;
   CopiesJudge copies_;
+  PresenceJudge presence_;
+  PauseJudge pause_;
   std::shared_ptr<const Reference> reference_;  // of rounds, by the newest durable ledger
   Ledger ledger_;                               // the durable one
   std::vector<SnapshotId> known_complete_;      // by the durable one before it
@@ -192,16 +192,6 @@ class Judge {
   std::map<SessionId, LifeWorker> workers_;
   std::map<std::string, LifeWorker> workers_by_name_;
   std::map<std::uint32_t, Incarnation> newest_lives_;  // by shard
-  // When the lead last heard of a database's lanes, and the longest that it had not.
-  struct Silence {
-    Micros heard_at = 0;
-    Micros longest = 0;
-  };
-  std::map<std::uint64_t, Silence> silences_;                   // by database, towards the lead that is
-  std::map<std::uint32_t, std::uint64_t> confirmed_databases_;  // of the last life that was confirmed, by shard
-  Micros lead_began_ = 0;
-  Control::Command command_ = Control::Command::resume;  // the user's last
-  bool may_go_on_ = true;                                // the user has ended the last pause, if there was one
   DurableFacts facts_;
   bool counts_slots_ = false;  // the lane that counts them serves, in a life that the lead's last timeline lists
 };

@@ -179,4 +179,11 @@ std::vector<Body> to_lanes(const lead::Actions& actions) {
   return found;
 }
 
+// Of a lead that starts with a ledger that is there.
+inline LeadConfig started_again(const Ledger& ledger, LeadConfig again = config()) {
+  again.memory.ledger = ledger;
+  again.memory.statistics_next = ledger.base.step;
+  return again;
+}
+
 }  // namespace ballast::two_shards

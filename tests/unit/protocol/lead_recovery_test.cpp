@@ -1,4 +1,4 @@
-// The lead through deaths of shards and its own: timelines, decisions, snapshots, evaluations, pauses.
+// The lead through deaths of shards and its own: timelines, decisions, snapshots, evaluations.
 #include <doctest/doctest.h>
 
 #include "tests/unit/protocol/lead_fixture.h"
@@ -17,18 +17,6 @@ LeadConfig clipping() {
 }
 
 ChunkMeasure measure(ChunkId chunk, Step step, double sum) { return {chunk, step, {sum}, true, 0, kNoSlot}; }
-
-// Both shards and the worker live, at a step that does not come to its end; shard 1 tells of a full disk.
-void stand_still(Fixture& fixture, Micros span, Step open) {
-  for (const auto until = fixture.now + span; fixture.now < until && fixture.lead.phase() < Lead::Phase::finished;) {
-    fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
-    fixture.lane(0, fixture.state(0, open));
-    auto report = fixture.state(1, open);
-    report.trouble = "the disk is full";
-    fixture.lane(1, report);
-    fixture.beat();
-  }
-}
 
 }  // namespace
 
@@ -110,9 +98,7 @@ TEST_CASE("a snapshot is not complete before the training loss up to it is known
 TEST_CASE("a restarted lead confirms the lives that its ledger lists in the same timeline") {
   Fixture before(config());
   before.train();
-  auto again = config();
-  again.memory.ledger = before.lead.ledger();
-  Fixture fixture(again);
+  Fixture fixture(started_again(before.lead.ledger()));
   fixture.hello(0, 1, 7);
   const auto actions = fixture.hello(1, 1, 7);
   CHECK(find<lead::WriteLedger>(actions) == nullptr);
@@ -148,9 +134,7 @@ TEST_CASE("an empty ledger beside a shard that knows of a timeline is not taken 
 TEST_CASE("a timeline's number is never met again, even if the ledger was brought back from a copy") {
   Fixture before(config());
   before.train();
-  auto again = config();
-  again.memory.ledger = before.lead.ledger();
-  Fixture fixture(again);
+  Fixture fixture(started_again(before.lead.ledger()));
   fixture.incarnations = {5, 5};
   fixture.hello(0, 8);
   const auto actions = fixture.hello(1, 8);
@@ -161,8 +145,7 @@ TEST_CASE("a timeline's number is never met again, even if the ledger was brough
 TEST_CASE("hellos of one shard do not renew the patience with another that is missing") {
   Fixture before(config());
   before.train();
-  auto again = config();
-  again.memory.ledger = before.lead.ledger();
+  auto again = started_again(before.lead.ledger());
   again.patience = 20'000 * kMilli;
   Fixture fixture(again);
   fixture.incarnations[0] = 2;
@@ -186,161 +169,6 @@ TEST_CASE("the late hello of a dead life does not end the living one") {
   REQUIRE(find<lead::WriteLedger>(actions) != nullptr);
   CHECK(find<lead::WriteLedger>(actions)->change.ledger.incarnations == std::vector<Incarnation>{3, 1});
   CHECK(find<lead::WriteLedger>(actions)->change.ledger.databases == std::vector<DatabaseLife>{{100, 3}, {101, 1}});
-}
-
-// ---- two databases for one shard
-
-namespace {
-
-// A second server for shard 1, with an empty database.
-lead::Actions intrude(Fixture& fixture, Incarnation incarnation = 77) {
-  const Message hello =
-      ShardHello{{1, 0}, 2, 1, incarnation, {999, 1}, "spec", "layout", "", "tcp://there", 0, 0, {{}}};
-  return fixture.lead.step(lead::FromLane{{1, 0}, incarnation, &hello});
-}
-
-void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-  for (const auto* word : words) {
-    CHECK_MESSAGE(text.find(word) != std::string::npos, "\"", text, "\" lacks ", word);
-  }
-}
-
-void pass(Fixture& fixture, Micros span, bool shards_speak, Step open) {
-  for (Micros passed = 0; passed < span; passed += 100 * kMilli) {
-    fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
-    fixture.lane(0, fixture.state(0, open));
-    if (shards_speak) {
-      fixture.lane(1, fixture.state(1, open));
-    }
-  }
-}
-
-}  // namespace
-
-TEST_CASE("a second server for a shard is turned away as long as the first is heard of, and told why") {
-  Fixture fixture(config());
-  fixture.train();
-  for (int i = 0; i < 100; ++i) {
-    pass(fixture, 200 * kMilli, true, 0);
-    const auto actions = intrude(fixture);
-    REQUIRE(to_lanes<Refused>(actions).size() == 1);
-    CHECK(to_lanes<Refused>(actions)[0].code == RefusalCode::not_taken);
-    CHECK(find<lead::WriteLedger>(actions) == nullptr);
-  }
-  CHECK(fixture.lead.phase() == Lead::Phase::training);
-  CHECK(fixture.lead.status().timeline == 1);
-  CHECK(fixture.lead.status().waits_for.empty());
-  expect_words(fixture.lead.status().trouble,
-               {"shard 1", "tcp://there", "00000000000003e7", "tcp://here", "0000000000000065", "--shard"});
-  pass(fixture, 6'000 * kMilli, true, 0);
-  CHECK(fixture.lead.status().trouble.empty());
-}
-
-TEST_CASE("another database takes a shard's place once the first is silent, if it has what the job goes on from") {
-  for (const bool has_it : {true, false}) {
-    Fixture fixture(config());
-    fixture.train();
-    fixture.reports(10);
-    if (!has_it) {
-      fixture.held = {{1, 10}};
-      fixture.reports(10);
-      fixture.written();
-      REQUIRE(fixture.lead.ledger().complete.back() == SnapshotId{1, 10});
-    }
-    fixture.lane(1, fixture.state(1, 10));
-    intrude(fixture);
-    pass(fixture, 5'500 * kMilli, false, 10);
-    intrude(fixture);
-    fixture.settle();
-    CHECK(fixture.lead.ledger().timeline == (has_it ? 2 : 1));
-    if (has_it) {
-      CHECK(fixture.lead.ledger().incarnations[1] == 77);
-      continue;
-    }
-    pass(fixture, 100 * kMilli, false, 10);
-    expect_words(fixture.lead.status().waits_for,
-                 {"shard 1", "tcp://there", "lacks the snapshot of step 10", "ballast restore"});
-    fixture.incarnations[1] = 2;  // the right one comes
-    const auto actions = fixture.hello(1, 1);
-    REQUIRE(find<lead::WriteLedger>(actions) != nullptr);
-    CHECK(find<lead::WriteLedger>(actions)->change.ledger.databases[1] == DatabaseLife{101, 2});
-    pass(fixture, 100 * kMilli, false, 10);
-    CHECK(fixture.lead.status().waits_for.empty());
-  }
-}
-
-TEST_CASE("a lead that was started again waits for the lives in its ledger before it takes another database") {
-  Fixture before(config());
-  before.train();
-  auto again = config();
-  again.memory.ledger = before.lead.ledger();
-  Fixture fixture(again);
-  fixture.hello(0, 1);
-  CHECK(to_lanes<Refused>(intrude(fixture)).at(0).code == RefusalCode::not_taken);
-  fixture.hello(1, 1);
-  CHECK(fixture.lead.phase() == Lead::Phase::confirming);
-  CHECK(fixture.lead.status().timeline == 1);
-}
-
-TEST_CASE("a later life of the same database is taken at once, by a lead that was started again as well") {
-  Fixture before(config());
-  before.train();
-  auto again = config();
-  again.memory.ledger = before.lead.ledger();
-  Fixture fixture(again);
-  fixture.incarnations = {2, 2};
-  fixture.hello(0, 1);
-  const auto actions = fixture.hello(1, 1);
-  REQUIRE(find<lead::WriteLedger>(actions) != nullptr);
-  CHECK(find<lead::WriteLedger>(actions)->change.ledger.incarnations == std::vector<Incarnation>{2, 2});
-}
-
-TEST_CASE("a server without the job's end is not told to record it") {
-  Fixture fixture(config());
-  fixture.train();
-  fixture.reports(40);
-  fixture.written();
-  fixture.held = {{1, 40}};
-  fixture.reports(40);
-  fixture.written();
-  fixture.written();
-  REQUIRE(fixture.lead.phase() == Lead::Phase::finished);
-  const auto finish = to_lanes<Finish>(intrude(fixture));
-  REQUIRE(finish.size() == 1);
-  CHECK(finish[0].ending == Ending::failed);
-  expect_words(finish[0].failure, {"finished at step 40", "00000000000003e7"});
-  fixture.incarnations[1] = 2;
-  CHECK(to_lanes<Finish>(fixture.hello(1, 1)).at(0).ending == Ending::finished);
-}
-
-TEST_CASE("a shard that comes back while the end is being made durable begins no timeline") {
-  Fixture fixture(config());
-  fixture.train();
-  fixture.reports(40);
-  fixture.written();
-  fixture.held = {{1, 40}};
-  fixture.reports(40);
-  REQUIRE(fixture.lead.phase() == Lead::Phase::concluding);
-  fixture.incarnations[1] = 2;
-  fixture.hello(1, 1);
-  lead::Actions actions;
-  for (int i = 0; i < 3 && to_lanes<Finish>(actions).empty(); ++i) {
-    actions = fixture.written();
-  }
-  CHECK(to_lanes<Finish>(actions).size() == 2);
-  CHECK(fixture.lead.ledger().timeline == 1);
-  CHECK(fixture.lead.phase() == Lead::Phase::finished);
-}
-
-TEST_CASE("a restarted lead's orders have numbers that none of its earlier life's can have") {
-  Fixture before(config());
-  before.train();
-  auto again = config();
-  again.memory.ledger = before.lead.ledger();
-  again.life = 77;
-  Fixture fixture(again);
-  fixture.train();
-  CHECK(fixture.order.order > before.order.order + 1'000'000);
 }
 
 // ---- decisions
@@ -371,9 +199,7 @@ TEST_CASE("clipping: a step's factors come from all chunks, once, and no plan re
 TEST_CASE("a restarted lead adopts what a shard reports as decided") {
   Fixture before(clipping());
   before.train();
-  auto again = clipping();
-  again.memory.ledger = before.lead.ledger();
-  Fixture fixture(again);
+  Fixture fixture(started_again(before.lead.ledger(), clipping()));
   fixture.train();
   auto used = fixture.state(0, 4);
   StepFactors factors;
@@ -542,227 +368,6 @@ TEST_CASE("a result of an older timeline is not taken") {
   CHECK(fixture.lead.phase() == Lead::Phase::evaluating);
   fixture.evaluate(Split::test, 5);
   CHECK(fixture.lead.phase() == Lead::Phase::training);
-}
-
-// ---- pauses and stops
-
-TEST_CASE("a pause holds at a snapshot that nobody has passed, and resuming goes on from there") {
-  Fixture fixture(config());
-  fixture.train();
-  fixture.reports(3);
-  fixture.client(Control::Command::pause);
-  CHECK(fixture.lead.status().phase == "pausing");
-  CHECK(fixture.order.standing.until == 5);
-  CHECK(std::find(fixture.plan[0].snapshots.begin(), fixture.plan[0].snapshots.end(), 5) !=
-        fixture.plan[0].snapshots.end());
-  fixture.held = {{1, 5}};
-  fixture.reports(5);
-  fixture.settle();
-  CHECK(fixture.lead.status().phase == "paused");
-  fixture.client(Control::Command::resume);
-  CHECK(fixture.lead.status().phase == "paused");  // as long as a lead that starts now would find it so
-  fixture.settle();
-  CHECK(fixture.lead.status().phase == "training");
-  CHECK(fixture.order.standing.until == 40);
-}
-
-namespace {
-
-// Both shards have come to step 5, where the user's pause holds.
-void pause_at_5(Fixture& fixture) {
-  fixture.train();
-  fixture.reports(3);
-  fixture.client(Control::Command::pause);
-  fixture.held = {{1, 5}};
-  fixture.reports(5);
-  fixture.settle();
-  REQUIRE(fixture.lead.status().phase == "paused");
-}
-
-Fixture started_again(const Ledger& ledger) {
-  auto again = config();
-  again.memory.ledger = ledger;
-  again.memory.statistics_next = ledger.base.step;
-  return Fixture(again);
-}
-
-}  // namespace
-
-TEST_CASE("a pause outlives the lead, within its timeline and beyond, until somebody resumes the job") {
-  for (const bool shards_die : {false, true}) {
-    Fixture before(config());
-    pause_at_5(before);
-    Fixture fixture(started_again(before.lead.ledger()));
-    fixture.held = {{1, 5}};
-    if (shards_die) {
-      fixture.incarnations = {2, 2};
-      fixture.hello(0, 1);
-      fixture.hello(1, 1);
-      fixture.settle();
-      CHECK(fixture.lead.ledger().base == SnapshotId{1, 5});
-    }
-    fixture.timeline = shards_die ? 2 : 1;
-    fixture.train(5);
-    fixture.settle();
-    CHECK(fixture.lead.status().phase == "paused");
-    CHECK(fixture.order.standing.until <= 5);
-    for (const auto step : fixture.plan[0].snapshots) {
-      CHECK(step % 10 == 0);  // nobody trains on to another one for the pause
-    }
-    fixture.client(Control::Command::resume);
-    fixture.settle();
-    CHECK(fixture.lead.status().phase == "training");
-    CHECK(fixture.order.standing.until == 40);
-  }
-}
-
-TEST_CASE("a lead that dies before its pause is complete comes back pausing") {
-  Fixture before(config());
-  before.train();
-  before.reports(3);
-  before.client(Control::Command::pause);
-  before.settle();
-  Fixture fixture(started_again(before.lead.ledger()));
-  fixture.train(4);
-  CHECK(fixture.lead.status().phase == "pausing");
-  CHECK(fixture.order.standing.until == 6);
-  fixture.held = {{1, 6}};
-  fixture.reports(6);
-  fixture.settle();
-  CHECK(fixture.lead.status().phase == "paused");
-  CHECK(fixture.lead.status().step == 6);
-}
-
-TEST_CASE("a stop ends a pause, durably, before the job ends") {
-  Fixture fixture(config());
-  pause_at_5(fixture);
-  fixture.client(Control::Command::stop);
-  CHECK(fixture.lead.phase() != Lead::Phase::stopped);
-  fixture.settle();
-  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
-  CHECK(fixture.lead.ledger().pause == Pause::none);
-}
-
-TEST_CASE("a stop ends the job when its snapshot is durable in the ledger") {
-  Fixture fixture(config());
-  fixture.train();
-  fixture.reports(3);
-  fixture.client(Control::Command::stop);
-  fixture.held = {{1, 5}};
-  fixture.reports(5);
-  CHECK(fixture.lead.phase() == Lead::Phase::training);
-  CHECK_FALSE(to_lanes<Finish>(fixture.written()).empty());
-  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
-}
-
-TEST_CASE("a job that has not begun to train is stopped at once") {
-  Fixture fixture(config());
-  fixture.hello(0);
-  fixture.client(Control::Command::stop);
-  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
-}
-
-TEST_CASE("a stop that no worker is there to work for ends the job at once, at its newest snapshot") {
-  Fixture fixture(config());
-  fixture.train();
-  fixture.reports(3);
-  fixture.client(Control::Command::stop);
-  CHECK(fixture.lead.phase() == Lead::Phase::training);
-  for (int i = 0; i < 400 && fixture.lead.phase() == Lead::Phase::training; ++i) {
-    fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
-    fixture.lane(0, fixture.state(0, 3));
-    fixture.lane(1, fixture.state(1, 3));
-  }
-  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
-}
-
-TEST_CASE("a stop that comes to no snapshot ends without one when its patience is over, and says why") {
-  auto impatient = config();
-  impatient.stop_patience = 20'000 * kMilli;
-  Fixture fixture(impatient);
-  fixture.train();
-  fixture.reports(3);
-  stand_still(fixture, 30'000 * kMilli, 3);  // before the stop no patience is used up
-  fixture.client(Control::Command::stop);
-  stand_still(fixture, 15'000 * kMilli, 3);
-  fixture.client(Control::Command::stop);  // said again and again, as the command line does
-  CHECK(fixture.lead.phase() == Lead::Phase::training);
-  stand_still(fixture, 10'000 * kMilli, 3);
-  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
-  const auto status = fixture.lead.status();
-  CHECK(status.trouble ==
-        "no snapshot was taken in the 20 s after the stop (cluster.stop_patience); shard 1: the disk is full");
-  CHECK(status.failure.empty());
-}
-
-TEST_CASE("a pause has no such patience, and a stop that is taken back neither") {
-  auto impatient = config();
-  impatient.stop_patience = 20'000 * kMilli;
-  Fixture fixture(impatient);
-  fixture.train();
-  fixture.reports(3);
-  fixture.client(Control::Command::stop);
-  stand_still(fixture, 10'000 * kMilli, 3);
-  fixture.client(Control::Command::resume);
-  stand_still(fixture, 30'000 * kMilli, 3);
-  fixture.client(Control::Command::pause);
-  stand_still(fixture, 30'000 * kMilli, 3);
-  CHECK(fixture.lead.phase() == Lead::Phase::training);
-}
-
-TEST_CASE("a snapshot for which a disk has no room ends neither a pause nor a stop: another is tried a little later") {
-  for (const auto command : {Control::Command::pause, Control::Command::stop}) {
-    Fixture fixture(config());
-    fixture.train();
-    fixture.reports(3);
-    fixture.client(command);
-    const auto first = fixture.order.standing.until;
-    auto failed = fixture.state(0, first);
-    failed.held = {};
-    failed.failed = {{1, first}};
-    failed.trouble = "the disk is full";
-    fixture.lane(0, failed);
-    fixture.written();
-    CHECK(fixture.lead.phase() == Lead::Phase::training);
-    CHECK(fixture.lead.status().phase == "pausing");
-    CHECK(fixture.lead.status().trouble.find("the disk is full") != std::string::npos);
-    fixture.client(command);                    // said again and again: no reason to try at once
-    CHECK(fixture.order.standing.until == 40);  // the workers have something to do meanwhile
-    stand_still(fixture, 1'500 * kMilli, first + 1);
-    const auto second = fixture.order.standing.until;
-    CHECK(second > first + 1);
-    CHECK(second < 40);
-    fixture.held = {{1, second}};
-    fixture.reports(second);
-    fixture.settle();
-    CHECK(fixture.lead.status().phase == (command == Control::Command::stop ? "stopped" : "paused"));
-    CHECK(fixture.lead.status().snapshot == second);
-  }
-}
-
-TEST_CASE("a job that cannot write its end stops when the patience with a stop is over") {
-  auto impatient = config();
-  impatient.stop_patience = 20'000 * kMilli;
-  impatient.steps = 10;
-  impatient.evaluate_every = 40;
-  Fixture fixture(impatient);
-  fixture.train();
-  fixture.reports(10);
-  fixture.client(Control::Command::stop);
-  CHECK(fixture.lead.status().phase == "finishing");
-  stand_still(fixture, 25'000 * kMilli, 10);
-  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
-}
-
-TEST_CASE("a pause whose version the shards have passed already holds further on") {
-  Fixture fixture(config());
-  fixture.train();
-  fixture.reports(3);
-  fixture.client(Control::Command::pause);
-  fixture.reports(7);
-  CHECK(fixture.lead.status().phase == "pausing");
-  CHECK(fixture.order.standing.until > 7);
-  CHECK(fixture.order.standing.until < 40);
 }
 
 TEST_CASE("a shard that stays away longer than the job's patience fails it, named") {

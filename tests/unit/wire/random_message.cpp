@@ -349,10 +349,10 @@ void fill(Random& random, CopyStatus& value) {
 }
 
 void fill(Random& random, Status& value) {
-  auto& [job, a, b, c, d, bits, e, f, g, copies, h, i, j, epochs, start, k, l, pace, steps, m, n, o, p, q, r, s, t, u,
-         v, w, x, y, z, aa, ab, ac, ad, ae, af, sessions, mode] = value;
-  fill_all(random, job, a, b, c, d, bits, e, f, g, copies, h, i, j, epochs, start, k, l, m, n, o, p, q, r, s, t, u, v,
-           w, x, y, z, aa, ab, ac, ad, ae, af, sessions, mode);
+  auto& [job, a, b, c, d, bits, e, f, g, copies, h, beyond, i, j, epochs, start, k, l, pace, steps, m, n, o, p, q, r, s,
+         t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af, sessions, mode] = value;
+  fill_all(random, job, a, b, c, d, bits, e, f, g, copies, h, beyond, i, j, epochs, start, k, l, m, n, o, p, q, r, s, t,
+           u, v, w, x, y, z, aa, ab, ac, ad, ae, af, sessions, mode);
   fill_not_negative(random, pace);
   fill_not_negative(random, steps);
 }

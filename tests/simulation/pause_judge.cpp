@@ -1,0 +1,48 @@
+#include "tests/simulation/pause_judge.h"
+
+#include <algorithm>
+#include <string>
+
+#include "tests/simulation/violation.h"
+
+namespace ballast::simulation {
+
+void PauseJudge::commanded(Control::Command command) {
+  command_ = command;
+  may_go_on_ = may_go_on_ || command != Control::Command::pause;
+}
+
+void PauseJudge::called_paused() const {
+  require(pause_ == Pause::held || may_go_on_, "the job is called paused, which its ledger does not say");
+}
+
+void PauseJudge::planned(const Plan& plan) {
+  const auto end = plan.first + plan.factors.size();
+  auto& until = planned_[plan.timeline];
+  require(!is_held() || plan.factors.empty() || end <= until, "updates are planned while the job is paused");
+  until = std::max(until, end);
+}
+
+void PauseJudge::ledger_durable(const Ledger& ledger) {
+  require(pause_ == Pause::none || ledger.pause != Pause::none || may_go_on_ || ledger.finished,
+          "a pause is over, and neither the user nor the job's end has ended it");
+  if (ledger.pause != Pause::none && ledger.pause != pause_) {
+    may_go_on_ = command_ != Control::Command::pause;
+  }
+  if (ledger.pause == Pause::held && !ledger.complete.empty()) {
+    auto& until = planned_[ledger.timeline];  // a shard that comes back may be behind
+    until = std::max(until, life_.updates(ledger.complete.back().step));
+  }
+  pause_ = ledger.pause;
+}
+
+void PauseJudge::applied_round(Timeline timeline, Step step) const {
+  const auto planned = planned_.find(timeline);
+  if (is_held() && (planned == planned_.end() || step >= planned->second)) {
+    throw Violation("step " + std::to_string(step) + " is applied while the job is paused, and was not planned before");
+  }
+}
+
+void PauseJudge::applied_item() const { require(!is_held(), "an item is applied while the job is paused"); }
+
+}  // namespace ballast::simulation

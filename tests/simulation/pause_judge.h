@@ -1,0 +1,38 @@
+// Judges the user's pauses: who is told of one when, what ends it, and what is still done in it.
+#pragma once
+
+#include <map>
+
+#include "common/protocol/ids.h"
+#include "common/protocol/ledger.h"
+#include "common/protocol/messages.h"
+#include "tests/simulation/life.h"
+
+namespace ballast::simulation {
+
+// Every method throws Violation.
+class PauseJudge {
+ public:
+  explicit PauseJudge(const LifeSpec& life) : life_(life) {}
+
+  // What the user says.
+  void commanded(Control::Command command);
+  // What the user is told.
+  void called_paused() const;
+  // The lead sends it.
+  void planned(const Plan& plan);
+  void ledger_durable(const Ledger& ledger);
+  void applied_round(Timeline timeline, Step step) const;
+  void applied_item() const;
+
+ private:
+  [[nodiscard]] bool is_held() const { return pause_ == Pause::held && !may_go_on_; }
+
+  const LifeSpec& life_;
+  Pause pause_ = Pause::none;                            // by the durable ledger
+  Control::Command command_ = Control::Command::resume;  // the user's last
+  bool may_go_on_ = true;                                // the user has ended the last pause, if there was one
+  std::map<Timeline, Version> planned_;                  // to which updates were planned
+};
+
+}  // namespace ballast::simulation
