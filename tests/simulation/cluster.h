@@ -323,7 +323,7 @@ class Cluster {
   std::vector<WorkerShell*> workers_;
   std::map<ProcessId, std::uint64_t> orders_said_;
   bool lead_over_ = false;
-  bool stop_asked_ = false;    // of this run, whose patience with its end is the stop's then
+  bool stop_asked_ = false;  // of this run, whose patience with its end is the stop's then
   bool ended_in_a_stop_ = false;
   bool said_to_some_ = false;  // that the run has ended without finishing, by a lead that crashed then
   std::optional<std::uint32_t> dead_shard_;

@@ -59,8 +59,8 @@ class ItemJudge {
   [[nodiscard]] bool has_lost(Timeline timeline) const { return !history(timeline).lossy.empty(); }
   // A shard comes back with nothing of the newest timeline.
   void cannot_resume() { may_begin_again_ = true; }
-  void recovered(std::uint32_t process, std::uint32_t lane, Timeline timeline, Step base,
-                 const Journal& journal, const std::vector<JournalRecord>& records);
+  void recovered(std::uint32_t process, std::uint32_t lane, Timeline timeline, Step base, const Journal& journal,
+                 const std::vector<JournalRecord>& records);
 
   // ---- lanes
   void appended(const ItemUpdate& update, const lane::Append& action, std::uint64_t sequence);
