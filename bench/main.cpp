@@ -5,10 +5,12 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <optional>
 #include <string>
 
 #include "bench/benchmark.h"
 #include "bench/report.h"
+#include "common/command/command_line.h"
 
 namespace {
 
@@ -41,8 +43,8 @@ struct Arguments {
   Options options;
 };
 
-Arguments parse(int argc, char** argv) {
-  Arguments arguments;
+// The exit code if the program is not to go on.
+std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
   std::string names = "which one (default: all):";
   for (const auto& benchmark : kBenchmarks) {
     names += std::string("\n") + benchmark.name + ": " + benchmark.about;
@@ -64,12 +66,7 @@ Arguments parse(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--ps-lite", arguments.options.ps_lite, "for peers: a program built with ps-lite (bench/ps_lite.h)")
       ->check(CLI::ExistingFile);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    std::exit(app.exit(error));
-  }
-  return arguments;
+  return ballast::parse_command_line(app, argc, argv);
 }
 
 void run(const Arguments& arguments) {
@@ -99,7 +96,10 @@ void run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   try {
-    auto arguments = parse(argc, argv);
+    Arguments arguments;
+    if (const auto code = parse(argc, argv, arguments)) {
+      return *code;
+    }
     const ballast::Signals signals;
     arguments.options.signals = &signals;
     run(arguments);

@@ -4,6 +4,8 @@
 
 namespace ballast {
 
-std::string version() { return std::string(BALLAST_VERSION) + " (commit " + kCommitOfBuild + ")"; }
+std::string version() { return std::string(BALLAST_VERSION) + " (commit " + commit() + ")"; }
+
+std::string commit() { return kCommitOfBuild; }
 
 }  // namespace ballast

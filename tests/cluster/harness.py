@@ -21,6 +21,8 @@ BUILD = pathlib.Path(os.environ.get("BALLAST_BUILD") or pathlib.Path(__file__).r
 BALLAST = BUILD / "cli" / "ballast"
 SERVER = BUILD / "server" / "ballast-server"
 WORKER = BUILD / "worker" / "ballast-worker"
+BENCH = BUILD / "bench" / "ballast-bench"
+SIMULATE = BUILD / "tests" / "simulation" / "ballast-simulate"
 REFERENCE = BUILD / "tests" / "reference" / "ballast-reference"
 MALFORMED = BUILD / "tests" / "cluster" / "malformed" / "ballast-malformed"
 

@@ -87,7 +87,7 @@ class Refusals(harness.ClusterCase):
                               check=False, cwd=self.folder)
 
     def test_all_programs_say_which_ballast_they_are(self):
-        for program in (harness.BALLAST, harness.SERVER, harness.WORKER):
+        for program in (harness.BALLAST, harness.SERVER, harness.WORKER, harness.BENCH, harness.SIMULATE):
             answer = self.program(program, "--version")
             self.assertEqual(answer.returncode, 0, answer.stderr)
             self.assertRegex(answer.stdout, rf"^{program.name} \d+\.\d+\.\d+ \(commit ([0-9a-f]{{12}}\+?|unknown)\)\n$")

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "common/version/version.h"
 #include "tests/simulation/cluster.h"
 
 namespace ballast::simulation {
@@ -145,25 +146,6 @@ void on_interrupt(int /*signal*/) {
 
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::string commit() {
-#ifdef BALLAST_COMMIT
-  return BALLAST_COMMIT;
-#else
-  std::string text;
-  if (FILE* git = popen("git rev-parse --short HEAD 2>/dev/null", "r"); git != nullptr) {
-    char line[64] = {};
-    if (std::fgets(line, sizeof line, git) != nullptr) {
-      text = line;
-    }
-    pclose(git);
-  }
-  while (!text.empty() && text.back() == '\n') {
-    text.pop_back();
-  }
-  return text.empty() ? "unknown" : text;
-#endif
 }
 
 // Calls with the numbers of a core and of two of its states, for all of them.
@@ -375,6 +357,7 @@ int usage() {
   std::fputs(
       "ballast-simulate [--seconds S | --lives N] [--first-seed N] [--jobs N]   many lives\n"
       "ballast-simulate --seed N [--trace]                                      one life\n"
+      "ballast-simulate --version                                               which Ballast this is\n"
       "Exit status: 0 if no promise was broken, 1 if one was, 2 for wrong arguments.\n",
       stderr);
   return 2;
@@ -415,6 +398,10 @@ bool parse(int argc, char** argv, Options& options) {
 
 int main(int argc, char** argv) {
   using namespace ballast::simulation;  // NOLINT(google-build-using-namespace)
+  if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
+    std::printf("ballast-simulate %s\n", ballast::version().c_str());
+    return 0;
+  }
   Options options;
   if (!parse(argc, argv, options)) {
     return usage();
