@@ -52,9 +52,7 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
   app.add_option("--database", options.database, "folder of this shard's database")->required();
   app.add_option("--metrics", options.metrics, "serve metrics on HOST:PORT")->check(check_host_port);
   app.add_option("--log-file", options.log_file, "default: standard error");
-  app.add_option("--log-level", options.log_level, "debug, info, warn or error")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
+  ballast::add_log_level(app, options.log_level)->capture_default_str();
   app.add_option("--log-megabytes", options.log_megabytes, "put a larger log file aside as FILE.1; 0: never")
       ->capture_default_str();
   app.add_option("--log-files", options.log_files, "how many log files are kept, the newest included")

@@ -49,8 +49,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       ->check(CLI::ExistingDirectory);
   app.add_option("--metrics", given.metrics_address, "serve metrics on HOST:PORT")->check(ballast::check_host_port);
   app.add_option("--log-file", given.log_file, "default: standard error");
-  app.add_option("--log-level", given.log_level, "debug, info, warn or error")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
+  ballast::add_log_level(app, given.log_level);
   app.add_option("--log-megabytes", given.log_megabytes, "put a larger log file aside as FILE.1; 0: never");
   app.add_option("--log-files", given.log_files, "how many log files are kept, the newest included");
   app.add_option("--backend", given.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "common/job/words.h"
+#include "common/log/levels.h"
 #include "common/text/endpoint.h"
 #include "common/version/version.h"
 
@@ -127,6 +128,11 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const
     }
     return tell(where, std::string(error.what()) + "; `" + name_of(where) + " --help` tells more");
   }
+}
+
+CLI::Option* add_log_level(CLI::App& app, std::string& level) {
+  return app.add_option("--log-level", level, "least important lines that are logged")
+      ->check(CLI::IsMember(Words{kLogLevelNames.begin(), kLogLevelNames.end()}));
 }
 
 std::string check_endpoint(const std::string& text) { return endpoint_fault(text); }

@@ -20,6 +20,9 @@ std::string unknown_word(const CLI::App& app, const std::vector<std::string>& wo
 // (0), or what is wrong has, on standard error (kExitUsage). The app's name is the program's.
 std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const* argv);
 
+// Adds --log-level, which takes the levels' names (common/log/levels.h).
+CLI::Option* add_log_level(CLI::App& app, std::string& level);
+
 // Checks of options' values, with texts of their own: common/text/endpoint.h.
 std::string check_endpoint(const std::string& text);
 std::string check_bind(const std::string& text);

@@ -1,5 +1,6 @@
 // The table of the keys of worker files.
 #include "common/job/schema.h"
+#include "common/log/levels.h"
 
 namespace ballast {
 
@@ -27,7 +28,7 @@ Schema worker_schema(WorkerSpec& spec) {
       {.path = "log_level",
        .target = &spec.log_level,
        .description = "Least important messages that are logged",
-       .choices = {"trace", "debug", "info", "warn", "error"}},
+       .choices = {kLogLevelNames.begin(), kLogLevelNames.end()}},
       {.path = "log_megabytes",
        .target = &spec.log_megabytes,
        .description =

@@ -22,8 +22,6 @@
 namespace ballast {
 namespace {
 
-constexpr std::array<std::string_view, 5> kLevelNames = {"debug", "info", "warn", "error", "off"};
-
 spdlog::level::level_enum to_spdlog(LogLevel level) {
   switch (level) {
     case LogLevel::debug:
@@ -107,7 +105,7 @@ spdlog::sink_ptr open_sink(const LogOptions& options) {
 }
 
 void write_line(const Log& log, LogLevel level, std::string_view text) {
-  const auto name = kLevelNames.at(static_cast<std::size_t>(level));
+  const auto name = kLogLevelNames.at(static_cast<std::size_t>(level));
   const auto line = on_one_line(fmt::format("{:<5} {}{}", name, log.who, text));
   log.logger->log(to_spdlog(level), spdlog::string_view_t(line));
 }
@@ -136,8 +134,8 @@ bool admit(Log& log, LogLevel level, std::string_view kind, std::string_view tex
 }  // namespace
 
 LogLevel parse_log_level(std::string_view name) {
-  for (std::size_t level = 0; level < kLevelNames.size(); ++level) {
-    if (name == kLevelNames[level]) {
+  for (std::size_t level = 0; level < kLogLevelNames.size(); ++level) {
+    if (name == kLogLevelNames[level]) {
       return static_cast<LogLevel>(level);
     }
   }

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <utility>
 
-namespace ballast {
+#include "common/log/levels.h"
 
-enum class LogLevel : std::uint8_t { debug, info, warn, error, off };
+namespace ballast {
 
 inline constexpr std::uint64_t kLogMegabytes = 64;
 inline constexpr std::uint32_t kLogFiles = 4;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "common/job/load.h"
+#include "common/log/levels.h"
 #include "tests/unit/config/support.h"
 
 namespace ballast::testing {
@@ -37,6 +38,14 @@ TEST_CASE("a worker file") {
   CHECK(defaults.device == 0);
 }
 
+TEST_CASE("a worker file takes the levels that the log has") {
+  for (const auto level : kLogLevelNames) {
+    CAPTURE(level);
+    CHECK(parse_worker("lead: tcp://h:1\nlog_level: " + std::string(level) + "\n", "worker.yaml").log_level == level);
+  }
+  CHECK(worker_error("lead: tcp://h:1\nlog_level: trace\n").find("'trace' is not known") != std::string::npos);
+}
+
 TEST_CASE("mistakes in worker files") {
   CHECK(worker_error("name: a\n") == "worker.yaml: lead: is missing; e.g. tcp://10.0.0.5:7070");
   const std::string allowed = " is no address; allowed: tcp://host:port, e.g. tcp://10.0.0.5:7070, or ipc://path";
@@ -48,7 +57,7 @@ TEST_CASE("mistakes in worker files") {
   CHECK(worker_error("lead: tcp://h:1\nmetrics_address: 9100\n") ==
         "worker.yaml:2: metrics_address: '9100' is no address; allowed: host:port, e.g. 127.0.0.1:9100");
   CHECK(worker_error("lead: tcp://h:1\nlog_level: warning\n") ==
-        "worker.yaml:2: log_level: 'warning' is not known; allowed: trace, debug, info, warn, error");
+        "worker.yaml:2: log_level: 'warning' is not known; allowed: debug, info, warn, error, off");
   CHECK(worker_error("lead: tcp://h:1\nbackend: gpu\n") ==
         "worker.yaml:2: backend: 'gpu' is not known; allowed: auto, cpu, cuda; did you mean 'cpu'?");
   CHECK(worker_error("lead: tcp://h:1\nnmae: x\n") == "worker.yaml:2: nmae: unknown key; did you mean 'name'?");

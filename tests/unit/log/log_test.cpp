@@ -140,6 +140,9 @@ TEST_CASE("a file that cannot be written is told with its name") {
 }
 
 TEST_CASE("levels are read by name, and others are refused with the list") {
+  for (const auto name : kLogLevelNames) {
+    CHECK(kLogLevelNames.at(static_cast<std::size_t>(parse_log_level(name))) == name);
+  }
   CHECK(parse_log_level("debug") == LogLevel::debug);
   CHECK(parse_log_level("off") == LogLevel::off);
   CHECK_THROWS_WITH_AS(parse_log_level("loud"), "\"loud\" is not a log level; use debug, info, warn, error or off",
