@@ -18,6 +18,9 @@ constexpr Micros kTick = 50'000;
 constexpr Micros kCopyTelling = 500'000;
 constexpr SessionId kNoSession = 0;  // the reader of a buffer is the disk
 constexpr std::uint64_t kLoadWindow = 64U << 20U;
+constexpr auto* kLeadQuestion =
+    "is this where others reach the server of shard 0 (its --lead and --advertise), does that server run, and is its "
+    "port open to this machine?";
 constexpr int kMessagesPerTurn = 64;  // of one socket, so that no peer keeps the others waiting
 
 LaneConfig with_address(LaneConfig config, const std::string& address) {
@@ -58,6 +61,9 @@ LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, c
       shard_trouble_(std::move(shard_trouble)),
       metrics_(metrics, config_.id, config_.lanes) {
   lead_.connect(lead_address);
+  if (config_.id.shard > 0 && config_.id.lane == 0) {
+    lead_reach_.emplace(lead_address, "server", kLeadQuestion);
+  }
   if (journal_ != nullptr) {
     journal_->listen(config_.id.lane, [this](lane::Committed committed) { storage_events_.put(committed); });
   }
@@ -74,6 +80,9 @@ void LaneLoop::interrupt(std::string reason) { interrupts_.put(std::move(reason)
 
 std::string LaneLoop::run() {
   set_log_prefix("lane " + std::to_string(config_.id.lane) + ": ");
+  if (lead_reach_) {
+    lead_reach_->begin(monotonic_micros());
+  }
   Poll poll;
   poll.add(router_);
   poll.add(lead_);
@@ -124,6 +133,9 @@ void LaneLoop::turn(Poll& poll) {
       feed(lane::Trouble{std::move(trouble)});
     }
     tell_copy(end);
+    if (lead_reach_) {
+      lead_reach_->tick(end);
+    }
     feed(lane::Tick{end});
     metrics_.update(lane_, weights_);
     tell_held_lines();
@@ -208,6 +220,9 @@ void LaneLoop::receive_from_lead() {
       refused->text += difference_from(refused->job);
     }
     note_refusal(message);
+    if (lead_reach_) {
+      lead_reach_->heard(now_);
+    }
     feed(lane::FromLead{&message});
   }
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -18,6 +19,7 @@
 
 #include "common/copies/snapshot_copier.h"
 #include "common/job/job.h"
+#include "common/net/lead_reach.h"
 #include "common/net/socket.h"
 #include "common/net/turn.h"
 #include "common/protocol/lane.h"
@@ -127,6 +129,7 @@ class LaneLoop {
   bool has_initial_snapshot_;
   SnapshotCopier* copier_;
   ShardTrouble shard_trouble_;
+  std::optional<LeadReach> lead_reach_;  // where another machine may have the lead; one lane speaks for the shard
   std::string told_trouble_;
   std::string told_refusal_;
   CopyProgress told_copy_;

@@ -3,8 +3,8 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 
+#include "common/net/lead_reach.h"
 #include "common/net/name_lookup.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/worker.h"
@@ -14,7 +14,7 @@ namespace ballast {
 // One thread, the worker's loop. Names are looked up elsewhere.
 class Reach {
  public:
-  explicit Reach(std::string lead) : lead_(std::move(lead)) {}
+  explicit Reach(const std::string& lead);
 
   // Once, before the loop.
   void begin(Micros now);
@@ -24,16 +24,10 @@ class Reach {
   std::optional<worker::Unreachable> tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard);
 
  private:
-  void tell_lead(Micros now);
   void tell_lanes(const Worker& core, Micros now);
 
-  std::string lead_;
-  NameLookup lookup_;
-  std::string lead_why_;  // its name does not resolve
-  Micros heard_at_ = 0;   // or begun
-  Micros tell_lead_at_ = 0;
-  bool lead_known_ = false;
-  bool told_lead_ = false;
+  LeadReach lead_;
+  NameLookup lookup_;  // of lanes
   bool lost_ = false;  // the lead has given this worker up
   bool welcomed_ = false;
   std::string told_lanes_;

@@ -70,6 +70,26 @@ class Reach(harness.ClusterCase):
         self.wait_for("the worker's word",
                       lambda: f"cannot reach the lead at tcp://{NO_HOST}:7070: the name {NO_HOST} does not" in log())
 
+    def server(self, name, shard, *words):
+        """Its log, as a function, of a server of a job with two shards."""
+        job = self.job(jobs.emulated(steps=100).replace("shards: 1", "shards: 2"))
+        return self.start_process(name, harness.SERVER, "--job", job, "--shard", shard, "--database", self.folder / name,
+                                  *words)
+
+    def test_a_server_says_that_its_leads_name_does_not_resolve(self):
+        log = self.server("shard-1", 1, "--lead", f"tcp://{NO_HOST}:7070", "--bind", "tcp://127.0.0.1:*", "--advertise",
+                          "192.0.2.8")
+        self.wait_for("the server's word",
+                      lambda: f"cannot reach the lead at tcp://{NO_HOST}:7070: the name {NO_HOST} does not" in log())
+
+    def test_a_server_says_that_no_lead_answers_and_that_one_does(self):
+        lead = f"tcp://127.0.0.1:{free_port()}"
+        log = self.server("shard-1", 1, "--lead", lead)
+        self.wait_for("the server's word", lambda: f"no lead has answered at {lead} for " in log())
+        self.assertIn("and the server goes on asking; is this where others reach the server of shard 0", log())
+        self.server("shard-0", 0, "--lead", lead)
+        self.wait_for("its second word", lambda: "the lead answers, after " in log())
+
     def test_lanes_on_loopback_under_a_lead_that_others_reach_are_refused(self):
         job = self.job(jobs.emulated(steps=4).replace("shards: 1", "shards: 2"))
         for bind in ("tcp://127.0.0.1:*", f"ipc://{self.folder}/lane"):

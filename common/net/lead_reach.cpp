@@ -1,0 +1,60 @@
+#include "common/net/lead_reach.h"
+
+#include "common/log/log.h"
+
+namespace ballast {
+
+namespace {
+
+constexpr Micros kTellAfter = 5'000'000;
+constexpr Micros kTellEvery = 60'000'000;
+
+}  // namespace
+
+void LeadReach::begin(Micros now) {
+  log_info("looks for the lead at {}", lead_);
+  heard_at_ = now;
+  tell_at_ = now + kTellAfter;
+}
+
+void LeadReach::heard(Micros now) {
+  if (std::exchange(told_, false)) {
+    log_info("the lead answers{}, after {} s", known_ ? " again" : "", (now - heard_at_) / 1'000'000);
+  }
+  heard_at_ = now;
+  tell_at_ = now + kTellAfter;
+  known_ = true;
+  why_not_.clear();
+}
+
+void LeadReach::tick(Micros now) {
+  if (now >= tell_at_) {
+    tell(now);
+  }
+  take_answer();
+}
+
+void LeadReach::tell(Micros now) {
+  tell_at_ = now + kTellEvery;
+  told_ = true;
+  lookup_.begin(lead_);
+  const auto seconds = (now - heard_at_) / 1'000'000;
+  if (known_) {
+    log_warn("the lead at {} has not answered for {} s, and the {} goes on asking", lead_, seconds, who_);
+  } else {
+    log_warn("no lead has answered at {} for {} s, and the {} goes on asking; {}", lead_, seconds, who_, question_);
+  }
+}
+
+void LeadReach::take_answer() {
+  const auto answer = lookup_.take();
+  if (!answer) {
+    return;
+  }
+  if (!answer->why_not.empty() && why_not_.empty()) {
+    log_warn("cannot reach the lead at {}: {}", lead_, answer->why_not);
+  }
+  why_not_ = answer->why_not;
+}
+
+}  // namespace ballast

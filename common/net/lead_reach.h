@@ -1,0 +1,41 @@
+// What the log of a worker or a server says of a lead that does not answer, and of one that does again.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "common/net/name_lookup.h"
+#include "common/protocol/ids.h"
+
+namespace ballast {
+
+// Who is started before its lead waits for it, and for a wrong address as well, for ever: so it says so, again and
+// again but not often. One thread, that of the loop which talks to the lead; its name is looked up elsewhere.
+class LeadReach {
+ public:
+  // `who` asks, for example "worker"; `question`: what is to be looked after if there has never been an answer.
+  LeadReach(std::string lead, std::string who, std::string question)
+      : lead_(std::move(lead)), who_(std::move(who)), question_(std::move(question)) {}
+
+  // Once, before the loop.
+  void begin(Micros now);
+  // A message of the lead that could be read.
+  void heard(Micros now);
+  void tick(Micros now);
+
+ private:
+  void tell(Micros now);
+  void take_answer();
+
+  std::string lead_;
+  std::string who_;
+  std::string question_;
+  NameLookup lookup_;
+  std::string why_not_;  // its name does not resolve
+  Micros heard_at_ = 0;  // or begun
+  Micros tell_at_ = 0;
+  bool known_ = false;
+  bool told_ = false;
+};
+
+}  // namespace ballast
