@@ -22,7 +22,8 @@ constexpr std::size_t kMaxClients = 64;  // that are waited for at the end; all 
 LeadLoop::LeadLoop(zmq::context_t& context, LeadConfig config, const std::string& bind_address,
                    const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics)
     : router_(context),
-      address_(advertised_address(router_.bind(bind_address), advertised_host)),
+      address_here_(reached_from_here(router_.bind(bind_address))),
+      address_(advertised_address(router_.raw().get(zmq::sockopt::last_endpoint), advertised_host)),
       written_timeline_(config.memory.ledger.timeline),
       lead_(std::move(config)),
       store_(store),

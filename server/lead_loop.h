@@ -26,7 +26,10 @@ class LeadLoop {
   void interrupt(std::string reason);
   void close() { router_.close(); }
 
+  // Where others reach it.
   [[nodiscard]] const std::string& address() const { return address_; }
+  // Where this machine does, whatever lies between it and the others.
+  [[nodiscard]] const std::string& address_here() const { return address_here_; }
   [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_.gate(); }
 
  private:
@@ -47,6 +50,7 @@ class LeadLoop {
   void note_client(const std::string& name, bool done);
 
   Router router_;
+  std::string address_here_;
   std::string address_;
   Timeline written_timeline_;  // of the newest change of the ledger
   Lead lead_;

@@ -362,7 +362,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
 }
 
 void Shard::make_lanes() {
-  const auto lead = lead_ ? lead_->address() : options_.lead;
+  const auto lead = lead_ ? lead_->address_here() : options_.lead;
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     lanes_.push_back(std::make_unique<LaneLoop>(
         context_, job_, lane_config(lane), lane_address(options_.bind, lane), options_.advertise, lead, *storage_,

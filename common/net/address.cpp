@@ -125,6 +125,11 @@ std::string advertised_address(const std::string& bound, const std::string& host
   return std::string(kTcp).append(reached).append(bound.substr(bound.rfind(':')));
 }
 
+std::string reached_from_here(const std::string& bound) {
+  const auto host = host_of(bound);
+  return is_any(host) ? advertised_address(bound, host == "::" ? "::1" : "127.0.0.1") : bound;
+}
+
 std::string why_not_resolved(const std::string& address) {
   const auto host = host_of(address);
   if (host.empty() || is_any(host)) {

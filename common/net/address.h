@@ -18,6 +18,9 @@ std::string lane_address(const std::string& base, std::uint32_t lane);
 // every interface is reached by this machine's name; anything else is unchanged.
 std::string advertised_address(const std::string& bound, const std::string& host);
 
+// `bound` as this machine itself reaches it: a socket bound to every interface by loopback, any other as it is.
+std::string reached_from_here(const std::string& bound);
+
 // Why nobody can bind this ipc address now: its path is too long for a unix socket, or a process listens on it. Empty
 // if it can be bound, and for addresses of tcp.
 std::string why_ipc_not_bindable(const std::string& address);

@@ -90,6 +90,15 @@ class Reach(harness.ClusterCase):
         self.server("shard-0", 0, "--lead", lead)
         self.wait_for("its second word", lambda: "the lead answers, after " in log())
 
+    def test_shard_0_reaches_its_own_lead_though_the_address_for_others_leads_elsewhere(self):
+        job = self.job(jobs.emulated(steps=100))
+        # An address of another machine, as a router has that forwards ports; and a name that resolves only elsewhere.
+        for case, host in enumerate(("192.0.2.7", NO_HOST)):
+            log = self.start_process(f"server-{case}", harness.SERVER, "--job", job, "--shard", "0", "--lead",
+                                     "tcp://127.0.0.1:*", "--advertise", host, "--database", self.folder / f"shard-{case}")
+            self.wait_for("its lanes", lambda log=log: "lane 0: serves timeline 1 from step 0" in log())
+            self.assertIn(f"lead listens on tcp://{host}:", log())
+
     def test_lanes_on_loopback_under_a_lead_that_others_reach_are_refused(self):
         job = self.job(jobs.emulated(steps=4).replace("shards: 1", "shards: 2"))
         for bind in ("tcp://127.0.0.1:*", f"ipc://{self.folder}/lane"):

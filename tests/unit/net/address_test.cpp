@@ -53,6 +53,15 @@ TEST_CASE("a socket bound to every interface is never advertised as an address t
   CHECK((address == std::string("tcp://") + name + ":7070" || address == "tcp://0.0.0.0:7070"));
 }
 
+TEST_CASE("a socket bound to every interface is reached from here by loopback, any other where it is bound") {
+  CHECK(reached_from_here("tcp://0.0.0.0:7070") == "tcp://127.0.0.1:7070");
+  CHECK(reached_from_here("tcp://[::]:7070") == "tcp://[::1]:7070");
+  CHECK(reached_from_here("tcp://*:7070") == "tcp://127.0.0.1:7070");
+  CHECK(reached_from_here("tcp://10.1.2.3:7070") == "tcp://10.1.2.3:7070");
+  CHECK(reached_from_here("tcp://[fe80::1]:7070") == "tcp://[fe80::1]:7070");
+  CHECK(reached_from_here("ipc:///run/lead") == "ipc:///run/lead");
+}
+
 TEST_CASE("ipc paths are bounded by the system's socket addresses") {
   CHECK(why_ipc_not_bindable("ipc://" + std::string(107, 'p')).empty());
   CHECK(why_ipc_not_bindable("ipc://" + std::string(108, 'p')).find("the path has 108 bytes") == 0);
