@@ -14,9 +14,10 @@ namespace ballast {
 
 namespace {
 
-constexpr int kHeartbeatMs = 2000;
-constexpr int kHeartbeatTimeoutMs = 10'000;
-constexpr int kHandshakeMs = 10'000;  // who connects and says nothing for so long is cut
+constexpr int kProbeSeconds = 2;  // an idle connection's peer is asked so often whether it is there
+constexpr int kProbes = 5;
+constexpr int kUnansweredMs = 10'000;  // data that were sent may stay unacknowledged for so long
+constexpr int kHandshakeMs = 10'000;   // who connects and says nothing for so long is cut
 
 struct BorrowedNote {
   Released released;
@@ -124,10 +125,15 @@ Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptio
     socket_.set(zmq::sockopt::sndbuf, options.buffer_bytes);
     socket_.set(zmq::sockopt::rcvbuf, options.buffer_bytes);
   }
-  // A peer that is dead without a word is cut, and with it go the messages kept for it.
-  socket_.set(zmq::sockopt::heartbeat_ivl, kHeartbeatMs);
-  socket_.set(zmq::sockopt::heartbeat_timeout, kHeartbeatTimeoutMs);
-  socket_.set(zmq::sockopt::heartbeat_ttl, kHeartbeatTimeoutMs);
+  // A peer that is dead without a word is cut, and with it go the messages kept for it. The kernel finds that out, and
+  // not ZeroMQ's heartbeats: libzmq (4.3.4, 4.3.5) aborts the process when one is due on a connection that broke while
+  // its input was stopped, as that of a peer whose name another connection has taken over; and behind a message that
+  // takes a slow link longer than their timeout they cut who is there.
+  socket_.set(zmq::sockopt::tcp_keepalive, 1);
+  socket_.set(zmq::sockopt::tcp_keepalive_idle, kProbeSeconds);
+  socket_.set(zmq::sockopt::tcp_keepalive_intvl, kProbeSeconds);
+  socket_.set(zmq::sockopt::tcp_keepalive_cnt, kProbes);
+  socket_.set(zmq::sockopt::tcp_maxrt, kUnansweredMs);
   socket_.set(zmq::sockopt::handshake_ivl, kHandshakeMs);
 }
 

@@ -65,7 +65,8 @@ class Machines(harness.ClusterCase):
         file.chmod(0o755)
 
     def connect(self):
-        cables = {machine: f"bl{os.getpid() % 100000}{machine[0]}" for machine in ADDRESSES}
+        self.cables = {machine: f"bl{os.getpid() % 100000}{machine[0]}" for machine in ADDRESSES}
+        cables = self.cables
         for machine, name in self.names.items():
             (self.folder / machine).mkdir()
             self.addCleanup(ip, "netns", "del", name)
@@ -187,6 +188,30 @@ class Machines(harness.ClusterCase):
             for machine in ADDRESSES:
                 for database in (self.folder / machine).glob("shard-*"):
                     shutil.rmtree(database)
+
+    def connections(self):
+        """Those of alpha with beta that alpha takes for whole."""
+        listed = self.must(subprocess.run(
+            self.on("alpha", f"ss --no-header --tcp --numeric state established dst {ADDRESSES['beta']}"),
+            capture_output=True, text=True, timeout=harness.PATIENCE, check=False))
+        return listed.stdout
+
+    def test_a_cable_that_is_pulled(self):
+        """Connections that are dead without a word are cut, others take their places when the cable is back, and the job
+        ends with the same bits."""
+        self.open_terminals(self.blocks_under("Start"))
+        lead = self.terminals["alpha:server-0"]
+        self.wait_until("training", lambda: "training at step" in lead.output())
+        self.assertTrue(self.connections())
+        self.must(ip("-n", self.names["beta"], "link", "set", self.cables["beta"], "down"))
+        self.wait_until("alpha to cut its dead connections", lambda: not self.connections())
+        self.must(ip("-n", self.names["beta"], "link", "set", self.cables["beta"], "up"))
+        self.expect_all_ended()
+        gathering, using = self.blocks_under("The weights")
+        self.type(gathering)
+        said = self.type(using)
+        self.expect_equal_bits(json.loads(said[:said.index("}") + 1]),
+                               self.reference(self.folder / "alpha" / "job.yaml", patience=PATIENCE))
 
     def test_an_address_that_is_not_the_machines_own(self):
         servers = self.blocks_under("Addresses", case="everywhere") + self.blocks_under("Start")[1:]

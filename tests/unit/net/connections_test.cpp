@@ -104,6 +104,37 @@ TEST_CASE("a worker that comes back by its old name takes the name over") {
   CHECK_FALSE(first.receive());
 }
 
+TEST_CASE("who has lost its name to another connection, goes on sending and dies harms nobody") {
+  for (const auto* transport : kTransports) {
+    Addresses addresses;
+    zmq::context_t context;
+    Router router(context);
+    const auto address = router.bind(addresses.make(transport));
+    zmq::context_t others;
+    const auto hear_all = [&](std::chrono::milliseconds span) {
+      for (const auto until = std::chrono::steady_clock::now() + span; std::chrono::steady_clock::now() < until;) {
+        router.receive();
+        ::usleep(1000);
+      }
+    };
+    Dealer second(others, "w");
+    {
+      Dealer first(others, "w", {0});
+      first.connect(address);
+      REQUIRE(first.send("", bytes_of("first")));
+      receive_from(router);
+      second.connect(address);
+      REQUIRE(second.send("", bytes_of("second")));
+      receive_from(router);
+      REQUIRE(first.send("", bytes_of("again")));
+      hear_all(std::chrono::milliseconds(200));
+    }
+    hear_all(std::chrono::milliseconds(2'500));  // in which ZeroMQ's heartbeats, had it any, would be due
+    REQUIRE(router.send("w", bytes_of("for the second")));
+    CHECK(text_of(receive_from(second).header) == "for the second");
+  }
+}
+
 TEST_CASE("a free port is told; an address in use is refused and its owner not disturbed") {
   Addresses addresses;
   for (const std::string transport : kTransports) {
