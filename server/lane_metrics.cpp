@@ -1,6 +1,9 @@
 #include "server/lane_metrics.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "server/twin_name.h"
 
 namespace ballast {
 
@@ -43,17 +46,45 @@ LaneMetrics::WorkerState* LaneMetrics::state_of(SessionId session, Micros now) {
     if (now - workers_.oldest()->heard_at < kForgetAfter) {
       return nullptr;  // all that there is a place for contribute
     }
-    forget(workers_.forget_oldest()->second.name);
+    forget_oldest();
   }
-  return &workers_.add(session, {*name, LaneWorkerSeries(metrics_, lane_, *name), now, ~Step{0}});
+  namesakes_[*name].insert(session);
+  return &workers_.add(session, {*name, *name, LaneWorkerSeries(metrics_, lane_, *name), now, now, ~Step{0}});
 }
 
-// Unless another session is of the same worker.
-void LaneMetrics::forget(const std::string& worker) {
-  const bool goes_on =
-      std::any_of(workers_.begin(), workers_.end(), [&](const auto& other) { return other.second.name == worker; });
-  if (metrics_ != nullptr && !goes_on) {
-    metrics_->remove("ballast_shard_worker_", {{"lane", std::to_string(lane_)}, {"worker", worker}});
+void LaneMetrics::forget_oldest() {
+  const auto [session, worker] = std::move(*workers_.forget_oldest());
+  const auto same = namesakes_.find(worker.name);
+  same->second.erase(session);
+  if (same->second.empty()) {
+    namesakes_.erase(same);
+  }
+  remove_unless_shown(worker.shown);
+}
+
+void LaneMetrics::remove_unless_shown(const std::string& name) {
+  const bool is_shown =
+      std::any_of(workers_.begin(), workers_.end(), [&](const auto& other) { return other.second.shown == name; });
+  if (metrics_ != nullptr && !is_shown) {
+    metrics_->remove("ballast_shard_worker_", {{"lane", std::to_string(lane_)}, {"worker", name}});
+  }
+}
+
+// An earlier life of the same worker is not heard of any more once this one has begun.
+bool LaneMetrics::is_twin(SessionId session, const WorkerState& worker, Micros now) const {
+  const auto& same = namesakes_.at(worker.name);
+  return std::any_of(same.begin(), same.find(session), [&](SessionId lower) {
+    const auto* other = workers_.peek(lower);
+    return other->heard_at > worker.began_at && now - other->heard_at < kForgetAfter;
+  });
+}
+
+void LaneMetrics::settle_name(SessionId session, WorkerState& worker, Micros now) {
+  const auto name = is_twin(session, worker, now) ? name_of_twin(worker.name, session) : worker.name;
+  if (name != worker.shown) {
+    worker.series = LaneWorkerSeries(metrics_, lane_, name);
+    const auto before = std::exchange(worker.shown, name);
+    remove_unless_shown(before);
   }
 }
 
@@ -76,6 +107,7 @@ void LaneMetrics::contribution(SessionId session, const Push& push, Micros now) 
     return;
   }
   worker->last_step = push.step;
+  settle_name(session, *worker, now);
   if (push.step == newest_step_) {
     worker->series.lateness->observe_micros(now - newest_step_at_);
   }

@@ -1,7 +1,9 @@
 // What a lane tells its operators: counts derived from what the core returned, and from the messages that pass.
 #pragma once
 
+#include <set>
 #include <string>
+#include <unordered_map>
 
 #include "common/metrics/series.h"
 #include "common/protocol/lane.h"
@@ -10,9 +12,10 @@
 
 namespace ballast {
 
-// Each worker has series of its own. Of a server's life's workers those are forgotten that were not heard of for
-// longest, as soon as there is no place for another.
-// One thread. `metrics` may be null: then nobody reads.
+// Each worker has series of its own; a worker that was started again goes on with those of its name, and of two that
+// contribute under one name each has its own (server/twin_name.h). Of a server's life's workers those are forgotten
+// that were not heard of for longest, as soon as there is no place for another. One thread. `metrics` may be null: then
+// nobody reads.
 class LaneMetrics {
  public:
   // A worker may lose its series to another when it was not heard of for so long.
@@ -38,12 +41,17 @@ class LaneMetrics {
  private:
   struct WorkerState {
     std::string name;
+    std::string shown;  // in metrics
     LaneWorkerSeries series;
+    Micros began_at = 0;
     Micros heard_at = 0;
     Step last_step = ~Step{0};
   };
   WorkerState* state_of(SessionId session, Micros now);
-  void forget(const std::string& worker);
+  [[nodiscard]] bool is_twin(SessionId session, const WorkerState& worker, Micros now) const;
+  void settle_name(SessionId session, WorkerState& worker, Micros now);
+  void forget_oldest();
+  void remove_unless_shown(const std::string& name);
   void update_staleness(const StalenessCounts& staleness);
   void contribution(SessionId session, const Push& push, Micros now);
 
@@ -52,8 +60,9 @@ class LaneMetrics {
   LaneSeries series_;
   TurnSeries turns_;
   SnapshotSeries snapshots_;
-  Recent<SessionId, std::string> names_;    // of as many sessions as the lane knows
-  Recent<SessionId, WorkerState> workers_;  // of those that have contributed
+  Recent<SessionId, std::string> names_;                            // of as many sessions as the lane knows
+  Recent<SessionId, WorkerState> workers_;                          // of those that have contributed
+  std::unordered_map<std::string, std::set<SessionId>> namesakes_;  // of workers_
   Step newest_step_ = ~Step{0};
   Micros newest_step_at_ = 0;
   std::uint64_t unreadable_ = 0;

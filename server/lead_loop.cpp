@@ -244,9 +244,8 @@ void LeadLoop::tell_changes() {
                : session.refusal.empty() ? "left or was lost"
                                          : "is refused");
       if (session.live && is_double(status, session)) {
-        log_warn(
-            "another live worker is called {} as well; the shards' metrics cannot tell them apart: give each a name",
-            session.name);
+        log_warn("another live worker is called {} as well; metrics show one of them as {}@SESSION: give each a name",
+                 session.name, session.name);
       }
       told_live_[session.session] = session.live;
     }

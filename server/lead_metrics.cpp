@@ -1,21 +1,10 @@
 #include "server/lead_metrics.h"
 
-#include <array>
-#include <cstdio>
 #include <string>
 
+#include "server/twin_name.h"
+
 namespace ballast {
-
-namespace {
-
-// As the summary calls it (slots_by_session).
-std::string name_of_twin(const SessionStatus& session) {
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(session.session));
-  return session.name + "@" + text.data();
-}
-
-}  // namespace
 
 void LeadMetrics::update(const Status& status, const LeadWork& work) {
   std::size_t live = 0;
@@ -32,7 +21,7 @@ void LeadMetrics::update(const Status& status, const LeadWork& work) {
     }
     if (session.live && worker->second.live) {
       auto twin = session;
-      twin.name = name_of_twin(session);
+      twin.name = name_of_twin(session.name, session.session);
       workers.emplace(twin.name, twin);
       continue;
     }

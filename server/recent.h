@@ -20,6 +20,12 @@ class Recent {
   // The one unused for longest; null if there is none.
   [[nodiscard]] const Value* oldest() const { return order_.empty() ? nullptr : &order_.front().second; }
 
+  // Null if it is not there. This is no use of it.
+  [[nodiscard]] const Value* peek(const Key& key) const {
+    const auto found = index_.find(key);
+    return found == index_.end() ? nullptr : &found->second->second;
+  }
+
   // Null if it is not there; else it is the one used last.
   Value* use(const Key& key) {
     const auto found = index_.find(key);

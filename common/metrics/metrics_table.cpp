@@ -336,7 +336,9 @@ std::string metrics_document() {
       "# Metrics\n\n"
       "Every process serves these in Prometheus' text format at `/metrics` when it is told an address "
       "(`--metrics HOST:PORT`).\n"
-      "Histograms have bounds from 0.1 ms to 30 s.\n\n"
+      "Histograms have bounds from 0.1 ms to 30 s. Of workers that live under one name at once, the one with the "
+      "lowest\n"
+      "session has the label `worker` to itself, and each other is `name@session`.\n\n"
       "| name | type | unit | labels | meaning |\n"
       "| --- | --- | --- | --- | --- |\n";
   for (const auto& entry : table()) {

@@ -23,6 +23,14 @@ struct Fixture {
   [[nodiscard]] bool shows(const std::string& name) const {
     return metrics.text().find("worker=\"" + name + "\"") != std::string::npos;
   }
+  [[nodiscard]] std::uint64_t observed(const std::string& name) {
+    const auto histogram = metrics.histogram("ballast_shard_worker_phase_seconds", {"0", name, "push"});
+    std::uint64_t count = 0;
+    for (std::size_t bucket = 0; bucket < Histogram::kBuckets; ++bucket) {
+      count += histogram->count(bucket);
+    }
+    return count;
+  }
   [[nodiscard]] double dropped() { return metrics.counter("ballast_metrics_dropped_series_total")->value(); }
 
   Metrics metrics;
@@ -84,6 +92,49 @@ TEST_CASE("a worker's series stay while another session of its name is remembere
   at.pass(5'000, "late");  // in the place of session 1
   CHECK(at.shows("late"));
   CHECK(at.shows("same"));
+}
+
+TEST_CASE("of two workers that contribute under one name each has series of its own, named as the lead names them") {
+  Fixture at;
+  at.pass(0xAB, "same");  // the lower session, whichever came first, has the name itself
+  at.now += 1000;
+  at.pass(1, "same");
+  CHECK_FALSE(at.shows("same@00000000000000ab"));  // the first one may be dead: a worker that was started again
+  at.now += 1000;
+  at.contribute(0xAB);
+  at.contribute(1);
+  CHECK(at.shows("same@00000000000000ab"));
+  CHECK_FALSE(at.shows("same@0000000000000001"));
+  CHECK(at.observed("same") == 3);
+  CHECK(at.observed("same@00000000000000ab") == 1);
+}
+
+TEST_CASE("a worker that was started again goes on in the series of its name") {
+  Fixture at;
+  at.pass(1, "same");
+  for (SessionId session = 2; session < 6; ++session) {
+    at.now += 1000;
+    at.pass(session, "same");
+    at.now += 1000;
+    at.contribute(session);
+  }
+  CHECK(at.metrics.text().find("same@") == std::string::npos);
+  CHECK(at.observed("same") == 9);
+}
+
+TEST_CASE("who is left of two workers of one name has the name again, and no series of the other kind stay") {
+  Fixture at;
+  at.pass(1, "same");
+  at.now += 1000;
+  at.pass(2, "same");
+  at.now += 1000;
+  at.contribute(1);
+  at.contribute(2);
+  CHECK(at.shows("same@0000000000000002"));
+  at.now += LaneMetrics::kForgetAfter;
+  at.contribute(2);
+  CHECK_FALSE(at.shows("same@0000000000000002"));
+  CHECK(at.observed("same") == 4);
 }
 
 TEST_CASE("contributions of sessions that the lane has not taken in count for nobody") {
