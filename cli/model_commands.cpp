@@ -65,7 +65,8 @@ void ModelCommands::define(CLI::App& app) {
   auto* const predict_command = app.add_subcommand("predict", "what trained weights make of examples, one by one");
   add_source(*predict_command, predict_.source);
   add_split(*predict_command, predict_.split);
-  predict_command->add_option("--input", predict_.input, "an idx file of images instead of the job's data");
+  predict_command->add_option("--input", predict_.input, "an idx file of images instead of the job's data")
+      ->excludes("--data", "--split");
   predict_command->add_option("--format", predict_.format, "csv (default) or jsonl")
       ->check(CLI::IsMember({"csv", "jsonl"}));
   predict_command->add_option("-o,--output", predict_.output, "a file instead of standard output");
