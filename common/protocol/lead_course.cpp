@@ -350,7 +350,6 @@ void Lead::check_wishes() {
     return end(Phase::stopped, {});
   }
   if (is_stop_overdue() && phase_ == Phase::finishing && has_final_snapshot()) {
-    stop_wanted_at_ = now_;  // for the writing of the end
     return conclude();
   }
   if (is_stop_overdue()) {
@@ -402,6 +401,7 @@ void Lead::conclude_if_complete() {
 
 void Lead::conclude() {
   phase_ = Phase::concluding;
+  stop_wanted_at_ = now_;  // the writing of the end has a stop's patience of its own
   auto& ledger = book_.edit();
   ledger.finished = ledger.complete.back();
   ledger.pause = Pause::none;

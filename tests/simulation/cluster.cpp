@@ -103,7 +103,6 @@ LifeFacts Cluster::run() {
 void Cluster::start_cluster() {
   run_begins_ = processes_.size();
   lead_over_ = false;
-  stop_asked_ = false;
   said_to_some_ = false;
   lanes_.assign(life_.all_lanes(), nullptr);
   seconds_.assign(life_.all_lanes(), nullptr);
@@ -440,7 +439,7 @@ void Cluster::conclude() {
     }
     facts_.unheard_end = true;
   }
-  judge_.finished_well(status, ledger_, facts_.copy_failed || ended_in_a_stop_);
+  judge_.finished_well(status, ledger_, facts_.copy_failed);
   for (std::uint32_t lane = 0; lane < life_.all_lanes(); ++lane) {
     require(!lanes_[lane]->ended() || disks_.present[lane / life_.lanes].finished == ledger_.ledger.finished,
             "a shard has left before the end was durable with it");

@@ -93,6 +93,7 @@ struct LifeFacts {
   bool deferred = false;
   bool duplicate = false;
   bool waited_for_factors = false;
+  bool went_on = false;      // a lane, with what an event had left to do
   bool death = false;        // a shard died for good, and the job ended with its name
   bool shard_crash = false;  // and came back
   bool double_crash = false;
@@ -323,8 +324,6 @@ class Cluster {
   std::vector<WorkerShell*> workers_;
   std::map<ProcessId, std::uint64_t> orders_said_;
   bool lead_over_ = false;
-  bool stop_asked_ = false;  // of this run, whose patience with its end is the stop's then
-  bool ended_in_a_stop_ = false;
   bool said_to_some_ = false;  // that the run has ended without finishing, by a lead that crashed then
   std::optional<std::uint32_t> dead_shard_;
 };

@@ -247,7 +247,6 @@ void Cluster::turned_away(ProcessId lane, const std::string& why) {
 }
 
 void Cluster::take_listed(const Ledger& ledger) {
-  ended_in_a_stop_ = ended_in_a_stop_ || (ledger.finished && stop_asked_);
   for (std::uint32_t shard = 0; shard < ledger.databases.size(); ++shard) {
     if (ledger.databases[shard].database != disks_.others[shard].life.database) {
       continue;
@@ -268,7 +267,7 @@ void Cluster::take_listed(const Ledger& ledger) {
 
 void Cluster::command(Control::Command command) {
   if (!lead_over_ && lead_->alive()) {
-    judge_.commanded(command);
+    judge_.commanded(command, lead_->core().phase());
     lead_->receive_command(command);
   }
 }
@@ -292,7 +291,6 @@ void Cluster::let_go_on() {
 void Cluster::schedule_stop() {
   schedule(random_.between(2'000, std::min<Micros>(150'000, life_.faults.until)), kNobody, [this] {
     say("the user stops the job");
-    stop_asked_ = true;
     command(Control::Command::stop);
   });
 }

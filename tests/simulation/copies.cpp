@@ -61,8 +61,7 @@ void CopiesJudge::ledger_durable(const Ledger& before, const Ledger& after, Micr
     copied_ = true;
     outlived_a_rollback_ = outlived_a_rollback_ || named_on_ < before.timeline;
   }
-  // By a clock that runs twice as fast at most; the writing of the ledger takes its time.
-  const bool is_late = 2 * (now - named_at_ + 3 * life_.storage_high) > life_.copy_patience;
+  const bool is_late = may_be_given_up(now);
   if (after.finished && !before.finished) {
     ended_late_ = is_late;
   }
@@ -77,6 +76,11 @@ void CopiesJudge::ledger_durable(const Ledger& before, const Ledger& after, Micr
   require(is.named == SnapshotId{} || is.named > was.named, "an older snapshot is named for copying again");
   named_at_ = now;
   named_on_ = after.timeline;
+}
+
+// By a clock that runs twice as fast at most; the writing of the ledger takes its time.
+bool CopiesJudge::may_be_given_up(Micros now) const {
+  return 2 * (now - named_at_ + 3 * life_.storage_high) > life_.copy_patience;
 }
 
 // As the shards' disks have it, which are looked at where the snapshot becomes complete.
@@ -101,6 +105,12 @@ void CopiesJudge::finished_well(const Ledger& durable) const {
           "the job ends before its last snapshot is copied");
   require(durable.copies.complete == SnapshotId{} || place_.is_complete(durable.copies.complete),
           "the job ends without the copy that it says to have");
+}
+
+void CopiesJudge::stopped_well(const Ledger& durable, Micros now) const {
+  const auto newest = durable.complete.back();
+  require(newest == SnapshotId{} || newest == durable.copies.complete || may_be_given_up(now),
+          "a stop ends with patience left, and its snapshot is not copied");
 }
 
 }  // namespace ballast::simulation

@@ -42,6 +42,8 @@ class CopiesJudge {
   void removes(const Ledger& durable, SnapshotId id) const;
   // The job has finished; nothing has ever failed in copying.
   void finished_well(const Ledger& durable) const;
+  // The user has stopped it, with patience left.
+  void stopped_well(const Ledger& durable, Micros now) const;
 
   [[nodiscard]] bool copied() const { return copied_; }
   [[nodiscard]] bool dropped() const { return dropped_; }
@@ -49,6 +51,7 @@ class CopiesJudge {
 
  private:
   void check_complete(SnapshotId id) const;
+  [[nodiscard]] bool may_be_given_up(Micros now) const;
 
   const LifeSpec& life_;
   const std::vector<Disk>& disks_;

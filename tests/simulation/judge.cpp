@@ -25,6 +25,7 @@ Judge::Judge(const LifeSpec& life, const Disks& disks, const CopyPlace& place)
       copies_(life, disks.present, place),
       presence_(life),
       pause_(life),
+      stop_(life),
       reference_(life.items ? nullptr : std::make_shared<const Reference>(life, std::vector<StepRange>{})) {}
 
 void Judge::resumes_with(NonFinitePolicy policy) {
@@ -37,6 +38,7 @@ void Judge::resumes_with(NonFinitePolicy policy) {
 void Judge::lead_starts(Micros now) {
   orders_.clear();
   presence_.lead_starts(now);
+  stop_.lead_starts();
   if (items_) {
     items_->lead_starts();
   }
@@ -505,6 +507,7 @@ void Judge::check_provenance(const Ledger& ledger) const {
 // ---- orders
 
 void Judge::assigned(SessionId session, const Assign& assign) {
+  stop_.assigned(session, assign);
   if (!assign.standing.slots.empty() || assign.extra || assign.evaluation || !assign.grants.empty()) {
     works(session);
   }
@@ -764,6 +767,29 @@ void Judge::note_facts(const Ledger& ledger) {
   }
 }
 
+// ---- the user
+
+void Judge::commanded(Control::Command command, Lead::Phase phase) {
+  pause_.commanded(command);
+  stop_.commanded(command, phase, reached());
+}
+
+StopJudge::Reached Judge::reached() const {
+  StopJudge::Reached reached{ledger_.timeline, 0};
+  for (ChunkId chunk = 0; ledger_.timeline > 0 && chunk < life_.chunks.size(); ++chunk) {
+    reached.version = std::max(
+        reached.version, items_ ? items_->version(ledger_.timeline, chunk) : history(ledger_.timeline).versions[chunk]);
+  }
+  return reached;
+}
+
+void Judge::stopped(Lead::Phase before, const Status& status, Micros now, bool copies_excused) const {
+  stop_.stopped(before, status, ledger_, reached());
+  if (life_.copies && !copies_excused && !stop_.is_patience_over() && before >= Lead::Phase::confirming) {
+    copies_.stopped_well(ledger_, now);
+  }
+}
+
 // ---- the end
 
 void Judge::check_evaluations(const StoredLedger& stored, Timeline timeline) const {
@@ -787,7 +813,7 @@ void Judge::finished_well(const Status& status, const StoredLedger& stored, bool
     require(stored.evaluations.size() == reference_->evaluations().size(), "an evaluation is missing in the ledger");
   }
   check_held(end, ledger_.timeline);
-  if (life_.copies && !copies_excused) {
+  if (life_.copies && !copies_excused && !stop_.gave_up_copy()) {
     copies_.finished_well(ledger_);
   }
   require(status.phase == "finished" && status.failure.empty(), "the lead's status does not say finished");

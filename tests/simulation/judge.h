@@ -21,6 +21,7 @@
 #include "tests/simulation/pause_judge.h"
 #include "tests/simulation/presence_judge.h"
 #include "tests/simulation/reference.h"
+#include "tests/simulation/stop_judge.h"
 #include "tests/simulation/violation.h"
 
 namespace ballast::simulation {
@@ -108,19 +109,26 @@ class Judge {
   // The lead does not take the lane for its shard's.
   void turned_away(const LaneLife& lane) const;
   // What the user says.
-  void commanded(Control::Command command) { pause_.commanded(command); }
+  void commanded(Control::Command command, Lead::Phase phase);
   // What the user is told.
   void called_paused() const { pause_.called_paused(); }
   void assigned(SessionId session, const Assign& assign);
   void confirmed(std::uint32_t shard, const Confirm& confirm);
   void planned(const Plan& plan);
   void said_finished(const Finish& finish) const;
+  // The lead's clock, before it does what is due.
+  void lead_ticks(Micros clock) { stop_.ticks(clock); }
+  void said_hello(SessionId session) { stop_.said_hello(session); }
+  // The lead has dealt with an event.
+  void lead_stands(Lead::Phase before, Lead::Phase after) { stop_.stands(before, after); }
+  // And has ended the run for the user's stop. `copies_excused` as with finished_well.
+  void stopped(Lead::Phase before, const Status& status, Micros now, bool copies_excused) const;
   void ledger_durable(const StoredLedger& stored, Micros now);
   // The user resumes a job that has halted at a gradient, so that it may be skipped.
   void resumes_with(NonFinitePolicy policy);
 
   // ---- the end
-  // `copies_excused`: an attempt to copy a snapshot has failed, or a stop may have ended the waiting for the last one.
+  // `copies_excused`: an attempt to copy a snapshot has failed.
   void finished_well(const Status& status, const StoredLedger& stored, bool copies_excused) const;
   void stopped_well(const StoredLedger& stored, bool out_of_patience) const;
   [[nodiscard]] bool finish_recorded() const { return ledger_.finished.has_value(); }
@@ -150,6 +158,7 @@ class Judge {
   };
 
   [[nodiscard]] const History& history(Timeline timeline) const;
+  [[nodiscard]] StopJudge::Reached reached() const;
   // The timeline that a lane serves; it must be allowed to.
   const History& serves(const LaneLife& lane) const;
   [[nodiscard]] std::uint32_t shard(std::uint32_t lane) const { return lane / life_.lanes; }
@@ -180,6 +189,7 @@ class Judge {
   CopiesJudge copies_;
   PresenceJudge presence_;
   PauseJudge pause_;
+  StopJudge stop_;
   std::shared_ptr<const Reference> reference_;  // of rounds, by the newest durable ledger
   Ledger ledger_;                               // the durable one
   std::vector<SnapshotId> known_complete_;      // by the durable one before it

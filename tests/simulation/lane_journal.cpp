@@ -15,6 +15,7 @@ std::string number(std::uint64_t value) { return std::to_string(value); }
 void LaneShell::act(lane::Append& action) {
   const auto held = held_.find(action.payload);
   require(held != held_.end(), "an update is appended whose payload was given up");
+  turns_.appended(action);
   auto& journal = disk().journal;
   require(cluster_.life().journaled(), "an update is appended to no journal");
   if (journal.timeline != life_.timeline) {

@@ -10,6 +10,9 @@ namespace {
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
+// Of some lives: one update for each event, what else is due with the next.
+std::uint64_t event_bytes(Incarnation incarnation) { return incarnation % 2 == 0 ? 1 : 8U << 20U; }
+
 LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarnation incarnation,
                        std::uint64_t database) {
   const auto& life = cluster.life();
@@ -37,9 +40,7 @@ LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incar
   config.report_every = life.report_every;
   config.idle_report_every = life.idle_report_every;
   config.lead_silence = life.lead_silence;
-  if (incarnation % 2 == 0) {
-    config.event_bytes = 1;  // one update for each event, what else is due with the next
-  }
+  config.event_bytes = event_bytes(incarnation);
   if (life.items) {
     config.ledgered = LedgeredApply{life.items->bound, life.items->damped,
                                     cluster.non_finite() == NonFinitePolicy::skip, life.journaled()};
@@ -62,7 +63,8 @@ LaneShell::LaneShell(Cluster& cluster, ProcessId id, std::uint32_t lane, Incarna
                      std::uint64_t database)
     : Process(cluster, id, lane_name(cluster.life(), lane)),
       life_{id, lane, incarnation, 0, cluster.disk(lane / cluster.life().lanes, database).life},
-      core_(lane_config(cluster, id, lane, incarnation, database)) {
+      core_(lane_config(cluster, id, lane, incarnation, database)),
+      turns_(cluster.life(), event_bytes(incarnation)) {
   for (ChunkId chunk = 0; chunk < cluster.life().chunks.size(); ++chunk) {
     if (cluster.life().chunks[chunk].lane == lane) {
       chunks_[chunk];
@@ -89,9 +91,22 @@ void LaneShell::note_asked(ProcessId from, const Message& message) {
   }
 }
 
+void LaneShell::note_plan(const Message& message) {
+  const auto* plan = std::get_if<Plan>(&message);
+  if (plan == nullptr || plan->timeline != life_.timeline || beginning_ != life_.timeline) {
+    return;
+  }
+  auto open = cluster_.life().updates(cluster_.life().steps);
+  for (const auto& [id, chunk] : chunks_) {
+    open = std::min(open, chunk.versions.rbegin()->first);
+  }
+  turns_.planned(*plan, open);
+}
+
 void LaneShell::receive(ProcessId from, const Message& message, const std::optional<Payload>& payload) {
   if (cluster_.is_lead(from)) {
     heard_ = from;
+    note_plan(message);
     return step(lane::FromLead{&message});
   }
   note_asked(from, message);
@@ -159,6 +174,7 @@ void LaneShell::step(const lane::Event& event) {
   while (!own_events_.empty()) {
     const auto next = own_events_.front();
     own_events_.pop_front();
+    turns_.turn_begins(next);
     auto actions = core_.step(next);
     if (core_.serving()) {
       state_.move_from(cluster_.facts().lane, LaneState::beginning, LaneState::serving);
@@ -173,6 +189,7 @@ void LaneShell::step(const lane::Event& event) {
         return;
       }
     }
+    turns_.turn_ends(core_.has_more());
   }
   cluster_.judge().lane_settled(life_, held_, core_.held_payloads());
   check_answered();
@@ -305,6 +322,7 @@ void LaneShell::put_weights_in_place(Chunk& chunk, Version version) {
 }
 
 void LaneShell::act(lane::Apply& action) {
+  turns_.applied(action);
   if (cluster_.life().items) {
     return apply_item(action);
   }
@@ -338,6 +356,7 @@ void LaneShell::on_disk(Micros span, std::function<void()> what) {
 void LaneShell::act(lane::Begin& action) {
   state_.move(cluster_.facts().lane, LaneState::beginning);
   beginning_ = action.timeline;
+  turns_.begins();
   taken_.clear();
   unanswered_.clear();
   on_disk(cluster_.life().storage_high, [this, timeline = action.timeline, base = action.base] {
@@ -500,6 +519,7 @@ void LaneShell::act(lane::Stop& action) {
 }
 
 void LaneShell::gather(LifeFacts& facts) const {
+  facts.went_on = facts.went_on || turns_.went_on();
   const auto& counters = core_.counters();
   facts.superseded = facts.superseded || counters.superseded > 0;
   facts.gone = facts.gone || counters.gone > 0;

@@ -63,12 +63,19 @@ LeadConfig lead_config(Cluster& cluster) {
 LeadShell::LeadShell(Cluster& cluster, ProcessId id)
     : Process(cluster, id, "lead"), core_(lead_config(cluster)), state_(core_.phase()) {}
 
-void LeadShell::tick() { step(lead::Tick{clock()}); }
+void LeadShell::tick() {
+  const auto now = clock();
+  cluster_.judge().lead_ticks(now);
+  step(lead::Tick{now});
+}
 
 void LeadShell::receive(ProcessId from, const Message& message, const std::optional<Payload>& /*payload*/) {
   if (const auto* lane = cluster_.lane_life(from)) {
     cluster_.judge().heard(*lane, cluster_.now());
     return step(lead::FromLane{cluster_.lane_name(lane->lane), lane->incarnation, &message});
+  }
+  if (std::holds_alternative<WorkerHello>(message)) {
+    cluster_.judge().said_hello(from);
   }
   step(lead::FromWorker{from, &message});
 }
@@ -92,11 +99,13 @@ bool LeadShell::believes_in(SessionId session) const {
 
 void LeadShell::step(const lead::Event& event) {
   const auto timeline = core_.timeline();
+  const auto before = core_.phase();
   auto actions = core_.step(event);
   if (core_.timeline() > timeline) {
     cluster_.judge().timeline_wanted();
   }
   state_.move(cluster_.facts().lead, core_.phase());
+  judge_phase(before);
   for (auto& action : actions) {
     std::visit([this](auto& body) { act(body); }, action);
     if (burns_down()) {
@@ -105,6 +114,14 @@ void LeadShell::step(const lead::Event& event) {
     if (crashed()) {
       return;
     }
+  }
+}
+
+void LeadShell::judge_phase(Lead::Phase before) const {
+  auto& judge = cluster_.judge();
+  judge.lead_stands(before, core_.phase());
+  if (core_.phase() == Lead::Phase::stopped && before != Lead::Phase::stopped) {
+    judge.stopped(before, core_.status(), cluster_.now(), cluster_.facts().copy_failed);
   }
 }
 

@@ -54,6 +54,7 @@ constexpr Fact kFacts[] = {
     {"a deferred reply", &LifeFacts::deferred, 1},
     {"a duplicate", &LifeFacts::duplicate, 1},
     {"waiting for factors", &LifeFacts::waited_for_factors, 1},
+    {"a lane that goes on with what an event has left to do", &LifeFacts::went_on, 1},
     {"a shard's death", &LifeFacts::death, 1},
     {"a shard that crashes and comes back", &LifeFacts::shard_crash, 1},
     {"two shards that crash at once", &LifeFacts::double_crash, 1},

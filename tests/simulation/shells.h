@@ -14,6 +14,7 @@
 #include "common/protocol/worker.h"
 #include "tests/simulation/cluster.h"
 #include "tests/simulation/strangers.h"
+#include "tests/simulation/turn_judge.h"
 
 namespace ballast::simulation {
 
@@ -34,6 +35,7 @@ class LeadShell : public Process {
 
  private:
   void step(const lead::Event& event);
+  void judge_phase(Lead::Phase before) const;
   void act(lead::SendToWorker& action);
   void act(lead::SendToLane& action);
   void act(lead::WriteLedger& action);
@@ -94,6 +96,7 @@ class LaneShell : public Process {
   void act(lane::Stop& action);
 
   void note_asked(ProcessId from, const Message& message);
+  void note_plan(const Message& message);
   void apply_item(lane::Apply& action);
   void note_answer(SessionId session, const Receipt& receipt);
   void check_answered() const;
@@ -119,6 +122,7 @@ class LaneShell : public Process {
   LaneLife life_;
   Lane core_;
   Watched<LaneState> state_{LaneState::starting};
+  TurnJudge turns_;
   HeldPayloads held_;
   PayloadId next_payload_ = 1;
   bool goes_on_ = false;  // with what an event has left to do, soon

@@ -246,6 +246,26 @@ TEST_CASE("a job that cannot write its end stops when the patience with a stop i
   CHECK(fixture.lead.status().trouble.starts_with("no snapshot was taken in the 20 s"));
 }
 
+TEST_CASE("the writing of the end has a stop's patience of its own, though its snapshot has used up most of it") {
+  auto impatient = config();
+  impatient.stop_patience = 20'000 * kMilli;
+  impatient.steps = 10;
+  impatient.evaluate_every = 40;
+  Fixture fixture(impatient);
+  fixture.train();
+  fixture.reports(10);
+  fixture.client(Control::Command::stop);
+  stand_still(fixture, 19'000 * kMilli, 10);
+  fixture.held = {{1, 10}};
+  fixture.reports(10);
+  fixture.written();
+  REQUIRE(fixture.lead.phase() == Lead::Phase::concluding);
+  stand_still(fixture, 19'000 * kMilli, 10);
+  CHECK(fixture.lead.phase() == Lead::Phase::concluding);
+  fixture.settle();
+  CHECK(fixture.lead.phase() == Lead::Phase::finished);
+}
+
 TEST_CASE("whoever stops a job that waits for its last copy alone sees it finish without, or its end not written") {
   for (const bool is_written : {true, false}) {
     auto impatient = config();
