@@ -420,6 +420,9 @@ std::string Shard::run() {
   try {
     open_lanes();
   } catch (const std::exception& error) {
+    if (is_ending()) {
+      return failure();  // that is why the lanes could not be opened
+    }
     interrupt(error.what());
     throw;
   }
