@@ -278,6 +278,24 @@ class ClusterCase(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
+    def start_by_hand(self, name, *words):
+        """A server or worker without a run, ended with the case; and its log, as a function."""
+        file = self.folder / f"{name}.log"
+        process = subprocess.Popen([*map(str, words), "--log-file", str(file)], stdin=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL, preexec_fn=_end_with_parent)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process, lambda: file.read_text() if file.exists() else ""
+
+    def wait_for(self, what, holds, patience=PATIENCE):
+        """Where there is no run that could be waited for."""
+        limit = time.monotonic() + patience
+        while not holds():
+            if time.monotonic() > limit:
+                texts = "\n".join(log.read_text() for log in sorted(self.folder.glob("*.log")))
+                self.fail(f"waited {patience} s for {what}\n{texts}")
+            time.sleep(0.02)
+
     def reference(self, job, overrides=None, skip=(), patience=PATIENCE):
         """What the sequential reference makes of the job, without the updates of the steps in `skip`."""
         skipped = [word for step in skip for word in ("--skip", str(step))]

@@ -8,7 +8,6 @@ import shutil
 import signal
 import struct
 import subprocess
-import time
 
 import big_model
 import harness
@@ -43,27 +42,17 @@ class Loading(harness.ClusterCase):
     def serve(self, text):
         """The one server of the job, and its log as a function."""
         self.served += 1
-        file = self.folder / f"server-{self.served}.log"
         self.lead.unlink(missing_ok=True)
-        process = subprocess.Popen([harness.SERVER, "--job", self.job(text), "--shard", "0", "--lead", "tcp://127.0.0.1:*",
-                                    "--address-file", self.lead, "--database", self.folder / "database", "--log-file",
-                                    file], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process, lambda: file.read_text() if file.exists() else ""
+        return self.start_by_hand(f"server-{self.served}", harness.SERVER, "--job", self.job(text), "--shard", "0", "--lead",
+                                  "tcp://127.0.0.1:*", "--address-file", self.lead, "--database", self.folder / "database")
 
     def status(self):
         answer = subprocess.run([harness.BALLAST, "status", "--json", self.lead.read_text().strip()], capture_output=True,
                                 timeout=harness.PATIENCE, check=False)
         return json.loads(answer.stdout) if answer.returncode == 0 else {}
 
-    def wait_until(self, what, holds):
-        limit = time.monotonic() + big_model.PATIENCE
-        while not holds():
-            if time.monotonic() > limit:
-                logs = "\n".join(path.read_text() for path in sorted(self.folder.glob("*.log")))
-                self.fail(f"waited {big_model.PATIENCE} s for {what}\n{logs}")
-            time.sleep(0.01)
+    def wait_long(self, what, holds):
+        self.wait_for(what, holds, big_model.PATIENCE)
 
     def in_memory(self, process):
         return resident(process.pid)
@@ -78,7 +67,7 @@ class Loading(harness.ClusterCase):
         """A server that stands still with some of its weights where they go, and before its log says `loaded`."""
         for _ in range(STARTS):  # this machine may have given the test no time at the right moment
             process, log = self.serve(text)
-            self.wait_until("some weights", lambda process=process: so_far(process) > BYTES // 5)
+            self.wait_long("some weights", lambda process=process: so_far(process) > BYTES // 5)
             process.send_signal(signal.SIGSTOP)
             if loaded not in log():
                 return process, log
@@ -110,17 +99,14 @@ class Loading(harness.ClusterCase):
         self.expect_ended(process, log, loaded)
         self.assertIn("nothing of the job is in its database yet", log())
         process, log = self.serve(text)
-        self.wait_until("all of them", lambda: "serves timeline 1 from step 0" in log())
+        self.wait_long("all of them", lambda: "serves timeline 1 from step 0" in log())
 
     def test_a_snapshot(self):
         text = big_model.big(steps=1000) + "durability: {every_steps: 1}\n"
         process, log = self.serve(text)
-        self.wait_until("the lead", self.lead.exists)
-        worker = subprocess.Popen([harness.WORKER, "--lead", self.lead.read_text().strip(), "--log-file",
-                                   self.folder / "worker.log"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(worker.wait)
-        self.addCleanup(worker.kill)
-        self.wait_until("a snapshot", lambda: self.status().get("snapshot", 0) > 0)
+        self.wait_long("the lead", self.lead.exists)
+        worker, _ = self.start_by_hand("worker", harness.WORKER, "--lead", self.lead.read_text().strip())
+        self.wait_long("a snapshot", lambda: self.status().get("snapshot", 0) > 0)
         process.kill()
         worker.kill()
         process.wait()
@@ -129,7 +115,7 @@ class Loading(harness.ClusterCase):
         self.expect_ended(process, log, loaded)
         self.assertRegex(log(), "goes on from the snapshot of step [1-9]")
         process, log = self.serve(text)
-        self.wait_until("the snapshot", lambda: loaded in log())
+        self.wait_long("the snapshot", lambda: loaded in log())
         self.assertRegex(log(), r"serves timeline \d+ from step [1-9]")
 
 

@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 
 import harness
 import jobs
@@ -21,21 +20,7 @@ def free_port():
 class Reach(harness.ClusterCase):
     def start_process(self, name, *words):
         """Its log, as a function."""
-        log = self.folder / f"{name}.log"
-        process = subprocess.Popen([str(word) for word in words] + ["--log-file", str(log)], stdin=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return lambda: log.read_text() if log.exists() else ""
-
-    def wait_for(self, what, holds):
-        limit = time.monotonic() + harness.PATIENCE
-        while time.monotonic() < limit:
-            if holds():
-                return
-            time.sleep(0.05)
-        texts = "\n".join(log.read_text() for log in sorted(self.folder.glob("*.log")))
-        self.fail(f"waited {harness.PATIENCE} s for {what}\n{texts}")
+        return self.start_by_hand(name, *words)[1]
 
     def worker_of_a_server_at(self, advertised):
         """The worker's log and the lead's address, where lanes of shard 1 are said to be reached at this host."""
