@@ -6,6 +6,7 @@ Needs root and Debian's slurm-wlm and munge, which nothing else needs. Exit code
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -126,8 +127,8 @@ class Slurm(harness.ClusterCase):
             time.sleep(0.3)
         self.fail(f"waited {PATIENCE} s for {what}\n{self.all_output()}")
 
-    def submit(self):
-        ident = self.say("sbatch", "--parsable", "--nodes=2", f"--chdir={self.work}", f"--output={self.work}/%j.out",
+    def submit(self, *more):
+        ident = self.say("sbatch", "--parsable", *more, "--nodes=2", f"--chdir={self.work}", f"--output={self.work}/%j.out",
                          str(SCRIPT), str(self.file), "1")
         self.assertTrue(ident, self.all_output())
         self.addCleanup(self.say, "scancel", ident)
@@ -152,12 +153,30 @@ class Slurm(harness.ClusterCase):
         self.wait_until(f"the end of job {ident}", lambda: not self.say("squeue", "-h", "-j", ident))
         return (self.work / f"{ident}.out").read_text(errors="replace")
 
-    def test_trains_survives_a_stop_and_a_signal_and_goes_on(self):
-        self.file = self.job(jobs.emulated(steps=STEPS, compute_ms=20, every_steps=20).replace(
+    def work_on(self, steps):
+        self.file = self.job(jobs.emulated(steps=steps, compute_ms=20, every_steps=20).replace(
             "cluster: {shards: 1", "cluster: {shards: 2"))
         self.work = self.folder / "work"
         self.work.mkdir()
 
+    def test_stops_with_a_snapshot_before_its_time_is_over_and_goes_on(self):
+        self.work_on(steps=100000)
+        first = self.submit("--time=4")  # minutes; the script asks for a word three minutes ahead
+        said = self.ended(first)
+        stopped = re.search(r"stopped at step (\d+) of 100000, with a snapshot of step (\d+)", said)
+        self.assertTrue(stopped, self.all_output())
+        self.assertNotIn("DUE TO TIME LIMIT", said)
+        self.assertIn("JobState=COMPLETED", self.say("scontrol", "show", "job", first))
+
+        second = self.submit("--time=4")
+        self.trained_to(second, int(stopped[1]) + 1)
+        log = (self.work / "logs" / "shard-0.log").read_text()
+        self.assertRegex(log, rf"serves timeline \d+ from step {stopped[2]} ")
+        self.say("scancel", "--signal=TERM", "--batch", second)
+        self.assertRegex(self.ended(second), r"stopped at step \d+ of 100000, with a snapshot")
+
+    def test_trains_survives_a_stop_and_a_signal_and_goes_on(self):
+        self.work_on(STEPS)
         first = self.submit()
         self.trained_to(first, 30)
         self.say("scancel", "--signal=TERM", "--batch", first)
