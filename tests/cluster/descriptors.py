@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 import harness
 import jobs
@@ -92,9 +91,7 @@ class Descriptors(harness.ClusterCase):
         with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as spinner:
             try:
                 before = processor_seconds(pid)
-                limit = time.monotonic() + harness.PATIENCE
-                while processor_seconds(spinner.pid) < 0.5 and time.monotonic() < limit:
-                    time.sleep(0.1)
+                harness.wait_for(lambda: processor_seconds(spinner.pid) >= 0.5)
                 return processor_seconds(pid) - before
             finally:
                 spinner.kill()
@@ -138,11 +135,9 @@ class Descriptors(harness.ClusterCase):
     def test_a_job_that_declares_more_workers_than_there_are_files_for_is_refused_at_the_start(self):
         job = self.job(jobs.emulated(steps=4).replace("workers: 1", "workers: 200, lanes: 4"))
         address = f"ipc://{self.folder}/lead"
-        answer = subprocess.run(
-            [harness.SERVER, "--job", job, "--shard", "0", "--lead", address, "--bind", f"ipc://{self.folder}/lane",
-             "--database", self.folder / "database"], capture_output=True, text=True, timeout=harness.PATIENCE,
-            stdin=subprocess.DEVNULL, check=False,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (USUAL, USUAL)))
+        answer = harness.call(harness.SERVER, "--job", job, "--shard", "0", "--lead", address, "--bind",
+                              f"ipc://{self.folder}/lane", "--database", self.folder / "database",
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (USUAL, USUAL)))
         self.assertEqual(answer.returncode, 1, answer.stderr)
         self.assertRegex(answer.stderr, r"1024 files open, which hold \d+ workers \(5 connections each")
         self.assertIn("ulimit -n", answer.stderr)

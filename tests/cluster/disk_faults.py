@@ -3,8 +3,6 @@
 The small disk is a file system in memory, mounted where the shard's database is to be; that needs root.
 """
 
-import json
-import subprocess
 import time
 
 import harness
@@ -28,16 +26,12 @@ class DiskFaults(harness.ClusterCase):
         return status["snapshot"] if status else 0
 
     def resume(self, run, code=0):
-        answer = subprocess.run([harness.BALLAST, "run", "--resume", run.folder], capture_output=True, text=True,
-                                timeout=harness.PATIENCE, check=False, cwd=self.folder)
+        answer = harness.ballast("run", "--resume", run.folder, cwd=self.folder)
         self.assertEqual(answer.returncode, code, answer.stdout + answer.stderr + run.logs())
         return answer.stdout + answer.stderr
 
     def expect_reference(self, folder):
-        answer = subprocess.run([harness.BALLAST, "digest", folder], capture_output=True, text=True,
-                                timeout=harness.PATIENCE, check=False)
-        self.assertEqual(answer.returncode, 0, answer.stderr)
-        self.expect_equal_bits(json.loads(answer.stdout), self.reference(self.job_file, jobs.AT_ONCE))
+        self.expect_equal_bits(self.digest_of(folder), self.reference(self.job_file, jobs.AT_ONCE))
 
     def check_full_disk(self, shard):
         run, disk = self.start_it(disk_of=shard)
@@ -107,9 +101,7 @@ class DiskFaults(harness.ClusterCase):
         self.assertIn(str(database), logs)
         self.assertIn("ballast restore", logs)
         back = self.folder / f"back-{shard}"
-        answer = subprocess.run([harness.BALLAST, "restore", self.folder / "copies", "--run-dir", back],
-                                capture_output=True, text=True, timeout=harness.PATIENCE, check=False)
-        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.ballast("restore", self.folder / "copies", "--run-dir", back)
         run.folder = back
         self.resume(run)
         self.expect_reference(back)

@@ -38,14 +38,6 @@ class Http(http.server.BaseHTTPRequestHandler):
 
 
 class Floods(harness.ClusterCase):
-    def wait_for(self, what, holds):
-        limit = time.monotonic() + harness.PATIENCE
-        while time.monotonic() < limit:
-            if holds():
-                return
-            time.sleep(0.05)
-        self.fail(f"waited {harness.PATIENCE} s for {what}")
-
     def test_a_worker_that_is_pointed_at_an_http_server_does_not_fill_the_disk(self):
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Http)
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -53,10 +45,7 @@ class Floods(harness.ClusterCase):
         self.addCleanup(server.shutdown)
         log = self.folder / "worker.log"
         address = f"tcp://127.0.0.1:{server.server_port}"
-        worker = subprocess.Popen([harness.WORKER, "--lead", address, "--name", "w", "--log-file", log],
-                                  stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(worker.wait)
-        self.addCleanup(worker.kill)
+        self.start_process(harness.WORKER, "--lead", address, "--name", "w", "--log-file", log)
         self.wait_for("connections", lambda: Http.connections >= 200)
         self.wait_for("the silence", lambda: f"no lead has answered at {address}" in log.read_text())
         lines = log.read_text().splitlines()

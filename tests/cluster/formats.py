@@ -6,9 +6,7 @@ weights of its emulated jobs are the same on every machine, so that they are hel
 
 import hashlib
 import json
-import os
 import pathlib
-import subprocess
 import tarfile
 
 import harness
@@ -33,18 +31,12 @@ class OfFormat2(harness.ClusterCase):
             archive.extractall(self.folder)
         self.about = json.loads((self.folder / "about.json").read_text())
 
-    def ballast(self, *words, code=0):
-        answer = subprocess.run([harness.BALLAST, *map(os.fspath, words)], capture_output=True, text=True,
-                                timeout=harness.PATIENCE, check=False, cwd=self.folder)
-        self.assertEqual(answer.returncode, code, answer.stdout + answer.stderr)
-        return answer.stdout
-
     def digest(self, folder, *options):
-        found = json.loads(self.ballast("digest", folder, *options))
+        found = self.digest_of(folder, *options)
         return {key: found[key] for key in ("job", "step", "weights_sha256", "optimizer_sha256")}
 
     def format_of(self, folder):
-        for line in self.ballast("inspect", folder).splitlines():
+        for line in self.ballast("inspect", folder).stdout.splitlines():
             if "database format" in line:
                 return int(line.rsplit(" ", 1)[1])
         return self.fail("inspect names no format")
@@ -66,16 +58,16 @@ class OfFormat2(harness.ClusterCase):
                 step = self.about[name]["step"]
                 self.assertEqual(self.format_of(folder), self.FORMAT)
                 self.assertEqual(self.digest(folder, "--step", str(step)), self.about[name])
-                self.assertIn("0 problems", self.ballast("inspect", folder, "--verify"))
+                self.assertIn("0 problems", self.ballast("inspect", folder, "--verify").stdout)
                 self.ballast("export", folder, "--step", str(step), "-o", self.folder / f"{name}.safetensors")
                 self.assertEqual(content_of(folder), before)
-        self.assertIn("accuracy", self.ballast("inspect", self.folder / "finished"))
+        self.assertIn("accuracy", self.ballast("inspect", self.folder / "finished").stdout)
 
     def test_a_stopped_run_goes_on_to_the_same_bits(self):
         self.expect_the_end(self.go_on("stopped"))
         folder = self.folder / "stopped"
         self.assertEqual(self.format_of(folder), TODAY)
-        self.assertIn("0 problems", self.ballast("inspect", folder, "--verify"))
+        self.assertIn("0 problems", self.ballast("inspect", folder, "--verify").stdout)
 
     def test_a_journaled_run_goes_on_in_its_timeline(self):
         summary = self.go_on("journaled")

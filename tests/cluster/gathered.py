@@ -1,24 +1,16 @@
 """A job whose servers were started by hand goes on elsewhere, in a folder that `ballast gather` made of their databases."""
 
-import json
 import os
 import signal
-import subprocess
 
 import harness
 import jobs
 
 STEPS = 120
-JOURNALED = "mode: async\n  optimizer: {name: sgd, learning_rate: 0.05, momentum: 0.9}"
+JOURNALED = f"mode: async\n  {jobs.MOMENTUM}"
 
 
 class Gathered(harness.ClusterCase):
-    def ballast(self, *words):
-        answer = subprocess.run([harness.BALLAST, *map(str, words)], capture_output=True, text=True,
-                                timeout=harness.PATIENCE, stdin=subprocess.DEVNULL, check=False)
-        self.assertEqual(answer.returncode, 0, answer.stderr)
-        return answer.stdout
-
     def begin(self, text):
         """Two servers and a worker, and the lead's address. The databases have names that say nothing."""
         job = self.job(text.replace("shards: 1", "shards: 2"))
@@ -35,16 +27,17 @@ class Gathered(harness.ClusterCase):
 
     def trained(self, lead, step):
         def reached():
-            answer = subprocess.run([harness.BALLAST, "status", "--json", lead], capture_output=True, text=True,
-                                    timeout=harness.PATIENCE, check=False)
-            status = json.loads(answer.stdout) if answer.returncode == 0 else {"step": 0, "snapshot": 0}
-            return status["step"] >= step and status["snapshot"] > 0
+            status = harness.status_of(lead)
+            return status and status["step"] >= step and status["snapshot"] > 0
         self.wait_for(f"step {step}", reached)
+
+    def gather(self, first, second, run, *more):
+        """What it says."""
+        return self.ballast("gather", self.folder / first, self.folder / second, "--run-dir", self.folder / run, *more).stdout
 
     def gather_and_resume(self, options, *more):
         """What the run says, and its summary."""
-        said = self.ballast("gather", self.folder / "beta", self.folder / "alpha", "--run-dir", self.folder / "run", *more)
-        self.assertIn(f"go on with it here: ballast run --resume {self.folder / 'run'}", said)
+        self.assertIn("go on with it here: ballast run --resume run\n", self.gather("beta", "alpha", "run", *more))
         run = self.start(None, options=options)
         summary = run.finish()
         return run.out.read_text(), summary
@@ -52,7 +45,7 @@ class Gathered(harness.ClusterCase):
     def check_stopped(self, *more):
         lead = self.begin(jobs.emulated(steps=STEPS, every_steps=10))
         self.trained(lead, 15)
-        self.assertIn("with a snapshot", self.ballast("stop", lead))
+        self.assertIn("with a snapshot", self.ballast("stop", lead).stdout)
         for process in self.processes:
             self.assertEqual(process.wait(timeout=harness.PATIENCE), 0)
         said, summary = self.gather_and_resume(["--workers", "3"], *more)
@@ -64,13 +57,11 @@ class Gathered(harness.ClusterCase):
     def test_a_stopped_job_goes_on_to_the_same_bits(self):
         self.check_stopped()
         # The copies went on; what they were made of is as it was.
-        again = self.ballast("gather", self.folder / "alpha", self.folder / "beta", "--run-dir", self.folder / "again")
-        self.assertIn("it has not finished", again)
+        self.assertIn("it has not finished", self.gather("alpha", "beta", "again"))
 
     def test_and_where_its_databases_are(self):
         self.check_stopped("--link")
-        again = self.ballast("gather", self.folder / "alpha", self.folder / "beta", "--run-dir", self.folder / "again")
-        self.assertIn("the job has finished", again)
+        self.assertIn("the job has finished", self.gather("alpha", "beta", "again"))
 
     def test_one_whose_machines_died_goes_on_from_its_journals(self):
         lead = self.begin(jobs.emulated(steps=STEPS, every_steps=10, training=JOURNALED).replace(

@@ -5,6 +5,7 @@ starts is known by its pid and ended by it, whatever happens; every wait has a l
 Where the programs are: $BALLAST_BUILD, else the folder build/ of the project.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -12,7 +13,9 @@ import pathlib
 import resource
 import shutil
 import signal
+import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -28,6 +31,7 @@ MALFORMED = BUILD / "tests" / "cluster" / "malformed" / "ballast-malformed"
 
 PATIENCE = 60  # seconds that anything may take which should take a few; a limit, not a measure
 LOG_LINES = 25
+CANNOT_BE_TRIED = 77  # an exit code that is neither good nor bad for meson
 
 # No GPU, even where there is one: bits are compared with the reference, which is computed on the cpu.
 os.environ["BALLAST_CUDA_MODULE"] = "none"
@@ -36,14 +40,14 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
 
 
-def _end_with_parent():
+def end_with_parent():
     """In the child: SIGTERM when the test itself is killed, e.g. by its time limit."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _begin(files):
     """In the child: the same, and limits of open files, soft and hard, if any."""
-    _end_with_parent()
+    end_with_parent()
     if files:
         resource.setrlimit(resource.RLIMIT_NOFILE, files)
 
@@ -74,6 +78,57 @@ def processes_mentioning(text):
 
 def set_options(overrides):
     return [word for key, value in overrides.items() for word in ("--set", f"{key}={value}")]
+
+
+def call(*words, **options):
+    """How a command ends and what it prints, whatever that is."""
+    return subprocess.run([str(word) for word in words],
+                          **{"capture_output": True, "text": True, "timeout": PATIENCE, "check": False,
+                             "stdin": subprocess.DEVNULL, **options})
+
+
+def ballast(*words, **options):
+    return call(BALLAST, *words, **options)
+
+
+def status_of(lead):
+    """The lead's status; None when it cannot be asked any more, or not yet."""
+    answer = ballast("status", "--json", lead)
+    return json.loads(answer.stdout) if answer.returncode == 0 else None
+
+
+def wait_for(holds, patience=PATIENCE):
+    """Waits until holds() gives something true; returns what it gave last, for the patience ends."""
+    limit = time.monotonic() + patience
+    while True:
+        found = holds()
+        if found or time.monotonic() >= limit:
+            return found
+        time.sleep(0.02)
+
+
+def free_ports(count):
+    """Ports of loopback, each another."""
+    with contextlib.ExitStack() as probes:
+        sockets = [probes.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+def free_port():
+    return free_ports(1)[0]
+
+
+def text_of(file):
+    """What a file holds; nothing before it is there."""
+    return file.read_text(errors="replace") if file.exists() else ""
+
+
+def ends_of(files, folder):
+    """The last lines of those files that are there, each under its name in the folder."""
+    return "\n".join(f"---- the end of {file.relative_to(folder)}\n" + "\n".join(text_of(file).splitlines()[-LOG_LINES:])
+                     for file in files if file.exists())
 
 
 class Run:
@@ -120,8 +175,7 @@ class Run:
 
     def control(self, command):
         """`ballast stop`, `pause` or `resume`, by the run's folder."""
-        return subprocess.run([BALLAST, command, self.folder], capture_output=True, text=True, timeout=PATIENCE,
-                              stdin=subprocess.DEVNULL, check=False)
+        return ballast(command, self.folder)
 
     # ---- what is seen of it
 
@@ -144,22 +198,17 @@ class Run:
         """The lead's status; None when it cannot be asked any more, or not yet."""
         if not (self.folder / "lead.address").exists():
             return None
-        answer = subprocess.run([BALLAST, "status", "--json", self.lead()], capture_output=True, timeout=PATIENCE,
-                                check=False)
-        return json.loads(answer.stdout) if answer.returncode == 0 else None
+        return status_of(self.lead())
 
     def wait_until(self, what, holds):
         """Waits until holds() gives something true, and returns that; fails if the run ends before."""
-        limit = time.monotonic() + PATIENCE
-        while time.monotonic() < limit:
+        def checked():
             self.processes()
             found = holds()
-            if found:
-                return found
-            if self.process.poll() is not None:
+            if not found and self.process.poll() is not None:
                 self.fail(f"the run ended, with code {self.process.returncode}, before {what}")
-            time.sleep(0.05)
-        return self.fail(f"waited {PATIENCE} s for {what}")
+            return found
+        return wait_for(checked) or self.fail(f"waited {PATIENCE} s for {what}")
 
     def wait_for_step(self, step):
         def reached():
@@ -201,25 +250,16 @@ class Run:
 
     def expect_no_process(self):
         """Every process of the run is gone, or is going: the kernel takes a moment to kill orphans."""
-        limit = time.monotonic() + PATIENCE
-        left = None
-        while time.monotonic() < limit:
-            left = sorted({pid for pid in self.seen_pids if is_alive(pid)} | set(processes_mentioning(self.folder)))
-            if not left:
-                return
-            time.sleep(0.05)
-        self.fail(f"processes are left behind: {left}")
+        def left():
+            return sorted({pid for pid in self.seen_pids if is_alive(pid)} | set(processes_mentioning(self.folder)))
+        if not wait_for(lambda: not left()):
+            self.fail(f"processes are left behind: {left()}")
 
     def errors(self):
         return self.err.read_text(errors="replace")
 
     def logs(self):
-        texts = []
-        for file in (self.out, self.err, *sorted(self.folder.glob("logs/*.log"))):
-            if file.exists():
-                lines = file.read_text(errors="replace").splitlines()[-LOG_LINES:]
-                texts.append(f"---- the end of {file.relative_to(self.case.folder)}\n" + "\n".join(lines))
-        return "\n".join(texts)
+        return ends_of((self.out, self.err, *sorted(self.folder.glob("logs/*.log"))), self.case.folder)
 
     def fail(self, text):
         self.case.fail(f"{text}\n{self.logs()}")
@@ -242,6 +282,7 @@ class ClusterCase(unittest.TestCase):
     """A folder, runs that are ended with the case, and comparison with the reference."""
 
     maxDiff = None
+    patience = PATIENCE
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-test-"))
@@ -266,41 +307,58 @@ class ClusterCase(unittest.TestCase):
     def is_running(self, folder):
         return any(run.folder == folder and run.process.poll() is None for run in self._started)
 
-    def start_worker(self, run, name, lead=None, options=()):
-        """A worker of our own in a run's cluster, or for another lead; ended with the case."""
-        log = open(run.folder / "logs" / f"{name}.log", "wb")  # pylint: disable=consider-using-with
-        self.addCleanup(log.close)
-        command = [WORKER, "--lead", lead or run.lead(), "--name", name, *options]
-        process = subprocess.Popen(command, stdout=log, stderr=log,
-                                   stdin=subprocess.DEVNULL, preexec_fn=_end_with_parent)
-        run.seen_pids.add(process.pid)
+    def start_process(self, *words, out=os.devnull, **options):
+        """A process that writes to the end of the file `out`, unless the options say otherwise; ended with the case."""
+        with open(out, "ab") as file:
+            process = subprocess.Popen([str(word) for word in words],
+                                       **{"stdin": subprocess.DEVNULL, "stdout": file, "stderr": file,
+                                          "preexec_fn": end_with_parent, **options})
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
 
     def start_by_hand(self, name, *words):
-        """A server or worker without a run, ended with the case; and its log, as a function."""
-        file = self.folder / f"{name}.log"
-        process = subprocess.Popen([*map(str, words), "--log-file", str(file)], stdin=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL, preexec_fn=_end_with_parent)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process, lambda: file.read_text() if file.exists() else ""
+        """A server or worker without a run; and its log, as a function."""
+        log = self.folder / f"{name}.log"
+        return self.start_process(*words, "--log-file", log), lambda: text_of(log)
 
-    def wait_for(self, what, holds, patience=PATIENCE):
-        """Where there is no run that could be waited for."""
-        limit = time.monotonic() + patience
-        while not holds():
-            if time.monotonic() > limit:
-                texts = "\n".join(log.read_text() for log in sorted(self.folder.glob("*.log")))
-                self.fail(f"waited {patience} s for {what}\n{texts}")
-            time.sleep(0.02)
+    def start_worker(self, run, name, lead=None, options=(), environment=None):
+        """A worker of our own in a run's cluster, or for another lead."""
+        process = self.start_process(WORKER, "--lead", lead or run.lead(), "--name", name, *options,
+                                     out=run.folder / "logs" / f"{name}.log", env={**os.environ, **(environment or {})})
+        run.seen_pids.add(process.pid)
+        return process
 
-    def reference(self, job, overrides=None, skip=(), patience=PATIENCE):
+    def logs(self):
+        """What a wait that was in vain tells besides."""
+        return ends_of(sorted(self.folder.glob("*.log")), self.folder)
+
+    def wait_for(self, what, holds):
+        """Waits until holds() gives something true, and returns that."""
+        return wait_for(holds, self.patience) or self.fail(f"waited {self.patience} s for {what}\n{self.logs()}")
+
+    def ballast(self, *words, code=0):
+        """A command that must end with this code, and what it prints."""
+        answer = ballast(*words, cwd=self.folder, timeout=self.patience)
+        self.assertEqual(answer.returncode, code, answer.stdout + answer.stderr)
+        return answer
+
+    def digest_of(self, folder, *options):
+        """The digests of a run's databases."""
+        return json.loads(self.ballast("digest", folder, *options).stdout)
+
+    def link_programs(self):
+        """A folder for PATH that holds the programs."""
+        programs = self.folder / "bin"
+        programs.mkdir()
+        for program in (BALLAST, SERVER, WORKER):
+            (programs / program.name).symlink_to(program)
+        return programs
+
+    def reference(self, job, overrides=None, skip=(), patience=None):
         """What the sequential reference makes of the job, without the updates of the steps in `skip`."""
         skipped = [word for step in skip for word in ("--skip", str(step))]
-        answer = subprocess.run([REFERENCE, job, *set_options(overrides or {}), *skipped], capture_output=True,
-                                text=True, timeout=patience, check=False)
+        answer = call(REFERENCE, job, *set_options(overrides or {}), *skipped, timeout=patience or self.patience)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         return json.loads(answer.stdout)
 
@@ -314,5 +372,9 @@ class ClusterCase(unittest.TestCase):
         self.assertEqual(sum(summary["slots_by_session"].values()), summary["steps"] * slots, summary)
 
 
-def main():
+def main(unfit=None):
+    """Runs the cases of the program, unless unfit() gives a reason why they cannot be tried here."""
+    if unfit and (reason := unfit()):
+        print(f"{pathlib.Path(sys.argv[0]).stem}: {reason}")
+        sys.exit(CANNOT_BE_TRIED)
     unittest.main(verbosity=2, failfast=False)

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 
 import harness
 import jobs
@@ -44,11 +43,8 @@ class Interrupt(harness.ClusterCase):
         """As in `ballast run JOB | head`: the job stops with a snapshot."""
         folder = self.folder / "run"
         read, write = os.pipe()
-        with open(self.folder / "err", "wb") as err:
-            process = subprocess.Popen([harness.BALLAST, "run", self.job(jobs.emulated(steps=5000)), "--run-dir", folder],
-                                       stdout=write, stderr=err, stdin=subprocess.DEVNULL)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        process = self.start_process(harness.BALLAST, "run", self.job(jobs.emulated(steps=5000)), "--run-dir", folder,
+                                     stdout=write, out=self.folder / "err")
         os.close(write)
         seen = b""
         while b"\nstep " not in seen:

@@ -4,10 +4,10 @@ Needs root, for small disks and for file systems that can be frozen (says so oth
 """
 
 import pathlib
-import urllib.request
 
 import harness
 import jobs
+import metrics
 import power_disks
 import small_disks
 
@@ -44,10 +44,7 @@ class JournalDisk(harness.ClusterCase):
                           overrides={key.replace("__", "."): value for key, value in overrides.items()})
 
     def metric(self, run, shard, name):
-        address = run.entry("server", shard)["addresses"]["metrics"]
-        with urllib.request.urlopen(address, timeout=harness.PATIENCE) as answer:
-            lines = answer.read().decode().splitlines()
-        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith((name + " ", name + "{")))
+        return sum(metrics.values(metrics.of(run, "server", shard), name))
 
     def test_a_journal_that_would_fill_its_disk_is_cut_within_its_budget(self):
         """60 steps are 60 MB and more in the journal of each shard, and the disk has 64 MB for all."""

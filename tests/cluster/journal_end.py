@@ -1,7 +1,6 @@
 """What becomes of journals when a job has finished, and of a job whose journal is gone."""
 
 import shutil
-import subprocess
 
 import harness
 import jobs
@@ -23,9 +22,7 @@ class JournalEnd(harness.ClusterCase):
     def expect_no_journals(self, run):
         for shard in range(SHARDS):
             self.assertFalse(self.journal(run, shard).exists(), f"shard {shard} has kept its journal")
-        answer = subprocess.run([harness.BALLAST, "inspect", run.folder, "--verify"], capture_output=True, text=True,
-                                timeout=harness.PATIENCE, check=False)
-        self.assertEqual(answer.returncode, 0, answer.stdout + answer.stderr)
+        self.ballast("inspect", run.folder, "--verify")
 
     def test_a_finished_job_leaves_none(self):
         run = self.start_journaled()

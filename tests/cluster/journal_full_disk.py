@@ -6,11 +6,11 @@ its timeline: nothing is lost, nothing is there twice. So too where a server die
 
 import shutil
 import time
-import urllib.request
 
 import harness
 import jobs
 import journals
+import metrics
 import small_disks
 
 SHARDS = 2
@@ -65,13 +65,10 @@ class FullDiskCase(harness.ClusterCase):
         return {promise for promise in self.account().promised if promise[1] in self.owned[shard]}
 
     def metric(self, shard, name):
-        address = self.run_.entry("server", shard)["addresses"]["metrics"]
         try:
-            with urllib.request.urlopen(address, timeout=harness.PATIENCE) as answer:
-                lines = answer.read().decode().splitlines()
+            return sum(metrics.values(metrics.of(self.run_, "server", shard), name))
         except OSError:
             return None  # it does not serve yet
-        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith((name + " ", name + "{")))
 
     def count_in_log(self, shard, text):
         return (self.run_.folder / "logs" / f"shard-{shard}.log").read_text().count(text)

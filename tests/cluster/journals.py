@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import signal
-import subprocess
 import threading
 import time
 
@@ -90,8 +89,7 @@ class Keeper:
 
 def _replay(case, run, shards, folders, *options):
     places = [f"{shard}={folder}" for shard, folder in folders.items()]
-    answer = subprocess.run([REPLAY, run.folder / "job.yaml", str(shards), *places, *options], capture_output=True,
-                            text=True, timeout=harness.PATIENCE, check=False)
+    answer = harness.call(REPLAY, run.folder / "job.yaml", shards, *places, *options)
     case.assertEqual(answer.returncode, 0, answer.stderr)
     return answer.stdout
 
@@ -177,7 +175,4 @@ def expect_all(case, run, keeper, summary, account, owned, updates):
     final = replayed(case, run, shards, dict(enumerate(keeper.folders)))
     case.assertEqual(set(final["updates"]), {updates}, final)
     case.expect_equal_bits(summary, final)
-    answer = subprocess.run([harness.BALLAST, "digest", run.folder], capture_output=True, text=True,
-                            timeout=harness.PATIENCE, check=False)
-    case.assertEqual(answer.returncode, 0, answer.stderr)
-    case.expect_equal_bits(json.loads(answer.stdout), final)
+    case.expect_equal_bits(case.digest_of(run.folder), final)

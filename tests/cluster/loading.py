@@ -7,7 +7,6 @@ import re
 import shutil
 import signal
 import struct
-import subprocess
 
 import big_model
 import harness
@@ -34,6 +33,8 @@ def resident(pid):
 
 
 class Loading(harness.ClusterCase):
+    patience = big_model.PATIENCE
+
     def setUp(self):
         super().setUp()
         self.lead = self.folder / "lead.address"
@@ -46,28 +47,23 @@ class Loading(harness.ClusterCase):
         return self.start_by_hand(f"server-{self.served}", harness.SERVER, "--job", self.job(text), "--shard", "0", "--lead",
                                   "tcp://127.0.0.1:*", "--address-file", self.lead, "--database", self.folder / "database")
 
-    def status(self):
-        answer = subprocess.run([harness.BALLAST, "status", "--json", self.lead.read_text().strip()], capture_output=True,
-                                timeout=harness.PATIENCE, check=False)
-        return json.loads(answer.stdout) if answer.returncode == 0 else {}
-
-    def wait_long(self, what, holds):
-        self.wait_for(what, holds, big_model.PATIENCE)
+    def has_snapshot(self):
+        status = harness.status_of(self.lead.read_text().strip())
+        return status and status["snapshot"] > 0
 
     def in_memory(self, process):
         return resident(process.pid)
 
     def on_disk(self, _):
         """What `du` says of the database, whose files come and go."""
-        said = subprocess.run(["du", "-sk", self.folder / "database"], capture_output=True, text=True,
-                              timeout=harness.PATIENCE, check=False).stdout
+        said = harness.call("du", "-sk", self.folder / "database").stdout
         return int(said.split()[0]) * 1024 if said else 0
 
     def stopped_while_loading(self, text, so_far, loaded, keep=False):
         """A server that stands still with some of its weights where they go, and before its log says `loaded`."""
         for _ in range(STARTS):  # this machine may have given the test no time at the right moment
             process, log = self.serve(text)
-            self.wait_long("some weights", lambda process=process: so_far(process) > BYTES // 5)
+            self.wait_for("some weights", lambda process=process: so_far(process) > BYTES // 5)
             process.send_signal(signal.SIGSTOP)
             if loaded not in log():
                 return process, log
@@ -99,14 +95,14 @@ class Loading(harness.ClusterCase):
         self.expect_ended(process, log, loaded)
         self.assertIn("nothing of the job is in its database yet", log())
         process, log = self.serve(text)
-        self.wait_long("all of them", lambda: "serves timeline 1 from step 0" in log())
+        self.wait_for("all of them", lambda: "serves timeline 1 from step 0" in log())
 
     def test_a_snapshot(self):
         text = big_model.big(steps=1000) + "durability: {every_steps: 1}\n"
         process, log = self.serve(text)
-        self.wait_long("the lead", self.lead.exists)
+        self.wait_for("the lead", self.lead.exists)
         worker, _ = self.start_by_hand("worker", harness.WORKER, "--lead", self.lead.read_text().strip())
-        self.wait_long("a snapshot", lambda: self.status().get("snapshot", 0) > 0)
+        self.wait_for("a snapshot", self.has_snapshot)
         process.kill()
         worker.kill()
         process.wait()
@@ -115,7 +111,7 @@ class Loading(harness.ClusterCase):
         self.expect_ended(process, log, loaded)
         self.assertRegex(log(), "goes on from the snapshot of step [1-9]")
         process, log = self.serve(text)
-        self.wait_long("the snapshot", lambda: loaded in log())
+        self.wait_for("the snapshot", lambda: loaded in log())
         self.assertRegex(log(), r"serves timeline \d+ from step [1-9]")
 
 

@@ -6,10 +6,8 @@ Every command, file and output is read from the page. Needs root and iproute2. E
 import itertools
 import json
 import os
-import pathlib
 import shutil
 import subprocess
-import sys
 import time
 
 import harness
@@ -21,7 +19,7 @@ BLOCKS = page.blocks("machines.md")
 
 
 def ip(*words):
-    return subprocess.run(["ip", *words], capture_output=True, text=True, timeout=harness.PATIENCE, check=False)
+    return harness.call("ip", *words)
 
 
 class Terminal:
@@ -31,26 +29,21 @@ class Terminal:
         self.case = case
         self.name = f"{machine}:{name}"
         self.file = case.folder / f"{machine}-{name}.out"
-        with open(self.file, "wb") as out:
-            self.process = subprocess.Popen(case.on(machine, command), stdout=out, stderr=out,
-                                            stdin=subprocess.DEVNULL, cwd=case.folder / machine,
-                                            env=case.environment, preexec_fn=harness._end_with_parent)
-        case.addCleanup(self.process.wait)
-        case.addCleanup(self.process.kill)
+        self.process = case.start_process(*case.on(machine, command), out=self.file, cwd=case.folder / machine,
+                                          env=case.environment)
 
     def output(self):
         return self.file.read_text(errors="replace")
 
 
 class Machines(harness.ClusterCase):
+    patience = PATIENCE
+
     def setUp(self):
         super().setUp()
         self.terminals = {}
         self.names = {machine: f"ballast-{os.getpid()}-{machine}" for machine in ADDRESSES}
-        programs = self.folder / "bin"
-        programs.mkdir()
-        for program in (harness.BALLAST, harness.SERVER, harness.WORKER):
-            (programs / program.name).symlink_to(program)
+        programs = self.link_programs()
         self.write_scp(programs / "scp")
         self.environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
         self.connect()
@@ -86,6 +79,9 @@ class Machines(harness.ClusterCase):
         """`exec`: the command is the process that we know, and end."""
         return ["ip", "netns", "exec", self.names[machine], "sh", "-c", f"exec {command}"]
 
+    def call_on(self, machine, command):
+        return harness.call(*self.on(machine, command), cwd=self.folder / machine, env=self.environment, timeout=PATIENCE)
+
     # ---- the page's blocks
 
     def blocks_under(self, *headings, language="sh", case=""):
@@ -104,26 +100,24 @@ class Machines(harness.ClusterCase):
         """Commands that end by themselves, and what they print."""
         said = ""
         for command in block.lines:
-            ran = subprocess.run(self.on(block.machine, command), capture_output=True, text=True, timeout=PATIENCE,
-                                 cwd=self.folder / block.machine, env=self.environment, stdin=subprocess.DEVNULL,
-                                 check=False)
-            self.assertEqual(ran.returncode, 0, f"{command}\n{ran.stdout}{ran.stderr}\n{self.all_output()}")
+            ran = self.call_on(block.machine, command)
+            self.assertEqual(ran.returncode, 0, f"{command}\n{ran.stdout}{ran.stderr}\n{self.logs()}")
             said += ran.stdout
         return said
 
-    def all_output(self):
+    def logs(self):
         return "\n".join(f"---- {name}\n{terminal.output()[-3000:]}" for name, terminal in self.terminals.items())
 
     def wait_until(self, what, holds):
-        limit = time.monotonic() + PATIENCE
-        while time.monotonic() < limit:
+        """Fails as well if a terminal's command fails before."""
+        def checked():
             if holds():
-                return
+                return True
             for name, terminal in self.terminals.items():
                 if terminal.process.poll():
-                    self.fail(f"{name} ended with {terminal.process.returncode}\n{self.all_output()}")
-            time.sleep(0.1)
-        self.fail(f"waited {PATIENCE} s for {what}\n{self.all_output()}")
+                    self.fail(f"{name} ended with {terminal.process.returncode}\n{self.logs()}")
+            return False
+        self.wait_for(what, checked)
 
     def expect_printed(self, blocks):
         for block in blocks:
@@ -139,9 +133,9 @@ class Machines(harness.ClusterCase):
             if name in but:
                 continue
             try:
-                self.assertEqual(terminal.process.wait(timeout=PATIENCE), code, f"{name}\n{self.all_output()}")
+                self.assertEqual(terminal.process.wait(timeout=PATIENCE), code, f"{name}\n{self.logs()}")
             except subprocess.TimeoutExpired:
-                self.fail(f"{name} has not ended\n{self.all_output()}")
+                self.fail(f"{name} has not ended\n{self.logs()}")
 
     # ---- cases
 
@@ -155,7 +149,7 @@ class Machines(harness.ClusterCase):
         (stop,) = self.blocks_under("Stop, and go on")
         (stopped,) = self.blocks_under("Stop, and go on", language="text")
         self.expect_said(stopped, self.type(stop))
-        self.assertEqual(self.terminals["beta:watch"].process.wait(timeout=PATIENCE), 3, self.all_output())
+        self.assertEqual(self.terminals["beta:watch"].process.wait(timeout=PATIENCE), 3, self.logs())
         self.expect_all_ended(but=["beta:watch"])
 
         self.terminals = {}
@@ -169,7 +163,7 @@ class Machines(harness.ClusterCase):
         self.expect_said(gathered, self.type(gathering))
         said = self.type(using)
         digest = json.loads(said[:said.index("}") + 1])
-        self.expect_equal_bits(digest, self.reference(self.folder / "alpha" / "job.yaml", patience=PATIENCE))
+        self.expect_equal_bits(digest, self.reference(self.folder / "alpha" / "job.yaml"))
         self.assertTrue((self.folder / "alpha" / "digits.safetensors").is_file())
 
     def test_in_any_order(self):
@@ -191,10 +185,8 @@ class Machines(harness.ClusterCase):
 
     def connections(self):
         """Those of alpha with beta that alpha takes for whole."""
-        listed = self.must(subprocess.run(
-            self.on("alpha", f"ss --no-header --tcp --numeric state established dst {ADDRESSES['beta']}"),
-            capture_output=True, text=True, timeout=harness.PATIENCE, check=False))
-        return listed.stdout
+        ss = f"ss --no-header --tcp --numeric state established dst {ADDRESSES['beta']}"
+        return self.must(self.call_on("alpha", ss)).stdout
 
     def test_a_cable_that_is_pulled(self):
         """Connections that are dead without a word are cut, others take their places when the cable is back, and the job
@@ -210,8 +202,7 @@ class Machines(harness.ClusterCase):
         gathering, using = self.blocks_under("The weights")
         self.type(gathering)
         said = self.type(using)
-        self.expect_equal_bits(json.loads(said[:said.index("}") + 1]),
-                               self.reference(self.folder / "alpha" / "job.yaml", patience=PATIENCE))
+        self.expect_equal_bits(json.loads(said[:said.index("}") + 1]), self.reference(self.folder / "alpha" / "job.yaml"))
 
     def test_an_address_that_is_not_the_machines_own(self):
         servers = self.blocks_under("Addresses", case="everywhere") + self.blocks_under("Start")[1:]
@@ -223,8 +214,7 @@ class Machines(harness.ClusterCase):
         """A server does not listen beyond its machine unless it is told to, and a database in use is not gathered."""
         start = self.blocks_under("Start")
         bold = start[0].text.replace(" --insecure", "").strip()
-        ran = subprocess.run(self.on("alpha", bold), capture_output=True, text=True, timeout=PATIENCE,
-                             cwd=self.folder / "alpha", env=self.environment, check=False)
+        ran = self.call_on("alpha", bold)
         self.assertNotEqual(ran.returncode, 0)
         self.assertIn("refusing to listen on tcp://10.77.0.1:", ran.stderr)
         self.open_terminals(start[:2])
@@ -234,9 +224,7 @@ class Machines(harness.ClusterCase):
         lead = self.terminals["alpha:server-0"]
         self.wait_until("the lead", lambda: "lead listens" in lead.output())
         words = [self.folder / "alpha" / "shard-0", self.folder / "beta" / "shard-1", "--run-dir", self.folder / "both"]
-        refused = subprocess.run([harness.BALLAST, "gather", *words], capture_output=True, text=True, timeout=PATIENCE,
-                                 check=False)
-        self.assertEqual(refused.returncode, 1, refused.stdout)
+        refused = self.ballast("gather", *words, code=1)
         self.assertIn("a server has the database open", refused.stderr)
         self.assertEqual(list((self.folder / "both").glob("shard-*")), [])
 
@@ -252,7 +240,4 @@ def unfit():
 
 
 if __name__ == "__main__":
-    if reason := unfit():
-        print(f"machines: {reason}")
-        sys.exit(77)
-    harness.main()
+    harness.main(unfit)

@@ -13,9 +13,7 @@ import shlex
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
-import time
 
 import harness
 import jobs
@@ -28,9 +26,8 @@ NETWORK = f"ballast-{os.getpid()}-package"
 CLONE_NEWNS = 0x00020000
 
 
-def must(*words, **options):
-    ran = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=PATIENCE, check=False,
-                         **options)
+def must(*words):
+    ran = harness.call(*words, timeout=PATIENCE)
     if ran.returncode != 0:
         raise AssertionError(f"{words}: {ran.returncode}\n{ran.stdout}{ran.stderr}")
     return ran.stdout
@@ -101,6 +98,8 @@ def command_of(unit, instance, variables):
 
 
 class Package(harness.ClusterCase):
+    patience = PATIENCE
+
     def test_what_it_holds(self):
         listed = must("dpkg-deb", "--contents", MACHINE.package)
         for path in ("usr/bin/ballast", "usr/bin/ballast-server", "usr/bin/ballast-worker", "usr/share/man/man1/ballast.1.gz",
@@ -115,8 +114,7 @@ class Package(harness.ClusterCase):
     def test_lintian_finds_no_error(self):
         if shutil.which("lintian") is None:
             self.skipTest("lintian is not installed")
-        ran = subprocess.run(["lintian", "--fail-on", "error", "--allow-root", MACHINE.package], capture_output=True,
-                             text=True, timeout=PATIENCE, check=False)
+        ran = harness.call("lintian", "--fail-on", "error", "--allow-root", MACHINE.package, timeout=PATIENCE)
         self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
 
     def test_a_job_runs_from_it(self):
@@ -149,8 +147,8 @@ class Package(harness.ClusterCase):
         if shutil.which("systemd-analyze") is None:
             self.skipTest("systemd is not installed")
         for name in ("ballast-server@.service", "ballast-worker@.service"):
-            ran = subprocess.run(MACHINE.here("systemd-analyze", "verify", f"/usr/lib/systemd/system/{name}"),
-                                 capture_output=True, text=True, timeout=PATIENCE, check=False)
+            ran = harness.call(*MACHINE.here("systemd-analyze", "verify", f"/usr/lib/systemd/system/{name}"),
+                               timeout=PATIENCE)
             said = [line for line in (ran.stdout + ran.stderr).splitlines() if "ballast" in line]
             self.assertEqual((ran.returncode, said), (0, []), ran.stdout + ran.stderr)
 
@@ -161,17 +159,8 @@ class Package(harness.ClusterCase):
         if "StateDirectory" in unit:
             state = MACHINE.root / "var" / "lib" / unit["StateDirectory"].replace("%i", instance)
             state.mkdir(parents=True, exist_ok=True)
-        log = open(self.folder / f"{name}-{instance}.log", "ab")  # pylint: disable=consider-using-with
-        self.addCleanup(log.close)
-        process = subprocess.Popen(MACHINE.here(*command_of(unit, instance, variables)), stdout=log, stderr=log,
-                                   stdin=subprocess.DEVNULL, preexec_fn=harness._end_with_parent)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
-    def logs(self):
-        return "\n".join(f"---- {file.name}\n{file.read_text(errors='replace')[-2000:]}"
-                         for file in sorted(self.folder.glob("*.log")))
+        return self.start_process(*MACHINE.here(*command_of(unit, instance, variables)),
+                                  out=self.folder / f"{name}-{instance}.log")
 
     def test_a_job_runs_by_the_units(self):
         (job,) = [block.text for block in page.blocks("machines.md") if block.language == "yaml"]
@@ -180,11 +169,8 @@ class Package(harness.ClusterCase):
         (etc / "job.yaml").write_text(job)
         servers = {instance: self.start_unit("ballast-server", instance) for instance in ("0", "1")}
         workers = [self.start_unit("ballast-worker", instance) for instance in ("0", "1")]
-        limit = time.monotonic() + PATIENCE
         lead = self.folder / "ballast-server-0.log"
-        while "training at step" not in lead.read_text():
-            self.assertLess(time.monotonic(), limit, self.logs())
-            time.sleep(0.1)
+        self.wait_for("training", lambda: "training at step" in lead.read_text())
         servers["1"].kill()  # and systemd starts it again
         servers["1"].wait()
         servers["1"] = self.start_unit("ballast-server", "1")
@@ -193,7 +179,7 @@ class Package(harness.ClusterCase):
         must(*MACHINE.here("ballast", "gather", "/var/lib/ballast/shard-0", "/var/lib/ballast/shard-1", "--run-dir",
                            "/srv/digits"))
         digest = json.loads(must(*MACHINE.here("ballast", "digest", "/srv/digits")))
-        self.expect_equal_bits(digest, self.reference(self.job(job), patience=PATIENCE))
+        self.expect_equal_bits(digest, self.reference(self.job(job)))
 
 
 def unfit():
@@ -213,10 +199,8 @@ def unfit():
 
 
 if __name__ == "__main__":
-    if reason := unfit():
-        print(f"package: {reason}")
-        sys.exit(77)
     try:
-        harness.main()
+        harness.main(unfit)
     finally:
-        MACHINE.remove()
+        if MACHINE:
+            MACHINE.remove()

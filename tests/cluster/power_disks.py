@@ -117,11 +117,9 @@ class CachedDisk(PowerDisk):
         process = subprocess.Popen([os.fspath(word) for word in words], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.processes.append(process)
-        limit = time.monotonic() + harness.PATIENCE
-        while not ready():
-            if process.poll() is not None or time.monotonic() > limit:
-                raise RuntimeError(f"{words[0]} does not come up")
-            time.sleep(0.02)
+        harness.wait_for(lambda: ready() or process.poll() is not None)
+        if not ready():
+            raise RuntimeError(f"{words[0]} does not come up")
 
     def mount(self):
         self.socket.unlink(missing_ok=True)

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import socket
-import subprocess
 
 import harness
 import jobs
@@ -11,54 +9,43 @@ import jobs
 NO_HOST = "no-such-host.invalid"
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Reach(harness.ClusterCase):
-    def start_process(self, name, *words):
+    def start_logging(self, name, *words):
         """Its log, as a function."""
         return self.start_by_hand(name, *words)[1]
 
     def worker_of_a_server_at(self, advertised):
         """The worker's log and the lead's address, where lanes of shard 1 are said to be reached at this host."""
-        lead = f"tcp://127.0.0.1:{free_port()}"
+        lead = f"tcp://127.0.0.1:{harness.free_port()}"
         job = self.job(jobs.emulated(steps=100).replace("shards: 1", "shards: 2"))
         for shard in range(2):
             more = ["--advertise", advertised] if shard == 1 else []
-            self.start_process(f"shard-{shard}", harness.SERVER, "--job", job, "--shard", shard, "--lead", lead, "--bind",
+            self.start_logging(f"shard-{shard}", harness.SERVER, "--job", job, "--shard", shard, "--lead", lead, "--bind",
                                "tcp://127.0.0.1:*", "--database", self.folder / f"shard-{shard}", *more)
-        return self.start_process("worker", harness.WORKER, "--lead", lead, "--name", "far"), lead
-
-    def status(self, lead):
-        answer = subprocess.run([harness.BALLAST, "status", lead], capture_output=True, text=True,
-                                timeout=harness.PATIENCE, check=False)
-        return answer.stdout
+        return self.start_logging("worker", harness.WORKER, "--lead", lead, "--name", "far"), lead
 
     def test_a_lane_that_does_not_answer_is_named_with_its_address(self):
         log, lead = self.worker_of_a_server_at("127.0.0.77")  # where nobody listens
         self.wait_for("the worker's word", lambda: "waits for lane 0 of shard 1 at tcp://127.0.0.77:" in log())
         self.assertIn("which does not answer", log())
         told = "waits for: worker far, which waits for lane 0 of shard 1 at tcp://127.0.0.77:"
-        self.wait_for("the status", lambda: told in self.status(lead))
+        self.wait_for("the status", lambda: told in harness.ballast("status", lead).stdout)
 
     def test_so_is_one_whose_name_does_not_resolve(self):
         log, lead = self.worker_of_a_server_at(NO_HOST)
         told = f"which does not answer: the name {NO_HOST} does not resolve here"
         self.wait_for("the worker's word", lambda: told in log())
-        self.wait_for("the status", lambda: told in self.status(lead))
+        self.wait_for("the status", lambda: told in harness.ballast("status", lead).stdout)
 
     def test_and_a_lead(self):
-        log = self.start_process("worker", harness.WORKER, "--lead", f"tcp://{NO_HOST}:7070", "--name", "far")
+        log = self.start_logging("worker", harness.WORKER, "--lead", f"tcp://{NO_HOST}:7070", "--name", "far")
         self.wait_for("the worker's word",
                       lambda: f"cannot reach the lead at tcp://{NO_HOST}:7070: the name {NO_HOST} does not" in log())
 
     def server(self, name, shard, *words):
         """Its log, as a function, of a server of a job with two shards."""
         job = self.job(jobs.emulated(steps=100).replace("shards: 1", "shards: 2"))
-        return self.start_process(name, harness.SERVER, "--job", job, "--shard", shard, "--database", self.folder / name,
+        return self.start_logging(name, harness.SERVER, "--job", job, "--shard", shard, "--database", self.folder / name,
                                   *words)
 
     def test_a_server_says_that_its_leads_name_does_not_resolve(self):
@@ -68,7 +55,7 @@ class Reach(harness.ClusterCase):
                       lambda: f"cannot reach the lead at tcp://{NO_HOST}:7070: the name {NO_HOST} does not" in log())
 
     def test_a_server_says_that_no_lead_answers_and_that_one_does(self):
-        lead = f"tcp://127.0.0.1:{free_port()}"
+        lead = f"tcp://127.0.0.1:{harness.free_port()}"
         log = self.server("shard-1", 1, "--lead", lead)
         self.wait_for("the server's word", lambda: f"no lead has answered at {lead} for " in log())
         self.assertIn("and the server goes on asking; is this where others reach the server of shard 0", log())
@@ -79,7 +66,7 @@ class Reach(harness.ClusterCase):
         job = self.job(jobs.emulated(steps=100))
         # An address of another machine, as a router has that forwards ports; and a name that resolves only elsewhere.
         for case, host in enumerate(("192.0.2.7", NO_HOST)):
-            log = self.start_process(f"server-{case}", harness.SERVER, "--job", job, "--shard", "0", "--lead",
+            log = self.start_logging(f"server-{case}", harness.SERVER, "--job", job, "--shard", "0", "--lead",
                                      "tcp://127.0.0.1:*", "--advertise", host, "--database", self.folder / f"shard-{case}")
             self.wait_for("its lanes", lambda log=log: "lane 0: serves timeline 1 from step 0" in log())
             self.assertIn(f"lead listens on tcp://{host}:", log())
@@ -87,10 +74,8 @@ class Reach(harness.ClusterCase):
     def test_lanes_on_loopback_under_a_lead_that_others_reach_are_refused(self):
         job = self.job(jobs.emulated(steps=4).replace("shards: 1", "shards: 2"))
         for bind in ("tcp://127.0.0.1:*", f"ipc://{self.folder}/lane"):
-            answer = subprocess.run(
-                [harness.SERVER, "--job", job, "--shard", "1", "--lead", "tcp://192.0.2.7:7070", "--bind", bind,
-                 "--database", self.folder / "database"], capture_output=True, text=True, timeout=harness.PATIENCE,
-                stdin=subprocess.DEVNULL, check=False)
+            answer = harness.call(harness.SERVER, "--job", job, "--shard", "1", "--lead", "tcp://192.0.2.7:7070",
+                                  "--bind", bind, "--database", self.folder / "database")
             self.assertEqual(answer.returncode, 1, answer.stderr)
             self.assertIn("which only this machine reaches, and the lead is at tcp://192.0.2.7:7070", answer.stderr)
             self.assertIn("--bind tcp://HOST:*", answer.stderr)

@@ -1,25 +1,16 @@
 """What does not fit together is refused before anything is touched."""
 
-import json
-import subprocess
-
 import harness
 import jobs
 
 
 class Refusals(harness.ClusterCase):
     def serve(self, job, database):
-        address = f"ipc://{self.folder}/lead"
-        return subprocess.run([harness.SERVER, "--job", job, "--shard", "0", "--lead", address, "--bind",
-                               f"ipc://{self.folder}/lane", "--database", database], capture_output=True, text=True,
-                              timeout=harness.PATIENCE, stdin=subprocess.DEVNULL, check=False)
+        return harness.call(*self.server(job, 0, database))
 
-    def digest(self, run):
-        """The digests of the run's databases, read once more."""
-        answer = subprocess.run([harness.BALLAST, "digest", run.folder], capture_output=True, text=True,
-                                timeout=harness.PATIENCE, check=False)
-        self.assertEqual(answer.returncode, 0, answer.stderr)
-        return json.loads(answer.stdout)
+    def server(self, job, shard, database):
+        return [harness.SERVER, "--job", job, "--shard", shard, "--lead", f"ipc://{self.folder}/lead", "--bind",
+                f"ipc://{self.folder}/lane-{shard}", "--database", database]
 
     def test_a_database_of_another_job_is_left_as_it_was(self):
         job = self.job(jobs.glyphs(steps=2))
@@ -32,46 +23,30 @@ class Refusals(harness.ClusterCase):
         last = answer.stderr.strip().splitlines()[-1]
         self.assertIn("seed", last)
         self.assertIn(str(database), last)
-        self.expect_equal_bits(summary, self.digest(run))
+        self.expect_equal_bits(summary, self.digest_of(run.folder))
         again = self.serve(job, database)  # its own job, which it tells whoever asks has finished
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertIn("finished at step 2 of 2", again.stderr)
-        self.expect_equal_bits(summary, self.digest(run))
+        self.expect_equal_bits(summary, self.digest_of(run.folder))
 
     # ---- a start that is refused
 
     def test_a_server_of_another_job_than_the_leads_leaves_nothing_behind(self):
         two = jobs.glyphs(steps=2).replace("shards: 1", "shards: 2")
         self.assertIn("shards: 2", two)
-        lead = subprocess.Popen([harness.SERVER, "--job", self.job(two), "--shard", "0", "--lead",
-                                 f"ipc://{self.folder}/lead", "--bind", f"ipc://{self.folder}/lane", "--database",
-                                 self.folder / "shard-0"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL)
-        self.addCleanup(lead.wait)
-        self.addCleanup(lead.kill)
+        job = self.job(two)
+        self.start_process(*self.server(job, 0, self.folder / "shard-0"))
         database = self.folder / "shard-1"
-
-        def second(job):
-            return [harness.SERVER, "--job", job, "--shard", "1", "--lead", f"ipc://{self.folder}/lead", "--bind",
-                    f"ipc://{self.folder}/lane-1", "--database", database]
-
-        answer = subprocess.run(second(self.job(two.replace("seed: 3", "seed: 4"), name="other.yaml")),
-                                capture_output=True, text=True, timeout=harness.PATIENCE, stdin=subprocess.DEVNULL,
-                                check=False)
+        other = self.job(two.replace("seed: 3", "seed: 4"), name="other.yaml")
+        answer = harness.call(*self.server(other, 1, database))
         self.assertEqual(answer.returncode, 1, answer.stderr)
         self.assertIn("shard 1 was started with another job file than the lead's, which differs in training.seed (3 against "
                       "4) (the lead's against this one)", answer.stderr)
         self.assertEqual(answer.stderr.count("the lead refused this shard"), 1, answer.stderr)
         self.assertFalse(database.exists())
-        again = subprocess.Popen(second(self.folder / "job.yaml"), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                 stderr=subprocess.PIPE, text=True)
-        self.addCleanup(again.stderr.close)
-        self.addCleanup(again.wait)
-        self.addCleanup(again.kill)
-        for line in again.stderr:  # and fails the test by its time limit if it never comes
-            if "serves timeline 1" in line:
-                return
-        self.fail("the next start was refused as well")
+        log = self.folder / "again.log"
+        self.start_process(*self.server(job, 1, database), out=log)
+        self.wait_for("the next start to be taken", lambda: "serves timeline 1" in log.read_text())
 
     def test_a_server_that_must_not_listen_makes_no_database(self):
         answer = self.program(harness.SERVER, "--job", self.job(jobs.glyphs()), "--shard", "0", "--lead",
@@ -83,8 +58,7 @@ class Refusals(harness.ClusterCase):
     # ---- command lines
 
     def program(self, *words):
-        return subprocess.run(words, capture_output=True, text=True, timeout=harness.PATIENCE, stdin=subprocess.DEVNULL,
-                              check=False, cwd=self.folder)
+        return harness.call(*words, cwd=self.folder)
 
     def test_all_programs_say_which_ballast_they_are(self):
         for program in (harness.BALLAST, harness.SERVER, harness.WORKER, harness.BENCH, harness.SIMULATE):

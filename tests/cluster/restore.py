@@ -1,6 +1,5 @@
 """A run's folder is lost; a copy of its snapshots brings it back, and the job ends with the same bits."""
 
-import json
 import os
 import pathlib
 import re
@@ -59,16 +58,9 @@ class Restore(harness.ClusterCase):
         self.place = [str(self.copies)]
         self.durability = {"durability.every_steps": 10, "durability.copy_to": self.copies}
 
-    def ballast(self, *words, code=0):
-        answer = subprocess.run([harness.BALLAST, *map(os.fspath, words)], capture_output=True, text=True,
-                                timeout=harness.PATIENCE, check=False, cwd=self.folder)
-        self.assertEqual(answer.returncode, code, answer.stdout + answer.stderr)
-        return answer.stdout + answer.stderr
-
     def rows(self):
         """The list of copies: step, timeline, shards, run, and whether it is incomplete."""
-        answer = subprocess.run([harness.BALLAST, "restore", "--list", *self.place], capture_output=True, text=True,
-                                timeout=harness.PATIENCE, check=False)
+        answer = harness.ballast("restore", "--list", *self.place)
         return [line.split() for line in answer.stdout.splitlines()[2:]]
 
     def sets(self):
@@ -92,10 +84,15 @@ class Restore(harness.ClusterCase):
         run.end()
         shutil.rmtree(run.folder)
 
+    def restore(self, folder, code=0):
+        """All that `ballast restore` prints."""
+        answer = self.ballast("restore", *self.place, "--run-dir", folder, code=code)
+        return answer.stdout + answer.stderr
+
     def go_on(self, folder):
         """Resumes the run in the folder to its end, and holds its weights against the reference's."""
         self.ballast("run", "--resume", folder)
-        digest = json.loads(self.ballast("digest", folder))
+        digest = self.digest_of(folder)
         self.assertEqual(digest["step"], STEPS)
         self.expect_equal_bits(digest, self.reference(self.job_file, jobs.AT_ONCE))
 
@@ -104,19 +101,15 @@ class Restore(harness.ClusterCase):
         back = self.folder / "back"
         newest = max(self.listed())
         self.assertLess(newest, STEPS)
-        text = self.ballast("restore", *self.place, "--run-dir", back)
-        self.assertIn(f"restored step {newest} ", text)
-        self.assertIn("0 problems", self.ballast("inspect", back, "--verify"))
+        self.assertIn(f"restored step {newest} ", self.restore(back))
+        self.assertIn("0 problems", self.ballast("inspect", back, "--verify").stdout)
         self.go_on(back)
-        self.assertIn("holds the databases of a run already",
-                      self.ballast("restore", *self.place, "--run-dir", back, code=1))
+        self.assertIn("holds the databases of a run already", self.restore(back, code=1))
 
     def start_storage(self, *options):
         os.environ.update(KEYS)
-        server = subprocess.Popen([sys.executable, S3_SERVER, KEYS["AWS_ACCESS_KEY_ID"], KEYS["AWS_SECRET_ACCESS_KEY"],
-                                   *map(os.fspath, options)],
-                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.addCleanup(server.wait)
+        server = self.start_process(sys.executable, S3_SERVER, KEYS["AWS_ACCESS_KEY_ID"], KEYS["AWS_SECRET_ACCESS_KEY"],
+                                    *options, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=None, text=True)
         self.addCleanup(server.stdin.close)
         self.addCleanup(server.stdout.close)
         endpoint = f"http://127.0.0.1:{server.stdout.readline().strip()}"
@@ -127,7 +120,7 @@ class Restore(harness.ClusterCase):
         self.start_storage()
         self.lose_the_run(self.start_two_shards())
         back = self.folder / "back"
-        self.ballast("restore", *self.place, "--run-dir", back)
+        self.restore(back)
         self.go_on(back)
 
     def test_uploads_that_take_longer_than_the_time_between_two_snapshots(self):
@@ -154,9 +147,9 @@ class Restore(harness.ClusterCase):
         self.assertLessEqual(len(sets["incomplete"]), 1, sets)  # the one that was being copied
         self.assertLessEqual(len(sets["complete"]), 3, sets)    # two are kept; an older one is removed thereafter
         back = self.folder / "back"
-        self.assertIn(f"restored step {max(sets['complete'])} ", self.ballast("restore", *self.place, "--run-dir", back))
+        self.assertIn(f"restored step {max(sets['complete'])} ", self.restore(back))
         self.ballast("run", "--resume", back)
-        digest = json.loads(self.ballast("digest", back))
+        digest = self.digest_of(back)
         self.assertEqual(digest["step"], steps)
         self.expect_equal_bits(digest, self.reference(self.job_file, jobs.AT_ONCE, patience=3 * harness.PATIENCE))
         # The run that went on is one of its own, and has copied its last snapshot; the other's sets are untouched.
@@ -190,7 +183,7 @@ class Restore(harness.ClusterCase):
         content[len(content) // 2] ^= 1
         newest.write_bytes(content)
         back = self.folder / "back"
-        text = self.ballast("restore", *self.place, "--run-dir", back)
+        text = self.restore(back)
         self.assertIn(f"restored step {older} ", text)
         self.assertIn(str(newest), text)
         self.assertIn("the record is damaged", text)

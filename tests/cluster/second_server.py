@@ -1,12 +1,8 @@
 """Two servers for one shard, and servers that come without their database: the job that works goes on, what lacks the
 snapshot is never taken, and everybody is told what to do."""
 
-import json
-import os
 import re
 import signal
-import subprocess
-import time
 
 import harness
 import jobs
@@ -17,17 +13,9 @@ class ServerByHand:
 
     def __init__(self, case, job, shard, lead, database, name):
         self.case = case
-        self.log = case.folder / f"{name}.log"
-        command = [harness.SERVER, "--job", job, "--shard", str(shard), "--lead", lead, "--database", database,
-                   "--bind", f"ipc://{case.folder}/{name}", "--log-file", self.log]
-        with open(case.folder / f"{name}.err", "wb") as err:
-            self.process = subprocess.Popen([os.fspath(word) for word in command], stdout=err, stderr=err,
-                                            stdin=subprocess.DEVNULL)
-        case.addCleanup(self.process.wait)
-        case.addCleanup(self.process.kill)
-
-    def text(self):
-        return self.log.read_text(errors="replace") if self.log.exists() else ""
+        self.name = name
+        self.process, self.text = case.start_by_hand(name, harness.SERVER, "--job", job, "--shard", shard, "--lead", lead,
+                                                     "--database", database, "--bind", f"ipc://{case.folder}/{name}")
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -35,12 +23,7 @@ class ServerByHand:
 
     def wait_for(self, pattern):
         """Until the log holds it."""
-        limit = time.monotonic() + harness.PATIENCE
-        while time.monotonic() < limit:
-            if re.search(pattern, self.text()):
-                return
-            time.sleep(0.05)
-        self.case.fail(f"waited {harness.PATIENCE} s for {pattern!r} in {self.log}:\n{self.text()}")
+        self.case.wait_for(f"{pattern!r} in the log of {self.name}", lambda: re.search(pattern, self.text()))
 
 
 class SecondServer(harness.ClusterCase):
@@ -107,41 +90,23 @@ class WithoutItsVolume(harness.ClusterCase):
                             f"server-{shard}-{self.lives}")
 
     def status(self):
-        answer = subprocess.run([harness.BALLAST, "status", "--json", self.lead], capture_output=True, check=False,
-                                timeout=harness.PATIENCE)
-        return json.loads(answer.stdout) if answer.returncode == 0 else {}
-
-    def wait_until(self, what, holds):
-        limit = time.monotonic() + harness.PATIENCE
-        while time.monotonic() < limit:
-            status = self.status()
-            if holds(status):
-                return status
-            time.sleep(0.05)
-        logs = "\n".join(f"---- {log.name}\n{log.read_text()[-3000:]}" for log in sorted(self.folder.glob("*.log")))
-        return self.fail(f"waited {harness.PATIENCE} s for {what}; {status}\n{logs}")
+        return harness.status_of(self.lead) or {}
 
     def check_of(self, lost, waits_for):
         servers = [self.server(0), self.server(1)]
-        worker = subprocess.Popen([harness.WORKER, "--lead", self.lead, "--name", "worker"],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-        self.addCleanup(worker.wait)
-        self.addCleanup(worker.kill)
-        self.wait_until("a snapshot", lambda status: status.get("snapshot", 0) >= 10)
+        worker = self.start_process(harness.WORKER, "--lead", self.lead, "--name", "worker",
+                                    out=self.folder / "worker.log")
+        self.wait_for("a snapshot", lambda: self.status().get("snapshot", 0) >= 10)
         servers[lost].kill()
         empty = self.server(lost, "empty")
-        status = self.wait_until("the right database", lambda status: status.get("waits_for"))
-        self.wait_until(waits_for, lambda status: re.search(waits_for, status.get("waits_for", "")))
-        self.assertIn("ballast restore", self.status()["waits_for"], status)
+        self.wait_for(waits_for, lambda: re.search(waits_for, self.status().get("waits_for", "")))
+        self.assertIn("ballast restore", self.status()["waits_for"])
         empty.kill()
         servers[lost] = self.server(lost)
         for server in servers:
             self.assertEqual(server.process.wait(harness.PATIENCE), 0, server.text())
         self.assertEqual(worker.wait(harness.PATIENCE), 0)
-        answer = subprocess.run([harness.BALLAST, "digest", self.folder], capture_output=True, text=True,
-                                check=False, timeout=harness.PATIENCE)
-        self.assertEqual(answer.returncode, 0, answer.stderr)
-        self.expect_equal_bits(json.loads(answer.stdout), self.reference(self.file, jobs.AT_ONCE))
+        self.expect_equal_bits(self.digest_of(self.folder), self.reference(self.file, jobs.AT_ONCE))
 
     def test_of_a_shard(self):
         self.check_of(1, r"shard 1: the server at \S+ \(database [0-9a-f]{16}, life 1\) is not taken, for its database "

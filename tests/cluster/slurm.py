@@ -11,8 +11,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
-import time
 
 import harness
 import jobs
@@ -54,28 +52,16 @@ PartitionName=all Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 class Slurm(harness.ClusterCase):
+    patience = PATIENCE
+
     def setUp(self):
         super().setUp()
         self.slurm = self.folder / "slurm"
         (self.slurm / "state").mkdir(parents=True)
         self.folder.chmod(0o755)
-        programs = self.folder / "bin"
-        programs.mkdir()
-        for program in (harness.BALLAST, harness.SERVER, harness.WORKER):
-            (programs / program.name).symlink_to(program)
         self.environment = {**os.environ, "SLURM_CONF": str(self.slurm / "slurm.conf"),
-                            "PATH": f"{programs}:{os.environ['PATH']}:/usr/sbin:/sbin"}
+                            "PATH": f"{self.link_programs()}:{os.environ['PATH']}:/usr/sbin:/sbin"}
         self.start_slurm()
 
     def start_slurm(self):
@@ -85,20 +71,18 @@ class Slurm(harness.ClusterCase):
         names = {name: f"{self.slurm}/munge.{name.split('-')[0]}" for name in ("pid-file", "log-file", "seed-file")}
         self.daemon("munged", "--foreground", "--force", f"--key-file={key}", f"--socket={self.slurm}/munge.sock",
                     *(f"--{name}={file}" for name, file in names.items()))
-        self.wait_until("munge", (self.slurm / "munge.sock").exists)
+        self.wait_for("munge", (self.slurm / "munge.sock").exists)
         host = socket.gethostname().split(".")[0]
         (self.slurm / "slurm.conf").write_text(
-            CONFIGURATION.format(host=host, folder=self.slurm, ports=free_ports(3)))
+            CONFIGURATION.format(host=host, folder=self.slurm, ports=harness.free_ports(3)))
         self.daemon("slurmctld", "-D")
         for node in ("n1", "n2"):
             self.daemon("slurmd", "-D", "-N", node)
-        self.wait_until("two idle nodes", lambda: self.say("sinfo", "-h", "-o", "%D %t") == "2 idle")
+        self.wait_for("two idle nodes", lambda: self.say("sinfo", "-h", "-o", "%D %t") == "2 idle")
 
     def daemon(self, name, *words):
-        log = open(self.slurm / f"{name}{words[-1][-3:].replace('/', '_')}.log", "wb")  # pylint: disable=consider-using-with
-        self.addCleanup(log.close)
-        process = subprocess.Popen([name, *words], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
-                                   env=self.environment, cwd=self.slurm, preexec_fn=harness._end_with_parent)
+        process = self.start_process(name, *words, out=self.slurm / f"{name}{words[-1][-3:].replace('/', '_')}.log",
+                                     env=self.environment, cwd=self.slurm)
         self.addCleanup(self.end_daemon, process)
 
     def end_daemon(self, process):
@@ -111,46 +95,34 @@ class Slurm(harness.ClusterCase):
 
     def say(self, *words):
         """What a command of Slurm's says; nothing if it cannot."""
-        ran = subprocess.run(words, capture_output=True, text=True, env=self.environment, timeout=PATIENCE, check=False)
+        ran = harness.call(*words, env=self.environment, timeout=PATIENCE)
         return ran.stdout.strip() if ran.returncode == 0 else ""
 
-    def all_output(self):
+    def logs(self):
         files = [*sorted(self.work.glob("*.out")), *sorted(self.work.glob("logs/*.log"))] if hasattr(self, "work") else []
         files += sorted(self.slurm.glob("*.log"))
-        return "\n".join(f"---- {file.name}\n{file.read_text(errors='replace')[-2000:]}" for file in files)
-
-    def wait_until(self, what, holds):
-        limit = time.monotonic() + PATIENCE
-        while time.monotonic() < limit:
-            if holds():
-                return
-            time.sleep(0.3)
-        self.fail(f"waited {PATIENCE} s for {what}\n{self.all_output()}")
+        return harness.ends_of(files, self.folder)
 
     def submit(self, *more):
         ident = self.say("sbatch", "--parsable", *more, "--nodes=2", f"--chdir={self.work}", f"--output={self.work}/%j.out",
                          str(SCRIPT), str(self.file), "1")
-        self.assertTrue(ident, self.all_output())
+        self.assertTrue(ident, self.logs())
         self.addCleanup(self.say, "scancel", ident)
         return ident
 
     def status(self):
         address = self.work / "lead.address"
-        if not address.exists():
-            return {}
-        ran = subprocess.run([harness.BALLAST, "status", "--json", address.read_text().strip()], capture_output=True,
-                             text=True, timeout=PATIENCE, check=False)
-        return json.loads(ran.stdout) if ran.returncode == 0 else {}
+        return (harness.status_of(address.read_text().strip()) if address.exists() else None) or {}
 
     def trained_to(self, ident, step):
         def reached():
-            self.assertTrue(self.say("squeue", "-h", "-j", ident), f"the job has ended\n{self.all_output()}")
+            self.assertTrue(self.say("squeue", "-h", "-j", ident), f"the job has ended\n{self.logs()}")
             status = self.status()
             return status.get("phase") == "training" and status["step"] >= step and status["snapshot"] >= step - 25
-        self.wait_until(f"step {step}", reached)
+        self.wait_for(f"step {step}", reached)
 
     def ended(self, ident):
-        self.wait_until(f"the end of job {ident}", lambda: not self.say("squeue", "-h", "-j", ident))
+        self.wait_for(f"the end of job {ident}", lambda: not self.say("squeue", "-h", "-j", ident))
         return (self.work / f"{ident}.out").read_text(errors="replace")
 
     def work_on(self, steps):
@@ -164,7 +136,7 @@ class Slurm(harness.ClusterCase):
         first = self.submit("--time=4")  # minutes; the script asks for a word three minutes ahead
         said = self.ended(first)
         stopped = re.search(r"stopped at step (\d+) of 100000, with a snapshot of step (\d+)", said)
-        self.assertTrue(stopped, self.all_output())
+        self.assertTrue(stopped, self.logs())
         self.assertNotIn("DUE TO TIME LIMIT", said)
         self.assertIn("JobState=COMPLETED", self.say("scontrol", "show", "job", first))
 
@@ -190,11 +162,8 @@ class Slurm(harness.ClusterCase):
 
         third = self.submit()
         said = self.ended(third)
-        self.assertIn("finished: 300 steps", said, self.all_output())
-        digest = subprocess.run([harness.BALLAST, "digest", self.work], capture_output=True, text=True, timeout=PATIENCE,
-                                check=False)
-        self.assertEqual(digest.returncode, 0, digest.stderr)
-        self.expect_equal_bits(json.loads(digest.stdout), self.reference(self.file, jobs.AT_ONCE, patience=PATIENCE))
+        self.assertIn("finished: 300 steps", said, self.logs())
+        self.expect_equal_bits(self.digest_of(self.work), self.reference(self.file, jobs.AT_ONCE))
         events = [json.loads(line)["event"] for line in (self.work / "events.jsonl").read_text().splitlines()]
         self.assertEqual(events.count("begin"), 3)
 
@@ -209,7 +178,4 @@ def unfit():
 
 
 if __name__ == "__main__":
-    if reason := unfit():
-        print(f"slurm: {reason}")
-        sys.exit(77)
-    harness.main()
+    harness.main(unfit)

@@ -7,8 +7,6 @@ The small disk is a file system in memory, mounted where the shard's database is
 import os
 import re
 import signal
-import subprocess
-import time
 
 import harness
 import jobs
@@ -92,15 +90,14 @@ class StopWithoutRoom(harness.ClusterCase):
     def test_a_pause_that_finds_no_room_does_not_end_the_job(self):
         run, disk = self.start_it("sync", 1)
         self.fill(run, disk)
-        pause = subprocess.Popen([harness.BALLAST, "pause", run.folder], stdout=subprocess.PIPE, text=True)
-        self.addCleanup(pause.stdout.close)
-        self.addCleanup(pause.wait)
-        self.addCleanup(pause.kill)
+        said = self.folder / "pause.log"
+        pause = self.start_process(harness.BALLAST, "pause", run.folder, out=said)
         run.wait_for_phase("pausing")
         missed = run.status()["snapshots_missed"]
         run.wait_until("a snapshot that fails for it", lambda: run.status()["snapshots_missed"] > missed)
         disk.make_room()
-        self.assertIn("paused at step", pause.communicate(timeout=harness.PATIENCE)[0])
+        self.assertEqual(pause.wait(harness.PATIENCE), 0)
+        self.assertIn("paused at step", said.read_text())
         self.assertEqual(run.control("resume").returncode, 0)
         self.expect_equal_bits(run.finish(), self.reference(self.folder / "job.yaml", jobs.AT_ONCE))
 
@@ -144,29 +141,17 @@ class StopWithoutRoom(harness.ClusterCase):
         disk = small_disks.SmallDisk(self, folder / "shard-0", 96)
         text = jobs.in_small_chunks(jobs.emulated(STEPS, 8, 20, "full", f"mode: async\n  {jobs.MOMENTUM}", 10))
         lead = f"ipc://{folder}/lead"
-        command = [harness.SERVER, "--job", self.job(text), "--shard", "0", "--lead", lead, "--bind",
-                   f"ipc://{folder}/lanes", "--database", folder / "shard-0", "--log-file", folder / "log"]
-        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.kill)
-        worker = subprocess.Popen([harness.WORKER, "--lead", lead, "--name", "w"], stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(worker.wait)
-        self.addCleanup(worker.kill)
-        limit = time.monotonic() + harness.PATIENCE
-
-        def wait_for_log(text):
-            while text not in ((folder / "log").read_text() if (folder / "log").exists() else ""):
-                self.assertLess(time.monotonic(), limit, f"no word of: {text}")
-                time.sleep(0.05)
-
-        wait_for_log("training at step")
+        log = self.folder / "server.log"
+        server = self.start_process(harness.SERVER, "--job", self.job(text), "--shard", "0", "--lead", lead, "--bind",
+                                    f"ipc://{folder}/lanes", "--database", folder / "shard-0", "--log-file", log)
+        worker = self.start_process(harness.WORKER, "--lead", lead, "--name", "w")
+        self.wait_for("training", lambda: "training at step" in harness.text_of(log))
         disk.fill()
-        wait_for_log(FULL)
+        self.wait_for("word of the full disk", lambda: FULL in log.read_text())
         server.send_signal(signal.SIGTERM)
         self.assertEqual(server.wait(harness.PATIENCE), 143)
         self.assertIn("stopped by SIGTERM: started again with the same command line it goes on from all that its journal "
-                      "holds", (folder / "log").read_text())
+                      "holds", log.read_text())
         os.kill(worker.pid, signal.SIGTERM)
         self.assertEqual(worker.wait(harness.PATIENCE), 143)
 

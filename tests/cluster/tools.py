@@ -4,20 +4,11 @@ import hashlib
 import json
 import pathlib
 import re
-import socket
 import struct
-import subprocess
-import time
-import urllib.request
 
 import harness
 import jobs
-
-
-def ballast(*words):
-    """The command's result, whatever it is."""
-    return subprocess.run([harness.BALLAST, *map(str, words)], capture_output=True, text=True, timeout=harness.PATIENCE,
-                          check=False)
+import metrics
 
 
 def read_safetensors(path):
@@ -41,15 +32,7 @@ def most_memory(pid):
     return int(found.group(1)) * 1024 if found else 0  # it has ended, and waits to be reaped
 
 
-class ToolsCase(harness.ClusterCase):
-    def good(self, *words):
-        """What a command that must succeed prints."""
-        result = ballast(*words)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result.stdout
-
-
-class Devices(ToolsCase):
+class Devices(harness.ClusterCase):
     """With a library in the place of NVIDIA's driver, which shows three GPUs."""
 
     DRIVER = {"LD_LIBRARY_PATH": str(harness.BUILD / "tests" / "unit" / "compute"), "FAKE_DRIVER_DEVICES": "3"}
@@ -75,14 +58,14 @@ class Devices(ToolsCase):
         self.assertNotIn("GPU", run.out.read_text() + (run.folder / "logs" / "worker-0.log").read_text())
 
 
-class TrainedWeights(ToolsCase):
+class TrainedWeights(harness.ClusterCase):
     def test_export_evaluate_predict_and_inspect_agree_with_the_run(self):
         job = self.job(jobs.glyphs(steps=20))
         run = self.start(job, options=["--workers", "2", "--shards", "2"], overrides={"durability.every_steps": 5})
         summary = run.finish()
 
         file = self.folder / "weights.safetensors"
-        self.good("export", run.folder, "-o", file)
+        self.ballast("export", run.folder, "-o", file)
         tensors, metadata = read_safetensors(file)
         self.assertEqual(list(tensors), ["fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"])
         self.assertEqual(tensors["fc1.weight"][0], [48, 784])
@@ -92,17 +75,36 @@ class TrainedWeights(ToolsCase):
         self.assertEqual(metadata["step"], "20")
 
         for words in ([run.folder], [file, "--job", job]):
-            evaluated = json.loads(self.good("evaluate", "--json", *words))
+            evaluated = json.loads(self.ballast("evaluate", "--json", *words).stdout)
             self.assertEqual(evaluated["examples"], 60)
             self.assertAlmostEqual(evaluated["accuracy"], summary["test_accuracy"], places=9)
             self.assertAlmostEqual(evaluated["loss"], summary["test_loss"], places=5)
 
         for command in ("evaluate", "predict"):
-            refused = ballast(command, "--data", self.folder, run.folder)
-            self.assertEqual(refused.returncode, 2, refused.stderr)
+            refused = self.ballast(command, "--data", self.folder, run.folder, code=2)
             self.assertIn(f"--data {self.folder}: the job's data set, glyphs, is generated and reads no files; leave --data "
                           "out", refused.stderr)
             self.assertEqual(refused.stdout, "")
+
+        lines = self.ballast("predict", run.folder).stdout.splitlines()[1:]
+        right = sum(line.split(",")[1] == line.split(",")[2] for line in lines)
+        self.assertEqual(len(lines), 60)
+        self.assertAlmostEqual(right / 60, summary["test_accuracy"], places=9)
+
+        steps = [line.split(",") for line in self.ballast("losses", run.folder).stdout.splitlines()]
+        self.assertEqual(steps[0], ["step", "loss", "accuracy", "examples"])
+        self.assertEqual([int(step[0]) for step in steps[1:]], list(range(20)))
+        of_epoch = steps[8:15]  # of seven steps: the second is the last whole one
+        examples = sum(int(step[3]) for step in of_epoch)
+        self.assertAlmostEqual(sum(float(step[1]) * int(step[3]) for step in of_epoch) / examples,
+                               summary["train_loss"], places=6)
+
+        found = json.loads(self.ballast("inspect", "--verify", "--json", run.folder).stdout)
+        self.assertEqual(found["problems"], [])
+        self.assertEqual(found["ledger"]["finished"]["step"], 20)
+        end = [snapshot for snapshot in found["snapshots"] if snapshot["step"] == 20]
+        self.assertEqual([(snapshot["complete"], snapshot["whole"]) for snapshot in end], [(True, True)])
+        self.assertGreater(found["records_verified"], 0)
 
     def test_a_worker_says_that_a_folder_of_data_is_not_used(self):
         run = self.start(self.job(jobs.glyphs(steps=100000)))
@@ -118,13 +120,13 @@ class TrainedWeights(ToolsCase):
         first = self.start(self.job(jobs.glyphs(steps=6)), name="first")
         digest = first.finish()["weights_sha256"]
         file = self.folder / "weights.safetensors"
-        self.good("export", first.folder, "-o", file)
+        self.ballast("export", first.folder, "-o", file)
         job = self.job(jobs.glyphs(steps=2, seed=9), name="second.yaml")
         second = self.start(job, name="second", overrides={"training.init_from": file})
         self.assertNotEqual(second.finish()["weights_sha256"], digest)
         # What it began with is its snapshot of step 0.
         again = self.folder / "again.safetensors"
-        self.good("export", second.folder, "--step", "0", "-o", again)
+        self.ballast("export", second.folder, "--step", "0", "-o", again)
         self.assertEqual(read_safetensors(again)[1]["weights_sha256"], digest)
         self.assertEqual(read_safetensors(again)[0], read_safetensors(file)[0])
 
@@ -132,7 +134,7 @@ class TrainedWeights(ToolsCase):
         first = self.start(self.job(jobs.glyphs(steps=2)), name="first")
         first.finish()
         file = self.folder / "weights.safetensors"
-        self.good("export", first.folder, "-o", file)
+        self.ballast("export", first.folder, "-o", file)
         other = self.start(self.job(jobs.glyphs(model="lenet5"), name="other.yaml"), name="other",
                            overrides={"training.init_from": file})
         self.assertNotEqual(other.wait(), 0)
@@ -146,13 +148,12 @@ class TrainedWeights(ToolsCase):
         content = bytearray(largest.read_bytes())
         content[len(content) // 2] ^= 1
         largest.write_bytes(content)
-        result = ballast("inspect", "--verify", run.folder)
-        self.assertEqual(result.returncode, 1, result.stdout)
+        result = self.ballast("inspect", "--verify", run.folder, code=1)
         self.assertIn(str(run.folder / "shard-0"), result.stderr)
         self.assertIn("ballast restore", result.stderr)
 
 
-class Foretold(ToolsCase):
+class Foretold(harness.ClusterCase):
     """One server and workers by hand: the lead lingers, so that its metrics can be read after the last step."""
 
     # What a process has resident at most lies between so much of its usual need and so much of its greatest. Small
@@ -161,74 +162,43 @@ class Foretold(ToolsCase):
     MOST = 1.1
     STEPS = 30
 
-    def start_process(self, *command):
-        log = open(self.folder / f"{len(self._processes)}.log", "wb")  # pylint: disable=consider-using-with
-        self.addCleanup(log.close)
-        process = subprocess.Popen([str(word) for word in command], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        self._processes.append(process)
-        return process
-
     def run_job(self, workers, lanes, attempt, training):
         """The plan of a job, then what it really took: metrics, memory of the server and of the workers."""
-        self._processes = []
         folder = self.folder / f"run-{attempt}"
         folder.mkdir()
         text = jobs.emulated(steps=self.STEPS, training=training)
         job = self.job(text.replace("workers: 1", f"workers: {workers}, start_workers: {workers}, lanes: {lanes}"))
-        plan = json.loads(self.good("plan", "--json", job))
-        port = self.free_port()
+        plan = json.loads(self.ballast("plan", "--json", job).stdout)
+        port = harness.free_port()
         lead_file = folder / "lead.address"
         server = self.start_process(harness.SERVER, "--job", job, "--shard", "0", "--lead", "tcp://127.0.0.1:*",
                                     "--address-file", lead_file, "--bind", "tcp://127.0.0.1:*", "--database",
-                                    folder / "shard-0", "--metrics", f"127.0.0.1:{port}")
+                                    folder / "shard-0", "--metrics", f"127.0.0.1:{port}",
+                                    out=self.folder / f"server-{attempt}.log")
         self.wait_for("the lead's address", lead_file.exists)
         lead = lead_file.read_text().strip()
-        for index in range(workers):
-            self.start_process(harness.WORKER, "--lead", lead, "--name", f"worker-{index}")
+        others = [self.start_process(harness.WORKER, "--lead", lead, "--name", f"worker-{index}",
+                                     out=self.folder / f"worker-{attempt}-{index}.log") for index in range(workers)]
         memory = {}
 
         def finished():
-            for process in self._processes:
+            for process in (server, *others):
                 if process.poll() is None:
                     memory[process.pid] = max(memory.get(process.pid, 0), most_memory(process.pid))
-            status = ballast("status", "--json", lead)
-            return status.returncode == 0 and json.loads(status.stdout)["phase"] == "finished"
+            return (harness.status_of(lead) or {}).get("phase") == "finished"
 
         self.wait_for("the end", finished)
-        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
-                f"http://127.0.0.1:{port}/metrics", timeout=10) as page:
-            metrics = page.read().decode()
-        return plan, metrics, memory[server.pid], [memory[process.pid] for process in self._processes[1:]]
-
-    def wait_for(self, what, holds):
-        limit = time.monotonic() + harness.PATIENCE
-        while time.monotonic() < limit:
-            if holds():
-                return
-            time.sleep(0.05)
-        logs = "\n".join(log.read_text() for log in sorted(self.folder.glob("*.log")))
-        self.fail(f"waited {harness.PATIENCE} s for {what}\n{logs}")
-
-    @staticmethod
-    def free_port():
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            return probe.getsockname()[1]
-
-    @staticmethod
-    def summed(metrics, name, label=""):
-        return sum(float(value) for labels, value in re.findall(rf"^{name}(\S*) (\S+)$", metrics, re.M) if label in labels)
+        page = metrics.scrape(f"http://127.0.0.1:{port}/metrics")
+        return plan, page, memory[server.pid], [memory[process.pid] for process in others]
 
     def check(self, workers, lanes, training=jobs.MOMENTUM):
         # A busy machine may make a worker late, whose work is then done twice, or a message be asked for again: that
         # only ever adds to what was foretold, and not every time.
         for attempt in range(3):
-            plan, metrics, server, others = self.run_job(workers, lanes, attempt, training)
+            plan, page, server, others = self.run_job(workers, lanes, attempt, training)
             shard = plan["shards"][0]
             foretold = [self.STEPS * shard["in_per_step"], self.STEPS * shard["out_per_step"]]
-            moved = [self.summed(metrics, "ballast_shard_bytes_total", f'direction="{way}"') for way in ("in", "out")]
+            moved = [metrics.value(page, "ballast_shard_bytes_total", direction=way) for way in ("in", "out")]
             self.assertGreaterEqual(moved[0], foretold[0])
             self.assertGreaterEqual(moved[1], foretold[1])
             if moved == foretold:
@@ -236,7 +206,7 @@ class Foretold(ToolsCase):
         self.assertEqual(moved, foretold)
         parts = {part["what"]: part for part in shard["memory"]["parts"]}
         weights = parts["weights, two versions"]["usual"] + parts["optimizer state"]["usual"]
-        pool = self.summed(metrics, "ballast_shard_pool_bytes")
+        pool = metrics.value(page, "ballast_shard_pool_bytes")
         self.assertGreaterEqual(pool, weights)
         self.assertLessEqual(pool, weights + parts["versions that slow readers keep"]["most"] +
                              parts["a snapshot being written"]["most"])

@@ -2,17 +2,12 @@
 
 import array
 import json
-import subprocess
-
-import harness
 
 
 def of_run(case, folder):
     """The run's final weights by parameter."""
     file = case.folder / f"{folder.name}.safetensors"
-    answer = subprocess.run([harness.BALLAST, "export", folder, "-o", file], capture_output=True, text=True,
-                            timeout=harness.PATIENCE, check=False)
-    case.assertEqual(answer.returncode, 0, answer.stderr)
+    case.ballast("export", folder, "-o", file)
     content = file.read_bytes()
     size = int.from_bytes(content[:8], "little")
     header = json.loads(content[8:8 + size])

@@ -12,7 +12,6 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tarfile
 import unittest
@@ -36,16 +35,11 @@ def small(steps, training):
 
 
 class Make(harness.ClusterCase):
-    def ballast(self, *words):
-        answer = subprocess.run([harness.BALLAST, *words], capture_output=True, text=True, timeout=harness.PATIENCE,
-                                check=True)
-        return json.loads(answer.stdout)
-
     def newest(self, folder):
         """The digests of its newest complete snapshot."""
-        steps = [snapshot["step"] for snapshot in self.ballast("inspect", folder, "--json")["snapshots"]
+        steps = [snapshot["step"] for snapshot in json.loads(self.ballast("inspect", folder, "--json").stdout)["snapshots"]
                  if snapshot["complete"]]
-        return self.ballast("digest", folder, "--step", str(max(steps)))
+        return self.digest_of(folder, "--step", max(steps))
 
     def begin(self, text, name, workers="2", **overrides):
         return self.start(self.job(text, f"{name}.yaml"), name=name, options=["--workers", workers, "--shards", str(SHARDS)],
@@ -73,7 +67,7 @@ class Make(harness.ClusterCase):
         text = jobs.glyphs(slots=4, training=jobs.OPTIMIZERS["adam"]).replace("[48]", "[3]")
         run = self.begin(text, "finished", durability__keep=1)
         run.finish()
-        return {"finished": self.ballast("digest", run.folder)}
+        return {"finished": self.digest_of(run.folder)}
 
     def test_make(self):
         about = self.stopped() | self.journaled() | self.finished()
