@@ -1,6 +1,5 @@
 // The server's update against what memory allows.
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <span>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "bench/benchmark.h"
+#include "bench/clock.h"
 #include "bench/process_use.h"
 #include "bench/spread.h"
 #include "common/numeric/optimizer.h"
@@ -151,11 +151,10 @@ struct Used {
 };
 
 void time_pass(const Pass& run, Arrays& arrays, unsigned threads, Used& used) {
-  using Clock = std::chrono::steady_clock;
   const double processor = own_cpu_seconds();
   const auto begin = Clock::now();
   pass(run, arrays, threads);
-  used.clock += std::chrono::duration<double>(Clock::now() - begin).count();
+  used.clock += seconds_since(begin);
   used.processor += own_cpu_seconds() - processor;
 }
 

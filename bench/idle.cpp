@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <stdexcept>
 #include <string>
 
 #include "bench/benchmark.h"
+#include "bench/clock.h"
 #include "bench/local_cluster.h"
 #include "bench/process_use.h"
 
@@ -72,19 +72,17 @@ Result idle(const Options& options) {
   cluster.rest(2);  // what the start left behind
   const auto server = cluster.server();
   const auto port = port_of(server.addresses.at("metrics").substr(0, server.addresses.at("metrics").rfind('/')));
-  using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
   const auto before = process_use(server.pid);
   std::uint64_t scrapes = 0;
   std::size_t scraped = 0;
-  while (elapsed() < options.seconds.value_or(kSeconds)) {
+  while (seconds_since(begin) < options.seconds.value_or(kSeconds)) {
     scraped = scrape(port);
     ++scrapes;
-    cluster.rest(std::max(0.0, static_cast<double>(scrapes) - elapsed()));
+    cluster.rest(std::max(0.0, static_cast<double>(scrapes) - seconds_since(begin)));
   }
   const auto after = process_use(server.pid);
-  const double seconds = elapsed();
+  const double seconds = seconds_since(begin);
   Result result;
   result.how =
       "1 ballast-server with the resnet50 preset's weights, 3 connected workers that send heartbeats, no work (a "

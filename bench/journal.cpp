@@ -5,7 +5,6 @@
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
 #include <rocksdb/write_batch.h>
-#include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -24,15 +23,15 @@
 #include <vector>
 
 #include "bench/benchmark.h"
+#include "bench/clock.h"
 #include "bench/process_use.h"
 #include "bench/spread.h"
+#include "bench/temporary_folder.h"
 #include "common/store/journal.h"
 
 namespace ballast::bench {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kSeconds = 3;
 constexpr std::array<std::size_t, 3> kRecordBytes = {1U << 20U, 64U << 10U, 4U << 10U};
@@ -42,34 +41,11 @@ constexpr std::uint64_t kSegment = 128U << 20U;  // bytes of a file
 constexpr std::size_t kMemtable = 64U << 20U;
 constexpr auto kInterval = std::chrono::milliseconds(200);
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
 void require(bool ok, const std::string& text) {
   if (!ok) {
     throw std::runtime_error("journal: " + text);
   }
 }
-
-// On the disk of temporary files; goes with its owner.
-class Folder {
- public:
-  Folder() {
-    auto name = (std::filesystem::temp_directory_path() / "ballast-bench-XXXXXX").string();
-    require(::mkdtemp(name.data()) != nullptr, "cannot make a folder for temporary files");
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-    ::sync();  // what one candidate leaves to the disk is not to delay the next
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // What records are made of: bytes that do not compress, in more of them than a cache holds.
 class Payloads {
@@ -161,7 +137,7 @@ Rate time_groups(const Payloads& payloads, double seconds, WriteGroup write_grou
 }
 
 Rate raw(const Payloads& payloads, JournalSync sync, double seconds) {
-  const Folder folder;
+  const TemporaryFolder folder;
   RawFile file(folder.path());
   auto synced = Clock::now();
   return time_groups(payloads, seconds, [&](std::uint64_t first) {
@@ -250,7 +226,7 @@ class RocksJournal {
 };
 
 Rate rocks(const Payloads& payloads, JournalSync sync, double seconds) {
-  const Folder folder;
+  const TemporaryFolder folder;
   RocksJournal journal(folder.path() / "database");
   auto synced = Clock::now();
   return time_groups(payloads, seconds, [&](std::uint64_t first) {
@@ -293,7 +269,7 @@ JournalRecord record_of(const Payloads& payloads, std::uint64_t n) {
 }
 
 Rate log_of_our_own(const Payloads& payloads, JournalSync sync, double seconds) {
-  const Folder folder;
+  const TemporaryFolder folder;
   Window window;
   JournalOptions options;
   options.sync = sync;

@@ -1,10 +1,10 @@
 // Training a real, small network: what the cluster leaves of the model's own speed.
-#include <chrono>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "bench/benchmark.h"
+#include "bench/clock.h"
 #include "bench/local_cluster.h"
 #include "bench/process_use.h"
 #include "bench/spread.h"
@@ -61,14 +61,13 @@ Speed model_alone(const Job& job, double seconds) {
     }
   };
   train_step(0);
-  using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const auto cpu_begin = own_cpu_seconds();
   double elapsed = 0;
   std::uint64_t steps = 0;
   while (elapsed < seconds) {
     train_step(++steps);
-    elapsed = std::chrono::duration<double>(Clock::now() - begin).count();
+    elapsed = seconds_since(begin);
   }
   const auto images = static_cast<double>(steps * job.spec.training.batch);
   return {images / elapsed, 1e6 * (own_cpu_seconds() - cpu_begin) / images};

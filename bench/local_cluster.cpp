@@ -1,11 +1,8 @@
 #include "bench/local_cluster.h"
 
 #include <signal.h>
-#include <stdlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -17,30 +14,14 @@ namespace ballast::bench {
 
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
-
 constexpr std::chrono::seconds kPatience{60};
 constexpr std::chrono::milliseconds kAskEvery{10};
 
-double seconds_between(SteadyClock::time_point from, SteadyClock::time_point to) {
+double seconds_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  auto text = (std::filesystem::temp_directory_path() / "ballast-bench-XXXXXX").string();
-  if (mkdtemp(text.data()) == nullptr) {
-    throw std::runtime_error("no folder can be made at " + text + ": " + std::strerror(errno) +
-                             "; set TMPDIR to one that can be written");
-  }
-  path_ = text;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
 
 Job LocalCluster::effective(const std::string& job) { return make_job(parse_job(job, "the benchmark's job")); }
 
@@ -52,11 +33,11 @@ LocalCluster::LocalCluster(const std::string& job, std::uint32_t workers, bool m
   cluster_options.metrics = metrics;
   cluster_.emplace(job_, folder_, cluster_options);
   cluster_->start_lead();
-  const auto begin = SteadyClock::now();
+  const auto begin = Clock::now();
   std::optional<std::string> lead;
   while (!(lead = cluster_->lead_address())) {
     watch();
-    if (SteadyClock::now() - begin > kPatience) {
+    if (Clock::now() - begin > kPatience) {
       throw std::runtime_error("the server did not begin to listen");
     }
     std::this_thread::sleep_for(kAskEvery);
@@ -86,7 +67,7 @@ void LocalCluster::watch() {
 
 std::optional<Status> LocalCluster::look() {
   watch();
-  const auto now = SteadyClock::now();
+  const auto now = Clock::now();
   if (now - asked_ >= kAskEvery) {
     asked_ = now;
     client_->ask();
@@ -105,8 +86,8 @@ Status LocalCluster::wait_for(const std::string& what, bool (*reached)(const Sta
 
 Status LocalCluster::watch_until(const std::string& what, const std::function<bool(const Status&)>& reached,
                                  std::chrono::seconds patience) {
-  const auto begin = SteadyClock::now();
-  while (SteadyClock::now() - begin < patience) {
+  const auto begin = Clock::now();
+  while (Clock::now() - begin < patience) {
     auto status = look();
     if (status && status->phase == "failed") {
       throw std::runtime_error("the job failed: " + status->failure);
@@ -125,7 +106,7 @@ void LocalCluster::wait_for_step(Step step) {
 }
 
 LocalCluster::Mark LocalCluster::mark(Step step) {
-  Mark mark{step, SteadyClock::now(), 0, 0};
+  Mark mark{step, Clock::now(), 0, 0};
   for (const auto& member : cluster_->members()) {
     (member.role == Role::server ? mark.server_cpu_seconds : mark.worker_cpu_seconds) +=
         process_use(member.pid).cpu_seconds;
@@ -139,8 +120,8 @@ Progressed LocalCluster::measure(double seconds) {
   Progressed progressed;
   Time changed;
   Step snapshot = 0;
-  const auto begin = SteadyClock::now();
-  while (SteadyClock::now() - begin < kPatience + std::chrono::duration<double>(seconds)) {
+  const auto begin = Clock::now();
+  while (Clock::now() - begin < kPatience + std::chrono::duration<double>(seconds)) {
     const auto status = look();
     if (!status || (seen && status->step == *seen)) {
       continue;
@@ -183,7 +164,7 @@ Recovered LocalCluster::kill_and_restart(std::uint32_t shard) {
   const auto before = wait_for(
       "an answer", [](const Status&, std::uint64_t) { return true; }, 0);
   auto& member = cluster_->members()[shard];
-  const auto killed = SteadyClock::now();
+  const auto killed = Clock::now();
   signal_group(member.pid, SIGKILL);
   await_death(member);
   std::this_thread::sleep_for(RestartPolicy::kFirstDelay);
@@ -193,17 +174,17 @@ Recovered LocalCluster::kill_and_restart(std::uint32_t shard) {
     return status.timeline > timeline && status.phase == "training";
   };
   recovered.base = wait_for("the recovery's end", trains, before.timeline).base.step;
-  recovered.seconds_to_training = seconds_between(killed, SteadyClock::now());
+  recovered.seconds_to_training = seconds_since(killed);
   const auto steps = [](const Status& status, std::uint64_t base) { return status.step > base; };
   const auto after = wait_for("a step after it", steps, recovered.base);
-  recovered.seconds_to_step = seconds_between(killed, SteadyClock::now());
+  recovered.seconds_to_step = seconds_since(killed);
   recovered.rolled_back_steps = after.rolled_back_steps - before.rolled_back_steps;
   return recovered;
 }
 
 void LocalCluster::rest(double seconds) {
-  const auto begin = SteadyClock::now();
-  while (seconds_between(begin, SteadyClock::now()) < seconds) {
+  const auto begin = Clock::now();
+  while (seconds_since(begin) < seconds) {
     watch();
     std::this_thread::sleep_for(kAskEvery);
   }

@@ -2,30 +2,18 @@
 #pragma once
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "bench/benchmark.h"
+#include "bench/clock.h"
+#include "bench/temporary_folder.h"
 #include "cli/cluster.h"
 #include "cli/run_folder.h"
 #include "cli/status_client.h"
 
 namespace ballast::bench {
-
-// A folder of our own, removed at the end with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();  // throws std::runtime_error
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // How far the job came in a stretch of time.
 struct Progressed {
@@ -70,7 +58,7 @@ class LocalCluster {
   [[nodiscard]] const Member& server() { return cluster_->members().front(); }
 
  private:
-  using Time = std::chrono::steady_clock::time_point;
+  using Time = Clock::time_point;
 
   // The job's progress so far, from the lead's word and /proc.
   struct Mark {

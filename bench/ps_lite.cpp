@@ -3,19 +3,15 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <stdexcept>
 
+#include "bench/pipe.h"
 #include "cli/free_port.h"
 
 namespace ballast::bench {
 
 namespace {
-
-struct ClosePipe {
-  void operator()(std::FILE* pipe) const { pclose(pipe); }
-};
 
 // As one word of a shell's command.
 std::string quoted(const std::string& text) {
@@ -52,7 +48,7 @@ std::optional<double> number_after(const std::string& line, const std::string& w
 }  // namespace
 
 PsLiteSpeed run_ps_lite(const std::string& program, const PsLiteWork& work, double seconds) {
-  const std::unique_ptr<std::FILE, ClosePipe> pipe(popen(command_of(program, work, seconds).c_str(), "r"));
+  const auto pipe = pipe_from(command_of(program, work, seconds));
   std::optional<PsLiteSpeed> speed;
   std::string said;
   std::array<char, 4096> buffer{};

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/clock.h"
 #include "bench/process_use.h"
 
 namespace ballast::bench {
@@ -143,7 +144,6 @@ void receive_on(int fd, std::size_t array_bytes, std::uint64_t& count) {
 
 // Both sides do the same, so ours stands for two.
 RawRate rate_of(const std::uint64_t& sent, const std::uint64_t& received, std::size_t array_bytes, double seconds) {
-  using Clock = std::chrono::steady_clock;
   const auto both_ways = [&] {
     return __atomic_load_n(&sent, __ATOMIC_RELAXED) + __atomic_load_n(&received, __ATOMIC_RELAXED);
   };
@@ -155,8 +155,7 @@ RawRate rate_of(const std::uint64_t& sent, const std::uint64_t& received, std::s
   const auto begin = Clock::now();
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   const double bytes = static_cast<double>(both_ways() - before) / 2;
-  return {bytes / std::chrono::duration<double>(Clock::now() - begin).count(),
-          2 * (own_cpu_seconds() - cpu_before) / bytes};
+  return {bytes / seconds_since(begin), 2 * (own_cpu_seconds() - cpu_before) / bytes};
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // A shard's snapshots written, and its base read by a new life, against the same records under the keys of format 2.
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <array>
@@ -13,51 +12,26 @@
 #include <vector>
 
 #include "bench/benchmark.h"
+#include "bench/clock.h"
 #include "bench/process_use.h"
 #include "bench/spread.h"
+#include "bench/temporary_folder.h"
 #include "common/store/shard_store.h"
 
 namespace ballast::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr ChunkId kChunks = 2048;
 constexpr std::size_t kElements = (1U << 20U) / sizeof(float);  // of a chunk; as many of momentum
 constexpr std::array<SnapshotId, 2> kSnapshots = {{{1, 100}, {1, 200}}};
 constexpr ChunkId kRead = 64;  // chunks in a row that are read, from each of four places
-
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 void require(const StoreStatus& status) {
   if (!status.ok()) {
     throw std::runtime_error("restart: " + status.text());
   }
 }
-
-// On the disk of temporary files; goes with its owner.
-class Folder {
- public:
-  Folder() {
-    auto name = (std::filesystem::temp_directory_path() / "ballast-bench-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw std::runtime_error("restart: cannot make a folder for temporary files");
-    }
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-    ::sync();  // what one candidate leaves to the disk is not to delay the next
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::vector<float> values_of(std::uint64_t seed) {
   std::vector<float> values(kElements);
@@ -115,7 +89,7 @@ struct Times {
 };
 
 Times run_once(const WriteChunk& write_chunk) {
-  const Folder folder;
+  const TemporaryFolder folder;
   Times times;
   constexpr double kBytes = 2.0 * kSnapshots.size() * kChunks * kElements * sizeof(float);
   {

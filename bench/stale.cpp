@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/benchmark.h"
+#include "bench/clock.h"
 #include "bench/local_cluster.h"
 #include "bench/spread.h"
 
@@ -77,15 +78,14 @@ Raced race(const Kind& kind, const Options& options) {
   const Delays delays(kDelays);
   LocalCluster cluster(learning(kind), kWorkers, false, options);
   cluster.wait_for_step(1);
-  const auto begin = std::chrono::steady_clock::now();
-  const auto seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(); };
+  const auto begin = Clock::now();
   Raced raced;
   const auto look = [&](const Status& status) {
     if (raced.seconds_to_loss == 0 && status.step > 50 && status.recent_loss <= kLoss) {
-      raced.seconds_to_loss = seconds();
+      raced.seconds_to_loss = seconds_since(begin);
     }
     if (raced.seconds_to_items == 0 && status.step * kSlots >= kItems) {
-      raced.seconds_to_items = seconds();
+      raced.seconds_to_items = seconds_since(begin);
       raced.loss_at_items = status.recent_loss;
     }
     raced.staleness = status.staleness;

@@ -3,8 +3,9 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
+
+#include "bench/pipe.h"
 
 namespace ballast::bench {
 
@@ -63,10 +64,6 @@ while time.monotonic() - begin < float(sys.argv[1]):
 print(128 * steps / (time.monotonic() - begin), 1e6 * (time.process_time() - cpu) / steps / 128)
 )py";
 
-struct ClosePipe {
-  void operator()(std::FILE* pipe) const { pclose(pipe); }
-};
-
 }  // namespace
 
 // The two variables slow a current OpenBLAS: where they are set, it is for another one's sake.
@@ -75,7 +72,7 @@ TorchSpeed torch_lenet5(double seconds) {
   const std::string command =
       "env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 -c '" +
       std::string(kProgram) + "' " + std::to_string(seconds) + " 2>/dev/null";
-  const std::unique_ptr<std::FILE, ClosePipe> pipe(popen(command.c_str(), "r"));
+  const auto pipe = pipe_from(command);
   std::array<char, 512> line{};
   TorchSpeed speed;
   if (!pipe || std::fgets(line.data(), line.size(), pipe.get()) == nullptr) {
