@@ -7,12 +7,6 @@
 
 namespace ballast {
 
-namespace {
-
-constexpr std::size_t kPhases = 5;  // series of one metric that a worker has
-
-}  // namespace
-
 LaneMetrics::LaneMetrics(Metrics* metrics, LaneId lane, std::uint32_t lanes)
     : metrics_(metrics),
       lane_(lane.lane),

@@ -102,15 +102,10 @@ void LeadMetrics::update_worker(const SessionStatus& session) {
   const auto& series = known != workers_.end()
                            ? known->second
                            : workers_.emplace(session.name, LeadWorkerSeries(metrics_, session.name)).first->second;
-  const auto seconds = [](std::uint64_t micros) { return static_cast<double>(micros) * 1e-6; };
   series.live->set(session.live ? 1 : 0);
   series.step->set(static_cast<double>(session.step));
   series.slots->raise_to(static_cast<double>(session.slots));
-  series.data_wait->set(seconds(session.phases.data_wait));
-  series.pull->set(seconds(session.phases.pull));
-  series.forward->set(seconds(session.phases.forward));
-  series.backward->set(seconds(session.phases.backward));
-  series.push->set(seconds(session.phases.push));
+  series.phases.set(session.phases);
 }
 
 }  // namespace ballast

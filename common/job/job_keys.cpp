@@ -5,6 +5,7 @@ namespace ballast {
 namespace {
 
 constexpr double kMaxU64 = 18446744073709551615.0;
+constexpr double kWeek = 7 * 24 * 3600;  // seconds
 
 std::vector<Section> job_sections() {
   return {
@@ -89,6 +90,7 @@ std::vector<Key> model_keys(ModelSpec& model) {
 }
 
 std::vector<Key> data_keys(DataSpec& data) {
+  const OnlyWith images = {"data.name", {"mnist", "glyphs"}};
   return {
       {.path = "data.name",
        .target = &data.name,
@@ -116,7 +118,7 @@ std::vector<Key> data_keys(DataSpec& data) {
        .unit = "examples",
        .minimum = 0,
        .maximum = 1000000,
-       .only_with = {"data.name", {"mnist", "glyphs"}},
+       .only_with = images,
        .identity = true,
        .default_note = "mnist: all 10,000; glyphs: 4,000"},
       {.path = "data.validation_examples",
@@ -126,7 +128,7 @@ std::vector<Key> data_keys(DataSpec& data) {
        .unit = "examples",
        .minimum = 0,
        .maximum = 1000000,
-       .only_with = {"data.name", {"mnist", "glyphs"}},
+       .only_with = images,
        .identity = true,
        .default_note = "`0`: none"},
       {.path = "data.digest",
@@ -140,6 +142,7 @@ std::vector<Key> data_keys(DataSpec& data) {
 }
 
 std::vector<Key> training_keys(TrainingSpec& training) {
+  const OnlyWith images = {"data.name", {"mnist", "glyphs"}};
   return {
       {.path = "training.mode",
        .target = &training.mode,
@@ -216,7 +219,7 @@ std::vector<Key> training_keys(TrainingSpec& training) {
        .unit = "epochs",
        .minimum = 1,
        .maximum = 1000000,
-       .only_with = {"data.name", {"mnist", "glyphs"}},
+       .only_with = images,
        .identity = true},
       {.path = "training.keep_best",
        .target = &training.keep_best,
@@ -233,7 +236,7 @@ std::vector<Key> training_keys(TrainingSpec& training) {
        .unit = "pixels",
        .minimum = 0,
        .maximum = 8,
-       .only_with = {"data.name", {"mnist", "glyphs"}},
+       .only_with = images,
        .identity = true},
   };
 }
@@ -242,6 +245,15 @@ std::vector<Key> optimizer_keys(OptimizerSpec& optimizer, const std::string& sec
   const OnlyWith sgd = {section + ".name", {"sgd"}};
   const OnlyWith adam = {section + ".name", {"adam", "adamw"}};
   const OnlyWith rmsprop = {section + ".name", {"rmsprop"}};
+  const auto kept = [&](const std::string& name, double& target, const std::string& description, const OnlyWith& with) {
+    return Key{.path = section + "." + name,
+               .target = &target,
+               .description = description,
+               .minimum = 0,
+               .maximum = 0.999999,
+               .only_with = with,
+               .identity = true};
+  };
   return {
       {.path = section + ".name",
        .target = &optimizer.name,
@@ -257,39 +269,17 @@ std::vector<Key> optimizer_keys(OptimizerSpec& optimizer, const std::string& sec
        .maximum = 1000,
        .identity = true,
        .default_note = "`0.01`; `sgd` with `training.mode: local`: `1`"},
-      {.path = section + ".momentum",
-       .target = &optimizer.momentum,
-       .description = "Share of the previous update that is kept",
-       .minimum = 0,
-       .maximum = 0.999999,
-       .only_with = {section + ".name", {"sgd", "rmsprop"}},
-       .identity = true},
+      kept("momentum", optimizer.momentum, "Share of the previous update that is kept",
+           {section + ".name", {"sgd", "rmsprop"}}),
       {.path = section + ".nesterov",
        .target = &optimizer.nesterov,
        .description = "Momentum that looks ahead (Nesterov's)",
        .only_with = sgd,
        .identity = true},
-      {.path = section + ".beta1",
-       .target = &optimizer.beta1,
-       .description = "Share of the running mean of gradients that is kept at each step",
-       .minimum = 0,
-       .maximum = 0.999999,
-       .only_with = adam,
-       .identity = true},
-      {.path = section + ".beta2",
-       .target = &optimizer.beta2,
-       .description = "Share of the running mean of squared gradients that is kept at each step",
-       .minimum = 0,
-       .maximum = 0.999999,
-       .only_with = adam,
-       .identity = true},
-      {.path = section + ".alpha",
-       .target = &optimizer.alpha,
-       .description = "Share of the running mean of squared gradients that is kept at each step",
-       .minimum = 0,
-       .maximum = 0.999999,
-       .only_with = rmsprop,
-       .identity = true},
+      kept("beta1", optimizer.beta1, "Share of the running mean of gradients that is kept at each step", adam),
+      kept("beta2", optimizer.beta2, "Share of the running mean of squared gradients that is kept at each step", adam),
+      kept("alpha", optimizer.alpha, "Share of the running mean of squared gradients that is kept at each step",
+           rmsprop),
       {.path = section + ".epsilon",
        .target = &optimizer.epsilon,
        .description = "Added to the root that updates are divided by",
@@ -506,14 +496,14 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
        .description = "How long the job waits for a shard or a lead that is gone, before it fails",
        .unit = "seconds",
        .minimum = 1,
-       .maximum = 604800},
+       .maximum = kWeek},
       {.path = "cluster.stop_patience",
        .target = &cluster.stop_patience,
        .description = "How long a job that is told to stop waits for a snapshot, before it ends without one: it is "
                       "resumed from what is durable",
        .unit = "seconds",
        .minimum = 0,
-       .maximum = 604800},
+       .maximum = kWeek},
   };
 }
 
@@ -579,7 +569,7 @@ std::vector<Key> durability_keys(DurabilitySpec& durability) {
                       "that there is no copy is told as trouble. At its end a job waits no longer for its last copy",
        .unit = "seconds",
        .minimum = 1,
-       .maximum = 604800,
+       .maximum = kWeek,
        .only_with = snapshot},
       {.path = "durability.s3_endpoint",
        .target = &durability.s3_endpoint,

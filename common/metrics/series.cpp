@@ -3,6 +3,19 @@
 namespace ballast {
 namespace {
 
+struct Phase {
+  const char* name;
+  std::uint64_t PhaseTimes::*micros;
+};
+
+constexpr std::array<Phase, kPhases> kOfAStep = {{{"data_wait", &PhaseTimes::data_wait},
+                                                  {"pull", &PhaseTimes::pull},
+                                                  {"forward", &PhaseTimes::forward},
+                                                  {"backward", &PhaseTimes::backward},
+                                                  {"push", &PhaseTimes::push}}};
+
+double seconds(std::uint64_t micros) { return static_cast<double>(micros) * 1e-6; }
+
 // Looks up series that share their first label values.
 class Lookup {
  public:
@@ -18,9 +31,19 @@ class Lookup {
   [[nodiscard]] HistogramHandle histogram(const std::string& name, const std::string& last = {}) const {
     return histogram_of(metrics_, prefix_ + name, with(last));
   }
-  [[nodiscard]] PhaseHistograms phases(const std::string& name) const {
-    return {histogram(name, "data_wait"), histogram(name, "pull"), histogram(name, "forward"),
-            histogram(name, "backward"), histogram(name, "push")};
+  [[nodiscard]] PhaseHistograms phase_histograms(const std::string& name) const {
+    PhaseHistograms phases;
+    for (std::size_t i = 0; i < kPhases; ++i) {
+      phases.of[i] = histogram(name, kOfAStep[i].name);
+    }
+    return phases;
+  }
+  [[nodiscard]] PhaseGauges phase_gauges(const std::string& name) const {
+    PhaseGauges phases;
+    for (std::size_t i = 0; i < kPhases; ++i) {
+      phases.of[i] = gauge(name, kOfAStep[i].name);
+    }
+    return phases;
   }
 
  private:
@@ -40,11 +63,15 @@ class Lookup {
 }  // namespace
 
 void PhaseHistograms::observe(const PhaseTimes& times) const {
-  data_wait->observe_micros(times.data_wait);
-  pull->observe_micros(times.pull);
-  forward->observe_micros(times.forward);
-  backward->observe_micros(times.backward);
-  push->observe_micros(times.push);
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    of[i]->observe_micros(times.*kOfAStep[i].micros);
+  }
+}
+
+void PhaseGauges::set(const PhaseTimes& times) const {
+  for (std::size_t i = 0; i < kPhases; ++i) {
+    of[i]->set(seconds(times.*kOfAStep[i].micros));
+  }
 }
 
 TurnSeries::TurnSeries(Metrics* metrics, const std::string& loop)
@@ -55,7 +82,7 @@ void TurnSeries::observe(std::uint64_t micros) {
   seconds_->observe_micros(micros);
   if (micros > longest_micros_) {
     longest_micros_ = micros;
-    longest_->set(static_cast<double>(micros) * 1e-6);
+    longest_->set(seconds(micros));
   }
 }
 
@@ -140,7 +167,7 @@ void CopySeries::copied(Step newest) const {
 
 LaneWorkerSeries::LaneWorkerSeries(Metrics* metrics, std::uint32_t lane, const std::string& worker) {
   const Lookup of_worker(metrics, "ballast_shard_", {std::to_string(lane), worker});
-  phases = of_worker.phases("worker_phase_seconds");
+  phases = of_worker.phase_histograms("worker_phase_seconds");
   lateness = of_worker.histogram("worker_lateness_seconds");
 }
 
@@ -192,16 +219,12 @@ LeadWorkerSeries::LeadWorkerSeries(Metrics* metrics, const std::string& worker) 
   live = of_worker.gauge("live");
   step = of_worker.gauge("step");
   slots = of_worker.counter("slots_total");
-  data_wait = of_worker.gauge("phase_seconds", "data_wait");
-  pull = of_worker.gauge("phase_seconds", "pull");
-  forward = of_worker.gauge("phase_seconds", "forward");
-  backward = of_worker.gauge("phase_seconds", "backward");
-  push = of_worker.gauge("phase_seconds", "push");
+  phases = of_worker.phase_gauges("phase_seconds");
 }
 
 WorkerSeries::WorkerSeries(Metrics* metrics) {
   const Lookup worker(metrics, "ballast_worker_", {});
-  phases = worker.phases("phase_seconds");
+  phases = worker.phase_histograms("phase_seconds");
   steps = worker.counter("steps_total");
   slots = worker.counter("slots_total");
   retries = worker.counter("retries_total");

@@ -1,6 +1,8 @@
 // The series of each role by name, looked up once. With null metrics they count, and nobody reads them.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,11 +17,19 @@ using CounterHandle = std::shared_ptr<Counter>;
 using GaugeHandle = std::shared_ptr<Gauge>;
 using HistogramHandle = std::shared_ptr<Histogram>;
 
-// The phases of a worker's step, as labels.
+// The phases of a worker's step, as labels: data_wait, pull, forward, backward, push.
+inline constexpr std::size_t kPhases = 5;
+
 struct PhaseHistograms {
-  HistogramHandle data_wait, pull, forward, backward, push;
+  std::array<HistogramHandle, kPhases> of;
 
   void observe(const PhaseTimes& times) const;
+};
+
+struct PhaseGauges {
+  std::array<GaugeHandle, kPhases> of;
+
+  void set(const PhaseTimes& times) const;
 };
 
 // Of one thread that loops around sockets. A loop that is busy for long is silent for as long.
@@ -113,7 +123,8 @@ struct LeadSeries {
 struct LeadWorkerSeries {
   LeadWorkerSeries(Metrics* metrics, const std::string& worker);
 
-  GaugeHandle live, step, data_wait, pull, forward, backward, push;
+  GaugeHandle live, step;
+  PhaseGauges phases;
   CounterHandle slots;
 };
 

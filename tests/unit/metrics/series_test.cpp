@@ -73,7 +73,7 @@ TEST_CASE("series of no metrics count for nobody") {
   const WorkerSeries worker(nullptr);
   describe_process(nullptr, "worker", "0", "mnist");
   CHECK(lead.phases.size() == 11);
-  CHECK(worker.phases.push != nullptr);
+  CHECK(worker.phases.of.back() != nullptr);
 }
 
 }  // namespace
