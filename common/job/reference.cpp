@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kIntroduction = R"(# Configuration
 
-<!-- Written from the tables in common/job/job_keys.cpp and common/job/worker_keys.cpp; change those. A test compares. -->
+<!-- Written from the tables in common/job/*_keys.cpp; change those. A test compares. -->
 
 A **job file** says what is trained and how; every server and `ballast run` read the same one. A **worker file** says how
 one worker process runs on its machine; everything else a worker is told by the lead. Runnable examples are in
