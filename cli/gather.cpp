@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cli/closed_database.h"
 #include "cli/opened_run.h"
 #include "cli/run_folder.h"
 #include "common/job/load.h"
@@ -79,34 +80,6 @@ std::map<std::uint32_t, Database> all_shards(const std::vector<std::string>& fol
   return shards;
 }
 
-// RocksDB's own lock: as long as it is held, no server opens the database.
-class Closed {
- public:
-  explicit Closed(const fs::path& database)
-      : fd_(open((database / "LOCK").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-    struct flock lock {};
-    lock.l_type = F_WRLCK;
-    if (fd_ < 0 || fcntl(fd_, F_SETLK, &lock) != 0) {
-      const int error = errno;
-      if (fd_ >= 0) {
-        close(fd_);
-      }
-      throw std::runtime_error(
-          database.string() + ": " +
-          (error == EAGAIN || error == EACCES
-               ? "a server has the database open; wait for the job's end or stop it (ballast stop), or use --link to "
-                 "look at what is there now"
-               : std::string("its file LOCK cannot be locked: ") + std::strerror(error)));
-    }
-  }
-  ~Closed() { close(fd_); }
-  Closed(const Closed&) = delete;
-  Closed& operator=(const Closed&) = delete;
-
- private:
-  int fd_;
-};
-
 std::uintmax_t bytes_in(const fs::path& folder) {
   std::uintmax_t bytes = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -140,9 +113,17 @@ void sync_disk_of(const fs::path& folder) {
   }
 }
 
+ClosedDatabase closed_for_copy(const fs::path& database) {
+  try {
+    return ClosedDatabase(database);
+  } catch (const std::runtime_error& error) {
+    throw std::runtime_error(std::string(error.what()) + ", or use --link to look at what is there now");
+  }
+}
+
 // A copy that is cut short is none: it has its name only when it is whole.
 void copy(const Database& database, const fs::path& to) {
-  const Closed closed(database.path);
+  const auto closed = closed_for_copy(database.path);
   const fs::path partial = to.string() + ".partial";
   fs::remove_all(partial);
   fs::copy(database.path, partial, fs::copy_options::recursive);
@@ -161,6 +142,7 @@ void fill(const std::map<std::uint32_t, Database>& shards, const RunFolder& fold
     sync_disk_of(folder.path());
   }
   write_atomically(folder.job_file(), shards.at(0).identity.effective_job);
+  mark_run_folder(folder.path());
 }
 
 // What was made of a folder that could not be filled.

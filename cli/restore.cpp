@@ -102,6 +102,7 @@ int restore_run(const RestoreCommand& command) {
       }));
   write_atomically(fs::path(command.run_dir) / "job.yaml",
                    checked(identity_in(restored.databases.front())).effective_job);
+  mark_run_folder(command.run_dir);
   for (const auto& reason : restored.passed_over) {
     std::fprintf(stderr, "ballast: passed over: %s\n", reason.c_str());
   }

@@ -270,6 +270,7 @@ int run_new(const RunOptions& options) {
   check(options, job);
   check_initial_weights(job);
   const RunFolder folder(options.run_dir, job.spec.job);
+  mark_run_folder(folder.path());
   write_atomically(folder.job_file(), job.yaml);
   return run_cluster(job, options, folder, {}, false);
 }

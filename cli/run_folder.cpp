@@ -113,6 +113,17 @@ void RunFolder::begin() const {
   fs::remove(address_file(), ignored);
 }
 
+void mark_run_folder(const fs::path& folder) {
+  if (!is_marked_run_folder(folder)) {
+    write_atomically(folder / "processes.json", "[]\n");
+  }
+}
+
+bool is_marked_run_folder(const fs::path& folder) {
+  std::error_code unknown;
+  return fs::is_regular_file(folder / "processes.json", unknown);
+}
+
 void write_atomically(const fs::path& file, const std::string& content) {
   std::error_code unknown;
   const auto there = fs::symlink_status(file, unknown);

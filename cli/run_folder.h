@@ -41,6 +41,11 @@ class RunFolder {
   RunLock lock_;
 };
 
+// Says that the folder is a run's, by a processes.json (without processes where there is none): what a person keeps in
+// a folder of his own beside a job.yaml is not.
+void mark_run_folder(const std::filesystem::path& folder);
+bool is_marked_run_folder(const std::filesystem::path& folder);
+
 // Writes the whole file or nothing: under another name first. What is there and no regular file (a device, a pipe, a
 // link) is written to as it is. Throws std::runtime_error naming the file.
 void write_atomically(const std::filesystem::path& file, const std::string& content);

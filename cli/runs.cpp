@@ -11,9 +11,11 @@
 #include <utility>
 
 #include "cli/amounts.h"
+#include "cli/closed_database.h"
 #include "cli/opened_run.h"
 #include "cli/run_folder.h"
 #include "cli/run_lock.h"
+#include "cli/run_removal.h"
 #include "common/job/load.h"
 
 namespace ballast {
@@ -68,9 +70,17 @@ void read_ledger_of(RunListing& run) {
   run.step = content.ledger.complete.empty() ? 0 : content.ledger.complete.back().step;
 }
 
+// By a run's lock, or, where servers were started by hand, by those of the databases.
+bool is_in_use(const fs::path& folder) {
+  const auto databases = databases_in(folder);
+  return (fs::exists(folder / "lock") && has_living_run(folder)) ||
+         std::any_of(databases.begin(), databases.end(), is_open_elsewhere);
+}
+
 RunListing listing_of(const fs::path& folder) {
   RunListing run;
   run.folder = folder;
+  run.marked = is_marked_run_folder(folder);
   run.began = written_at(folder / "job.yaml");
   run.bytes = bytes_in(folder);
   try {
@@ -82,7 +92,7 @@ RunListing listing_of(const fs::path& folder) {
     run.condition = RunCondition::unreadable;
     run.problem = error.what();
   }
-  if (fs::exists(folder / "lock") && has_living_run(folder)) {
+  if (is_in_use(folder)) {
     run.condition = RunCondition::running;
   }
   return run;
@@ -129,6 +139,7 @@ std::string runs_json(const std::vector<RunListing>& runs) {
     entry["accuracy"] = run.accuracy ? Json(*run.accuracy) : Json(nullptr);
     entry["bytes"] = run.bytes;
     entry["began"] = run.began;
+    entry["marked"] = run.marked;
     list.push_back(std::move(entry));
   }
   return list.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -148,17 +159,13 @@ bool may_go(const RunListing& run, const PruneOptions& options) {
   return options.unfinished;
 }
 
-// The job file last: what is left when this is cut short is still listed, and goes the next time.
-void remove_run(const fs::path& folder) {
-  const RunLock lock(folder);
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().filename() != "job.yaml" && entry.path().filename() != "lock") {
-      fs::remove_all(entry.path());
-    }
+void prune(const RunListing& run, bool yes) {
+  const auto left = yes ? remove_run(run.folder) : foreign_to_run(run.folder);
+  std::printf("%s %s (%s, %s)\n", yes ? "removed" : "would remove", run.folder.c_str(), name_of(run.condition),
+              bytes_text(run.bytes).c_str());
+  if (!left.empty()) {
+    std::printf("  but for what Ballast did not make there: %s\n", names_text(left).c_str());
   }
-  fs::remove(folder / "job.yaml");
-  fs::remove(folder / "lock");
-  fs::remove(folder);
 }
 
 }  // namespace
@@ -191,7 +198,7 @@ std::vector<RunListing> runs_to_prune(const std::vector<RunListing>& runs, const
   std::vector<RunListing> chosen;
   std::uint32_t kept = 0;
   for (const auto& run : runs) {  // the newest first
-    if (!may_go(run, options) || kept++ < options.keep) {
+    if (!run.marked || !may_go(run, options) || kept++ < options.keep) {
       continue;
     }
     if (!options.older_than || static_cast<double>(now - run.began) > *options.older_than * kDay) {
@@ -213,22 +220,28 @@ int show_runs(const RunsOptions& options) {
     if (!run.problem.empty() && run.condition == RunCondition::unreadable) {
       std::printf("  %s\n", run.problem.c_str());
     }
+    if (!run.marked) {
+      std::printf("  ballast run, gather or restore did not make this folder: prune leaves it\n");
+    }
   }
   return 0;
 }
 
 int prune_runs(const PruneOptions& options) {
-  const auto chosen = runs_to_prune(list_runs(options.folder), options, std::time(nullptr));
+  const auto runs = list_runs(options.folder);
+  const auto chosen = runs_to_prune(runs, options, std::time(nullptr));
+  for (const auto& run : runs) {
+    if (!run.marked && may_go(run, options)) {
+      std::printf("%s is left: ballast run, gather or restore did not make this folder; remove it yourself\n",
+                  run.folder.c_str());
+    }
+  }
   std::uintmax_t bytes = 0;
   int exit_code = 0;
   for (const auto& run : chosen) {
     try {
-      if (options.yes) {
-        remove_run(run.folder);
-      }
+      prune(run, options.yes);
       bytes += run.bytes;
-      std::printf("%s %s (%s, %s)\n", options.yes ? "removed" : "would remove", run.folder.c_str(),
-                  name_of(run.condition), bytes_text(run.bytes).c_str());
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s is left: %s\n", run.folder.c_str(), error.what());
       exit_code = 1;

@@ -12,7 +12,7 @@
 namespace ballast {
 
 enum class RunCondition : std::uint8_t {
-  running,  // processes of it live, or that cannot be told
+  running,  // processes of it live or a server has one of its databases open, or that cannot be told
   finished,
   unfinished,  // it can be resumed
   empty,       // it never wrote anything to a database
@@ -31,6 +31,7 @@ struct RunListing {
   std::optional<double> accuracy;  // of the newest test, where there is none of the newest validation
   std::uintmax_t bytes = 0;        // on disk; what links lead to does not count
   std::int64_t began = 0;          // seconds since 1970: when the job file was last written
+  bool marked = false;             // `ballast run`, `gather` or `restore` made the folder; others are never pruned
 };
 
 // The runs in `folder` (folders with a job.yaml), the newest first. Links are no runs. Throws std::runtime_error if it
@@ -55,7 +56,7 @@ std::vector<RunListing> runs_to_prune(const std::vector<RunListing>& runs, const
 
 // Both return the exit code and throw std::runtime_error.
 int show_runs(const RunsOptions& options);
-// Removes folders under their lock: never one that a run uses, and databases that a folder only links to stay.
+// Removes what Ballast made in the chosen folders (run_removal.h), under the locks of the runs and of their databases.
 int prune_runs(const PruneOptions& options);
 
 }  // namespace ballast

@@ -1,7 +1,12 @@
 #include "cli/runs.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -9,6 +14,7 @@
 #include "cli/gather.h"
 #include "cli/opened_run.h"
 #include "cli/run_folder.h"
+#include "cli/run_removal.h"
 #include "tests/unit/cli/captured.h"
 #include "tests/unit/cli/sample_run.h"
 
@@ -105,6 +111,7 @@ TEST_CASE("what may go: what has finished or never began, but the newest, and on
   const auto run_of = [](const char* name, RunCondition condition, std::int64_t day) {
     RunListing run;
     run.folder = name;
+    run.marked = true;
     run.condition = condition;
     run.began = day * kDay;
     return run;
@@ -142,6 +149,111 @@ TEST_CASE("pruning removes the run, and never what a link leads to") {
   for (const auto& database : databases) {
     CHECK(fs::exists(fs::path(database) / "CURRENT"));
   }
+}
+
+// What a run leaves in its folder, beside its databases.
+void fill_as_run(const SampleRun& run) {
+  std::ofstream(fs::path(run.path()) / "job.yaml") << run.job.yaml;
+  const RunFolder folder = RunFolder::of_earlier_run(run.path());
+  mark_run_folder(run.path());
+  std::ofstream(folder.log("shard-0")) << "a line\n";
+  std::ofstream(folder.log("worker-12").string() + ".1") << "a line\n";
+  std::ofstream(folder.address_file()) << "ipc:///x\n";
+}
+
+std::string pruned(const SampleRun& run, bool yes = true) {
+  return captured([&] { CHECK(prune_runs({.folder = run.folder.path().string(), .yes = yes}) == 0); });
+}
+
+TEST_CASE("pruning takes all that a run made, and nothing else") {
+  const SampleRun run;
+  run.write_ledger(true);
+  fill_as_run(run);
+  const fs::path folder = run.path();
+  SUBCASE("of a folder that holds nothing else, the folder") {
+    pruned(run);
+    CHECK_FALSE(fs::exists(folder));
+  }
+  SUBCASE("what a person keeps there stays, and is named") {
+    const std::vector<fs::path> kept = {"logs/notes.log", "shard-notes", "shards", "weights.safetensors"};
+    for (const auto& name : kept) {
+      std::ofstream(folder / name) << "mine\n";
+    }
+    const std::string names =
+        "but for what Ballast did not make there: logs/notes.log, shard-notes, shards, weights.safetensors";
+    CHECK(pruned(run, false).find(names) != std::string::npos);
+    CHECK(fs::exists(folder / "shard-0"));
+    CHECK(pruned(run).find(names) != std::string::npos);
+    for (const auto& name : kept) {
+      CHECK(fs::is_regular_file(folder / name));
+    }
+    CHECK(std::distance(fs::recursive_directory_iterator(folder), {}) == 5);  // and logs
+  }
+}
+
+TEST_CASE("a folder that a person made is listed, and never pruned") {
+  const SampleRun run;
+  run.write_ledger(true);
+  const fs::path folder = run.path();
+  std::ofstream(folder / "job.yaml") << run.job.yaml;  // beside --database shard-0, as servers are started by hand
+  const auto runs = list_runs(run.folder.path());
+  REQUIRE(runs.size() == 1);
+  CHECK(runs.front().condition == RunCondition::finished);
+  CHECK(pruned(run).find(folder.string() + " is left: ballast run, gather or restore did not make this folder") == 0);
+  CHECK(fs::exists(folder / "shard-0" / "CURRENT"));
+  CHECK(fs::exists(folder / "job.yaml"));
+}
+
+// Another process that has a file locked as RocksDB locks it.
+class Holder {
+ public:
+  explicit Holder(const fs::path& file) {
+    std::array<int, 2> told{};
+    REQUIRE(pipe(told.data()) == 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      struct flock lock {};
+      lock.l_type = F_WRLCK;
+      const int fd = open(file.c_str(), O_RDWR);
+      const char good = fcntl(fd, F_SETLK, &lock) == 0 ? 'y' : 'n';
+      [[maybe_unused]] const auto written = write(told[1], &good, 1);
+      pause();
+      _exit(0);
+    }
+    char good = 0;
+    REQUIRE(read(told[0], &good, 1) == 1);
+    REQUIRE(good == 'y');
+    close(told[0]);
+    close(told[1]);
+  }
+  ~Holder() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
+
+ private:
+  pid_t pid_ = 0;
+};
+
+TEST_CASE("a run whose database a server has open is running, and nothing of it goes") {
+  const SampleRun run;
+  run.write_ledger(true);
+  fill_as_run(run);
+  const fs::path folder = run.path();
+  {
+    const Holder server(folder / "shard-1" / "LOCK");
+    CHECK(list_runs(run.folder.path()).front().condition == RunCondition::running);
+    CHECK(pruned(run).find("0 runs") == 0);
+    // Though it was opened only after it was listed.
+    CHECK_THROWS_WITH_AS(remove_run(folder), doctest::Contains("shard-1: a server has the database open"),
+                         std::runtime_error);
+    CHECK(fs::exists(folder / "shard-0" / "CURRENT"));
+    CHECK(fs::exists(folder / "shard-1" / "CURRENT"));
+  }
+  pruned(run);
+  CHECK_FALSE(fs::exists(folder));
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// Whether a server has a database open, and keeping it from being opened.
+#pragma once
+
+#include <filesystem>
+
+namespace ballast {
+
+// RocksDB's own lock: as long as it is held, no server opens the database.
+class ClosedDatabase {
+ public:
+  // Throws std::runtime_error naming the database if a server has it open, or that cannot be told.
+  explicit ClosedDatabase(const std::filesystem::path& database);
+  ~ClosedDatabase();
+  ClosedDatabase(ClosedDatabase&& other) noexcept;
+  ClosedDatabase(const ClosedDatabase&) = delete;
+  ClosedDatabase& operator=(const ClosedDatabase&) = delete;
+
+ private:
+  int fd_;
+};
+
+// Whether another process has the database open; true also where that cannot be told. Changes nothing.
+bool is_open_elsewhere(const std::filesystem::path& database);
+
+}  // namespace ballast
