@@ -15,13 +15,15 @@ constexpr Micros kTick = 50'000;
 constexpr Micros kTelling = 250'000;
 constexpr Micros kClientPatience = 3'000'000;  // a status client unseen for so long has gone; nor do we stay longer
 constexpr int kMessagesPerTurn = 256;
+// For one peer that doesn't read. All that the lead says is said again when it is asked for.
+constexpr int kUnsent = 256;
 constexpr std::size_t kMaxClients = 64;  // that are waited for at the end; all are answered
 
 }  // namespace
 
 LeadLoop::LeadLoop(zmq::context_t& context, LeadConfig config, const std::string& bind_address,
                    const std::string& advertised_host, ShardStore& store, DiskRoom& room, Metrics* metrics)
-    : router_(context),
+    : router_(context, {.unsent = kUnsent}),
       address_here_(reached_from_here(router_.bind(bind_address))),
       address_(advertised_address(router_.raw().get(zmq::sockopt::last_endpoint), advertised_host)),
       written_timeline_(config.memory.ledger.timeline),

@@ -27,7 +27,11 @@ const ballast::ManWords kManWords{
     "Computes gradients for a job. All it needs is the lead's address: the lead tells it the job, where the servers "
     "are "
     "and what to compute. It holds nothing, and may come and go at any time.",
-    {{"0", "the job has finished, or was stopped"}, {"1", "it failed; standard error says why"}},
+    {{"0", "the job has finished, or was stopped"},
+     {"1", "it failed; standard error says why"},
+     {"4",
+      "it cannot serve this job, and another life of it would say the same: other data, another arithmetic, or no "
+      "such backend"}},
     {"ballast(1)", "ballast-server(1)"}};
 
 struct Options {

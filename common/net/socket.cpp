@@ -116,9 +116,9 @@ zmq::context_t make_context() {
 Socket::Socket(zmq::context_t& context, zmq::socket_type type, const SocketOptions& options)
     : socket_(context, type), is_router_(type == zmq::socket_type::router) {
   socket_.set(zmq::sockopt::linger, options.linger_ms);
-  // High-water marks count messages and drop or block at a number that means nothing here. What is outstanding is
-  // bounded in bytes by credits and reply windows before it reaches the transport.
-  socket_.set(zmq::sockopt::sndhwm, 0);
+  // High-water marks count messages, and drop or block at a number that means nothing for weights and gradients: these
+  // are bounded in bytes, by credits and reply windows, before they reach the transport.
+  socket_.set(zmq::sockopt::sndhwm, options.unsent);
   socket_.set(zmq::sockopt::rcvhwm, 0);
   socket_.set(zmq::sockopt::maxmsgsize, is_router_ ? kMaxRouterFrameBytes : kMaxDealerFrameBytes);
   if (options.buffer_bytes > 0) {

@@ -76,6 +76,9 @@ struct SocketOptions {
   // Of the system, for each connection and direction; 0: the kernel tunes them. A given size ends that, and is cut to
   // what the kernel allows.
   int buffer_bytes = 0;
+  // Messages that wait for one peer at most; then `send` fails. 0: what is sent is bounded otherwise, by credits and
+  // reply windows.
+  int unsent = 0;
 };
 
 class Socket {

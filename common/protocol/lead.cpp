@@ -349,7 +349,7 @@ void Lead::on(const Tick& event) {
   if (is_over()) {
     return leave_when_told();
   }
-  pace_.observe(training_.read(now_), log_.examples(), open_step());
+  pace_.observe(training_.read(now_), log_.examples(), std::max(open_step(), book_.current().base.step));
   if (now_ - written_at_ >= config_.write_statistics_every || book_.unwritten_statistics() >= config_.plan_ahead) {
     book_.flush();
   }

@@ -225,9 +225,11 @@ class Lead {
   void send_sign_of_life(LaneId id, Incarnation incarnation);
   [[nodiscard]] std::string why_not_taken(const ShardHello& hello) const;
   [[nodiscard]] std::string who_is(std::uint32_t shard) const;
+  [[nodiscard]] bool has_come(std::uint32_t shard) const;
   [[nodiscard]] Micros silence_of(std::uint32_t shard) const;
   void turn_away(const lead::FromLane& event, const ShardHello& hello, std::string why);
   void forget_turned_away();
+  [[nodiscard]] std::string who_has_not_come() const;
   void wait_for_ledger();
   [[nodiscard]] Finish ending_for(const ShardHello& hello) const;
 

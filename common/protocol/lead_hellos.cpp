@@ -134,6 +134,17 @@ std::string Lead::why_not_taken(const ShardHello& hello) const {
            " of this job. Start shard 0 with the database that has it, or restore all shards from a copy "
            "(ballast restore)";
   }
+  const auto base = ledger.complete.empty() ? SnapshotId{} : ledger.complete.back();
+  const auto lacks_base = !lists(ledger, hello.lane, hello.incarnation) && !holds(hello, base)
+                              ? name + " is not taken, for its database lacks the snapshot of step " +
+                                    number(base.step) + " (timeline " + number(base.timeline) +
+                                    "), from which the job goes on. Start the shard with the database that has it "
+                                    "(the right volume), or restore all shards from a copy (ballast restore)"
+                              : std::string();
+  // Of the life that the ledger lists nothing may have been heard by this lead.
+  if (!lacks_base.empty() && !has_come(shard)) {
+    return lacks_base;
+  }
   if (!present_.may_be_present(shard, hello.incarnation, hello.database, now_, silence_of(shard))) {
     return name + " is not taken, for " + who_is(shard) +
            " is heard of. End the one that is there by mistake (a wrong "
@@ -142,15 +153,11 @@ std::string Lead::why_not_taken(const ShardHello& hello) const {
                 ? "; both have the same database, or one has a copy or an earlier state of it"
                 : "");
   }
-  const auto base = ledger.complete.empty() ? SnapshotId{} : ledger.complete.back();
-  if (!lists(ledger, hello.lane, hello.incarnation) && !holds(hello, base)) {
-    return name + " is not taken, for its database lacks the snapshot of step " + number(base.step) + " (timeline " +
-           number(base.timeline) +
-           "), from which the job goes on. Start the shard with the database that has it (the right volume), or "
-           "restore "
-           "all shards from a copy (ballast restore)";
-  }
-  return {};
+  return lacks_base;
+}
+
+bool Lead::has_come(std::uint32_t shard) const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& known) { return known.first.shard == shard; });
 }
 
 std::string Lead::who_is(std::uint32_t shard) const {
@@ -204,10 +211,15 @@ void Lead::wait_for_ledger() {
 // A process without the job's end has nothing that it could make durable.
 Finish Lead::ending_for(const ShardHello& hello) const {
   auto finish = finish_message();
+  const auto* present = present_.find(hello.lane.shard);
   if (finish.ending == Ending::finished && !holds(hello, *book_.durable().finished)) {
     finish.ending = Ending::failed;
     finish.failure = "the job has finished at step " + number(finish.step) + ", and this server's database (" +
                      text(hello.database) + ") holds nothing of its end";
+  } else if (present != nullptr && present->database.database != hello.database.database) {
+    finish.ending = Ending::failed;
+    finish.failure = "the job is over, and this server (" + text(hello.database) + ") was never taken for shard " +
+                     number(hello.lane.shard) + ", which was that of " + text(present->database);
   }
   return finish;
 }

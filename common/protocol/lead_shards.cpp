@@ -201,11 +201,28 @@ bool Lead::all_lanes(const std::function<bool(const LaneState&)>& holds) const {
 
 // ---- shards that are gone
 
+std::string Lead::who_has_not_come() const {
+  std::set<std::uint32_t> missing;
+  for (std::uint32_t shard = 0; shard < config_.shards; ++shard) {
+    for (std::uint32_t lane = 0; lane < config_.lanes; ++lane) {
+      if (!lanes_.contains({shard, lane})) {
+        missing.insert(shard);
+      }
+    }
+  }
+  if (missing.empty()) {
+    return {};
+  }
+  return "shard " + number(*missing.begin()) +
+         (missing.size() == 1 ? std::string() : " and " + number(missing.size() - 1) + " more") + " to come";
+}
+
 void Lead::check_shards() {
   forget_turned_away();
   waits_for_.clear();
   if (phase_ == Phase::assembling && book_.durable().timeline == 0) {
-    return wait_for_ledger();  // otherwise any order of starts is allowed, and any time between them
+    waits_for_ = who_has_not_come();  // any order of starts is allowed, and any time between them
+    return wait_for_ledger();
   }
   Micros longest = 0;
   for (std::uint32_t shard = 0; shard < config_.shards; ++shard) {

@@ -68,7 +68,7 @@ Status Lead::status() const {
                           (stopping_ || (phase_ == Phase::finishing && has_final_snapshot()));
   // A job that had ended before this lead began has nothing open.
   status.step = ledger.finished ? ledger.finished->step : std::max(open_step(), ledger.base.step);
-  status.beyond_snapshot = is_beyond(status.snapshot);
+  status.beyond_snapshot = !(hold_ && is_complete(*hold_)) && is_beyond(status.snapshot);
   status.steps = config_.steps;
   status.epoch = log_.next() / config_.steps_per_epoch;
   status.epochs = (config_.steps + config_.steps_per_epoch - 1) / config_.steps_per_epoch;

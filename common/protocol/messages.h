@@ -470,7 +470,9 @@ struct Status {
   Step snapshot = 0;  // the newest complete one
   CopyStatus copies;
   Step step = 0;
-  bool beyond_snapshot = false;  // of what was applied some is in no complete snapshot; journals may hold it
+  // Of what was applied some is in no complete snapshot; journals may hold it. Not said of what was on its way when a
+  // pause or a stop had its own.
+  bool beyond_snapshot = false;
   Step steps = 0;
   std::uint64_t epoch = 0;          // whole epochs done
   std::uint64_t epochs = 0;         // of the whole job; the last one may be cut short

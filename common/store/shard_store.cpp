@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <utility>
 
 #include "common/store/job_difference.h"
@@ -300,12 +301,18 @@ StoreStatus ShardStore::retain(std::span<const SnapshotId> keep) {
     return {};
   }
   const auto newest = *std::max_element(keep.begin(), keep.end());
-  const auto there = snapshots();
+  auto there = snapshots();
   if (!there.ok()) {
     return there.status();
   }
+  auto whole = sealed();  // a shard without chunks has nothing else of a snapshot
+  if (!whole.ok()) {
+    return whole.status();
+  }
+  std::set<SnapshotId> all(there.value().begin(), there.value().end());
+  all.insert(whole.value().begin(), whole.value().end());
   WriteBatch batch;
-  for (const auto& snapshot : there.value()) {
+  for (const auto& snapshot : all) {
     if (snapshot < newest && std::find(keep.begin(), keep.end(), snapshot) == keep.end()) {
       const auto prefix = snapshot_prefix(snapshot);
       batch.erase(sealed_key(snapshot)).erase_range(prefix, after_prefix(prefix));

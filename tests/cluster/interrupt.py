@@ -53,7 +53,7 @@ class Interrupt(harness.ClusterCase):
         self.assertEqual(process.wait(harness.PATIENCE), 128 + signal.SIGPIPE)
         text = (self.folder / "err").read_text()
         self.assertIn("stopping the job with a snapshot", text)
-        self.assertRegex(text, r"stopped at step (\d+) of 5000, with a snapshot of step \1; go on with: ballast run --resume")
+        self.assertRegex(text, r"stopped at step (\d+) of 5000, with a snapshot of step \d+; go on with: ballast run --resume")
         self.assertEqual(harness.processes_mentioning(folder), [])
 
     def test_a_second_ctrl_c_kills_at_once(self):

@@ -290,6 +290,7 @@ class Cluster {
   void dispatch(Event event);
   [[nodiscard]] bool lead_died() const;
   [[nodiscard]] bool is_over();
+  [[nodiscard]] Micros work_of_one() const;
   void check_progress() const;
   void conclude();
   void gather_items();

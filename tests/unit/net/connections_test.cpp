@@ -135,6 +135,29 @@ TEST_CASE("who has lost its name to another connection, goes on sending and dies
   }
 }
 
+TEST_CASE("for a peer that doesn't read no more waits than is allowed, and others are sent to as ever") {
+  for (const auto* transport : kTransports) {
+    Addresses addresses;
+    zmq::context_t context;
+    Router router(context, {.unsent = 16});
+    const auto address = router.bind(addresses.make(transport));
+    zmq::context_t others;
+    Dealer deaf(others, "deaf", {0});
+    deaf.raw().set(zmq::sockopt::rcvhwm, 1);
+    deaf.connect(address);
+    Dealer other(others, "other");
+    other.connect(address);
+    for (auto* dealer : {&deaf, &other}) {
+      REQUIRE(dealer->send("", bytes_of("hello")));
+      receive_from(router);
+    }
+    const std::string text(64 << 10, 'x');
+    eventually([&] { return !router.send("deaf", bytes_of(text)); });
+    REQUIRE(router.send("other", bytes_of("for you")));
+    CHECK(text_of(receive_from(other).header) == "for you");
+  }
+}
+
 TEST_CASE("a free port is told; an address in use is refused and its owner not disturbed") {
   Addresses addresses;
   for (const std::string transport : kTransports) {

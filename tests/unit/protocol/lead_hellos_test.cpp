@@ -96,6 +96,42 @@ TEST_CASE("a lead that was started again waits for the lives in its ledger befor
   CHECK(fixture.lead.status().timeline == 1);
 }
 
+TEST_CASE(
+    "a server without the base is told so by a lead that has heard of no other, and in the end that it was never "
+    "taken") {
+  Fixture before(config());
+  before.train();
+  before.held = {{1, 10}};
+  before.reports(10);
+  before.written();
+  Fixture fixture(started_again(before.lead.ledger()));
+  const auto refusals = to_lanes<Refused>(intrude(fixture));
+  REQUIRE(refusals.size() == 1);
+  expect_words(refusals[0].text, {"lacks the snapshot of step 10", "ballast restore"});
+  fixture.client(Control::Command::stop);
+  REQUIRE(fixture.lead.phase() == Lead::Phase::stopped);
+  const auto endings = to_lanes<Finish>(intrude(fixture));
+  REQUIRE(endings.size() == 1);
+  CHECK(endings[0].ending == Ending::failed);
+  expect_words(endings[0].failure, {"never taken for shard 1", "00000000000003e7", "0000000000000065"});
+  CHECK(to_lanes<Finish>(fixture.hello(1, 1)).at(0).ending == Ending::stopped);
+}
+
+TEST_CASE("a lead names whom a job waits for that has not begun") {
+  Fixture fixture(config());
+  fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
+  CHECK(fixture.lead.status().waits_for == "shard 0 and 1 more to come");
+  fixture.hello(0);
+  for (int i = 0; i < 10'000; ++i) {
+    fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
+  }
+  CHECK(fixture.lead.status().waits_for == "shard 1 to come");
+  CHECK(fixture.lead.phase() == Lead::Phase::assembling);
+  fixture.hello(1);
+  fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
+  CHECK(fixture.lead.status().waits_for.empty());
+}
+
 TEST_CASE("a later life of the same database is taken at once, by a lead that was started again as well") {
   Fixture before(config());
   before.train();

@@ -145,6 +145,20 @@ TEST_CASE("a stop ends the job when its snapshot is durable in the ledger") {
   CHECK_FALSE(fixture.lead.status().beyond_snapshot);
 }
 
+TEST_CASE("a step that was on its way when the stop had its snapshot is not said to be left out") {
+  Fixture fixture(config());
+  fixture.train();
+  fixture.reports(3);
+  fixture.client(Control::Command::stop);
+  fixture.held = {{1, 5}};
+  fixture.reports(6);
+  fixture.settle();
+  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
+  CHECK(fixture.lead.status().step == 6);
+  CHECK(fixture.lead.status().snapshot == 5);
+  CHECK_FALSE(fixture.lead.status().beyond_snapshot);
+}
+
 TEST_CASE("a job that has not begun to train is stopped at once") {
   Fixture fixture(config());
   fixture.hello(0);

@@ -89,6 +89,28 @@ TEST_CASE("a paused job's time and pace leave the pause out") {
   CHECK(after.steps_per_second > 0.5);
 }
 
+TEST_CASE("steps before the snapshot from which a job goes on are no part of its pace") {
+  using namespace two_shards;
+  Ledger ledger;
+  ledger.timeline = 1;
+  ledger.incarnations = {1, 1};
+  ledger.databases = {{100, 1}, {101, 1}};
+  ledger.base = {1, 30};
+  ledger.complete = {{1, 30}};
+  Fixture job(started_again(ledger));
+  job.lead.step(lead::Tick{job.now += kSecond});
+  job.held = {{1, 30}};
+  job.train(30);
+  for (Step open = 31; open <= 34; ++open) {
+    job.lead.step(lead::Tick{job.now += kSecond});
+    job.beat();
+    job.reports(open);
+    job.written();
+  }
+  CHECK(job.lead.status().steps_per_second > 0);
+  CHECK(job.lead.status().steps_per_second < 2);
+}
+
 TEST_CASE("pull and push are apart, and a step's phases come together") {
   StepClock clock;
   clock.wants(100);

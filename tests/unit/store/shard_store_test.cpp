@@ -136,6 +136,15 @@ TEST_CASE("a snapshot that is sealed is durable with all that was written before
   CHECK(at.shard->sealed().value() == Snapshots{{2, 5}});
 }
 
+TEST_CASE("a shard without chunks keeps no words of snapshots that are superseded") {
+  Fixture at;
+  for (const SnapshotId id : {SnapshotId{1, 10}, SnapshotId{1, 20}, SnapshotId{2, 5}, SnapshotId{2, 15}}) {
+    REQUIRE(at.shard->seal(id).ok());
+  }
+  REQUIRE(at.shard->retain(Snapshots{{1, 20}, {2, 5}}).ok());
+  CHECK(at.shard->sealed().value() == Snapshots{{1, 20}, {2, 5}, {2, 15}});
+}
+
 TEST_CASE("timeline and end are durable at once") {
   Fixture at;
   CHECK(at.shard->timeline().value() == std::nullopt);
