@@ -64,13 +64,53 @@ Cluster::Cluster(const LifeSpec& life)
   }
 }
 
-// The weights before step 0 are there: any server can make them.
+namespace {
+
+// In another file than the job's.
+ChunkValue other(const ChunkValue& value, std::uint32_t file) {
+  return {Random::mix(value.weights ^ file), value.state};
+}
+
+}  // namespace
+
+// The weights before step 0 are there, unless they are read from a file: any server can make them.
 void Cluster::make_disk(Disk& disk, std::uint32_t shard) {
   disk = {};
   disk.life.database = ++last_database_;
+  if (!life_.init_from) {
+    write_initial_weights(disk, shard, 0);
+  }
+}
+
+// A life of a server whose database has not begun reads its file, which may be the wrong one; nobody is given the same
+// wrong one as another. Then it is refused and ends, or was there before the others and is ended by the user.
+void Cluster::read_initial_weights(std::uint32_t shard, std::uint64_t database, Incarnation incarnation) {
+  auto& disk = disks_.of(shard, database);
+  disk.initial_weights.clear();
+  if (!life_.init_from || disk.has_begun()) {
+    return;
+  }
+  const bool is_other = faulty() && other_files_ < life_.faults.other_files && random_.chance(0.5);
+  other_files_ += is_other ? 1 : 0;
+  disk.initial_weights = is_other ? "another, " + number(other_files_) : kOwnFile;
+  write_initial_weights(disk, shard, is_other ? other_files_ : 0);
+  if (is_other) {
+    ++faults_seen_;
+    const LaneLife life{0, shard * life_.lanes, incarnation, 0, disk.life};
+    schedule(now_ + random_.between(10'000, 150'000), kNobody, [this, life, run = run_begins_] {
+      const auto process = lane_id(life.lane, life.incarnation);
+      if (!lead_over_ && run == run_begins_ && ledger_.ledger.timeline == 0 && is_alive(process)) {
+        end_server(life);
+      }
+    });
+  }
+}
+
+void Cluster::write_initial_weights(Disk& disk, std::uint32_t shard, std::uint32_t file) {
   for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
     if (life_.chunks[chunk].lane / life_.lanes == shard) {
-      disk.write({0, 0}, chunk, initial(life_, chunk));
+      const auto value = initial(life_, chunk);
+      disk.write({0, 0}, chunk, file == 0 ? value : other(value, file));
     }
   }
   disk.sync();
@@ -139,6 +179,8 @@ void Cluster::start_shard(std::uint32_t shard) {
 void Cluster::start_lanes(std::uint32_t shard, std::uint64_t database, std::vector<LaneShell*>& lanes) {
   const auto incarnation = ++last_incarnation_;
   disks_.of(shard, database).begin_life(life_.lanes);
+  read_initial_weights(shard, database, incarnation);
+  judge_.server_starts(shard, incarnation, disks_.of(shard, database).initial_weights);
   for (std::uint32_t i = 0; i < life_.lanes; ++i) {
     const auto lane = shard * life_.lanes + i;
     const auto id = static_cast<ProcessId>(processes_.size());

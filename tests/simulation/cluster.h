@@ -26,6 +26,8 @@ namespace ballast::simulation {
 using ProcessId = std::uint32_t;
 inline constexpr ProcessId kLead = 0;
 inline constexpr ProcessId kNobody = ~ProcessId{0};
+// The digest of the initial weights that the user means.
+inline constexpr const char* kOwnFile = "the job's";
 
 class Cluster;
 
@@ -117,6 +119,7 @@ struct LifeFacts {
   bool resumed = false;  // the whole cluster, after a stop or a failure
   bool early_stop = false;
   bool stopped_without = false;
+  bool late_stop = false;  // when it was about to finish
   bool kept_best = false;
   bool calm = false;  // no fault took effect
   bool async = false;
@@ -140,6 +143,8 @@ struct LifeFacts {
   bool refused_data = false;        // a worker, for its data
   bool refused_arithmetic = false;  // or for its arithmetic
   bool mixed_arithmetic = false;    // workers of two have worked for one job
+  bool refused_weights = false;     // a server, for the initial weights that it had read
+  bool refused_right = false;       // though they were the job's: one with others had come before it
   bool second_server = false;       // said that it was a shard, and was not taken
   bool lost_volume = false;         // a shard came back with an empty disk
   bool lacked_base = false;         // and was not taken for lack of the snapshot
@@ -213,6 +218,10 @@ class Cluster {
   // A process has burnt its fuse.
   void crash_lane(const LaneLife& life);
   void crash_lead();
+  // The lead does not let a server in with the initial weights that it has read.
+  void refused_weights(ProcessId lane);
+  // The server ends, and is started again if it is the shard's.
+  void end_server(const LaneLife& life);
   // The lead does not take a process for its shard's.
   void turned_away(ProcessId lane, const std::string& why);
   // The ledger may name another of a shard's two servers: it is the shard from now on.
@@ -260,10 +269,14 @@ class Cluster {
   void schedule_shard_crash();
   void schedule_lead_crash();
   void schedule_stop();
+  void schedule_late_stop();
   void schedule_user_pause();
   void start_lead();
   void start_shard(std::uint32_t shard);
   void start_lanes(std::uint32_t shard, std::uint64_t database, std::vector<LaneShell*>& lanes);
+  // From the job's file (0), or from another.
+  void write_initial_weights(Disk& disk, std::uint32_t shard, std::uint32_t file);
+  void read_initial_weights(std::uint32_t shard, std::uint64_t database, Incarnation incarnation);
   // Another server for the shard, with an empty disk.
   void start_second(std::uint32_t shard);
   void end_second(std::uint32_t shard);
@@ -322,6 +335,7 @@ class Cluster {
   std::vector<LaneShell*> lanes_;    // of the newest life of each
   std::vector<LaneShell*> seconds_;  // of another server that says it is the shard; null: there was none
   std::uint64_t last_database_ = 0;
+  std::uint32_t other_files_ = 0;  // have been given to servers
   std::vector<WorkerShell*> workers_;
   std::map<ProcessId, std::uint64_t> orders_said_;
   bool lead_over_ = false;

@@ -225,6 +225,9 @@ void Cluster::schedule_faults() {
   for (std::uint32_t i = 0; i < faults.stops; ++i) {
     schedule_stop();
   }
+  if (faults.late_stop) {
+    schedule_late_stop();
+  }
   for (std::uint32_t i = 0; i < faults.user_pauses; ++i) {
     schedule_user_pause();
   }

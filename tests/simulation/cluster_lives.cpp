@@ -231,6 +231,34 @@ void Cluster::end_second(std::uint32_t shard) {
   }
 }
 
+// ---- servers with other initial weights
+
+// Whoever starts it again may give it another file.
+void Cluster::end_server(const LaneLife& life) {
+  const auto shard = life.lane / life_.lanes;
+  const auto first = shard * life_.lanes;
+  if (seconds_[first] != nullptr && seconds_[first]->life().incarnation == life.incarnation) {
+    return end_second(shard);
+  }
+  if (lanes_[first]->life().incarnation != life.incarnation || is_stillborn()) {
+    return;
+  }
+  if (traces()) {
+    say("shard " + number(shard) + "'s server is ended, to be given another file");
+  }
+  take_down(shard);
+  if (faulty()) {
+    calm_since_ = std::max(calm_since_, now_);
+  }
+  revive_shard(shard, time_away());
+}
+
+void Cluster::refused_weights(ProcessId lane) {
+  const auto& weights = judge_.refused_weights(*lane_life(lane));
+  facts_.refused_weights = true;
+  facts_.refused_right = facts_.refused_right || weights == kOwnFile;
+}
+
 bool Cluster::is_second(const Process& process) const {
   const auto* lane = dynamic_cast<const LaneShell*>(&process);
   return lane != nullptr &&
@@ -291,6 +319,22 @@ void Cluster::let_go_on() {
 void Cluster::schedule_stop() {
   schedule(random_.between(2'000, std::min<Micros>(150'000, life_.faults.until)), kNobody, [this] {
     say("the user stops the job");
+    command(Control::Command::stop);
+  });
+}
+
+void Cluster::schedule_late_stop() {
+  schedule(now_ + 1'000, kNobody, [this] {
+    if (lead_over_) {
+      return;
+    }
+    if (!lead_->alive() || lead_->core().phase() != Lead::Phase::finishing) {
+      return schedule_late_stop();
+    }
+    ++faults_seen_;
+    facts_.late_stop = true;
+    calm_since_ = std::max(calm_since_, now_);
+    say("the user stops the job, which is about to finish");
     command(Control::Command::stop);
   });
 }

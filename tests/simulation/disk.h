@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "common/protocol/ids.h"
@@ -22,6 +23,7 @@ struct Disk {
   };
 
   DatabaseLife life;
+  std::string initial_weights;  // digest of the file that this life has read; empty: none
   Timeline timeline = 0;
   std::map<SnapshotId, std::map<ChunkId, StoredChunk>> snapshots;
   std::map<SnapshotId, std::set<std::uint32_t>> seals;  // by which lanes of this life; of whole ones by all
@@ -37,6 +39,10 @@ struct Disk {
   [[nodiscard]] std::vector<SnapshotId> whole(std::uint32_t lanes) const;
   // Another process has the database: parts are sealed by one life or not at all.
   void begin_life(std::uint32_t lanes);
+  // A shard has served a timeline with it, or has a snapshot of one.
+  [[nodiscard]] bool has_begun() const {
+    return timeline > 0 || (!snapshots.empty() && snapshots.rbegin()->first != SnapshotId{});
+  }
   // Whether there was any.
   bool lose_unsynced();
   // What a Retain may delete.

@@ -325,6 +325,10 @@ ChunkValue ItemJudge::value(Timeline timeline, ChunkId chunk, Version version) c
 
 Version ItemJudge::version(Timeline timeline, ChunkId chunk) const { return history(timeline).chunks[chunk].applied; }
 
+Version ItemJudge::accepted(Timeline timeline, ChunkId chunk) const {
+  return history(timeline).chunks[chunk].entries.size();
+}
+
 bool ItemJudge::is_pending(Timeline timeline, ChunkId chunk, ItemId item) const {
   const auto& known = history(timeline).chunks[chunk];
   return std::any_of(known.entries.begin() + static_cast<std::ptrdiff_t>(known.applied), known.entries.end(),

@@ -72,6 +72,8 @@ class ItemJudge {
   void snapshot_taken(Timeline timeline, Step step, ChunkId chunk, const ChunkValue& value) const;
   void reported(std::uint32_t process, std::uint32_t lane, const LaneReport& report) const;
   [[nodiscard]] Version version(Timeline timeline, ChunkId chunk) const;
+  // With the updates that wait for their commit.
+  [[nodiscard]] Version accepted(Timeline timeline, ChunkId chunk) const;
   // Whether the update is appended and waits for its commit.
   [[nodiscard]] bool is_pending(Timeline timeline, ChunkId chunk, ItemId item) const;
 

@@ -24,6 +24,7 @@ Judge::Judge(const LifeSpec& life, const Disks& disks, const CopyPlace& place)
       items_(life.items ? std::make_unique<ItemJudge>(life, disks.present) : nullptr),
       copies_(life, disks.present, place),
       presence_(life),
+      provenance_(life),
       pause_(life),
       stop_(life),
       reference_(life.items ? nullptr : std::make_shared<const Reference>(life, std::vector<StepRange>{})) {}
@@ -39,6 +40,7 @@ void Judge::lead_starts(Micros now) {
   orders_.clear();
   presence_.lead_starts(now);
   stop_.lead_starts();
+  provenance_.lead_starts();
   if (items_) {
     items_->lead_starts();
   }
@@ -447,69 +449,12 @@ void Judge::evaluates(Timeline timeline, const Evaluation& evaluation, Expressio
 
 // ---- the lead
 
-// ---- what the bits rest on
-
-void Judge::worker_starts(SessionId session, const std::string& name, const LifeWorker& worker) {
-  workers_[session] = worker;
-  workers_by_name_[name] = worker;
-}
-
-// Against what the job file says, and what is durable now.
-std::string Judge::why_unfit(const LifeWorker& worker) const {
-  const auto& known = ledger_.provenance;
-  const auto& data = life_.data_digest.empty() ? known.data.value : life_.data_digest;
-  if (!data.empty() && worker.data != data) {
-    return "its data are " + worker.data + ", the job's are " + data;
-  }
-  if (life_.exact && !known.arithmetics.empty() && worker.arithmetic != known.arithmetics.front().value) {
-    return "its arithmetic is " + worker.arithmetic + ", the job's is " + known.arithmetics.front().value;
-  }
-  return {};
-}
-
-void Judge::refused(SessionId session) const {
-  require(!why_unfit(workers_.at(session)).empty(), "a worker is refused for what nothing durable says");
-}
-
-void Judge::works(SessionId session) const {
-  const auto& worker = workers_.at(session);
-  if (const auto why = why_unfit(worker); !why.empty()) {
-    throw Violation("session " + number(session) + " works for a job that it does not fit: " + why);
-  }
-  require(!ledger_.provenance.data.value.empty(), "work is done before it is durable by whose data");
-  const auto& kinds = ledger_.provenance.arithmetics;
-  require(std::any_of(kinds.begin(), kinds.end(), [&](const Told& kind) { return kind.value == worker.arithmetic; }),
-          "work is done by an arithmetic that the durable ledger does not name");
-}
-
-// What is durable stays, and names who brought it.
-void Judge::check_provenance(const Ledger& ledger) const {
-  const auto& before = ledger_.provenance;
-  const auto& now = ledger.provenance;
-  require(before.data.value.empty() || before.data == now.data, "the digest that counts changes");
-  require(before.arithmetics.size() <= now.arithmetics.size() &&
-              std::equal(before.arithmetics.begin(), before.arithmetics.end(), now.arithmetics.begin()),
-          "a kind of arithmetic that has worked is forgotten");
-  const auto bearer = [&](const Told& told) {
-    const auto known = workers_by_name_.find(told.by.substr(told.by.find(' ') + 1));
-    return known == workers_by_name_.end() ? nullptr : &known->second;
-  };
-  for (const auto& kind : now.arithmetics) {
-    const auto* worker = bearer(kind);
-    require(worker != nullptr && worker->arithmetic == kind.value, "an arithmetic is named with a worker of another");
-  }
-  if (!now.data.value.empty() && life_.data_digest.empty()) {
-    const auto* worker = bearer(now.data);
-    require(worker != nullptr && worker->data == now.data.value, "a digest is named with a worker of other data");
-  }
-}
-
 // ---- orders
 
 void Judge::assigned(SessionId session, const Assign& assign) {
   stop_.assigned(session, assign);
   if (!assign.standing.slots.empty() || assign.extra || assign.evaluation || !assign.grants.empty()) {
-    works(session);
+    provenance_.works(session);
   }
   check_slots(assign.standing.slots);
   if (assign.standing.until > life_.steps || assign.standing.from > assign.standing.until) {
@@ -603,6 +548,7 @@ void Judge::timeline_wanted() {
 void Judge::ledger_durable(const StoredLedger& stored, Micros now) {
   const auto& ledger = stored.ledger;
   pause_.ledger_durable(ledger);
+  provenance_.ledger_durable(ledger);
   for (std::uint32_t shard = 0; shard < ledger.databases.size(); ++shard) {
     const auto before = shard < ledger_.databases.size() ? ledger_.databases[shard].database : 0;
     presence_.listed(shard, before, ledger.databases[shard].database, now);
@@ -617,7 +563,6 @@ void Judge::ledger_durable(const StoredLedger& stored, Micros now) {
     reference_ = std::make_shared<const Reference>(life_, ledger.skipped);
   }
   check_timeline(ledger);
-  check_provenance(ledger);
   histories_.at(ledger.timeline).reference = reference_;
   check_complete(ledger);
   check_logs(stored);
@@ -699,7 +644,11 @@ void Judge::check_complete(const Ledger& ledger) const {
 void Judge::check_held(SnapshotId id, Timeline timeline) const {
   const auto& known = history(timeline);
   for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
-    const auto* value = disks_.present[shard(life_.chunks[chunk].lane)].durable(id, chunk);
+    const auto& disk = disks_.present[shard(life_.chunks[chunk].lane)];
+    if (id == SnapshotId{} && provenance_.is_unfit(disk.initial_weights)) {
+      continue;  // of a later life, which is refused; the next one reads them anew
+    }
+    const auto* value = disk.durable(id, chunk);
     if (value == nullptr) {
       throw Violation("the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline) +
                       " is called complete, but chunk " + number(chunk) + " is not durable");
@@ -777,8 +726,8 @@ void Judge::commanded(Control::Command command, Lead::Phase phase) {
 StopJudge::Reached Judge::reached() const {
   StopJudge::Reached reached{ledger_.timeline, 0};
   for (ChunkId chunk = 0; ledger_.timeline > 0 && chunk < life_.chunks.size(); ++chunk) {
-    reached.version = std::max(
-        reached.version, items_ ? items_->version(ledger_.timeline, chunk) : history(ledger_.timeline).versions[chunk]);
+    reached.version = std::max(reached.version, items_ ? items_->accepted(ledger_.timeline, chunk)
+                                                       : history(ledger_.timeline).versions[chunk]);
   }
   return reached;
 }

@@ -20,6 +20,7 @@
 #include "tests/simulation/life.h"
 #include "tests/simulation/pause_judge.h"
 #include "tests/simulation/presence_judge.h"
+#include "tests/simulation/provenance_judge.h"
 #include "tests/simulation/reference.h"
 #include "tests/simulation/stop_judge.h"
 #include "tests/simulation/violation.h"
@@ -89,6 +90,10 @@ class Judge {
   void reported(const LaneLife& lane, const LaneReport& report) const;
   // A contribution that is said to have come too late, computed from `base`.
   void expired(const LaneLife& lane, const Receipt& receipt, Version base) const;
+  // A server begins, with the digest of the initial weights that it has read; empty: none.
+  void server_starts(std::uint32_t shard, Incarnation incarnation, const std::string& weights) {
+    provenance_.server_starts(shard, incarnation, weights);
+  }
   // A lane's process begins: what its last life counted is gone.
   void lane_starts(const LaneLife& lane);
 
@@ -97,13 +102,21 @@ class Judge {
   void evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const;
 
   // A session's worker, before it says anything.
-  void worker_starts(SessionId session, const std::string& name, const LifeWorker& worker);
+  void worker_starts(SessionId session, const std::string& name, const LifeWorker& worker) {
+    provenance_.worker_starts(session, name, worker);
+  }
   // It computes.
-  void works(SessionId session) const;
+  void works(SessionId session) const { provenance_.works(session); }
 
   // ---- the lead
   void lead_starts(Micros now);
-  void refused(SessionId session) const;
+  void refused(SessionId session) const { provenance_.refused(session); }
+  // The lead takes what a server says with its hello.
+  void taken(const LaneLife& lane) { provenance_.taken(lane.incarnation); }
+  // A server, for the initial weights that it has read, which are returned.
+  const std::string& refused_weights(const LaneLife& lane) const {
+    return provenance_.refused_weights(lane.incarnation);
+  }
   // The lead has got a message of the lane.
   void heard(const LaneLife& lane, Micros now) { presence_.heard(lane.database.database, now); }
   // The lead does not take the lane for its shard's.
@@ -164,8 +177,6 @@ class Judge {
   [[nodiscard]] std::uint32_t shard(std::uint32_t lane) const { return lane / life_.lanes; }
   [[nodiscard]] bool is_present(const LaneLife& lane) const;
   void check_slots(SlotRange range) const;
-  void check_provenance(const Ledger& ledger) const;
-  [[nodiscard]] std::string why_unfit(const LifeWorker& worker) const;
   void check_timeline(const Ledger& ledger);
   void check_complete(const Ledger& ledger) const;
   void check_held(SnapshotId id, Timeline timeline) const;
@@ -188,6 +199,7 @@ class Judge {
   std::unique_ptr<ItemJudge> items_;
   CopiesJudge copies_;
   PresenceJudge presence_;
+  ProvenanceJudge provenance_;
   PauseJudge pause_;
   StopJudge stop_;
   std::shared_ptr<const Reference> reference_;  // of rounds, by the newest durable ledger
@@ -199,8 +211,6 @@ class Judge {
   std::map<std::pair<SessionId, std::uint32_t>, std::uint64_t> reply_bytes_;  // by session and lane's process
   std::map<SessionId, std::uint64_t> slots_by_session_;
   std::map<SessionId, Order> orders_;
-  std::map<SessionId, LifeWorker> workers_;
-  std::map<std::string, LifeWorker> workers_by_name_;
   std::map<std::uint32_t, Incarnation> newest_lives_;  // by shard
   DurableFacts facts_;
   bool counts_slots_ = false;  // the lane that counts them serves, in a life that the lead's last timeline lists

@@ -24,6 +24,7 @@ LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incar
   config.incarnation = incarnation;
   config.database = disk.life;
   config.held = disk.whole(life.lanes);
+  config.initial_weights = disk.initial_weights;
   config.slots = life.slots;
   config.steps = life.steps;
   for (ChunkId chunk = 0; chunk < life.chunks.size(); ++chunk) {
@@ -515,6 +516,10 @@ void LaneShell::act(lane::RecordFinish& action) {
 
 void LaneShell::act(lane::Stop& action) {
   state_.move(cluster_.facts().lane, LaneState::stopped);
+  if (action.failure.find("other initial weights") != std::string::npos) {
+    die();  // to come back with another file
+    return cluster_.end_server(life_);
+  }
   end(action.failure);
 }
 

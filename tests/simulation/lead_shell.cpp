@@ -72,12 +72,20 @@ void LeadShell::tick() {
 void LeadShell::receive(ProcessId from, const Message& message, const std::optional<Payload>& /*payload*/) {
   if (const auto* lane = cluster_.lane_life(from)) {
     cluster_.judge().heard(*lane, cluster_.now());
-    return step(lead::FromLane{cluster_.lane_name(lane->lane), lane->incarnation, &message});
+    return receive_from_lane(*lane, message);
   }
   if (std::holds_alternative<WorkerHello>(message)) {
     cluster_.judge().said_hello(from);
   }
   step(lead::FromWorker{from, &message});
+}
+
+void LeadShell::receive_from_lane(const LaneLife& lane, const Message& message) {
+  refusals_ = 0;
+  step(lead::FromLane{cluster_.lane_name(lane.lane), lane.incarnation, &message});
+  if (std::holds_alternative<ShardHello>(message) && refusals_ == 0 && core_.phase() < Lead::Phase::finished) {
+    cluster_.judge().taken(lane);
+  }
 }
 
 void LeadShell::receive_command(Control::Command command) { step(lead::FromClient{command}); }
@@ -161,8 +169,11 @@ void LeadShell::act(lead::SendToLane& action) {
     }
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
     const bool asks_again = refused->code == RefusalCode::unknown_session || refused->code == RefusalCode::not_serving;
+    refusals_ += asks_again ? 0 : 1;
     if (refused->code == RefusalCode::not_taken) {
       cluster_.turned_away(to, refused->text);
+    } else if (refused->code == RefusalCode::wrong_bits) {
+      cluster_.refused_weights(to);
     } else {
       require(asks_again || !cluster_.is_alive(to), "the lead refuses a living shard of its own job");
     }

@@ -233,6 +233,22 @@ void draw_provenance(LifeSpec& life, Random& random) {
   life.workers.back().data = "a";
 }
 
+void draw_initial_weights(LifeSpec& life, Random& random) {
+  life.init_from = random.chance(0.3);
+  if (life.init_from && !life.faults.death && random.chance(0.4)) {
+    life.faults.other_files = static_cast<std::uint32_t>(random.between(1, 2));
+  }
+}
+
+// Of a job that waits for its last snapshot, or for that to be copied.
+void draw_late_stop(LifeSpec& life, Random& random) {
+  if (life.faults.death || life.faults.stops > 0 || !random.chance(0.06)) {
+    return;
+  }
+  life.faults.late_stop = true;
+  life.stop_patience = random.between(0, 60'000);
+}
+
 void draw_copies(LifeSpec& life, Random& random) {
   life.copies = random.chance(0.5);
   life.copy_high = random.chance(0.6) ? random.between(500, 10'000) : random.between(10'000, 60'000);
@@ -267,6 +283,8 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_second_servers(life, random);
   draw_provenance(life, random);
   draw_copies(life, random);
+  draw_initial_weights(life, random);
+  draw_late_stop(life, random);
   return life;
 }
 

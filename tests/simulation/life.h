@@ -39,8 +39,10 @@ struct Faults {
   Micros away = 0;                   // at most, from a crash to the next life
   double write_failure = 0;          // of a lane's part of a snapshot
   std::uint32_t second_servers = 0;  // for a shard that lives, with an empty disk
+  std::uint32_t other_files = 0;     // of servers that read their initial weights: are given another file
   double lost_volume = 0;            // of a shard that comes back with an empty disk, and later with its own
   std::uint32_t stops = 0;           // the user stops the job, and resumes it after all have left
+  bool late_stop = false;            // the user stops the job when it is about to finish
   std::uint32_t user_pauses = 0;     // the user pauses it, and lets it go on
   std::uint32_t leaves = 0;          // of workers, with a goodbye
   std::uint32_t one_way_cuts = 0;    // of a link between two processes, in one direction, for at most `cut`
@@ -109,6 +111,7 @@ struct LifeSpec {
   std::vector<LifeFault> non_finite_gradients;
   std::uint32_t evaluation_item = 10;
   std::uint32_t start_workers = 1;
+  bool init_from = false;   // servers read the initial weights from a file
   std::string data_digest;  // by the job file
   bool exact = false;       // only workers of one arithmetic
   bool mixed = false;       // workers of several kinds come: after the faults one more of each

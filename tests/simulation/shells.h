@@ -36,6 +36,7 @@ class LeadShell : public Process {
  private:
   void step(const lead::Event& event);
   void judge_phase(Lead::Phase before) const;
+  void receive_from_lane(const LaneLife& lane, const Message& message);
   void act(lead::SendToWorker& action);
   void act(lead::SendToLane& action);
   void act(lead::WriteLedger& action);
@@ -44,7 +45,7 @@ class LeadShell : public Process {
   Lead core_;
   Watched<Lead::Phase> state_;
   bool writing_ = false;
-  std::uint32_t refusals_ = 0;  // of the strange message in hand
+  std::uint32_t refusals_ = 0;  // of the message in hand
 };
 
 class LaneShell : public Process {

@@ -15,7 +15,7 @@ namespace ballast::simulation {
 // Every method throws Violation.
 class StopJudge {
  public:
-  // How far the job has come: of all chunks the furthest.
+  // How far the job has come: of all chunks the furthest, with what waits for a journal.
   struct Reached {
     Timeline timeline = 0;
     Version version = 0;
