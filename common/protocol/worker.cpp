@@ -75,13 +75,7 @@ void Worker::follow(const WorkerWelcome& welcome) {
       continue;
     }
     emit(Connect{lane, welcome.addresses[lane].address});
-    lanes_[lane].welcomed = false;
-    lanes_[lane].hello_at = 0;
-    lanes_[lane].asked_at = 0;
-    lanes_[lane].refusal.clear();
-    lanes_[lane].why.clear();
-    lanes_[lane].outbox.forget_sent();
-    lanes_[lane].outbox.set_credit(0);
+    lanes_[lane].moved();
     forget_weights(lane);
   }
   hello_lanes();
@@ -166,8 +160,7 @@ void Worker::on(const FromLane& event) {
     return;
   }
   auto& lane = lanes_[event.lane];
-  lane.asked_at = 0;
-  lane.why.clear();
+  lane.answered();
   if (const auto* weights = std::get_if<Weights>(event.message)) {
     on_weights(lane, *weights, event.payload);
   } else if (const auto* receipt = std::get_if<Receipt>(event.message)) {
@@ -184,16 +177,14 @@ void Worker::on(const FromLane& event) {
   send_outbox(event.lane);
 }
 
-void Worker::on_welcome(Lane& lane, const LaneWelcome& welcome) {
-  lane.outbox.set_credit(welcome.credit_bytes);
-  lane.refusal.clear();
-  if (!std::exchange(lane.welcomed, true)) {
+void Worker::on_welcome(LaneLink& lane, const LaneWelcome& welcome) {
+  if (lane.welcome(welcome.credit_bytes)) {
     advance();
     pull_missing();
   }
 }
 
-void Worker::on_receipt(Lane& lane, const Receipt& receipt) {
+void Worker::on_receipt(LaneLink& lane, const Receipt& receipt) {
   const auto free = lane.outbox.receipt(receipt.timeline, receipt.step, receipt.chunk, receipt.node, now_);
   if (free.empty()) {
     return;
@@ -233,7 +224,7 @@ bool Worker::wants(const ChunkWeights& chunk, Key key) const {
   return (target_.kind != Kind::none && target_key() == key) || (chunk.asked && chunk.asked_key == key);
 }
 
-void Worker::on_weights(Lane& lane, const Weights& weights, PayloadId payload) {
+void Worker::on_weights(LaneLink& lane, const Weights& weights, PayloadId payload) {
   const bool known = weights.chunk < weights_.size();
   if (known && weights.timeline == plan_.timeline() && !layout_.ledgered) {
     const auto free = lane.outbox.before(weights.chunk, weights.version);
@@ -299,14 +290,11 @@ void Worker::on_stale(const Stale& stale) {
   heartbeat();
 }
 
-void Worker::on_lane_refusal(Lane& lane, const Refused& refused) {
+void Worker::on_lane_refusal(LaneLink& lane, const Refused& refused) {
   if (refused.code == RefusalCode::unknown_session) {
-    lane.welcomed = false;
-    lane.hello_at = 0;
-    lane.outbox.forget_sent();
-    lane.outbox.set_credit(0);
+    lane.forgotten();
   } else if (refused.code == RefusalCode::too_many) {
-    lane.refusal = refused.text;
+    lane.refused(refused.text);
   } else if (refused.code != RefusalCode::not_serving) {
     emit(SendToLead{Goodbye{"refused by a lane: " + refused.text}});
     stop("a lane refused this worker: " + refused.text);
@@ -362,7 +350,7 @@ void Worker::pull_missing() {
   std::vector<std::vector<ChunkId>> pulls(lanes_.size());
   for (const auto& chunk : layout_.chunks) {
     auto& state = weights_[chunk.id];
-    if ((state.held && state.key == target_key()) || !lanes_[chunk.lane].welcomed) {
+    if ((state.held && state.key == target_key()) || !lanes_[chunk.lane].is_welcome()) {
       continue;
     }
     const bool repeated = state.asked && state.asked_key == target_key();
@@ -442,7 +430,7 @@ std::optional<Worker::Key> Worker::next_key(const GradientReady& event) const {
 }
 
 bool Worker::is_on_its_way(ItemId item) const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
+  return std::any_of(lanes_.begin(), lanes_.end(), [&](const LaneLink& lane) {
     return lane.outbox.has(item / layout_.slots, static_cast<Slot>(item % layout_.slots));
   });
 }
@@ -514,7 +502,7 @@ void Worker::accept_staged() {
 }
 
 void Worker::send_outbox(std::uint32_t lane) {
-  if (phase_ == Phase::stopped || !lanes_[lane].welcomed) {
+  if (phase_ == Phase::stopped || !lanes_[lane].is_welcome()) {
     return;
   }
   for (const auto& contribution : lanes_[lane].outbox.take_sendable(now_)) {
@@ -533,7 +521,7 @@ void Worker::on(const Prepared& event) {
   config_.lead_silence = layout_.lead_silence.value_or(config_.lead_silence);
   plan_ = WorkerPlan(layout_.slots, layout_.ledgered);
   weights_.assign(layout_.chunks.size(), {});
-  lanes_.assign(layout_.lanes, Lane(config_.retry));
+  lanes_.assign(layout_.lanes, LaneLink(config_.retry));
   phase_ = Phase::ready;
   for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
     emit(Connect{lane, welcome_.addresses[lane].address});  // a newer timeline may have begun meanwhile
@@ -581,28 +569,21 @@ void Worker::on(const Tick& event) {
 
 void Worker::hello_lanes() {
   for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
-    auto& state = lanes_[lane];
-    if (!state.welcomed && (state.hello_at == 0 || now_ - state.hello_at >= config_.hello_every)) {
-      state.hello_at = std::max<Micros>(now_, 1);
-      state.asked_at = state.asked_at == 0 ? state.hello_at : state.asked_at;
+    if (lanes_[lane].asks(now_, config_.hello_every)) {
       emit(SendToLane{lane, LaneHello{config_.name, layout_.spec_digest, layout_.layout_digest}, kNoPayload});
     }
   }
 }
 
 void Worker::on(const Unreachable& event) {
-  if (event.lane < lanes_.size() && !lanes_[event.lane].welcomed) {
-    lanes_[event.lane].why = event.why;
+  if (event.lane < lanes_.size()) {
+    lanes_[event.lane].unreachable(event.why);
   }
 }
 
-bool Worker::lets_wait(const Lane& lane) const {
-  return !lane.welcomed &&
-         (!lane.refusal.empty() || (lane.asked_at != 0 && now_ - lane.asked_at >= config_.lane_silence));
-}
-
 const LaneAddress* Worker::waiting_lane() const {
-  const auto found = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& lane) { return lets_wait(lane); });
+  const auto found = std::find_if(lanes_.begin(), lanes_.end(),
+                                  [&](const LaneLink& lane) { return lane.lets_wait(now_, config_.lane_silence); });
   return found == lanes_.end() ? nullptr : &welcome_.addresses[static_cast<std::size_t>(found - lanes_.begin())];
 }
 
@@ -613,12 +594,10 @@ std::string Worker::waits_for() const {
   }
   const auto& lane = lanes_[static_cast<std::size_t>(at - welcome_.addresses.data())];
   const auto others =
-      std::count_if(lanes_.begin(), lanes_.end(), [&](const Lane& other) { return lets_wait(other); }) - 1;
-  auto text = "lane " + std::to_string(at->lane.lane) + " of shard " + std::to_string(at->lane.shard) + " at " +
-              at->address + (lane.refusal.empty() ? ", which does not answer" : ", which refuses: " + lane.refusal);
-  if (!lane.why.empty()) {
-    text += ": " + lane.why;
-  }
+      std::count_if(lanes_.begin(), lanes_.end(),
+                    [&](const LaneLink& other) { return other.lets_wait(now_, config_.lane_silence); }) -
+      1;
+  const auto text = lane.describe(*at);
   return others == 0 ? text : text + " (and " + std::to_string(others) + " other lane" + (others == 1 ? ")" : "s)");
 }
 

@@ -11,8 +11,8 @@
 
 #include "common/protocol/deadline.h"
 #include "common/protocol/ids.h"
+#include "common/protocol/lane_link.h"
 #include "common/protocol/messages.h"
-#include "common/protocol/outbox.h"
 #include "common/protocol/step_clock.h"
 #include "common/protocol/worker_plan.h"
 
@@ -202,15 +202,6 @@ class Worker {
     Weights header;
     PayloadId payload = kNoPayload;
   };
-  struct Lane {
-    explicit Lane(LearntDeadline::Bounds retry) : outbox(retry) {}
-    bool welcomed = false;
-    Micros hello_at = 0;
-    Micros asked_at = 0;  // the first hello since it last answered; 0: none
-    std::string refusal;  // of the newest hello, for now
-    std::string why;      // nobody can be reached there
-    Outbox outbox;
-  };
   // What is computed, or was computed last, and how many of its contributions have no receipt.
   struct Work {
     Step step = 0;
@@ -234,12 +225,12 @@ class Worker {
   void forget_weights(std::uint32_t lane);
   void on_assign(const Assign& assign);
   void on_lead_refusal(const Refused& refused);
-  void on_welcome(Lane& lane, const LaneWelcome& welcome);
-  void on_receipt(Lane& lane, const Receipt& receipt);
-  void on_weights(Lane& lane, const Weights& weights, PayloadId payload);
+  void on_welcome(LaneLink& lane, const LaneWelcome& welcome);
+  void on_receipt(LaneLink& lane, const Receipt& receipt);
+  void on_weights(LaneLink& lane, const Weights& weights, PayloadId payload);
   void on_gone(const Gone& gone);
   void on_stale(const Stale& stale);
-  void on_lane_refusal(Lane& lane, const Refused& refused);
+  void on_lane_refusal(LaneLink& lane, const Refused& refused);
 
   void advance();
   void choose_target();
@@ -250,7 +241,6 @@ class Worker {
   void enter_timeline(Timeline timeline);
   void send_outbox(std::uint32_t lane);
   void hello_lanes();
-  [[nodiscard]] bool lets_wait(const Lane& lane) const;
   void heartbeat();
   void release(const std::vector<PayloadId>& payloads);
   void stop(std::string failure, bool for_good = false);
@@ -276,7 +266,7 @@ class Worker {
   std::vector<ChunkWeights> weights_;
   std::size_t at_target_ = 0;  // chunks held at the target's version
   std::vector<Staged> staged_;
-  std::vector<Lane> lanes_;
+  std::vector<LaneLink> lanes_;
   LearntDeadline pull_time_;
   bool computing_ = false;
   Timeline computing_timeline_ = 0;
