@@ -15,6 +15,7 @@
 #include "cli/closed_database.h"
 #include "cli/opened_run.h"
 #include "cli/run_folder.h"
+#include "cli/snapshot_parts.h"
 #include "common/job/load.h"
 
 namespace ballast {
@@ -78,6 +79,20 @@ std::map<std::uint32_t, Database> all_shards(const std::vector<std::string>& fol
     }
   }
   return shards;
+}
+
+// A second server that was refused leaves a database of the same shard too, with nothing in it. Those that servers have
+// open change meanwhile, and are for the lead to judge.
+void check_parts(const std::map<std::uint32_t, Database>& shards) {
+  std::vector<fs::path> databases;
+  for (const auto& [shard, database] : shards) {
+    if (is_open_elsewhere(database.path)) {
+      return;
+    }
+    databases.push_back(database.path);
+  }
+  const ShardStore store(value_or_throw(open_rocksdb(databases.front(), OpenMode::read_only)));
+  check_snapshot_parts(databases, value_or_throw(store.read_ledger()).ledger);
 }
 
 std::uintmax_t bytes_in(const fs::path& folder) {
@@ -159,6 +174,7 @@ void remove_parts(const std::map<std::uint32_t, Database>& shards, const RunFold
 
 int gather(const GatherCommand& command) {
   const auto shards = all_shards(command.databases);
+  check_parts(shards);
   const RunFolder folder(command.run_dir, shards.at(0).identity.job);
   try {
     fill(shards, folder, command.link);

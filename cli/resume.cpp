@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cli/snapshot_parts.h"
 #include "common/job/load.h"
 #include "common/store/journal.h"
 #include "common/store/journal_scan.h"
@@ -54,8 +55,9 @@ void check_databases(const RunFolder& folder, const Job& job, const Ledger& ledg
   if (ledger.timeline == 0) {
     return;
   }
+  std::vector<fs::path> databases;
   for (std::uint32_t shard = 0; shard < job.spec.cluster.shards; ++shard) {
-    const auto database = shard_database(folder.path(), shard);
+    const auto& database = databases.emplace_back(shard_database(folder.path(), shard));
     if (!holds_something(database)) {
       throw std::runtime_error("the database " + database.string() + " is gone, and with it shard " +
                                std::to_string(shard) +
@@ -63,6 +65,7 @@ void check_databases(const RunFolder& folder, const Job& job, const Ledger& ledg
                                "`ballast restore`");
     }
   }
+  check_snapshot_parts(databases, ledger);
 }
 
 bool has_journal(const fs::path& folder) {
@@ -157,8 +160,9 @@ std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& l
          journals_text(folder, job) + (ledger.pause == Pause::none ? "" : "; it was paused, which is over");
 }
 
-std::string what_is_left(const RunFolder& folder, const Job& job) {
-  const auto go_on = "; go on with: ballast run --resume " + folder.shown();
+std::string what_is_left(const RunFolder& folder, const Job& job, bool ends_again) {
+  const auto go_on = ends_again ? "; a run that goes on from there would end like this one: see to what is told above"
+                                : "; go on with: ballast run --resume " + folder.shown();
   try {
     const auto ledger = ledger_to_resume(folder, job);
     if (ledger.finished) {
@@ -171,7 +175,7 @@ std::string what_is_left(const RunFolder& folder, const Job& job) {
            std::to_string(job.steps.steps) +
            (job.spec.durability.mode == "journal" ? ", and in the journals what came after it" : "") + go_on;
   } catch (const std::exception& error) {
-    return std::string("what is durable cannot be told: ") + error.what();
+    return std::string("it cannot be resumed as it is: ") + error.what();
   }
 }
 

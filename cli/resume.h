@@ -21,8 +21,8 @@ Job job_to_resume(const RunFolder& folder, const std::vector<std::string>& overr
 std::string shards_without_end(const RunFolder& folder, const Job& job);
 
 // The ledger of the run in the folder. Throws std::runtime_error if the job has finished (tells where its result is)
-// and all databases have its end, if the databases are not this job's, or if one is gone that holds a part of the
-// snapshots. Only reads.
+// and all databases have its end, if the databases are not this job's, or if one is gone, damaged or without its part
+// of the newest complete snapshot. Only reads.
 Ledger ledger_to_resume(const RunFolder& folder, const Job& job);
 
 // "job mnist goes on from the snapshot of step 400 of 937, epoch 4", of a journaled job with "and from the journals of
@@ -31,7 +31,8 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job);
 std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& ledger);
 
 // Of a run whose processes are all gone before its job's end: what is durable, and the command that goes on from
-// there. By the databases; if they cannot be read, with the reason. Never throws.
-std::string what_is_left(const RunFolder& folder, const Job& job);
+// there; if they do not let a run go on, the reason. `ends_again`: a run that goes on would meet what ended this one,
+// and is not offered. Never throws.
+std::string what_is_left(const RunFolder& folder, const Job& job, bool ends_again);
 
 }  // namespace ballast

@@ -155,7 +155,7 @@ EventStream::Json report(const Job& job, const RunOptions& options, const RunFol
 }
 
 // How a run ended that has not come to its job's end, once all processes are gone.
-std::string end_text(const std::optional<Status>& status, const Job& job, const RunFolder& folder) {
+std::string end_text(const std::optional<Status>& status, const Job& job, const RunFolder& folder, bool ends_again) {
   const bool is_stopped = status && status->phase == "stopped";
   const auto where =
       status ? " at step " + std::to_string(status->step) + " of " + std::to_string(status->steps) : std::string();
@@ -168,7 +168,7 @@ std::string end_text(const std::optional<Status>& status, const Job& job, const 
            "; go on with: ballast run --resume " + folder.shown();
   }
   return text + (is_stopped ? "stopped without a snapshot of its own" : "ended") + where + ": " +
-         what_is_left(folder, job);
+         what_is_left(folder, job, ends_again);
 }
 
 // A server that was stopped before it had room for it, say: all weights are durable, but not all has come to its end.
@@ -198,7 +198,7 @@ int finish(const Job& job, const RunOptions& options, const RunFolder& folder, P
                         std::chrono::seconds(job.spec.cluster.stop_patience));
   const int exit_code = supervisor.watch();
   if (exit_code != 0) {
-    const auto text = end_text(supervisor.status(), job, folder);
+    const auto text = end_text(supervisor.status(), job, folder, supervisor.ends_again());
     if (exit_code == kExitSignal + SIGPIPE) {  // nobody reads the output
       progress.error(text);
     } else {

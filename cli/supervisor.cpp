@@ -201,6 +201,7 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
   }
   if (!exit.by_signal && exit.number == kExitForGood) {
     return fail(worker.name() + " cannot serve: " + last_words(worker));
+    ends_again_ = true;
   }
   if (!start_again_later(worker, exit)) {
     return fail(with_log(worker, worker.name() + " " + worker.death));

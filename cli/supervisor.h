@@ -35,6 +35,8 @@ class Supervisor {
   int watch();
   // The lead's last word; nothing if there never was one.
   [[nodiscard]] const std::optional<Status>& status() const { return status_; }
+  // Whether it ended for what a run that goes on meets again: data that is not the job's, say.
+  [[nodiscard]] bool ends_again() const { return ends_again_; }
   [[nodiscard]] const TrainingTime& training_time() const { return training_time_; }
 
  private:
@@ -88,6 +90,7 @@ class Supervisor {
   std::string told_refusal_;        // of processes.json
   std::string doubt_;               // what is said if the lead gives no reason
   int exit_code_ = 0;
+  bool ends_again_ = false;
 };
 
 }  // namespace ballast

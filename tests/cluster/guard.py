@@ -105,6 +105,9 @@ class Data(GuardCase):
         wrong = self.start(self.file, name="wrong", overrides={"data.digest": digest, "data.path": self.other})
         self.assertEqual(wrong.wait(), 1)
         self.assertIn(f"{digest} (data.digest of the job file)", wrong.errors())
+        ending = harness.text_of(wrong.out)
+        self.assertIn("would end like this one: see to what is told above", ending)
+        self.assertNotIn("go on with: ballast run --resume", ending)
         # What a job was trained on cannot be named otherwise afterwards.
         moved = self.start(None, overrides={"data.digest": "0" * 32})
         self.assertEqual(moved.wait(), 1)

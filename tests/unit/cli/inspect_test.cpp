@@ -46,8 +46,9 @@ TEST_CASE("a finished run is told whole") {
     CHECK(state.snapshots[2].bytes > 2 * (run.job.arena.elements - kStatisticsFloats) * sizeof(float));
     CHECK(state.disk.size() == kShards);
     CHECK((state.disk[0] > 0 && state.disk[1] > 0));
-    // Each chunk twice (weights, state) in two snapshots, two identities, the ledger and an evaluation.
-    CHECK(state.records == (verify ? 4 * (run.job.arena.chunks.size() - 1) + 4 : 0));
+    // Each chunk twice (weights, state) in two snapshots, with a seal for each in each shard, two identities, the
+    // ledger and an evaluation.
+    CHECK(state.records == (verify ? 4 * (run.job.arena.chunks.size() - 1) + 8 : 0));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/lead_address.h"
 #include "cli/run_lock.h"
@@ -34,12 +35,16 @@ class EarlierRun {
     write_atomically(path() / "job.yaml", job_.yaml);
   }
 
-  void make_database(std::uint32_t shard, const Ledger* ledger, std::optional<SnapshotId> end = {}) {
+  void make_database(std::uint32_t shard, const Ledger* ledger, std::optional<SnapshotId> end = {},
+                     const std::vector<SnapshotId>& sealed = {{1, 6}, {1, 8}}) {
     auto opened = open_rocksdb(shard_database(path(), shard), OpenMode::create);
     REQUIRE(opened.ok());
     ShardStore store(std::move(opened.value()));
     REQUIRE(
         store.claim({kDatabaseFormat, job_.spec.job, job_.spec_digest, job_.layout_digest, shard, 2, job_.yaml}).ok());
+    for (const auto& snapshot : sealed) {
+      REQUIRE(store.seal(snapshot).ok());
+    }
     if (ledger != nullptr) {
       REQUIRE(store.write_ledger({*ledger, {}, {}, {}}).ok());
     }
@@ -198,6 +203,53 @@ TEST_CASE("a folder without databases, or with one gone, is refused") {
   const auto text = refusal([&] { ledger_to_resume(folder, run.job()); });
   CHECK(contains(text, "shard-1"));
   CHECK(contains(text, "ballast restore"));
+}
+
+TEST_CASE("a database without its part of the newest snapshot is refused, and so is one that is damaged") {
+  EarlierRun run;
+  const auto folder = run.folder();
+  const auto ledger = with_snapshot(6);
+  run.make_database(0, &ledger);
+  const auto database = shard_database(run.path(), 1);
+  SUBCASE("one that holds older ones") {
+    run.make_database(1, nullptr, {}, {{1, 3}});
+    const auto text = refusal([&] { ledger_to_resume(folder, run.job()); });
+    CHECK(contains(text, "the database " + database.string() +
+                             " lacks shard 1's part of the newest complete snapshot, " + describe({1, 6}) +
+                             ": the newest that it holds is " + describe({1, 3})));
+    CHECK(contains(text, "ballast restore"));
+    const auto left = what_is_left(folder, run.job(), false);
+    CHECK(contains(left, text));
+    CHECK_FALSE(contains(left, "go on with"));
+  }
+  SUBCASE("one whose files are gone") {
+    run.make_database(1, nullptr);
+    {  // Closed again, so that what it holds is in a table.
+      auto opened = open_rocksdb(database, OpenMode::create);
+      REQUIRE(opened.ok());
+    }
+    std::size_t removed = 0;
+    for (const auto& file : fs::directory_iterator(database)) {
+      removed += file.path().extension() == ".sst" && fs::remove(file.path()) ? 1 : 0;
+    }
+    REQUIRE(removed > 0);
+    const auto left = what_is_left(folder, run.job(), false);
+    CHECK(contains(left, database.string()));
+    CHECK(contains(left, "ballast restore"));
+    CHECK_FALSE(contains(left, "go on with"));
+  }
+}
+
+TEST_CASE("what is left is offered, unless what ended the run would end it again") {
+  EarlierRun run;
+  const auto folder = run.folder();
+  const auto ledger = with_snapshot(6);
+  run.make_database(0, &ledger);
+  run.make_database(1, nullptr);
+  const std::string durable = "durable is the snapshot of step 6 of 8; ";
+  CHECK(contains(what_is_left(folder, run.job(), false), durable + "go on with: ballast run --resume "));
+  CHECK(what_is_left(folder, run.job(), true) ==
+        durable + "a run that goes on from there would end like this one: see to what is told above");
 }
 
 TEST_CASE("databases of another job than the folder's job.yaml are refused") {

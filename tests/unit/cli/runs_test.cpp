@@ -65,6 +65,29 @@ TEST_CASE("what is not all of one job is not gathered") {
   refused({run.file("nothing")}, "there is no such folder");
 }
 
+TEST_CASE("a database without its part of the newest snapshot is not gathered") {
+  const SampleRun run;
+  run.write_ledger(false);
+  const auto databases = scattered(run);
+  const auto folder = run.file("gathered");
+  const auto empty = run.file("empty");  // as a second server that is refused leaves it
+  {
+    ShardStore store(value_or_throw(open_rocksdb(empty, OpenMode::create)));
+    REQUIRE(store
+                .claim({kDatabaseFormat, run.job.spec.job, run.job.spec_digest, run.job.layout_digest, 1, kShards,
+                        run.job.yaml})
+                .ok());
+  }
+  for (const bool link : {false, true}) {
+    CHECK_THROWS_WITH_AS(gather({{databases[1], empty}, folder, link}),
+                         doctest::Contains(("the database " + empty + " lacks shard 1's part of the newest complete " +
+                                            "snapshot, " + describe(kEarly) + ": it holds none")
+                                               .c_str()),
+                         std::runtime_error);
+    CHECK_FALSE(fs::exists(folder));
+  }
+}
+
 TEST_CASE("runs are listed with their state, accuracy and size") {
   const SampleRun run;
   run.write_ledger(true);

@@ -97,7 +97,7 @@ class SampleRun {
         REQUIRE(store.write_chunk(snapshot, chunk.id, content, states).ok());
       }
     }
-    REQUIRE(store.sync().ok());
+    REQUIRE(store.seal(snapshot).ok());
   }
 };
 
