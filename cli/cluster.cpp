@@ -47,11 +47,14 @@ Cluster::Cluster(const Job& job, const RunFolder& folder, ClusterOptions options
   }
 }
 
-Cluster::~Cluster() {
+Cluster::~Cluster() { end(); }
+
+void Cluster::end() {
   signal_all(SIGKILL);
-  for (const auto& member : members_) {
+  for (auto& member : members_) {
     if (member.pid != 0) {
       waitpid(member.pid, nullptr, 0);
+      member.pid = 0;
     }
   }
 }
@@ -77,10 +80,16 @@ void Cluster::start_others(const std::string& lead) {
   }
 }
 
-void Cluster::start_again(Member& member) {
-  member.due.reset();
+std::string Cluster::start_again(Member& member) {
   ++member.restarts;
-  start(member);
+  try {
+    start(member);
+  } catch (const std::runtime_error& refused) {
+    --member.restarts;
+    return refused.what();
+  }
+  member.due.reset();
+  return {};
 }
 
 void Cluster::start(Member& member) {

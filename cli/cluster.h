@@ -32,6 +32,7 @@ struct Member {
   Clock::time_point started;
   std::optional<Clock::time_point> due;          // the next start
   std::string death;                             // how the last life ended, said when the next one begins
+  std::string refusal;                           // why the next one could not begin, as it was told; empty: it could
   std::map<std::string, std::string> addresses;  // lead, lanes, metrics
   RestartPolicy policy;
 
@@ -60,7 +61,10 @@ class Cluster {
   [[nodiscard]] std::optional<std::string> lead_address() const;
   // All others.
   void start_others(const std::string& lead);
-  void start_again(Member& member);
+  // Why it could not be started, and is still due; empty: it runs.
+  std::string start_again(Member& member);
+  // Kills all that is left, and waits for it.
+  void end();
 
   // Notes that the process has ended; null for one that is not ours.
   Member* ended(pid_t pid);

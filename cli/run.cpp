@@ -192,11 +192,22 @@ const char* outcome_of(const std::optional<Status>& status, int exit_code) {
   return exit_code > kExitSignal ? "killed" : "failed";
 }
 
+// What cannot be gone on after is told as any other end, when no process is left that has a database open.
+int watched(Supervisor& supervisor, Cluster& cluster, Progress& progress) {
+  try {
+    return supervisor.watch();
+  } catch (const std::exception& error) {
+    cluster.end();
+    progress.error(error.what());
+    return 1;
+  }
+}
+
 int finish(const Job& job, const RunOptions& options, const RunFolder& folder, Progress& progress, Cluster& cluster,
            Signals& signals, Clock::time_point began, bool was_paused) {
   Supervisor supervisor(cluster, signals, progress, !options.resume.empty(), was_paused,
                         std::chrono::seconds(job.spec.cluster.stop_patience));
-  const int exit_code = supervisor.watch();
+  const int exit_code = watched(supervisor, cluster, progress);
   if (exit_code != 0) {
     const auto text = end_text(supervisor.status(), job, folder, supervisor.ends_again());
     if (exit_code == kExitSignal + SIGPIPE) {  // nobody reads the output

@@ -25,6 +25,7 @@ constexpr seconds kLeadsEnd{10};           // after its patience with a stop, in
 constexpr seconds kEarlyLeavePatience{5};  // a worker that says the job is over before the lead has told us
 constexpr seconds kNoticedSilence{2};
 constexpr milliseconds kMendEvery{500};  // processes.json
+constexpr seconds kStartEvery{1};        // a process that could not be started
 constexpr std::size_t kLogLines = 8;
 
 }  // namespace
@@ -200,8 +201,8 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
     return;
   }
   if (!exit.by_signal && exit.number == kExitForGood) {
-    return fail(worker.name() + " cannot serve: " + last_words(worker));
     ends_again_ = true;
+    return fail(worker.name() + " cannot serve: " + last_words(worker));
   }
   if (!start_again_later(worker, exit)) {
     return fail(with_log(worker, worker.name() + " " + worker.death));
@@ -338,11 +339,27 @@ void Supervisor::start_due(Clock::time_point now) {
     if (!can_start_again(member)) {
       member.due.reset();
     } else {
-      progress_.warn(member.name() + " " + member.death + "; starting it again");
-      cluster_.start_again(member);
-      progress_.event("process", {{"name", member.name()}, {"pid", member.pid}, {"started_again", member.restarts}});
+      start_again(member, now);
     }
   }
+}
+
+// What keeps it from being started is no fault of its own, and may pass: a disk, a folder, too many processes. So it
+// does not count as a short life, and the others go on meanwhile.
+void Supervisor::start_again(Member& member, Clock::time_point now) {
+  if (member.refusal.empty()) {
+    progress_.warn(member.name() + " " + member.death + "; starting it again");
+  }
+  const auto refusal = cluster_.start_again(member);
+  if (refusal.empty()) {
+    progress_.event("process", {{"name", member.name()}, {"pid", member.pid}, {"started_again", member.restarts}});
+  } else {
+    member.due = now + kStartEvery;
+    if (refusal != member.refusal) {
+      progress_.warn(member.name() + " is not there: " + refusal + "; it is tried again");
+    }
+  }
+  member.refusal = refusal;
 }
 
 void Supervisor::fail(const std::string& text) {

@@ -1,8 +1,8 @@
 // Watches over a local run: starts it, shows how it goes, starts lost processes again, and ends it.
 //
 // A process that was killed by a signal is started again, unless that happens again and again; one that ends by itself
-// with a message would only say it again. One thread, one loop: it waits for signals (a child's end is one) and for the
-// lead's answers. The courses it takes:
+// with a message would only say it again. One that cannot be started is tried again, whatever it lasts. One thread, one
+// loop: it waits for signals (a child's end is one) and for the lead's answers. The courses it takes:
 //   binding -> running -> leaving               the job finished or was stopped: wait for the processes to leave
 //                      -> doubtful -> stopping  a shard gave up: a moment for the lead's reason
 //              anywhere -> stopping             SIGTERM to all, SIGKILL after a while
@@ -57,6 +57,7 @@ class Supervisor {
   void tell_hindrance();
   void leave();
   void start_due(Clock::time_point now);
+  void start_again(Member& member, Clock::time_point now);
   void ask_lead(Clock::time_point now);
   void mend_list(Clock::time_point now);
   void show_silence(Clock::time_point now);
@@ -89,8 +90,8 @@ class Supervisor {
   bool told_hindrance_ = false;     // of the stop
   std::string told_refusal_;        // of processes.json
   std::string doubt_;               // what is said if the lead gives no reason
-  int exit_code_ = 0;
   bool ends_again_ = false;
+  int exit_code_ = 0;
 };
 
 }  // namespace ballast
