@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -18,6 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kUnfinished = ".part";
 constexpr std::size_t kReadBytes = 1U << 20U;
+constexpr int kListings = 1'000;  // in vain, before that is a failure
 
 StoreStatus failure(const fs::path& path, const std::string& what, int reason) {
   return {reason == ENOENT ? StoreCode::missing : StoreCode::io,
@@ -170,25 +172,41 @@ class FolderPlace final : public CopyPlace {
   }
 
  private:
-  // Of all files whose names begin with `prefix`. A folder may vanish meanwhile: another shard removes old copies.
+  // Of all files whose names begin with `prefix`. A folder may vanish meanwhile, for another shard removes old copies:
+  // that ends a listing early, so that it is begun again. Each time a folder has gone, and so many do not.
   StoreStatus visit(const std::string& prefix, const std::function<void(const std::string& name)>& what) const {
     const auto folder = root_ / prefix.substr(0, prefix.rfind('/') + 1);
     std::error_code refused;
+    for (int tries = 0; tries < kListings; ++tries) {
+      const auto names = list_once(folder, prefix, refused);
+      if (!refused) {
+        std::ranges::for_each(names, what);
+        return {};
+      }
+      if (refused != std::errc::no_such_file_or_directory) {
+        break;
+      }
+    }
+    return {StoreCode::io, folder.string() + ": cannot list the copies: " + refused.message()};
+  }
+
+  [[nodiscard]] std::vector<std::string> list_once(const fs::path& folder, const std::string& prefix,
+                                                   std::error_code& refused) const {
+    std::vector<std::string> names;
+    refused.clear();
     if (!fs::exists(folder, refused)) {
-      return {};
+      refused.clear();
+      return names;
     }
     for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, refused), end;
          !refused && at != end; at.increment(refused)) {
       std::error_code gone;
-      if (const auto name = at->path().lexically_relative(root_).generic_string();
+      if (auto name = at->path().lexically_relative(root_).generic_string();
           at->is_regular_file(gone) && name.starts_with(prefix)) {
-        what(name);
+        names.push_back(std::move(name));
       }
     }
-    if (refused && refused != std::errc::no_such_file_or_directory) {
-      return {StoreCode::io, folder.string() + ": cannot list the copies: " + refused.message()};
-    }
-    return {};
+    return names;
   }
 
   fs::path root_;

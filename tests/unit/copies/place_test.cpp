@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "tests/unit/copies/s3_server.h"
 #include "tests/unit/temporary_folder.h"
@@ -169,6 +171,34 @@ TEST_CASE("a place that cannot be one is refused by what is wrong") {
   CHECK(refusal({"s3://b", "host:9000"}).find("durability.s3_endpoint") == 0);
   ::unsetenv("AWS_ACCESS_KEY_ID");
   CHECK(refusal({"s3://b", ""}).find("AWS_ACCESS_KEY_ID") != std::string::npos);
+}
+
+TEST_CASE("what stays in a folder is listed, whatever vanishes from it meanwhile") {
+  const TemporaryFolder folder;
+  const auto place = open({folder.path().string(), ""});
+  const std::vector<std::string> stay = {"job/a/x", "job/m/x", "job/z/x"};
+  for (const auto& name : stay) {
+    put(*place, name, "stays");
+  }
+  std::atomic<bool> over = false;
+  std::thread another([&] {
+    while (!over) {
+      for (int set = 0; set < 20; ++set) {
+        std::filesystem::create_directories(folder.path() / "job" / std::to_string(set));
+      }
+      for (int set = 0; set < 20; ++set) {
+        std::filesystem::remove(folder.path() / "job" / std::to_string(set));
+      }
+    }
+  });
+  int whole = 0;
+  for (int times = 0; times < 2'000; ++times) {
+    const auto names = place->list("job/");
+    whole += names.ok() && std::ranges::is_permutation(names.value(), stay) ? 1 : 0;
+  }
+  over = true;
+  another.join();
+  CHECK(whole == 2'000);
 }
 
 TEST_CASE("a folder that cannot be written is an error") {
