@@ -218,12 +218,28 @@ StoreResult<RunId> choose_run(const CopyPlace& place, const std::vector<CopySet>
   return newest.empty() ? sets.back().run : newest.begin()->first;
 }
 
+// A place may hold hundreds of sets: the newest tell what is wrong.
+constexpr std::size_t kToldSets = 5;
+
 std::string steps_of(const std::vector<CopySet>& sets) {
-  std::string steps;
-  for (const auto& set : sets) {
+  const auto older = sets.size() - std::min(sets.size(), kToldSets);
+  std::string steps = older == 0 ? "" : std::to_string(older) + " older ones";
+  for (auto index = older; index < sets.size(); ++index) {
+    const auto& set = sets[index];
     steps += (steps.empty() ? "" : ", ") + std::to_string(set.snapshot.step) + (set.complete() ? "" : " (incomplete)");
   }
   return steps;
+}
+
+// The newest come first.
+std::string reasons_of(const std::vector<std::string>& passed_over) {
+  const auto told = std::min(passed_over.size(), kToldSets);
+  std::string reasons;
+  for (std::size_t index = 0; index < told; ++index) {
+    reasons += "; " + passed_over[index];
+  }
+  return told == passed_over.size() ? reasons
+                                    : reasons + "; and " + std::to_string(passed_over.size() - told) + " older ones";
 }
 
 }  // namespace
@@ -297,13 +313,10 @@ StoreResult<Restored> restore(CopyPlace& place, const RestoreOptions& options, c
     }
     restored.passed_over.push_back(describe(set->snapshot) + ": " + status.text());
   }
-  std::string reasons;
-  for (const auto& reason : restored.passed_over) {
-    reasons += "; " + reason;
-  }
   return StoreStatus{StoreCode::missing, place.describe() + ": no copy can be restored" +
                                              (options.step ? " of step " + std::to_string(*options.step) : "") +
-                                             "; there are those of steps " + steps_of(sets.value()) + reasons};
+                                             "; there are those of steps " + steps_of(sets.value()) +
+                                             reasons_of(restored.passed_over)};
 }
 
 }  // namespace ballast

@@ -91,6 +91,29 @@ TEST_CASE("a set that lacks a shard, or is damaged anywhere, is passed over with
   CHECK(fs::is_empty(places.folder.path() / "none"));
 }
 
+TEST_CASE("of many sets that cannot be used the newest are named, and the others counted") {
+  const Places places;
+  Run run(places.copies());
+  for (Step step = 10; step <= 120; step += 10) {
+    run.reach({1, step});
+    run.copy({1, step}, 99);
+  }
+  std::string job;
+  const auto place = run.place();
+  const auto sets = list_copies(*place, job).value();
+  REQUIRE(sets.size() == 12);
+  for (const auto& set : sets) {
+    REQUIRE(place->remove(set.objects[1]).ok());
+  }
+  const auto none = restore_from(run, places.options());
+  REQUIRE_FALSE(none.ok());
+  const auto text = none.status().text();
+  CHECK(text.find("of steps 7 older ones, 80 (incomplete), 90 (incomplete), 100 (incomplete)") != std::string::npos);
+  CHECK(text.find("; timeline 1, step 120: copies of some shards are missing; ") != std::string::npos);
+  CHECK(text.find("step 70") == std::string::npos);
+  CHECK(text.ends_with("; and 7 older ones"));
+}
+
 TEST_CASE("nothing is restored over a run, from nothing, or from a mixture") {
   const Places places;
   Run run(places.copies());
