@@ -47,7 +47,8 @@ std::vector<std::string> all_overrides(const RunOptions& options, const JobSpec&
   }
   const bool asked = std::any_of(overrides.begin(), overrides.end(),
                                  [](const auto& text) { return text.starts_with("cluster.start_workers="); });
-  if (options.hold_start || (base.cluster.start_workers > workers && !asked)) {
+  // No workers at all are refused by what was typed.
+  if (workers > 0 && (options.hold_start || (base.cluster.start_workers > workers && !asked))) {
     add(options.hold_start ? "--hold-start" : "--workers", "cluster.start_workers", workers);
   }
   if (options.shards) {
@@ -240,12 +241,11 @@ int finish(const Job& job, const RunOptions& options, const RunFolder& folder, P
 }
 
 // `resumed`: what is gone on from; empty for a new run.
-int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder, const std::string& resumed,
-                bool was_paused) {
+int run_cluster(const Job& job, const RunOptions& options, const RunFolder& folder, EventStream* events,
+                const std::string& resumed, bool was_paused) {
   const auto began = Clock::now();
   Signals signals;  // before anything that has threads
-  const auto events = open_events(options.show.events);
-  Progress progress(stdout, stderr, line_style(options.show, stdout, stderr), events.get());
+  Progress progress(stdout, stderr, line_style(options.show, stdout, stderr), events);
   folder.begin();
   progress.event("begin", {{"job", job.spec.job},
                            {"mode", name_of(job.spec.training.mode)},
@@ -280,10 +280,11 @@ int run_new(const RunOptions& options) {
   const auto job = make_job(with_absolute_places(load_job(options.job, all_overrides(options, base))));
   check(options, job);
   check_initial_weights(job);
+  const auto events = open_events(options.show.events);  // before there is a folder that a refusal would leave behind
   const RunFolder folder(options.run_dir, job.spec.job);
   mark_run_folder(folder.path());
   write_atomically(folder.job_file(), job.yaml);
-  return run_cluster(job, options, folder, {}, false);
+  return run_cluster(job, options, folder, events.get(), {}, false);
 }
 
 int run_again(const RunOptions& options) {
@@ -293,8 +294,9 @@ int run_again(const RunOptions& options) {
   check(options, job);
   const auto ledger = ledger_to_resume(folder, job);
   const auto text = resume_text(folder, job, ledger);
+  const auto events = open_events(options.show.events);
   write_atomically(folder.job_file(), job.yaml);
-  return run_cluster(job, options, folder, text, ledger.pause != Pause::none);
+  return run_cluster(job, options, folder, events.get(), text, ledger.pause != Pause::none);
 }
 
 }  // namespace

@@ -53,10 +53,8 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
   app.add_option("--metrics", options.metrics, "serve metrics on HOST:PORT")->check(check_host_port);
   app.add_option("--log-file", options.log_file, "default: standard error");
   ballast::add_log_level(app, options.log_level)->capture_default_str();
-  app.add_option("--log-megabytes", options.log_megabytes, "put a larger log file aside as FILE.1; 0: never")
-      ->capture_default_str();
-  app.add_option("--log-files", options.log_files, "how many log files are kept, the newest included")
-      ->capture_default_str();
+  ballast::add_log_megabytes(app, options.log_megabytes)->capture_default_str();
+  ballast::add_log_files(app, options.log_files)->capture_default_str();
   app.add_flag("--insecure", options.insecure, "allow to listen beyond this machine without keys");
   ballast::add_usage_options(app, kManWords);
   return ballast::parse_command_line(app, argc, argv);

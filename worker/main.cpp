@@ -54,8 +54,8 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   app.add_option("--metrics", given.metrics_address, "serve metrics on HOST:PORT")->check(ballast::check_host_port);
   app.add_option("--log-file", given.log_file, "default: standard error");
   ballast::add_log_level(app, given.log_level);
-  app.add_option("--log-megabytes", given.log_megabytes, "put a larger log file aside as FILE.1; 0: never");
-  app.add_option("--log-files", given.log_files, "how many log files are kept, the newest included");
+  ballast::add_log_megabytes(app, given.log_megabytes);
+  ballast::add_log_files(app, given.log_files);
   app.add_option("--backend", given.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--device", given.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
   app.add_option("--probe-backend", options.probe, "for ballast: tell what PRECISION is computed on here, and end")

@@ -135,6 +135,16 @@ CLI::Option* add_log_level(CLI::App& app, std::string& level) {
       ->check(CLI::IsMember(Words{kLogLevelNames.begin(), kLogLevelNames.end()}));
 }
 
+CLI::Option* add_log_megabytes(CLI::App& app, std::uint64_t& megabytes) {
+  return app.add_option("--log-megabytes", megabytes, "put a larger log file aside as FILE.1; 0: never")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1'000'000}));
+}
+
+CLI::Option* add_log_files(CLI::App& app, std::uint32_t& files) {
+  return app.add_option("--log-files", files, "how many log files are kept, the newest included")
+      ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000}));
+}
+
 std::string check_endpoint(const std::string& text) { return endpoint_fault(text); }
 std::string check_bind(const std::string& text) { return bind_fault(text); }
 std::string check_host_port(const std::string& text) { return host_port_fault(text); }

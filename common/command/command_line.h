@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,10 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const
 
 // Adds --log-level, which takes the levels' names (common/log/levels.h).
 CLI::Option* add_log_level(CLI::App& app, std::string& level);
+
+// Adds --log-megabytes and --log-files, with the bounds that a worker file has for them.
+CLI::Option* add_log_megabytes(CLI::App& app, std::uint64_t& megabytes);
+CLI::Option* add_log_files(CLI::App& app, std::uint32_t& files);
 
 // Checks of options' values, with texts of their own: common/text/endpoint.h.
 std::string check_endpoint(const std::string& text);

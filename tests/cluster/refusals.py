@@ -106,6 +106,22 @@ class Refusals(harness.ClusterCase):
         self.assertIn("holds the database", again.errors())
         self.assertIn("--run-dir", again.errors())
 
+    def test_no_workers_are_refused_by_what_was_typed(self):
+        job = self.job(jobs.glyphs().replace("cluster: {", "cluster: {start_workers: 1, "))
+        for more in ([], ["--hold-start"]):
+            answer = harness.ballast("run", job, "--run-dir", self.folder / "run", "--workers", "0", *more)
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertIn("--workers: cluster.workers: '0' is out of range", answer.stderr)
+            self.assertNotIn("cluster.start_workers", answer.stderr)
+        self.assertFalse((self.folder / "run").exists())
+
+    def test_events_that_cannot_be_written_leave_no_run_behind(self):
+        run = self.start(self.job(jobs.glyphs()), options=["--events", self.folder / "nowhere" / "events"])
+        self.assertEqual(run.wait(), 1)
+        self.assertIn("--events", run.errors())
+        self.assertIn("cannot be opened", run.errors())
+        self.assertFalse(run.folder.exists())
+
     def test_a_bad_job_file_is_no_run(self):
         run = self.start(self.job(jobs.glyphs().replace("slots: 8", "slots: 9")))
         self.assertEqual(run.wait(), 2)

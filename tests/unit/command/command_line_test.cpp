@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <array>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -65,6 +67,26 @@ TEST_CASE("an unknown command is named") {
   CHECK(program.unknown({"data", "fetch"}) ==
         "unknown command 'fetch' of `ballast data`; `ballast data --help` lists them");
   CHECK(program.unknown({"data", "get", "mnist"}).empty());
+}
+
+TEST_CASE("how large log files become, and how many there are, has bounds") {
+  const auto parse = [](const char* option, const char* value) {
+    CLI::App app("", "ballast");
+    std::uint64_t megabytes = 0;
+    std::uint32_t files = 0;
+    add_log_megabytes(app, megabytes);
+    add_log_files(app, files);
+    return parse_command_line(app, 3, std::array{"ballast", option, value}.data());
+  };
+  CHECK_FALSE(parse("--log-megabytes", "0").has_value());
+  CHECK_FALSE(parse("--log-megabytes", "1000000").has_value());
+  for (const char* value : {"1000001", "99999999999999999999", "-1", "many"}) {
+    CHECK(parse("--log-megabytes", value) == kExitUsage);
+  }
+  CHECK_FALSE(parse("--log-files", "1000").has_value());
+  for (const char* value : {"0", "1001", "4294967297"}) {
+    CHECK(parse("--log-files", value) == kExitUsage);
+  }
 }
 
 TEST_CASE("a mistake on the command line ends with 2, help and version with 0") {
