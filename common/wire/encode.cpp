@@ -324,11 +324,11 @@ auto write(Builder& builder, const Status& status) {
   const auto copies = part(status.copies);
   return schema::CreateStatus(
       builder, job, phase, failure, waits_for, trouble, bits_trouble, status.timeline, &base, status.snapshot,
-      status.step, status.beyond_snapshot, status.steps, status.epoch, status.epochs, status.start_workers, status.training, status.examples,
-      status.examples_per_second, status.steps_per_second, status.learning_rate, status.gradient_norm,
-      status.train_loss, status.recent_loss, &validation, &test, &best, status.duplicates, status.superseded,
-      status.lost_workers, status.refused_workers, status.backups, status.rollbacks, status.rolled_back_steps,
-      status.skipped_steps, status.snapshots_missed, data, builder.CreateVector(arithmetics),
+      status.step, status.beyond_snapshot, status.steps, status.epoch, status.epochs, status.start_workers,
+      status.training, status.examples, status.examples_per_second, status.steps_per_second, status.learning_rate,
+      status.gradient_norm, status.train_loss, status.recent_loss, &validation, &test, &best, status.duplicates,
+      status.superseded, status.lost_workers, status.refused_workers, status.backups, status.rollbacks,
+      status.rolled_back_steps, status.skipped_steps, status.snapshots_missed, data, builder.CreateVector(arithmetics),
       builder.CreateVector(sessions), status.resumed_shards, staleness, mode, &copies);
 }
 
