@@ -22,9 +22,6 @@ constexpr PayloadId kFirstWeights = PayloadId{1} << 48;  // gradients' payload i
 
 constexpr std::size_t kDescriptorsBeside = 64;  // lanes: data files, the log, metrics
 
-// Positions in the poll.
-constexpr std::size_t kFixedItems = 4;
-
 WorkerConfig core_config(const WorkerSpec& spec) {
   WorkerConfig config;
   config.name = spec.name;

@@ -178,17 +178,6 @@ void tell_held_lines() {
   tell(log, held);
 }
 
-void fatal_line(std::string_view message) {
-  auto& log = process_log();
-  write_line(log, LogLevel::error, fmt::format("{}{}", thread_prefix, message));
-  {
-    const std::scoped_lock lock(log.mutex);
-    tell(log, log.throttle.all());
-  }
-  log.logger->flush();
-  std::_Exit(EXIT_FAILURE);
-}
-
 void set_log_prefix(std::string prefix) { thread_prefix = std::move(prefix); }
 
 }  // namespace ballast

@@ -51,9 +51,6 @@ void tell_held_lines();
 // level info or above is handed to the operating system before the call returns: kill -9 does not lose it.
 void log_line(LogLevel level, std::string_view kind, std::string_view message);
 
-// Logs the error and ends the process with status 1, without destructors: for threads that cannot go on.
-[[noreturn]] void fatal_line(std::string_view message);
-
 // What a lane says before its lines, e.g. "lane 1: "; of the calling thread.
 void set_log_prefix(std::string prefix);
 
@@ -91,11 +88,6 @@ template <typename... Arguments>
 void log_error(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   log_line(LogLevel::error, pattern_of<Arguments...>(format),
            fmt::format(format, std::forward<Arguments>(arguments)...));
-}
-
-template <typename... Arguments>
-[[noreturn]] void log_fatal(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-  fatal_line(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
 }  // namespace ballast

@@ -46,7 +46,6 @@ class LeadWork {
   [[nodiscard]] std::uint64_t handed_out() const { return backups_ + reassigned_; }
   // Slots given to a second session while the first still had them.
   [[nodiscard]] std::uint64_t backups() const { return backups_; }
-  [[nodiscard]] std::uint64_t reassigned() const { return reassigned_; }
 
  private:
   struct Division {

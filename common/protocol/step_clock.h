@@ -51,7 +51,6 @@ class StepClock {
   // Of the last finished step, and how many there were.
   [[nodiscard]] const PhaseTimes& phases() const { return finished_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
-  [[nodiscard]] bool waits_for_receipts() const { return outstanding_; }
 
  private:
   void finish() {

@@ -31,6 +31,21 @@ void pause_at_5(Fixture& fixture) {
   REQUIRE(fixture.lead.status().phase == "paused");
 }
 
+// A job that stops without a snapshot when none has come for 20 s.
+LeadConfig impatient() {
+  auto impatient = config();
+  impatient.stop_patience = 20'000 * kMilli;
+  return impatient;
+}
+
+// The same with ten steps and no evaluation.
+LeadConfig short_and_impatient() {
+  auto brief = impatient();
+  brief.steps = 10;
+  brief.evaluate_every = 40;
+  return brief;
+}
+
 }  // namespace
 
 TEST_CASE("a pause holds at a snapshot that nobody has passed, and resuming goes on from there") {
@@ -181,9 +196,7 @@ TEST_CASE("a stop that no worker is there to work for ends the job at once, at i
 }
 
 TEST_CASE("a stop that comes to no snapshot ends without one when its patience is over, and says why") {
-  auto impatient = config();
-  impatient.stop_patience = 20'000 * kMilli;
-  Fixture fixture(impatient);
+  Fixture fixture(impatient());
   fixture.train();
   fixture.reports(3);
   stand_still(fixture, 30'000 * kMilli, 3);  // before the stop no patience is used up
@@ -201,9 +214,7 @@ TEST_CASE("a stop that comes to no snapshot ends without one when its patience i
 }
 
 TEST_CASE("a pause has no such patience, and a stop that is taken back neither") {
-  auto impatient = config();
-  impatient.stop_patience = 20'000 * kMilli;
-  Fixture fixture(impatient);
+  Fixture fixture(impatient());
   fixture.train();
   fixture.reports(3);
   fixture.client(Control::Command::stop);
@@ -246,11 +257,7 @@ TEST_CASE("a snapshot for which a disk has no room ends neither a pause nor a st
 }
 
 TEST_CASE("a job that cannot write its end stops when the patience with a stop is over") {
-  auto impatient = config();
-  impatient.stop_patience = 20'000 * kMilli;
-  impatient.steps = 10;
-  impatient.evaluate_every = 40;
-  Fixture fixture(impatient);
+  Fixture fixture(short_and_impatient());
   fixture.train();
   fixture.reports(10);
   fixture.client(Control::Command::stop);
@@ -261,11 +268,7 @@ TEST_CASE("a job that cannot write its end stops when the patience with a stop i
 }
 
 TEST_CASE("the writing of the end has a stop's patience of its own, though its snapshot has used up most of it") {
-  auto impatient = config();
-  impatient.stop_patience = 20'000 * kMilli;
-  impatient.steps = 10;
-  impatient.evaluate_every = 40;
-  Fixture fixture(impatient);
+  Fixture fixture(short_and_impatient());
   fixture.train();
   fixture.reports(10);
   fixture.client(Control::Command::stop);
@@ -282,12 +285,9 @@ TEST_CASE("the writing of the end has a stop's patience of its own, though its s
 
 TEST_CASE("whoever stops a job that waits for its last copy alone sees it finish without, or its end not written") {
   for (const bool is_written : {true, false}) {
-    auto impatient = config();
-    impatient.stop_patience = 20'000 * kMilli;
-    impatient.steps = 10;
-    impatient.evaluate_every = 40;
-    impatient.copies.emplace();
-    Fixture fixture(impatient);
+    auto copied = short_and_impatient();
+    copied.copies.emplace();
+    Fixture fixture(copied);
     fixture.train();
     fixture.held = {{1, 10}};
     fixture.reports(10);

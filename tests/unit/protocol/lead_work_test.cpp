@@ -82,7 +82,7 @@ TEST_CASE("a lost session's slots go to the others at once, to a busy one if all
   work.hand_out({2}, 1, kLate);
   REQUIRE(work.extra(2).has_value());
   CHECK(*work.extra(2) == Extra{0, {0, 2}});
-  CHECK(work.reassigned() == 2);
+  CHECK(work.handed_out() == 2);
   CHECK(work.backups() == 0);
 }
 
