@@ -136,6 +136,8 @@ class Judge {
   void lead_stands(Lead::Phase before, Lead::Phase after) { stop_.stands(before, after); }
   // And has ended the run for the user's stop. `copies_excused` as with finished_well.
   void stopped(Lead::Phase before, const Status& status, Micros now, bool copies_excused) const;
+  // The lead gives its ledger out to be written; then it is durable.
+  void ledger_given() { pause_.ledger_given(); }
   void ledger_durable(const StoredLedger& stored, Micros now);
   // The user resumes a job that has halted at a gradient, so that it may be skipped.
   void resumes_with(NonFinitePolicy policy);

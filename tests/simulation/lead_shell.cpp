@@ -183,6 +183,7 @@ void LeadShell::act(lead::SendToLane& action) {
 
 void LeadShell::act(lead::WriteLedger& action) {
   require(!std::exchange(writing_, true), "the lead writes two changes of its ledger at once");
+  cluster_.judge().ledger_given();
   cluster_.later(*this, cluster_.some(cluster_.life().storage_high), [this, change = action.change] {
     auto& stored = cluster_.stored_ledger();
     const bool takes_back = change.ledger.rollbacks > stored.ledger.rollbacks;

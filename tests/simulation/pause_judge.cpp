@@ -9,6 +9,7 @@ namespace ballast::simulation {
 
 void PauseJudge::commanded(Control::Command command) {
   command_ = command;
+  has_ended_ = has_ended_ || command != Control::Command::pause;
   may_go_on_ = may_go_on_ || command != Control::Command::pause;
 }
 
@@ -27,7 +28,7 @@ void PauseJudge::ledger_durable(const Ledger& ledger) {
   require(pause_ == Pause::none || ledger.pause != Pause::none || may_go_on_ || ledger.finished,
           "a pause is over, and neither the user nor the job's end has ended it");
   if (ledger.pause != Pause::none && ledger.pause != pause_) {
-    may_go_on_ = command_ != Control::Command::pause;
+    may_go_on_ = has_ended_;  // by then the user may have let it go on, and asked for another
   }
   if (ledger.pause == Pause::held && !ledger.complete.empty()) {
     auto& until = planned_[ledger.timeline];  // a shard that comes back may be behind

@@ -21,6 +21,8 @@ class PauseJudge {
   void called_paused() const;
   // The lead sends it.
   void planned(const Plan& plan);
+  // The lead gives its ledger out to be written.
+  void ledger_given() { has_ended_ = command_ != Control::Command::pause; }
   void ledger_durable(const Ledger& ledger);
   void applied_round(Timeline timeline, Step step) const;
   void applied_item() const;
@@ -31,6 +33,7 @@ class PauseJudge {
   const LifeSpec& life_;
   Pause pause_ = Pause::none;                            // by the durable ledger
   Control::Command command_ = Control::Command::resume;  // the user's last
+  bool has_ended_ = true;                                // the same, of the one that is being made durable
   bool may_go_on_ = true;                                // the user has ended the last pause, if there was one
   std::map<Timeline, Version> planned_;                  // to which updates were planned
 };
