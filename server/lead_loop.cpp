@@ -39,6 +39,7 @@ std::string LeadLoop::run() {
   Poll poll;
   poll.add(router_);
   poll.add(interrupts_.fd());
+  poll.add(lane_failures_.fd());
   poll.add(ledger_events_.fd());
   // The core knows the time from ticks alone: a shard heard of before the first would seem silent since time began.
   feed(lead::Tick{monotonic_micros()});
@@ -77,11 +78,7 @@ void LeadLoop::turn(Poll& poll) {
   for (const auto& event : ledger_events_.take()) {
     feed(event);
   }
-  for (auto& reason : interrupts_.take()) {
-    stopped_ = true;
-    interrupted_ = true;
-    failure_ = std::move(reason);
-  }
+  take_ends();
   const auto tick = monotonic_micros();
   if (tick >= next_tick_) {
     next_tick_ = tick + kTick;
@@ -93,6 +90,20 @@ void LeadLoop::turn(Poll& poll) {
     tell_changes();
   }
   metrics_.turn(monotonic_micros() - begin);
+}
+
+void LeadLoop::take_ends() {
+  auto reasons = interrupts_.take();
+  for (auto& reason : lane_failures_.take()) {
+    if (lead_.phase() < Lead::Phase::finished) {
+      reasons.push_back(std::move(reason));
+    }
+  }
+  for (auto& reason : reasons) {
+    stopped_ = true;
+    interrupted_ = true;
+    failure_ = std::move(reason);
+  }
 }
 
 void LeadLoop::receive() {

@@ -24,6 +24,9 @@ class LeadLoop {
   // Until the job has ended and everyone knows, or a stated linger is over: the reason of a failure, else empty.
   std::string run();
   void interrupt(std::string reason);
+  // From any thread: a lane of this shard has ended by itself, and without it the shard is of no use. Unless the job is
+  // over, of which others are still to be told, run() ends soon.
+  void give_up(std::string reason) { lane_failures_.put(std::move(reason)); }
   void close() { router_.close(); }
 
   // Where others reach it.
@@ -37,6 +40,7 @@ class LeadLoop {
   void receive();
   void dispatch(const std::string& peer, const Received& received);
   void answer_client(const std::string& peer, const Message& message);
+  void take_ends();
   void feed(const lead::Event& event);
   void carry_out(const lead::SendToWorker& action);
   void carry_out(const lead::SendToLane& action);
@@ -60,6 +64,7 @@ class LeadLoop {
   Encoder encoder_;
   Mailbox<lead::Event> ledger_events_;
   Mailbox<std::string> interrupts_;
+  Mailbox<std::string> lane_failures_;
   Turn turn_;
   Micros next_tick_ = 0;
   Micros next_telling_ = 0;

@@ -457,9 +457,11 @@ void Shard::ended(const std::string& failure) {
       return;
     }
   }
-  // The lead goes on for its linger, to tell the others what happened.
   for (auto& lane : lanes_) {
     lane->interrupt(failure);
+  }
+  if (lead_) {
+    lead_->give_up(failure);
   }
 }
 
