@@ -60,10 +60,11 @@ LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, c
       copier_(config_.id.lane == 0 ? copier : nullptr),
       shard_trouble_(std::move(shard_trouble)),
       metrics_(metrics, config_.id, config_.lanes) {
-  lead_.connect(lead_address);
   if (config_.id.shard > 0 && config_.id.lane == 0) {
     lead_reach_.emplace(lead_address, "server", kLeadQuestion);
+    lead_.watch(context);
   }
+  lead_.connect(lead_address);
   if (journal_ != nullptr) {
     journal_->listen(config_.id.lane, [this](lane::Committed committed) { storage_events_.put(committed); });
   }
@@ -133,9 +134,7 @@ void LaneLoop::turn(Poll& poll) {
       feed(lane::Trouble{std::move(trouble)});
     }
     tell_copy(end);
-    if (lead_reach_) {
-      lead_reach_->tick(end);
-    }
+    tell_reach(end);
     feed(lane::Tick{end});
     metrics_.update(lane_, weights_);
     tell_held_lines();
@@ -144,6 +143,17 @@ void LaneLoop::turn(Poll& poll) {
     }
   }
   metrics_.turn(monotonic_micros() - now_);
+}
+
+// A lead that is there may have nothing to say to a shard before all the others are there as well.
+void LaneLoop::tell_reach(Micros now) {
+  if (!lead_reach_) {
+    return;
+  }
+  if (lead_.is_connected()) {
+    lead_reach_->heard(now);
+  }
+  lead_reach_->tick(now);
 }
 
 // At once what changes something, and now and then how far it is.
@@ -220,9 +230,6 @@ void LaneLoop::receive_from_lead() {
       refused->text += difference_from(refused->job);
     }
     note_refusal(message);
-    if (lead_reach_) {
-      lead_reach_->heard(now_);
-    }
     feed(lane::FromLead{&message});
   }
 }

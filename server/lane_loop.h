@@ -61,6 +61,7 @@ class LaneLoop {
   void turn(Poll& poll);
   [[nodiscard]] bool has_more() const;
   void tell_copy(Micros now);
+  void tell_reach(Micros now);
   void receive_from_workers();
   void receive_from_lead();
   [[nodiscard]] std::string difference_from(const std::string& leads_job) const;

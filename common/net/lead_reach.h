@@ -19,7 +19,7 @@ class LeadReach {
 
   // Once, before the loop.
   void begin(Micros now);
-  // A message of the lead that could be read.
+  // A message of the lead that could be read; or a connection to it, where it need not say anything.
   void heard(Micros now);
   void tick(Micros now);
 

@@ -75,29 +75,46 @@ std::string reason(const zmq::error_t& error) {
   return std::string(error.what()) + (is_none ? "; addresses are tcp://HOST:PORT or ipc://PATH" : "");
 }
 
+// What ZeroMQ tells of a socket is received from `events`, which is a ZMQ_PAIR.
+void monitor(zmq::socket_t& socket, int which, zmq::socket_t& events) {
+  const auto name = "inproc://events-" + std::to_string(reinterpret_cast<std::uintptr_t>(socket.handle()));
+  if (zmq_socket_monitor(socket.handle(), name.c_str(), which) == 0) {
+    events.connect(name);
+  }
+}
+
+struct Event {
+  std::uint16_t number = 0;
+  std::int32_t value = 0;
+};
+
+// An event has a frame of its number, 2 bytes, and its value, 4 bytes; and one of the address.
+std::optional<Event> next_event(zmq::socket_t& events) {
+  zmq::message_t frame;
+  Event event;
+  if (!receive_frame(events, frame) || frame.size() != sizeof(event.number) + sizeof(event.value)) {
+    return std::nullopt;
+  }
+  std::memcpy(&event.number, frame.data(), sizeof(event.number));
+  std::memcpy(&event.value, static_cast<const std::byte*>(frame.data()) + sizeof(event.number), sizeof(event.value));
+  zmq::message_t address;
+  return receive_frame(events, address) ? std::optional(event) : std::nullopt;
+}
+
 // Hears from a socket, while it is bound, by which descriptor it listens.
 class Listening {
  public:
   Listening(zmq::context_t& context, zmq::socket_t& socket) : socket_(socket), events_(context, ZMQ_PAIR) {
-    const auto name = "inproc://listening-" + std::to_string(reinterpret_cast<std::uintptr_t>(socket.handle()));
-    if (zmq_socket_monitor(socket_.handle(), name.c_str(), ZMQ_EVENT_LISTENING) == 0) {
-      events_.connect(name);
-    }
+    monitor(socket_, ZMQ_EVENT_LISTENING, events_);
   }
   ~Listening() { zmq_socket_monitor(socket_.handle(), nullptr, 0); }
   Listening(const Listening&) = delete;
   Listening& operator=(const Listening&) = delete;
 
-  // Of the newest bind. An event has a frame of its number, 2 bytes, and the descriptor, 4 bytes; and one of the
-  // address.
+  // Of the newest bind.
   [[nodiscard]] std::optional<int> descriptor() const {
-    zmq::message_t frame;
-    if (!receive_frame(events_, frame) || frame.size() != sizeof(std::uint16_t) + sizeof(std::int32_t)) {
-      return std::nullopt;
-    }
-    std::int32_t value = -1;
-    std::memcpy(&value, static_cast<const std::byte*>(frame.data()) + sizeof(std::uint16_t), sizeof(value));
-    return value >= 0 ? std::optional<int>(value) : std::nullopt;
+    const auto event = next_event(events_);
+    return event && event->value >= 0 ? std::optional<int>(event->value) : std::nullopt;
   }
 
  private:
@@ -241,6 +258,23 @@ void Dealer::connect(const std::string& address) {
   } catch (const zmq::error_t& error) {
     throw std::runtime_error("cannot connect to " + address + ": " + reason(error));
   }
+}
+
+void Dealer::watch(zmq::context_t& context) {
+  events_ = std::make_unique<zmq::socket_t>(context, ZMQ_PAIR);
+  monitor(raw(), ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED, *events_);
+}
+
+bool Dealer::is_connected() {
+  while (const auto event = events_ ? next_event(*events_) : std::nullopt) {
+    connected_ = event->number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+  }
+  return connected_;
+}
+
+void Dealer::close() {
+  events_.reset();
+  Socket::close();
 }
 
 void Poll::add(Socket& socket) { items_.push_back({socket.raw().handle(), 0, ZMQ_POLLIN, 0}); }

@@ -125,6 +125,15 @@ class Dealer : public Socket {
   Dealer(zmq::context_t& context, std::string_view routing_id, const SocketOptions& options = {});
   // Connects now or whenever the peer is there; reconnects by itself, resolving names again.
   void connect(const std::string& address);
+  // Before connect(): from then on is_connected() can be asked.
+  void watch(zmq::context_t& context);
+  // Whether one that speaks ZeroMQ is there. It need not have said anything.
+  bool is_connected();
+  void close();
+
+ private:
+  std::unique_ptr<zmq::socket_t> events_;
+  bool connected_ = false;
 };
 
 // Waits on sockets and file descriptors.

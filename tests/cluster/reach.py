@@ -2,11 +2,13 @@
 
 import os
 import signal
+import time
 
 import harness
 import jobs
 
 NO_HOST = "no-such-host.invalid"
+DOUBT = 5  # seconds after which a lead that is not reached is told of (common/net/lead_reach.cpp)
 
 
 class Reach(harness.ClusterCase):
@@ -61,6 +63,17 @@ class Reach(harness.ClusterCase):
         self.assertIn("and the server goes on asking; is this where others reach the server of shard 0", log())
         self.server("shard-0", 0, "--lead", lead)
         self.wait_for("its second word", lambda: "the lead answers, after " in log())
+
+    def test_a_server_that_waits_with_its_lead_for_others_does_not_doubt_the_lead(self):
+        """The lead says nothing to anybody before all shards are there."""
+        lead = f"tcp://127.0.0.1:{harness.free_port()}"
+        job = self.job(jobs.emulated(steps=100).replace("shards: 1", "shards: 3"))
+        for shard in (0, 1):
+            log = self.start_logging(f"shard-{shard}", harness.SERVER, "--job", job, "--shard", shard, "--lead", lead,
+                                     "--database", self.folder / f"shard-{shard}")
+            self.wait_for("its lane", lambda log=log: "lane 0 listens on" in log())
+        time.sleep(DOUBT + 1)
+        self.assertNotIn("has answered", log())
 
     def test_shard_0_reaches_its_own_lead_though_the_address_for_others_leads_elsewhere(self):
         job = self.job(jobs.emulated(steps=100))
