@@ -20,6 +20,13 @@ struct Promised {
   JournalSequence least = 0;  // that must be found
   JournalSequence most = 0;   // that was given at all
   std::vector<JournalLife> lives;
+  std::optional<Timeline> begun;  // that failed to begin, and may be there all the same: nothing was promised since
+};
+
+// A timeline that failed to begin, and what was committed then.
+struct FailedBegin {
+  Timeline timeline = 0;
+  JournalSequence committed = 0;
 };
 
 JournalOptions options_of(MemoryJournalFiles& files, std::mt19937& random) {
@@ -32,7 +39,14 @@ JournalOptions options_of(MemoryJournalFiles& files, std::mt19937& random) {
   return options;
 }
 
-void act(Journal& journal, RecordMaker& maker, std::mt19937& random) {
+void begin(Journal& journal, Timeline timeline, std::optional<FailedBegin>& failed) {
+  failed.reset();
+  if (!journal.begin(timeline).ok()) {
+    failed = FailedBegin{timeline, journal.committed()};
+  }
+}
+
+void act(Journal& journal, RecordMaker& maker, std::mt19937& random, std::optional<FailedBegin>& failed) {
   switch (random() % 16) {
     case 0:
       journal.rotate();
@@ -42,7 +56,7 @@ void act(Journal& journal, RecordMaker& maker, std::mt19937& random) {
       break;
     case 2:
       if (random() % 8 == 0) {
-        static_cast<void>(journal.begin(journal.timeline() + random() % 2));
+        begin(journal, journal.timeline() + random() % 2, failed);
       }
       break;
     case 3:
@@ -56,12 +70,18 @@ void act(Journal& journal, RecordMaker& maker, std::mt19937& random) {
   }
 }
 
+// What the failed begin left, if it is that which is found, and nothing else.
+bool is_failed_begin(const Journal& journal, const Promised& promised) {
+  return promised.begun == journal.timeline() && journal.committed() == 0 && journal.lives().empty();
+}
+
 TEST_CASE("what was promised is found again after the death of the process and after power cuts") {
   std::mt19937 random(7);
   auto files = std::make_unique<MemoryJournalFiles>();
   std::optional<Promised> promised;
   int power_cuts = 0;
   int lost_something = 0;
+  int begun_all_the_same = 0;
   for (Incarnation life = 1; life <= kLives; ++life) {
     CAPTURE(life);
     RecordMaker maker;
@@ -69,7 +89,9 @@ TEST_CASE("what was promised is found again after the death of the process and a
     auto opened = Journal::open("journal", kOwner, options, {});
     REQUIRE_MESSAGE(opened.ok(), (opened.ok() ? "" : opened.status().text()));
     auto& journal = *opened.value();
-    if (promised) {
+    if (promised && is_failed_begin(journal, *promised)) {
+      ++begun_all_the_same;
+    } else if (promised) {
       REQUIRE(journal.timeline() == promised->timeline);
       REQUIRE(journal.committed() >= promised->least);
       REQUIRE(journal.committed() <= promised->most);
@@ -87,12 +109,16 @@ TEST_CASE("what was promised is found again after the death of the process and a
       const bool can_fail = call != FileCall::read && call != FileCall::open && call != FileCall::cut;
       return can_fail && ++calls % rarity == 0 ? (calls % 3 == 0 ? ENOSPC : EIO) : 0;
     });
+    std::optional<FailedBegin> failed;
     for (auto acts = random() % 60; acts > 0; --acts) {
-      act(journal, maker, random);
+      act(journal, maker, random, failed);
     }
     const bool power = random() % 2 == 0;
     power_cuts += power ? 1 : 0;
-    promised = Promised{journal.timeline(), power ? journal.synced() : journal.committed(), 0, journal.lives()};
+    promised = Promised{journal.timeline(), power ? journal.synced() : journal.committed(), 0, journal.lives(), {}};
+    if (failed && promised->least <= failed->committed) {
+      promised->begun = failed->timeline;
+    }
     auto image = power ? files->cut_power(random) : files->copy();
     promised->most = journal.appended();
     files->set_judge({});
@@ -101,6 +127,7 @@ TEST_CASE("what was promised is found again after the death of the process and a
   }
   CHECK(power_cuts > kLives / 3);
   CHECK(lost_something > kLives / 10);
+  CHECK(begun_all_the_same < kLives / 20);
 }
 
 }  // namespace
