@@ -97,10 +97,18 @@ class Collector {
   Mistakes& mistakes_;
 };
 
+// As the command line's are: what somebody typed after --set may begin with anything.
+bool is_option(std::string_view word) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz-";
+  constexpr std::size_t kLongest = 30;
+  return word.starts_with("--") && word.size() > 2 && word.size() <= kLongest &&
+         word.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
 // "--workers cluster.workers=8" in its two parts.
 std::pair<Place, std::string> typed_as(const std::string& text) {
   const auto space = text.find(' ');
-  if (text.starts_with("--") && space != std::string::npos) {
+  if (space != std::string::npos && is_option(std::string_view(text).substr(0, space))) {
     return {{0, text.substr(0, space)}, text.substr(space + 1)};
   }
   return {{0, "--set"}, text};

@@ -35,7 +35,7 @@ inline void expect_told(const ConfigError& error, std::string_view label) {
   expect(!error.errors().empty() && error.errors().size() <= kMaxConfigErrors + 1,
          "mistakes are told, but not endless");
   for (const auto& line : error.errors()) {
-    expect(line.starts_with(label) || line.starts_with("--set: "), "a mistake names the file or --set");
+    expect(line.starts_with(label) || line.starts_with("--"), "a mistake names the file or the option that was typed");
     expect_line(line);
   }
 }
