@@ -31,11 +31,17 @@ inline ConfigurationInput configuration_input(std::string_view bytes) {
   return input;
 }
 
+// "--workers: ", say.
+inline bool names_option(std::string_view line) {
+  const auto end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz-");
+  return line.starts_with("--") && end != std::string_view::npos && end > 2 && line.substr(end).starts_with(": ");
+}
+
 inline void expect_told(const ConfigError& error, std::string_view label) {
   expect(!error.errors().empty() && error.errors().size() <= kMaxConfigErrors + 1,
          "mistakes are told, but not endless");
   for (const auto& line : error.errors()) {
-    expect(line.starts_with(label) || line.starts_with("--"), "a mistake names the file or the option that was typed");
+    expect(line.starts_with(label) || names_option(line), "a mistake names the file or the option that was typed");
     expect_line(line);
   }
 }
