@@ -74,11 +74,13 @@ std::string copied_job(const Identity& identity) {
   return job + "-" + identity.spec_digest.substr(0, kDigestDigits);
 }
 
-std::string run_text(RunId run) {
-  std::array<char, kRunDigits + 1> digits{};
-  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(run));
-  return run == 0 ? std::string(kNoRun) : digits.data();
+std::string hex16(std::uint64_t number) {
+  std::array<char, 17> digits{};
+  std::snprintf(digits.data(), digits.size(), "%016llx", static_cast<unsigned long long>(number));
+  return digits.data();
 }
+
+std::string run_text(RunId run) { return run == 0 ? std::string(kNoRun) : hex16(run); }
 
 std::optional<RunId> parse_run(std::string_view text) {
   RunId run = 0;

@@ -16,6 +16,8 @@
 //
 //   block   := run "/losses/s" hex16(first step)       its head has shards, shard and timeline 0, and the first step
 //
+// Beside them lie the run's claim and hold: common/copies/claim.h.
+//
 // Format 1 has no run, in name and head, and no blocks: shard 0's object has all statistics.
 //
 // All numbers are little-endian. digest8 are the first digits of the job's digest: jobs of one name that differ do not
@@ -53,6 +55,7 @@ struct CopyName {
 std::string copied_job(const Identity& identity);
 // What the names of all of a run's objects begin with.
 std::string run_prefix(const std::string& job, RunId run);
+std::string hex16(std::uint64_t number);
 std::string run_text(RunId run);  // as in names; "none" for 0
 std::optional<RunId> parse_run(std::string_view text);
 std::string to_string(const CopyName& name);

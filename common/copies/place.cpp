@@ -1,6 +1,13 @@
 #include "common/copies/place.h"
 
+#include <algorithm>
+
 namespace ballast {
+
+StoreResult<bool> CopyPlace::has(const std::string& name) {
+  const auto names = list(name);
+  return names.ok() ? StoreResult<bool>(std::ranges::find(names.value(), name) != names.value().end()) : names.status();
+}
 
 StoreResult<std::unique_ptr<CopyPlace>> open_copy_place(const CopyTarget& target) {
   if (target.place.empty()) {

@@ -37,6 +37,8 @@ class CopyPlace {
   virtual StoreStatus read(const std::string& name, const Sink& sink) = 0;
   // All names that begin with `prefix`, in no order. Nothing is no error.
   virtual StoreResult<std::vector<std::string>> list(const std::string& prefix = {}) = 0;
+  // Whether there is an object of that name.
+  StoreResult<bool> has(const std::string& name);
   // Removes what writers that were killed have left of objects whose names begin with `prefix` and for which `is_ours`
   // holds. No writer of such an object lives.
   using Ours = std::function<bool(const std::string& name)>;

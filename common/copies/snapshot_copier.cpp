@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "common/log/log.h"
@@ -19,6 +20,7 @@ Ledger ledger_at(Ledger ledger, const SnapshotId& snapshot) {
   ledger.complete = {snapshot};
   ledger.copies = {};
   ledger.copies_in = 0;
+  ledger.copy_lives.clear();
   if (ledger.best != snapshot) {
     ledger.best.reset();
   }
@@ -58,8 +60,9 @@ SnapshotCopier::~SnapshotCopier() {
 void SnapshotCopier::follow(const CopyState& copies) {
   {
     const std::scoped_lock lock(mutex_);
-    if (copies.named != SnapshotId{} && copies.named != progress_.snapshot) {
-      progress_ = {copies.named, 0, 0, false};
+    const bool is_other = std::tie(copies.run, copies.life) != std::tie(copies_.run, copies_.life);
+    if (is_other || (copies.named != SnapshotId{} && copies.named != progress_.snapshot)) {
+      progress_ = {copies.run, copies.named, 0, 0, false, false};
       retry_at_ = {};
     }
     copies_ = copies;
@@ -88,7 +91,7 @@ SnapshotCopier::Work SnapshotCopier::next() const {
   if (!(cleaned_ == copies_)) {
     return Work::clean;
   }
-  const bool is_due = copies_.named != SnapshotId{} && !progress_.done && Clock::now() >= retry_at_;
+  const bool is_due = copies_.named != SnapshotId{} && !progress_.done && !progress_.taken && Clock::now() >= retry_at_;
   return is_due ? Work::copy : Work::none;
 }
 
@@ -96,7 +99,7 @@ void SnapshotCopier::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     const auto has_work = [this] { return ending_ || next() != Work::none; };
-    if (copies_.named != SnapshotId{} && !progress_.done) {
+    if (copies_.named != SnapshotId{} && !progress_.done && !progress_.taken) {
       changed_.wait_until(lock, retry_at_, has_work);
     } else {
       changed_.wait(lock, has_work);
@@ -123,13 +126,20 @@ void SnapshotCopier::copy_named(const CopyState& copies) {
     if (!identity.ok()) {
       return note_failure(copies.named, identity.status().text());
     }
+    const auto may = may_touch(copies, identity.value());
+    if (!may.ok()) {
+      return note_failure(copies.named, may.status().text());
+    }
+    if (!may.value()) {
+      return;
+    }
     const CopyName name{copied_job(identity.value()), copies.named, identity.value().shard, identity.value().shards,
                         copies.run};
     const auto written = write_copy(name, gone);
     if (written.ok() && !gone) {
       return note_done(name);
     }
-    if (!given_up(copies.named)) {
+    if (!given_up(copies.run, copies.named)) {
       note_failure(copies.named, gone ? "it is not in the database any more" : written.text());
     }
   } catch (const std::exception& error) {  // libcurl or libcrypto cannot be used
@@ -142,7 +152,7 @@ void SnapshotCopier::note_done(const CopyName& name) {
   log_info("the snapshot of {} was copied to {}", describe(name.snapshot), place_->describe(to_string(name)));
   const std::scoped_lock lock(mutex_);
   trouble_.clear();
-  if (progress_.snapshot == name.snapshot) {
+  if (progress_.run == name.run && progress_.snapshot == name.snapshot) {
     progress_.done = true;
   }
 }
@@ -162,14 +172,66 @@ void SnapshotCopier::note_failure(const SnapshotId& snapshot, const std::string&
   ++progress_.failures;
 }
 
-bool SnapshotCopier::given_up(const SnapshotId& snapshot) const {
+bool SnapshotCopier::given_up(RunId run, const SnapshotId& snapshot) const {
   const std::scoped_lock lock(mutex_);
-  return ending_ || copies_.named != snapshot;
+  return ending_ || copies_.run != run || copies_.named != snapshot;
 }
 
 void SnapshotCopier::count(std::uint64_t bytes) {
   const std::scoped_lock lock(mutex_);
   progress_.bytes += bytes;
+}
+
+// ---- whose the run's copies are
+
+StoreResult<bool> SnapshotCopier::may_touch(const CopyState& copies, const Identity& identity) {
+  const auto run = run_prefix(copied_job(identity), copies.run);
+  return identity.shard == 0 ? claim_run(copies, run) : find_hold(copies, run);
+}
+
+StoreResult<bool> SnapshotCopier::claim_run(const CopyState& copies, const std::string& run) {
+  const auto content = store_.read_ledger();
+  if (!content.ok()) {
+    return content.status();
+  }
+  const auto claimed = claim(*place_, run, copies.life, content.value().ledger.copy_lives);
+  if (!claimed.ok()) {
+    return claimed.status();
+  }
+  if (claimed.value() == Claimed::held) {
+    return true;
+  }
+  log_warn(
+      "{}: another job goes on under this run's name, from a copy of this run's folder; this one copies under a new "
+      "name",
+      place_->describe(run));
+  const std::scoped_lock lock(mutex_);
+  if (std::tie(copies_.run, copies_.life) == std::tie(copies.run, copies.life)) {
+    progress_.run = copies.run;
+    progress_.taken = true;
+  }
+  return false;
+}
+
+// Shard 0 comes to it when it can, so that looking in vain is no failure at first.
+StoreResult<bool> SnapshotCopier::find_hold(const CopyState& copies, const std::string& run) {
+  auto held = is_held(*place_, run, copies.life);
+  if (!held.ok()) {
+    return held;
+  }
+  if (held.value()) {
+    looking_since_.reset();
+    return true;
+  }
+  looking_since_ = looking_since_.value_or(Clock::now());
+  if (Clock::now() - *looking_since_ >= settings_.hold) {
+    return StoreStatus{StoreCode::missing, place_->describe(run) +
+                                               ": shard 0 has left no mark here; durability.copy_to must be one place "
+                                               "that the machines of all shards share"};
+  }
+  const std::scoped_lock lock(mutex_);
+  retry_at_ = Clock::now() + settings_.retry;
+  return false;
 }
 
 // ---- writing
@@ -184,7 +246,7 @@ StoreStatus SnapshotCopier::write_copy(const CopyName& name, bool& gone) {
     log_warn("what an upload that was killed has left may stay: {}", cleaned.text());
   }
   // An earlier life of this shard may have been killed before it could say so.
-  const auto there = is_there(to_string(name));
+  const auto there = place_->has(to_string(name));
   if (!there.ok() || there.value()) {
     return there.ok() ? StoreStatus{} : there.status();
   }
@@ -194,14 +256,6 @@ StoreStatus SnapshotCopier::write_copy(const CopyName& name, bool& gone) {
     }
   }
   return write_object(name, gone);
-}
-
-StoreResult<bool> SnapshotCopier::is_there(const std::string& name) {
-  const auto names = place_->list(name);
-  if (!names.ok()) {
-    return names.status();
-  }
-  return std::ranges::find(names.value(), name) != names.value().end();
 }
 
 // The blocks that are whole now and not there yet.
@@ -250,7 +304,7 @@ StoreStatus SnapshotCopier::write_object(const CopyName& name, bool& gone) {
   if (auto status = encoder.entry(kIdentityKey, identity.value().value_or("")); !status.ok()) {
     return status;
   }
-  if (auto status = write_snapshot(encoder, name.snapshot, gone); !status.ok() || gone) {
+  if (auto status = write_snapshot(encoder, name, gone); !status.ok() || gone) {
     return status;
   }
   if (name.shard == 0) {
@@ -263,12 +317,13 @@ StoreStatus SnapshotCopier::write_object(const CopyName& name, bool& gone) {
 
 // Record by record: the snapshot stays as long as it is named, so that the database need not be read at one go, and can
 // be closed and opened again by those who write while the place takes its time.
-StoreStatus SnapshotCopier::write_snapshot(CopyEncoder& encoder, const SnapshotId& snapshot, bool& gone) {
+StoreStatus SnapshotCopier::write_snapshot(CopyEncoder& encoder, const CopyName& name, bool& gone) {
+  const auto& snapshot = name.snapshot;
   const auto& store = store_.store();
   const auto end = after_prefix(snapshot_prefix(snapshot));
   std::size_t chunks = 0;
   for (auto from = snapshot_prefix(snapshot);;) {
-    if (given_up(snapshot)) {
+    if (given_up(name.run, snapshot)) {
       return {StoreCode::io, "it is not wanted any more"};
     }
     const auto key = store.first_key(from);
@@ -357,6 +412,10 @@ StoreStatus SnapshotCopier::remove_superseded(const CopyState& copies) {
   }
   if (identity.value().shard != 0) {
     return {};
+  }
+  const auto may = may_touch(copies, identity.value());
+  if (!may.ok() || !may.value()) {
+    return may.ok() ? StoreStatus{} : may.status();
   }
   const auto job = copied_job(identity.value());
   const auto names = place_->list(run_prefix(job, copies.run));

@@ -10,9 +10,11 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
+#include "common/copies/claim.h"
 #include "common/copies/format.h"
 #include "common/copies/place.h"
 #include "common/metrics/series.h"
@@ -26,6 +28,7 @@ struct CopierSettings {
   std::size_t chunks = 0;  // of each snapshot in this shard: a copy of fewer is none
   std::chrono::milliseconds retry{
       1'000};  // after a failure; twice as long after each further one, half a minute at most
+  std::chrono::milliseconds hold{10'000};  // so long a shard looks for shard 0's hold before that counts as a failure
 };
 
 class SnapshotCopier {
@@ -57,15 +60,19 @@ class SnapshotCopier {
   void clean(const CopyState& copies);
   void note_failure(const SnapshotId& snapshot, const std::string& why);
   void note_done(const CopyName& name);
+  // Whether objects of the run may be written and removed. Asked anew for each snapshot: the job of a copied folder may
+  // take the name while this one goes on.
+  StoreResult<bool> may_touch(const CopyState& copies, const Identity& identity);
+  StoreResult<bool> claim_run(const CopyState& copies, const std::string& run);
+  StoreResult<bool> find_hold(const CopyState& copies, const std::string& run);
   // `gone`: the snapshot is not in the database any more.
   StoreStatus write_copy(const CopyName& name, bool& gone);
   StoreStatus write_losses(const CopyName& name);
   StoreStatus write_object(const CopyName& name, bool& gone);
-  StoreStatus write_snapshot(CopyEncoder& encoder, const SnapshotId& snapshot, bool& gone);
+  StoreStatus write_snapshot(CopyEncoder& encoder, const CopyName& name, bool& gone);
   StoreStatus write_ledger(CopyEncoder& encoder, const SnapshotId& snapshot);
   StoreStatus remove_superseded(const CopyState& copies);
-  [[nodiscard]] StoreResult<bool> is_there(const std::string& name);
-  [[nodiscard]] bool given_up(const SnapshotId& snapshot) const;
+  [[nodiscard]] bool given_up(RunId run, const SnapshotId& snapshot) const;
   void count(std::uint64_t bytes);
 
   const ShardStore& store_;
@@ -80,7 +87,9 @@ class SnapshotCopier {
   Clock::time_point retry_at_;
   std::string trouble_;
   bool ending_ = false;
-  std::thread thread_;  // last: it uses what is above
+  // Of the thread.
+  std::optional<Clock::time_point> looking_since_;  // for a hold
+  std::thread thread_;                              // last: it uses what is above
 };
 
 }  // namespace ballast

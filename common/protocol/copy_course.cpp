@@ -11,9 +11,11 @@ constexpr std::uint32_t kFailuresAtTheEnd = 3;  // of one shard: then the job en
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-bool has_copied(const CopyPart& part, SnapshotId snapshot) {
-  return part.progress.snapshot == snapshot && part.progress.done;
+bool has_copied(const CopyPart& part, RunId run, SnapshotId snapshot) {
+  return part.progress.run == run && part.progress.snapshot == snapshot && part.progress.done;
 }
+
+bool is_taken(const CopyPart& part, RunId run) { return part.progress.run == run && part.progress.taken; }
 
 std::string since(const CopyState& copies) {
   return copies.complete == SnapshotId{} ? "; there is no complete copy yet"
@@ -35,20 +37,19 @@ bool CopyCourse::follow(Ledger& ledger, const std::vector<CopyPart>& parts) {
   if (!rules_) {
     return !(copies == before);
   }
-  if (copies.run == 0) {
-    copies.run = run_;  // a ledger from before runs had ids, or from a copy of another run
-  }
+  settle_name(ledger, parts);
   const auto newest = ledger.complete.back();
   const bool is_copied = copies.named != SnapshotId{} && std::ranges::all_of(parts, [&](const CopyPart& part) {
-                           return has_copied(part, copies.named);
+                           return has_copied(part, copies.run, copies.named);
                          });
   if (is_copied) {
     copies.complete = std::exchange(copies.named, SnapshotId{});
+    ledger.copy_lives.clear();  // what they had claimed, this life has
     trouble_.clear();
   } else if (copies.named != SnapshotId{} && copies.named == named_ && waited_ > rules_->patience) {
     trouble_ = "the snapshot of step " + number(copies.named.step) + " was not copied within " +
-               number(rules_->patience / 1'000'000) + " s (durability.copy_patience)" + lacking(copies.named, parts) +
-               since(copies);
+               number(rules_->patience / 1'000'000) + " s (durability.copy_patience)" +
+               lacking(copies.run, copies.named, parts) + since(copies);
     if (newest > copies.named) {
       copies.named = {};
     }
@@ -63,9 +64,34 @@ bool CopyCourse::follow(Ledger& ledger, const std::vector<CopyPart>& parts) {
   return !(copies == before);
 }
 
+// Under which run's name this life copies. Each life adds itself to those that the place may know the run by. Where the
+// place knows another life, a copy of this ledger has gone on under the name: it is that one's, and this one draws
+// anew.
+void CopyCourse::settle_name(Ledger& ledger, const std::vector<CopyPart>& parts) {
+  auto& copies = ledger.copies;
+  if (copies.life != life_) {
+    if (copies.life != 0) {
+      ledger.copy_lives.push_back(copies.life);
+    }
+    copies.life = life_;
+    ++copies.turn;
+  }
+  if (copies.run == 0) {
+    copies.run = run_;  // a ledger from before runs had ids, or from a copy of another run
+  }
+  if (std::ranges::any_of(parts, [&](const CopyPart& part) { return is_taken(part, copies.run); })) {
+    copies.run = copies.run == run_ ? ++run_ : run_;
+    copies.named = {};
+    copies.complete = {};
+    named_ = {};  // patience begins anew
+    ++copies.turn;
+    ledger.copy_lives.clear();
+  }
+}
+
 // Who has not copied it, and why.
-std::string CopyCourse::lacking(SnapshotId snapshot, const std::vector<CopyPart>& parts) {
-  const auto part = std::ranges::find_if(parts, [&](const CopyPart& each) { return !has_copied(each, snapshot); });
+std::string CopyCourse::lacking(RunId run, SnapshotId snapshot, const std::vector<CopyPart>& parts) {
+  const auto part = std::ranges::find_if(parts, [&](const CopyPart& each) { return !has_copied(each, run, snapshot); });
   return part == parts.end() ? std::string()
                              : " by shard " + number(part->shard) +
                                    (part->trouble.empty() ? std::string() : " (" + part->trouble + ")");
@@ -78,8 +104,8 @@ void CopyCourse::end(const Ledger& durable, const std::vector<CopyPart>& parts) 
   const auto newest = durable.complete.back();
   trouble_.clear();
   if (newest != SnapshotId{} && newest != durable.copies.complete) {
-    trouble_ = "the newest snapshot, of step " + number(newest.step) + ", was not copied" + lacking(newest, parts) +
-               since(durable.copies);
+    trouble_ = "the newest snapshot, of step " + number(newest.step) + ", was not copied" +
+               lacking(durable.copies.run, newest, parts) + since(durable.copies);
   }
 }
 
@@ -88,7 +114,9 @@ bool CopyCourse::awaits(const Ledger& durable, SnapshotId newest, const std::vec
     return false;
   }
   return std::ranges::none_of(parts, [&](const CopyPart& part) {
-    return part.progress.snapshot == named_ && !part.progress.done && part.progress.failures >= kFailuresAtTheEnd;
+    const auto& progress = part.progress;
+    return progress.run == durable.copies.run && progress.snapshot == named_ && !progress.done &&
+           progress.failures >= kFailuresAtTheEnd;
   });
 }
 
@@ -98,7 +126,7 @@ void CopyCourse::tell(const CopyState& durable, const std::vector<CopyPart>& par
   status.copying = durable.named.step;
   status.of = static_cast<std::uint32_t>(parts.size());
   for (const auto& part : parts) {
-    if (durable.named == SnapshotId{} || part.progress.snapshot != durable.named) {
+    if (durable.named == SnapshotId{} || part.progress.snapshot != durable.named || part.progress.run != durable.run) {
       continue;
     }
     status.shards += part.progress.done ? 1 : 0;

@@ -30,10 +30,13 @@ struct CopyPart {
 //   1. each named snapshot is newer than those before it;
 //   2. `complete` is one that was named, and that every shard has said to have copied;
 //   3. a named snapshot is given up for none but a newer one, and after `patience` only.
+// All three begin anew where the run's name is another's (`taken`).
 class CopyCourse {
  public:
-  // `run`: of a ledger that names none. Without rules nothing is named.
-  CopyCourse(RunId run, const std::optional<CopyRules>& rules) : run_(run), rules_(rules) {}
+  // `run`: of a ledger that names none, or another's. `life`: of the lead. Both drawn at random. Without rules nothing
+  // is named.
+  CopyCourse(RunId run, std::uint64_t life, const std::optional<CopyRules>& rules)
+      : run_(run), life_(life), rules_(rules) {}
 
   // Changes the record by what the shards say: whether it did. Costs as much as there are shards.
   bool follow(Ledger& ledger, const std::vector<CopyPart>& parts);
@@ -47,12 +50,18 @@ class CopyCourse {
   void end(const Ledger& durable, const std::vector<CopyPart>& parts);
   // What is wrong with the copies; empty: nothing.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  // What the shards are told: nothing before it is this life's.
+  [[nodiscard]] CopyState told(const CopyState& durable) const {
+    return rules_ && durable.life != life_ ? CopyState{} : durable;
+  }
   void tell(const CopyState& durable, const std::vector<CopyPart>& parts, CopyStatus& status) const;
 
  private:
-  [[nodiscard]] static std::string lacking(SnapshotId snapshot, const std::vector<CopyPart>& parts);
+  void settle_name(Ledger& ledger, const std::vector<CopyPart>& parts);
+  [[nodiscard]] static std::string lacking(RunId run, SnapshotId snapshot, const std::vector<CopyPart>& parts);
 
   RunId run_;
+  std::uint64_t life_;
   std::optional<CopyRules> rules_;
   SnapshotId named_;   // since
   Micros waited_ = 0;  // so long

@@ -192,14 +192,15 @@ void Lane::take_snapshot_orders(const Plan& plan) {
 
 // Whatever the timeline: what is named is complete. Plans come late, and what they say only ever becomes newer.
 void Lane::follow_copies(const CopyState& copies) {
-  if (config_.id.lane == 0 && std::tie(copies.complete, copies.named) > std::tie(copies_.complete, copies_.named)) {
+  const auto order = [](const CopyState& of) { return std::tie(of.turn, of.complete, of.named); };
+  if (config_.id.lane == 0 && order(copies) > order(copies_)) {
     copies_ = copies;
     emit(Copy{copies_});
   }
 }
 
 void Lane::on(const Copying& event) {
-  const bool is_news = event.progress.done && event.progress != copy_;
+  const bool is_news = (event.progress.done || event.progress.taken) && event.progress != copy_;
   copy_ = event.progress;
   changed_ = true;
   if (is_news && serving_) {

@@ -34,7 +34,7 @@ Lead::Lead(LeadConfig config)
       log_(config_.memory.statistics, config_.memory.statistics_next, config_.memory.examples_before),
       // Where each item is an update of its own, a step to be kept is one where all wait: the course orders it.
       schedule_(config_.ledgered ? 0 : config_.snapshot_every),
-      copies_(config_.run, config_.copies),
+      copies_(config_.run, config_.life, config_.copies),
       decisions_(config_.decisions) {
   const auto& ledger = book_.durable();
   schedule_.rewind(ledger.base.step);

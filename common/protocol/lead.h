@@ -61,7 +61,7 @@ struct LeadConfig {
   bool keep_best = false;
   Step snapshot_every = 0;  // steps; 0: only at the end
   std::uint32_t snapshots_kept = 2;
-  RunId run = 1;                    // drawn at random; of a job whose ledger names none yet
+  RunId run = 1;                    // drawn at random; of a job whose ledger names none yet, or one that is another's
   std::optional<CopyRules> copies;  // none: snapshots are copied nowhere
   std::uint32_t start_workers = 1;
   std::uint32_t max_sessions =

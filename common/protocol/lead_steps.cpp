@@ -155,7 +155,7 @@ void Lead::send_plan(LaneId id, const LaneState& lane) {
   }
   plan.snapshots.assign(schedule_.ordered().begin(), schedule_.ordered().end());
   plan.keep = book_.durable().complete;
-  plan.copies = book_.durable().copies;
+  plan.copies = copies_.told(book_.durable().copies);
   plan.statistics_through = book_.statistics_through();
   emit(SendToLane{id, lane.incarnation, std::move(plan)});
 }

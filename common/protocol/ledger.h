@@ -50,8 +50,9 @@ struct Ledger {
   std::uint64_t placement = 0;       // increases when one of the incarnations changes
   std::uint64_t resumed_shards = 0;  // that came back within a timeline
   Provenance provenance;
-  CopyState copies = {};        // both of `complete`
-  std::uint64_t copies_in = 0;  // tells the place that they are in from another
+  CopyState copies = {};                       // both of `complete`
+  std::uint64_t copies_in = 0;                 // tells the place that they are in from another
+  std::vector<std::uint64_t> copy_lives = {};  // of leads before, as far as the place may still hold their claims
   bool operator==(const Ledger&) const = default;
 };
 

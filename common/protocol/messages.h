@@ -321,10 +321,12 @@ struct StalenessCounts {
 
 // How far a shard is with its part of the snapshot that is named for copying.
 struct CopyProgress {
+  RunId run = 0;               // under whose name
   SnapshotId snapshot;         // {}: it copies none
   std::uint64_t bytes = 0;     // written by the attempt at hand
   std::uint32_t failures = 0;  // attempts that failed
   bool done = false;           // its part is durable in the place
+  bool taken = false;          // another job than this one goes on under the run's name there: only of shard 0
   bool operator==(const CopyProgress&) const = default;
 };
 
@@ -373,9 +375,11 @@ struct Confirm {
 // Which complete snapshots are copied to another place (durability.copy_to), one after the other. {}: none, for the
 // initial weights are never copied.
 struct CopyState {
-  RunId run = 0;        // whose copies they are; part of their names
-  SnapshotId named;     // every shard is to copy its part of it
-  SnapshotId complete;  // the newest of which every shard has copied its part
+  RunId run = 0;           // whose copies they are; part of their names
+  SnapshotId named;        // every shard is to copy its part of it
+  SnapshotId complete;     // the newest of which every shard has copied its part
+  std::uint64_t life = 0;  // of the lead: the copies of a run are of one line of lives, told apart from a copied job's
+  std::uint64_t turn = 0;  // increases with each other life and each other run: `complete` may be older again then
   bool operator==(const CopyState&) const = default;
 };
 

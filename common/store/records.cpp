@@ -13,8 +13,9 @@ namespace {
 
 constexpr std::string_view kMagic = "BLST";
 constexpr std::uint16_t kRecordVersion = 1;  // of every kind but the ledger's
-// Version 1 ends before the placement, and version 2, of the programs that wrote format 2, after the resumed shards.
-constexpr std::uint16_t kLedgerVersion = 3;
+// Version 1 ends before the placement, and version 2, of the programs that wrote format 2, after the resumed shards;
+// version 3 before the life that copies.
+constexpr std::uint16_t kLedgerVersion = 4;
 constexpr std::size_t kCheckedHead = 4 + 2 + 2 + 8;
 constexpr std::size_t kHead = kCheckedHead + 4;
 constexpr std::size_t kTensorHead = 8 + 8 + 1 + 4;
@@ -400,7 +401,8 @@ std::string encode(const Ledger& ledger) {
   payload.number(ledger.copies.run);
   write(payload, ledger.copies.named);
   write(payload, ledger.copies.complete);
-  payload.number(ledger.copies_in);
+  payload.number(ledger.copies_in).number(ledger.copies.life).number(ledger.copies.turn);
+  write(payload, ledger.copy_lives);
   return seal(RecordKind::ledger, payload.take());
 }
 
@@ -428,6 +430,11 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
       read(reader, ledger.copies.named);
       read(reader, ledger.copies.complete);
       ledger.copies_in = reader.number<std::uint64_t>();
+    }
+    if (version > 3) {
+      ledger.copies.life = reader.number<std::uint64_t>();
+      ledger.copies.turn = reader.number<std::uint64_t>();
+      read(reader, ledger.copy_lives);
     }
   });
 }

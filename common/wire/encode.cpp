@@ -32,9 +32,11 @@ schema::PhaseTimes part(const PhaseTimes& times) {
   return {times.data_wait, times.pull, times.forward, times.backward, times.push};
 }
 schema::SnapshotId part(const SnapshotId& snapshot) { return {snapshot.timeline, snapshot.step}; }
-schema::CopyState part(const CopyState& copies) { return {copies.run, part(copies.named), part(copies.complete)}; }
+schema::CopyState part(const CopyState& copies) {
+  return {copies.run, part(copies.named), part(copies.complete), copies.life, copies.turn};
+}
 schema::CopyProgress part(const CopyProgress& copy) {
-  return {part(copy.snapshot), copy.bytes, copy.failures, copy.done};
+  return {copy.run, part(copy.snapshot), copy.bytes, copy.failures, copy.done, copy.taken};
 }
 schema::CopyStatus part(const CopyStatus& status) {
   return {status.copied, status.copying, status.bytes, status.shards, status.of, status.kept, status.awaited};

@@ -32,11 +32,14 @@ SnapshotId snapshot_id(const schema::SnapshotId* snapshot) {
 }
 
 CopyState copies(const schema::CopyState* at) {
-  return at != nullptr ? CopyState{at->run(), snapshot_id(&at->named()), snapshot_id(&at->complete())} : CopyState{};
+  return at != nullptr
+             ? CopyState{at->run(), snapshot_id(&at->named()), snapshot_id(&at->complete()), at->life(), at->turn()}
+             : CopyState{};
 }
 
 CopyProgress copy_progress(const schema::CopyProgress* at) {
-  return at != nullptr ? CopyProgress{snapshot_id(&at->snapshot()), at->bytes(), at->failures(), at->done()}
+  return at != nullptr ? CopyProgress{at->run(),  snapshot_id(&at->snapshot()), at->bytes(), at->failures(), at->done(),
+                                      at->taken()}
                        : CopyProgress{};
 }
 

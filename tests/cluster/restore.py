@@ -189,13 +189,62 @@ class Restore(harness.ClusterCase):
         self.assertIn("the record is damaged", text)
         self.go_on(back)
 
+    def test_of_a_run_and_a_copy_of_its_folder(self):
+        """Both go on from one ledger, one after the other, to weights of their own: each has copies of its own."""
+        self.job_file = self.job(jobs.emulated(steps=STEPS, compute_ms=20, training="mode: async\n  " + jobs.MOMENTUM))
+        run = self.start_two_shards()
+        run.wait_until("a copy", self.listed)
+        run.control("stop")
+        run.wait()
+        copied = self.folder / "copied"
+        shutil.copytree(run.folder, copied, ignore=shutil.ignore_patterns("*.sock"))
+        for folder in (run.folder, copied):
+            self.ballast("run", "--resume", folder)
+        self.assertIn("another job goes on under this run's name", (copied / "logs" / "shard-0.log").read_text())
+        newest = [row[3] for row in self.rows() if row[0] == str(STEPS)]
+        self.assertEqual(len(set(newest)), 2, newest)
+        digests = [self.digest_of(folder) for folder in (run.folder, copied)]
+        found = []
+        for name in newest:
+            back = self.folder / f"of-{name}"
+            self.ballast("restore", *self.place, "--run", name, "--run-dir", back)
+            found.append(self.digest_of(back, "--step", str(STEPS)))
+        self.assertCountEqual([digest["weights_sha256"] for digest in found],
+                              [digest["weights_sha256"] for digest in digests])
+
+    def test_shards_that_copy_to_places_of_their_own(self):
+        """No copy counts, the trouble names the shard, and what to do."""
+        text = jobs.emulated(steps=100_000, compute_ms=20).replace("shards: 1", "shards: 2")
+        lead_file = self.folder / "lead.address"
+        lead = "tcp://127.0.0.1:*"
+        for shard in range(2):
+            job = self.job(text.replace("every_steps: 200", f"every_steps: 10, copy_to: {self.folder / f'disk-{shard}'}"),
+                           f"{shard}.yaml")
+            self.start_by_hand(f"server-{shard}", harness.SERVER, "--job", job, "--shard", shard, "--lead", lead,
+                               *(["--address-file", lead_file] if shard == 0 else []), "--database",
+                               self.folder / f"shard-{shard}")
+            if shard == 0:
+                self.wait_for("the lead", lead_file.exists)
+                lead = lead_file.read_text().strip()
+        self.start_by_hand("worker", harness.WORKER, "--lead", lead)
+
+        def trouble():
+            status = harness.status_of(lead)
+            if status and status["copies"]:
+                self.assertFalse(status["copies"]["copied"])
+            return status["trouble"] if status else ""
+        self.wait_for("the trouble with shard 1's place", lambda: "durability.copy_to must be one place" in trouble())
+        self.assertIn(f"{self.folder / 'disk-1'}", trouble())
+        self.place = [str(self.folder / "disk-0")]
+        self.assertEqual(self.listed(), [])
+
     def test_a_place_that_fails_does_not_stop_the_job(self):
         self.copies.write_text("a file where the folder should be")
         run = self.start_two_shards()
         summary = run.finish()
         self.expect_equal_bits(summary, self.reference(self.job_file, jobs.AT_ONCE))
         self.assertIsNone(summary["copied_step"])
-        log = (run.folder / "logs" / "shard-1.log").read_text()
+        log = (run.folder / "logs" / "shard-0.log").read_text()
         self.assertIn("was not copied (it is tried again)", log)
         self.assertIn(str(self.copies), log)
         text = run.out.read_text()

@@ -264,6 +264,14 @@ bool Cluster::copy_fails(std::uint32_t shard) {
   return true;
 }
 
+bool Cluster::takes_name(RunId run) {
+  if (!copies_.is_taken(run) && faulty() && random_.chance(life_.faults.copies_taken)) {
+    ++faults_seen_;
+    copies_.take(run);
+  }
+  return copies_.is_taken(run);
+}
+
 void Cluster::dispatch(Event event) {
   if (event.process != kNobody) {
     auto& process = *processes_[event.process];
@@ -454,6 +462,7 @@ void Cluster::conclude() {
   facts_.kept_best = durable.kept_best;
   facts_.copied = judge_.copies().copied();
   facts_.copy_dropped = judge_.copies().dropped();
+  facts_.copies_renamed = judge_.copies().renamed();
   facts_.copy_outlived = judge_.copies().outlived_a_rollback();
   gather_items();
   facts_.mixed_arithmetic = ledger_.ledger.provenance.arithmetics.size() > 1;

@@ -99,15 +99,16 @@ struct LifeFacts {
   bool death = false;        // a shard died for good, and the job ended with its name
   bool shard_crash = false;  // and came back
   bool double_crash = false;
-  bool with_lead = false;      // a shard crashed together with the lead that it hosts
-  bool lead_crash = false;     // the lead alone
-  bool copied = false;         // a snapshot, by all shards
-  bool copy_failed = false;    // of one shard, once
-  bool copy_dropped = false;   // for a newer snapshot
-  bool copy_outlived = false;  // a rollback
-  bool lost_unsynced = false;  // what was written and not synced was lost in a crash
-  bool rollback = false;       // to a base past step 0
-  bool mid_compute = false;    // a timeline began while a worker computed on an older one
+  bool with_lead = false;       // a shard crashed together with the lead that it hosts
+  bool lead_crash = false;      // the lead alone
+  bool copied = false;          // a snapshot, by all shards
+  bool copy_failed = false;     // of one shard, once
+  bool copy_dropped = false;    // for a newer snapshot
+  bool copies_renamed = false;  // for the name was another job's
+  bool copy_outlived = false;   // a rollback
+  bool lost_unsynced = false;   // what was written and not synced was lost in a crash
+  bool rollback = false;        // to a base past step 0
+  bool mid_compute = false;     // a timeline began while a worker computed on an older one
   bool stale = false;
   bool clipped = false;  // the job clipped by norm, and rolled back or changed its lead
   bool skipped = false;
@@ -201,6 +202,8 @@ class Cluster {
   [[nodiscard]] Disk& disk(std::uint32_t shard, std::uint64_t database) { return disks_.of(shard, database); }
   [[nodiscard]] CopyPlace& copies() { return copies_; }
   [[nodiscard]] bool copy_fails(std::uint32_t shard);
+  // Whether the run's name is another job's in the place: from now on, or since.
+  [[nodiscard]] bool takes_name(RunId run);
   [[nodiscard]] StoredLedger& stored_ledger() { return ledger_; }
   [[nodiscard]] NonFinitePolicy non_finite() const { return non_finite_; }
   [[nodiscard]] std::size_t workers() const { return workers_.size(); }

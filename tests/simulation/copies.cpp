@@ -14,31 +14,39 @@ bool is_listed(const Ledger& ledger, SnapshotId id) {
 
 }  // namespace
 
-bool CopyPlace::has(SnapshotId id, std::uint32_t shard) const {
-  const auto* set = find(id);
+bool CopyPlace::has(RunId run, SnapshotId id, std::uint32_t shard) const {
+  const auto* set = find(run, id);
   return set != nullptr && set->contains(shard);
 }
 
-bool CopyPlace::is_complete(SnapshotId id) const {
-  const auto* set = find(id);
+bool CopyPlace::is_complete(RunId run, SnapshotId id) const {
+  const auto* set = find(run, id);
   return set != nullptr && set->size() == life_.shards;
 }
 
-const std::map<std::uint32_t, CopyPlace::Part>* CopyPlace::find(SnapshotId id) const {
-  const auto set = sets_.find(id);
-  return set == sets_.end() ? nullptr : &set->second;
+const std::map<std::uint32_t, CopyPlace::Part>* CopyPlace::find(RunId run, SnapshotId id) const {
+  const auto sets = runs_.find(run);
+  if (sets == runs_.end() || !sets->second.contains(id)) {
+    return nullptr;
+  }
+  return &sets->second.at(id);
 }
 
 std::vector<SnapshotId> CopyPlace::superseded(const CopyState& copies) const {
   std::vector<SnapshotId> found;
+  const auto sets = runs_.find(copies.run);
+  if (sets == runs_.end() || is_taken(copies.run)) {
+    return found;
+  }
   std::uint32_t newer = 0;
-  for (auto set = sets_.rbegin(); set != sets_.rend(); ++set) {
+  for (auto set = sets->second.rbegin(); set != sets->second.rend(); ++set) {
     const auto id = set->first;
+    const bool is_whole = is_complete(copies.run, id);
     const bool is_old = id < copies.named || id < copies.complete;
-    if (is_old && id != copies.complete && (!is_complete(id) || newer >= life_.snapshots_kept)) {
+    if (is_old && id != copies.complete && (!is_whole || newer >= life_.snapshots_kept)) {
       found.push_back(id);
     }
-    newer += is_complete(id) ? 1 : 0;
+    newer += is_whole ? 1 : 0;
   }
   return found;
 }
@@ -46,8 +54,8 @@ std::vector<SnapshotId> CopyPlace::superseded(const CopyState& copies) const {
 // ---- the judge
 
 void CopiesJudge::ledger_durable(const Ledger& before, const Ledger& after, Micros now) {
-  const auto& was = before.copies;
   const auto& is = after.copies;
+  const auto was = state_before(before.copies, is);
   require(is.run != 0 && (was.run == 0 || was.run == is.run), "a run has no id, or another one than before");
   require(is.named == SnapshotId{} || is_listed(after, is.named), "a snapshot is to be copied that is not kept");
   require(is.complete == SnapshotId{} || is_listed(after, is.complete),
@@ -57,7 +65,7 @@ void CopiesJudge::ledger_durable(const Ledger& before, const Ledger& after, Micr
   }
   if (is.complete != was.complete) {
     require(is.complete == was.named && is.complete > was.complete, "a snapshot is called copied that was not named");
-    check_complete(is.complete);
+    check_complete(is.run, is.complete);
     copied_ = true;
     outlived_a_rollback_ = outlived_a_rollback_ || named_on_ < before.timeline;
   }
@@ -78,16 +86,36 @@ void CopiesJudge::ledger_durable(const Ledger& before, const Ledger& after, Micr
   named_on_ = after.timeline;
 }
 
+// Under another name all begins anew.
+CopyState CopiesJudge::state_before(const CopyState& was, const CopyState& is) {
+  if (was.run == is.run || !place_.is_taken(was.run)) {
+    return was;
+  }
+  require(!place_.is_taken(is.run), "a run takes a name that is another job's");
+  renamed_ = true;
+  CopyState none;
+  none.run = is.run;
+  return none;
+}
+
+// Whether what is named was named when all faults were over, with whatever they had left behind. Copying needs a part
+// of patience only.
+bool CopiesJudge::is_undisturbed() const {
+  const auto& faults = life_.faults;
+  const auto longest = std::max({faults.shard_pause, faults.lead_pause, faults.cut, faults.away});
+  return !faults.copy_stuck && named_at_ > faults.until + longest;
+}
+
 // By a clock that runs twice as fast at most; the writing of the ledger takes its time.
 bool CopiesJudge::may_be_given_up(Micros now) const {
-  return 2 * (now - named_at_ + 3 * life_.storage_high) > life_.copy_patience;
+  return !is_undisturbed() && 2 * (now - named_at_ + 3 * life_.storage_high) > life_.copy_patience;
 }
 
 // As the shards' disks have it, which are looked at where the snapshot becomes complete.
-void CopiesJudge::check_complete(SnapshotId id) const {
+void CopiesJudge::check_complete(RunId run, SnapshotId id) const {
   for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
     const auto shard = life_.chunks[chunk].lane / life_.lanes;
-    const auto* set = place_.find(id);
+    const auto* set = place_.find(run, id);
     require(set != nullptr && set->contains(shard) && set->at(shard).contains(chunk),
             "a snapshot is called copied, but a part of it is not in the place");
     const auto* value = disks_[shard].durable(id, chunk);
@@ -95,7 +123,10 @@ void CopiesJudge::check_complete(SnapshotId id) const {
   }
 }
 
-void CopiesJudge::removes(const Ledger& durable, SnapshotId id) const {
+void CopiesJudge::removes(const Ledger& durable, RunId run, SnapshotId id) const {
+  if (run != durable.copies.run) {
+    return;
+  }
   require(id != durable.copies.complete, "the newest snapshot that is copied is removed from the place");
   require(id != durable.copies.named, "what is being copied is removed from the place");
 }
@@ -103,7 +134,7 @@ void CopiesJudge::removes(const Ledger& durable, SnapshotId id) const {
 void CopiesJudge::finished_well(const Ledger& durable) const {
   require(ended_late_ || durable.copies.complete == durable.finished,
           "the job ends before its last snapshot is copied");
-  require(durable.copies.complete == SnapshotId{} || place_.is_complete(durable.copies.complete),
+  require(durable.copies.complete == SnapshotId{} || place_.is_complete(durable.copies.run, durable.copies.complete),
           "the job ends without the copy that it says to have");
 }
 

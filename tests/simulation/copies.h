@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "common/protocol/ids.h"
@@ -19,17 +20,22 @@ class CopyPlace {
 
   explicit CopyPlace(const LifeSpec& life) : life_(life) {}
 
-  void put(SnapshotId id, std::uint32_t shard, Part part) { sets_[id][shard] = std::move(part); }
-  [[nodiscard]] bool has(SnapshotId id, std::uint32_t shard) const;
-  [[nodiscard]] bool is_complete(SnapshotId id) const;
-  [[nodiscard]] const std::map<std::uint32_t, Part>* find(SnapshotId id) const;
+  void put(RunId run, SnapshotId id, std::uint32_t shard, Part part) { runs_[run][id][shard] = std::move(part); }
+  [[nodiscard]] bool has(RunId run, SnapshotId id, std::uint32_t shard) const;
+  [[nodiscard]] bool is_complete(RunId run, SnapshotId id) const;
+  [[nodiscard]] const std::map<std::uint32_t, Part>* find(RunId run, SnapshotId id) const;
   // What may go, by the newest word of the lead that shard 0 has heard.
   [[nodiscard]] std::vector<SnapshotId> superseded(const CopyState& copies) const;
-  void remove(SnapshotId id) { sets_.erase(id); }
+  void remove(RunId run, SnapshotId id) { runs_[run].erase(id); }
+
+  // Another job goes on from a copy of this one's ledger, under the run's name: what is there is that one's.
+  void take(RunId run) { taken_.insert(run); }
+  [[nodiscard]] bool is_taken(RunId run) const { return taken_.contains(run); }
 
  private:
   const LifeSpec& life_;
-  std::map<SnapshotId, std::map<std::uint32_t, Part>> sets_;
+  std::map<RunId, std::map<SnapshotId, std::map<std::uint32_t, Part>>> runs_;
+  std::set<RunId> taken_;
 };
 
 // Every method throws Violation.
@@ -39,7 +45,7 @@ class CopiesJudge {
       : life_(life), disks_(disks), place_(place) {}
 
   void ledger_durable(const Ledger& before, const Ledger& after, Micros now);
-  void removes(const Ledger& durable, SnapshotId id) const;
+  void removes(const Ledger& durable, RunId run, SnapshotId id) const;
   // The job has finished; nothing has ever failed in copying.
   void finished_well(const Ledger& durable) const;
   // The user has stopped it, with patience left.
@@ -47,10 +53,13 @@ class CopiesJudge {
 
   [[nodiscard]] bool copied() const { return copied_; }
   [[nodiscard]] bool dropped() const { return dropped_; }
+  [[nodiscard]] bool renamed() const { return renamed_; }
   [[nodiscard]] bool outlived_a_rollback() const { return outlived_a_rollback_; }
 
  private:
-  void check_complete(SnapshotId id) const;
+  [[nodiscard]] CopyState state_before(const CopyState& was, const CopyState& is);
+  void check_complete(RunId run, SnapshotId id) const;
+  [[nodiscard]] bool is_undisturbed() const;
   [[nodiscard]] bool may_be_given_up(Micros now) const;
 
   const LifeSpec& life_;
@@ -61,6 +70,7 @@ class CopiesJudge {
   bool ended_late_ = false;  // patience with the last copy may have been over
   bool copied_ = false;
   bool dropped_ = false;
+  bool renamed_ = false;
   bool outlived_a_rollback_ = false;  // what was named before is copied after it
 };
 

@@ -517,7 +517,8 @@ void Judge::planned(const Plan& plan) {
   // What is durable since the lead last heard of it may be more.
   require(plan.keep == ledger_.complete || plan.keep == known_complete_,
           "a plan lists other snapshots to be kept than the durable ledger");
-  require(plan.copies == ledger_.copies || plan.copies == known_copies_,
+  // Before the lead's life is in the ledger, it speaks of none: shards pass over that.
+  require(plan.copies == ledger_.copies || plan.copies == known_copies_ || plan.copies == CopyState{},
           "a plan speaks of other copies than the durable ledger");
   require(plan.statistics_through >= known.base.step, "a plan knows nothing of the base's statistics");
   known.ordered.insert(plan.snapshots.begin(), plan.snapshots.end());

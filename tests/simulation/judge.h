@@ -85,7 +85,7 @@ class Judge {
   void snapshot_taken(const LaneLife& lane, SnapshotId id, ChunkId chunk, const ChunkValue& value) const;
   void deletes(std::uint32_t shard, SnapshotId id) const;
   // A set of copies, from the place.
-  void removes(SnapshotId id) const { copies_.removes(ledger_, id); }
+  void removes(RunId run, SnapshotId id) const { copies_.removes(ledger_, run, id); }
   void records_finish(const LaneLife& lane, SnapshotId end) const;
   void reported(const LaneLife& lane, const LaneReport& report) const;
   // A contribution that is said to have come too late, computed from `base`.

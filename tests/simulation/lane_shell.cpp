@@ -457,36 +457,45 @@ void LaneShell::act(lane::Copy& action) {
   if (shard() == 0) {
     clean_copies();
   }
-  if (copies_.named != SnapshotId{} && copies_.named != before.named) {
-    copy(copies_.named, 0);
+  if (copies_.named != SnapshotId{} && std::tie(copies_.run, copies_.named) != std::tie(before.run, before.named)) {
+    copy(copies_.run, copies_.named, 0);
   }
 }
+
+bool LaneShell::is_copying(RunId run, SnapshotId named) const { return copies_.run == run && copies_.named == named; }
 
 void LaneShell::clean_copies() {
   for (const auto id : cluster_.copies().superseded(copies_)) {
-    cluster_.judge().removes(id);
-    cluster_.copies().remove(id);
+    cluster_.judge().removes(copies_.run, id);
+    cluster_.copies().remove(copies_.run, id);
   }
 }
 
-void LaneShell::copy(SnapshotId named, std::uint32_t failures) {
-  const auto tell = [this, named](std::uint32_t failed, bool done) {
-    cluster_.later(*this, cluster_.some(2'000), [this, named, failed, done] {
-      if (copies_.named == named) {
-        step(lane::Copying{{named, 1, failed, done}});
+void LaneShell::copy(RunId run, SnapshotId named, std::uint32_t failures) {
+  const auto tell = [this](const CopyProgress& progress) {
+    cluster_.later(*this, cluster_.some(2'000), [this, progress] {
+      if (is_copying(progress.run, progress.snapshot)) {
+        step(lane::Copying{progress});
       }
     });
   };
-  if (cluster_.copies().has(named, shard())) {
-    return tell(failures, true);  // by an earlier life
+  auto& place = cluster_.copies();
+  if (!place.is_taken(run) && place.has(run, named, shard())) {
+    return tell({run, named, 1, failures, true, false});  // by an earlier life
   }
-  cluster_.later(*this, cluster_.some(cluster_.life().copy_high), [this, named, failures, tell] {
-    if (copies_.named != named) {
+  cluster_.later(*this, cluster_.some(cluster_.life().copy_high), [this, run, named, failures, tell, &place] {
+    if (!is_copying(run, named)) {
       return;
     }
+    if (shard() == 0 && cluster_.takes_name(run)) {
+      return tell({run, named, 0, failures, false, true});
+    }
+    if (place.is_taken(run)) {
+      return copy(run, named, failures);  // nothing is written where shard 0 has left no mark
+    }
     if (cluster_.copy_fails(shard())) {
-      tell(failures + 1, false);
-      return copy(named, failures + 1);
+      tell({run, named, 1, failures + 1, false, false});
+      return copy(run, named, failures + 1);
     }
     CopyPlace::Part part;
     for (ChunkId chunk = 0; chunk < cluster_.life().statistics(); ++chunk) {
@@ -497,11 +506,11 @@ void LaneShell::copy(SnapshotId named, std::uint32_t failures) {
       require(stored != nullptr, "a snapshot that is to be copied is not there any more");
       part[chunk] = *stored;
     }
-    cluster_.copies().put(named, shard(), std::move(part));
+    place.put(run, named, shard(), std::move(part));
     if (cluster_.traces()) {
       cluster_.say(name() + " has copied its part of snapshot " + words(named));
     }
-    tell(failures, true);
+    tell({run, named, 1, failures, true, false});
   });
 }
 

@@ -260,6 +260,8 @@ void draw_copies(LifeSpec& life, Random& random) {
   }
 }
 
+void draw_copied_job(LifeSpec& life, Random& random) { life.faults.copies_taken = random.chance(0.2) ? 0.6 : 0; }
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -285,6 +287,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_copies(life, random);
   draw_initial_weights(life, random);
   draw_late_stop(life, random);
+  draw_copied_job(life, random);
   return life;
 }
 

@@ -52,6 +52,7 @@ struct Faults {
   double power_cut = 0;     // probability that a crash is one, in a journaled job; else `loses_unsynced` says it
   bool lying_disk = false;  // a power cut takes along parts of the journal that were synced
   double copy_failure = 0;  // of one attempt
+  double copies_taken = 0;  // by another job, as shard 0 begins to copy
   bool copy_stuck = false;  // shard 1 cannot copy as long as there are faults
 };
 

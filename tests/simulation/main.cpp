@@ -72,6 +72,7 @@ constexpr Fact kFacts[] = {
     {"a snapshot missed", &LifeFacts::snapshot_missed, 1},
     {"a snapshot copied by all shards", &LifeFacts::copied, 1},
     {"a shard's copy that fails", &LifeFacts::copy_failed, 1},
+    {"copies under a new name, as another job has the first", &LifeFacts::copies_renamed, 1},
     {"a copy given up for a newer snapshot", &LifeFacts::copy_dropped, 1},
     {"a copy that is made across a rollback", &LifeFacts::copy_outlived, 1},
     {"a pause by the user", &LifeFacts::paused, 1},

@@ -102,7 +102,8 @@ class LaneShell : public Process {
   void note_answer(SessionId session, const Receipt& receipt);
   void check_answered() const;
   // The copying of the snapshot that is named, from its beginning or after a failure.
-  void copy(SnapshotId named, std::uint32_t failures);
+  void copy(RunId run, SnapshotId named, std::uint32_t failures);
+  [[nodiscard]] bool is_copying(RunId run, SnapshotId named) const;
   void clean_copies();
   // What the disk has done when all before it is done, and then the core's event, if the lane still lives.
   void on_disk(Micros span, std::function<void()> what);

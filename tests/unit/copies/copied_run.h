@@ -20,6 +20,7 @@
 namespace ballast::copied {
 
 inline constexpr std::size_t kChunks = 3;  // of each shard
+inline constexpr LeadLife kLife = 0x11fe;
 
 // Of the attempt at hand, when it is over.
 inline CopyProgress outcome(const SnapshotCopier& copier) {
@@ -78,10 +79,27 @@ class Run {
                                             CopySeries(nullptr));
   }
 
+  // As shard 0 does before the others copy.
+  void hold() {
+    const auto held = claim(*place(), run_prefix("job-01234567", run_), life_, {});
+    REQUIRE(held.ok());
+    REQUIRE(held.value() == Claimed::held);
+  }
+  // Another life of the lead, which knows of those before it.
+  void live(LeadLife life, const std::vector<LeadLife>& before) {
+    life_ = life;
+    ledger_.copy_lives = before;
+    REQUIRE(shards_[0]->write_ledger({ledger_, {}, {}, {}}).ok());
+  }
+  [[nodiscard]] CopyState naming(const SnapshotId& id) const { return {run_, id, {}, life_, 1}; }
+
   // One shard's part: whether it was copied, or has failed.
   bool copy_part(const SnapshotId& id, std::uint32_t shard, std::uint32_t keep = 2) {
+    if (shard != 0) {
+      hold();
+    }
     const auto one = copier(shard, keep);
-    one->follow({run_, id, {}});
+    one->follow(naming(id));
     const auto progress = outcome(*one);
     REQUIRE(one->drain(std::chrono::seconds(60)));
     return progress.done;
@@ -91,7 +109,7 @@ class Run {
   void copy(const SnapshotId& id, std::uint32_t keep = 2) {
     if (copy_part(id, 0, keep) && copy_part(id, 1, keep)) {
       const auto one = copier(0, keep);
-      one->follow({run_, {}, id});
+      one->follow({run_, {}, id, life_, 1});
       REQUIRE(one->drain(std::chrono::seconds(60)));
     }
   }
@@ -105,6 +123,7 @@ class Run {
  private:
   CopyTarget target_;
   RunId run_;
+  LeadLife life_ = kLife;
   std::vector<MemoryStore*> stores_;
   std::vector<std::unique_ptr<ShardStore>> shards_;
   Ledger ledger_;
@@ -167,9 +186,10 @@ inline Restored restored_from(Run& run, const RestoreOptions& options) {
   return std::move(restored.value());
 }
 
-// Of all objects in the place.
-inline std::vector<std::string> names(Run& run) {
+// Of all copies in the place, without claims and holds.
+inline std::vector<std::string> names(const Run& run) {
   auto all = run.place()->list().value();
+  std::erase_if(all, [](const std::string& name) { return !parse_copy_name(name) && !parse_losses_name(name); });
   std::sort(all.begin(), all.end());
   return all;
 }

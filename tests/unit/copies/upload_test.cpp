@@ -22,7 +22,7 @@ TEST_CASE("a snapshot that is gone, incomplete or damaged is not copied") {
   record.back() ^= 1;
   REQUIRE(run.memory(1).write(WriteBatch{}.put(tensor_key(damaged), record), Sync::no).ok());
   run.copy({1, 40});
-  CHECK(run.place()->list().value().empty());
+  CHECK(names(run).empty());
 }
 
 TEST_CASE("a place that fails stops nothing, and is tried again with the next snapshot") {
@@ -33,18 +33,19 @@ TEST_CASE("a place that fails stops nothing, and is tried again with the next sn
   std::ofstream(places.folder.path() / "copies") << "in the way";
   CopySeries series(nullptr);
   SnapshotCopier copier(run.shard(1), run.place(), {2, kChunks, std::chrono::milliseconds(20)}, series);
-  copier.follow({run.run(), {1, 20}, {}});
+  copier.follow(run.naming({1, 20}));
   CHECK(outcome(copier).failures > 0);
   CHECK(series.failed->value() >= 1);
   CHECK(copier.trouble().find("was not copied (it is tried again)") != std::string::npos);
   fs::remove(places.folder.path() / "copies");
+  run.hold();
   while (!copier.progress().done) {  // it is tried again by itself
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   CHECK(copier.trouble().empty());
   CHECK(series.done->value() == 1);
   CHECK(series.step->value() == 20);
-  CHECK(run.place()->list().value().size() == 1);
+  CHECK(names(run).size() == 1);
 }
 
 TEST_CASE("what a killed upload has left of a shard's own objects is removed by its next life") {
@@ -124,11 +125,12 @@ TEST_CASE("a copy that another one is named in place of is given up, and leaves 
   auto slow = std::make_unique<SlowPlace>(run.place());
   auto* place = slow.get();
   SnapshotCopier copier(run.shard(1), std::move(slow), {2, kChunks}, CopySeries(nullptr));
-  copier.follow({run.run(), {1, 10}, {}});
+  run.hold();
+  copier.follow(run.naming({1, 10}));
   while (!place->writing) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  copier.follow({run.run(), {1, 20}, {}});
+  copier.follow(run.naming({1, 20}));
   place->waits = false;
   const auto progress = outcome(copier);
   CHECK(progress.snapshot == SnapshotId{1, 20});

@@ -11,7 +11,7 @@ constexpr Micros kPatience = 10'000'000;
 
 // A course with two shards, whose reports the test writes.
 struct Course {
-  CopyCourse course{77, CopyRules{5, kPatience}};
+  CopyCourse course{77, 5, CopyRules{5, kPatience}};
   Ledger ledger;
   std::vector<CopyPart> parts = {{0, {}, {}}, {1, {}, {}}};
 
@@ -24,7 +24,7 @@ struct Course {
     return course.follow(ledger, parts);
   }
   bool copied(std::uint32_t shard, SnapshotId id) {
-    parts[shard].progress = {id, 100, 0, true};
+    parts[shard].progress = {ledger.copies.run, id, 100, 0, true, false};
     return course.follow(ledger, parts);
   }
   [[nodiscard]] bool awaits() const { return course.awaits(ledger, ledger.complete.back(), parts); }
@@ -33,20 +33,20 @@ struct Course {
 TEST_CASE("one snapshot is named at a time, and the newest after it") {
   Course at;
   CHECK(at.course.follow(at.ledger, at.parts));  // the run's id, and where its copies are
-  CHECK(at.ledger.copies == CopyState{77, {}, {}});
+  CHECK(at.ledger.copies == CopyState{77, {}, {}, 5, 1});
   CHECK_FALSE(at.course.follow(at.ledger, at.parts));
   CHECK_FALSE(at.awaits());  // any run can make the initial weights again
   CHECK(at.complete({1, 10}));
-  CHECK(at.ledger.copies == CopyState{77, {1, 10}, {}});
+  CHECK(at.ledger.copies == CopyState{77, {1, 10}, {}, 5, 1});
   CHECK_FALSE(at.complete({1, 20}));
   CHECK_FALSE(at.complete({1, 30}));
   CHECK(at.awaits());
   CHECK_FALSE(at.copied(1, {1, 10}));
   CHECK(at.copied(0, {1, 10}));
-  CHECK(at.ledger.copies == CopyState{77, {1, 30}, {1, 10}});
+  CHECK(at.ledger.copies == CopyState{77, {1, 30}, {1, 10}, 5, 1});
   CHECK_FALSE(at.copied(0, {1, 30}));
   CHECK(at.copied(1, {1, 30}));
-  CHECK(at.ledger.copies == CopyState{77, {}, {1, 30}});
+  CHECK(at.ledger.copies == CopyState{77, {}, {1, 30}, 5, 1});
   CHECK_FALSE(at.awaits());
 }
 
@@ -72,13 +72,13 @@ TEST_CASE("what is named stays so across a rollback and another life of the lead
   CHECK_FALSE(again.course.follow(again.ledger, again.parts));
   again.copied(0, {1, 10});
   again.copied(1, {1, 10});
-  CHECK(again.ledger.copies == CopyState{77, {1, 20}, {1, 10}});
+  CHECK(again.ledger.copies == CopyState{77, {1, 20}, {1, 10}, 5, 1});
 }
 
 TEST_CASE("patience with a snapshot ends in a newer one, is told, and is told no more when one is copied") {
   Course at;
   at.complete({1, 10});
-  at.parts[1] = {1, {{1, 10}, 0, 4, false}, "the place is full"};
+  at.parts[1] = {1, {77, {1, 10}, 0, 4, false, false}, "the place is full"};
   at.copied(0, {1, 10});
   at.course.wait(kPatience);
   CHECK_FALSE(at.course.follow(at.ledger, at.parts));
@@ -89,7 +89,7 @@ TEST_CASE("patience with a snapshot ends in a newer one, is told, and is told no
         "the snapshot of step 10 was not copied within 10 s (durability.copy_patience) by shard 1 (the place is full); "
         "there is no complete copy yet");
   CHECK(at.complete({1, 20}));
-  CHECK(at.ledger.copies == CopyState{77, {1, 20}, {}});
+  CHECK(at.ledger.copies == CopyState{77, {1, 20}, {}, 5, 1});
   CHECK_FALSE(at.course.trouble().empty());
   at.copied(0, {1, 20});
   at.copied(1, {1, 20});
@@ -106,23 +106,74 @@ TEST_CASE("copies in another place say nothing of this one, and a job that keeps
   at.copied(0, {1, 10});
   at.copied(1, {1, 10});
   Course elsewhere;
-  elsewhere.course = CopyCourse(78, CopyRules{6, kPatience});
+  elsewhere.course = CopyCourse(78, 6, CopyRules{6, kPatience});
   elsewhere.ledger = at.ledger;
   CHECK(elsewhere.course.follow(elsewhere.ledger, elsewhere.parts));
-  CHECK(elsewhere.ledger.copies == CopyState{77, {1, 10}, {}});
+  CHECK(elsewhere.ledger.copies == CopyState{77, {1, 10}, {}, 6, 2});
   Course nowhere;
-  nowhere.course = CopyCourse(79, std::nullopt);
+  nowhere.course = CopyCourse(79, 7, std::nullopt);
   nowhere.ledger = at.ledger;
   CHECK(nowhere.course.follow(nowhere.ledger, {}));
-  CHECK(nowhere.ledger.copies == CopyState{77, {}, {}});
+  CHECK(nowhere.ledger.copies == CopyState{77, {}, {}, 5, 1});
   CHECK_FALSE(nowhere.awaits());
+}
+
+TEST_CASE("a life whose run's name is another's copies all anew under a name of its own") {
+  Course at;
+  at.complete({1, 10});
+  at.copied(0, {1, 10});
+  at.copied(1, {1, 10});
+  at.complete({1, 20});
+  REQUIRE(at.ledger.copies == CopyState{77, {1, 20}, {1, 10}, 5, 1});
+
+  Course copied;  // its folder was copied: the ledger is the same, and the life and what it would be called are its own
+  copied.course = CopyCourse(78, 6, CopyRules{5, kPatience});
+  copied.ledger = at.ledger;
+  CHECK(copied.course.told(copied.ledger.copies) == CopyState{});  // not of this life
+  CHECK(copied.course.follow(copied.ledger, copied.parts));
+  CHECK(copied.ledger.copies == CopyState{77, {1, 20}, {1, 10}, 6, 2});
+  CHECK(copied.ledger.copy_lives == std::vector<std::uint64_t>{5});
+  CHECK(copied.course.told(copied.ledger.copies) == copied.ledger.copies);
+  copied.parts[0].progress = {76, {1, 20}, 0, 0, false, true};  // of another name
+  CHECK_FALSE(copied.course.follow(copied.ledger, copied.parts));
+  copied.parts[0].progress = {77, {1, 20}, 0, 0, false, true};
+  copied.parts[1].progress = {77, {1, 20}, 100, 0, true, false};
+  CHECK(copied.course.follow(copied.ledger, copied.parts));
+  CHECK(copied.ledger.copies == CopyState{78, {1, 20}, {}, 6, 3});
+  CHECK(copied.ledger.copy_lives.empty());
+  CHECK_FALSE(copied.course.follow(copied.ledger, copied.parts));  // once
+  copied.parts[0].progress = {78, {1, 20}, 100, 0, true, false};
+  CHECK_FALSE(copied.course.follow(copied.ledger, copied.parts));  // shard 1 has done it under the other name
+  CHECK(copied.copied(1, {1, 20}));
+  CHECK(copied.ledger.copies == CopyState{78, {}, {1, 20}, 6, 3});
+  copied.parts[0].progress = {78, {}, 0, 0, false, true};  // copied in mid-run
+  CHECK(copied.course.follow(copied.ledger, copied.parts));
+  CHECK(copied.ledger.copies == CopyState{79, {1, 20}, {}, 6, 4});
+}
+
+TEST_CASE("the lives of which there may be claims are known until a later one has claimed and copied") {
+  Course first;
+  first.complete({1, 10});
+  Course second;
+  second.course = CopyCourse(78, 6, CopyRules{5, kPatience});
+  second.ledger = first.ledger;
+  second.course.follow(second.ledger, second.parts);
+  Course third;
+  third.course = CopyCourse(79, 7, CopyRules{5, kPatience});
+  third.ledger = second.ledger;
+  third.course.follow(third.ledger, third.parts);
+  CHECK(third.ledger.copies == CopyState{77, {1, 10}, {}, 7, 3});
+  CHECK(third.ledger.copy_lives == std::vector<std::uint64_t>{5, 6});
+  third.copied(0, {1, 10});
+  third.copied(1, {1, 10});
+  CHECK(third.ledger.copy_lives.empty());
 }
 
 TEST_CASE("the last copy is waited for, but not for ever, nor for a place that fails again and again") {
   Course at;
   at.complete({1, 10});
   CHECK(at.awaits());
-  at.parts[1].progress = {{1, 10}, 0, 2, false};
+  at.parts[1].progress = {77, {1, 10}, 0, 2, false, false};
   CHECK(at.awaits());
   at.parts[1].progress.failures = 3;
   CHECK_FALSE(at.awaits());
@@ -159,7 +210,7 @@ struct Copying : two_shards::Fixture {
   }
   void copied(std::uint32_t shard, SnapshotId id, Step open) {
     auto report = state(shard, open);
-    report.copy = {id, 100, 0, true};
+    report.copy = {77, id, 100, 0, true, false};
     lane(shard, report);
   }
 };
@@ -167,17 +218,17 @@ struct Copying : two_shards::Fixture {
 TEST_CASE("what is to be copied is said when it is durable, and stays in the list of what is kept") {
   Copying at;
   at.hold({1, 10}, 11);
-  CHECK(at.plan[0].copies == CopyState{77, {1, 10}, {}});
+  CHECK(at.plan[0].copies == CopyState{77, {1, 10}, {}, 1, 1});
   at.hold({1, 20}, 21);
   at.hold({1, 30}, 31);
-  CHECK(at.plan[1].copies == CopyState{77, {1, 10}, {}});
+  CHECK(at.plan[1].copies == CopyState{77, {1, 10}, {}, 1, 1});
   CHECK(at.plan[1].keep == std::vector<SnapshotId>{{1, 10}, {1, 30}});
   at.copied(0, {1, 10}, 31);
   at.copied(1, {1, 10}, 31);
-  CHECK(at.plan[0].copies == CopyState{77, {1, 10}, {}});  // not durable yet
+  CHECK(at.plan[0].copies == CopyState{77, {1, 10}, {}, 1, 1});  // not durable yet
   at.written();
   at.reports(31);
-  CHECK(at.plan[0].copies == CopyState{77, {1, 30}, {1, 10}});
+  CHECK(at.plan[0].copies == CopyState{77, {1, 30}, {1, 10}, 1, 1});
   CHECK(at.lead.status().copies.copied == 10);
   CHECK(at.lead.status().copies.copying == 30);
 }
@@ -216,7 +267,7 @@ TEST_CASE("a stop whose copy fails again and again ends without it, and says so"
   at.hold({1, step}, step);
   at.copied(0, {1, step}, step);
   auto report = at.state(1, step);
-  report.copy = {{1, step}, 0, 3, false};
+  report.copy = {77, {1, step}, 0, 3, false, false};
   report.trouble = "access denied";
   at.lane(1, report);
   CHECK(at.lead.phase() == Lead::Phase::stopped);

@@ -111,9 +111,12 @@ TEST_CASE("what is to be copied is asked for once, and late plans do not take it
   CHECK(ordered(second).empty());
   CHECK(ordered(last) == std::vector{last});
   CHECK(ordered(given_up).empty());
+  const CopyState anew{8, {1, 40}, {}, 5, 1};  // under another name, of which there is nothing yet
+  CHECK(ordered(anew) == std::vector{anew});
+  CHECK(ordered(last).empty());
 
   lanes.id = {1, 1};
-  at.lane.step(lane::Copying{{{1, 40}, 100, 0, true}});
+  at.lane.step(lane::Copying{{7, {1, 40}, 100, 0, true, false}});
   Fixture other(lanes);  // one lane speaks for the shard
   auto order = plan(1, 0, 5);
   order.copies = first;
@@ -124,11 +127,16 @@ TEST_CASE("what is to be copied is asked for once, and late plans do not take it
 
 TEST_CASE("a copy that is done is reported at once, in whatever timeline") {
   Fixture at;
-  const CopyProgress done{{1, 40}, 100, 0, true};
-  CHECK(find_to_lead<LaneReport>(at.lane.step(lane::Copying{{{1, 40}, 50, 0, false}})) == nullptr);
+  const CopyProgress done{7, {1, 40}, 100, 0, true, false};
+  CHECK(find_to_lead<LaneReport>(at.lane.step(lane::Copying{{7, {1, 40}, 50, 0, false, false}})) == nullptr);
   const auto actions = at.lane.step(lane::Copying{done});
   REQUIRE(find_to_lead<LaneReport>(actions) != nullptr);
   CHECK(find_to_lead<LaneReport>(actions)->copy == done);
+  const CopyProgress taken{7, {1, 50}, 0, 0, false, true};
+  const auto told = at.lane.step(lane::Copying{taken});
+  REQUIRE(find_to_lead<LaneReport>(told) != nullptr);
+  CHECK(find_to_lead<LaneReport>(told)->copy == taken);
+  at.lane.step(lane::Copying{done});
   const auto begun = at.begin(2, {0, 0});
   REQUIRE(find_to_lead<LaneReport>(begun) != nullptr);
   CHECK(find_to_lead<LaneReport>(begun)->copy == done);

@@ -287,8 +287,8 @@ void fill(Random& random, SessionSlots& value) {
 }
 
 void fill(Random& random, CopyProgress& value) {
-  auto& [a, b, c, d] = value;
-  fill_all(random, a, b, c, d);
+  auto& [a, b, c, d, e, f] = value;
+  fill_all(random, a, b, c, d, e, f);
 }
 
 void fill(Random& random, LaneReport& value) {
@@ -303,8 +303,8 @@ void fill(Random& random, Confirm& value) {
 }
 
 void fill(Random& random, CopyState& value) {
-  auto& [a, b, c] = value;
-  fill_all(random, a, b, c);
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
 }
 
 void fill(Random& random, Plan& value) {
