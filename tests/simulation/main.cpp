@@ -295,9 +295,9 @@ bool report(const Options& options, const Shared& shared, double seconds) {
   bool enough = true;
   for (std::size_t i = 0; i < kFactCount; ++i) {
     const double share = 100 * static_cast<double>(all.facts[i]) / lives;
-    // Three standard errors: a few lives more or less are chance.
-    const bool rare =
-        all.lives >= kEnoughLives && share + 3 * std::sqrt(share * (100 - share) / lives) < kFacts[i].least;
+    // Three standard errors of what is asked for: a few lives more or less are chance, none of few as well.
+    const bool rare = all.lives >= kEnoughLives &&
+                      share < kFacts[i].least - 3 * std::sqrt(kFacts[i].least * (100 - kFacts[i].least) / lives);
     std::printf("  %5.1f %% with %s%s\n", share, kFacts[i].name,
                 rare ? "  -- too rare: the faults need another mix" : "");
     enough = enough && !rare;
