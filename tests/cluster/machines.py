@@ -167,7 +167,7 @@ class Machines(harness.ClusterCase):
         self.assertTrue((self.folder / "alpha" / "digits.safetensors").is_file())
 
     def test_in_any_order(self):
-        """Whoever comes first waits, and says for whom."""
+        """Whoever comes first waits for the others."""
         start = self.blocks_under("Start")
         for number, order in enumerate(itertools.islice(itertools.permutations(start), 0, 24, 7)):
             self.terminals = {}
