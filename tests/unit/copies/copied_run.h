@@ -75,8 +75,9 @@ class Run {
   std::unique_ptr<SnapshotCopier> copier(std::uint32_t shard, std::uint32_t keep = 2) {
     auto place = open_copy_place(target_);
     REQUIRE(place.ok());
-    return std::make_unique<SnapshotCopier>(*shards_[shard], std::move(place.value()), CopierSettings{keep, kChunks},
-                                            CopySeries(nullptr));
+    CopierSettings settings{keep, kChunks};
+    settings.hold = std::chrono::milliseconds(0);  // whoever copies here has seen to it
+    return std::make_unique<SnapshotCopier>(*shards_[shard], std::move(place.value()), settings, CopySeries(nullptr));
   }
 
   // As shard 0 does before the others copy.
