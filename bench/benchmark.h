@@ -23,6 +23,7 @@ struct Result {
 struct Options {
   std::optional<double> seconds;  // of one measurement; each benchmark has its own default
   unsigned repetitions = 3;
+  std::optional<double> gigabytes;   // of the model of turns
   std::string ps_lite;               // a program built with it, for peers
   const Signals* signals = nullptr;  // measurements that take long end early, by Interrupted
 };
@@ -42,6 +43,7 @@ Result journal(const Options& options);
 Result journaled(const Options& options);
 Result peers(const Options& options);
 Result restart(const Options& options);
+Result turns(const Options& options);
 Result stale(const Options& options);
 Result pace(const Options& options);
 

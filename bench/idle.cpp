@@ -1,16 +1,11 @@
 // What a server costs while it has nothing to do: weights loaded, workers connected, metrics scraped, no work.
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <stdexcept>
 #include <string>
 
 #include "bench/benchmark.h"
 #include "bench/clock.h"
 #include "bench/local_cluster.h"
+#include "bench/metrics_page.h"
 #include "bench/process_use.h"
 
 namespace ballast::bench {
@@ -29,34 +24,6 @@ constexpr const char* kJob =
     "momentum: 0.9}}\n"
     "cluster: {shards: 1, lanes: 1, workers: 4, start_workers: 4, transport: tcp}\n";
 
-std::uint16_t port_of(const std::string& url) {
-  const auto colon = url.rfind(':');
-  return static_cast<std::uint16_t>(std::stoul(url.substr(colon + 1)));
-}
-
-// The size of the answer. Throws std::runtime_error if there is none.
-std::size_t scrape(std::uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const std::string request = "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n";
-  std::size_t total = 0;
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 &&
-      send(fd, request.data(), request.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(request.size())) {
-    std::array<char, 16384> buffer{};
-    for (ssize_t count = 0; (count = recv(fd, buffer.data(), buffer.size(), 0)) > 0;) {
-      total += static_cast<std::size_t>(count);
-    }
-  }
-  close(fd);
-  if (total == 0) {
-    throw std::runtime_error("the server's metrics at port " + std::to_string(port) + " do not answer");
-  }
-  return total;
-}
-
 bool all_wait(const Status& status, std::uint64_t workers) {
   const auto ready = std::count_if(status.sessions.begin(), status.sessions.end(), [](const SessionStatus& session) {
     return session.live && !session.fingerprint.empty();
@@ -71,13 +38,12 @@ Result idle(const Options& options) {
   cluster.wait_for("all workers ready", all_wait, kWorkers);
   cluster.rest(2);  // what the start left behind
   const auto server = cluster.server();
-  const auto port = port_of(server.addresses.at("metrics").substr(0, server.addresses.at("metrics").rfind('/')));
   const auto begin = Clock::now();
   const auto before = process_use(server.pid);
   std::uint64_t scrapes = 0;
   std::size_t scraped = 0;
   while (seconds_since(begin) < options.seconds.value_or(kSeconds)) {
-    scraped = scrape(port);
+    scraped = metrics_page(server.addresses.at("metrics")).size();
     ++scrapes;
     cluster.rest(std::max(0.0, static_cast<double>(scrapes) - seconds_since(begin)));
   }

@@ -22,11 +22,12 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 12> kBenchmarks = {{
+constexpr std::array<Benchmark, 13> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"apply", "the server's update, against plain loops over memory", apply},
     {"idle", "processor use of a server that has nothing to do", idle},
+    {"turns", "how long the loops are busy at a stretch with a large model, against copies", turns},
     {"recovery", "how long a job stands still when a server is killed", recovery},
     {"snapshots", "what snapshots cost, against none", snapshots},
     {"journal", "a shard's journal, against the disk's limit and RocksDB", journal},
@@ -64,6 +65,8 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
                  "measurements of each kind, of which the median is told")
       ->check(CLI::Range(1U, 99U))
       ->capture_default_str();
+  app.add_option("--gigabytes", arguments.options.gigabytes, "for turns: the model's size (default: 0.94)")
+      ->check(CLI::Range(0.1, 1000.0));
   app.add_option("--ps-lite", arguments.options.ps_lite, "for peers: a program built with ps-lite (bench/ps_lite.h)")
       ->check(CLI::ExistingFile);
   return ballast::parse_command_line(app, argc, argv);
