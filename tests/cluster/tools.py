@@ -1,4 +1,5 @@
-"""What comes out of a run: exported, evaluated, predicted, inspected; and whether `plan` foretold what it took."""
+"""What comes out of a run: exported, evaluated, predicted, inspected; whether `plan` foretold what it took, and whether
+processes have the threads that the job asks for."""
 
 import hashlib
 import json
@@ -30,6 +31,34 @@ def most_memory(pid):
     with open(f"/proc/{pid}/status", encoding="ascii") as facts:
         found = re.search(r"VmHWM:\s+(\d+) kB", facts.read())
     return int(found.group(1)) * 1024 if found else 0  # it has ended, and waits to be reaped
+
+
+class TransportThreads(harness.ClusterCase):
+    """ZeroMQ's, by the names that it gives them."""
+
+    @staticmethod
+    def is_one(thread):
+        try:
+            return (thread / "comm").read_text().startswith("ZMQbg/IO/")
+        except OSError:
+            return False  # it has ended meanwhile
+
+    def of(self, entry):
+        return sum(map(self.is_one, pathlib.Path(f"/proc/{entry['pid']}/task").iterdir()))
+
+    def check(self, overrides, expected):
+        run = self.start(self.job(jobs.emulated(steps=100000)), overrides=overrides)
+        run.wait_for_step(1)
+        self.assertEqual(self.of(run.entry("server", 0)), expected)
+        self.assertEqual(self.of(run.entry("worker", 0)), 1 + expected)  # one for the lead
+        self.assertEqual(run.control("stop").returncode, 0)
+        run.wait()
+
+    def test_as_many_as_lanes(self):
+        self.check({"cluster.lanes": 2}, 2)
+
+    def test_as_many_as_the_job_says(self):
+        self.check({"cluster.lanes": 2, "cluster.io_threads": 5}, 5)
 
 
 class Devices(harness.ClusterCase):
