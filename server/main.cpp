@@ -29,6 +29,7 @@ const ballast::ManWords kManWords{
     {"ballast(1)", "ballast-worker(1)"}};
 
 using ballast::check_bind;
+using ballast::check_host;
 using ballast::check_host_port;
 
 // The exit code if the program is not to go on.
@@ -48,7 +49,7 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
          "the next port) or ipc://PREFIX")
       ->capture_default_str()
       ->check(check_bind);
-  app.add_option("--advertise", options.advertise, "the host by which others reach this machine");
+  app.add_option("--advertise", options.advertise, "the host by which others reach this machine")->check(check_host);
   app.add_option("--database", options.database, "folder of this shard's database")->required();
   app.add_option("--metrics", options.metrics, "serve metrics on HOST:PORT")->check(check_host_port);
   app.add_option("--log-file", options.log_file, "default: standard error");

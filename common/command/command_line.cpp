@@ -148,5 +148,6 @@ CLI::Option* add_log_files(CLI::App& app, std::uint32_t& files) {
 std::string check_endpoint(const std::string& text) { return endpoint_fault(text); }
 std::string check_bind(const std::string& text) { return bind_fault(text); }
 std::string check_host_port(const std::string& text) { return host_port_fault(text); }
+std::string check_host(const std::string& text) { return host_fault(text); }
 
 }  // namespace ballast

@@ -1,5 +1,8 @@
 #include "common/text/endpoint.h"
 
+#include <arpa/inet.h>
+
+#include <algorithm>
 #include <charconv>
 #include <optional>
 
@@ -23,6 +26,31 @@ std::optional<std::string_view> port_of(std::string_view text) {
   return text.substr(colon + 1);
 }
 
+bool is_in_names(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+         letter == '-' || letter == '.' || letter == '_';
+}
+
+// A computer's or an interface's.
+bool is_name(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_in_names); }
+
+// It may name the interface as well: fe80::1%eth0.
+bool is_address_6(std::string_view text) {
+  const auto end = std::min(text.find('%'), text.size());
+  const std::string number(text.substr(0, end));
+  in6_addr address{};
+  return number.find('\0') == std::string::npos && ::inet_pton(AF_INET6, number.c_str(), &address) == 1 &&
+         (end == text.size() || is_name(text.substr(end + 1)));
+}
+
+// A name or an address, whether anybody has it or not.
+bool is_host(std::string_view text) {
+  const bool is_bracketed = text.size() > 2 && text.front() == '[' && text.back() == ']';
+  return is_name(text) || is_address_6(is_bracketed ? text.substr(1, text.size() - 2) : text);
+}
+
+std::string_view host_of(std::string_view host_port) { return host_port.substr(0, host_port.rfind(':')); }
+
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -35,11 +63,15 @@ std::optional<unsigned> port_number(std::string_view port) {
 
 std::string quoted(std::string_view text) { return "'" + as_line(text, kMaxShown) + "'"; }
 
+std::string no_address(std::string_view text, std::string_view form) {
+  return quoted(text) + " is no address; write " + std::string(form);
+}
+
 // `address` is shown, `text` is its HOST:PORT; `form` is how one is written.
 std::string port_fault(std::string_view address, std::string_view text, std::string_view form) {
   const auto port = port_of(text);
   if (!port || !is_number(*port)) {
-    return quoted(address) + " is no address; write " + std::string(form);
+    return no_address(address, form);
   }
   return port_number(*port) ? "" : quoted(address) + " has a port that there is not; ports are numbers from 0 to 65535";
 }
@@ -50,7 +82,7 @@ std::string fault(std::string_view text, bool may_be_chosen) {
     return {};
   }
   if (!text.starts_with(kTcp)) {
-    return quoted(text) + " is no address; write " + std::string(kForm);
+    return no_address(text, kForm);
   }
   const auto host_port = text.substr(kTcp.size());
   const auto port = port_of(host_port);
@@ -60,7 +92,9 @@ std::string fault(std::string_view text, bool may_be_chosen) {
   if (!may_be_chosen && port && (port == "*" || port_number(*port) == 0)) {
     return quoted(text) + " names no port; write the one that is listened on";
   }
-  return port_fault(text, host_port, kForm);
+  const auto of_port = port_fault(text, host_port, kForm);
+  const bool is_wrong = of_port.empty() && !may_be_chosen && !is_host(host_of(host_port));
+  return is_wrong ? no_address(text, kForm) : of_port;
 }
 
 }  // namespace
@@ -71,12 +105,17 @@ bool is_host_port(std::string_view text) {
 }
 
 bool is_endpoint(std::string_view text) {
-  return (text.starts_with(kTcp) && is_host_port(text.substr(kTcp.size()))) ||
+  const auto host_port = text.starts_with(kTcp) ? text.substr(kTcp.size()) : std::string_view();
+  return (is_host_port(host_port) && is_host(host_of(host_port))) ||
          (text.starts_with(kIpc) && text.size() > kIpc.size());
 }
 
 std::string endpoint_fault(std::string_view text) { return fault(text, false); }
 std::string bind_fault(std::string_view text) { return fault(text, true); }
 std::string host_port_fault(std::string_view text) { return port_fault(text, text, "HOST:PORT, e.g. 127.0.0.1:9100"); }
+
+std::string host_fault(std::string_view text) {
+  return is_host(text) ? "" : quoted(text) + " is no host; write a name or an address without a port, e.g. 10.0.0.5";
+}
 
 }  // namespace ballast

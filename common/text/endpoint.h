@@ -21,4 +21,7 @@ std::string bind_fault(std::string_view text);
 // The same of a HOST:PORT to listen on.
 std::string host_port_fault(std::string_view text);
 
+// The same of a host without a port, by which others are to connect: a name or an address.
+std::string host_fault(std::string_view text);
+
 }  // namespace ballast

@@ -81,6 +81,8 @@ class Refusals(harness.ClusterCase):
             ([harness.BALLAST, "predict", "--split", "test", "--input", "images", "run"], "--split excludes --input"),
             ([*server, "--lead", "foo"], "'foo' is no address; write tcp://HOST:PORT"),
             ([*server, "--lead", "tcp://127.0.0.1:99999"], "has a port that there is not"),
+            ([*server, "--lead", "tcp://127.0.0.1:*", "--advertise", "a b"], "--advertise: 'a b' is no host; write a name"),
+            ([harness.WORKER, "--lead", "tcp://a,b:7070"], "'tcp://a,b:7070' is no address; write tcp://HOST:PORT"),
             ([*server, "--led", "tcp://127.0.0.1:*"], "unknown option '--led' of `ballast-server`; did you mean --lead?"),
             ([*server[:3], "--shard", "7", *server[5:], "--lead", "tcp://127.0.0.1:*"], "--shard 7: the job has shards"),
             ([harness.SERVER, "--job", "nowhere.yaml", "--shard", "0", "--database", "database", "--lead",

@@ -7,7 +7,8 @@
 using namespace ballast;
 
 TEST_CASE("an address that can be connected to has nothing wrong with it") {
-  for (const auto* good : {"tcp://10.0.0.5:7070", "tcp://[::1]:1", "tcp://host.example.org:65535", "ipc:///tmp/lead"}) {
+  for (const auto* good : {"tcp://10.0.0.5:7070", "tcp://[::1]:1", "tcp://host.example.org:65535", "tcp://node_3:7070",
+                           "tcp://[fe80::1%eth0]:7070", "ipc:///tmp/lead"}) {
     CAPTURE(good);
     CHECK(endpoint_fault(good).empty());
     CHECK(bind_fault(good).empty());
@@ -43,4 +44,21 @@ TEST_CASE("what is no address is told with what one looks like") {
     CHECK_FALSE(is_endpoint(bad));
   }
   CHECK(host_port_fault("9100") == "'9100' is no address; write HOST:PORT, e.g. 127.0.0.1:9100");
+}
+
+TEST_CASE("a host is a name or an address, alone or in an address to connect to") {
+  for (const std::string host : {"node-3.cluster", "10.0.0.5", "fd00::3", "[fd00::3]", "fe80::1%eth0"}) {
+    CAPTURE(host);
+    CHECK(host_fault(host).empty());
+    CHECK(endpoint_fault("tcp://" + host + ":7070").empty());
+  }
+  for (const std::string host :
+       {"", "a b", "a/b", "a,b", "*", "[node]", "[]", "tcp://node", "a\nb", "fe80::1%", "fe80::1%a b"}) {
+    CAPTURE(host);
+    CHECK(host_fault(host).find("is no host; write a name or an address without a port, e.g. 10.0.0.5") !=
+          std::string::npos);
+    CHECK(endpoint_fault("tcp://" + host + ":7070").find("is no address") != std::string::npos);
+    CHECK_FALSE(is_endpoint("tcp://" + host + ":7070"));
+  }
+  CHECK(host_fault("node:7070") == "'node:7070' is no host; write a name or an address without a port, e.g. 10.0.0.5");
 }
