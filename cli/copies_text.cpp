@@ -1,6 +1,7 @@
 #include "cli/copies_text.h"
 
 #include "cli/amounts.h"
+#include "common/copies/format.h"
 
 namespace ballast {
 
@@ -16,8 +17,9 @@ std::string copies_text(const CopyStatus& copies) {
   if (!copies.kept) {
     return {};
   }
-  const auto copied =
-      copies.copied == 0 ? "no complete copy yet" : "newest complete copy: step " + std::to_string(copies.copied);
+  const auto copied = copies.copied == 0 ? "no complete copy yet"
+                                         : "newest complete copy: step " + std::to_string(copies.copied) + " of run " +
+                                               run_text(copies.run);
   const auto copying = copying_text(copies);
   return copied + (copying.empty() ? "" : "; " + copying);
 }

@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/staleness.h"
 #include "cli/status_client.h"
+#include "common/copies/format.h"
 
 namespace ballast {
 
@@ -143,11 +144,8 @@ Json copies_json(const CopyStatus& copies) {
     return nullptr;
   }
   const auto step = [](Step known) { return known == 0 ? Json(nullptr) : Json(known); };
-  return {{"copied", step(copies.copied)},
-          {"copying", step(copies.copying)},
-          {"shards_done", copies.shards},
-          {"bytes", copies.bytes},
-          {"awaited", copies.awaited}};
+  return {{"run", run_text(copies.run)},  {"copied", step(copies.copied)}, {"copying", step(copies.copying)},
+          {"shards_done", copies.shards}, {"bytes", copies.bytes},         {"awaited", copies.awaited}};
 }
 
 Json split_json(const SplitStatus& split) {

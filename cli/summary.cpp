@@ -7,6 +7,7 @@
 
 #include "cli/progress.h"
 #include "cli/staleness.h"
+#include "common/copies/format.h"
 
 namespace ballast {
 
@@ -167,6 +168,7 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["timeline"] = status.timeline;
   json["base_step"] = status.base.step;
   json["copied_step"] = status.copies.copied == 0 ? Json(nullptr) : Json(status.copies.copied);
+  json["copies_run"] = status.copies.run == 0 ? Json(nullptr) : Json(run_text(status.copies.run));
   json["rollbacks"] = status.rollbacks;
   json["rolled_back_steps"] = status.rolled_back_steps;
   json["skipped_steps"] = status.skipped_steps;

@@ -194,8 +194,8 @@ class FolderPlace final : public CopyPlace {
                                                    std::error_code& refused) const {
     std::vector<std::string> names;
     refused.clear();
-    if (!fs::exists(folder, refused)) {
-      refused.clear();
+    // A folder that cannot be looked at is not an empty one; what lies in others' folders below it may be.
+    if (!fs::exists(folder, refused) || refused || (fs::directory_iterator(folder, refused), refused)) {
       return names;
     }
     for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, refused), end;

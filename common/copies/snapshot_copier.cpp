@@ -21,6 +21,7 @@ Ledger ledger_at(Ledger ledger, const SnapshotId& snapshot) {
   ledger.copies = {};
   ledger.copies_in = 0;
   ledger.copy_lives.clear();
+  ledger.named_before = {};
   if (ledger.best != snapshot) {
     ledger.best.reset();
   }
@@ -65,6 +66,9 @@ void SnapshotCopier::follow(const CopyState& copies) {
       progress_ = {copies.run, copies.named, 0, 0, false, false};
       retry_at_ = {};
     }
+    if (is_other) {
+      looking_since_.reset();
+    }
     copies_ = copies;
   }
   changed_.notify_all();
@@ -91,7 +95,7 @@ SnapshotCopier::Work SnapshotCopier::next() const {
   if (!(cleaned_ == copies_)) {
     return Work::clean;
   }
-  const bool is_due = copies_.named != SnapshotId{} && !progress_.done && !progress_.taken && Clock::now() >= retry_at_;
+  const bool is_due = copies_.named != SnapshotId{} && !progress_.taken && Clock::now() >= retry_at_;
   return is_due ? Work::copy : Work::none;
 }
 
@@ -99,7 +103,7 @@ void SnapshotCopier::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
     const auto has_work = [this] { return ending_ || next() != Work::none; };
-    if (copies_.named != SnapshotId{} && !progress_.done && !progress_.taken) {
+    if (copies_.named != SnapshotId{} && !progress_.taken) {
       changed_.wait_until(lock, retry_at_, has_work);
     } else {
       changed_.wait(lock, has_work);
@@ -120,31 +124,38 @@ void SnapshotCopier::work() {
 }
 
 void SnapshotCopier::copy_named(const CopyState& copies) {
-  bool gone = false;
+  StoreStatus status;
   try {
-    const auto identity = identity_of(store_);
-    if (!identity.ok()) {
-      return note_failure(copies.named, identity.status().text());
-    }
-    const auto may = may_touch(copies, identity.value());
-    if (!may.ok()) {
-      return note_failure(copies.named, may.status().text());
-    }
-    if (!may.value()) {
-      return;
-    }
-    const CopyName name{copied_job(identity.value()), copies.named, identity.value().shard, identity.value().shards,
-                        copies.run};
-    const auto written = write_copy(name, gone);
-    if (written.ok() && !gone) {
-      return note_done(name);
-    }
-    if (!given_up(copies.run, copies.named)) {
-      note_failure(copies.named, gone ? "it is not in the database any more" : written.text());
-    }
+    status = copy(copies);
   } catch (const std::exception& error) {  // libcurl or libcrypto cannot be used
-    note_failure(copies.named, error.what());
+    status = {StoreCode::io, error.what()};
   }
+  if (!status.ok() && !given_up(copies.run, copies.named)) {
+    note_failure(copies.named, status.text());
+  }
+}
+
+StoreStatus SnapshotCopier::copy(const CopyState& copies) {
+  const auto identity = identity_of(store_);
+  if (!identity.ok()) {
+    return identity.status();
+  }
+  if (progress().done) {
+    look_again(copies, identity.value());
+    return {};
+  }
+  const auto may = may_touch(copies, identity.value());
+  if (!may.ok() || !may.value()) {
+    return may.ok() ? StoreStatus{} : may.status();
+  }
+  const CopyName name{copied_job(identity.value()), copies.named, identity.value().shard, identity.value().shards,
+                      copies.run};
+  bool gone = false;
+  auto written = write_copy(name, gone);
+  if (written.ok() && !gone) {
+    note_done(name);
+  }
+  return gone ? StoreStatus{StoreCode::missing, "it is not in the database any more"} : written;
 }
 
 void SnapshotCopier::note_done(const CopyName& name) {
@@ -154,6 +165,7 @@ void SnapshotCopier::note_done(const CopyName& name) {
   trouble_.clear();
   if (progress_.run == name.run && progress_.snapshot == name.snapshot) {
     progress_.done = true;
+    retry_at_ = Clock::now() + settings_.look;
   }
 }
 
@@ -194,7 +206,9 @@ StoreResult<bool> SnapshotCopier::claim_run(const CopyState& copies, const std::
   if (!content.ok()) {
     return content.status();
   }
-  const auto claimed = claim(*place_, run, copies.life, content.value().ledger.copy_lives);
+  const auto& ledger = content.value().ledger;
+  const auto claimed =
+      claim(*place_, run, {copies.life, ledger.copy_lives, ledger.named_before, newest_named(ledger.copies)});
   if (!claimed.ok()) {
     return claimed.status();
   }
@@ -207,31 +221,49 @@ StoreResult<bool> SnapshotCopier::claim_run(const CopyState& copies, const std::
       place_->describe(run));
   const std::scoped_lock lock(mutex_);
   if (std::tie(copies_.run, copies_.life) == std::tie(copies.run, copies.life)) {
-    progress_.run = copies.run;
-    progress_.taken = true;
+    progress_ = {copies.run, copies_.named, 0, 0, false, true};
   }
   return false;
 }
 
-// Shard 0 comes to it when it can, so that looking in vain is no failure at first.
+// Shard 0 comes to it when it can, and a network file system may show it late.
 StoreResult<bool> SnapshotCopier::find_hold(const CopyState& copies, const std::string& run) {
   auto held = is_held(*place_, run, copies.life);
   if (!held.ok()) {
     return held;
   }
+  const std::scoped_lock lock(mutex_);
   if (held.value()) {
     looking_since_.reset();
     return true;
   }
   looking_since_ = looking_since_.value_or(Clock::now());
-  if (Clock::now() - *looking_since_ >= settings_.hold) {
-    return StoreStatus{StoreCode::missing, place_->describe(run) +
-                                               ": shard 0 has left no mark here; durability.copy_to must be one place "
-                                               "that the machines of all shards share"};
+  const auto looked = Clock::now() - *looking_since_;
+  const StoreStatus why{
+      StoreCode::missing,
+      place_->describe(run) +
+          ": shard 0 has left no mark here. Either it cannot copy, or this is not where it copies to: "
+          "durability.copy_to must be one place that the machines of all shards share"};
+  if (looked >= settings_.hold_fails) {
+    return why;
   }
-  const std::scoped_lock lock(mutex_);
+  if (looked >= settings_.hold_missed) {
+    trouble_ = why.text();
+  }
   retry_at_ = Clock::now() + settings_.retry;
   return false;
+}
+
+// The job of a copied folder may take the name while other shards still copy, who then wait for this one's word.
+void SnapshotCopier::look_again(const CopyState& copies, const Identity& identity) {
+  if (identity.shard == 0) {
+    const auto held = claim_run(copies, run_prefix(copied_job(identity), copies.run));
+    if (!held.ok()) {  // the part is copied: that the place cannot be asked now is no failure
+      log_debug("{}", held.status().text());
+    }
+  }
+  const std::scoped_lock lock(mutex_);
+  retry_at_ = Clock::now() + settings_.look;
 }
 
 // ---- writing

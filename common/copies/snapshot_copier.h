@@ -28,7 +28,9 @@ struct CopierSettings {
   std::size_t chunks = 0;  // of each snapshot in this shard: a copy of fewer is none
   std::chrono::milliseconds retry{
       1'000};  // after a failure; twice as long after each further one, half a minute at most
-  std::chrono::milliseconds hold{10'000};  // so long a shard looks for shard 0's hold before that counts as a failure
+  std::chrono::milliseconds hold_missed{10'000};  // so long a shard looks for shard 0's hold before that is trouble
+  std::chrono::milliseconds hold_fails{90'000};   // and then a failure: longer than caches of names keep what is not
+  std::chrono::milliseconds look{10'000};         // from one look at the run's name to the next, while others copy
 };
 
 class SnapshotCopier {
@@ -57,6 +59,7 @@ class SnapshotCopier {
   void work();
   [[nodiscard]] Work next() const;
   void copy_named(const CopyState& copies);
+  StoreStatus copy(const CopyState& copies);
   void clean(const CopyState& copies);
   void note_failure(const SnapshotId& snapshot, const std::string& why);
   void note_done(const CopyName& name);
@@ -65,6 +68,7 @@ class SnapshotCopier {
   StoreResult<bool> may_touch(const CopyState& copies, const Identity& identity);
   StoreResult<bool> claim_run(const CopyState& copies, const std::string& run);
   StoreResult<bool> find_hold(const CopyState& copies, const std::string& run);
+  void look_again(const CopyState& copies, const Identity& identity);
   // `gone`: the snapshot is not in the database any more.
   StoreStatus write_copy(const CopyName& name, bool& gone);
   StoreStatus write_losses(const CopyName& name);
@@ -87,7 +91,6 @@ class SnapshotCopier {
   Clock::time_point retry_at_;
   std::string trouble_;
   bool ending_ = false;
-  // Of the thread.
   std::optional<Clock::time_point> looking_since_;  // for a hold
   std::thread thread_;                              // last: it uses what is above
 };

@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::uint32_t kFailuresAtTheEnd = 3;  // of one shard: then the job ends without its last copy
 
+// A place that the job goes back to (durability.copy_to) may hold the claim of any of them.
+constexpr std::size_t kLivesRemembered = 256;
+
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
 bool has_copied(const CopyPart& part, RunId run, SnapshotId snapshot) {
@@ -37,14 +40,13 @@ bool CopyCourse::follow(Ledger& ledger, const std::vector<CopyPart>& parts) {
   if (!rules_) {
     return !(copies == before);
   }
-  settle_name(ledger, parts);
+  const bool is_new_life = settle_name(ledger, parts);
   const auto newest = ledger.complete.back();
   const bool is_copied = copies.named != SnapshotId{} && std::ranges::all_of(parts, [&](const CopyPart& part) {
                            return has_copied(part, copies.run, copies.named);
                          });
   if (is_copied) {
     copies.complete = std::exchange(copies.named, SnapshotId{});
-    ledger.copy_lives.clear();  // what they had claimed, this life has
     trouble_.clear();
   } else if (copies.named != SnapshotId{} && copies.named == named_ && waited_ > rules_->patience) {
     trouble_ = "the snapshot of step " + number(copies.named.step) + " was not copied within " +
@@ -61,17 +63,24 @@ bool CopyCourse::follow(Ledger& ledger, const std::vector<CopyPart>& parts) {
     named_ = copies.named;
     waited_ = 0;
   }
+  if (is_new_life) {
+    ledger.named_before = newest_named(copies);
+  }
   return !(copies == before);
 }
 
-// Under which run's name this life copies. Each life adds itself to those that the place may know the run by. Where the
-// place knows another life, a copy of this ledger has gone on under the name: it is that one's, and this one draws
-// anew.
-void CopyCourse::settle_name(Ledger& ledger, const std::vector<CopyPart>& parts) {
+// Under which run's name this life copies; whether it is new to the ledger. Each life adds itself to those that the
+// place may know the run by. Where the place knows another life, a copy of this ledger has gone on under the name: it
+// is that one's, and this one draws anew.
+bool CopyCourse::settle_name(Ledger& ledger, const std::vector<CopyPart>& parts) {
   auto& copies = ledger.copies;
-  if (copies.life != life_) {
+  const bool is_new_life = copies.life != life_;
+  if (is_new_life) {
     if (copies.life != 0) {
       ledger.copy_lives.push_back(copies.life);
+      if (ledger.copy_lives.size() > kLivesRemembered) {
+        ledger.copy_lives.erase(ledger.copy_lives.begin());
+      }
     }
     copies.life = life_;
     ++copies.turn;
@@ -86,7 +95,9 @@ void CopyCourse::settle_name(Ledger& ledger, const std::vector<CopyPart>& parts)
     named_ = {};  // patience begins anew
     ++copies.turn;
     ledger.copy_lives.clear();
+    ledger.named_before = {};
   }
+  return is_new_life;
 }
 
 // Who has not copied it, and why.
@@ -122,6 +133,7 @@ bool CopyCourse::awaits(const Ledger& durable, SnapshotId newest, const std::vec
 
 void CopyCourse::tell(const CopyState& durable, const std::vector<CopyPart>& parts, CopyStatus& status) const {
   status.kept = rules_.has_value();
+  status.run = status.kept ? durable.run : 0;
   status.copied = durable.complete.step;
   status.copying = durable.named.step;
   status.of = static_cast<std::uint32_t>(parts.size());

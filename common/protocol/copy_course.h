@@ -57,7 +57,7 @@ class CopyCourse {
   void tell(const CopyState& durable, const std::vector<CopyPart>& parts, CopyStatus& status) const;
 
  private:
-  void settle_name(Ledger& ledger, const std::vector<CopyPart>& parts);
+  bool settle_name(Ledger& ledger, const std::vector<CopyPart>& parts);
   [[nodiscard]] static std::string lacking(RunId run, SnapshotId snapshot, const std::vector<CopyPart>& parts);
 
   RunId run_;

@@ -61,6 +61,7 @@ void Lane::on_confirm(const Confirm& confirm) {
   }
   beginning_ = confirm.timeline;
   base_ = confirm.base;
+  copies_ = {};  // the lead's ledger may be an earlier state of the one that had named some
   serving_ = false;
   resuming_ = false;
   lives_.clear();
@@ -190,7 +191,7 @@ void Lane::take_snapshot_orders(const Plan& plan) {
   }
 }
 
-// Whatever the timeline: what is named is complete. Plans come late, and what they say only ever becomes newer.
+// Plans come late, and what they say only ever becomes newer within a timeline.
 void Lane::follow_copies(const CopyState& copies) {
   const auto order = [](const CopyState& of) { return std::tie(of.turn, of.complete, of.named); };
   if (config_.id.lane == 0 && order(copies) > order(copies_)) {

@@ -52,7 +52,8 @@ struct Ledger {
   Provenance provenance;
   CopyState copies = {};                       // both of `complete`
   std::uint64_t copies_in = 0;                 // tells the place that they are in from another
-  std::vector<std::uint64_t> copy_lives = {};  // of leads before, as far as the place may still hold their claims
+  std::vector<std::uint64_t> copy_lives = {};  // of leads before, as far as a place may still hold their claims
+  SnapshotId named_before = {};                // the newest that was named for copying when this lead's life began
   bool operator==(const Ledger&) const = default;
 };
 

@@ -382,6 +382,8 @@ struct CopyState {
   std::uint64_t turn = 0;  // increases with each other life and each other run: `complete` may be older again then
   bool operator==(const CopyState&) const = default;
 };
+// Of all that were ever named under the run's name.
+inline SnapshotId newest_named(const CopyState& copies) { return std::max(copies.named, copies.complete); }
 
 // The factors of the updates of versions [first, first + factors.size()), and which snapshots to take; also the lead's
 // sign of life. Where a step's factors depend on its gradients (norms, non-finite values), the plan ends before the
@@ -450,6 +452,7 @@ struct SplitStatus {
 
 struct CopyStatus {
   bool kept = false;         // the job keeps copies
+  RunId run = 0;             // under whose name they are
   Step copied = 0;           // the newest snapshot of which all shards have copied their parts; 0: none
   Step copying = 0;          // the one that they copy now; 0: none
   std::uint32_t shards = 0;  // that have copied their part of it

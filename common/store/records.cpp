@@ -403,6 +403,7 @@ std::string encode(const Ledger& ledger) {
   write(payload, ledger.copies.complete);
   payload.number(ledger.copies_in).number(ledger.copies.life).number(ledger.copies.turn);
   write(payload, ledger.copy_lives);
+  write(payload, ledger.named_before);
   return seal(RecordKind::ledger, payload.take());
 }
 
@@ -435,6 +436,7 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
       ledger.copies.life = reader.number<std::uint64_t>();
       ledger.copies.turn = reader.number<std::uint64_t>();
       read(reader, ledger.copy_lives);
+      read(reader, ledger.named_before);
     }
   });
 }

@@ -39,7 +39,8 @@ schema::CopyProgress part(const CopyProgress& copy) {
   return {copy.run, part(copy.snapshot), copy.bytes, copy.failures, copy.done, copy.taken};
 }
 schema::CopyStatus part(const CopyStatus& status) {
-  return {status.copied, status.copying, status.bytes, status.shards, status.of, status.kept, status.awaited};
+  return {status.run,    status.copied, status.copying, status.bytes,
+          status.shards, status.of,     status.kept,    status.awaited};
 }
 schema::ItemRange part(const ItemRange& range) { return {range.begin, range.end}; }
 schema::JournalMark part(const JournalMark& mark) { return {mark.shard, mark.incarnation, mark.sequence}; }

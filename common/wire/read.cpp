@@ -44,9 +44,9 @@ CopyProgress copy_progress(const schema::CopyProgress* at) {
 }
 
 CopyStatus copy_status(const schema::CopyStatus* at) {
-  return at != nullptr
-             ? CopyStatus{at->kept(), at->copied(), at->copying(), at->shards(), at->of(), at->bytes(), at->awaited()}
-             : CopyStatus{};
+  return at != nullptr ? CopyStatus{at->kept(),   at->run(), at->copied(), at->copying(),
+                                    at->shards(), at->of(),  at->bytes(),  at->awaited()}
+                       : CopyStatus{};
 }
 
 ItemRange item_range(const schema::ItemRange* range) { return {range->begin(), range->end()}; }

@@ -48,10 +48,10 @@ class Run {
   }
 
   // One that has reached the step on the timeline, with all that belongs to it.
-  void reach(const SnapshotId& id) {
+  void reach(const SnapshotId& id, float other = 0) {
     for (std::uint32_t shard = 0; shard < 2; ++shard) {
       for (ChunkId chunk = 0; chunk < kChunks; ++chunk) {
-        const std::vector<float> weights(300, static_cast<float>(id.step + 10 * shard + chunk));
+        const std::vector<float> weights(300, static_cast<float>(id.step + 10 * shard + chunk) + other);
         const std::vector<float> state(300, 0.5F);
         REQUIRE(shards_[shard]
                     ->write_chunk(id, 2 * chunk + shard, weights, std::vector<std::span<const float>>{state})
@@ -76,13 +76,15 @@ class Run {
     auto place = open_copy_place(target_);
     REQUIRE(place.ok());
     CopierSettings settings{keep, kChunks};
-    settings.hold = std::chrono::milliseconds(0);  // whoever copies here has seen to it
+    settings.look = std::chrono::milliseconds(10);
+    settings.hold_fails = std::chrono::milliseconds(0);  // whoever copies here has seen to it
     return std::make_unique<SnapshotCopier>(*shards_[shard], std::move(place.value()), settings, CopySeries(nullptr));
   }
 
   // As shard 0 does before the others copy.
   void hold() {
-    const auto held = claim(*place(), run_prefix("job-01234567", run_), life_, {});
+    const auto held = claim(*place(), run_prefix("job-01234567", run_),
+                            {life_, ledger_.copy_lives, ledger_.named_before, newest_named(ledger_.copies)});
     REQUIRE(held.ok());
     REQUIRE(held.value() == Claimed::held);
   }
@@ -90,9 +92,16 @@ class Run {
   void live(LeadLife life, const std::vector<LeadLife>& before) {
     life_ = life;
     ledger_.copy_lives = before;
+    ledger_.named_before = newest_named(ledger_.copies);
     REQUIRE(shards_[0]->write_ledger({ledger_, {}, {}, {}}).ok());
   }
-  [[nodiscard]] CopyState naming(const SnapshotId& id) const { return {run_, id, {}, life_, 1}; }
+  // As the lead does, durably, before the shards hear of it.
+  [[nodiscard]] CopyState naming(const SnapshotId& id) {
+    auto ledger = shards_[0]->read_ledger().value().ledger;  // as the test may have written it
+    ledger.copies = ledger_.copies = {run_, id, {}, life_, 1};
+    REQUIRE(shards_[0]->write_ledger({std::move(ledger), {}, {}, {}}).ok());
+    return ledger_.copies;
+  }
 
   // One shard's part: whether it was copied, or has failed.
   bool copy_part(const SnapshotId& id, std::uint32_t shard, std::uint32_t keep = 2) {

@@ -151,7 +151,7 @@ TEST_CASE("a life whose run's name is another's copies all anew under a name of 
   CHECK(copied.ledger.copies == CopyState{79, {1, 20}, {}, 6, 4});
 }
 
-TEST_CASE("the lives of which there may be claims are known until a later one has claimed and copied") {
+TEST_CASE("the newest lives of which there may be claims are known, in a place that the job goes back to as well") {
   Course first;
   first.complete({1, 10});
   Course second;
@@ -166,7 +166,27 @@ TEST_CASE("the lives of which there may be claims are known until a later one ha
   CHECK(third.ledger.copy_lives == std::vector<std::uint64_t>{5, 6});
   third.copied(0, {1, 10});
   third.copied(1, {1, 10});
-  CHECK(third.ledger.copy_lives.empty());
+  CHECK(third.ledger.copy_lives == std::vector<std::uint64_t>{5, 6});
+  for (std::uint64_t life = 8; life < 1'000; ++life) {
+    third.course = CopyCourse(79, life, CopyRules{5, kPatience});
+    third.course.follow(third.ledger, third.parts);
+  }
+  CHECK(third.ledger.copy_lives.size() == 256);
+  CHECK(third.ledger.copy_lives.back() == 998);
+}
+
+TEST_CASE("what was named when a life began stays known, and nothing was under a name of its own") {
+  Course first;
+  first.complete({1, 10});
+  Course second;
+  second.course = CopyCourse(78, 6, CopyRules{5, kPatience});
+  second.ledger = first.ledger;
+  second.complete({1, 20});
+  CHECK(second.ledger.named_before == SnapshotId{1, 10});
+  second.parts[0].progress = {77, {1, 10}, 0, 0, false, true};
+  second.course.follow(second.ledger, second.parts);
+  CHECK(second.ledger.copies.run == 78);
+  CHECK(second.ledger.named_before == SnapshotId{});
 }
 
 TEST_CASE("the last copy is waited for, but not for ever, nor for a place that fails again and again") {

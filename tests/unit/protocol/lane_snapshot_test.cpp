@@ -125,6 +125,20 @@ TEST_CASE("what is to be copied is asked for once, and late plans do not take it
   }
 }
 
+TEST_CASE("a lead that goes on from an earlier state of its ledger is followed in what it has copied") {
+  Fixture at;
+  auto order = plan(1, 0, 5);
+  order.copies = {7, {1, 40}, {1, 30}, 5, 3};
+  at.lead(order);
+  at.begin(2, {0, 0});
+  order = plan(2, 0, 5);
+  order.copies = {7, {1, 20}, {1, 10}, 6, 2};
+  const auto actions = at.lead(order);
+  const auto* copy = find<lane::Copy>(actions);
+  REQUIRE(copy != nullptr);
+  CHECK(copy->copies == order.copies);
+}
+
 TEST_CASE("a copy that is done is reported at once, in whatever timeline") {
   Fixture at;
   const CopyProgress done{7, {1, 40}, 100, 0, true, false};

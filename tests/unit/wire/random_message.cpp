@@ -344,8 +344,8 @@ void fill(Random& random, Told& value) {
 }
 
 void fill(Random& random, CopyStatus& value) {
-  auto& [a, b, c, d, e, f, g] = value;
-  fill_all(random, a, b, c, d, e, f, g);
+  auto& [a, b, c, d, e, f, g, h] = value;
+  fill_all(random, a, b, c, d, e, f, g, h);
 }
 
 void fill(Random& random, Status& value) {
