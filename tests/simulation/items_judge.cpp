@@ -479,10 +479,10 @@ void ItemJudge::reported(std::uint32_t process, std::uint32_t lane, const LaneRe
     throw Violation(what + "another staleness than was");
   }
   for (const auto& [life, sequence] : counts == lanes_.end() ? decltype(LaneCounts::marks){} : counts->second.marks) {
-    const bool is_told = std::any_of(report.marks.begin(), report.marks.end(), [&](const JournalMark& mark) {
+    const auto is_of_it = [&life = life, &sequence = sequence](const JournalMark& mark) {
       return mark.shard == life.first && mark.incarnation == life.second && mark.sequence >= sequence;
-    });
-    if (!is_told) {
+    };
+    if (std::ranges::none_of(report.marks, is_of_it)) {
       throw Violation(what + "nothing of what its updates rest on of shard " + number(life.first));
     }
   }
