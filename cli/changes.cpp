@@ -4,8 +4,7 @@ namespace ballast {
 
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-std::string steps_text(std::uint64_t count) { return number(count) + (count == 1 ? " step" : " steps"); }
+std::string steps_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " step" : " steps"); }
 
 // The name of who is waited for stays, the time grows: "shard 1 (lane 0), not heard of for 1200 ms, ...".
 std::string who(const std::string& waits_for) { return waits_for.substr(0, waits_for.find(',')); }
@@ -14,8 +13,8 @@ void add_rollback(std::vector<Change>& lines, const Status& before, const Status
   if (before.timeline == 0 || now.timeline <= before.timeline) {
     return;
   }
-  std::string line =
-      "the job goes on from the snapshot of step " + number(now.base.step) + " (timeline " + number(now.timeline) + ")";
+  std::string line = "the job goes on from the snapshot of step " + std::to_string(now.base.step) + " (timeline " +
+                     std::to_string(now.timeline) + ")";
   if (now.rolled_back_steps > before.rolled_back_steps) {
     line += ": " + steps_text(now.rolled_back_steps - before.rolled_back_steps) + " are trained again";
   }
@@ -25,12 +24,12 @@ void add_rollback(std::vector<Change>& lines, const Status& before, const Status
 void add_counts(std::vector<Change>& lines, const Status& before, const Status& now) {
   if (now.skipped_steps > before.skipped_steps) {
     lines.push_back({steps_text(now.skipped_steps - before.skipped_steps) + " skipped: the gradient was not finite; " +
-                     number(now.skipped_steps) + " so far"});
+                     std::to_string(now.skipped_steps) + " so far"});
   }
   if (now.snapshots_missed > before.snapshots_missed) {
     const auto missed = now.snapshots_missed - before.snapshots_missed;
-    lines.push_back({number(missed) + (missed == 1 ? " snapshot" : " snapshots") +
-                     " missed; the newest complete one is of step " + number(now.snapshot)});
+    lines.push_back({std::to_string(missed) + (missed == 1 ? " snapshot" : " snapshots") +
+                     " missed; the newest complete one is of step " + std::to_string(now.snapshot)});
   }
 }
 
@@ -46,7 +45,7 @@ void add_trouble(std::vector<Change>& lines, const Status& before, const Status&
 
 void add_pause(std::vector<Change>& lines, const Status& before, const Status& now) {
   if (now.phase == "paused" && before.phase != "paused") {
-    lines.push_back({"paused at step " + number(now.step) + "; `ballast resume` lets it go on", false});
+    lines.push_back({"paused at step " + std::to_string(now.step) + "; `ballast resume` lets it go on", false});
   }
   if (before.phase == "paused" && now.phase != "paused" && now.phase != "stopped") {
     lines.push_back({"no longer paused", false});

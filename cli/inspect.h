@@ -36,10 +36,10 @@ struct JournalState {
   Timeline timeline = 0;
   std::size_t segments = 0;
   std::uint64_t records = 0;
-  std::uint64_t bytes = 0;         // of the records
-  JournalSequence last = 0;        // sequence
-  std::uint64_t cut_bytes = 0;     // behind the last whole record: a group that is being written, or was when it ended
-  std::vector<JournalLife> lives;  // of the shard, in the timeline
+  std::uint64_t bytes = 0;       // of the records
+  JournalSequence last = 0;      // sequence
+  std::uint64_t cut_bytes = 0;   // behind the last whole record: a group that is being written, or was when it ended
+  std::vector<ShardLife> lives;  // of the shard, in the timeline
 };
 
 // A run's folder, as far as it can be read.

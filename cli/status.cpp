@@ -59,8 +59,6 @@ std::optional<Status> ask(const std::string& lead) {
   return std::nullopt;
 }
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 std::string fixed(double value, int digits) {
   std::array<char, 64> text{};
   std::snprintf(text.data(), text.size(), "%.*f", digits, value);
@@ -72,7 +70,7 @@ std::string split_text(const char* name, const SplitStatus& split) {
     return {};
   }
   return std::string(name) + " accuracy " + fixed(100 * split.accuracy, 2) + " %, loss " + fixed(split.loss, 4) +
-         ", at step " + number(split.step) + "\n";
+         ", at step " + std::to_string(split.step) + "\n";
 }
 
 std::string training_lines(const Status& status) {
@@ -101,20 +99,20 @@ std::string provenance_lines(const Status& status) {
 }
 
 std::string durability_line(const Status& status) {
-  auto text = "newest complete snapshot: step " + number(status.snapshot) + "; timeline " + number(status.timeline) +
-              ", from step " + number(status.base.step);
+  auto text = "newest complete snapshot: step " + std::to_string(status.snapshot) + "; timeline " +
+              std::to_string(status.timeline) + ", from step " + std::to_string(status.base.step);
   if (status.rollbacks > 0) {
-    text +=
-        "; " + number(status.rollbacks) + " recoveries, " + number(status.rolled_back_steps) + " steps trained again";
+    text += "; " + std::to_string(status.rollbacks) + " recoveries, " + std::to_string(status.rolled_back_steps) +
+            " steps trained again";
   }
   if (status.resumed_shards > 0) {
-    text += "; " + number(status.resumed_shards) + " shards came back within a timeline";
+    text += "; " + std::to_string(status.resumed_shards) + " shards came back within a timeline";
   }
   if (status.skipped_steps > 0) {
-    text += "; " + number(status.skipped_steps) + " steps skipped";
+    text += "; " + std::to_string(status.skipped_steps) + " steps skipped";
   }
   if (status.snapshots_missed > 0) {
-    text += "; " + number(status.snapshots_missed) + " snapshots missed";
+    text += "; " + std::to_string(status.snapshots_missed) + " snapshots missed";
   }
   return text + "\n";
 }
@@ -129,7 +127,7 @@ std::string sessions_table(const Status& status) {
                   session.live              ? "live"
                   : session.refusal.empty() ? "gone"
                                             : "refused",
-                  number(session.step).c_str(), number(session.slots).c_str());
+                  std::to_string(session.step).c_str(), std::to_string(session.slots).c_str());
     text += line.data();
   }
   return text;
@@ -158,9 +156,9 @@ Json split_json(const SplitStatus& split) {
 }  // namespace
 
 std::string status_lines(const Status& status) {
-  auto text = "job " + status.job + ": " + status.phase + ", step " + number(status.step) + " of " +
-              number(status.steps) + ", " + number(status.epoch) + " of " + number(status.epochs) +
-              " epochs done, mode " + status.mode + "\n";
+  auto text = "job " + status.job + ": " + status.phase + ", step " + std::to_string(status.step) + " of " +
+              std::to_string(status.steps) + ", " + std::to_string(status.epoch) + " of " +
+              std::to_string(status.epochs) + " epochs done, mode " + status.mode + "\n";
   const auto trouble = all_trouble(status);
   for (const auto& [name, value] :
        {std::pair{"failure", &status.failure}, {"waits for", &status.waits_for}, {"trouble", &trouble}}) {

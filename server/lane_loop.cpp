@@ -9,6 +9,7 @@
 #include "common/net/clock.h"
 #include "common/net/peer.h"
 #include "common/numeric/vector.h"
+#include "common/protocol/journal_marks.h"
 
 namespace ballast {
 
@@ -493,14 +494,7 @@ void LaneLoop::note_resumed(const JournalRecord& record) {
   }
   resumed_.updates.push_back(recovered);
   for (const auto& base : record.bases) {
-    const auto same = std::find_if(resumed_.marks.begin(), resumed_.marks.end(), [&](const JournalMark& mark) {
-      return mark.shard == base.shard && mark.incarnation == base.incarnation;
-    });
-    if (same == resumed_.marks.end()) {
-      resumed_.marks.push_back({base.shard, base.incarnation, base.sequence});
-    } else {
-      same->sequence = std::max(same->sequence, base.sequence);
-    }
+    note_mark(resumed_.marks, base);
   }
 }
 

@@ -14,18 +14,6 @@ namespace ballast {
 
 namespace {
 
-NonFinitePolicy policy(NonFinite action) {
-  switch (action) {
-    case NonFinite::halt:
-      return NonFinitePolicy::halt;
-    case NonFinite::skip:
-      return NonFinitePolicy::skip;
-    case NonFinite::rollback:
-      return NonFinitePolicy::rollback;
-  }
-  return NonFinitePolicy::halt;
-}
-
 void require_ok(const StoreStatus& status) {
   if (!status.ok()) {
     throw std::runtime_error(status.text());
@@ -82,7 +70,7 @@ DecisionRules decision_rules(const Job& job) {
   auto norms = clip_norms(clip_of_updates(job.spec.training), job.arena);
   DecisionRules rules;
   // A lane that makes an update of each item skips one by itself.
-  rules.non_finite = is_ledgered(job.spec.training.mode) ? NonFinitePolicy::halt : policy(job.spec.training.non_finite);
+  rules.non_finite = is_ledgered(job.spec.training.mode) ? NonFinite::halt : job.spec.training.non_finite;
   rules.chunks = static_cast<std::uint32_t>(job.arena.chunks.size());
   rules.norms = std::move(norms.of_chunk);
   rules.norm_count = norms.count;

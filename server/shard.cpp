@@ -77,7 +77,7 @@ std::optional<LedgeredApply> ledgered_apply(const JobSpec& spec) {
 // Of a chunk before its first update.
 std::vector<std::vector<float>> initial_states(const Job& job, const Chunk& chunk) {
   std::vector<std::vector<float>> states;
-  if (chunk.group == Group::decay || chunk.group == Group::no_decay) {
+  if (is_descended(chunk.group)) {
     for (const auto& tensor : state_tensors(optimizer_settings(job.spec.training, chunk.group))) {
       states.emplace_back(chunk.elements, tensor.initial);
     }

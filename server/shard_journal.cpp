@@ -47,9 +47,7 @@ JournalRecord record_of(Timeline timeline, const lane::Append& update, const Fra
   record.item = update.item;
   record.version = update.version;
   record.factors = update.factors;
-  for (const auto& mark : update.marks) {
-    record.bases.push_back({mark.shard, mark.incarnation, mark.sequence});
-  }
+  record.bases = update.marks;
   record.staleness = update.staleness;
   record.session = update.session;
   if (!update.factors.skip) {  // otherwise nobody looks at it again
@@ -102,13 +100,10 @@ StoreStatus ShardJournal::open(const std::function<bool()>& wanted) {
 void ShardJournal::listen(std::uint32_t lane, Listener listener) { listeners_.at(lane) = std::move(listener); }
 
 std::vector<ShardLife> ShardJournal::lives(Timeline timeline) const {
-  std::vector<ShardLife> lives;
   if (timeline == 0 || journal_->timeline() != timeline) {
-    return lives;
+    return {};
   }
-  for (const auto& life : journal_->lives()) {
-    lives.push_back({life.incarnation, life.begun});
-  }
+  auto lives = journal_->lives();
   if (lives.empty() || lives.back().incarnation != incarnation_) {
     if (lives.size() == kMaxShardLives) {
       lives.erase(lives.begin());

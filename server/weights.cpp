@@ -26,7 +26,7 @@ LaneWeights::LaneWeights(const Job& job, const std::vector<ChunkId>& chunks)
     Entry entry;
     entry.chunk = job.arena.chunks[id];
     entry.pieces = pieces_of(job.arena, entry.chunk);
-    entry.tensors = entry.descends() ? tensors : 0;
+    entry.tensors = is_descended(entry.chunk.group) ? tensors : 0;
     entries_.push_back(std::move(entry));
   }
   drawn_ = entries_.size();
@@ -187,12 +187,12 @@ RootMeasure LaneWeights::measure(ChunkId chunk, std::span<const float> root, boo
     return result;
   }
   const auto clip = clip_of_updates(job_.spec.training);
-  const bool has_norm = (clip.tensor_norm || clip.global_norm) && entry.descends();
+  const bool has_norm = (clip.tensor_norm || clip.global_norm) && is_descended(entry.chunk.group);
   if (!has_norm && (known_finite || all_finite(root))) {
     return result;
   }
   std::optional<std::uint64_t> bad;
-  if (clip.tensor_norm && entry.descends()) {
+  if (clip.tensor_norm && is_descended(entry.chunk.group)) {
     for (const auto& piece : entry.pieces) {
       const auto measured = ballast::measure(root.subspan(piece.offset, piece.elements));
       result.sums.push_back(measured.sum_of_squares);
@@ -203,7 +203,7 @@ RootMeasure LaneWeights::measure(ChunkId chunk, std::span<const float> root, boo
   } else {
     const auto measured = ballast::measure(root);
     bad = measured.first_non_finite;
-    if (clip.global_norm && entry.descends()) {
+    if (clip.global_norm && is_descended(entry.chunk.group)) {
       result.sums = {measured.sum_of_squares};
     }
   }
@@ -230,7 +230,7 @@ void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> r
   auto next = take_buffer(entry);
   if (factors.skip) {
     std::copy(entry.newest->values.begin(), entry.newest->values.end(), next->values.begin());
-  } else if (entry.descends()) {
+  } else if (is_descended(entry.chunk.group)) {
     unshare_state(entry);
     descend(entry, root, factors, next->values);
   } else {

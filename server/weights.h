@@ -94,7 +94,6 @@ class LaneWeights {
     std::unique_ptr<ChunkBuffer> older;   // null before the first update
     std::vector<std::unique_ptr<ChunkBuffer>> state;
     std::vector<std::unique_ptr<ChunkBuffer>> retired;  // still read
-    [[nodiscard]] bool descends() const { return chunk.group == Group::decay || chunk.group == Group::no_decay; }
   };
 
   Entry& entry(ChunkId chunk) { return entries_.at(index_.at(chunk)); }

@@ -15,6 +15,9 @@ enum class Group : std::uint8_t {
   statistics,  // the step's loss and counts; replaced by each step's root, never part of the model
 };
 
+// Whether an optimizer descends along its gradient.
+constexpr bool is_descended(Group group) { return group == Group::decay || group == Group::no_decay; }
+
 // How shards fill a parameter before step 0, from (seed, parameter index, element index) alone.
 struct Initial {
   enum class Kind : std::uint8_t { zero, constant, uniform };

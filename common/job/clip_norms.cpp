@@ -6,11 +6,6 @@
 #include "common/arena/pieces.h"
 
 namespace ballast {
-namespace {
-
-bool descends(const Chunk& chunk) { return chunk.group == Group::decay || chunk.group == Group::no_decay; }
-
-}  // namespace
 
 ClipSpec clip_of_updates(const TrainingSpec& training) {
   return training.mode == Mode::local ? ClipSpec{} : training.clip;
@@ -26,9 +21,9 @@ ClipNorms clip_norms(const ClipSpec& clip, const Arena& arena) {
   norms.of_chunk.resize(arena.chunks.size());
   for (const auto& chunk : arena.chunks) {
     auto& of_chunk = norms.of_chunk[chunk.id];
-    if (descends(chunk) && clip.global_norm) {
+    if (is_descended(chunk.group) && clip.global_norm) {
       of_chunk = {0};
-    } else if (descends(chunk)) {
+    } else if (is_descended(chunk.group)) {
       for (const auto& piece : pieces_of(arena, chunk)) {
         of_chunk.push_back(piece.parameter);
       }

@@ -19,7 +19,7 @@ std::vector<ShardBytes> bytes_of_shards(const Job& job) {
     auto& shard = shards[owners[chunk.id].shard];
     ++shard.chunks;
     shard.weights += chunk.bytes();
-    if (chunk.group == Group::decay || chunk.group == Group::no_decay) {
+    if (is_descended(chunk.group)) {
       const auto state = state_tensors(optimizer_settings(job.spec.training, chunk.group)).size() * chunk.bytes();
       shard.state += state;
       shard.snapshot += state;

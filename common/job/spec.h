@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/protocol/ids.h"
+
 namespace ballast {
 
 // How gradients become updates. docs/modes.md
@@ -33,13 +35,6 @@ constexpr const char* name_of(Mode mode) {
   }
   return "sync";
 }
-
-// What happens at a step whose gradient has an infinity or a NaN.
-enum class NonFinite : std::uint8_t {
-  halt,      // the job fails and names slot and parameter
-  skip,      // the step leaves weights and optimizer state as they are
-  rollback,  // the job goes back to its newest snapshot, and the step is skipped from then on
-};
 
 struct EmulatedParameter {
   std::string name;

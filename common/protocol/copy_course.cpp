@@ -12,8 +12,6 @@ constexpr std::uint32_t kFailuresAtTheEnd = 3;  // of one shard: then the job en
 // A place that the job goes back to (durability.copy_to) may hold the claim of any of them.
 constexpr std::size_t kLivesRemembered = 256;
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 bool has_copied(const CopyPart& part, RunId run, SnapshotId snapshot) {
   return part.progress.run == run && part.progress.snapshot == snapshot && part.progress.done;
 }
@@ -22,7 +20,7 @@ bool is_taken(const CopyPart& part, RunId run) { return part.progress.run == run
 
 std::string since(const CopyState& copies) {
   return copies.complete == SnapshotId{} ? "; there is no complete copy yet"
-                                         : "; no complete copy since step " + number(copies.complete.step);
+                                         : "; no complete copy since step " + std::to_string(copies.complete.step);
 }
 
 }  // namespace
@@ -49,8 +47,8 @@ bool CopyCourse::follow(Ledger& ledger, const std::vector<CopyPart>& parts) {
     copies.complete = std::exchange(copies.named, SnapshotId{});
     trouble_.clear();
   } else if (copies.named != SnapshotId{} && copies.named == named_ && waited_ > rules_->patience) {
-    trouble_ = "the snapshot of step " + number(copies.named.step) + " was not copied within " +
-               number(rules_->patience / 1'000'000) + " s (durability.copy_patience)" +
+    trouble_ = "the snapshot of step " + std::to_string(copies.named.step) + " was not copied within " +
+               std::to_string(rules_->patience / 1'000'000) + " s (durability.copy_patience)" +
                lacking(copies.run, copies.named, parts) + since(copies);
     if (newest > copies.named) {
       copies.named = {};
@@ -104,7 +102,7 @@ bool CopyCourse::settle_name(Ledger& ledger, const std::vector<CopyPart>& parts)
 std::string CopyCourse::lacking(RunId run, SnapshotId snapshot, const std::vector<CopyPart>& parts) {
   const auto part = std::ranges::find_if(parts, [&](const CopyPart& each) { return !has_copied(each, run, snapshot); });
   return part == parts.end() ? std::string()
-                             : " by shard " + number(part->shard) +
+                             : " by shard " + std::to_string(part->shard) +
                                    (part->trouble.empty() ? std::string() : " (" + part->trouble + ")");
 }
 
@@ -115,7 +113,7 @@ void CopyCourse::end(const Ledger& durable, const std::vector<CopyPart>& parts) 
   const auto newest = durable.complete.back();
   trouble_.clear();
   if (newest != SnapshotId{} && newest != durable.copies.complete) {
-    trouble_ = "the newest snapshot, of step " + number(newest.step) + ", was not copied" +
+    trouble_ = "the newest snapshot, of step " + std::to_string(newest.step) + ", was not copied" +
                lacking(durable.copies.run, newest, parts) + since(durable.copies);
   }
 }

@@ -52,6 +52,13 @@ struct SnapshotId {
 
 inline constexpr Slot kNoSlot = ~Slot{0};
 
+// What happens at a step whose gradient has an infinity or a NaN.
+enum class NonFinite : std::uint8_t {
+  halt,      // the job fails, names slot and parameter, and can be resumed
+  skip,      // the step leaves weights and optimizer state as they are
+  rollback,  // the job goes back to its newest snapshot; the steps from there through this one are left out
+};
+
 // What somebody saw of a shard: all that its life `incarnation` had committed to its journal up to `sequence`.
 struct JournalMark {
   std::uint32_t shard = 0;

@@ -11,9 +11,9 @@ using namespace lane;  // NOLINT(google-build-using-namespace): the events and a
 
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
-std::string range_text(SlotRange range) { return "[" + number(range.begin) + ", " + number(range.end) + ")"; }
+std::string range_text(SlotRange range) {
+  return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
+}
 
 }  // namespace
 
@@ -71,7 +71,8 @@ void Lane::on_hello(SessionId session, const LaneHello& hello) {
                       "; start the worker with the lead's address of its own job");
   }
   if (!sessions_.contains(session) && !make_room_for_session()) {
-    return refuse(session, RefusalCode::too_many, "the lane has " + number(config_.max_sessions) + " sessions already");
+    return refuse(session, RefusalCode::too_many,
+                  "the lane has " + std::to_string(config_.max_sessions) + " sessions already");
   }
   sessions_[session].seen = now_;
   emit(SendToWorker{session, LaneWelcome{timeline_, config_.incarnation, config_.credit_bytes}});
@@ -99,7 +100,8 @@ bool Lane::check_timeline(SessionId session, Timeline timeline) {
   if (!serving_ || timeline > timeline_) {
     // Not yet: the worker asks again.
     refuse(session, RefusalCode::not_serving,
-           "the lane serves timeline " + number(serving_ ? timeline_ : 0) + ", not yet " + number(timeline));
+           "the lane serves timeline " + std::to_string(serving_ ? timeline_ : 0) + ", not yet " +
+               std::to_string(timeline));
     return false;
   }
   if (timeline < timeline_) {
@@ -117,13 +119,14 @@ void Lane::on_pull(SessionId session, const Pull& pull) {
   for (const auto id : pull.chunks) {
     auto* chunk = find(id);
     if (chunk == nullptr) {
-      return refuse(session, RefusalCode::wrong_target, "chunk " + number(id) + " does not live on this lane");
+      return refuse(session, RefusalCode::wrong_target, "chunk " + std::to_string(id) + " does not live on this lane");
     }
     const bool asks_newest = is_ledgered() && pull.version == kNewestVersion;
     if (!asks_newest && pull.version > updates(config_.steps)) {
       return refuse(session, RefusalCode::out_of_range,
-                    "version " + number(pull.version) + " of chunk " + number(id) + " will never be: the job makes " +
-                        number(updates(config_.steps)) + " updates of a chunk");
+                    "version " + std::to_string(pull.version) + " of chunk " + std::to_string(id) +
+                        " will never be: the job makes " + std::to_string(updates(config_.steps)) +
+                        " updates of a chunk");
     }
     want(session, *chunk, pull.version, pull.ticket);
   }
@@ -193,24 +196,26 @@ void Lane::drain(SessionId session) {
 bool Lane::check_push(const FromWorker& event, const Push& push) {
   const auto* chunk = find(push.chunk);
   if (chunk == nullptr) {
-    refuse(event.session, RefusalCode::wrong_target, "chunk " + number(push.chunk) + " does not live on this lane");
+    refuse(event.session, RefusalCode::wrong_target,
+           "chunk " + std::to_string(push.chunk) + " does not live on this lane");
     return false;
   }
-  const auto place = "chunk " + number(push.chunk) + ", step " + number(push.step);
+  const auto place = "chunk " + std::to_string(push.chunk) + ", step " + std::to_string(push.step);
   if (event.payload_bytes != chunk->spec.bytes) {
     refuse(event.session, RefusalCode::out_of_range,
-           place + ": a contribution has " + number(chunk->spec.bytes) + " bytes, this one has " +
-               number(event.payload_bytes));
+           place + ": a contribution has " + std::to_string(chunk->spec.bytes) + " bytes, this one has " +
+               std::to_string(event.payload_bytes));
     return false;
   }
   if (!tree::is_node(push.node, config_.slots)) {
     refuse(event.session, RefusalCode::out_of_range,
-           place + ": " + range_text(push.node) + " is no node of the tree over " + number(config_.slots) + " slots");
+           place + ": " + range_text(push.node) + " is no node of the tree over " + std::to_string(config_.slots) +
+               " slots");
     return false;
   }
   if (push.fault != kNoSlot && !push.node.contains(push.fault)) {
     refuse(event.session, RefusalCode::out_of_range,
-           place + ": the slot said to be not finite, " + number(push.fault) + ", does not lie in " +
+           place + ": the slot said to be not finite, " + std::to_string(push.fault) + ", does not lie in " +
                range_text(push.node));
     return false;
   }
@@ -220,8 +225,8 @@ bool Lane::check_push(const FromWorker& event, const Push& push) {
   // Weights of a version that does not exist yet cannot have been pulled.
   if (push.step > chunk->version || push.step >= config_.steps) {
     refuse(event.session, RefusalCode::out_of_range,
-           place + ": the chunk is at version " + number(chunk->version) + " of " + number(config_.steps) +
-               ", so nothing can have been computed from it");
+           place + ": the chunk is at version " + std::to_string(chunk->version) + " of " +
+               std::to_string(config_.steps) + ", so nothing can have been computed from it");
     return false;
   }
   return true;

@@ -14,8 +14,6 @@ namespace {
 constexpr std::size_t kFailuresRemembered = 4;
 constexpr Micros kLeadAway = 2'000'000;
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 }  // namespace
 
 void Lane::on(const FromLead& event) {
@@ -325,7 +323,7 @@ void Lane::on(const Tick& event) {
   }
   // Once it has said that the job is finished, it may be gone: what is left to do needs it no more.
   if (!finishing_ && lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
-    return stop("the lead (shard 0) has not been heard of for " + number((now_ - lead_heard_at_) / 1'000'000) +
+    return stop("the lead (shard 0) has not been heard of for " + std::to_string((now_ - lead_heard_at_) / 1'000'000) +
                 " s (cluster.patience)");
   }
   const auto every = changed_ && !lead_is_away() ? config_.report_every : config_.idle_report_every;

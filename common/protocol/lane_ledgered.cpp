@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "common/protocol/journal_marks.h"
 #include "common/protocol/lane.h"
 
 namespace ballast {
@@ -10,8 +11,6 @@ namespace ballast {
 using namespace lane;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
 
 namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
 
 void count(StalenessCounts& staleness, std::uint64_t updates) {
   const auto bucket = static_cast<std::size_t>(std::bit_width(updates));
@@ -36,10 +35,11 @@ void damp(StepFactors& factors, std::uint64_t staleness) {
 // ---- what comes in
 
 bool Lane::check_item(const FromWorker& event, const Push& push, const ChunkState& chunk) {
-  const auto place = "chunk " + number(push.chunk) + ", step " + number(push.step);
+  const auto place = "chunk " + std::to_string(push.chunk) + ", step " + std::to_string(push.step);
   if (push.node.size() != 1 || push.step >= config_.steps) {
     refuse(event.session, RefusalCode::out_of_range,
-           place + ": in this job each slot of a step below " + number(config_.steps) + " is an update of its own");
+           place + ": in this job each slot of a step below " + std::to_string(config_.steps) +
+               " is an update of its own");
     return false;
   }
   const ItemId item = updates(push.step) + push.node.begin;
@@ -50,15 +50,15 @@ bool Lane::check_item(const FromWorker& event, const Push& push, const ChunkStat
       refuse(event.session, RefusalCode::not_serving, place + ": computed from a version that was lost");
     } else {
       refuse(event.session, RefusalCode::out_of_range,
-             place + ": the chunk is at version " + number(chunk.version) +
-                 ", so nothing can have been computed from version " + number(push.base));
+             place + ": the chunk is at version " + std::to_string(chunk.version) +
+                 ", so nothing can have been computed from version " + std::to_string(push.base));
     }
     return false;
   }
   // Not yet: the plan that allows the item, or has the factors of the version it would become, is still on its way.
   if (std::max<Version>(item, chunk.accepted) >= planned_until() && !chunk.items.contains(item)) {
     refuse(event.session, RefusalCode::not_serving,
-           place + ": the lane's plan ends at item " + number(planned_until()));
+           place + ": the lane's plan ends at item " + std::to_string(planned_until()));
     return false;
   }
   return true;
@@ -315,16 +315,7 @@ void Lane::note_marks(const std::vector<JournalMark>& marks) {
     return;
   }
   for (const auto& mark : marks) {
-    const auto same = std::find_if(marks_.begin(), marks_.end(), [&](const JournalMark& known) {
-      return known.shard == mark.shard && known.incarnation == mark.incarnation;
-    });
-    if (same == marks_.end()) {
-      if (marks_.size() < std::size_t{config_.shards} * kMaxShardLives) {
-        marks_.push_back(mark);
-      }
-    } else {
-      same->sequence = std::max(same->sequence, mark.sequence);
-    }
+    note_mark(marks_, mark, std::size_t{config_.shards} * kMaxShardLives);
   }
 }
 

@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::uint64_t kOrdersOnTheirWay = 1U << 20U;  // never so many
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 // Clocks of this life of the lead lie apart from those of earlier ones, for a worker tells grants apart by them.
 constexpr std::uint64_t kClocksOfALife = 1ULL << 40U;
 
@@ -129,7 +127,7 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
   }
   if (!sessions_.contains(id) && !make_room_for_session()) {
     return emit(SendToWorker{
-        id, Refused{RefusalCode::too_many, "the job has " + number(config_.max_sessions) + " live sessions"}});
+        id, Refused{RefusalCode::too_many, "the job has " + std::to_string(config_.max_sessions) + " live sessions"}});
   }
   auto& session =
       sessions_

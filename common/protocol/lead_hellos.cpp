@@ -10,8 +10,6 @@ using namespace lead;  // NOLINT(google-build-using-namespace): the events and a
 
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 std::string hex(std::uint64_t value) {
   std::string digits(16, '0');
   for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, value >>= 4U) {
@@ -20,7 +18,9 @@ std::string hex(std::uint64_t value) {
   return digits;
 }
 
-std::string text(const DatabaseLife& life) { return "database " + hex(life.database) + ", life " + number(life.count); }
+std::string text(const DatabaseLife& life) {
+  return "database " + hex(life.database) + ", life " + std::to_string(life.count);
+}
 
 bool holds(const ShardHello& hello, SnapshotId snapshot) {
   return std::find(hello.held.begin(), hello.held.end(), snapshot) != hello.held.end();
@@ -34,24 +34,26 @@ bool Lead::check_shard_hello(const FromLane& event, const ShardHello& hello) {
     return false;
   };
   if (hello.lane != event.lane || hello.incarnation != event.incarnation) {
-    return refuse(RefusalCode::wrong_job, "the hello names shard " + number(hello.lane.shard) + ", lane " +
-                                              number(hello.lane.lane) + ", but came from the connection of shard " +
-                                              number(event.lane.shard) + ", lane " + number(event.lane.lane) +
-                                              ", or of another of its lives");
+    return refuse(RefusalCode::wrong_job, "the hello names shard " + std::to_string(hello.lane.shard) + ", lane " +
+                                              std::to_string(hello.lane.lane) +
+                                              ", but came from the connection of shard " +
+                                              std::to_string(event.lane.shard) + ", lane " +
+                                              std::to_string(event.lane.lane) + ", or of another of its lives");
   }
   if (hello.spec_digest != config_.spec_digest || hello.layout_digest != config_.layout_digest) {
-    emit(SendToLane{event.lane, event.incarnation,
-                    Refused{RefusalCode::wrong_job,
-                            "shard " + number(hello.lane.shard) + " was started with another job file than the lead's",
-                            config_.job}});
+    emit(SendToLane{
+        event.lane, event.incarnation,
+        Refused{RefusalCode::wrong_job,
+                "shard " + std::to_string(hello.lane.shard) + " was started with another job file than the lead's",
+                config_.job}});
     return false;
   }
   if (hello.shards != config_.shards || hello.lanes != config_.lanes || hello.lane.shard >= config_.shards ||
       hello.lane.lane >= config_.lanes) {
-    return refuse(RefusalCode::wrong_job, "shard " + number(hello.lane.shard) + " was started for " +
-                                              number(hello.shards) + " shards of " + number(hello.lanes) +
-                                              " lanes, the lead for " + number(config_.shards) + " of " +
-                                              number(config_.lanes));
+    return refuse(RefusalCode::wrong_job, "shard " + std::to_string(hello.lane.shard) + " was started for " +
+                                              std::to_string(hello.shards) + " shards of " +
+                                              std::to_string(hello.lanes) + " lanes, the lead for " +
+                                              std::to_string(config_.shards) + " of " + std::to_string(config_.lanes));
   }
   if (const auto why =
           why_refused(initial_weights_of_others(hello.lane.shard), hello.lane.shard, hello.initial_weights);
@@ -126,18 +128,19 @@ void Lead::admit(const FromLane& event, const ShardHello& hello) {
 // Which of a shard's lives is the present one, and whether it could serve: the reason against it, or nothing.
 std::string Lead::why_not_taken(const ShardHello& hello) const {
   const auto shard = hello.lane.shard;
-  const auto name = "shard " + number(shard) + ": the server at " + hello.address + " (" + text(hello.database) + ")";
+  const auto name =
+      "shard " + std::to_string(shard) + ": the server at " + hello.address + " (" + text(hello.database) + ")";
   const auto& ledger = book_.current();
   if (ledger.timeline == 0 && hello.timeline > 0) {
-    return "shard 0's ledger, for its database has none, but shard " + number(shard) + "'s holds timeline " +
-           number(hello.timeline) +
+    return "shard 0's ledger, for its database has none, but shard " + std::to_string(shard) + "'s holds timeline " +
+           std::to_string(hello.timeline) +
            " of this job. Start shard 0 with the database that has it, or restore all shards from a copy "
            "(ballast restore)";
   }
   const auto base = ledger.complete.empty() ? SnapshotId{} : ledger.complete.back();
   const auto lacks_base = !lists(ledger, hello.lane, hello.incarnation) && !holds(hello, base)
                               ? name + " is not taken, for its database lacks the snapshot of step " +
-                                    number(base.step) + " (timeline " + number(base.timeline) +
+                                    std::to_string(base.step) + " (timeline " + std::to_string(base.timeline) +
                                     "), from which the job goes on. Start the shard with the database that has it "
                                     "(the right volume), or restore all shards from a copy (ballast restore)"
                               : std::string();
@@ -214,12 +217,12 @@ Finish Lead::ending_for(const ShardHello& hello) const {
   const auto* present = present_.find(hello.lane.shard);
   if (finish.ending == Ending::finished && !holds(hello, *book_.durable().finished)) {
     finish.ending = Ending::failed;
-    finish.failure = "the job has finished at step " + number(finish.step) + ", and this server's database (" +
+    finish.failure = "the job has finished at step " + std::to_string(finish.step) + ", and this server's database (" +
                      text(hello.database) + ") holds nothing of its end";
   } else if (present != nullptr && present->database.database != hello.database.database) {
     finish.ending = Ending::failed;
     finish.failure = "the job is over, and this server (" + text(hello.database) + ") was never taken for shard " +
-                     number(hello.lane.shard) + ", which was that of " + text(present->database);
+                     std::to_string(hello.lane.shard) + ", which was that of " + text(present->database);
   }
   return finish;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/protocol/journal_marks.h"
 #include "common/protocol/lead.h"
 
 namespace ballast {
@@ -43,14 +44,7 @@ bool Lead::is_broken(const JournalMark& mark) const {
 
 void Lead::take_marks(const LaneReport& report) {
   for (const auto& mark : report.marks) {
-    const auto same = std::find_if(marks_.begin(), marks_.end(), [&](const JournalMark& known) {
-      return known.shard == mark.shard && known.incarnation == mark.incarnation;
-    });
-    if (same == marks_.end()) {
-      marks_.push_back(mark);
-    } else {
-      same->sequence = std::max(same->sequence, mark.sequence);
-    }
+    note_mark(marks_, mark);
   }
 }
 

@@ -8,12 +8,6 @@ namespace ballast {
 
 using namespace lead;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
 
-namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
-}  // namespace
-
 void Lead::on(const FromLane& event) {
   if (const auto* hello = std::get_if<ShardHello>(event.message)) {
     on_shard_hello(event, *hello);
@@ -148,7 +142,7 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
   lane->report = report;
   lane->left = lane->left || report.leaving;
   if (!report.failure.empty() && !is_over()) {
-    return fail("shard " + number(event.lane.shard) + " cannot go on: " + report.failure);
+    return fail("shard " + std::to_string(event.lane.shard) + " cannot go on: " + report.failure);
   }
   if (is_over()) {
     if (!report.leaving) {
@@ -213,8 +207,8 @@ std::string Lead::who_has_not_come() const {
   if (missing.empty()) {
     return {};
   }
-  return "shard " + number(*missing.begin()) +
-         (missing.size() == 1 ? std::string() : " and " + number(missing.size() - 1) + " more") + " to come";
+  return "shard " + std::to_string(*missing.begin()) +
+         (missing.size() == 1 ? std::string() : " and " + std::to_string(missing.size() - 1) + " more") + " to come";
 }
 
 void Lead::check_shards() {
@@ -234,10 +228,10 @@ void Lead::check_shards() {
       if (is_late && silent > longest) {
         longest = silent;
         const auto other = turned_away_.find(shard);
-        waits_for_ = other != turned_away_.end()
-                         ? other->second.why
-                         : "shard " + number(shard) + " (lane " + number(lane) + "), not heard of for " +
-                               number(silent / 1000) + " ms, at step " + number(open_step());
+        waits_for_ = other != turned_away_.end() ? other->second.why
+                                                 : "shard " + std::to_string(shard) + " (lane " + std::to_string(lane) +
+                                                       "), not heard of for " + std::to_string(silent / 1000) +
+                                                       " ms, at step " + std::to_string(open_step());
       }
     }
   }

@@ -9,12 +9,6 @@ namespace ballast {
 
 using namespace lead;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
 
-namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
-}  // namespace
-
 std::set<SnapshotId> Lead::held_by_all() const {
   std::set<SnapshotId> held;
   bool is_first = true;
@@ -43,7 +37,7 @@ std::optional<std::string> Lead::why_missed(Step step) const {
   for (const auto& [lane_id, lane] : lanes_) {
     const auto& report = lane.report;
     if (lists(report.failed)) {
-      return "shard " + number(lane_id.shard) + ": " + report.trouble;
+      return "shard " + std::to_string(lane_id.shard) + ": " + report.trouble;
     }
     // Nothing lies beyond the end, where lanes without chunks always are.
     const bool is_beyond = report.open_step < config_.steps &&
@@ -128,10 +122,11 @@ void Lead::miss_snapshot(Step step, const std::string& why) {
   schedule_.close(step);
   ++book_.edit().snapshots_missed;
   if (!why.empty()) {
-    trouble_ = "the snapshot of step " + number(step) + " could not be written: " + why;
+    trouble_ = "the snapshot of step " + std::to_string(step) + " could not be written: " + why;
   }
   if (phase_ == Phase::finishing && step == barrier_) {
-    return fail(trouble_.empty() ? "the final snapshot, of step " + number(step) + ", was not taken" : trouble_);
+    return fail(trouble_.empty() ? "the final snapshot, of step " + std::to_string(step) + ", was not taken"
+                                 : trouble_);
   }
   if (hold_ == step) {
     if (!why.empty()) {

@@ -10,8 +10,6 @@ using namespace lead;  // NOLINT(google-build-using-namespace): the events and a
 
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 void add_skipped(std::vector<StepRange>& skipped, StepRange range) {
   for (auto known = skipped.begin(); known != skipped.end();) {
     if (known->from <= range.until && range.from <= known->until) {
@@ -104,10 +102,10 @@ void Lead::decide() {
 }
 
 std::string Lead::describe(const ChunkMeasure& fault) const {
-  return "step " + number(fault.step) + ": the gradient of " + config_.parameter_name(fault.parameter) + " (chunk " +
-         number(fault.chunk) + ") is not finite, " +
+  return "step " + std::to_string(fault.step) + ": the gradient of " + config_.parameter_name(fault.parameter) +
+         " (chunk " + std::to_string(fault.chunk) + ") is not finite, " +
          (fault.slot == kNoSlot ? "though that of every slot is: their sum overflows"
-                                : "first in slot " + number(fault.slot));
+                                : "first in slot " + std::to_string(fault.slot));
 }
 
 void Lead::on_fault(const ChunkMeasure& fault) {
@@ -117,16 +115,16 @@ void Lead::on_fault(const ChunkMeasure& fault) {
   }
   trouble_ = describe(fault);
   switch (config_.decisions.non_finite) {
-    case NonFinitePolicy::halt:
+    case NonFinite::halt:
       return fail(
           describe(fault) + " (training.non_finite: halt). Resume with training.non_finite: skip" +
           (is_ledgered() ? "" : " or rollback") +
           ", or start anew with a lower learning rate or with clipping; ballast export and training.init_from keep "
           "what is trained");
-    case NonFinitePolicy::skip:
+    case NonFinite::skip:
       add_skipped(book_.edit().skipped, {fault.step, fault.step + 1});
       return;
-    case NonFinitePolicy::rollback:
+    case NonFinite::rollback:
       add_skipped(book_.edit().skipped, {book_.current().complete.back().step, fault.step + 1});
       return begin_timeline();
   }

@@ -12,15 +12,8 @@
 
 namespace ballast {
 
-// What happens when a step's gradient is not finite.
-enum class NonFinitePolicy : std::uint8_t {
-  halt,      // the job fails and can be resumed
-  skip,      // the step leaves everything as it is
-  rollback,  // back to the newest complete snapshot; the steps from there through this one are left out
-};
-
 struct DecisionRules {
-  NonFinitePolicy non_finite = NonFinitePolicy::halt;
+  NonFinite non_finite = NonFinite::halt;
   // By chunk id, the norm that each of its sums belongs to; empty: the job does not clip by norm.
   std::vector<std::vector<std::uint32_t>> norms;
   std::uint32_t norm_count = 0;
@@ -28,7 +21,7 @@ struct DecisionRules {
   std::uint32_t chunks = 0;            // of the whole job, statistics included
 
   // Whether a step has to wait for the lead.
-  [[nodiscard]] bool decides() const { return !norms.empty() || non_finite != NonFinitePolicy::halt; }
+  [[nodiscard]] bool decides() const { return !norms.empty() || non_finite != NonFinite::halt; }
 };
 
 // Collects the measures of one step, whoever reports them, and combines them in the order of chunks, so that the

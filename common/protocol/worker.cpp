@@ -1,7 +1,10 @@
 #include "common/protocol/worker.h"
+#include "common/protocol/journal_marks.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "common/protocol/journal_marks.h"
 
 namespace ballast {
 
@@ -402,14 +405,7 @@ std::shared_ptr<const std::vector<JournalMark>> Worker::marks() const {
   }
   auto marks = std::make_shared<std::vector<JournalMark>>();
   for (const auto& chunk : weights_) {
-    const auto same = std::find_if(marks->begin(), marks->end(), [&](const JournalMark& known) {
-      return known.shard == chunk.mark.shard && known.incarnation == chunk.mark.incarnation;
-    });
-    if (same == marks->end()) {
-      marks->push_back(chunk.mark);
-    } else {
-      same->sequence = std::max(same->sequence, chunk.mark.sequence);
-    }
+    note_mark(*marks, chunk.mark);
   }
   return marks;
 }

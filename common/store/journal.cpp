@@ -147,7 +147,7 @@ Timeline Journal::timeline() const { return writer_->timeline(); }
 JournalSequence Journal::appended() const { return writer_->appended(); }
 JournalSequence Journal::committed() const { return writer_->committed(); }
 JournalSequence Journal::synced() const { return writer_->synced(); }
-std::vector<JournalLife> Journal::lives() const { return writer_->lives(); }
+std::vector<ShardLife> Journal::lives() const { return writer_->lives(); }
 JournalCounters Journal::counters() const { return writer_->counters(); }
 std::string Journal::trouble() const { return writer_->trouble(); }
 StoreStatus Journal::begin(Timeline timeline) { return writer_->begin(timeline); }

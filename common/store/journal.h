@@ -103,8 +103,8 @@ class Journal {
   [[nodiscard]] Timeline timeline() const;         // 0: none has begun
   [[nodiscard]] JournalSequence appended() const;  // the newest sequence given; 0: none in this timeline
   [[nodiscard]] JournalSequence committed() const;
-  [[nodiscard]] JournalSequence synced() const;          // all up to this one survive a power cut
-  [[nodiscard]] std::vector<JournalLife> lives() const;  // of the timeline, oldest first, the newest kMaxJournalLives
+  [[nodiscard]] JournalSequence synced() const;        // all up to this one survive a power cut
+  [[nodiscard]] std::vector<ShardLife> lives() const;  // of the timeline, oldest first, the newest kMaxJournalLives
   [[nodiscard]] JournalCounters counters() const;
   [[nodiscard]] std::string trouble() const;  // as the event told it last
 

@@ -83,7 +83,7 @@ JournalHead read_head(ByteReader& in, std::uint8_t& skip) {
   const auto bases = read_count(in, kMaxJournalBases, kJournalBaseBytes);
   record.bases.reserve(bases);
   for (std::size_t i = 0; i < bases; ++i) {
-    JournalBase base;
+    JournalMark base;
     base.shard = in.number<std::uint32_t>();
     base.incarnation = in.number<std::uint64_t>();
     base.sequence = in.number<std::uint64_t>();

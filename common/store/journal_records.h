@@ -51,14 +51,6 @@ struct JournalOwner {
   bool operator==(const JournalOwner&) const = default;
 };
 
-// That a contribution was computed from weights which `shard` had, in that life, after that record of its journal.
-struct JournalBase {
-  std::uint32_t shard = 0;
-  Incarnation incarnation = 0;
-  JournalSequence sequence = 0;
-  bool operator==(const JournalBase&) const = default;
-};
-
 // An accepted contribution to a chunk, with all that is needed to apply it again.
 struct JournalRecord {
   Timeline timeline = 0;
@@ -66,24 +58,17 @@ struct JournalRecord {
   std::uint64_t item = 0;          // the work item's ordinal
   Version version = 0;             // of the chunk before it
   StepFactors factors;             // without scales
-  std::vector<JournalBase> bases;  // at most kMaxJournalBases
+  std::vector<JournalMark> bases;  // what the weights that it was computed from rest on; at most kMaxJournalBases
   std::uint64_t staleness = 0;
   SessionId session = 0;
   std::span<const std::byte> payload;  // not owned; empty only if factors.skip
 };
 
-// A life of the shard: it began when `begun` was the timeline's newest sequence (0: none yet).
-struct JournalLife {
-  Incarnation incarnation = 0;
-  JournalSequence begun = 0;
-  bool operator==(const JournalLife&) const = default;
-};
-
 struct JournalHeader {
   JournalOwner owner;
   Timeline timeline = 0;
-  JournalSequence first = 1;       // the sequence of the segment's first record
-  std::vector<JournalLife> lives;  // of the timeline, oldest first; at most kMaxJournalLives
+  JournalSequence first = 1;     // the sequence of the segment's first record
+  std::vector<ShardLife> lives;  // of the timeline, oldest first; at most kMaxJournalLives
   bool operator==(const JournalHeader&) const = default;
 };
 

@@ -106,7 +106,7 @@ JournalSequence JournalWriter::synced() const {
   return synced_;
 }
 
-std::vector<JournalLife> JournalWriter::lives() const {
+std::vector<ShardLife> JournalWriter::lives() const {
   const std::scoped_lock lock(mutex_);
   return lives_;
 }

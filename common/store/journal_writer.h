@@ -44,7 +44,7 @@ class JournalWriter {
   [[nodiscard]] JournalSequence appended() const;
   [[nodiscard]] JournalSequence committed() const;
   [[nodiscard]] JournalSequence synced() const;
-  [[nodiscard]] std::vector<JournalLife> lives() const;
+  [[nodiscard]] std::vector<ShardLife> lives() const;
   [[nodiscard]] JournalCounters counters() const;
   [[nodiscard]] std::string trouble() const;
   StoreStatus begin(Timeline timeline);
@@ -108,7 +108,7 @@ class JournalWriter {
   Timeline timeline_ = 0;
   JournalSequence committed_ = 0;
   JournalSequence synced_ = 0;
-  std::vector<JournalLife> lives_;
+  std::vector<ShardLife> lives_;
   std::vector<JournalSegment> closed_;  // older segments, oldest first
   JournalSegment open_;                 // the tail's, if there is one
   bool has_open_ = false;

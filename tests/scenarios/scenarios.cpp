@@ -152,7 +152,7 @@ Scenario shard_0_death() {
 
 Scenario skipped_step() {
   auto life = small(2, 2, 1);
-  life.non_finite = NonFinitePolicy::skip;
+  life.non_finite = NonFinite::skip;
   life.non_finite_gradients = {{0, 0, 1}};
   return {
       "step-skipped-for-its-gradient",

@@ -14,8 +14,6 @@ namespace {
 constexpr Micros kEnough = 6'000'000;         // after the last fault every life is over by then
 constexpr Micros kEnoughSkewed = 18'000'000;  // if its clocks run at half their rate, and its patience is longer
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 }  // namespace
 
 // ---- processes
@@ -92,7 +90,7 @@ void Cluster::read_initial_weights(std::uint32_t shard, std::uint64_t database, 
   }
   const bool is_other = faulty() && other_files_ < life_.faults.other_files && random_.chance(0.5);
   other_files_ += is_other ? 1 : 0;
-  disk.initial_weights = is_other ? "another, " + number(other_files_) : kOwnFile;
+  disk.initial_weights = is_other ? "another, " + std::to_string(other_files_) : kOwnFile;
   write_initial_weights(disk, shard, is_other ? other_files_ : 0);
   if (is_other) {
     ++faults_seen_;
@@ -442,9 +440,9 @@ void Cluster::check_progress() const {
   for (const auto& process : processes_) {
     still += process->alive() ? (still.empty() ? "" : ", ") + process->name() : "";
   }
-  throw Violation("the life is not over " + number(enough / 1000) + " ms after the last fault; the lead is in phase " +
-                  lead_->core().status().phase + " at step " + number(lead_->core().status().step) +
-                  "; still there: " + still);
+  throw Violation("the life is not over " + std::to_string(enough / 1000) +
+                  " ms after the last fault; the lead is in phase " + lead_->core().status().phase + " at step " +
+                  std::to_string(lead_->core().status().step) + "; still there: " + still);
 }
 
 void Cluster::conclude() {
@@ -526,8 +524,9 @@ void Cluster::gather_items() {
 }
 
 void Cluster::conclude_after_death() const {
-  if (!lead_died() && lead_->failure().find("shard " + number(*dead_shard_) + " ") == std::string::npos) {
-    throw Violation("shard " + number(*dead_shard_) + " died, and the lead ends with: \"" + lead_->failure() + "\"");
+  if (!lead_died() && lead_->failure().find("shard " + std::to_string(*dead_shard_) + " ") == std::string::npos) {
+    throw Violation("shard " + std::to_string(*dead_shard_) + " died, and the lead ends with: \"" + lead_->failure() +
+                    "\"");
   }
   for (std::uint32_t lane = 0; lane < life_.all_lanes(); ++lane) {
     if (lane / life_.lanes != *dead_shard_ && lanes_[lane]->ended() && lanes_[lane]->failure().empty()) {

@@ -205,7 +205,7 @@ class Cluster {
   // Whether the run's name is another job's in the place: from now on, or since.
   [[nodiscard]] bool takes_name(RunId run);
   [[nodiscard]] StoredLedger& stored_ledger() { return ledger_; }
-  [[nodiscard]] NonFinitePolicy non_finite() const { return non_finite_; }
+  [[nodiscard]] NonFinite non_finite() const { return non_finite_; }
   [[nodiscard]] std::size_t workers() const { return workers_.size(); }
   [[nodiscard]] bool is_alive(ProcessId process) const { return processes_[process]->alive(); }
   [[nodiscard]] bool is_lead(ProcessId process) const;
@@ -330,7 +330,7 @@ class Cluster {
   std::vector<Micros> disk_busy_until_;
   Incarnation last_incarnation_ = 0;
   std::uint32_t leads_ = 0;
-  NonFinitePolicy non_finite_;
+  NonFinite non_finite_;
   std::size_t run_begins_ = 0;  // the first process of this run of the cluster
   Micros calm_since_ = 0;       // the last time that something went wrong
   bool resume_scheduled_ = false;

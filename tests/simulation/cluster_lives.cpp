@@ -8,12 +8,6 @@
 
 namespace ballast::simulation {
 
-namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
-}  // namespace
-
 // ---- crashes and further lives
 
 Micros Cluster::time_away() { return random_.between(1'000, life_.faults.away); }
@@ -115,7 +109,7 @@ void Cluster::crash_shard(std::uint32_t shard, Micros away) {
   calm_since_ = std::max(calm_since_, now_);
   take_down(shard);
   if (traces()) {
-    say("shard " + number(shard) + " crashes");
+    say("shard " + std::to_string(shard) + " crashes");
   }
   const bool is_power_cut = life_.journaled() ? random_.chance(life_.faults.power_cut) : life_.faults.loses_unsynced;
   if (is_power_cut) {
@@ -136,7 +130,8 @@ void Cluster::lose_journal(std::uint32_t shard, bool is_power_cut) {
     facts_.lying_disk = facts_.lying_disk || loss.synced;
     judge_.items()->lost(shard);
     if (traces()) {
-      say("shard " + number(shard) + "'s journal has lost what was committed after " + number(journal.written));
+      say("shard " + std::to_string(shard) + "'s journal has lost what was committed after " +
+          std::to_string(journal.written));
     }
   }
 }
@@ -149,7 +144,7 @@ void Cluster::revive_shard(std::uint32_t shard, Micros away) {
       return;
     }
     if (traces()) {
-      say("shard " + number(shard) + " starts again");
+      say("shard " + std::to_string(shard) + " starts again");
     }
     if (shard == 0 && life_.lead_in_shard_0) {
       start_lead();
@@ -179,7 +174,7 @@ void Cluster::come_back_without_volume(std::uint32_t shard) {
       end_second(shard);  // by some it is forgotten
     }
     if (traces()) {
-      say("shard " + number(shard) + " starts again, with its own disk");
+      say("shard " + std::to_string(shard) + " starts again, with its own disk");
     }
     start_shard(shard);
     calm_since_ = std::max(calm_since_, now_);
@@ -212,7 +207,7 @@ void Cluster::start_second(std::uint32_t shard) {
   }
   ++faults_seen_;
   if (traces()) {
-    say("another server starts as shard " + number(shard) + ", with an empty disk");
+    say("another server starts as shard " + std::to_string(shard) + ", with an empty disk");
   }
   make_disk(disks_.others[shard], shard);
   start_lanes(shard, disks_.others[shard].life.database, seconds_);
@@ -225,7 +220,7 @@ void Cluster::end_second(std::uint32_t shard) {
       seconds_[lane]->die();
       disk.journal.kill(random_);
       if (traces()) {
-        say("the other server of shard " + number(shard) + " dies");
+        say("the other server of shard " + std::to_string(shard) + " dies");
       }
     }
   }
@@ -244,7 +239,7 @@ void Cluster::end_server(const LaneLife& life) {
     return;
   }
   if (traces()) {
-    say("shard " + number(shard) + "'s server is ended, to be given another file");
+    say("shard " + std::to_string(shard) + "'s server is ended, to be given another file");
   }
   take_down(shard);
   if (faulty()) {
@@ -366,7 +361,7 @@ void Cluster::restart_if_resumable() {
   const auto& failure = lead_->failure();
   const bool was_stopped = lead_->core().phase() == Lead::Phase::stopped;
   const bool has_halted = failure.find("is not finite") != std::string::npos && !life_.non_finite_gradients.empty() &&
-                          non_finite_ == NonFinitePolicy::halt;
+                          non_finite_ == NonFinite::halt;
   const bool could_not_write = failure.find("could not be written") != std::string::npos && facts_.snapshot_failed;
   const bool met_nobody = said_to_some_ && failure.find("gave up waiting for") != std::string::npos;
   if (!was_stopped && !has_halted && !could_not_write && !met_nobody) {
@@ -379,7 +374,7 @@ void Cluster::restart_if_resumable() {
   facts_.stopped_without = facts_.stopped_without || out_of_patience;
   if (has_halted) {
     facts_.halted = true;
-    non_finite_ = NonFinitePolicy::skip;
+    non_finite_ = NonFinite::skip;
     judge_.resumes_with(non_finite_);
   }
   ++faults_seen_;
@@ -407,7 +402,7 @@ void Cluster::pause_shard(std::uint32_t shard, Micros span) {
     lead_->pause(now_ + span);
   }
   if (traces()) {
-    say("shard " + number(shard) + " stands still");
+    say("shard " + std::to_string(shard) + " stands still");
   }
 }
 
@@ -432,7 +427,7 @@ void Cluster::kill_shard(std::uint32_t shard) {
   calm_since_ = std::max(calm_since_, now_);
   take_down(shard);
   if (traces()) {
-    say("shard " + number(shard) + " dies");
+    say("shard " + std::to_string(shard) + " dies");
   }
 }
 

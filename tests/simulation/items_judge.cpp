@@ -5,21 +5,15 @@
 
 namespace ballast::simulation {
 
-namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
-}  // namespace
-
 std::string ItemJudge::place(ChunkId chunk, ItemId item) const {
-  return "chunk " + number(chunk) + ", item " + number(item) + " (step " + number(item / life_.slots) + ", slot " +
-         number(item % life_.slots) + ")";
+  return "chunk " + std::to_string(chunk) + ", item " + std::to_string(item) + " (step " +
+         std::to_string(item / life_.slots) + ", slot " + std::to_string(item % life_.slots) + ")";
 }
 
 ItemJudge::History& ItemJudge::history(Timeline timeline) {
   const auto found = histories_.find(timeline);
   if (found == histories_.end()) {
-    throw Violation("timeline " + number(timeline) + " is followed, which no durable ledger names");
+    throw Violation("timeline " + std::to_string(timeline) + " is followed, which no durable ledger names");
   }
   return found->second;
 }
@@ -103,12 +97,12 @@ void ItemJudge::check_recovered(const History& path, const std::vector<JournalRe
     }
     const auto what = place(chunk, record.item);
     if (version >= known.entries.size()) {
-      throw Violation(what + ": found again, though nothing was appended after version " + number(version));
+      throw Violation(what + ": found again, though nothing was appended after version " + std::to_string(version));
     }
     const auto& entry = known.entries[version];
     if (record.version != version || record.item != entry.item || record.payload.value != entry.payload.value ||
         !(record.factors == entry.factors)) {
-      throw Violation(what + ": what is found again is not what was appended as version " + number(version));
+      throw Violation(what + ": what is found again is not what was appended as version " + std::to_string(version));
     }
     ++version;
   }
@@ -116,8 +110,8 @@ void ItemJudge::check_recovered(const History& path, const std::vector<JournalRe
     return;
   }
   if (version < known.applied) {
-    throw Violation("chunk " + number(chunk) + " comes back at version " + number(version) + ", but version " +
-                    number(known.applied) + " was served, and the disk has lost nothing");
+    throw Violation("chunk " + std::to_string(chunk) + " comes back at version " + std::to_string(version) +
+                    ", but version " + std::to_string(known.applied) + " was served, and the disk has lost nothing");
   }
   for (Version lost = version; lost < known.entries.size(); ++lost) {
     require(!known.entries[lost].receipted, "an item that has its receipt is forgotten, and the disk has lost nothing");
@@ -135,7 +129,7 @@ void ItemJudge::recovered(std::uint32_t process, std::uint32_t lane, Timeline ti
     }
     auto& own = known.chunks[chunk];
     if (own.entries.size() < life_.updates(base)) {
-      throw Violation("chunk " + number(chunk) + " goes on from the snapshot of step " + number(base) +
+      throw Violation("chunk " + std::to_string(chunk) + " goes on from the snapshot of step " + std::to_string(base) +
                       ", which it has never come to");
     }
     check_recovered(known, records, chunk, life_.updates(base));
@@ -194,30 +188,31 @@ std::uint64_t ItemJudge::check_contribution(const ItemUpdate& update, const Chun
     throw Violation(what + ": a contribution of another timeline is counted");
   }
   if (update.version != known.entries.size()) {
-    throw Violation(what + ": becomes version " + number(update.version + 1) + ", after version " +
-                    number(known.entries.size()));
+    throw Violation(what + ": becomes version " + std::to_string(update.version + 1) + ", after version " +
+                    std::to_string(known.entries.size()));
   }
   if (std::any_of(known.entries.begin(), known.entries.end(), [&](const Entry& entry) { return entry.item == item; })) {
     throw Violation(what + ": counted twice");
   }
   if (item >= life_.updates(next_cut(path.furthest))) {
-    throw Violation(what + ": counted before everything up to step " + number(next_cut(path.furthest)) + " is there");
+    throw Violation(what + ": counted before everything up to step " + std::to_string(next_cut(path.furthest)) +
+                    " is there");
   }
   const auto& origin = origins_.at(update.payload.origin);
   require(update.payload.origin != 0 && origin.item == item, "a gradient bears another item's name");
   const auto base = origin.bases[update.chunk].version;
   if (base > update.version) {
-    throw Violation(what + ": computed from version " + number(base) + ", which is still to come");
+    throw Violation(what + ": computed from version " + std::to_string(base) + ", which is still to come");
   }
   const auto staleness = update.version - base;
   if (life_.items->bound > 0 && staleness > life_.items->bound) {
-    throw Violation(what + ": " + number(staleness) + " updates stale, above the bound of " +
-                    number(life_.items->bound));
+    throw Violation(what + ": " + std::to_string(staleness) + " updates stale, above the bound of " +
+                    std::to_string(life_.items->bound));
   }
   if (!(update.factors == expected_factors(update, staleness))) {
-    throw Violation(what + ": other factors than those of version " + number(update.version));
+    throw Violation(what + ": other factors than those of version " + std::to_string(update.version));
   }
-  require(!update.factors.skip || policy_ == NonFinitePolicy::skip, "an update is left out, in a job that halts");
+  require(!update.factors.skip || policy_ == NonFinite::skip, "an update is left out, in a job that halts");
   return staleness;
 }
 
@@ -248,8 +243,8 @@ void ItemJudge::check_marks(const ItemUpdate& update, const std::vector<JournalM
     });
     if (!is_named) {
       throw Violation(place(update.chunk, update.step * life_.slots + update.node.begin) +
-                      ": does not tell that it was computed from what shard " + number(base.mark.shard) +
-                      " had committed up to " + number(base.mark.sequence));
+                      ": does not tell that it was computed from what shard " + std::to_string(base.mark.shard) +
+                      " had committed up to " + std::to_string(base.mark.sequence));
     }
   }
 }
@@ -277,8 +272,9 @@ void ItemJudge::applied(const ItemUpdate& update, const ChunkValue& result) {
     known.entries.push_back({item, update.payload, update.factors, update.session, 0, false, {}});
   }
   if (update.version != known.applied || known.applied == known.entries.size()) {
-    throw Violation(what + ": applied as version " + number(update.version) + ", the chunk is at " +
-                    number(known.applied) + " of " + number(known.entries.size()) + " that were accepted");
+    throw Violation(what + ": applied as version " + std::to_string(update.version) + ", the chunk is at " +
+                    std::to_string(known.applied) + " of " + std::to_string(known.entries.size()) +
+                    " that were accepted");
   }
   auto& entry = known.entries[known.applied];
   if (entry.item != item || entry.payload.value != update.payload.value || !(entry.factors == update.factors)) {
@@ -318,7 +314,8 @@ ChunkValue ItemJudge::value(Timeline timeline, ChunkId chunk, Version version) c
   }
   const auto& known = history(timeline).chunks[chunk];
   if (version > known.applied) {
-    throw Violation("version " + number(version) + " of chunk " + number(chunk) + " is not there, or was forgotten");
+    throw Violation("version " + std::to_string(version) + " of chunk " + std::to_string(chunk) +
+                    " is not there, or was forgotten");
   }
   return known.entries[version - 1].after;
 }
@@ -365,7 +362,7 @@ void ItemJudge::check_statistics(Timeline timeline, const std::vector<StepStatis
   for (const auto& step : statistics) {
     const auto sums = known.find(step.step);
     if (sums == known.end() || std::find(sums->second.begin(), sums->second.end(), step) == sums->second.end()) {
-      throw Violation("the statistics of step " + number(step.step) +
+      throw Violation("the statistics of step " + std::to_string(step.step) +
                       " are not the sum over its items, or some are still to come");
     }
   }
@@ -399,9 +396,10 @@ void ItemJudge::expired(Timeline timeline, const Receipt& receipt, Version base)
 
 void ItemJudge::weights_sent(Timeline timeline, const Weights& header, Expression value) const {
   const auto& known = history(timeline).chunks[header.chunk];
-  const auto what = "weights of chunk " + number(header.chunk) + " at version " + number(header.version);
+  const auto what =
+      "weights of chunk " + std::to_string(header.chunk) + " at version " + std::to_string(header.version);
   if (header.version != known.applied) {
-    throw Violation(what + " are sent as the newest ones, but it is at version " + number(known.applied));
+    throw Violation(what + " are sent as the newest ones, but it is at version " + std::to_string(known.applied));
   }
   if (value != this->value(timeline, header.chunk, header.version).weights) {
     throw Violation(what + " are not what its updates make");
@@ -412,8 +410,8 @@ void ItemJudge::weights_sent(Timeline timeline, const Weights& header, Expressio
   const auto sequence = known.applied == 0 ? 0 : known.entries[known.applied - 1].sequence;
   const bool is_old = life_.updates(history(timeline).checked) >= known.applied;  // in a complete snapshot
   if (!is_old && (header.sequence < sequence || !is_committed(shard_of(header.chunk), timeline, header.sequence))) {
-    throw Violation(what + " name journal sequence " + number(header.sequence) + ", but rest on " + number(sequence) +
-                    ", or it is not committed");
+    throw Violation(what + " name journal sequence " + std::to_string(header.sequence) + ", but rest on " +
+                    std::to_string(sequence) + ", or it is not committed");
   }
 }
 
@@ -452,7 +450,7 @@ void ItemJudge::reported(std::uint32_t process, std::uint32_t lane, const LaneRe
     return;
   }
   const auto& known = history(report.timeline);
-  const auto what = "lane " + number(lane) + " reports ";
+  const auto what = "lane " + std::to_string(lane) + " reports ";
   const auto truth = covered(known, lane);
   std::vector<bool> said(truth.size());
   for (const auto& range : report.covered) {
@@ -464,13 +462,13 @@ void ItemJudge::reported(std::uint32_t process, std::uint32_t lane, const LaneRe
     throw Violation(what + "other items as covered than are");
   }
   if (report.reached != reached(known, lane)) {
-    throw Violation(what + "to have reached item " + number(report.reached) + ", but it is item " +
-                    number(reached(known, lane)));
+    throw Violation(what + "to have reached item " + std::to_string(report.reached) + ", but it is item " +
+                    std::to_string(reached(known, lane)));
   }
   const auto floor = static_cast<ItemId>(std::find(truth.begin(), truth.end(), false) - truth.begin());
   if (report.open_step != floor / life_.slots) {
-    throw Violation(what + "step " + number(report.open_step) + " as open, but it is step " +
-                    number(floor / life_.slots));
+    throw Violation(what + "step " + std::to_string(report.open_step) + " as open, but it is step " +
+                    std::to_string(floor / life_.slots));
   }
   const auto counts = lanes_.find(process);
   auto staleness = report.staleness;
@@ -483,7 +481,7 @@ void ItemJudge::reported(std::uint32_t process, std::uint32_t lane, const LaneRe
       return mark.shard == life.first && mark.incarnation == life.second && mark.sequence >= sequence;
     };
     if (std::ranges::none_of(report.marks, is_of_it)) {
-      throw Violation(what + "nothing of what its updates rest on of shard " + number(life.first));
+      throw Violation(what + "nothing of what its updates rest on of shard " + std::to_string(life.first));
     }
   }
   check_statistics(report.timeline, report.statistics);
@@ -491,13 +489,13 @@ void ItemJudge::reported(std::uint32_t process, std::uint32_t lane, const LaneRe
 
 void ItemJudge::snapshot_taken(Timeline timeline, Step step, ChunkId chunk, const ChunkValue& found) const {
   const auto& known = history(timeline).chunks[chunk];
-  const auto what = "the snapshot of step " + number(step) + ": chunk " + number(chunk);
+  const auto what = "the snapshot of step " + std::to_string(step) + ": chunk " + std::to_string(chunk);
   if (known.applied != life_.updates(step) || known.entries.size() != known.applied) {
     throw Violation(what + " is taken at another version");
   }
   for (const auto& entry : known.entries) {
     if (entry.item >= life_.updates(step)) {
-      throw Violation(what + " is taken with item " + number(entry.item) + ", so it is no cut");
+      throw Violation(what + " is taken with item " + std::to_string(entry.item) + ", so it is no cut");
     }
   }
   require(found == value(timeline, chunk, life_.updates(step)), "a chunk is taken into a snapshot with other weights");
@@ -507,7 +505,7 @@ void ItemJudge::snapshot_taken(Timeline timeline, Step step, ChunkId chunk, cons
 
 std::uint32_t ItemJudge::computes(Timeline timeline, ItemId item, const Grant& grant, std::vector<ItemBase> bases) {
   if (item >= life_.updates(life_.steps) || grant.item != item) {
-    throw Violation("item " + number(item) + " is computed, which was not granted");
+    throw Violation("item " + std::to_string(item) + " is computed, which was not granted");
   }
   for (ChunkId chunk = 0; chunk < bases.size(); ++chunk) {
     if (bases[chunk].ticket != grant.clock) {
@@ -528,8 +526,8 @@ void ItemJudge::granted(SessionId session, const Assign& assign) {
     }
     const auto limit = life_.updates(next_cut(history(assign.timeline).furthest));
     if (grant.item >= limit) {
-      throw Violation("item " + number(grant.item) + " is granted, before everything below item " + number(limit) +
-                      " is there");
+      throw Violation("item " + std::to_string(grant.item) + " is granted, before everything below item " +
+                      std::to_string(limit) + " is there");
     }
     grants_[grant.clock] = {session, grant.item};
     granted_until_ = std::max(granted_until_, grant.item + 1);
@@ -585,9 +583,9 @@ void ItemJudge::check_lineage(Timeline timeline, const Entry& entry, ChunkId chu
   for (ChunkId other = 0; other < origin.bases.size(); ++other) {
     const auto& base = origin.bases[other];
     if (base.version > life_.updates(step) || value(timeline, other, base.version).weights != base.weights) {
-      throw Violation(place(chunk, entry.item) + ": survives in the snapshot of step " + number(step) +
-                      ", but was computed from version " + number(base.version) + " of chunk " + number(other) +
-                      ", which was forgotten");
+      throw Violation(place(chunk, entry.item) + ": survives in the snapshot of step " + std::to_string(step) +
+                      ", but was computed from version " + std::to_string(base.version) + " of chunk " +
+                      std::to_string(other) + ", which was forgotten");
     }
   }
 }
@@ -601,7 +599,7 @@ void ItemJudge::completed(SnapshotId id) {
       items.insert(own.entries[version].item);
     }
     if (items.size() != life_.updates(id.step) || (!items.empty() && *items.rbegin() >= life_.updates(id.step))) {
-      throw Violation("chunk " + number(chunk) + " of the snapshot of step " + number(id.step) +
+      throw Violation("chunk " + std::to_string(chunk) + " of the snapshot of step " + std::to_string(id.step) +
                       " does not hold every item of the steps before once");
     }
     for (Version version = life_.updates(known.checked); version < life_.updates(id.step); ++version) {

@@ -47,7 +47,7 @@ class ItemJudge {
  public:
   ItemJudge(const LifeSpec& life, const std::vector<Disk>& disks)
       : life_(life), disks_(disks), policy_(life.non_finite) {}
-  void resumes_with(NonFinitePolicy policy) { policy_ = policy; }
+  void resumes_with(NonFinite policy) { policy_ = policy; }
 
   // ---- timelines
   // The lead takes the decision, by what shards can do now; it is durable later.
@@ -158,7 +158,7 @@ class ItemJudge {
 
   const LifeSpec& life_;
   const std::vector<Disk>& disks_;
-  NonFinitePolicy policy_;
+  NonFinite policy_;
   std::map<Timeline, History> histories_;
   std::vector<Origin> origins_{1};             // 0 is none
   std::map<std::uint32_t, LaneCounts> lanes_;  // by process

@@ -8,12 +8,12 @@ namespace ballast::simulation {
 
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 // How the judge remembers a pull of the newest version.
 constexpr Version kNewest = Version{1} << 63U;
 
-std::string place(ChunkId chunk, Step step) { return "chunk " + number(chunk) + ", step " + number(step); }
+std::string place(ChunkId chunk, Step step) {
+  return "chunk " + std::to_string(chunk) + ", step " + std::to_string(step);
+}
 
 }  // namespace
 
@@ -29,7 +29,7 @@ Judge::Judge(const LifeSpec& life, const Disks& disks, const CopyPlace& place)
       stop_(life),
       reference_(life.items ? nullptr : std::make_shared<const Reference>(life, std::vector<StepRange>{})) {}
 
-void Judge::resumes_with(NonFinitePolicy policy) {
+void Judge::resumes_with(NonFinite policy) {
   policy_ = policy;
   if (items_) {
     items_->resumes_with(policy);
@@ -51,7 +51,7 @@ Version Judge::newest_for(std::uint64_t ticket) { return kNewest | ticket; }
 const Judge::History& Judge::history(Timeline timeline) const {
   const auto found = histories_.find(timeline);
   if (found == histories_.end()) {
-    throw Violation("timeline " + number(timeline) + " is followed, which no durable ledger names");
+    throw Violation("timeline " + std::to_string(timeline) + " is followed, which no durable ledger names");
   }
   return found->second;
 }
@@ -60,11 +60,11 @@ const Judge::History& Judge::serves(const LaneLife& lane) const {
   const auto& known = history(lane.timeline);
   const bool is_listed = known.incarnations[shard(lane.lane)] == lane.incarnation;
   if (!is_listed) {
-    throw Violation("lane " + number(lane.lane) + " serves timeline " + number(lane.timeline) +
-                    ", which does not list its life " + number(lane.incarnation));
+    throw Violation("lane " + std::to_string(lane.lane) + " serves timeline " + std::to_string(lane.timeline) +
+                    ", which does not list its life " + std::to_string(lane.incarnation));
   }
   if (disks_.of(shard(lane.lane), lane.database.database).timeline < lane.timeline) {
-    throw Violation("lane " + number(lane.lane) + " serves timeline " + number(lane.timeline) +
+    throw Violation("lane " + std::to_string(lane.lane) + " serves timeline " + std::to_string(lane.timeline) +
                     " before its own record of it is durable");
   }
   return known;
@@ -109,7 +109,8 @@ void Judge::asked(SessionId session, ChunkId chunk, Version version) { ++asked_[
 
 void Judge::weights_sent(SessionId session, const LaneLife& lane, const Weights& header, std::uint64_t bytes,
                          Expression value) {
-  const auto what = "weights of chunk " + number(header.chunk) + " at version " + number(header.version);
+  const auto what =
+      "weights of chunk " + std::to_string(header.chunk) + " at version " + std::to_string(header.version);
   const auto& known = serves(lane);
   if (header.timeline != lane.timeline || header.incarnation != lane.incarnation) {
     throw Violation(what + " are sent under another timeline or by another life");
@@ -117,7 +118,7 @@ void Judge::weights_sent(SessionId session, const LaneLife& lane, const Weights&
   const auto wanted = header.ticket != 0 ? newest_for(header.ticket) : header.version;
   auto& asked = asked_[{session, header.chunk, wanted}];
   if (asked == 0) {
-    throw Violation(what + " sent to session " + number(session) + ", which did not ask for them");
+    throw Violation(what + " sent to session " + std::to_string(session) + ", which did not ask for them");
   }
   --asked;
   if (items_) {
@@ -128,7 +129,7 @@ void Judge::weights_sent(SessionId session, const LaneLife& lane, const Weights&
   }
   auto& outstanding = reply_bytes_[{session, lane.process}];
   if (outstanding > 0 && outstanding + bytes > life_.reply_window_bytes) {
-    throw Violation(what + ": replies to session " + number(session) + " exceed its window");
+    throw Violation(what + ": replies to session " + std::to_string(session) + " exceed its window");
   }
   outstanding += bytes;
 }
@@ -178,8 +179,9 @@ void Judge::gone_sent(const LaneLife& lane, const Gone& gone) const {
   // Of items only the newest version is kept.
   const bool is_old = items_ ? gone.version < version : gone.version + 1 < version || gone.version < known.base.step;
   if (!is_old || gone.held != version || gone.timeline != lane.timeline) {
-    throw Violation("chunk " + number(gone.chunk) + " is at version " + number(version) + ", yet version " +
-                    number(gone.version) + " is said to be gone, and " + number(gone.held) + " to be held");
+    throw Violation("chunk " + std::to_string(gone.chunk) + " is at version " + std::to_string(version) +
+                    ", yet version " + std::to_string(gone.version) + " is said to be gone, and " +
+                    std::to_string(gone.held) + " to be held");
   }
 }
 
@@ -196,17 +198,17 @@ void Judge::refused_by_lane(const Refused& refused) const {
 
 void Judge::applied(const LaneLife& lane, ChunkId chunk, bool is_statistics, Step step, const HeldPayload& root,
                     const StepFactors& used, const ChunkValue& result) {
-  const auto what = "timeline " + number(lane.timeline) + ", " + place(chunk, step);
+  const auto what = "timeline " + std::to_string(lane.timeline) + ", " + place(chunk, step);
   serves(lane);
   pause_.applied_round(lane.timeline, step);
   auto& known = histories_.at(lane.timeline);
   if (step != known.versions.at(chunk)) {
-    throw Violation(what + ": applied out of turn, the chunk is at version " + number(known.versions[chunk]));
+    throw Violation(what + ": applied out of turn, the chunk is at version " + std::to_string(known.versions[chunk]));
   }
   for (Slot slot = 0; slot < life_.slots; ++slot) {
     const auto times = (root.payload.slots >> (4 * slot)) & 15U;
     if (times != 1) {
-      throw Violation(what + ": slot " + number(slot) + " is in the root " + number(times) + " times");
+      throw Violation(what + ": slot " + std::to_string(slot) + " is in the root " + std::to_string(times) + " times");
     }
   }
   if (root.payload.timeline != lane.timeline) {
@@ -290,8 +292,8 @@ void Judge::expired(const LaneLife& lane, const Receipt& receipt, Version base) 
 
 void Judge::lane_settled(const LaneLife& lane, const HeldPayloads& held, std::size_t stated) const {
   if (held.size() != stated) {
-    throw Violation("a lane's core speaks of " + number(stated) + " payloads, its shell keeps " + number(held.size()) +
-                    ": a payload leaked");
+    throw Violation("a lane's core speaks of " + std::to_string(stated) + " payloads, its shell keeps " +
+                    std::to_string(held.size()) + ": a payload leaked");
   }
   if (held.empty()) {
     return;
@@ -339,14 +341,14 @@ void Judge::began(const LaneLife& lane, SnapshotId base, const std::map<ChunkId,
   }
   for (const auto& [chunk, value] : values) {
     if (!(value == this->value(known, lane.timeline, base.step, chunk))) {
-      throw Violation("chunk " + number(chunk) + " of the base of timeline " + number(lane.timeline) +
+      throw Violation("chunk " + std::to_string(chunk) + " of the base of timeline " + std::to_string(lane.timeline) +
                       " differs from the reference");
     }
   }
 }
 
 void Judge::snapshot_taken(const LaneLife& lane, SnapshotId id, ChunkId chunk, const ChunkValue& value) const {
-  const auto what = "the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline);
+  const auto what = "the snapshot of step " + std::to_string(id.step) + " on timeline " + std::to_string(id.timeline);
   const auto& known = serves(lane);
   if (id.timeline != lane.timeline || !known.ordered.contains(id.step)) {
     throw Violation(what + " is taken, which nobody has ordered");
@@ -358,15 +360,15 @@ void Judge::snapshot_taken(const LaneLife& lane, SnapshotId id, ChunkId chunk, c
     return;
   }
   if (known.versions.at(chunk) != id.step || !(value == known.reference->value(id.step, chunk))) {
-    throw Violation(what + ": chunk " + number(chunk) + " is taken at another version");
+    throw Violation(what + ": chunk " + std::to_string(chunk) + " is taken at another version");
   }
 }
 
 void Judge::deletes(std::uint32_t shard, SnapshotId id) const {
   const auto& complete = ledger_.complete;
   if (std::find(complete.begin(), complete.end(), id) != complete.end() || complete.empty()) {
-    throw Violation("shard " + number(shard) + " deletes the snapshot of step " + number(id.step) + " on timeline " +
-                    number(id.timeline) + ", which the durable ledger lists");
+    throw Violation("shard " + std::to_string(shard) + " deletes the snapshot of step " + std::to_string(id.step) +
+                    " on timeline " + std::to_string(id.timeline) + ", which the durable ledger lists");
   }
   require(id < complete.back(), "a shard deletes a snapshot that may still become the newest complete one");
 }
@@ -395,8 +397,8 @@ void Judge::reported(const LaneLife& lane, const LaneReport& report) const {
       if (life_.chunks[chunk].lane == lane.lane &&
           disks_.of(shard(lane.lane), lane.database.database).durable(id, chunk) == nullptr &&
           id >= ledger_.complete.back()) {
-        throw Violation("lane " + number(lane.lane) + " says that it holds the snapshot of step " + number(id.step) +
-                        ", but chunk " + number(chunk) + " is not durable");
+        throw Violation("lane " + std::to_string(lane.lane) + " says that it holds the snapshot of step " +
+                        std::to_string(id.step) + ", but chunk " + std::to_string(chunk) + " is not durable");
       }
     }
   }
@@ -419,20 +421,21 @@ void Judge::reported(const LaneLife& lane, const LaneReport& report) const {
 
 void Judge::check_slots(SlotRange range) const {
   if (range.begin > range.end || range.end > life_.slots) {
-    throw Violation("slots " + words(range) + " of " + number(life_.slots));
+    throw Violation("slots " + words(range) + " of " + std::to_string(life_.slots));
   }
 }
 
 void Judge::computes(Timeline timeline, Step step, const std::vector<SlotRange>& ranges, Expression weights) const {
   if (ranges.empty() || step >= life_.steps) {
-    throw Violation("a worker computes nothing, or beyond the job's end: step " + number(step));
+    throw Violation("a worker computes nothing, or beyond the job's end: step " + std::to_string(step));
   }
   for (const auto range : ranges) {
     check_slots(range);
     require(!range.empty(), "a worker computes an empty range");
   }
   if (weights != history(timeline).reference->all(step)) {
-    throw Violation("step " + number(step) + " is computed from weights that are not version " + number(step));
+    throw Violation("step " + std::to_string(step) + " is computed from weights that are not version " +
+                    std::to_string(step));
   }
 }
 
@@ -443,7 +446,7 @@ void Judge::evaluates(Timeline timeline, const Evaluation& evaluation, Expressio
   }
   if (evaluation.version > life_.steps ||
       weights != (items_ ? items_->weights(timeline, evaluation.version) : known.reference->all(evaluation.version))) {
-    throw Violation("version " + number(evaluation.version) + " is evaluated from other weights");
+    throw Violation("version " + std::to_string(evaluation.version) + " is evaluated from other weights");
   }
 }
 
@@ -458,11 +461,11 @@ void Judge::assigned(SessionId session, const Assign& assign) {
   }
   check_slots(assign.standing.slots);
   if (assign.standing.until > life_.steps || assign.standing.from > assign.standing.until) {
-    throw Violation("a standing order for steps " + number(assign.standing.from) + " to " +
-                    number(assign.standing.until));
+    throw Violation("a standing order for steps " + std::to_string(assign.standing.from) + " to " +
+                    std::to_string(assign.standing.until));
   }
   if (assign.timeline != 0 && assign.timeline != ledger_.timeline) {
-    throw Violation("an order of timeline " + number(assign.timeline) + ", which is not the durable ledger's");
+    throw Violation("an order of timeline " + std::to_string(assign.timeline) + ", which is not the durable ledger's");
   }
   if (assign.extra) {
     check_slots(assign.extra->slots);
@@ -480,11 +483,12 @@ void Judge::assigned(SessionId session, const Assign& assign) {
   }
   auto& known = orders_[session];
   if (assign.order < known.order || (assign.generation != 0 && assign.generation < known.generation)) {
-    throw Violation("orders to session " + number(session) + " go backwards");
+    throw Violation("orders to session " + std::to_string(session) + " go backwards");
   }
   if (assign.order == known.order && assign.order != 0 && assign.generation != 0 && known.generation != 0 &&
       !(assign == known.last)) {
-    throw Violation("two orders to session " + number(session) + " have the number " + number(assign.order));
+    throw Violation("two orders to session " + std::to_string(session) + " have the number " +
+                    std::to_string(assign.order));
   }
   known.order = assign.order;
   known.generation = std::max(known.generation, assign.generation);
@@ -500,8 +504,9 @@ void Judge::confirmed(std::uint32_t shard, const Confirm& confirm) {
                                        : confirm.base == history(confirm.timeline).base;
   require(!confirm.resumes || life_.journaled(), "a shard is told to go on without a journal");
   if (confirm.timeline != ledger_.timeline || !is_base || confirm.incarnation != ledger_.incarnations.at(shard)) {
-    throw Violation("timeline " + number(confirm.timeline) + " is confirmed to life " + number(confirm.incarnation) +
-                    " of shard " + number(shard) + ", which the durable ledger does not say");
+    throw Violation("timeline " + std::to_string(confirm.timeline) + " is confirmed to life " +
+                    std::to_string(confirm.incarnation) + " of shard " + std::to_string(shard) +
+                    ", which the durable ledger does not say");
   }
 }
 
@@ -528,7 +533,7 @@ void Judge::planned(const Plan& plan) {
 void Judge::check_plan_factors(const Plan& plan) const {
   for (std::size_t i = 0; i < plan.factors.size(); ++i) {
     if (!reference_->agrees(plan.first + i, plan.factors[i])) {
-      throw Violation("a plan with other factors than step " + number(plan.first + i) +
+      throw Violation("a plan with other factors than step " + std::to_string(plan.first + i) +
                       "'s, or a skip that is not durable");
     }
   }
@@ -628,8 +633,9 @@ void Judge::check_complete(const Ledger& ledger) const {
           "too many snapshots are kept");
   for (const auto id : ledger.complete) {
     if (id > ledger.base && id.timeline != ledger.timeline) {
-      throw Violation("the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline) +
-                      " is called complete on timeline " + number(ledger.timeline));
+      throw Violation("the snapshot of step " + std::to_string(id.step) + " on timeline " +
+                      std::to_string(id.timeline) + " is called complete on timeline " +
+                      std::to_string(ledger.timeline));
     }
     check_held(id, ledger.timeline);
     if (items_ && id.timeline == ledger.timeline) {
@@ -651,12 +657,14 @@ void Judge::check_held(SnapshotId id, Timeline timeline) const {
     }
     const auto* value = disk.durable(id, chunk);
     if (value == nullptr) {
-      throw Violation("the snapshot of step " + number(id.step) + " on timeline " + number(id.timeline) +
-                      " is called complete, but chunk " + number(chunk) + " is not durable");
+      throw Violation("the snapshot of step " + std::to_string(id.step) + " on timeline " +
+                      std::to_string(id.timeline) + " is called complete, but chunk " + std::to_string(chunk) +
+                      " is not durable");
     }
     if (!(*value == this->value(known, timeline, id.step, chunk))) {
-      throw Violation("chunk " + number(chunk) + " of the complete snapshot of step " + number(id.step) +
-                      " on timeline " + number(id.timeline) + " differs from the reference");
+      throw Violation("chunk " + std::to_string(chunk) + " of the complete snapshot of step " +
+                      std::to_string(id.step) + " on timeline " + std::to_string(id.timeline) +
+                      " differs from the reference");
     }
   }
 }
@@ -668,7 +676,7 @@ void Judge::check_skipped(const Ledger& ledger) const {
     require(i == 0 || ledger.skipped[i - 1].until < range.from, "skipped ranges touch or are out of order");
     for (Step step = range.from; step < range.until; ++step) {
       // With rollback steps before the fault are left out as well.
-      const bool may_be = is_faulty(step) || policy_ == NonFinitePolicy::rollback;
+      const bool may_be = is_faulty(step) || policy_ == NonFinite::rollback;
       require(may_be && is_faulty(range.until - 1), "a step is skipped though its gradient is finite");
     }
   }
@@ -678,7 +686,7 @@ void Judge::check_logs(const StoredLedger& stored) const {
   for (Step step = 0; step < stored.statistics.size(); ++step) {
     if (step >= life_.steps || stored.statistics[step].step != step ||
         !(items_ || stored.statistics[step] == reference_->statistics(step))) {
-      throw Violation("the statistics of step " + number(step) +
+      throw Violation("the statistics of step " + std::to_string(step) +
                       " in the ledger are counted twice, missing, or differ from the reference");
     }
   }
@@ -691,7 +699,7 @@ void Judge::check_logs(const StoredLedger& stored) const {
   const auto& expected = reference.evaluations();
   for (std::size_t i = 0; i < stored.evaluations.size(); ++i) {
     if (i >= expected.size() || !(stored.evaluations[i] == expected[i])) {
-      throw Violation("evaluation " + number(i) + " in the ledger differs from the reference");
+      throw Violation("evaluation " + std::to_string(i) + " in the ledger differs from the reference");
     }
   }
 }
@@ -784,7 +792,8 @@ void Judge::finished_well(const Status& status, const StoredLedger& stored, bool
   for (const auto& session : status.sessions) {
     const auto own = slots_by_session_.find(session.session);
     if (session.slots != (own == slots_by_session_.end() ? 0 : own->second)) {
-      throw Violation("session " + number(session.session) + " is credited with " + number(session.slots) + " slots");
+      throw Violation("session " + std::to_string(session.session) + " is credited with " +
+                      std::to_string(session.slots) + " slots");
     }
   }
 }

@@ -140,7 +140,7 @@ class Judge {
   void ledger_given() { pause_.ledger_given(); }
   void ledger_durable(const StoredLedger& stored, Micros now);
   // The user resumes a job that has halted at a gradient, so that it may be skipped.
-  void resumes_with(NonFinitePolicy policy);
+  void resumes_with(NonFinite policy);
 
   // ---- the end
   // `copies_excused`: an attempt to copy a snapshot has failed.
@@ -197,7 +197,7 @@ class Judge {
 
   const LifeSpec& life_;
   const Disks& disks_;
-  NonFinitePolicy policy_;
+  NonFinite policy_;
   std::unique_ptr<ItemJudge> items_;
   CopiesJudge copies_;
   PresenceJudge presence_;

@@ -4,12 +4,6 @@
 
 namespace ballast::simulation {
 
-namespace {
-
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
-}  // namespace
-
 // ---- what is written
 
 void LaneShell::act(lane::Append& action) {
@@ -26,9 +20,9 @@ void LaneShell::act(lane::Append& action) {
   journal.records.push_back({id(), action.ticket, action.chunk, action.item, action.version, action.factors,
                              action.marks, held->second.payload});
   if (cluster_.traces()) {
-    cluster_.say(name() + " appends step " + number(held->second.step) + " slot " + number(held->second.node.begin) +
-                 " of chunk " + number(action.chunk) + " to the journal, " + number(action.staleness) +
-                 " updates stale");
+    cluster_.say(name() + " appends step " + std::to_string(held->second.step) + " slot " +
+                 std::to_string(held->second.node.begin) + " of chunk " + std::to_string(action.chunk) +
+                 " to the journal, " + std::to_string(action.staleness) + " updates stale");
   }
   write_journal();
 }
@@ -63,7 +57,7 @@ void LaneShell::end_group(Timeline timeline, std::size_t through) {
       now.synced = syncs ? std::max(now.synced, through) : now.synced;
       now.committed = through;
       if (cluster_.traces()) {
-        cluster_.say("shard " + number(shard()) + "'s journal is committed up to " + number(through));
+        cluster_.say("shard " + std::to_string(shard()) + "'s journal is committed up to " + std::to_string(through));
       }
       cluster_.tell_committed(life_, through);
       if (cluster_.life().items->journal == LifeItems::Journal::interval) {
@@ -132,8 +126,8 @@ void LaneShell::replay(Timeline timeline, SnapshotId base) {
     found.push_back(record);
   }
   if (cluster_.traces()) {
-    cluster_.say(name() + " goes on in timeline " + number(timeline) + " from snapshot " + words(base) + " and " +
-                 number(found.size()) + " updates of its journal");
+    cluster_.say(name() + " goes on in timeline " + std::to_string(timeline) + " from snapshot " + words(base) +
+                 " and " + std::to_string(found.size()) + " updates of its journal");
   }
   cluster_.judge().resumed(life_, base, values, found);
   step(std::move(resumed));

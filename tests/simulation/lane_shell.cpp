@@ -8,8 +8,6 @@ namespace ballast::simulation {
 
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 // Of some lives: one update for each event, what else is due with the next.
 std::uint64_t event_bytes(Incarnation incarnation) { return incarnation % 2 == 0 ? 1 : 8U << 20U; }
 
@@ -43,8 +41,8 @@ LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incar
   config.lead_silence = life.lead_silence;
   config.event_bytes = event_bytes(incarnation);
   if (life.items) {
-    config.ledgered = LedgeredApply{life.items->bound, life.items->damped,
-                                    cluster.non_finite() == NonFinitePolicy::skip, life.journaled()};
+    config.ledgered =
+        LedgeredApply{life.items->bound, life.items->damped, cluster.non_finite() == NonFinite::skip, life.journaled()};
   }
   const auto& journal = disk.journal;
   if (life.journaled() && journal.timeline == config.last_timeline && journal.timeline > 0) {
@@ -55,7 +53,7 @@ LaneConfig lane_config(Cluster& cluster, ProcessId id, std::uint32_t lane, Incar
 }
 
 std::string lane_name(const LifeSpec& life, std::uint32_t lane) {
-  return "lane " + number(lane / life.lanes) + "." + number(lane % life.lanes);
+  return "lane " + std::to_string(lane / life.lanes) + "." + std::to_string(lane % life.lanes);
 }
 
 }  // namespace
@@ -129,7 +127,7 @@ void LaneShell::receive(ProcessId from, const Message& message, const std::optio
   if (cluster_.judge().items()->is_pending(life_.timeline, push->chunk, item)) {
     unanswered_.insert({push->chunk, item, from});
   } else {
-    require(push->fault != kNoSlot && cluster_.non_finite() == NonFinitePolicy::halt, "a push is not answered");
+    require(push->fault != kNoSlot && cluster_.non_finite() == NonFinite::halt, "a push is not answered");
   }
 }
 
@@ -206,7 +204,7 @@ void LaneShell::step(const lane::Event& event) {
 HeldPayload LaneShell::take(PayloadId id) {
   const auto found = held_.find(id);
   if (found == held_.end()) {
-    throw Violation(name() + ": payload " + number(id) + " is used after it was given up");
+    throw Violation(name() + ": payload " + std::to_string(id) + " is used after it was given up");
   }
   auto payload = found->second;
   held_.erase(found);
@@ -239,8 +237,8 @@ void LaneShell::act(lane::SendWeights& action) {
   auto& chunk = chunks_[action.header.chunk];
   const auto version = chunk.versions.find(action.header.version);
   if (version == chunk.versions.end()) {
-    throw Violation(name() + " sends version " + number(action.header.version) + " of chunk " +
-                    number(action.header.chunk) + ", which it does not hold");
+    throw Violation(name() + " sends version " + std::to_string(action.header.version) + " of chunk " +
+                    std::to_string(action.header.chunk) + ", which it does not hold");
   }
   const auto index = version->second;
   auto& buffer = chunk.buffers[index];
@@ -308,9 +306,9 @@ void LaneShell::apply_item(lane::Apply& action) {
     own_events_.push_back(lane::StatisticsRead{statistics(action.step, update.payload.value)});
   }
   if (cluster_.traces()) {
-    cluster_.say(name() + (action.factors.skip ? " skips step " : " applies step ") + number(action.step) + " slot " +
-                 number(update.node.begin) + " to chunk " + number(action.chunk) + " as version " +
-                 number(action.version + 1));
+    cluster_.say(name() + (action.factors.skip ? " skips step " : " applies step ") + std::to_string(action.step) +
+                 " slot " + std::to_string(update.node.begin) + " to chunk " + std::to_string(action.chunk) +
+                 " as version " + std::to_string(action.version + 1));
   }
 }
 
@@ -343,8 +341,8 @@ void LaneShell::act(lane::Apply& action) {
     own_events_.push_back(lane::StatisticsRead{statistics(action.step, root.payload.value)});
   }
   if (cluster_.traces()) {
-    cluster_.say(name() + (action.factors.skip ? " skips step " : " applies step ") + number(action.step) +
-                 " to chunk " + number(action.chunk));
+    cluster_.say(name() + (action.factors.skip ? " skips step " : " applies step ") + std::to_string(action.step) +
+                 " to chunk " + std::to_string(action.chunk));
   }
 }
 
@@ -367,7 +365,7 @@ void LaneShell::act(lane::Begin& action) {
     disk().timeline = std::max(disk().timeline, timeline);
     disk().sync();
     if (cluster_.traces()) {
-      cluster_.say(name() + " makes timeline " + number(timeline) + " durable");
+      cluster_.say(name() + " makes timeline " + std::to_string(timeline) + " durable");
     }
     on_disk(cluster_.life().storage_high / 4, [this, timeline, base] {
       if (timeline == beginning_) {
@@ -387,8 +385,8 @@ std::map<ChunkId, ChunkValue> LaneShell::put_base_in_place(SnapshotId base) {
     } else {
       const auto* stored = disk().durable(base, id);
       if (stored == nullptr) {
-        throw Violation(name() + " does not find chunk " + number(id) + " of the base, the snapshot of step " +
-                        number(base.step) + " on timeline " + number(base.timeline));
+        throw Violation(name() + " does not find chunk " + std::to_string(id) + " of the base, the snapshot of step " +
+                        std::to_string(base.step) + " on timeline " + std::to_string(base.timeline));
       }
       chunk.value = *stored;
       values[id] = *stored;

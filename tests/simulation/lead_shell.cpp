@@ -53,7 +53,7 @@ LeadConfig lead_config(Cluster& cluster) {
   config.linger = life.linger;
   if (life.items) {
     config.ledgered = LedgeredCourse{life.items->bound, life.items->ahead, life.journaled()};
-    config.decisions.non_finite = NonFinitePolicy::halt;  // skipping is the lanes' business
+    config.decisions.non_finite = NonFinite::halt;  // skipping is the lanes' business
   }
   return config;
 }

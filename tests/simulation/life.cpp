@@ -157,8 +157,8 @@ void draw_items(LifeSpec& life, Random& random) {
   life.norm_count = 0;
   life.faults.power_cut = random.chance(0.7) ? 0.7 : 0;
   life.faults.lying_disk = random.chance(0.6);
-  if (life.non_finite == NonFinitePolicy::rollback) {
-    life.non_finite = NonFinitePolicy::skip;  // the other is for whole steps
+  if (life.non_finite == NonFinite::rollback) {
+    life.non_finite = NonFinite::skip;  // the other is for whole steps
   }
   std::erase_if(life.non_finite_gradients, [&](LifeFault& fault) {
     return fault.slot == kNoSlot || fault.slot >= life.slots || fault.step >= life.steps;
@@ -199,12 +199,10 @@ void draw_clipping(LifeSpec& life, Random& random) {
 void draw_gradients(LifeSpec& life, Random& random) {
   const bool has_faults = !life.faults.death && random.chance(0.25);
   const auto policy = random.between(0, 5);
-  life.non_finite = policy < 3    ? NonFinitePolicy::skip
-                    : policy == 5 ? NonFinitePolicy::halt
-                                  : NonFinitePolicy::rollback;
+  life.non_finite = policy < 3 ? NonFinite::skip : policy == 5 ? NonFinite::halt : NonFinite::rollback;
   if (!has_faults) {
     if (random.chance(0.6)) {
-      life.non_finite = NonFinitePolicy::halt;
+      life.non_finite = NonFinite::halt;
     }
     return;
   }

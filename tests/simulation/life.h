@@ -107,8 +107,8 @@ struct LifeSpec {
   Micros copy_patience = 0;
   std::vector<std::vector<std::uint32_t>> norms;  // by chunk, of each piece; empty: no clipping by norm
   std::uint32_t norm_count = 0;
-  std::optional<LifeItems> items;                      // none: rounds
-  NonFinitePolicy non_finite = NonFinitePolicy::halt;  // a job that has halted is resumed with skip
+  std::optional<LifeItems> items;          // none: rounds
+  NonFinite non_finite = NonFinite::halt;  // a job that has halted is resumed with skip
   std::vector<LifeFault> non_finite_gradients;
   std::uint32_t evaluation_item = 10;
   std::uint32_t start_workers = 1;

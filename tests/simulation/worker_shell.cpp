@@ -9,8 +9,6 @@ namespace ballast::simulation {
 
 namespace {
 
-std::string number(std::uint64_t value) { return std::to_string(value); }
-
 WorkerConfig worker_config(const LifeSpec& life, const std::string& name) {
   WorkerConfig config;
   config.name = name;
@@ -21,7 +19,7 @@ WorkerConfig worker_config(const LifeSpec& life, const std::string& name) {
   return config;
 }
 
-std::string worker_name(const Cluster& cluster) { return "worker " + number(cluster.workers() + 1); }
+std::string worker_name(const Cluster& cluster) { return "worker " + std::to_string(cluster.workers() + 1); }
 
 }  // namespace
 
@@ -103,12 +101,12 @@ void WorkerShell::check_kept() const {
       throw Violation(name() + " keeps a gradient that has its receipt");
     }
     if (!kept.is_gradient && !computing_) {
-      throw Violation(name() + " keeps weights of chunk " + number(kept.chunk) + " that nobody will look at");
+      throw Violation(name() + " keeps weights of chunk " + std::to_string(kept.chunk) + " that nobody will look at");
     }
   }
   if (gradients != core_.outstanding()) {
-    throw Violation(name() + " keeps " + number(gradients) + " gradients, its core knows of " +
-                    number(core_.outstanding()) + ": a payload leaked");
+    throw Violation(name() + " keeps " + std::to_string(gradients) + " gradients, its core knows of " +
+                    std::to_string(core_.outstanding()) + ": a payload leaked");
   }
 }
 
@@ -121,8 +119,8 @@ void WorkerShell::check_retries() const {
     }
     const auto since = std::max(kept.sent_at, paused_until());
     if (cluster_.now() - since > slowed(life.retry.ceiling) * std::min(kept.sent, 8U) + 3 * life.tick) {
-      throw Violation(name() + " has no receipt for step " + number(kept.step) + " chunk " + number(kept.chunk) +
-                      " slots " + words(kept.node) + " and does not send it again");
+      throw Violation(name() + " has no receipt for step " + std::to_string(kept.step) + " chunk " +
+                      std::to_string(kept.chunk) + " slots " + words(kept.node) + " and does not send it again");
     }
   }
 }
@@ -146,8 +144,8 @@ void WorkerShell::check_credit(std::uint32_t lane) const {
     }
   }
   if (bytes > life.credit_bytes) {
-    throw Violation(name() + " has " + number(bytes) + " bytes on their way within a credit of " +
-                    number(life.credit_bytes));
+    throw Violation(name() + " has " + std::to_string(bytes) + " bytes on their way within a credit of " +
+                    std::to_string(life.credit_bytes));
   }
 }
 
@@ -314,8 +312,8 @@ void WorkerShell::act(worker::Release& action) {
   // In rounds a newer version is as good as a receipt.
   const bool is_closed = !cluster_.life().items && newest_seen_[{kept.payload.timeline, kept.chunk}] > kept.step;
   if (kept.is_gradient && !kept.receipted && !is_old && !is_closed && !is_replaced(action.payload)) {
-    throw Violation(name() + " gives up step " + number(kept.step) + " chunk " + number(kept.chunk) + " slots " +
-                    words(kept.node) + " without a receipt");
+    throw Violation(name() + " gives up step " + std::to_string(kept.step) + " chunk " + std::to_string(kept.chunk) +
+                    " slots " + words(kept.node) + " without a receipt");
   }
   kept_.erase(found);
 }
@@ -332,7 +330,7 @@ void WorkerShell::act(worker::Compute& action) {
     cluster_.judge().computes(weights_.front().timeline, action.step, action.ranges, weights());
   }
   if (cluster_.traces()) {
-    cluster_.say(name() + " computes step " + number(action.step) + " slots " + words(action.ranges));
+    cluster_.say(name() + " computes step " + std::to_string(action.step) + " slots " + words(action.ranges));
   }
   std::vector<Node> nodes;
   for (const auto range : action.ranges) {
@@ -395,8 +393,8 @@ void WorkerShell::act(worker::Evaluate& action) {
   cluster_.judge().works(id());
   cluster_.judge().evaluates(weights_.front().timeline, action.evaluation, weights());
   if (cluster_.traces()) {
-    cluster_.say(name() + " evaluates item " + number(action.evaluation.item) + " at version " +
-                 number(action.evaluation.version));
+    cluster_.say(name() + " evaluates item " + std::to_string(action.evaluation.item) + " at version " +
+                 std::to_string(action.evaluation.version));
   }
   cluster_.later(*this, speed_.forward, [this, evaluation = action.evaluation] {
     computing_ = false;

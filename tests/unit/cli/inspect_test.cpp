@@ -82,7 +82,7 @@ TEST_CASE("a shard's journal is told") {
   CHECK(journal.records == 5);
   CHECK(journal.last == 5);
   CHECK(journal.bytes > 5 * 64);
-  CHECK(journal.lives == std::vector<JournalLife>{{77, 0}});
+  CHECK(journal.lives == std::vector<ShardLife>{{77, 0}});
   const auto text = captured([&] { CHECK(inspect({run.path(), false, false}) == 0); });
   CHECK(contains(text, "journal     shard 1: timeline 2, 5 updates up to number 5 in "));
   const auto json = nlohmann::json::parse(captured([&] { CHECK(inspect({run.path(), false, true}) == 0); }));

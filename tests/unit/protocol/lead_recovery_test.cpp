@@ -231,7 +231,7 @@ TEST_CASE("a gradient that is not finite: the job halts, naming slot and paramet
 
 TEST_CASE("a gradient that is not finite: the step is skipped, said only when the ledger says so durably") {
   auto skipping = config();
-  skipping.decisions.non_finite = NonFinitePolicy::skip;
+  skipping.decisions.non_finite = NonFinite::skip;
   Fixture fixture(skipping);
   fixture.train();
   auto report = fixture.state(0, 0);
@@ -264,7 +264,7 @@ TEST_CASE("a gradient that is not finite: the step is skipped, said only when th
 
 TEST_CASE("a gradient that is not finite: back to the newest snapshot, and the steps to there are left out") {
   auto rolling = config();
-  rolling.decisions.non_finite = NonFinitePolicy::rollback;
+  rolling.decisions.non_finite = NonFinite::rollback;
   Fixture fixture(rolling);
   fixture.train();
   auto report = fixture.state(0, 0);

@@ -102,6 +102,6 @@ TEST_CASE("a job decides if it clips by norm or does not halt at a gradient that
   CHECK_FALSE(DecisionRules{}.decides());
   CHECK(rules().decides());
   DecisionRules skip;
-  skip.non_finite = NonFinitePolicy::skip;
+  skip.non_finite = NonFinite::skip;
   CHECK(skip.decides());
 }

@@ -268,7 +268,7 @@ TEST_CASE("a timeline or life whose beginning cannot be written changes nothing,
         journal.reset();
         journal = open_journal("journal", options);
         CHECK(journal->timeline() == 1);
-        CHECK(journal->lives() == std::vector<JournalLife>{{3, 0}});
+        CHECK(journal->lives() == std::vector<ShardLife>{{3, 0}});
         CHECK(check_replay(*journal, maker) == 7);
         REQUIRE(journal->begin(2).ok());
         CHECK(journal->trouble().empty());
@@ -322,7 +322,7 @@ TEST_CASE("a timeline or a life that finds no room says so, and begins once ther
       CHECK(journal->lives().empty());
       full = false;
       REQUIRE(journal->record_life(11).ok());
-      CHECK(journal->lives() == std::vector<JournalLife>{{11, 0}});
+      CHECK(journal->lives() == std::vector<ShardLife>{{11, 0}});
     }
   }
 }
@@ -346,7 +346,7 @@ TEST_CASE("a life can begin in the midst of trouble, and takes nothing for writt
   append_range(*journal, maker, 4, 8);
   listener.wait_for_troubles(1);
   REQUIRE(journal->record_life(2).ok());
-  CHECK(journal->lives() == std::vector<JournalLife>{{2, 3}});
+  CHECK(journal->lives() == std::vector<ShardLife>{{2, 3}});
   listener.wait_for_committed(7);
   journal.reset();
   CHECK(found_in(files) == 7);

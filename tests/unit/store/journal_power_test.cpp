@@ -19,7 +19,7 @@ struct Promised {
   Timeline timeline = 0;
   JournalSequence least = 0;  // that must be found
   JournalSequence most = 0;   // that was given at all
-  std::vector<JournalLife> lives;
+  std::vector<ShardLife> lives;
   std::optional<Timeline> begun;  // that failed to begin, and may be there all the same: nothing was promised since
 };
 

@@ -62,7 +62,7 @@ TEST_CASE("what was appended is replayed in order, in later lives as well") {
       REQUIRE(journal->sync().ok());
       CHECK(journal->synced() == 50 * life + 50);
       CHECK(journal->lives().size() == life + 1);
-      CHECK(journal->lives().back() == JournalLife{70 + life, 50 * life});
+      CHECK(journal->lives().back() == ShardLife{70 + life, 50 * life});
       CHECK(listener.troubles().empty());
       const auto counters = journal->counters();
       CHECK(counters.records == 50);
@@ -256,15 +256,15 @@ TEST_CASE("lives are told with the sequences at which they began, the newest of 
     n += life;
   }
   auto journal = open_journal(path, options_of(JournalSync::never));
-  CHECK(journal->lives() == std::vector<JournalLife>{{1, 0}, {2, 1}, {3, 3}, {4, 6}});
+  CHECK(journal->lives() == std::vector<ShardLife>{{1, 0}, {2, 1}, {3, 3}, {4, 6}});
   for (Incarnation life = 5; life <= 300; ++life) {
     REQUIRE(journal->record_life(life).ok());
   }
   journal.reset();
   journal = open_journal(path, options_of(JournalSync::never));
   REQUIRE(journal->lives().size() == kMaxJournalLives);
-  CHECK(journal->lives().front() == JournalLife{300 - kMaxJournalLives + 1, 10});
-  CHECK(journal->lives().back() == JournalLife{300, 10});
+  CHECK(journal->lives().front() == ShardLife{300 - kMaxJournalLives + 1, 10});
+  CHECK(journal->lives().back() == ShardLife{300, 10});
   CHECK(check_replay(*journal, maker) == 10);
 }
 
@@ -307,7 +307,7 @@ TEST_CASE("segments whose items are all released are removed, and no others") {
   }
   const auto journal = open_journal(path, options_of(JournalSync::always));
   CHECK(journal->timeline() == 1);
-  CHECK(journal->lives() == std::vector<JournalLife>{{9, 0}});
+  CHECK(journal->lives() == std::vector<ShardLife>{{9, 0}});
   append_range(*journal, maker, 300, 302);
 }
 
