@@ -33,10 +33,9 @@ Lead::Lead(LeadConfig config)
       // Where each item is an update of its own, a step to be kept is one where all wait: the course orders it.
       schedule_(config_.ledgered ? 0 : config_.snapshot_every),
       copies_(config_.run, config_.life, config_.copies),
-      decisions_(config_.decisions) {
+      planner_(std::make_shared<const DecisionRules>(config_.decisions), config_.factors, book_.durable().base.step) {
   const auto& ledger = book_.durable();
   schedule_.rewind(ledger.base.step);
-  decided_next_ = ledger.base.step;
   barrier_ = ledger.base.step;
   began_ = ledger.timeline > 0;
   if (ledger.finished) {

@@ -25,7 +25,7 @@
 #include "common/protocol/provenance.h"
 #include "common/protocol/snapshot_schedule.h"
 #include "common/protocol/statistics_log.h"
-#include "common/protocol/step_decisions.h"
+#include "common/protocol/step_planner.h"
 
 namespace ballast {
 
@@ -267,10 +267,10 @@ class Lead {
   void send_plans();
   [[nodiscard]] Step plan_end() const;
   [[nodiscard]] StepFactors factors(Version version) const;
-  [[nodiscard]] bool is_skipped(Step step) const;
-  void adopt_decisions(const LaneReport& report);
-  void take_measures();
+  [[nodiscard]] const std::vector<StepRange>& skipped() const;
   void decide();
+  [[nodiscard]] std::vector<const ChunkMeasure*> measures() const;
+  [[nodiscard]] const ChunkMeasure* undecided_fault() const;
   void on_fault(const ChunkMeasure& fault);
   [[nodiscard]] std::string describe(const ChunkMeasure& fault) const;
 
@@ -390,10 +390,7 @@ class Lead {
   StatisticsLog log_;
   SnapshotSchedule schedule_;
   CopyCourse copies_;
-  StepDecisions decisions_;
-  std::map<Step, StepFactors> decided_;  // the newest few, as given out
-  Step decided_next_ = 0;                // the first step without a decision; only where steps wait for one
-  double gradient_norm_ = 0;
+  StepPlanner planner_;
   Step passed_ = 0;           // the barrier before
   Step come_to_ = 0;          // where each item is an update of its own: all had come to it, as far as this lead saw
   Step no_cut_until_ = 0;     // all had come to it, and then a shard lost some of what lies before it

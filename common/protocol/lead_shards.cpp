@@ -59,9 +59,7 @@ void Lead::rewind(Step base) {
   log_.trim(base);
   std::erase_if(evaluations_, [&](const EvaluationRecord& evaluation) { return evaluation.step > base; });
   schedule_.rewind(base);
-  decided_.clear();
-  decided_next_ = base;
-  decisions_ = StepDecisions(config_.decisions);
+  planner_.rewind(base);
   board_ = {};
   work_.rewind();
   items_.rewind();
@@ -166,7 +164,7 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
     return;
   }
   on_statistics(report.statistics);
-  adopt_decisions(report);
+  planner_.adopt(report.decided, open_step());
   observe_snapshots();
   if (copied) {
     observe_copies();

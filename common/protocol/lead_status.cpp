@@ -78,7 +78,7 @@ Status Lead::status() const {
   status.examples_per_second = pace_.examples_per_second();
   status.steps_per_second = pace_.steps_per_second();
   status.learning_rate = factors(updates(std::min(status.step, config_.steps - 1))).learning_rate;
-  status.gradient_norm = gradient_norm_;
+  status.gradient_norm = planner_.gradient_norm();
   const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
   status.train_loss = log_.mean_loss(epoch - config_.steps_per_epoch, epoch);
   status.recent_loss = log_.mean_loss(log_.next() - std::min(log_.next(), kRecentSteps), log_.next());

@@ -25,78 +25,43 @@ void add_skipped(std::vector<StepRange>& skipped, StepRange range) {
 
 }  // namespace
 
-bool Lead::is_skipped(Step step) const {
-  const auto& skipped = book_.durable().skipped;
-  return std::any_of(skipped.begin(), skipped.end(), [&](StepRange range) { return range.contains(step); });
-}
+// Nobody is told of a step that is left out before that is durable.
+const std::vector<StepRange>& Lead::skipped() const { return book_.durable().skipped; }
 
 StepFactors Lead::factors(Version version) const {
-  if (is_ledgered()) {
-    return config_.factors(version / config_.slots, version);
-  }
-  const Step step = version;
-  if (const auto known = decided_.find(step); known != decided_.end()) {
-    return known->second;
-  }
-  std::uint64_t updates = step;
-  for (const auto& range : book_.durable().skipped) {
-    updates -= std::min(range.until, step) - std::min(range.from, step);
-  }
-  auto factors = config_.factors(step, updates);
-  factors.skip = is_skipped(step);
-  return factors;
+  return is_ledgered() ? config_.factors(version / config_.slots, version) : planner_.factors(version, skipped());
 }
 
-// What a shard reports as used is what the others use: a lead without memory decides nothing a second time.
-void Lead::adopt_decisions(const LaneReport& report) {
-  for (const auto& known : report.decided) {
-    decided_.try_emplace(known.step, known.factors);
-    decided_next_ = std::max(decided_next_, known.step + 1);
-  }
-  decided_.erase(decided_.begin(), decided_.lower_bound(open_step() < 2 ? 0 : open_step() - 2));
-}
-
-void Lead::take_measures() {
+std::vector<const ChunkMeasure*> Lead::measures() const {
+  std::vector<const ChunkMeasure*> measures;
   for (const auto& [id, lane] : lanes_) {
     for (const auto& measure : lane.report.measures) {
-      decisions_.take(measure);
+      measures.push_back(&measure);
     }
   }
+  return measures;
+}
+
+// Where steps wait for no decision, a gradient that is not finite ends the job.
+const ChunkMeasure* Lead::undecided_fault() const {
+  for (const auto& [id, lane] : lanes_) {
+    for (const auto& measure : lane.report.measures) {
+      if (!measure.finite && !contains(skipped(), measure.step) && measure.step >= lane.report.open_step) {
+        return &measure;
+      }
+    }
+  }
+  return nullptr;
 }
 
 void Lead::decide() {
   if (phase_ != Phase::training) {
     return;
   }
-  if (!config_.decisions.decides()) {
-    for (const auto& [id, lane] : lanes_) {
-      for (const auto& measure : lane.report.measures) {
-        if (!measure.finite && !is_skipped(measure.step) && measure.step >= lane.report.open_step) {
-          return on_fault(measure);
-        }
-      }
-    }
-    return;
-  }
-  Step next = decided_next_;
-  while (is_skipped(next) && next < barrier_) {
-    decided_.emplace(next, factors(next));
-    ++next;
-  }
-  decisions_.open(next);
-  take_measures();
-  const auto* fault = decisions_.fault();
-  if (fault == nullptr && decisions_.complete()) {
-    auto decision = factors(next);
-    decision.scales = decisions_.scales();
-    gradient_norm_ = decisions_.norm();
-    decided_.insert_or_assign(next, std::move(decision));
-    ++next;
-  }
-  if (std::exchange(decided_next_, next) != next) {
+  if (planner_.decides() && planner_.decide(measures(), skipped(), barrier_)) {
     send_plans();
   }
-  if (fault != nullptr) {
+  if (const auto* fault = planner_.decides() ? planner_.fault() : undecided_fault()) {
     on_fault(*fault);
   }
 }
@@ -109,8 +74,7 @@ std::string Lead::describe(const ChunkMeasure& fault) const {
 }
 
 void Lead::on_fault(const ChunkMeasure& fault) {
-  const auto& skipped = book_.current().skipped;
-  if (std::any_of(skipped.begin(), skipped.end(), [&](StepRange range) { return range.contains(fault.step); })) {
+  if (contains(book_.current().skipped, fault.step)) {
     return;  // decided; not durable yet
   }
   trouble_ = describe(fault);
@@ -132,10 +96,7 @@ void Lead::on_fault(const ChunkMeasure& fault) {
 
 // ---- plans
 
-Step Lead::plan_end() const {
-  const Step end = std::min(stand(), schedule_.decided_until());
-  return config_.decisions.decides() ? std::min(end, decided_next_) : end;
-}
+Step Lead::plan_end() const { return planner_.known_until(std::min(stand(), schedule_.decided_until())); }
 
 void Lead::send_plan(LaneId id, const LaneState& lane) {
   Plan plan;

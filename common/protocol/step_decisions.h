@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "common/protocol/ids.h"
@@ -28,7 +30,7 @@ struct DecisionRules {
 // result does not depend on the order of arrival.
 class StepDecisions {
  public:
-  explicit StepDecisions(const DecisionRules& rules) : rules_(&rules) {}
+  explicit StepDecisions(std::shared_ptr<const DecisionRules> rules) : rules_(std::move(rules)) {}
 
   // Forgets what is known of other steps.
   void open(Step step);
@@ -47,7 +49,7 @@ class StepDecisions {
  private:
   [[nodiscard]] std::vector<double> sums() const;
 
-  const DecisionRules* rules_;
+  std::shared_ptr<const DecisionRules> rules_;
   Step step_ = 0;
   std::map<ChunkId, ChunkMeasure> measures_;
 };

@@ -33,7 +33,7 @@ TEST_CASE("scales come from all chunks' sums, each piece counted once to its nor
   auto found = measures(5);
   std::sort(found.begin(), found.end(), [](const auto& left, const auto& right) { return left.chunk < right.chunk; });
   do {
-    StepDecisions decisions(all);
+    StepDecisions decisions(std::make_shared<const DecisionRules>(all));
     decisions.open(5);
     for (const auto& measure : found) {
       CHECK_FALSE(decisions.complete());
@@ -56,7 +56,7 @@ TEST_CASE("sums are added in the order of chunks, whatever the order of arrival"
   one.chunks = 3;
   const double big = 0x1p53;
   for (const auto& order : {std::vector<ChunkId>{0, 1, 2}, {2, 1, 0}, {1, 2, 0}}) {
-    StepDecisions decisions(one);
+    StepDecisions decisions(std::make_shared<const DecisionRules>(one));
     decisions.open(0);
     for (const auto chunk : order) {
       decisions.take({chunk, 0, {chunk == 0 ? big : 1.0}, true, 0, kNoSlot});
@@ -67,7 +67,7 @@ TEST_CASE("sums are added in the order of chunks, whatever the order of arrival"
 
 TEST_CASE("measures of other steps, of no chunk of the job, or with other pieces are not taken") {
   const auto all = rules();
-  StepDecisions decisions(all);
+  StepDecisions decisions(std::make_shared<const DecisionRules>(all));
   decisions.open(5);
   for (auto measure : measures(4)) {
     decisions.take(measure);
@@ -88,7 +88,7 @@ TEST_CASE("measures of other steps, of no chunk of the job, or with other pieces
 
 TEST_CASE("the fault of the first chunk that has one is told, before all chunks are known") {
   const auto all = rules();
-  StepDecisions decisions(all);
+  StepDecisions decisions(std::make_shared<const DecisionRules>(all));
   decisions.open(0);
   decisions.take({2, 0, {1}, false, 7, 3});
   REQUIRE(decisions.fault() != nullptr);
