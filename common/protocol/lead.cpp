@@ -14,6 +14,11 @@ constexpr std::uint64_t kOrdersOnTheirWay = 1U << 20U;  // never so many
 // Clocks of this life of the lead lie apart from those of earlier ones, for a worker tells grants apart by them.
 constexpr std::uint64_t kClocksOfALife = 1ULL << 40U;
 
+EvaluationRules evaluation_rules(const LeadConfig& config) {
+  return {config.steps,           config.evaluate_every,      config.validation_examples, config.test_examples,
+          config.evaluation_item, config.early_stop_patience, config.early_stop_delta,    config.late.initial};
+}
+
 LeadItems::Limits item_limits(const LeadConfig& config) {
   const auto ledgered = config.ledgered.value_or(LedgeredCourse{});
   return {ledgered.ahead, ledgered.staleness_bound, (1 + config.life % (1U << 20U)) * kClocksOfALife, config.late};
@@ -28,7 +33,7 @@ Lead::Lead(LeadConfig config)
       work_(config_.slots),
       items_(item_limits(config_)),
       step_time_(config_.late),
-      evaluations_(config_.memory.evaluations),
+      evaluations_(evaluation_rules(config_), config_.memory.evaluations),
       log_(config_.memory.statistics, config_.memory.statistics_next, config_.memory.examples_before),
       // Where each item is an update of its own, a step to be kept is one where all wait: the course orders it.
       schedule_(config_.ledgered ? 0 : config_.snapshot_every),
@@ -224,9 +229,9 @@ void Lead::on_evaluation(SessionId id, const EvaluationResult& result) {
     return send_assignment(id, sessions_.at(id), true);
   }
   if (result.timeline == timeline() && knows_all_lives(sessions_.at(id))) {
-    board_.put(result);
+    evaluations_.put(result);
   }
-  if (board_.done()) {
+  if (evaluations_.done()) {
     end_evaluation();
   } else {
     hand_out();
@@ -250,7 +255,7 @@ void Lead::lose(SessionId id, Session& session) {
   lost_workers_ += session.said_goodbye ? 0 : 1;
   work_.lose(id);
   items_.lose(id);
-  board_.lose(id);
+  evaluations_.lose(id);
   if (std::erase(joined_, id) > 0) {
     members_changed();
   }
@@ -276,11 +281,9 @@ void Lead::hand_out() {
       work_.hand_out(joined_, now_, step_time_.deadline());
     }
   } else if (phase_ == Phase::evaluating) {
-    for (const auto id : joined_) {
-      if (knows_all_lives(sessions_.at(id)) && !board_.held_by(id)) {
-        board_.take(id, now_, config_.late.initial);
-      }
-    }
+    auto able = joined_;
+    std::erase_if(able, [&](SessionId id) { return !knows_all_lives(sessions_.at(id)); });
+    evaluations_.hand_out(able, now_);
   } else {
     return;
   }
@@ -309,7 +312,7 @@ void Lead::send_assignment(SessionId id, Session& session, bool even_unchanged) 
       assign.extra = work_.extra(id);
       assign.grants = items_.grants(id);
     } else if (phase_ == Phase::evaluating) {
-      assign.evaluation = board_.held_by(id);
+      assign.evaluation = evaluations_.held_by(id);
     }
     if (!(assign == session.assign)) {
       ++assign.order;

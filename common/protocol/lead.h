@@ -13,7 +13,7 @@
 
 #include "common/protocol/copy_course.h"
 #include "common/protocol/deadline.h"
-#include "common/protocol/evaluation.h"
+#include "common/protocol/evaluations.h"
 #include "common/protocol/ids.h"
 #include "common/protocol/lead_items.h"
 #include "common/protocol/lead_work.h"
@@ -320,8 +320,6 @@ class Lead {
   void fail(std::string reason) { end(Phase::failed, std::move(reason)); }
   void leave_when_told();
   [[nodiscard]] Finish finish_message() const;
-  [[nodiscard]] bool needs(Split split) const;
-  [[nodiscard]] bool ends_here() const;
   [[nodiscard]] Step next_barrier(Step after) const;
   [[nodiscard]] Step stand() const;
   [[nodiscard]] Step limit() const;  // no work of this step or later is given out yet
@@ -385,8 +383,7 @@ class Lead {
   std::uint64_t welcomed_ = 0;      // the placement that the sessions were last told of, all at once
   bool begins_again_ = false;       // something that was built upon is lost: a new timeline, as soon as all are there
   LearntDeadline step_time_;
-  EvaluationBoard board_;
-  std::vector<EvaluationRecord> evaluations_;
+  Evaluations evaluations_;
   StatisticsLog log_;
   SnapshotSchedule schedule_;
   CopyCourse copies_;

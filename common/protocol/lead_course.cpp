@@ -108,11 +108,12 @@ void Lead::learn_step_time(Step steps) {
 // ---- legs
 
 Step Lead::next_barrier(Step after) const {
-  const auto next = [&](Step every) { return every == 0 ? config_.steps : (after / every + 1) * every; };
-  const bool evaluates = config_.validation_examples > 0 || config_.test_examples > 0;
-  const Step barrier = std::min(config_.steps, evaluates ? next(config_.evaluate_every) : config_.steps);
+  const Step barrier = evaluations_.next_after(after);
+  if (!is_ledgered() || config_.snapshot_every == 0) {
+    return barrier;
+  }
   // What is to be kept must be whole: nobody works on.
-  return is_ledgered() ? std::min(barrier, next(config_.snapshot_every)) : barrier;
+  return std::min(barrier, (after / config_.snapshot_every + 1) * config_.snapshot_every);
 }
 
 // Where all stop for now: for an evaluation, the end, a pause or a stop.
@@ -162,21 +163,19 @@ void Lead::begin_leg(Step barrier) {
 }
 
 void Lead::at_barrier() {
-  for (const auto split : {Split::validation, Split::test}) {
-    if (needs(split)) {
-      return begin_evaluation(split);
-    }
+  if (const auto split = evaluations_.due(barrier_)) {
+    return begin_evaluation(*split);
   }
   // Beyond the barrier nobody could evaluate its version again.
   if (!book_.settled()) {
     return;
   }
-  if (ends_here()) {
+  if (evaluations_.ends_at(barrier_)) {
     return finish();
   }
-  if (const auto* best = best_validation(evaluations_); config_.keep_best && best != nullptr &&
-                                                        best->step == barrier_ &&
-                                                        book_.current().complete.back().step != barrier_) {
+  if (const auto* best = best_validation(evaluations_.records()); config_.keep_best && best != nullptr &&
+                                                                  best->step == barrier_ &&
+                                                                  book_.current().complete.back().step != barrier_) {
     schedule_.order(barrier_);
   }
   if (is_ledgered() && config_.snapshot_every > 0 && barrier_ % config_.snapshot_every == 0 &&
@@ -191,37 +190,15 @@ void Lead::at_barrier() {
   begin_leg(next_barrier(barrier_));
 }
 
-bool Lead::ends_here() const {
-  return barrier_ == config_.steps ||
-         is_out_of_patience(evaluations_, config_.early_stop_patience, config_.early_stop_delta);
-}
-
-bool Lead::needs(Split split) const {
-  // A barrier may be one for a snapshot's sake alone.
-  const bool is_due = barrier_ == config_.steps || barrier_ % config_.evaluate_every == 0;
-  if (!is_due || find_evaluation(evaluations_, split, barrier_) != nullptr) {
-    return false;
-  }
-  if (split == Split::validation) {
-    return config_.validation_examples > 0;
-  }
-  return config_.test_examples > 0 && (config_.validation_examples == 0 || ends_here());
-}
-
 void Lead::begin_evaluation(Split split) {
   phase_ = Phase::evaluating;
-  board_ = EvaluationBoard(split, barrier_, split == Split::test ? config_.test_examples : config_.validation_examples,
-                           config_.evaluation_item);
+  evaluations_.begin(split, barrier_);
   hand_out();
 }
 
 void Lead::end_evaluation() {
-  const auto total = board_.total();
-  const EvaluationRecord record{barrier_, board_.split(), total.loss, total.accuracy, total.examples};
-  evaluations_.push_back(record);
-  book_.add(record);
+  book_.add(evaluations_.end());
   update_best();
-  board_ = {};
   phase_ = Phase::training;
   at_barrier();
 }

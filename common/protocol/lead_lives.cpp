@@ -52,7 +52,7 @@ void Lead::take_marks(const LaneReport& report) {
 // for items at a barrier that is reached. A shard that had reached it and lacks some of them has lost them.
 bool Lead::lacks_what_was_reached() const {
   Step reached = phase_ >= Phase::evaluating ? barrier_ : passed_;
-  for (const auto& evaluation : evaluations_) {
+  for (const auto& evaluation : evaluations_.records()) {
     reached = std::max(reached, evaluation.step);
   }
   return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {

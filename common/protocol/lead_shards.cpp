@@ -57,10 +57,9 @@ void Lead::begin_timeline() {
 void Lead::rewind(Step base) {
   book_.trim(base);
   log_.trim(base);
-  std::erase_if(evaluations_, [&](const EvaluationRecord& evaluation) { return evaluation.step > base; });
+  evaluations_.rewind(base);
   schedule_.rewind(base);
   planner_.rewind(base);
-  board_ = {};
   work_.rewind();
   items_.rewind();
   marks_.clear();

@@ -137,7 +137,7 @@ void Lead::miss_snapshot(Step step, const std::string& why) {
 }
 
 void Lead::update_best() {
-  const auto* best = best_validation(evaluations_);
+  const auto* best = best_validation(evaluations_.records());
   if (!config_.keep_best || best == nullptr) {
     return;
   }

@@ -82,9 +82,9 @@ Status Lead::status() const {
   const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
   status.train_loss = log_.mean_loss(epoch - config_.steps_per_epoch, epoch);
   status.recent_loss = log_.mean_loss(log_.next() - std::min(log_.next(), kRecentSteps), log_.next());
-  status.validation = split_status(newest_evaluation(evaluations_, Split::validation));
-  status.test = split_status(newest_evaluation(evaluations_, Split::test));
-  status.best = split_status(best_validation(evaluations_));
+  status.validation = split_status(newest_evaluation(evaluations_.records(), Split::validation));
+  status.test = split_status(newest_evaluation(evaluations_.records(), Split::test));
+  status.best = split_status(best_validation(evaluations_.records()));
   status.lost_workers = lost_workers_;
   status.refused_workers = refused_workers_;
   status.data = book_.durable().provenance.data;
