@@ -30,6 +30,7 @@ Lead::Lead(LeadConfig config)
     : config_(std::move(config)),
       book_(config_.memory.ledger, config_.memory.statistics_next),
       present_(config_.memory.ledger),
+      sessions_(config_.max_sessions, config_.worker_silence),
       work_(config_.slots),
       items_(item_limits(config_)),
       step_time_(config_.late),
@@ -103,16 +104,14 @@ void Lead::on(const FromWorker& event) {
   if (const auto* hello = std::get_if<WorkerHello>(event.message)) {
     return on_worker_hello(event.session, *hello);
   }
-  const auto known = sessions_.find(event.session);
-  if (known == sessions_.end() || !known->second.live) {
+  auto* known = sessions_.heard(event.session, now_);
+  if (known == nullptr) {
     if (std::holds_alternative<Goodbye>(*event.message)) {
       return;
     }
     return emit(SendToWorker{event.session, Refused{RefusalCode::unknown_session, "say hello first"}});
   }
-  auto& session = known->second;
-  session.silence.observe(now_ - session.heard_at);
-  session.heard_at = now_;
+  auto& session = *known;
   if (const auto* beat = std::get_if<Heartbeat>(event.message)) {
     on_heartbeat(event.session, session, *beat);
   } else if (const auto* result = std::get_if<EvaluationResult>(event.message)) {
@@ -129,19 +128,10 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
   if (is_over()) {
     return emit(SendToWorker{id, finish_message()});
   }
-  if (!sessions_.contains(id) && !make_room_for_session()) {
+  if (sessions_.hello(id, hello.name, now_) == nullptr) {
     return emit(SendToWorker{
         id, Refused{RefusalCode::too_many, "the job has " + std::to_string(config_.max_sessions) + " live sessions"}});
   }
-  auto& session =
-      sessions_
-          .try_emplace(
-              id, Session{{}, false, false, false, false, 0, LearntDeadline(config_.worker_silence), {}, {}, {}, 0})
-          .first->second;
-  session.name = hello.name;
-  session.live = true;
-  session.said_goodbye = false;
-  session.heard_at = now_;
   // Addresses are known once every lane has said hello; until then the worker asks again.
   if (can_welcome()) {
     emit(SendToWorker{id, welcome()});
@@ -152,24 +142,6 @@ bool Lead::can_welcome() const {
   // A placement that is not durable could be met again with other addresses, from a lead that lost this one's memory.
   return is_confirmed() && lanes_.size() == std::size_t{config_.shards} * config_.lanes &&
          book_.durable().placement == book_.current().placement;
-}
-
-// On preemptible machines a job sees more workers than it can remember: the one dead for longest is forgotten.
-bool Lead::make_room_for_session() {
-  if (sessions_.size() < config_.max_sessions) {
-    return true;
-  }
-  auto oldest = sessions_.end();
-  for (auto session = sessions_.begin(); session != sessions_.end(); ++session) {
-    if (!session->second.live && (oldest == sessions_.end() || session->second.heard_at < oldest->second.heard_at)) {
-      oldest = session;
-    }
-  }
-  if (oldest == sessions_.end()) {
-    return false;
-  }
-  sessions_.erase(oldest);
-  return true;
 }
 
 WorkerWelcome Lead::welcome() const {
@@ -189,14 +161,14 @@ WorkerWelcome Lead::welcome() const {
 
 // The numbers of this lead's orders lie beyond those of an earlier life, and none of them is the same as one that is
 // still on its way from there: of two orders with one number a worker takes only the first.
-void Lead::follow_orders(Session& session, const Heartbeat& beat) {
+void Lead::follow_orders(LeadSession& session, const Heartbeat& beat) {
   const bool is_first = !std::exchange(session.has_beaten, true);
   if (beat.order > session.assign.order || (is_first && config_.memory.ledger.timeline > 0)) {
     session.assign.order = beat.order + (1 + config_.life % kOrdersOnTheirWay) * kOrdersOnTheirWay;
   }
 }
 
-void Lead::on_heartbeat(SessionId id, Session& session, const Heartbeat& beat) {
+void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& beat) {
   session.beat = beat;
   follow_orders(session, beat);
   if (is_over()) {
@@ -220,7 +192,7 @@ void Lead::on_heartbeat(SessionId id, Session& session, const Heartbeat& beat) {
 }
 
 // Who has not heard of a shard's new life may have weights that it has lost.
-bool Lead::knows_all_lives(const Session& session) const {
+bool Lead::knows_all_lives(const LeadSession& session) const {
   return !is_journaled() || session.beat.placement == book_.current().placement;
 }
 
@@ -238,25 +210,21 @@ void Lead::on_evaluation(SessionId id, const EvaluationResult& result) {
   }
 }
 
-void Lead::on_goodbye(SessionId id, Session& session) {
+void Lead::on_goodbye(SessionId id, LeadSession& session) {
   session.said_goodbye = true;
   if (is_over()) {
     session.live = false;
     return leave_when_told();
   }
-  lose(id, session);
+  lose(id);
 }
 
-void Lead::lose(SessionId id, Session& session) {
-  session.live = false;
-  session.ready = false;
-  session.beat.ready = false;
-  session.assign = {session.assign.order, 0, 0, {}, {}, {}, {}};
-  lost_workers_ += session.said_goodbye ? 0 : 1;
+void Lead::lose(SessionId id) {
+  const bool had_joined = sessions_.lose(id);
   work_.lose(id);
   items_.lose(id);
   evaluations_.lose(id);
-  if (std::erase(joined_, id) > 0) {
+  if (had_joined) {
     members_changed();
   }
   stop_if_without_work();
@@ -266,9 +234,9 @@ void Lead::members_changed() {
   if (phase_ != Phase::training && phase_ != Phase::evaluating) {
     return;
   }
-  if (!joined_.empty() && !is_ledgered()) {
+  if (!sessions_.joined().empty() && !is_ledgered()) {
     // Steps that are open now go on with the ranges they have; what nobody brings is handed out from the reports.
-    work_.divide(joined_, std::min(work_.open() + 2, limit()));
+    work_.divide(sessions_.joined(), std::min(work_.open() + 2, limit()));
   }
   hand_out();
 }
@@ -276,12 +244,12 @@ void Lead::members_changed() {
 void Lead::hand_out() {
   if (phase_ == Phase::training) {
     if (is_ledgered()) {
-      items_.hand_out(joined_, item_limit(), now_);
+      items_.hand_out(sessions_.joined(), item_limit(), now_);
     } else if (work_.open() < limit()) {
-      work_.hand_out(joined_, now_, step_time_.deadline());
+      work_.hand_out(sessions_.joined(), now_, step_time_.deadline());
     }
   } else if (phase_ == Phase::evaluating) {
-    auto able = joined_;
+    auto able = sessions_.joined();
     std::erase_if(able, [&](SessionId id) { return !knows_all_lives(sessions_.at(id)); });
     evaluations_.hand_out(able, now_);
   } else {
@@ -291,12 +259,12 @@ void Lead::hand_out() {
 }
 
 void Lead::send_assignments() {
-  for (auto& [id, session] : sessions_) {
+  for (auto& [id, session] : sessions_.all()) {
     send_assignment(id, session, false);
   }
 }
 
-void Lead::send_assignment(SessionId id, Session& session, bool even_unchanged) {
+void Lead::send_assignment(SessionId id, LeadSession& session, bool even_unchanged) {
   if (!session.live) {
     return;
   }
@@ -326,7 +294,7 @@ void Lead::send_assignment(SessionId id, Session& session, bool even_unchanged) 
 }
 
 void Lead::send_welcomes() {
-  for (const auto& [id, session] : sessions_) {
+  for (const auto& [id, session] : sessions_.all()) {
     if (session.live) {
       emit(SendToWorker{id, welcome()});
     }
@@ -379,9 +347,7 @@ void Lead::forgive_sleep(Micros slept) {
   if (!is_sleep(slept)) {
     return;
   }
-  for (auto& [id, session] : sessions_) {
-    session.heard_at += slept;
-  }
+  sessions_.forgive(slept);
   for (auto& [id, lane] : lanes_) {
     lane.heard_at += slept;
   }
@@ -392,10 +358,8 @@ void Lead::forgive_sleep(Micros slept) {
 }
 
 void Lead::check_workers() {
-  for (auto& [id, session] : sessions_) {
-    if (session.live && now_ - session.heard_at > session.silence.deadline()) {
-      lose(id, session);
-    }
+  for (const auto id : sessions_.silent(now_)) {
+    lose(id);
   }
 }
 

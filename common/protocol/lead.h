@@ -23,6 +23,7 @@
 #include "common/protocol/pace.h"
 #include "common/protocol/present_lives.h"
 #include "common/protocol/provenance.h"
+#include "common/protocol/session_roster.h"
 #include "common/protocol/snapshot_schedule.h"
 #include "common/protocol/statistics_log.h"
 #include "common/protocol/step_planner.h"
@@ -197,20 +198,6 @@ class Lead {
     Micros heard_at = 0;
     std::string why;
   };
-  struct Session {
-    std::string name;
-    bool live = false;
-    bool ready = false;
-    bool said_goodbye = false;
-    bool has_beaten = false;
-    Micros heard_at = 0;
-    LearntDeadline silence;
-    Heartbeat beat;
-    Assign assign;
-    std::string refusal;  // why it is given no work
-    Micros refused_at = 0;
-  };
-
   void on(const lead::FromWorker& event);
   void on(const lead::FromLane& event);
   void on(const lead::FromClient& event);
@@ -245,10 +232,9 @@ class Lead {
   void send_confirms();
 
   // lead_guard.cpp: whether workers and shards would give the job's bits
-  void consider(SessionId id, Session& session);
+  void consider(SessionId id, LeadSession& session);
   void consider_all();
-  void forget_refusals(const std::string& name);
-  void refuse(SessionId id, Session& session, std::string why);
+  void refuse(SessionId id, std::string why);
   [[nodiscard]] Told initial_weights_of_others(std::uint32_t shard) const;
   [[nodiscard]] std::string bits_trouble() const;
 
@@ -326,16 +312,15 @@ class Lead {
 
   // lead.cpp: events, workers, time
   void on_worker_hello(SessionId session, const WorkerHello& hello);
-  bool make_room_for_session();
-  void follow_orders(Session& session, const Heartbeat& beat);
-  void on_heartbeat(SessionId id, Session& session, const Heartbeat& beat);
-  [[nodiscard]] bool knows_all_lives(const Session& session) const;
+  void follow_orders(LeadSession& session, const Heartbeat& beat);
+  void on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& beat);
+  [[nodiscard]] bool knows_all_lives(const LeadSession& session) const;
   void on_evaluation(SessionId session, const EvaluationResult& result);
-  void on_goodbye(SessionId id, Session& session);
+  void on_goodbye(SessionId id, LeadSession& session);
   void members_changed();
-  void lose(SessionId id, Session& session);
+  void lose(SessionId id);
   void hand_out();
-  void send_assignment(SessionId id, Session& session, bool even_unchanged);
+  void send_assignment(SessionId id, LeadSession& session, bool even_unchanged);
   void send_assignments();
   void send_welcomes();
   void forgive_sleep(Micros slept);
@@ -375,8 +360,7 @@ class Lead {
   std::map<LaneId, LaneState> lanes_;  // of each shard's present life
   PresentLives present_;
   std::map<std::uint32_t, TurnedAway> turned_away_;  // the last of each shard
-  std::map<SessionId, Session> sessions_;
-  std::vector<SessionId> joined_;  // live sessions in the order in which they became ready
+  SessionRoster sessions_;
   LeadWork work_;
   LeadItems items_;
   std::vector<JournalMark> marks_;  // that came with reports of this timeline
@@ -415,8 +399,6 @@ class Lead {
   std::string failure_;
   std::string waits_for_;
   std::string trouble_;
-  std::uint64_t lost_workers_ = 0;
-  std::uint64_t refused_workers_ = 0;
 };
 
 }  // namespace ballast

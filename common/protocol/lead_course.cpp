@@ -40,7 +40,7 @@ void Lead::progress() {
     want_pause(Pause::held);  // nobody is needed to come to where it is
   }
   // A job that has begun goes on with whoever is there.
-  if (phase_ == Phase::waiting && joined_.size() >= (began_ ? 1 : config_.start_workers)) {
+  if (phase_ == Phase::waiting && sessions_.joined().size() >= (began_ ? 1 : config_.start_workers)) {
     begin_training();
   }
   if (phase_ == Phase::training) {
@@ -134,7 +134,7 @@ void Lead::begin_training() {
   training_.start(now_);
   phase_ = Phase::training;
   if (!is_ledgered()) {
-    work_.divide(joined_, book_.current().base.step);
+    work_.divide(sessions_.joined(), book_.current().base.step);
   }
   observe_shards();
   // The version where the timeline begins may be one to be evaluated, and may not have been.
@@ -248,7 +248,7 @@ void Lead::want_pause(Pause pause) {
 // Nobody would come to a version further on: what the newest complete snapshot holds is what there is. Whoever goes on
 // from there is not to find a pause that the stop has ended.
 bool Lead::stops_without_work() const {
-  return stop_wanted_ && phase_ < Phase::finishing && (phase_ < Phase::training || joined_.empty()) &&
+  return stop_wanted_ && phase_ < Phase::finishing && (phase_ < Phase::training || sessions_.joined().empty()) &&
          !book_.may_hold_pause();
 }
 
@@ -404,7 +404,7 @@ void Lead::end(Phase phase, std::string failure) {
   for (const auto& [id, lane] : lanes_) {
     emit(SendToLane{id, lane.incarnation, finish_message()});
   }
-  for (const auto& [id, session] : sessions_) {
+  for (const auto& [id, session] : sessions_.all()) {
     if (session.live) {
       emit(SendToWorker{id, finish_message()});
     }
@@ -413,8 +413,7 @@ void Lead::end(Phase phase, std::string failure) {
 
 void Lead::leave_when_told() {
   const bool all_left =
-      all_lanes([](const LaneState& lane) { return lane.left; }) && turned_away_.empty() &&
-      std::none_of(sessions_.begin(), sessions_.end(), [](const auto& session) { return session.second.live; });
+      all_lanes([](const LaneState& lane) { return lane.left; }) && turned_away_.empty() && !sessions_.any_live();
   if ((all_left || now_ - over_since_ >= config_.linger) && !std::exchange(stopped_, true)) {
     emit(Stop{failure_});
   }

@@ -16,7 +16,7 @@ constexpr Micros kRefusalTold = 300'000'000;  // after the last one
 
 // A worker that is ready gets work as soon as what it brings is durable: if the lead dies, the next one must not let
 // others in by other data.
-void Lead::consider(SessionId id, Session& session) {
+void Lead::consider(SessionId id, LeadSession& session) {
   if (!session.live || session.ready || !session.beat.ready || timeline() == 0 || is_over()) {
     return;
   }
@@ -24,7 +24,7 @@ void Lead::consider(SessionId id, Session& session) {
   const auto& durable = book_.durable().provenance;
   const auto& current = book_.current().provenance;
   if (auto why = why_refused(durable, config_.provenance, bits); !why.empty()) {
-    return refuse(id, session, std::move(why));
+    return refuse(id, std::move(why));
   }
   if (!why_refused(current, config_.provenance, bits).empty()) {
     return;  // until that is durable
@@ -35,34 +35,19 @@ void Lead::consider(SessionId id, Session& session) {
   if (!(with_worker(durable, config_.provenance, bits) == durable)) {
     return;
   }
-  session.ready = true;
-  forget_refusals(session.name);
-  joined_.push_back(id);
+  sessions_.join(id);
   members_changed();
 }
 
-// A worker of that name gets work at last.
-void Lead::forget_refusals(const std::string& name) {
-  for (auto& [id, session] : sessions_) {
-    if (session.name == name) {
-      session.refusal.clear();
-    }
-  }
-}
-
 void Lead::consider_all() {
-  for (auto& [id, session] : sessions_) {
+  for (auto& [id, session] : sessions_.all()) {
     consider(id, session);
   }
 }
 
-// It is not lost, nor has it ever been one that others count on.
-void Lead::refuse(SessionId id, Session& session, std::string why) {
-  session.live = false;
-  session.refusal = std::move(why);
-  session.refused_at = now_;
-  ++refused_workers_;
-  emit(SendToWorker{id, Refused{RefusalCode::wrong_bits, session.refusal}});
+void Lead::refuse(SessionId id, std::string why) {
+  emit(SendToWorker{id, Refused{RefusalCode::wrong_bits, why}});
+  sessions_.refuse(id, std::move(why), now_);
 }
 
 // By the ledger once there is one; else by what another shard told. A life that takes the place of an earlier one of
@@ -81,10 +66,10 @@ Told Lead::initial_weights_of_others(std::uint32_t shard) const {
 
 std::string Lead::bits_trouble() const {
   const auto& kinds = book_.durable().provenance.arithmetics;
-  const Session* other = nullptr;
-  const Session* refused = nullptr;
+  const LeadSession* other = nullptr;
+  const LeadSession* refused = nullptr;
   std::uint64_t others = 0;
-  for (const auto& [id, session] : sessions_) {
+  for (const auto& [id, session] : sessions_.all()) {
     if (session.live && session.ready && session.beat.fingerprint != kinds.front().value) {
       other = &session;
       ++others;

@@ -85,8 +85,8 @@ Status Lead::status() const {
   status.validation = split_status(newest_evaluation(evaluations_.records(), Split::validation));
   status.test = split_status(newest_evaluation(evaluations_.records(), Split::test));
   status.best = split_status(best_validation(evaluations_.records()));
-  status.lost_workers = lost_workers_;
-  status.refused_workers = refused_workers_;
+  status.lost_workers = sessions_.lost();
+  status.refused_workers = sessions_.refused();
   status.data = book_.durable().provenance.data;
   status.arithmetics = book_.durable().provenance.arithmetics;
   status.backups = work_.backups() + items_.backups();
@@ -106,7 +106,7 @@ Status Lead::status() const {
       slots[entry.session] += entry.slots;
     }
   }
-  for (const auto& [id, session] : sessions_) {
+  for (const auto& [id, session] : sessions_.all()) {
     status.sessions.push_back({id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint,
                                session.refusal, session.beat.phases});
   }
@@ -125,8 +125,8 @@ bool Lead::is_beyond(Step snapshot) const {
 void Lead::tell_stranded(Status& status) const {
   std::size_t live = 0;
   std::size_t stranded = 0;
-  const Session* first = nullptr;
-  for (const auto& [id, session] : sessions_) {
+  const LeadSession* first = nullptr;
+  for (const auto& [id, session] : sessions_.all()) {
     live += session.live ? 1 : 0;
     if (session.live && !session.beat.waits_for.empty()) {
       first = first == nullptr ? &session : first;
