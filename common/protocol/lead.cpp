@@ -29,7 +29,7 @@ LeadItems::Limits item_limits(const LeadConfig& config) {
 Lead::Lead(LeadConfig config)
     : config_(std::move(config)),
       book_(config_.memory.ledger, config_.memory.statistics_next),
-      present_(config_.memory.ledger),
+      shards_(config_.shards, config_.lanes, config_.shard_silence, config_.memory.ledger),
       sessions_(config_.max_sessions, config_.worker_silence),
       work_(config_.slots),
       items_(item_limits(config_)),
@@ -68,7 +68,7 @@ void Lead::write_ledger() {
 void Lead::on(const LedgerWritten& /*event*/) {
   const auto copies = book_.durable().copies;
   book_.written();
-  present_.list(book_.durable());
+  shards_.list(book_.durable());
   if (is_over()) {
     return;
   }
@@ -140,8 +140,7 @@ void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
 
 bool Lead::can_welcome() const {
   // A placement that is not durable could be met again with other addresses, from a lead that lost this one's memory.
-  return is_confirmed() && lanes_.size() == std::size_t{config_.shards} * config_.lanes &&
-         book_.durable().placement == book_.current().placement;
+  return is_confirmed() && shards_.all_there() && book_.durable().placement == book_.current().placement;
 }
 
 WorkerWelcome Lead::welcome() const {
@@ -153,7 +152,7 @@ WorkerWelcome Lead::welcome() const {
   welcome.layout_digest = config_.layout_digest;
   welcome.shards = config_.shards;
   welcome.lanes = config_.lanes;
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     welcome.addresses.push_back({id, lane.incarnation, lane.address});
   }
   return welcome;
@@ -310,7 +309,7 @@ void Lead::on(const Tick& event) {
   if (is_first) {
     assembling_since_ = now_;
     over_since_ = now_;
-    present_.begin(now_);
+    shards_.begin(now_);
   } else {
     forgive_sleep(slept);
   }
@@ -348,10 +347,7 @@ void Lead::forgive_sleep(Micros slept) {
     return;
   }
   sessions_.forgive(slept);
-  for (auto& [id, lane] : lanes_) {
-    lane.heard_at += slept;
-  }
-  present_.forgive(slept);
+  shards_.forgive(slept);
   assembling_since_ += slept;
   over_since_ += slept;
   stop_wanted_at_ += slept;

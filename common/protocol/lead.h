@@ -21,9 +21,9 @@
 #include "common/protocol/ledger_book.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/pace.h"
-#include "common/protocol/present_lives.h"
 #include "common/protocol/provenance.h"
 #include "common/protocol/session_roster.h"
+#include "common/protocol/shard_roster.h"
 #include "common/protocol/snapshot_schedule.h"
 #include "common/protocol/statistics_log.h"
 #include "common/protocol/step_planner.h"
@@ -177,27 +177,6 @@ class Lead {
   [[nodiscard]] Timeline timeline() const { return book_.current().timeline; }
 
  private:
-  struct LaneState {
-    explicit LaneState(LearntDeadline::Bounds bounds) : silence(bounds) {}
-    Incarnation incarnation = 0;
-    DatabaseLife database;
-    std::string address;
-    std::string initial_weights;  // that it has read
-    Timeline timeline = 0;        // that it knew of when it said hello
-    Step reached = 0;             // so far it had come when it said hello
-    std::vector<ShardLife> lives;
-    LaneReport report;
-    Micros heard_at = 0;
-    LearntDeadline silence;
-    bool left = false;
-  };
-  // A process that says it is a shard and is not taken.
-  struct TurnedAway {
-    Incarnation incarnation = 0;
-    Micros since = 0;
-    Micros heard_at = 0;
-    std::string why;
-  };
   void on(const lead::FromWorker& event);
   void on(const lead::FromLane& event);
   void on(const lead::FromClient& event);
@@ -208,27 +187,18 @@ class Lead {
   // lead_hellos.cpp: processes that say they are a shard
   void on_shard_hello(const lead::FromLane& event, const ShardHello& hello);
   bool check_shard_hello(const lead::FromLane& event, const ShardHello& hello);
-  void admit(const lead::FromLane& event, const ShardHello& hello);
   void send_sign_of_life(LaneId id, Incarnation incarnation);
-  [[nodiscard]] std::string why_not_taken(const ShardHello& hello) const;
-  [[nodiscard]] std::string who_is(std::uint32_t shard) const;
-  [[nodiscard]] bool has_come(std::uint32_t shard) const;
-  [[nodiscard]] Micros silence_of(std::uint32_t shard) const;
-  void turn_away(const lead::FromLane& event, const ShardHello& hello, std::string why);
-  void forget_turned_away();
-  [[nodiscard]] std::string who_has_not_come() const;
   void wait_for_ledger();
   [[nodiscard]] Finish ending_for(const ShardHello& hello) const;
 
   // lead_shards.cpp: timelines, reports
   void on_report(const lead::FromLane& event, const LaneReport& report);
-  LaneState* reporting_lane(const lead::FromLane& event, const LaneReport& report);
+  LeadLane* reporting_lane(const lead::FromLane& event, const LaneReport& report);
   void on_statistics(const std::vector<StepStatistics>& statistics);
-  [[nodiscard]] bool lists(const Ledger& ledger, LaneId lane, Incarnation incarnation) const;
   void begin_timeline();
   void rewind(Step base);
   void confirm_if_durable();
-  void send_confirm(LaneId id, const LaneState& lane);
+  void send_confirm(LaneId id, const LeadLane& lane);
   void send_confirms();
 
   // lead_guard.cpp: whether workers and shards would give the job's bits
@@ -245,11 +215,10 @@ class Lead {
   void take_marks(const LaneReport& report);
   bool begin_again_if_broken();
   [[nodiscard]] bool lacks_what_was_reached() const;
-  [[nodiscard]] bool all_lanes(const std::function<bool(const LaneState&)>& holds) const;
   void check_shards();
 
   // lead_steps.cpp: decisions on steps, plans
-  void send_plan(LaneId id, const LaneState& lane);
+  void send_plan(LaneId id, const LeadLane& lane);
   void send_plans();
   [[nodiscard]] Step plan_end() const;
   [[nodiscard]] StepFactors factors(Version version) const;
@@ -357,9 +326,7 @@ class Lead {
   LeadConfig config_;
   Phase phase_ = Phase::assembling;
   LedgerBook book_;
-  std::map<LaneId, LaneState> lanes_;  // of each shard's present life
-  PresentLives present_;
-  std::map<std::uint32_t, TurnedAway> turned_away_;  // the last of each shard
+  ShardRoster shards_;
   SessionRoster sessions_;
   LeadWork work_;
   LeadItems items_;

@@ -10,9 +10,10 @@ std::vector<CopyPart> Lead::copy_parts() const {
     return parts;
   }
   for (std::uint32_t shard = 0; shard < config_.shards; ++shard) {
-    const auto lane = lanes_.find({shard, 0});
-    parts.push_back(lane == lanes_.end() ? CopyPart{shard, {}, {}}
-                                         : CopyPart{shard, lane->second.report.copy, lane->second.report.trouble});
+    const auto lane = shards_.lanes().find({shard, 0});
+    parts.push_back(lane == shards_.lanes().end()
+                        ? CopyPart{shard, {}, {}}
+                        : CopyPart{shard, lane->second.report.copy, lane->second.report.trouble});
   }
   return parts;
 }

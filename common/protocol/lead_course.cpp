@@ -19,7 +19,7 @@ constexpr Step kHoldMargin = 2;
 
 void Lead::progress() {
   const bool all_serve =
-      all_lanes([&](const LaneState& lane) { return lane.report.serving && lane.report.timeline == timeline(); });
+      shards_.all([&](const LeadLane& lane) { return lane.report.serving && lane.report.timeline == timeline(); });
   if (!all_serve || !is_confirmed()) {
     return;
   }
@@ -65,11 +65,11 @@ void Lead::observe_shards() {
     return observe_items();
   }
   Step open = config_.steps;
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     open = std::min(open, lane.report.open_step);
   }
   SlotSet missing(config_.slots);
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     if (lane.report.open_step == open && open < config_.steps) {
       missing.insert(SlotSet::from_words(config_.slots, lane.report.missing));
     }
@@ -264,7 +264,7 @@ bool Lead::holds_where_it_is() const { return untouched_ || book_.current().paus
 // At a version that nobody has come to yet, so that every shard can take its part of the snapshot.
 void Lead::hold() {
   Step furthest = 0;
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     furthest = std::max(furthest, lane.report.open_step < config_.steps ? lane.report.open_step : open_step());
   }
   if (is_ledgered()) {
@@ -401,7 +401,7 @@ void Lead::end(Phase phase, std::string failure) {
   failure_ = std::move(failure);
   copies_.end(book_.durable(), copy_parts());
   over_since_ = now_;
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     emit(SendToLane{id, lane.incarnation, finish_message()});
   }
   for (const auto& [id, session] : sessions_.all()) {
@@ -412,8 +412,8 @@ void Lead::end(Phase phase, std::string failure) {
 }
 
 void Lead::leave_when_told() {
-  const bool all_left =
-      all_lanes([](const LaneState& lane) { return lane.left; }) && turned_away_.empty() && !sessions_.any_live();
+  const bool all_left = shards_.all([](const LeadLane& lane) { return lane.left; }) && shards_.turned_away().empty() &&
+                        !sessions_.any_live();
   if ((all_left || now_ - over_since_ >= config_.linger) && !std::exchange(stopped_, true)) {
     emit(Stop{failure_});
   }

@@ -56,7 +56,7 @@ Told Lead::initial_weights_of_others(std::uint32_t shard) const {
   if (timeline() > 0) {
     return book_.current().provenance.initial_weights;
   }
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     if (id.shard != shard && !lane.initial_weights.empty()) {
       return {lane.initial_weights, "shard " + std::to_string(id.shard)};
     }

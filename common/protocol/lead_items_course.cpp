@@ -8,7 +8,7 @@ namespace ballast {
 
 void Lead::observe_items() {
   std::optional<CoveredItems> covered;
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     CoveredItems own(lane.report.covered);
     if (covered) {
       covered->intersect(own);
@@ -36,7 +36,7 @@ void Lead::note_missed_reports(const LaneReport& before, const LaneReport& repor
 // All had come to the step and gone on, before a shard lost some of what lies before it: what it makes of that again
 // would be built upon what comes after.
 bool Lead::is_passed(Step step) const {
-  return step > open_step() && std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+  return step > open_step() && std::any_of(shards_.lanes().begin(), shards_.lanes().end(), [&](const auto& lane) {
            const auto& report = lane.second.report;
            return report.open_step < config_.steps && std::max(report.reached, report.planned) > updates(step);
          });
@@ -45,7 +45,7 @@ bool Lead::is_passed(Step step) const {
 // The first item beyond all that were granted by this lead or are part of some chunk.
 ItemId Lead::reached_items() const {
   ItemId reached = items_.granted_until();
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     reached = std::max(reached, lane.report.reached);
   }
   return reached;
@@ -54,7 +54,7 @@ ItemId Lead::reached_items() const {
 // Shards refuse what lies beyond their plans.
 ItemId Lead::item_limit() const {
   ItemId end = updates(limit());
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     if (lane.report.open_step < config_.steps) {  // or it has no chunks
       end = std::min(end, lane.report.planned);
     }

@@ -29,10 +29,10 @@ void Lead::resume_shard(const ShardHello& hello) {
 }
 
 bool Lead::is_broken(const JournalMark& mark) const {
-  const auto known = std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+  const auto known = std::find_if(shards_.lanes().begin(), shards_.lanes().end(), [&](const auto& lane) {
     return lane.first.shard == mark.shard && !lane.second.lives.empty();
   });
-  if (known == lanes_.end()) {
+  if (known == shards_.lanes().end()) {
     return false;  // it is away: when it comes back it is asked again
   }
   const auto& lives = known->second.lives;
@@ -55,7 +55,7 @@ bool Lead::lacks_what_was_reached() const {
   for (const auto& evaluation : evaluations_.records()) {
     reached = std::max(reached, evaluation.step);
   }
-  return std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+  return std::any_of(shards_.lanes().begin(), shards_.lanes().end(), [&](const auto& lane) {
     const auto& report = lane.second.report;
     return report.serving && report.timeline == timeline() && CoveredItems(report.covered).floor() < updates(reached);
   });
@@ -71,7 +71,7 @@ bool Lead::begin_again_if_broken() {
   if (!begins_again_) {
     return false;
   }
-  if (lanes_.size() == std::size_t{config_.shards} * config_.lanes) {
+  if (shards_.all_there()) {
     begin_timeline();
   } else if (std::exchange(phase_, Phase::assembling) != Phase::assembling) {
     assembling_since_ = now_;

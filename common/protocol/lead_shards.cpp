@@ -18,10 +18,6 @@ void Lead::on(const FromLane& event) {
 
 // ---- timelines
 
-bool Lead::lists(const Ledger& ledger, LaneId lane, Incarnation incarnation) const {
-  return lane.shard < ledger.incarnations.size() && ledger.incarnations[lane.shard] == incarnation;
-}
-
 void Lead::begin_timeline() {
   auto& ledger = book_.edit();
   const bool is_first = ledger.timeline == 0;
@@ -32,7 +28,7 @@ void Lead::begin_timeline() {
   }
   ledger.base = ledger.complete.back();
   Step reached = std::max(open_step(), log_.next());
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     // A shard that knows of a newer timeline than a ledger brought back from a copy must not meet its number again.
     ledger.timeline = std::max(ledger.timeline, lane.timeline);
     reached = std::max(reached, lane.reached);
@@ -41,7 +37,7 @@ void Lead::begin_timeline() {
   ++ledger.placement;
   ledger.incarnations.assign(config_.shards, 0);
   ledger.databases.assign(config_.shards, {});
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     ledger.incarnations[id.shard] = lane.incarnation;
     ledger.databases[id.shard] = lane.database;
   }
@@ -72,7 +68,7 @@ void Lead::rewind(Step base) {
   hold_again_at_.reset();
   untouched_ = true;
   stopping_ = false;
-  for (auto& [id, lane] : lanes_) {
+  for (auto& [id, lane] : shards_.lanes()) {
     lane.report.serving = false;
     lane.reached = 0;
     lane.lives = {{lane.incarnation, 0}};
@@ -80,20 +76,19 @@ void Lead::rewind(Step base) {
 }
 
 void Lead::confirm_if_durable() {
-  if (phase_ != Phase::assembling || book_.durable().timeline != timeline() ||
-      !all_lanes([](const LaneState&) { return true; }) ||
-      !std::all_of(lanes_.begin(), lanes_.end(),
+  if (phase_ != Phase::assembling || book_.durable().timeline != timeline() || !shards_.all_there() ||
+      !std::all_of(shards_.lanes().begin(), shards_.lanes().end(),
                    [&](const auto& lane) { return lists(book_.durable(), lane.first, lane.second.incarnation); })) {
     return;
   }
   phase_ = Phase::confirming;
   waits_for_.clear();
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     send_confirm(id, lane);
   }
 }
 
-void Lead::send_confirm(LaneId id, const LaneState& lane) {
+void Lead::send_confirm(LaneId id, const LeadLane& lane) {
   // A shard that knew the timeline when it said hello is serving it, or has it in its journal.
   const bool resumes = is_journaled() && lane.timeline == timeline();
   emit(SendToLane{id, lane.incarnation,
@@ -102,7 +97,7 @@ void Lead::send_confirm(LaneId id, const LaneState& lane) {
 }
 
 void Lead::send_confirms() {
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     if (!lane.report.serving && book_.durable().timeline == timeline() &&
         lists(book_.durable(), id, lane.incarnation)) {
       send_confirm(id, lane);
@@ -112,21 +107,17 @@ void Lead::send_confirms() {
 
 // ---- reports
 
-Lead::LaneState* Lead::reporting_lane(const FromLane& event, const LaneReport& report) {
-  const auto known = lanes_.find(event.lane);
+LeadLane* Lead::reporting_lane(const FromLane& event, const LaneReport& report) {
   if (report.lane != event.lane || report.incarnation != event.incarnation) {
     return nullptr;
   }
-  if (known == lanes_.end() || known->second.incarnation != event.incarnation) {
+  auto* lane = shards_.heard(event.lane, event.incarnation, now_);
+  if (lane == nullptr) {
     // Also when the job is over: its hello says whether it has anything of the end.
     emit(SendToLane{event.lane, event.incarnation, Refused{RefusalCode::unknown_session, "say hello first"}});
     return nullptr;
   }
-  auto& lane = known->second;
-  lane.silence.observe(now_ - lane.heard_at);
-  lane.heard_at = now_;
-  present_.heard(event.lane.shard, now_);
-  return report.sequence > lane.report.sequence ? &lane : nullptr;
+  return report.sequence > lane->report.sequence ? lane : nullptr;
 }
 
 void Lead::on_report(const FromLane& event, const LaneReport& report) {
@@ -185,54 +176,18 @@ void Lead::on_statistics(const std::vector<StepStatistics>& statistics) {
   }
 }
 
-bool Lead::all_lanes(const std::function<bool(const LaneState&)>& holds) const {
-  return lanes_.size() == std::size_t{config_.shards} * config_.lanes &&
-         std::all_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) { return holds(lane.second); });
-}
-
 // ---- shards that are gone
 
-std::string Lead::who_has_not_come() const {
-  std::set<std::uint32_t> missing;
-  for (std::uint32_t shard = 0; shard < config_.shards; ++shard) {
-    for (std::uint32_t lane = 0; lane < config_.lanes; ++lane) {
-      if (!lanes_.contains({shard, lane})) {
-        missing.insert(shard);
-      }
-    }
-  }
-  if (missing.empty()) {
-    return {};
-  }
-  return "shard " + std::to_string(*missing.begin()) +
-         (missing.size() == 1 ? std::string() : " and " + std::to_string(missing.size() - 1) + " more") + " to come";
-}
-
 void Lead::check_shards() {
-  forget_turned_away();
+  shards_.forget_silent_turned_away(now_);
   waits_for_.clear();
   if (phase_ == Phase::assembling && book_.durable().timeline == 0) {
-    waits_for_ = who_has_not_come();  // any order of starts is allowed, and any time between them
+    waits_for_ = shards_.who_has_not_come();  // any order of starts is allowed, and any time between them
     return wait_for_ledger();
   }
-  Micros longest = 0;
-  for (std::uint32_t shard = 0; shard < config_.shards; ++shard) {
-    for (std::uint32_t lane = 0; lane < config_.lanes; ++lane) {
-      const auto known = lanes_.find({shard, lane});
-      const Micros silent = now_ - (known == lanes_.end() ? std::min(assembling_since_, now_) : known->second.heard_at);
-      const bool is_late =
-          silent > (known == lanes_.end() ? config_.shard_silence.floor : known->second.silence.deadline());
-      if (is_late && silent > longest) {
-        longest = silent;
-        const auto other = turned_away_.find(shard);
-        waits_for_ = other != turned_away_.end() ? other->second.why
-                                                 : "shard " + std::to_string(shard) + " (lane " + std::to_string(lane) +
-                                                       "), not heard of for " + std::to_string(silent / 1000) +
-                                                       " ms, at step " + std::to_string(open_step());
-      }
-    }
-  }
-  if (longest > config_.patience) {
+  auto silent = shards_.longest_silent(now_, assembling_since_, open_step());
+  waits_for_ = std::move(silent.who);
+  if (silent.span > config_.patience) {
     fail("gave up waiting for " + waits_for_ + " (cluster.patience)");
   }
 }

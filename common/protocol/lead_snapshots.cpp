@@ -12,7 +12,7 @@ using namespace lead;  // NOLINT(google-build-using-namespace): the events and a
 std::set<SnapshotId> Lead::held_by_all() const {
   std::set<SnapshotId> held;
   bool is_first = true;
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     const std::set<SnapshotId> own(lane.report.held.begin(), lane.report.held.end());
     if (std::exchange(is_first, false)) {
       held = own;
@@ -34,7 +34,7 @@ std::optional<std::string> Lead::why_missed(Step step) const {
   const auto lists = [&](const std::vector<SnapshotId>& list) {
     return std::find(list.begin(), list.end(), id) != list.end();
   };
-  for (const auto& [lane_id, lane] : lanes_) {
+  for (const auto& [lane_id, lane] : shards_.lanes()) {
     const auto& report = lane.report;
     if (lists(report.failed)) {
       return "shard " + std::to_string(lane_id.shard) + ": " + report.trouble;
@@ -56,10 +56,10 @@ bool Lead::is_still_a_cut(Step step) const {
 }
 
 void Lead::observe_snapshots() {
-  const auto is_current = [&](const LaneState& lane) {
+  const auto is_current = [&](const LeadLane& lane) {
     return lane.report.serving && lane.report.timeline == timeline();
   };
-  if (!all_lanes(is_current)) {
+  if (!shards_.all(is_current)) {
     return;
   }
   if (is_ledgered()) {
@@ -75,7 +75,7 @@ void Lead::observe_snapshots() {
       complete_snapshot(id);
     }
   }
-  for (const auto& [lane_id, lane] : lanes_) {
+  for (const auto& [lane_id, lane] : shards_.lanes()) {
     for (const auto id : lane.report.writing) {
       if (is_newer(id) && is_still_a_cut(id.step) && !why_missed(id.step)) {
         schedule_.order(id.step);

@@ -48,12 +48,12 @@ Status Lead::status() const {
   status.failure = failure_;
   status.waits_for = waits_for_;
   status.trouble = trouble_.empty() ? copies_.trouble() : trouble_;
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     if (status.trouble.empty() && !lane.report.trouble.empty()) {
       status.trouble = "shard " + std::to_string(id.shard) + ": " + lane.report.trouble;
     }
   }
-  for (const auto& [shard, other] : turned_away_) {
+  for (const auto& [shard, other] : shards_.turned_away()) {
     if (status.trouble.empty() && other.why != waits_for_) {
       status.trouble = other.why;
     }
@@ -98,7 +98,7 @@ Status Lead::status() const {
   status.snapshots_missed = ledger.snapshots_missed;
   status.resumed_shards = ledger.resumed_shards;
   std::map<SessionId, std::uint64_t> slots;
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     status.duplicates += lane.report.duplicates;
     status.superseded += lane.report.superseded;
     add(status.staleness, lane.report.staleness);
@@ -118,7 +118,8 @@ bool Lead::is_beyond(Step snapshot) const {
     const auto& report = lane.second.report;
     return report.open_step < config_.steps && report.reached > updates(snapshot);  // or it has no chunks
   };
-  return open_step() > snapshot || (is_ledgered() && std::any_of(lanes_.begin(), lanes_.end(), has_more_items));
+  return open_step() > snapshot ||
+         (is_ledgered() && std::any_of(shards_.lanes().begin(), shards_.lanes().end(), has_more_items));
 }
 
 // Workers that a lane lets wait keep the job from going on if there are no others.

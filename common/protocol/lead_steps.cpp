@@ -34,7 +34,7 @@ StepFactors Lead::factors(Version version) const {
 
 std::vector<const ChunkMeasure*> Lead::measures() const {
   std::vector<const ChunkMeasure*> measures;
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     for (const auto& measure : lane.report.measures) {
       measures.push_back(&measure);
     }
@@ -44,7 +44,7 @@ std::vector<const ChunkMeasure*> Lead::measures() const {
 
 // Where steps wait for no decision, a gradient that is not finite ends the job.
 const ChunkMeasure* Lead::undecided_fault() const {
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     for (const auto& measure : lane.report.measures) {
       if (!measure.finite && !contains(skipped(), measure.step) && measure.step >= lane.report.open_step) {
         return &measure;
@@ -98,7 +98,7 @@ void Lead::on_fault(const ChunkMeasure& fault) {
 
 Step Lead::plan_end() const { return planner_.known_until(std::min(stand(), schedule_.decided_until())); }
 
-void Lead::send_plan(LaneId id, const LaneState& lane) {
+void Lead::send_plan(LaneId id, const LeadLane& lane) {
   Plan plan;
   plan.timeline = timeline();
   // Of items from the first on that the lane lacks, and of many at once: a shard that has lost some may be further on
@@ -120,7 +120,7 @@ void Lead::send_plan(LaneId id, const LaneState& lane) {
 }
 
 void Lead::send_plans() {
-  for (const auto& [id, lane] : lanes_) {
+  for (const auto& [id, lane] : shards_.lanes()) {
     if (lane.report.serving) {  // whoever has not reported may be further on than a new lead's decisions
       send_plan(id, lane);
     }
