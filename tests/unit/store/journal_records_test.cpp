@@ -122,7 +122,8 @@ TEST_CASE("heads whose checksum is right but whose fields cannot be are refused"
                                   {count, 0},  // bytes left over
                                   {count, 2},  // more than there are
                                   {count + 3, 127}}) {
-    CAPTURE(at);
+    const auto place = at;
+    CAPTURE(place);
     CHECK_FALSE(decode_journal_head(reseal(head, head.size(), at, value)).ok());
   }
 }

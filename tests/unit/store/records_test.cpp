@@ -281,7 +281,8 @@ TEST_CASE("a record is checked without being used, and against its key") {
            {statistics_key(800), encode(kStatistics)},
            {tensor_key({{1, 600}, TensorKind::state_0, 7}), tensor_record()},
            {"unknown", encode(kLedger)}}) {
-    CAPTURE(key);
+    const auto& name = key;
+    CAPTURE(name);
     CHECK(check_record(key, record).code() == StoreCode::corrupt);
   }
 }

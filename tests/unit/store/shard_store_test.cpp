@@ -65,7 +65,8 @@ TEST_CASE("a database of something else is refused by what differs, and stays as
        "training.batch: 128 there, 256 here"},
   };
   for (const auto& [change, named] : cases) {
-    CAPTURE(named);
+    const auto& expected = named;
+    CAPTURE(expected);
     Fixture at;
     REQUIRE(at.shard->claim(kIdentity).ok());
     auto other = kIdentity;
