@@ -157,7 +157,7 @@ void Cluster::start_lead() {
   ++leads_;
   processes_.push_back(std::move(lead));
   judge_.lead_starts(now_);
-  facts_.paused_lead = facts_.paused_lead || ledger_.ledger.pause != Pause::none;
+  facts_.note(Fact::paused_lead, ledger_.ledger.pause != Pause::none);
   lead_->tick();
   schedule_tick(id);
   if (said_to_some_) {
@@ -237,7 +237,7 @@ void Cluster::tell_committed(const LaneLife& life, std::size_t through) {
 }
 
 bool Cluster::was_disturbed() const {
-  return leads_ > 1 || facts_.left || facts_.lost_commits || judge_.facts().rollback ||
+  return leads_ > 1 || facts_.has(Fact::left) || facts_.has(Fact::lost_commits) || judge_.facts().has(Fact::rollback) ||
          lead_->core().status().lost_workers > 0;
 }
 
@@ -248,7 +248,7 @@ bool Cluster::write_fails() {
     return false;
   }
   ++faults_seen_;
-  facts_.snapshot_failed = true;
+  facts_.note(Fact::snapshot_failed);
   return true;
 }
 
@@ -258,7 +258,7 @@ bool Cluster::copy_fails(std::uint32_t shard) {
     return false;
   }
   ++faults_seen_;
-  facts_.copy_failed = true;
+  facts_.note(Fact::copy_failed);
   return true;
 }
 
@@ -447,34 +447,24 @@ void Cluster::check_progress() const {
 
 void Cluster::conclude() {
   const auto status = lead_->core().status();
-  facts_.backup = status.backups > 0;
-  facts_.lost_worker = status.lost_workers > 0;
+  facts_.note(Fact::backup, status.backups > 0);
+  facts_.note(Fact::lost_worker, status.lost_workers > 0);
   facts_.calm = faults_seen_ == 0;
   facts_.time = now_;
-  const auto& durable = judge_.facts();
-  facts_.rollback = durable.rollback;
-  facts_.skipped = durable.skipped;
-  facts_.gradient_rollback = durable.rolled_back_for_gradient;
-  facts_.snapshot_missed = durable.missed;
-  facts_.early_stop = durable.early_stop;
-  facts_.kept_best = durable.kept_best;
-  facts_.copied = judge_.copies().copied();
-  facts_.copy_dropped = judge_.copies().dropped();
-  facts_.copies_renamed = judge_.copies().renamed();
-  facts_.copy_outlived = judge_.copies().outlived_a_rollback();
+  facts_.add(judge_.facts());
   gather_items();
-  facts_.mixed_arithmetic = ledger_.ledger.provenance.arithmetics.size() > 1;
-  facts_.clipped = !life_.norms.empty() && (durable.rollback || facts_.lead_crash);
+  facts_.note(Fact::mixed_arithmetic, ledger_.ledger.provenance.arithmetics.size() > 1);
+  facts_.note(Fact::clipped, !life_.norms.empty() && (facts_.has(Fact::rollback) || facts_.has(Fact::lead_crash)));
   for (const auto& process : processes_) {
     if (const auto* lane = dynamic_cast<const LaneShell*>(process.get())) {
       lane->gather(facts_);
     }
   }
   for (const auto* worker : workers_) {
-    facts_.retry = facts_.retry || worker->core().retries() > 0;
+    facts_.note(Fact::retry, worker->core().retries() > 0);
   }
   if (dead_shard_) {
-    facts_.death = true;
+    facts_.note(Fact::death);
     // One that had written its part of the last snapshot before it died is not missed.
     if (!ledger_.ledger.finished) {
       return conclude_after_death();
@@ -495,9 +485,9 @@ void Cluster::conclude() {
     if (worker == nullptr || !worker->excused()) {
       throw Violation(process->name() + " ends with: " + process->failure());
     }
-    facts_.unheard_end = true;
+    facts_.note(Fact::unheard_end);
   }
-  judge_.finished_well(status, ledger_, facts_.copy_failed);
+  judge_.finished_well(status, ledger_, facts_.has(Fact::copy_failed));
   for (std::uint32_t lane = 0; lane < life_.all_lanes(); ++lane) {
     require(!lanes_[lane]->ended() || disks_.present[lane / life_.lanes].finished == ledger_.ledger.finished,
             "a shard has left before the end was durable with it");
@@ -505,22 +495,17 @@ void Cluster::conclude() {
 }
 
 void Cluster::gather_items() {
-  facts_.skewed = life_.faults.clock_skew;
+  facts_.note(Fact::skewed, life_.faults.clock_skew);
   const auto* items = judge_.items();
   if (items == nullptr) {
     return;
   }
-  facts_.async = life_.items->bound == 0;
-  facts_.ssp = !facts_.async;
-  facts_.journaled = life_.journaled();
-  facts_.resumed_within = judge_.facts().resumed_within;
-  facts_.replayed = items->replayed();
-  facts_.kept_in_crash = facts_.journaled && facts_.shard_crash && ledger_.ledger.rollbacks == 0;
-  facts_.broken_mark = items->built_upon_lost();
-  facts_.survived_loss = facts_.lost_commits && ledger_.ledger.rollbacks == 0;
-  facts_.grant_delayed = items->grant_delayed();
-  facts_.two_stale = items->largest_staleness() >= 2;
-  facts_.item_skipped = items->skipped();
+  facts_.note(Fact::async, life_.items->bound == 0);
+  facts_.note(Fact::ssp, !facts_.has(Fact::async));
+  facts_.note(Fact::journaled, life_.journaled());
+  facts_.note(Fact::kept_in_crash,
+              facts_.has(Fact::journaled) && facts_.has(Fact::shard_crash) && ledger_.ledger.rollbacks == 0);
+  facts_.note(Fact::survived_loss, facts_.has(Fact::lost_commits) && ledger_.ledger.rollbacks == 0);
 }
 
 void Cluster::conclude_after_death() const {

@@ -13,11 +13,11 @@
 #include "common/protocol/messages.h"
 #include "tests/simulation/copies.h"
 #include "tests/simulation/disk.h"
+#include "tests/simulation/facts.h"
 #include "tests/simulation/judge.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/reference.h"
-#include "tests/simulation/transitions.h"
 
 namespace ballast::simulation {
 
@@ -78,82 +78,6 @@ class Process {
   bool ended_ = false;
   std::uint32_t fuse_ = 0;
   std::string failure_;
-};
-
-// What a life has shown.
-struct LifeFacts {
-  Transitions lead{};
-  Transitions lane{};
-  Transitions worker{};
-  bool superseded = false;
-  bool gone = false;
-  bool served_older = false;
-  bool backup = false;
-  bool retry = false;
-  bool lost_worker = false;
-  bool late_join = false;
-  bool deferred = false;
-  bool duplicate = false;
-  bool waited_for_factors = false;
-  bool went_on = false;      // a lane, with what an event had left to do
-  bool death = false;        // a shard died for good, and the job ended with its name
-  bool shard_crash = false;  // and came back
-  bool double_crash = false;
-  bool with_lead = false;       // a shard crashed together with the lead that it hosts
-  bool lead_crash = false;      // the lead alone
-  bool copied = false;          // a snapshot, by all shards
-  bool copy_failed = false;     // of one shard, once
-  bool copy_dropped = false;    // for a newer snapshot
-  bool copies_renamed = false;  // for the name was another job's
-  bool copy_outlived = false;   // a rollback
-  bool lost_unsynced = false;   // what was written and not synced was lost in a crash
-  bool rollback = false;        // to a base past step 0
-  bool mid_compute = false;     // a timeline began while a worker computed on an older one
-  bool stale = false;
-  bool clipped = false;  // the job clipped by norm, and rolled back or changed its lead
-  bool skipped = false;
-  bool gradient_rollback = false;
-  bool halted = false;
-  bool snapshot_failed = false;
-  bool snapshot_missed = false;
-  bool paused = false;
-  bool resumed = false;  // the whole cluster, after a stop or a failure
-  bool early_stop = false;
-  bool stopped_without = false;
-  bool late_stop = false;  // when it was about to finish
-  bool kept_best = false;
-  bool calm = false;  // no fault took effect
-  bool async = false;
-  bool ssp = false;
-  bool journaled = false;
-  bool resumed_within = false;  // a shard went on within its timeline
-  bool replayed = false;        // with updates from its journal
-  bool kept_in_crash = false;   // a shard of a job with a journal crashed, and the job never went back
-  bool lost_commits = false;    // a power cut took what was committed
-  bool lying_disk = false;      // and even what was synced
-  bool broken_mark = false;     // the job went back because something lost was built upon
-  bool survived_loss = false;   // or need not, for nothing was
-  bool expired = false;         // a contribution came too late for the bound
-  bool grant_delayed = false;   // by the bound
-  bool two_stale = false;       // an update from weights two updates old, or older
-  bool item_skipped = false;    // for its gradient
-  bool left = false;            // a worker, with a goodbye
-  bool one_way = false;         // a link was cut in one direction
-  bool slow_link = false;
-  bool skewed = false;              // the processes' clocks ran at different rates
-  bool refused_data = false;        // a worker, for its data
-  bool refused_arithmetic = false;  // or for its arithmetic
-  bool mixed_arithmetic = false;    // workers of two have worked for one job
-  bool refused_weights = false;     // a server, for the initial weights that it had read
-  bool refused_right = false;       // though they were the job's: one with others had come before it
-  bool second_server = false;       // said that it was a shard, and was not taken
-  bool lost_volume = false;         // a shard came back with an empty disk
-  bool lacked_base = false;         // and was not taken for lack of the snapshot
-  bool displaced = false;           // by another database, after its silence
-  bool paused_lead = false;         // a lead began in a pause of the user's
-  bool unheard_end = false;         // a worker given up by the lead did not learn of the end
-  std::uint64_t events = 0;
-  Micros time = 0;
 };
 
 // What becomes of a message in a scripted life; nothing said: it arrives in time.

@@ -29,7 +29,7 @@ void Cluster::join(LifeWorker worker) {
   auto shell = std::make_unique<WorkerShell>(*this, id, worker);
   workers_.push_back(shell.get());
   processes_.push_back(std::move(shell));
-  facts_.late_join = facts_.late_join || lead_->core().phase() >= Lead::Phase::training;
+  facts_.note(Fact::late_join, lead_->core().phase() >= Lead::Phase::training);
   if (traces()) {
     say(processes_.back()->name() + " starts");
   }
@@ -103,7 +103,7 @@ void Cluster::schedule_one_way_cut() {
       std::swap(from, to);
     }
     cut_until_[{from, to}] = now_ + random_.between(5'000, life_.faults.cut);
-    facts_.one_way = true;
+    facts_.note(Fact::one_way);
     if (traces()) {
       say("nothing comes from " + processes_[from]->name() + " to " + processes_[to]->name());
     }
@@ -117,7 +117,7 @@ void Cluster::schedule_slow_link() {
     slow_links_[{from, to}] = more;
     slow_links_[{to, from}] = more;
     ++faults_seen_;
-    facts_.slow_link = true;
+    facts_.note(Fact::slow_link);
     if (traces()) {
       say("the link between " + processes_[from]->name() + " and " + processes_[to]->name() + " is slow from now on");
     }
@@ -132,7 +132,7 @@ void Cluster::schedule_leave() {
     }
     auto* worker = dynamic_cast<WorkerShell*>(processes_[live[random_.between(0, live.size() - 1)]].get());
     ++faults_seen_;
-    facts_.left = true;
+    facts_.note(Fact::left);
     worker->leave();
     const auto next = life_.workers[random_.between(0, life_.workers.size() - 1)];
     schedule(now_ + random_.between(1'000, 60'000), kNobody, [this, next] { join(next); });

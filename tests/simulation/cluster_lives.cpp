@@ -49,7 +49,7 @@ void Cluster::crash_lane(const LaneLife& life) {
   if (takes_another) {
     const auto other = (shard + 1) % life_.shards;
     if (lanes_[other * life_.lanes]->alive()) {
-      facts_.double_crash = true;
+      facts_.note(Fact::double_crash);
       crash_shard(other, time_away());
     }
   }
@@ -71,7 +71,7 @@ void Cluster::crash_lead() {
     return;
   }
   ++faults_seen_;
-  facts_.lead_crash = true;
+  facts_.note(Fact::lead_crash);
   calm_since_ = std::max(calm_since_, now_);
   kill_lead();
   if (traces()) {
@@ -104,8 +104,8 @@ void Cluster::kill_lead() {
 
 void Cluster::crash_shard(std::uint32_t shard, Micros away) {
   ++faults_seen_;
-  facts_.shard_crash = true;
-  facts_.with_lead = facts_.with_lead || (shard == 0 && life_.lead_in_shard_0);
+  facts_.note(Fact::shard_crash);
+  facts_.note(Fact::with_lead, (shard == 0 && life_.lead_in_shard_0));
   calm_since_ = std::max(calm_since_, now_);
   take_down(shard);
   if (traces()) {
@@ -113,7 +113,7 @@ void Cluster::crash_shard(std::uint32_t shard, Micros away) {
   }
   const bool is_power_cut = life_.journaled() ? random_.chance(life_.faults.power_cut) : life_.faults.loses_unsynced;
   if (is_power_cut) {
-    facts_.lost_unsynced = disks_.present[shard].lose_unsynced() || facts_.lost_unsynced;
+    facts_.note(Fact::lost_unsynced, disks_.present[shard].lose_unsynced());
   }
   lose_journal(shard, is_power_cut);
   revive_shard(shard, away);
@@ -126,8 +126,8 @@ void Cluster::lose_journal(std::uint32_t shard, bool is_power_cut) {
   }
   const auto loss = journal.cut_power(random_, life_.faults.lying_disk);
   if (loss.committed) {
-    facts_.lost_commits = true;
-    facts_.lying_disk = facts_.lying_disk || loss.synced;
+    facts_.note(Fact::lost_commits);
+    facts_.note(Fact::lying_disk, loss.synced);
     judge_.items()->lost(shard);
     if (traces()) {
       say("shard " + std::to_string(shard) + "'s journal has lost what was committed after " +
@@ -160,7 +160,7 @@ void Cluster::revive_shard(std::uint32_t shard, Micros away) {
 
 // The shard's server is started with an empty disk; after a while somebody notices, and starts it with its own.
 void Cluster::come_back_without_volume(std::uint32_t shard) {
-  facts_.lost_volume = true;
+  facts_.note(Fact::lost_volume);
   start_second(shard);
   // At times as long as another database has to wait, and not as long as patience lasts.
   const bool has_snapshot = !ledger_.ledger.complete.empty() && ledger_.ledger.complete.back().step > 0;
@@ -250,8 +250,8 @@ void Cluster::end_server(const LaneLife& life) {
 
 void Cluster::refused_weights(ProcessId lane) {
   const auto& weights = judge_.refused_weights(*lane_life(lane));
-  facts_.refused_weights = true;
-  facts_.refused_right = facts_.refused_right || weights == kOwnFile;
+  facts_.note(Fact::refused_weights);
+  facts_.note(Fact::refused_right, weights == kOwnFile);
 }
 
 bool Cluster::is_second(const Process& process) const {
@@ -265,8 +265,8 @@ void Cluster::turned_away(ProcessId lane, const std::string& why) {
     return;  // it was said before a later life began
   }
   judge_.turned_away(*lane_life(lane));
-  facts_.second_server = true;
-  facts_.lacked_base = facts_.lacked_base || why.find("lacks the snapshot") != std::string::npos;
+  facts_.note(Fact::second_server);
+  facts_.note(Fact::lacked_base, why.find("lacks the snapshot") != std::string::npos);
 }
 
 void Cluster::take_listed(const Ledger& ledger) {
@@ -274,7 +274,7 @@ void Cluster::take_listed(const Ledger& ledger) {
     if (ledger.databases[shard].database != disks_.others[shard].life.database) {
       continue;
     }
-    facts_.displaced = true;
+    facts_.note(Fact::displaced);
     std::swap(disks_.present[shard], disks_.others[shard]);
     for (std::uint32_t lane = shard * life_.lanes; lane < (shard + 1) * life_.lanes; ++lane) {
       std::swap(lanes_[lane], seconds_[lane]);
@@ -327,7 +327,7 @@ void Cluster::schedule_late_stop() {
       return schedule_late_stop();
     }
     ++faults_seen_;
-    facts_.late_stop = true;
+    facts_.note(Fact::late_stop);
     calm_since_ = std::max(calm_since_, now_);
     say("the user stops the job, which is about to finish");
     command(Control::Command::stop);
@@ -347,7 +347,7 @@ void Cluster::schedule_user_pause() {
     if (is_paused) {
       judge_.called_paused();
     }
-    facts_.paused = facts_.paused || is_paused;
+    facts_.note(Fact::paused, is_paused);
     say("the user lets the job go on");
     let_go_on();
   });
@@ -362,7 +362,8 @@ void Cluster::restart_if_resumable() {
   const bool was_stopped = lead_->core().phase() == Lead::Phase::stopped;
   const bool has_halted = failure.find("is not finite") != std::string::npos && !life_.non_finite_gradients.empty() &&
                           non_finite_ == NonFinite::halt;
-  const bool could_not_write = failure.find("could not be written") != std::string::npos && facts_.snapshot_failed;
+  const bool could_not_write =
+      failure.find("could not be written") != std::string::npos && facts_.has(Fact::snapshot_failed);
   const bool met_nobody = said_to_some_ && failure.find("gave up waiting for") != std::string::npos;
   if (!was_stopped && !has_halted && !could_not_write && !met_nobody) {
     throw Violation("lead ends with: " + failure);
@@ -370,10 +371,10 @@ void Cluster::restart_if_resumable() {
   const bool out_of_patience =
       was_stopped && lead_->core().status().trouble.find("(cluster.stop_patience)") != std::string::npos;
   judge_.stopped_well(ledger_, out_of_patience);
-  facts_.resumed = true;
-  facts_.stopped_without = facts_.stopped_without || out_of_patience;
+  facts_.note(Fact::resumed);
+  facts_.note(Fact::stopped_without, out_of_patience);
   if (has_halted) {
-    facts_.halted = true;
+    facts_.note(Fact::halted);
     non_finite_ = NonFinite::skip;
     judge_.resumes_with(non_finite_);
   }

@@ -66,8 +66,8 @@ void CopiesJudge::ledger_durable(const Ledger& before, const Ledger& after, Micr
   if (is.complete != was.complete) {
     require(is.complete == was.named && is.complete > was.complete, "a snapshot is called copied that was not named");
     check_complete(is.run, is.complete);
-    copied_ = true;
-    outlived_a_rollback_ = outlived_a_rollback_ || named_on_ < before.timeline;
+    facts_.note(Fact::copied);
+    facts_.note(Fact::copy_outlived, named_on_ < before.timeline);
   }
   const bool is_late = may_be_given_up(now);
   if (after.finished && !before.finished) {
@@ -79,7 +79,7 @@ void CopiesJudge::ledger_durable(const Ledger& before, const Ledger& after, Micr
   if (was.named != SnapshotId{} && was.named != is.complete) {
     require(is.named > was.named, "a snapshot is given up for an older one, or for none");
     require(is_late, "a snapshot that is to be copied is given up too early");
-    dropped_ = true;
+    facts_.note(Fact::copy_dropped);
   }
   require(is.named == SnapshotId{} || is.named > was.named, "an older snapshot is named for copying again");
   named_at_ = now;
@@ -92,7 +92,7 @@ CopyState CopiesJudge::state_before(const CopyState& was, const CopyState& is) {
     return was;
   }
   require(!place_.is_taken(is.run), "a run takes a name that is another job's");
-  renamed_ = true;
+  facts_.note(Fact::copies_renamed);
   CopyState none;
   none.run = is.run;
   return none;

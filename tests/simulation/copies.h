@@ -9,6 +9,7 @@
 #include "common/protocol/ids.h"
 #include "common/protocol/ledger.h"
 #include "tests/simulation/disk.h"
+#include "tests/simulation/facts.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/reference.h"
 
@@ -51,10 +52,7 @@ class CopiesJudge {
   // The user has stopped it, with patience left.
   void stopped_well(const Ledger& durable, Micros now) const;
 
-  [[nodiscard]] bool copied() const { return copied_; }
-  [[nodiscard]] bool dropped() const { return dropped_; }
-  [[nodiscard]] bool renamed() const { return renamed_; }
-  [[nodiscard]] bool outlived_a_rollback() const { return outlived_a_rollback_; }
+  [[nodiscard]] const FactSet& facts() const { return facts_; }
 
  private:
   [[nodiscard]] CopyState state_before(const CopyState& was, const CopyState& is);
@@ -68,10 +66,7 @@ class CopiesJudge {
   Micros named_at_ = 0;
   Timeline named_on_ = 0;
   bool ended_late_ = false;  // patience with the last copy may have been over
-  bool copied_ = false;
-  bool dropped_ = false;
-  bool renamed_ = false;
-  bool outlived_a_rollback_ = false;  // what was named before is copied after it
+  FactSet facts_;
 };
 
 }  // namespace ballast::simulation

@@ -43,7 +43,7 @@ void ItemJudge::timeline_begins(Timeline timeline, SnapshotId base) {
     const auto& before = histories_.rbegin()->second;
     timeline_wanted();
     require(!before.lossy.empty() || may_begin_again_, "the job goes back though every shard could have gone on");
-    built_upon_lost_ = built_upon_lost_ || !may_begin_again_;
+    facts_.note(Fact::broken_mark, !may_begin_again_);
   }
   may_begin_again_ = false;
   History begun;
@@ -142,7 +142,7 @@ void ItemJudge::recovered(std::uint32_t process, std::uint32_t lane, Timeline ti
       own.entries[own.applied].after = after(timeline, chunk, own.applied);
       ++own.applied;
     }
-    replayed_ = replayed_ || count > 0;
+    facts_.note(Fact::replayed, count > 0);
     if (chunk == life_.statistics()) {
       for (Step step = base; step < life_.steps; ++step) {
         sum_statistics(known, step);
@@ -224,7 +224,7 @@ void ItemJudge::count_staleness(std::uint32_t process, std::uint64_t staleness, 
   ++counts.counts[bucket];
   counts.sum += staleness;
   counts.largest = std::max(counts.largest, staleness);
-  largest_staleness_ = std::max(largest_staleness_, staleness);
+  facts_.note(Fact::two_stale, staleness >= 2);
 }
 
 void ItemJudge::note_marks(std::uint32_t process, const std::vector<JournalMark>& marks) {
@@ -286,7 +286,7 @@ void ItemJudge::applied(const ItemUpdate& update, const ChunkValue& result) {
   if (!entry.factors.skip && !measure(life_, update.chunk, update.step, update.payload).finite) {
     throw Violation(what + ": a gradient that is not finite is applied");
   }
-  skipped_ = skipped_ || entry.factors.skip;
+  facts_.note(Fact::item_skipped, entry.factors.skip);
   if (!(result == after(update.timeline, update.chunk, known.applied))) {
     throw Violation(what + ": the new weights do not follow from those before");
   }
@@ -534,8 +534,8 @@ void ItemJudge::granted(SessionId session, const Assign& assign) {
   }
   if (life_.items->bound > 0 && assign.grants.empty() && assign.timeline != 0 && !assign.evaluation) {
     const auto& known = history(assign.timeline);
-    grant_delayed_ =
-        grant_delayed_ || granted_until_ < std::min<ItemId>(life_.updates(next_cut(known.furthest)), known.planned);
+    facts_.note(Fact::grant_delayed,
+                granted_until_ < std::min<ItemId>(life_.updates(next_cut(known.furthest)), known.planned));
   }
 }
 

@@ -14,6 +14,7 @@
 #include "common/protocol/lane.h"
 #include "common/protocol/messages.h"
 #include "tests/simulation/disk.h"
+#include "tests/simulation/facts.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/reference.h"
 #include "tests/simulation/violation.h"
@@ -93,12 +94,7 @@ class ItemJudge {
   void completed(SnapshotId id);
   void check_statistics(Timeline timeline, const std::vector<StepStatistics>& statistics) const;
 
-  // ---- facts
-  [[nodiscard]] bool grant_delayed() const { return grant_delayed_; }
-  [[nodiscard]] bool built_upon_lost() const { return built_upon_lost_; }
-  [[nodiscard]] bool replayed() const { return replayed_; }
-  [[nodiscard]] std::uint64_t largest_staleness() const { return largest_staleness_; }
-  [[nodiscard]] bool skipped() const { return skipped_; }
+  [[nodiscard]] const FactSet& facts() const { return facts_; }
 
  private:
   struct Entry {
@@ -166,11 +162,7 @@ class ItemJudge {
   std::map<std::uint64_t, std::pair<SessionId, ItemId>> grants_;  // by clock
   std::uint64_t newest_clock_ = 0;
   ItemId granted_until_ = 0;
-  bool grant_delayed_ = false;
-  bool built_upon_lost_ = false;
-  bool replayed_ = false;
-  bool skipped_ = false;
-  std::uint64_t largest_staleness_ = 0;
+  FactSet facts_;
 };
 
 }  // namespace ballast::simulation

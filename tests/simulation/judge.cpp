@@ -617,7 +617,7 @@ void Judge::take_new_lives(const Ledger& ledger, History& known) {
   }
   known.incarnations = ledger.incarnations;
   known.placement = ledger.placement;
-  facts_.resumed_within = true;
+  facts_.note(Fact::resumed_within);
 }
 
 ChunkValue Judge::value(const History& known, Timeline timeline, Step step, ChunkId chunk) const {
@@ -715,13 +715,22 @@ void Judge::check_finished(const Ledger& ledger) const {
           "the end is no complete snapshot");
 }
 
+FactSet Judge::facts() const {
+  auto facts = facts_;
+  facts.add(copies_.facts());
+  if (items_) {
+    facts.add(items_->facts());
+  }
+  return facts;
+}
+
 void Judge::note_facts(const Ledger& ledger) {
-  facts_.rollback = facts_.rollback || (ledger.timeline > ledger_.timeline && ledger.base.step > 0);
-  facts_.missed = facts_.missed || ledger.snapshots_missed > 0;
-  facts_.kept_best = facts_.kept_best || ledger.best.has_value();
-  facts_.early_stop = facts_.early_stop || (ledger.finished && ledger.finished->step < life_.steps);
+  facts_.note(Fact::rollback, (ledger.timeline > ledger_.timeline && ledger.base.step > 0));
+  facts_.note(Fact::snapshot_missed, ledger.snapshots_missed > 0);
+  facts_.note(Fact::kept_best, ledger.best.has_value());
+  facts_.note(Fact::early_stop, (ledger.finished && ledger.finished->step < life_.steps));
   if (ledger.skipped != ledger_.skipped) {
-    (ledger.timeline == ledger_.timeline ? facts_.skipped : facts_.rolled_back_for_gradient) = true;
+    facts_.note(ledger.timeline == ledger_.timeline ? Fact::skipped : Fact::gradient_rollback);
   }
 }
 

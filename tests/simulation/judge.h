@@ -16,6 +16,7 @@
 #include "common/protocol/messages.h"
 #include "tests/simulation/copies.h"
 #include "tests/simulation/disk.h"
+#include "tests/simulation/facts.h"
 #include "tests/simulation/items_judge.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/pause_judge.h"
@@ -44,17 +45,6 @@ struct LaneLife {
   Incarnation incarnation = 0;
   Timeline timeline = 0;
   DatabaseLife database = {};
-};
-
-// What has happened to the durable state.
-struct DurableFacts {
-  bool rollback = false;  // to a base past step 0
-  bool skipped = false;
-  bool rolled_back_for_gradient = false;
-  bool missed = false;
-  bool early_stop = false;
-  bool kept_best = false;
-  bool resumed_within = false;  // a shard went on in the timeline that it had been part of
 };
 
 // Every method throws Violation.
@@ -149,8 +139,8 @@ class Judge {
   [[nodiscard]] bool finish_recorded() const { return ledger_.finished.has_value(); }
   // The lead begins a new timeline, which is not durable yet.
   void timeline_wanted();
-  [[nodiscard]] const DurableFacts& facts() const { return facts_; }
-  [[nodiscard]] const CopiesJudge& copies() const { return copies_; }
+  // What has happened to the durable state and to items.
+  [[nodiscard]] FactSet facts() const;
   // Null in lives of rounds.
   [[nodiscard]] ItemJudge* items() { return items_.get(); }
   [[nodiscard]] bool knows_a_gradient_that_is_not_finite() const { return !life_.non_finite_gradients.empty(); }
@@ -214,7 +204,7 @@ class Judge {
   std::map<SessionId, std::uint64_t> slots_by_session_;
   std::map<SessionId, Order> orders_;
   std::map<std::uint32_t, Incarnation> newest_lives_;  // by shard
-  DurableFacts facts_;
+  FactSet facts_;
   bool counts_slots_ = false;  // the lane that counts them serves, in a life that the lead's last timeline lists
 };
 

@@ -135,7 +135,7 @@ void LaneShell::note_answer(SessionId session, const Receipt& receipt) {
   ++answers_;
   unanswered_.erase({receipt.chunk, receipt.step * cluster_.life().slots + receipt.node.begin, session});
   if (receipt.outcome == ReceiptOutcome::expired) {
-    cluster_.facts().expired = true;
+    cluster_.facts().note(Fact::expired);
     cluster_.judge().expired(life_, receipt, base_in_hand_);
     require(cluster_.was_disturbed(), "a healthy session's contribution is refused as too stale");
   } else {
@@ -531,15 +531,15 @@ void LaneShell::act(lane::Stop& action) {
 }
 
 void LaneShell::gather(LifeFacts& facts) const {
-  facts.went_on = facts.went_on || turns_.went_on();
+  facts.note(Fact::went_on, turns_.went_on());
   const auto& counters = core_.counters();
-  facts.superseded = facts.superseded || counters.superseded > 0;
-  facts.gone = facts.gone || counters.gone > 0;
-  facts.served_older = facts.served_older || counters.served_older > 0;
-  facts.deferred = facts.deferred || counters.deferred > 0;
-  facts.duplicate = facts.duplicate || counters.duplicates > 0;
-  facts.stale = facts.stale || counters.stale > 0;
-  facts.waited_for_factors = facts.waited_for_factors || counters.waited_for_factors > 0;
+  facts.note(Fact::superseded, counters.superseded > 0);
+  facts.note(Fact::gone, counters.gone > 0);
+  facts.note(Fact::served_older, counters.served_older > 0);
+  facts.note(Fact::deferred, counters.deferred > 0);
+  facts.note(Fact::duplicate, counters.duplicates > 0);
+  facts.note(Fact::stale, counters.stale > 0);
+  facts.note(Fact::waited_for_factors, counters.waited_for_factors > 0);
 }
 
 }  // namespace ballast::simulation

@@ -129,7 +129,7 @@ void LeadShell::judge_phase(Lead::Phase before) const {
   auto& judge = cluster_.judge();
   judge.lead_stands(before, core_.phase());
   if (core_.phase() == Lead::Phase::stopped && before != Lead::Phase::stopped) {
-    judge.stopped(before, core_.status(), cluster_.now(), cluster_.facts().copy_failed);
+    judge.stopped(before, core_.status(), cluster_.now(), cluster_.facts().has(Fact::copy_failed));
   }
 }
 

@@ -381,7 +381,7 @@ void WorkerShell::gradient_ready(Step step, Node node, ChunkId chunk, const Payl
   cluster_.later(*this, at, [this, step, node, chunk, payload, is_last] {
     const auto id = next_payload_++;
     kept_[id] = {true, chunk, step, node, payload, 0, 0, false, false};
-    cluster_.facts().mid_compute = cluster_.facts().mid_compute || payload.timeline < newest_timeline_;
+    cluster_.facts().note(Fact::mid_compute, payload.timeline < newest_timeline_);
     this->step(worker::GradientReady{step, node, chunk, id, payload.fault, is_last});
   });
 }
@@ -407,10 +407,8 @@ void WorkerShell::act(worker::Stop& action) {
   if (action.for_good) {
     refused_ = true;
     cluster_.judge().refused(id());
-    cluster_.facts().refused_data =
-        cluster_.facts().refused_data || action.failure.find("other data") != std::string::npos;
-    cluster_.facts().refused_arithmetic =
-        cluster_.facts().refused_arithmetic || action.failure.find("other arithmetic") != std::string::npos;
+    cluster_.facts().note(Fact::refused_data, action.failure.find("other data") != std::string::npos);
+    cluster_.facts().note(Fact::refused_arithmetic, action.failure.find("other arithmetic") != std::string::npos);
   }
   end(action.failure);
 }

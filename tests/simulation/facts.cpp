@@ -1,0 +1,91 @@
+#include "tests/simulation/facts.h"
+
+namespace ballast::simulation {
+
+namespace {
+
+constexpr FactWords kFactWords[] = {
+    {Fact::superseded, "a superseded node"},
+    {Fact::gone, "a version gone"},
+    {Fact::served_older, "an older version served"},
+    {Fact::backup, "backup work"},
+    {Fact::retry, "a retry"},
+    {Fact::lost_worker, "a lost worker"},
+    {Fact::late_join, "a late joiner"},
+    {Fact::deferred, "a deferred reply"},
+    {Fact::duplicate, "a duplicate"},
+    {Fact::waited_for_factors, "waiting for factors"},
+    {Fact::went_on, "a lane that goes on with what an event has left to do"},
+    {Fact::death, "a shard's death"},
+    {Fact::shard_crash, "a shard that crashes and comes back"},
+    {Fact::double_crash, "two shards that crash at once"},
+    {Fact::with_lead, "a shard that crashes with the lead"},
+    {Fact::lead_crash, "a lead that crashes alone"},
+    {Fact::lost_unsynced, "unsynced writes lost"},
+    {Fact::rollback, "a rollback to a base past step 0"},
+    {Fact::mid_compute, "a rollback in the midst of a computation"},
+    {Fact::stale, "a message of an older timeline"},
+    {Fact::clipped, "clipping by norm beside a rollback or a crash of the lead"},
+    {Fact::skipped, "a step skipped for its gradient"},
+    {Fact::gradient_rollback, "a rollback for a gradient"},
+    {Fact::halted, "a halt for a gradient"},
+    {Fact::snapshot_failed, "a snapshot that cannot be written"},
+    {Fact::snapshot_missed, "a snapshot missed"},
+    {Fact::copied, "a snapshot copied by all shards"},
+    {Fact::copy_failed, "a shard's copy that fails"},
+    {Fact::copies_renamed, "copies under a new name, as another job has the first"},
+    {Fact::copy_dropped, "a copy given up for a newer snapshot"},
+    {Fact::copy_outlived, "a copy that is made across a rollback"},
+    {Fact::paused, "a pause by the user"},
+    {Fact::resumed, "a cluster resumed as a whole"},
+    {Fact::stopped_without, "a stop that has no patience for its snapshot", 0.5},
+    {Fact::late_stop, "a stop of a job that is about to finish"},
+    {Fact::early_stop, "an early stop"},
+    {Fact::kept_best, "the best snapshot kept"},
+    {Fact::async, "an update for each item, as it comes"},
+    {Fact::ssp, "an update for each item, within a bound of staleness"},
+    {Fact::journaled, "a journal"},
+    {Fact::resumed_within, "a shard that goes on within its timeline"},
+    {Fact::replayed, "updates replayed from a journal"},
+    {Fact::kept_in_crash, "a shard's crash after which a journaled job never goes back"},
+    {Fact::lost_commits, "a power cut that takes what a journal had committed"},
+    {Fact::lying_disk, "a disk that had not synced what it said"},
+    {Fact::broken_mark, "a rollback because something lost was built upon"},
+    {Fact::survived_loss, "such a loss on which nothing was built"},
+    {Fact::expired, "a contribution too late for the bound", 0.1},
+    {Fact::grant_delayed, "a grant delayed by the bound"},
+    {Fact::two_stale, "an update from weights two updates old or older"},
+    {Fact::item_skipped, "an item left out for its gradient"},
+    {Fact::left, "a worker that leaves with a goodbye"},
+    {Fact::one_way, "a link cut in one direction"},
+    {Fact::slow_link, "a slow link"},
+    {Fact::skewed, "clocks that run at different rates"},
+    {Fact::refused_weights, "a server refused for its initial weights"},
+    {Fact::refused_right, "one refused for those of the job, as another had come before it", 0.5},
+    {Fact::second_server, "a second server for a shard, not taken"},
+    {Fact::lost_volume, "a shard that comes back without its disk"},
+    {Fact::lacked_base, "a server not taken for lack of the snapshot", 0.1},
+    {Fact::displaced, "another database in the place of one that was silent", 0.1},
+    {Fact::paused_lead, "a lead that begins in a pause"},
+    {Fact::refused_data, "a worker refused for its data"},
+    {Fact::refused_arithmetic, "a worker refused for its arithmetic"},
+    {Fact::mixed_arithmetic, "two kinds of arithmetic at work"},
+    {Fact::unheard_end, "an end unheard by a worker given up", 0},
+};
+static_assert(std::size(kFactWords) == kFactCount);
+
+constexpr bool is_in_order() {
+  for (std::size_t i = 0; i < kFactCount; ++i) {
+    if (static_cast<std::size_t>(kFactWords[i].fact) != i) {
+      return false;
+    }
+  }
+  return true;
+}
+static_assert(is_in_order());
+
+}  // namespace
+
+std::span<const FactWords> fact_words() { return kFactWords; }
+
+}  // namespace ballast::simulation
