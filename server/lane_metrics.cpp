@@ -110,7 +110,7 @@ void LaneMetrics::contribution(SessionId session, const Push& push, Micros now) 
 
 void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
   const auto raise = [](Counter& counter, std::uint64_t total) { counter.raise_to(static_cast<double>(total)); };
-  const auto& counters = lane.counters();
+  const auto counters = lane.counters();
   raise(*series_.accepted, counters.accepted);
   raise(*series_.duplicate, counters.duplicates);
   raise(*series_.superseded, counters.superseded);
@@ -118,9 +118,9 @@ void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
   raise(*series_.expired, counters.staleness.expired);
   raise(*series_.updates_skipped, counters.staleness.skipped);
   raise(*series_.messages_refused, counters.refused + unreadable_);
-  raise(*series_.gone, counters.gone);
-  raise(*series_.served_older, counters.served_older);
-  raise(*series_.replies_deferred, counters.deferred);
+  raise(*series_.gone, counters.replies.gone);
+  raise(*series_.served_older, counters.replies.served_older);
+  raise(*series_.replies_deferred, counters.replies.deferred);
   raise(*series_.waited_for_factors, counters.waited_for_factors);
   series_.pending_replies->set(static_cast<double>(lane.deferred_replies()));
   series_.sessions->set(static_cast<double>(lane.sessions()));

@@ -17,7 +17,9 @@ std::string range_text(SlotRange range) {
 
 }  // namespace
 
-Lane::Lane(LaneConfig config) : config_(std::move(config)) {
+Lane::Lane(LaneConfig config)
+    : config_(std::move(config)),
+      sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes}) {
   stored_ = config_.held;
   timeline_ = config_.last_timeline;
   lives_ = config_.lives;
@@ -46,14 +48,11 @@ void Lane::on(const FromWorker& event) {
     return on_hello(event.session, *hello);
   }
   const auto* push = std::get_if<Push>(event.message);
-  const auto session = sessions_.find(event.session);
-  if (session == sessions_.end()) {
+  if (!sessions_.heard(event.session, now_)) {
     refuse(event.session, RefusalCode::unknown_session, "this session has not said hello to the lane");
   } else if (push != nullptr) {
-    session->second.seen = now_;
     return on_push(event, *push);
   } else if (const auto* pull = std::get_if<Pull>(event.message)) {
-    session->second.seen = now_;
     return on_pull(event.session, *pull);
   } else {
     refuse(event.session, RefusalCode::wrong_target, "a lane takes hellos, pulls and pushes from workers");
@@ -70,30 +69,11 @@ void Lane::on_hello(SessionId session, const LaneHello& hello) {
                       config_.layout_digest + ", the worker has " + hello.spec_digest + " and " + hello.layout_digest +
                       "; start the worker with the lead's address of its own job");
   }
-  if (!sessions_.contains(session) && !make_room_for_session()) {
+  if (!sessions_.hello(session, now_)) {
     return refuse(session, RefusalCode::too_many,
                   "the lane has " + std::to_string(config_.max_sessions) + " sessions already");
   }
-  sessions_[session].seen = now_;
   emit(SendToWorker{session, LaneWelcome{timeline_, config_.incarnation, config_.credit_bytes}});
-}
-
-bool Lane::make_room_for_session() {
-  if (sessions_.size() < config_.max_sessions) {
-    return true;
-  }
-  const auto oldest = std::min_element(sessions_.begin(), sessions_.end(), [](const auto& left, const auto& right) {
-    return left.second.seen < right.second.seen;
-  });
-  if (now_ - oldest->second.seen < config_.session_memory || oldest->second.reply_bytes != 0) {
-    return false;
-  }
-  for (auto& chunk : chunks_) {
-    chunk.waiting.erase(oldest->first);
-  }
-  slots_by_session_.erase(oldest->first);
-  sessions_.erase(oldest);
-  return true;
 }
 
 bool Lane::check_timeline(SessionId session, Timeline timeline) {
@@ -128,68 +108,35 @@ void Lane::on_pull(SessionId session, const Pull& pull) {
                         " will never be: the job makes " + std::to_string(updates(config_.steps)) +
                         " updates of a chunk");
     }
-    want(session, *chunk, pull.version, pull.ticket);
+    send(sessions_.want(session, served(*chunk), pull.version, pull.ticket));
   }
 }
 
-void Lane::want(SessionId session, ChunkState& chunk, Version version, std::uint64_t ticket) {
-  if (version != kNewestVersion && version > chunk.version) {
-    chunk.waiting[session] = version;
-    return;
-  }
-  chunk.waiting.erase(session);
-  reply(session, chunk, version, ticket);
+// In rounds the version before the newest is there as well, if it is of this timeline.
+ServedChunk Lane::served(const ChunkState& chunk) const {
+  const bool has_older = !is_ledgered() && chunk.version > base_.step;
+  return {chunk.spec.id, chunk.spec.bytes, chunk.version - (has_older ? 1 : 0), chunk.version};
 }
 
-void Lane::reply(SessionId session, const ChunkState& chunk, Version version, std::uint64_t ticket) {
-  const bool is_newest = version == chunk.version || version == kNewestVersion;
-  const bool is_older = !is_ledgered() && version + 1 == chunk.version && version >= base_.step;
-  if (!is_newest && !is_older) {
-    ++counters_.gone;
-    emit(SendToWorker{session, Gone{timeline_, chunk.spec.id, version, chunk.version}});
+void Lane::send(const std::optional<WeightsReply>& reply) {
+  if (!reply) {
     return;
   }
-  auto& state = sessions_.at(session);
-  if (state.reply_bytes > 0 && state.reply_bytes + chunk.spec.bytes > config_.reply_window_bytes) {
-    // Nothing but this note is kept: which buffer it means is looked up when its turn comes.
-    ++counters_.deferred;
-    const auto same = std::find_if(state.deferred.begin(), state.deferred.end(),
-                                   [&](const DeferredReply& deferred) { return deferred.chunk == chunk.spec.id; });
-    if (same == state.deferred.end()) {
-      state.deferred.push_back({chunk.spec.id, version, ticket});
-    } else {
-      same->version = version;
-      same->ticket = ticket;
-    }
+  if (reply->is_gone) {
+    const auto newest = find(reply->chunk)->version;
+    emit(SendToWorker{reply->session, Gone{timeline_, reply->chunk, reply->version, newest}});
     return;
   }
-  counters_.served_older += is_older ? 1 : 0;
-  state.reply_bytes += chunk.spec.bytes;
-  emit(SendWeights{session,
-                   Weights{timeline_, config_.incarnation, chunk.spec.id, is_newest ? chunk.version : version, ticket,
-                           journal_sequence_},
-                   chunk.spec.bytes});
+  emit(SendWeights{
+      reply->session,
+      Weights{timeline_, config_.incarnation, reply->chunk, reply->version, reply->ticket, journal_sequence_},
+      reply->bytes});
 }
 
 void Lane::on(const RepliesReleased& event) {
-  const auto session = sessions_.find(event.session);
-  if (session == sessions_.end()) {
-    return;
-  }
-  session->second.reply_bytes -= std::min(session->second.reply_bytes, event.bytes);
-  drain(event.session);
-}
-
-void Lane::drain(SessionId session) {
-  auto& state = sessions_.at(session);
-  while (!state.deferred.empty()) {
-    const auto next = state.deferred.front();
-    const auto& chunk = chunks_[index_.at(next.chunk)];
-    if (state.reply_bytes > 0 && state.reply_bytes + chunk.spec.bytes > config_.reply_window_bytes) {
-      return;
-    }
-    state.deferred.pop_front();
-    reply(session, chunk, next.version, next.ticket);
+  sessions_.released(event.session, event.bytes);
+  while (const auto next = sessions_.next_deferred(event.session)) {
+    send(sessions_.reply(event.session, served(*find(next->chunk)), next->version, next->ticket));
   }
 }
 
@@ -270,7 +217,7 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
     measure_if_covered(chunk);
   }
   if (push.want_next && push.step + 1 <= config_.steps) {
-    want(event.session, chunk, push.step + 1, 0);
+    send(sessions_.want(event.session, served(chunk), push.step + 1, 0));
   }
 }
 
@@ -360,23 +307,13 @@ void Lane::account(const ChunkState& chunk) {
     return;
   }
   for (const auto session : chunk.round.contributors()) {
-    if (sessions_.contains(session)) {  // a report names no more sessions than the lane remembers
-      ++slots_by_session_[session];
-    }
+    sessions_.contributed(session);
   }
 }
 
-void Lane::answer_waiting(ChunkState& chunk) {
-  for (auto waiting = chunk.waiting.begin(); waiting != chunk.waiting.end();) {
-    if (waiting->second > chunk.version) {
-      ++waiting;
-      continue;
-    }
-    const auto [session, version] = *waiting;
-    waiting = chunk.waiting.erase(waiting);
-    if (sessions_.contains(session)) {
-      reply(session, chunk, version, 0);
-    }
+void Lane::answer_waiting(const ChunkState& chunk) {
+  for (const auto& reply : sessions_.answer_waiting(served(chunk))) {
+    send(reply);
   }
 }
 
@@ -410,12 +347,10 @@ Lane::ChunkState* Lane::find(ChunkId id) {
   return found == index_.end() ? nullptr : &chunks_[found->second];
 }
 
-std::size_t Lane::deferred_replies() const {
-  std::size_t count = 0;
-  for (const auto& [session, state] : sessions_) {
-    count += state.deferred.size();
-  }
-  return count;
+LaneCounters Lane::counters() const {
+  auto counters = counters_;
+  counters.replies = sessions_.counters();
+  return counters;
 }
 
 }  // namespace ballast

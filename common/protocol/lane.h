@@ -14,6 +14,7 @@
 
 #include "common/protocol/covered_items.h"
 #include "common/protocol/ids.h"
+#include "common/protocol/lane_sessions.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/round.h"
 
@@ -241,22 +242,19 @@ struct LaneCounters {
   std::uint64_t superseded = 0;  // payloads that a containing node replaced
   std::uint64_t refused = 0;
   std::uint64_t stale = 0;
-  std::uint64_t gone = 0;
-  std::uint64_t served_older = 0;  // pulls of the version before the newest
-  std::uint64_t deferred = 0;      // replies that waited for the session's window
+  ReplyCounters replies;
   std::uint64_t waited_for_factors = 0;
   StalenessCounts staleness;  // where each item is an update of its own
 };
 
 // Invariants:
 //   1. in rounds every chunk is at open_step() or open_step() + 1;
-//   2. a session has at most one waiting and one deferred reply per chunk, so memory is bounded by sessions x chunks;
-//   3. a receipt is sent only for work that is covered or whose step is closed;
-//   4. a step's factors, once known, do not change: all chunks of the lane are updated with the same ones;
-//   5. a gradient that is not finite is never applied: its step is skipped by the lead's word, or waits;
-//   6. where each item is an update of its own, no chunk applies one twice, nor one whose weights are older than the
+//   2. a receipt is sent only for work that is covered or whose step is closed;
+//   3. a step's factors, once known, do not change: all chunks of the lane are updated with the same ones;
+//   4. a gradient that is not finite is never applied: its step is skipped by the lead's word, or waits;
+//   5. where each item is an update of its own, no chunk applies one twice, nor one whose weights are older than the
 //      bound, nor one of a step beyond the plan;
-//   7. in a journaled job what is served, and what has a receipt, is committed.
+//   6. in a journaled job what is served, and what has a receipt, is committed.
 // Pure: no I/O, clock, thread or log. Not thread-safe.
 class Lane {
  public:
@@ -264,14 +262,14 @@ class Lane {
 
   lane::Actions step(const lane::Event& event);
 
-  [[nodiscard]] const LaneCounters& counters() const { return counters_; }
+  [[nodiscard]] LaneCounters counters() const;
   [[nodiscard]] Step open_step() const { return open_step_; }
   [[nodiscard]] Timeline timeline() const { return timeline_; }
   [[nodiscard]] bool serving() const { return serving_; }
   // Where each item is an update of its own: from the first on without a gap, by every chunk.
   [[nodiscard]] ItemId covered_items() const { return items_.floor(); }
   [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
-  [[nodiscard]] std::size_t deferred_replies() const;
+  [[nodiscard]] std::size_t deferred_replies() const { return sessions_.deferred(); }
   // Updates that are decided, or committed, are still to be applied: a plan may decide on all chunks at once, and a
   // lane that applied gigabytes for one event would be silent for as long.
   [[nodiscard]] bool has_more() const;
@@ -284,13 +282,12 @@ class Lane {
     LaneChunk spec;
     Version version = 0;
     Round round;
-    std::map<SessionId, Version> waiting;  // pulls of versions that do not exist yet
-    Slot fault = kNoSlot;                  // the first slot of the round that is said to be not finite
-    std::optional<ChunkMeasure> measure;   // of the round, which is covered, or of an item that cannot be applied
-    bool waits = false;                    // covered, and counted in waiting_chunks_
-    Version accepted = 0;                  // the version after all updates that are pending
-    ItemId reached = 0;                    // the first item beyond all that are accepted
-    CoveredItems items;                    // applied
+    Slot fault = kNoSlot;                 // the first slot of the round that is said to be not finite
+    std::optional<ChunkMeasure> measure;  // of the round, which is covered, or of an item that cannot be applied
+    bool waits = false;                   // covered, and counted in waiting_chunks_
+    Version accepted = 0;                 // the version after all updates that are pending
+    ItemId reached = 0;                   // the first item beyond all that are accepted
+    CoveredItems items;                   // applied
   };
   // An item's contribution that is accepted and not applied yet, or is being looked at.
   struct Update {
@@ -301,16 +298,6 @@ class Lane {
     StepFactors factors;
     PayloadId payload = kNoPayload;
     std::vector<std::pair<SessionId, Push>> senders;  // who waits for its receipt; the first one's it is
-  };
-  struct DeferredReply {
-    ChunkId chunk = 0;
-    Version version = 0;
-    std::uint64_t ticket = 0;
-  };
-  struct Session {
-    Micros seen = 0;
-    std::uint64_t reply_bytes = 0;
-    std::deque<DeferredReply> deferred;
   };
 
   void on(const lane::FromWorker& event);
@@ -340,9 +327,7 @@ class Lane {
 
   bool check_timeline(SessionId session, Timeline timeline);
   bool check_push(const lane::FromWorker& event, const Push& push);
-  void want(SessionId session, ChunkState& chunk, Version version, std::uint64_t ticket);
-  void reply(SessionId session, const ChunkState& chunk, Version version, std::uint64_t ticket);
-  void drain(SessionId session);
+  void send(const std::optional<WeightsReply>& reply);
   void measure_if_covered(ChunkState& chunk);
   bool apply_if_decided(ChunkState& chunk);
   void apply_decided();
@@ -354,14 +339,14 @@ class Lane {
   void seal(Step step);
   void forget_rounds();
   void account(const ChunkState& chunk);
-  void answer_waiting(ChunkState& chunk);
+  void answer_waiting(const ChunkState& chunk);
   void advance_open_step();
   void report();
   void say_hello();
   void report_if_at_barrier();
   void refuse(SessionId session, RefusalCode code, std::string text);
-  bool make_room_for_session();
   void stop(std::string failure);
+  [[nodiscard]] ServedChunk served(const ChunkState& chunk) const;
   [[nodiscard]] LaneReport state_report() const;
   [[nodiscard]] bool lead_is_away() const;
   [[nodiscard]] const StepFactors* factors(Version version) const;
@@ -399,8 +384,7 @@ class Lane {
   LaneConfig config_;
   std::vector<ChunkState> chunks_;
   std::unordered_map<ChunkId, std::size_t> index_;
-  std::unordered_map<SessionId, Session> sessions_;
-  std::map<SessionId, std::uint64_t> slots_by_session_;
+  LaneSessions sessions_;
   lane::Actions actions_;
   LaneCounters counters_;
 

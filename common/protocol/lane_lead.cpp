@@ -72,7 +72,6 @@ void Lane::forget_rounds() {
     for (const auto payload : chunk.round.reset()) {
       emit(Drop{payload});
     }
-    chunk.waiting.clear();
     chunk.fault = kNoSlot;
     chunk.measure.reset();
     chunk.waits = false;
@@ -82,9 +81,7 @@ void Lane::forget_rounds() {
   }
   first_ticket_ = next_ticket_;
   marks_.clear();
-  for (auto& [id, session] : sessions_) {
-    session.deferred.clear();
-  }
+  sessions_.forget_replies();
   held_payloads_ = 0;
   next_decided_ = chunks_.size();
   waiting_chunks_ = 0;
@@ -420,7 +417,7 @@ LaneReport Lane::state_report() const {
   report.trouble = trouble_.empty() ? side_trouble_ : trouble_;
   report.statistics.assign(statistics_.begin(), statistics_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
                                                                           statistics_.size(), kMaxPlanned)));
-  for (const auto& [session, slots] : slots_by_session_) {
+  for (const auto& [session, slots] : sessions_.contributions()) {
     report.slots_by_session.push_back({session, slots});
   }
   report.duplicates = counters_.duplicates;

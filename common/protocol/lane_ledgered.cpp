@@ -185,9 +185,7 @@ void Lane::apply_item(Update& update) {
     if (update.factors.skip) {
       add_statistics({step, 0, 0, 0});
     }
-    if (const auto session = update.senders.front().first; sessions_.contains(session)) {
-      ++slots_by_session_[session];
-    }
+    sessions_.contributed(update.senders.front().first);
   }
   ++chunk.version;
   changed_ = true;
@@ -207,7 +205,7 @@ void Lane::answer(const std::pair<SessionId, Push>& sender, ReceiptOutcome outco
   }
   emit(SendToWorker{session, Receipt{timeline_, push.step, push.chunk, push.node, outcome}});
   if (push.want_next) {
-    want(session, *find(push.chunk), kNewestVersion, push.ticket);
+    send(sessions_.want(session, served(*find(push.chunk)), kNewestVersion, push.ticket));
   }
 }
 

@@ -29,7 +29,7 @@ TEST_CASE("a full round is applied, the next version answers who waits for it, t
   weights = find<lane::SendWeights>(actions);
   REQUIRE(weights != nullptr);
   CHECK(weights->header.version == 0);
-  CHECK(fixture.lane.counters().served_older == 1);
+  CHECK(fixture.lane.counters().replies.served_older == 1);
 }
 
 TEST_CASE("a version older than the two that are kept is gone") {
