@@ -19,8 +19,8 @@ std::string range_text(SlotRange range) {
 
 Lane::Lane(LaneConfig config)
     : config_(std::move(config)),
-      sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes}) {
-  stored_ = config_.held;
+      sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes}),
+      snapshots_(config_.last_timeline, config_.held) {
   timeline_ = config_.last_timeline;
   lives_ = config_.lives;
   beginning_ = config_.last_timeline;

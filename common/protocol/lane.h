@@ -15,6 +15,7 @@
 #include "common/protocol/covered_items.h"
 #include "common/protocol/ids.h"
 #include "common/protocol/lane_sessions.h"
+#include "common/protocol/lane_snapshots.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/round.h"
 
@@ -336,7 +337,6 @@ class Lane {
   void follow_copies(const CopyState& copies);
   void take_snapshot_orders(const Plan& plan);
   void take_snapshot(const ChunkState& chunk);
-  void seal(Step step);
   void forget_rounds();
   void account(const ChunkState& chunk);
   void answer_waiting(const ChunkState& chunk);
@@ -385,6 +385,7 @@ class Lane {
   std::vector<ChunkState> chunks_;
   std::unordered_map<ChunkId, std::size_t> index_;
   LaneSessions sessions_;
+  LaneSnapshots snapshots_;
   lane::Actions actions_;
   LaneCounters counters_;
 
@@ -395,18 +396,11 @@ class Lane {
   Step open_step_ = 0;
   std::size_t behind_ = 0;  // chunks still at open_step_
   Version plan_first_ = 0;
-  std::deque<StepFactors> plan_;     // from the version before the oldest one on, as far as known
-  std::size_t next_decided_ = 0;     // chunks_ from here on may be decided by a plan and not applied yet
-  std::size_t waiting_chunks_ = 0;   // covered ones of open_step_ that have no decision
-  std::map<Step, std::size_t> due_;  // snapshot orders: how many chunks are still to be taken
-  std::vector<SnapshotId> writing_;  // sealed
-  std::vector<SnapshotId> held_;     // of this timeline, and newer than those kept
-  std::vector<SnapshotId> stored_;   // durable, of all timelines; ascending
-  std::vector<SnapshotId> failed_;
-  std::string trouble_;       // with snapshots
-  std::string side_trouble_;  // with anything else
+  std::deque<StepFactors> plan_;    // from the version before the oldest one on, as far as known
+  std::size_t next_decided_ = 0;    // chunks_ from here on may be decided by a plan and not applied yet
+  std::size_t waiting_chunks_ = 0;  // covered ones of open_step_ that have no decision
+  std::string side_trouble_;        // with anything but the lane's own snapshots
   bool told_side_trouble_ = false;
-  std::vector<SnapshotId> keep_;
   CopyState copies_;  // the newest that the lead has said
   CopyProgress copy_;
   std::vector<StepStatistics> statistics_;  // that the lead has not confirmed

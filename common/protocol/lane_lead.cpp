@@ -11,7 +11,6 @@ using namespace lane;  // NOLINT(google-build-using-namespace): the events and a
 
 namespace {
 
-constexpr std::size_t kFailuresRemembered = 4;
 constexpr Micros kLeadAway = 2'000'000;
 
 }  // namespace
@@ -87,11 +86,7 @@ void Lane::forget_rounds() {
   waiting_chunks_ = 0;
   statistics_.clear();
   plan_.clear();
-  due_.clear();
-  writing_.clear();
-  held_.clear();
-  failed_.clear();
-  trouble_.clear();
+  snapshots_.begin(beginning_);
 }
 
 void Lane::on(const Begun& event) {
@@ -121,14 +116,8 @@ void Lane::on_plan(const Plan& plan) {
   }
   std::erase_if(statistics_, [&](const StepStatistics& known) { return known.step < plan.statistics_through; });
   follow_copies(plan.copies);  // first: a snapshot that is given up is kept no longer
-  // The list changes only when a newer snapshot is complete; an older plan, come late, knows less.
-  if (!plan.keep.empty() && (keep_.empty() || plan.keep.back() > keep_.back())) {
-    keep_ = plan.keep;
-    std::erase_if(held_, [&](const SnapshotId& id) { return id <= keep_.back(); });
-    std::erase_if(stored_, [&](const SnapshotId& id) {
-      return id < keep_.back() && std::find(keep_.begin(), keep_.end(), id) == keep_.end();
-    });
-    emit(Retain{keep_});
+  if (snapshots_.keep(plan.keep)) {
+    emit(Retain{snapshots_.kept()});
   }
   // Before any update: the versions to be kept may be the newest ones.
   take_snapshot_orders(plan);
@@ -164,24 +153,18 @@ const StepFactors* Lane::factors(Version version) const {
 
 void Lane::take_snapshot_orders(const Plan& plan) {
   for (const auto step : plan.snapshots) {
-    const SnapshotId id{timeline_, step};
-    const auto knows = [&](const std::vector<SnapshotId>& list) {
-      return std::find(list.begin(), list.end(), id) != list.end();
-    };
     const bool too_late =
         std::any_of(chunks_.begin(), chunks_.end(), [&](const ChunkState& chunk) { return is_past(chunk, step); });
-    if (too_late || due_.contains(step) || knows(writing_) || knows(held_) || knows(failed_) ||
-        (!keep_.empty() && id <= keep_.back())) {
+    if (too_late || !snapshots_.order(step, chunks_.size())) {
       continue;
     }
-    due_[step] = chunks_.size();
     for (const auto& chunk : chunks_) {
       if (at_step(chunk) == step) {  // others may be at a version of another order, which has taken them
         take_snapshot(chunk);
       }
     }
     if (chunks_.empty()) {
-      seal(step);
+      emit(SealSnapshot{{timeline_, step}});
     }
   }
 }
@@ -206,47 +189,27 @@ void Lane::on(const Copying& event) {
 
 void Lane::take_snapshot(const ChunkState& chunk) {
   const auto step = at_step(chunk);
-  const auto due = step ? due_.find(*step) : due_.end();
-  if (due == due_.end()) {
+  if (!step || !snapshots_.is_due(*step)) {
     return;
   }
   if (!chunk.spec.statistics) {  // no part of the model
     emit(TakeSnapshot{{timeline_, *step}, chunk.spec.id});
   }
-  if (--due->second == 0) {
-    seal(*step);
+  if (snapshots_.take(*step)) {
+    emit(SealSnapshot{{timeline_, *step}});
   }
-}
-
-void Lane::seal(Step step) {
-  due_.erase(step);
-  writing_.push_back({timeline_, step});
-  emit(SealSnapshot{{timeline_, step}});
 }
 
 void Lane::on(const SnapshotDurable& event) {
-  if (std::erase(writing_, event.id) == 0) {
-    return;  // of an older timeline
+  if (snapshots_.durable(event.id)) {
+    report();
   }
-  held_.push_back(event.id);
-  const auto place = std::lower_bound(stored_.begin(), stored_.end(), event.id);
-  if (place == stored_.end() || *place != event.id) {
-    stored_.insert(place, event.id);
-  }
-  trouble_.clear();
-  report();
 }
 
 void Lane::on(const SnapshotFailed& event) {
-  if (std::erase(writing_, event.id) == 0) {
-    return;
+  if (snapshots_.failed(event.id, event.text)) {
+    report();
   }
-  if (failed_.size() == kFailuresRemembered) {
-    failed_.erase(failed_.begin());
-  }
-  failed_.push_back(event.id);
-  trouble_ = event.text;
-  report();
 }
 
 // ---- endings
@@ -346,19 +309,9 @@ void Lane::report_if_at_barrier() {
 
 void Lane::say_hello() {
   reported_at_ = now_;
-  const auto held = std::min<std::size_t>(stored_.size(), kMaxHeld);
-  emit(SendToLead{ShardHello{config_.id,
-                             config_.shards,
-                             config_.lanes,
-                             config_.incarnation,
-                             config_.database,
-                             config_.spec_digest,
-                             config_.layout_digest,
-                             config_.initial_weights,
-                             config_.address,
-                             timeline_,
-                             serving_ && !chunks_.empty() ? open_step_ : 0,
-                             {stored_.end() - static_cast<std::ptrdiff_t>(held), stored_.end()},
+  emit(SendToLead{ShardHello{config_.id, config_.shards, config_.lanes, config_.incarnation, config_.database,
+                             config_.spec_digest, config_.layout_digest, config_.initial_weights, config_.address,
+                             timeline_, serving_ && !chunks_.empty() ? open_step_ : 0, snapshots_.stored(kMaxHeld),
                              lives_}});
 }
 
@@ -407,14 +360,9 @@ LaneReport Lane::state_report() const {
       report.decided.push_back({step, *known});
     }
   }
-  report.held = held_;
-  for (const auto& [step, left] : due_) {
-    report.writing.push_back({timeline_, step});
-  }
-  report.writing.insert(report.writing.end(), writing_.begin(), writing_.end());
-  report.failed = failed_;
+  snapshots_.tell(report);
   report.copy = copy_;
-  report.trouble = trouble_.empty() ? side_trouble_ : trouble_;
+  report.trouble = snapshots_.trouble().empty() ? side_trouble_ : snapshots_.trouble();
   report.statistics.assign(statistics_.begin(), statistics_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
                                                                           statistics_.size(), kMaxPlanned)));
   for (const auto& [session, slots] : sessions_.contributions()) {

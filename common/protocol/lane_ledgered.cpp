@@ -143,10 +143,7 @@ void Lane::accept(Update update) {
 // Granted by a lead that knew nothing of the order: with the item the chunk will never be whole at that step. The lead
 // sees it by how far the lane has reached.
 void Lane::give_up_orders(const ChunkState& chunk, ItemId item) {
-  std::erase_if(due_, [&](const auto& order) {
-    const auto end = updates(order.first);
-    return item >= end && chunk.items.floor() < end;
-  });
+  snapshots_.give_up(chunk.items.floor() / config_.slots, item / config_.slots);
 }
 
 // ---- what is committed
