@@ -5,69 +5,61 @@
 // gave them. A turn is bounded (common/net/turn.h), and so is what the core asks for in answer to one event.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <deque>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
-#include <variant>
-#include <vector>
 
-#include "common/copies/snapshot_copier.h"
 #include "common/job/job.h"
-#include "common/net/lead_reach.h"
 #include "common/net/socket.h"
+#include "common/net/ticks.h"
 #include "common/net/turn.h"
 #include "common/protocol/lane.h"
-#include "common/wire/wire.h"
 #include "server/lane_metrics.h"
-#include "server/load_window.h"
-#include "server/shard_journal.h"
-#include "server/shard_storage.h"
+#include "server/lane_storage.h"
+#include "server/lead_connection.h"
+#include "server/payloads.h"
+#include "server/shard_news.h"
 #include "server/weights.h"
+#include "server/worker_connections.h"
 
 namespace ballast {
 
 class LaneLoop {
  public:
-  // What goes wrong in the shard while the job goes on, for the lane's reports; empty: nothing.
-  using ShardTrouble = std::function<std::string()>;
+  // Where a lane is reached, and where it reaches the lead.
+  struct Addresses {
+    std::string bind;
+    std::string advertised_host;
+    std::string lead;
+  };
 
-  // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop; `storage`, which is
-  // shared too, is destroyed before it: its thread calls back; and so is `journal`, null if there is none. `copier`,
-  // null where no snapshots are copied, outlives the loop. `has_initial_snapshot`: the weights before step 0 are in the
-  // database, not drawn from the seed.
-  LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const std::string& bind_address,
-           const std::string& advertised_host, const std::string& lead_address, ShardStorage& storage,
-           ShardJournal* journal, bool has_initial_snapshot, SnapshotCopier* copier, ShardTrouble shard_trouble,
-           Metrics* metrics);
-  ~LaneLoop();
+  // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop.
+  LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const Addresses& addresses,
+           ShardServices services, Metrics* metrics);
 
   // Until the job ends or cannot go on: the reason, empty if it finished. Called from the lane's own thread.
   std::string run();
   // From any thread: ends run() soon.
-  void interrupt(std::string reason);
+  void interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
   // Closes the sockets. Bytes they still send belong to this object: close the context before destroying it.
   void close();
 
-  [[nodiscard]] const std::string& address() const { return address_; }
-  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_.gate(); }
+  [[nodiscard]] const std::string& address() const { return workers_.address(); }
+  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return workers_.gate(); }
 
  private:
   void turn(Poll& poll);
   [[nodiscard]] bool has_more() const;
-  void tell_copy(Micros now);
-  void tell_reach(Micros now);
   void receive_from_workers();
+  void receive(WorkerConnections::Incoming& incoming);
   void receive_from_lead();
-  [[nodiscard]] std::string difference_from(const std::string& leads_job) const;
-  void refuse(const std::string& peer, const Refused& refused);
-  void note_refusal(const Message& message);
+  void take_released();
+  void take_from_storage();
+  void tick(Micros now);
   void feed(const lane::Event& event);
+  void tell(const lane::Event& event) const;
   void carry_out(lane::SendToWorker& action);
   void carry_out(lane::SendWeights& action);
   void carry_out(lane::SendToLead& action);
@@ -85,71 +77,20 @@ class LaneLoop {
   void carry_out(lane::RecordFinish& action);
   void carry_out(lane::Stop& action);
 
-  // An update of the journal, which owns its payload.
-  struct Replayed {
-    JournalRecord record;
-    std::vector<std::byte> payload;
-  };
-  // Of the timeline that begins or is gone on with; older ones are dropped.
-  struct Loaded {
-    Timeline timeline = 0;
-    std::uint64_t bytes = 0;  // of the window
-    std::variant<ShardStorage::LoadedChunk, Replayed> content;
-  };
-
-  void take_from_storage();
-  void take_loaded(Loaded& loaded);
-  void on_storage(const lane::Event& event);
-  void take(const ShardStorage::LoadedChunk& chunk);
-  void take(const Replayed& update);
-  // Puts the weights of the base in place, as far as they are not to be loaded: of which chunks they are.
-  std::vector<ShardStorage::ChunkShape> put_base(Timeline timeline, SnapshotId base);
-  bool pass_on(Timeline timeline, ShardStorage::LoadedChunk chunk);
-  bool pass_on(Timeline timeline, const JournalRecord& record);
-  void note_resumed(const JournalRecord& record);
-  [[nodiscard]] StepStatistics statistics(ChunkId chunk, Step step) const;
-  // Of every chunk, where a snapshot of that step is taken.
-  [[nodiscard]] Version version_at(Step step) const { return config_.ledgered ? step * config_.slots : step; }
-  [[nodiscard]] std::vector<ShardStorage::ChunkShape> chunk_shapes() const;
-
-  const Job& job_;
-  Router router_;
-  Dealer lead_;
-  ReleaseQueue releases_;
-  Mailbox<Loaded> loaded_;
-  Mailbox<lane::Event> storage_events_;
-  std::deque<Loaded> to_load_;            // taken from loaded_, to be put in place in this turn or a later one
-  std::deque<lane::Event> storage_told_;  // taken from storage_events_: fed when all that they rest on is in place
-  std::string address_;
-  LaneConfig config_;
+  const std::function<std::string()> shard_trouble_;
+  ReleaseQueue releases_;  // of bytes that workers were sent, and of those that were written
+  WorkerConnections workers_;
+  LeadConnection lead_;
   Lane lane_;
   LaneWeights weights_;
-  ShardStorage& storage_;
-  ShardJournal* journal_;
-  LoadWindow load_window_;
-  bool has_initial_snapshot_;
-  SnapshotCopier* copier_;
-  ShardTrouble shard_trouble_;
-  std::optional<LeadReach> lead_reach_;  // where another machine may have the lead; one lane speaks for the shard
-  std::string told_trouble_;
-  std::string told_refusal_;
-  CopyProgress told_copy_;
-  Micros next_copy_telling_ = 0;
-  SnapshotId beginning_;   // the timeline that begins or is gone on with, and the step that its weights are loaded from
-  lane::Resumed resumed_;  // as far as it has been replayed
-  std::map<SnapshotId, std::shared_ptr<SnapshotPart>> parts_;  // taken, not sealed
+  LaneStorage storage_;
+  Payloads payloads_;
+  std::deque<lane::Event> events_;  // that actions gave rise to
+  ShardNews news_;
   LaneMetrics metrics_;
-  SessionId welcomed_ = 0;  // the session that was taken in last
-  Encoder encoder_;
-  std::unordered_map<PayloadId, std::shared_ptr<Frame>> payloads_;  // the journal may share them
-  PayloadId next_payload_ = 1;
-  PayloadId finite_root_ = kNoPayload;  // the last sum that was a root, if it is known to be finite
-  std::deque<lane::Event> events_;      // that actions gave rise to
   Turn turn_;
-  Micros now_ = 0;
-  Micros next_tick_ = 0;
-  bool stopped_ = false;
-  std::string failure_;
+  Ticks ticks_;
+  std::optional<std::string> ending_;  // the reason of a failure, empty if the job finished
   Mailbox<std::string> interrupts_;
 };
 

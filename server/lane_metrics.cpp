@@ -87,6 +87,14 @@ void LaneMetrics::received(SessionId session, const Message& message, std::uint6
   names_.use(session);
   if (const auto* push = std::get_if<Push>(&message)) {
     contribution(session, *push, now);
+  } else if (const auto* hello = std::get_if<LaneHello>(&message)) {
+    greeting_ = {session, hello->name};
+  }
+}
+
+void LaneMetrics::sent(SessionId session, const Message& message) {
+  if (std::holds_alternative<LaneWelcome>(message) && greeting_.first == session) {
+    welcomed(session, greeting_.second);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "common/metrics/series.h"
 #include "common/protocol/lane.h"
@@ -27,6 +28,8 @@ class LaneMetrics {
   // The lane has taken the session in: its contributions count in the series of this worker.
   void welcomed(SessionId session, const std::string& worker);
   void received(SessionId session, const Message& message, std::uint64_t payload_bytes, Micros now);
+  // A LaneWelcome takes the session in under the name of its newest hello.
+  void sent(SessionId session, const Message& message);
   void sent_weights(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
   void sent_report() { series_.reports->add(); }
   void turn(Micros took) { turns_.observe(took); }
@@ -60,6 +63,7 @@ class LaneMetrics {
   LaneSeries series_;
   TurnSeries turns_;
   SnapshotSeries snapshots_;
+  std::pair<SessionId, std::string> greeting_;                      // the newest hello
   Recent<SessionId, std::string> names_;                            // of as many sessions as the lane knows
   Recent<SessionId, WorkerState> workers_;                          // of those that have contributed
   std::unordered_map<std::string, std::set<SessionId>> namesakes_;  // of workers_

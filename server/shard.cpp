@@ -363,10 +363,12 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
 
 void Shard::make_lanes() {
   const auto lead = lead_ ? lead_->address_here() : options_.lead;
+  const ShardServices services{*storage_, journal_.get(), copier_.get(), has_initial_snapshot_,
+                               [this] { return trouble(); }};
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
-    lanes_.push_back(std::make_unique<LaneLoop>(
-        context_, job_, lane_config(lane), lane_address(options_.bind, lane), options_.advertise, lead, *storage_,
-        journal_.get(), has_initial_snapshot_, copier_.get(), [this] { return trouble(); }, metrics_.get()));
+    const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead};
+    lanes_.push_back(
+        std::make_unique<LaneLoop>(context_, job_, lane_config(lane), addresses, services, metrics_.get()));
     doorkeeper_->guard(lanes_.back()->gate());
     log_info("lane {} listens on {}", lane, lanes_.back()->address());
   }

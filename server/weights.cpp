@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <stdexcept>
@@ -273,6 +274,13 @@ void LaneWeights::descend(Entry& entry, const Piece& range, float scale, std::sp
 }
 
 std::span<const float> LaneWeights::newest(ChunkId chunk) const { return entry(chunk).newest->values; }
+
+StepStatistics LaneWeights::statistics(ChunkId chunk, Step step) const {
+  // Counts that no worker of ours sends are not passed on: they would make the whole report unreadable.
+  const auto values = newest(chunk);
+  const auto count = [](float value) { return std::isfinite(value) ? value : 0.0F; };
+  return {step, values[0], count(values[1]), count(values[2])};
+}
 
 std::vector<std::span<const float>> LaneWeights::state(ChunkId chunk) const {
   std::vector<std::span<const float>> spans;

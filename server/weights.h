@@ -74,6 +74,8 @@ class LaneWeights {
   void release(ChunkId chunk, ChunkBuffer* buffer);
 
   [[nodiscard]] std::span<const float> newest(ChunkId chunk) const;
+  // What the statistics chunk says of the step that its newest version came of.
+  [[nodiscard]] StepStatistics statistics(ChunkId chunk, Step step) const;
   // The optimizer's state at the newest version, in the order of state_tensors(); none for chunks that are not
   // descended.
   [[nodiscard]] std::vector<std::span<const float>> state(ChunkId chunk) const;

@@ -15,17 +15,18 @@ class Turn {
   static constexpr Micros kTime = 10'000;
 
   void begin(Micros now) {
-    until_ = now + kTime;
+    began_ = now;
     bytes_ = 0;
   }
+  [[nodiscard]] Micros began() const { return began_; }
   void spend(std::uint64_t bytes) { bytes_ += bytes; }
   // Whether what is left has to wait for the next turn. Whoever asks has done at least one thing before, so that
   // nobody's work waits for ever behind another's.
   [[nodiscard]] bool over() const { return over(monotonic_micros()); }
-  [[nodiscard]] bool over(Micros now) const { return bytes_ >= kBytes || now >= until_; }
+  [[nodiscard]] bool over(Micros now) const { return bytes_ >= kBytes || now >= began_ + kTime; }
 
  private:
-  Micros until_ = 0;
+  Micros began_ = 0;
   std::uint64_t bytes_ = 0;
 };
 

@@ -45,9 +45,9 @@ TEST_CASE("a lane ends its turn after so many bytes, whatever more has come") {
   zmq::context_t context = make_context();
   Router lead(context);
   auto storage = std::make_unique<ShardStorage>(store, nullptr, room, 1, 1);
-  LaneLoop lane(
-      context, job, config_of(job), addresses.make("tcp"), "", lead.bind(addresses.make("ipc")), *storage, nullptr,
-      false, nullptr, [] { return std::string(); }, &metrics);
+  const LaneLoop::Addresses at{addresses.make("tcp"), "", lead.bind(addresses.make("ipc"))};
+  LaneLoop lane(context, job, config_of(job), at, {*storage, nullptr, nullptr, false, [] { return std::string(); }},
+                &metrics);
 
   // All of them wait at the lane before its first turn, and so does what ends it: a turn looks for that last.
   Dealer worker(context, session_routing_id(7), {.buffer_bytes = 65536});

@@ -53,6 +53,19 @@ TEST_CASE("the workers of a long life are forgotten, the longest dead first, and
   CHECK(at.dropped() == 0);
 }
 
+TEST_CASE("a worker has its series under the name of its hello once the lane has welcomed it, not before") {
+  Fixture at;
+  at.lane.received(7, LaneHello{"greets", "", ""}, 0, at.now);
+  at.contribute(7);
+  CHECK_FALSE(at.shows("greets"));
+  at.lane.sent(8, LaneWelcome{});  // another session
+  at.contribute(7);
+  CHECK_FALSE(at.shows("greets"));
+  at.lane.sent(7, LaneWelcome{});
+  at.contribute(7);
+  CHECK(at.shows("greets"));
+}
+
 TEST_CASE("nobody who contributes loses its series to another; a place that is free later is taken") {
   Fixture at;
   for (SessionId session = 1; session <= kMaxSessions; ++session) {

@@ -1,0 +1,136 @@
+#include "server/base_loader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/protocol/journal_marks.h"
+
+namespace ballast {
+
+namespace {
+
+std::span<const float> floats_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const float*>(bytes.data()), bytes.size() / sizeof(float)};
+}
+
+}  // namespace
+
+BaseLoader::BaseLoader(const Job& job, std::vector<ChunkId> chunks, bool has_initial_snapshot, std::uint64_t window)
+    : job_(job),
+      chunks_(std::move(chunks)),
+      has_initial_snapshot_(has_initial_snapshot),
+      updates_per_step_(is_ledgered(job.spec.training.mode) ? job.spec.training.slots : 1),
+      window_(window) {}
+
+std::vector<ShardStorage::ChunkShape> BaseLoader::begin(Timeline timeline, SnapshotId base, LaneWeights& weights) {
+  beginning_ = {timeline, base.step};
+  resumed_ = {timeline, base.step, {}, {}, 0};
+  if (base == SnapshotId{} && !has_initial_snapshot_) {
+    weights.begin_drawn();
+    return {};
+  }
+  weights.begin(version_at(base.step));
+  std::vector<ShardStorage::ChunkShape> shapes;
+  for (const auto id : chunks_) {
+    if (id != job_.arena.statistics().id) {
+      shapes.push_back({id, job_.arena.chunks[id].elements, weights.state_count(id)});
+    }
+  }
+  return shapes;
+}
+
+std::optional<std::string> BaseLoader::load(LaneWeights& weights, Turn& turn) {
+  for (auto& loaded : loaded_.take()) {
+    to_load_.push_back(std::move(loaded));
+  }
+  for (bool first = true; !to_load_.empty() && (first || !turn.over()); first = false) {
+    auto missing = take(to_load_.front(), weights, turn);
+    to_load_.pop_front();
+    if (missing) {
+      return missing;
+    }
+  }
+  for (bool first = true; weights.has_to_draw() && (first || !turn.over()); first = false) {
+    turn.spend(weights.draw_next());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> BaseLoader::take(Loaded& loaded, LaneWeights& weights, Turn& turn) {
+  std::optional<std::string> missing;
+  if (loaded.timeline == beginning_.timeline) {
+    missing = std::visit([&](const auto& content) { return put(content, weights, turn); }, loaded.content);
+  }
+  loaded.content = Update{};  // its memory is free before others take the room
+  window_.give_back(loaded.bytes);
+  return missing;
+}
+
+std::optional<std::string> BaseLoader::put(const ShardStorage::LoadedChunk& chunk, LaneWeights& weights,
+                                           Turn& turn) const {
+  turn.spend(job_.arena.chunks[chunk.chunk].bytes() * (1 + chunk.tensors.states.size()));
+  weights.restore(chunk.chunk, version_at(beginning_.step), chunk.tensors.weights, chunk.tensors.states);
+  return std::nullopt;
+}
+
+std::optional<std::string> BaseLoader::put(const Update& update, LaneWeights& weights, Turn& turn) {
+  const auto& record = update.record;
+  const auto version = weights.version(record.chunk);
+  if (record.version < version_at(beginning_.step)) {
+    return std::nullopt;  // the snapshot has it
+  }
+  if (record.version != version) {
+    return "the journal has an update of version " + std::to_string(record.version) + " of chunk " +
+           std::to_string(record.chunk) + " where that of version " + std::to_string(version) +
+           " is due: it lacks what lies between. Remove the folder `journal` of this shard's database, then resume: "
+           "the job goes back to its newest snapshot";
+  }
+  turn.spend(record.payload.size());
+  weights.apply(record.chunk, record.version, floats_of(record.payload), record.factors);
+  note(record, weights);
+  return std::nullopt;
+}
+
+void BaseLoader::note(const JournalRecord& record, const LaneWeights& weights) {
+  lane::Recovered recovered{record.chunk, record.item, {}};
+  if (record.chunk == job_.arena.statistics().id && !record.factors.skip) {
+    recovered.statistics = weights.statistics(record.chunk, record.item / job_.spec.training.slots);
+  }
+  resumed_.updates.push_back(recovered);
+  for (const auto& base : record.bases) {
+    note_mark(resumed_.marks, base);
+  }
+}
+
+std::optional<lane::Resumed> BaseLoader::replayed(Timeline timeline) {
+  if (timeline != beginning_.timeline) {
+    return std::nullopt;
+  }
+  return std::exchange(resumed_, {});
+}
+
+bool BaseLoader::pass_on(Timeline timeline, ShardStorage::LoadedChunk chunk) {
+  const std::uint64_t bytes = chunk.tensors.weights.size() * sizeof(float) * (1 + chunk.tensors.states.size());
+  if (!window_.take(bytes)) {
+    return false;
+  }
+  loaded_.put({timeline, bytes, std::move(chunk)});
+  return true;
+}
+
+// Where a chunk lives does not change: other lanes' updates are theirs.
+bool BaseLoader::pass_on(Timeline timeline, const JournalRecord& record) {
+  if (std::find(chunks_.begin(), chunks_.end(), record.chunk) == chunks_.end()) {
+    return true;
+  }
+  const std::uint64_t bytes = record.payload.size();
+  if (!window_.take(bytes)) {
+    return false;
+  }
+  Update update{record, {record.payload.begin(), record.payload.end()}};
+  update.record.payload = update.payload;  // which moves with it
+  loaded_.put({timeline, bytes, std::move(update)});
+  return true;
+}
+
+}  // namespace ballast

@@ -1,0 +1,79 @@
+#include "server/lead_connection.h"
+
+#include <utility>
+#include <variant>
+
+#include "common/job/load.h"
+#include "common/log/log.h"
+#include "common/net/peer.h"
+
+namespace ballast {
+
+namespace {
+
+constexpr auto* kQuestion =
+    "is this where others reach the server of shard 0 (its --lead and --advertise), does that server run, and is its "
+    "port open to this machine?";
+
+}  // namespace
+
+std::optional<std::string> RefusalNews::of(const Message& message) {
+  if (std::holds_alternative<Confirm>(message)) {
+    told_.clear();
+  }
+  const auto* refused = std::get_if<Refused>(&message);
+  if (refused == nullptr || refused->code != RefusalCode::not_taken || refused->text == told_) {
+    return std::nullopt;
+  }
+  told_ = refused->text;
+  return told_;
+}
+
+LeadConnection::LeadConnection(zmq::context_t& context, LaneId lane, Incarnation incarnation,
+                               const std::string& address, bool watched, std::string job_yaml)
+    : socket_(context, lane_routing_id(lane, incarnation)), job_yaml_(std::move(job_yaml)) {
+  if (watched) {
+    reach_.emplace(address, "server", kQuestion);
+    socket_.watch(context);
+  }
+  socket_.connect(address);
+}
+
+void LeadConnection::begin(Micros now) {
+  if (reach_) {
+    reach_->begin(now);
+  }
+}
+
+// A lead that is there may have nothing to say to a shard before all the others are there as well.
+void LeadConnection::tick(Micros now) {
+  if (!reach_) {
+    return;
+  }
+  if (socket_.is_connected()) {
+    reach_->heard(now);
+  }
+  reach_->tick(now);
+}
+
+std::optional<Decoded> LeadConnection::receive() {
+  auto received = socket_.receive();
+  if (!received) {
+    return std::nullopt;
+  }
+  auto decoded = decode(received->header.bytes(), 0, received->payload.has_value());
+  if (const auto* unreadable = std::get_if<Refused>(&decoded)) {
+    log_warn("a message of the lead cannot be read: {}", unreadable->text);
+    return decoded;
+  }
+  auto& message = std::get<Message>(decoded);
+  if (auto* refused = std::get_if<Refused>(&message); refused != nullptr && !refused->job.empty()) {
+    refused->text += ", which differs in " + differing_keys(refused->job, job_yaml_) + " (the lead's against this one)";
+  }
+  if (const auto news = refusals_.of(message)) {
+    log_warn("the lead does not take this server, which goes on asking: {}", *news);
+  }
+  return decoded;
+}
+
+}  // namespace ballast

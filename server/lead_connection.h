@@ -1,0 +1,50 @@
+// A lane's socket to the lead: messages instead of frames, and what the log says of a lead that does not take it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "common/net/lead_reach.h"
+#include "common/net/socket.h"
+#include "common/protocol/messages.h"
+#include "common/wire/wire.h"
+
+namespace ballast {
+
+// A refusal that comes again and again, because the lane goes on asking, is told once.
+class RefusalNews {
+ public:
+  // The reason, if it is to be told; nothing if the message is no such refusal, or its reason is known.
+  std::optional<std::string> of(const Message& message);
+
+ private:
+  std::string told_;
+};
+
+// One thread.
+class LeadConnection {
+ public:
+  // `watched`: it says so, again and again but not often, if nobody is there. `job_yaml` is compared with that of a
+  // lead which refuses it.
+  LeadConnection(zmq::context_t& context, LaneId lane, Incarnation incarnation, const std::string& address,
+                 bool watched, std::string job_yaml);
+
+  void add_to(Poll& poll) { poll.add(socket_); }
+  void close() { socket_.close(); }
+  // Once, before the loop.
+  void begin(Micros now);
+  void tick(Micros now);
+
+  // The next message, or why it could not be read; nothing if none is there.
+  std::optional<Decoded> receive();
+  void send(const Message& message) { socket_.send({}, encoder_.encode(message)); }
+
+ private:
+  Dealer socket_;
+  std::optional<LeadReach> reach_;
+  std::string job_yaml_;
+  RefusalNews refusals_;
+  Encoder encoder_;
+};
+
+}  // namespace ballast

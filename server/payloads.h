@@ -1,0 +1,38 @@
+// The contributions that a lane holds, as they came, and the sums that they become.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <unordered_map>
+
+#include "common/net/socket.h"
+#include "common/protocol/ids.h"
+
+namespace ballast {
+
+// Sums are formed in the frames that came: nothing is copied, and nothing is allocated for a sum. Payloads lie where
+// they please in their messages; the arithmetic takes any alignment. One thread.
+class Payloads {
+ public:
+  PayloadId add(Frame frame);
+  // `with` is added to `into`, and forgotten. `is_root`: nothing more is added then, and while it is written it is
+  // looked at for values that are not finite.
+  void sum(PayloadId into, PayloadId with, bool is_root);
+  void drop(PayloadId payload) { frames_.erase(payload); }
+
+  [[nodiscard]] std::span<const float> values(PayloadId payload) const;
+  // Whether it is the last root that was summed, and was seen to be finite. Asked for once: a later question is
+  // answered with no.
+  bool is_known_finite(PayloadId root);
+  // Whoever else has it keeps it too; it must not be summed into any more.
+  [[nodiscard]] std::shared_ptr<const Frame> share(PayloadId payload) const { return frames_.at(payload); }
+
+  [[nodiscard]] std::size_t size() const { return frames_.size(); }
+
+ private:
+  std::unordered_map<PayloadId, std::shared_ptr<Frame>> frames_;  // the journal may share them
+  PayloadId next_ = 1;
+  PayloadId finite_root_ = kNoPayload;
+};
+
+}  // namespace ballast

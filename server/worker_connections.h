@@ -1,0 +1,52 @@
+// A lane's socket for its workers: messages instead of frames.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "common/net/socket.h"
+#include "common/net/turn.h"
+#include "common/protocol/messages.h"
+#include "common/wire/wire.h"
+
+namespace ballast {
+
+// One thread.
+class WorkerConnections {
+ public:
+  struct Incoming {
+    SessionId session = 0;
+    Message message;
+    std::optional<Frame> payload;
+    [[nodiscard]] std::uint64_t payload_bytes() const { return payload ? payload->size() : 0; }
+  };
+  // What came could not be read; whoever sent it has been told.
+  struct Unreadable {};
+
+  // Binds at once. `buffer_bytes`: as SocketOptions has them.
+  WorkerConnections(zmq::context_t& context, std::uint64_t buffer_bytes, const std::string& bind_address,
+                    const std::string& advertised_host);
+
+  // Where others reach it.
+  [[nodiscard]] const std::string& address() const { return address_; }
+  [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_.gate(); }
+  void add_to(Poll& poll) { poll.add(router_); }
+  void close() { router_.close(); }
+
+  // The next message; nothing if none is there. Its payload is spent of the turn.
+  std::optional<std::variant<Incoming, Unreadable>> receive(Turn& turn);
+  void send(SessionId session, const Message& message);
+  void send(SessionId session, const Message& message, const Borrowed& payload);
+
+ private:
+  Unreadable refuse(const std::string& peer, const Refused& refused);
+
+  Router router_;
+  std::string address_;
+  Encoder encoder_;
+};
+
+}  // namespace ballast
