@@ -74,7 +74,7 @@ class Pages(unittest.TestCase):
         constants = {}
         for header in [*(ROOT / "common").rglob("ids.h"), ROOT / "common/wire/wire_limits.h"]:
             for name, value in re.findall(r"constexpr [\w:]+ (kMax\w+) = ([\w *+/<]+);", header.read_text()):
-                constants[name] = eval(re.sub(r"(\d)U\b", r"\1", value), {}, constants)
+                constants[name] = eval(re.sub(r"(\d)U\b", r"\1", value).replace("/", "//"), {}, constants)
         calls = re.findall(r'reader\s*\.\s*(?:list|numbers)\(\s*"([\w.]+)"\s*,\s*[\w>.-]+\(\)\s*,\s*(?:wire::)?(kMax\w+)',
                            (ROOT / "common/wire/read.cpp").read_text())
         self.assertGreater(len(calls), 15)
