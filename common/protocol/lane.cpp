@@ -20,7 +20,10 @@ std::string range_text(SlotRange range) {
 Lane::Lane(LaneConfig config)
     : config_(std::move(config)),
       sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes}),
-      snapshots_(config_.last_timeline, config_.held) {
+      snapshots_(config_.last_timeline, config_.held),
+      statistics_(std::any_of(config_.chunks.begin(), config_.chunks.end(),
+                              [](const LaneChunk& chunk) { return chunk.statistics; }),
+                  is_ledgered() ? config_.slots : 1) {
   timeline_ = config_.last_timeline;
   lives_ = config_.lives;
   beginning_ = config_.last_timeline;
@@ -246,7 +249,7 @@ bool Lane::apply_if_decided(ChunkState& chunk) {
   if (!chunk.measure) {
     return false;
   }
-  const auto* known = factors(chunk.version);
+  const auto* known = plan_.find(chunk.version);
   if (known == nullptr || (!chunk.measure->finite && !known->skip)) {
     wait_for_decision(chunk);
     return false;
@@ -257,7 +260,7 @@ bool Lane::apply_if_decided(ChunkState& chunk) {
   emit(Apply{chunk.spec.id, chunk.spec.statistics && !known->skip, chunk.version, chunk.version, chunk.round.close(),
              *known});
   if (chunk.spec.statistics && known->skip) {
-    statistics_.push_back({chunk.version, 0, 0, 0});
+    statistics_.add({chunk.version, 0, 0, 0});
   }
   chunk.measure.reset();
   chunk.fault = kNoSlot;
@@ -320,10 +323,7 @@ void Lane::answer_waiting(const ChunkState& chunk) {
 void Lane::advance_open_step() {
   ++open_step_;
   behind_ = chunks_.size();
-  while (!plan_.empty() && plan_first_ + 1 < open_step_) {
-    plan_.pop_front();
-    ++plan_first_;
-  }
+  plan_.passed(open_step_);
   report_if_at_barrier();
 }
 

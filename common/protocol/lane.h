@@ -13,9 +13,11 @@
 #include <vector>
 
 #include "common/protocol/covered_items.h"
+#include "common/protocol/factor_plan.h"
 #include "common/protocol/ids.h"
 #include "common/protocol/lane_sessions.h"
 #include "common/protocol/lane_snapshots.h"
+#include "common/protocol/lane_statistics.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/round.h"
 
@@ -251,11 +253,10 @@ struct LaneCounters {
 // Invariants:
 //   1. in rounds every chunk is at open_step() or open_step() + 1;
 //   2. a receipt is sent only for work that is covered or whose step is closed;
-//   3. a step's factors, once known, do not change: all chunks of the lane are updated with the same ones;
-//   4. a gradient that is not finite is never applied: its step is skipped by the lead's word, or waits;
-//   5. where each item is an update of its own, no chunk applies one twice, nor one whose weights are older than the
+//   3. a gradient that is not finite is never applied: its step is skipped by the lead's word, or waits;
+//   4. where each item is an update of its own, no chunk applies one twice, nor one whose weights are older than the
 //      bound, nor one of a step beyond the plan;
-//   6. in a journaled job what is served, and what has a receipt, is committed.
+//   5. in a journaled job what is served, and what has a receipt, is committed.
 // Pure: no I/O, clock, thread or log. Not thread-safe.
 class Lane {
  public:
@@ -333,7 +334,6 @@ class Lane {
   bool apply_if_decided(ChunkState& chunk);
   void apply_decided();
   void wait_for_decision(ChunkState& chunk);
-  void take_factors(const Plan& plan);
   void follow_copies(const CopyState& copies);
   void take_snapshot_orders(const Plan& plan);
   void take_snapshot(const ChunkState& chunk);
@@ -349,8 +349,6 @@ class Lane {
   [[nodiscard]] ServedChunk served(const ChunkState& chunk) const;
   [[nodiscard]] LaneReport state_report() const;
   [[nodiscard]] bool lead_is_away() const;
-  [[nodiscard]] const StepFactors* factors(Version version) const;
-  [[nodiscard]] Version planned_until() const { return plan_first_ + plan_.size(); }
   [[nodiscard]] SlotSet missing() const;
   ChunkState* find(ChunkId id);
 
@@ -366,7 +364,6 @@ class Lane {
   void cover(ChunkState& chunk, ItemId item);
   void give_up_orders(const ChunkState& chunk, ItemId item);
   void advance_items();
-  void add_statistics(const StepStatistics& part);
   void note_marks(const std::vector<JournalMark>& marks);
   void begin_items(Step base);
   [[nodiscard]] bool is_ledgered() const { return config_.ledgered.has_value(); }
@@ -386,6 +383,8 @@ class Lane {
   std::unordered_map<ChunkId, std::size_t> index_;
   LaneSessions sessions_;
   LaneSnapshots snapshots_;
+  FactorPlan plan_;
+  LaneStatistics statistics_;
   lane::Actions actions_;
   LaneCounters counters_;
 
@@ -394,16 +393,13 @@ class Lane {
   SnapshotId base_;
   bool serving_ = false;
   Step open_step_ = 0;
-  std::size_t behind_ = 0;  // chunks still at open_step_
-  Version plan_first_ = 0;
-  std::deque<StepFactors> plan_;    // from the version before the oldest one on, as far as known
+  std::size_t behind_ = 0;          // chunks still at open_step_
   std::size_t next_decided_ = 0;    // chunks_ from here on may be decided by a plan and not applied yet
   std::size_t waiting_chunks_ = 0;  // covered ones of open_step_ that have no decision
   std::string side_trouble_;        // with anything but the lane's own snapshots
   bool told_side_trouble_ = false;
   CopyState copies_;  // the newest that the lead has said
   CopyProgress copy_;
-  std::vector<StepStatistics> statistics_;  // that the lead has not confirmed
   std::size_t held_payloads_ = 0;
 
   std::vector<ShardLife> lives_;  // of this shard in the timeline it serves, or would resume
@@ -412,12 +408,10 @@ class Lane {
   std::deque<Update> pending_;       // in the order of their tickets
   std::uint64_t first_ticket_ = 1;   // of the timeline
   std::uint64_t next_ticket_ = 1;
-  std::uint64_t committed_ticket_ = 0;                               // all up to it
-  std::uint64_t journal_sequence_ = 0;                               // committed
-  CoveredItems items_;                                               // by every chunk
-  std::map<ItemId, std::size_t> partly_covered_;                     // by so many chunks
-  std::map<Step, std::pair<Slot, StepStatistics>> step_statistics_;  // of steps that are not whole: of so many items
-  Step next_statistics_ = 0;
+  std::uint64_t committed_ticket_ = 0;            // all up to it
+  std::uint64_t journal_sequence_ = 0;            // committed
+  CoveredItems items_;                            // by every chunk
+  std::map<ItemId, std::size_t> partly_covered_;  // by so many chunks
   std::vector<JournalMark> marks_;
 
   Micros now_ = 0;

@@ -100,7 +100,8 @@ void Lane::on(const Begun& event) {
   }
   open_step_ = chunks_.empty() ? config_.steps : base_.step;
   behind_ = chunks_.size();
-  plan_first_ = updates(base_.step);
+  plan_.begin(updates(base_.step));
+  statistics_.begin(base_.step);
   if (is_ledgered()) {
     lives_ = {{config_.incarnation, 0}};
     begin_items(base_.step);
@@ -114,39 +115,20 @@ void Lane::on_plan(const Plan& plan) {
   if (plan.timeline != timeline_ || !serving_) {
     return;
   }
-  std::erase_if(statistics_, [&](const StepStatistics& known) { return known.step < plan.statistics_through; });
+  statistics_.confirmed(plan.statistics_through);
   follow_copies(plan.copies);  // first: a snapshot that is given up is kept no longer
   if (snapshots_.keep(plan.keep)) {
     emit(Retain{snapshots_.kept()});
   }
   // Before any update: the versions to be kept may be the newest ones.
   take_snapshot_orders(plan);
-  const bool waits_for_it = is_ledgered() && planned_until() == items_.floor();
-  take_factors(plan);
-  if (waits_for_it && planned_until() > items_.floor()) {
+  const bool waits_for_it = is_ledgered() && plan_.end() == items_.floor();
+  plan_.extend(plan.first, plan.factors, updates(open_step_));
+  if (waits_for_it && plan_.end() > items_.floor()) {
     return report();  // nothing is granted before the lead knows that it will be taken
   }
   next_decided_ = 0;
   apply_decided();
-}
-
-void Lane::take_factors(const Plan& plan) {
-  const Version end = plan.first + plan.factors.size();
-  if (end <= planned_until() || (plan.first > planned_until() && plan.first > updates(open_step_))) {
-    return;
-  }
-  if (plan.first > planned_until()) {
-    plan_.clear();
-    plan_first_ = plan.first;
-  }
-  // Factors that are known stay as they are: some chunks may have been updated with them already.
-  for (Version version = planned_until(); version < end; ++version) {
-    plan_.push_back(plan.factors[version - plan.first]);
-  }
-}
-
-const StepFactors* Lane::factors(Version version) const {
-  return version >= plan_first_ && version < planned_until() ? &plan_[version - plan_first_] : nullptr;
 }
 
 // ---- snapshots
@@ -261,11 +243,7 @@ void Lane::stop(std::string failure) {
 // ---- time and reports
 
 void Lane::on(const StatisticsRead& event) {
-  if (is_ledgered()) {
-    add_statistics(event.statistics);
-    return report_if_at_barrier();
-  }
-  statistics_.push_back(event.statistics);
+  statistics_.add(event.statistics);
   changed_ = true;
   report_if_at_barrier();
 }
@@ -299,10 +277,7 @@ bool Lane::lead_is_away() const {
 
 void Lane::report_if_at_barrier() {
   // The lead gives out nothing beyond its plan's end before it has heard that all are there.
-  const bool has_statistics_to_come =
-      std::any_of(chunks_.begin(), chunks_.end(), [](const ChunkState& chunk) { return chunk.spec.statistics; }) &&
-      open_step_ > base_.step && (statistics_.empty() || statistics_.back().step + 1 < open_step_);
-  if (serving_ && updates(open_step_) == planned_until() && !has_statistics_to_come) {
+  if (serving_ && updates(open_step_) == plan_.end() && !statistics_.awaits(open_step_)) {
     report();
   }
 }
@@ -339,7 +314,7 @@ LaneReport Lane::state_report() const {
   report.timeline = timeline_;
   report.serving = serving_;
   report.open_step = open_step_;
-  report.planned = planned_until();
+  report.planned = plan_.end();
   if (is_ledgered()) {
     report.covered = items_.ranges(kMaxCoveredRanges);
     for (const auto& chunk : chunks_) {
@@ -356,15 +331,14 @@ LaneReport Lane::state_report() const {
     }
   }
   for (Step step = open_step_ - std::min<Step>(open_step_, 1); !is_ledgered() && step <= open_step_; ++step) {
-    if (const auto* known = factors(step)) {
+    if (const auto* known = plan_.find(step)) {
       report.decided.push_back({step, *known});
     }
   }
   snapshots_.tell(report);
   report.copy = copy_;
   report.trouble = snapshots_.trouble().empty() ? side_trouble_ : snapshots_.trouble();
-  report.statistics.assign(statistics_.begin(), statistics_.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(
-                                                                          statistics_.size(), kMaxPlanned)));
+  report.statistics = statistics_.oldest(kMaxPlanned);
   for (const auto& [session, slots] : sessions_.contributions()) {
     report.slots_by_session.push_back({session, slots});
   }

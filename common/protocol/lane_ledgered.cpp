@@ -56,9 +56,9 @@ bool Lane::check_item(const FromWorker& event, const Push& push, const ChunkStat
     return false;
   }
   // Not yet: the plan that allows the item, or has the factors of the version it would become, is still on its way.
-  if (std::max<Version>(item, chunk.accepted) >= planned_until() && !chunk.items.contains(item)) {
+  if (std::max<Version>(item, chunk.accepted) >= plan_.end() && !chunk.items.contains(item)) {
     refuse(event.session, RefusalCode::not_serving,
-           place + ": the lane's plan ends at item " + std::to_string(planned_until()));
+           place + ": the lane's plan ends at item " + std::to_string(plan_.end()));
     return false;
   }
   return true;
@@ -102,7 +102,7 @@ void Lane::on_item_measured(const ChunkMeasure& measure) {
   }
   auto update = *std::exchange(looked_at_, std::nullopt);
   const auto& push = update.senders.front().second;
-  update.factors = *factors(update.version);
+  update.factors = *plan_.find(update.version);
   if (!measure.finite && !config_.ledgered->skips_non_finite) {
     // The lead ends the job.
     auto& chunk = *find(update.chunk);
@@ -180,7 +180,7 @@ void Lane::apply_item(Update& update) {
              update.factors});
   if (chunk.spec.statistics) {
     if (update.factors.skip) {
-      add_statistics({step, 0, 0, 0});
+      statistics_.add({step, 0, 0, 0});
     }
     sessions_.contributed(update.senders.front().first);
   }
@@ -222,29 +222,8 @@ void Lane::advance_items() {
   }
   open_step_ = open;
   // Every chunk has all items below the floor, and so is at that version at least.
-  while (!plan_.empty() && plan_first_ + 1 < items_.floor()) {
-    plan_.pop_front();
-    ++plan_first_;
-  }
+  plan_.passed(items_.floor());
   report_if_at_barrier();
-}
-
-// ---- the loss, which has to come by whole steps
-
-void Lane::add_statistics(const StepStatistics& part) {
-  auto& [items, sum] = step_statistics_[part.step];
-  sum.step = part.step;
-  sum.loss += part.loss;
-  sum.correct += part.correct;
-  sum.examples += part.examples;
-  ++items;
-  while (!step_statistics_.empty() && step_statistics_.begin()->first == next_statistics_ &&
-         step_statistics_.begin()->second.first == config_.slots) {
-    statistics_.push_back(step_statistics_.begin()->second.second);
-    step_statistics_.erase(step_statistics_.begin());
-    ++next_statistics_;
-  }
-  changed_ = true;
 }
 
 // ---- where a life of the lane begins
@@ -259,8 +238,6 @@ void Lane::begin_items(Step base) {
   // A lane without chunks holds nobody up.
   items_ = CoveredItems(updates(chunks_.empty() ? config_.steps : base));
   partly_covered_.clear();
-  step_statistics_.clear();
-  next_statistics_ = base;
   journal_sequence_ = 0;
 }
 
@@ -271,6 +248,7 @@ void Lane::on(const Resumed& event) {
   resuming_ = false;
   serving_ = true;
   begin_items(event.from);
+  statistics_.begin(event.from);
   journal_sequence_ = event.sequence;
   note_marks(event.marks);
   for (const auto& update : event.updates) {
@@ -282,11 +260,11 @@ void Lane::on(const Resumed& event) {
     if (chunk.spec.statistics) {
       auto part = update.statistics;
       part.step = update.item / config_.slots;
-      add_statistics(part);
+      statistics_.add(part);
     }
   }
   open_step_ = items_.floor() / config_.slots;
-  plan_first_ = items_.floor();
+  plan_.begin(items_.floor());
   report();
 }
 
