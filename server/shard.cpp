@@ -183,7 +183,7 @@ void Shard::tell_gates(bool shut) {
   }
 }
 
-// Ends well, or not at all.
+// Retries while the disk is full; throws on any other error.
 void Shard::require(const DiskRoom::Attempt& attempt) { require_ok(room_.await(attempt)); }
 
 void Shard::open_database() {
