@@ -6,8 +6,8 @@
 #include "common/job/optimizer_settings.h"
 #include "common/job/shard_bytes.h"
 #include "common/protocol/lane.h"
-#include "common/protocol/lead_work.h"
 #include "common/protocol/round.h"
+#include "common/protocol/slot_assignments.h"
 #include "common/protocol/tree.h"
 #include "common/store/rocksdb_limits.h"
 #include "worker/gradient_sums.h"
@@ -27,7 +27,7 @@ std::vector<SlotRange> division(const Job& job) {
   for (SessionId session = 1; session <= job.spec.cluster.workers; ++session) {
     sessions.push_back(session);
   }
-  LeadWork work(job.spec.training.slots);
+  SlotAssignments work(job.spec.training.slots);
   work.divide(sessions, 0);
   std::vector<SlotRange> ranges;
   for (const auto session : sessions) {

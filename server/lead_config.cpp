@@ -57,12 +57,12 @@ std::uint32_t grants_ahead(const JobSpec& spec) {
   return std::clamp(spec.training.staleness.bound / (8 * spec.cluster.workers), 1U, kMost);
 }
 
-std::optional<LedgeredCourse> ledgered_course(const JobSpec& spec) {
+std::optional<ItemMode> item_mode(const JobSpec& spec) {
   if (!is_ledgered(spec.training.mode)) {
     return std::nullopt;
   }
   const auto bound = spec.training.mode == Mode::ssp ? spec.training.staleness.bound : 0;
-  return LedgeredCourse{bound, grants_ahead(spec), is_journaled(spec)};
+  return ItemMode{bound, grants_ahead(spec), is_journaled(spec)};
 }
 
 // Whether a step waits for the lead: it clips by norm, or acts on gradients that are not finite.
@@ -109,8 +109,8 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& r
   config.run = random_id();
   config.copies = copy_rules(job.spec.durability);
   config.start_workers = job.spec.cluster.start_workers;
-  config.ledgered = ledgered_course(job.spec);
-  if (config.ledgered) {
+  config.items = item_mode(job.spec);
+  if (config.items) {
     config.plan_ahead = std::clamp(2 * config.slots, kUpdatesAhead, kMaxPlanned);
   }
   config.name = job.spec.job;

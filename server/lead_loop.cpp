@@ -226,7 +226,7 @@ bool LeadLoop::is_double(const Status& status, const SessionStatus& session) {
 // Derived from the status, so that the logic is not drowned in logging.
 void LeadLoop::tell_changes() {
   const auto status = this->status();
-  metrics_.update(status, lead_.work());
+  metrics_.update(status, lead_.generation());
   if (status.phase != told_phase_) {
     told_phase_ = status.phase;
     log_info("{} at step {} of {}{}", status.phase, status.step, status.steps,

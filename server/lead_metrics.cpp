@@ -6,7 +6,7 @@
 
 namespace ballast {
 
-void LeadMetrics::update(const Status& status, const LeadWork& work) {
+void LeadMetrics::update(const Status& status, Generation generation) {
   std::size_t live = 0;
   for (const auto& session : status.sessions) {
     live += session.live ? 1 : 0;
@@ -36,7 +36,7 @@ void LeadMetrics::update(const Status& status, const LeadWork& work) {
   }
   forget_others(workers);
   series_.sessions->set(static_cast<double>(live));
-  series_.generation->set(static_cast<double>(work.generation()));
+  series_.generation->set(static_cast<double>(generation));
   update_course(status);
   update_quality(status);
   for (const auto& [phase, gauge] : series_.phases) {

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "common/metrics/series.h"
-#include "common/protocol/lead_work.h"
 #include "common/protocol/messages.h"
 
 namespace ballast {
@@ -18,7 +17,7 @@ class LeadMetrics {
   void turn(Micros took) { turns_.observe(took); }
   void refused() { series_.messages_refused->add(); }
   // A few times a second.
-  void update(const Status& status, const LeadWork& work);
+  void update(const Status& status, Generation generation);
 
  private:
   using Workers = std::map<std::string, SessionStatus>;  // of a status, by name

@@ -19,9 +19,16 @@ EvaluationRules evaluation_rules(const LeadConfig& config) {
           config.evaluation_item, config.early_stop_patience, config.early_stop_delta,    config.late.initial};
 }
 
-LeadItems::Limits item_limits(const LeadConfig& config) {
-  const auto ledgered = config.ledgered.value_or(LedgeredCourse{});
-  return {ledgered.ahead, ledgered.staleness_bound, (1 + config.life % (1U << 20U)) * kClocksOfALife, config.late};
+Course::Rules course_rules(const LeadConfig& config) {
+  if (!config.items) {
+    return RoundCourse::Rules{config.slots, config.steps, config.late};
+  }
+  const auto first_clock = (1 + config.life % (1U << 20U)) * kClocksOfALife;
+  return ItemCourse::Rules{config.slots,
+                           config.steps,
+                           config.snapshot_every,
+                           config.items->journaled,
+                           {config.items->ahead, config.items->staleness_bound, first_clock, config.late}};
 }
 
 }  // namespace
@@ -31,19 +38,18 @@ Lead::Lead(LeadConfig config)
       book_(config_.memory.ledger, config_.memory.statistics_next),
       shards_(config_.shards, config_.lanes, config_.shard_silence, config_.memory.ledger),
       sessions_(config_.max_sessions, config_.worker_silence),
-      work_(config_.slots),
-      items_(item_limits(config_)),
-      step_time_(config_.late),
+      course_(course_rules(config_)),
+      planner_(std::make_shared<const DecisionRules>(config_.decisions), config_.factors, course_.updates(1),
+               book_.durable().base.step),
       evaluations_(evaluation_rules(config_), config_.memory.evaluations),
       log_(config_.memory.statistics, config_.memory.statistics_next, config_.memory.examples_before),
-      // Where each item is an update of its own, a step to be kept is one where all wait: the course orders it.
-      schedule_(config_.ledgered ? 0 : config_.snapshot_every),
+      // In item mode a step to be kept is one where all wait: the course orders it.
+      schedule_(config_.items ? 0 : config_.snapshot_every),
       copies_(config_.run, config_.life, config_.copies),
-      planner_(std::make_shared<const DecisionRules>(config_.decisions), config_.factors, book_.durable().base.step) {
+      pauses_({config_.stop_patience, config_.hold_again}) {
   const auto& ledger = book_.durable();
   schedule_.rewind(ledger.base.step);
-  barrier_ = ledger.base.step;
-  began_ = ledger.timeline > 0;
+  leg_.barrier = ledger.base.step;
   if (ledger.finished) {
     phase_ = Phase::finished;
   }
@@ -59,8 +65,7 @@ Actions Lead::step(const Event& event) {
 // ---- the ledger
 
 void Lead::write_ledger() {
-  if (auto change = book_.next()) {
-    written_at_ = now_;
+  if (auto change = book_.next(now_)) {
     emit(WriteLedger{std::move(*change)});
   }
 }
@@ -77,7 +82,7 @@ void Lead::on(const LedgerWritten& /*event*/) {
   }
   const bool was_confirmed = is_confirmed();
   confirm_if_durable();
-  if (is_journaled() && was_confirmed) {
+  if (course_.resumes_shards() && was_confirmed) {
     send_confirms();
   }
   if (book_.durable().finished) {
@@ -181,9 +186,7 @@ void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& bea
     emit(SendToWorker{id, welcome()});
   }
   if (beat.timeline == timeline()) {
-    for (const auto clock : beat.brought) {
-      items_.brought(id, clock, now_);
-    }
+    course_.delivered(id, beat.brought, now_);
   }
   progress();
   hand_out();
@@ -192,7 +195,7 @@ void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& bea
 
 // Who has not heard of a shard's new life may have weights that it has lost.
 bool Lead::knows_all_lives(const LeadSession& session) const {
-  return !is_journaled() || session.beat.placement == book_.current().placement;
+  return !course_.resumes_shards() || session.beat.placement == book_.current().placement;
 }
 
 void Lead::on_evaluation(SessionId id, const EvaluationResult& result) {
@@ -220,8 +223,7 @@ void Lead::on_goodbye(SessionId id, LeadSession& session) {
 
 void Lead::lose(SessionId id) {
   const bool had_joined = sessions_.lose(id);
-  work_.lose(id);
-  items_.lose(id);
+  course_.lose(id);
   evaluations_.lose(id);
   if (had_joined) {
     members_changed();
@@ -233,20 +235,13 @@ void Lead::members_changed() {
   if (phase_ != Phase::training && phase_ != Phase::evaluating) {
     return;
   }
-  if (!sessions_.joined().empty() && !is_ledgered()) {
-    // Steps that are open now go on with the ranges they have; what nobody brings is handed out from the reports.
-    work_.divide(sessions_.joined(), std::min(work_.open() + 2, limit()));
-  }
+  course_.members_changed(sessions_.joined(), limit());
   hand_out();
 }
 
 void Lead::hand_out() {
   if (phase_ == Phase::training) {
-    if (is_ledgered()) {
-      items_.hand_out(sessions_.joined(), item_limit(), now_);
-    } else if (work_.open() < limit()) {
-      work_.hand_out(sessions_.joined(), now_, step_time_.deadline());
-    }
+    course_.hand_out(sessions_.joined(), shards_, limit(), now_);
   } else if (phase_ == Phase::evaluating) {
     auto able = sessions_.joined();
     std::erase_if(able, [&](SessionId id) { return !knows_all_lives(sessions_.at(id)); });
@@ -271,14 +266,8 @@ void Lead::send_assignment(SessionId id, LeadSession& session, bool even_unchang
   assign.order = session.assign.order;
   if (session.ready && phase_ >= Phase::training && !is_over()) {
     assign.timeline = timeline();
-    assign.generation = work_.generation();
-    if (!is_ledgered()) {
-      assign.standing = work_.standing(id, limit());
-    }
-    if (phase_ == Phase::training) {
-      assign.extra = work_.extra(id);
-      assign.grants = items_.grants(id);
-    } else if (phase_ == Phase::evaluating) {
+    course_.tell(id, limit(), phase_ == Phase::training, assign);
+    if (phase_ == Phase::evaluating) {
       assign.evaluation = evaluations_.held_by(id);
     }
     if (!(assign == session.assign)) {
@@ -308,7 +297,7 @@ void Lead::on(const Tick& event) {
   now_ = event.now;
   if (is_first) {
     assembling_since_ = now_;
-    over_since_ = now_;
+    end_.since = now_;
     shards_.begin(now_);
   } else {
     forgive_sleep(slept);
@@ -316,17 +305,15 @@ void Lead::on(const Tick& event) {
   if (is_over()) {
     return leave_when_told();
   }
-  pace_.observe(training_.read(now_), log_.examples(), std::max(open_step(), book_.current().base.step));
-  if (now_ - written_at_ >= config_.write_statistics_every || book_.unwritten_statistics() >= config_.plan_ahead) {
-    book_.flush();
-  }
+  pace_.observe(now_, log_.examples(), std::max(course_.open_step(), book_.current().base.step));
+  book_.flush_if_due(now_, config_.write_statistics_every, config_.plan_ahead);
   if (is_confirmed() && !is_first && !is_sleep(slept)) {
     copies_.wait(slept);
   }
   observe_copies();
   check_workers();
   check_shards();
-  if (stopping_ && !is_over()) {
+  if (pauses_.waits_for_copy() && !is_over()) {
     is_confirmed() ? progress() : stop_when_copied();
   }
   if (!is_over()) {
@@ -349,8 +336,8 @@ void Lead::forgive_sleep(Micros slept) {
   sessions_.forgive(slept);
   shards_.forgive(slept);
   assembling_since_ += slept;
-  over_since_ += slept;
-  stop_wanted_at_ += slept;
+  end_.since += slept;
+  pauses_.forgive(slept);
 }
 
 void Lead::check_workers() {

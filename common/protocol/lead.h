@@ -6,25 +6,25 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "common/protocol/copy_course.h"
+#include "common/protocol/course.h"
 #include "common/protocol/deadline.h"
 #include "common/protocol/evaluations.h"
 #include "common/protocol/ids.h"
-#include "common/protocol/lead_items.h"
-#include "common/protocol/lead_work.h"
 #include "common/protocol/ledger.h"
 #include "common/protocol/ledger_book.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/pace.h"
+#include "common/protocol/pauses.h"
 #include "common/protocol/provenance.h"
 #include "common/protocol/session_roster.h"
 #include "common/protocol/shard_roster.h"
 #include "common/protocol/snapshot_schedule.h"
+#include "common/protocol/snapshot_view.h"
 #include "common/protocol/statistics_log.h"
 #include "common/protocol/step_planner.h"
 
@@ -39,8 +39,8 @@ struct LeadMemory {
   std::uint64_t examples_before = 0;          // of the steps before them
 };
 
-// Where each item is an update of its own (modes async and ssp).
-struct LedgeredCourse {
+// Of item mode: modes async and ssp.
+struct ItemMode {
   std::uint32_t staleness_bound = 0;  // updates; 0: none
   std::uint32_t ahead = 4;            // grants of one session at a time
   bool journaled = false;             // a shard that comes back goes on in the same timeline, if nothing was lost
@@ -66,11 +66,11 @@ struct LeadConfig {
   std::optional<CopyRules> copies;  // none: snapshots are copied nowhere
   std::uint32_t start_workers = 1;
   std::uint32_t max_sessions =
-      kMaxSessions;  // at most so many are remembered; with all of them live, others are refused
-  std::optional<LedgeredCourse> ledgered;
-  std::string name;  // of the job, for the status
-  std::string mode;  // of training, as in the job file: for the status
-  std::string job;   // the effective job file, for workers
+      kMaxSessions;               // at most so many are remembered; with all of them live, others are refused
+  std::optional<ItemMode> items;  // none: the job trains in rounds
+  std::string name;               // of the job, for the status
+  std::string mode;               // of training, as in the job file: for the status
+  std::string job;                // the effective job file, for workers
   std::string spec_digest;
   std::string layout_digest;
   // Of an update for a step, with the number of updates before it that changed the weights. Pure.
@@ -171,7 +171,8 @@ class Lead {
 
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] Status status() const;
-  [[nodiscard]] const LeadWork& work() const { return work_; }
+  // Of the standing ranges; 0: there are none.
+  [[nodiscard]] Generation generation() const { return course_.generation(); }
   [[nodiscard]] const Ledger& ledger() const { return book_.durable(); }
   // The newest, durable or not.
   [[nodiscard]] Timeline timeline() const { return book_.current().timeline; }
@@ -208,20 +209,16 @@ class Lead {
   [[nodiscard]] Told initial_weights_of_others(std::uint32_t shard) const;
   [[nodiscard]] std::string bits_trouble() const;
 
-  // lead_lives.cpp: shards that come back within a timeline
   [[nodiscard]] bool can_resume(const ShardHello& hello) const;
   void resume_shard(const ShardHello& hello);
-  [[nodiscard]] bool is_broken(const JournalMark& mark) const;
-  void take_marks(const LaneReport& report);
   bool begin_again_if_broken();
-  [[nodiscard]] bool lacks_what_was_reached() const;
+  [[nodiscard]] Step evaluated() const;
   void check_shards();
 
   // lead_steps.cpp: decisions on steps, plans
   void send_plan(LaneId id, const LeadLane& lane);
   void send_plans();
   [[nodiscard]] Step plan_end() const;
-  [[nodiscard]] StepFactors factors(Version version) const;
   [[nodiscard]] const std::vector<StepRange>& skipped() const;
   void decide();
   [[nodiscard]] std::vector<const ChunkMeasure*> measures() const;
@@ -232,14 +229,9 @@ class Lead {
   // lead_snapshots.cpp
   void observe_snapshots();
   void complete_snapshot(SnapshotId id);
-  void forget_superseded(Ledger& ledger) const;
   void miss_snapshot(Step step, const std::string& why);
   void update_best();
-  [[nodiscard]] std::set<SnapshotId> held_by_all() const;
-  [[nodiscard]] std::optional<std::string> why_missed(Step step) const;
-  [[nodiscard]] bool is_still_a_cut(Step step) const;
-
-  // lead_copies.cpp
+  [[nodiscard]] SnapshotView snapshots() const;
   void observe_copies();
   [[nodiscard]] std::vector<CopyPart> copy_parts() const;
   [[nodiscard]] bool awaits_copy() const;
@@ -247,8 +239,6 @@ class Lead {
   // lead_course.cpp: training, evaluation, pauses, the end
   void progress();
   void observe_shards();
-  void expect_step();
-  void learn_step_time(Step steps);
   void begin_training();
   void begin_leg(Step barrier);
   void at_barrier();
@@ -263,10 +253,10 @@ class Lead {
   void check_wishes();
   [[nodiscard]] bool is_complete(Step hold) const;
   [[nodiscard]] bool holds_where_it_is() const;
-  [[nodiscard]] bool wants_hold() const { return stop_wanted_ || book_.current().pause != Pause::none; }
+  [[nodiscard]] bool wants_hold() const { return pauses_.wants_stop() || book_.current().pause != Pause::none; }
   void want_pause(Pause pause);
   void stop_if_without_work();
-  [[nodiscard]] bool is_stop_overdue() const;
+  [[nodiscard]] std::string why_stopped_without() const;
   [[nodiscard]] bool has_final_snapshot() const;
   void stop_when_copied();
   [[nodiscard]] bool stops_without_work() const;
@@ -275,7 +265,6 @@ class Lead {
   void fail(std::string reason) { end(Phase::failed, std::move(reason)); }
   void leave_when_told();
   [[nodiscard]] Finish finish_message() const;
-  [[nodiscard]] Step next_barrier(Step after) const;
   [[nodiscard]] Step stand() const;
   [[nodiscard]] Step limit() const;  // no work of this step or later is given out yet
 
@@ -298,23 +287,10 @@ class Lead {
   void write_ledger();
   [[nodiscard]] WorkerWelcome welcome() const;
   [[nodiscard]] bool can_welcome() const;
-  [[nodiscard]] bool is_beyond(Step snapshot) const;
   void tell_stranded(Status& status) const;
 
-  // lead_items_course.cpp: where each item is an update of its own
-  void observe_items();
-  [[nodiscard]] ItemId item_limit() const;
-  [[nodiscard]] ItemId reached_items() const;
-  [[nodiscard]] bool is_passed(Step step) const;
-  void note_missed_reports(const LaneReport& before, const LaneReport& report);
-
-  [[nodiscard]] bool is_ledgered() const { return config_.ledgered.has_value(); }
-  [[nodiscard]] bool is_journaled() const { return is_ledgered() && config_.ledgered->journaled; }
-  // Of a chunk, for so many steps.
-  [[nodiscard]] Version updates(Step step) const { return is_ledgered() ? step * config_.slots : step; }
-  [[nodiscard]] Step open_step() const {
-    return is_ledgered() ? items_.covered().floor() / config_.slots : work_.open();
-  }
+  // By this lead or one before it.
+  [[nodiscard]] bool began() const { return config_.memory.ledger.timeline > 0 || pace_.begun(); }
   [[nodiscard]] bool is_over() const { return phase_ >= Phase::finished; }
   [[nodiscard]] bool is_confirmed() const { return phase_ > Phase::assembling; }
 
@@ -323,49 +299,37 @@ class Lead {
     actions_.emplace_back(std::forward<Body>(body));
   }
 
+  // Between two barriers.
+  struct Leg {
+    Step passed = 0;   // the barrier before
+    Step barrier = 0;  // training goes on beyond it when this version is evaluated
+  };
+  struct End {
+    Micros since = 0;  // or since the lead began
+    std::string failure;
+    bool told = false;  // to the shell
+  };
+
   LeadConfig config_;
   Phase phase_ = Phase::assembling;
   LedgerBook book_;
   ShardRoster shards_;
   SessionRoster sessions_;
-  LeadWork work_;
-  LeadItems items_;
-  std::vector<JournalMark> marks_;  // that came with reports of this timeline
-  std::uint64_t welcomed_ = 0;      // the placement that the sessions were last told of, all at once
-  bool begins_again_ = false;       // something that was built upon is lost: a new timeline, as soon as all are there
-  LearntDeadline step_time_;
+  Course course_;
+  StepPlanner planner_;
   Evaluations evaluations_;
   StatisticsLog log_;
   SnapshotSchedule schedule_;
   CopyCourse copies_;
-  StepPlanner planner_;
-  Step passed_ = 0;           // the barrier before
-  Step come_to_ = 0;          // where each item is an update of its own: all had come to it, as far as this lead saw
-  Step no_cut_until_ = 0;     // all had come to it, and then a shard lost some of what lies before it
-  Step barrier_ = 0;          // training goes on beyond it when this version is evaluated
-  std::optional<Step> hold_;  // nor beyond this version, while a pause or a stop is wanted
-  Step hold_margin_ = 0;
-  bool stop_wanted_ = false;
-  Micros stop_wanted_at_ = 0;            // while a stop is wanted
-  std::optional<Micros> hold_again_at_;  // the disk had no room for the snapshot of the last hold
-  bool untouched_ = false;               // this lead began the timeline, and has given out nothing of it
-  bool stopping_ = false;                // as soon as the newest snapshot is copied
-  lead::Actions actions_;
-
-  Micros now_ = 0;
-  Micros open_since_ = 0;            // when the open step was first seen to be open
-  std::optional<Micros> half_time_;  // from then until half of the sessions had brought theirs
-  std::uint64_t handed_out_before_ = 0;
-  bool began_ = false;      // by this lead or one before it
-  TrainingClock training_;  // by this lead
-  PaceMeter pace_;
-  Micros over_since_ = 0;
-  Micros written_at_ = 0;
-  Micros assembling_since_ = 0;
-  bool stopped_ = false;
-  std::string failure_;
+  Pauses pauses_;
+  JobPace pace_;
+  Leg leg_;
+  End end_;
   std::string waits_for_;
   std::string trouble_;
+  lead::Actions actions_;
+  Micros now_ = 0;
+  Micros assembling_since_ = 0;
 };
 
 }  // namespace ballast

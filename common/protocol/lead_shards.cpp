@@ -27,7 +27,7 @@ void Lead::begin_timeline() {
     ledger.copies.run = config_.run;
   }
   ledger.base = ledger.complete.back();
-  Step reached = std::max(open_step(), log_.next());
+  Step reached = std::max(course_.open_step(), log_.next());
   for (const auto& [id, lane] : shards_.lanes()) {
     // A shard that knows of a newer timeline than a ledger brought back from a copy must not meet its number again.
     ledger.timeline = std::max(ledger.timeline, lane.timeline);
@@ -56,18 +56,9 @@ void Lead::rewind(Step base) {
   evaluations_.rewind(base);
   schedule_.rewind(base);
   planner_.rewind(base);
-  work_.rewind();
-  items_.rewind();
-  marks_.clear();
-  begins_again_ = false;
-  barrier_ = base;
-  passed_ = base;
-  come_to_ = base;
-  no_cut_until_ = base;
-  hold_.reset();
-  hold_again_at_.reset();
-  untouched_ = true;
-  stopping_ = false;
+  course_.rewind(base);
+  leg_ = {base, base};
+  pauses_.rewind();
   for (auto& [id, lane] : shards_.lanes()) {
     lane.report.serving = false;
     lane.reached = 0;
@@ -90,7 +81,7 @@ void Lead::confirm_if_durable() {
 
 void Lead::send_confirm(LaneId id, const LeadLane& lane) {
   // A shard that knew the timeline when it said hello is serving it, or has it in its journal.
-  const bool resumes = is_journaled() && lane.timeline == timeline();
+  const bool resumes = course_.resumes_shards() && lane.timeline == timeline();
   emit(SendToLane{id, lane.incarnation,
                   Confirm{lane.incarnation, timeline(),
                           resumes ? book_.durable().complete.back() : book_.durable().base, resumes}});
@@ -125,7 +116,7 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
   if (lane == nullptr) {
     return;
   }
-  note_missed_reports(lane->report, report);
+  course_.note_gap(lane->report, report);
   const bool copied = report.copy.done && !(report.copy == lane->report.copy);
   lane->report = report;
   lane->left = lane->left || report.leaving;
@@ -149,12 +140,12 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
     }
     return;
   }
-  take_marks(report);
+  course_.take_marks(report);
   if (begin_again_if_broken()) {
     return;
   }
   on_statistics(report.statistics);
-  planner_.adopt(report.decided, open_step());
+  planner_.adopt(report.decided, course_.open_step());
   observe_snapshots();
   if (copied) {
     observe_copies();
@@ -176,6 +167,50 @@ void Lead::on_statistics(const std::vector<StepStatistics>& statistics) {
   }
 }
 
+// ---- shards that come back within a timeline
+
+bool Lead::can_resume(const ShardHello& hello) const {
+  const auto& current = book_.current();
+  return course_.resumes_shards() && current.timeline > 0 && hello.timeline == current.timeline &&
+         !hello.lives.empty() && hello.lives.back().incarnation == hello.incarnation;
+}
+
+void Lead::resume_shard(const ShardHello& hello) {
+  auto& ledger = book_.edit();
+  ledger.incarnations[hello.lane.shard] = hello.incarnation;
+  ledger.databases.resize(config_.shards);
+  ledger.databases[hello.lane.shard] = hello.database;
+  ++ledger.placement;
+  ++ledger.resumed_shards;
+  course_.shard_resumed();
+  if (phase_ == Phase::confirming) {
+    phase_ = Phase::assembling;
+  }
+}
+
+// An evaluation is built upon all that comes before its step, a snapshot upon nothing that comes after it, and nobody
+// waits for items at a barrier that is reached.
+Step Lead::evaluated() const {
+  Step evaluated = phase_ >= Phase::evaluating ? leg_.barrier : leg_.passed;
+  for (const auto& evaluation : evaluations_.records()) {
+    evaluated = std::max(evaluated, evaluation.step);
+  }
+  return evaluated;
+}
+
+// Weights that a shard has lost were pulled, and updates made from them are elsewhere: the job goes back as a whole.
+bool Lead::begin_again_if_broken() {
+  if (book_.current().finished || !course_.is_broken(shards_, timeline(), evaluated())) {
+    return false;
+  }
+  if (shards_.all_there()) {
+    begin_timeline();
+  } else if (std::exchange(phase_, Phase::assembling) != Phase::assembling) {
+    assembling_since_ = now_;
+  }
+  return true;
+}
+
 // ---- shards that are gone
 
 void Lead::check_shards() {
@@ -185,7 +220,7 @@ void Lead::check_shards() {
     waits_for_ = shards_.who_has_not_come();  // any order of starts is allowed, and any time between them
     return wait_for_ledger();
   }
-  auto silent = shards_.longest_silent(now_, assembling_since_, open_step());
+  auto silent = shards_.longest_silent(now_, assembling_since_, course_.open_step());
   waits_for_ = std::move(silent.who);
   if (silent.span > config_.patience) {
     fail("gave up waiting for " + waits_for_ + " (cluster.patience)");

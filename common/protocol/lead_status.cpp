@@ -38,14 +38,14 @@ Status Lead::status() const {
     // as it is
   } else if (book_.durable().pause == Pause::held && ledger.pause != Pause::wanted) {  // anew
     status.phase = "paused";
-  } else if (hold_ || hold_again_at_ || book_.may_hold_pause()) {
+  } else if (pauses_.hold() || pauses_.waits_for_room() || book_.may_hold_pause()) {
     status.phase = "pausing";
-  } else if (began_ && phase_ <= Phase::confirming) {
+  } else if (began() && phase_ <= Phase::confirming) {
     status.phase = "recovering";
   }
   status.job = config_.name;
   status.mode = config_.mode;
-  status.failure = failure_;
+  status.failure = end_.failure;
   status.waits_for = waits_for_;
   status.trouble = trouble_.empty() ? copies_.trouble() : trouble_;
   for (const auto& [id, lane] : shards_.lanes()) {
@@ -65,19 +65,21 @@ Status Lead::status() const {
   status.snapshot = book_.durable().complete.empty() ? 0 : book_.durable().complete.back().step;
   copies_.tell(book_.durable().copies, copy_parts(), status.copies);
   status.copies.awaited = !is_over() && book_.current().timeline > 0 && awaits_copy() &&
-                          (stopping_ || (phase_ == Phase::finishing && has_final_snapshot()));
+                          (pauses_.waits_for_copy() || (phase_ == Phase::finishing && has_final_snapshot()));
   // A job that had ended before this lead began has nothing open.
-  status.step = ledger.finished ? ledger.finished->step : std::max(open_step(), ledger.base.step);
-  status.beyond_snapshot = !(hold_ && is_complete(*hold_)) && is_beyond(status.snapshot);
+  status.step = ledger.finished ? ledger.finished->step : std::max(course_.open_step(), ledger.base.step);
+  status.beyond_snapshot =
+      !(pauses_.hold() && is_complete(*pauses_.hold())) && course_.is_beyond(shards_, status.snapshot);
   status.steps = config_.steps;
   status.epoch = log_.next() / config_.steps_per_epoch;
   status.epochs = (config_.steps + config_.steps_per_epoch - 1) / config_.steps_per_epoch;
   status.start_workers = config_.start_workers;
-  status.training = training_.read(now_);
+  status.training = pace_.training(now_);
   status.examples = log_.examples();
-  status.examples_per_second = pace_.examples_per_second();
-  status.steps_per_second = pace_.steps_per_second();
-  status.learning_rate = factors(updates(std::min(status.step, config_.steps - 1))).learning_rate;
+  status.examples_per_second = pace_.meter().examples_per_second();
+  status.steps_per_second = pace_.meter().steps_per_second();
+  status.learning_rate =
+      planner_.factors(course_.updates(std::min(status.step, config_.steps - 1)), skipped()).learning_rate;
   status.gradient_norm = planner_.gradient_norm();
   const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
   status.train_loss = log_.mean_loss(epoch - config_.steps_per_epoch, epoch);
@@ -89,7 +91,7 @@ Status Lead::status() const {
   status.refused_workers = sessions_.refused();
   status.data = book_.durable().provenance.data;
   status.arithmetics = book_.durable().provenance.arithmetics;
-  status.backups = work_.backups() + items_.backups();
+  status.backups = course_.backups();
   status.rollbacks = ledger.rollbacks;
   status.rolled_back_steps = ledger.rolled_back_steps;
   for (const auto& range : ledger.skipped) {
@@ -111,15 +113,6 @@ Status Lead::status() const {
                                session.refusal, session.beat.phases});
   }
   return status;
-}
-
-bool Lead::is_beyond(Step snapshot) const {
-  const auto has_more_items = [&](const auto& lane) {
-    const auto& report = lane.second.report;
-    return report.open_step < config_.steps && report.reached > updates(snapshot);  // or it has no chunks
-  };
-  return open_step() > snapshot ||
-         (is_ledgered() && std::any_of(shards_.lanes().begin(), shards_.lanes().end(), has_more_items));
 }
 
 // Workers that a lane lets wait keep the job from going on if there are no others.

@@ -28,10 +28,6 @@ void add_skipped(std::vector<StepRange>& skipped, StepRange range) {
 // Nobody is told of a step that is left out before that is durable.
 const std::vector<StepRange>& Lead::skipped() const { return book_.durable().skipped; }
 
-StepFactors Lead::factors(Version version) const {
-  return is_ledgered() ? config_.factors(version / config_.slots, version) : planner_.factors(version, skipped());
-}
-
 std::vector<const ChunkMeasure*> Lead::measures() const {
   std::vector<const ChunkMeasure*> measures;
   for (const auto& [id, lane] : shards_.lanes()) {
@@ -58,7 +54,7 @@ void Lead::decide() {
   if (phase_ != Phase::training) {
     return;
   }
-  if (planner_.decides() && planner_.decide(measures(), skipped(), barrier_)) {
+  if (planner_.decides() && planner_.decide(measures(), skipped(), leg_.barrier)) {
     send_plans();
   }
   if (const auto* fault = planner_.decides() ? planner_.fault() : undecided_fault()) {
@@ -81,8 +77,8 @@ void Lead::on_fault(const ChunkMeasure& fault) {
   switch (config_.decisions.non_finite) {
     case NonFinite::halt:
       return fail(
-          describe(fault) + " (training.non_finite: halt). Resume with training.non_finite: skip" +
-          (is_ledgered() ? "" : " or rollback") +
+          describe(fault) + " (training.non_finite: halt). Resume with training.non_finite: " +
+          std::string(course_.non_finite_remedies()) +
           ", or start anew with a lower learning rate or with clipping; ballast export and training.init_from keep "
           "what is trained");
     case NonFinite::skip:
@@ -101,15 +97,13 @@ Step Lead::plan_end() const { return planner_.known_until(std::min(stand(), sche
 void Lead::send_plan(LaneId id, const LeadLane& lane) {
   Plan plan;
   plan.timeline = timeline();
-  // Of items from the first on that the lane lacks, and of many at once: a shard that has lost some may be further on
-  // with others.
-  const Version open = is_ledgered() ? CoveredItems(lane.report.covered).floor() : lane.report.open_step;
-  plan.first = std::min(open, updates(plan_end()));
-  const Version end = std::min(updates(plan_end()), plan.first + (is_ledgered() ? kMaxPlanned : config_.plan_ahead));
+  const Version known_until = course_.updates(plan_end());
+  plan.first = std::min(course_.first_missing(lane.report), known_until);
+  const Version end = std::min(known_until, plan.first + course_.planned_at_once(config_.plan_ahead));
   // A plan whose first half is still to be used needs no renewal: the empty one is a sign of life.
   if (lane.report.planned < end && lane.report.planned < plan.first + config_.plan_ahead / 2 + 1) {
     for (Version version = plan.first; version < end; ++version) {
-      plan.factors.push_back(factors(version));
+      plan.factors.push_back(planner_.factors(version, skipped()));
     }
   }
   plan.snapshots.assign(schedule_.ordered().begin(), schedule_.ordered().end());

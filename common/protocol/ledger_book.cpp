@@ -32,11 +32,18 @@ bool LedgerBook::may_hold_pause() const {
          (in_flight_ && in_flight_->ledger.pause != Pause::none);
 }
 
-std::optional<LedgerChange> LedgerBook::next() {
+void LedgerBook::flush_if_due(Micros now, Micros every, std::size_t most) {
+  if (now - written_at_ >= every || pending_.statistics.size() >= most) {
+    flush();
+  }
+}
+
+std::optional<LedgerChange> LedgerBook::next(Micros now) {
   if (in_flight_ || !wanted_) {
     return std::nullopt;
   }
   wanted_ = false;
+  written_at_ = now;
   in_flight_ = std::exchange(pending_, {});
   in_flight_->ledger = current_;
   return in_flight_;

@@ -28,7 +28,8 @@ class LedgerBook {
   // Forget statistics of steps >= step and evaluations of versions > step.
   void trim(Step step);
   void flush() { wanted_ = wanted_ || !pending_.statistics.empty(); }
-  [[nodiscard]] std::size_t unwritten_statistics() const { return pending_.statistics.size(); }
+  // Flushes if nothing was written for so long, or so many statistics wait.
+  void flush_if_due(Micros now, Micros every, std::size_t most);
 
   // Whether a lead that starts now may find a pause.
   [[nodiscard]] bool may_hold_pause() const;
@@ -37,7 +38,7 @@ class LedgerBook {
   [[nodiscard]] bool settled() const { return !in_flight_ && !wanted_; }
 
   // What is to be written now, if anything, and nothing is being written.
-  std::optional<LedgerChange> next();
+  std::optional<LedgerChange> next(Micros now);
   // What next() gave is durable.
   void written();
 
@@ -48,6 +49,7 @@ class LedgerBook {
   LedgerChange pending_;  // but for its record
   std::optional<LedgerChange> in_flight_;
   bool wanted_ = false;
+  Micros written_at_ = 0;
 };
 
 }  // namespace ballast

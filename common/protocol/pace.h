@@ -76,4 +76,25 @@ class TrainingClock {
   bool runs_ = false;
 };
 
+// A job's training time and its pace.
+class JobPace {
+ public:
+  void start(Micros now) {
+    begun_ = true;
+    clock_.start(now);
+  }
+  void stop(Micros now) { clock_.stop(now); }
+  void observe(Micros now, std::uint64_t examples, Step step) { meter_.observe(clock_.read(now), examples, step); }
+
+  // Whether it was ever started.
+  [[nodiscard]] bool begun() const { return begun_; }
+  [[nodiscard]] Micros training(Micros now) const { return clock_.read(now); }
+  [[nodiscard]] const PaceMeter& meter() const { return meter_; }
+
+ private:
+  TrainingClock clock_;
+  PaceMeter meter_;
+  bool begun_ = false;
+};
+
 }  // namespace ballast

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/protocol/deadline.h"
@@ -50,6 +51,8 @@ class SessionRoster {
   bool lose(SessionId id);
   // It gets no work. It is not lost, nor has it ever been one that others count on.
   void refuse(SessionId id, std::string why, Micros now);
+  // All live sessions are told of the placement: whether they had not been.
+  bool tell_placement(std::uint64_t placement) { return std::exchange(told_, placement) != placement; }
   // So long the lead did not listen.
   void forgive(Micros slept);
 
@@ -73,6 +76,7 @@ class SessionRoster {
   LearntDeadline::Bounds silence_;
   All all_;
   std::vector<SessionId> joined_;
+  std::uint64_t told_ = 0;  // the placement that all were last told of at once
   std::uint64_t lost_ = 0;
   std::uint64_t refused_ = 0;
 };

@@ -142,6 +142,14 @@ Micros ShardRoster::silence_of(std::uint32_t shard) const {
   return silence == 0 ? silence_.initial : silence;
 }
 
+Step ShardRoster::furthest(Step steps, Step without_chunks) const {
+  Step furthest = 0;
+  for (const auto& [id, lane] : lanes_) {
+    furthest = std::max(furthest, lane.report.open_step < steps ? lane.report.open_step : without_chunks);
+  }
+  return furthest;
+}
+
 std::string ShardRoster::who_has_not_come() const {
   std::set<std::uint32_t> missing;
   for (std::uint32_t shard = 0; shard < shards_; ++shard) {

@@ -27,14 +27,14 @@ bool StepPlanner::decide(const std::vector<const ChunkMeasure*>& measures, const
                          Step barrier) {
   const Step before = next_;
   for (; contains(skipped, next_) && next_ < barrier; ++next_) {
-    decided_.emplace(next_, factors(next_, skipped));
+    decided_.emplace(next_, factors(next_ * updates_, skipped));
   }
   decisions_.open(next_);
   for (const auto* measure : measures) {
     decisions_.take(*measure);
   }
   if (decisions_.fault() == nullptr && decisions_.complete()) {
-    auto decision = factors(next_, skipped);
+    auto decision = factors(next_ * updates_, skipped);
     decision.scales = decisions_.scales();
     gradient_norm_ = decisions_.norm();
     decided_.insert_or_assign(next_, std::move(decision));
@@ -43,13 +43,14 @@ bool StepPlanner::decide(const std::vector<const ChunkMeasure*>& measures, const
   return next_ != before;
 }
 
-StepFactors StepPlanner::factors(Step step, const std::vector<StepRange>& skipped) const {
+StepFactors StepPlanner::factors(Version version, const std::vector<StepRange>& skipped) const {
+  const Step step = version / updates_;
   if (const auto known = decided_.find(step); known != decided_.end()) {
     return known->second;
   }
-  std::uint64_t updates = step;
+  std::uint64_t updates = version;
   for (const auto& range : skipped) {
-    updates -= std::min(range.until, step) - std::min(range.from, step);
+    updates -= (std::min(range.until, step) - std::min(range.from, step)) * updates_;
   }
   auto factors = factors_(step, updates);
   factors.skip = contains(skipped, step);

@@ -1,4 +1,4 @@
-// Which factors each step of a job in rounds is updated with.
+// Which factors each update is made with.
 #pragma once
 
 #include <functional>
@@ -15,16 +15,17 @@
 namespace ballast {
 
 // Factors are computed, or, where a step has to wait for all of its gradient, decided: one step after the other, each
-// once. What a shard has used is adopted, so that a lead without memory decides nothing a second time.
-// Steps to be left out are given to each call: of them only durable ones may be told to anybody.
-// Pure and copyable. Not thread-safe.
+// once. In item mode, where a step is several updates of a chunk, no step waits. What a shard has used is adopted, so
+// that a lead without memory decides nothing a second time. Steps to be left out are given to each call: of them only
+// durable ones may be told to anybody. Pure and copyable. Not thread-safe.
 class StepPlanner {
  public:
   // Of a step, with the number of updates before it that changed the weights. Pure.
   using Factors = std::function<StepFactors(Step step, std::uint64_t updates)>;
 
-  StepPlanner(std::shared_ptr<const DecisionRules> rules, Factors factors, Step base)
-      : rules_(std::move(rules)), factors_(std::move(factors)), decisions_(rules_), next_(base) {}
+  // `updates`: of a chunk, for one step.
+  StepPlanner(std::shared_ptr<const DecisionRules> rules, Factors factors, std::uint64_t updates, Step base)
+      : rules_(std::move(rules)), factors_(std::move(factors)), updates_(updates), decisions_(rules_), next_(base) {}
 
   // The job is taken back to the step: what was decided is forgotten.
   void rewind(Step base);
@@ -37,7 +38,8 @@ class StepPlanner {
   // Of the step that is to be decided on next: a gradient that is not finite; null if none is known.
   [[nodiscard]] const ChunkMeasure* fault() const { return decisions_.fault(); }
 
-  [[nodiscard]] StepFactors factors(Step step, const std::vector<StepRange>& skipped) const;
+  // Of the update that turns `version` of a chunk into the next one.
+  [[nodiscard]] StepFactors factors(Version version, const std::vector<StepRange>& skipped) const;
   // Steps before it have factors, up to `barrier`.
   [[nodiscard]] Step known_until(Step barrier) const;
   // Whether steps have to wait for a decision.
@@ -48,6 +50,7 @@ class StepPlanner {
  private:
   std::shared_ptr<const DecisionRules> rules_;
   Factors factors_;
+  std::uint64_t updates_;
   StepDecisions decisions_;
   std::map<Step, StepFactors> decided_;  // the newest few, as given out
   Step next_;                            // the first step without a decision; only where steps wait for one

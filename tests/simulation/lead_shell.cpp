@@ -52,7 +52,7 @@ LeadConfig lead_config(Cluster& cluster) {
   config.write_statistics_every = life.write_statistics_every;
   config.linger = life.linger;
   if (life.items) {
-    config.ledgered = LedgeredCourse{life.items->bound, life.items->ahead, life.journaled()};
+    config.items = ItemMode{life.items->bound, life.items->ahead, life.journaled()};
     config.decisions.non_finite = NonFinite::halt;  // skipping is the lanes' business
   }
   return config;

@@ -47,7 +47,7 @@ double counter(Metrics& metrics, const std::string& name) {
 TEST_CASE("the numbers of a status reach their series") {
   Metrics metrics;
   LeadMetrics lead(&metrics);
-  lead.update(some_status(), LeadWork(8));
+  lead.update(some_status(), 1);
   CHECK(gauge(metrics, "timeline") == 2);
   CHECK(gauge(metrics, "base_step") == 100);
   CHECK(gauge(metrics, "snapshot_step") == 300);
@@ -84,7 +84,7 @@ TEST_CASE("every phase of a job has its series, and one at a time is 1") {
                                 "paused",     "finishing",  "finished", "stopped",  "failed"};
   for (const auto& now : phases) {
     status.phase = now;
-    lead.update(status, LeadWork(8));
+    lead.update(status, 1);
     for (const auto& phase : phases) {
       CAPTURE(phase);
       CHECK(gauge(metrics, "phase", {phase}) == (phase == now ? 1 : 0));
@@ -96,17 +96,17 @@ TEST_CASE("trouble and waiting show while they last") {
   Metrics metrics;
   LeadMetrics lead(&metrics);
   auto status = some_status();
-  lead.update(status, LeadWork(8));
+  lead.update(status, 1);
   CHECK(gauge(metrics, "trouble") == 0);
   CHECK(gauge(metrics, "waits") == 0);
   status.trouble = "shard 1: no space left on the disk";
   status.waits_for = "shard 2";
-  lead.update(status, LeadWork(8));
+  lead.update(status, 1);
   CHECK(gauge(metrics, "trouble") == 1);
   CHECK(gauge(metrics, "waits") == 1);
   status.trouble.clear();
   status.waits_for.clear();
-  lead.update(status, LeadWork(8));
+  lead.update(status, 1);
   CHECK(gauge(metrics, "trouble") == 0);
   CHECK(gauge(metrics, "waits") == 0);
 }
@@ -117,7 +117,7 @@ TEST_CASE("kinds of arithmetic and refused workers are counted") {
   auto status = some_status();
   status.arithmetics = {{"x", "worker a"}, {"y", "worker b"}};
   status.refused_workers = 3;
-  lead.update(status, LeadWork(8));
+  lead.update(status, 1);
   CHECK(gauge(metrics, "arithmetics") == 2);
   CHECK(metrics.counter("ballast_lead_refused_workers_total", {})->value() == 3);
 }
@@ -128,7 +128,7 @@ TEST_CASE("a worker that was started again keeps its series and its sum of slots
   auto status = some_status();
   status.sessions = {
       {1, "w", false, 5, 10, "", {}, {}}, {2, "w", true, 7, 20, "", {}, {}}, {3, "v", false, 6, 1, "", {}, {}}};
-  lead.update(status, LeadWork(8));
+  lead.update(status, 1);
   CHECK(gauge(metrics, "sessions") == 1);
   CHECK(gauge(metrics, "worker_live", {"w"}) == 1);
   CHECK(gauge(metrics, "worker_step", {"w"}) == 7);
@@ -152,7 +152,7 @@ TEST_CASE("workers that the lead has forgotten have no series, and new ones have
                                  "",
                                  {}});
     }
-    lead.update(status, LeadWork(8));
+    lead.update(status, 1);
   }
   const auto text = metrics.text();
   CHECK(text.find("worker=\"t39w399\"") != std::string::npos);
@@ -165,14 +165,14 @@ TEST_CASE("of two workers that live under one name each has series of its own") 
   LeadMetrics lead(&metrics);
   auto status = some_status();
   status.sessions = {{1, "w", true, 5, 10, "", "", {}}, {0xAB, "w", true, 7, 20, "", "", {}}};
-  lead.update(status, LeadWork(8));
+  lead.update(status, 1);
   const std::string twin = "w@00000000000000ab";
   CHECK(gauge(metrics, "worker_step", {"w"}) == 5);
   CHECK(gauge(metrics, "worker_step", {twin}) == 7);
   CHECK(metrics.counter("ballast_lead_worker_slots_total", {"w"})->value() == 10);
   CHECK(metrics.counter("ballast_lead_worker_slots_total", {twin})->value() == 20);
   status.sessions[0].live = false;  // an earlier life of the same worker, as it turns out
-  lead.update(status, LeadWork(8));
+  lead.update(status, 1);
   CHECK(gauge(metrics, "worker_step", {"w"}) == 7);
   CHECK(metrics.counter("ballast_lead_worker_slots_total", {"w"})->value() == 30);
 }

@@ -11,7 +11,7 @@ namespace {
 
 LeadConfig journaled() {
   auto journaled = config();
-  journaled.ledgered = LedgeredCourse{0, 4, true};
+  journaled.items = ItemMode{0, 4, true};
   journaled.test_examples = 10;
   return journaled;
 }

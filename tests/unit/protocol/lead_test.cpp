@@ -293,7 +293,7 @@ TEST_CASE("one straggler costs each step the same, not each more than the one be
 
 TEST_CASE("where each item is an update, a step to be kept is waited at, and only evaluated if it is due") {
   auto with_cuts = config(4);
-  with_cuts.ledgered = LedgeredCourse{};
+  with_cuts.items = ItemMode{};
   with_cuts.snapshot_every = 2;
   with_cuts.evaluate_every = 4;
   with_cuts.test_examples = 10;

@@ -27,7 +27,7 @@ StepFactors told(Step step, std::uint64_t updates) {
 
 struct Planned {
   explicit Planned(const DecisionRules& rules = clipping(), Step base = 0)
-      : planner(std::make_shared<const DecisionRules>(rules), told, base) {}
+      : planner(std::make_shared<const DecisionRules>(rules), told, 1, base) {}
 
   bool decide(const std::vector<ChunkMeasure>& measures, Step barrier = 100) {
     std::vector<const ChunkMeasure*> all;

@@ -14,9 +14,9 @@ namespace ballast {
 
 // What is missing comes from the shards' reports, never from memory of what was given out; memory only says whom to
 // wait for, and for how long. So nothing here need be durable.
-class LeadWork {
+class SlotAssignments {
  public:
-  explicit LeadWork(Slot slots) : slots_(slots), missing_(slots) {}
+  explicit SlotAssignments(Slot slots) : slots_(slots), missing_(slots) {}
 
   // Divides the slots among `sessions`, in order, for steps from `from` on: a new generation.
   void divide(const std::vector<SessionId>& sessions, Step from);
@@ -40,8 +40,8 @@ class LeadWork {
   [[nodiscard]] bool observed() const { return observed_; }
   [[nodiscard]] Step open() const { return open_; }
   [[nodiscard]] const SlotSet& missing() const { return missing_; }
-  // Whether at least half of the sessions with a standing range of the open step have brought it.
-  [[nodiscard]] bool half_brought() const;
+  // Whether at least half of the sessions with a standing range of the open step have delivered it.
+  [[nodiscard]] bool half_delivered() const;
   // Slots given out beside the standing ranges.
   [[nodiscard]] std::uint64_t handed_out() const { return backups_ + reassigned_; }
   // Slots given to a second session while the first still had them.
@@ -58,7 +58,7 @@ class LeadWork {
   };
 
   void hold_standing_ranges(Micros now);
-  [[nodiscard]] bool is_brought(Slot slot, Micros now, Micros late) const;
+  [[nodiscard]] bool is_awaited(Slot slot, Micros now, Micros late) const;
   [[nodiscard]] bool has_open_extra(SessionId session) const;
   [[nodiscard]] std::size_t load(SessionId session) const;
   void give(SessionId session, SlotRange range, Micros now);

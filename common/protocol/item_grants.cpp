@@ -1,11 +1,11 @@
-#include "common/protocol/lead_items.h"
+#include "common/protocol/item_grants.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace ballast {
 
-void LeadItems::observe(CoveredItems covered, Micros now) {
+void ItemGrants::observe(CoveredItems covered, Micros now) {
   auto still = covered_;
   still.intersect(covered);
   if (!(still == covered_)) {
@@ -24,7 +24,7 @@ void LeadItems::observe(CoveredItems covered, Micros now) {
       session.progress_at = now;
     }
   }
-  std::erase_if(brought_, [&](const auto& item) {
+  std::erase_if(delivered_, [&](const auto& item) {
     // After so long a shard has lost it, or it came too late to be applied.
     const bool is_lost = now - item.second > item_time_.deadline();
     if (is_lost) {
@@ -34,7 +34,7 @@ void LeadItems::observe(CoveredItems covered, Micros now) {
   });
 }
 
-void LeadItems::drop(const Held& held) {
+void ItemGrants::drop(const Held& held) {
   --outstanding_;
   const auto holders = holders_.find(held.grant.item);
   if (--holders->second == 0) {
@@ -43,7 +43,7 @@ void LeadItems::drop(const Held& held) {
   }
 }
 
-void LeadItems::brought(SessionId id, std::uint64_t clock, Micros now) {
+void ItemGrants::delivered(SessionId id, std::uint64_t clock, Micros now) {
   const auto session = sessions_.find(id);
   if (session == sessions_.end()) {
     return;
@@ -54,7 +54,7 @@ void LeadItems::brought(SessionId id, std::uint64_t clock, Micros now) {
   if (found == held.end()) {
     return;
   }
-  brought_.emplace(found->grant.item, now);
+  delivered_.emplace(found->grant.item, now);
   drop(*found);
   held.erase(found);
   auto& item_time = session->second.item_time;
@@ -64,7 +64,7 @@ void LeadItems::brought(SessionId id, std::uint64_t clock, Micros now) {
   session->second.progress_at = now;
 }
 
-void LeadItems::lose(SessionId id) {
+void ItemGrants::lose(SessionId id) {
   if (const auto session = sessions_.extract(id)) {
     for (const auto& held : session.mapped().held) {
       drop(held);
@@ -72,22 +72,22 @@ void LeadItems::lose(SessionId id) {
   }
 }
 
-void LeadItems::doubt_brought() {
-  brought_.clear();
+void ItemGrants::doubt_delivered() {
+  delivered_.clear();
   next_ = 0;
 }
 
-void LeadItems::rewind() {
+void ItemGrants::rewind() {
   sessions_.clear();
   holders_.clear();
   outstanding_ = 0;
-  brought_.clear();
+  delivered_.clear();
   covered_ = {};
   next_ = 0;
   granted_until_ = 0;
 }
 
-std::uint64_t LeadItems::largest_exposure() const {
+std::uint64_t ItemGrants::largest_exposure() const {
   std::uint64_t largest = 0;
   for (const auto& [id, session] : sessions_) {
     for (const auto& held : session.held) {
@@ -97,20 +97,20 @@ std::uint64_t LeadItems::largest_exposure() const {
   return largest;
 }
 
-bool LeadItems::may_grant() const {
+bool ItemGrants::may_grant() const {
   return limits_.bound == 0 || outstanding() == 0 ||
          (outstanding() <= limits_.bound && largest_exposure() < limits_.bound);
 }
 
-std::optional<ItemId> LeadItems::next_item(ItemId limit) {
+std::optional<ItemId> ItemGrants::next_item(ItemId limit) {
   next_ = covered_.next_missing(next_);
-  while (next_ < limit && (holders_.contains(next_) || brought_.contains(next_))) {
+  while (next_ < limit && (holders_.contains(next_) || delivered_.contains(next_))) {
     next_ = covered_.next_missing(next_ + 1);
   }
   return next_ < limit ? std::optional<ItemId>(next_++) : std::nullopt;
 }
 
-std::optional<ItemId> LeadItems::late_item(SessionId taker, Micros now) const {
+std::optional<ItemId> ItemGrants::late_item(SessionId taker, Micros now) const {
   for (const auto& [id, session] : sessions_) {
     if (id == taker || now - session.progress_at <= item_time_.deadline()) {
       continue;
@@ -124,7 +124,7 @@ std::optional<ItemId> LeadItems::late_item(SessionId taker, Micros now) const {
   return std::nullopt;
 }
 
-void LeadItems::give(SessionId id, ItemId item, Micros now) {
+void ItemGrants::give(SessionId id, ItemId item, Micros now) {
   auto& session = sessions_[id];
   if (session.held.empty()) {
     session.progress_at = now;
@@ -142,7 +142,7 @@ void LeadItems::give(SessionId id, ItemId item, Micros now) {
 
 // A slow session's grant keeps all others waiting once the bound is used up. It still gets one now and then: it may
 // have become faster.
-std::vector<SessionId> LeadItems::by_pace(std::vector<SessionId> sessions, Micros now) const {
+std::vector<SessionId> ItemGrants::by_pace(std::vector<SessionId> sessions, Micros now) const {
   constexpr Micros kTurnEvery = 16;  // items' times
   if (limits_.bound == 0) {
     return sessions;
@@ -161,7 +161,7 @@ std::vector<SessionId> LeadItems::by_pace(std::vector<SessionId> sessions, Micro
   return sessions;
 }
 
-void LeadItems::hand_out(const std::vector<SessionId>& sessions, ItemId limit, Micros now) {
+void ItemGrants::hand_out(const std::vector<SessionId>& sessions, ItemId limit, Micros now) {
   const auto order = by_pace(sessions, now);
   // One each before a second one for anybody.
   for (std::size_t depth = 0; depth < limits_.ahead; ++depth) {
@@ -186,7 +186,7 @@ void LeadItems::hand_out(const std::vector<SessionId>& sessions, ItemId limit, M
   }
 }
 
-std::vector<Grant> LeadItems::grants(SessionId id) const {
+std::vector<Grant> ItemGrants::grants(SessionId id) const {
   std::vector<Grant> grants;
   if (const auto session = sessions_.find(id); session != sessions_.end()) {
     for (const auto& held : session->second.held) {

@@ -1,10 +1,10 @@
-#include "common/protocol/lead_work.h"
+#include "common/protocol/slot_assignments.h"
 
 #include <algorithm>
 
 namespace ballast {
 
-void LeadWork::divide(const std::vector<SessionId>& sessions, Step from) {
+void SlotAssignments::divide(const std::vector<SessionId>& sessions, Step from) {
   ++generation_;
   std::erase_if(divisions_, [&](const Division& old) { return old.from >= from; });
   Division division{from, {}};
@@ -15,7 +15,7 @@ void LeadWork::divide(const std::vector<SessionId>& sessions, Step from) {
   divisions_.push_back(std::move(division));
 }
 
-void LeadWork::lose(SessionId session) {
+void SlotAssignments::lose(SessionId session) {
   for (auto& slot : holders_) {
     std::erase_if(slot, [&](const Holder& holder) { return holder.session == session; });
   }
@@ -25,7 +25,7 @@ void LeadWork::lose(SessionId session) {
   extras_.erase(session);
 }
 
-void LeadWork::rewind() {
+void SlotAssignments::rewind() {
   divisions_.clear();
   holders_.clear();
   extras_.clear();
@@ -34,7 +34,7 @@ void LeadWork::rewind() {
   open_ = 0;
 }
 
-void LeadWork::observe(Step open, const SlotSet& missing, Micros now) {
+void SlotAssignments::observe(Step open, const SlotSet& missing, Micros now) {
   missing_ = missing;
   if (observed_ && open == open_) {
     return;
@@ -48,7 +48,7 @@ void LeadWork::observe(Step open, const SlotSet& missing, Micros now) {
   hold_standing_ranges(now);
 }
 
-void LeadWork::hold_standing_ranges(Micros now) {
+void SlotAssignments::hold_standing_ranges(Micros now) {
   holders_.assign(slots_, {});
   if (divisions_.empty() || divisions_.front().from > open_) {
     return;
@@ -60,17 +60,17 @@ void LeadWork::hold_standing_ranges(Micros now) {
   }
 }
 
-bool LeadWork::is_brought(Slot slot, Micros now, Micros late) const {
+bool SlotAssignments::is_awaited(Slot slot, Micros now, Micros late) const {
   return std::any_of(holders_[slot].begin(), holders_[slot].end(),
                      [&](const Holder& holder) { return now - holder.since < late; });
 }
 
-bool LeadWork::half_brought() const {
+bool SlotAssignments::half_delivered() const {
   if (!observed_ || divisions_.empty() || divisions_.front().from > open_) {
     return false;
   }
   std::size_t sessions = 0;
-  std::size_t brought = 0;
+  std::size_t delivered = 0;
   for (const auto& [session, range] : divisions_.front().ranges) {
     if (range.empty()) {
       continue;
@@ -80,12 +80,12 @@ bool LeadWork::half_brought() const {
     SlotSet there = own;
     there.erase(missing_);
     ++sessions;
-    brought += there == own ? 1 : 0;
+    delivered += there == own ? 1 : 0;
   }
-  return sessions > 0 && 2 * brought >= sessions;
+  return sessions > 0 && 2 * delivered >= sessions;
 }
 
-std::size_t LeadWork::load(SessionId session) const {
+std::size_t SlotAssignments::load(SessionId session) const {
   std::size_t load = 0;
   for (Slot slot = 0; slot < slots_; ++slot) {
     load += missing_.contains(slot) && std::any_of(holders_[slot].begin(), holders_[slot].end(),
@@ -96,7 +96,7 @@ std::size_t LeadWork::load(SessionId session) const {
   return load;
 }
 
-bool LeadWork::has_open_extra(SessionId session) const {
+bool SlotAssignments::has_open_extra(SessionId session) const {
   const auto extra = extras_.find(session);
   if (extra == extras_.end()) {
     return false;
@@ -108,7 +108,7 @@ bool LeadWork::has_open_extra(SessionId session) const {
   return done != open;
 }
 
-void LeadWork::give(SessionId session, SlotRange range, Micros now) {
+void SlotAssignments::give(SessionId session, SlotRange range, Micros now) {
   extras_[session] = {open_, range};
   for (Slot slot = range.begin; slot < range.end; ++slot) {
     (holders_[slot].empty() ? reassigned_ : backups_) += 1;
@@ -117,22 +117,22 @@ void LeadWork::give(SessionId session, SlotRange range, Micros now) {
   }
 }
 
-void LeadWork::hand_out(const std::vector<SessionId>& sessions, Micros now, Micros late) {
+void SlotAssignments::hand_out(const std::vector<SessionId>& sessions, Micros now, Micros late) {
   if (sessions.empty() || !observed_ || holders_.empty()) {
     return;
   }
-  SlotSet unbrought(slots_);
+  SlotSet unclaimed(slots_);
   for (Slot slot = 0; slot < slots_; ++slot) {
-    if (missing_.contains(slot) && !is_brought(slot, now, late)) {
-      unbrought.insert({slot, slot + 1});
+    if (missing_.contains(slot) && !is_awaited(slot, now, late)) {
+      unclaimed.insert({slot, slot + 1});
     }
   }
-  if (unbrought.empty()) {
+  if (unclaimed.empty()) {
     return;
   }
   std::vector<std::pair<std::size_t, SessionId>> by_load;
   for (const auto session : sessions) {
-    // An extra that is still to be brought must not be replaced: its slots would wait until they are late.
+    // An extra that is still to be delivered must not be replaced: its slots would wait until they are late.
     if (!has_open_extra(session)) {
       by_load.emplace_back(load(session), session);
     }
@@ -144,9 +144,9 @@ void LeadWork::hand_out(const std::vector<SessionId>& sessions, Micros now, Micr
   const auto free = static_cast<std::size_t>(
       std::count_if(by_load.begin(), by_load.end(), [](const auto& entry) { return entry.first == 0; }));
   const auto takers = std::max<std::size_t>(free, 1);  // with nobody free, the least loaded one
-  const auto share = static_cast<Slot>((unbrought.count() + takers - 1) / takers);
+  const auto share = static_cast<Slot>((unclaimed.count() + takers - 1) / takers);
   std::size_t next = 0;
-  for (auto run : unbrought.runs()) {
+  for (auto run : unclaimed.runs()) {
     while (!run.empty() && next < takers) {
       const SlotRange part{run.begin, std::min(run.end, run.begin + share)};
       give(by_load[next++].second, part, now);
@@ -155,7 +155,7 @@ void LeadWork::hand_out(const std::vector<SessionId>& sessions, Micros now, Micr
   }
 }
 
-Standing LeadWork::standing(SessionId session, Step until) const {
+Standing SlotAssignments::standing(SessionId session, Step until) const {
   if (divisions_.empty()) {
     return {};
   }
@@ -164,7 +164,7 @@ Standing LeadWork::standing(SessionId session, Step until) const {
   return {division.from, std::max(until, division.from), range == division.ranges.end() ? SlotRange{} : range->second};
 }
 
-std::optional<Extra> LeadWork::extra(SessionId session) const {
+std::optional<Extra> SlotAssignments::extra(SessionId session) const {
   const auto extra = extras_.find(session);
   return extra == extras_.end() ? std::nullopt : std::optional<Extra>(extra->second);
 }

@@ -22,7 +22,7 @@ namespace ballast {
 // one's exposure comes to exceed the bound by it, its own included. So no session that is not given up ever computes a
 // gradient staler than the bound. What counts is the lead's count of grants, a session's clock being that of its newest
 // grant: who joins has no grant and holds nobody up, and a lost session's grants are forgotten.
-class LeadItems {
+class ItemGrants {
  public:
   struct Limits {
     std::uint32_t ahead = 4;        // grants of one session at a time; not below 1
@@ -31,16 +31,16 @@ class LeadItems {
     LearntDeadline::Bounds late;    // a session that brings nothing for so long
   };
 
-  explicit LeadItems(Limits limits) : limits_(limits), clock_(limits.first_clock), item_time_(limits.late) {}
+  explicit ItemGrants(Limits limits) : limits_(limits), clock_(limits.first_clock), item_time_(limits.late) {}
 
   // What every chunk covers, by the shards' newest reports. A shard that is back may lack what it had covered: that is
   // granted again.
   void observe(CoveredItems covered, Micros now);
   // The session has every receipt of the grant.
-  void brought(SessionId session, std::uint64_t clock, Micros now);
+  void delivered(SessionId session, std::uint64_t clock, Micros now);
   void lose(SessionId session);
   // A shard has come back, and may have lost what it gave receipts for and did not report yet.
-  void doubt_brought();
+  void doubt_delivered();
   // The job is taken back: what was granted and observed is forgotten.
   void rewind();
 
@@ -83,9 +83,9 @@ class LeadItems {
   std::map<SessionId, Session> sessions_;
   std::map<ItemId, std::uint32_t> holders_;  // of items that are held: how many
   std::size_t outstanding_ = 0;              // grants
-  std::map<ItemId, Micros> brought_;         // and not reported to be covered yet
+  std::map<ItemId, Micros> delivered_;       // and not reported to be covered yet
   CoveredItems covered_;
-  ItemId next_ = 0;  // all items before it are covered, held or brought
+  ItemId next_ = 0;  // all items before it are covered, held or delivered
   ItemId granted_until_ = 0;
   std::uint64_t backups_ = 0;
 };

@@ -1,4 +1,4 @@
-#include "common/protocol/lead_work.h"
+#include "common/protocol/slot_assignments.h"
 
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ SlotSet slots(std::uint32_t count, std::initializer_list<SlotRange> ranges) {
 TEST_CASE("a division gives every slot to exactly one session") {
   for (Slot count = 1; count <= 20; ++count) {
     for (std::uint64_t sessions = 1; sessions <= 25; ++sessions) {
-      LeadWork work(count);
+      SlotAssignments work(count);
       std::vector<SessionId> ids;
       for (std::uint64_t id = 1; id <= sessions; ++id) {
         ids.push_back(id);
@@ -40,7 +40,7 @@ TEST_CASE("a division gives every slot to exactly one session") {
 }
 
 TEST_CASE("a division begins at its step and has a number of its own") {
-  LeadWork work(4);
+  SlotAssignments work(4);
   work.divide({1, 2}, 0);
   const auto first = work.generation();
   CHECK(work.standing(1, 9) == Standing{0, 9, {0, 2}});
@@ -51,7 +51,7 @@ TEST_CASE("a division begins at its step and has a number of its own") {
 }
 
 TEST_CASE("what somebody brings in time is not handed out again") {
-  LeadWork work(4);
+  SlotAssignments work(4);
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(4), 100);
   work.hand_out({1, 2}, 100 + kLate - 1, kLate);
@@ -60,7 +60,7 @@ TEST_CASE("what somebody brings in time is not handed out again") {
 }
 
 TEST_CASE("late slots go to a session that has nothing left to bring") {
-  LeadWork work(4);
+  SlotAssignments work(4);
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(4), 0);
   work.observe(0, slots(4, {{0, 2}}), 500);  // session 2 has brought its part
@@ -75,7 +75,7 @@ TEST_CASE("late slots go to a session that has nothing left to bring") {
 }
 
 TEST_CASE("a lost session's slots go to the others at once, to a busy one if all are busy") {
-  LeadWork work(4);
+  SlotAssignments work(4);
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(4), 0);
   work.lose(1);
@@ -87,7 +87,7 @@ TEST_CASE("a lost session's slots go to the others at once, to a busy one if all
 }
 
 TEST_CASE("several free sessions share what is missing") {
-  LeadWork work(8);
+  SlotAssignments work(8);
   work.divide({1}, 0);
   work.observe(0, SlotSet::full(8), 0);
   work.lose(1);
@@ -99,7 +99,7 @@ TEST_CASE("several free sessions share what is missing") {
 }
 
 TEST_CASE("extra work ends with its step") {
-  LeadWork work(4);
+  SlotAssignments work(4);
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(4), 0);
   work.lose(1);
@@ -109,7 +109,7 @@ TEST_CASE("extra work ends with its step") {
 }
 
 TEST_CASE("extra work is not replaced before it has been brought") {
-  LeadWork work(4);
+  SlotAssignments work(4);
   work.divide({1}, 0);
   work.observe(0, slots(4, {{0, 1}, {2, 3}}), 0);
   work.lose(1);
@@ -124,7 +124,7 @@ TEST_CASE("extra work is not replaced before it has been brought") {
 
 TEST_CASE("everything missing is brought in the end, by whoever is left") {
   for (Slot missing_bits = 1; missing_bits < 64; ++missing_bits) {
-    LeadWork work(6);
+    SlotAssignments work(6);
     work.divide({1}, 0);
     SlotSet missing = SlotSet::from_words(6, {missing_bits});
     work.observe(0, missing, 0);
@@ -143,7 +143,7 @@ TEST_CASE("everything missing is brought in the end, by whoever is left") {
 }
 
 TEST_CASE("nobody is late for the time in which no work was given out") {
-  LeadWork work(2);
+  SlotAssignments work(2);
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(2), 0);
   work.observe(1, SlotSet::full(2), 100);
