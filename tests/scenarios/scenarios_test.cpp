@@ -15,7 +15,7 @@ std::string run(const ballast::scenarios::Scenario& scenario) {
   ballast::simulation::Cluster cluster(scenario.life);
   cluster.brief = true;
   cluster.trace = [&](const std::string& line) { transcript += line + "\n"; };
-  cluster.script = scenario.script;
+  cluster.follow(scenario.script);
   if (scenario.prepare) {
     scenario.prepare(cluster);
   }

@@ -1,0 +1,68 @@
+// What is to happen in a life, in the order of virtual time.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <queue>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/protocol/messages.h"
+#include "tests/simulation/fault_events.h"
+#include "tests/simulation/pending.h"
+#include "tests/simulation/process.h"
+
+namespace ballast::simulation {
+
+struct Delivery {
+  ProcessId from = kNobody;
+  std::shared_ptr<const Message> message;
+  std::optional<Payload> payload;
+};
+struct TickDue {};
+// Of a scripted life: no part of the cluster.
+using ScriptedAct = std::function<void()>;
+
+using Happening = std::variant<Delivery, TickDue, Pending, FaultEvent, ScriptedAct>;
+
+class Agenda {
+ public:
+  struct Entry {
+    Micros time = 0;
+    Micros due = 0;  // before its process stood still: what waits keeps its order
+    std::uint64_t sequence = 0;
+    ProcessId process = kNobody;
+    Happening what;
+    bool operator>(const Entry& other) const {
+      return std::tie(time, due, sequence) > std::tie(other.time, other.due, other.sequence);
+    }
+  };
+
+  [[nodiscard]] Micros now() const { return now_; }
+  [[nodiscard]] bool empty() const { return queue_.empty(); }
+  void add(Micros time, ProcessId process, Happening what) {
+    queue_.push(Entry{time, time, sequence_++, process, std::move(what)});
+  }
+  // Takes what is next, and goes on to its time.
+  Entry take() {
+    auto entry = queue_.top();
+    queue_.pop();
+    now_ = entry.time;
+    return entry;
+  }
+  void put_off(Entry entry, Micros time) {
+    entry.time = time;
+    queue_.push(std::move(entry));
+  }
+
+ private:
+  Micros now_ = 0;
+  std::uint64_t sequence_ = 0;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
+};
+
+}  // namespace ballast::simulation

@@ -1,0 +1,69 @@
+// What a life's faults and its user are about to do: plain data, carried out by the cluster.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "tests/simulation/judge.h"
+#include "tests/simulation/life.h"
+
+namespace ballast::simulation {
+
+// What is meant for one run of the cluster, by the number of its first process.
+using RunOfCluster = std::size_t;
+
+// ---- workers and links
+struct WorkerJoins {
+  LifeWorker worker;
+};
+struct WorkerCrashes {};
+struct WorkerStands {};
+struct WorkerLeaves {};
+struct LinkCut {};
+struct LinkCutOneWay {};
+struct LinkSlows {};
+struct StrangerSpeaks {};
+
+// ---- shards and the lead
+struct ShardStands {};
+struct LeadStands {};
+struct ShardDies {};
+struct ShardFuse {};
+struct LeadFuse {};
+struct LeadReturns {};
+struct ShardReturns {
+  std::uint32_t shard = 0;
+  RunOfCluster run = 0;
+};
+// Its server, which had come with an empty disk, is started with its own.
+struct VolumeReturns {
+  std::uint32_t shard = 0;
+  RunOfCluster run = 0;
+};
+// Another server says that it is a shard.
+struct SecondStarts {};
+struct SecondEnds {
+  std::uint32_t shard = 0;
+  RunOfCluster run = 0;
+};
+// The user ends a server that has read another file than the job's.
+struct OtherFileNoticed {
+  LaneLife lane;
+  RunOfCluster run = 0;
+};
+
+// ---- the user
+struct UserStops {};
+// As soon as the job is about to finish.
+struct UserStopsLate {};
+struct UserPauses {};
+struct UserEndsPause {};
+struct UserLetsGoOn {};
+struct UserResumes {};
+
+using FaultEvent = std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, LinkCut, LinkCutOneWay,
+                                LinkSlows, StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse,
+                                LeadReturns, ShardReturns, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed,
+                                UserStops, UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
+
+}  // namespace ballast::simulation

@@ -1,0 +1,143 @@
+// The shell around a lane's core, as the real process has it, over symbolic payloads and a disk in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "common/protocol/lane.h"
+#include "tests/simulation/host.h"
+#include "tests/simulation/strangers.h"
+#include "tests/simulation/transitions.h"
+#include "tests/simulation/turn_judge.h"
+
+namespace ballast::simulation {
+
+class LaneShell : public Process {
+ public:
+  // `database`: one of the two that the shard may have.
+  LaneShell(World& world, ProcessId id, std::uint32_t lane, Incarnation incarnation, std::uint64_t database);
+
+  void tick(Host& host, Micros clock);
+  void receive(Host& host, ProcessId from, const Message& message, const std::optional<Payload>& payload);
+
+  void carry_out(Host& host, const LanePending& what);
+  // From a session whose hello, if it said one, was well; the message is not.
+  void receive_strange(Host& host, SessionId session, bool says_hello, const StrangeMessage& message);
+
+  [[nodiscard]] const Lane& core() const { return core_; }
+  [[nodiscard]] const LaneLife& life() const { return life_; }
+  [[nodiscard]] bool has_heard(ProcessId lead) const { return heard_ == lead; }
+  void gather(LifeFacts& facts) const;
+
+ private:
+  // Where a chunk's weights lie. A buffer that a reply references is never written.
+  struct Buffer {
+    Expression value = 0;
+    std::uint32_t references = 0;
+  };
+  struct Chunk {
+    std::vector<Buffer> buffers;
+    std::map<Version, std::size_t> versions;  // the newest two
+    ChunkValue value;
+  };
+
+  struct Snapshots {
+    std::map<SnapshotId, std::set<ChunkId>> taken;
+    std::set<SnapshotId> failed;  // a part of it could not be written
+  };
+  // The message that the core deals with.
+  struct InHand {
+    std::uint32_t answers = 0;   // to a push
+    Version base = 0;            // of that push
+    std::uint32_t refusals = 0;  // of a stranger's
+  };
+
+  void step(Host& host, const lane::Event& event);
+  void act(Host& host, lane::SendToWorker& action);
+  void act(Host& host, lane::SendWeights& action);
+  void act(Host& host, lane::SendToLead& action);
+  void act(Host& host, lane::Sum& action);
+  void act(Host& host, lane::Drop& action);
+  void act(Host& host, lane::Apply& action);
+  void act(Host& host, lane::Append& action);
+  void act(Host& host, lane::Begin& action);
+  void act(Host& host, lane::Resume& action);
+  void act(Host& host, lane::Measure& action);
+  void act(Host& host, lane::TakeSnapshot& action);
+  void act(Host& host, lane::SealSnapshot& action);
+  void act(Host& host, lane::Retain& action);
+  void act(Host& host, lane::Copy& action);
+  void act(Host& host, lane::RecordFinish& action);
+  void act(Host& host, lane::Stop& action);
+
+  void done(Host& host, const LaneGoesOn& what);
+  void done(Host& host, const ReplyRelease& what);
+  void done(Host& host, const TimelineRecord& what);
+  void done(Host& host, const BaseLoad& what);
+  void done(Host& host, const ChunkWrite& what);
+  void done(Host& host, const SnapshotSeal& what);
+  void done(Host& host, const SnapshotDeletion& what);
+  void done(Host& host, const CopyAttempt& what);
+  void done(Host& host, const CopyAnswer& what);
+  void done(Host& host, const FinishRecord& what);
+  void done(Host& host, const GroupWrite& what);
+  void done(Host& host, const GroupCommit& what);
+  void done(Host& host, const JournalSync& what);
+  void done(Host& host, const CommitAnswer& what);
+  void done(Host& host, const LifeRecord& what);
+  void done(Host& host, const JournalReading& what);
+
+  void note_asked(Host& host, ProcessId from, const Message& message);
+  void note_plan(Host& host, const Message& message);
+  void apply_item(Host& host, lane::Apply& action);
+  void note_answer(Host& host, SessionId session, const Receipt& receipt);
+  void check_answered(Host& host) const;
+  // The copying of the snapshot that is named, from its beginning or after a failure.
+  void copy(Host& host, RunId run, SnapshotId named, std::uint32_t failures);
+  [[nodiscard]] bool is_copying(RunId run, SnapshotId named) const;
+  void tell_copied(Host& host, const CopyProgress& progress);
+  [[nodiscard]] CopyPlace::Part own_part(Host& host, SnapshotId named);
+  void clean_copies(Host& host);
+  std::map<ChunkId, ChunkValue> put_base_in_place(Host& host, SnapshotId base);
+  void put_weights_in_place(Chunk& chunk, Version version);
+  [[nodiscard]] bool is_resuming(Host& host, Timeline timeline);
+  // Puts on the chunks what the journal has of them, and tells the core.
+  void replay(Host& host, Timeline timeline, SnapshotId base);
+  // lane_journal.cpp: the thread that writes the shard's journal, a group at a time.
+  void write_journal(Host& host);
+  void sync_later(Host& host);
+  void tell_committed(Host& host, std::size_t through);
+  [[nodiscard]] std::uint32_t shard(Host& host) const;
+  [[nodiscard]] Disk& disk(Host& host);
+  [[nodiscard]] bool owns(ChunkId chunk) const;
+  std::size_t free_buffer(Chunk& chunk);
+  HeldPayload take(PayloadId id);
+
+  void later(Host& host, Wait wait, LanePending what) const { host.later(id(), wait, std::move(what)); }
+
+  LaneLife life_;
+  Lane core_;
+  Watched<LaneState> state_{LaneState::starting};
+  TurnJudge turns_;
+  HeldPayloads held_;
+  PayloadId next_payload_ = 1;
+  bool goes_on_ = false;  // with what an event has left to do, soon
+  std::map<ChunkId, Chunk> chunks_;
+  ProcessId heard_ = kNobody;  // the last lead
+  Timeline beginning_ = 0;     // the newest that the core has asked for
+  CopyState copies_;           // what the core has asked for
+  Snapshots snapshots_;
+  InHand in_hand_;
+  // Items that sessions wait to hear of.
+  std::set<std::tuple<ChunkId, ItemId, SessionId>> unanswered_;
+  std::deque<lane::Event> own_events_;
+};
+
+}  // namespace ballast::simulation

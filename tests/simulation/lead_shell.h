@@ -1,0 +1,48 @@
+// The shell around a lead's core, as the real process has it, over a ledger in memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "common/protocol/lead.h"
+#include "tests/simulation/host.h"
+#include "tests/simulation/transitions.h"
+
+namespace ballast::simulation {
+
+class LeadShell : public Process {
+ public:
+  // `number`: which no other life has.
+  LeadShell(World& world, ProcessId id, std::uint64_t number);
+
+  void tick(Host& host, Micros clock);
+  void receive(Host& host, ProcessId from, const Message& message, const std::optional<Payload>& payload);
+
+  void carry_out(Host& host, const LeadPending& what);
+  void receive_command(Host& host, Control::Command command);
+  // From a session that has not said hello.
+  void receive_strange(Host& host, SessionId session, const Message& message);
+
+  [[nodiscard]] const Lead& core() const { return core_; }
+  // Whether the lead counts the session among the living.
+  [[nodiscard]] bool believes_in(SessionId session) const;
+
+ private:
+  void step(Host& host, const lead::Event& event);
+  void judge_phase(Host& host, Lead::Phase before) const;
+  void receive_from_lane(Host& host, const LaneLife& lane, const Message& message);
+  void act(Host& host, lead::SendToWorker& action);
+  void act(Host& host, lead::SendToLane& action);
+  void act(Host& host, lead::WriteLedger& action);
+  void act(Host& host, lead::Stop& action);
+
+  void done(Host& host, const LedgerWrite& what);
+  void done(Host& host, const LedgerAnswer& what);
+
+  Lead core_;
+  Watched<Lead::Phase> state_;
+  bool writing_ = false;
+  std::uint32_t refusals_ = 0;  // of the message in hand
+};
+
+}  // namespace ballast::simulation

@@ -1,0 +1,119 @@
+// The shell around a worker's core, as the real process has it, over symbolic payloads.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/protocol/worker.h"
+#include "tests/simulation/host.h"
+#include "tests/simulation/transitions.h"
+
+namespace ballast::simulation {
+
+class WorkerShell : public Process {
+ public:
+  WorkerShell(World& world, ProcessId id, std::string name, LifeWorker speed);
+
+  void tick(Host& host, Micros clock);
+  void receive(Host& host, ProcessId from, const Message& message, const std::optional<Payload>& payload);
+
+  [[nodiscard]] const Worker& core() const { return core_; }
+  // Whether a lead may have given this one up, so that it needs not learn of the end.
+  [[nodiscard]] bool has_heard(ProcessId lead) const { return heard_ == lead; }
+  void carry_out(Host& host, const WorkerPending& what);
+  // Unreceipted work is sent again within the longest deadline there is, as long as it has not stood still since.
+  // `rate`: of its clock, against the time.
+  void check_retries(const LifeSpec& life, Micros now, Micros stood_until, double rate) const;
+  void leave(Host& host);
+  void excuse() { excused_ = true; }
+  [[nodiscard]] bool excused() const { return excused_; }
+  // Rightly, by the judge.
+  [[nodiscard]] bool refused() const { return refused_; }
+
+ private:
+  // A gradient or weights that this process keeps for its core.
+  struct Kept {
+    bool is_gradient = false;
+    ChunkId chunk = 0;
+    Step step = 0;  // of weights: the version
+    Node node;
+    Payload payload;
+    std::uint32_t sent = 0;
+    Micros sent_at = 0;
+    bool receipted = false;
+    bool was_oldest = false;  // of what was kept for its lane, when it was first sent
+    Weights header = {};      // of weights
+  };
+
+  // Weights to compute from.
+  struct Stored {
+    Payload payload;
+    Weights header;
+  };
+  // That it has heard of, by clock.
+  struct Grants {
+    std::map<std::uint64_t, ItemId> items;
+    std::set<std::uint64_t> computed;
+  };
+  struct Computation {
+    bool runs = false;
+    std::uint32_t origin = 0;  // of its gradients, in the judge's list
+  };
+
+  void step(Host& host, const worker::Event& event);
+  void act(Host& host, worker::SendToLead& action);
+  void act(Host& host, worker::SendToLane& action);
+  void act(Host& host, worker::Prepare& action);
+  void act(Host& host, worker::Connect& action);
+  void act(Host& host, worker::Prefetch& action);
+  void act(Host& host, worker::Store& action);
+  void act(Host& host, worker::Release& action);
+  void act(Host& host, worker::Compute& action);
+  void act(Host& host, worker::Evaluate& action);
+  void act(Host& host, worker::Stop& action);
+
+  void done(Host& host, const Preparation& what);
+  void done(Host& host, const GradientComputed& what);
+  void done(Host& host, const ComputationEnd& what);
+  void done(Host& host, const EvaluationEnd& what);
+
+  void note_receipt(const Receipt& receipt);
+  void push(Host& host, std::uint32_t lane, const Push& push, PayloadId id);
+  [[nodiscard]] bool is_oldest(Host& host, const Kept& gradient) const;
+  void check_credit(Host& host, std::uint32_t lane) const;
+  void check_kept() const;
+  // Where each item is an update of its own.
+  void take_grants(const Assign& assign);
+  void check_pull(const Pull& pull) const;
+  void check_brought(Host& host, const Heartbeat& beat) const;
+  std::uint32_t origin_of(Host& host, ItemId item);
+  [[nodiscard]] bool is_replaced(Host& host, PayloadId id) const;
+  Micros compute_node(Host& host, Step step, Node node, bool is_last, Micros at);
+  // All of one timeline, or it is a violation.
+  [[nodiscard]] Expression weights() const;
+
+  void later(Host& host, Wait wait, WorkerPending what) const { host.later(id(), wait, std::move(what)); }
+
+  LifeWorker speed_;
+  Worker core_;
+  Watched<WorkerState> state_{WorkerState::starting};
+  std::map<PayloadId, Kept> kept_;
+  PayloadId next_payload_ = 1;
+  std::vector<Stored> weights_;  // by chunk
+  Grants grants_;
+  Computation computation_;
+  std::vector<ProcessId> lanes_;  // to which it is connected
+  std::map<std::pair<Timeline, ChunkId>, Version> newest_seen_;
+  Timeline newest_timeline_ = 0;  // that it has heard of
+  std::uint64_t order_ = 0;
+  ProcessId heard_ = kNobody;  // the last lead
+  bool excused_ = false;
+  bool refused_ = false;
+};
+
+}  // namespace ballast::simulation
