@@ -1,17 +1,19 @@
 // The lead's thread: its socket, the ledger and time around the Lead core.
 #pragma once
 
-#include <map>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "common/net/socket.h"
+#include "common/net/ticks.h"
 #include "common/net/turn.h"
 #include "common/protocol/lead.h"
-#include "common/store/shard_store.h"
 #include "common/wire/wire.h"
-#include "server/background.h"
-#include "server/disk_room.h"
 #include "server/lead_metrics.h"
+#include "server/lead_news.h"
+#include "server/ledger_writer.h"
+#include "server/waiting_clients.h"
 
 namespace ballast {
 
@@ -36,6 +38,12 @@ class LeadLoop {
   [[nodiscard]] const std::shared_ptr<Gate>& gate() const { return router_.gate(); }
 
  private:
+  struct Ending {
+    std::string failure;  // empty: the run ended well
+    Micros at = 0;
+    bool at_once = false;  // nobody is waited for
+  };
+
   void turn(Poll& poll);
   void receive();
   void dispatch(const std::string& peer, const Received& received);
@@ -48,38 +56,23 @@ class LeadLoop {
   void carry_out(const lead::Stop& action);
   [[nodiscard]] Status status() const;
   void tell_changes();
-  void forget_sessions(const Status& status);
-  [[nodiscard]] static bool is_double(const Status& status, const SessionStatus& session);
   [[nodiscard]] bool a_client_waits() const;
-  void note_client(const std::string& name, bool done);
 
   Router router_;
   std::string address_here_;
   std::string address_;
-  Timeline written_timeline_;  // of the newest change of the ledger
+  LedgerWriter ledger_;
   Lead lead_;
-  ShardStore& store_;
-  DiskRoom& room_;
   LeadMetrics metrics_;
+  LeadNews news_;
   Encoder encoder_;
-  Mailbox<lead::Event> ledger_events_;
   Mailbox<std::string> interrupts_;
   Mailbox<std::string> lane_failures_;
   Turn turn_;
-  Micros next_tick_ = 0;
-  Micros next_telling_ = 0;
-  bool stopped_ = false;
-  Micros stopped_at_ = 0;
-  std::string failure_;
-
-  bool interrupted_ = false;
-  std::map<std::string, Micros> clients_;  // who have not seen the end yet, and when they asked last
-  std::string told_phase_;
-  std::map<SessionId, bool> told_live_;
-  std::string told_data_;
-  std::string told_waiting_;
-  std::string told_trouble_;
-  Background ledger_{"ledger: "};  // last: it is stopped before what it uses goes
+  Ticks ticks_;
+  Ticks tellings_;
+  std::optional<Ending> ending_;
+  WaitingClients clients_;
 };
 
 }  // namespace ballast

@@ -1,0 +1,44 @@
+// What the lead's log says of the job, derived from its status so that the logic is not drowned in logging.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/log/levels.h"
+#include "common/protocol/messages.h"
+
+namespace ballast {
+
+// Tells what has changed since it was told. One thread.
+class LeadNews {
+ public:
+  struct Line {
+    LogLevel level = LogLevel::info;
+    std::string_view kind;  // lines of one kind that come again and again are held back
+    std::string text;
+  };
+
+  // In order; a few times a second.
+  std::vector<Line> of(const Status& status);
+
+ private:
+  void tell(LogLevel level, std::string_view kind, std::string text);
+  void tell_phase(const Status& status);
+  void tell_waiting(const Status& status);
+  void tell_trouble(const Status& status);
+  void tell_data(const Status& status);
+  void tell_sessions(const Status& status);
+  void tell_session(const Status& status, const SessionStatus& session);
+  void forget_sessions(const Status& status);
+
+  std::vector<Line> lines_;  // being collected
+  std::string phase_;
+  std::string waiting_;
+  std::string trouble_;
+  std::string data_;
+  std::map<SessionId, bool> live_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,98 @@
+#include "server/lead_news.h"
+
+#include <doctest/doctest.h>
+
+namespace ballast {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+SessionStatus session(SessionId id, const std::string& name, bool live) {
+  SessionStatus status;
+  status.session = id;
+  status.name = name;
+  status.live = live;
+  return status;
+}
+
+// As the log shows them.
+Lines told(LeadNews& news, const Status& status) {
+  Lines lines;
+  for (const auto& line : news.of(status)) {
+    lines.push_back((line.level == LogLevel::warn ? "warn: " : "") + line.text);
+  }
+  return lines;
+}
+
+Status training() {
+  Status status;
+  status.phase = "training";
+  status.step = 3;
+  status.steps = 9;
+  return status;
+}
+
+TEST_CASE("a phase is told once, with the failure that it is") {
+  LeadNews news;
+  auto status = training();
+  CHECK(told(news, status) == Lines{"training at step 3 of 9"});
+  status.step = 4;
+  CHECK(told(news, status).empty());
+  status.phase = "failed";
+  status.failure = "the disk is gone";
+  CHECK(told(news, status) == Lines{"failed at step 4 of 9: the disk is gone"});
+}
+
+TEST_CASE("whom the job waits for is told when it begins to wait, not whenever that changes") {
+  LeadNews news;
+  auto status = training();
+  status.waits_for = "shard 1";
+  told(news, status);
+  status.waits_for = "shard 2";
+  CHECK(told(news, status).empty());
+  status.waits_for.clear();
+  CHECK(told(news, status).empty());
+  status.waits_for = "shard 1";
+  CHECK(told(news, status) == Lines{"warn: waiting for shard 1"});
+}
+
+TEST_CASE("trouble is told when it comes and when it changes, and not when it is over") {
+  LeadNews news;
+  auto status = training();
+  told(news, status);
+  status.trouble = "shard 1: full";
+  CHECK(told(news, status).size() == 1);
+  CHECK(told(news, status).empty());
+  status.trouble.clear();
+  CHECK(told(news, status).empty());
+}
+
+TEST_CASE("workers are told of when they come and go; a name that two live under is warned of") {
+  LeadNews news;
+  auto status = training();
+  status.sessions = {session(1, "a", true)};
+  CHECK(told(news, status).back() == "worker a joined");
+  status.sessions.push_back(session(2, "a", true));
+  const auto lines = told(news, status);
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] == "worker a joined");
+  CHECK(lines[1].find("warn: another live worker is called a as well") == 0);
+  status.sessions[0].live = false;
+  CHECK(told(news, status) == Lines{"worker a left or was lost"});
+  status.sessions[0].refusal = "other data";
+  CHECK(told(news, status).empty());
+}
+
+TEST_CASE("a session that the lead has forgotten is forgotten, and is a new one if it comes again") {
+  LeadNews news;
+  auto status = training();
+  status.sessions = {session(1, "a", true), session(2, "b", true)};
+  told(news, status);
+  status.sessions = {session(2, "b", true)};
+  CHECK(told(news, status).empty());
+  status.sessions = {session(1, "a", true), session(2, "b", true)};
+  CHECK(told(news, status) == Lines{"worker a joined"});
+}
+
+}  // namespace
+}  // namespace ballast
