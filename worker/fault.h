@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "common/protocol/ids.h"
 
@@ -45,6 +46,38 @@ inline Fault Fault::parse(const std::string& text) {
   fault.step = std::stoull(digits);
   return fault;
 }
+
+// What a fault asks of a worker, push by push and receipt by receipt.
+class PlannedDeath {
+ public:
+  enum class Course : std::uint8_t {
+    go_on,
+    keep,  // it is not sent
+    die,
+  };
+
+  explicit PlannedDeath(std::optional<Fault> fault) : fault_(fault) {}
+
+  Course before_push(Step step) {
+    if (!fault_ || step < fault_->step) {
+      return Course::go_on;
+    }
+    if (fault_->point == Fault::Point::before_push) {
+      return Course::die;
+    }
+    // All but the first chunk stay; its receipt then brings the end.
+    const bool is_first = !std::exchange(pushed_, true);
+    return fault_->point == Fault::Point::between_chunks && !is_first ? Course::keep : Course::go_on;
+  }
+  [[nodiscard]] Course at_receipt(Step step) const {
+    const bool strikes = fault_ && step >= fault_->step && fault_->point != Fault::Point::before_push;
+    return strikes ? Course::die : Course::go_on;
+  }
+
+ private:
+  std::optional<Fault> fault_;
+  bool pushed_ = false;  // a chunk, where the fault strikes
+};
 
 [[noreturn]] inline void die_now() {
   std::raise(SIGKILL);

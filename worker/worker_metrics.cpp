@@ -1,6 +1,21 @@
 #include "worker/worker_metrics.h"
 
+#include <exception>
+
+#include "common/log/log.h"
+
 namespace ballast {
+
+void WorkerMetrics::watch_gpu(const std::string& bus_id) {
+  if (metrics_ == nullptr) {
+    return;
+  }
+  try {
+    gpu_ = std::make_unique<GpuWatch>(metrics_, bus_id);
+  } catch (const std::exception& error) {
+    log_warn("there will be no metrics of the GPU: {}", error.what());
+  }
+}
 
 void WorkerMetrics::update(const Worker& worker) {
   const auto raise = [](Counter& counter, std::uint64_t total) { counter.raise_to(static_cast<double>(total)); };

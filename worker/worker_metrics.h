@@ -2,16 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
 
 #include "common/metrics/series.h"
 #include "common/protocol/worker.h"
+#include "worker/gpu_watch.h"
 
 namespace ballast {
 
 // One thread. `metrics` may be null: then nobody reads.
 class WorkerMetrics {
  public:
-  explicit WorkerMetrics(Metrics* metrics) : series_(metrics), turns_(metrics, "worker") {}
+  explicit WorkerMetrics(Metrics* metrics) : metrics_(metrics), series_(metrics), turns_(metrics, "worker") {}
+  // Which worker of which job it is, once that is known.
+  void describe(const std::string& worker, const std::string& job) {
+    describe_process(metrics_, "worker", worker, job);
+  }
+  // From any thread, once: tells from now on what this GPU is doing. Logs why it cannot.
+  void watch_gpu(const std::string& bus_id);
   void turn(Micros took) { turns_.observe(took); }
   void received(std::uint64_t payload_bytes) { series_.bytes_in->add(static_cast<double>(payload_bytes)); }
   void sent(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
@@ -19,9 +28,11 @@ class WorkerMetrics {
   void update(const Worker& worker);
 
  private:
+  Metrics* metrics_;
   std::uint64_t steps_seen_ = 0;
   WorkerSeries series_;
   TurnSeries turns_;
+  std::unique_ptr<GpuWatch> gpu_;  // null: no GPU, or nobody reads
 };
 
 }  // namespace ballast

@@ -1,0 +1,56 @@
+// A worker's sockets to the lanes, one each: messages instead of frames.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+#include <zmq.hpp>
+
+#include "common/job/spec.h"
+#include "common/net/socket.h"
+#include "common/net/turn.h"
+#include "common/protocol/messages.h"
+#include "common/wire/wire.h"
+
+namespace ballast {
+
+// One thread. Bytes that are still being sent after close() must outlive this object, and so must the queue that is
+// told of them.
+class LaneSockets {
+ public:
+  struct Incoming {
+    Decoded decoded;
+    std::optional<Frame> payload;
+  };
+
+  explicit LaneSockets(SessionId session) : session_(session) {}
+
+  // Once, before anything else: how many lanes there are, and what the job says of their sockets.
+  void open(std::uint32_t shards, std::uint32_t lanes_per_shard, const ClusterSpec& cluster);
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(sockets_.size()); }
+  [[nodiscard]] std::uint32_t per_shard() const { return per_shard_; }
+  // To a new address, or anew: what was queued for the lane's earlier life never reaches anyone.
+  void connect(std::uint32_t lane, const std::string& address);
+  void add_to(Poll& poll);
+  void close();
+
+  // The lane whose turn it is to be heard; each call names the next one.
+  std::uint32_t next();
+  // The lane's next message, or why it could not be read; nothing if none is there. Its payload is spent of the turn.
+  std::optional<Incoming> receive(std::uint32_t lane, Turn& turn);
+  void send(std::uint32_t lane, const Message& message);
+  void send(std::uint32_t lane, const Message& message, const Borrowed& payload);
+
+ private:
+  SessionId session_;
+  int buffer_bytes_ = 0;
+  std::uint32_t per_shard_ = 1;
+  zmq::context_t context_ = make_context();       // its number of threads is the job's, which the lead tells
+  std::vector<std::unique_ptr<Dealer>> sockets_;  // null until it is known where to connect
+  std::uint32_t next_ = 0;
+  Encoder encoder_;
+};
+
+}  // namespace ballast

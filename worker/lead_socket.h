@@ -1,0 +1,41 @@
+// A worker's socket to the lead: messages instead of frames, and what the log says of a lead that does not answer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <zmq.hpp>
+
+#include "common/net/socket.h"
+#include "common/protocol/messages.h"
+#include "common/wire/wire.h"
+#include "worker/reach.h"
+
+namespace ballast {
+
+// One thread.
+class LeadSocket {
+ public:
+  LeadSocket(const std::string& address, SessionId session);
+
+  void add_to(Poll& poll) { poll.add(socket_); }
+  void close() { socket_.close(); }
+  // Once, before the loop.
+  void begin(Micros now) { reach_.begin(now); }
+  // At every tick: what was found out about a lane's address, which the core is to be told.
+  std::optional<worker::Unreachable> tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard) {
+    return reach_.tick(core, now, lanes_per_shard);
+  }
+
+  // The next message, or why it could not be read; nothing if none is there.
+  std::optional<Decoded> receive();
+  void send(const Message& message) { socket_.send({}, encoder_.encode(message)); }
+
+ private:
+  std::string address_;
+  zmq::context_t context_ = make_context();
+  Dealer socket_;
+  Reach reach_;
+  Encoder encoder_;
+};
+
+}  // namespace ballast
