@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "cli/amounts.h"
 #include "cli/backend_probe.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
@@ -11,8 +12,6 @@
 namespace ballast {
 
 namespace {
-
-unsigned long long number(std::uint64_t value) { return value; }
 
 std::uint64_t count_parameters(const Arena& arena) {
   std::uint64_t count = 0;
