@@ -24,12 +24,6 @@ Job job_of(const std::string& folder) {
 
 }  // namespace
 
-void throw_unless_ok(const StoreStatus& status) {
-  if (!status.ok()) {
-    throw std::runtime_error(status.text());
-  }
-}
-
 OpenedRun::OpenedRun(const std::string& folder) : OpenedRun(folder, job_of(folder)) {}
 
 OpenedRun::OpenedRun(const std::string& folder, Job job)

@@ -44,14 +44,4 @@ class OpenedRun {
   RunReader reader_;
 };
 
-// The value, or its status' text thrown as std::runtime_error.
-template <typename T>
-T value_or_throw(StoreResult<T> result) {
-  if (!result.ok()) {
-    throw std::runtime_error(result.status().text());
-  }
-  return std::move(result.value());
-}
-void throw_unless_ok(const StoreStatus& status);
-
 }  // namespace ballast

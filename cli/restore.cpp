@@ -16,17 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <typename T>
-T checked(StoreResult<T> result) {
-  if (!result.ok()) {
-    throw std::runtime_error(result.status().text());
-  }
-  return std::move(result.value());
-}
-
 void list_sets(CopyPlace& place) {
   std::string job;
-  const auto sets = checked(list_copies(place, job));
+  const auto sets = value_or_throw(list_copies(place, job));
   std::printf("copies of %s in %s\n", job.empty() ? "a job" : job.c_str(), place.describe().c_str());
   std::printf("%12s %12s %8s  %-16s\n", "step", "timeline", "shards", "run");
   for (const auto& set : sets) {
@@ -76,7 +68,7 @@ StoreResult<Found> read_back(const std::vector<fs::path>& databases, const Snaps
 }  // namespace
 
 int restore_run(const RestoreCommand& command) {
-  const auto place = checked(open_copy_place({command.copies, command.s3_endpoint}));
+  const auto place = value_or_throw(open_copy_place({command.copies, command.s3_endpoint}));
   if (command.list) {
     list_sets(*place);
     return 0;
@@ -91,7 +83,7 @@ int restore_run(const RestoreCommand& command) {
   }
   std::string weights;
   bool finished = false;
-  const auto restored = checked(
+  const auto restored = value_or_throw(
       restore(*place, {command.run_dir, command.step, run}, [&](const auto& databases, const SnapshotId& snapshot) {
         const auto found = read_back(databases, snapshot);
         if (found.ok()) {
@@ -101,7 +93,7 @@ int restore_run(const RestoreCommand& command) {
         return found.ok() ? StoreStatus{} : found.status();
       }));
   write_atomically(fs::path(command.run_dir) / "job.yaml",
-                   checked(identity_in(restored.databases.front())).effective_job);
+                   value_or_throw(identity_in(restored.databases.front())).effective_job);
   mark_run_folder(command.run_dir);
   for (const auto& reason : restored.passed_over) {
     std::fprintf(stderr, "ballast: passed over: %s\n", reason.c_str());

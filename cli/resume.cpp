@@ -17,14 +17,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-template <typename T>
-T checked(StoreResult<T> result) {
-  if (!result.ok()) {
-    throw std::runtime_error(result.status().text());
-  }
-  return std::move(result.value());
-}
-
 bool holds_something(const fs::path& database) { return fs::is_directory(database) && !fs::is_empty(database); }
 
 void refuse_other_job(const std::string& what, const std::string& theirs, const std::string& ours,
@@ -42,7 +34,7 @@ void check_shards(const Job& job, const Job& before, const RunFolder& folder) {
 }
 
 void check_identity(const ShardStore& store, const Job& job) {
-  const auto identity = checked(store.identity());
+  const auto identity = value_or_throw(store.identity());
   if (identity && identity->spec_digest != job.spec_digest) {
     throw std::runtime_error("the database " + store.path() + " is of another job than the folder's job.yaml: " +
                              differing_keys(identity->effective_job, job.yaml) +
@@ -117,8 +109,8 @@ Job job_to_resume(const RunFolder& folder, const std::vector<std::string>& overr
 std::string shards_without_end(const RunFolder& folder, const Job& job) {
   std::string names;
   for (std::uint32_t shard = 0; shard < job.spec.cluster.shards; ++shard) {
-    const ShardStore store(checked(open_rocksdb(shard_database(folder.path(), shard), OpenMode::read_only)));
-    if (!checked(store.finished())) {
+    const ShardStore store(value_or_throw(open_rocksdb(shard_database(folder.path(), shard), OpenMode::read_only)));
+    if (!value_or_throw(store.finished())) {
       names += (names.empty() ? "shard " : ", shard ") + std::to_string(shard);
     }
   }
@@ -132,9 +124,9 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job) {
                              database.string() + "; start the job with `ballast run JOB --run-dir " +
                              folder.path().string() + "`");
   }
-  const ShardStore store(checked(open_rocksdb(database, OpenMode::read_only)));
+  const ShardStore store(value_or_throw(open_rocksdb(database, OpenMode::read_only)));
   check_identity(store, job);
-  auto ledger = checked(store.read_ledger()).ledger;
+  auto ledger = value_or_throw(store.read_ledger()).ledger;
   check_databases(folder, job, ledger);
   if (ledger.finished && shards_without_end(folder, job).empty()) {
     const auto shown = folder.shown();

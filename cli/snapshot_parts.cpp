@@ -11,18 +11,11 @@ namespace ballast {
 
 namespace {
 
-template <typename T>
-T checked(StoreResult<T> result) {
-  if (!result.ok()) {
-    throw std::runtime_error(result.status().text());
-  }
-  return std::move(result.value());
-}
-
 // Programs of format 2 sealed none: those that a ledger calls complete are whole.
 std::vector<SnapshotId> whole_in(const ShardStore& store) {
-  const auto identity = checked(store.identity());
-  return identity && identity->format < kDatabaseFormat ? checked(store.snapshots()) : checked(store.sealed());
+  const auto identity = value_or_throw(store.identity());
+  return identity && identity->format < kDatabaseFormat ? value_or_throw(store.snapshots())
+                                                        : value_or_throw(store.sealed());
 }
 
 std::string newest_text(const std::vector<SnapshotId>& held) {
@@ -37,7 +30,7 @@ void check_snapshot_parts(const std::vector<std::filesystem::path>& databases, c
   }
   const auto& newest = ledger.complete.back();
   for (std::size_t shard = 0; shard < databases.size(); ++shard) {
-    const ShardStore store(checked(open_rocksdb(databases[shard], OpenMode::read_only)));
+    const ShardStore store(value_or_throw(open_rocksdb(databases[shard], OpenMode::read_only)));
     const auto held = whole_in(store);
     if (std::find(held.begin(), held.end(), newest) == held.end()) {
       throw std::runtime_error("the database " + databases[shard].string() + " lacks shard " + std::to_string(shard) +

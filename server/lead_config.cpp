@@ -14,25 +14,17 @@ namespace ballast {
 
 namespace {
 
-void require_ok(const StoreStatus& status) {
-  if (!status.ok()) {
-    throw std::runtime_error(status.text());
-  }
-}
-
 // Statistics from the beginning of the epoch before the timeline's base on: what means over epochs can still ask for.
 LeadMemory recall(const Job& job, const ShardStore& store, DiskRoom& room) {
   LeadMemory memory;
-  auto content = room.read([&] { return store.read_ledger(); });
-  require_ok(content.ok() ? StoreStatus{} : content.status());
-  memory.ledger = std::move(content.value().ledger);
-  memory.evaluations = std::move(content.value().evaluations);
-  auto statistics = room.read([&] { return store.read_statistics(0, job.steps.steps); });
-  require_ok(statistics.ok() ? StoreStatus{} : statistics.status());
+  auto content = value_or_throw(room.read([&] { return store.read_ledger(); }));
+  memory.ledger = std::move(content.ledger);
+  memory.evaluations = std::move(content.evaluations);
+  const auto statistics = value_or_throw(room.read([&] { return store.read_statistics(0, job.steps.steps); }));
   const Step epoch = job.steps.steps_per_epoch;
   const Step base = memory.ledger.base.step;
   const Step first = base - base % epoch - std::min(base - base % epoch, epoch);
-  for (const auto& step : statistics.value()) {
+  for (const auto& step : statistics) {
     if (step.step < first) {
       memory.examples_before += static_cast<std::uint64_t>(step.examples);
     } else {

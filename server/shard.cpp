@@ -32,18 +32,6 @@ static_assert(kMaxLaneFloats / (kMaxChunkBytes / sizeof(float)) + 1 + 2 * kMaxPa
 constexpr std::chrono::seconds kCleaningPatience{10};
 constexpr std::chrono::milliseconds kCopyGlance{200};
 
-void require_ok(const StoreStatus& status) {
-  if (!status.ok()) {
-    throw std::runtime_error(status.text());
-  }
-}
-
-template <typename T>
-T required(StoreResult<T> result) {
-  require_ok(result.ok() ? StoreStatus{} : result.status());
-  return std::move(result.value());
-}
-
 // Whole or not at all: who waits for the file never reads half an address.
 StoreStatus write_address_file(const std::string& path, const std::string& address) {
   const auto temporary = path + ".new";
@@ -184,7 +172,7 @@ void Shard::tell_gates(bool shut) {
 }
 
 // Retries while the disk is full; throws on any other error.
-void Shard::require(const DiskRoom::Attempt& attempt) { require_ok(room_.await(attempt)); }
+void Shard::require(const DiskRoom::Attempt& attempt) { throw_unless_ok(room_.await(attempt)); }
 
 void Shard::open_database() {
   require([&] {
@@ -199,17 +187,17 @@ void Shard::open_database() {
     return store_->claim({kDatabaseFormat, job_.spec.job, job_.spec_digest, job_.layout_digest, options_.shard,
                           job_.spec.cluster.shards, job_.yaml});
   });
-  life_ = required(room_.read([&] { return store_->begin_life(random_id()); }));
+  life_ = value_or_throw(room_.read([&] { return store_->begin_life(random_id()); }));
   log_info("database {:016x}, life {}", life_.database, life_.count);
-  const auto timeline = required(room_.read([&] { return store_->timeline(); }));
+  const auto timeline = value_or_throw(room_.read([&] { return store_->timeline(); }));
   last_timeline_ = timeline ? timeline->number : 0;
-  has_finished_ = required(room_.read([&] { return store_->finished(); })).has_value();
+  has_finished_ = value_or_throw(room_.read([&] { return store_->finished(); })).has_value();
 }
 
 void Shard::bring_initial_weights() {
   has_initial_snapshot_ = !job_.spec.training.init_from.empty();
   // A database that was restored from a copy has a later snapshot, and needs no file any more.
-  const auto snapshots = required(room_.read([&] { return store_->snapshots(); }));
+  const auto snapshots = value_or_throw(room_.read([&] { return store_->snapshots(); }));
   const bool has_begun = last_timeline_ > 0 || (!snapshots.empty() && snapshots.back() != SnapshotId{});
   if (has_initial_snapshot_ && !has_begun) {
     require([&] { return write_initial_weights(); });
@@ -287,7 +275,7 @@ void Shard::make_copier() {
   if (durability.copy_to.empty()) {
     return;
   }
-  auto target = required(open_copy_place({durability.copy_to, durability.s3_endpoint}));
+  auto target = value_or_throw(open_copy_place({durability.copy_to, durability.s3_endpoint}));
   CopierSettings settings{durability.keep, 0};
   const auto owners = place(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
   for (const auto& chunk : job_.arena.chunks) {
@@ -325,7 +313,7 @@ void Shard::make_lead() {
 }
 
 std::vector<SnapshotId> Shard::held() {
-  auto held = required(room_.read([&] { return store_->sealed(); }));
+  auto held = value_or_throw(room_.read([&] { return store_->sealed(); }));
   if (!has_initial_snapshot_ && (held.empty() || held.front() != SnapshotId{})) {
     held.insert(held.begin(), SnapshotId{});  // drawn from the seed whenever it is wanted
   }

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,5 +81,20 @@ class [[nodiscard]] StoreResult {
  private:
   std::variant<T, StoreStatus> state_;
 };
+
+// For programs' own courses, which end by an exception: the status' text as a std::runtime_error.
+inline void throw_unless_ok(const StoreStatus& status) {
+  if (!status.ok()) {
+    throw std::runtime_error(status.text());
+  }
+}
+// The value, or the same of its status.
+template <typename T>
+T value_or_throw(StoreResult<T> result) {
+  if (!result.ok()) {
+    throw std::runtime_error(result.status().text());
+  }
+  return std::move(result.value());
+}
 
 }  // namespace ballast
