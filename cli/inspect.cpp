@@ -9,6 +9,7 @@
 
 #include "cli/amounts.h"
 #include "cli/opened_run.h"
+#include "common/arena/placement.h"
 #include "common/job/load.h"
 #include "common/store/journal.h"
 #include "common/store/journal_scan.h"
@@ -146,10 +147,9 @@ class Inspection {
     try {
       const auto job = make_job(parse_job(state_.identity->effective_job, path + " (its job)"));
       draws_ = job.spec.training.init_from.empty();
-      state_.chunks.assign(state_.identity->shards, 0);
-      const auto owners = place(job.arena, state_.identity->shards, 1);
-      for (const auto& chunk : job.arena.chunks) {
-        state_.chunks[owners[chunk.id].shard] += chunk.group == Group::statistics ? 0 : 1;
+      const Placement placement(job.arena, state_.identity->shards, 1);
+      for (std::uint32_t shard = 0; shard < state_.identity->shards; ++shard) {
+        state_.chunks.push_back(placement.of_model(shard).size());
       }
     } catch (const std::exception& error) {
       problem(path + ": its job cannot be read by this program: " + error.what());

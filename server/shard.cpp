@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/arena/placement.h"
 #include "common/command/usage_error.h"
 #include "common/job/optimizer_settings.h"
 #include "common/job/schema.h"
@@ -244,11 +245,8 @@ StoreStatus Shard::write_initial_weights() {
   if (!loaded.ok()) {
     return loaded.status();
   }
-  const auto owners = place(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
-  for (const auto& chunk : job_.arena.chunks) {
-    if (owners[chunk.id].shard != options_.shard || chunk.group == Group::statistics) {
-      continue;
-    }
+  const Placement placement(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
+  for (const auto& chunk : placement.of_model(options_.shard)) {
     if (is_ending()) {
       return {StoreCode::io, "the server ends before it has taken its initial weights"};
     }
@@ -276,11 +274,8 @@ void Shard::make_copier() {
     return;
   }
   auto target = value_or_throw(open_copy_place({durability.copy_to, durability.s3_endpoint}));
-  CopierSettings settings{durability.keep, 0};
-  const auto owners = place(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
-  for (const auto& chunk : job_.arena.chunks) {
-    settings.chunks += owners[chunk.id].shard == options_.shard && chunk.group != Group::statistics ? 1 : 0;
-  }
+  const Placement placement(job_.arena, job_.spec.cluster.shards, job_.spec.cluster.lanes);
+  const CopierSettings settings{durability.keep, placement.of_model(options_.shard).size()};
   copier_ = std::make_unique<SnapshotCopier>(*store_, std::move(target), settings, CopySeries(metrics_.get()));
 }
 
@@ -338,11 +333,9 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   config.initial_weights = initial_weights_;
   config.max_sessions = session_limit_.sessions;
   config.lead_silence = Micros{job_.spec.cluster.patience} * 1'000'000;
-  const auto owners = place(job_.arena, config.shards, config.lanes);
-  for (const auto& chunk : job_.arena.chunks) {
-    if (owners[chunk.id].shard == options_.shard && owners[chunk.id].lane == lane) {
-      config.chunks.push_back({chunk.id, chunk.bytes(), chunk.group == Group::statistics});
-    }
+  const Placement placement(job_.arena, config.shards, config.lanes);
+  for (const auto& chunk : placement.of_lane(options_.shard, lane)) {
+    config.chunks.push_back({chunk.id, chunk.bytes(), chunk.group == Group::statistics});
   }
   config.spec_digest = job_.spec_digest;
   config.layout_digest = job_.layout_digest;

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/arena/arena.h"
+#include "common/arena/placement.h"
 #include "common/job/load.h"
 #include "common/net/descriptors.h"
 
@@ -56,10 +56,9 @@ void complete(WorkerLayout& layout, const Job& job, std::uint32_t shards, std::u
   layout.spec_digest = job.spec_digest;
   layout.layout_digest = job.layout_digest;
   layout.lead_silence = Micros{job.spec.cluster.patience} * 1'000'000;
-  const auto owners = place(job.arena, shards, lanes_per_shard);
+  const Placement placement(job.arena, shards, lanes_per_shard);
   for (const auto& chunk : job.arena.chunks) {
-    layout.chunks.push_back(
-        {chunk.id, owners[chunk.id].shard * lanes_per_shard + owners[chunk.id].lane, chunk.bytes()});
+    layout.chunks.push_back({chunk.id, placement.lane_of_all(chunk.id), chunk.bytes()});
   }
 }
 

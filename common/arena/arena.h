@@ -52,12 +52,4 @@ Arena lay_out(std::vector<Parameter> parameters);
 // A digest of the layout (names, shapes, groups, chunk bounds): two processes that agree on it agree on every offset.
 std::string layout_digest(const Arena& arena);
 
-// Which shard and which of its lanes own each chunk. Balanced by bytes; a function of (arena, shards, lanes) alone, and
-// the shard of a chunk does not depend on lanes. Throws std::invalid_argument for 0 shards or 0 lanes.
-struct Owner {
-  std::uint32_t shard = 0;
-  std::uint32_t lane = 0;
-};
-std::vector<Owner> place(const Arena& arena, std::uint32_t shards, std::uint32_t lanes);
-
 }  // namespace ballast

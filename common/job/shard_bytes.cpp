@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/arena/placement.h"
 #include "common/job/optimizer_settings.h"
 
 namespace ballast {
@@ -10,13 +11,9 @@ namespace {
 
 constexpr std::uint64_t kMegabyte = 1'000'000;
 
-}  // namespace
-
-std::vector<ShardBytes> bytes_of_shards(const Job& job) {
-  const auto owners = place(job.arena, job.spec.cluster.shards, job.spec.cluster.lanes);
-  std::vector<ShardBytes> shards(job.spec.cluster.shards);
-  for (const auto& chunk : job.arena.chunks) {
-    auto& shard = shards[owners[chunk.id].shard];
+ShardBytes bytes_of(const Job& job, const std::vector<Chunk>& chunks) {
+  ShardBytes shard;
+  for (const auto& chunk : chunks) {
     ++shard.chunks;
     shard.weights += chunk.bytes();
     if (is_descended(chunk.group)) {
@@ -26,6 +23,17 @@ std::vector<ShardBytes> bytes_of_shards(const Job& job) {
     }
     shard.updates += chunk.bytes();
     shard.snapshot += chunk.group == Group::statistics ? 0 : chunk.bytes();
+  }
+  return shard;
+}
+
+}  // namespace
+
+std::vector<ShardBytes> bytes_of_shards(const Job& job) {
+  const Placement placement(job.arena, job.spec.cluster.shards, job.spec.cluster.lanes);
+  std::vector<ShardBytes> shards;
+  for (std::uint32_t shard = 0; shard < job.spec.cluster.shards; ++shard) {
+    shards.push_back(bytes_of(job, placement.of_shard(shard)));
   }
   return shards;
 }

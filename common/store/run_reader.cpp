@@ -79,7 +79,7 @@ StoreResult<RunReader> RunReader::open(std::vector<std::unique_ptr<ShardStore>> 
     return ledger.status();
   }
   result.ledger_ = std::move(ledger.value());
-  result.owners_ = place(arena, static_cast<std::uint32_t>(result.shards_.size()), 1);
+  result.placement_ = Placement(arena, static_cast<std::uint32_t>(result.shards_.size()), 1);
   result.arena_ = std::move(arena);
   return result;
 }
@@ -164,7 +164,7 @@ StoreStatus RunReader::visit(const SnapshotId& snapshot, TensorKind kind, const 
     if (!holds(kind, chunk.group)) {
       continue;
     }
-    const auto values = shards_[owners_[chunk.id].shard]->read_tensor({snapshot, kind, chunk.id}, chunk.elements);
+    const auto values = shards_[placement_[chunk.id].shard]->read_tensor({snapshot, kind, chunk.id}, chunk.elements);
     if (!values.ok()) {
       return values.status();
     }

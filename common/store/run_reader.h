@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/arena/arena.h"
+#include "common/arena/placement.h"
 #include "common/store/shard_store.h"
 
 namespace ballast {
@@ -57,7 +58,7 @@ class RunReader {
   [[nodiscard]] StoreStatus no_such(const std::string& what) const;
 
   std::vector<std::unique_ptr<ShardStore>> shards_;  // by index
-  std::vector<Owner> owners_;                        // of chunks
+  Placement placement_;                              // of chunks
   Arena arena_;
   Identity identity_;
   LedgerContent ledger_;

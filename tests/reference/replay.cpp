@@ -1,4 +1,5 @@
 #include "tests/reference/replay.h"
+#include "common/arena/placement.h"
 
 #include <algorithm>
 #include <cstring>
@@ -94,7 +95,7 @@ class Applied {
 }  // namespace
 
 void Replay::visit(const Visitor& visitor) const {
-  const auto owners = place(job_.arena, shards_, 1);
+  const Placement placement(job_.arena, shards_, 1);
   for (const auto& [shard, folder] : journals_) {
     const auto scan = scan_journal(system_journal_files(), folder, {job_.spec.job, job_.spec_digest, shard});
     if (!scan.ok()) {
@@ -102,7 +103,7 @@ void Replay::visit(const Visitor& visitor) const {
     }
     for (const auto& segment : scan.value().segments) {
       read_segment(segment, shard, [&](std::uint32_t of, JournalSequence sequence, const JournalRecord& record) {
-        if (record.chunk >= owners.size() || owners[record.chunk].shard != of) {
+        if (record.chunk >= placement.size() || placement[record.chunk].shard != of) {
           refuse("chunk " + std::to_string(record.chunk) + " in the journal of shard " + std::to_string(of));
         }
         visitor(of, sequence, record);

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "common/arena/arena.h"
+#include "common/arena/placement.h"
 #include "common/job/load.h"
 #include "common/numeric/sha256.h"
 #include "tests/reference/replay.h"
@@ -23,9 +23,9 @@ namespace {
 using ballast::reference::Replay;
 
 void print_placement(const ballast::Job& job, std::uint32_t shards) {
-  const auto owners = ballast::place(job.arena, shards, 1);
-  for (std::size_t chunk = 0; chunk < owners.size(); ++chunk) {
-    std::printf("%zu %u\n", chunk, owners[chunk].shard);
+  const ballast::Placement placement(job.arena, shards, 1);
+  for (std::size_t chunk = 0; chunk < placement.size(); ++chunk) {
+    std::printf("%zu %u\n", chunk, placement[chunk].shard);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "common/arena/placement.h"
 #include "common/job/load.h"
 #include "common/net/peer.h"
 #include "tests/cluster/malformed/cases.h"
@@ -31,13 +32,13 @@ WorkerWelcome ask(zmq::context_t& context, const std::string& lead) {
 }
 
 std::vector<LaneTarget> lanes_of(const Job& job, const WorkerWelcome& welcome) {
-  const auto owners = place(job.arena, welcome.shards, welcome.lanes);
+  const Placement placement(job.arena, welcome.shards, welcome.lanes);
   std::vector<LaneTarget> lanes;
   for (const auto& entry : welcome.addresses) {
     const auto name = "shard " + std::to_string(entry.lane.shard) + " lane " + std::to_string(entry.lane.lane);
     auto& lane = lanes.emplace_back(LaneTarget{{name, entry.address}, entry.lane, {}, {}});
     for (const auto& chunk : job.arena.chunks) {
-      const auto& owner = owners[chunk.id];
+      const auto& owner = placement[chunk.id];
       const bool own = LaneId{owner.shard, owner.lane} == entry.lane;
       (own ? lane.own : lane.other).push_back(chunk);
     }

@@ -6,6 +6,7 @@
 
 #include "cli/amounts.h"
 #include "cli/opened_run.h"
+#include "common/arena/placement.h"
 #include "common/store/journal.h"
 #include "tests/unit/cli/captured.h"
 #include "tests/unit/cli/sample_run.h"
@@ -116,9 +117,9 @@ TEST_CASE("a snapshot that is being written is no problem, one that lacks a chun
   REQUIRE(state.snapshots.size() == 3);
   CHECK((!state.snapshots[2].complete && state.snapshots[2].whole));
 
-  const auto owners = place(run.job.arena, kShards, 1);
-  REQUIRE(owners[0].shard < kShards);
-  const auto shard = owners[0].shard;
+  const Placement placement(run.job.arena, kShards, 1);
+  REQUIRE(placement[0].shard < kShards);
+  const auto shard = placement[0].shard;
   for (const auto& snapshot : {kEarly, kEnd}) {
     WriteBatch batch;
     batch.erase(tensor_key({snapshot, TensorKind::weights, 0}));
@@ -149,10 +150,10 @@ TEST_CASE("a snapshot that is no longer kept is told as such, as long as the dat
 TEST_CASE("verifying names every damaged record by database, key and remedy") {
   const SampleRun run;
   run.write_ledger(true);
-  const auto owners = place(run.job.arena, kShards, 1);
+  const Placement placement(run.job.arena, kShards, 1);
   std::vector<std::string> keys;
   for (const std::uint32_t chunk : {0U, 1U}) {
-    const auto store = run.open(owners[chunk].shard);
+    const auto store = run.open(placement[chunk].shard);
     keys.push_back(tensor_key({kEnd, TensorKind::weights, chunk}));
     auto record = store->store().get(keys.back()).value().value();
     record[record.size() / 2] = static_cast<char>(record[record.size() / 2] ^ 1);
@@ -164,9 +165,9 @@ TEST_CASE("verifying names every damaged record by database, key and remedy") {
   const auto state = inspect_run(run.path(), true);
   REQUIRE(state.problems.size() == 2);
   for (std::size_t i = 0; i < 2; ++i) {
-    const auto& problem = state.problems[owners[0].shard <= owners[1].shard ? i : 1 - i];
+    const auto& problem = state.problems[placement[0].shard <= placement[1].shard ? i : 1 - i];
     CAPTURE(problem);
-    CHECK(contains(problem, run.path() + "/shard-" + std::to_string(owners[i].shard)));
+    CHECK(contains(problem, run.path() + "/shard-" + std::to_string(placement[i].shard)));
     CHECK(contains(problem, keys[i]));
     CHECK(contains(problem, "ballast restore"));
   }

@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/plan.h"
 #include "common/arena/pieces.h"
+#include "common/arena/placement.h"
 #include "common/job/load.h"
 #include "common/job/shard_bytes.h"
 #include "common/protocol/lane.h"
@@ -150,14 +152,10 @@ TEST_CASE("a shard's weights and state are what its lanes allocate") {
     text.replace(text.find(adam), adam.size(), optimizer);
     const auto job = job_of({"cluster.shards=2"}, text);
     const auto needs = needs_of(job);
-    const auto owners = place(job.arena, 2, 1);
+    const Placement placement(job.arena, 2, 1);
     for (std::uint32_t shard = 0; shard < 2; ++shard) {
       std::vector<ChunkId> chunks;
-      for (const auto& chunk : job.arena.chunks) {
-        if (owners[chunk.id].shard == shard) {
-          chunks.push_back(chunk.id);
-        }
-      }
+      std::ranges::transform(placement.of_shard(shard), std::back_inserter(chunks), &Chunk::id);
       CHECK(needs.shards[shard].chunks == chunks.size());
       LaneWeights weights(job, chunks);
       weights.initialize();

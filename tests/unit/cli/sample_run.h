@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "common/arena/placement.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/numeric/initial.h"
@@ -88,14 +89,11 @@ class SampleRun {
 
  private:
   void write_snapshot(ShardStore& store, std::uint32_t shard, const SnapshotId& snapshot) const {
-    const auto owners = place(job.arena, kShards, 1);
     const auto values = weights(snapshot);
-    for (const auto& chunk : job.arena.chunks) {
-      if (owners[chunk.id].shard == shard && chunk.group != Group::statistics) {
-        const auto content = std::span(values).subspan(chunk.offset, chunk.elements);
-        const std::vector<std::span<const float>> states = {content};
-        REQUIRE(store.write_chunk(snapshot, chunk.id, content, states).ok());
-      }
+    for (const auto& chunk : Placement(job.arena, kShards, 1).of_model(shard)) {
+      const auto content = std::span(values).subspan(chunk.offset, chunk.elements);
+      const std::vector<std::span<const float>> states = {content};
+      REQUIRE(store.write_chunk(snapshot, chunk.id, content, states).ok());
     }
     REQUIRE(store.seal(snapshot).ok());
   }

@@ -1,4 +1,5 @@
 #include "common/store/run_reader.h"
+#include "common/arena/placement.h"
 
 #include <doctest/doctest.h>
 
@@ -61,11 +62,7 @@ Ledger finished_ledger() {
 void write_snapshot(ShardStore& store, const SnapshotId& snapshot, std::uint32_t shard, std::uint32_t shards,
                     std::size_t states, float padding = kPadding) {
   const auto arena = make_arena();
-  const auto owners = place(arena, shards, 1);
-  for (const auto& chunk : arena.chunks) {
-    if (owners[chunk.id].shard != shard || chunk.group == Group::statistics) {
-      continue;
-    }
+  for (const auto& chunk : Placement(arena, shards, 1).of_model(shard)) {
     const auto weights = content_of(arena, chunk, TensorKind::weights, padding);
     std::vector<std::vector<float>> contents;
     for (std::size_t index = 0; index < states && chunk.group != Group::state; ++index) {
@@ -264,14 +261,12 @@ TEST_CASE("a layout made by the arena is read back from databases on disk") {
   for (std::size_t at = 0; at < whole.size(); ++at) {
     whole[at] = static_cast<float>(at);
   }
-  const auto owners = place(arena, 2, 1);
+  const Placement placement(arena, 2, 1);
   for (std::uint32_t shard = 0; shard < 2; ++shard) {
     ShardStore store(std::move(open_rocksdb(shard_database(folder.path(), shard), OpenMode::create).value()));
     REQUIRE(store.claim({kDatabaseFormat, "job", "spec", layout, shard, 2, ""}).ok());
-    for (const auto& chunk : arena.chunks) {
-      if (owners[chunk.id].shard == shard) {
-        REQUIRE(store.write_chunk(kEnd, chunk.id, std::span(whole).subspan(chunk.offset, chunk.elements), {}).ok());
-      }
+    for (const auto& chunk : placement.of_shard(shard)) {
+      REQUIRE(store.write_chunk(kEnd, chunk.id, std::span(whole).subspan(chunk.offset, chunk.elements), {}).ok());
     }
     if (shard == 0) {
       REQUIRE(store.write_ledger({finished_ledger(), {}, {}, {}}).ok());
