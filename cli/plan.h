@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/needs.h"
+#include "cli/resources.h"
 
 namespace ballast {
 
@@ -26,12 +26,12 @@ struct Room {
 // Of the file system that `folder`, or the nearest folder above it that exists, is on.
 Room room_here(const std::string& folder);
 
-// Sentences about what does not fit; empty if all does. The usual need must fit; what is beyond it is said, too.
+// Sentences about what does not fit; empty if all does. What is usual must fit; what is beyond it is said, too.
 struct Verdict {
   std::vector<std::string> lacking;
   std::vector<std::string> warnings;
 };
-Verdict judge(const JobNeeds& needs, const Room& room);
+Verdict judge(const JobResources& resources, const Room& room);
 
 // Prints it. Returns the exit code: 1 if --here and it does not fit, 2 if the job file is wrong.
 int plan(const PlanOptions& options);

@@ -19,42 +19,42 @@ inline constexpr std::uint64_t kTimedWorkerBytes =
     17'000'000;  // of an emulated model, which wakes no library of kernels
 
 // Bytes.
-struct Need {
+struct Resource {
   std::string what;
   std::uint64_t usual = 0;  // every worker brings its own slots, readers keep up
   std::uint64_t most = 0;   // whatever workers and readers do
 };
 
 // Of one shard. Bytes of payloads: headers are a few hundred bytes a message.
-struct ShardNeeds {
+struct ShardResources {
   std::size_t chunks = 0;
-  std::vector<Need> memory;
-  std::vector<Need> disk;
+  std::vector<Resource> memory;
+  std::vector<Resource> disk;
   std::uint64_t in_per_step = 0;   // contributions
   std::uint64_t out_per_step = 0;  // weights
 };
 
 // Of one worker. While all workers live: the slots of one that is lost go to the others.
-struct WorkerNeeds {
-  double slots = 0;         // of a step; where each slot is an update of its own, on average, with workers alike
+struct WorkerResources {
+  double slots = 0;         // of a step; in item mode on average, with workers alike
   std::uint32_t nodes = 0;  // sums that it pushes for each chunk in a step; 0 where it pushes each slot by itself
-  std::vector<Need> memory;
+  std::vector<Resource> memory;
   std::uint64_t out_per_step = 0;  // gradients
   std::uint64_t in_per_step = 0;   // weights
 };
 
-struct JobNeeds {
-  std::vector<ShardNeeds> shards;
-  std::vector<WorkerNeeds> workers;
+struct JobResources {
+  std::vector<ShardResources> shards;
+  std::vector<WorkerResources> workers;
   std::uint64_t snapshot = 0;  // bytes of one, over all shards
   std::uint64_t copies = 0;    // bytes that copies of snapshots take in durability.copy_to; 0: none are made
 };
 
-JobNeeds needs_of(const Job& job);
+JobResources resources_of(const Job& job);
 
 // The sum over the list, and over all processes.
-Need total(const std::vector<Need>& needs);
-Need total_memory(const JobNeeds& needs);
-Need total_disk(const JobNeeds& needs);  // of databases
+Resource total(const std::vector<Resource>& resources);
+Resource total_memory(const JobResources& resources);
+Resource total_disk(const JobResources& resources);  // of databases
 
 }  // namespace ballast

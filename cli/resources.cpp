@@ -1,4 +1,4 @@
-#include "cli/needs.h"
+#include "cli/resources.h"
 
 #include <algorithm>
 #include <bit>
@@ -38,8 +38,8 @@ std::vector<SlotRange> division(const Job& job) {
 
 // Contributions in a shard's memory.
 struct Held {
-  Need kept;               // by lanes
-  Need on_their_way = {};  // to them
+  Resource kept;               // by lanes
+  Resource on_their_way = {};  // to them
 };
 
 Held held_contributions(const Job& job, const ShardBytes& bytes, std::uint64_t pushed) {
@@ -60,7 +60,7 @@ Held held_contributions(const Job& job, const ShardBytes& bytes, std::uint64_t p
   return {{kept, std::min(pushed, most) * bytes.weights, most * bytes.weights}, {on_their_way, 0, unreceipted}};
 }
 
-std::vector<Need> shard_memory(const Job& job, const ShardBytes& bytes, std::uint64_t pushed) {
+std::vector<Resource> shard_memory(const Job& job, const ShardBytes& bytes, std::uint64_t pushed) {
   const auto& cluster = job.spec.cluster;
   const LaneConfig lane;
   const std::uint64_t streams = std::uint64_t{cluster.workers} * cluster.lanes;
@@ -89,23 +89,23 @@ std::uint64_t snapshots_kept(const JobSpec& spec) {
 
 // Every update of every work item since a snapshot that all shards hold: of the steps between two snapshots, and of as
 // many more until the next one is durable.
-Need journal(const Job& job, const ShardBytes& bytes) {
+Resource journal(const Job& job, const ShardBytes& bytes) {
   const auto steps = std::min<std::uint64_t>(steps_between_snapshots(job), job.steps.steps);
   const auto between = steps * job.spec.training.slots * bytes.updates;
   return {"the journal", between, 2 * between};
 }
 
-std::vector<Need> shard_disk(const Job& job, const ShardBytes& bytes) {
+std::vector<Resource> shard_disk(const Job& job, const ShardBytes& bytes) {
   const auto kept = snapshots_kept(job.spec);
-  std::vector<Need> needs = {
+  std::vector<Resource> resources = {
       {"snapshots kept", kept * bytes.snapshot, kept * bytes.snapshot},
       {"a snapshot being written", bytes.snapshot, kSnapshotsWritten * bytes.snapshot},
       {"deleted, space not yet returned", 0, bytes.snapshot},
       {"the database's log", std::min(kLogBytes, bytes.snapshot), kLogBytes + kMemtables * kMemtableBytes}};
   if (job.spec.durability.mode == "journal") {
-    needs.push_back(journal(job, bytes));
+    resources.push_back(journal(job, bytes));
   }
-  return needs;
+  return resources;
 }
 
 std::uint64_t data_bytes(const Job& job) {
@@ -113,7 +113,7 @@ std::uint64_t data_bytes(const Job& job) {
   return (std::uint64_t{sizes.train} + sizes.validation + sizes.test) * job.shape.features();  // 8-bit pixels
 }
 
-std::vector<Need> worker_memory(const Job& job) {
+std::vector<Resource> worker_memory(const Job& job) {
   const auto& training = job.spec.training;
   const auto arena = arena_bytes(job);
   const auto arenas = gradient_arenas(training.slots) * arena;
@@ -127,24 +127,25 @@ std::vector<Need> worker_memory(const Job& job) {
   const bool is_timed = job.spec.model.name == "emulated";
   const LaneConfig lane;
   const auto lanes = std::uint64_t{job.spec.cluster.shards} * job.spec.cluster.lanes;
-  std::vector<Need> needs = {{"the process itself", is_timed ? kTimedWorkerBytes : kWorkerBytes, kWorkerBytes},
-                             {"weights", arena, arena},
-                             {"gradients", written, arenas},
-                             // They are stored as they come; those that come during a computation wait for its end.
-                             {"weights that arrive", std::min(arena, lanes * kMaxChunkBytes),
-                              arena + std::min(arena, lanes * lane.reply_window_bytes)},
-                             {"the data set", data_bytes(job), data_bytes(job)},
-                             {"examples read ahead", ahead, ahead}};
+  std::vector<Resource> resources = {
+      {"the process itself", is_timed ? kTimedWorkerBytes : kWorkerBytes, kWorkerBytes},
+      {"weights", arena, arena},
+      {"gradients", written, arenas},
+      // They are stored as they come; those that come during a computation wait for its end.
+      {"weights that arrive", std::min(arena, lanes * kMaxChunkBytes),
+       arena + std::min(arena, lanes * lane.reply_window_bytes)},
+      {"the data set", data_bytes(job), data_bytes(job)},
+      {"examples read ahead", ahead, ahead}};
   if (training.mode == Mode::local) {  // a gradient, and two copies of the weights, one of which becomes the next
     const auto state = state_tensors(local_optimizer_settings(training, Group::decay)).size();
-    needs.push_back({"local steps", (3 + state) * arena, (3 + state) * arena});
+    resources.push_back({"local steps", (3 + state) * arena, (3 + state) * arena});
   }
-  return needs;
+  return resources;
 }
 
 // Of a worker that brings these slots of each step, summed, and takes the weights once.
-WorkerNeeds worker_of_rounds(const Job& job, SlotRange slots) {
-  WorkerNeeds worker;
+WorkerResources worker_of_rounds(const Job& job, SlotRange slots) {
+  WorkerResources worker;
   worker.slots = slots.size();
   if (!slots.empty()) {
     worker.nodes = static_cast<std::uint32_t>(tree::cover(slots, job.spec.training.slots).size());
@@ -156,8 +157,8 @@ WorkerNeeds worker_of_rounds(const Job& job, SlotRange slots) {
 }
 
 // Of one that takes the weights and pushes a gradient for each item that it is granted.
-WorkerNeeds worker_of_items(const Job& job) {
-  WorkerNeeds worker;
+WorkerResources worker_of_items(const Job& job) {
+  WorkerResources worker;
   const auto bytes = job.spec.training.slots * arena_bytes(job) / job.spec.cluster.workers;
   worker.slots = static_cast<double>(job.spec.training.slots) / job.spec.cluster.workers;
   worker.out_per_step = bytes;
@@ -166,11 +167,11 @@ WorkerNeeds worker_of_items(const Job& job) {
   return worker;
 }
 
-std::vector<WorkerNeeds> needs_of_workers(const Job& job) {
+std::vector<WorkerResources> resources_of_workers(const Job& job) {
   if (is_ledgered(job.spec.training.mode)) {
-    return std::vector<WorkerNeeds>(job.spec.cluster.workers, worker_of_items(job));
+    return std::vector<WorkerResources>(job.spec.cluster.workers, worker_of_items(job));
   }
-  std::vector<WorkerNeeds> workers;
+  std::vector<WorkerResources> workers;
   for (const auto range : division(job)) {
     workers.push_back(worker_of_rounds(job, range));
   }
@@ -183,7 +184,7 @@ struct Traffic {
   std::uint64_t pulled = 0;
 };
 
-Traffic traffic_of(const Job& job, const std::vector<WorkerNeeds>& workers) {
+Traffic traffic_of(const Job& job, const std::vector<WorkerResources>& workers) {
   if (is_ledgered(job.spec.training.mode)) {
     return {job.spec.training.slots, job.spec.training.slots};
   }
@@ -195,53 +196,53 @@ Traffic traffic_of(const Job& job, const std::vector<WorkerNeeds>& workers) {
   return traffic;
 }
 
-void add(Need& sum, const Need& need) {
-  sum.usual += need.usual;
-  sum.most += need.most;
+void add(Resource& sum, const Resource& resource) {
+  sum.usual += resource.usual;
+  sum.most += resource.most;
 }
 
 }  // namespace
 
-JobNeeds needs_of(const Job& job) {
-  JobNeeds needs;
-  needs.workers = needs_of_workers(job);
-  const auto traffic = traffic_of(job, needs.workers);
+JobResources resources_of(const Job& job) {
+  JobResources resources;
+  resources.workers = resources_of_workers(job);
+  const auto traffic = traffic_of(job, resources.workers);
   for (const auto& bytes : bytes_of_shards(job)) {
-    ShardNeeds shard;
+    ShardResources shard;
     shard.chunks = bytes.chunks;
     shard.memory = shard_memory(job, bytes, traffic.pushed);
     shard.disk = shard_disk(job, bytes);
     shard.in_per_step = traffic.pushed * bytes.weights;
     shard.out_per_step = traffic.pulled * bytes.weights;
-    needs.shards.push_back(std::move(shard));
-    needs.snapshot += bytes.snapshot;
+    resources.shards.push_back(std::move(shard));
+    resources.snapshot += bytes.snapshot;
   }
-  needs.copies = job.spec.durability.copy_to.empty() ? 0 : (job.spec.durability.keep + 1) * needs.snapshot;
-  return needs;
+  resources.copies = job.spec.durability.copy_to.empty() ? 0 : (job.spec.durability.keep + 1) * resources.snapshot;
+  return resources;
 }
 
-Need total(const std::vector<Need>& needs) {
-  Need sum{"in all"};
-  for (const auto& need : needs) {
-    add(sum, need);
+Resource total(const std::vector<Resource>& resources) {
+  Resource sum{"in all"};
+  for (const auto& resource : resources) {
+    add(sum, resource);
   }
   return sum;
 }
 
-Need total_memory(const JobNeeds& needs) {
-  Need sum{"in all"};
-  for (const auto& shard : needs.shards) {
+Resource total_memory(const JobResources& resources) {
+  Resource sum{"in all"};
+  for (const auto& shard : resources.shards) {
     add(sum, total(shard.memory));
   }
-  for (const auto& worker : needs.workers) {
+  for (const auto& worker : resources.workers) {
     add(sum, total(worker.memory));
   }
   return sum;
 }
 
-Need total_disk(const JobNeeds& needs) {
-  Need sum{"in all"};
-  for (const auto& shard : needs.shards) {
+Resource total_disk(const JobResources& resources) {
+  Resource sum{"in all"};
+  for (const auto& shard : resources.shards) {
     add(sum, total(shard.disk));
   }
   return sum;

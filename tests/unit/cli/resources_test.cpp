@@ -1,4 +1,4 @@
-#include "cli/needs.h"
+#include "cli/resources.h"
 
 #include <doctest/doctest.h>
 
@@ -30,21 +30,21 @@ Job job_of(const std::vector<std::string>& overrides = {}, const std::string& te
   return make_job(parse_job(text, "test", overrides));
 }
 
-const Need& part(const std::vector<Need>& needs, const std::string& what) {
-  const auto found = std::ranges::find(needs, what, &Need::what);
-  REQUIRE_MESSAGE(found != needs.end(), what);
+const Resource& part(const std::vector<Resource>& resources, const std::string& what) {
+  const auto found = std::ranges::find(resources, what, &Resource::what);
+  REQUIRE_MESSAGE(found != resources.end(), what);
   return *found;
 }
 
 TEST_CASE("what one worker and one shard move: the arena once each way") {
   const auto job = job_of();
-  const auto needs = needs_of(job);
+  const auto resources = resources_of(job);
   const auto arena = job.arena.elements * sizeof(float);
-  REQUIRE((needs.shards.size() == 1 && needs.workers.size() == 1));
-  CHECK(needs.shards[0].in_per_step == arena);
-  CHECK(needs.shards[0].out_per_step == arena);
-  CHECK(needs.workers[0].nodes == 1);
-  CHECK(needs.workers[0].slots == 8);
+  REQUIRE((resources.shards.size() == 1 && resources.workers.size() == 1));
+  CHECK(resources.shards[0].in_per_step == arena);
+  CHECK(resources.shards[0].out_per_step == arena);
+  CHECK(resources.workers[0].nodes == 1);
+  CHECK(resources.workers[0].slots == 8);
 }
 
 // 7,000,031,232 floats: offsets beyond 32 bits, in floats and of one parameter's elements.
@@ -82,65 +82,65 @@ TEST_CASE("a model of seven billion floats is cut without gaps, each piece of it
 
 TEST_CASE("a model of seven billion floats is placed evenly on eight shards, and its plan adds up") {
   const auto job = seven_billion();
-  const auto needs = needs_of(job);
+  const auto resources = resources_of(job);
   const auto arena = job.arena.elements * sizeof(float);
-  REQUIRE(needs.shards.size() == 8);
+  REQUIRE(resources.shards.size() == 8);
   std::uint64_t in = 0;
   std::size_t chunks = 0;
   std::uint64_t state = 0;
-  for (const auto& shard : needs.shards) {
-    CHECK(shard.in_per_step / needs.workers.size() > arena / 8 - kMaxChunkBytes);
-    CHECK(shard.in_per_step / needs.workers.size() < arena / 8 + kMaxChunkBytes);
+  for (const auto& shard : resources.shards) {
+    CHECK(shard.in_per_step / resources.workers.size() > arena / 8 - kMaxChunkBytes);
+    CHECK(shard.in_per_step / resources.workers.size() < arena / 8 + kMaxChunkBytes);
     CHECK(part(shard.memory, "weights, two versions").usual > 2 * (arena / 8 - kMaxChunkBytes));
     state += part(shard.memory, "optimizer state").usual;
     in += shard.in_per_step;
     chunks += shard.chunks;
   }
-  CHECK(in == needs.workers.size() * arena);
+  CHECK(in == resources.workers.size() * arena);
   CHECK(chunks == job.arena.chunks.size());
   const auto model = arena - kStatisticsFloats * sizeof(float);
   CHECK(state == 2 * model);
-  CHECK(needs.snapshot == 3 * model);
+  CHECK(resources.snapshot == 3 * model);
 }
 
 TEST_CASE("several workers push the sums that their slots make, and each pulls the whole model") {
   // 8 slots for 3 workers: [0, 2), [2, 5), [5, 8), that is 1, 2 and 2 sums.
   const auto job = job_of({"cluster.workers=3", "cluster.shards=2"});
-  const auto needs = needs_of(job);
+  const auto resources = resources_of(job);
   const auto arena = job.arena.elements * sizeof(float);
-  REQUIRE(needs.workers.size() == 3);
-  CHECK(needs.workers[0].nodes == 1);
-  CHECK(needs.workers[1].nodes == 2);
-  CHECK(needs.workers[2].nodes == 2);
-  CHECK(needs.workers[1].out_per_step == 2 * arena);
-  CHECK(needs.shards[0].in_per_step + needs.shards[1].in_per_step == 5 * arena);
-  CHECK(needs.shards[0].out_per_step + needs.shards[1].out_per_step == 3 * arena);
+  REQUIRE(resources.workers.size() == 3);
+  CHECK(resources.workers[0].nodes == 1);
+  CHECK(resources.workers[1].nodes == 2);
+  CHECK(resources.workers[2].nodes == 2);
+  CHECK(resources.workers[1].out_per_step == 2 * arena);
+  CHECK(resources.shards[0].in_per_step + resources.shards[1].in_per_step == 5 * arena);
+  CHECK(resources.shards[0].out_per_step + resources.shards[1].out_per_step == 3 * arena);
 }
 
 TEST_CASE("a worker without slots moves nothing") {
   const auto job = job_of({"cluster.workers=9"});
   const auto arena_bytes = job.arena.elements * sizeof(float);
-  const auto needs = needs_of(job);
-  const auto idle = std::ranges::count_if(needs.workers, [](const auto& worker) { return worker.slots == 0; });
+  const auto resources = resources_of(job);
+  const auto idle = std::ranges::count_if(resources.workers, [](const auto& worker) { return worker.slots == 0; });
   CHECK(idle == 1);
-  CHECK(needs.shards[0].out_per_step == 8 * arena_bytes);
-  CHECK(needs.shards[0].in_per_step == 8 * arena_bytes);
+  CHECK(resources.shards[0].out_per_step == 8 * arena_bytes);
+  CHECK(resources.shards[0].in_per_step == 8 * arena_bytes);
 }
 
 TEST_CASE("where each slot is an update of its own, each brings a gradient and takes the weights") {
   const auto job = job_of({"training.mode=async", "cluster.workers=3", "cluster.shards=2"});
-  const auto needs = needs_of(job);
+  const auto resources = resources_of(job);
   const auto arena = job.arena.elements * sizeof(float);
-  CHECK(needs.shards[0].in_per_step + needs.shards[1].in_per_step == 8 * arena);
-  CHECK(needs.shards[0].out_per_step + needs.shards[1].out_per_step == 8 * arena);
-  REQUIRE(needs.workers.size() == 3);
-  CHECK(needs.workers[2].slots == doctest::Approx(8.0 / 3));
-  CHECK(needs.workers[2].out_per_step == 8 * arena / 3);
-  CHECK(needs.workers[2].in_per_step == 8 * arena / 3);
+  CHECK(resources.shards[0].in_per_step + resources.shards[1].in_per_step == 8 * arena);
+  CHECK(resources.shards[0].out_per_step + resources.shards[1].out_per_step == 8 * arena);
+  REQUIRE(resources.workers.size() == 3);
+  CHECK(resources.workers[2].slots == doctest::Approx(8.0 / 3));
+  CHECK(resources.workers[2].out_per_step == 8 * arena / 3);
+  CHECK(resources.workers[2].in_per_step == 8 * arena / 3);
   // More workers than slots find work as well: of several steps at once.
-  CHECK(needs_of(job_of({"training.mode=async", "cluster.workers=16"})).workers[15].out_per_step == arena / 2);
-  for (const auto& need : needs.shards[0].memory) {
-    CHECK(need.usual <= need.most);
+  CHECK(resources_of(job_of({"training.mode=async", "cluster.workers=16"})).workers[15].out_per_step == arena / 2);
+  for (const auto& resource : resources.shards[0].memory) {
+    CHECK(resource.usual <= resource.most);
   }
 }
 
@@ -151,12 +151,12 @@ TEST_CASE("a shard's weights and state are what its lanes allocate") {
     auto text = kMillion;
     text.replace(text.find(adam), adam.size(), optimizer);
     const auto job = job_of({"cluster.shards=2"}, text);
-    const auto needs = needs_of(job);
+    const auto resources = resources_of(job);
     const Placement placement(job.arena, 2, 1);
     for (std::uint32_t shard = 0; shard < 2; ++shard) {
       std::vector<ChunkId> chunks;
       std::ranges::transform(placement.of_shard(shard), std::back_inserter(chunks), &Chunk::id);
-      CHECK(needs.shards[shard].chunks == chunks.size());
+      CHECK(resources.shards[shard].chunks == chunks.size());
       LaneWeights weights(job, chunks);
       weights.initialize();
       for (const auto chunk : chunks) {
@@ -166,7 +166,7 @@ TEST_CASE("a shard's weights and state are what its lanes allocate") {
         factors.step_size = 0.1F;
         weights.apply(chunk, 0, root, factors);
       }
-      const auto& memory = needs.shards[shard].memory;
+      const auto& memory = resources.shards[shard].memory;
       CHECK(weights.bytes() == part(memory, "weights, two versions").usual + part(memory, "optimizer state").usual);
     }
   }
@@ -174,65 +174,65 @@ TEST_CASE("a shard's weights and state are what its lanes allocate") {
 
 TEST_CASE("bounds follow from slots, credits and windows") {
   const auto job = job_of({"cluster.workers=3", "cluster.lanes=2"});
-  const auto needs = needs_of(job);
+  const auto resources = resources_of(job);
   const auto arena = job.arena.elements * sizeof(float);
-  const auto& memory = needs.shards[0].memory;
+  const auto& memory = resources.shards[0].memory;
   CHECK(part(memory, "contributions held").most == 4 * arena);
   CHECK(part(memory, "contributions held").usual == 4 * arena);  // 5 sums, of which the round holds 4 at most
   CHECK(part(memory, "versions that slow readers keep").most == 6 * LaneConfig().reply_window_bytes);
   CHECK(part(memory, "contributions on their way").most == 2 * 4 * arena * 3);  // less than 6 credits
-  CHECK(part(needs.workers[0].memory, "gradients").most == gradient_arenas(8) * arena);
-  for (const auto& shard : needs.shards) {
-    for (const auto& need : shard.memory) {
-      CHECK(need.usual <= need.most);
+  CHECK(part(resources.workers[0].memory, "gradients").most == gradient_arenas(8) * arena);
+  for (const auto& shard : resources.shards) {
+    for (const auto& resource : shard.memory) {
+      CHECK(resource.usual <= resource.most);
     }
   }
 }
 
 TEST_CASE("a worker's local steps take a gradient, two copies of the weights and the inner optimizer's state") {
   const auto job = job_of({"training.mode=local", "training.local.steps=2", "training.local.optimizer.name=adamw"});
-  CHECK(part(needs_of(job).workers[0].memory, "local steps").most == 5 * job.arena.elements * sizeof(float));
+  CHECK(part(resources_of(job).workers[0].memory, "local steps").most == 5 * job.arena.elements * sizeof(float));
 }
 
 TEST_CASE("disk: snapshots of weights and state, as many as are kept, and the one being written") {
   const auto job = job_of({"durability.keep=3"});
-  const auto needs = needs_of(job);
+  const auto resources = resources_of(job);
   const auto snapshot = 3 * (job.arena.elements - kStatisticsFloats) * sizeof(float);  // Adam: weights and two states
-  CHECK(needs.snapshot == snapshot);
-  CHECK(part(needs.shards[0].disk, "snapshots kept").most == 3 * snapshot);
-  CHECK(needs.copies == 0);
-  const auto copied = needs_of(job_of({"durability.copy_to=/somewhere"}));
+  CHECK(resources.snapshot == snapshot);
+  CHECK(part(resources.shards[0].disk, "snapshots kept").most == 3 * snapshot);
+  CHECK(resources.copies == 0);
+  const auto copied = resources_of(job_of({"durability.copy_to=/somewhere"}));
   CHECK(copied.copies == 3 * snapshot);
   // The one that is being copied, and the newest that is, beside those that are kept anyway.
   CHECK(part(copied.shards[0].disk, "snapshots kept").usual == (2 + 2) * snapshot);
-  CHECK(part(needs_of(job_of({"durability.mode=final"})).shards[0].disk, "snapshots kept").most == 0);
+  CHECK(part(resources_of(job_of({"durability.mode=final"})).shards[0].disk, "snapshots kept").most == 0);
 }
 
 TEST_CASE("disk: the journal holds each slot's update between two snapshots") {
   const auto job = job_of({"training.mode=async", "durability.every_steps=3"});
   const auto update = job.arena.elements * sizeof(float);
-  const auto journal = part(needs_of(job).shards[0].disk, "the journal");
+  const auto journal = part(resources_of(job).shards[0].disk, "the journal");
   CHECK(journal.usual == 3 * job.spec.training.slots * update);
   CHECK(journal.most == 2 * journal.usual);
-  CHECK(part(needs_of(job).shards[0].disk, "snapshots kept").most > 0);
-  const auto rounds = needs_of(job_of()).shards[0].disk;
-  CHECK(std::ranges::none_of(rounds, [](const auto& need) { return need.what == "the journal"; }));
+  CHECK(part(resources_of(job).shards[0].disk, "snapshots kept").most > 0);
+  const auto rounds = resources_of(job_of()).shards[0].disk;
+  CHECK(std::ranges::none_of(rounds, [](const auto& resource) { return resource.what == "the journal"; }));
 }
 
 TEST_CASE("what does not fit is said") {
-  const auto needs = needs_of(job_of());
-  const auto memory = total_memory(needs);
-  const auto disk = total_disk(needs);
-  CHECK((judge(needs, {memory.most, disk.most}).lacking.empty() &&
-         judge(needs, {memory.most, disk.most}).warnings.empty()));
-  const auto tight = judge(needs, {memory.usual, disk.usual});
+  const auto resources = resources_of(job_of());
+  const auto memory = total_memory(resources);
+  const auto disk = total_disk(resources);
+  CHECK((judge(resources, {memory.most, disk.most}).lacking.empty() &&
+         judge(resources, {memory.most, disk.most}).warnings.empty()));
+  const auto tight = judge(resources, {memory.usual, disk.usual});
   CHECK(tight.lacking.empty());
   CHECK(tight.warnings.size() == 2);
-  const auto small = judge(needs, {memory.usual - 1, disk.usual - 1});
+  const auto small = judge(resources, {memory.usual - 1, disk.usual - 1});
   REQUIRE(small.lacking.size() == 2);
   CHECK(small.lacking[0].find("of memory") != std::string::npos);
   CHECK(small.lacking[1].find("of disk") != std::string::npos);
-  CHECK(judge(needs, {0, disk.most}).warnings.size() == 1);
+  CHECK(judge(resources, {0, disk.most}).warnings.size() == 1);
 }
 
 TEST_CASE("this machine has memory and disk, also for a folder that is yet to be made") {
@@ -253,7 +253,7 @@ TEST_CASE("the command prints tables or JSON, and refuses a wrong job") {
     CHECK_MESSAGE(text.find(words) != std::string::npos, words);
   }
   const auto json = nlohmann::json::parse(captured([&] { CHECK(plan({file, {}, true, ".", true}) == 0); }));
-  CHECK(json["shards"][0]["in_per_step"] == needs_of(job_of()).shards[0].in_per_step);
+  CHECK(json["shards"][0]["in_per_step"] == resources_of(job_of()).shards[0].in_per_step);
   CHECK(json["workers"][0]["slots"].is_number_integer());
   CHECK(plan({file, {"training.slots=0"}, false, ".", false}) == 2);
 }
@@ -276,7 +276,7 @@ TEST_CASE("a journal's budget brings snapshots forward where every_steps would p
         "a snapshot every 99 steps instead of 200: the journal of more would pass "
         "durability.journal_budget_mb, 6400 MB");
   CHECK(journal_cuts_text(job_of({"training.mode=async"})).empty());
-  CHECK(part(needs_of(job).shards[0].disk, "the journal").most <= 6'400'000'000);
+  CHECK(part(resources_of(job).shards[0].disk, "the journal").most <= 6'400'000'000);
 }
 
 }  // namespace
