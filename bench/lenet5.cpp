@@ -9,8 +9,8 @@
 #include "bench/process_use.h"
 #include "bench/spread.h"
 #include "bench/torch.h"
+#include "common/arena/initial.h"
 #include "common/job/load.h"
-#include "common/numeric/initial.h"
 #include "worker/data/pipeline.h"
 #include "worker/models/model.h"
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <utility>
 
+#include "common/arena/initial.h"
 #include "common/job/clip_norms.h"
 #include "common/job/optimizer_settings.h"
-#include "common/numeric/initial.h"
 #include "common/numeric/vector.h"
 
 namespace ballast {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/numeric/initial.h"
+#include "common/arena/initial.h"
 #include "common/numeric/philox.h"
 #include "common/numeric/sha256.h"
 

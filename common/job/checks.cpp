@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/arena/arena.h"
-#include "common/arena/model_parameters.h"
+#include "common/job/model_parameters.h"
 #include "common/job/steps.h"
 #include "common/job/words.h"
 

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/arena/model_parameters.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
+#include "common/job/model_parameters.h"
 #include "common/text/text.h"
 #include "tests/fuzz/configuration.h"
 

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "common/arena/initial.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/job/optimizer_settings.h"
 #include "common/job/schedule.h"
-#include "common/numeric/initial.h"
 #include "worker/data/pipeline.h"
 #include "worker/local_steps.h"
 

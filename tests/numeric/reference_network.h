@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/arena/arena.h"
-#include "common/arena/model_parameters.h"
+#include "common/job/model_parameters.h"
 #include "tests/numeric/reference.h"
 
 namespace ballast::reference {

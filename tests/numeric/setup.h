@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/arena/arena.h"
-#include "common/numeric/initial.h"
+#include "common/arena/initial.h"
 #include "tests/numeric/draw.h"
 #include "worker/models/model.h"
 

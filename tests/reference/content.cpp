@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/numeric/initial.h"
+#include "common/arena/initial.h"
 #include "common/numeric/sha256.h"
 
 namespace ballast::reference {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "common/arena/model_parameters.h"
+#include "common/job/model_parameters.h"
 
 namespace ballast {
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/arena/model_parameters.h"
+#include "common/job/model_parameters.h"
 #include "common/numeric/sha256.h"
 #include "worker/data/datasets.h"
 #include "worker/data/glyphs.h"

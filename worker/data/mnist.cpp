@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "common/arena/model_parameters.h"
+#include "common/job/model_parameters.h"
 #include "common/numeric/sha256.h"
 #include "worker/data/datasets.h"
 #include "worker/data/idx.h"

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "common/arena/arena.h"
-#include "common/arena/model_parameters.h"
+#include "common/job/model_parameters.h"
 #include "common/job/spec.h"
 #include "worker/compute/backend.h"
 

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "common/numeric/initial.h"
+#include "common/arena/initial.h"
 #include "common/numeric/philox.h"
 #include "worker/compute/choose.h"
 #include "worker/host_arena.h"

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/arena/model_parameters.h"
+#include "common/arena/resnet50.h"
 #include "tests/unit/arena/random_parameters.h"
 
 namespace ballast {
@@ -113,10 +113,7 @@ TEST_CASE("equal chunks go to the shards in turn") {
 }
 
 TEST_CASE("ResNet-50 on four shards is even to a hundredth") {
-  ModelSpec model;
-  model.name = "emulated";
-  model.preset = "resnet50";
-  const Arena arena = lay_out(declare_parameters(model, {}));
+  const Arena arena = lay_out(resnet50_parameters());
   const auto [least, most] = std::ranges::minmax(bytes_of_shards(Placement(arena, 4, 2), 4));
   CHECK(most - least < most / 100);
 }

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "common/arena/initial.h"
 #include "common/arena/placement.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
-#include "common/numeric/initial.h"
 #include "common/store/shard_store.h"
 #include "tests/unit/temporary_folder.h"
 

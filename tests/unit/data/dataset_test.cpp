@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "common/arena/model_parameters.h"
+#include "common/job/model_parameters.h"
 #include "common/job/steps.h"
 #include "tests/unit/data/files.h"
 #include "worker/data/datasets.h"

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "common/arena/arena.h"
-#include "common/arena/model_parameters.h"
+#include "common/job/model_parameters.h"
 
 namespace ballast {
 namespace {

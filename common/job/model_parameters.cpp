@@ -1,4 +1,4 @@
-#include "common/arena/model_parameters.h"
+#include "common/job/model_parameters.h"
 
 #include <stdexcept>
 #include <string>

@@ -1,4 +1,4 @@
-#include "common/numeric/initial.h"
+#include "common/arena/initial.h"
 
 #include <algorithm>
 #include <cstddef>
