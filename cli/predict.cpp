@@ -6,12 +6,13 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
 #include <functional>
 #include <stdexcept>
+#include <system_error>
+#include <utility>
 #include <vector>
 
+#include "common/files/new_file.h"
 #include "worker/data/idx.h"
 #include "worker/data/normalise.h"
 #include "worker/evaluate.h"
@@ -46,61 +47,50 @@ Examples examples_of_job(const LoadedModel& model, const std::string& name) {
           }};
 }
 
-// A device, pipe or link (/dev/stdout) is written to as it is: a rename would put a file in its place.
-bool is_special(const std::string& path) {
-  std::error_code unknown;
-  const auto there = std::filesystem::symlink_status(path, unknown);
-  return std::filesystem::exists(there) && !std::filesystem::is_regular_file(there);
-}
+constexpr std::size_t kHeldText = 1U << 16U;  // bytes, before they are written
 
-// Standard output, or a file that keeps another name until close() succeeds.
+// Standard output, or a file that has its name when close() succeeds.
 class Output {
  public:
-  explicit Output(const std::string& path) : path_(path), temporary_(is_special(path) ? path : path + ".part") {
-    file_ = path.empty() ? stdout : std::fopen(temporary_.c_str(), "we");
-    if (file_ == nullptr) {
-      fail("cannot be made");
+  explicit Output(const std::string& path) : path_(path) {
+    if (!path.empty()) {
+      check(file_.create(path, {.suffix = ".part", .through_special = true}), "cannot be made");
     }
   }
-  ~Output() {
-    if (file_ != nullptr && !path_.empty()) {
-      std::fclose(file_);
-      if (temporary_ != path_) {
-        std::remove(temporary_.c_str());
-      }
-    }
-  }
-  Output(const Output&) = delete;
-  Output& operator=(const Output&) = delete;
 
   void write(const std::string& text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_) != text.size()) {
-      fail("cannot be written");
+    held_ += text;
+    if (held_.size() >= kHeldText) {
+      flush();
     }
   }
   void close() {
-    if (std::fflush(file_) != 0) {
-      fail("cannot be written");
-    }
-    if (path_.empty()) {
-      return;
-    }
-    if (temporary_ != path_ && std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-      fail("cannot be written");
-    }
-    if (std::fclose(std::exchange(file_, nullptr)) != 0) {
-      fail("cannot be written");
+    flush();
+    if (!path_.empty()) {
+      check(file_.finish(), "cannot be written");
+    } else if (std::fflush(stdout) != 0) {
+      check(std::error_code(errno, std::generic_category()), "cannot be written");
     }
   }
 
  private:
-  [[noreturn]] void fail(const char* what) const {
-    throw std::runtime_error((path_.empty() ? "standard output" : path_) + " " + what + ": " + std::strerror(errno));
+  void flush() {
+    const auto text = std::exchange(held_, {});
+    if (!path_.empty()) {
+      check(file_.append(text), "cannot be written");
+    } else if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+      check(std::error_code(errno, std::generic_category()), "cannot be written");
+    }
+  }
+  void check(const std::error_code& refused, const char* what) const {
+    if (refused) {
+      throw std::runtime_error((path_.empty() ? "standard output" : path_) + " " + what + ": " + refused.message());
+    }
   }
 
   std::string path_;
-  std::string temporary_;
-  std::FILE* file_ = nullptr;
+  NewFile file_;
+  std::string held_;
 };
 
 // The shortest text that reads back as the same float; `other` for what is no number.

@@ -7,10 +7,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
+
+#include "common/files/new_file.h"
 
 namespace ballast {
 
@@ -125,24 +126,8 @@ bool is_marked_run_folder(const fs::path& folder) {
 }
 
 void write_atomically(const fs::path& file, const std::string& content) {
-  std::error_code unknown;
-  const auto there = fs::symlink_status(file, unknown);
-  // A rename would put a file in the place of a device, pipe or link (/dev/null, /dev/stdout).
-  const bool special = fs::exists(there) && !fs::is_regular_file(there);
-  auto temporary = file;
-  if (!special) {
-    temporary += ".new";
-  }
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  out << content;
-  out.close();
-  std::error_code error;
-  if (out && !special) {
-    fs::rename(temporary, file, error);
-  }
-  if (!out || error) {
-    throw std::runtime_error("cannot write " + file.string() + ": " +
-                             (error ? error.message() : std::string(std::strerror(errno))));
+  if (const auto refused = write_whole(file, content, {.through_special = true})) {
+    throw std::runtime_error("cannot write " + file.string() + ": " + refused.message());
   }
 }
 

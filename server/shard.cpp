@@ -1,17 +1,14 @@
 #include "server/shard.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <utility>
 
 #include "common/arena/placement.h"
 #include "common/command/usage_error.h"
+#include "common/files/new_file.h"
 #include "common/job/optimizer_settings.h"
 #include "common/job/schema.h"
 #include "common/log/log.h"
@@ -35,14 +32,10 @@ constexpr std::chrono::milliseconds kCopyGlance{200};
 
 // Whole or not at all: who waits for the file never reads half an address.
 StoreStatus write_address_file(const std::string& path, const std::string& address) {
-  const auto temporary = path + ".new";
-  std::ofstream out(temporary);
-  out << address << '\n';
-  out.close();
-  if (!out || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    return {code_of(errno), "cannot write the address file " + path + ": " + std::strerror(errno)};
-  }
-  return {};
+  const auto refused = write_whole(path, address + '\n');
+  return refused
+             ? StoreStatus{code_of(refused.value()), "cannot write the address file " + path + ": " + refused.message()}
+             : StoreStatus{};
 }
 
 void require_safe_bind(const std::string& address, bool insecure) {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <system_error>
 #include <vector>
 
 #include "common/copies/place.h"
+#include "common/files/new_file.h"
 
 namespace ballast {
 namespace {
@@ -21,19 +21,9 @@ constexpr std::string_view kUnfinished = ".part";
 constexpr std::size_t kReadBytes = 1U << 20U;
 constexpr int kListings = 1'000;  // in vain, before that is a failure
 
-StoreStatus failure(const fs::path& path, const std::string& what, int reason) {
-  return {reason == ENOENT ? StoreCode::missing : StoreCode::io,
-          path.string() + ": cannot " + what + ": " + std::strerror(reason)};
-}
-
-bool sync_folder(const fs::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return false;
-  }
-  const bool synced = ::fsync(descriptor) == 0;
-  ::close(descriptor);
-  return synced;
+StoreStatus failure(const fs::path& path, const std::string& what, const std::error_code& reason) {
+  return {reason == std::errc::no_such_file_or_directory ? StoreCode::missing : StoreCode::io,
+          path.string() + ": cannot " + what + ": " + reason.message()};
 }
 
 // Makes the folder and those above it, as far as they are not there, and syncs the entry of each: what is synced in a
@@ -49,9 +39,8 @@ StoreStatus make_folders(const fs::path& folder) {
     return {StoreCode::io, folder.string() + ": cannot make the folder: " + refused.message()};
   }
   for (auto made = missing.rbegin(); made != missing.rend(); ++made) {
-    const auto parent = made->parent_path();
-    if (!sync_folder(parent.empty() ? "." : parent)) {
-      return failure(*made, "sync the folder's entry", errno);
+    if (const auto unsynced = sync_folder(made->parent_path())) {
+      return failure(*made, "sync the folder's entry", unsynced);
     }
   }
   return {};
@@ -60,40 +49,24 @@ StoreStatus make_folders(const fs::path& folder) {
 // A file under another name until it is whole.
 class FileWriter final : public ObjectWriter {
  public:
-  FileWriter(fs::path path, fs::path temporary, int descriptor)
-      : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
-  ~FileWriter() override {
-    if (descriptor_ >= 0) {
-      ::close(descriptor_);
-      ::unlink(temporary_.c_str());
-    }
-  }
+  FileWriter(fs::path path, NewFile file) : path_(std::move(path)), file_(std::move(file)) {}
 
   StoreStatus append(std::string_view bytes) override {
-    while (!bytes.empty()) {
-      const auto written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written < 0 && errno != EINTR) {
-        return failure(path_, "write", errno);
-      }
-      bytes.remove_prefix(written > 0 ? static_cast<std::size_t>(written) : 0);
-    }
-    return {};
+    const auto refused = file_.append(bytes);
+    return refused ? failure(path_, "write", refused) : StoreStatus{};
   }
 
   StoreStatus finish() override {
-    if (::fsync(descriptor_) != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0 ||
-        !sync_folder(path_.parent_path())) {
-      return failure(path_, "finish", errno);
+    auto refused = file_.finish();
+    if (!refused) {
+      refused = sync_folder(path_.parent_path());
     }
-    ::close(descriptor_);
-    descriptor_ = -1;
-    return {};
+    return refused ? failure(path_, "finish", refused) : StoreStatus{};
   }
 
  private:
   fs::path path_;
-  fs::path temporary_;
-  int descriptor_;
+  NewFile file_;
 };
 
 class FolderPlace final : public CopyPlace {
@@ -105,21 +78,19 @@ class FolderPlace final : public CopyPlace {
     if (auto made = make_folders(path.parent_path()); !made.ok()) {
       return made;
     }
-    auto temporary = path;
-    temporary += "." + std::to_string(::getpid());
-    temporary += kUnfinished;
-    const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (descriptor < 0) {
-      return failure(temporary, "write", errno);
+    const auto unfinished = "." + std::to_string(::getpid()) + std::string(kUnfinished);
+    NewFile file;
+    if (const auto refused = file.create(path, {.suffix = unfinished, .mode = 0644, .synced = true})) {
+      return failure(path.string() + unfinished, "write", refused);
     }
-    return std::unique_ptr<ObjectWriter>(std::make_unique<FileWriter>(path, temporary, descriptor));
+    return std::unique_ptr<ObjectWriter>(std::make_unique<FileWriter>(path, std::move(file)));
   }
 
   StoreStatus read(const std::string& name, const Sink& sink) override {
     const auto path = root_ / name;
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) {
-      return failure(path, "read", errno);
+      return failure(path, "read", {errno, std::generic_category()});
     }
     std::string piece(kReadBytes, '\0');
     ssize_t size = 0;
@@ -128,7 +99,7 @@ class FolderPlace final : public CopyPlace {
     }
     const auto reason = errno;
     ::close(descriptor);
-    return size < 0 ? failure(path, "read", reason) : StoreStatus{};
+    return size < 0 ? failure(path, "read", {reason, std::generic_category()}) : StoreStatus{};
   }
 
   StoreResult<std::vector<std::string>> list(const std::string& prefix) override {

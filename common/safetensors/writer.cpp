@@ -1,12 +1,8 @@
 #include "common/safetensors/writer.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <bit>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <utility>
 
 namespace ballast::safetensors {
@@ -26,18 +22,15 @@ StoreResult<Writer> Writer::create(const std::filesystem::path& path, const std:
   const auto text = header_text(header);
   Writer writer;
   writer.path_ = path;
-  std::error_code unknown;
-  const auto there = std::filesystem::symlink_status(path, unknown);
-  if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there)) {
+  if (is_special(path)) {
     // The rename at the end would put a file in the place of a device, pipe or link (/dev/null, /dev/stdout).
     return StoreStatus{StoreCode::io,
                        path.string() + ": is a link or no regular file; name another, or one that is not there yet"};
   }
-  writer.temporary_ = path.string() + ".part-" + std::to_string(::getpid());
   writer.left_ = end;
-  writer.file_ = ::open(writer.temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (writer.file_ < 0) {
-    return writer.failure("cannot be made");
+  if (const auto refused =
+          writer.file_.create(path, {.suffix = ".part-" + std::to_string(::getpid()), .synced = true})) {
+    return writer.failure("cannot be made", refused);
   }
   const std::uint64_t size = text.size();
   auto status = writer.write(std::as_bytes(std::span(&size, 1)));
@@ -50,34 +43,13 @@ StoreResult<Writer> Writer::create(const std::filesystem::path& path, const std:
   return writer;
 }
 
-Writer::Writer(Writer&& other) noexcept
-    : path_(std::move(other.path_)),
-      temporary_(std::move(other.temporary_)),
-      file_(std::exchange(other.file_, -1)),
-      left_(other.left_) {}
-
-Writer::~Writer() {
-  if (file_ >= 0) {
-    ::close(file_);
-    ::unlink(temporary_.c_str());
-  }
-}
-
-StoreStatus Writer::failure(const char* what) const {
-  return {StoreCode::io, path_.string() + ": " + what + ": " + std::strerror(errno)};
+StoreStatus Writer::failure(const char* what, const std::error_code& reason) const {
+  return {StoreCode::io, path_.string() + ": " + what + ": " + reason.message()};
 }
 
 StoreStatus Writer::write(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const auto written = ::write(file_, bytes.data(), bytes.size());
-    if (written < 0 && errno != EINTR) {
-      return failure("cannot be written");
-    }
-    if (written > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-  }
-  return {};
+  const auto refused = file_.append(bytes);
+  return refused ? failure("cannot be written", refused) : StoreStatus{};
 }
 
 StoreStatus Writer::append(std::span<const std::byte> bytes) {
@@ -92,27 +64,15 @@ StoreStatus Writer::finish() {
   if (left_ != 0) {
     return {StoreCode::mismatch, path_.string() + ": " + std::to_string(left_) + " bytes of data are missing"};
   }
-  if (::fsync(file_) != 0) {
-    return failure("cannot be written");
+  if (const auto refused = file_.finish()) {
+    return failure("cannot be written", refused);
   }
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    return failure("cannot be written");
+  const auto unsynced = sync_folder(path_.parent_path());
+  // A folder that may be written but not read, and file systems that cannot say so: the file is there.
+  if (!unsynced || unsynced == std::errc::permission_denied || unsynced == std::errc::invalid_argument) {
+    return {};
   }
-  ::close(std::exchange(file_, -1));
-  return sync_folder();
-}
-
-// A new name in a folder is durable when the folder is.
-StoreStatus Writer::sync_folder() const {
-  const auto folder = path_.has_parent_path() ? path_.parent_path() : std::filesystem::path(".");
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return {};  // a folder that may be written but not read: the file is there
-  }
-  const bool synced = ::fsync(descriptor) == 0 || errno == EINVAL;  // file systems that cannot say so
-  auto status = synced ? StoreStatus{} : failure("its folder cannot be written");
-  ::close(descriptor);
-  return status;
+  return failure("its folder cannot be written", unsynced);
 }
 
 }  // namespace ballast::safetensors

@@ -6,8 +6,10 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
+#include "common/files/new_file.h"
 #include "common/safetensors/header.h"
 #include "common/store/status.h"
 
@@ -24,12 +26,6 @@ class Writer {
   // `io` if the file cannot be made.
   static StoreResult<Writer> create(const std::filesystem::path& path, const std::vector<Declared>& tensors,
                                     Metadata metadata);
-  ~Writer();
-  Writer(Writer&& other) noexcept;
-  Writer& operator=(Writer&&) = delete;
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
-
   // The next bytes of the data: all tensors in the order in which they were declared, in pieces of any size.
   [[nodiscard]] StoreStatus append(std::span<const std::byte> bytes);
   // Durable, and under its own name, when it returns. `mismatch` unless all data has been appended.
@@ -38,12 +34,10 @@ class Writer {
  private:
   Writer() = default;
   [[nodiscard]] StoreStatus write(std::span<const std::byte> bytes);
-  [[nodiscard]] StoreStatus failure(const char* what) const;
-  [[nodiscard]] StoreStatus sync_folder() const;
+  [[nodiscard]] StoreStatus failure(const char* what, const std::error_code& reason) const;
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
-  int file_ = -1;
+  NewFile file_;
   std::uint64_t left_ = 0;  // bytes of data to be appended
 };
 

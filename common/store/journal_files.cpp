@@ -13,6 +13,7 @@
 #include <iterator>
 #include <utility>
 
+#include "common/files/new_file.h"
 #include "common/store/free_bytes.h"
 
 namespace ballast {
@@ -147,15 +148,7 @@ class SystemFiles final : public JournalFiles {
 
   std::uint64_t free_bytes(const std::filesystem::path& folder) override { return ballast::free_bytes(folder); }
 
-  FileError sync_folder(const std::filesystem::path& folder) override {
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0) {
-      return errno;
-    }
-    const FileError error = ::fsync(descriptor) == 0 ? 0 : errno;
-    ::close(descriptor);
-    return error;
-  }
+  FileError sync_folder(const std::filesystem::path& folder) override { return ballast::sync_folder(folder).value(); }
 
  private:
   static FileError open_as(const std::filesystem::path& path, int flags, std::unique_ptr<JournalFile>& file) {

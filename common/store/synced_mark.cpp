@@ -13,8 +13,10 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
+#include "common/files/new_file.h"
 #include "common/store/bytes.h"
 #include "common/store/checksum.h"
 
@@ -111,25 +113,15 @@ StoreStatus unreadable(const std::filesystem::path& file) {
           file.string() + ": the mark of how far the database was synced is damaged; " + std::string(kDamageRemedy)};
 }
 
-StoreStatus system_failure(const std::filesystem::path& file, const char* what) {
-  return {code_of(errno), file.string() + ": cannot " + what + ": " + std::strerror(errno)};
+StoreStatus system_failure(const std::filesystem::path& file, const char* what, int reason = errno) {
+  return {code_of(reason), file.string() + ": cannot " + what + ": " + std::strerror(reason)};
 }
 
-bool make_mark(const std::filesystem::path& file) {
+std::error_code make_mark(const std::filesystem::path& file) {
   auto content = encode_slot({});
   content.resize(kSlotBytes);
   content += content;
-  const auto temporary = file.string() + ".new";
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0) {
-    return false;
-  }
-  const bool written = ::write(descriptor, content.data(), content.size()) == static_cast<ssize_t>(content.size()) &&
-                       ::fsync(descriptor) == 0;
-  const auto reason = errno;
-  ::close(descriptor);
-  errno = reason;
-  return written && ::rename(temporary.c_str(), file.c_str()) == 0;
+  return write_whole(file, content, {.mode = 0644, .synced = true});
 }
 
 }  // namespace
@@ -168,8 +160,10 @@ StoreStatus SyncedMark::check_manifest(const std::filesystem::path& folder, cons
 
 StoreResult<std::unique_ptr<SyncedMark>> SyncedMark::open(const std::filesystem::path& folder) {
   const auto file = folder / kSyncedMarkFile;
-  if (::access(file.c_str(), F_OK) != 0 && !make_mark(file)) {
-    return system_failure(file, "write");
+  if (::access(file.c_str(), F_OK) != 0) {
+    if (const auto refused = make_mark(file)) {
+      return system_failure(file, "write", refused.value());
+    }
   }
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) {
