@@ -119,17 +119,17 @@ void LaneMetrics::contribution(SessionId session, const Push& push, Micros now) 
 void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
   const auto raise = [](Counter& counter, std::uint64_t total) { counter.raise_to(static_cast<double>(total)); };
   const auto counters = lane.counters();
-  raise(*series_.accepted, counters.accepted);
-  raise(*series_.duplicate, counters.duplicates);
-  raise(*series_.superseded, counters.superseded);
+  raise(*series_.accepted, counters.updates.accepted);
+  raise(*series_.duplicate, counters.updates.duplicates);
+  raise(*series_.superseded, counters.updates.superseded);
   raise(*series_.stale, counters.stale);
-  raise(*series_.expired, counters.staleness.expired);
-  raise(*series_.updates_skipped, counters.staleness.skipped);
+  raise(*series_.expired, counters.updates.staleness.expired);
+  raise(*series_.updates_skipped, counters.updates.staleness.skipped);
   raise(*series_.messages_refused, counters.refused + unreadable_);
   raise(*series_.gone, counters.replies.gone);
   raise(*series_.served_older, counters.replies.served_older);
   raise(*series_.replies_deferred, counters.replies.deferred);
-  raise(*series_.waited_for_factors, counters.waited_for_factors);
+  raise(*series_.waited_for_factors, counters.updates.waited_for_factors);
   series_.pending_replies->set(static_cast<double>(lane.deferred_replies()));
   series_.sessions->set(static_cast<double>(lane.sessions()));
   series_.timeline->set(static_cast<double>(lane.timeline()));
@@ -138,7 +138,7 @@ void LaneMetrics::update(const Lane& lane, const LaneWeights& weights) {
   series_.held_payloads->set(static_cast<double>(lane.held_payloads()));
   series_.pool_bytes->set(static_cast<double>(weights.bytes()));
   series_.covered_items->set(static_cast<double>(lane.covered_items()));
-  update_staleness(counters.staleness);
+  update_staleness(counters.updates.staleness);
 }
 
 // The core counts by the bits of the number of updates, as the histogram does, but without an end.

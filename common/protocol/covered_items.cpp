@@ -62,4 +62,11 @@ std::vector<ItemRange> CoveredItems::ranges(std::size_t most) const {
   return ranges;
 }
 
+void SharedItems::cover(ItemId item) {
+  if (++by_some_[item] == sets_) {
+    by_some_.erase(item);
+    by_all_.insert(item);
+  }
+}
+
 }  // namespace ballast

@@ -1,6 +1,7 @@
 // The set of work items that are covered: nearly all of them up to some point, and a few beyond.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <vector>
 
@@ -38,6 +39,22 @@ class CoveredItems {
 
  private:
   std::map<ItemId, ItemId> ranges_;  // begin to end
+};
+
+// Which items all of several sets have, as these grow item by item.
+class SharedItems {
+ public:
+  // All of so many sets have the items below `floor`, and no other.
+  SharedItems(ItemId floor, std::size_t sets) : sets_(sets), by_all_(floor) {}
+
+  // One more of the sets has the item.
+  void cover(ItemId item);
+  [[nodiscard]] const CoveredItems& by_all() const { return by_all_; }
+
+ private:
+  std::size_t sets_;
+  CoveredItems by_all_;
+  std::map<ItemId, std::size_t> by_some_;  // by how many
 };
 
 }  // namespace ballast

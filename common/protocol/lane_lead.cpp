@@ -1,5 +1,4 @@
 // The lane's side towards the lead: timelines, plans, snapshots, reports, and the end.
-#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -9,15 +8,8 @@ namespace ballast {
 
 using namespace lane;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
 
-namespace {
-
-constexpr Micros kLeadAway = 2'000'000;
-
-}  // namespace
-
 void Lane::on(const FromLead& event) {
-  lead_known_ = true;
-  lead_heard_ = true;
+  lead_.heard();
   if (const auto* confirm = std::get_if<Confirm>(event.message)) {
     on_confirm(*confirm);
   } else if (const auto* plan = std::get_if<Plan>(event.message)) {
@@ -46,65 +38,56 @@ void Lane::on_confirm(const Confirm& confirm) {
   if (confirm.incarnation != config_.incarnation) {
     return;
   }
-  if (confirm.resumes && confirm.timeline == timeline_ && beginning_ == timeline_ && !serving_ && !lives_.empty()) {
-    if (!std::exchange(resuming_, true)) {
-      base_ = confirm.base;
+  const bool has_begun_nothing = era_.beginning == era_.timeline && !era_.serving;
+  if (confirm.resumes && confirm.timeline == era_.timeline && has_begun_nothing && !applier_.lives().empty()) {
+    if (!std::exchange(era_.resuming, true)) {
+      era_.base = confirm.base;
       emit(Resume{confirm.timeline, confirm.base});
     }
     return;
   }
-  if (confirm.timeline <= std::max(timeline_, beginning_)) {
+  if (confirm.timeline <= std::max(era_.timeline, era_.beginning)) {
     return;
   }
-  beginning_ = confirm.timeline;
-  base_ = confirm.base;
+  era_ = {era_.timeline, confirm.timeline, confirm.base, false, false};
   copies_ = {};  // the lead's ledger may be an earlier state of the one that had named some
-  serving_ = false;
-  resuming_ = false;
-  lives_.clear();
-  forget_rounds();
+  forget();
   emit(Begin{confirm.timeline, confirm.base});
 }
 
-void Lane::forget_rounds() {
-  for (auto& chunk : chunks_) {
-    for (const auto payload : chunk.round.reset()) {
-      emit(Drop{payload});
-    }
-    chunk.fault = kNoSlot;
-    chunk.measure.reset();
-    chunk.waits = false;
+void Lane::forget() {
+  for (const auto payload : applier_.forget()) {
+    emit(Drop{payload});
   }
-  for (const auto& update : std::exchange(pending_, {})) {
-    emit(Drop{update.payload});
-  }
-  first_ticket_ = next_ticket_;
-  marks_.clear();
   sessions_.forget_replies();
-  held_payloads_ = 0;
-  next_decided_ = chunks_.size();
-  waiting_chunks_ = 0;
   statistics_.clear();
   plan_.clear();
-  snapshots_.begin(beginning_);
+  snapshots_.begin(era_.beginning);
 }
 
 void Lane::on(const Begun& event) {
-  if (event.timeline != beginning_ || serving_) {
+  if (event.timeline != era_.beginning || era_.serving) {
     return;
   }
-  timeline_ = event.timeline;
-  serving_ = true;
-  for (auto& chunk : chunks_) {
-    chunk.version = updates(base_.step);
+  era_.timeline = event.timeline;
+  era_.serving = true;
+  applier_.begin(era_.base.step, config_.incarnation);
+  plan_.begin(applier_.version_at(era_.base.step));
+  statistics_.begin(era_.base.step);
+  report();
+}
+
+void Lane::on(const Resumed& event) {
+  if (!era_.resuming || event.timeline != era_.timeline) {
+    return;
   }
-  open_step_ = chunks_.empty() ? config_.steps : base_.step;
-  behind_ = chunks_.size();
-  plan_.begin(updates(base_.step));
-  statistics_.begin(base_.step);
-  if (is_ledgered()) {
-    lives_ = {{config_.incarnation, 0}};
-    begin_items(base_.step);
+  era_.resuming = false;
+  era_.serving = true;
+  const auto resumed = applier_.resume(event);
+  plan_.begin(resumed.planned_from);
+  statistics_.begin(event.from);
+  for (const auto& part : resumed.statistics) {
+    statistics_.add(part);
   }
   report();
 }
@@ -112,7 +95,7 @@ void Lane::on(const Begun& event) {
 // ---- plans
 
 void Lane::on_plan(const Plan& plan) {
-  if (plan.timeline != timeline_ || !serving_) {
+  if (plan.timeline != era_.timeline || !era_.serving) {
     return;
   }
   statistics_.confirmed(plan.statistics_through);
@@ -122,63 +105,39 @@ void Lane::on_plan(const Plan& plan) {
   }
   // Before any update: the versions to be kept may be the newest ones.
   take_snapshot_orders(plan);
-  const bool waits_for_it = is_ledgered() && plan_.end() == items_.floor();
-  plan_.extend(plan.first, plan.factors, updates(open_step_));
-  if (waits_for_it && plan_.end() > items_.floor()) {
-    return report();  // nothing is granted before the lead knows that it will be taken
+  const auto known = plan_.end();
+  plan_.extend(plan.first, plan.factors, applier_.version_at(applier_.open_step()));
+  if (applier_.stands_at(known) && plan_.end() > known) {
+    return report();
   }
-  next_decided_ = 0;
-  apply_decided();
+  carry_out(applier_.planned(plan_));
 }
 
 // ---- snapshots
 
 void Lane::take_snapshot_orders(const Plan& plan) {
   for (const auto step : plan.snapshots) {
-    const bool too_late =
-        std::any_of(chunks_.begin(), chunks_.end(), [&](const ChunkState& chunk) { return is_past(chunk, step); });
-    if (too_late || !snapshots_.order(step, chunks_.size())) {
+    if (applier_.is_past(step) || !snapshots_.order(step, config_.chunks.size())) {
       continue;
     }
-    for (const auto& chunk : chunks_) {
-      if (at_step(chunk) == step) {  // others may be at a version of another order, which has taken them
-        take_snapshot(chunk);
-      }
+    for (const auto& chunk : applier_.chunks_at(step)) {
+      take_into_snapshot(step, chunk.id, chunk.statistics);
     }
-    if (chunks_.empty()) {
-      emit(SealSnapshot{{timeline_, step}});
+    if (config_.chunks.empty()) {
+      emit(SealSnapshot{{era_.timeline, step}});
     }
   }
 }
 
-// Plans come late, and what they say only ever becomes newer within a timeline.
-void Lane::follow_copies(const CopyState& copies) {
-  const auto order = [](const CopyState& of) { return std::tie(of.turn, of.complete, of.named); };
-  if (config_.id.lane == 0 && order(copies) > order(copies_)) {
-    copies_ = copies;
-    emit(Copy{copies_});
-  }
-}
-
-void Lane::on(const Copying& event) {
-  const bool is_news = (event.progress.done || event.progress.taken) && event.progress != copy_;
-  copy_ = event.progress;
-  changed_ = true;
-  if (is_news && serving_) {
-    report();
-  }
-}
-
-void Lane::take_snapshot(const ChunkState& chunk) {
-  const auto step = at_step(chunk);
-  if (!step || !snapshots_.is_due(*step)) {
+void Lane::take_into_snapshot(Step step, ChunkId chunk, bool of_statistics) {
+  if (!snapshots_.is_due(step)) {
     return;
   }
-  if (!chunk.spec.statistics) {  // no part of the model
-    emit(TakeSnapshot{{timeline_, *step}, chunk.spec.id});
+  if (!of_statistics) {  // they are no part of the model
+    emit(TakeSnapshot{{era_.timeline, step}, chunk});
   }
-  if (snapshots_.take(*step)) {
-    emit(SealSnapshot{{timeline_, *step}});
+  if (snapshots_.take(step)) {
+    emit(SealSnapshot{{era_.timeline, step}});
   }
 }
 
@@ -194,116 +153,119 @@ void Lane::on(const SnapshotFailed& event) {
   }
 }
 
+// Plans come late, and what they say only ever becomes newer within a timeline.
+void Lane::follow_copies(const CopyState& copies) {
+  const auto order = [](const CopyState& of) { return std::tie(of.turn, of.complete, of.named); };
+  if (config_.id.lane == 0 && order(copies) > order(copies_)) {
+    copies_ = copies;
+    emit(Copy{copies_});
+  }
+}
+
+void Lane::on(const Copying& event) {
+  const bool is_news = (event.progress.done || event.progress.taken) && event.progress != copy_;
+  copy_ = event.progress;
+  told_.changed = true;
+  if (is_news && era_.serving) {
+    report();
+  }
+}
+
 // ---- endings
 
 void Lane::on(const StorageFailed& event) {
-  failure_ = event.text;
-  if (finishing_) {
-    leaving_ = true;  // the lead waits for nothing more from here
+  ending_.failure = event.text;
+  if (ending_.finishing) {
+    ending_.leaving = true;  // the lead waits for nothing more from here
   }
   report();
-  if (finishing_) {
-    stop(failure_);
+  if (ending_.finishing) {
+    stop(ending_.failure);
   }
 }
 
 void Lane::on_finish(const Finish& finish) {
-  if (stopped_) {
+  if (ending_.stopped) {
     return;
   }
   if (finish.ending == Ending::finished) {
-    if (!std::exchange(finishing_, true)) {
+    if (!std::exchange(ending_.finishing, true)) {
       emit(RecordFinish{{finish.timeline, finish.step}});
     }
     return;
   }
-  leaving_ = true;
+  ending_.leaving = true;
   report();
   stop(finish.failure);
 }
 
 void Lane::on(const FinishRecorded& /*event*/) {
-  if (finishing_ && !stopped_) {
-    leaving_ = true;
+  if (ending_.finishing && !ending_.stopped) {
+    ending_.leaving = true;
     report();
     stop({});
   }
 }
 
 void Lane::on(const Trouble& event) {
-  side_trouble_ = event.text;
-  changed_ = true;
+  trouble_ = event.text;
+  told_.changed = true;
 }
 
 void Lane::stop(std::string failure) {
-  stopped_ = true;
+  ending_.stopped = true;
   emit(Stop{std::move(failure)});
 }
 
 // ---- time and reports
 
-void Lane::on(const StatisticsRead& event) {
-  statistics_.add(event.statistics);
-  changed_ = true;
-  report_if_at_barrier();
-}
-
 void Lane::on(const Tick& event) {
-  // Time in which this process did not run is not the lead's silence, and what was heard since the last tick was heard
-  // just now.
-  const bool was_asleep = event.now - now_ > config_.lead_silence / 2;
-  now_ = event.now;
-  if (std::exchange(lead_heard_, false) || was_asleep) {
-    lead_heard_at_ = now_;
-  }
-  if (stopped_) {
+  lead_.tick(event.now);
+  if (ending_.stopped) {
     return;
   }
   // Once it has said that the job is finished, it may be gone: what is left to do needs it no more.
-  if (!finishing_ && lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
-    return stop("the lead (shard 0) has not been heard of for " + std::to_string((now_ - lead_heard_at_) / 1'000'000) +
+  if (!ending_.finishing && lead_.is_given_up()) {
+    return stop("the lead (shard 0) has not been heard of for " + std::to_string(lead_.silence() / 1'000'000) +
                 " s (cluster.patience)");
   }
-  const auto every = changed_ && !lead_is_away() ? config_.report_every : config_.idle_report_every;
-  if (reported_at_ == 0 || now_ - reported_at_ >= every) {
+  const auto every = told_.changed && !lead_.is_away() ? config_.report_every : config_.idle_report_every;
+  if (told_.at == 0 || lead_.now() - told_.at >= every) {
     report();
   }
 }
 
-// What is sent to a lead that is gone queues up until it is back.
-bool Lane::lead_is_away() const {
-  return lead_known_ && !lead_heard_ && now_ - lead_heard_at_ > std::min(kLeadAway, config_.lead_silence / 2);
-}
-
-void Lane::report_if_at_barrier() {
-  // The lead gives out nothing beyond its plan's end before it has heard that all are there.
-  if (serving_ && updates(open_step_) == plan_.end() && !statistics_.awaits(open_step_)) {
+// The lead gives out nothing beyond its plan's end before it has heard that all are there.
+void Lane::report_if_at_barrier(Step open_step) {
+  if (era_.serving && applier_.version_at(open_step) == plan_.end() && !statistics_.awaits(open_step)) {
     report();
   }
 }
 
 void Lane::say_hello() {
-  reported_at_ = now_;
+  told_.at = lead_.now();
+  const bool has_weights = era_.serving && !config_.chunks.empty();
   emit(SendToLead{ShardHello{config_.id, config_.shards, config_.lanes, config_.incarnation, config_.database,
                              config_.spec_digest, config_.layout_digest, config_.initial_weights, config_.address,
-                             timeline_, serving_ && !chunks_.empty() ? open_step_ : 0, snapshots_.stored(kMaxHeld),
-                             lives_}});
+                             era_.timeline, has_weights ? applier_.open_step() : 0, snapshots_.stored(kMaxHeld),
+                             applier_.lives()}});
 }
 
 void Lane::report() {
-  const bool is_last_word = !failure_.empty() || leaving_;
-  changed_ = lead_is_away();
-  if (!is_last_word && (!serving_ || changed_)) {
+  const bool is_last_word = !ending_.failure.empty() || ending_.leaving;
+  // What is sent to a lead that is gone queues up until it is back.
+  told_.changed = lead_.is_away();
+  if (!is_last_word && (!era_.serving || told_.changed)) {
     say_hello();
     // What keeps it from serving, and then that it is over, a hello has no word for.
-    if (changed_ || (side_trouble_.empty() && !told_side_trouble_)) {
+    if (told_.changed || (trouble_.empty() && !told_.of_trouble)) {
       return;
     }
   }
-  told_side_trouble_ = !side_trouble_.empty();
-  reported_at_ = now_;
+  told_.of_trouble = !trouble_.empty();
+  told_.at = lead_.now();
   auto body = state_report();
-  body.sequence = ++report_sequence_;
+  body.sequence = ++told_.sequence;
   emit(SendToLead{std::move(body)});
 }
 
@@ -311,41 +273,22 @@ LaneReport Lane::state_report() const {
   LaneReport report;
   report.lane = config_.id;
   report.incarnation = config_.incarnation;
-  report.timeline = timeline_;
-  report.serving = serving_;
-  report.open_step = open_step_;
+  report.timeline = era_.timeline;
+  report.serving = era_.serving;
+  report.open_step = applier_.open_step();
   report.planned = plan_.end();
-  if (is_ledgered()) {
-    report.covered = items_.ranges(kMaxCoveredRanges);
-    for (const auto& chunk : chunks_) {
-      report.reached = std::max(report.reached, chunk.reached);
-    }
-    report.staleness = counters_.staleness;
-    report.marks = marks_;
-  } else {
-    report.missing = missing().words();
-  }
-  for (const auto& chunk : chunks_) {
-    if (chunk.measure) {  // what the lead does with it is the lead's to know
-      report.measures.push_back(*chunk.measure);
-    }
-  }
-  for (Step step = open_step_ - std::min<Step>(open_step_, 1); !is_ledgered() && step <= open_step_; ++step) {
-    if (const auto* known = plan_.find(step)) {
-      report.decided.push_back({step, *known});
-    }
-  }
+  applier_.tell(report, plan_);
   snapshots_.tell(report);
   report.copy = copy_;
-  report.trouble = snapshots_.trouble().empty() ? side_trouble_ : snapshots_.trouble();
+  report.trouble = snapshots_.trouble().empty() ? trouble_ : snapshots_.trouble();
   report.statistics = statistics_.oldest(kMaxPlanned);
   for (const auto& [session, slots] : sessions_.contributions()) {
     report.slots_by_session.push_back({session, slots});
   }
-  report.duplicates = counters_.duplicates;
-  report.superseded = counters_.superseded;
-  report.leaving = leaving_;
-  report.failure = failure_;
+  report.duplicates = applier_.counters().duplicates;
+  report.superseded = applier_.counters().superseded;
+  report.leaving = ending_.leaving;
+  report.failure = ending_.failure;
   return report;
 }
 

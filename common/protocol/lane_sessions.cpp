@@ -53,7 +53,7 @@ std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedC
   const bool is_older = version >= chunk.oldest && version < chunk.newest;
   if (!is_newest && !is_older) {
     ++counters_.gone;
-    return WeightsReply{session, chunk.id, version, ticket, 0, true};
+    return WeightsReply{session, chunk.id, version, chunk.newest, ticket, 0, true};
   }
   auto& state = sessions_.at(session);
   if (!fits(state, chunk.bytes)) {
@@ -62,7 +62,7 @@ std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedC
   }
   counters_.served_older += is_older ? 1 : 0;
   state.reply_bytes += chunk.bytes;
-  return WeightsReply{session, chunk.id, is_newest ? chunk.newest : version, ticket, chunk.bytes, false};
+  return WeightsReply{session, chunk.id, is_newest ? chunk.newest : version, chunk.newest, ticket, chunk.bytes, false};
 }
 
 bool LaneSessions::fits(const Session& session, std::uint64_t bytes) const {

@@ -31,6 +31,7 @@ struct WeightsReply {
   SessionId session = 0;
   ChunkId chunk = 0;
   Version version = 0;
+  Version newest = 0;
   std::uint64_t ticket = 0;
   std::uint64_t bytes = 0;
   bool is_gone = false;

@@ -483,13 +483,13 @@ void LaneShell::act(Host& host, lane::Stop& action) {
 void LaneShell::gather(LifeFacts& facts) const {
   facts.note(Fact::went_on, turns_.went_on());
   const auto counters = core_.counters();
-  facts.note(Fact::superseded, counters.superseded > 0);
+  facts.note(Fact::superseded, counters.updates.superseded > 0);
   facts.note(Fact::gone, counters.replies.gone > 0);
   facts.note(Fact::served_older, counters.replies.served_older > 0);
   facts.note(Fact::deferred, counters.replies.deferred > 0);
-  facts.note(Fact::duplicate, counters.duplicates > 0);
+  facts.note(Fact::duplicate, counters.updates.duplicates > 0);
   facts.note(Fact::stale, counters.stale > 0);
-  facts.note(Fact::waited_for_factors, counters.waited_for_factors > 0);
+  facts.note(Fact::waited_for_factors, counters.updates.waited_for_factors > 0);
 }
 
 }  // namespace ballast::simulation

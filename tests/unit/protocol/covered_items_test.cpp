@@ -62,3 +62,15 @@ TEST_CASE("insertion and intersection are those of sets") {
     CHECK(CoveredItems(both.ranges()) == both);
   }
 }
+
+TEST_CASE("an item is shared when all sets have it") {
+  SharedItems items(4, 2);
+  items.cover(5);
+  items.cover(4);
+  CHECK(items.by_all().floor() == 4);
+  items.cover(5);
+  CHECK(items.by_all().contains(5));
+  CHECK(items.by_all().floor() == 4);
+  items.cover(4);
+  CHECK(items.by_all().floor() == 6);
+}

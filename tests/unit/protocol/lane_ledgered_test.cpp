@@ -132,8 +132,8 @@ TEST_CASE("each item is applied once per chunk, in the order of arrival, with th
   CHECK(all<lane::Apply>(actions).empty());
   CHECK(all<lane::Drop>(actions).size() == 1);
   CHECK(receipts(actions)[0].outcome == ReceiptOutcome::duplicate);
-  CHECK(fixture.lane.counters().staleness.sum == 1);
-  CHECK(fixture.lane.counters().staleness.largest == 1);
+  CHECK(fixture.lane.counters().updates.staleness.sum == 1);
+  CHECK(fixture.lane.counters().updates.staleness.largest == 1);
 }
 
 TEST_CASE("an item is covered when every chunk has it, and a step's loss comes when all its items are there") {
@@ -201,8 +201,8 @@ TEST_CASE("a contribution staler than the bound is never applied, and its worker
   const auto actions = fixture.push(1, 0, 3, 0);
   CHECK(all<lane::Apply>(actions).empty());
   CHECK(receipts(actions)[0].outcome == ReceiptOutcome::expired);
-  CHECK(fixture.lane.counters().staleness.expired == 1);
-  CHECK(fixture.lane.counters().staleness.largest == 1);
+  CHECK(fixture.lane.counters().updates.staleness.expired == 1);
+  CHECK(fixture.lane.counters().updates.staleness.largest == 1);
   CHECK_FALSE(all<lane::Apply>(fixture.push(1, 0, 3, 1)).empty());
 }
 
@@ -374,5 +374,5 @@ TEST_CASE("an item that is not finite ends the job, or is covered without a trac
   actions = skipping.push(0, 1, 3, 0);
   REQUIRE(all<lane::Apply>(actions).size() == 1);
   CHECK(all<lane::Apply>(actions)[0].factors.skip);
-  CHECK(skipping.lane.counters().staleness.skipped == 1);
+  CHECK(skipping.lane.counters().updates.staleness.skipped == 1);
 }

@@ -19,7 +19,7 @@ TEST_CASE("a push that cannot be is refused, names what is wrong and changes not
   check_refused(fixture, fixture.push(0, 3, {0, 1}, 100, 2), RefusalCode::not_serving, "timeline 1");
   check_refused(fixture, fixture.push(0, 3, {0, 1}, 100, 1, false, 77), RefusalCode::unknown_session, "hello");
   CHECK(fixture.lane.counters().refused == 10);
-  CHECK(fixture.lane.counters().accepted == 0);
+  CHECK(fixture.lane.counters().updates.accepted == 0);
 }
 
 TEST_CASE("a push of an older timeline is told the current one") {

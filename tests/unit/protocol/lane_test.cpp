@@ -83,7 +83,7 @@ TEST_CASE("a covered chunk without factors waits, asks once, and is applied when
   CHECK(report->planned == 0);
   actions = fixture.push(0, 3, {0, 1}, 100, 2);
   CHECK(find_to_lead<LaneReport>(actions) == nullptr);
-  CHECK(fixture.lane.counters().waited_for_factors == 1);
+  CHECK(fixture.lane.counters().updates.waited_for_factors == 1);
   CHECK(find<lane::Apply>(fixture.lead(plan(1, 0, 1))) == nullptr);  // of an older timeline
   CHECK(find<lane::Apply>(fixture.lead(plan(2, 0, 1))) != nullptr);
 }
