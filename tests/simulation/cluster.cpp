@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "tests/simulation/judge/violation.h"
 #include "tests/simulation/words.h"
 
 namespace ballast::simulation {

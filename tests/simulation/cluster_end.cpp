@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tests/simulation/cluster.h"
+#include "tests/simulation/judge/violation.h"
 
 namespace ballast::simulation {
 
@@ -88,7 +89,8 @@ void Cluster::conclude() {
     }
   }
   check_failures();
-  judge().finished_well(roster_.lead->core().status(), world_.ledger, facts().has(Fact::copy_failed));
+  judge().finished_well(disks(), world_.copies, roster_.lead->core().status(), world_.ledger,
+                        facts().has(Fact::copy_failed));
   for (std::uint32_t lane = 0; lane < life().all_lanes(); ++lane) {
     require(!roster_.lanes[lane]->ended() ||
                 world_.disks.present[lane / life().lanes].finished == world_.ledger.ledger.finished,

@@ -135,7 +135,7 @@ void Cluster::lose_journal(std::uint32_t shard, bool is_power_cut) {
   if (loss.committed) {
     facts().note(Fact::lost_commits);
     facts().note(Fact::lying_disk, loss.synced);
-    judge().items()->lost(shard);
+    judge().lost(disks(), shard);
     if (traces()) {
       say("shard " + std::to_string(shard) + "'s journal has lost what was committed after " +
           std::to_string(journal.written));

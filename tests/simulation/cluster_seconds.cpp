@@ -86,7 +86,7 @@ void Cluster::turned_away(ProcessId lane, const std::string& why) {
   if (lane == kNobody || !is_alive(lane)) {
     return;  // it was said before a later life began
   }
-  judge().turned_away(*lane_life(lane));
+  judge().turned_away(disks(), *lane_life(lane));
   facts().note(Fact::second_server);
   facts().note(Fact::lacked_base, why.find("lacks the snapshot") != std::string::npos);
 }
@@ -100,7 +100,7 @@ void Cluster::take_listed(const Ledger& ledger) {
     std::swap(world_.disks.present[shard], world_.disks.others[shard]);
     for (std::uint32_t lane = shard * life().lanes; lane < (shard + 1) * life().lanes; ++lane) {
       std::swap(roster_.lanes[lane], roster_.seconds[lane]);
-      judge().lane_starts(roster_.lanes[lane]->life());
+      judge().lane_starts(disks(), roster_.lanes[lane]->life());
     }
     if (!roster_.lanes[shard * life().lanes]->alive()) {
       revive_shard(shard, time_away());

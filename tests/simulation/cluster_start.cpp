@@ -51,7 +51,7 @@ void Cluster::start_lanes(std::uint32_t shard, std::uint64_t database, std::vect
     processes_.emplace_back(std::in_place_type<LaneShell>, clock, world_, id, lane, incarnation, database);
     lanes[lane] = &std::get<LaneShell>(processes_.back().shell);
     if (&lanes == &roster_.lanes) {
-      judge().lane_starts(lanes[lane]->life());
+      judge().lane_starts(disks(), lanes[lane]->life());
     }
     tick(id);
     schedule_tick(id);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tests/simulation/cluster.h"
+#include "tests/simulation/judge/violation.h"
 
 namespace ballast::simulation {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "tests/simulation/judge.h"
+#include "tests/simulation/judge/shown.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {

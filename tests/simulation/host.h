@@ -10,7 +10,7 @@
 #include "tests/simulation/copies.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/facts.h"
-#include "tests/simulation/judge.h"
+#include "tests/simulation/judge/judge.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/pending.h"
 #include "tests/simulation/process.h"
@@ -42,6 +42,7 @@ class Host {
 
   [[nodiscard]] World& world() { return world_; }
   [[nodiscard]] const LifeSpec& life() const { return world_.life; }
+  [[nodiscard]] const Disks& disks() const { return world_.disks; }
   [[nodiscard]] Judge& judge() { return world_.judge; }
   [[nodiscard]] LifeFacts& facts() { return world_.facts; }
 

@@ -2,6 +2,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tests/simulation/judge/violation.h"
 #include "tests/simulation/lane_shell.h"
 #include "tests/simulation/words.h"
 

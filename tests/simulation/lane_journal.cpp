@@ -1,4 +1,5 @@
 // A lane's shell and its shard's journal: the thread that writes it in groups, and what is found in it again.
+#include "tests/simulation/judge/violation.h"
 #include "tests/simulation/lane_shell.h"
 #include "tests/simulation/words.h"
 
@@ -14,9 +15,9 @@ void LaneShell::act(Host& host, lane::Append& action) {
   require(host.life().journaled(), "an update is appended to no journal");
   if (journal.timeline != life_.timeline) {
     // Another lane of the shard has begun a newer timeline: nothing is appended, and this lane will hear of it.
-    return host.judge().item_appended(life_, action, held->second, ~std::uint64_t{0});
+    return host.judge().item_appended(host.disks(), life_, action, held->second, ~std::uint64_t{0});
   }
-  host.judge().item_appended(life_, action, held->second, journal.records.size() + 1);
+  host.judge().item_appended(host.disks(), life_, action, held->second, journal.records.size() + 1);
   journal.records.push_back({id(), action.ticket, action.chunk, action.item, action.version, action.factors,
                              action.marks, held->second.payload});
   if (host.traces()) {
@@ -154,7 +155,7 @@ void LaneShell::replay(Host& host, Timeline timeline, SnapshotId base) {
     host.say(name() + " goes on in timeline " + std::to_string(timeline) + " from snapshot " + words(base) + " and " +
              std::to_string(found.size()) + " updates of its journal");
   }
-  host.judge().resumed(life_, base, values, found);
+  host.judge().resumed(host.disks(), life_, base, values, found);
   step(host, std::move(resumed));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "tests/simulation/judge/violation.h"
 #include "tests/simulation/words.h"
 
 namespace ballast::simulation {
@@ -83,10 +84,10 @@ void LaneShell::note_asked(Host& host, ProcessId from, const Message& message) {
   if (const auto* pull = std::get_if<Pull>(&message)) {
     for (const auto chunk : pull->chunks) {
       host.judge().asked(from, chunk,
-                         pull->version == kNewestVersion ? Judge::newest_for(pull->ticket) : pull->version);
+                         pull->version == kNewestVersion ? RepliesJudge::newest_for(pull->ticket) : pull->version);
     }
   } else if (const auto* push = std::get_if<Push>(&message); push != nullptr && push->want_next) {
-    host.judge().asked(from, push->chunk, host.life().items ? Judge::newest_for(push->ticket) : push->step + 1);
+    host.judge().asked(from, push->chunk, host.life().items ? RepliesJudge::newest_for(push->ticket) : push->step + 1);
   }
 }
 
@@ -124,7 +125,7 @@ void LaneShell::receive(Host& host, ProcessId from, const Message& message, cons
   // What waits for its commit is answered then, and what stops the job not at all.
   require(in_hand_.answers == 0 && host.life().items, "a push is not answered exactly once, at once");
   const ItemId item = push->step * host.life().slots + push->node.begin;
-  if (host.judge().items()->is_pending(life_.timeline, push->chunk, item)) {
+  if (host.judge().items().is_pending(life_.timeline, push->chunk, item)) {
     unanswered_.insert({push->chunk, item, from});
   } else {
     require(push->fault != kNoSlot && host.world().non_finite == NonFinite::halt, "a push is not answered");
@@ -136,17 +137,17 @@ void LaneShell::note_answer(Host& host, SessionId session, const Receipt& receip
   unanswered_.erase({receipt.chunk, receipt.step * host.life().slots + receipt.node.begin, session});
   if (receipt.outcome == ReceiptOutcome::expired) {
     host.facts().note(Fact::expired);
-    host.judge().expired(life_, receipt, in_hand_.base);
+    host.judge().expired(host.disks(), life_, receipt, in_hand_.base);
     require(host.was_disturbed(), "a healthy session's contribution is refused as too stale");
   } else {
-    host.judge().receipt_sent(session, life_, receipt, held_);
+    host.judge().receipt_sent(host.disks(), session, life_, receipt, held_);
   }
 }
 
 // Who waits for a receipt gets it as soon as the item is applied.
 void LaneShell::check_answered(Host& host) const {
   for (const auto& [chunk, item, session] : unanswered_) {
-    require(host.judge().items()->is_pending(life_.timeline, chunk, item),
+    require(host.judge().items().is_pending(life_.timeline, chunk, item),
             "an item is applied, and a session that sent it hears nothing of it");
   }
 }
@@ -188,7 +189,7 @@ void LaneShell::step(Host& host, const lane::Event& event) {
     }
     turns_.turn_ends(core_.has_more());
   }
-  host.judge().lane_settled(life_, held_, core_.held_payloads());
+  host.judge().lane_settled(host.disks(), life_, held_, core_.held_payloads());
   check_answered(host);
   if (core_.has_more() && !std::exchange(goes_on_, true)) {
     later(host, within(host.life().release_high), LaneGoesOn{});
@@ -230,10 +231,10 @@ void LaneShell::act(Host& host, lane::SendToWorker& action) {
     ++in_hand_.answers;
     judge.refused_by_lane(*refused);
   } else if (const auto* gone = std::get_if<Gone>(&action.message)) {
-    judge.gone_sent(life_, *gone);
+    judge.gone_sent(host.disks(), life_, *gone);
   } else if (const auto* stale = std::get_if<Stale>(&action.message)) {
     ++in_hand_.answers;
-    judge.stale_sent(life_, *stale);
+    judge.stale_sent(host.disks(), life_, *stale);
   }
   host.send(*this, static_cast<ProcessId>(action.session), std::move(action.message));
 }
@@ -248,7 +249,7 @@ void LaneShell::act(Host& host, lane::SendWeights& action) {
   const auto index = version->second;
   auto& buffer = chunk.buffers[index];
   ++buffer.references;
-  host.judge().weights_sent(action.session, life_, action.header, action.bytes, buffer.value);
+  host.judge().weights_sent(host.disks(), action.session, life_, action.header, action.bytes, buffer.value);
   host.send(*this, static_cast<ProcessId>(action.session), action.header,
             Payload{buffer.value, 0, kNoSlot, life_.timeline, 0});
   later(host, within(host.life().release_high), ReplyRelease{action.header.chunk, index, action.session, action.bytes});
@@ -262,7 +263,7 @@ void LaneShell::done(Host& host, const ReplyRelease& what) {
 
 void LaneShell::act(Host& host, lane::SendToLead& action) {
   if (const auto* report = std::get_if<LaneReport>(&action.message)) {
-    host.judge().reported(life_, *report);
+    host.judge().reported(host.disks(), life_, *report);
   }
   host.send(*this, host.lead_id(), std::move(action.message));
 }
@@ -306,7 +307,7 @@ void LaneShell::apply_item(Host& host, lane::Apply& action) {
   require(update.chunk == action.chunk && update.step == action.step, "another chunk's or step's update is applied");
   chunk.value = action.chunk == host.life().statistics() ? statistics_value(action.version + 1)
                                                          : apply(chunk.value, update.payload, action.factors);
-  host.judge().item_applied(life_, action, update, chunk.value);
+  host.judge().item_applied(host.disks(), life_, action, update, chunk.value);
   put_weights_in_place(chunk, action.version + 1);
   if (action.statistics) {
     own_events_.push_back(lane::StatisticsRead{statistics(action.step, update.payload.value)});
@@ -336,7 +337,7 @@ void LaneShell::act(Host& host, lane::Apply& action) {
   require(root.chunk == action.chunk && root.step == action.step, "the root of another chunk or step is applied");
   chunk.value = action.chunk == host.life().statistics() ? statistics_value(action.step + 1)
                                                          : apply(chunk.value, root.payload, action.factors);
-  host.judge().applied(life_, action.chunk, action.statistics, action.step, root, action.factors, chunk.value);
+  host.judge().round_applied(host.disks(), life_, action, root, chunk.value);
   if (action.step > 0) {
     chunk.versions.erase(action.step - 1);
   }
@@ -379,7 +380,7 @@ void LaneShell::done(Host& host, const TimelineRecord& what) {
 void LaneShell::done(Host& host, const BaseLoad& what) {
   if (what.timeline == beginning_) {
     life_.timeline = what.timeline;
-    host.judge().began(life_, what.base, put_base_in_place(host, what.base));
+    host.judge().began(host.disks(), life_, what.base, put_base_in_place(host, what.base));
   }
   step(host, lane::Begun{what.timeline});
 }
@@ -405,7 +406,7 @@ std::map<ChunkId, ChunkValue> LaneShell::put_base_in_place(Host& host, SnapshotI
 
 void LaneShell::act(Host& host, lane::TakeSnapshot& action) {
   const auto& value = chunks_.at(action.chunk).value;
-  host.judge().snapshot_taken(life_, action.id, action.chunk, value);
+  host.judge().snapshot_taken(host.disks(), life_, action.id, action.chunk, value);
   require(snapshots_.taken[action.id].insert(action.chunk).second, "a chunk is taken twice into one snapshot");
   later(host, on_disk(host.life().storage_high / 4), ChunkWrite{action.id, action.chunk, value});
 }
@@ -462,7 +463,7 @@ void LaneShell::done(Host& host, const SnapshotDeletion& what) {
 
 void LaneShell::act(Host& host, lane::RecordFinish& action) {
   state_.move(host.facts().lane, LaneState::concluding);
-  host.judge().records_finish(life_, action.end);
+  host.judge().records_finish(host.disks(), life_, action.end);
   later(host, on_disk(host.life().storage_high), FinishRecord{action.end});
 }
 

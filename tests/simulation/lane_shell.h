@@ -13,9 +13,9 @@
 
 #include "common/protocol/lane.h"
 #include "tests/simulation/host.h"
+#include "tests/simulation/judge/turn.h"
 #include "tests/simulation/strangers.h"
 #include "tests/simulation/transitions.h"
-#include "tests/simulation/turn_judge.h"
 
 namespace ballast::simulation {
 

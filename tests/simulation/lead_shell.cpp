@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "tests/simulation/judge/violation.h"
 #include "tests/simulation/strangers.h"
 #include "tests/simulation/words.h"
 
@@ -112,7 +113,7 @@ void LeadShell::step(Host& host, const lead::Event& event) {
   const auto before = core_.phase();
   auto actions = core_.step(event);
   if (core_.timeline() > timeline) {
-    host.judge().timeline_wanted();
+    host.judge().timeline_wanted(host.disks());
   }
   state_.move(host.facts().lead, core_.phase());
   judge_phase(host, before);
@@ -199,7 +200,7 @@ void LeadShell::done(Host& host, const LedgerWrite& what) {
   if (host.traces()) {
     host.say("lead's ledger: " + words(what.change));
   }
-  host.judge().ledger_durable(stored, host.now());
+  host.judge().ledger_durable(host.disks(), host.world().copies, stored, host.now());
   host.later(id(), within(host.life().storage_high / 4), LeadPending{LedgerAnswer{}});
 }
 

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "common/protocol/tree.h"
+#include "tests/simulation/judge/violation.h"
 #include "tests/simulation/words.h"
 
 namespace ballast::simulation {
@@ -240,8 +241,7 @@ std::uint32_t WorkerShell::origin_of(Host& host, ItemId item) {
   const auto grant = grants_.items.find(clock);
   require(grant != grants_.items.end(), "an item is computed that was not granted");
   grants_.computed.insert(clock);
-  return host.judge().items()->computes(weights_.front().payload.timeline, item, {grant->second, clock},
-                                        std::move(bases));
+  return host.judge().items().computes(item, {grant->second, clock}, std::move(bases));
 }
 
 // ---- actions of the computation

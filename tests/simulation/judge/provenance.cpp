@@ -1,8 +1,8 @@
-#include "tests/simulation/provenance_judge.h"
+#include "tests/simulation/judge/provenance.h"
 
 #include <algorithm>
 
-#include "tests/simulation/violation.h"
+#include "tests/simulation/judge/violation.h"
 
 namespace ballast::simulation {
 

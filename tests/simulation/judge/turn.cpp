@@ -1,9 +1,9 @@
-#include "tests/simulation/turn_judge.h"
+#include "tests/simulation/judge/turn.h"
 
 #include <algorithm>
 #include <variant>
 
-#include "tests/simulation/violation.h"
+#include "tests/simulation/judge/violation.h"
 
 namespace ballast::simulation {
 

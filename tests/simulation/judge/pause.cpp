@@ -1,9 +1,9 @@
-#include "tests/simulation/pause_judge.h"
+#include "tests/simulation/judge/pause.h"
 
 #include <algorithm>
 #include <string>
 
-#include "tests/simulation/violation.h"
+#include "tests/simulation/judge/violation.h"
 
 namespace ballast::simulation {
 

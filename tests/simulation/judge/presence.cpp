@@ -1,10 +1,10 @@
-#include "tests/simulation/presence_judge.h"
+#include "tests/simulation/judge/presence.h"
 
 #include <algorithm>
 #include <string>
 #include <utility>
 
-#include "tests/simulation/violation.h"
+#include "tests/simulation/judge/violation.h"
 
 namespace ballast::simulation {
 

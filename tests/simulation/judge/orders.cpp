@@ -1,0 +1,63 @@
+#include "tests/simulation/judge/orders.h"
+
+#include <algorithm>
+#include <string>
+
+#include "tests/simulation/judge/violation.h"
+#include "tests/simulation/words.h"
+
+namespace ballast::simulation {
+
+void check_slots(const LifeSpec& life, SlotRange range) {
+  if (range.begin > range.end || range.end > life.slots) {
+    throw Violation("slots " + words(range) + " of " + std::to_string(life.slots));
+  }
+}
+
+void check_ranges(const LifeSpec& life, Step step, const std::vector<SlotRange>& ranges) {
+  if (ranges.empty() || step >= life.steps) {
+    throw Violation("a worker computes nothing, or beyond the job's end: step " + std::to_string(step));
+  }
+  for (const auto range : ranges) {
+    check_slots(life, range);
+    require(!range.empty(), "a worker computes an empty range");
+  }
+}
+
+void OrdersJudge::check_content(const Assign& assign, Timeline durable) const {
+  check_slots(life_, assign.standing.slots);
+  if (assign.standing.until > life_.steps || assign.standing.from > assign.standing.until) {
+    throw Violation("a standing order for steps " + std::to_string(assign.standing.from) + " to " +
+                    std::to_string(assign.standing.until));
+  }
+  if (assign.timeline != 0 && assign.timeline != durable) {
+    throw Violation("an order of timeline " + std::to_string(assign.timeline) + ", which is not the durable ledger's");
+  }
+  if (assign.extra) {
+    check_slots(life_, assign.extra->slots);
+    require(!assign.extra->slots.empty() && assign.extra->step < life_.steps, "an extra order for nothing");
+  }
+  if (assign.evaluation) {
+    const auto examples = assign.evaluation->split == Split::test ? life_.test_examples : life_.validation_examples;
+    require(assign.evaluation->begin < assign.evaluation->end && assign.evaluation->end <= examples,
+            "an evaluation item outside its split");
+  }
+}
+
+void OrdersJudge::assigned(SessionId session, const Assign& assign, Timeline durable) {
+  check_content(assign, durable);
+  auto& known = orders_[session];
+  if (assign.order < known.order || (assign.generation != 0 && assign.generation < known.generation)) {
+    throw Violation("orders to session " + std::to_string(session) + " go backwards");
+  }
+  if (assign.order == known.order && assign.order != 0 && assign.generation != 0 && known.generation != 0 &&
+      !(assign == known.last)) {
+    throw Violation("two orders to session " + std::to_string(session) + " have the number " +
+                    std::to_string(assign.order));
+  }
+  known.order = assign.order;
+  known.generation = std::max(known.generation, assign.generation);
+  known.last = assign;
+}
+
+}  // namespace ballast::simulation

@@ -1,0 +1,39 @@
+#include "tests/simulation/judge/replies.h"
+
+#include "tests/simulation/judge/violation.h"
+
+namespace ballast::simulation {
+
+namespace {
+
+// How a pull of the newest version is remembered.
+constexpr Version kNewest = Version{1} << 63U;
+
+}  // namespace
+
+std::string words_of(const Weights& header) {
+  return "weights of chunk " + std::to_string(header.chunk) + " at version " + std::to_string(header.version);
+}
+
+Version RepliesJudge::newest_for(std::uint64_t ticket) { return kNewest | ticket; }
+
+void RepliesJudge::sent(SessionId session, std::uint32_t process, const Weights& header, std::uint64_t bytes) {
+  auto& asked = asked_[{session, header.chunk, header.ticket != 0 ? newest_for(header.ticket) : header.version}];
+  if (asked == 0) {
+    throw Violation(words_of(header) + " sent to session " + std::to_string(session) + ", which did not ask for them");
+  }
+  --asked;
+  auto& outstanding = bytes_[{session, process}];
+  if (outstanding > 0 && outstanding + bytes > life_.reply_window_bytes) {
+    throw Violation(words_of(header) + ": replies to session " + std::to_string(session) + " exceed its window");
+  }
+  outstanding += bytes;
+}
+
+void RepliesJudge::refused(const Refused& refused) {
+  if (refused.code != RefusalCode::not_serving && refused.code != RefusalCode::unknown_session) {
+    throw Violation("a lane refuses a message of an honest worker: " + refused.text);
+  }
+}
+
+}  // namespace ballast::simulation

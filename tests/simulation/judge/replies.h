@@ -1,0 +1,38 @@
+// Judges whom a lane answers: only those who asked, and within their windows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "common/protocol/ids.h"
+#include "common/protocol/messages.h"
+#include "tests/simulation/life.h"
+
+namespace ballast::simulation {
+
+// Every method throws Violation.
+class RepliesJudge {
+ public:
+  explicit RepliesJudge(const LifeSpec& life) : life_(life) {}
+
+  void asked(SessionId session, ChunkId chunk, Version version) { ++asked_[{session, chunk, version}]; }
+  // What to call the version of a pull of whatever is the newest.
+  [[nodiscard]] static Version newest_for(std::uint64_t ticket);
+  // By a lane's process.
+  void sent(SessionId session, std::uint32_t process, const Weights& header, std::uint64_t bytes);
+  void released(SessionId session, std::uint32_t process, std::uint64_t bytes) { bytes_[{session, process}] -= bytes; }
+  static void refused(const Refused& refused);
+
+ private:
+  const LifeSpec& life_;
+  std::map<std::tuple<SessionId, ChunkId, Version>, std::uint32_t> asked_;  // and not answered yet
+  std::map<std::pair<SessionId, std::uint32_t>, std::uint64_t> bytes_;      // by session and lane's process
+};
+
+// What a violation calls them.
+std::string words_of(const Weights& header);
+
+}  // namespace ballast::simulation
