@@ -36,6 +36,8 @@ struct World {
 class Host {
  public:
   explicit Host(const LifeSpec& life) : world_(life) {}
+  // Of a world of its own, as this one is now.
+  explicit Host(const World& world) : world_(world) {}
   virtual ~Host() = default;
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
