@@ -50,8 +50,9 @@ void check_lanes(const WorkerWelcome& welcome) {
 
 void complete(WorkerLayout& layout, const Job& job, std::uint32_t shards, std::uint32_t lanes_per_shard) {
   layout.slots = job.spec.training.slots;
-  layout.ledgered = is_ledgered(job.spec.training.mode);
-  layout.journaled = is_journaled(job.spec);
+  if (is_ledgered(job.spec.training.mode)) {
+    layout.mode = ItemWork::Rules{is_journaled(job.spec)};
+  }
   layout.lanes = shards * lanes_per_shard;
   layout.spec_digest = job.spec_digest;
   layout.layout_digest = job.layout_digest;

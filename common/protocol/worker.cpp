@@ -1,27 +1,20 @@
 #include "common/protocol/worker.h"
-#include "common/protocol/journal_marks.h"
 
 #include <algorithm>
 #include <utility>
-
-#include "common/protocol/journal_marks.h"
 
 namespace ballast {
 
 using namespace worker;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
 
-using Kind = WorkerPlan::Target::Kind;
+using Kind = WorkerTarget::Kind;
 
-namespace {
-
-// With so few left to compute, the one that is being computed among them, more are asked for. The next one has to be
-// there when the gradients of the one in hand are sent, for the pull goes with them: with fewer left, a session whose
-// items take no longer than the lead's answer would stand still until it comes.
-constexpr std::size_t kGrantsInHand = 2;
-
-}  // namespace
-
-Worker::Worker(WorkerConfig config) : config_(std::move(config)), plan_(1), pull_time_(config_.retry) {}
+Worker::Worker(WorkerConfig config)
+    : config_(std::move(config)),
+      lead_({config_.heartbeat_every, config_.hello_every, config_.lead_silence}),
+      lanes_(0, config_.retry),
+      plan_(1),
+      weights_(0, config_.retry) {}
 
 Actions Worker::step(const Event& event, Micros at) {
   actions_.clear();
@@ -38,8 +31,7 @@ Actions Worker::step(const Event& event, Micros at) {
 // ---- the lead's side
 
 void Worker::on(const FromLead& event) {
-  lead_known_ = true;
-  lead_heard_ = true;
+  lead_.heard();
   if (const auto* welcome = std::get_if<WorkerWelcome>(event.message)) {
     on_lead_welcome(*welcome);
   } else if (const auto* assign = std::get_if<Assign>(event.message)) {
@@ -88,32 +80,14 @@ void Worker::follow(const WorkerWelcome& welcome) {
 
 // A shard that has come back may have lost the version that they are, and come to another one of that number.
 void Worker::forget_weights(std::uint32_t lane) {
-  if (computing_ && target_.kind == Kind::evaluate) {
-    computing_timeline_ = 0;  // its result will not count
-  }
-  result_.reset();
-  plan_.evaluate_again();
-  for (const auto& staged : staged_) {
-    if (layout_.chunks[staged.header.chunk].lane == lane) {
-      emit(Release{staged.payload});
-    }
-  }
-  std::erase_if(staged_, [&](const Staged& staged) { return layout_.chunks[staged.header.chunk].lane == lane; });
-  for (const auto& chunk : layout_.chunks) {
-    if (chunk.lane != lane) {
-      continue;
-    }
-    auto& state = weights_[chunk.id];
-    at_target_ -= state.held && target_.kind != Kind::none && state.key == target_key() ? 1 : 0;
-    state.held = false;
-    state.asked = false;
-  }
+  work_.discard_evaluation();
+  plan_.evaluation().again();
+  release(weights_.forget([&](ChunkId chunk) { return layout_.chunks[chunk].lane == lane; }));
 }
 
 void Worker::on_lead_refusal(const Refused& refused) {
   if (refused.code == RefusalCode::unknown_session) {
-    hello_said_ = false;  // the lead forgot this session, or gave it up: it is a new one to it
-    hello_at_ = 0;
+    lead_.greet_again();  // it forgot this session, or gave it up: it is a new one to it
   } else {
     stop("the lead refused this worker: " + refused.text, refused.code != RefusalCode::too_many);
   }
@@ -126,31 +100,18 @@ void Worker::on_assign(const Assign& assign) {
   if (assign.timeline > plan_.timeline()) {
     enter_timeline(assign.timeline);
   }
-  if (!plan_.take(assign)) {
-    return;
+  if (plan_.take(assign)) {
+    advance();
   }
-  if (result_ && (!assign.evaluation || assign.evaluation->item != result_->item ||
-                  assign.evaluation->version != result_->version || assign.evaluation->split != result_->split)) {
-    result_.reset();
-  }
-  advance();
 }
 
 void Worker::enter_timeline(Timeline timeline) {
-  for (auto& lane : lanes_) {
-    release(lane.outbox.drop_older_timelines(timeline));
-  }
-  computed_work_.unreceipted = 0;
-  computing_work_.unreceipted = 0;
-  for (auto& chunk : weights_) {
-    chunk = {};
-  }
-  for (const auto& staged : std::exchange(staged_, {})) {
-    emit(Release{staged.payload});
-  }
-  result_.reset();
+  release(lanes_.drop_older_timelines(timeline));
+  work_.forget_receipts();
+  release(weights_.forget_all());
+  plan_.evaluation().forget_result();
   target_ = {};
-  at_target_ = 0;
+  weights_.aim({});
 }
 
 // ---- the lanes' side
@@ -195,77 +156,44 @@ void Worker::on_receipt(LaneLink& lane, const Receipt& receipt) {
   counters_.duplicates += receipt.outcome == ReceiptOutcome::duplicate ? 1 : 0;
   counters_.expired += receipt.outcome == ReceiptOutcome::expired ? 1 : 0;
   release(free);
-  if (layout_.ledgered && plan_.open_grants() <= kGrantsInHand &&
-      !is_on_its_way(receipt.step * layout_.slots + receipt.node.begin)) {
+  if (plan_.is_short() && !lanes_.has(receipt.step, receipt.node.begin)) {
     heartbeat();  // the lead grants the next one
   }
-  count_receipts(receipt.step, receipt.node.begin, 1);
-}
-
-// In rounds the slot says nothing: all that is computed at once is of one step.
-void Worker::count_receipts(Step step, Slot slot, std::uint64_t count) {
-  const auto take = [&](Work& work) {
-    if (work.unreceipted == 0 || (layout_.ledgered ? step != work.step || slot != work.slot : step < work.step)) {
-      return false;
-    }
-    work.unreceipted -= std::min(work.unreceipted, count);
-    return true;
-  };
-  if (!(computing_ && take(computing_work_)) && take(computed_work_)) {
-    step_clock_.receipt(at_, computed_work_.unreceipted > 0);
-  }
-}
-
-Worker::Key Worker::key_of(const Weights& header) {
-  return header.ticket != 0 ? Key{kNewestVersion, header.ticket} : Key{header.version, 0};
-}
-
-bool Worker::wants(const ChunkWeights& chunk, Key key) const {
-  if (chunk.held && chunk.key == key) {
-    return false;
-  }
-  return (target_.kind != Kind::none && target_key() == key) || (chunk.asked && chunk.asked_key == key);
+  work_.receipts(receipt.step, receipt.node.begin, 1, at_);
 }
 
 void Worker::on_weights(LaneLink& lane, const Weights& weights, PayloadId payload) {
-  const bool known = weights.chunk < weights_.size();
-  if (known && weights.timeline == plan_.timeline() && !layout_.ledgered) {
-    const auto free = lane.outbox.before(weights.chunk, weights.version);
-    release(free);
-    if (!free.empty()) {
-      count_receipts(weights.version - 1, kNoSlot, free.size());
-    }
+  const bool known = weights.chunk < weights_.size() && weights.timeline == plan_.timeline();
+  if (known) {
+    take_as_receipt(lane, weights);
   }
-  if (!known || weights.timeline != plan_.timeline() || !wants(weights_[weights.chunk], key_of(weights))) {
+  if (!known || !weights_.wants(weights.chunk, key_of(weights))) {
     emit(Release{payload});
     return;
   }
-  auto& chunk = weights_[weights.chunk];
-  if (chunk.asked && chunk.asked_key == key_of(weights) && chunk.tries == 1) {
-    pull_time_.observe(now_ - chunk.asked_at);
-  }
-  if (computing_) {
-    staged_.push_back({weights, payload});
+  weights_.came(weights, now_);
+  if (work_.is_running()) {
+    weights_.stage(weights, payload);
     return;
   }
   store(weights, payload);
   advance();
 }
 
+void Worker::take_as_receipt(LaneLink& lane, const Weights& weights) {
+  const auto covered = plan_.covered_by(weights.version);
+  if (!covered) {
+    return;
+  }
+  const auto free = lane.outbox.before(weights.chunk, *covered);
+  release(free);
+  if (!free.empty()) {
+    work_.receipts(*covered - 1, kNoSlot, free.size(), at_);
+  }
+}
+
 void Worker::store(const Weights& header, PayloadId payload) {
-  auto& chunk = weights_[header.chunk];
-  const bool was_at_target = chunk.held && chunk.key == target_key();
-  chunk.held = true;
-  chunk.key = key_of(header);
-  chunk.version = header.version;
-  chunk.mark = {welcome_.addresses[layout_.chunks[header.chunk].lane].lane.shard, header.incarnation, header.sequence};
-  if (chunk.asked && chunk.asked_key == chunk.key) {
-    chunk.asked = false;
-  }
-  const bool is_at_target = chunk.key == target_key();
-  if (target_.kind != Kind::none && is_at_target != was_at_target) {
-    at_target_ += is_at_target ? 1 : -1;
-  }
+  weights_.store(header, welcome_.addresses[layout_.chunks[header.chunk].lane].lane.shard);
   emit(Store{header.chunk, header.version, payload});
 }
 
@@ -274,12 +202,9 @@ void Worker::on_gone(const Gone& gone) {
     return;
   }
   ++counters_.gone;
-  auto& chunk = weights_[gone.chunk];
-  if (chunk.asked && chunk.asked_key == Key{gone.version, 0}) {
-    chunk.asked = false;
-  }
+  weights_.gone(gone.chunk, {gone.version, 0});
   plan_.gone(gone.version, gone.held);
-  if (heartbeat_at_ != now_) {
+  if (!lead_.has_beaten(now_)) {
     heartbeat();  // asks the lead, once for all chunks of the version
   }
   advance();
@@ -287,9 +212,7 @@ void Worker::on_gone(const Gone& gone) {
 
 void Worker::on_stale(const Stale& stale) {
   // The work is lost with its timeline; the lead's next order names the new one.
-  for (auto& lane : lanes_) {
-    release(lane.outbox.drop_older_timelines(stale.timeline));
-  }
+  release(lanes_.drop_older_timelines(stale.timeline));
   heartbeat();
 }
 
@@ -307,18 +230,18 @@ void Worker::on_lane_refusal(LaneLink& lane, const Refused& refused) {
 // ---- the schedule
 
 void Worker::advance() {
-  if (phase_ != Phase::ready || computing_) {
+  if (phase_ != Phase::ready || work_.is_running()) {
     return;
   }
   choose_target();
-  if (target_.kind == Kind::none) {
-    if (!std::exchange(idle_, true)) {
+  if (!has_target()) {
+    if (lead_.becomes_idle()) {
       heartbeat();
     }
     return;
   }
-  idle_ = false;
-  if (at_target_ == weights_.size()) {
+  lead_.works();
+  if (weights_.is_complete()) {
     start();
   }
 }
@@ -328,157 +251,93 @@ void Worker::choose_target() {
   if (target == target_) {
     return;
   }
-  const bool same_version =
-      target_.kind != Kind::none && target.version == target_.version && target.ticket == target_.ticket;
+  const bool same_weights = has_target() && target.weights == target_.weights;
   target_ = std::move(target);
-  if (target_.kind == Kind::none) {
+  if (!has_target()) {
+    weights_.aim({});
     return;
   }
   if (target_.kind == Kind::train) {
     emit(Prefetch{target_.step, target_.ranges});
   }
-  if (!same_version) {
-    step_clock_.wants(at_);
+  if (!same_weights) {
+    work_.wants(at_);
   }
-  at_target_ = static_cast<std::size_t>(std::count_if(weights_.begin(), weights_.end(), [&](const ChunkWeights& chunk) {
-    return chunk.held && chunk.key == target_key();
-  }));
+  weights_.aim(target_.weights);
   pull_missing();
 }
 
 void Worker::pull_missing() {
-  if (phase_ != Phase::ready || target_.kind == Kind::none || computing_) {
+  if (phase_ != Phase::ready || !has_target() || work_.is_running()) {
     return;
   }
   std::vector<std::vector<ChunkId>> pulls(lanes_.size());
   for (const auto& chunk : layout_.chunks) {
-    auto& state = weights_[chunk.id];
-    if ((state.held && state.key == target_key()) || !lanes_[chunk.lane].is_welcome()) {
-      continue;
+    const auto ask = lanes_[chunk.lane].is_welcome() ? weights_.ask(chunk.id, now_) : PulledWeights::Ask::no;
+    if (ask != PulledWeights::Ask::no) {
+      counters_.pulls_repeated += ask == PulledWeights::Ask::again ? 1 : 0;
+      pulls[chunk.lane].push_back(chunk.id);
     }
-    const bool repeated = state.asked && state.asked_key == target_key();
-    if (repeated && now_ - state.asked_at < pull_time_.deadline() * std::min(state.tries, 8U)) {
-      continue;
-    }
-    counters_.pulls_repeated += repeated ? 1 : 0;
-    state.asked = true;
-    state.asked_key = target_key();
-    state.asked_at = now_;
-    state.tries = repeated ? state.tries + 1 : 1;
-    pulls[chunk.lane].push_back(chunk.id);
   }
+  const auto [version, ticket] = target_.weights;
   for (std::uint32_t lane = 0; lane < pulls.size(); ++lane) {
     if (!pulls[lane].empty()) {
-      emit(SendToLane{lane, Pull{plan_.timeline(), target_.version, std::move(pulls[lane]), target_.ticket},
-                      kNoPayload});
+      emit(SendToLane{lane, Pull{plan_.timeline(), version, std::move(pulls[lane]), ticket}, kNoPayload});
     }
   }
 }
 
 void Worker::start() {
-  computing_ = true;
-  computing_timeline_ = plan_.timeline();
   if (target_.kind == Kind::evaluate) {
+    work_.begin_evaluation(plan_.timeline(), target_);
     emit(Evaluate{target_.evaluation});
     return;
   }
-  step_clock_.begins(at_);
-  computing_work_ = {target_.step, layout_.ledgered ? target_.ranges.front().begin : kNoSlot, 0};
-  computing_ranges_ = target_.ranges;
-  computing_ticket_ = target_.ticket;
-  computing_marks_ = marks();
+  work_.begin(plan_.timeline(), target_, plan_.scope(target_), plan_.has_marks() ? weights_.marks() : nullptr, at_);
   emit(Compute{target_.step, target_.ranges});
-  if (layout_.ledgered) {
-    if (const auto next = plan_.grant_after(target_.ticket)) {
-      const auto slot = static_cast<Slot>(next->item % layout_.slots);
-      emit(Prefetch{next->item / layout_.slots, {{slot, slot + 1}}});
-    }
-  } else if (auto next = plan_.standing_work(target_.step + 1); !next.empty()) {
-    emit(Prefetch{target_.step + 1, std::move(next)});
+  if (auto next = plan_.after(target_)) {
+    emit(Prefetch{next->step, std::move(next->ranges)});
   }
-}
-
-// Of all the weights that are computed from: in a job whose shards come back within a timeline, what they rest on.
-std::shared_ptr<const std::vector<JournalMark>> Worker::marks() const {
-  if (!layout_.journaled) {
-    return nullptr;
-  }
-  auto marks = std::make_shared<std::vector<JournalMark>>();
-  for (const auto& chunk : weights_) {
-    note_mark(*marks, chunk.mark);
-  }
-  return marks;
-}
-
-// What to ask for along with a chunk's last gradient.
-std::optional<Worker::Key> Worker::next_key(const GradientReady& event) const {
-  if (!event.last_node) {
-    return std::nullopt;
-  }
-  if (layout_.ledgered) {
-    const auto next = plan_.grant_after(computing_ticket_);
-    return next ? std::optional<Key>({kNewestVersion, next->clock}) : std::nullopt;
-  }
-  const auto& chunk = weights_[event.chunk];
-  const bool is_wanted = event.step == plan_.cursor() && !plan_.standing_work(event.step + 1).empty() &&
-                         !(chunk.asked && chunk.asked_key.version > event.step);
-  return is_wanted ? std::optional<Key>({event.step + 1, 0}) : std::nullopt;
-}
-
-bool Worker::is_on_its_way(ItemId item) const {
-  return std::any_of(lanes_.begin(), lanes_.end(), [&](const LaneLink& lane) {
-    return lane.outbox.has(item / layout_.slots, static_cast<Slot>(item % layout_.slots));
-  });
 }
 
 void Worker::on(const GradientReady& event) {
-  if (computing_timeline_ != plan_.timeline()) {
+  if (work_.timeline() != plan_.timeline()) {
     return release({event.payload});  // of weights that the job has rolled back
   }
-  auto& chunk = weights_[event.chunk];
-  const auto lane = layout_.chunks[event.chunk].lane;
-  const auto next = next_key(event);
+  const auto next =
+      event.last_node ? plan_.next_key(work_.target(), weights_.asked(event.chunk)) : std::optional<WeightsKey>();
   if (next) {
-    chunk.asked = true;
-    chunk.asked_key = *next;
-    chunk.asked_at = now_;
-    chunk.tries = 1;
+    weights_.ask_along(event.chunk, *next, now_);
   }
-  const auto replaced =
-      lanes_[lane].outbox.add({plan_.timeline(), event.step, event.chunk, event.node, next.has_value(), event.payload,
-                               layout_.chunks[event.chunk].bytes, event.fault, layout_.ledgered ? chunk.version : 0,
-                               next ? next->ticket : 0, computing_marks_});
+  const auto& chunk = layout_.chunks[event.chunk];
+  const auto replaced = lanes_[chunk.lane].outbox.add(
+      {plan_.timeline(), event.step, event.chunk, event.node, next.has_value(), event.payload, chunk.bytes, event.fault,
+       plan_.base(weights_.version(event.chunk)), next ? next->ticket : 0, work_.marks()});
   release(replaced);  // the same item, granted to this session again
-  ++computing_work_.unreceipted;
-  send_outbox(lane);
+  work_.contributed();
+  send_outbox(chunk.lane);
 }
 
 void Worker::on(const Computed& event) {
-  computing_ = false;
-  if (computing_timeline_ == plan_.timeline()) {
-    if (layout_.ledgered) {
-      plan_.computed(computing_ticket_);
-    } else {
-      plan_.computed(event.step, computing_ranges_);
-    }
+  if (work_.timeline() == plan_.timeline()) {
+    plan_.computed(work_.target());
   }
   ++counters_.steps;
-  for (const auto range : computing_ranges_) {
+  for (const auto range : work_.target().ranges) {
     counters_.slots += range.size();
   }
-  computed_work_ = computing_work_;
-  step_clock_.computed(at_, event.phases, computed_work_.unreceipted > 0);
+  work_.computed(event.phases, at_);
   accept_staged();
   advance();
 }
 
 void Worker::on(const Evaluated& event) {
-  computing_ = false;
-  if (computing_timeline_ == plan_.timeline()) {
-    plan_.evaluated(event.result);
-    result_ = event.result;
-    result_->timeline = computing_timeline_;
-    emit(SendToLead{*result_});
+  work_.evaluated();
+  if (work_.timeline() == plan_.timeline()) {
+    auto result = event.result;
+    result.timeline = work_.timeline();
+    plan_.evaluation().done(result);
+    emit(SendToLead{std::move(result)});
   }
   accept_staged();
   advance();
@@ -486,10 +345,10 @@ void Worker::on(const Evaluated& event) {
 
 void Worker::accept_staged() {
   target_ = {};
-  at_target_ = 0;
+  weights_.aim({});
   choose_target();
-  for (const auto& staged : std::exchange(staged_, {})) {
-    if (wants(weights_[staged.header.chunk], key_of(staged.header))) {
+  for (const auto& staged : weights_.take_staged()) {
+    if (weights_.wants(staged.header.chunk, key_of(staged.header))) {
       store(staged.header, staged.payload);
     } else {
       emit(Release{staged.payload});
@@ -514,10 +373,10 @@ void Worker::send_outbox(std::uint32_t lane) {
 
 void Worker::on(const Prepared& event) {
   layout_ = event.layout;
-  config_.lead_silence = layout_.lead_silence.value_or(config_.lead_silence);
-  plan_ = WorkerPlan(layout_.slots, layout_.ledgered);
-  weights_.assign(layout_.chunks.size(), {});
-  lanes_.assign(layout_.lanes, LaneLink(config_.retry));
+  lead_.set_silence(layout_.lead_silence.value_or(config_.lead_silence));
+  plan_ = WorkerPlan(layout_.slots, layout_.mode);
+  weights_ = PulledWeights(layout_.chunks.size(), config_.retry);
+  lanes_ = LaneLinks(layout_.lanes, config_.retry);
   phase_ = Phase::ready;
   for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
     emit(Connect{lane, welcome_.addresses[lane].address});  // a newer timeline may have begun meanwhile
@@ -532,26 +391,18 @@ void Worker::on(const Failed& event) {
 }
 
 void Worker::on(const Tick& event) {
-  // Time in which this process did not run is not the lead's silence, and what was heard since the last tick was heard
-  // just now.
-  const bool was_asleep = event.now - now_ > config_.lead_silence / 2;
   now_ = event.now;
-  if (std::exchange(lead_heard_, false) || was_asleep) {
-    lead_heard_at_ = now_;
-  }
-  if (lead_known_ && now_ - lead_heard_at_ > config_.lead_silence) {
-    return stop("the lead (shard 0) has not been heard of for " + std::to_string((now_ - lead_heard_at_) / 1'000'000) +
+  if (const auto silent = lead_.tick(now_)) {
+    return stop("the lead (shard 0) has not been heard of for " + std::to_string(*silent / 1'000'000) +
                 " s (cluster.patience)");
   }
-  if (!hello_said_ || (phase_ == Phase::hello && now_ - hello_at_ >= config_.hello_every)) {
-    hello_said_ = true;
-    hello_at_ = now_;
+  if (lead_.greets(phase_ != Phase::hello, now_)) {
     emit(SendToLead{WorkerHello{config_.name}});
   }
-  if (phase_ != Phase::hello && now_ - heartbeat_at_ >= config_.heartbeat_every) {
+  if (phase_ != Phase::hello && lead_.heartbeat_due(now_)) {
     heartbeat();
-    if (result_) {
-      emit(SendToLead{*result_});
+    if (const auto& result = plan_.evaluation().result()) {
+      emit(SendToLead{*result});
     }
   }
   if (phase_ == Phase::ready) {
@@ -564,10 +415,8 @@ void Worker::on(const Tick& event) {
 }
 
 void Worker::hello_lanes() {
-  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
-    if (lanes_[lane].asks(now_, config_.hello_every)) {
-      emit(SendToLane{lane, LaneHello{config_.name, layout_.spec_digest, layout_.layout_digest}, kNoPayload});
-    }
+  for (const auto lane : lanes_.greets(now_, config_.hello_every)) {
+    emit(SendToLane{lane, LaneHello{config_.name, layout_.spec_digest, layout_.layout_digest}, kNoPayload});
   }
 }
 
@@ -577,34 +426,18 @@ void Worker::on(const Unreachable& event) {
   }
 }
 
-const LaneAddress* Worker::waiting_lane() const {
-  const auto found = std::find_if(lanes_.begin(), lanes_.end(),
-                                  [&](const LaneLink& lane) { return lane.lets_wait(now_, config_.lane_silence); });
-  return found == lanes_.end() ? nullptr : &welcome_.addresses[static_cast<std::size_t>(found - lanes_.begin())];
-}
-
-std::string Worker::waits_for() const {
-  const auto* at = waiting_lane();
-  if (at == nullptr) {
-    return {};
-  }
-  const auto& lane = lanes_[static_cast<std::size_t>(at - welcome_.addresses.data())];
-  const auto others =
-      std::count_if(lanes_.begin(), lanes_.end(),
-                    [&](const LaneLink& other) { return other.lets_wait(now_, config_.lane_silence); }) -
-      1;
-  const auto text = lane.describe(*at);
-  return others == 0 ? text : text + " (and " + std::to_string(others) + " other lane" + (others == 1 ? ")" : "s)");
-}
-
 void Worker::heartbeat() {
-  heartbeat_at_ = now_;
+  lead_.beats(now_);
+  emit(SendToLead{heartbeat_now()});
+}
+
+Heartbeat Worker::heartbeat_now() const {
   Heartbeat beat;
   beat.timeline = welcome_.timeline;
   beat.order = plan_.order();
   beat.step = plan_.step();
   beat.ready = phase_ == Phase::ready;
-  beat.idle = phase_ == Phase::ready && !computing_ && target_.kind == Kind::none;
+  beat.idle = phase_ == Phase::ready && !work_.is_running() && !has_target();
   beat.waits_for = phase_ == Phase::ready ? waits_for() : std::string();
   beat.fingerprint = layout_.fingerprint;
   beat.data_digest = layout_.data_digest;
@@ -612,11 +445,11 @@ void Worker::heartbeat() {
   beat.slots = counters_.slots;
   beat.placement = welcome_.placement;
   for (const auto& grant : plan_.computed_grants()) {
-    if (!is_on_its_way(grant.item)) {
+    if (!lanes_.has(grant.item / layout_.slots, static_cast<Slot>(grant.item % layout_.slots))) {
       beat.brought.push_back(grant.clock);
     }
   }
-  emit(SendToLead{std::move(beat)});
+  return beat;
 }
 
 void Worker::release(const std::vector<PayloadId>& payloads) {
@@ -628,30 +461,6 @@ void Worker::release(const std::vector<PayloadId>& payloads) {
 void Worker::stop(std::string failure, bool for_good) {
   phase_ = Phase::stopped;
   emit(Stop{std::move(failure), for_good});
-}
-
-std::uint64_t Worker::retries() const {
-  std::uint64_t retries = counters_.pulls_repeated;
-  for (const auto& lane : lanes_) {
-    retries += lane.outbox.retries();
-  }
-  return retries;
-}
-
-std::uint64_t Worker::in_flight_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const auto& lane : lanes_) {
-    bytes += lane.outbox.in_flight_bytes();
-  }
-  return bytes;
-}
-
-std::size_t Worker::outstanding() const {
-  std::size_t count = 0;
-  for (const auto& lane : lanes_) {
-    count += lane.outbox.size();
-  }
-  return count;
 }
 
 }  // namespace ballast

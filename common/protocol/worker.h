@@ -2,19 +2,21 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "common/protocol/deadline.h"
 #include "common/protocol/ids.h"
-#include "common/protocol/lane_link.h"
+#include "common/protocol/lane_links.h"
+#include "common/protocol/lead_watch.h"
 #include "common/protocol/messages.h"
-#include "common/protocol/step_clock.h"
+#include "common/protocol/pulled_weights.h"
+#include "common/protocol/work_in_hand.h"
 #include "common/protocol/worker_plan.h"
+#include "common/protocol/worker_target.h"
 
 namespace ballast {
 
@@ -35,8 +37,7 @@ struct WorkerLayout {
     std::uint64_t bytes = 0;
   };
   Slot slots = 1;
-  bool ledgered = false;      // each item is an update of its own
-  bool journaled = false;     // and durable by the shards' journals: contributions say what they rest on
+  WorkerPlan::Rules mode;     // in rounds, or in item mode
   std::vector<Chunk> chunks;  // id == index
   std::uint32_t lanes = 1;    // over all shards
   std::string spec_digest;
@@ -157,8 +158,8 @@ struct WorkerCounters {
 
 // Pure: no I/O, clock, thread or log. Not thread-safe.
 // Invariants:
-//   1. weights of one version only, or in an item of its own those asked for after its grant, are computed from: no
-//      Store between Compute (or Evaluate) and its end;
+//   1. weights of one version only, or in item mode those asked for after the item's grant, are computed from: no Store
+//      between Compute (or Evaluate) and its end;
 //   2. a gradient's payload is released by its receipt, by a newer version of its chunk or timeline, or by a newer
 //      contribution to the same node, and by nothing else.
 class Worker {
@@ -169,45 +170,23 @@ class Worker {
   worker::Actions step(const worker::Event& event, Micros at = 0);
 
   [[nodiscard]] const WorkerCounters& counters() const { return counters_; }
-  [[nodiscard]] std::uint64_t retries() const;
+  [[nodiscard]] std::uint64_t retries() const { return counters_.pulls_repeated + lanes_.retries(); }
   // Of the last finished step.
-  [[nodiscard]] const PhaseTimes& phases() const { return step_clock_.phases(); }
-  [[nodiscard]] std::uint64_t finished_steps() const { return step_clock_.steps(); }
-  [[nodiscard]] std::uint64_t in_flight_bytes() const;
-  [[nodiscard]] std::size_t outstanding() const;
-  [[nodiscard]] bool computing() const { return computing_; }
+  [[nodiscard]] const PhaseTimes& phases() const { return work_.clock().phases(); }
+  [[nodiscard]] std::uint64_t finished_steps() const { return work_.clock().steps(); }
+  [[nodiscard]] std::uint64_t in_flight_bytes() const { return lanes_.in_flight_bytes(); }
+  [[nodiscard]] std::size_t outstanding() const { return lanes_.outstanding(); }
+  [[nodiscard]] bool computing() const { return work_.is_running(); }
   // The first lane that lets it wait: it answers no hello, or refuses this worker for now.
-  [[nodiscard]] const LaneAddress* waiting_lane() const;
+  [[nodiscard]] const LaneAddress* waiting_lane() const {
+    return lanes_.waiting(welcome_.addresses, now_, config_.lane_silence);
+  }
   // That lane, where it is and why, and how many others; empty if there is none.
-  [[nodiscard]] std::string waits_for() const;
+  [[nodiscard]] std::string waits_for() const {
+    return lanes_.waits_for(welcome_.addresses, now_, config_.lane_silence);
+  }
 
  private:
-  // What weights are asked for by: a version, or the newest one after the grant whose clock the ticket is.
-  struct Key {
-    Version version = 0;
-    std::uint64_t ticket = 0;
-    bool operator==(const Key&) const = default;
-  };
-  struct ChunkWeights {
-    bool held = false;
-    Key key;              // of what was stored
-    Version version = 0;  // likewise
-    JournalMark mark;     // likewise
-    bool asked = false;
-    Key asked_key;
-    Micros asked_at = 0;
-    std::uint32_t tries = 0;
-  };
-  struct Staged {
-    Weights header;
-    PayloadId payload = kNoPayload;
-  };
-  // What is computed, or was computed last, and how many of its contributions have no receipt.
-  struct Work {
-    Step step = 0;
-    Slot slot = kNoSlot;  // where each item is an update of its own
-    std::uint64_t unreceipted = 0;
-  };
   enum class Phase : std::uint8_t { hello, preparing, ready, stopped };
 
   void on(const worker::FromLead& event);
@@ -228,6 +207,7 @@ class Worker {
   void on_welcome(LaneLink& lane, const LaneWelcome& welcome);
   void on_receipt(LaneLink& lane, const Receipt& receipt);
   void on_weights(LaneLink& lane, const Weights& weights, PayloadId payload);
+  void take_as_receipt(LaneLink& lane, const Weights& weights);
   void on_gone(const Gone& gone);
   void on_stale(const Stale& stale);
   void on_lane_refusal(LaneLink& lane, const Refused& refused);
@@ -244,13 +224,8 @@ class Worker {
   void heartbeat();
   void release(const std::vector<PayloadId>& payloads);
   void stop(std::string failure, bool for_good = false);
-  void count_receipts(Step step, Slot slot, std::uint64_t count);
-  [[nodiscard]] bool wants(const ChunkWeights& chunk, Key key) const;
-  [[nodiscard]] static Key key_of(const Weights& header);
-  [[nodiscard]] Key target_key() const { return {target_.version, target_.ticket}; }
-  [[nodiscard]] std::optional<Key> next_key(const worker::GradientReady& event) const;
-  [[nodiscard]] std::shared_ptr<const std::vector<JournalMark>> marks() const;
-  [[nodiscard]] bool is_on_its_way(ItemId item) const;
+  [[nodiscard]] Heartbeat heartbeat_now() const;
+  [[nodiscard]] bool has_target() const { return target_.kind != WorkerTarget::Kind::none; }
 
   template <typename Body>
   void emit(Body&& body) {
@@ -261,34 +236,16 @@ class Worker {
   WorkerLayout layout_;
   Phase phase_ = Phase::hello;
   WorkerWelcome welcome_;  // the newest
+  LeadWatch lead_;
+  LaneLinks lanes_;
   WorkerPlan plan_;
-  WorkerPlan::Target target_;
-  std::vector<ChunkWeights> weights_;
-  std::size_t at_target_ = 0;  // chunks held at the target's version
-  std::vector<Staged> staged_;
-  std::vector<LaneLink> lanes_;
-  LearntDeadline pull_time_;
-  bool computing_ = false;
-  Timeline computing_timeline_ = 0;
-  std::vector<SlotRange> computing_ranges_;
-  std::uint64_t computing_ticket_ = 0;
-  std::shared_ptr<const std::vector<JournalMark>> computing_marks_;
-  std::optional<EvaluationResult> result_;  // until the lead's orders show that it has arrived
+  WorkerTarget target_;
+  PulledWeights weights_;
+  WorkInHand work_;
   worker::Actions actions_;
   WorkerCounters counters_;
-
   Micros now_ = 0;
-  Micros lead_heard_at_ = 0;
-  bool lead_heard_ = false;  // since the last tick
-  bool lead_known_ = false;
-  Micros hello_at_ = 0;
-  bool hello_said_ = false;
-  Micros heartbeat_at_ = 0;
-  bool idle_ = false;
   Micros at_ = 0;  // of the event in hand
-  StepClock step_clock_;
-  Work computing_work_;
-  Work computed_work_;
 };
 
 }  // namespace ballast

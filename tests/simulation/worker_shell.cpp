@@ -251,8 +251,9 @@ void WorkerShell::act(Host& host, worker::Prepare& /*action*/) {
   const auto& life = host.life();
   WorkerLayout layout;
   layout.slots = life.slots;
-  layout.ledgered = life.items.has_value();
-  layout.journaled = life.journaled();
+  if (life.items) {
+    layout.mode = ItemWork::Rules{life.journaled()};
+  }
   layout.lanes = life.all_lanes();
   for (ChunkId chunk = 0; chunk < life.chunks.size(); ++chunk) {
     layout.chunks.push_back({chunk, life.chunks[chunk].lane, life.chunks[chunk].bytes});

@@ -6,7 +6,7 @@ using namespace ballast;
 
 namespace {
 
-using Kind = WorkerPlan::Target::Kind;
+using Kind = WorkerTarget::Kind;
 using Ranges = std::vector<SlotRange>;
 
 Assign order(std::uint64_t number, Standing standing, std::optional<Extra> extra = std::nullopt,
@@ -14,10 +14,12 @@ Assign order(std::uint64_t number, Standing standing, std::optional<Extra> extra
   return {number, timeline, 1, standing, extra, evaluation};
 }
 
+WorkerTarget work(Step step, const Ranges& ranges) { return {Kind::train, {step, 0}, step, ranges, {}}; }
+
 void check_train(WorkerPlan& plan, Step step, const Ranges& ranges) {
   const auto target = plan.next();
   CHECK(target.kind == Kind::train);
-  CHECK(target.version == step);
+  CHECK(target.weights.version == step);
   CHECK(target.ranges == ranges);
 }
 
@@ -32,9 +34,9 @@ TEST_CASE("a standing order is worked off step by step") {
   WorkerPlan plan(4);
   CHECK(plan.take(order(1, {0, 2, {1, 3}})));
   check_train(plan, 0, {{1, 3}});
-  plan.computed(0, {{1, 3}});
+  plan.computed(work(0, {{1, 3}}));
   check_train(plan, 1, {{1, 3}});
-  plan.computed(1, {{1, 3}});
+  plan.computed(work(1, {{1, 3}}));
   CHECK(plan.next().kind == Kind::none);
   CHECK(plan.take(order(2, {0, 3, {1, 3}})));
   check_train(plan, 2, {{1, 3}});
@@ -53,9 +55,9 @@ TEST_CASE("steps before a newer order keep their ranges") {
   plan.take(order(1, {0, 6, {0, 2}}));
   plan.take(order(2, {2, 6, {0, 4}}));
   check_train(plan, 0, {{0, 2}});
-  plan.computed(0, {{0, 2}});
+  plan.computed(work(0, {{0, 2}}));
   check_train(plan, 1, {{0, 2}});
-  plan.computed(1, {{0, 2}});
+  plan.computed(work(1, {{0, 2}}));
   check_train(plan, 2, {{0, 4}});
 }
 
@@ -70,18 +72,18 @@ TEST_CASE("an order that takes a session's slots away leaves room for one that g
 TEST_CASE("extra work comes before the standing range, and only what is not done of it") {
   WorkerPlan plan(8);
   plan.take(order(1, {0, 4, {0, 2}}));
-  plan.computed(0, {{0, 2}});
+  plan.computed(work(0, {{0, 2}}));
   check_train(plan, 1, {{0, 2}});
   plan.take(order(2, {0, 4, {0, 2}}, Extra{0, {1, 5}}));
   check_train(plan, 0, {{2, 5}});
-  plan.computed(0, {{2, 5}});
+  plan.computed(work(0, {{2, 5}}));
   check_train(plan, 1, {{0, 2}});
 }
 
 TEST_CASE("extra work may leave holes") {
   WorkerPlan plan(8);
   plan.take(order(1, {0, 4, {2, 4}}));
-  plan.computed(0, {{2, 4}});
+  plan.computed(work(0, {{2, 4}}));
   plan.take(order(2, {0, 4, {2, 4}}, Extra{0, {0, 8}}));
   check_train(plan, 0, {{0, 2}, {4, 8}});
 }
@@ -98,15 +100,15 @@ TEST_CASE("evaluation comes first, once per item and version") {
   plan.take(order(1, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 0, 2, 0, 10}));
   const auto target = plan.next();
   CHECK(target.kind == Kind::evaluate);
-  CHECK(target.version == 2);
+  CHECK(target.weights.version == 2);
   CHECK(target.evaluation == Evaluation{Split::test, 0, 2, 0, 10});
-  plan.evaluated(result_of(0, 2));
+  plan.evaluation().done(result_of(0, 2));
   check_train(plan, 0, {{0, 2}});
   plan.take(order(2, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 0, 2, 0, 10}));
   check_train(plan, 0, {{0, 2}});
   plan.take(order(3, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 1, 2, 10, 20}));
   CHECK(plan.next().kind == Kind::evaluate);
-  plan.evaluated(result_of(1, 2));
+  plan.evaluation().done(result_of(1, 2));
   plan.take(order(4, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 1, 4, 10, 20}));
   CHECK(plan.next().kind == Kind::evaluate);
 }
@@ -116,7 +118,7 @@ TEST_CASE("an evaluation that ends after its order has changed is not taken for 
   plan.take(order(1, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 0, 2, 0, 10}));
   CHECK(plan.next().kind == Kind::evaluate);
   plan.take(order(2, {0, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 1, 2, 10, 20}));
-  plan.evaluated(result_of(0, 2));
+  plan.evaluation().done(result_of(0, 2));
   const auto target = plan.next();
   CHECK(target.kind == Kind::evaluate);
   CHECK(target.evaluation.item == 1);
@@ -128,14 +130,14 @@ TEST_CASE("a version that is gone takes the work that needs it along") {
   plan.gone(0, 4);
   // A chunk at 4 means that every chunk is at 3 at least.
   check_train(plan, 3, {{0, 2}});
-  CHECK(plan.cursor() == 3);
+  CHECK(plan.step() == 3);
 }
 
 TEST_CASE("a version that is gone leaves newer work alone") {
   WorkerPlan plan(4);
   plan.take(order(1, {0, 9, {0, 2}}));
-  plan.computed(0, {{0, 2}});
-  plan.computed(1, {{0, 2}});
+  plan.computed(work(0, {{0, 2}}));
+  plan.computed(work(1, {{0, 2}}));
   check_train(plan, 2, {{0, 2}});
   plan.take(order(2, {0, 9, {0, 2}}, Extra{1, {2, 4}}));
   plan.gone(0, 2);
@@ -145,8 +147,8 @@ TEST_CASE("a version that is gone leaves newer work alone") {
 TEST_CASE("a new timeline forgets what was done in the older one") {
   WorkerPlan plan(4);
   plan.take(order(1, {0, 4, {0, 2}}));
-  plan.computed(0, {{0, 2}});
-  plan.computed(1, {{0, 2}});
+  plan.computed(work(0, {{0, 2}}));
+  plan.computed(work(1, {{0, 2}}));
   check_train(plan, 2, {{0, 2}});
   CHECK(plan.take(order(2, {1, 4, {0, 2}}, std::nullopt, std::nullopt, 2)));
   check_train(plan, 1, {{0, 2}});
@@ -159,14 +161,14 @@ TEST_CASE("it tells the step that it means to compute, or of the newest item tha
   check_train(rounds, 2, {{0, 2}});
   CHECK(rounds.step() == 2);
 
-  WorkerPlan items(4, true);
+  WorkerPlan items(4, ItemWork::Rules{});
   CHECK(items.step() == 0);
   auto granted = order(1, {});
   granted.grants = {{9, 1}, {12, 2}};
   items.take(granted);
   CHECK(items.step() == 3);
-  items.computed(1);
-  items.computed(2);
+  items.computed(items.next());
+  items.computed(items.next());
   auto nothing = order(2, {});
   items.take(nothing);
   CHECK(items.step() == 3);

@@ -11,14 +11,14 @@ constexpr Micros kMilli = 1'000;
 // A worker of two chunks on one lane, all of whose messages the test writes itself.
 class Fixture {
  public:
-  explicit Fixture(bool ledgered = false) : worker(config()) {
+  explicit Fixture(const WorkerPlan::Rules& mode = {}) : worker(config()) {
     tick(0);
     lead(WorkerWelcome{1, "job", "spec", "layout", 1, 1, {{{0, 0}, 1, "here"}}});
     WorkerLayout layout;
     layout.slots = 4;
     layout.chunks = {{0, 0, 100}, {1, 0, 20}};
     layout.lanes = 1;
-    layout.ledgered = ledgered;
+    layout.mode = mode;
     worker.step(worker::Prepared{layout});
     lane(LaneWelcome{1, 1, 1'000});
   }
@@ -281,7 +281,7 @@ TEST_CASE("the job says for how long a worker waits for a lead that is gone") {
 }
 
 TEST_CASE("a session of single items asks for more grants before the one in hand is its last") {
-  Fixture fixture(true);
+  Fixture fixture(ItemWork::Rules{});
   fixture.lead(Assign{++fixture.order, 1, 1, {}, {}, {}, {{0, 11}, {1, 12}, {2, 13}, {3, 14}}});
   std::vector<std::vector<std::uint64_t>> brought;  // as told at the receipts of each item
   for (Slot slot = 0; slot < 3; ++slot) {
@@ -313,7 +313,7 @@ TEST_CASE("an item that a new lead grants again releases what its first computat
   Fixture fixture;
   WorkerLayout layout;
   layout.slots = 4;
-  layout.ledgered = true;
+  layout.mode = ItemWork::Rules{};
   layout.chunks = {{0, 0, 100}};
   layout.lanes = 1;
   fixture.worker.step(worker::Prepared{layout});
