@@ -1,62 +1,19 @@
 #include "worker/compute_thread.h"
 
-#include <algorithm>
-#include <chrono>
-#include <cstring>
 #include <exception>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
-#include "common/protocol/tree.h"
 #include "worker/compute/module.h"
-#include "worker/delay.h"
-#include "worker/evaluate.h"
-#include "worker/fingerprint.h"
-#include "worker/gradient_fault.h"
-#include "worker/local_steps.h"
 
 namespace ballast {
 
-namespace {
-
-// Weights that have come are written while others are on their way; fewer wait for the job that needs them, which wakes
-// the thread anyway.
-constexpr std::uint64_t kWriteFrom = 4U << 20U;
-
-std::uint64_t micros_since(std::chrono::steady_clock::time_point start) {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count());
-}
-
-std::string sizes_text(std::uint32_t train, std::uint32_t validation, std::uint32_t test) {
-  return std::to_string(train) + " training, " + std::to_string(validation) + " validation and " +
-         std::to_string(test) + " test examples";
-}
-
-void check_sizes(const Dataset& dataset, const Job& job) {
-  const auto train = dataset.size(DataSplit::train);
-  const auto validation = dataset.size(DataSplit::validation);
-  const auto test = dataset.size(DataSplit::test);
-  if (train != job.sizes.train || validation != job.sizes.validation || test < job.sizes.test) {
-    throw std::runtime_error("data " + job.spec.data.name + ": this machine's copy has " +
-                             sizes_text(train, validation, test) + ", the job counts on " +
-                             sizes_text(job.sizes.train, job.sizes.validation, job.sizes.test));
-  }
-}
-
-}  // namespace
-
 ComputeThread::ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
                              std::chrono::milliseconds delay)
-    : job_(job),
-      data_path_(std::move(data_path)),
-      make_backend_(std::move(make_backend)),
+    : arena_(job.arena),
       post_(std::move(post)),
-      delay_(delay),
       weights_(job.arena.elements),
       pool_(job.arena, gradient_arenas(job.spec.training.slots)),
-      countdown_(job.arena),
+      trainer_(job, std::move(data_path), std::move(make_backend), pool_, post_, delay),
       thread_([this] { run(); }) {}
 
 ComputeThread::~ComputeThread() {
@@ -74,40 +31,30 @@ void ComputeThread::close() {
 }
 
 void ComputeThread::store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
-  ++stored_;
   {
     const std::scoped_lock lock(mutex_);
-    to_write_.push_back({chunk, bytes, std::move(owner)});
-    bytes_to_write_ += bytes.size();
-    if (bytes_to_write_ < kWriteFrom) {
+    arriving_.put({chunk, bytes, std::move(owner)});
+    if (!arriving_.are_many()) {
       return;
     }
   }
   wake_.notify_all();
 }
 
-void ComputeThread::write(std::vector<Stored> chunks) {
-  for (auto& stored : chunks) {
-    const auto& extent = job_.arena.chunks[stored.chunk];
-    std::memcpy(weights_.values().data() + extent.offset, stored.bytes.data(), extent.bytes());
-    stored.owner.reset();
-  }
-}
-
-void ComputeThread::hand(std::variant<Training, Evaluation> what) {
+void ComputeThread::hand(std::variant<TrainingTask, Evaluation> what) {
   {
     const std::scoped_lock lock(mutex_);
-    task_ = Task{std::move(what), {weights_.values(), stored_}};
+    task_ = Task{std::move(what), {weights_.values(), arriving_.stored()}};
   }
   wake_.notify_all();
 }
 
-void ComputeThread::compute(Step step, const std::vector<SlotRange>& ranges) { hand(Training{step, ranges}); }
+void ComputeThread::compute(Step step, const std::vector<SlotRange>& ranges) { hand(TrainingTask{step, ranges}); }
 void ComputeThread::evaluate(const Evaluation& evaluation) { hand(evaluation); }
 
 void ComputeThread::run() {
   try {
-    prepare();
+    post_(trainer_.prepare(weights_.values()));
     work();
   } catch (const BackendUnavailable& error) {
     post_(worker::Failed{error.what(), true});
@@ -115,139 +62,29 @@ void ComputeThread::run() {
     post_(worker::Failed{error.what()});
   }
   // Here, as on every call: to another thread the GPU that the model computes on is not the current one.
-  model_.reset();
+  trainer_.end();
 }
 
 void ComputeThread::work() {
   while (true) {
     std::unique_lock lock(mutex_);
-    wake_.wait(lock, [&] { return closed_ || task_ || bytes_to_write_ >= kWriteFrom; });
+    wake_.wait(lock, [&] { return closed_ || task_ || arriving_.are_many(); });
     if (closed_) {
       return;
     }
-    auto chunks = std::exchange(to_write_, {});
-    bytes_to_write_ = 0;
+    auto chunks = arriving_.take();
     const auto task = std::exchange(task_, std::nullopt);
     lock.unlock();
-    write(std::move(chunks));
+    write(arena_, std::move(chunks), weights_.values());
     if (!task) {
       continue;
     }
-    if (const auto* training = std::get_if<Training>(&task->what)) {
-      train(*training, task->weights);
+    if (const auto* training = std::get_if<TrainingTask>(&task->what)) {
+      trainer_.train(*training, task->weights);
     } else {
-      evaluate_now(std::get<Evaluation>(task->what), task->weights);
+      trainer_.evaluate(std::get<Evaluation>(task->what), task->weights);
     }
   }
-}
-
-void ComputeThread::prepare() {
-  dataset_ = open_dataset(job_.spec.data, data_path_);
-  check_sizes(*dataset_, job_);
-  pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training);
-  make_plain_model();
-  worker::Prepared prepared;
-  prepared.layout.fingerprint = fingerprint();
-  prepared.layout.data_digest = data_digest(*dataset_);
-  model_ = with_local_steps(std::move(model_), job_);
-  model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
-  model_ = with_delay(std::move(model_), delay_);
-  post_(std::move(prepared));
-}
-
-void ComputeThread::make_plain_model() {
-  model_ = make_model(job_.spec.model, job_.shape, job_.arena, [this] {
-    auto backend = make_backend_();
-    arithmetic_ = backend->arithmetic();
-    return backend;
-  });
-  model_->pin(weights_.values());
-  for (std::uint32_t arena = 0; arena < pool_.arenas(); ++arena) {
-    model_->pin(pool_.values(arena));
-  }
-}
-
-// Backend and precision by name, which say what differs and do so even where a probe does not show it.
-std::string ComputeThread::fingerprint() {
-  const auto digest = arithmetic_digest(job_, *model_, weights_.values());
-  return arithmetic_.empty() ? digest : arithmetic_ + "-" + digest;
-}
-
-void ComputeThread::prefetch(Step step, const std::vector<SlotRange>& ranges) {
-  std::vector<Slot> slots;
-  for (const auto range : ranges) {
-    for (Slot slot = range.begin; slot < range.end; ++slot) {
-      slots.push_back(slot);
-    }
-  }
-  pipeline_->prefetch(step, slots);
-}
-
-void ComputeThread::train(const Training& task, const WeightArena& weights) {
-  std::vector<Node> nodes;
-  for (const auto range : task.ranges) {
-    const auto cover = tree::cover(range, job_.spec.training.slots);
-    nodes.insert(nodes.end(), cover.begin(), cover.end());
-  }
-  PhaseTimes phases;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!train_node(task.step, nodes[i], weights, i + 1 == nodes.size(), phases)) {
-      return;
-    }
-  }
-  post_(worker::Computed{task.step, phases});
-}
-
-bool ComputeThread::train_node(Step step, Node node, const WeightArena& weights, bool last, PhaseTimes& phases) {
-  NodeSum sum(job_.arena, pool_, node);
-  for (Slot slot = node.begin; slot < node.end; ++slot) {
-    if (!sum.begin_slot() || !train_slot(step, sum, weights, last, phases)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool ComputeThread::train_slot(Step step, NodeSum& sum, const WeightArena& weights, bool last, PhaseTimes& phases) {
-  const auto data_start = std::chrono::steady_clock::now();
-  const auto examples = pipeline_->take(step, sum.slot());
-  phases.data_wait += micros_since(data_start);
-
-  const auto result = sum.result();
-  const auto chunk_ready = [&](ChunkId chunk) {
-    sum.chunk_ready(chunk);
-    if (sum.is_last_slot()) {
-      post_(worker::GradientReady{step, sum.node(), chunk, payload_id(result, chunk),
-                                  sum.fault(chunk).value_or(kNoSlot), last});
-    }
-  };
-  countdown_.reset();
-  const auto& training = job_.spec.training;
-  const auto step_examples = examples_of_step(training, job_.sizes.train, step);
-  // An update of its own is the mean over its own examples.
-  const auto counted = is_ledgered(training.mode) ? std::max(examples.batch().count, 1U) : step_examples;
-  const SlotTask task{step, sum.slot(), counted, training.seed};
-  const auto batch = model_->train(task, examples.batch(), weights, sum.leaf(),
-                                   [&](std::size_t parameter) { countdown_.parameter_ready(parameter, chunk_ready); });
-  const auto& statistics = job_.arena.statistics();
-  auto values = sum.leaf().subspan(statistics.offset, statistics.elements);
-  std::fill(values.begin(), values.end(), 0.0F);
-  values[0] = static_cast<float>(batch.loss_sum / step_examples);
-  values[1] = static_cast<float>(batch.correct);
-  values[2] = static_cast<float>(batch.examples);
-  chunk_ready(statistics.id);
-  sum.end_slot();
-  phases.forward += model_->last_times().forward_us;
-  phases.backward += model_->last_times().backward_us;
-  const std::scoped_lock lock(mutex_);
-  return !closed_;
-}
-
-void ComputeThread::evaluate_now(const Evaluation& evaluation, const WeightArena& weights) {
-  const auto split = evaluation.split == Split::test ? DataSplit::test : DataSplit::validation;
-  const auto result = evaluate_examples(*model_, *dataset_, split, evaluation.begin, evaluation.end, weights);
-  post_(worker::Evaluated{
-      {0, evaluation.split, evaluation.item, evaluation.version, result.loss_sum, result.correct, result.examples}});
 }
 
 }  // namespace ballast

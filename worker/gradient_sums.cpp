@@ -58,6 +58,11 @@ void GradientPool::close() {
   freed_.notify_all();
 }
 
+bool GradientPool::is_closed() {
+  const std::scoped_lock lock(mutex_);
+  return closed_;
+}
+
 NodeSum::NodeSum(const Arena& arena, GradientPool& pool, Node node)
     : arena_(arena), pool_(pool), node_(node), slot_(node.begin), faults_(arena.chunks.size()) {}
 

@@ -30,6 +30,7 @@ class GradientPool {
   void hand_over(std::uint32_t arena);
   void give_back_chunk(std::uint32_t arena);
   void close();
+  [[nodiscard]] bool is_closed();
 
   [[nodiscard]] std::size_t arenas() const { return arenas_.size(); }
   [[nodiscard]] std::span<float> values(std::uint32_t arena) { return arenas_[arena].values.values(); }
