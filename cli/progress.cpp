@@ -10,8 +10,6 @@
 #include <utility>
 
 #include "cli/changes.h"
-
-#include "cli/changes.h"
 #include "cli/copies_text.h"
 
 namespace ballast {
@@ -160,7 +158,7 @@ void Progress::show(const Status& status, Moment now) {
   for (auto& one : status_events_.observe(status, rate, now)) {
     event(one.name, std::move(one.fields));
   }
-  if (status.phase != "finished" && status.phase != "stopped" && status.phase != "failed") {
+  if (!is_over(status)) {
     const bool changed = (status.phase != last_phase_ && (status.phase == "waiting" || last_phase_ == "waiting")) ||
                          (status.copies.awaited && !last_awaited_);
     last_phase_ = status.phase;

@@ -2,13 +2,13 @@
 
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "cli/copies_text.h"
+#include "cli/json_numbers.h"
 #include "cli/lead_address.h"
 #include "cli/progress.h"
 #include "cli/staleness.h"
@@ -22,9 +22,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::chrono::seconds kPatience{5};
-constexpr long kAskEveryMs = 500;
-
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json session_json(const SessionStatus& session) {
   Json json;
@@ -51,7 +48,7 @@ std::optional<Status> ask(const std::string& lead) {
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (std::chrono::steady_clock::now() < until) {
     client.ask();
-    poll.wait(kAskEveryMs);
+    poll.wait(kAskEvery.count());
     if (auto status = client.take()) {
       return status;
     }

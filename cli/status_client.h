@@ -1,6 +1,7 @@
 // Asks the lead how the job stands, and tells it what its user wants.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,9 @@
 #include "common/wire/wire.h"
 
 namespace ballast {
+
+// How often who follows a job asks. A lead whose answer gets lost is asked again then.
+inline constexpr std::chrono::milliseconds kAskEvery{250};
 
 // One thread. Nothing blocks: ask now and then, take the newest answer.
 class StatusClient {

@@ -1,7 +1,8 @@
 #include "cli/status_events.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "cli/json_numbers.h"
 
 namespace ballast {
 
@@ -9,7 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 Json rate(std::optional<double> value) { return value ? finite(*value) : Json(nullptr); }
 
 Json split(const SplitStatus& status) {
@@ -17,10 +17,6 @@ Json split(const SplitStatus& status) {
     return nullptr;
   }
   return {{"step", status.step}, {"loss", finite(status.loss)}, {"accuracy", finite(status.accuracy)}};
-}
-
-bool is_over(const Status& status) {
-  return status.phase == "finished" || status.phase == "stopped" || status.phase == "failed";
 }
 
 JobEvent phase_event(const Status& status) {
@@ -70,6 +66,10 @@ std::vector<JobEvent> StatusEvents::observe(const Status& status, std::optional<
     events.push_back(progress_event(status, examples_per_second));
   }
   return events;
+}
+
+bool is_over(const Status& status) {
+  return status.phase == "finished" || status.phase == "stopped" || status.phase == "failed";
 }
 
 JobEvent epoch_event(const Status& status, std::optional<double> examples_per_second) {

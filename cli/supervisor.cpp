@@ -16,7 +16,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kAskEvery{250};
 constexpr seconds kBindPatience{60};
 constexpr seconds kLeavePatience{20};
 constexpr milliseconds kReasonPatience{700};

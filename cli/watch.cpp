@@ -10,6 +10,7 @@
 #include "cli/lead_address.h"
 #include "cli/signals.h"
 #include "cli/status_client.h"
+#include "cli/status_events.h"
 #include "cli/summary.h"
 #include "cli/training_time.h"
 
@@ -20,12 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
 
-constexpr std::chrono::milliseconds kAskEvery{250};
 constexpr seconds kNoticedSilence{2};
-
-bool is_over(const Status& status) {
-  return status.phase == "finished" || status.phase == "stopped" || status.phase == "failed";
-}
 
 // The lead's time and examples from the first word on that we had from it: a job may have trained for days before.
 class Watched {
@@ -73,7 +69,7 @@ class Watch {
       ask_at_ = Clock::now() + kAskEvery;
       client_.ask();
     }
-    poll_.wait(static_cast<long>(kAskEvery.count()));
+    poll_.wait(kAskEvery.count());
     while (const auto signal = signals_.next()) {
       if (*signal != SIGCHLD) {
         return end("left", kExitSignal + *signal, "no longer watched; the job goes on");
