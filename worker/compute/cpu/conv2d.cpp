@@ -4,6 +4,7 @@
 // The bytes of the weights' gradient depend on the number of threads; everything else does not.
 #include <utility>
 
+#include "worker/compute/cpu/layer_parameters.h"
 #include "worker/compute/cpu/layout.h"
 #include "worker/compute/cpu/operations.h"
 #include "worker/compute/cpu/primitive.h"
@@ -62,12 +63,8 @@ class Conv2dOperation : public Operation {
   Conv2dOperation(const Context& context, const Descriptions& by, const CpuTensor& x, const CpuTensor& y,
                   const Conv2d& conv, const Extent& weights, const Extent& bias)
       : context_(context),
-        weights_extent_(weights),
-        bias_extent_(bias),
-        weights_(unplaced({{y.shape().c, x.shape().c, conv.kernel, conv.kernel}, kF32, Tag::oihw}, context)),
-        bias_(unplaced(by.bias, context)),
-        weights_gradient_(unplaced(weights_.get_desc(), context)),
-        bias_gradient_(unplaced(by.bias, context)) {
+        parameters_(context, {{y.shape().c, x.shape().c, conv.kernel, conv.kernel}, kF32, Tag::oihw}, weights, by.bias,
+                    bias) {
     prepare_forward(by, x, y);
     prepare_backward_parameters(by, x, y);
     if (x.with_gradient()) {
@@ -76,16 +73,14 @@ class Conv2dOperation : public Operation {
   }
 
   void forward() override {
-    weights_.set_data_handle(context_.weights_at(weights_extent_));
-    bias_.set_data_handle(context_.weights_at(bias_extent_));
+    parameters_.place();
     forward_x_.refresh();
     forward_weights_.refresh();
     forward_.run();
   }
 
   void backward_parameters() override {
-    weights_gradient_.set_data_handle(context_.gradients_at(weights_extent_));
-    bias_gradient_.set_data_handle(context_.gradients_at(bias_extent_));
+    parameters_.place_gradients();
     parameters_x_.refresh();
     parameters_y_gradient_.refresh();
     backward_parameters_.run();
@@ -93,7 +88,7 @@ class Conv2dOperation : public Operation {
   }
 
   void backward_input() override {
-    weights_.set_data_handle(context_.weights_at(weights_extent_));
+    parameters_.place();
     input_weights_.refresh();
     input_y_gradient_.refresh();
     backward_input_.run();
@@ -103,11 +98,11 @@ class Conv2dOperation : public Operation {
  private:
   void prepare_forward(const Descriptions& by, const CpuTensor& x, const CpuTensor& y) {
     forward_x_ = Incoming(context_, x.value(), by.forward.src_desc());
-    forward_weights_ = Incoming(context_, weights_, by.forward.weights_desc());
+    forward_weights_ = Incoming(context_, parameters_.weights(), by.forward.weights_desc());
     forward_ = Primitive::make<dnnl::convolution_forward>(context_, by.forward,
                                                           {{DNNL_ARG_SRC, forward_x_.memory()},
                                                            {DNNL_ARG_WEIGHTS, forward_weights_.memory()},
-                                                           {DNNL_ARG_BIAS, bias_},
+                                                           {DNNL_ARG_BIAS, parameters_.bias()},
                                                            {DNNL_ARG_DST, y.value()}});
   }
 
@@ -115,18 +110,18 @@ class Conv2dOperation : public Operation {
     const auto& description = by.backward_weights;
     parameters_x_ = Incoming(context_, x.value(), description.src_desc());
     parameters_y_gradient_ = Incoming(context_, y.gradient(), description.diff_dst_desc());
-    parameters_gradient_ = Outgoing(context_, weights_gradient_, description.diff_weights_desc());
+    parameters_gradient_ = Outgoing(context_, parameters_.weights_gradient(), description.diff_weights_desc());
     backward_parameters_ =
         Primitive::make<dnnl::convolution_backward_weights>(context_, description,
                                                             {{DNNL_ARG_SRC, parameters_x_.memory()},
                                                              {DNNL_ARG_DIFF_DST, parameters_y_gradient_.memory()},
                                                              {DNNL_ARG_DIFF_WEIGHTS, parameters_gradient_.memory()},
-                                                             {DNNL_ARG_DIFF_BIAS, bias_gradient_}});
+                                                             {DNNL_ARG_DIFF_BIAS, parameters_.bias_gradient()}});
   }
 
   void prepare_backward_input(const Descriptions& by, const CpuTensor& x, const CpuTensor& y) {
     const auto& description = by.backward_input;
-    input_weights_ = Incoming(context_, weights_, description.weights_desc());
+    input_weights_ = Incoming(context_, parameters_.weights(), description.weights_desc());
     input_y_gradient_ = Incoming(context_, y.gradient(), description.diff_dst_desc());
     x_gradient_ = Outgoing(context_, x.gradient(), description.diff_src_desc());
     backward_input_ = Primitive::make<dnnl::convolution_backward_data>(context_, description,
@@ -136,12 +131,7 @@ class Conv2dOperation : public Operation {
   }
 
   const Context& context_;
-  Extent weights_extent_;
-  Extent bias_extent_;
-  memory weights_;  // these four lie in the bound arenas
-  memory bias_;
-  memory weights_gradient_;
-  memory bias_gradient_;
+  LayerParameters parameters_;
   Incoming forward_x_;
   Incoming forward_weights_;
   Primitive forward_;

@@ -2,6 +2,7 @@
 // arenas.
 #include <utility>
 
+#include "worker/compute/cpu/layer_parameters.h"
 #include "worker/compute/cpu/layout.h"
 #include "worker/compute/cpu/operations.h"
 #include "worker/compute/cpu/primitive.h"
@@ -48,63 +49,50 @@ class LinearOperation : public Operation {
  public:
   LinearOperation(const Context& context, const Descriptions& by, const CpuTensor& x, const CpuTensor& y,
                   const Extent& weights, const Extent& bias)
-      : context_(context),
-        weights_extent_(weights),
-        bias_extent_(bias),
-        weights_(unplaced(by.weights, context)),
-        bias_(unplaced(by.bias, context)),
-        weights_gradient_(unplaced(by.weights, context)),
-        bias_gradient_(unplaced(by.bias, context)),
-        x_(context, x.value(), plain(x.shape())) {
+      : parameters_(context, by.weights, weights, by.bias, bias), x_(context, x.value(), plain(x.shape())) {
     const memory x_matrix = as_matrix(context, x_.memory(), x.shape());
     const memory y_matrix = as_matrix(context, y.value(), y.shape());
     const memory y_gradient = as_matrix(context, y.gradient(), y.shape());
-    forward_ = Primitive::make<dnnl::inner_product_forward>(
-        context, by.forward,
-        {{DNNL_ARG_SRC, x_matrix}, {DNNL_ARG_WEIGHTS, weights_}, {DNNL_ARG_BIAS, bias_}, {DNNL_ARG_DST, y_matrix}});
+    forward_ = Primitive::make<dnnl::inner_product_forward>(context, by.forward,
+                                                            {{DNNL_ARG_SRC, x_matrix},
+                                                             {DNNL_ARG_WEIGHTS, parameters_.weights()},
+                                                             {DNNL_ARG_BIAS, parameters_.bias()},
+                                                             {DNNL_ARG_DST, y_matrix}});
     backward_parameters_ =
         Primitive::make<dnnl::inner_product_backward_weights>(context, by.backward_weights,
                                                               {{DNNL_ARG_SRC, x_matrix},
                                                                {DNNL_ARG_DIFF_DST, y_gradient},
-                                                               {DNNL_ARG_DIFF_WEIGHTS, weights_gradient_},
-                                                               {DNNL_ARG_DIFF_BIAS, bias_gradient_}});
+                                                               {DNNL_ARG_DIFF_WEIGHTS, parameters_.weights_gradient()},
+                                                               {DNNL_ARG_DIFF_BIAS, parameters_.bias_gradient()}});
     if (x.with_gradient()) {
       x_gradient_ = Outgoing(context, x.gradient(), plain(x.shape()));
       backward_input_ = Primitive::make<dnnl::inner_product_backward_data>(
           context, by.backward_input,
-          {{DNNL_ARG_WEIGHTS, weights_},
+          {{DNNL_ARG_WEIGHTS, parameters_.weights()},
            {DNNL_ARG_DIFF_DST, y_gradient},
            {DNNL_ARG_DIFF_SRC, as_matrix(context, x_gradient_.memory(), x.shape())}});
     }
   }
 
   void forward() override {
-    weights_.set_data_handle(context_.weights_at(weights_extent_));
-    bias_.set_data_handle(context_.weights_at(bias_extent_));
+    parameters_.place();
     x_.refresh();
     forward_.run();
   }
 
   void backward_parameters() override {
-    weights_gradient_.set_data_handle(context_.gradients_at(weights_extent_));
-    bias_gradient_.set_data_handle(context_.gradients_at(bias_extent_));
+    parameters_.place_gradients();
     backward_parameters_.run();
   }
 
   void backward_input() override {
-    weights_.set_data_handle(context_.weights_at(weights_extent_));
+    parameters_.place();
     backward_input_.run();
     x_gradient_.deliver();
   }
 
  private:
-  const Context& context_;
-  Extent weights_extent_;
-  Extent bias_extent_;
-  memory weights_;  // these four lie in the bound arenas
-  memory bias_;
-  memory weights_gradient_;
-  memory bias_gradient_;
+  LayerParameters parameters_;
   Incoming x_;
   Primitive forward_;
   Primitive backward_parameters_;
