@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "common/download/curl.h"
 #include "common/numeric/sha256.h"
 
 namespace ballast {
@@ -65,13 +66,6 @@ std::size_t take_header(char* bytes, std::size_t size, std::size_t count, void* 
         begin == std::string_view::npos || end < begin ? "" : std::string(line.substr(begin, end - begin + 1));
   }
   return size * count;
-}
-
-void start_curl() {
-  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (started != CURLE_OK) {
-    throw std::runtime_error(std::string("libcurl cannot be started: ") + curl_easy_strerror(started));
-  }
 }
 
 bool passes_by(const StoreResult<S3Response>& outcome) {

@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "common/download/curl.h"
+
 namespace ballast {
 
 namespace {
@@ -24,13 +26,6 @@ constexpr long kOk = 200;
 constexpr long kPartial = 206;
 constexpr long kRangeNotSatisfiable = 416;
 constexpr const char* kSchemes = "http,https";
-
-void start_curl() {
-  static const CURLcode started = curl_global_init(CURL_GLOBAL_DEFAULT);
-  if (started != CURLE_OK) {
-    throw std::runtime_error(std::string("libcurl cannot be started: ") + curl_easy_strerror(started));
-  }
-}
 
 // The file that is being put together.
 class PartFile {

@@ -89,9 +89,7 @@ class RocksStore final : public Store {
     if (!opened.ok()) {
       return opened.status();
     }
-    rocksdb::ReadOptions options;
-    options.fill_cache = false;
-    const std::unique_ptr<rocksdb::Iterator> at((*opened.value())->NewIterator(options));
+    const auto at = iterator(opened.value());
     for (at->Seek(slice(prefix)); at->Valid() && view(at->key()).starts_with(prefix); at->Next()) {
       if (!visit(view(at->key()), view(at->value()))) {
         return {};
@@ -107,9 +105,7 @@ class RocksStore final : public Store {
     if (!opened.ok()) {
       return opened.status();
     }
-    rocksdb::ReadOptions options;
-    options.fill_cache = false;
-    const std::unique_ptr<rocksdb::Iterator> at((*opened.value())->NewIterator(options));
+    const auto at = iterator(opened.value());
     at->Seek(slice(from));
     if (at->Valid()) {
       return std::optional<std::string>{at->key().ToString()};
@@ -138,6 +134,13 @@ class RocksStore final : public Store {
 
  private:
   using Result = StoreResult<Opened>;
+
+  // Of what is read once: it leaves the cache to what is read again.
+  static std::unique_ptr<rocksdb::Iterator> iterator(const Opened& opened) {
+    rocksdb::ReadOptions options;
+    options.fill_cache = false;
+    return std::unique_ptr<rocksdb::Iterator>((*opened)->NewIterator(options));
+  }
 
   // Whoever has it keeps it open.
   [[nodiscard]] Result database() const {

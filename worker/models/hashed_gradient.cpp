@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "common/numeric/instruction_set.h"
+
 namespace ballast {
 namespace {
 
@@ -34,21 +36,19 @@ bool equals_at(std::uint64_t key, std::span<const float> gradient, std::size_t i
 [[gnu::target("avx2")]] void fixed_loop_avx2(std::uint64_t key, float* gradient, std::size_t n) {
   fixed_loop(key, gradient, n);
 }
-bool has_avx2() { return __builtin_cpu_supports("avx2") != 0; }
 #else
 void hash_loop_avx2(std::uint64_t, const float*, float*, std::size_t) {}
 void fixed_loop_avx2(std::uint64_t, float*, std::size_t) {}
-bool has_avx2() { return false; }
 #endif
 
 }  // namespace
 
 void write_hashed(std::uint64_t key, std::span<const float> weights, std::span<float> gradient) {
-  (has_avx2() ? hash_loop_avx2 : hash_loop)(key, weights.data(), gradient.data(), gradient.size());
+  (supported(InstructionSet::avx2) ? hash_loop_avx2 : hash_loop)(key, weights.data(), gradient.data(), gradient.size());
 }
 
 void write_fixed(std::uint64_t key, std::span<float> gradient) {
-  (has_avx2() ? fixed_loop_avx2 : fixed_loop)(key, gradient.data(), gradient.size());
+  (supported(InstructionSet::avx2) ? fixed_loop_avx2 : fixed_loop)(key, gradient.data(), gradient.size());
 }
 
 bool holds_fixed(std::uint64_t key, std::span<const float> gradient) {

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/numeric/instruction_set.h"
+
 namespace ballast::cpu {
 namespace {
 
 #if defined(__x86_64__)
 #define BALLAST_AVX2 [[gnu::target("avx2")]]
-bool has_avx2() { return __builtin_cpu_supports("avx2") != 0; }
 #else
 #define BALLAST_AVX2
-bool has_avx2() { return false; }
 #endif
 #define BALLAST_INLINE [[gnu::always_inline]] inline
 
@@ -176,7 +176,7 @@ std::size_t blocks_of(std::size_t n) { return (n + kBlock - 1) / kBlock; }
 }  // namespace
 
 void relu_loop(const float* x, float* y, std::size_t n, std::uint32_t threads) {
-  const auto loop = has_avx2() ? relu_avx2 : relu_baseline;
+  const auto loop = supported(InstructionSet::avx2) ? relu_avx2 : relu_baseline;
   in_parallel(blocks_of(n), threads, [&](std::size_t block) {
     const std::size_t begin = block * kBlock;
     loop(x + begin, y + begin, std::min(kBlock, n - begin));
@@ -185,7 +185,7 @@ void relu_loop(const float* x, float* y, std::size_t n, std::uint32_t threads) {
 
 void relu_backward_loop(const float* y, const float* y_gradient, float* x_gradient, std::size_t n,
                         std::uint32_t threads) {
-  const auto loop = has_avx2() ? relu_backward_avx2 : relu_backward_baseline;
+  const auto loop = supported(InstructionSet::avx2) ? relu_backward_avx2 : relu_backward_baseline;
   in_parallel(blocks_of(n), threads, [&](std::size_t block) {
     const std::size_t begin = block * kBlock;
     loop(y + begin, y_gradient + begin, x_gradient + begin, std::min(kBlock, n - begin));
@@ -193,7 +193,7 @@ void relu_backward_loop(const float* y, const float* y_gradient, float* x_gradie
 }
 
 void max_pool_loop(const PoolPlanes& s, const float* x, float* y, std::int32_t* winners, std::uint32_t threads) {
-  const auto loop = has_avx2() ? pool_avx2 : pool_baseline;
+  const auto loop = supported(InstructionSet::avx2) ? pool_avx2 : pool_baseline;
   const std::size_t x_plane = std::size_t{s.x_height} * s.x_width * s.inner;
   const std::size_t y_plane = std::size_t{s.y_height} * s.y_width * s.inner;
   in_parallel(s.planes, threads,
@@ -202,7 +202,7 @@ void max_pool_loop(const PoolPlanes& s, const float* x, float* y, std::int32_t* 
 
 void max_pool_backward_loop(const PoolPlanes& s, const float* y_gradient, const std::int32_t* winners,
                             float* x_gradient, std::uint32_t threads) {
-  const auto loop = has_avx2() ? pool_backward_avx2 : pool_backward_baseline;
+  const auto loop = supported(InstructionSet::avx2) ? pool_backward_avx2 : pool_backward_baseline;
   const std::size_t x_plane = std::size_t{s.x_height} * s.x_width * s.inner;
   const std::size_t y_plane = std::size_t{s.y_height} * s.y_width * s.inner;
   in_parallel(s.planes, threads, [&](std::size_t plane) {
