@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <array>
+#include <limits>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "cli/json_numbers.h"
 #include "cli/progress.h"
 #include "cli/status_events.h"
 #include "tests/unit/temporary_folder.h"
@@ -220,6 +223,24 @@ TEST_CASE("colour marks whole lines, and only where it is wanted") {
   CHECK(coloured.out() == "\x1b[33mlost\x1b[0m\n");
   coloured.progress.error("failed");  // the error output is no terminal
   CHECK(coloured.err() == "failed\n");
+}
+
+TEST_CASE("a job is over when it has finished, was stopped or has failed") {
+  Status status;
+  for (const std::string phase : {"finished", "stopped", "failed"}) {
+    status.phase = phase;
+    CHECK_MESSAGE(is_over(status), phase);
+  }
+  for (const std::string phase : {"", "assembling", "training", "pausing", "paused", "finishing", "recovering"}) {
+    status.phase = phase;
+    CHECK_FALSE_MESSAGE(is_over(status), phase);
+  }
+}
+
+TEST_CASE("what programs read has null for a number that is not finite") {
+  CHECK(finite(0.5) == Json(0.5));
+  CHECK(finite(std::numeric_limits<double>::infinity()).is_null());
+  CHECK(finite(std::numeric_limits<double>::quiet_NaN()).is_null());
 }
 
 }  // namespace
