@@ -111,8 +111,8 @@ StoreResult<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path&
     return settled;
   }
   remove_unfinished(files, scan.value());
-  return std::unique_ptr<Journal>(new Journal(
-      std::make_unique<JournalWriter>(std::move(place), owner, options, std::move(events), std::move(scan.value()))));
+  return std::unique_ptr<Journal>(
+      new Journal(std::make_unique<JournalWriter>(std::move(place), owner, options, std::move(events), scan.value())));
 }
 
 StoreStatus Journal::remove(const std::filesystem::path& folder, JournalFiles* given) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <iterator>
 #include <utility>
 
 #include "common/store/journal_reader.h"
@@ -57,7 +56,7 @@ StoreStatus replay_segment(JournalFiles& files, const JournalSegment& segment, c
 }  // namespace
 
 JournalWriter::JournalWriter(JournalPlace place, JournalOwner owner, const JournalOptions& options,
-                             JournalEvents events, JournalScan scan)
+                             JournalEvents events, const JournalScan& scan)
     : place_(std::move(place)),
       owner_(std::move(owner)),
       options_(options),
@@ -65,12 +64,12 @@ JournalWriter::JournalWriter(JournalPlace place, JournalOwner owner, const Journ
       recovery_(recovery_of(scan)),
       remover_(place_.files, place_.folder, options.retry),
       number_(scan.newest_number),
-      closed_(std::move(scan.segments)) {
+      segments_(scan.segments) {
   remover_.add(scan.leftovers);
-  if (!closed_.empty()) {
-    timeline_ = closed_.back().header.timeline;
-    lives_ = closed_.back().header.lives;
-    appended_ = committed_ = synced_ = closed_.back().next - 1;
+  if (!scan.segments.empty()) {
+    const auto& newest = scan.segments.back();
+    appended_ = newest.next - 1;
+    progress_ = {newest.header.timeline, appended_, appended_, newest.header.lives};
   }
   thread_ = std::thread([this] { run(); });
 }
@@ -88,7 +87,7 @@ JournalWriter::~JournalWriter() {
 
 Timeline JournalWriter::timeline() const {
   const std::scoped_lock lock(mutex_);
-  return timeline_;
+  return progress_.timeline;
 }
 
 JournalSequence JournalWriter::appended() const {
@@ -98,17 +97,17 @@ JournalSequence JournalWriter::appended() const {
 
 JournalSequence JournalWriter::committed() const {
   const std::scoped_lock lock(mutex_);
-  return committed_;
+  return progress_.committed;
 }
 
 JournalSequence JournalWriter::synced() const {
   const std::scoped_lock lock(mutex_);
-  return synced_;
+  return progress_.synced;
 }
 
 std::vector<ShardLife> JournalWriter::lives() const {
   const std::scoped_lock lock(mutex_);
-  return lives_;
+  return progress_.lives;
 }
 
 std::string JournalWriter::trouble() const {
@@ -119,11 +118,8 @@ std::string JournalWriter::trouble() const {
 JournalCounters JournalWriter::counters() const {
   const std::scoped_lock lock(mutex_);
   auto counters = counters_;
-  counters.segments = closed_.size() + (has_open_ ? 1 : 0);
-  counters.disk_bytes = has_open_ ? open_.end : 0;
-  for (const auto& segment : closed_) {
-    counters.disk_bytes += segment.end;
-  }
+  counters.segments = segments_.count();
+  counters.disk_bytes = segments_.disk_bytes();
   if (busy_since_) {
     counters.busy_seconds = std::chrono::duration<double>(Clock::now() - *busy_since_).count();
   }
@@ -136,7 +132,7 @@ JournalSequence JournalWriter::append(const JournalRecord& record) {
   JournalSequence sequence = 0;
   {
     const std::scoped_lock lock(mutex_);
-    if (timeline_ == 0 || record.timeline != timeline_) {
+    if (progress_.timeline == 0 || record.timeline != progress_.timeline) {
       return 0;
     }
     sequence = entry.sequence = ++appended_;
@@ -148,15 +144,8 @@ JournalSequence JournalWriter::append(const JournalRecord& record) {
 }
 
 void JournalWriter::release_before(std::uint64_t item) {
-  std::vector<std::filesystem::path> released;
   const std::scoped_lock lock(mutex_);
-  // The timeline and its lives are in every header: one segment always stays.
-  const auto most = closed_.size() - (has_open_ || closed_.empty() ? 0 : 1);
-  while (released.size() < most && closed_[released.size()].newest_item < item) {
-    released.push_back(closed_[released.size()].path);
-  }
-  closed_.erase(closed_.begin(), closed_.begin() + static_cast<std::ptrdiff_t>(released.size()));
-  remover_.add(released);
+  remover_.add(segments_.release_before(item));
 }
 
 StoreStatus JournalWriter::replay(const Journal::Visitor& visit) const {
@@ -164,10 +153,7 @@ StoreStatus JournalWriter::replay(const Journal::Visitor& visit) const {
   std::vector<JournalSegment> segments;
   {
     const std::scoped_lock lock(mutex_);
-    segments = closed_;
-    if (has_open_) {
-      segments.push_back(open_);
-    }
+    segments = segments_.all();
   }
   bool wanted = true;
   for (const auto& segment : segments) {
@@ -316,7 +302,7 @@ StoreStatus JournalWriter::write_group() {
     return prepared;
   }
   const bool all_synced = tail_->is_synced();
-  if (auto written = tail_->write(group_, synced_); !written.ok()) {
+  if (auto written = tail_->write(group_, progress_.synced); !written.ok()) {
     return written;
   }
   if (options_.sync == JournalSync::always) {
@@ -330,18 +316,16 @@ StoreStatus JournalWriter::write_group() {
   }
   {
     const std::scoped_lock lock(mutex_);
-    counters_.bytes += tail_->segment().end - open_.end;
-    counters_.backlog_bytes -= tail_->segment().end - open_.end;
+    const auto bytes = segments_.extend(tail_->segment());
+    counters_.bytes += bytes;
+    counters_.backlog_bytes -= bytes;
     counters_.records += group_.size();
     ++counters_.groups;
-    committed_ = group_.back().sequence;
-    open_.end = tail_->segment().end;
-    open_.next = tail_->segment().next;
-    open_.newest_item = tail_->segment().newest_item;
+    progress_.committed = group_.back().sequence;
   }
   group_.clear();
   if (events_.committed) {
-    events_.committed(timeline_, committed_);
+    events_.committed(progress_.timeline, progress_.committed);
   }
   return {};
 }
@@ -355,7 +339,7 @@ StoreStatus JournalWriter::sync_tail() {
   ++counters_.syncs;
   counters_.sync_seconds += std::chrono::duration<double>(ended - begun).count();
   if (status.ok()) {
-    synced_ = tail_->synced_through();
+    progress_.synced = tail_->synced_through();
   }
   return status;
 }
@@ -374,7 +358,7 @@ StoreStatus JournalWriter::prepare_tail() {
       return synced;
     }
   }
-  return replace_tail({owner_, timeline_, synced_ + 1, lives_});
+  return replace_tail({owner_, progress_.timeline, progress_.synced + 1, progress_.lives});
 }
 
 // If this fails, the new name may have come to the disk all the same. So it is not used again, nothing more is written
@@ -398,9 +382,8 @@ StoreStatus JournalWriter::replace_tail(const JournalHeader& header) {
   }
   const std::scoped_lock lock(mutex_);
   retire(std::exchange(tail_, std::move(made.value())));
-  open_ = tail_->segment();
-  has_open_ = true;
-  synced_ = tail_->synced_through();
+  segments_.open(tail_->segment());
+  progress_.synced = tail_->synced_through();
   return {};
 }
 
@@ -408,7 +391,7 @@ void JournalWriter::retire(std::unique_ptr<JournalTail> old) {
   if (old && old->segment().empty()) {
     remover_.add({old->segment().path});
   } else if (old) {
-    closed_.push_back(old->segment());
+    segments_.close(old->segment());
   }
 }
 
@@ -416,20 +399,13 @@ void JournalWriter::drop_all() {
   group_.clear();
   pending_.clear();
   counters_.backlog_bytes = 0;
-  std::vector<std::filesystem::path> old;
-  std::transform(closed_.begin(), closed_.end(), std::back_inserter(old),
-                 [](const JournalSegment& segment) { return segment.path; });
-  if (has_open_) {
-    old.push_back(open_.path);
-  }
-  closed_.clear();
-  remover_.add(old);
+  remover_.add(segments_.drop_all());
 }
 
 StoreStatus JournalWriter::begin_now(Timeline timeline) {
-  if (timeline == 0 || timeline < timeline_) {
+  if (timeline == 0 || timeline < progress_.timeline) {
     return {StoreCode::mismatch, place_.folder.string() + ": timeline " + std::to_string(timeline) +
-                                     " cannot begin: the journal is of timeline " + std::to_string(timeline_)};
+                                     " cannot begin: the journal is of timeline " + std::to_string(progress_.timeline)};
   }
   auto made = make_tail({owner_, timeline, 1, {}}, {});
   if (!made.ok()) {
@@ -439,25 +415,23 @@ StoreStatus JournalWriter::begin_now(Timeline timeline) {
     const std::scoped_lock lock(mutex_);
     drop_all();
     tail_ = std::move(made.value());
-    open_ = tail_->segment();
-    has_open_ = true;
-    timeline_ = timeline;
-    lives_.clear();
-    appended_ = committed_ = synced_ = 0;
+    segments_.open(tail_->segment());
+    appended_ = 0;
+    progress_ = {timeline, 0, 0, {}};
   }
   conclude({});
   return {};
 }
 
 StoreStatus JournalWriter::record_life_now(Incarnation incarnation) {
-  if (timeline_ == 0) {
+  if (progress_.timeline == 0) {
     return {StoreCode::mismatch, place_.folder.string() + ": a life cannot be recorded before a timeline has begun"};
   }
-  auto lives = lives_;
+  auto lives = progress_.lives;
   if (!lives.empty() && lives.back().incarnation == incarnation) {
     return {};
   }
-  lives.push_back({incarnation, committed_});
+  lives.push_back({incarnation, progress_.committed});
   if (lives.size() > kMaxJournalLives) {
     lives.erase(lives.begin());
   }
@@ -466,11 +440,11 @@ StoreStatus JournalWriter::record_life_now(Incarnation incarnation) {
       return synced;
     }
   }
-  if (auto replaced = replace_tail({owner_, timeline_, synced_ + 1, lives}); !replaced.ok()) {
+  if (auto replaced = replace_tail({owner_, progress_.timeline, progress_.synced + 1, lives}); !replaced.ok()) {
     return replaced;
   }
   const std::scoped_lock lock(mutex_);
-  lives_ = std::move(lives);
+  progress_.lives = std::move(lives);
   return {};
 }
 

@@ -18,6 +18,7 @@
 #include "common/store/journal_files.h"
 #include "common/store/journal_remover.h"
 #include "common/store/journal_scan.h"
+#include "common/store/journal_segments.h"
 #include "common/store/journal_tail.h"
 
 namespace ballast {
@@ -30,10 +31,13 @@ struct JournalPlace {
 };
 
 // Journal, behind its interface. What is scanned has been mended: its end is whole, and synced.
+//
+// More than 15 fields, for it is where the journal's thread and its callers meet: who may touch which field, and under
+// which lock, is told beside each. What has a subject of its own is in JournalTail, JournalSegments and JournalRemover.
 class JournalWriter {
  public:
   JournalWriter(JournalPlace place, JournalOwner owner, const JournalOptions& options, JournalEvents events,
-                JournalScan scan);
+                const JournalScan& scan);
   ~JournalWriter();
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;
@@ -58,6 +62,13 @@ class JournalWriter {
  private:
   using Clock = std::chrono::steady_clock;
 
+  // How far it is.
+  struct Progress {
+    Timeline timeline = 0;
+    JournalSequence committed = 0;
+    JournalSequence synced = 0;
+    std::vector<ShardLife> lives;
+  };
   // Something a caller waits for.
   struct Command {
     std::function<StoreStatus()> act;
@@ -105,13 +116,8 @@ class JournalWriter {
 
   // Changed by the journal's thread alone, under the mutex: it reads them without.
   mutable std::mutex mutex_;
-  Timeline timeline_ = 0;
-  JournalSequence committed_ = 0;
-  JournalSequence synced_ = 0;
-  std::vector<ShardLife> lives_;
-  std::vector<JournalSegment> closed_;  // older segments, oldest first
-  JournalSegment open_;                 // the tail's, if there is one
-  bool has_open_ = false;
+  Progress progress_;
+  JournalSegments segments_;  // release_before() is for any thread
   std::string trouble_;
   JournalCounters counters_;
   std::optional<Clock::time_point> busy_since_;
