@@ -181,21 +181,21 @@ void Shard::open_database() {
     return store_->claim({kDatabaseFormat, job_.spec.job, job_.spec_digest, job_.layout_digest, options_.shard,
                           job_.spec.cluster.shards, job_.yaml});
   });
-  life_ = value_or_throw(room_.read([&] { return store_->begin_life(random_id()); }));
-  log_info("database {:016x}, life {}", life_.database, life_.count);
+  found_.life = value_or_throw(room_.read([&] { return store_->begin_life(random_id()); }));
+  log_info("database {:016x}, life {}", found_.life.database, found_.life.count);
   const auto timeline = value_or_throw(room_.read([&] { return store_->timeline(); }));
-  last_timeline_ = timeline ? timeline->number : 0;
-  has_finished_ = value_or_throw(room_.read([&] { return store_->finished(); })).has_value();
+  found_.last_timeline = timeline ? timeline->number : 0;
+  found_.has_finished = value_or_throw(room_.read([&] { return store_->finished(); })).has_value();
 }
 
 void Shard::bring_initial_weights() {
-  has_initial_snapshot_ = !job_.spec.training.init_from.empty();
+  found_.has_initial_snapshot = !job_.spec.training.init_from.empty();
   // A database that was restored from a copy has a later snapshot, and needs no file any more.
   const auto snapshots = value_or_throw(room_.read([&] { return store_->snapshots(); }));
-  const bool has_begun = last_timeline_ > 0 || (!snapshots.empty() && snapshots.back() != SnapshotId{});
-  if (has_initial_snapshot_ && !has_begun) {
+  const bool has_begun = found_.last_timeline > 0 || (!snapshots.empty() && snapshots.back() != SnapshotId{});
+  if (found_.has_initial_snapshot && !has_begun) {
     require([&] { return write_initial_weights(); });
-    log_info("initial weights taken from {}, digest {}", job_.spec.training.init_from, initial_weights_);
+    log_info("initial weights taken from {}, digest {}", job_.spec.training.init_from, found_.initial_weights);
   }
 }
 
@@ -203,14 +203,14 @@ void Shard::open_journal() {
   if (is_journaled(job_.spec)) {
     journal_ = std::make_unique<ShardJournal>(job_, options_.database, options_.shard, incarnation_, metrics_.get());
     require([&] { return journal_->open([this] { return !is_ending(); }); });
-    if (journal_->is_new() && last_timeline_ > 0 && !has_finished_) {
+    if (journal_->is_new() && found_.last_timeline > 0 && !found_.has_finished) {
       log_warn(
           "there is no journal in {}, though this shard has served timeline {}: the updates since the newest snapshot "
           "are "
           "not here, and the whole job goes back to it. If the folder was moved or its volume is missing, stop the "
           "job, put "
           "it back, and resume",
-          journal_->folder().string(), last_timeline_);
+          journal_->folder().string(), found_.last_timeline);
     }
   }
 }
@@ -257,7 +257,7 @@ StoreStatus Shard::write_initial_weights() {
   if (!digest.ok()) {
     return digest.status();
   }
-  initial_weights_ = digest.value();
+  found_.initial_weights = digest.value();
   return store_->seal({});
 }
 
@@ -302,7 +302,7 @@ void Shard::make_lead() {
 
 std::vector<SnapshotId> Shard::held() {
   auto held = value_or_throw(room_.read([&] { return store_->sealed(); }));
-  if (!has_initial_snapshot_ && (held.empty() || held.front() != SnapshotId{})) {
+  if (!found_.has_initial_snapshot && (held.empty() || held.front() != SnapshotId{})) {
     held.insert(held.begin(), SnapshotId{});  // drawn from the seed whenever it is wanted
   }
   return held;
@@ -314,16 +314,16 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   config.shards = job_.spec.cluster.shards;
   config.lanes = job_.spec.cluster.lanes;
   config.incarnation = incarnation_;
-  config.database = life_;
+  config.database = found_.life;
   config.held = held();
   config.slots = job_.spec.training.slots;
   config.steps = job_.steps.steps;
-  config.last_timeline = last_timeline_;
+  config.last_timeline = found_.last_timeline;
   config.ledgered = ledgered_apply(job_.spec);
   if (journal_) {
-    config.lives = journal_->lives(last_timeline_);
+    config.lives = journal_->lives(found_.last_timeline);
   }
-  config.initial_weights = initial_weights_;
+  config.initial_weights = found_.initial_weights;
   config.max_sessions = session_limit_.sessions;
   config.lead_silence = Micros{job_.spec.cluster.patience} * 1'000'000;
   const Placement placement(job_.arena, config.shards, config.lanes);
@@ -337,7 +337,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
 
 void Shard::make_lanes() {
   const auto lead = lead_ ? lead_->address_here() : options_.lead;
-  const ShardServices services{*storage_, journal_.get(), copier_.get(), has_initial_snapshot_,
+  const ShardServices services{*storage_, journal_.get(), copier_.get(), found_.has_initial_snapshot,
                                [this] { return trouble(); }};
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead};

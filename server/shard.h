@@ -26,6 +26,8 @@ namespace ballast {
 // cannot be opened or written because the disk is full is tried again until there is room.
 // Shutdown: a loop that ends with a failure interrupts the others; one that ends well waits for them, for each is told
 // by the lead. The destructor joins all threads.
+//
+// More than 15 fields: it owns each part of the process, in the order in which they may go, and does little else.
 class Shard {
  public:
   // Serves metrics. Throws std::runtime_error with the reason and the remedy.
@@ -41,6 +43,15 @@ class Shard {
   [[nodiscard]] std::string what_is_left() const;
 
  private:
+  // What the database says when it is opened, and what this life has added to it before the lanes are there.
+  struct Found {
+    DatabaseLife life;
+    Timeline last_timeline = 0;
+    bool has_initial_snapshot = false;
+    bool has_finished = false;
+    std::string initial_weights;  // digest of the file that they were read from, by this life
+  };
+
   void open_lanes();
   void check_addresses() const;
   void count_descriptors();
@@ -68,11 +79,7 @@ class Shard {
   const Job& job_;
   ServerOptions options_;
   Incarnation incarnation_;
-  DatabaseLife life_;           // of the database
-  Timeline last_timeline_ = 0;  // in the database
-  bool has_initial_snapshot_ = false;
-  bool has_finished_ = false;    // says the database
-  std::string initial_weights_;  // digest of the file that they were read from, by this life
+  Found found_;
   std::unique_ptr<ShardStore> store_;
   std::unique_ptr<Metrics> metrics_;
   DiskRoom room_;
