@@ -2,10 +2,12 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "common/wire/check.h"
+#include "common/wire/messages_table.h"
 #include "common/wire/read.h"
 #include "common/wire/wire.h"
 #include "schemas/wire_generated.h"
@@ -133,13 +135,9 @@ Decoded decode(std::span<const std::byte> header, std::uint64_t payload_bytes, b
 }
 
 std::string_view message_name(const Message& message) {
-  // In the order of Message's alternatives.
-  constexpr std::array<std::string_view, std::variant_size_v<Message>> kNames = {
-      "LaneHello", "Pull",          "Push",          "LaneWelcome", "Receipt",    "Weights",
-      "Gone",      "Stale",         "Refused",       "WorkerHello", "Heartbeat",  "EvaluationResult",
-      "Goodbye",   "WorkerWelcome", "Assign",        "ShardHello",  "LaneReport", "Confirm",
-      "Plan",      "Finish",        "StatusRequest", "Control",     "Status"};
-  return kNames[message.index()];
+  return std::visit(
+      [](const auto& body) { return std::string_view(wire::Described<std::remove_cvref_t<decltype(body)>>::name); },
+      message);
 }
 
 bool carries_payload(const Message& message) {

@@ -10,6 +10,7 @@
 
 #include "common/protocol/messages.h"
 #include "common/text/text.h"
+#include "common/wire/fields.h"
 #include "common/wire/wire_limits.h"
 #include "schemas/wire_generated.h"
 
@@ -18,22 +19,22 @@ namespace ballast::wire {
 // Copies lists and strings out of a table and keeps the first refusal. What follows a refusal reads as empty.
 class Reader {
  public:
-  std::string line(const char* field, const flatbuffers::String* text) {
+  std::string line(const Path& field, const flatbuffers::String* text) {
     return bounded(field, text, kMaxTextBytes, TextKind::line);
   }
-  std::string job(const char* field, const flatbuffers::String* text) {
+  std::string job(const Path& field, const flatbuffers::String* text) {
     return bounded(field, text, kMaxJobBytes, TextKind::lines);
   }
 
   // `convert` takes an element: a number, a pointer to a struct or a pointer to a table.
   template <typename Element, typename Convert>
-  auto list(const char* field, const flatbuffers::Vector<Element>* list, std::size_t limit, Convert convert) {
+  auto list(const Path& field, const flatbuffers::Vector<Element>* list, std::size_t limit, Convert convert) {
     std::vector<decltype(convert(list->Get(0)))> values;
     if (list == nullptr || refusal_ || !list_allowed(field, list->size(), limit)) {
       return values;
     }
     if (!is_aligned(*list)) {
-      refuse(RefusalCode::malformed, std::string(field) + " is not aligned as FlatBuffers requires");
+      refuse(RefusalCode::malformed, field.text() + " is not aligned as FlatBuffers requires");
       return values;
     }
     values.reserve(list->size());
@@ -41,11 +42,6 @@ class Reader {
       values.push_back(convert(list->Get(i)));
     }
     return values;
-  }
-
-  template <typename Number>
-  std::vector<Number> numbers(const char* field, const flatbuffers::Vector<Number>* values, std::size_t limit) {
-    return list(field, values, limit, [](Number number) { return number; });
   }
 
   [[nodiscard]] std::optional<Refused>& refusal() { return refusal_; }
@@ -60,25 +56,25 @@ class Reader {
     return reinterpret_cast<std::uintptr_t>(list.Data()) % kAlignment == 0;
   }
 
-  bool list_allowed(const char* field, std::size_t size, std::size_t limit) {
+  bool list_allowed(const Path& field, std::size_t size, std::size_t limit) {
     if (size > limit) {
-      refuse(RefusalCode::out_of_range, std::string(field) + " has " + std::to_string(size) + " entries; at most " +
+      refuse(RefusalCode::out_of_range, field.text() + " has " + std::to_string(size) + " entries; at most " +
                                             std::to_string(limit) + " are allowed");
     }
     return size <= limit;
   }
 
-  std::string bounded(const char* field, const flatbuffers::String* text, std::size_t limit, TextKind kind) {
+  std::string bounded(const Path& field, const flatbuffers::String* text, std::size_t limit, TextKind kind) {
     if (text == nullptr || refusal_) {
       return {};
     }
     if (text->size() > limit) {
-      refuse(RefusalCode::out_of_range, std::string(field) + " is " + std::to_string(text->size()) +
-                                            " bytes long; at most " + std::to_string(limit) + " are allowed");
+      refuse(RefusalCode::out_of_range, field.text() + " is " + std::to_string(text->size()) + " bytes long; at most " +
+                                            std::to_string(limit) + " are allowed");
       return {};
     }
     if (const auto fault = text_fault({text->c_str(), text->size()}, kind)) {
-      refuse(RefusalCode::malformed, std::string(field) + " holds " + *fault + "; printable UTF-8 is allowed");
+      refuse(RefusalCode::malformed, field.text() + " holds " + *fault + "; printable UTF-8 is allowed");
       return {};
     }
     return text->str();
@@ -92,8 +88,10 @@ template <typename Number>
 class Pieces {
  public:
   // `field`: of the list of numbers; at most `limit` of them.
-  Pieces(Reader& reader, const char* field, const flatbuffers::Vector<Number>* list, std::size_t limit)
-      : reader_(reader), field_(field), numbers_(reader.numbers(field, list, limit)) {}
+  Pieces(Reader& reader, const Path& field, const flatbuffers::Vector<Number>* list, std::size_t limit)
+      : reader_(reader),
+        field_(field),
+        numbers_(reader.list(field, list, limit, [](Number number) { return number; })) {}
 
   std::vector<Number> take(std::size_t count) {
     wanted_ += count;
@@ -107,7 +105,7 @@ class Pieces {
   // When all has been dealt: refuses if the structs do not want exactly what there is.
   void finish() {
     if (!reader_.refusal() && wanted_ != numbers_.size()) {
-      reader_.refuse(RefusalCode::malformed, std::string(field_) + " has " + std::to_string(numbers_.size()) +
+      reader_.refuse(RefusalCode::malformed, field_.text() + " has " + std::to_string(numbers_.size()) +
                                                  " entries; it must have the " + std::to_string(wanted_) +
                                                  " that the structs beside it count");
     }
@@ -115,7 +113,7 @@ class Pieces {
 
  private:
   Reader& reader_;
-  const char* field_;
+  Path field_;
   std::vector<Number> numbers_;
   std::size_t wanted_ = 0;
 };

@@ -30,7 +30,7 @@ void for_each_string(Check check) {
   check("Status.sessions.name", [](auto text) { return changed<Status>([&](auto& m) { m.sessions[0].name = text; }); });
   check("Status.sessions.fingerprint",
         [](auto text) { return changed<Status>([&](auto& m) { m.sessions[0].fingerprint = text; }); });
-  check("Status.told.value", [](auto text) { return changed<Status>([&](auto& m) { m.data.value = text; }); });
+  check("Status.data.value", [](auto text) { return changed<Status>([&](auto& m) { m.data.value = text; }); });
 }
 TEST_CASE("strings are bounded and printable") {
   for_each_string([](const char* field, auto with) {

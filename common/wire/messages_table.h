@@ -1,0 +1,314 @@
+// Every message, field by field: names, rules and limits. schemas/wire.fbs has the form of each.
+#pragma once
+
+#include <limits>
+#include <string_view>
+#include <tuple>
+
+#include "common/protocol/messages.h"
+#include "common/wire/fields.h"
+#include "common/wire/parts_table.h"
+#include "common/wire/wire_limits.h"
+#include "schemas/wire_generated.h"
+
+namespace ballast::wire {
+
+// ---- worker to lane
+
+template <>
+struct Described<LaneHello> : Plain<LaneHello, schema::LaneHello> {
+  static constexpr std::tuple fields{BALLAST_FIELD(name, Line{}), BALLAST_FIELD(spec_digest, Line{}),
+                                     BALLAST_FIELD(layout_digest, Line{})};
+};
+
+template <>
+struct Described<Pull> : Plain<Pull, schema::Pull> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(version),
+                                     BALLAST_FIELD(chunks, List{kMaxPullChunks}), BALLAST_FIELD(ticket)};
+};
+
+template <>
+struct Described<Push> : Plain<Push, schema::Push> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline),  BALLAST_FIELD(step),
+                                     BALLAST_FIELD(chunk),     BALLAST_FIELD(node, Work{}),
+                                     BALLAST_FIELD(want_next), BALLAST_FIELD(fault),
+                                     BALLAST_FIELD(phases),    BALLAST_FIELD(base),
+                                     BALLAST_FIELD(ticket),    BALLAST_FIELD(marks, List{kMaxMarks})};
+  static constexpr std::string_view allowed = "fault a slot of the node, or 4294967295: none";
+  static Fault fault(const Push& push) {
+    if (push.fault == kNoSlot || push.node.contains(push.fault)) {
+      return {};
+    }
+    return ".fault is " + std::to_string(push.fault) + "; a slot of the node " +
+           bounds(push.node.begin, push.node.end) + " or " + std::to_string(kNoSlot) + " for none is allowed";
+  }
+};
+
+// ---- lane to worker
+
+template <>
+struct Described<LaneWelcome> : Plain<LaneWelcome, schema::LaneWelcome> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(incarnation, NotZero{}),
+                                     BALLAST_FIELD(credit_bytes)};
+};
+
+template <>
+struct Described<Receipt> : Plain<Receipt, schema::Receipt> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(step), BALLAST_FIELD(chunk),
+                                     BALLAST_FIELD(node, Work{}),
+                                     BALLAST_FIELD(outcome, Known{ReceiptOutcome::expired})};
+};
+
+template <>
+struct Described<Weights> : Plain<Weights, schema::Weights> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(incarnation, NotZero{}),
+                                     BALLAST_FIELD(chunk),    BALLAST_FIELD(version),
+                                     BALLAST_FIELD(ticket),   BALLAST_FIELD(sequence)};
+};
+
+template <>
+struct Described<Gone> : Plain<Gone, schema::Gone> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(chunk), BALLAST_FIELD(version),
+                                     BALLAST_FIELD(held)};
+};
+
+template <>
+struct Described<Stale> : Plain<Stale, schema::Stale> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline)};
+};
+
+template <>
+struct Described<Refused> : Plain<Refused, schema::Refused> {
+  static constexpr std::tuple fields{BALLAST_FIELD(code, Known{RefusalCode::wrong_bits}),
+                                     BALLAST_FIELD(text, FreeText{}), BALLAST_FIELD(job, JobText{})};
+};
+
+// ---- worker to lead
+
+template <>
+struct Described<WorkerHello> : Plain<WorkerHello, schema::WorkerHello> {
+  static constexpr std::tuple fields{BALLAST_FIELD(name, Line{})};
+};
+
+template <>
+struct Described<Heartbeat> : Plain<Heartbeat, schema::Heartbeat> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(order),
+                                     BALLAST_FIELD(step),
+                                     BALLAST_FIELD(ready),
+                                     BALLAST_FIELD(idle),
+                                     BALLAST_FIELD(waits_for, FreeText{}),
+                                     BALLAST_FIELD(fingerprint, Line{}),
+                                     BALLAST_FIELD(data_digest, Line{}),
+                                     BALLAST_FIELD(phases),
+                                     BALLAST_FIELD(slots),
+                                     BALLAST_FIELD(placement),
+                                     BALLAST_FIELD(brought, List{kMaxGrants})};
+};
+
+template <>
+struct Described<EvaluationResult> : Plain<EvaluationResult, schema::EvaluationResult> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(split, Known{Split::test}),
+                                     BALLAST_FIELD(item),     BALLAST_FIELD(version),
+                                     BALLAST_FIELD(loss_sum), BALLAST_FIELD(correct),
+                                     BALLAST_FIELD(examples)};
+  static constexpr std::string_view allowed = "correct <= examples";
+  static Fault fault(const EvaluationResult& result) {
+    return inside(".correct", fault_by(AtMost{result.examples}, result.correct));
+  }
+};
+
+template <>
+struct Described<Goodbye> : Plain<Goodbye, schema::Goodbye> {
+  static constexpr std::tuple fields{BALLAST_FIELD(reason, FreeText{})};
+};
+
+// ---- lead to worker
+
+template <>
+struct Described<WorkerWelcome> : Plain<WorkerWelcome, schema::WorkerWelcome> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(job, JobText{}),
+                                     BALLAST_FIELD(spec_digest, Line{}),
+                                     BALLAST_FIELD(layout_digest, Line{}),
+                                     BALLAST_FIELD(shards, AtMost{kMaxShards}),
+                                     BALLAST_FIELD(lanes, AtMost{kMaxLanes}),
+                                     BALLAST_FIELD(addresses, List{kMaxAddresses}),
+                                     BALLAST_FIELD(placement)};
+  static constexpr std::string_view allowed = "addresses within the message's shards and lanes";
+  static Fault fault(const WorkerWelcome& welcome) {
+    return each(".addresses", welcome.addresses, [&](const LaneAddress& address) {
+      return lane_within(".lane", address.lane, welcome.shards, welcome.lanes);
+    });
+  }
+};
+
+template <>
+struct Described<Assign> : Plain<Assign, schema::Assign> {
+  static constexpr std::tuple fields{BALLAST_FIELD(order),
+                                     BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(generation),
+                                     BALLAST_FIELD(standing),
+                                     BALLAST_FIELD(extra),
+                                     BALLAST_FIELD(evaluation),
+                                     BALLAST_FIELD(grants, List{kMaxGrants})};
+};
+
+// ---- lane to lead
+
+template <>
+struct Described<ShardHello> : Plain<ShardHello, schema::ShardHello> {
+  static constexpr std::tuple fields{BALLAST_FIELD(lane),
+                                     BALLAST_FIELD(shards, AtMost{kMaxShards}),
+                                     BALLAST_FIELD(lanes, AtMost{kMaxLanes}),
+                                     BALLAST_FIELD(incarnation, NotZero{}),
+                                     BALLAST_FIELD(database),
+                                     BALLAST_FIELD(spec_digest, Line{}),
+                                     BALLAST_FIELD(layout_digest, Line{}),
+                                     BALLAST_FIELD(initial_weights, Line{}),
+                                     BALLAST_FIELD(address, Line{}),
+                                     BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(reached),
+                                     BALLAST_FIELD(held, List{kMaxHeld}),
+                                     BALLAST_FIELD(lives, List{kMaxShardLives})};
+  static constexpr std::string_view allowed = "lane within shards and lanes";
+  static Fault fault(const ShardHello& hello) { return lane_within(".lane", hello.lane, hello.shards, hello.lanes); }
+};
+
+template <>
+struct Described<LaneReport> : Plain<LaneReport, schema::LaneReport> {
+  static constexpr std::tuple fields{BALLAST_FIELD(lane),
+                                     BALLAST_FIELD(incarnation, NotZero{}),
+                                     BALLAST_FIELD(sequence),
+                                     BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(serving),
+                                     BALLAST_FIELD(open_step),
+                                     BALLAST_FIELD(missing, List{kMaxMissingWords}),
+                                     BALLAST_FIELD(planned),
+                                     BALLAST_FIELD(measures, List{kMaxMeasures}),
+                                     NumbersOf{"measure_sums", &Struct::measures, kMaxSums},
+                                     BALLAST_FIELD(decided, List{kMaxDecidedSteps}),
+                                     NumbersOf{"decided_scales", &Struct::decided, kMaxScales},
+                                     BALLAST_FIELD(held, List{kMaxSnapshots}),
+                                     BALLAST_FIELD(writing, List{kMaxSnapshots}),
+                                     BALLAST_FIELD(failed, List{kMaxSnapshots}),
+                                     BALLAST_FIELD(trouble, FreeText{}),
+                                     BALLAST_FIELD(statistics, List{kMaxPlanned}),
+                                     BALLAST_FIELD(slots_by_session, List{kMaxSessions}),
+                                     BALLAST_FIELD(duplicates),
+                                     BALLAST_FIELD(superseded),
+                                     BALLAST_FIELD(leaving),
+                                     BALLAST_FIELD(failure, FreeText{}),
+                                     BALLAST_FIELD(covered, List{kMaxCoveredRanges}),
+                                     BALLAST_FIELD(staleness),
+                                     BALLAST_FIELD(marks, List{kMaxReportMarks}),
+                                     BALLAST_FIELD(reached),
+                                     BALLAST_FIELD(copy)};
+  static constexpr std::string_view allowed = "lane within 64 shards of 16 lanes";
+  static Fault fault(const LaneReport& report) { return lane_within(".lane", report.lane, kMaxShards, kMaxLanes); }
+};
+
+// ---- lead to lane
+
+template <>
+struct Described<Confirm> : Plain<Confirm, schema::Confirm> {
+  static constexpr std::tuple fields{BALLAST_FIELD(incarnation, NotZero{}), BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(base), BALLAST_FIELD(resumes)};
+};
+
+template <>
+struct Described<Plan> : Plain<Plan, schema::Plan> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(first),
+                                     BALLAST_FIELD(factors, List{kMaxPlanned}),
+                                     NumbersOf{"scales", &Struct::factors, kMaxScales},
+                                     BALLAST_FIELD(snapshots, List{kMaxSnapshots}),
+                                     BALLAST_FIELD(keep, List{kMaxSnapshots}),
+                                     BALLAST_FIELD(statistics_through),
+                                     BALLAST_FIELD(copies)};
+  static constexpr std::string_view allowed = "first + entries of factors < 2^64";
+  static Fault fault(const Plan& plan) {
+    return inside(".first", fault_by(AtMost{std::numeric_limits<Step>::max() - plan.factors.size()}, plan.first));
+  }
+};
+
+// ---- lead to anyone, command line to lead and back
+
+template <>
+struct Described<Finish> : Plain<Finish, schema::JobFinish> {
+  static constexpr const char* name = "Finish";
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(step),
+                                     BALLAST_FIELD(ending, Known{Ending::failed}), BALLAST_FIELD(failure, FreeText{})};
+};
+
+template <>
+struct Described<StatusRequest> : Plain<StatusRequest, schema::StatusRequest> {
+  static constexpr std::tuple fields{BALLAST_FIELD(last)};
+};
+
+template <>
+struct Described<Control> : Plain<Control, schema::Control> {
+  static constexpr std::tuple fields{BALLAST_FIELD(command, Known{Control::Command::resume})};
+};
+
+// Losses and the norm may be infinite or NaN, as above.
+template <>
+struct Described<Status> : Plain<Status, schema::Status> {
+  static constexpr std::tuple fields{BALLAST_FIELD(job, Line{}),
+                                     BALLAST_FIELD(phase, Line{}),
+                                     BALLAST_FIELD(failure, FreeText{}),
+                                     BALLAST_FIELD(waits_for, FreeText{}),
+                                     BALLAST_FIELD(trouble, FreeText{}),
+                                     BALLAST_FIELD(bits_trouble, FreeText{}),
+                                     BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(base),
+                                     BALLAST_FIELD(snapshot),
+                                     BALLAST_FIELD(step),
+                                     BALLAST_FIELD(beyond_snapshot),
+                                     BALLAST_FIELD(steps),
+                                     BALLAST_FIELD(epoch),
+                                     BALLAST_FIELD(epochs),
+                                     BALLAST_FIELD(start_workers),
+                                     BALLAST_FIELD(training),
+                                     BALLAST_FIELD(examples),
+                                     BALLAST_FIELD(examples_per_second, NotNegative{}),
+                                     BALLAST_FIELD(steps_per_second, NotNegative{}),
+                                     BALLAST_FIELD(learning_rate, Finite{}),
+                                     BALLAST_FIELD(gradient_norm),
+                                     BALLAST_FIELD(train_loss),
+                                     BALLAST_FIELD(recent_loss),
+                                     BALLAST_FIELD(validation),
+                                     BALLAST_FIELD(test),
+                                     BALLAST_FIELD(best),
+                                     BALLAST_FIELD(duplicates),
+                                     BALLAST_FIELD(superseded),
+                                     BALLAST_FIELD(lost_workers),
+                                     BALLAST_FIELD(refused_workers),
+                                     BALLAST_FIELD(backups),
+                                     BALLAST_FIELD(rollbacks),
+                                     BALLAST_FIELD(rolled_back_steps),
+                                     BALLAST_FIELD(skipped_steps),
+                                     BALLAST_FIELD(snapshots_missed),
+                                     BALLAST_FIELD(data),
+                                     BALLAST_FIELD(arithmetics, List{kMaxArithmetics}),
+                                     BALLAST_FIELD(sessions, List{kMaxSessions}),
+                                     BALLAST_FIELD(resumed_shards),
+                                     BALLAST_FIELD(staleness),
+                                     BALLAST_FIELD(mode, Line{}),
+                                     BALLAST_FIELD(copies)};
+};
+
+// A description that contradicts the schema does not compile.
+template <typename... T>
+constexpr bool all_match(Types<T...> /*types*/) {
+  return (matches_schema<T>() && ...);
+}
+template <typename... T>
+constexpr bool all_match(const std::variant<T...>* /*message*/) {
+  return (matches_schema<T>() && ...);
+}
+static_assert(all_match(Parts{}), "a part's fields are not those of schemas/wire.fbs, in their order");
+static_assert(all_match(static_cast<const Message*>(nullptr)),
+              "a message's fields are not those of schemas/wire.fbs, in their order");
+
+}  // namespace ballast::wire

@@ -1,0 +1,193 @@
+// Every part of messages, field by field: names, rules and limits. schemas/wire.fbs has the form of each.
+#pragma once
+
+#include <string_view>
+#include <tuple>
+
+#include "common/protocol/messages.h"
+#include "common/wire/fields.h"
+#include "common/wire/wire_limits.h"
+#include "schemas/wire_generated.h"
+
+namespace ballast::wire {
+
+// Of a list's numbers.
+inline Fault fault_of_number(double value) { return fault_by(NotNegative{}, value); }
+
+template <>
+struct Described<LaneId> : Plain<LaneId, schema::LaneId> {
+  static constexpr std::tuple fields{BALLAST_FIELD(shard), BALLAST_FIELD(lane)};
+};
+
+template <>
+struct Described<DatabaseLife> : Plain<DatabaseLife, schema::DatabaseLife> {
+  static constexpr std::tuple fields{BALLAST_FIELD(database, NotZero{}), BALLAST_FIELD(count, NotZero{})};
+};
+
+template <>
+struct Described<SlotRange> : Plain<SlotRange, schema::SlotRange> {
+  static constexpr std::tuple fields{BALLAST_FIELD(begin), BALLAST_FIELD(end)};
+};
+
+template <>
+struct Described<ItemRange> : Plain<ItemRange, schema::ItemRange> {
+  static constexpr std::tuple fields{BALLAST_FIELD(begin), BALLAST_FIELD(end)};
+  static constexpr std::string_view allowed = "begin <= end";
+  static Fault fault(const ItemRange& range) { return inside(".begin", fault_by(AtMost{range.end}, range.begin)); }
+};
+
+template <>
+struct Described<JournalMark> : Plain<JournalMark, schema::JournalMark> {
+  static constexpr std::tuple fields{BALLAST_FIELD(shard), BALLAST_FIELD(incarnation), BALLAST_FIELD(sequence)};
+};
+
+template <>
+struct Described<ShardLife> : Plain<ShardLife, schema::ShardLife> {
+  static constexpr std::tuple fields{BALLAST_FIELD(incarnation, NotZero{}), BALLAST_FIELD(begun)};
+};
+
+template <>
+struct Described<Grant> : Plain<Grant, schema::Grant> {
+  static constexpr std::tuple fields{BALLAST_FIELD(item), BALLAST_FIELD(clock)};
+};
+
+template <>
+struct Described<SnapshotId> : Plain<SnapshotId, schema::SnapshotId> {
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(step)};
+};
+
+template <>
+struct Described<PhaseTimes> : Plain<PhaseTimes, schema::PhaseTimes> {
+  static constexpr std::tuple fields{BALLAST_FIELD(data_wait), BALLAST_FIELD(pull), BALLAST_FIELD(forward),
+                                     BALLAST_FIELD(backward), BALLAST_FIELD(push)};
+};
+
+template <>
+struct Described<StepFactors> : Plain<StepFactors, schema::StepFactors> {
+  static constexpr std::tuple fields{BALLAST_FIELD(learning_rate, Finite{}), BALLAST_FIELD(step_size, Finite{}),
+                                     BALLAST_FIELD(second_moment_root, NotNegative{}),
+                                     Count{"scale_count", &Struct::scales}, BALLAST_FIELD(skip)};
+  static constexpr std::string_view allowed = "scales finite and not negative";
+  static Fault fault(const StepFactors& factors) { return each(".scales", factors.scales, fault_of_number); }
+};
+
+template <>
+struct Described<DecidedStep> : Plain<DecidedStep, schema::DecidedStep> {
+  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(factors)};
+};
+
+template <>
+struct Described<ChunkMeasure> : Plain<ChunkMeasure, schema::ChunkMeasure> {
+  static constexpr std::tuple fields{BALLAST_FIELD(step),
+                                     BALLAST_FIELD(chunk),
+                                     Count{"sum_count", &Struct::sums},
+                                     BALLAST_FIELD(parameter, AtMost{kMaxParameters - 1}),
+                                     BALLAST_FIELD(slot, SlotOrNone{}),
+                                     BALLAST_FIELD(finite)};
+  static constexpr std::string_view allowed = "sums finite and not negative, unless the gradient is not finite";
+  static Fault fault(const ChunkMeasure& measure) {
+    return measure.finite ? each(".sums", measure.sums, fault_of_number) : Fault{};
+  }
+};
+
+// The loss may be infinite or NaN: a diverging job has to be seen.
+template <>
+struct Described<StepStatistics> : Plain<StepStatistics, schema::StepStatistics> {
+  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(loss), BALLAST_FIELD(correct, Finite{}),
+                                     BALLAST_FIELD(examples, Finite{})};
+};
+
+template <>
+struct Described<SessionSlots> : Plain<SessionSlots, schema::SessionSlots> {
+  static constexpr std::tuple fields{BALLAST_FIELD(session, NotZero{}), BALLAST_FIELD(slots)};
+};
+
+template <>
+struct Described<Standing> : Plain<Standing, schema::Standing> {
+  static constexpr std::tuple fields{BALLAST_FIELD(from), BALLAST_FIELD(until), BALLAST_FIELD(slots, WorkOrNone{})};
+  static constexpr std::string_view allowed = "from <= until";
+  static Fault fault(const Standing& standing) {
+    return inside(".from", fault_by(AtMost{standing.until}, standing.from));
+  }
+};
+
+template <>
+struct Described<Extra> : Plain<Extra, schema::Extra> {
+  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(slots, Work{})};
+};
+
+template <>
+struct Described<Evaluation> : Plain<Evaluation, schema::Evaluation> {
+  static constexpr std::tuple fields{BALLAST_FIELD(split, Known{Split::test}), BALLAST_FIELD(item),
+                                     BALLAST_FIELD(version), BALLAST_FIELD(begin), BALLAST_FIELD(end)};
+  static constexpr std::string_view allowed = "begin < end";
+  static Fault fault(const Evaluation& evaluation) {
+    return evaluation.begin < evaluation.end
+               ? Fault{}
+               : " is " + bounds(evaluation.begin, evaluation.end) + "; begin < end is allowed";
+  }
+};
+
+template <>
+struct Described<CopyState> : Plain<CopyState, schema::CopyState> {
+  static constexpr std::tuple fields{BALLAST_FIELD(run), BALLAST_FIELD(named), BALLAST_FIELD(complete),
+                                     BALLAST_FIELD(life), BALLAST_FIELD(turn)};
+};
+
+template <>
+struct Described<CopyProgress> : Plain<CopyProgress, schema::CopyProgress> {
+  static constexpr std::tuple fields{BALLAST_FIELD(run),      BALLAST_FIELD(snapshot), BALLAST_FIELD(bytes),
+                                     BALLAST_FIELD(failures), BALLAST_FIELD(done),     BALLAST_FIELD(taken)};
+};
+
+template <>
+struct Described<CopyStatus> : Plain<CopyStatus, schema::CopyStatus> {
+  static constexpr std::tuple fields{BALLAST_FIELD(run),   BALLAST_FIELD(copied), BALLAST_FIELD(copying),
+                                     BALLAST_FIELD(bytes), BALLAST_FIELD(shards), BALLAST_FIELD(of),
+                                     BALLAST_FIELD(kept),  BALLAST_FIELD(awaited)};
+};
+
+// A loss may be infinite or NaN, as above.
+template <>
+struct Described<SplitStatus> : Plain<SplitStatus, schema::SplitStatus> {
+  static constexpr std::tuple fields{BALLAST_FIELD(evaluated), BALLAST_FIELD(step), BALLAST_FIELD(loss),
+                                     BALLAST_FIELD(accuracy, Finite{})};
+};
+
+template <>
+struct Described<StalenessCounts> : Plain<StalenessCounts, schema::StalenessCounts> {
+  static constexpr std::tuple fields{BALLAST_FIELD(counts, List{kMaxStalenessCounts}), BALLAST_FIELD(sum),
+                                     BALLAST_FIELD(largest), BALLAST_FIELD(expired), BALLAST_FIELD(skipped)};
+};
+
+template <>
+struct Described<LaneAddress> : Plain<LaneAddress, schema::LaneAddress> {
+  static constexpr std::tuple fields{BALLAST_FIELD(lane), BALLAST_FIELD(incarnation, NotZero{}),
+                                     BALLAST_FIELD(address, Line{})};
+};
+
+template <>
+struct Described<SessionStatus> : Plain<SessionStatus, schema::SessionStatus> {
+  static constexpr std::tuple fields{BALLAST_FIELD(session, NotZero{}),
+                                     BALLAST_FIELD(name, Line{}),
+                                     BALLAST_FIELD(live),
+                                     BALLAST_FIELD(step),
+                                     BALLAST_FIELD(slots),
+                                     BALLAST_FIELD(fingerprint, Line{}),
+                                     BALLAST_FIELD(refusal, FreeText{}),
+                                     BALLAST_FIELD(phases)};
+};
+
+template <>
+struct Described<Told> : Plain<Told, schema::Told> {
+  static constexpr std::tuple fields{BALLAST_FIELD(value, Line{}),
+                                     BALLAST_FIELD(by, FreeText{})};  // a name and a word before it
+};
+
+// All of them, in the order of docs/messages.md.
+using Parts =
+    Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, Grant, SnapshotId, PhaseTimes,
+          StepFactors, DecidedStep, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation, CopyState,
+          CopyProgress, CopyStatus, SplitStatus, StalenessCounts, LaneAddress, SessionStatus, Told>;
+
+}  // namespace ballast::wire
