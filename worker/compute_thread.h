@@ -17,8 +17,8 @@
 #include "common/job/job.h"
 #include "common/protocol/worker.h"
 #include "worker/arriving_weights.h"
+#include "worker/compute/host_arena.h"
 #include "worker/gradient_sums.h"
-#include "worker/host_arena.h"
 #include "worker/trainer.h"
 
 namespace ballast {

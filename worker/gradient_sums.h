@@ -12,7 +12,7 @@
 #include "common/arena/arena.h"
 #include "common/protocol/ids.h"
 #include "common/protocol/tree.h"
-#include "worker/host_arena.h"
+#include "worker/compute/host_arena.h"
 
 namespace ballast {
 

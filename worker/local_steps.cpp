@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "worker/host_arena.h"
+#include "worker/compute/host_arena.h"
 #include "worker/inner_optimizer.h"
 
 namespace ballast {

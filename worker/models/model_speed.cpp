@@ -22,7 +22,7 @@
 #include "common/arena/initial.h"
 #include "common/numeric/philox.h"
 #include "worker/compute/choose.h"
-#include "worker/host_arena.h"
+#include "worker/compute/host_arena.h"
 #include "worker/models/model.h"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "worker/host_arena.h"
+#include "worker/compute/host_arena.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
