@@ -34,8 +34,8 @@ Supervisor::Supervisor(Cluster& cluster, Signals& signals, Progress& progress, b
     : cluster_(cluster),
       signals_(signals),
       progress_(progress),
+      lead_(paused),
       training_time_(resumed),
-      lets_go_on_(paused),
       stop_patience_(stop_patience) {}
 
 int Supervisor::watch() {
@@ -63,19 +63,15 @@ void Supervisor::turn(Poll& poll) {
       connect(*lead, poll);
     }
   }
-  if (client_) {
-    if (auto status = client_->take()) {
-      on_status(std::move(*status));
-    }
+  if (lead_.take(Clock::now())) {
+    on_status();
   }
   on_time(Clock::now());
 }
 
 void Supervisor::connect(const std::string& lead, Poll& poll) {
-  client_.emplace(context_, lead);
-  poll.add(client_->socket());
+  lead_.connect(lead, poll, Clock::now());
   stage_ = Stage::running;
-  heard_at_ = Clock::now();
   cluster_.start_others(lead);
   progress_.event("lead", {{"address", lead}});
 }
@@ -94,22 +90,21 @@ void Supervisor::on_signal(int signal) {
     cluster_.signal_all(SIGKILL);
     return;
   }
-  interrupted_ = signal;
+  interrupted_ = Interruption{signal, Clock::now() + stop_patience_ + kLeadsEnd};
   if (stage_ != Stage::running) {
     progress_.error("stopping all processes; once more to kill them at once");
     return stop(kExitSignal + signal);
   }
   progress_.error("stopping the job with a snapshot, for which it may take " + std::to_string(stop_patience_.count()) +
                   " s (cluster.stop_patience); once more to kill all processes at once");
-  stop_until_ = Clock::now() + stop_patience_ + kLeadsEnd;
-  ask_at_ = {};
+  lead_.ask_at_next_turn();
   tell_hindrance();
 }
 
 // Though it may have been told long before the stop.
 void Supervisor::tell_hindrance() {
-  const auto known = status_ ? hindrance(*status_) : std::string();
-  if (!known.empty() && !std::exchange(told_hindrance_, true)) {
+  const auto known = status() ? hindrance(*status()) : std::string();
+  if (!known.empty() && !std::exchange(interrupted_->told_hindrance, true)) {
     progress_.error("no snapshot can be taken as long as this lasts: " + known);
   }
 }
@@ -141,14 +136,14 @@ void Supervisor::on_server_ended(Member& server, const Ended& ended) {
     progress_.warn(server.name() + " " + describe(ended.exit) + ", after the job's end was durable");
     return;
   }
-  if (!client_ || server.index == 0) {
+  if (!lead_.is_connected() || server.index == 0) {
     return fail(end_of(server, ended));
   }
   // It gave up by itself: the lead may know more than this shard.
   doubt_ = end_of(server, ended);
   stage_ = Stage::doubtful;
   stage_until_ = Clock::now() + kReasonPatience;
-  client_->ask();
+  lead_.ask_now();
 }
 
 void Supervisor::on_server_killed(Member& server, const Ended& ended) {
@@ -168,7 +163,7 @@ bool Supervisor::can_start_again(const Member& member) const {
     return true;
   }
   const auto& lead = cluster_.members().front();
-  return !is_over_as("stopped") && (member.index == 0 || lead.pid != 0 || lead.due);
+  return !lead_.is_over_as("stopped") && (member.index == 0 || lead.pid != 0 || lead.due);
 }
 
 void Supervisor::on_server_left(const Member& server, const Ended& ended) {
@@ -207,7 +202,7 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
     return fail(with_log(worker, worker.name() + " " + worker.death));
   }
   // It may have been told of the job's failure before us: then there is nothing to start again.
-  client_->ask();
+  lead_.ask_now();
 }
 
 // Returns false if it died too often.
@@ -224,29 +219,24 @@ bool Supervisor::start_again_later(Member& member, const Exit& exit) {
   return true;
 }
 
-bool Supervisor::is_over() const { return is_over_as("finished") || is_over_as("stopped") || is_over_as("failed"); }
-
-void Supervisor::on_status(Status status) {
-  status_ = std::move(status);
-  lets_go_on_ = lets_go_on_ && (status_->phase == "paused" || status_->phase == "pausing");
-  heard_at_ = Clock::now();
-  training_time_.observe(*status_);
-  progress_.show(*status_, Clock::now());
-  if (!is_over()) {
+void Supervisor::on_status() {
+  training_time_.observe(*status());
+  progress_.show(*status(), Clock::now());
+  if (!lead_.is_over()) {
     if (interrupted_) {
       tell_hindrance();
     }
     return;
   }
-  client_->ask(true);
-  if (is_over_as("failed")) {
+  lead_.say_seen();
+  if (lead_.is_over_as("failed")) {
     if (stage_ != Stage::stopping) {
-      fail("the job failed: " + status_->failure + (doubt_.empty() ? "" : "\n" + doubt_));
+      fail("the job failed: " + status()->failure + (doubt_.empty() ? "" : "\n" + doubt_));
     }
     return;
   }
-  if (is_over_as("stopped") && stage_ != Stage::stopping) {
-    exit_code_ = interrupted_ ? kExitSignal + *interrupted_ : kExitStopped;
+  if (lead_.is_over_as("stopped") && stage_ != Stage::stopping) {
+    exit_code_ = interrupted_ ? kExitSignal + interrupted_->signal : kExitStopped;
   }
   if (stage_ == Stage::running) {
     leave();
@@ -262,15 +252,17 @@ void Supervisor::on_time(Clock::time_point now) {
   }
   if (stage_ == Stage::running) {
     show_silence(now);
-    if (interrupted_ && now >= stop_until_) {
+    if (interrupted_ && now >= interrupted_->until) {
       progress_.warn("the lead has not stopped the job in that time: all processes are stopped");
-      stop(kExitSignal + *interrupted_);
+      stop(kExitSignal + interrupted_->signal);
     }
   }
   if (stage_ == Stage::binding || stage_ == Stage::running || stage_ == Stage::leaving) {
     start_due(now);
   }
-  ask_lead(now);
+  if (stage_ != Stage::stopping) {
+    lead_.ask(interrupted_.has_value(), now);
+  }
   mend_list(now);
 }
 
@@ -307,23 +299,8 @@ void Supervisor::on_late() {
   }
 }
 
-// The lead stays until we have its last word.
-void Supervisor::ask_lead(Clock::time_point now) {
-  if (!client_ || now < ask_at_ || stage_ == Stage::stopping || is_over()) {
-    return;
-  }
-  ask_at_ = now + kAskEvery;
-  if (interrupted_) {
-    client_->tell(Control::Command::stop);
-  } else if (lets_go_on_) {
-    client_->tell(Control::Command::resume);
-  } else {
-    client_->ask();
-  }
-}
-
 void Supervisor::show_silence(Clock::time_point now) {
-  const auto silent = std::chrono::duration_cast<seconds>(now - heard_at_);
+  const auto silent = lead_.silent(now);
   if (silent >= kNoticedSilence) {
     progress_.waiting("waiting for the lead (shard 0) to answer, for " + std::to_string(silent.count()) + " s", now);
   }
@@ -399,7 +376,7 @@ std::string Supervisor::last_words(const Member& member) const {
 }
 
 std::string Supervisor::end_of(const Member& member, const Ended& ended) const {
-  const auto where = status_ ? " at step " + std::to_string(status_->step) : std::string();
+  const auto where = status() ? " at step " + std::to_string(status()->step) : std::string();
   return with_log(member, member.name() + " (pid " + std::to_string(ended.pid) + ") " + describe(ended.exit) + where +
                               "; the run cannot go on without it");
 }

@@ -16,9 +16,9 @@
 #include <string>
 
 #include "cli/cluster.h"
+#include "cli/lead_talk.h"
 #include "cli/progress.h"
 #include "cli/signals.h"
-#include "cli/status_client.h"
 #include "cli/training_time.h"
 #include "common/protocol/messages.h"
 
@@ -34,13 +34,19 @@ class Supervisor {
   // Returns when no process is left: 0 finished, 1 failed, kExitStopped, or kExitSignal + signal when stopped by one.
   int watch();
   // The lead's last word; nothing if there never was one.
-  [[nodiscard]] const std::optional<Status>& status() const { return status_; }
+  [[nodiscard]] const std::optional<Status>& status() const { return lead_.status(); }
   // Whether it ended for what a run that goes on meets again: data that is not the job's, say.
   [[nodiscard]] bool ends_again() const { return ends_again_; }
   [[nodiscard]] const TrainingTime& training_time() const { return training_time_; }
 
  private:
   enum class Stage { binding, running, leaving, doubtful, stopping };
+  // By the user.
+  struct Interruption {
+    int signal = 0;
+    Clock::time_point until;      // then the processes are stopped, whatever the lead says
+    bool told_hindrance = false;  // of the stop
+  };
 
   void turn(Poll& poll);
   void on_signal(int signal);
@@ -50,7 +56,7 @@ class Supervisor {
   void on_server_left(const Member& server, const Ended& ended);
   void on_worker_ended(Member& worker, const Exit& exit);
   bool start_again_later(Member& member, const Exit& exit);
-  void on_status(Status status);
+  void on_status();
   void on_time(Clock::time_point now);
   void connect(const std::string& lead, Poll& poll);
   void on_late();
@@ -58,13 +64,10 @@ class Supervisor {
   void leave();
   void start_due(Clock::time_point now);
   void start_again(Member& member, Clock::time_point now);
-  void ask_lead(Clock::time_point now);
   void mend_list(Clock::time_point now);
   void show_silence(Clock::time_point now);
   void fail(const std::string& text);
   void stop(int exit_code);
-  [[nodiscard]] bool is_over() const;
-  [[nodiscard]] bool is_over_as(const char* phase) const { return status_ && status_->phase == phase; }
   [[nodiscard]] bool can_start_again(const Member& member) const;
   [[nodiscard]] std::string who_stayed() const;
   [[nodiscard]] std::string last_words(const Member& member) const;
@@ -74,22 +77,15 @@ class Supervisor {
   Cluster& cluster_;
   Signals& signals_;
   Progress& progress_;
-  zmq::context_t context_{1};
-  std::optional<StatusClient> client_;
+  LeadTalk lead_;
   Stage stage_ = Stage::binding;
   Clock::time_point stage_until_;  // binding, leaving, doubtful: patience; stopping: when to kill
-  Clock::time_point ask_at_;
   Clock::time_point mend_at_;
-  Clock::time_point heard_at_;  // the lead's last answer, or when it was first asked
-  std::optional<Status> status_;
   TrainingTime training_time_;
-  bool lets_go_on_;  // the lead is to hear that a pause is over
   std::chrono::seconds stop_patience_;
-  std::optional<int> interrupted_;  // by this signal
-  Clock::time_point stop_until_;    // if it was: then the processes are stopped, whatever the lead says
-  bool told_hindrance_ = false;     // of the stop
-  std::string told_refusal_;        // of processes.json
-  std::string doubt_;               // what is said if the lead gives no reason
+  std::optional<Interruption> interrupted_;
+  std::string told_refusal_;  // of processes.json
+  std::string doubt_;         // what is said if the lead gives no reason
   bool ends_again_ = false;
   int exit_code_ = 0;
 };
