@@ -131,6 +131,7 @@ struct AugmentSpec {
   std::uint32_t shift = 0;  // pixels at most, in each direction
 };
 
+// A field a key, of which this section has most.
 struct TrainingSpec {
   Mode mode = Mode::sync;
   std::uint32_t slots = 8;              // fixed micro-batches per step

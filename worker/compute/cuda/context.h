@@ -44,6 +44,7 @@ using ConvolutionDescriptor = Owned<cudnnConvolutionDescriptor_t, cudnnDestroyCo
 
 Event make_event();
 
+// The device as its operations share it: more than 15 fields, for each stream, handle and buffer is one.
 class Context {
  public:
   // Throws BackendUnavailable if the device cannot be had.

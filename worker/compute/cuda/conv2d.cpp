@@ -69,6 +69,7 @@ ConvolutionDescriptor describe_convolution(const Conv2d& conv, Precision precisi
   return descriptor;
 }
 
+// More than 15 fields: cuDNN wants each tensor, the filter and the convolution described by an object of its own.
 class Conv2dOperation : public Operation {
  public:
   Conv2dOperation(Context& context, const CudaTensor& x, const CudaTensor& y, const Conv2d& conv, const Extent& weights,

@@ -11,6 +11,7 @@
 namespace ballast::cuda {
 namespace {
 
+// More than 15 fields: what comes and goes lies on the device and on the host, with an event for each way.
 class SoftmaxCrossEntropy : public LossOperation {
  public:
   SoftmaxCrossEntropy(Context& context, const CudaTensor& logits)
