@@ -215,7 +215,8 @@ void LaneLoop::carry_out(lane::Drop& action) { payloads_.drop(action.payload); }
 void LaneLoop::carry_out(lane::Measure& action) {
   auto measured = weights_.measure(action.chunk, payloads_.values(action.root), payloads_.is_known_finite(action.root));
   events_.emplace_back(lane::Measured{
-      {action.chunk, action.step, std::move(measured.sums), measured.finite, measured.parameter, kNoSlot}});
+      {action.chunk, action.step, std::move(measured.sums), measured.finite, measured.parameter, kNoSlot},
+      action.root});
 }
 
 void LaneLoop::carry_out(lane::Apply& action) {
@@ -225,7 +226,7 @@ void LaneLoop::carry_out(lane::Apply& action) {
   }
   payloads_.drop(action.root);
   if (action.statistics) {
-    events_.emplace_back(lane::StatisticsRead{weights_.statistics(action.chunk, action.step)});
+    events_.emplace_back(lane::StatisticsRead{weights_.statistics(action.chunk, action.step), action.timeline});
   }
 }
 

@@ -40,7 +40,7 @@ struct OpenedStep {
 
 // An update that is to be applied now, and what is so of its chunk afterwards.
 struct AppliedUpdate {
-  lane::Apply apply;
+  lane::Apply apply;  // but for the timeline, which is the lane's to know
   ServedChunk served;
   bool of_statistics = false;           // of the chunk that is no part of the model
   std::optional<Step> at_step;          // all updates of the steps before are applied, and no other
@@ -59,6 +59,7 @@ struct GivenUpOrders {
 struct ApplierOutcome {
   std::optional<GivenUpOrders> given_up;
   lane::Actions actions;
+  std::vector<Answer> answers;  // to those whose contribution is not applied
   std::vector<AppliedUpdate> applied;
   bool report = false;  // the lead has to know
 };

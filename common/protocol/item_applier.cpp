@@ -77,8 +77,8 @@ Offered ItemApplier::offer(SessionId session, const Push& push, PayloadId payloa
     ++counters_.duplicates;
     offered.actions.emplace_back(lane::Drop{payload});
     offered.receipt = ReceiptOutcome::duplicate;
-  } else if (auto* same = pending_.find(push.chunk, item_of(push))) {
-    // Its receipt waits for the journal, like the first one's.
+  } else if (auto* same = find_unapplied(push)) {
+    // Its receipt waits for what becomes of the first one.
     ++counters_.duplicates;
     offered.actions.emplace_back(lane::Drop{payload});
     const bool waits_already = std::any_of(same->senders.begin(), same->senders.end(),
@@ -86,25 +86,43 @@ Offered ItemApplier::offer(SessionId session, const Push& push, PayloadId payloa
     if (!waits_already) {
       same->senders.push_back({session, push});
     }
-  } else if (rules_.staleness_bound > 0 && chunk.accepted - push.base > rules_.staleness_bound) {
-    ++counters_.staleness.expired;
-    offered.actions.emplace_back(lane::Drop{payload});
-    offered.receipt = ReceiptOutcome::expired;
   } else {
-    measuring_ = ItemUpdate{0, push.chunk, item_of(push), chunk.accepted, {}, payload, {{session, push}}};
+    measuring_.push_back({0, push.chunk, item_of(push), 0, {}, payload, {{session, push}}});
     offered.measure = {push.chunk, push.step, payload};
   }
   return offered;
 }
 
-ApplierOutcome ItemApplier::measured(const ChunkMeasure& measure, const FactorPlan& plan) {
+ItemUpdate* ItemApplier::find_unapplied(const Push& push) {
+  const auto found = std::find_if(measuring_.begin(), measuring_.end(), [&](const ItemUpdate& update) {
+    return update.chunk == push.chunk && update.item == item_of(push);
+  });
+  return found != measuring_.end() ? &*found : pending_.find(push.chunk, item_of(push));
+}
+
+// Others may have been accepted since it came, so that only now its version is known.
+ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPlan& plan) {
   ApplierOutcome outcome;
-  if (!measuring_ || measuring_->chunk != measure.chunk) {
+  const auto found = std::find_if(measuring_.begin(), measuring_.end(),
+                                  [&](const ItemUpdate& update) { return update.payload == event.root; });
+  if (found == measuring_.end()) {
     return outcome;
   }
-  auto update = *std::exchange(measuring_, std::nullopt);
+  auto update = std::move(*found);
+  measuring_.erase(found);
   auto& chunk = *chunks_.find(update.chunk);
   const auto& push = update.senders.front().push;
+  const auto& measure = event.measure;
+  update.version = chunk.accepted;
+  if (rules_.staleness_bound > 0 && chunk.accepted - push.base > rules_.staleness_bound) {
+    ++counters_.staleness.expired;
+    outcome.actions.emplace_back(lane::Drop{update.payload});
+    for (const auto& sender : update.senders) {
+      outcome.answers.push_back({sender.session, sender.push, ReceiptOutcome::expired});
+    }
+    return outcome;
+  }
+  // There are factors: all that is accepted lies within the plan, and so does one item more.
   update.factors = *plan.find(update.version);
   if (!measure.finite && !rules_.skips_non_finite) {
     // The lead ends the job.
@@ -183,9 +201,13 @@ AppliedUpdate ItemApplier::apply(const ItemUpdate& update) {
   auto& chunk = *chunks_.find(update.chunk);
   AppliedUpdate applied;
   applied.of_statistics = chunk.spec.statistics;
-  applied.apply = {update.chunk,         chunk.spec.statistics && !update.factors.skip,
-                   update.item / slots_, update.version,
-                   update.payload,       update.factors};
+  applied.apply = {0,
+                   update.chunk,
+                   chunk.spec.statistics && !update.factors.skip,
+                   update.item / slots_,
+                   update.version,
+                   update.payload,
+                   update.factors};
   if (chunk.spec.statistics) {
     applied.contributors = {update.senders.front().session};
   }
@@ -216,7 +238,11 @@ std::vector<PayloadId> ItemApplier::forget() {
   }
   marks_.clear();
   lives_.clear();
-  return pending_.forget();
+  auto payloads = pending_.forget();
+  for (const auto& update : std::exchange(measuring_, {})) {
+    payloads.push_back(update.payload);
+  }
+  return payloads;
 }
 
 void ItemApplier::begin(Step base, Incarnation incarnation) {

@@ -30,7 +30,7 @@ class ItemApplier {
 
   // ---- contributions: see RoundApplier
   Offered offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan);
-  ApplierOutcome measured(const ChunkMeasure& measure, const FactorPlan& plan);
+  ApplierOutcome measured(const lane::Measured& event, const FactorPlan& plan);
   ApplierOutcome planned(const FactorPlan& plan);
   // The journal has all updates up to that ticket.
   ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence);
@@ -58,7 +58,7 @@ class ItemApplier {
   // From the first on without a gap, by every chunk.
   [[nodiscard]] ItemId covered_items() const { return items_.by_all().floor(); }
   [[nodiscard]] std::uint64_t journal_sequence() const { return pending_.sequence(); }
-  [[nodiscard]] std::size_t held_payloads() const { return pending_.size(); }
+  [[nodiscard]] std::size_t held_payloads() const { return measuring_.size() + pending_.size(); }
   [[nodiscard]] const ApplierCounters& counters() const { return counters_; }
   void tell(LaneReport& report, const FactorPlan& plan) const;
 
@@ -74,6 +74,7 @@ class ItemApplier {
   };
 
   std::optional<Refused> check(const Push& push, const Chunk& chunk, const FactorPlan& plan);
+  ItemUpdate* find_unapplied(const Push& push);
   void accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcome);
   void apply_committed(ApplierOutcome& outcome);
   AppliedUpdate apply(const ItemUpdate& update);
@@ -90,7 +91,7 @@ class ItemApplier {
   ChunkTable<Chunk> chunks_;
   SharedItems items_;
   std::vector<ShardLife> lives_;
-  std::optional<ItemUpdate> measuring_;
+  std::vector<ItemUpdate> measuring_;  // in the order in which they came
   PendingItems pending_;
   std::vector<JournalMark> marks_;
   ApplierCounters counters_;

@@ -210,7 +210,7 @@ void Lane::answer(const Answer& answer, const ServedChunk& chunk) {
 
 // ---- updates
 
-void Lane::on(const Measured& event) { carry_out(applier_.measured(event.measure, plan_)); }
+void Lane::on(const Measured& event) { carry_out(applier_.measured(event, plan_)); }
 
 void Lane::on(const Committed& event) { carry_out(applier_.committed(event.ticket, event.sequence)); }
 
@@ -221,6 +221,9 @@ void Lane::carry_out(const ApplierOutcome& outcome) {
     snapshots_.give_up(outcome.given_up->after, outcome.given_up->through);
   }
   emit_all(outcome.actions);
+  for (const auto& each : outcome.answers) {
+    answer(each, *applier_.served(each.push.chunk));
+  }
   for (const auto& update : outcome.applied) {
     follow(update);
   }
@@ -234,6 +237,7 @@ void Lane::follow(const AppliedUpdate& update) {
     sessions_.contributed(session);
   }
   emit(update.apply);
+  std::get<Apply>(actions_.back()).timeline = era_.timeline;
   if (update.of_statistics && update.apply.factors.skip) {
     statistics_.add({update.apply.step, 0, 0, 0});
   }
@@ -254,6 +258,9 @@ void Lane::follow(const AppliedUpdate& update) {
 }
 
 void Lane::on(const StatisticsRead& event) {
+  if (!era_.serving || event.timeline != era_.timeline) {
+    return;
+  }
   statistics_.add(event.statistics);
   told_.changed = true;
   report_if_at_barrier(applier_.open_step());

@@ -34,8 +34,8 @@ class LaneApplier {
   Offered offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan) {
     return visit([&](auto& kind) { return kind.offer(session, push, payload, plan); });
   }
-  ApplierOutcome measured(const ChunkMeasure& measure, const FactorPlan& plan) {
-    return visit([&](auto& kind) { return kind.measured(measure, plan); });
+  ApplierOutcome measured(const lane::Measured& event, const FactorPlan& plan) {
+    return visit([&](auto& kind) { return kind.measured(event, plan); });
   }
   ApplierOutcome planned(const FactorPlan& plan) {
     return visit([&](auto& kind) { return kind.planned(plan); });

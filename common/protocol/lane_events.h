@@ -34,9 +34,10 @@ struct GoOn {};
 struct Begun {
   Timeline timeline = 0;
 };
-// What a Measure asked for.
+// What a Measure asked for. Whether that root is still of any use is the lane's to know.
 struct Measured {
   ChunkMeasure measure;  // without a slot
+  PayloadId root = kNoPayload;
 };
 struct SnapshotDurable {
   SnapshotId id;
@@ -83,9 +84,10 @@ struct RepliesReleased {
   SessionId session = 0;
   std::uint64_t bytes = 0;
 };
-// The statistics chunk's root, read after its Apply.
+// The statistics chunk's weights, as its Apply made them.
 struct StatisticsRead {
   StepStatistics statistics;
+  Timeline timeline = 0;  // of the Apply
 };
 using Event =
     std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed, FinishRecorded,
@@ -115,8 +117,8 @@ struct Sum {
 struct Drop {
   PayloadId payload = kNoPayload;
 };
-// Read the root, whose summation is complete, or a single item's contribution; then say Measured, before any other
-// event.
+// Read the root, whose summation is complete, or a single item's contribution; then say Measured. A root that is
+// dropped before it is read need not be.
 struct Measure {
   ChunkId chunk = 0;
   Step step = 0;
@@ -125,6 +127,7 @@ struct Measure {
 // Turns `version` of the chunk into the next one, written into a buffer that no reply references; `version` stays, the
 // one before it goes. Consumes the root. A skipped update leaves weights and state as they are.
 struct Apply {
+  Timeline timeline = 0;
   ChunkId chunk = 0;
   bool statistics = false;  // answer with StatisticsRead
   Step step = 0;            // whose gradient it is

@@ -58,14 +58,15 @@ void RoundApplier::collect(Chunk& chunk, SessionId session, const Push& push, Pa
   }
 }
 
-ApplierOutcome RoundApplier::measured(const ChunkMeasure& measure, const FactorPlan& plan) {
+ApplierOutcome RoundApplier::measured(const lane::Measured& event, const FactorPlan& plan) {
   ApplierOutcome outcome;
-  auto* chunk = chunks_.find(measure.chunk);
-  if (chunk == nullptr || chunk->version != measure.step || !chunk->round.covered()) {
+  auto* chunk = chunks_.find(event.measure.chunk);
+  // A root that was given up, or is applied, is of no use; another one may be in its place by now.
+  if (chunk == nullptr || !chunk->round.covered() || chunk->round.root() != event.root) {
     return outcome;
   }
-  chunk->measure = measure;
-  chunk->measure->slot = measure.finite ? kNoSlot : chunk->fault;
+  chunk->measure = event.measure;
+  chunk->measure->slot = event.measure.finite ? kNoSlot : chunk->fault;
   if (auto applied = apply_if_decided(*chunk, plan)) {
     outcome.applied.push_back(std::move(*applied));
   } else {
@@ -107,7 +108,8 @@ std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const 
     update.contributors = chunk.round.contributors();
   }
   update.apply = {
-      chunk.spec.id, chunk.spec.statistics && !known->skip, chunk.version, chunk.version, chunk.round.close(), *known};
+      0,     chunk.spec.id, chunk.spec.statistics && !known->skip, chunk.version, chunk.version, chunk.round.close(),
+      *known};
   --held_payloads_;
   waiting_chunks_ -= chunk.waits ? 1 : 0;
   chunk.measure.reset();

@@ -30,7 +30,7 @@ class RoundApplier {
   // ---- contributions
   // `push` is of a chunk of the lane, its node one of the tree, its payload of the chunk's size.
   Offered offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan);
-  ApplierOutcome measured(const ChunkMeasure& measure, const FactorPlan& plan);
+  ApplierOutcome measured(const lane::Measured& event, const FactorPlan& plan);
   // The plan has become longer, perhaps.
   ApplierOutcome planned(const FactorPlan& plan);
   ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence);

@@ -298,7 +298,8 @@ void LaneShell::act(Host& host, lane::Measure& action) {
   const auto root = held_.find(action.root);
   require(root != held_.end() && root->second.chunk == action.chunk && root->second.step == action.step,
           "the root of another chunk or step is measured");
-  own_events_.push_front(lane::Measured{measure(host.life(), action.chunk, action.step, root->second.payload)});
+  own_events_.push_front(
+      lane::Measured{measure(host.life(), action.chunk, action.step, root->second.payload), action.root});
 }
 
 void LaneShell::apply_item(Host& host, lane::Apply& action) {
@@ -310,7 +311,7 @@ void LaneShell::apply_item(Host& host, lane::Apply& action) {
   host.judge().item_applied(host.disks(), life_, action, update, chunk.value);
   put_weights_in_place(chunk, action.version + 1);
   if (action.statistics) {
-    own_events_.push_back(lane::StatisticsRead{statistics(action.step, update.payload.value)});
+    own_events_.push_back(lane::StatisticsRead{statistics(action.step, update.payload.value), action.timeline});
   }
   if (host.traces()) {
     host.say(name() + (action.factors.skip ? " skips step " : " applies step ") + std::to_string(action.step) +
@@ -345,7 +346,7 @@ void LaneShell::act(Host& host, lane::Apply& action) {
   chunk.buffers[buffer].value = chunk.value.weights;
   chunk.versions[action.step + 1] = buffer;
   if (action.statistics) {
-    own_events_.push_back(lane::StatisticsRead{statistics(action.step, root.payload.value)});
+    own_events_.push_back(lane::StatisticsRead{statistics(action.step, root.payload.value), action.timeline});
   }
   if (host.traces()) {
     host.say(name() + (action.factors.skip ? " skips step " : " applies step ") + std::to_string(action.step) +

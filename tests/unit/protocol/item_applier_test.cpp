@@ -43,7 +43,7 @@ ApplierOutcome item(ItemApplier& applier, ItemId item, ChunkId chunk, Version ba
   const auto known = plan(6);
   const auto offered = applier.offer(9, push(item, chunk, base), 100 + item, known);
   REQUIRE(offered.measure.has_value());
-  return applier.measured({chunk, item / 2, {}, finite, 0, kNoSlot}, known);
+  return applier.measured({{chunk, item / 2, {}, finite, 0, kNoSlot}, offered.measure->root}, known);
 }
 
 LaneReport told(const ItemApplier& applier) {
@@ -111,8 +111,10 @@ TEST_CASE("what is too stale is told so, counted from the version after all that
   auto applier = begun(config({1, false, false, true}));
   item(applier, 0, 3);
   item(applier, 1, 3);
-  const auto offered = applier.offer(9, push(2, 3), 7, plan(6));
-  CHECK(offered.receipt == ReceiptOutcome::expired);
+  const auto outcome = item(applier, 2, 3);
+  REQUIRE(outcome.answers.size() == 1);
+  CHECK(outcome.answers[0].outcome == ReceiptOutcome::expired);
+  CHECK(std::get<lane::Drop>(outcome.actions.at(0)).payload == 102);
   CHECK(applier.counters().staleness.expired == 1);
   CHECK(applier.counters().staleness.largest == 1);
 }
@@ -195,4 +197,33 @@ TEST_CASE("a shard that goes on knows the items of its journal") {
   CHECK(told(applier).reached == 6);
   CHECK(told(applier).marks == std::vector<JournalMark>{{1, 2, 3}});
   CHECK(applier.journal_sequence() == 33);
+}
+
+TEST_CASE("between an item and its measure anything may come") {
+  auto applier = begun(config({1, false, false, false}));
+  const auto known = plan(6);
+  const auto measured = [&](ItemId item, PayloadId root) {
+    return applier.measured({{3, item / 2, {}, true, 0, kNoSlot}, root}, known);
+  };
+  applier.offer(9, push(0, 3), 1, known);
+  applier.offer(9, push(1, 3), 2, known);
+  applier.offer(9, push(2, 3), 3, known);
+  CHECK(applier.held_payloads() == 3);
+  const auto again = applier.offer(8, push(1, 3), 4, known);
+  CHECK(std::get<lane::Drop>(again.actions.at(0)).payload == 4);
+  CHECK_FALSE(again.measure.has_value());
+
+  const auto second = measured(1, 2);  // which gets the first version
+  REQUIRE(second.applied.size() == 1);
+  CHECK(second.applied[0].apply.version == 0);
+  CHECK(second.applied[0].answers.size() == 2);
+  CHECK(measured(0, 1).applied.at(0).apply.version == 1);
+  CHECK(measured(2, 3).answers.at(0).outcome == ReceiptOutcome::expired);
+  CHECK(measured(2, 3).answers.empty());
+  CHECK(applier.held_payloads() == 0);
+
+  applier.offer(9, push(3, 3, 2), 5, known);
+  CHECK(applier.forget() == std::vector<PayloadId>{5});
+  applier.begin(0, 7);
+  CHECK(measured(3, 5).applied.empty());
 }

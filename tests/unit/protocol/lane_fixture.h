@@ -64,12 +64,12 @@ class Fixture {
     return measured(lane.step(lane::FromWorker{session, &message, ++last_payload, bytes}));
   }
 
-  // Answers what is to be measured, as the shell does before anything else.
+  // Answers what is to be measured, as the shell does at once.
   lane::Actions measured(lane::Actions actions) {
     for (std::size_t i = 0; i < actions.size(); ++i) {
       if (const auto* measure = std::get_if<lane::Measure>(&actions[i])) {
         const ChunkMeasure found{measure->chunk, measure->step, {2.0}, finite, 4, kNoSlot};
-        const auto more = lane.step(lane::Measured{found});
+        const auto more = lane.step(lane::Measured{found, measure->root});
         actions.insert(actions.end(), more.begin(), more.end());
       }
     }

@@ -75,8 +75,8 @@ class Fixture {
     const Message message = push;
     auto actions = lane.step(lane::FromWorker{session, &message, ++last_payload, chunk == 3 ? 100U : 40U});
     if (const auto measures = all<lane::Measure>(actions); !measures.empty()) {
-      const auto more =
-          lane.step(lane::Measured{{measures[0].chunk, measures[0].step, {}, finite || chunk == 5, 0, kNoSlot}});
+      const auto more = lane.step(lane::Measured{
+          {measures[0].chunk, measures[0].step, {}, finite || chunk == 5, 0, kNoSlot}, measures[0].root});
       actions.insert(actions.end(), more.begin(), more.end());
     }
     for (const auto& apply : all<lane::Apply>(actions)) {
@@ -93,7 +93,7 @@ class Fixture {
   }
   void read_statistics(const lane::Apply& apply) {
     if (apply.statistics) {
-      lane.step(lane::StatisticsRead{{apply.step, 0.25F, 1, 4}});
+      lane.step(lane::StatisticsRead{{apply.step, 0.25F, 1, 4}, apply.timeline});
     }
   }
   LaneReport report() {

@@ -38,7 +38,7 @@ RoundApplier begun(const LaneConfig& of = config()) {
 ApplierOutcome round(RoundApplier& applier, Step step, ChunkId chunk, const FactorPlan& plan, bool finite = true) {
   const auto offered = applier.offer(9, push(step, chunk), 10 + chunk, plan);
   REQUIRE(offered.measure.has_value());
-  return applier.measured({chunk, step, {}, finite, 0, kNoSlot}, plan);
+  return applier.measured({{chunk, step, {}, finite, 0, kNoSlot}, offered.measure->root}, plan);
 }
 
 LaneReport told(const RoundApplier& applier, const FactorPlan& plan) {
@@ -139,7 +139,7 @@ TEST_CASE("a gradient that is not finite waits for the lead's word, which skips 
   auto faulty = push(0, 3);
   faulty.fault = 1;
   applier.offer(9, faulty, 1, plan(4));
-  const auto outcome = applier.measured({3, 0, {}, false, 0, kNoSlot}, plan(4));
+  const auto outcome = applier.measured({{3, 0, {}, false, 0, kNoSlot}, 1}, plan(4));
   CHECK(outcome.report);
   CHECK(outcome.applied.empty());
   REQUIRE(told(applier, plan(4)).measures.size() == 1);
@@ -148,13 +148,33 @@ TEST_CASE("a gradient that is not finite waits for the lead's word, which skips 
   CHECK(applier.planned(plan(4, true)).applied.size() == 1);
 }
 
-TEST_CASE("a measure of a step that is over, or of no chunk of the lane, says nothing") {
+TEST_CASE("a measure of a root that is applied, or of no chunk of the lane, says nothing") {
   auto applier = begun();
   const auto known = plan(4);
-  CHECK(applier.measured({3, 0, {}, true, 0, kNoSlot}, known).applied.empty());
+  CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 13}, known).applied.empty());
   round(applier, 0, 3, known);
-  CHECK(applier.measured({3, 0, {}, true, 0, kNoSlot}, known).applied.empty());
-  CHECK(applier.measured({7, 1, {}, true, 0, kNoSlot}, known).applied.empty());
+  CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 13}, known).applied.empty());
+  CHECK(applier.measured({{7, 1, {}, true, 0, kNoSlot}, 13}, known).applied.empty());
+}
+
+TEST_CASE("a measure of a root that was given up is not taken for that of the one in its place") {
+  auto applier = begun();
+  const auto known = plan(4);
+  applier.offer(9, push(0, 3), 1, known);
+  applier.forget();
+  applier.begin(0, 1);
+  applier.offer(9, push(0, 3), 2, known);
+  CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 1}, known).applied.empty());
+  CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 2}, known).applied.size() == 1);
+}
+
+TEST_CASE("between a root and its measure anything may come") {
+  auto applier = begun();
+  applier.offer(9, push(0, 3), 1, plan(0));
+  CHECK(applier.offer(8, push(0, 3), 2, plan(0)).receipt == ReceiptOutcome::duplicate);
+  CHECK(applier.planned(plan(4)).applied.empty());
+  CHECK(applier.go_on(plan(4)).applied.empty());
+  CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 1}, plan(4)).applied.size() == 1);
 }
 
 TEST_CASE("with another timeline all contributions are given up, and older versions are of no use") {
