@@ -9,7 +9,7 @@
 
 namespace ballast::simulation {
 
-Cluster::Cluster(const LifeSpec& life) : Host(life), random_(life.seed), network_(life, random_) {
+Cluster::Cluster(const LifeSpec& life) : Host(life), random_(life.seed), network_(life) {
   storage_.busy_until.resize(life.shards);
   for (std::uint32_t shard = 0; shard < life.shards; ++shard) {
     make_disk(world_.disks.present[shard], shard);
@@ -189,7 +189,7 @@ void Cluster::send(const Process& from, ProcessId to, Message message, std::opti
   if (to == kNobody) {
     return;
   }
-  const auto fate = network_.fate(now(), from.id(), to, message);
+  const auto fate = network_.fate(random_, now(), from.id(), to, message);
   if (traces()) {
     say_message(from, to, message, fate.copies);
   }
@@ -198,7 +198,7 @@ void Cluster::send(const Process& from, ProcessId to, Message message, std::opti
   }
   const auto shared = std::make_shared<const Message>(std::move(message));
   for (std::uint32_t copy = 0; copy < fate.copies; ++copy) {
-    agenda_.add(network_.arrival(now(), from.id(), to, fate), to, Delivery{from.id(), shared, payload});
+    agenda_.add(network_.arrival(random_, now(), from.id(), to, fate), to, Delivery{from.id(), shared, payload});
   }
 }
 

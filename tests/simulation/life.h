@@ -86,6 +86,7 @@ struct LifeWorker {
   std::string arithmetic = "same";
 };
 
+// A description, drawn at once and never changed: all that a life depends on in one place, as a job file would have it.
 struct LifeSpec {
   std::uint64_t seed = 0;
   std::uint32_t shards = 2;

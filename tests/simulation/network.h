@@ -24,12 +24,12 @@ using Script = std::function<std::optional<Fate>(ProcessId from, ProcessId to, c
 
 class Network {
  public:
-  Network(const LifeSpec& life, Random& random) : life_(life), random_(random) {}
+  explicit Network(const LifeSpec& life) : life_(life) {}
 
   void follow(Script script) { script_ = std::move(script); }
-  [[nodiscard]] Fate fate(Micros now, ProcessId from, ProcessId to, const Message& message);
+  [[nodiscard]] Fate fate(Random& random, Micros now, ProcessId from, ProcessId to, const Message& message);
   // When a copy of a message that is sent now arrives.
-  [[nodiscard]] Micros arrival(Micros now, ProcessId from, ProcessId to, const Fate& fate);
+  [[nodiscard]] Micros arrival(Random& random, Micros now, ProcessId from, ProcessId to, const Fate& fate);
 
   // In one direction.
   void cut(ProcessId from, ProcessId to, Micros until) { cut_until_[{from, to}] = until; }
@@ -43,7 +43,6 @@ class Network {
   [[nodiscard]] bool is_faulty(Micros now) const { return now < life_.faults.until; }
 
   const LifeSpec& life_;
-  Random& random_;
   Script script_;
   std::map<std::pair<ProcessId, ProcessId>, Micros> last_arrival_;  // links keep their order
   std::map<std::pair<ProcessId, ProcessId>, Micros> cut_until_;     // by sender and receiver

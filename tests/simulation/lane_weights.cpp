@@ -1,0 +1,128 @@
+// A lane's shell and what it computes with: contributions, their sums, weights and the buffers that replies reference.
+#include <algorithm>
+#include <utility>
+
+#include "tests/simulation/judge/violation.h"
+#include "tests/simulation/lane_shell.h"
+
+namespace ballast::simulation {
+
+HeldPayload LaneShell::take(PayloadId id) {
+  const auto found = held_.find(id);
+  if (found == held_.end()) {
+    throw Violation(name() + ": payload " + std::to_string(id) + " is used after it was given up");
+  }
+  auto payload = found->second;
+  held_.erase(found);
+  return payload;
+}
+
+void LaneShell::act(Host& host, lane::SendWeights& action) {
+  auto& chunk = chunks_[action.header.chunk];
+  const auto version = chunk.versions.find(action.header.version);
+  if (version == chunk.versions.end()) {
+    throw Violation(name() + " sends version " + std::to_string(action.header.version) + " of chunk " +
+                    std::to_string(action.header.chunk) + ", which it does not hold");
+  }
+  const auto index = version->second;
+  auto& buffer = chunk.buffers[index];
+  ++buffer.references;
+  host.judge().weights_sent(host.disks(), action.session, life_, action.header, action.bytes, buffer.value);
+  host.send(*this, static_cast<ProcessId>(action.session), action.header,
+            Payload{buffer.value, 0, kNoSlot, life_.timeline, 0});
+  later(host, within(host.life().release_high), ReplyRelease{action.header.chunk, index, action.session, action.bytes});
+}
+
+void LaneShell::done(Host& host, const ReplyRelease& what) {
+  --chunks_[what.chunk].buffers[what.buffer].references;
+  host.judge().replies_released(what.session, life_, what.bytes);
+  step(host, lane::RepliesReleased{what.session, what.bytes});
+}
+
+void LaneShell::act(Host& /*host*/, lane::Sum& action) {
+  const auto left = take(action.join.into);
+  const auto right = take(action.join.with);
+  if (left.chunk != action.chunk || right.chunk != action.chunk || left.step != right.step) {
+    throw Violation(name() + " sums payloads of different chunks or steps");
+  }
+  // Neighbours, the lower slots on the left; the judge sees the rest in the value.
+  const Node node{std::min(left.node.begin, right.node.begin), std::max(left.node.end, right.node.end)};
+  held_[action.join.into] = {left.chunk, left.step, node, sum(left.payload, right.payload), left.session};
+}
+
+void LaneShell::act(Host& /*host*/, lane::Drop& action) { take(action.payload); }
+
+// The older version's buffer if no reply references it, else any free one, else a new one.
+std::size_t LaneShell::free_buffer(Chunk& chunk) {
+  for (std::size_t i = 0; i < chunk.buffers.size(); ++i) {
+    const bool in_use = std::any_of(chunk.versions.begin(), chunk.versions.end(),
+                                    [&](const auto& version) { return version.second == i; });
+    if (!in_use && chunk.buffers[i].references == 0) {
+      return i;
+    }
+  }
+  chunk.buffers.emplace_back();
+  return chunk.buffers.size() - 1;
+}
+
+void LaneShell::act(Host& host, lane::Measure& action) {
+  const auto root = held_.find(action.root);
+  require(root != held_.end() && root->second.chunk == action.chunk && root->second.step == action.step,
+          "the root of another chunk or step is measured");
+  own_events_.push_front(
+      lane::Measured{measure(host.life(), action.chunk, action.step, root->second.payload), action.root});
+}
+
+void LaneShell::apply_item(Host& host, lane::Apply& action) {
+  auto& chunk = chunks_.at(action.chunk);
+  const auto update = take(action.root);
+  require(update.chunk == action.chunk && update.step == action.step, "another chunk's or step's update is applied");
+  chunk.value = action.chunk == host.life().statistics() ? statistics_value(action.version + 1)
+                                                         : apply(chunk.value, update.payload, action.factors);
+  host.judge().item_applied(host.disks(), life_, action, update, chunk.value);
+  put_weights_in_place(chunk, action.version + 1);
+  if (action.statistics) {
+    own_events_.push_back(lane::StatisticsRead{statistics(action.step, update.payload.value), action.timeline});
+  }
+  if (host.traces()) {
+    host.say(name() + (action.factors.skip ? " skips step " : " applies step ") + std::to_string(action.step) +
+             " slot " + std::to_string(update.node.begin) + " to chunk " + std::to_string(action.chunk) +
+             " as version " + std::to_string(action.version + 1));
+  }
+}
+
+// As the newest ones; the ones before stay for those who are being sent them.
+void LaneShell::put_weights_in_place(Chunk& chunk, Version version) {
+  chunk.versions.clear();
+  const auto buffer = free_buffer(chunk);
+  chunk.buffers[buffer].value = chunk.value.weights;
+  chunk.versions[version] = buffer;
+}
+
+void LaneShell::act(Host& host, lane::Apply& action) {
+  turns_.applied(action);
+  if (host.life().items) {
+    return apply_item(host, action);
+  }
+  auto& chunk = chunks_.at(action.chunk);
+  const auto root = take(action.root);
+  require(root.chunk == action.chunk && root.step == action.step, "the root of another chunk or step is applied");
+  chunk.value = action.chunk == host.life().statistics() ? statistics_value(action.step + 1)
+                                                         : apply(chunk.value, root.payload, action.factors);
+  host.judge().round_applied(host.disks(), life_, action, root, chunk.value);
+  if (action.step > 0) {
+    chunk.versions.erase(action.step - 1);
+  }
+  const auto buffer = free_buffer(chunk);
+  chunk.buffers[buffer].value = chunk.value.weights;
+  chunk.versions[action.step + 1] = buffer;
+  if (action.statistics) {
+    own_events_.push_back(lane::StatisticsRead{statistics(action.step, root.payload.value), action.timeline});
+  }
+  if (host.traces()) {
+    host.say(name() + (action.factors.skip ? " skips step " : " applies step ") + std::to_string(action.step) +
+             " to chunk " + std::to_string(action.chunk));
+  }
+}
+
+}  // namespace ballast::simulation

@@ -1,0 +1,86 @@
+// What is asked of a worker at its shell: which gradients it keeps, how much is on its way, what it says of its grants.
+#include <algorithm>
+#include <tuple>
+
+#include "tests/simulation/judge/violation.h"
+#include "tests/simulation/words.h"
+#include "tests/simulation/worker_shell.h"
+
+namespace ballast::simulation {
+
+void WorkerShell::check_kept() const {
+  std::size_t gradients = 0;
+  for (const auto& [id, kept] : kept_) {
+    gradients += kept.is_gradient ? 1 : 0;
+    if (kept.is_gradient && kept.receipted) {
+      throw Violation(name() + " keeps a gradient that has its receipt");
+    }
+    if (!kept.is_gradient && !computation_.runs) {
+      throw Violation(name() + " keeps weights of chunk " + std::to_string(kept.chunk) + " that nobody will look at");
+    }
+  }
+  if (gradients != core_.outstanding()) {
+    throw Violation(name() + " keeps " + std::to_string(gradients) + " gradients, its core knows of " +
+                    std::to_string(core_.outstanding()) + ": a payload leaked");
+  }
+}
+
+void WorkerShell::check_retries(const LifeSpec& life, Micros now, Micros stood_until, double rate) const {
+  const auto longest = static_cast<Micros>(static_cast<double>(life.retry.ceiling) / rate) + 1;
+  for (const auto& [id, kept] : kept_) {
+    if (!kept.is_gradient || kept.sent == 0) {
+      continue;
+    }
+    const auto since = std::max(kept.sent_at, stood_until);
+    if (now - since > longest * std::min(kept.sent, 8U) + 3 * life.tick) {
+      throw Violation(name() + " has no receipt for step " + std::to_string(kept.step) + " chunk " +
+                      std::to_string(kept.chunk) + " slots " + words(kept.node) + " and does not send it again");
+    }
+  }
+}
+
+bool WorkerShell::is_oldest(Host& host, const Kept& gradient) const {
+  const auto& chunks = host.life().chunks;
+  const auto age = [](const Kept& kept) { return std::tuple(kept.step, kept.chunk, kept.node); };
+  return std::none_of(kept_.begin(), kept_.end(), [&](const auto& entry) {
+    const auto& other = entry.second;
+    return other.is_gradient && chunks[other.chunk].lane == chunks[gradient.chunk].lane && age(other) < age(gradient);
+  });
+}
+
+// What was sent to a lane and is still kept lies within the credit, but for what was the oldest.
+void WorkerShell::check_credit(Host& host, std::uint32_t lane) const {
+  const auto& life = host.life();
+  std::uint64_t bytes = 0;
+  for (const auto& [id, kept] : kept_) {
+    if (kept.is_gradient && kept.sent > 0 && !kept.was_oldest && life.chunks[kept.chunk].lane == lane) {
+      bytes += life.chunks[kept.chunk].bytes;
+    }
+  }
+  if (bytes > life.credit_bytes) {
+    throw Violation(name() + " has " + std::to_string(bytes) + " bytes on their way within a credit of " +
+                    std::to_string(life.credit_bytes));
+  }
+}
+
+// Weights to compute an item from are asked for after the item was granted.
+void WorkerShell::check_pull(const Pull& pull) const {
+  if (pull.version == kNewestVersion) {
+    require(grants_.items.contains(pull.ticket), "weights are asked for before the item they are for is granted");
+  }
+}
+
+// A grant is called brought when every receipt of the item has arrived.
+void WorkerShell::check_brought(Host& host, const Heartbeat& beat) const {
+  const auto slots = host.life().slots;
+  for (const auto clock : beat.brought) {
+    require(grants_.computed.contains(clock), "a grant is called brought that was never computed");
+    const auto item = grants_.items.at(clock);
+    for (const auto& [id, kept] : kept_) {
+      require(!kept.is_gradient || kept.step * slots + kept.node.begin != item,
+              "a grant is called brought, and a receipt of it is missing");
+    }
+  }
+}
+
+}  // namespace ballast::simulation
