@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "common/protocol/ids.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -37,9 +39,13 @@ class CoveredItems {
   [[nodiscard]] std::vector<ItemRange> ranges(std::size_t most = ~std::size_t{0}) const;
   bool operator==(const CoveredItems&) const = default;
 
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(ranges_); }
+
  private:
   std::map<ItemId, ItemId> ranges_;  // begin to end
 };
+static_assert(lists_all_members<CoveredItems>());
 
 // Which items all of several sets have, as these grow item by item.
 class SharedItems {
@@ -51,10 +57,14 @@ class SharedItems {
   void cover(ItemId item);
   [[nodiscard]] const CoveredItems& by_all() const { return by_all_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(sets_, by_all_, by_some_); }
+
  private:
   std::size_t sets_;
   CoveredItems by_all_;
   std::map<ItemId, std::size_t> by_some_;  // by how many
 };
+static_assert(lists_all_members<SharedItems>());
 
 }  // namespace ballast

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <deque>
+#include <tuple>
 #include <vector>
 
 #include "common/protocol/ids.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -27,9 +29,13 @@ class FactorPlan {
   // Null if not known, or not any more.
   [[nodiscard]] const StepFactors* find(Version version) const;
 
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(first_, factors_); }
+
  private:
   Version first_ = 0;
   std::deque<StepFactors> factors_;
 };
+static_assert(lists_all_members<FactorPlan>());
 
 }  // namespace ballast

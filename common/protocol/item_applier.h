@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "common/protocol/applied_update.h"
@@ -15,6 +16,7 @@
 #include "common/protocol/lane_events.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/pending_items.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -62,6 +64,12 @@ class ItemApplier {
   [[nodiscard]] const ApplierCounters& counters() const { return counters_; }
   void tell(LaneReport& report, const FactorPlan& plan) const;
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return std::tie(rules_, slots_, steps_, event_bytes_, most_marks_, chunks_, items_, lives_, measuring_, pending_,
+                    marks_, counters_);
+  }
+
  private:
   struct Chunk {
     LaneChunk spec;
@@ -96,5 +104,6 @@ class ItemApplier {
   std::vector<JournalMark> marks_;
   ApplierCounters counters_;
 };
+static_assert(lists_all_members<ItemApplier>());
 
 }  // namespace ballast

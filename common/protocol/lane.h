@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "common/protocol/factor_plan.h"
@@ -17,6 +18,7 @@
 #include "common/protocol/lane_snapshots.h"
 #include "common/protocol/lane_statistics.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -48,6 +50,12 @@ class Lane {
   [[nodiscard]] bool has_more() const;
   // Held payloads; at most ceil(slots / 2) per chunk in rounds.
   [[nodiscard]] std::size_t held_payloads() const { return applier_.held_payloads(); }
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return std::tie(config_, sessions_, applier_, plan_, statistics_, snapshots_, copies_, copy_, lead_, era_, ending_,
+                    told_, trouble_, counters_, actions_);
+  }
 
  private:
   // Of the job's history, as far as this lane has it.
@@ -136,5 +144,6 @@ class Lane {
   LaneCounters counters_;
   lane::Actions actions_;
 };
+static_assert(lists_all_members<Lane>());
 
 }  // namespace ballast

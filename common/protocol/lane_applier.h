@@ -4,12 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "common/protocol/item_applier.h"
 #include "common/protocol/round_applier.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -105,6 +107,9 @@ class LaneApplier {
     visit([&](const auto& kind) { kind.tell(report, plan); });
   }
 
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(kind_); }
+
  private:
   static Kind choose(const LaneConfig& config) {
     return config.ledgered ? Kind(ItemApplier(config)) : Kind(RoundApplier(config));
@@ -112,5 +117,6 @@ class LaneApplier {
 
   Kind kind_;
 };
+static_assert(lists_all_members<LaneApplier>());
 
 }  // namespace ballast

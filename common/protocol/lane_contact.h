@@ -1,9 +1,11 @@
 // When a lane has last heard of the lead.
 #pragma once
 
+#include <tuple>
 #include <utility>
 
 #include "common/protocol/ids.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -33,6 +35,9 @@ class LeadContact {
   [[nodiscard]] bool is_given_up() const { return is_known_ && silence() > patience_; }
   [[nodiscard]] bool is_away() const { return is_known_ && !is_heard_ && silence() > away_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(patience_, away_, now_, heard_at_, is_heard_, is_known_); }
+
  private:
   Micros patience_;
   Micros away_;
@@ -41,5 +46,6 @@ class LeadContact {
   bool is_heard_ = false;  // since the last tick
   bool is_known_ = false;
 };
+static_assert(lists_all_members<LeadContact>());
 
 }  // namespace ballast

@@ -5,10 +5,12 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "common/protocol/ids.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -85,6 +87,9 @@ class LaneSessions {
   [[nodiscard]] const ReplyCounters& counters() const { return counters_; }
   [[nodiscard]] std::size_t deferred() const;
 
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(limits_, sessions_, waiting_, contributions_, counters_); }
+
  private:
   struct Session {
     Micros seen = 0;
@@ -102,5 +107,6 @@ class LaneSessions {
   std::map<SessionId, std::uint64_t> contributions_;
   ReplyCounters counters_;
 };
+static_assert(lists_all_members<LaneSessions>());
 
 }  // namespace ballast

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "common/protocol/ids.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -42,6 +44,11 @@ class LaneSnapshots {
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
   void tell(LaneReport& report) const;
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return std::tie(timeline_, due_, writing_, held_, stored_, failed_, keep_, trouble_);
+  }
+
  private:
   void write(Step step);
 
@@ -54,5 +61,6 @@ class LaneSnapshots {
   std::vector<SnapshotId> keep_;
   std::string trouble_;
 };
+static_assert(lists_all_members<LaneSnapshots>());
 
 }  // namespace ballast

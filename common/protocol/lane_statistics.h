@@ -3,10 +3,12 @@
 
 #include <cstddef>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "common/protocol/ids.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -31,6 +33,9 @@ class LaneStatistics {
   // Not confirmed, in the order of their steps, without a gap; at most `most`.
   [[nodiscard]] std::vector<StepStatistics> oldest(std::size_t most) const;
 
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(owned_, parts_, first_, next_, partial_, whole_); }
+
  private:
   struct Sum {
     Slot parts = 0;
@@ -44,5 +49,6 @@ class LaneStatistics {
   std::map<Step, Sum> partial_;
   std::vector<StepStatistics> whole_;
 };
+static_assert(lists_all_members<LaneStatistics>());
 
 }  // namespace ballast

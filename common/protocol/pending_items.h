@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <deque>
+#include <tuple>
 #include <vector>
 
 #include "common/protocol/ids.h"
 #include "common/protocol/messages.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -47,6 +49,11 @@ class PendingItems {
   [[nodiscard]] std::uint64_t sequence() const { return sequence_; }
   [[nodiscard]] std::size_t size() const { return updates_.size(); }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return std::tie(updates_, first_ticket_, next_ticket_, committed_ticket_, sequence_);
+  }
+
  private:
   std::deque<ItemUpdate> updates_;
   std::uint64_t first_ticket_ = 1;  // of the timeline
@@ -54,5 +61,6 @@ class PendingItems {
   std::uint64_t committed_ticket_ = 0;
   std::uint64_t sequence_ = 0;  // committed
 };
+static_assert(lists_all_members<PendingItems>());
 
 }  // namespace ballast

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "common/protocol/ids.h"
 #include "common/protocol/slot_set.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -51,6 +53,9 @@ class Round {
   // Gives up everything: a round without contributions.
   std::vector<PayloadId> reset();
 
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(slots_, held_, missing_, contributors_); }
+
  private:
   void discard_inside(Node node, Offer& offer);
   void join_upwards(Node node, Offer& offer);
@@ -60,5 +65,6 @@ class Round {
   SlotSet missing_;
   std::vector<SessionId> contributors_;
 };
+static_assert(lists_all_members<Round>());
 
 }  // namespace ballast

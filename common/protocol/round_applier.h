@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "common/protocol/applied_update.h"
@@ -14,6 +15,7 @@
 #include "common/protocol/lane_events.h"
 #include "common/protocol/messages.h"
 #include "common/protocol/round.h"
+#include "common/protocol/state_list.h"
 
 namespace ballast {
 
@@ -64,6 +66,12 @@ class RoundApplier {
   [[nodiscard]] const ApplierCounters& counters() const { return counters_; }
   void tell(LaneReport& report, const FactorPlan& plan) const;
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return std::tie(slots_, steps_, event_bytes_, chunks_, base_, open_step_, behind_, next_decided_, waiting_chunks_,
+                    held_payloads_, counters_);
+  }
+
  private:
   struct Chunk {
     Chunk(LaneChunk chunk, Slot slots) : spec(chunk), round(slots) {}
@@ -94,5 +102,6 @@ class RoundApplier {
   std::size_t held_payloads_ = 0;
   ApplierCounters counters_;
 };
+static_assert(lists_all_members<RoundApplier>());
 
 }  // namespace ballast
