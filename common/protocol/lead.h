@@ -147,6 +147,7 @@ using Actions = std::vector<Action>;
 //   4. a snapshot becomes complete only if nothing that a shard lost was built upon, by all that the reports say;
 //   5. a worker is given work only when the durable ledger names its data and its arithmetic (up to kMaxArithmetics of
 //      them), and refused only for what the job file or the durable ledger says.
+// It has more than 15 members because it owns each part of a job once; what they have in common is the phase.
 // Pure: no I/O, clock, thread or log. Not thread-safe.
 class Lead {
  public:
@@ -209,6 +210,7 @@ class Lead {
   [[nodiscard]] Told initial_weights_of_others(std::uint32_t shard) const;
   [[nodiscard]] std::string bits_trouble() const;
 
+  // lead_shards.cpp: shards that come back, and those that are gone
   [[nodiscard]] bool can_resume(const ShardHello& hello) const;
   void resume_shard(const ShardHello& hello);
   bool begin_again_if_broken();
@@ -226,7 +228,7 @@ class Lead {
   void on_fault(const ChunkMeasure& fault);
   [[nodiscard]] std::string describe(const ChunkMeasure& fault) const;
 
-  // lead_snapshots.cpp
+  // lead_snapshots.cpp: snapshots and their copies
   void observe_snapshots();
   void complete_snapshot(SnapshotId id);
   void miss_snapshot(Step step, const std::string& why);
@@ -236,7 +238,7 @@ class Lead {
   [[nodiscard]] std::vector<CopyPart> copy_parts() const;
   [[nodiscard]] bool awaits_copy() const;
 
-  // lead_course.cpp: training, evaluation, pauses, the end
+  // lead_legs.cpp: training, evaluation, the end; lead_pauses.cpp: pauses and stops
   void progress();
   void observe_shards();
   void begin_training();
