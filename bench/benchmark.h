@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "cli/signals.h"
+#include "cli/running/signals.h"
 
 namespace ballast::bench {
 

@@ -27,7 +27,7 @@
 #include "bench/process_use.h"
 #include "bench/spread.h"
 #include "bench/temporary_folder.h"
-#include "common/store/journal.h"
+#include "storage/journal/journal.h"
 
 namespace ballast::bench {
 

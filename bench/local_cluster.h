@@ -9,9 +9,9 @@
 #include "bench/benchmark.h"
 #include "bench/clock.h"
 #include "bench/temporary_folder.h"
-#include "cli/cluster.h"
-#include "cli/run_folder.h"
-#include "cli/status_client.h"
+#include "cli/asking/status_client.h"
+#include "cli/running/cluster.h"
+#include "cli/running/run_folder.h"
 
 namespace ballast::bench {
 

@@ -16,7 +16,7 @@
 #include "bench/process_use.h"
 #include "bench/spread.h"
 #include "bench/temporary_folder.h"
-#include "common/store/shard_store.h"
+#include "storage/store/shard_store.h"
 
 namespace ballast::bench {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/protocol/journal_marks.h"
+#include "protocol/journal_marks.h"
 
 namespace ballast {
 

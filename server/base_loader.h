@@ -11,7 +11,7 @@
 #include "common/job/job.h"
 #include "common/net/mailbox.h"
 #include "common/net/turn.h"
-#include "common/protocol/lane.h"
+#include "protocol/lane/lane.h"
 #include "server/load_window.h"
 #include "server/shard_storage.h"
 #include "server/weights.h"

@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "common/files/status.h"
 #include "common/metrics/series.h"
-#include "common/store/status.h"
 
 namespace ballast {
 

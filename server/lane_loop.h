@@ -15,7 +15,7 @@
 #include "common/net/socket.h"
 #include "common/net/ticks.h"
 #include "common/net/turn.h"
-#include "common/protocol/lane.h"
+#include "protocol/lane/lane.h"
 #include "server/lane_metrics.h"
 #include "server/lane_storage.h"
 #include "server/lead_connection.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "common/metrics/series.h"
-#include "common/protocol/lane.h"
+#include "protocol/lane/lane.h"
 #include "server/recent.h"
 #include "server/weights.h"
 

@@ -9,16 +9,16 @@
 #include <optional>
 #include <string>
 
-#include "common/copies/snapshot_copier.h"
 #include "common/metrics/series.h"
 #include "common/net/mailbox.h"
 #include "common/net/socket.h"
 #include "common/net/turn.h"
-#include "common/protocol/lane.h"
+#include "protocol/lane/lane.h"
 #include "server/base_loader.h"
 #include "server/shard_journal.h"
 #include "server/shard_storage.h"
 #include "server/weights.h"
+#include "storage/copies/snapshot_copier.h"
 
 namespace ballast {
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "common/job/job.h"
-#include "common/protocol/lead.h"
-#include "common/store/shard_store.h"
+#include "protocol/lead/lead.h"
 #include "server/disk_room.h"
+#include "storage/store/shard_store.h"
 
 namespace ballast {
 

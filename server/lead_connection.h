@@ -6,8 +6,8 @@
 
 #include "common/net/lead_reach.h"
 #include "common/net/socket.h"
-#include "common/protocol/messages.h"
 #include "common/wire/wire.h"
+#include "protocol/messages.h"
 
 namespace ballast {
 

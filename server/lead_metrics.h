@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/metrics/series.h"
-#include "common/protocol/messages.h"
+#include "protocol/messages.h"
 
 namespace ballast {
 

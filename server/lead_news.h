@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/log/levels.h"
-#include "common/protocol/messages.h"
+#include "protocol/messages.h"
 
 namespace ballast {
 

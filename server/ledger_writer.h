@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "common/net/mailbox.h"
-#include "common/protocol/lead.h"
-#include "common/store/shard_store.h"
+#include "protocol/lead/lead.h"
 #include "server/background.h"
 #include "server/disk_room.h"
+#include "storage/store/shard_store.h"
 
 namespace ballast {
 

@@ -3,7 +3,7 @@
 #include <system_error>
 #include <utility>
 
-#include "common/store/shard_store.h"
+#include "storage/store/shard_store.h"
 
 namespace ballast {
 

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "common/net/socket.h"
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

@@ -8,10 +8,8 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "common/copies/snapshot_copier.h"
 #include "common/job/job.h"
 #include "common/net/doorkeeper.h"
-#include "common/store/shard_store.h"
 #include "server/disk_room.h"
 #include "server/lane_loop.h"
 #include "server/lead_loop.h"
@@ -19,6 +17,8 @@
 #include "server/session_limit.h"
 #include "server/shard_journal.h"
 #include "server/shard_storage.h"
+#include "storage/copies/snapshot_copier.h"
+#include "storage/store/shard_store.h"
 
 namespace ballast {
 

@@ -7,7 +7,7 @@
 
 #include "common/job/shard_bytes.h"
 #include "common/log/log.h"
-#include "common/store/rocksdb_limits.h"
+#include "storage/store/rocksdb_limits.h"
 
 namespace ballast {
 

@@ -14,8 +14,8 @@
 #include "common/job/job.h"
 #include "common/metrics/series.h"
 #include "common/net/socket.h"
-#include "common/protocol/lane.h"
-#include "common/store/journal.h"
+#include "protocol/lane/lane.h"
+#include "storage/journal/journal.h"
 
 namespace ballast {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "common/protocol/lane.h"
+#include "protocol/lane/lane.h"
 
 namespace ballast {
 

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "common/arena/arena.h"
-#include "common/protocol/ids.h"
-#include "common/store/shard_store.h"
+#include "protocol/ids.h"
 #include "server/background.h"
 #include "server/disk_room.h"
 #include "server/fault.h"
 #include "server/shard_journal.h"
+#include "storage/store/shard_store.h"
 
 namespace ballast {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

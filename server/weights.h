@@ -10,8 +10,8 @@
 #include "common/arena/pieces.h"
 #include "common/job/job.h"
 #include "common/numeric/optimizer.h"
-#include "common/protocol/ids.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/messages.h"
 
 namespace ballast {
 

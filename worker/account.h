@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "common/protocol/messages.h"
+#include "protocol/messages.h"
 
 namespace ballast {
 

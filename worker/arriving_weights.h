@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/arena/arena.h"
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

@@ -10,8 +10,8 @@
 
 #include "common/job/job.h"
 #include "common/net/socket.h"
-#include "worker/compute_thread.h"
 #include "worker/sent_gradients.h"
+#include "worker/training/compute_thread.h"
 
 namespace ballast {
 

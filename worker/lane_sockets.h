@@ -11,8 +11,8 @@
 #include "common/job/spec.h"
 #include "common/net/socket.h"
 #include "common/net/turn.h"
-#include "common/protocol/messages.h"
 #include "common/wire/wire.h"
+#include "protocol/messages.h"
 
 namespace ballast {
 

@@ -6,8 +6,8 @@
 #include <zmq.hpp>
 
 #include "common/net/socket.h"
-#include "common/protocol/messages.h"
 #include "common/wire/wire.h"
+#include "protocol/messages.h"
 #include "worker/reach.h"
 
 namespace ballast {

@@ -6,8 +6,8 @@
 
 #include "common/net/lead_reach.h"
 #include "common/net/name_lookup.h"
-#include "common/protocol/messages.h"
-#include "common/protocol/worker.h"
+#include "protocol/messages.h"
+#include "protocol/worker/worker.h"
 
 namespace ballast {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

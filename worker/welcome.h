@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "common/job/job.h"
-#include "common/protocol/messages.h"
-#include "common/protocol/worker.h"
+#include "protocol/messages.h"
+#include "protocol/worker/worker.h"
 
 namespace ballast {
 

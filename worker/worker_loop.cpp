@@ -8,7 +8,7 @@
 #include "common/net/clock.h"
 #include "common/net/random_id.h"
 #include "worker/compute/choose.h"
-#include "worker/delay.h"
+#include "worker/training/delay.h"
 #include "worker/welcome.h"
 
 namespace ballast {

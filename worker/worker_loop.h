@@ -9,12 +9,12 @@
 #include "common/net/socket.h"
 #include "common/net/ticks.h"
 #include "common/net/turn.h"
-#include "common/protocol/worker.h"
+#include "protocol/worker/worker.h"
 #include "worker/account.h"
 #include "worker/computation.h"
-#include "worker/fault.h"
 #include "worker/lane_sockets.h"
 #include "worker/lead_socket.h"
+#include "worker/training/fault.h"
 #include "worker/worker_metrics.h"
 
 namespace ballast {

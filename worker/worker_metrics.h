@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/metrics/series.h"
-#include "common/protocol/worker.h"
+#include "protocol/worker/worker.h"
 #include "worker/gpu_watch.h"
 
 namespace ballast {

@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "common/job/spec.h"
-#include "common/protocol/messages.h"
+#include "protocol/messages.h"
 
 namespace ballast {
 

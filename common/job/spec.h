@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

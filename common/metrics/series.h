@@ -9,7 +9,7 @@
 #include <string>
 
 #include "common/metrics/metrics.h"
-#include "common/protocol/messages.h"
+#include "protocol/messages.h"
 
 namespace ballast {
 

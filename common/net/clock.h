@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

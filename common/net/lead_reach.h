@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/net/name_lookup.h"
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

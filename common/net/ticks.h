@@ -1,7 +1,7 @@
 // When a loop has something to do though nobody has said anything.
 #pragma once
 
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

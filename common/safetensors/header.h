@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/store/status.h"
+#include "common/files/status.h"
 
 namespace ballast::safetensors {
 

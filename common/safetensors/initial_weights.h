@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "common/arena/arena.h"
+#include "common/files/status.h"
 #include "common/safetensors/reader.h"
-#include "common/store/status.h"
 
 namespace ballast {
 

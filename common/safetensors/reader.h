@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
+#include "common/files/status.h"
 #include "common/safetensors/header.h"
-#include "common/store/status.h"
 
 namespace ballast::safetensors {
 

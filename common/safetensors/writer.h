@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/files/new_file.h"
+#include "common/files/status.h"
 #include "common/safetensors/header.h"
-#include "common/store/status.h"
 
 namespace ballast::safetensors {
 

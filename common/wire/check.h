@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "common/protocol/messages.h"
+#include "protocol/messages.h"
 
 namespace ballast::wire {
 

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "common/protocol/messages.h"
 #include "common/wire/fields.h"
 #include "common/wire/wire_limits.h"
+#include "protocol/messages.h"
 #include "schemas/wire_generated.h"
 
 namespace ballast::wire {

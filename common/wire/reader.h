@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/protocol/messages.h"
 #include "common/text/text.h"
 #include "common/wire/fields.h"
 #include "common/wire/wire_limits.h"
+#include "protocol/messages.h"
 #include "schemas/wire_generated.h"
 
 namespace ballast::wire {

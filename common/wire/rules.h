@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "common/protocol/ids.h"
 #include "common/wire/wire_limits.h"
+#include "protocol/ids.h"
 
 namespace ballast::wire {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <variant>
 
-#include "common/protocol/messages.h"
 #include "common/wire/wire_limits.h"
+#include "protocol/messages.h"
 
 namespace flatbuffers {
 class FlatBufferBuilder;

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "common/arena/arena.h"
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "common/job/schema.h"
-#include "common/store/journal_records.h"
-#include "common/store/records.h"
+#include "storage/journal/journal_records.h"
+#include "storage/store/records.h"
 
 namespace ballast::fuzz {
 namespace {

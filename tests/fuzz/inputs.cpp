@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "common/store/journal_records.h"
-#include "common/store/records.h"
 #include "common/wire/wire.h"
-#include "tests/unit/wire/random_message.h"
+#include "storage/journal/journal_records.h"
+#include "storage/store/records.h"
+#include "tests/unit/common/wire/random_message.h"
 
 namespace ballast::fuzz {
 namespace {

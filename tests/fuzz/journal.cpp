@@ -16,11 +16,11 @@
 #include <string_view>
 #include <vector>
 
-#include "common/store/bytes.h"
-#include "common/store/checksum.h"
-#include "common/store/journal_reader.h"
-#include "common/store/journal_records.h"
-#include "common/store/journal_scan.h"
+#include "storage/bytes.h"
+#include "storage/checksum.h"
+#include "storage/journal/journal_reader.h"
+#include "storage/journal/journal_records.h"
+#include "storage/journal/journal_scan.h"
 #include "tests/fuzz/expect.h"
 
 namespace ballast::fuzz {

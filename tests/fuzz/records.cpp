@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "common/store/bytes.h"
-#include "common/store/checksum.h"
-#include "common/store/records.h"
+#include "storage/bytes.h"
+#include "storage/checksum.h"
+#include "storage/store/records.h"
 #include "tests/fuzz/expect.h"
 
 namespace ballast::fuzz {

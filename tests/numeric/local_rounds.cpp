@@ -17,7 +17,7 @@
 #include "common/job/optimizer_settings.h"
 #include "common/job/schedule.h"
 #include "worker/data/pipeline.h"
-#include "worker/local_steps.h"
+#include "worker/training/local_steps.h"
 
 namespace ballast {
 namespace {

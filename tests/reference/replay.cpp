@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/store/journal_files.h"
-#include "common/store/journal_reader.h"
-#include "common/store/journal_scan.h"
+#include "storage/journal/journal_files.h"
+#include "storage/journal/journal_reader.h"
+#include "storage/journal/journal_scan.h"
 #include "tests/reference/content.h"
 #include "tests/reference/update.h"
 

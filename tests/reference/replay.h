@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/job/job.h"
-#include "common/store/journal_records.h"
+#include "storage/journal/journal_records.h"
 
 namespace ballast::reference {
 

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/protocol/messages.h"
+#include "protocol/messages.h"
 #include "tests/simulation/fault_events.h"
 #include "tests/simulation/pending.h"
 #include "tests/simulation/process.h"

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/messages.h"
 #include "tests/simulation/agenda.h"
 #include "tests/simulation/fault_events.h"
 #include "tests/simulation/host.h"

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/lead.h"
-#include "common/protocol/ledger.h"
+#include "protocol/ids.h"
+#include "protocol/lead/lead.h"
+#include "protocol/lead/ledger.h"
 #include "tests/simulation/journal.h"
 #include "tests/simulation/reference.h"
 

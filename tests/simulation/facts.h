@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 #include "tests/simulation/transitions.h"
 
 namespace ballast::simulation {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/ledger.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/lead/ledger.h"
+#include "protocol/messages.h"
 #include "tests/simulation/copies.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/facts.h"

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/messages.h"
 #include "tests/simulation/random.h"
 #include "tests/simulation/reference.h"
 

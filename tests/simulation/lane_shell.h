@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/protocol/lane.h"
+#include "protocol/lane/lane.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/judge/turn.h"
 #include "tests/simulation/strangers.h"

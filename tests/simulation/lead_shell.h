@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/protocol/lead.h"
+#include "protocol/lead/lead.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/transitions.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/protocol/deadline.h"
-#include "common/protocol/ids.h"
-#include "common/protocol/step_decisions.h"
+#include "protocol/ids.h"
+#include "protocol/lead/deadline.h"
+#include "protocol/lead/step_decisions.h"
 
 namespace ballast::simulation {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/protocol/messages.h"
+#include "protocol/messages.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/process.h"
 #include "tests/simulation/random.h"

@@ -8,11 +8,11 @@
 #include <variant>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/lane.h"
-#include "common/protocol/ledger.h"
-#include "common/protocol/messages.h"
-#include "common/protocol/worker.h"
+#include "protocol/ids.h"
+#include "protocol/lane/lane.h"
+#include "protocol/lead/ledger.h"
+#include "protocol/messages.h"
+#include "protocol/worker/worker.h"
 #include "tests/simulation/reference.h"
 
 namespace ballast::simulation {

@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/ledger.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/lead/ledger.h"
+#include "protocol/messages.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {

@@ -1,7 +1,7 @@
 // Messages that no honest worker sends: each must be answered with a refusal, and must change nothing.
 #pragma once
 
-#include "common/protocol/messages.h"
+#include "protocol/messages.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/random.h"
 

@@ -1,6 +1,6 @@
 #include "tests/simulation/words.h"
 
-#include "common/protocol/slot_set.h"
+#include "protocol/slot_set.h"
 
 namespace ballast::simulation {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "common/protocol/ledger.h"
-#include "common/protocol/messages.h"
+#include "protocol/lead/ledger.h"
+#include "protocol/messages.h"
 
 namespace ballast::simulation {
 

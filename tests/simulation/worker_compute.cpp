@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/protocol/tree.h"
+#include "protocol/tree.h"
 #include "tests/simulation/judge/violation.h"
 #include "tests/simulation/words.h"
 #include "tests/simulation/worker_shell.h"

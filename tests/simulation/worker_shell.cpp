@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "common/protocol/tree.h"
+#include "protocol/tree.h"
 #include "tests/simulation/judge/violation.h"
 
 namespace ballast::simulation {

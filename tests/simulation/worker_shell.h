@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/protocol/worker.h"
+#include "protocol/worker/worker.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/transitions.h"
 

@@ -4,7 +4,7 @@ import pathlib
 import re
 import unittest
 
-PROTOCOL = pathlib.Path(__file__).resolve().parents[2] / "common" / "protocol"
+PROTOCOL = pathlib.Path(__file__).resolve().parents[2] / "protocol" / "lane"
 
 # For each machine: its files; and by their names those in which the mode may stand, and how often.
 MACHINES = {

@@ -3,7 +3,7 @@
 #include "common/wire/wire.h"
 #include "schemas/wire_generated.h"
 #include "tests/cluster/malformed/cases.h"
-#include "tests/unit/wire/random_message.h"
+#include "tests/unit/common/wire/random_message.h"
 
 namespace ballast::malformed {
 

@@ -8,7 +8,7 @@
 #include <vector>
 #include <zmq.hpp>
 
-#include "common/protocol/messages.h"
+#include "protocol/messages.h"
 
 namespace ballast::malformed {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <map>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/lead.h"
+#include "protocol/ids.h"
+#include "protocol/lead/lead.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/judge/shown.h"
 #include "tests/simulation/life.h"

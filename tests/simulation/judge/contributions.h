@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/protocol/covered_items.h"
-#include "common/protocol/ids.h"
-#include "common/protocol/lane.h"
-#include "common/protocol/messages.h"
+#include "protocol/covered_items.h"
+#include "protocol/ids.h"
+#include "protocol/lane/lane.h"
+#include "protocol/messages.h"
 #include "tests/simulation/facts.h"
 #include "tests/simulation/judge/item_histories.h"
 #include "tests/simulation/judge/shown.h"

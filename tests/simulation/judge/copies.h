@@ -1,8 +1,8 @@
 // Judges which snapshots are copied to another place, and what is in the sets there.
 #pragma once
 
-#include "common/protocol/ids.h"
-#include "common/protocol/ledger.h"
+#include "protocol/ids.h"
+#include "protocol/lead/ledger.h"
 #include "tests/simulation/copies.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/facts.h"

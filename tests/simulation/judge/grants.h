@@ -5,8 +5,8 @@
 #include <map>
 #include <utility>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/messages.h"
 #include "tests/simulation/facts.h"
 #include "tests/simulation/judge/item_histories.h"
 #include "tests/simulation/life.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/messages.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/reference.h"
 

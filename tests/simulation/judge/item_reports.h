@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/messages.h"
 #include "tests/simulation/judge/contributions.h"
 #include "tests/simulation/judge/item_histories.h"
 #include "tests/simulation/judge/shown.h"

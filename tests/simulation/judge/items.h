@@ -6,9 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/lane.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/lane/lane.h"
+#include "protocol/messages.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/facts.h"
 #include "tests/simulation/judge/contributions.h"

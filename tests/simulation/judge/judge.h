@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/lead.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/lead/lead.h"
+#include "protocol/messages.h"
 #include "tests/simulation/copies.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/facts.h"

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/messages.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <map>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/lead.h"
-#include "common/protocol/ledger.h"
+#include "protocol/ids.h"
+#include "protocol/lead/lead.h"
+#include "protocol/lead/ledger.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {

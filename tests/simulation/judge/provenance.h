@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/ledger.h"
+#include "protocol/ids.h"
+#include "protocol/lead/ledger.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/protocol/ids.h"
+#include "protocol/ids.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/facts.h"
 #include "tests/simulation/journal.h"

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/messages.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/messages.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/facts.h"
 #include "tests/simulation/judge/shown.h"

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <map>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/ledger.h"
+#include "protocol/ids.h"
+#include "protocol/lead/ledger.h"
 #include "tests/simulation/reference.h"
 
 namespace ballast::simulation {

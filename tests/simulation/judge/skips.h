@@ -1,8 +1,8 @@
 // Predicates of gradients that are not finite: who is to blame for one, and which steps may be left out for it.
 #pragma once
 
-#include "common/protocol/ids.h"
-#include "common/protocol/ledger.h"
+#include "protocol/ids.h"
+#include "protocol/lead/ledger.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/ledger.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/lead/ledger.h"
+#include "protocol/messages.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/judge/shown.h"
 #include "tests/simulation/life.h"

@@ -4,10 +4,10 @@
 #include <optional>
 #include <set>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/lead.h"
-#include "common/protocol/ledger.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/lead/lead.h"
+#include "protocol/lead/ledger.h"
+#include "protocol/messages.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {

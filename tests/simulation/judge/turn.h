@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "common/protocol/ids.h"
-#include "common/protocol/lane.h"
-#include "common/protocol/messages.h"
+#include "protocol/ids.h"
+#include "protocol/lane/lane.h"
+#include "protocol/messages.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {

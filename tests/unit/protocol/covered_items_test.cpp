@@ -1,4 +1,4 @@
-#include "common/protocol/covered_items.h"
+#include "protocol/covered_items.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "common/protocol/state_list.h"
+#include "protocol/state_list.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/protocol/lane.h"
+#include "protocol/lane/lane.h"
 
 using namespace ballast;
 

@@ -1,11 +1,11 @@
-#include "common/protocol/tree.h"
+#include "protocol/tree.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "tests/unit/protocol/direct_tree.h"
+#include "tests/unit/protocol/lane/direct_tree.h"
 
 using namespace ballast;
 

@@ -4,8 +4,8 @@
 
 #include "common/job/load.h"
 #include "common/net/peer.h"
-#include "common/store/store.h"
-#include "tests/unit/net/net_test.h"
+#include "storage/store/store.h"
+#include "tests/unit/common/net/net_test.h"
 
 namespace ballast {
 namespace {

@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "common/net/socket.h"
-#include "common/store/store.h"
+#include "storage/store/store.h"
 
 namespace ballast {
 namespace {

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "common/job/load.h"
-#include "common/store/store.h"
 #include "server/load_window.h"
+#include "storage/store/store.h"
 #include "tests/unit/small_disk.h"
 
 namespace ballast {

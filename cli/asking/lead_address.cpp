@@ -1,0 +1,46 @@
+#include "cli/asking/lead_address.h"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "cli/running/run_lock.h"
+#include "common/command/usage_error.h"
+#include "common/text/endpoint.h"
+
+namespace ballast {
+
+namespace {
+
+std::string written_in(const std::filesystem::path& folder) {
+  if (!has_living_run(folder)) {
+    throw std::runtime_error("no process of the run in " + folder.string() + " lives; `ballast inspect " +
+                             folder.string() + "` tells what it holds, `ballast run --resume " + folder.string() +
+                             "` goes on with a job that is not at its end");
+  }
+  std::ifstream in(folder / "lead.address");
+  std::string address;
+  if (!std::getline(in, address) || address.empty()) {
+    throw std::runtime_error(folder.string() +
+                             " names no lead (no file lead.address): it is not the folder of a run, " +
+                             "or the run has only just begun");
+  }
+  return address;
+}
+
+}  // namespace
+
+std::string lead_address(const std::string& where) {
+  if (std::filesystem::is_directory(where)) {
+    return written_in(where);
+  }
+  if (where.find("://") == std::string::npos) {
+    throw UsageError("'" + where + "' is neither the folder of a run nor an address (tcp://HOST:PORT or ipc://PATH)");
+  }
+  if (const auto fault = endpoint_fault(where); !fault.empty()) {
+    throw UsageError(fault);
+  }
+  return where;
+}
+
+}  // namespace ballast

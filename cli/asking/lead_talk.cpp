@@ -1,0 +1,38 @@
+#include "cli/asking/lead_talk.h"
+
+#include <utility>
+
+namespace ballast {
+
+void LeadTalk::connect(const std::string& lead, Poll& poll, Clock::time_point now) {
+  client_.emplace(context_, lead);
+  poll.add(client_->socket());
+  heard_at_ = now;
+}
+
+void LeadTalk::ask(bool stops, Clock::time_point now) {
+  if (!client_ || now < ask_at_ || is_over()) {
+    return;
+  }
+  ask_at_ = now + kAskEvery;
+  if (stops) {
+    client_->tell(Control::Command::stop);
+  } else if (lets_go_on_) {
+    client_->tell(Control::Command::resume);
+  } else {
+    client_->ask();
+  }
+}
+
+bool LeadTalk::take(Clock::time_point now) {
+  auto status = client_ ? client_->take() : std::nullopt;
+  if (!status) {
+    return false;
+  }
+  status_ = std::move(status);
+  lets_go_on_ = lets_go_on_ && (is_over_as("paused") || is_over_as("pausing"));
+  heard_at_ = now;
+  return true;
+}
+
+}  // namespace ballast

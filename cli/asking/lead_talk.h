@@ -1,0 +1,53 @@
+// The supervisor's talk with the lead: asks how the job goes, and tells it what the user wants.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <zmq.hpp>
+
+#include "cli/asking/status_client.h"
+#include "cli/running/cluster.h"
+#include "common/net/socket.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+// One thread; time is handed in. Before connect() nobody is asked, and nobody has answered.
+class LeadTalk {
+ public:
+  // `was_paused`: the lead is to hear that a pause is over.
+  explicit LeadTalk(bool was_paused) : lets_go_on_(was_paused) {}
+
+  // The silence counts from now on.
+  void connect(const std::string& lead, Poll& poll, Clock::time_point now);
+  [[nodiscard]] bool is_connected() const { return client_.has_value(); }
+
+  // At every turn: asks if it is time, until the job is over. `stops`: the job is to stop.
+  void ask(bool stops, Clock::time_point now);
+  // Whatever the time is.
+  void ask_now() { client_->ask(); }
+  void ask_at_next_turn() { ask_at_ = {}; }
+  // The end has been seen: the lead need not stay for us.
+  void say_seen() { client_->ask(true); }
+
+  // Whether an answer has come.
+  bool take(Clock::time_point now);
+  // The lead's last word; nothing if there never was one.
+  [[nodiscard]] const std::optional<Status>& status() const { return status_; }
+  [[nodiscard]] bool is_over_as(const char* phase) const { return status_ && status_->phase == phase; }
+  [[nodiscard]] bool is_over() const { return is_over_as("finished") || is_over_as("stopped") || is_over_as("failed"); }
+  [[nodiscard]] std::chrono::seconds silent(Clock::time_point now) const {
+    return std::chrono::duration_cast<std::chrono::seconds>(now - heard_at_);
+  }
+
+ private:
+  zmq::context_t context_{1};
+  std::optional<StatusClient> client_;
+  Clock::time_point ask_at_;
+  Clock::time_point heard_at_;  // the last answer, or when it was connected to
+  std::optional<Status> status_;
+  bool lets_go_on_;
+};
+
+}  // namespace ballast

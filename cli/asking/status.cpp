@@ -1,0 +1,240 @@
+#include "cli/asking/status.h"
+
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "cli/asking/lead_address.h"
+#include "cli/asking/status_client.h"
+#include "cli/json_numbers.h"
+#include "cli/running/copies_text.h"
+#include "cli/running/progress.h"
+#include "cli/running/staleness.h"
+#include "storage/copies/format.h"
+
+namespace ballast {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::chrono::seconds kPatience{5};
+
+Json session_json(const SessionStatus& session) {
+  Json json;
+  json["session"] = session.session;
+  json["name"] = session.name;
+  json["live"] = session.live;
+  json["step"] = session.step;
+  json["slots"] = session.slots;
+  json["fingerprint"] = session.fingerprint;
+  json["refusal"] = session.refusal;
+  json["phases"] = {{"data_wait", session.phases.data_wait},
+                    {"pull", session.phases.pull},
+                    {"forward", session.phases.forward},
+                    {"backward", session.phases.backward},
+                    {"push", session.phases.push}};
+  return json;
+}
+
+std::optional<Status> ask(const std::string& lead) {
+  zmq::context_t context(1);
+  StatusClient client(context, lead);
+  Poll poll;
+  poll.add(client.socket());
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (std::chrono::steady_clock::now() < until) {
+    client.ask();
+    poll.wait(kAskEvery.count());
+    if (auto status = client.take()) {
+      return status;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string fixed(double value, int digits) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string split_text(const char* name, const SplitStatus& split) {
+  if (!split.evaluated) {
+    return {};
+  }
+  return std::string(name) + " accuracy " + fixed(100 * split.accuracy, 2) + " %, loss " + fixed(split.loss, 4) +
+         ", at step " + std::to_string(split.step) + "\n";
+}
+
+std::string training_lines(const Status& status) {
+  auto text =
+      "loss " + fixed(status.recent_loss, 4) + " over the last steps, learning rate " + fixed(status.learning_rate, 6);
+  if (status.gradient_norm > 0) {
+    text += ", gradient norm " + fixed(status.gradient_norm, 4);
+  }
+  if (const auto pace = pace_of(status); pace && status.phase == "training") {
+    text += "\n" + pace_text(status, *pace, ", ");
+  }
+  return text + "\n" + split_text("validation", status.validation) + split_text("best validation", status.best) +
+         split_text("test", status.test);
+}
+
+// What the job's bits rest on.
+std::string provenance_lines(const Status& status) {
+  std::string text;
+  if (!status.data.value.empty()) {
+    text += "data " + status.data.value + " (" + status.data.by + ")\n";
+  }
+  for (const auto& kind : status.arithmetics) {
+    text += "arithmetic " + kind.value + " (" + kind.by + ")\n";
+  }
+  return text;
+}
+
+std::string durability_line(const Status& status) {
+  auto text = "newest complete snapshot: step " + std::to_string(status.snapshot) + "; timeline " +
+              std::to_string(status.timeline) + ", from step " + std::to_string(status.base.step);
+  if (status.rollbacks > 0) {
+    text += "; " + std::to_string(status.rollbacks) + " recoveries, " + std::to_string(status.rolled_back_steps) +
+            " steps trained again";
+  }
+  if (status.resumed_shards > 0) {
+    text += "; " + std::to_string(status.resumed_shards) + " shards came back within a timeline";
+  }
+  if (status.skipped_steps > 0) {
+    text += "; " + std::to_string(status.skipped_steps) + " steps skipped";
+  }
+  if (status.snapshots_missed > 0) {
+    text += "; " + std::to_string(status.snapshots_missed) + " snapshots missed";
+  }
+  return text + "\n";
+}
+
+std::string sessions_table(const Status& status) {
+  std::string text;
+  std::array<char, 160> line{};
+  std::snprintf(line.data(), line.size(), "%-24s %-7s %10s %10s\n", "worker", "", "step", "slots");
+  text += line.data();
+  for (const auto& session : status.sessions) {
+    std::snprintf(line.data(), line.size(), "%-24s %-7s %10s %10s\n", session.name.c_str(),
+                  session.live              ? "live"
+                  : session.refusal.empty() ? "gone"
+                                            : "refused",
+                  std::to_string(session.step).c_str(), std::to_string(session.slots).c_str());
+    text += line.data();
+  }
+  return text;
+}
+
+Json told_json(const Told& told) {
+  return told.value.empty() ? Json(nullptr) : Json{{"value", told.value}, {"by", told.by}};
+}
+
+Json copies_json(const CopyStatus& copies) {
+  if (!copies.kept) {
+    return nullptr;
+  }
+  const auto step = [](Step known) { return known == 0 ? Json(nullptr) : Json(known); };
+  return {{"run", run_text(copies.run)},  {"copied", step(copies.copied)}, {"copying", step(copies.copying)},
+          {"shards_done", copies.shards}, {"bytes", copies.bytes},         {"awaited", copies.awaited}};
+}
+
+Json split_json(const SplitStatus& split) {
+  if (!split.evaluated) {
+    return nullptr;
+  }
+  return {{"step", split.step}, {"loss", finite(split.loss)}, {"accuracy", finite(split.accuracy)}};
+}
+
+}  // namespace
+
+std::string status_lines(const Status& status) {
+  auto text = "job " + status.job + ": " + status.phase + ", step " + std::to_string(status.step) + " of " +
+              std::to_string(status.steps) + ", " + std::to_string(status.epoch) + " of " +
+              std::to_string(status.epochs) + " epochs done, mode " + status.mode + "\n";
+  const auto trouble = all_trouble(status);
+  for (const auto& [name, value] :
+       {std::pair{"failure", &status.failure}, {"waits for", &status.waits_for}, {"trouble", &trouble}}) {
+    if (!value->empty()) {
+      text += std::string(name) + ": " + *value + "\n";
+    }
+  }
+  text += training_lines(status);
+  if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
+    text += staleness + "\n";
+  }
+  text += durability_line(status);
+  if (const auto copies = copies_text(status.copies); !copies.empty()) {
+    text += copies + "\n";
+  }
+  return text + provenance_lines(status) + sessions_table(status);
+}
+
+std::string status_json(const Status& status) {
+  Json json;
+  json["job"] = status.job;
+  json["mode"] = status.mode;
+  json["phase"] = status.phase;
+  json["failure"] = status.failure;
+  json["waits_for"] = status.waits_for;
+  json["trouble"] = all_trouble(status);
+  json["timeline"] = status.timeline;
+  json["base"] = {{"timeline", status.base.timeline}, {"step", status.base.step}};
+  json["snapshot"] = status.snapshot;
+  json["copies"] = copies_json(status.copies);
+  json["step"] = status.step;
+  json["steps"] = status.steps;
+  json["epoch"] = status.epoch;
+  json["epochs"] = status.epochs;
+  json["start_workers"] = status.start_workers;
+  json["training_seconds"] = static_cast<double>(status.training) / 1e6;
+  json["examples"] = status.examples;
+  json["examples_per_second"] = finite(status.examples_per_second);
+  json["steps_per_second"] = finite(status.steps_per_second);
+  json["learning_rate"] = finite(status.learning_rate);
+  json["gradient_norm"] = finite(status.gradient_norm);
+  json["train_loss"] = finite(status.train_loss);
+  json["recent_loss"] = finite(status.recent_loss);
+  json["validation"] = split_json(status.validation);
+  json["test"] = split_json(status.test);
+  json["best"] = split_json(status.best);
+  json["duplicates"] = status.duplicates;
+  json["superseded"] = status.superseded;
+  json["lost_workers"] = status.lost_workers;
+  json["refused_workers"] = status.refused_workers;
+  json["backups"] = status.backups;
+  json["rollbacks"] = status.rollbacks;
+  json["rolled_back_steps"] = status.rolled_back_steps;
+  json["skipped_steps"] = status.skipped_steps;
+  json["snapshots_missed"] = status.snapshots_missed;
+  json["resumed_shards"] = status.resumed_shards;
+  json["staleness"] = staleness_json(status.staleness);
+  json["data"] = told_json(status.data);
+  json["arithmetics"] = Json::array();
+  for (const auto& kind : status.arithmetics) {
+    json["arithmetics"].push_back(told_json(kind));
+  }
+  json["sessions"] = Json::array();
+  for (const auto& session : status.sessions) {
+    json["sessions"].push_back(session_json(session));
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+int show_status(const std::string& where, bool json) {
+  const auto lead = lead_address(where);
+  const auto status = ask(lead);
+  if (!status) {
+    std::fprintf(stderr, "no lead answers at %s within %lld s; is the job still running?\n", lead.c_str(),
+                 static_cast<long long>(kPatience.count()));
+    return 1;
+  }
+  std::fputs(json ? status_json(*status).c_str() : status_lines(*status).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace ballast

@@ -1,0 +1,37 @@
+// Asks the lead how the job stands, and tells it what its user wants.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "common/net/socket.h"
+#include "common/wire/wire.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+// How often who follows a job asks. A lead whose answer gets lost is asked again then.
+inline constexpr std::chrono::milliseconds kAskEvery{250};
+
+// One thread. Nothing blocks: ask now and then, take the newest answer.
+class StatusClient {
+ public:
+  // Connects now or whenever the lead is there.
+  StatusClient(zmq::context_t& context, const std::string& lead);
+
+  // `last`: the end has been seen, the lead need not stay for us.
+  void ask(bool last = false);
+  // To be repeated until the status shows it; answered by a Status.
+  void tell(Control::Command command);
+  // The newest answer since the last call. What is no Status is dropped: asking again is the remedy.
+  std::optional<Status> take();
+
+  [[nodiscard]] Socket& socket() { return socket_; }
+
+ private:
+  Dealer socket_;
+  Encoder encoder_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,92 @@
+#include "cli/before/check.h"
+
+#include <cstdio>
+
+#include "cli/before/amounts.h"
+#include "cli/before/backend_probe.h"
+#include "common/job/job.h"
+#include "common/job/load.h"
+#include "common/job/mode_text.h"
+#include "common/job/shard_bytes.h"
+
+namespace ballast {
+
+namespace {
+
+std::uint64_t count_parameters(const Arena& arena) {
+  std::uint64_t count = 0;
+  for (const auto& extent : arena.extents) {
+    count += extent.elements;
+  }
+  return count;
+}
+
+void print_summary(const Job& job) {
+  const auto& training = job.spec.training;
+  const auto& cluster = job.spec.cluster;
+  std::printf("job         %s: %s on %s\n", job.spec.job.c_str(), job.spec.model.name.c_str(),
+              job.spec.data.name.c_str());
+  std::printf("mode        %s\n", mode_text(training).c_str());
+  std::printf("steps       %llu, %llu per epoch\n", number(job.steps.steps), number(job.steps.steps_per_epoch));
+  std::printf("examples    %u to train on, %u to test on; %u per step in %u slots of %u\n", job.sizes.train,
+              job.sizes.test, training.batch, training.slots, training.batch / training.slots);
+  std::printf("model       %zu parameters of %llu floats in all, %llu bytes\n", job.arena.parameters.size(),
+              number(count_parameters(job.arena)), number(count_parameters(job.arena) * sizeof(float)));
+  std::printf("chunks      %zu\n", job.arena.chunks.size());
+  std::printf("cluster     %u workers, %u shards of %u lanes, over %s\n", cluster.workers, cluster.shards,
+              cluster.lanes, cluster.transport.c_str());
+  if (const auto idle = idle_workers_text(job.spec); !idle.empty()) {
+    std::printf("note        %s\n", idle.c_str());
+  }
+  if (training.precision != "float32") {
+    std::printf("precision   %s\n", training.precision.c_str());
+    for (const auto& line : precision_notes("auto", training.precision)) {
+      std::printf("note        %s\n", line.c_str());
+    }
+  }
+  std::printf("durability  %s\n", durability_text(job.spec.durability).c_str());
+  if (const auto text = journal_cuts_text(job); !text.empty()) {
+    std::printf("note        %s\n", text.c_str());
+  }
+  std::printf("job digest  %s\n", job.spec_digest.c_str());
+}
+
+std::string compute_text(const WorkerSpec& worker) {
+  const std::string gpu = "GPU " + std::to_string(worker.device);
+  return worker.backend == "cpu" ? "the cpu" : worker.backend == "cuda" ? gpu : gpu + " if it can be had, else the cpu";
+}
+
+void print_summary(const WorkerSpec& worker) {
+  const auto or_default = [](const std::string& value, const char* text) {
+    return value.empty() ? text : value.c_str();
+  };
+  std::printf("lead        %s\n", worker.lead.c_str());
+  std::printf("name        %s\n", or_default(worker.name, "host name and process id"));
+  std::printf("data        %s\n", or_default(worker.data_path, "as the job says, $BALLAST_DATA, or the cache folder"));
+  std::printf("computes on %s\n", compute_text(worker).c_str());
+  std::printf("metrics     %s\n", or_default(worker.metrics_address, "not served"));
+  std::printf("log         %s, level %s\n", or_default(worker.log_file, "standard error"), worker.log_level.c_str());
+}
+
+template <typename Summarize>
+int check(const Summarize& summarize) {
+  try {
+    summarize();
+    return 0;
+  } catch (const ConfigError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kExitBadJob;
+  }
+}
+
+}  // namespace
+
+int check_job(const std::string& file, const std::vector<std::string>& overrides) {
+  return check([&] { print_summary(make_job(load_job(file, overrides))); });
+}
+
+int check_worker(const std::string& file, const std::vector<std::string>& overrides) {
+  return check([&] { print_summary(load_worker(file, overrides)); });
+}
+
+}  // namespace ballast

@@ -1,0 +1,251 @@
+#include "cli/before/resources.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "common/job/optimizer_settings.h"
+#include "common/job/shard_bytes.h"
+#include "protocol/lane/lane.h"
+#include "protocol/lane/round.h"
+#include "protocol/lead/slot_assignments.h"
+#include "protocol/tree.h"
+#include "storage/store/rocksdb_limits.h"
+#include "worker/training/gradient_sums.h"
+
+namespace ballast {
+
+namespace {
+
+// Snapshots on their way at once: a periodic one, and one that the job's end, a pause or the best weights ask for.
+constexpr std::uint64_t kSnapshotsWritten = 2;
+
+std::uint64_t arena_bytes(const Job& job) { return job.arena.elements * sizeof(float); }
+
+// The slots of each worker as the lead divides them while all live.
+std::vector<SlotRange> division(const Job& job) {
+  std::vector<SessionId> sessions;
+  for (SessionId session = 1; session <= job.spec.cluster.workers; ++session) {
+    sessions.push_back(session);
+  }
+  SlotAssignments work(job.spec.training.slots);
+  work.divide(sessions, 0);
+  std::vector<SlotRange> ranges;
+  for (const auto session : sessions) {
+    ranges.push_back(work.standing(session, 1).slots);
+  }
+  return ranges;
+}
+
+// Contributions in a shard's memory.
+struct Held {
+  Resource kept;               // by lanes
+  Resource on_their_way = {};  // to them
+};
+
+Held held_contributions(const Job& job, const ShardBytes& bytes, std::uint64_t pushed) {
+  const auto& cluster = job.spec.cluster;
+  const auto slots = job.spec.training.slots;
+  const std::uint64_t credit = std::uint64_t{cluster.workers} * cluster.lanes * LaneConfig().credit_bytes;
+  const std::string kept = "contributions held";
+  const std::string on_their_way = "contributions on their way";
+  if (is_ledgered(job.spec.training.mode)) {
+    // Each is applied when it comes, or when the journal has it, and has its receipt then.
+    const auto unreceipted = std::min(credit, gradient_arenas(slots) * bytes.weights * cluster.workers);
+    const auto usual = std::min(unreceipted, bytes.weights * cluster.workers);
+    return {{kept, usual, usual}, {on_their_way, 0, unreceipted}};
+  }
+  const std::uint64_t most = Round::most_payloads(slots);
+  // A worker's unreceipted bytes are of one step, or of two while it goes from one to the next.
+  const auto unreceipted = std::min(credit, 2 * most * bytes.weights * cluster.workers);
+  return {{kept, std::min(pushed, most) * bytes.weights, most * bytes.weights}, {on_their_way, 0, unreceipted}};
+}
+
+std::vector<Resource> shard_memory(const Job& job, const ShardBytes& bytes, std::uint64_t pushed) {
+  const auto& cluster = job.spec.cluster;
+  const LaneConfig lane;
+  const std::uint64_t streams = std::uint64_t{cluster.workers} * cluster.lanes;
+  const auto contributions = held_contributions(job, bytes, pushed);
+  // A version that is still read is kept beside the two newest; the readers of one share it.
+  const auto unread = streams * lane.reply_window_bytes;
+  const std::uint64_t database = kMemtables * kMemtableBytes + kCacheBytes;
+  const auto pinned = bytes.weights + bytes.state;
+  return {{"the process itself", kServerBytes, kServerBytes},
+          {"weights, two versions", 2 * bytes.weights, 2 * bytes.weights},
+          {"optimizer state", bytes.state, bytes.state},
+          contributions.kept,
+          contributions.on_their_way,
+          {"versions that slow readers keep", 0, unread},
+          {"a snapshot being written", pinned, kSnapshotsWritten * pinned},
+          {"the database", std::min(database, bytes.snapshot + kCacheBytes), database}};
+}
+
+// Snapshots that are kept at the same time as the one being written: of the job's keep, and the best; and where they
+// are copied, slowly perhaps, the one that is being copied and the newest that is.
+std::uint64_t snapshots_kept(const JobSpec& spec) {
+  const bool periodic = spec.durability.mode != "final";
+  return (periodic ? std::max<std::uint64_t>(spec.durability.keep, 1) : 0) + (spec.training.keep_best ? 1 : 0) +
+         (spec.durability.copy_to.empty() ? 0 : 2);
+}
+
+// Every update of every work item since a snapshot that all shards hold: of the steps between two snapshots, and of as
+// many more until the next one is durable.
+Resource journal(const Job& job, const ShardBytes& bytes) {
+  const auto steps = std::min<std::uint64_t>(steps_between_snapshots(job), job.steps.steps);
+  const auto between = steps * job.spec.training.slots * bytes.updates;
+  return {"the journal", between, 2 * between};
+}
+
+std::vector<Resource> shard_disk(const Job& job, const ShardBytes& bytes) {
+  const auto kept = snapshots_kept(job.spec);
+  std::vector<Resource> resources = {
+      {"snapshots kept", kept * bytes.snapshot, kept * bytes.snapshot},
+      {"a snapshot being written", bytes.snapshot, kSnapshotsWritten * bytes.snapshot},
+      {"deleted, space not yet returned", 0, bytes.snapshot},
+      {"the database's log", std::min(kLogBytes, bytes.snapshot), kLogBytes + kMemtables * kMemtableBytes}};
+  if (job.spec.durability.mode == "journal") {
+    resources.push_back(journal(job, bytes));
+  }
+  return resources;
+}
+
+std::uint64_t data_bytes(const Job& job) {
+  const auto& sizes = job.sizes;
+  return (std::uint64_t{sizes.train} + sizes.validation + sizes.test) * job.shape.features();  // 8-bit pixels
+}
+
+std::vector<Resource> worker_memory(const Job& job) {
+  const auto& training = job.spec.training;
+  const auto arena = arena_bytes(job);
+  const auto arenas = gradient_arenas(training.slots) * arena;
+  // Only what is written takes memory: a worker sums whole nodes of the tree, the largest within its share of the
+  // slots.
+  const auto share =
+      is_ledgered(training.mode) ? 1U : (training.slots + job.spec.cluster.workers - 1) / job.spec.cluster.workers;
+  const auto written = std::min(arenas, gradient_arenas(std::bit_floor(share)) * arena);
+  // The hints of two steps are read ahead.
+  const auto ahead = 2 * std::uint64_t{training.batch} * (job.shape.features() * sizeof(float) + sizeof(std::int32_t));
+  const bool is_timed = job.spec.model.name == "emulated";
+  const LaneConfig lane;
+  const auto lanes = std::uint64_t{job.spec.cluster.shards} * job.spec.cluster.lanes;
+  std::vector<Resource> resources = {
+      {"the process itself", is_timed ? kTimedWorkerBytes : kWorkerBytes, kWorkerBytes},
+      {"weights", arena, arena},
+      {"gradients", written, arenas},
+      // They are stored as they come; those that come during a computation wait for its end.
+      {"weights that arrive", std::min(arena, lanes * kMaxChunkBytes),
+       arena + std::min(arena, lanes * lane.reply_window_bytes)},
+      {"the data set", data_bytes(job), data_bytes(job)},
+      {"examples read ahead", ahead, ahead}};
+  if (training.mode == Mode::local) {  // a gradient, and two copies of the weights, one of which becomes the next
+    const auto state = state_tensors(local_optimizer_settings(training, Group::decay)).size();
+    resources.push_back({"local steps", (3 + state) * arena, (3 + state) * arena});
+  }
+  return resources;
+}
+
+// Of a worker that brings these slots of each step, summed, and takes the weights once.
+WorkerResources worker_of_rounds(const Job& job, SlotRange slots) {
+  WorkerResources worker;
+  worker.slots = slots.size();
+  if (!slots.empty()) {
+    worker.nodes = static_cast<std::uint32_t>(tree::cover(slots, job.spec.training.slots).size());
+    worker.out_per_step = worker.nodes * arena_bytes(job);
+    worker.in_per_step = arena_bytes(job);
+  }
+  worker.memory = worker_memory(job);
+  return worker;
+}
+
+// Of one that takes the weights and pushes a gradient for each item that it is granted.
+WorkerResources worker_of_items(const Job& job) {
+  WorkerResources worker;
+  const auto bytes = job.spec.training.slots * arena_bytes(job) / job.spec.cluster.workers;
+  worker.slots = static_cast<double>(job.spec.training.slots) / job.spec.cluster.workers;
+  worker.out_per_step = bytes;
+  worker.in_per_step = bytes;
+  worker.memory = worker_memory(job);
+  return worker;
+}
+
+std::vector<WorkerResources> resources_of_workers(const Job& job) {
+  if (is_ledgered(job.spec.training.mode)) {
+    return std::vector<WorkerResources>(job.spec.cluster.workers, worker_of_items(job));
+  }
+  std::vector<WorkerResources> workers;
+  for (const auto range : division(job)) {
+    workers.push_back(worker_of_rounds(job, range));
+  }
+  return workers;
+}
+
+// Whole models that all workers together push and pull in a step.
+struct Traffic {
+  std::uint64_t pushed = 0;
+  std::uint64_t pulled = 0;
+};
+
+Traffic traffic_of(const Job& job, const std::vector<WorkerResources>& workers) {
+  if (is_ledgered(job.spec.training.mode)) {
+    return {job.spec.training.slots, job.spec.training.slots};
+  }
+  Traffic traffic;
+  for (const auto& worker : workers) {
+    traffic.pushed += worker.nodes;
+    traffic.pulled += worker.nodes > 0 ? 1 : 0;
+  }
+  return traffic;
+}
+
+void add(Resource& sum, const Resource& resource) {
+  sum.usual += resource.usual;
+  sum.most += resource.most;
+}
+
+}  // namespace
+
+JobResources resources_of(const Job& job) {
+  JobResources resources;
+  resources.workers = resources_of_workers(job);
+  const auto traffic = traffic_of(job, resources.workers);
+  for (const auto& bytes : bytes_of_shards(job)) {
+    ShardResources shard;
+    shard.chunks = bytes.chunks;
+    shard.memory = shard_memory(job, bytes, traffic.pushed);
+    shard.disk = shard_disk(job, bytes);
+    shard.in_per_step = traffic.pushed * bytes.weights;
+    shard.out_per_step = traffic.pulled * bytes.weights;
+    resources.shards.push_back(std::move(shard));
+    resources.snapshot += bytes.snapshot;
+  }
+  resources.copies = job.spec.durability.copy_to.empty() ? 0 : (job.spec.durability.keep + 1) * resources.snapshot;
+  return resources;
+}
+
+Resource total(const std::vector<Resource>& resources) {
+  Resource sum{"in all"};
+  for (const auto& resource : resources) {
+    add(sum, resource);
+  }
+  return sum;
+}
+
+Resource total_memory(const JobResources& resources) {
+  Resource sum{"in all"};
+  for (const auto& shard : resources.shards) {
+    add(sum, total(shard.memory));
+  }
+  for (const auto& worker : resources.workers) {
+    add(sum, total(worker.memory));
+  }
+  return sum;
+}
+
+Resource total_disk(const JobResources& resources) {
+  Resource sum{"in all"};
+  for (const auto& shard : resources.shards) {
+    add(sum, total(shard.disk));
+  }
+  return sum;
+}
+
+}  // namespace ballast

@@ -1,0 +1,72 @@
+#include "cli/models/opened_run.h"
+
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "common/job/load.h"
+
+namespace ballast {
+
+namespace {
+
+// The databases themselves say which job they hold.
+Job job_of(const std::string& folder) {
+  const auto databases = value_or_throw(find_shard_databases(folder));
+  const ShardStore store(value_or_throw(open_rocksdb(databases.front(), OpenMode::read_only)));
+  const auto identity = value_or_throw(store.identity());
+  if (!identity) {
+    throw std::runtime_error(databases.front().string() + ": the database has no identity: it is not a shard's");
+  }
+  return make_job(parse_job(identity->effective_job, databases.front().string() + " (its job)"));
+}
+
+}  // namespace
+
+OpenedRun::OpenedRun(const std::string& folder) : OpenedRun(folder, job_of(folder)) {}
+
+OpenedRun::OpenedRun(const std::string& folder, Job job)
+    : folder_(folder),
+      job_(std::make_unique<const Job>(std::move(job))),
+      reader_(value_or_throw(
+          RunReader::open(value_or_throw(find_shard_databases(folder)), job_->arena, job_->layout_digest))) {}
+
+OpenedRun::Chosen OpenedRun::choose(const SnapshotChoice& choice) const {
+  const auto chosen = [this](const SnapshotId& id, const std::string& what) {
+    return Chosen{id, what + " of " + folder_ + ": step " + std::to_string(id.step) + " of timeline " +
+                          std::to_string(id.timeline)};
+  };
+  if (choice.best) {
+    return chosen(value_or_throw(reader_.best()), "the best snapshot");
+  }
+  if (choice.step) {
+    return chosen(value_or_throw(reader_.at_step(*choice.step)), "a snapshot");
+  }
+  if (reader_.ledger().finished) {
+    return chosen(*reader_.ledger().finished, "the final weights");
+  }
+  const auto newest = value_or_throw(reader_.newest());
+  if (newest.timeline == 0 && job_->spec.training.init_from.empty()) {  // drawn anew, not kept
+    throw std::runtime_error(folder_ +
+                             ": the run has no snapshot yet: wait for its first one (durability.every_steps)");
+  }
+  return chosen(newest, "the newest snapshot (the run has not finished)");
+}
+
+std::vector<float> OpenedRun::weights(const SnapshotId& snapshot) const {
+  const auto& arena = job_->arena;
+  std::vector<float> weights(arena.elements);
+  std::vector<std::size_t> filled(arena.parameters.size());  // bytes
+  throw_unless_ok(
+      reader_.visit(snapshot, TensorKind::weights, [&](std::size_t parameter, std::span<const std::byte> piece) {
+        auto* const begin = reinterpret_cast<std::byte*>(weights.data() + arena.extents[parameter].offset);
+        std::memcpy(begin + filled[parameter], piece.data(), piece.size());
+        filled[parameter] += piece.size();
+      }));
+  return weights;
+}
+
+WeightsDigest OpenedRun::digest(const SnapshotId& snapshot) const { return value_or_throw(reader_.digest(snapshot)); }
+
+}  // namespace ballast

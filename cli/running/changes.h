@@ -1,0 +1,25 @@
+// What an operator should be told when it happens, derived from two statuses in a row. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "protocol/messages.h"
+
+namespace ballast {
+
+struct Change {
+  std::string text;
+  bool wrong = true;  // something is wrong or was lost; else it is only news
+  bool operator==(const Change&) const = default;
+};
+
+// The job went back to a snapshot, a step was skipped, a snapshot was missed, trouble came or went, somebody
+// is waited for, the job is paused or goes on.
+std::vector<Change> changes_between(const Status& before, const Status& now);
+
+// Why the job does not come to a snapshot, or not on: its trouble, else who is waited for (without the growing time).
+// Empty if nothing is known.
+std::string hindrance(const Status& status);
+
+}  // namespace ballast

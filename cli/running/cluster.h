@@ -1,0 +1,102 @@
+// The processes of a local run: their command lines, their lives, and the file that lists them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/running/process.h"
+#include "cli/running/restarts.h"
+#include "cli/running/run_folder.h"
+#include "common/job/job.h"
+
+namespace ballast {
+
+using Clock = std::chrono::steady_clock;
+
+enum class Role : std::uint8_t { server, worker };
+
+// One place in the cluster; it may be taken by several processes after each other.
+struct Member {
+  Role role = Role::server;
+  std::uint32_t index = 0;
+  pid_t pid = 0;               // 0: not running
+  std::uint32_t restarts = 0;  // started again
+  Clock::time_point started;
+  std::optional<Clock::time_point> due;          // the next start
+  std::string death;                             // how the last life ended, said when the next one begins
+  std::string refusal;                           // why the next one could not begin, as it was told; empty: it could
+  std::map<std::string, std::string> addresses;  // lead, lanes, metrics
+  RestartPolicy policy;
+
+  [[nodiscard]] std::string name() const;  // "shard 0", "worker 1"
+};
+
+struct ClusterOptions {
+  bool metrics = false;
+  std::string backend = "auto";                                     // what workers compute on, as worker files have it
+  std::uint32_t gpus = 0;                                           // for workers to take in turn
+  std::map<std::uint32_t, std::string> worker_faults;               // POINT@STEP by worker; its first life only
+  std::map<std::uint32_t, std::vector<std::string>> server_faults;  // by shard: one for each of its lives
+};
+
+// One thread, the main one. Whatever way it ends, no process is left.
+class Cluster {
+ public:
+  Cluster(const Job& job, const RunFolder& folder, ClusterOptions options);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // Shard 0, which hosts the lead.
+  void start_lead();
+  // The lead's address, once shard 0 has written it. It stays the same in all lives of shard 0.
+  [[nodiscard]] std::optional<std::string> lead_address() const;
+  // All others.
+  void start_others(const std::string& lead);
+  // Why it could not be started, and is still due; empty: it runs.
+  std::string start_again(Member& member);
+  // Kills all that is left, and waits for it.
+  void end();
+
+  // Notes that the process has ended; null for one that is not ours.
+  Member* ended(pid_t pid);
+  void signal_all(int signal) const;
+
+  [[nodiscard]] std::vector<Member>& members() { return members_; }
+  [[nodiscard]] std::size_t live(Role role) const;
+  [[nodiscard]] std::size_t live() const { return live(Role::server) + live(Role::worker); }
+  // Whether somebody who died is to be started again.
+  [[nodiscard]] bool is_any_due() const;
+  [[nodiscard]] std::uint32_t restarts(Role role) const;
+  [[nodiscard]] std::filesystem::path log_of(const Member& member) const;
+  // Tries again to write processes.json if the disk refused it: why it still does, empty if all is well.
+  std::string mend_list();
+
+ private:
+  void start(Member& member);
+  [[nodiscard]] Command command_of(Member& member) const;
+  [[nodiscard]] std::vector<std::string> server_arguments(Member& member) const;
+  [[nodiscard]] std::vector<std::string> worker_arguments(Member& member) const;
+  [[nodiscard]] std::string fault_of(const Member& server) const;
+  void write_list();
+
+  const Job& job_;
+  const RunFolder& folder_;
+  ClusterOptions options_;
+  std::filesystem::path server_program_;
+  std::filesystem::path worker_program_;
+  std::optional<SocketFolder> sockets_;  // ipc only
+  std::string lead_;
+  std::vector<Member> members_;  // shards by index, then workers by index
+  std::string list_refusal_;     // why processes.json is not up to date; empty: it is
+};
+
+}  // namespace ballast

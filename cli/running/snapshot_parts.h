@@ -1,0 +1,16 @@
+// Whether databases have their parts of the snapshot that a run goes on from.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "protocol/lead/ledger.h"
+
+namespace ballast {
+
+// `databases` by shard. Throws std::runtime_error naming the database, the shard, the step and the remedy if one cannot
+// be read, or does not hold its part of the ledger's newest complete snapshot as a whole. The weights drawn at the
+// beginning are in none. Reads no weights.
+void check_snapshot_parts(const std::vector<std::filesystem::path>& databases, const Ledger& ledger);
+
+}  // namespace ballast

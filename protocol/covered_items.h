@@ -1,0 +1,70 @@
+// The set of work items that are covered: nearly all of them up to some point, and a few beyond.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// Its size is the number of gaps, not of items.
+class CoveredItems {
+ public:
+  CoveredItems() = default;
+  // Covers all items below `floor`.
+  explicit CoveredItems(ItemId floor) { insert({0, floor}); }
+  // From ranges in any order; empty ones are left out.
+  explicit CoveredItems(const std::vector<ItemRange>& ranges) {
+    for (const auto& range : ranges) {
+      insert(range);
+    }
+  }
+
+  void insert(ItemId item) { insert(ItemRange{item, item + 1}); }
+  void insert(ItemRange range);
+  void intersect(const CoveredItems& other);
+
+  [[nodiscard]] bool contains(ItemId item) const;
+  // The first item that is not covered.
+  [[nodiscard]] ItemId floor() const;
+  // The first item beyond all that are covered.
+  [[nodiscard]] ItemId ceiling() const { return ranges_.empty() ? 0 : ranges_.rbegin()->second; }
+  // The first item at or after `item` that is not covered.
+  [[nodiscard]] ItemId next_missing(ItemId item) const;
+  // Maximal, disjoint, ascending; at most `most`, the lowest ones.
+  [[nodiscard]] std::vector<ItemRange> ranges(std::size_t most = ~std::size_t{0}) const;
+  bool operator==(const CoveredItems&) const = default;
+
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(ranges_); }
+
+ private:
+  std::map<ItemId, ItemId> ranges_;  // begin to end
+};
+static_assert(lists_all_members<CoveredItems>());
+
+// Which items all of several sets have, as these grow item by item.
+class SharedItems {
+ public:
+  // All of so many sets have the items below `floor`, and no other.
+  SharedItems(ItemId floor, std::size_t sets) : sets_(sets), by_all_(floor) {}
+
+  // One more of the sets has the item.
+  void cover(ItemId item);
+  [[nodiscard]] const CoveredItems& by_all() const { return by_all_; }
+
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(sets_, by_all_, by_some_); }
+
+ private:
+  std::size_t sets_;
+  CoveredItems by_all_;
+  std::map<ItemId, std::size_t> by_some_;  // by how many
+};
+static_assert(lists_all_members<SharedItems>());
+
+}  // namespace ballast

@@ -1,0 +1,85 @@
+// What a lane's applier makes of contributions, in plain values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lane/lane_events.h"
+#include "protocol/lane/lane_sessions.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+// What becomes of a contribution.
+struct Offered {
+  std::optional<Refused> refused;         // then nothing else
+  lane::Actions actions;                  // at once
+  std::optional<ReceiptOutcome> receipt;  // to its sender, at once
+  std::optional<lane::Measure> measure;   // then
+};
+
+// A receipt, and the chunk's next version if the contribution asked for it.
+struct Answer {
+  SessionId session = 0;
+  Push push;
+  ReceiptOutcome outcome = ReceiptOutcome::accepted;
+};
+
+struct WantedVersion {
+  Version version = 0;
+  std::uint64_t ticket = 0;
+};
+
+struct OpenedStep {
+  Step step = 0;
+  Version passed = 0;  // all chunks are at that version or beyond
+};
+
+// An update that is to be applied now, and what is so of its chunk afterwards.
+struct AppliedUpdate {
+  lane::Apply apply;  // but for the timeline, which is the lane's to know
+  ServedChunk served;
+  bool of_statistics = false;           // of the chunk that is no part of the model
+  std::optional<Step> at_step;          // all updates of the steps before are applied, and no other
+  std::vector<SessionId> contributors;  // of the statistics: once for each slot
+  std::vector<Answer> answers;
+  std::optional<OpenedStep> opened;  // the lane's open step moved on
+};
+
+// Orders of snapshots that cannot be whole any more: of the steps in (after, through].
+struct GivenUpOrders {
+  Step after = 0;
+  Step through = 0;
+};
+
+// What an event leads to, in this order.
+struct ApplierOutcome {
+  std::optional<GivenUpOrders> given_up;
+  lane::Actions actions;
+  std::vector<Answer> answers;  // to those whose contribution is not applied
+  std::vector<AppliedUpdate> applied;
+  bool report = false;  // the lead has to know
+};
+
+// What a lane goes on with after a crash of its shard.
+struct ResumedItems {
+  Version planned_from = 0;
+  std::vector<StepStatistics> statistics;  // parts of steps
+};
+
+struct ApplierCounters {
+  std::uint64_t accepted = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t superseded = 0;  // payloads that a containing node replaced
+  std::uint64_t waited_for_factors = 0;
+  StalenessCounts staleness;  // in item mode
+};
+
+inline std::string place_of(const Push& push) {
+  return "chunk " + std::to_string(push.chunk) + ", step " + std::to_string(push.step);
+}
+
+}  // namespace ballast

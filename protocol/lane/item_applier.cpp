@@ -1,0 +1,341 @@
+#include "protocol/lane/item_applier.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "protocol/journal_marks.h"
+
+namespace ballast {
+
+namespace {
+
+void count(StalenessCounts& staleness, std::uint64_t updates) {
+  const auto bucket = static_cast<std::size_t>(std::bit_width(updates));
+  if (staleness.counts.size() <= bucket) {
+    staleness.counts.resize(bucket + 1);
+  }
+  ++staleness.counts[bucket];
+  staleness.sum += updates;
+  staleness.largest = std::max(staleness.largest, updates);
+}
+
+// Staleness-aware learning rate: Zhang, Gupta, Lian, Liu, "Staleness-aware Async-SGD for Distributed Deep Learning",
+// IJCAI 2016, equation 6.
+void damp(StepFactors& factors, std::uint64_t staleness) {
+  const auto divisor = static_cast<float>(std::max<std::uint64_t>(staleness, 1));
+  factors.learning_rate /= divisor;
+  factors.step_size /= divisor;
+}
+
+}  // namespace
+
+ItemApplier::ItemApplier(const LaneConfig& config)
+    : rules_(config.ledgered.value()),
+      slots_(config.slots),
+      steps_(config.steps),
+      event_bytes_(config.event_bytes),
+      most_marks_(std::size_t{config.shards} * kMaxShardLives),
+      chunks_(config.chunks, [](const LaneChunk& chunk) { return Chunk{chunk, 0, 0, 0, {}, {}, false}; }),
+      items_(0, chunks_.size()),
+      lives_(config.lives) {}
+
+// ---- what comes in
+
+std::optional<Refused> ItemApplier::check(const Push& push, const Chunk& chunk, const FactorPlan& plan) {
+  if (push.node.size() != 1 || push.step >= steps_) {
+    return Refused{RefusalCode::out_of_range, place_of(push) + ": in this job each slot of a step below " +
+                                                  std::to_string(steps_) + " is an update of its own"};
+  }
+  if (push.base > chunk.version && rules_.journaled) {
+    // Of a life of this shard that knew more. The marks tell the lead.
+    note_marks(push.marks);
+    return Refused{RefusalCode::not_serving, place_of(push) + ": computed from a version that was lost"};
+  }
+  if (push.base > chunk.version) {
+    return Refused{RefusalCode::out_of_range,
+                   place_of(push) + ": the chunk is at version " + std::to_string(chunk.version) +
+                       ", so nothing can have been computed from version " + std::to_string(push.base)};
+  }
+  // Not yet: the plan that allows the item, or has the factors of the version it would become, is still on its way.
+  if (std::max<Version>(item_of(push), chunk.accepted) >= plan.end() && !chunk.items.contains(item_of(push))) {
+    return Refused{RefusalCode::not_serving,
+                   place_of(push) + ": the lane's plan ends at item " + std::to_string(plan.end())};
+  }
+  return std::nullopt;
+}
+
+Offered ItemApplier::offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan) {
+  auto& chunk = *chunks_.find(push.chunk);
+  Offered offered;
+  offered.refused = check(push, chunk, plan);
+  if (offered.refused) {
+    return offered;
+  }
+  note_marks(push.marks);
+  if (chunk.items.contains(item_of(push))) {
+    ++counters_.duplicates;
+    offered.actions.emplace_back(lane::Drop{payload});
+    offered.receipt = ReceiptOutcome::duplicate;
+  } else if (auto* same = find_unapplied(push)) {
+    // Its receipt waits for what becomes of the first one.
+    ++counters_.duplicates;
+    offered.actions.emplace_back(lane::Drop{payload});
+    const bool waits_already = std::any_of(same->senders.begin(), same->senders.end(),
+                                           [&](const auto& sender) { return sender.session == session; });
+    if (!waits_already) {
+      same->senders.push_back({session, push});
+    }
+  } else {
+    measuring_.push_back({0, push.chunk, item_of(push), 0, {}, payload, {{session, push}}});
+    offered.measure = {push.chunk, push.step, payload};
+  }
+  return offered;
+}
+
+ItemUpdate* ItemApplier::find_unapplied(const Push& push) {
+  const auto found = std::find_if(measuring_.begin(), measuring_.end(), [&](const ItemUpdate& update) {
+    return update.chunk == push.chunk && update.item == item_of(push);
+  });
+  return found != measuring_.end() ? &*found : pending_.find(push.chunk, item_of(push));
+}
+
+// Others may have been accepted since it came, so that only now its version is known.
+ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPlan& plan) {
+  ApplierOutcome outcome;
+  const auto found = std::find_if(measuring_.begin(), measuring_.end(),
+                                  [&](const ItemUpdate& update) { return update.payload == event.root; });
+  if (found == measuring_.end()) {
+    return outcome;
+  }
+  auto update = std::move(*found);
+  measuring_.erase(found);
+  auto& chunk = *chunks_.find(update.chunk);
+  const auto& push = update.senders.front().push;
+  const auto& measure = event.measure;
+  update.version = chunk.accepted;
+  if (rules_.staleness_bound > 0 && chunk.accepted - push.base > rules_.staleness_bound) {
+    ++counters_.staleness.expired;
+    outcome.actions.emplace_back(lane::Drop{update.payload});
+    for (const auto& sender : update.senders) {
+      outcome.answers.push_back({sender.session, sender.push, ReceiptOutcome::expired});
+    }
+    return outcome;
+  }
+  // There are factors: all that is accepted lies within the plan, and so does one item more.
+  update.factors = *plan.find(update.version);
+  if (!measure.finite && !rules_.skips_non_finite) {
+    // The lead ends the job.
+    chunk.measure = measure;
+    chunk.measure->slot = push.fault;
+    outcome.actions.emplace_back(lane::Drop{update.payload});
+    outcome.report = true;
+    return outcome;
+  }
+  update.factors.skip = update.factors.skip || !measure.finite;
+  const auto staleness = update.version - push.base;
+  if (rules_.damped) {
+    damp(update.factors, staleness);
+  }
+  count(counters_.staleness, staleness);
+  counters_.staleness.skipped += update.factors.skip ? 1 : 0;
+  accept(chunk, std::move(update), outcome);
+  return outcome;
+}
+
+// What cannot be applied is said once more.
+ApplierOutcome ItemApplier::planned(const FactorPlan& /*plan*/) {
+  ApplierOutcome outcome;
+  for (auto& chunk : chunks_) {
+    if (chunk.measure && !std::exchange(chunk.waits, true)) {
+      ++counters_.waited_for_factors;
+      outcome.report = true;
+    }
+  }
+  return outcome;
+}
+
+void ItemApplier::accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcome) {
+  // Granted by a lead that knew nothing of such an order: with the item the chunk will never be whole at that step. The
+  // lead sees it by how far the lane has reached.
+  outcome.given_up = {chunk.items.floor() / slots_, update.item / slots_};
+  ++chunk.accepted;
+  chunk.reached = std::max(chunk.reached, update.item + 1);
+  ++counters_.accepted;
+  const auto& pending = pending_.add(std::move(update));
+  if (rules_.journaled) {
+    const auto& [session, push] = pending.senders.front();
+    outcome.actions.emplace_back(lane::Append{pending.ticket, pending.chunk, pending.item, pending.version,
+                                              pending.version - push.base, session, pending.factors, push.marks,
+                                              pending.payload});
+  } else {
+    pending_.committed(pending.ticket, 0);
+    apply_committed(outcome);
+  }
+}
+
+// ---- what is committed
+
+ApplierOutcome ItemApplier::committed(std::uint64_t ticket, std::uint64_t sequence) {
+  pending_.committed(ticket, sequence);
+  ApplierOutcome outcome;
+  apply_committed(outcome);
+  return outcome;
+}
+
+ApplierOutcome ItemApplier::go_on(const FactorPlan& /*plan*/) {
+  ApplierOutcome outcome;
+  apply_committed(outcome);
+  return outcome;
+}
+
+// As far as one event may go: the journal commits in groups.
+void ItemApplier::apply_committed(ApplierOutcome& outcome) {
+  for (std::uint64_t bytes = 0; pending_.has_committed() && bytes < event_bytes_;) {
+    outcome.applied.push_back(apply(pending_.take()));
+    bytes += outcome.applied.back().served.bytes;
+  }
+}
+
+AppliedUpdate ItemApplier::apply(const ItemUpdate& update) {
+  auto& chunk = *chunks_.find(update.chunk);
+  AppliedUpdate applied;
+  applied.of_statistics = chunk.spec.statistics;
+  applied.apply = {0,
+                   update.chunk,
+                   chunk.spec.statistics && !update.factors.skip,
+                   update.item / slots_,
+                   update.version,
+                   update.payload,
+                   update.factors};
+  if (chunk.spec.statistics) {
+    applied.contributors = {update.senders.front().session};
+  }
+  for (const auto& sender : update.senders) {
+    const bool is_first = &sender == &update.senders.front();
+    applied.answers.push_back(
+        {sender.session, sender.push, is_first ? ReceiptOutcome::accepted : ReceiptOutcome::duplicate});
+  }
+  const auto open_before = open_step();
+  ++chunk.version;
+  chunk.items.insert(update.item);
+  items_.cover(update.item);
+  applied.served = *served(update.chunk);
+  applied.at_step = step_of(chunk);
+  if (open_step() != open_before) {
+    // Every chunk has all items below the floor, and so is at that version at least.
+    applied.opened = {open_step(), covered_items()};
+  }
+  return applied;
+}
+
+// ---- timelines
+
+std::vector<PayloadId> ItemApplier::forget() {
+  for (auto& chunk : chunks_) {
+    chunk.measure.reset();
+    chunk.waits = false;
+  }
+  marks_.clear();
+  lives_.clear();
+  auto payloads = pending_.forget();
+  for (const auto& update : std::exchange(measuring_, {})) {
+    payloads.push_back(update.payload);
+  }
+  return payloads;
+}
+
+void ItemApplier::begin(Step base, Incarnation incarnation) {
+  lives_ = {{incarnation, 0}};
+  put_base_in_place(base);
+}
+
+void ItemApplier::put_base_in_place(Step base) {
+  const auto floor = version_at(base);
+  for (auto& chunk : chunks_) {
+    chunk.version = floor;
+    chunk.accepted = floor;
+    chunk.reached = floor;
+    chunk.items = CoveredItems(floor);
+  }
+  // A lane without chunks holds nobody up.
+  items_ = SharedItems(chunks_.empty() ? version_at(steps_) : floor, chunks_.size());
+  pending_.begin(0);
+}
+
+ResumedItems ItemApplier::resume(const lane::Resumed& event) {
+  put_base_in_place(event.from);
+  pending_.begin(event.sequence);
+  note_marks(event.marks);
+  ResumedItems resumed;
+  for (const auto& update : event.updates) {
+    auto& chunk = *chunks_.find(update.chunk);
+    ++chunk.version;
+    ++chunk.accepted;
+    chunk.reached = std::max(chunk.reached, update.item + 1);
+    chunk.items.insert(update.item);
+    items_.cover(update.item);
+    if (chunk.spec.statistics) {
+      auto part = update.statistics;
+      part.step = update.item / slots_;
+      resumed.statistics.push_back(part);
+    }
+  }
+  resumed.planned_from = covered_items();
+  return resumed;
+}
+
+// ---- how far it is
+
+std::optional<ServedChunk> ItemApplier::served(ChunkId id) const {
+  const auto* chunk = chunks_.find(id);
+  return chunk == nullptr ? std::nullopt
+                          : std::optional(ServedChunk{id, chunk->spec.bytes, chunk->version, chunk->version});
+}
+
+bool ItemApplier::will_be(Version version) const { return version == kNewestVersion || version <= version_at(steps_); }
+
+// If all of its items of the steps before are applied, and no other.
+std::optional<Step> ItemApplier::step_of(const Chunk& chunk) const {
+  const bool is_whole =
+      chunk.version % slots_ == 0 && chunk.accepted == chunk.version && chunk.items.floor() == chunk.version;
+  return is_whole ? std::optional<Step>(chunk.version / slots_) : std::nullopt;
+}
+
+bool ItemApplier::is_past(Step step) const {
+  return std::any_of(chunks_.begin(), chunks_.end(),
+                     [&](const Chunk& chunk) { return chunk.reached > version_at(step); });
+}
+
+std::vector<LaneChunk> ItemApplier::chunks_at(Step step) const {
+  std::vector<LaneChunk> found;
+  for (const auto& chunk : chunks_) {
+    if (step_of(chunk) == step) {
+      found.push_back(chunk.spec);
+    }
+  }
+  return found;
+}
+
+void ItemApplier::tell(LaneReport& report, const FactorPlan& /*plan*/) const {
+  report.covered = items_.by_all().ranges(kMaxCoveredRanges);
+  for (const auto& chunk : chunks_) {
+    report.reached = std::max(report.reached, chunk.reached);
+    if (chunk.measure) {  // what the lead does with it is the lead's to know
+      report.measures.push_back(*chunk.measure);
+    }
+  }
+  report.staleness = counters_.staleness;
+  report.marks = marks_;
+}
+
+void ItemApplier::note_marks(const std::vector<JournalMark>& marks) {
+  if (!rules_.journaled) {
+    return;
+  }
+  for (const auto& mark : marks) {
+    note_mark(marks_, mark, most_marks_);
+  }
+}
+
+}  // namespace ballast

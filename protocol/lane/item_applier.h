@@ -1,0 +1,109 @@
+// Item mode: each item is an update of its own, as it comes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "protocol/covered_items.h"
+#include "protocol/ids.h"
+#include "protocol/lane/applied_update.h"
+#include "protocol/lane/chunk_table.h"
+#include "protocol/lane/factor_plan.h"
+#include "protocol/lane/lane_config.h"
+#include "protocol/lane/lane_events.h"
+#include "protocol/lane/pending_items.h"
+#include "protocol/messages.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// Refuses what is too stale, and applies the rest in the order in which it was accepted: at once, or when it is
+// committed to the shard's journal. Invariants:
+//   1. no chunk applies an item twice, nor one whose weights are older than the bound, nor one beyond the plan;
+//   2. in a journaled job what is served, and what has a receipt, is committed.
+// Pure and copyable. Not thread-safe.
+class ItemApplier {
+ public:
+  // config.ledgered is there.
+  explicit ItemApplier(const LaneConfig& config);
+
+  // ---- contributions: see RoundApplier
+  Offered offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan);
+  ApplierOutcome measured(const lane::Measured& event, const FactorPlan& plan);
+  ApplierOutcome planned(const FactorPlan& plan);
+  // The journal has all updates up to that ticket.
+  ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence);
+  ApplierOutcome go_on(const FactorPlan& plan);
+  [[nodiscard]] bool has_more() const { return pending_.has_committed(); }
+
+  // ---- timelines
+  std::vector<PayloadId> forget();
+  void begin(Step base, Incarnation incarnation);
+  ResumedItems resume(const lane::Resumed& event);
+  // Of this shard in the timeline it serves, or would resume.
+  [[nodiscard]] std::vector<ShardLife> lives() const { return lives_; }
+
+  // ---- how far it is
+  [[nodiscard]] std::optional<ServedChunk> served(ChunkId id) const;
+  [[nodiscard]] WantedVersion wanted(const Push& push) const { return {kNewestVersion, push.ticket}; }
+  [[nodiscard]] Version version_at(Step step) const { return step * slots_; }
+  [[nodiscard]] bool will_be(Version version) const;
+  [[nodiscard]] Step open_step() const { return covered_items() / slots_; }
+  [[nodiscard]] bool is_past(Step step) const;
+  [[nodiscard]] std::vector<LaneChunk> chunks_at(Step step) const;
+  // Nothing is granted before the lead knows that it will be taken.
+  [[nodiscard]] bool stands_at(Version known) const { return known == covered_items(); }
+  [[nodiscard]] Slot parts_of_step() const { return slots_; }
+  // From the first on without a gap, by every chunk.
+  [[nodiscard]] ItemId covered_items() const { return items_.by_all().floor(); }
+  [[nodiscard]] std::uint64_t journal_sequence() const { return pending_.sequence(); }
+  [[nodiscard]] std::size_t held_payloads() const { return measuring_.size() + pending_.size(); }
+  [[nodiscard]] const ApplierCounters& counters() const { return counters_; }
+  void tell(LaneReport& report, const FactorPlan& plan) const;
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return std::tie(rules_, slots_, steps_, event_bytes_, most_marks_, chunks_, items_, lives_, measuring_, pending_,
+                    marks_, counters_);
+  }
+
+ private:
+  struct Chunk {
+    LaneChunk spec;
+    Version version = 0;
+    Version accepted = 0;                 // the version after all updates that are pending
+    ItemId reached = 0;                   // the first item beyond all that are accepted
+    CoveredItems items;                   // applied
+    std::optional<ChunkMeasure> measure;  // of an item that cannot be applied
+    bool waits = false;                   // for the lead, which ends the job
+  };
+
+  std::optional<Refused> check(const Push& push, const Chunk& chunk, const FactorPlan& plan);
+  ItemUpdate* find_unapplied(const Push& push);
+  void accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcome);
+  void apply_committed(ApplierOutcome& outcome);
+  AppliedUpdate apply(const ItemUpdate& update);
+  void put_base_in_place(Step base);
+  void note_marks(const std::vector<JournalMark>& marks);
+  [[nodiscard]] ItemId item_of(const Push& push) const { return version_at(push.step) + push.node.begin; }
+  [[nodiscard]] std::optional<Step> step_of(const Chunk& chunk) const;
+
+  LedgeredApply rules_;
+  Slot slots_;
+  Step steps_;
+  std::uint64_t event_bytes_;
+  std::size_t most_marks_;
+  ChunkTable<Chunk> chunks_;
+  SharedItems items_;
+  std::vector<ShardLife> lives_;
+  std::vector<ItemUpdate> measuring_;  // in the order in which they came
+  PendingItems pending_;
+  std::vector<JournalMark> marks_;
+  ApplierCounters counters_;
+};
+static_assert(lists_all_members<ItemApplier>());
+
+}  // namespace ballast

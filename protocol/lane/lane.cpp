@@ -1,0 +1,269 @@
+#include "protocol/lane/lane.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "protocol/tree.h"
+
+namespace ballast {
+
+using namespace lane;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
+
+namespace {
+
+constexpr Micros kLeadAway = 2'000'000;
+
+std::string range_text(SlotRange range) {
+  return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
+}
+
+bool owns_statistics(const LaneConfig& config) {
+  return std::any_of(config.chunks.begin(), config.chunks.end(),
+                     [](const LaneChunk& chunk) { return chunk.statistics; });
+}
+
+}  // namespace
+
+Lane::Lane(LaneConfig config)
+    : config_(std::move(config)),
+      sessions_({config_.max_sessions, config_.session_memory, config_.reply_window_bytes}),
+      applier_(config_),
+      statistics_(owns_statistics(config_), applier_.parts_of_step()),
+      snapshots_(config_.last_timeline, config_.held),
+      lead_(config_.lead_silence, kLeadAway),
+      era_{config_.last_timeline, config_.last_timeline, {}, false, false} {}
+
+Actions Lane::step(const Event& event) {
+  actions_.clear();
+  std::visit([this](const auto& body) { on(body); }, event);
+  return std::exchange(actions_, {});
+}
+
+bool Lane::has_more() const { return applier_.has_more(); }
+
+LaneCounters Lane::counters() const {
+  auto counters = counters_;
+  counters.replies = sessions_.counters();
+  counters.updates = applier_.counters();
+  return counters;
+}
+
+// ---- the workers' side
+
+void Lane::on(const FromWorker& event) {
+  if (const auto* hello = std::get_if<LaneHello>(event.message)) {
+    return on_hello(event.session, *hello);
+  }
+  const auto* push = std::get_if<Push>(event.message);
+  if (!sessions_.heard(event.session, lead_.now())) {
+    refuse(event.session, {RefusalCode::unknown_session, "this session has not said hello to the lane"});
+  } else if (push != nullptr) {
+    return on_push(event, *push);
+  } else if (const auto* pull = std::get_if<Pull>(event.message)) {
+    return on_pull(event.session, *pull);
+  } else {
+    refuse(event.session, {RefusalCode::wrong_target, "a lane takes hellos, pulls and pushes from workers"});
+  }
+  if (event.payload != kNoPayload) {
+    emit(Drop{event.payload});
+  }
+}
+
+void Lane::on_hello(SessionId session, const LaneHello& hello) {
+  if (hello.spec_digest != config_.spec_digest || hello.layout_digest != config_.layout_digest) {
+    return refuse(session, {RefusalCode::wrong_job, "this lane serves the job with digest " + config_.spec_digest +
+                                                        " and layout " + config_.layout_digest + ", the worker has " +
+                                                        hello.spec_digest + " and " + hello.layout_digest +
+                                                        "; start the worker with the lead's address of its own job"});
+  }
+  if (!sessions_.hello(session, lead_.now())) {
+    return refuse(
+        session, {RefusalCode::too_many, "the lane has " + std::to_string(config_.max_sessions) + " sessions already"});
+  }
+  emit(SendToWorker{session, LaneWelcome{era_.timeline, config_.incarnation, config_.credit_bytes}});
+}
+
+bool Lane::check_timeline(SessionId session, Timeline timeline) {
+  if (!era_.serving || timeline > era_.timeline) {
+    // Not yet: the worker asks again.
+    refuse(session,
+           {RefusalCode::not_serving, "the lane serves timeline " + std::to_string(era_.serving ? era_.timeline : 0) +
+                                          ", not yet " + std::to_string(timeline)});
+    return false;
+  }
+  if (timeline < era_.timeline) {
+    ++counters_.stale;
+    emit(SendToWorker{session, Stale{era_.timeline}});
+    return false;
+  }
+  return true;
+}
+
+void Lane::refuse(SessionId session, Refused refused) {
+  ++counters_.refused;
+  emit(SendToWorker{session, std::move(refused)});
+}
+
+// ---- weights
+
+void Lane::on_pull(SessionId session, const Pull& pull) {
+  if (!check_timeline(session, pull.timeline)) {
+    return;
+  }
+  for (const auto id : pull.chunks) {
+    const auto chunk = applier_.served(id);
+    if (!chunk) {
+      return refuse(session,
+                    {RefusalCode::wrong_target, "chunk " + std::to_string(id) + " does not live on this lane"});
+    }
+    if (!applier_.will_be(pull.version)) {
+      return refuse(session, {RefusalCode::out_of_range, "version " + std::to_string(pull.version) + " of chunk " +
+                                                             std::to_string(id) + " will never be: the job makes " +
+                                                             std::to_string(applier_.version_at(config_.steps)) +
+                                                             " updates of a chunk"});
+    }
+    send(sessions_.want(session, *chunk, pull.version, pull.ticket));
+  }
+}
+
+void Lane::send(const std::optional<WeightsReply>& reply) {
+  if (!reply) {
+    return;
+  }
+  if (reply->is_gone) {
+    emit(SendToWorker{reply->session, Gone{era_.timeline, reply->chunk, reply->version, reply->newest}});
+    return;
+  }
+  emit(SendWeights{reply->session,
+                   Weights{era_.timeline, config_.incarnation, reply->chunk, reply->version, reply->ticket,
+                           applier_.journal_sequence()},
+                   reply->bytes});
+}
+
+void Lane::on(const RepliesReleased& event) {
+  sessions_.released(event.session, event.bytes);
+  while (const auto next = sessions_.next_deferred(event.session)) {
+    send(sessions_.reply(event.session, *applier_.served(next->chunk), next->version, next->ticket));
+  }
+}
+
+// ---- contributions
+
+std::optional<Refused> Lane::check_push(const Push& push, std::uint64_t payload_bytes) const {
+  const auto chunk = applier_.served(push.chunk);
+  if (!chunk) {
+    return Refused{RefusalCode::wrong_target, "chunk " + std::to_string(push.chunk) + " does not live on this lane"};
+  }
+  if (payload_bytes != chunk->bytes) {
+    return Refused{RefusalCode::out_of_range, place_of(push) + ": a contribution has " + std::to_string(chunk->bytes) +
+                                                  " bytes, this one has " + std::to_string(payload_bytes)};
+  }
+  if (!tree::is_node(push.node, config_.slots)) {
+    return Refused{RefusalCode::out_of_range, place_of(push) + ": " + range_text(push.node) +
+                                                  " is no node of the tree over " + std::to_string(config_.slots) +
+                                                  " slots"};
+  }
+  if (push.fault != kNoSlot && !push.node.contains(push.fault)) {
+    return Refused{RefusalCode::out_of_range, place_of(push) + ": the slot said to be not finite, " +
+                                                  std::to_string(push.fault) + ", does not lie in " +
+                                                  range_text(push.node)};
+  }
+  return std::nullopt;
+}
+
+void Lane::on_push(const FromWorker& event, const Push& push) {
+  if (!check_timeline(event.session, push.timeline)) {
+    emit(Drop{event.payload});
+    return;
+  }
+  Offered offered;
+  offered.refused = check_push(push, event.payload_bytes);
+  if (!offered.refused) {
+    offered = applier_.offer(event.session, push, event.payload, plan_);
+  }
+  if (offered.refused) {
+    refuse(event.session, std::move(*offered.refused));
+    emit(Drop{event.payload});
+    return;
+  }
+  emit_all(offered.actions);
+  if (offered.receipt) {
+    told_.changed = told_.changed || *offered.receipt == ReceiptOutcome::accepted;
+    answer({event.session, push, *offered.receipt}, *applier_.served(push.chunk));
+  }
+  if (offered.measure) {
+    emit(*offered.measure);
+  }
+}
+
+void Lane::answer(const Answer& answer, const ServedChunk& chunk) {
+  const auto& push = answer.push;
+  if (!sessions_.contains(answer.session)) {
+    return;
+  }
+  emit(SendToWorker{answer.session, Receipt{era_.timeline, push.step, push.chunk, push.node, answer.outcome}});
+  if (push.want_next) {
+    const auto wanted = applier_.wanted(push);
+    send(sessions_.want(answer.session, chunk, wanted.version, wanted.ticket));
+  }
+}
+
+// ---- updates
+
+void Lane::on(const Measured& event) { carry_out(applier_.measured(event, plan_)); }
+
+void Lane::on(const Committed& event) { carry_out(applier_.committed(event.ticket, event.sequence)); }
+
+void Lane::on(const GoOn& /*event*/) { carry_out(applier_.go_on(plan_)); }
+
+void Lane::carry_out(const ApplierOutcome& outcome) {
+  if (outcome.given_up) {
+    snapshots_.give_up(outcome.given_up->after, outcome.given_up->through);
+  }
+  emit_all(outcome.actions);
+  for (const auto& each : outcome.answers) {
+    answer(each, *applier_.served(each.push.chunk));
+  }
+  for (const auto& update : outcome.applied) {
+    follow(update);
+  }
+  if (outcome.report) {
+    report();
+  }
+}
+
+void Lane::follow(const AppliedUpdate& update) {
+  for (const auto session : update.contributors) {
+    sessions_.contributed(session);
+  }
+  emit(update.apply);
+  std::get<Apply>(actions_.back()).timeline = era_.timeline;
+  if (update.of_statistics && update.apply.factors.skip) {
+    statistics_.add({update.apply.step, 0, 0, 0});
+  }
+  told_.changed = true;
+  for (const auto& each : update.answers) {
+    answer(each, update.served);
+  }
+  if (update.at_step) {
+    take_into_snapshot(*update.at_step, update.apply.chunk, update.of_statistics);
+  }
+  for (const auto& reply : sessions_.answer_waiting(update.served)) {
+    send(reply);
+  }
+  if (update.opened) {
+    plan_.passed(update.opened->passed);
+    report_if_at_barrier(update.opened->step);
+  }
+}
+
+void Lane::on(const StatisticsRead& event) {
+  if (!era_.serving || event.timeline != era_.timeline) {
+    return;
+  }
+  statistics_.add(event.statistics);
+  told_.changed = true;
+  report_if_at_barrier(applier_.open_step());
+}
+
+}  // namespace ballast

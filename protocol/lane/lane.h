@@ -1,0 +1,149 @@
+// A lane: the owner of some chunks of one shard. Collects rounds or single items, applies them, serves the weights.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "protocol/ids.h"
+#include "protocol/lane/factor_plan.h"
+#include "protocol/lane/lane_applier.h"
+#include "protocol/lane/lane_config.h"
+#include "protocol/lane/lane_contact.h"
+#include "protocol/lane/lane_events.h"
+#include "protocol/lane/lane_sessions.h"
+#include "protocol/lane/lane_snapshots.h"
+#include "protocol/lane/lane_statistics.h"
+#include "protocol/messages.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+struct LaneCounters {
+  std::uint64_t refused = 0;
+  std::uint64_t stale = 0;
+  ReplyCounters replies;
+  ApplierCounters updates;
+};
+
+// A receipt is sent only for work that is covered or whose step is closed.
+// Pure: no I/O, clock, thread or log. Copyable. Not thread-safe.
+class Lane {
+ public:
+  explicit Lane(LaneConfig config);
+
+  lane::Actions step(const lane::Event& event);
+
+  [[nodiscard]] LaneCounters counters() const;
+  [[nodiscard]] Step open_step() const { return applier_.open_step(); }
+  [[nodiscard]] Timeline timeline() const { return era_.timeline; }
+  [[nodiscard]] bool serving() const { return era_.serving; }
+  // In item mode: from the first on without a gap, by every chunk.
+  [[nodiscard]] ItemId covered_items() const { return applier_.covered_items(); }
+  [[nodiscard]] std::size_t sessions() const { return sessions_.size(); }
+  [[nodiscard]] std::size_t deferred_replies() const { return sessions_.deferred(); }
+  // Updates that are decided, or committed, are still to be applied: a plan may decide on all chunks at once, and a
+  // lane that applied gigabytes for one event would be silent for as long.
+  [[nodiscard]] bool has_more() const;
+  // Held payloads; at most ceil(slots / 2) per chunk in rounds.
+  [[nodiscard]] std::size_t held_payloads() const { return applier_.held_payloads(); }
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return std::tie(config_, sessions_, applier_, plan_, statistics_, snapshots_, copies_, copy_, lead_, era_, ending_,
+                    told_, trouble_, counters_, actions_);
+  }
+
+ private:
+  // Of the job's history, as far as this lane has it.
+  struct Era {
+    Timeline timeline = 0;
+    Timeline beginning = 0;  // confirmed, and made durable by now or later
+    SnapshotId base;
+    bool serving = false;
+    bool resuming = false;
+  };
+  struct End {
+    bool finishing = false;
+    bool leaving = false;
+    bool stopped = false;
+    std::string failure;
+  };
+  // What the lead has been told.
+  struct Telling {
+    Micros at = 0;  // the first tick says hello at once
+    bool changed = true;
+    bool of_trouble = false;
+    std::uint64_t sequence = 0;
+  };
+
+  void on(const lane::FromWorker& event);
+  void on(const lane::FromLead& event);
+  void on(const lane::Tick& event);
+  void on(const lane::GoOn& event);
+  void on(const lane::Begun& event);
+  void on(const lane::Measured& event);
+  void on(const lane::SnapshotDurable& event);
+  void on(const lane::SnapshotFailed& event);
+  void on(const lane::FinishRecorded& event);
+  void on(const lane::Trouble& event);
+  void on(const lane::StorageFailed& event);
+  void on(const lane::RepliesReleased& event);
+  void on(const lane::StatisticsRead& event);
+  void on(const lane::Committed& event);
+  void on(const lane::Resumed& event);
+  void on(const lane::Copying& event);
+
+  void on_hello(SessionId session, const LaneHello& hello);
+  void on_pull(SessionId session, const Pull& pull);
+  void on_push(const lane::FromWorker& event, const Push& push);
+  void on_confirm(const Confirm& confirm);
+  void on_plan(const Plan& plan);
+  void on_refused(const Refused& refused);
+  void on_finish(const Finish& finish);
+
+  bool check_timeline(SessionId session, Timeline timeline);
+  [[nodiscard]] std::optional<Refused> check_push(const Push& push, std::uint64_t payload_bytes) const;
+  void refuse(SessionId session, Refused refused);
+  void answer(const Answer& answer, const ServedChunk& chunk);
+  void send(const std::optional<WeightsReply>& reply);
+  void carry_out(const ApplierOutcome& outcome);
+  void follow(const AppliedUpdate& update);
+  void forget();
+  void follow_copies(const CopyState& copies);
+  void take_snapshot_orders(const Plan& plan);
+  void take_into_snapshot(Step step, ChunkId chunk, bool of_statistics);
+  void report();
+  void report_if_at_barrier(Step open_step);
+  void say_hello();
+  void stop(std::string failure);
+  [[nodiscard]] LaneReport state_report() const;
+
+  template <typename Body>
+  void emit(Body&& body) {
+    actions_.emplace_back(std::forward<Body>(body));
+  }
+  void emit_all(const lane::Actions& actions) { actions_.insert(actions_.end(), actions.begin(), actions.end()); }
+
+  LaneConfig config_;
+  LaneSessions sessions_;
+  LaneApplier applier_;
+  FactorPlan plan_;
+  LaneStatistics statistics_;
+  LaneSnapshots snapshots_;
+  CopyState copies_;  // the newest that the lead has said
+  CopyProgress copy_;
+  LeadContact lead_;
+  Era era_;
+  End ending_;
+  Telling told_;
+  std::string trouble_;  // with anything but the lane's own snapshots
+  LaneCounters counters_;
+  lane::Actions actions_;
+};
+static_assert(lists_all_members<Lane>());
+
+}  // namespace ballast

@@ -1,0 +1,122 @@
+// What applies a lane's contributions: rounds or items, chosen once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "protocol/lane/item_applier.h"
+#include "protocol/lane/round_applier.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// Each operation is told to whichever there is; RoundApplier says what they mean.
+// Pure and copyable. Not thread-safe.
+class LaneApplier {
+ private:
+  using Kind = std::variant<RoundApplier, ItemApplier>;
+
+  template <typename Call>
+  decltype(auto) visit(Call&& call) {
+    return std::visit(std::forward<Call>(call), kind_);
+  }
+  template <typename Call>
+  decltype(auto) visit(Call&& call) const {
+    return std::visit(std::forward<Call>(call), kind_);
+  }
+
+ public:
+  explicit LaneApplier(const LaneConfig& config) : kind_(choose(config)) {}
+
+  Offered offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan) {
+    return visit([&](auto& kind) { return kind.offer(session, push, payload, plan); });
+  }
+  ApplierOutcome measured(const lane::Measured& event, const FactorPlan& plan) {
+    return visit([&](auto& kind) { return kind.measured(event, plan); });
+  }
+  ApplierOutcome planned(const FactorPlan& plan) {
+    return visit([&](auto& kind) { return kind.planned(plan); });
+  }
+  ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence) {
+    return visit([&](auto& kind) { return kind.committed(ticket, sequence); });
+  }
+  ApplierOutcome go_on(const FactorPlan& plan) {
+    return visit([&](auto& kind) { return kind.go_on(plan); });
+  }
+  std::vector<PayloadId> forget() {
+    return visit([](auto& kind) { return kind.forget(); });
+  }
+  void begin(Step base, Incarnation incarnation) {
+    visit([&](auto& kind) { kind.begin(base, incarnation); });
+  }
+  ResumedItems resume(const lane::Resumed& event) {
+    return visit([&](auto& kind) { return kind.resume(event); });
+  }
+
+  [[nodiscard]] bool has_more() const {
+    return visit([](const auto& kind) { return kind.has_more(); });
+  }
+  [[nodiscard]] std::vector<ShardLife> lives() const {
+    return visit([](const auto& kind) { return kind.lives(); });
+  }
+  [[nodiscard]] std::optional<ServedChunk> served(ChunkId id) const {
+    return visit([&](const auto& kind) { return kind.served(id); });
+  }
+  [[nodiscard]] WantedVersion wanted(const Push& push) const {
+    return visit([&](const auto& kind) { return kind.wanted(push); });
+  }
+  [[nodiscard]] Version version_at(Step step) const {
+    return visit([&](const auto& kind) { return kind.version_at(step); });
+  }
+  [[nodiscard]] bool will_be(Version version) const {
+    return visit([&](const auto& kind) { return kind.will_be(version); });
+  }
+  [[nodiscard]] Step open_step() const {
+    return visit([](const auto& kind) { return kind.open_step(); });
+  }
+  [[nodiscard]] bool is_past(Step step) const {
+    return visit([&](const auto& kind) { return kind.is_past(step); });
+  }
+  [[nodiscard]] std::vector<LaneChunk> chunks_at(Step step) const {
+    return visit([&](const auto& kind) { return kind.chunks_at(step); });
+  }
+  [[nodiscard]] bool stands_at(Version known) const {
+    return visit([&](const auto& kind) { return kind.stands_at(known); });
+  }
+  [[nodiscard]] Slot parts_of_step() const {
+    return visit([](const auto& kind) { return kind.parts_of_step(); });
+  }
+  [[nodiscard]] ItemId covered_items() const {
+    return visit([](const auto& kind) { return kind.covered_items(); });
+  }
+  [[nodiscard]] std::uint64_t journal_sequence() const {
+    return visit([](const auto& kind) { return kind.journal_sequence(); });
+  }
+  [[nodiscard]] std::size_t held_payloads() const {
+    return visit([](const auto& kind) { return kind.held_payloads(); });
+  }
+  [[nodiscard]] const ApplierCounters& counters() const {
+    return visit([](const auto& kind) -> const ApplierCounters& { return kind.counters(); });
+  }
+  void tell(LaneReport& report, const FactorPlan& plan) const {
+    visit([&](const auto& kind) { kind.tell(report, plan); });
+  }
+
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(kind_); }
+
+ private:
+  static Kind choose(const LaneConfig& config) {
+    return config.ledgered ? Kind(ItemApplier(config)) : Kind(RoundApplier(config));
+  }
+
+  Kind kind_;
+};
+static_assert(lists_all_members<LaneApplier>());
+
+}  // namespace ballast

@@ -1,0 +1,54 @@
+// What a lane is told when it starts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/ids.h"
+
+namespace ballast {
+
+struct LaneChunk {
+  ChunkId id = 0;
+  std::uint64_t bytes = 0;
+  bool statistics = false;
+};
+
+// Where each item is an update of its own, instead of all slots of a step together (modes async and ssp).
+struct LedgeredApply {
+  std::uint32_t staleness_bound = 0;  // updates; 0: none
+  bool damped = false;                // the step's size is divided by the staleness
+  bool skips_non_finite = false;      // instead of waiting for the lead to end the job
+  bool journaled = false;             // an update is applied once it is committed to the shard's journal
+};
+
+struct LaneConfig {
+  LaneId id;
+  std::uint32_t shards = 1;
+  std::uint32_t lanes = 1;
+  Incarnation incarnation = 1;
+  DatabaseLife database;         // the shard's, and which of its lives this is
+  std::vector<SnapshotId> held;  // in it, ascending, of which all of the shard's part is durable
+  Slot slots = 1;
+  Step steps = 1;  // of the whole job
+  std::vector<LaneChunk> chunks;
+  Timeline last_timeline = 0;  // that the shard's database knows of
+  std::optional<LedgeredApply> ledgered;
+  std::vector<ShardLife> lives;  // in last_timeline, this one last; empty if there is nothing to go on with
+  std::string spec_digest;
+  std::string layout_digest;
+  std::string address;
+  std::uint64_t credit_bytes = 64U << 20;        // each session's unreceipted payload bytes
+  std::uint64_t reply_window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
+  Micros report_every = 50'000;                  // to the lead, while something changes
+  Micros idle_report_every = 200'000;            // otherwise
+  std::string initial_weights;                   // digest of the file that this life read them from; empty: none
+  Micros lead_silence = 600'000'000;             // without a word from the lead for so long the lane stops
+  std::uint64_t event_bytes = 8U << 20U;         // of updates applied for one event; the rest waits for GoOn
+  std::uint32_t max_sessions = kMaxSessions;     // at most so many; further ones are refused
+  Micros session_memory = 60'000'000;            // a session unseen for so long may lose its place to a new one
+};
+
+}  // namespace ballast

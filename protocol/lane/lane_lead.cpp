@@ -1,0 +1,295 @@
+// The lane's side towards the lead: timelines, plans, snapshots, reports, and the end.
+#include <tuple>
+#include <utility>
+
+#include "protocol/lane/lane.h"
+
+namespace ballast {
+
+using namespace lane;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
+
+void Lane::on(const FromLead& event) {
+  lead_.heard();
+  if (const auto* confirm = std::get_if<Confirm>(event.message)) {
+    on_confirm(*confirm);
+  } else if (const auto* plan = std::get_if<Plan>(event.message)) {
+    on_plan(*plan);
+  } else if (const auto* finish = std::get_if<Finish>(event.message)) {
+    on_finish(*finish);
+  } else if (const auto* refused = std::get_if<Refused>(event.message)) {
+    on_refused(*refused);
+  }
+}
+
+void Lane::on_refused(const Refused& refused) {
+  if (refused.code == RefusalCode::unknown_session) {
+    return say_hello();  // to a lead that has lost its memory
+  }
+  const bool asks_again = refused.code == RefusalCode::not_serving || refused.code == RefusalCode::not_taken;
+  if (!asks_again) {
+    stop("the lead refused this shard: " + refused.text);
+  }
+}
+
+// ---- timelines
+
+void Lane::on_confirm(const Confirm& confirm) {
+  // Addressed to one incarnation: a word meant for an earlier life of this shard confirms nothing.
+  if (confirm.incarnation != config_.incarnation) {
+    return;
+  }
+  const bool has_begun_nothing = era_.beginning == era_.timeline && !era_.serving;
+  if (confirm.resumes && confirm.timeline == era_.timeline && has_begun_nothing && !applier_.lives().empty()) {
+    if (!std::exchange(era_.resuming, true)) {
+      era_.base = confirm.base;
+      emit(Resume{confirm.timeline, confirm.base});
+    }
+    return;
+  }
+  if (confirm.timeline <= std::max(era_.timeline, era_.beginning)) {
+    return;
+  }
+  era_ = {era_.timeline, confirm.timeline, confirm.base, false, false};
+  copies_ = {};  // the lead's ledger may be an earlier state of the one that had named some
+  forget();
+  emit(Begin{confirm.timeline, confirm.base});
+}
+
+void Lane::forget() {
+  for (const auto payload : applier_.forget()) {
+    emit(Drop{payload});
+  }
+  sessions_.forget_replies();
+  statistics_.clear();
+  plan_.clear();
+  snapshots_.begin(era_.beginning);
+}
+
+void Lane::on(const Begun& event) {
+  if (event.timeline != era_.beginning || era_.serving) {
+    return;
+  }
+  era_.timeline = event.timeline;
+  era_.serving = true;
+  applier_.begin(era_.base.step, config_.incarnation);
+  plan_.begin(applier_.version_at(era_.base.step));
+  statistics_.begin(era_.base.step);
+  report();
+}
+
+void Lane::on(const Resumed& event) {
+  if (!era_.resuming || event.timeline != era_.timeline) {
+    return;
+  }
+  era_.resuming = false;
+  era_.serving = true;
+  const auto resumed = applier_.resume(event);
+  plan_.begin(resumed.planned_from);
+  statistics_.begin(event.from);
+  for (const auto& part : resumed.statistics) {
+    statistics_.add(part);
+  }
+  report();
+}
+
+// ---- plans
+
+void Lane::on_plan(const Plan& plan) {
+  if (plan.timeline != era_.timeline || !era_.serving) {
+    return;
+  }
+  statistics_.confirmed(plan.statistics_through);
+  follow_copies(plan.copies);  // first: a snapshot that is given up is kept no longer
+  if (snapshots_.keep(plan.keep)) {
+    emit(Retain{snapshots_.kept()});
+  }
+  // Before any update: the versions to be kept may be the newest ones.
+  take_snapshot_orders(plan);
+  const auto known = plan_.end();
+  plan_.extend(plan.first, plan.factors, applier_.version_at(applier_.open_step()));
+  if (applier_.stands_at(known) && plan_.end() > known) {
+    return report();
+  }
+  carry_out(applier_.planned(plan_));
+}
+
+// ---- snapshots
+
+void Lane::take_snapshot_orders(const Plan& plan) {
+  for (const auto step : plan.snapshots) {
+    if (applier_.is_past(step) || !snapshots_.order(step, config_.chunks.size())) {
+      continue;
+    }
+    for (const auto& chunk : applier_.chunks_at(step)) {
+      take_into_snapshot(step, chunk.id, chunk.statistics);
+    }
+    if (config_.chunks.empty()) {
+      emit(SealSnapshot{{era_.timeline, step}});
+    }
+  }
+}
+
+void Lane::take_into_snapshot(Step step, ChunkId chunk, bool of_statistics) {
+  if (!snapshots_.is_due(step)) {
+    return;
+  }
+  if (!of_statistics) {  // they are no part of the model
+    emit(TakeSnapshot{{era_.timeline, step}, chunk});
+  }
+  if (snapshots_.take(step)) {
+    emit(SealSnapshot{{era_.timeline, step}});
+  }
+}
+
+void Lane::on(const SnapshotDurable& event) {
+  if (snapshots_.durable(event.id)) {
+    report();
+  }
+}
+
+void Lane::on(const SnapshotFailed& event) {
+  if (snapshots_.failed(event.id, event.text)) {
+    report();
+  }
+}
+
+// Plans come late, and what they say only ever becomes newer within a timeline.
+void Lane::follow_copies(const CopyState& copies) {
+  const auto order = [](const CopyState& of) { return std::tie(of.turn, of.complete, of.named); };
+  if (config_.id.lane == 0 && order(copies) > order(copies_)) {
+    copies_ = copies;
+    emit(Copy{copies_});
+  }
+}
+
+void Lane::on(const Copying& event) {
+  const bool is_news = (event.progress.done || event.progress.taken) && event.progress != copy_;
+  copy_ = event.progress;
+  told_.changed = true;
+  if (is_news && era_.serving) {
+    report();
+  }
+}
+
+// ---- endings
+
+void Lane::on(const StorageFailed& event) {
+  ending_.failure = event.text;
+  if (ending_.finishing) {
+    ending_.leaving = true;  // the lead waits for nothing more from here
+  }
+  report();
+  if (ending_.finishing) {
+    stop(ending_.failure);
+  }
+}
+
+void Lane::on_finish(const Finish& finish) {
+  if (ending_.stopped) {
+    return;
+  }
+  if (finish.ending == Ending::finished) {
+    if (!std::exchange(ending_.finishing, true)) {
+      emit(RecordFinish{{finish.timeline, finish.step}});
+    }
+    return;
+  }
+  ending_.leaving = true;
+  report();
+  stop(finish.failure);
+}
+
+void Lane::on(const FinishRecorded& /*event*/) {
+  if (ending_.finishing && !ending_.stopped) {
+    ending_.leaving = true;
+    report();
+    stop({});
+  }
+}
+
+void Lane::on(const Trouble& event) {
+  trouble_ = event.text;
+  told_.changed = true;
+}
+
+void Lane::stop(std::string failure) {
+  ending_.stopped = true;
+  emit(Stop{std::move(failure)});
+}
+
+// ---- time and reports
+
+void Lane::on(const Tick& event) {
+  lead_.tick(event.now);
+  if (ending_.stopped) {
+    return;
+  }
+  // Once it has said that the job is finished, it may be gone: what is left to do needs it no more.
+  if (!ending_.finishing && lead_.is_given_up()) {
+    return stop("the lead (shard 0) has not been heard of for " + std::to_string(lead_.silence() / 1'000'000) +
+                " s (cluster.patience)");
+  }
+  const auto every = told_.changed && !lead_.is_away() ? config_.report_every : config_.idle_report_every;
+  if (told_.at == 0 || lead_.now() - told_.at >= every) {
+    report();
+  }
+}
+
+// The lead gives out nothing beyond its plan's end before it has heard that all are there.
+void Lane::report_if_at_barrier(Step open_step) {
+  if (era_.serving && applier_.version_at(open_step) == plan_.end() && !statistics_.awaits(open_step)) {
+    report();
+  }
+}
+
+void Lane::say_hello() {
+  told_.at = lead_.now();
+  const bool has_weights = era_.serving && !config_.chunks.empty();
+  emit(SendToLead{ShardHello{config_.id, config_.shards, config_.lanes, config_.incarnation, config_.database,
+                             config_.spec_digest, config_.layout_digest, config_.initial_weights, config_.address,
+                             era_.timeline, has_weights ? applier_.open_step() : 0, snapshots_.stored(kMaxHeld),
+                             applier_.lives()}});
+}
+
+void Lane::report() {
+  const bool is_last_word = !ending_.failure.empty() || ending_.leaving;
+  // What is sent to a lead that is gone queues up until it is back.
+  told_.changed = lead_.is_away();
+  if (!is_last_word && (!era_.serving || told_.changed)) {
+    say_hello();
+    // What keeps it from serving, and then that it is over, a hello has no word for.
+    if (told_.changed || (trouble_.empty() && !told_.of_trouble)) {
+      return;
+    }
+  }
+  told_.of_trouble = !trouble_.empty();
+  told_.at = lead_.now();
+  auto body = state_report();
+  body.sequence = ++told_.sequence;
+  emit(SendToLead{std::move(body)});
+}
+
+LaneReport Lane::state_report() const {
+  LaneReport report;
+  report.lane = config_.id;
+  report.incarnation = config_.incarnation;
+  report.timeline = era_.timeline;
+  report.serving = era_.serving;
+  report.open_step = applier_.open_step();
+  report.planned = plan_.end();
+  applier_.tell(report, plan_);
+  snapshots_.tell(report);
+  report.copy = copy_;
+  report.trouble = snapshots_.trouble().empty() ? trouble_ : snapshots_.trouble();
+  report.statistics = statistics_.oldest(kMaxPlanned);
+  for (const auto& [session, slots] : sessions_.contributions()) {
+    report.slots_by_session.push_back({session, slots});
+  }
+  report.duplicates = applier_.counters().duplicates;
+  report.superseded = applier_.counters().superseded;
+  report.leaving = ending_.leaving;
+  report.failure = ending_.failure;
+  return report;
+}
+
+}  // namespace ballast

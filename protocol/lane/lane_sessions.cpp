@@ -1,0 +1,141 @@
+#include "protocol/lane/lane_sessions.h"
+
+#include <algorithm>
+
+namespace ballast {
+
+bool LaneSessions::hello(SessionId session, Micros now) {
+  if (!sessions_.contains(session) && !make_room(now)) {
+    return false;
+  }
+  sessions_[session].seen = now;
+  return true;
+}
+
+bool LaneSessions::make_room(Micros now) {
+  if (sessions_.size() < limits_.sessions) {
+    return true;
+  }
+  const auto oldest = std::min_element(sessions_.begin(), sessions_.end(), [](const auto& left, const auto& right) {
+    return left.second.seen < right.second.seen;
+  });
+  if (now - oldest->second.seen < limits_.memory || oldest->second.reply_bytes != 0) {
+    return false;
+  }
+  std::erase_if(waiting_, [&](const auto& waiting) { return waiting.first.second == oldest->first; });
+  contributions_.erase(oldest->first);
+  sessions_.erase(oldest);
+  return true;
+}
+
+bool LaneSessions::heard(SessionId session, Micros now) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) {
+    return false;
+  }
+  found->second.seen = now;
+  return true;
+}
+
+std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedChunk& chunk, Version version,
+                                               std::uint64_t ticket) {
+  if (version != kNewestVersion && version > chunk.newest) {
+    waiting_[{chunk.id, session}] = version;
+    return std::nullopt;
+  }
+  waiting_.erase({chunk.id, session});
+  return reply(session, chunk, version, ticket);
+}
+
+std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedChunk& chunk, Version version,
+                                                std::uint64_t ticket) {
+  const bool is_newest = version == chunk.newest || version == kNewestVersion;
+  const bool is_older = version >= chunk.oldest && version < chunk.newest;
+  if (!is_newest && !is_older) {
+    ++counters_.gone;
+    return WeightsReply{session, chunk.id, version, chunk.newest, ticket, 0, true};
+  }
+  auto& state = sessions_.at(session);
+  if (!fits(state, chunk.bytes)) {
+    defer(state, {chunk.id, version, ticket, chunk.bytes});
+    return std::nullopt;
+  }
+  counters_.served_older += is_older ? 1 : 0;
+  state.reply_bytes += chunk.bytes;
+  return WeightsReply{session, chunk.id, is_newest ? chunk.newest : version, chunk.newest, ticket, chunk.bytes, false};
+}
+
+bool LaneSessions::fits(const Session& session, std::uint64_t bytes) const {
+  return session.reply_bytes == 0 || session.reply_bytes + bytes <= limits_.window_bytes;
+}
+
+void LaneSessions::defer(Session& session, const DeferredReply& reply) {
+  ++counters_.deferred;
+  const auto same = std::find_if(session.deferred.begin(), session.deferred.end(),
+                                 [&](const DeferredReply& deferred) { return deferred.chunk == reply.chunk; });
+  if (same == session.deferred.end()) {
+    session.deferred.push_back(reply);
+  } else {
+    *same = reply;
+  }
+}
+
+std::vector<WeightsReply> LaneSessions::answer_waiting(const ServedChunk& chunk) {
+  std::vector<WeightsReply> replies;
+  auto waiting = waiting_.lower_bound({chunk.id, 0});
+  while (waiting != waiting_.end() && waiting->first.first == chunk.id) {
+    const auto [key, version] = *waiting;
+    if (version > chunk.newest) {
+      ++waiting;
+      continue;
+    }
+    waiting = waiting_.erase(waiting);
+    if (const auto now = reply(key.second, chunk, version, 0)) {
+      replies.push_back(*now);
+    }
+  }
+  return replies;
+}
+
+void LaneSessions::released(SessionId session, std::uint64_t bytes) {
+  if (const auto found = sessions_.find(session); found != sessions_.end()) {
+    found->second.reply_bytes -= std::min(found->second.reply_bytes, bytes);
+  }
+}
+
+std::optional<DeferredReply> LaneSessions::next_deferred(SessionId session) {
+  const auto found = sessions_.find(session);
+  if (found == sessions_.end()) {
+    return std::nullopt;
+  }
+  auto& state = found->second;
+  if (state.deferred.empty() || !fits(state, state.deferred.front().bytes)) {
+    return std::nullopt;
+  }
+  const auto next = state.deferred.front();
+  state.deferred.pop_front();
+  return next;
+}
+
+void LaneSessions::forget_replies() {
+  waiting_.clear();
+  for (auto& [id, session] : sessions_) {
+    session.deferred.clear();
+  }
+}
+
+void LaneSessions::contributed(SessionId session) {
+  if (sessions_.contains(session)) {
+    ++contributions_[session];
+  }
+}
+
+std::size_t LaneSessions::deferred() const {
+  std::size_t count = 0;
+  for (const auto& [id, session] : sessions_) {
+    count += session.deferred.size();
+  }
+  return count;
+}
+
+}  // namespace ballast

@@ -1,0 +1,112 @@
+// The workers' sessions as one lane knows them: what each waits for, and how much is on its way to it.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+struct LaneSessionLimits {
+  std::uint32_t sessions = kMaxSessions;   // at most so many; further ones are refused
+  Micros memory = 60'000'000;              // a session unseen for so long may lose its place to a new one
+  std::uint64_t window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
+};
+
+// What can be served of a chunk at the moment.
+struct ServedChunk {
+  ChunkId id = 0;
+  std::uint64_t bytes = 0;
+  Version oldest = 0;
+  Version newest = 0;
+};
+
+// An answer that is to be sent now: the weights, or the word that they are gone.
+struct WeightsReply {
+  SessionId session = 0;
+  ChunkId chunk = 0;
+  Version version = 0;
+  Version newest = 0;
+  std::uint64_t ticket = 0;
+  std::uint64_t bytes = 0;
+  bool is_gone = false;
+};
+
+// A reply that waits for its session's window. Nothing but this note is kept: which weights it means is looked up when
+// its turn comes.
+struct DeferredReply {
+  ChunkId chunk = 0;
+  Version version = 0;
+  std::uint64_t ticket = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct ReplyCounters {
+  std::uint64_t gone = 0;
+  std::uint64_t served_older = 0;  // of the version before the newest
+  std::uint64_t deferred = 0;      // that waited for the session's window
+};
+
+// A session has at most one waiting and one deferred reply per chunk, so memory is bounded by sessions x chunks.
+// Pure and copyable. Not thread-safe.
+class LaneSessions {
+ public:
+  explicit LaneSessions(LaneSessionLimits limits) : limits_(limits) {}
+
+  // The session is known from now on, or was; false if there is no room for it.
+  bool hello(SessionId session, Micros now);
+  // A known session has said something; false if there is none.
+  bool heard(SessionId session, Micros now);
+  [[nodiscard]] bool contains(SessionId session) const { return sessions_.contains(session); }
+  [[nodiscard]] std::size_t size() const { return sessions_.size(); }
+
+  // A session wants a version of a chunk. Nothing if it waits: for the version, or for its window.
+  std::optional<WeightsReply> want(SessionId session, const ServedChunk& chunk, Version version, std::uint64_t ticket);
+  // The same for a version that exists already, or is gone.
+  std::optional<WeightsReply> reply(SessionId session, const ServedChunk& chunk, Version version, std::uint64_t ticket);
+  // The chunk has a newer version: for those who waited for it.
+  std::vector<WeightsReply> answer_waiting(const ServedChunk& chunk);
+  // The transport has let go of so many bytes sent to the session.
+  void released(SessionId session, std::uint64_t bytes);
+  // Takes the session's next deferred reply if its window has room for it.
+  std::optional<DeferredReply> next_deferred(SessionId session);
+  // Another timeline begins: nobody waits for anything of the one before.
+  void forget_replies();
+
+  // The session has contributed a slot, or an item, that is applied. Sessions that are not known are not counted: a
+  // report names no more of them than the lane remembers.
+  void contributed(SessionId session);
+  [[nodiscard]] const std::map<SessionId, std::uint64_t>& contributions() const { return contributions_; }
+  [[nodiscard]] const ReplyCounters& counters() const { return counters_; }
+  [[nodiscard]] std::size_t deferred() const;
+
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(limits_, sessions_, waiting_, contributions_, counters_); }
+
+ private:
+  struct Session {
+    Micros seen = 0;
+    std::uint64_t reply_bytes = 0;
+    std::deque<DeferredReply> deferred;
+  };
+
+  bool make_room(Micros now);
+  void defer(Session& session, const DeferredReply& reply);
+  [[nodiscard]] bool fits(const Session& session, std::uint64_t bytes) const;
+
+  LaneSessionLimits limits_;
+  std::map<SessionId, Session> sessions_;
+  std::map<std::pair<ChunkId, SessionId>, Version> waiting_;  // pulls of versions that do not exist yet
+  std::map<SessionId, std::uint64_t> contributions_;
+  ReplyCounters counters_;
+};
+static_assert(lists_all_members<LaneSessions>());
+
+}  // namespace ballast

@@ -1,0 +1,70 @@
+// One chunk's collection of the M slots of one step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/slot_set.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// into += with, the left child being `into`; then `with` is free.
+struct Join {
+  PayloadId into = kNoPayload;
+  PayloadId with = kNoPayload;
+};
+
+// Counts which work is covered, never who did it: a contribution is known by its node of the reduction tree alone.
+// Invariants:
+//   1. held nodes are disjoint, and no two of them are siblings (siblings are joined at once);
+//   2. therefore a node is covered exactly if one held node contains it;
+//   3. every held node owns exactly one payload.
+// Holds at most most_payloads(slots) payloads.
+class Round {
+ public:
+  enum class Outcome : std::uint8_t { accepted, duplicate };
+
+  struct Offer {
+    Outcome outcome = Outcome::duplicate;
+    std::vector<PayloadId> discarded;  // superseded payloads: to be dropped
+    std::vector<Join> joins;           // to be carried out in this order
+  };
+
+  explicit Round(Slot slots);
+
+  static constexpr Slot most_payloads(Slot slots) { return (slots + 1) / 2; }
+
+  // Takes over `payload` if the outcome is accepted. `node` must be a node of the tree over the round's slots.
+  Offer offer(Node node, PayloadId payload, SessionId from);
+
+  [[nodiscard]] bool covered() const { return missing_.empty(); }
+  [[nodiscard]] const SlotSet& missing() const { return missing_; }
+  // Who contributed each slot that is covered; 0 where none. For accounts only.
+  [[nodiscard]] const std::vector<SessionId>& contributors() const { return contributors_; }
+
+  // The root's payload. Only when covered.
+  [[nodiscard]] PayloadId root() const;
+  // Gives up the root's payload and opens the next step's round. Only when covered.
+  PayloadId close();
+  // Gives up everything: a round without contributions.
+  std::vector<PayloadId> reset();
+
+  // All of it.
+  [[nodiscard]] auto state() const { return std::tie(slots_, held_, missing_, contributors_); }
+
+ private:
+  void discard_inside(Node node, Offer& offer);
+  void join_upwards(Node node, Offer& offer);
+
+  Slot slots_;
+  std::map<Node, PayloadId> held_;
+  SlotSet missing_;
+  std::vector<SessionId> contributors_;
+};
+static_assert(lists_all_members<Round>());
+
+}  // namespace ballast

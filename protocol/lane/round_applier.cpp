@@ -1,0 +1,217 @@
+#include "protocol/lane/round_applier.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ballast {
+
+RoundApplier::RoundApplier(const LaneConfig& config)
+    : slots_(config.slots),
+      steps_(config.steps),
+      event_bytes_(config.event_bytes),
+      chunks_(config.chunks, [&](const LaneChunk& chunk) { return Chunk(chunk, config.slots); }),
+      next_decided_(chunks_.size()) {}
+
+// ---- contributions
+
+Offered RoundApplier::offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& /*plan*/) {
+  auto& chunk = *chunks_.find(push.chunk);
+  Offered offered;
+  // Weights of a version that does not exist yet cannot have been pulled.
+  if (push.step > chunk.version || push.step >= steps_) {
+    offered.refused = {RefusalCode::out_of_range, place_of(push) + ": the chunk is at version " +
+                                                      std::to_string(chunk.version) + " of " + std::to_string(steps_) +
+                                                      ", so nothing can have been computed from it"};
+    return offered;
+  }
+  offered.receipt = ReceiptOutcome::duplicate;
+  if (push.step == chunk.version) {
+    collect(chunk, session, push, payload, offered);
+  }
+  if (offered.receipt == ReceiptOutcome::duplicate) {
+    ++counters_.duplicates;
+    offered.actions.emplace_back(lane::Drop{payload});
+  } else {
+    ++counters_.accepted;
+    if (chunk.round.covered()) {
+      offered.measure = {chunk.spec.id, chunk.version, chunk.round.root()};
+    }
+  }
+  return offered;
+}
+
+void RoundApplier::collect(Chunk& chunk, SessionId session, const Push& push, PayloadId payload, Offered& offered) {
+  const auto taken = chunk.round.offer(push.node, payload, session);
+  if (taken.outcome == Round::Outcome::accepted) {
+    offered.receipt = ReceiptOutcome::accepted;
+    chunk.fault = std::min(chunk.fault, push.fault);
+    ++held_payloads_;
+  }
+  counters_.superseded += taken.discarded.size();
+  held_payloads_ -= taken.discarded.size() + taken.joins.size();
+  for (const auto discarded : taken.discarded) {
+    offered.actions.emplace_back(lane::Drop{discarded});
+  }
+  for (const auto& join : taken.joins) {
+    const bool is_last = chunk.round.covered() && &join == &taken.joins.back();
+    offered.actions.emplace_back(lane::Sum{join, chunk.spec.id, is_last});
+  }
+}
+
+ApplierOutcome RoundApplier::measured(const lane::Measured& event, const FactorPlan& plan) {
+  ApplierOutcome outcome;
+  auto* chunk = chunks_.find(event.measure.chunk);
+  // A root that was given up, or is applied, is of no use; another one may be in its place by now.
+  if (chunk == nullptr || !chunk->round.covered() || chunk->round.root() != event.root) {
+    return outcome;
+  }
+  chunk->measure = event.measure;
+  chunk->measure->slot = event.measure.finite ? kNoSlot : chunk->fault;
+  if (auto applied = apply_if_decided(*chunk, plan)) {
+    outcome.applied.push_back(std::move(*applied));
+  } else {
+    outcome.report = wait_for_decision(*chunk);
+  }
+  return outcome;
+}
+
+ApplierOutcome RoundApplier::planned(const FactorPlan& plan) {
+  next_decided_ = 0;
+  return apply_decided(plan);
+}
+
+ApplierOutcome RoundApplier::committed(std::uint64_t /*ticket*/, std::uint64_t /*sequence*/) { return {}; }
+
+ApplierOutcome RoundApplier::go_on(const FactorPlan& plan) { return apply_decided(plan); }
+
+// Those that a plan has decided, as far as one event may go.
+ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
+  ApplierOutcome outcome;
+  for (std::uint64_t bytes = 0; next_decided_ < chunks_.size() && bytes < event_bytes_; ++next_decided_) {
+    auto& chunk = chunks_[next_decided_];
+    if (auto applied = apply_if_decided(chunk, plan)) {
+      bytes += chunk.spec.bytes;
+      outcome.applied.push_back(std::move(*applied));
+    }
+  }
+  return outcome;
+}
+
+std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const FactorPlan& plan) {
+  const auto* known = plan.find(chunk.version);
+  if (!chunk.measure || known == nullptr || (!chunk.measure->finite && !known->skip)) {
+    return std::nullopt;
+  }
+  AppliedUpdate update;
+  update.of_statistics = chunk.spec.statistics;
+  if (chunk.spec.statistics) {
+    update.contributors = chunk.round.contributors();
+  }
+  update.apply = {
+      0,     chunk.spec.id, chunk.spec.statistics && !known->skip, chunk.version, chunk.version, chunk.round.close(),
+      *known};
+  --held_payloads_;
+  waiting_chunks_ -= chunk.waits ? 1 : 0;
+  chunk.measure.reset();
+  chunk.fault = kNoSlot;
+  chunk.waits = false;
+  ++chunk.version;
+  update.served = served(chunk);
+  update.at_step = chunk.version;
+  if (--behind_ == 0) {
+    ++open_step_;
+    behind_ = chunks_.size();
+    update.opened = {open_step_, open_step_};
+  }
+  return update;
+}
+
+// Whether the lead has to know at once: it decides when it knows of all chunks, or of one that stops the job.
+bool RoundApplier::wait_for_decision(Chunk& chunk) {
+  if (std::exchange(chunk.waits, true)) {
+    return false;
+  }
+  ++counters_.waited_for_factors;
+  ++waiting_chunks_;
+  return waiting_chunks_ == behind_ || !chunk.measure->finite;
+}
+
+// ---- timelines
+
+std::vector<PayloadId> RoundApplier::forget() {
+  std::vector<PayloadId> payloads;
+  for (auto& chunk : chunks_) {
+    const auto held = chunk.round.reset();
+    payloads.insert(payloads.end(), held.begin(), held.end());
+    chunk.fault = kNoSlot;
+    chunk.measure.reset();
+    chunk.waits = false;
+  }
+  held_payloads_ = 0;
+  next_decided_ = chunks_.size();
+  waiting_chunks_ = 0;
+  return payloads;
+}
+
+void RoundApplier::begin(Step base, Incarnation /*incarnation*/) {
+  base_ = base;
+  for (auto& chunk : chunks_) {
+    chunk.version = base;
+  }
+  // A lane without chunks holds nobody up.
+  open_step_ = chunks_.empty() ? steps_ : base;
+  behind_ = chunks_.size();
+}
+
+ResumedItems RoundApplier::resume(const lane::Resumed& event) {
+  begin(event.from, 0);
+  return {open_step_, {}};
+}
+
+// ---- how far it is
+
+std::optional<ServedChunk> RoundApplier::served(ChunkId id) const {
+  const auto* chunk = chunks_.find(id);
+  return chunk == nullptr ? std::nullopt : std::optional(served(*chunk));
+}
+
+WantedVersion RoundApplier::wanted(const Push& push) const { return {push.step + 1, 0}; }
+
+// The version before the newest is there as well, if it is of this timeline.
+ServedChunk RoundApplier::served(const Chunk& chunk) const {
+  return {chunk.spec.id, chunk.spec.bytes, chunk.version - (chunk.version > base_ ? 1 : 0), chunk.version};
+}
+
+bool RoundApplier::is_past(Step step) const {
+  return std::any_of(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) { return chunk.version > step; });
+}
+
+std::vector<LaneChunk> RoundApplier::chunks_at(Step step) const {
+  std::vector<LaneChunk> found;
+  for (const auto& chunk : chunks_) {
+    if (chunk.version == step) {
+      found.push_back(chunk.spec);
+    }
+  }
+  return found;
+}
+
+void RoundApplier::tell(LaneReport& report, const FactorPlan& plan) const {
+  SlotSet missing(slots_);
+  for (const auto& chunk : chunks_) {
+    if (chunk.version == open_step_ && chunk.version < steps_) {
+      missing.insert(chunk.round.missing());
+    }
+    if (chunk.measure) {  // what the lead does with it is the lead's to know
+      report.measures.push_back(*chunk.measure);
+    }
+  }
+  report.missing = missing.words();
+  for (Step step = open_step_ - std::min<Step>(open_step_, 1); step <= open_step_; ++step) {
+    if (const auto* known = plan.find(step)) {
+      report.decided.push_back({step, *known});
+    }
+  }
+}
+
+}  // namespace ballast

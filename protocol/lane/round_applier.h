@@ -1,0 +1,107 @@
+// Rounds: all slots of a step together make one update of each chunk.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lane/applied_update.h"
+#include "protocol/lane/chunk_table.h"
+#include "protocol/lane/factor_plan.h"
+#include "protocol/lane/lane_config.h"
+#include "protocol/lane/lane_events.h"
+#include "protocol/lane/round.h"
+#include "protocol/messages.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// Collects each chunk's contributions, and applies their sum when it is measured and the factors are known. What item
+// mode has besides, such as a journal, is answered by what is so without it.
+// Invariants:
+//   1. every chunk is at open_step() or open_step() + 1;
+//   2. a gradient that is not finite is never applied: its step is skipped by the lead's word, or waits.
+// Pure and copyable. Not thread-safe.
+class RoundApplier {
+ public:
+  explicit RoundApplier(const LaneConfig& config);
+
+  // ---- contributions
+  // `push` is of a chunk of the lane, its node one of the tree, its payload of the chunk's size.
+  Offered offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan);
+  ApplierOutcome measured(const lane::Measured& event, const FactorPlan& plan);
+  // The plan has become longer, perhaps.
+  ApplierOutcome planned(const FactorPlan& plan);
+  ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence);
+  // What the events before have left to do.
+  ApplierOutcome go_on(const FactorPlan& plan);
+  [[nodiscard]] bool has_more() const { return next_decided_ < chunks_.size(); }
+
+  // ---- timelines
+  // Gives up all contributions: their payloads.
+  std::vector<PayloadId> forget();
+  void begin(Step base, Incarnation incarnation);
+  ResumedItems resume(const lane::Resumed& event);
+  [[nodiscard]] std::vector<ShardLife> lives() const { return {}; }
+
+  // ---- how far it is
+  [[nodiscard]] std::optional<ServedChunk> served(ChunkId id) const;
+  // The version that a contribution asks for.
+  [[nodiscard]] WantedVersion wanted(const Push& push) const;
+  [[nodiscard]] Version version_at(Step step) const { return step; }
+  [[nodiscard]] bool will_be(Version version) const { return version <= steps_; }
+  [[nodiscard]] Step open_step() const { return open_step_; }
+  [[nodiscard]] bool is_past(Step step) const;
+  // The chunks that are exactly at that step.
+  [[nodiscard]] std::vector<LaneChunk> chunks_at(Step step) const;
+  // Whether nothing is computed for the lane before the lead has heard that its plan goes beyond `known`.
+  [[nodiscard]] bool stands_at(Version /*known*/) const { return false; }
+  [[nodiscard]] Slot parts_of_step() const { return 1; }  // in which statistics come
+  [[nodiscard]] ItemId covered_items() const { return 0; }
+  [[nodiscard]] std::uint64_t journal_sequence() const { return 0; }
+  [[nodiscard]] std::size_t held_payloads() const { return held_payloads_; }
+  [[nodiscard]] const ApplierCounters& counters() const { return counters_; }
+  void tell(LaneReport& report, const FactorPlan& plan) const;
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return std::tie(slots_, steps_, event_bytes_, chunks_, base_, open_step_, behind_, next_decided_, waiting_chunks_,
+                    held_payloads_, counters_);
+  }
+
+ private:
+  struct Chunk {
+    Chunk(LaneChunk chunk, Slot slots) : spec(chunk), round(slots) {}
+
+    LaneChunk spec;
+    Round round;
+    Version version = 0;
+    Slot fault = kNoSlot;                 // the first slot of the round that is said to be not finite
+    std::optional<ChunkMeasure> measure;  // of the round, which is covered
+    bool waits = false;                   // covered, and counted in waiting_chunks_
+  };
+
+  void collect(Chunk& chunk, SessionId session, const Push& push, PayloadId payload, Offered& offered);
+  ApplierOutcome apply_decided(const FactorPlan& plan);
+  std::optional<AppliedUpdate> apply_if_decided(Chunk& chunk, const FactorPlan& plan);
+  bool wait_for_decision(Chunk& chunk);
+  [[nodiscard]] ServedChunk served(const Chunk& chunk) const;
+
+  Slot slots_;
+  Step steps_;
+  std::uint64_t event_bytes_;
+  ChunkTable<Chunk> chunks_;
+  Step base_ = 0;
+  Step open_step_ = 0;
+  std::size_t behind_ = 0;          // chunks still at open_step_
+  std::size_t next_decided_;        // chunks from here on may be decided by a plan and not applied yet
+  std::size_t waiting_chunks_ = 0;  // covered ones of open_step_ that have no decision
+  std::size_t held_payloads_ = 0;
+  ApplierCounters counters_;
+};
+static_assert(lists_all_members<RoundApplier>());
+
+}  // namespace ballast

@@ -1,0 +1,71 @@
+// Which complete snapshot the shards copy to another place, and which of those is copied.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/ledger.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+struct CopyRules {
+  std::uint64_t place = 1;          // tells the place of the copies from another
+  Micros patience = 1'800'000'000;  // with a snapshot that a shard does not come to copy
+};
+
+// What a shard says of its part.
+struct CopyPart {
+  std::uint32_t shard = 0;
+  CopyProgress progress;
+  std::string trouble;
+};
+
+// One snapshot is named at a time, and all shards copy that one, whatever becomes complete meanwhile: so that each set
+// of copies becomes whole, however slow the place is.
+// Invariants:
+//   1. each named snapshot is newer than those before it;
+//   2. `complete` is one that was named, and that every shard has said to have copied;
+//   3. a named snapshot is given up for none but a newer one, and after `patience` only.
+// All three begin anew where the run's name is another's (`taken`).
+class CopyCourse {
+ public:
+  // `run`: of a ledger that names none, or another's. `life`: of the lead. Both drawn at random. Without rules nothing
+  // is named.
+  CopyCourse(RunId run, std::uint64_t life, const std::optional<CopyRules>& rules)
+      : run_(run), life_(life), rules_(rules) {}
+
+  // Changes the record by what the shards say: whether it did. Costs as much as there are shards.
+  bool follow(Ledger& ledger, const std::vector<CopyPart>& parts);
+  // So much more time, in which all shards were there, has passed.
+  void wait(Micros span) { waited_ += span; }
+
+  // Whether the newest complete snapshot is still to be copied, and nothing speaks against it: patience is not over,
+  // and no shard has failed again and again.
+  [[nodiscard]] bool awaits(const Ledger& durable, SnapshotId newest, const std::vector<CopyPart>& parts) const;
+  // The run is over: if the newest snapshot is not copied, that is what is wrong.
+  void end(const Ledger& durable, const std::vector<CopyPart>& parts);
+  // What is wrong with the copies; empty: nothing.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  // What the shards are told: nothing before it is this life's.
+  [[nodiscard]] CopyState told(const CopyState& durable) const {
+    return rules_ && durable.life != life_ ? CopyState{} : durable;
+  }
+  void tell(const CopyState& durable, const std::vector<CopyPart>& parts, CopyStatus& status) const;
+
+ private:
+  bool settle_name(Ledger& ledger, const std::vector<CopyPart>& parts);
+  [[nodiscard]] static std::string lacking(RunId run, SnapshotId snapshot, const std::vector<CopyPart>& parts);
+
+  RunId run_;
+  std::uint64_t life_;
+  std::optional<CopyRules> rules_;
+  SnapshotId named_;   // since
+  Micros waited_ = 0;  // so long
+  std::string trouble_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,51 @@
+// A split's evaluation on one version, cut into items that sessions work off.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+// An item's result counts once, whoever brings it; results are summed in item order.
+class EvaluationBoard {
+ public:
+  struct Total {
+    double loss = 0;      // mean over the examples
+    double accuracy = 0;  // share of right answers
+    std::uint64_t examples = 0;
+  };
+
+  EvaluationBoard() = default;
+  EvaluationBoard(Split split, Version version, std::uint32_t examples, std::uint32_t examples_per_item);
+
+  // The next item for a session that holds none: an item nobody has, else the one held longest if that is longer than
+  // `late`.
+  std::optional<Evaluation> take(SessionId session, Micros now, Micros late);
+  // The item that a session holds and that is still open.
+  [[nodiscard]] std::optional<Evaluation> held_by(SessionId session) const;
+  // False if the result is not of this board or is known already.
+  bool put(const EvaluationResult& result);
+  void lose(SessionId session);
+
+  [[nodiscard]] bool done() const { return open_ == 0; }
+  [[nodiscard]] Total total() const;
+  [[nodiscard]] Split split() const { return split_; }
+
+ private:
+  struct Item {
+    Evaluation evaluation;
+    SessionId holder = 0;
+    Micros given_at = 0;
+    std::optional<EvaluationResult> result;
+  };
+  std::vector<Item> items_;
+  std::size_t open_ = 0;
+  Split split_ = Split::test;
+  Version version_ = 0;
+};
+
+}  // namespace ballast

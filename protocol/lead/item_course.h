@@ -1,0 +1,82 @@
+// A job's course in item mode: each item, a slot of a step, is an update of its own.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/evaluations.h"
+#include "protocol/lead/item_grants.h"
+#include "protocol/lead/resuming_shards.h"
+#include "protocol/lead/shard_roster.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+// Training goes in legs: nobody is granted an item beyond a barrier before every chunk has all items before it. There
+// every chunk is whole, and a snapshot is a cut through the job's history.
+// Course says what each of these is asked.
+class ItemCourse {
+ public:
+  struct Rules {
+    Slot slots = 1;
+    Step steps = 1;
+    Step snapshot_every = 0;  // steps; 0: only at the end
+    bool journaled = false;   // a shard that comes back goes on in the same timeline, if nothing was lost
+    ItemGrants::Limits grants;
+  };
+
+  explicit ItemCourse(const Rules& rules) : rules_(rules), grants_(rules.grants) {}
+
+  [[nodiscard]] Step open_step() const { return grants_.covered().floor() / rules_.slots; }
+  [[nodiscard]] Version updates(Step step) const { return step * rules_.slots; }
+  [[nodiscard]] Generation generation() const { return 0; }
+  [[nodiscard]] std::uint64_t backups() const { return grants_.backups(); }
+
+  void rewind(Step base);
+  void begin(const std::vector<SessionId>& /*sessions*/, Step /*base*/) {}
+  void reopen(Micros /*now*/) {}
+  void observe(const ShardRoster& shards, Micros now);
+  void observe_losses(const ShardRoster& shards, Micros now) { observe(shards, now); }
+  void members_changed(const std::vector<SessionId>& /*sessions*/, Step /*limit*/) {}
+  void delivered(SessionId session, const std::vector<std::uint64_t>& clocks, Micros now);
+  void lose(SessionId session) { grants_.lose(session); }
+  void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now);
+  void tell(SessionId session, Step limit, bool trains, Assign& assign) const;
+
+  [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const;
+  [[nodiscard]] Step limit(Step stand, const std::set<Step>& snapshots) const;
+  [[nodiscard]] Step untouched(const ShardRoster& shards) const;
+  [[nodiscard]] bool is_beyond(const ShardRoster& shards, Step step) const;
+
+  [[nodiscard]] bool orders_at(Step barrier) const {
+    return rules_.snapshot_every > 0 && barrier % rules_.snapshot_every == 0;
+  }
+  [[nodiscard]] bool is_still_a_cut(Step step, const ShardRoster& shards, const Evaluations& evaluations) const;
+  [[nodiscard]] bool is_spoilt(Step step) const { return step <= no_cut_until_; }
+  [[nodiscard]] bool has_passed(const LaneReport& report, Step step) const;
+
+  [[nodiscard]] std::uint32_t planned_at_once(std::uint32_t /*ahead*/) const { return kMaxPlanned; }
+  [[nodiscard]] std::string_view non_finite_remedies() const { return "skip"; }
+  [[nodiscard]] Version first_missing(const LaneReport& report) const;
+
+  [[nodiscard]] bool resumes_shards() const { return rules_.journaled; }
+  void note_gap(const LaneReport& before, const LaneReport& report);
+  void take_marks(const LaneReport& report) { resuming_.take(report.marks); }
+  void shard_resumed() { grants_.doubt_delivered(); }
+  bool is_broken(const ShardRoster& shards, Timeline timeline, Step evaluated);
+  [[nodiscard]] bool is_undone(const ShardRoster& shards, Step barrier) const;
+
+ private:
+  [[nodiscard]] ItemId reached(const ShardRoster& shards) const;
+
+  Rules rules_;
+  ItemGrants grants_;
+  ResumingShards resuming_;
+  Step come_to_ = 0;       // all had come to it, as far as this lead saw
+  Step no_cut_until_ = 0;  // all had come to it, and then a shard lost some of what lies before it
+};
+
+}  // namespace ballast

@@ -1,0 +1,93 @@
+// Who computes which items, where each item is an update of its own: grants, and how stale they may become.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "protocol/covered_items.h"
+#include "protocol/ids.h"
+#include "protocol/lead/deadline.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+// What is missing comes from the shards' reports; memory of grants says whom to wait for, and bounds staleness.
+//
+// The bound. A contribution's staleness is the number of updates between the version it was computed from and its own.
+// A session asks for an item's weights only after its grant, so those updates are among (a) the items that were
+// outstanding when it was granted and (b) those granted since: its exposure. A grant is given only if no outstanding
+// one's exposure comes to exceed the bound by it, its own included. So no session that is not given up ever computes a
+// gradient staler than the bound. What counts is the lead's count of grants, a session's clock being that of its newest
+// grant: who joins has no grant and holds nobody up, and a lost session's grants are forgotten.
+class ItemGrants {
+ public:
+  struct Limits {
+    std::uint32_t ahead = 4;        // grants of one session at a time; not below 1
+    std::uint32_t bound = 0;        // of staleness; 0: none
+    std::uint64_t first_clock = 1;  // beyond those of the leads before
+    LearntDeadline::Bounds late;    // a session that brings nothing for so long
+  };
+
+  explicit ItemGrants(Limits limits) : limits_(limits), clock_(limits.first_clock), item_time_(limits.late) {}
+
+  // What every chunk covers, by the shards' newest reports. A shard that is back may lack what it had covered: that is
+  // granted again.
+  void observe(CoveredItems covered, Micros now);
+  // The session has every receipt of the grant.
+  void delivered(SessionId session, std::uint64_t clock, Micros now);
+  void lose(SessionId session);
+  // A shard has come back, and may have lost what it gave receipts for and did not report yet.
+  void doubt_delivered();
+  // The job is taken back: what was granted and observed is forgotten.
+  void rewind();
+
+  // Grants items below `limit`: those of lost sessions, then new ones, in order; when none is left, those of sessions
+  // that are late to idle ones as well. Where the bound leaves grants for a few only, fast sessions come first.
+  void hand_out(const std::vector<SessionId>& sessions, ItemId limit, Micros now);
+
+  [[nodiscard]] std::vector<Grant> grants(SessionId session) const;
+  [[nodiscard]] const CoveredItems& covered() const { return covered_; }
+  // The first item beyond all that were granted or are covered.
+  [[nodiscard]] ItemId granted_until() const { return std::max(granted_until_, covered_.ceiling()); }
+  // Items given to a second session while the first still had them.
+  [[nodiscard]] std::uint64_t backups() const { return backups_; }
+  // The largest exposure of the outstanding grants.
+  [[nodiscard]] std::uint64_t largest_exposure() const;
+
+ private:
+  struct Held {
+    Grant grant;
+    std::uint64_t exposure = 0;
+  };
+  struct Session {
+    std::vector<Held> held;
+    Micros progress_at = 0;  // since when the first of them is being computed, or it has none
+    Micros item_time = 0;    // smoothed
+  };
+
+  std::optional<ItemId> next_item(ItemId limit);
+  [[nodiscard]] std::optional<ItemId> late_item(SessionId taker, Micros now) const;
+  [[nodiscard]] bool may_grant() const;
+  [[nodiscard]] std::vector<SessionId> by_pace(std::vector<SessionId> sessions, Micros now) const;
+  [[nodiscard]] std::size_t outstanding() const { return outstanding_; }
+  void give(SessionId session, ItemId item, Micros now);
+  void drop(const Held& held);
+  void want(ItemId item) { next_ = std::min(next_, item); }
+
+  Limits limits_;
+  std::uint64_t clock_;
+  LearntDeadline item_time_;
+  std::map<SessionId, Session> sessions_;
+  std::map<ItemId, std::uint32_t> holders_;  // of items that are held: how many
+  std::size_t outstanding_ = 0;              // grants
+  std::map<ItemId, Micros> delivered_;       // and not reported to be covered yet
+  CoveredItems covered_;
+  ItemId next_ = 0;  // all items before it are covered, held or delivered
+  ItemId granted_until_ = 0;
+  std::uint64_t backups_ = 0;
+};
+
+}  // namespace ballast

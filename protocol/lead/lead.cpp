@@ -1,0 +1,349 @@
+#include "protocol/lead/lead.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ballast {
+
+using namespace lead;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
+
+namespace {
+
+constexpr std::uint64_t kOrdersOnTheirWay = 1U << 20U;  // never so many
+
+// Clocks of this life of the lead lie apart from those of earlier ones, for a worker tells grants apart by them.
+constexpr std::uint64_t kClocksOfALife = 1ULL << 40U;
+
+EvaluationRules evaluation_rules(const LeadConfig& config) {
+  return {config.steps,           config.evaluate_every,      config.validation_examples, config.test_examples,
+          config.evaluation_item, config.early_stop_patience, config.early_stop_delta,    config.late.initial};
+}
+
+Course::Rules course_rules(const LeadConfig& config) {
+  if (!config.items) {
+    return RoundCourse::Rules{config.slots, config.steps, config.late};
+  }
+  const auto first_clock = (1 + config.life % (1U << 20U)) * kClocksOfALife;
+  return ItemCourse::Rules{config.slots,
+                           config.steps,
+                           config.snapshot_every,
+                           config.items->journaled,
+                           {config.items->ahead, config.items->staleness_bound, first_clock, config.late}};
+}
+
+}  // namespace
+
+Lead::Lead(LeadConfig config)
+    : config_(std::move(config)),
+      book_(config_.memory.ledger, config_.memory.statistics_next),
+      shards_(config_.shards, config_.lanes, config_.shard_silence, config_.memory.ledger),
+      sessions_(config_.max_sessions, config_.worker_silence),
+      course_(course_rules(config_)),
+      planner_(std::make_shared<const DecisionRules>(config_.decisions), config_.factors, course_.updates(1),
+               book_.durable().base.step),
+      evaluations_(evaluation_rules(config_), config_.memory.evaluations),
+      log_(config_.memory.statistics, config_.memory.statistics_next, config_.memory.examples_before),
+      // In item mode a step to be kept is one where all wait: the course orders it.
+      schedule_(config_.items ? 0 : config_.snapshot_every),
+      copies_(config_.run, config_.life, config_.copies),
+      pauses_({config_.stop_patience, config_.hold_again}) {
+  const auto& ledger = book_.durable();
+  schedule_.rewind(ledger.base.step);
+  leg_.barrier = ledger.base.step;
+  if (ledger.finished) {
+    phase_ = Phase::finished;
+  }
+}
+
+Actions Lead::step(const Event& event) {
+  actions_.clear();
+  std::visit([this](const auto& body) { on(body); }, event);
+  write_ledger();
+  return std::exchange(actions_, {});
+}
+
+// ---- the ledger
+
+void Lead::write_ledger() {
+  if (auto change = book_.next(now_)) {
+    emit(WriteLedger{std::move(*change)});
+  }
+}
+
+void Lead::on(const LedgerWritten& /*event*/) {
+  const auto copies = book_.durable().copies;
+  book_.written();
+  shards_.list(book_.durable());
+  if (is_over()) {
+    return;
+  }
+  if (is_confirmed() && !(copies == book_.durable().copies)) {
+    send_plans();  // before the end, if that comes next: shard 0 still has old copies to remove
+  }
+  const bool was_confirmed = is_confirmed();
+  confirm_if_durable();
+  if (course_.resumes_shards() && was_confirmed) {
+    send_confirms();
+  }
+  if (book_.durable().finished) {
+    return end(Phase::finished, {});
+  }
+  stop_if_without_work();
+  if (is_over()) {
+    return;
+  }
+  consider_all();
+  progress();
+  decide();
+}
+
+void Lead::on(const LedgerFailed& event) {
+  if (!is_over()) {
+    fail("the lead's ledger cannot be written: " + event.text);
+  }
+}
+
+// ---- the workers' side
+
+void Lead::on(const FromWorker& event) {
+  if (const auto* hello = std::get_if<WorkerHello>(event.message)) {
+    return on_worker_hello(event.session, *hello);
+  }
+  auto* known = sessions_.heard(event.session, now_);
+  if (known == nullptr) {
+    if (std::holds_alternative<Goodbye>(*event.message)) {
+      return;
+    }
+    return emit(SendToWorker{event.session, Refused{RefusalCode::unknown_session, "say hello first"}});
+  }
+  auto& session = *known;
+  if (const auto* beat = std::get_if<Heartbeat>(event.message)) {
+    on_heartbeat(event.session, session, *beat);
+  } else if (const auto* result = std::get_if<EvaluationResult>(event.message)) {
+    on_evaluation(event.session, *result);
+  } else if (std::holds_alternative<Goodbye>(*event.message)) {
+    on_goodbye(event.session, session);
+  } else {
+    emit(SendToWorker{event.session, Refused{RefusalCode::wrong_target,
+                                             "the lead takes hellos, heartbeats, results and goodbyes from workers"}});
+  }
+}
+
+void Lead::on_worker_hello(SessionId id, const WorkerHello& hello) {
+  if (is_over()) {
+    return emit(SendToWorker{id, finish_message()});
+  }
+  if (sessions_.hello(id, hello.name, now_) == nullptr) {
+    return emit(SendToWorker{
+        id, Refused{RefusalCode::too_many, "the job has " + std::to_string(config_.max_sessions) + " live sessions"}});
+  }
+  // Addresses are known once every lane has said hello; until then the worker asks again.
+  if (can_welcome()) {
+    emit(SendToWorker{id, welcome()});
+  }
+}
+
+bool Lead::can_welcome() const {
+  // A placement that is not durable could be met again with other addresses, from a lead that lost this one's memory.
+  return is_confirmed() && shards_.all_there() && book_.durable().placement == book_.current().placement;
+}
+
+WorkerWelcome Lead::welcome() const {
+  WorkerWelcome welcome;
+  welcome.timeline = timeline();
+  welcome.placement = book_.current().placement;
+  welcome.job = config_.job;
+  welcome.spec_digest = config_.spec_digest;
+  welcome.layout_digest = config_.layout_digest;
+  welcome.shards = config_.shards;
+  welcome.lanes = config_.lanes;
+  for (const auto& [id, lane] : shards_.lanes()) {
+    welcome.addresses.push_back({id, lane.incarnation, lane.address});
+  }
+  return welcome;
+}
+
+// The numbers of this lead's orders lie beyond those of an earlier life, and none of them is the same as one that is
+// still on its way from there: of two orders with one number a worker takes only the first.
+void Lead::follow_orders(LeadSession& session, const Heartbeat& beat) {
+  const bool is_first = !std::exchange(session.has_beaten, true);
+  if (beat.order > session.assign.order || (is_first && config_.memory.ledger.timeline > 0)) {
+    session.assign.order = beat.order + (1 + config_.life % kOrdersOnTheirWay) * kOrdersOnTheirWay;
+  }
+}
+
+void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& beat) {
+  session.beat = beat;
+  follow_orders(session, beat);
+  if (is_over()) {
+    return emit(SendToWorker{id, finish_message()});
+  }
+  consider(id, session);
+  if (!session.live) {
+    return;
+  }
+  if ((beat.timeline != timeline() || beat.placement != book_.current().placement) && can_welcome()) {
+    emit(SendToWorker{id, welcome()});
+  }
+  if (beat.timeline == timeline()) {
+    course_.delivered(id, beat.brought, now_);
+  }
+  progress();
+  hand_out();
+  send_assignment(id, session, true);
+}
+
+// Who has not heard of a shard's new life may have weights that it has lost.
+bool Lead::knows_all_lives(const LeadSession& session) const {
+  return !course_.resumes_shards() || session.beat.placement == book_.current().placement;
+}
+
+void Lead::on_evaluation(SessionId id, const EvaluationResult& result) {
+  if (phase_ != Phase::evaluating) {
+    return send_assignment(id, sessions_.at(id), true);
+  }
+  if (result.timeline == timeline() && knows_all_lives(sessions_.at(id))) {
+    evaluations_.put(result);
+  }
+  if (evaluations_.done()) {
+    end_evaluation();
+  } else {
+    hand_out();
+  }
+}
+
+void Lead::on_goodbye(SessionId id, LeadSession& session) {
+  session.said_goodbye = true;
+  if (is_over()) {
+    session.live = false;
+    return leave_when_told();
+  }
+  lose(id);
+}
+
+void Lead::lose(SessionId id) {
+  const bool had_joined = sessions_.lose(id);
+  course_.lose(id);
+  evaluations_.lose(id);
+  if (had_joined) {
+    members_changed();
+  }
+  stop_if_without_work();
+}
+
+void Lead::members_changed() {
+  if (phase_ != Phase::training && phase_ != Phase::evaluating) {
+    return;
+  }
+  course_.members_changed(sessions_.joined(), limit());
+  hand_out();
+}
+
+void Lead::hand_out() {
+  if (phase_ == Phase::training) {
+    course_.hand_out(sessions_.joined(), shards_, limit(), now_);
+  } else if (phase_ == Phase::evaluating) {
+    auto able = sessions_.joined();
+    std::erase_if(able, [&](SessionId id) { return !knows_all_lives(sessions_.at(id)); });
+    evaluations_.hand_out(able, now_);
+  } else {
+    return;
+  }
+  send_assignments();
+}
+
+void Lead::send_assignments() {
+  for (auto& [id, session] : sessions_.all()) {
+    send_assignment(id, session, false);
+  }
+}
+
+void Lead::send_assignment(SessionId id, LeadSession& session, bool even_unchanged) {
+  if (!session.live) {
+    return;
+  }
+  Assign assign;
+  assign.order = session.assign.order;
+  if (session.ready && phase_ >= Phase::training && !is_over()) {
+    assign.timeline = timeline();
+    course_.tell(id, limit(), phase_ == Phase::training, assign);
+    if (phase_ == Phase::evaluating) {
+      assign.evaluation = evaluations_.held_by(id);
+    }
+    if (!(assign == session.assign)) {
+      ++assign.order;
+      session.assign = assign;
+      even_unchanged = true;
+    }
+  }
+  if (even_unchanged) {
+    emit(SendToWorker{id, std::move(assign)});
+  }
+}
+
+void Lead::send_welcomes() {
+  for (const auto& [id, session] : sessions_.all()) {
+    if (session.live) {
+      emit(SendToWorker{id, welcome()});
+    }
+  }
+}
+
+// ---- time
+
+void Lead::on(const Tick& event) {
+  const bool is_first = now_ == 0;
+  const auto slept = event.now - now_;
+  now_ = event.now;
+  if (is_first) {
+    assembling_since_ = now_;
+    end_.since = now_;
+    shards_.begin(now_);
+  } else {
+    forgive_sleep(slept);
+  }
+  if (is_over()) {
+    return leave_when_told();
+  }
+  pace_.observe(now_, log_.examples(), std::max(course_.open_step(), book_.current().base.step));
+  book_.flush_if_due(now_, config_.write_statistics_every, config_.plan_ahead);
+  if (is_confirmed() && !is_first && !is_sleep(slept)) {
+    copies_.wait(slept);
+  }
+  observe_copies();
+  check_workers();
+  check_shards();
+  if (pauses_.waits_for_copy() && !is_over()) {
+    is_confirmed() ? progress() : stop_when_copied();
+  }
+  if (!is_over()) {
+    check_wishes();
+  }
+  if (!is_over()) {
+    hand_out();
+  }
+}
+
+bool Lead::is_sleep(Micros span) const {
+  return span > std::min(config_.worker_silence.floor, config_.shard_silence.floor) / 2;
+}
+
+void Lead::forgive_sleep(Micros slept) {
+  // Time in which the lead itself did not run is nobody's silence: what they said meanwhile is still to be read.
+  if (!is_sleep(slept)) {
+    return;
+  }
+  sessions_.forgive(slept);
+  shards_.forgive(slept);
+  assembling_since_ += slept;
+  end_.since += slept;
+  pauses_.forgive(slept);
+}
+
+void Lead::check_workers() {
+  for (const auto id : sessions_.silent(now_)) {
+    lose(id);
+  }
+}
+
+}  // namespace ballast

@@ -1,0 +1,337 @@
+// The lead: gives out work and takes the decisions that concern the job as a whole.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/copy_course.h"
+#include "protocol/lead/course.h"
+#include "protocol/lead/deadline.h"
+#include "protocol/lead/evaluations.h"
+#include "protocol/lead/ledger.h"
+#include "protocol/lead/ledger_book.h"
+#include "protocol/lead/pace.h"
+#include "protocol/lead/pauses.h"
+#include "protocol/lead/provenance.h"
+#include "protocol/lead/session_roster.h"
+#include "protocol/lead/shard_roster.h"
+#include "protocol/lead/snapshot_schedule.h"
+#include "protocol/lead/snapshot_view.h"
+#include "protocol/lead/statistics_log.h"
+#include "protocol/lead/step_planner.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+// What an earlier life of the lead left in its ledger.
+struct LeadMemory {
+  Ledger ledger;
+  std::vector<EvaluationRecord> evaluations;  // ascending by step
+  std::deque<StepStatistics> statistics;      // the newest, consecutive; from the timeline's base on at least
+  Step statistics_next = 0;                   // the step after them
+  std::uint64_t examples_before = 0;          // of the steps before them
+};
+
+// Of item mode: modes async and ssp.
+struct ItemMode {
+  std::uint32_t staleness_bound = 0;  // updates; 0: none
+  std::uint32_t ahead = 4;            // grants of one session at a time
+  bool journaled = false;             // a shard that comes back goes on in the same timeline, if nothing was lost
+};
+
+struct LeadConfig {
+  std::uint64_t life = 1;  // drawn at random for each life of the lead, so that its orders are none of an earlier one's
+  std::uint32_t shards = 1;
+  std::uint32_t lanes = 1;
+  Slot slots = 1;
+  Step steps = 1;
+  Step steps_per_epoch = 1;
+  Step evaluate_every = 1;                // steps; at the job's end as well
+  std::uint32_t validation_examples = 0;  // 0: no validation
+  std::uint32_t test_examples = 0;        // 0: no test
+  std::uint32_t evaluation_item = 500;
+  std::uint32_t early_stop_patience = 0;  // validations without improvement; 0: never stops early
+  double early_stop_delta = 0;            // of accuracy
+  bool keep_best = false;
+  Step snapshot_every = 0;  // steps; 0: only at the end
+  std::uint32_t snapshots_kept = 2;
+  RunId run = 1;                    // drawn at random; of a job whose ledger names none yet, or one that is another's
+  std::optional<CopyRules> copies;  // none: snapshots are copied nowhere
+  std::uint32_t start_workers = 1;
+  std::uint32_t max_sessions =
+      kMaxSessions;               // at most so many are remembered; with all of them live, others are refused
+  std::optional<ItemMode> items;  // none: the job trains in rounds
+  std::string name;               // of the job, for the status
+  std::string mode;               // of training, as in the job file: for the status
+  std::string job;                // the effective job file, for workers
+  std::string spec_digest;
+  std::string layout_digest;
+  // Of an update for a step, with the number of updates before it that changed the weights. Pure.
+  std::function<StepFactors(Step step, std::uint64_t updates)> factors;
+  DecisionRules decisions;
+  ProvenanceRules provenance;
+  std::function<std::string(std::uint32_t)> parameter_name;  // for messages
+  LeadMemory memory;
+  std::uint32_t plan_ahead = 256;  // updates
+  LearntDeadline::Bounds worker_silence{1'500'000, 3'000'000, 15'000'000};
+  LearntDeadline::Bounds shard_silence{3'000'000, 5'000'000, 15'000'000};
+  LearntDeadline::Bounds late{250'000, 10'000'000, 60'000'000};  // a slot without its contribution
+  Micros patience = 600'000'000;                                 // with a shard that is gone
+  Micros stop_patience = 300'000'000;                            // with a stop that comes to no snapshot
+  Micros hold_again = 1'000'000;  // after a snapshot for a pause or a stop that a disk had no room for
+  Micros write_statistics_every = 1'000'000;
+  Micros linger = 3'000'000;
+};
+
+namespace lead {
+
+// ---- events
+
+struct FromWorker {
+  SessionId session = 0;
+  const Message* message = nullptr;
+};
+struct FromLane {
+  LaneId lane;
+  Incarnation incarnation = 0;
+  const Message* message = nullptr;
+};
+// From the command line.
+struct FromClient {
+  Control::Command command = Control::Command::stop;
+};
+struct Tick {
+  Micros now = 0;
+};
+struct LedgerWritten {};
+struct LedgerFailed {
+  std::string text;
+};
+using Event = std::variant<FromWorker, FromLane, FromClient, Tick, LedgerWritten, LedgerFailed>;
+
+// ---- actions, to be carried out in order
+
+struct SendToWorker {
+  SessionId session = 0;
+  Message message;
+};
+struct SendToLane {
+  LaneId lane;
+  Incarnation incarnation = 0;
+  Message message;
+};
+// Make the change durable, all of it or nothing, then say LedgerWritten or LedgerFailed. One at a time.
+struct WriteLedger {
+  LedgerChange change;
+};
+struct Stop {
+  std::string failure;  // empty: the run ended well
+};
+using Action = std::variant<SendToWorker, SendToLane, WriteLedger, Stop>;
+using Actions = std::vector<Action>;
+
+}  // namespace lead
+
+// Knows which sessions live and what the shards lack; decides nothing about bits.
+// Invariants:
+//   1. nothing is said to anyone that rests on a change of the ledger which is not durable;
+//   2. a timeline's base and incarnations are written once and never derived again;
+//   3. only shards' lives that the timeline lists are confirmed, and only snapshots of the timeline become complete;
+//   4. a snapshot becomes complete only if nothing that a shard lost was built upon, by all that the reports say;
+//   5. a worker is given work only when the durable ledger names its data and its arithmetic (up to kMaxArithmetics of
+//      them), and refused only for what the job file or the durable ledger says.
+// It has more than 15 members because it owns each part of a job once; what they have in common is the phase.
+// Pure: no I/O, clock, thread or log. Not thread-safe.
+class Lead {
+ public:
+  enum class Phase : std::uint8_t {
+    assembling,  // not every lane has said hello, or the timeline is not durable yet
+    confirming,  // the shards make it durable and put its base in place
+    waiting,     // for start_workers sessions
+    training,
+    evaluating,
+    finishing,   // the final snapshot is being written
+    concluding,  // `finished` is being made durable
+    finished,
+    stopped,
+    failed,
+  };
+
+  explicit Lead(LeadConfig config);
+  Lead(const Lead&) = delete;
+  Lead& operator=(const Lead&) = delete;
+
+  lead::Actions step(const lead::Event& event);
+
+  [[nodiscard]] Phase phase() const { return phase_; }
+  [[nodiscard]] Status status() const;
+  // Of the standing ranges; 0: there are none.
+  [[nodiscard]] Generation generation() const { return course_.generation(); }
+  [[nodiscard]] const Ledger& ledger() const { return book_.durable(); }
+  // The newest, durable or not.
+  [[nodiscard]] Timeline timeline() const { return book_.current().timeline; }
+
+ private:
+  void on(const lead::FromWorker& event);
+  void on(const lead::FromLane& event);
+  void on(const lead::FromClient& event);
+  void on(const lead::Tick& event);
+  void on(const lead::LedgerWritten& event);
+  void on(const lead::LedgerFailed& event);
+
+  // lead_hellos.cpp: processes that say they are a shard
+  void on_shard_hello(const lead::FromLane& event, const ShardHello& hello);
+  bool check_shard_hello(const lead::FromLane& event, const ShardHello& hello);
+  void send_sign_of_life(LaneId id, Incarnation incarnation);
+  void wait_for_ledger();
+  [[nodiscard]] Finish ending_for(const ShardHello& hello) const;
+
+  // lead_shards.cpp: timelines, reports
+  void on_report(const lead::FromLane& event, const LaneReport& report);
+  LeadLane* reporting_lane(const lead::FromLane& event, const LaneReport& report);
+  void on_statistics(const std::vector<StepStatistics>& statistics);
+  void begin_timeline();
+  void rewind(Step base);
+  void confirm_if_durable();
+  void send_confirm(LaneId id, const LeadLane& lane);
+  void send_confirms();
+
+  // lead_guard.cpp: whether workers and shards would give the job's bits
+  void consider(SessionId id, LeadSession& session);
+  void consider_all();
+  void refuse(SessionId id, std::string why);
+  [[nodiscard]] Told initial_weights_of_others(std::uint32_t shard) const;
+  [[nodiscard]] std::string bits_trouble() const;
+
+  // lead_shards.cpp: shards that come back, and those that are gone
+  [[nodiscard]] bool can_resume(const ShardHello& hello) const;
+  void resume_shard(const ShardHello& hello);
+  bool begin_again_if_broken();
+  [[nodiscard]] Step evaluated() const;
+  void check_shards();
+
+  // lead_steps.cpp: decisions on steps, plans
+  void send_plan(LaneId id, const LeadLane& lane);
+  void send_plans();
+  [[nodiscard]] Step plan_end() const;
+  [[nodiscard]] const std::vector<StepRange>& skipped() const;
+  void decide();
+  [[nodiscard]] std::vector<const ChunkMeasure*> measures() const;
+  [[nodiscard]] const ChunkMeasure* undecided_fault() const;
+  void on_fault(const ChunkMeasure& fault);
+  [[nodiscard]] std::string describe(const ChunkMeasure& fault) const;
+
+  // lead_snapshots.cpp: snapshots and their copies
+  void observe_snapshots();
+  void complete_snapshot(SnapshotId id);
+  void miss_snapshot(Step step, const std::string& why);
+  void update_best();
+  [[nodiscard]] SnapshotView snapshots() const;
+  void observe_copies();
+  [[nodiscard]] std::vector<CopyPart> copy_parts() const;
+  [[nodiscard]] bool awaits_copy() const;
+
+  // lead_legs.cpp: training, evaluation, the end; lead_pauses.cpp: pauses and stops
+  void progress();
+  void observe_shards();
+  void begin_training();
+  void begin_leg(Step barrier);
+  void at_barrier();
+  void begin_evaluation(Split split);
+  void end_evaluation();
+  void finish();
+  void conclude_if_complete();
+  void conclude();
+  void hold();
+  void hold_if_complete();
+  void hold_later();
+  void check_wishes();
+  [[nodiscard]] bool is_complete(Step hold) const;
+  [[nodiscard]] bool holds_where_it_is() const;
+  [[nodiscard]] bool wants_hold() const { return pauses_.wants_stop() || book_.current().pause != Pause::none; }
+  void want_pause(Pause pause);
+  void stop_if_without_work();
+  [[nodiscard]] std::string why_stopped_without() const;
+  [[nodiscard]] bool has_final_snapshot() const;
+  void stop_when_copied();
+  [[nodiscard]] bool stops_without_work() const;
+  void resume();
+  void end(Phase phase, std::string failure);
+  void fail(std::string reason) { end(Phase::failed, std::move(reason)); }
+  void leave_when_told();
+  [[nodiscard]] Finish finish_message() const;
+  [[nodiscard]] Step stand() const;
+  [[nodiscard]] Step limit() const;  // no work of this step or later is given out yet
+
+  // lead.cpp: events, workers, time
+  void on_worker_hello(SessionId session, const WorkerHello& hello);
+  void follow_orders(LeadSession& session, const Heartbeat& beat);
+  void on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& beat);
+  [[nodiscard]] bool knows_all_lives(const LeadSession& session) const;
+  void on_evaluation(SessionId session, const EvaluationResult& result);
+  void on_goodbye(SessionId id, LeadSession& session);
+  void members_changed();
+  void lose(SessionId id);
+  void hand_out();
+  void send_assignment(SessionId id, LeadSession& session, bool even_unchanged);
+  void send_assignments();
+  void send_welcomes();
+  void forgive_sleep(Micros slept);
+  [[nodiscard]] bool is_sleep(Micros span) const;  // between two ticks
+  void check_workers();
+  void write_ledger();
+  [[nodiscard]] WorkerWelcome welcome() const;
+  [[nodiscard]] bool can_welcome() const;
+  void tell_stranded(Status& status) const;
+
+  // By this lead or one before it.
+  [[nodiscard]] bool began() const { return config_.memory.ledger.timeline > 0 || pace_.begun(); }
+  [[nodiscard]] bool is_over() const { return phase_ >= Phase::finished; }
+  [[nodiscard]] bool is_confirmed() const { return phase_ > Phase::assembling; }
+
+  template <typename Body>
+  void emit(Body&& body) {
+    actions_.emplace_back(std::forward<Body>(body));
+  }
+
+  // Between two barriers.
+  struct Leg {
+    Step passed = 0;   // the barrier before
+    Step barrier = 0;  // training goes on beyond it when this version is evaluated
+  };
+  struct End {
+    Micros since = 0;  // or since the lead began
+    std::string failure;
+    bool told = false;  // to the shell
+  };
+
+  LeadConfig config_;
+  Phase phase_ = Phase::assembling;
+  LedgerBook book_;
+  ShardRoster shards_;
+  SessionRoster sessions_;
+  Course course_;
+  StepPlanner planner_;
+  Evaluations evaluations_;
+  StatisticsLog log_;
+  SnapshotSchedule schedule_;
+  CopyCourse copies_;
+  Pauses pauses_;
+  JobPace pace_;
+  Leg leg_;
+  End end_;
+  std::string waits_for_;
+  std::string trouble_;
+  lead::Actions actions_;
+  Micros now_ = 0;
+  Micros assembling_since_ = 0;
+};
+
+}  // namespace ballast

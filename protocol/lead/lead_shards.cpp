@@ -1,0 +1,230 @@
+// The lead's side towards the shards that it has taken: timelines and reports.
+#include <algorithm>
+#include <utility>
+
+#include "protocol/lead/lead.h"
+
+namespace ballast {
+
+using namespace lead;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
+
+void Lead::on(const FromLane& event) {
+  if (const auto* hello = std::get_if<ShardHello>(event.message)) {
+    on_shard_hello(event, *hello);
+  } else if (const auto* report = std::get_if<LaneReport>(event.message)) {
+    on_report(event, *report);
+  }
+}
+
+// ---- timelines
+
+void Lead::begin_timeline() {
+  auto& ledger = book_.edit();
+  const bool is_first = ledger.timeline == 0;
+  if (is_first) {
+    ledger.complete = {{0, 0}};  // the initial weights
+    ledger.provenance.initial_weights = initial_weights_of_others(config_.shards);
+    ledger.copies.run = config_.run;
+  }
+  ledger.base = ledger.complete.back();
+  Step reached = std::max(course_.open_step(), log_.next());
+  for (const auto& [id, lane] : shards_.lanes()) {
+    // A shard that knows of a newer timeline than a ledger brought back from a copy must not meet its number again.
+    ledger.timeline = std::max(ledger.timeline, lane.timeline);
+    reached = std::max(reached, lane.reached);
+  }
+  ++ledger.timeline;
+  ++ledger.placement;
+  ledger.incarnations.assign(config_.shards, 0);
+  ledger.databases.assign(config_.shards, {});
+  for (const auto& [id, lane] : shards_.lanes()) {
+    ledger.incarnations[id.shard] = lane.incarnation;
+    ledger.databases[id.shard] = lane.database;
+  }
+  if (!is_first) {
+    ++ledger.rollbacks;
+    ledger.rolled_back_steps += reached - std::min(reached, ledger.base.step);
+  }
+  phase_ = Phase::assembling;
+  assembling_since_ = now_;
+  rewind(ledger.base.step);
+}
+
+void Lead::rewind(Step base) {
+  book_.trim(base);
+  log_.trim(base);
+  evaluations_.rewind(base);
+  schedule_.rewind(base);
+  planner_.rewind(base);
+  course_.rewind(base);
+  leg_ = {base, base};
+  pauses_.rewind();
+  for (auto& [id, lane] : shards_.lanes()) {
+    lane.report.serving = false;
+    lane.reached = 0;
+    lane.lives = {{lane.incarnation, 0}};
+  }
+}
+
+void Lead::confirm_if_durable() {
+  if (phase_ != Phase::assembling || book_.durable().timeline != timeline() || !shards_.all_there() ||
+      !std::all_of(shards_.lanes().begin(), shards_.lanes().end(),
+                   [&](const auto& lane) { return lists(book_.durable(), lane.first, lane.second.incarnation); })) {
+    return;
+  }
+  phase_ = Phase::confirming;
+  waits_for_.clear();
+  for (const auto& [id, lane] : shards_.lanes()) {
+    send_confirm(id, lane);
+  }
+}
+
+void Lead::send_confirm(LaneId id, const LeadLane& lane) {
+  // A shard that knew the timeline when it said hello is serving it, or has it in its journal.
+  const bool resumes = course_.resumes_shards() && lane.timeline == timeline();
+  emit(SendToLane{id, lane.incarnation,
+                  Confirm{lane.incarnation, timeline(),
+                          resumes ? book_.durable().complete.back() : book_.durable().base, resumes}});
+}
+
+void Lead::send_confirms() {
+  for (const auto& [id, lane] : shards_.lanes()) {
+    if (!lane.report.serving && book_.durable().timeline == timeline() &&
+        lists(book_.durable(), id, lane.incarnation)) {
+      send_confirm(id, lane);
+    }
+  }
+}
+
+// ---- reports
+
+LeadLane* Lead::reporting_lane(const FromLane& event, const LaneReport& report) {
+  if (report.lane != event.lane || report.incarnation != event.incarnation) {
+    return nullptr;
+  }
+  auto* lane = shards_.heard(event.lane, event.incarnation, now_);
+  if (lane == nullptr) {
+    // Also when the job is over: its hello says whether it has anything of the end.
+    emit(SendToLane{event.lane, event.incarnation, Refused{RefusalCode::unknown_session, "say hello first"}});
+    return nullptr;
+  }
+  return report.sequence > lane->report.sequence ? lane : nullptr;
+}
+
+void Lead::on_report(const FromLane& event, const LaneReport& report) {
+  auto* lane = reporting_lane(event, report);
+  if (lane == nullptr) {
+    return;
+  }
+  course_.note_gap(lane->report, report);
+  const bool copied = report.copy.done && !(report.copy == lane->report.copy);
+  lane->report = report;
+  lane->left = lane->left || report.leaving;
+  if (!report.failure.empty() && !is_over()) {
+    return fail("shard " + std::to_string(event.lane.shard) + " cannot go on: " + report.failure);
+  }
+  if (is_over()) {
+    if (!report.leaving) {
+      emit(SendToLane{event.lane, event.incarnation, finish_message()});
+    }
+    return leave_when_told();
+  }
+  if (!is_confirmed()) {
+    lane->report.serving = false;
+    return send_sign_of_life(event.lane, event.incarnation);
+  }
+  if (report.timeline != timeline()) {
+    lane->report.serving = false;
+    if (book_.durable().timeline == timeline() && lists(book_.durable(), event.lane, event.incarnation)) {
+      send_confirm(event.lane, *lane);
+    }
+    return;
+  }
+  course_.take_marks(report);
+  if (begin_again_if_broken()) {
+    return;
+  }
+  on_statistics(report.statistics);
+  planner_.adopt(report.decided, course_.open_step());
+  observe_snapshots();
+  if (copied) {
+    observe_copies();
+  }
+  progress();
+  if (is_confirmed() && !is_over()) {
+    decide();
+  }
+  if (is_confirmed() && !is_over()) {
+    send_plan(event.lane, *lane);
+  }
+}
+
+void Lead::on_statistics(const std::vector<StepStatistics>& statistics) {
+  for (const auto& step : statistics) {
+    if (log_.add(step)) {
+      book_.add(step);
+    }
+  }
+}
+
+// ---- shards that come back within a timeline
+
+bool Lead::can_resume(const ShardHello& hello) const {
+  const auto& current = book_.current();
+  return course_.resumes_shards() && current.timeline > 0 && hello.timeline == current.timeline &&
+         !hello.lives.empty() && hello.lives.back().incarnation == hello.incarnation;
+}
+
+void Lead::resume_shard(const ShardHello& hello) {
+  auto& ledger = book_.edit();
+  ledger.incarnations[hello.lane.shard] = hello.incarnation;
+  ledger.databases.resize(config_.shards);
+  ledger.databases[hello.lane.shard] = hello.database;
+  ++ledger.placement;
+  ++ledger.resumed_shards;
+  course_.shard_resumed();
+  if (phase_ == Phase::confirming) {
+    phase_ = Phase::assembling;
+  }
+}
+
+// An evaluation is built upon all that comes before its step, a snapshot upon nothing that comes after it, and nobody
+// waits for items at a barrier that is reached.
+Step Lead::evaluated() const {
+  Step evaluated = phase_ >= Phase::evaluating ? leg_.barrier : leg_.passed;
+  for (const auto& evaluation : evaluations_.records()) {
+    evaluated = std::max(evaluated, evaluation.step);
+  }
+  return evaluated;
+}
+
+// Weights that a shard has lost were pulled, and updates made from them are elsewhere: the job goes back as a whole.
+bool Lead::begin_again_if_broken() {
+  if (book_.current().finished || !course_.is_broken(shards_, timeline(), evaluated())) {
+    return false;
+  }
+  if (shards_.all_there()) {
+    begin_timeline();
+  } else if (std::exchange(phase_, Phase::assembling) != Phase::assembling) {
+    assembling_since_ = now_;
+  }
+  return true;
+}
+
+// ---- shards that are gone
+
+void Lead::check_shards() {
+  shards_.forget_silent_turned_away(now_);
+  waits_for_.clear();
+  if (phase_ == Phase::assembling && book_.durable().timeline == 0) {
+    waits_for_ = shards_.who_has_not_come();  // any order of starts is allowed, and any time between them
+    return wait_for_ledger();
+  }
+  auto silent = shards_.longest_silent(now_, assembling_since_, course_.open_step());
+  waits_for_ = std::move(silent.who);
+  if (silent.span > config_.patience) {
+    fail("gave up waiting for " + waits_for_ + " (cluster.patience)");
+  }
+}
+
+}  // namespace ballast

@@ -1,0 +1,141 @@
+// What the lead tells about the job.
+#include <algorithm>
+
+#include "protocol/lead/lead.h"
+#include "protocol/lead/validation.h"
+
+namespace ballast {
+
+namespace {
+
+constexpr Step kRecentSteps = 50;
+
+SplitStatus split_status(const EvaluationRecord* evaluation) {
+  return evaluation == nullptr ? SplitStatus{}
+                               : SplitStatus{true, evaluation->step, evaluation->loss, evaluation->accuracy};
+}
+
+void add(StalenessCounts& total, const StalenessCounts& part) {
+  total.counts.resize(std::max(total.counts.size(), part.counts.size()));
+  for (std::size_t i = 0; i < part.counts.size(); ++i) {
+    total.counts[i] += part.counts[i];
+  }
+  total.sum += part.sum;
+  total.largest = std::max(total.largest, part.largest);
+  total.expired += part.expired;
+  total.skipped += part.skipped;
+}
+
+}  // namespace
+
+Status Lead::status() const {
+  static constexpr const char* kNames[] = {"assembling", "assembling", "waiting",  "training", "evaluating",
+                                           "finishing",  "finishing",  "finished", "stopped",  "failed"};
+  const auto& ledger = book_.current();
+  Status status;
+  status.phase = kNames[static_cast<std::size_t>(phase_)];
+  if (is_over()) {
+    // as it is
+  } else if (book_.durable().pause == Pause::held && ledger.pause != Pause::wanted) {  // anew
+    status.phase = "paused";
+  } else if (pauses_.hold() || pauses_.waits_for_room() || book_.may_hold_pause()) {
+    status.phase = "pausing";
+  } else if (began() && phase_ <= Phase::confirming) {
+    status.phase = "recovering";
+  }
+  status.job = config_.name;
+  status.mode = config_.mode;
+  status.failure = end_.failure;
+  status.waits_for = waits_for_;
+  status.trouble = trouble_.empty() ? copies_.trouble() : trouble_;
+  for (const auto& [id, lane] : shards_.lanes()) {
+    if (status.trouble.empty() && !lane.report.trouble.empty()) {
+      status.trouble = "shard " + std::to_string(id.shard) + ": " + lane.report.trouble;
+    }
+  }
+  for (const auto& [shard, other] : shards_.turned_away()) {
+    if (status.trouble.empty() && other.why != waits_for_) {
+      status.trouble = other.why;
+    }
+  }
+  status.bits_trouble = bits_trouble();
+  tell_stranded(status);
+  status.timeline = ledger.timeline;
+  status.base = ledger.base;
+  status.snapshot = book_.durable().complete.empty() ? 0 : book_.durable().complete.back().step;
+  copies_.tell(book_.durable().copies, copy_parts(), status.copies);
+  status.copies.awaited = !is_over() && book_.current().timeline > 0 && awaits_copy() &&
+                          (pauses_.waits_for_copy() || (phase_ == Phase::finishing && has_final_snapshot()));
+  // A job that had ended before this lead began has nothing open.
+  status.step = ledger.finished ? ledger.finished->step : std::max(course_.open_step(), ledger.base.step);
+  status.beyond_snapshot =
+      !(pauses_.hold() && is_complete(*pauses_.hold())) && course_.is_beyond(shards_, status.snapshot);
+  status.steps = config_.steps;
+  status.epoch = log_.next() / config_.steps_per_epoch;
+  status.epochs = (config_.steps + config_.steps_per_epoch - 1) / config_.steps_per_epoch;
+  status.start_workers = config_.start_workers;
+  status.training = pace_.training(now_);
+  status.examples = log_.examples();
+  status.examples_per_second = pace_.meter().examples_per_second();
+  status.steps_per_second = pace_.meter().steps_per_second();
+  status.learning_rate =
+      planner_.factors(course_.updates(std::min(status.step, config_.steps - 1)), skipped()).learning_rate;
+  status.gradient_norm = planner_.gradient_norm();
+  const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
+  status.train_loss = log_.mean_loss(epoch - config_.steps_per_epoch, epoch);
+  status.recent_loss = log_.mean_loss(log_.next() - std::min(log_.next(), kRecentSteps), log_.next());
+  status.validation = split_status(newest_evaluation(evaluations_.records(), Split::validation));
+  status.test = split_status(newest_evaluation(evaluations_.records(), Split::test));
+  status.best = split_status(best_validation(evaluations_.records()));
+  status.lost_workers = sessions_.lost();
+  status.refused_workers = sessions_.refused();
+  status.data = book_.durable().provenance.data;
+  status.arithmetics = book_.durable().provenance.arithmetics;
+  status.backups = course_.backups();
+  status.rollbacks = ledger.rollbacks;
+  status.rolled_back_steps = ledger.rolled_back_steps;
+  for (const auto& range : ledger.skipped) {
+    status.skipped_steps += range.until - range.from;
+  }
+  status.snapshots_missed = ledger.snapshots_missed;
+  status.resumed_shards = ledger.resumed_shards;
+  std::map<SessionId, std::uint64_t> slots;
+  for (const auto& [id, lane] : shards_.lanes()) {
+    status.duplicates += lane.report.duplicates;
+    status.superseded += lane.report.superseded;
+    add(status.staleness, lane.report.staleness);
+    for (const auto& entry : lane.report.slots_by_session) {
+      slots[entry.session] += entry.slots;
+    }
+  }
+  for (const auto& [id, session] : sessions_.all()) {
+    status.sessions.push_back({id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint,
+                               session.refusal, session.beat.phases});
+  }
+  return status;
+}
+
+// Workers that a lane lets wait keep the job from going on if there are no others.
+void Lead::tell_stranded(Status& status) const {
+  std::size_t live = 0;
+  std::size_t stranded = 0;
+  const LeadSession* first = nullptr;
+  for (const auto& [id, session] : sessions_.all()) {
+    live += session.live ? 1 : 0;
+    if (session.live && !session.beat.waits_for.empty()) {
+      first = first == nullptr ? &session : first;
+      ++stranded;
+    }
+  }
+  if (first == nullptr || is_over()) {
+    return;
+  }
+  const auto others = stranded == 1 ? std::string() : " (like " + std::to_string(stranded - 1) + " more)";
+  if (stranded == live && status.waits_for.empty()) {
+    status.waits_for = "worker " + first->name + others + ", which waits for " + first->beat.waits_for;
+  } else if (status.trouble.empty()) {
+    status.trouble = "worker " + first->name + others + " waits for " + first->beat.waits_for;
+  }
+}
+
+}  // namespace ballast

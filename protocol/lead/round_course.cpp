@@ -1,0 +1,60 @@
+#include "protocol/lead/round_course.h"
+
+#include <algorithm>
+
+#include "protocol/slot_set.h"
+
+namespace ballast {
+
+// Work begins (again) now: nobody is late for the time in which none was given out.
+void RoundCourse::reopen(Micros now) {
+  step_time_.begin(now, assignments_.handed_out());
+  assignments_.reopen(now);
+}
+
+void RoundCourse::observe(const ShardRoster& shards, Micros now) {
+  Step open = steps_;
+  for (const auto& [id, lane] : shards.lanes()) {
+    open = std::min(open, lane.report.open_step);
+  }
+  SlotSet missing(slots_);
+  for (const auto& [id, lane] : shards.lanes()) {
+    if (lane.report.open_step == open && open < steps_) {
+      missing.insert(SlotSet::from_words(slots_, lane.report.missing));
+    }
+  }
+  if (open > assignments_.open()) {
+    if (assignments_.observed()) {
+      step_time_.end(open - assignments_.open(), now, assignments_.handed_out());
+    }
+    step_time_.begin(now, assignments_.handed_out());
+  }
+  assignments_.observe(open, missing, now);
+  if (step_time_.wants_half(assignments_.handed_out()) && assignments_.half_delivered()) {
+    step_time_.half_delivered(now);
+  }
+}
+
+void RoundCourse::members_changed(const std::vector<SessionId>& sessions, Step limit) {
+  if (!sessions.empty()) {
+    // Steps that are open now go on with the ranges they have; what nobody delivers is handed out from the reports.
+    assignments_.divide(sessions, std::min(assignments_.open() + 2, limit));
+  }
+}
+
+void RoundCourse::hand_out(const std::vector<SessionId>& sessions, const ShardRoster& /*shards*/, Step limit,
+                           Micros now) {
+  if (assignments_.open() < limit) {
+    assignments_.hand_out(sessions, now, step_time_.deadline());
+  }
+}
+
+void RoundCourse::tell(SessionId session, Step limit, bool trains, Assign& assign) const {
+  assign.generation = assignments_.generation();
+  assign.standing = assignments_.standing(session, limit);
+  if (trains) {
+    assign.extra = assignments_.extra(session);
+  }
+}
+
+}  // namespace ballast

@@ -1,0 +1,81 @@
+// A job's course in rounds: all slots of a step together make one update.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string_view>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/evaluations.h"
+#include "protocol/lead/shard_roster.h"
+#include "protocol/lead/slot_assignments.h"
+#include "protocol/lead/step_time.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+// Course says what each of these is asked.
+class RoundCourse {
+ public:
+  struct Rules {
+    Slot slots = 1;
+    Step steps = 1;
+    LearntDeadline::Bounds late;  // a slot without its contribution
+  };
+
+  explicit RoundCourse(const Rules& rules)
+      : slots_(rules.slots), steps_(rules.steps), assignments_(rules.slots), step_time_(rules.late) {}
+
+  [[nodiscard]] Step open_step() const { return assignments_.open(); }
+  [[nodiscard]] Version updates(Step step) const { return step; }
+  [[nodiscard]] Generation generation() const { return assignments_.generation(); }
+  [[nodiscard]] std::uint64_t backups() const { return assignments_.backups(); }
+
+  void rewind(Step /*base*/) { assignments_.rewind(); }
+  void begin(const std::vector<SessionId>& sessions, Step base) { assignments_.divide(sessions, base); }
+  void reopen(Micros now);
+  void observe(const ShardRoster& shards, Micros now);
+  void observe_losses(const ShardRoster& /*shards*/, Micros /*now*/) {}
+  void members_changed(const std::vector<SessionId>& sessions, Step limit);
+  void delivered(SessionId /*session*/, const std::vector<std::uint64_t>& /*clocks*/, Micros /*now*/) {}
+  void lose(SessionId session) { assignments_.lose(session); }
+  void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now);
+  void tell(SessionId session, Step limit, bool trains, Assign& assign) const;
+
+  [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const {
+    return evaluations.next_after(after);
+  }
+  [[nodiscard]] Step limit(Step stand, const std::set<Step>& /*snapshots*/) const { return stand; }
+  [[nodiscard]] Step untouched(const ShardRoster& shards) const { return shards.furthest(steps_, open_step()); }
+  [[nodiscard]] bool is_beyond(const ShardRoster& /*shards*/, Step step) const { return open_step() > step; }
+
+  [[nodiscard]] bool orders_at(Step /*barrier*/) const { return false; }
+  [[nodiscard]] bool is_still_a_cut(Step /*step*/, const ShardRoster& /*shards*/,
+                                    const Evaluations& /*evaluations*/) const {
+    return true;
+  }
+  [[nodiscard]] bool is_spoilt(Step /*step*/) const { return false; }
+  [[nodiscard]] bool has_passed(const LaneReport& report, Step step) const {
+    return report.open_step < steps_ && report.open_step > step;
+  }
+
+  [[nodiscard]] std::uint32_t planned_at_once(std::uint32_t ahead) const { return ahead; }
+  [[nodiscard]] std::string_view non_finite_remedies() const { return "skip or rollback"; }
+  [[nodiscard]] Version first_missing(const LaneReport& report) const { return report.open_step; }
+
+  [[nodiscard]] bool resumes_shards() const { return false; }
+  void note_gap(const LaneReport& /*before*/, const LaneReport& /*report*/) {}
+  void take_marks(const LaneReport& /*report*/) {}
+  void shard_resumed() {}
+  bool is_broken(const ShardRoster& /*shards*/, Timeline /*timeline*/, Step /*evaluated*/) { return false; }
+  [[nodiscard]] bool is_undone(const ShardRoster& /*shards*/, Step /*barrier*/) const { return false; }
+
+ private:
+  Slot slots_;
+  Step steps_;
+  SlotAssignments assignments_;
+  StepTime step_time_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,97 @@
+#include "protocol/lead/session_roster.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ballast {
+
+LeadSession* SessionRoster::hello(SessionId id, const std::string& name, Micros now) {
+  if (!all_.contains(id) && !make_room()) {
+    return nullptr;
+  }
+  auto& session = all_.try_emplace(id, silence_).first->second;
+  session.name = name;
+  session.live = true;
+  session.said_goodbye = false;
+  session.heard_at = now;
+  return &session;
+}
+
+bool SessionRoster::make_room() {
+  if (all_.size() < at_most_) {
+    return true;
+  }
+  auto oldest = all_.end();
+  for (auto session = all_.begin(); session != all_.end(); ++session) {
+    if (!session->second.live && (oldest == all_.end() || session->second.heard_at < oldest->second.heard_at)) {
+      oldest = session;
+    }
+  }
+  if (oldest == all_.end()) {
+    return false;
+  }
+  all_.erase(oldest);
+  return true;
+}
+
+LeadSession* SessionRoster::heard(SessionId id, Micros now) {
+  const auto known = all_.find(id);
+  if (known == all_.end() || !known->second.live) {
+    return nullptr;
+  }
+  auto& session = known->second;
+  session.silence.observe(now - session.heard_at);
+  session.heard_at = now;
+  return &session;
+}
+
+void SessionRoster::join(SessionId id) {
+  auto& joining = all_.at(id);
+  joining.ready = true;
+  for (auto& [other, session] : all_) {
+    if (session.name == joining.name) {
+      session.refusal.clear();
+    }
+  }
+  joined_.push_back(id);
+}
+
+bool SessionRoster::lose(SessionId id) {
+  auto& session = all_.at(id);
+  session.live = false;
+  session.ready = false;
+  session.beat.ready = false;
+  session.assign = {session.assign.order, 0, 0, {}, {}, {}, {}};
+  lost_ += session.said_goodbye ? 0 : 1;
+  return std::erase(joined_, id) > 0;
+}
+
+void SessionRoster::refuse(SessionId id, std::string why, Micros now) {
+  auto& session = all_.at(id);
+  session.live = false;
+  session.refusal = std::move(why);
+  session.refused_at = now;
+  ++refused_;
+}
+
+void SessionRoster::forgive(Micros slept) {
+  for (auto& [id, session] : all_) {
+    session.heard_at += slept;
+  }
+}
+
+bool SessionRoster::any_live() const {
+  return std::ranges::any_of(all_, [](const auto& session) { return session.second.live; });
+}
+
+std::vector<SessionId> SessionRoster::silent(Micros now) const {
+  std::vector<SessionId> silent;
+  for (const auto& [id, session] : all_) {
+    if (session.live && now - session.heard_at > session.silence.deadline()) {
+      silent.push_back(id);
+    }
+  }
+  return silent;
+}
+
+}  // namespace ballast

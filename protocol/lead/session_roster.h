@@ -1,0 +1,84 @@
+// The workers' sessions as the lead knows them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/deadline.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+struct LeadSession {
+  explicit LeadSession(LearntDeadline::Bounds bounds) : silence(bounds) {}
+
+  std::string name;
+  bool live = false;
+  bool ready = false;  // gets work
+  bool said_goodbye = false;
+  bool has_beaten = false;
+  Micros heard_at = 0;
+  LearntDeadline silence;
+  Heartbeat beat;       // the newest
+  Assign assign;        // the newest
+  std::string refusal;  // why it is given no work
+  Micros refused_at = 0;
+};
+
+// Who lives, who works, and who has not been heard of for too long. Sessions that are over stay known as long as there
+// is room, so that what they did is told.
+// Pure and copyable. Not thread-safe.
+class SessionRoster {
+ public:
+  using All = std::map<SessionId, LeadSession>;
+
+  // `at_most`: sessions that are remembered.
+  SessionRoster(std::uint32_t at_most, LearntDeadline::Bounds silence) : at_most_(at_most), silence_(silence) {}
+
+  // The session lives, as a new one or again. Null if so many others live that there is no room. On preemptible
+  // machines a job sees more workers than it can remember: the one dead for longest is forgotten. Costs as much as
+  // there are sessions.
+  LeadSession* hello(SessionId id, const std::string& name, Micros now);
+  // A live session has said something; null if there is no such session.
+  LeadSession* heard(SessionId id, Micros now);
+  // It gets work from now on; earlier refusals of its name are told no more.
+  void join(SessionId id);
+  // It is over. Whether it had joined.
+  bool lose(SessionId id);
+  // It gets no work. It is not lost, nor has it ever been one that others count on.
+  void refuse(SessionId id, std::string why, Micros now);
+  // All live sessions are told of the placement: whether they had not been.
+  bool tell_placement(std::uint64_t placement) { return std::exchange(told_, placement) != placement; }
+  // So long the lead did not listen.
+  void forgive(Micros slept);
+
+  [[nodiscard]] LeadSession& at(SessionId id) { return all_.at(id); }
+  [[nodiscard]] const LeadSession& at(SessionId id) const { return all_.at(id); }
+  [[nodiscard]] All& all() { return all_; }
+  [[nodiscard]] const All& all() const { return all_; }
+  // Live ones that get work, in the order in which they joined.
+  [[nodiscard]] const std::vector<SessionId>& joined() const { return joined_; }
+  [[nodiscard]] bool any_live() const;
+  // Live ones that have been silent for longer than they may.
+  [[nodiscard]] std::vector<SessionId> silent(Micros now) const;
+  // That went without a goodbye.
+  [[nodiscard]] std::uint64_t lost() const { return lost_; }
+  [[nodiscard]] std::uint64_t refused() const { return refused_; }
+
+ private:
+  bool make_room();
+
+  std::uint32_t at_most_;
+  LearntDeadline::Bounds silence_;
+  All all_;
+  std::vector<SessionId> joined_;
+  std::uint64_t told_ = 0;  // the placement that all were last told of at once
+  std::uint64_t lost_ = 0;
+  std::uint64_t refused_ = 0;
+};
+
+}  // namespace ballast

@@ -1,0 +1,190 @@
+#include "protocol/lead/shard_roster.h"
+
+#include <set>
+#include <utility>
+
+namespace ballast {
+
+namespace {
+
+std::string hex(std::uint64_t value) {
+  std::string digits(16, '0');
+  for (auto digit = digits.rbegin(); digit != digits.rend(); ++digit, value >>= 4U) {
+    *digit = "0123456789abcdef"[value & 15U];
+  }
+  return digits;
+}
+
+}  // namespace
+
+std::string database_text(const DatabaseLife& life) {
+  return "database " + hex(life.database) + ", life " + std::to_string(life.count);
+}
+
+bool holds(const ShardHello& hello, SnapshotId snapshot) {
+  return std::ranges::find(hello.held, snapshot) != hello.held.end();
+}
+
+bool lists(const Ledger& ledger, LaneId lane, Incarnation incarnation) {
+  return lane.shard < ledger.incarnations.size() && ledger.incarnations[lane.shard] == incarnation;
+}
+
+// ---- who is taken
+
+// Which of a shard's lives is the present one, and whether it could serve: the reason against it, or nothing.
+std::string ShardRoster::why_not_taken(const ShardHello& hello, const Ledger& ledger, Micros now) const {
+  const auto shard = hello.lane.shard;
+  const auto name = "shard " + std::to_string(shard) + ": the server at " + hello.address + " (" +
+                    database_text(hello.database) + ")";
+  if (ledger.timeline == 0 && hello.timeline > 0) {
+    return "shard 0's ledger, for its database has none, but shard " + std::to_string(shard) + "'s holds timeline " +
+           std::to_string(hello.timeline) +
+           " of this job. Start shard 0 with the database that has it, or restore all shards from a copy "
+           "(ballast restore)";
+  }
+  const auto base = ledger.complete.empty() ? SnapshotId{} : ledger.complete.back();
+  const auto lacks_base = !lists(ledger, hello.lane, hello.incarnation) && !holds(hello, base)
+                              ? name + " is not taken, for its database lacks the snapshot of step " +
+                                    std::to_string(base.step) + " (timeline " + std::to_string(base.timeline) +
+                                    "), from which the job goes on. Start the shard with the database that has it "
+                                    "(the right volume), or restore all shards from a copy (ballast restore)"
+                              : std::string();
+  // Of the life that the ledger lists nothing may have been heard by this lead.
+  if (!lacks_base.empty() && !has_come(shard)) {
+    return lacks_base;
+  }
+  if (!present_.may_be_present(shard, hello.incarnation, hello.database, now, silence_of(shard))) {
+    return name + " is not taken, for " + who_is(shard) +
+           " is heard of. End the one that is there by mistake (a wrong "
+           "--shard?)" +
+           (present_.find(shard)->database.database == hello.database.database
+                ? "; both have the same database, or one has a copy or an earlier state of it"
+                : "");
+  }
+  return lacks_base;
+}
+
+void ShardRoster::admit(const ShardHello& hello, Micros now) {
+  const auto shard = hello.lane.shard;
+  std::erase_if(lanes_, [&](const auto& lane) {
+    return lane.first.shard == shard && lane.second.incarnation != hello.incarnation;
+  });
+  present_.take(shard, hello.incarnation, hello.database, now);
+  turned_away_.erase(shard);
+  auto& lane = lanes_.try_emplace(hello.lane, silence_).first->second;
+  lane.incarnation = hello.incarnation;
+  lane.database = hello.database;
+  lane.address = hello.address;
+  lane.initial_weights = hello.initial_weights;
+  lane.timeline = hello.timeline;
+  lane.reached = hello.reached;
+  lane.lives = hello.lives;
+  lane.heard_at = now;
+}
+
+void ShardRoster::turn_away(const ShardHello& hello, std::string why, Micros now) {
+  const auto* present = present_.find(hello.lane.shard);
+  if (present != nullptr && follows(present->database, hello.database)) {
+    return;  // said before the present life began, as a rule, by one that is over
+  }
+  auto& other = turned_away_[hello.lane.shard];
+  if (other.incarnation != hello.incarnation) {
+    other = {hello.incarnation, now, 0, {}};
+  }
+  other.heard_at = now;
+  other.why = std::move(why);
+}
+
+void ShardRoster::forget_silent_turned_away(Micros now) {
+  std::erase_if(turned_away_, [&](const auto& other) { return now > other.second.heard_at + silence_.initial; });
+}
+
+// ---- time
+
+LeadLane* ShardRoster::heard(LaneId id, Incarnation incarnation, Micros now) {
+  const auto known = lanes_.find(id);
+  if (known == lanes_.end() || known->second.incarnation != incarnation) {
+    return nullptr;
+  }
+  auto& lane = known->second;
+  lane.silence.observe(now - lane.heard_at);
+  lane.heard_at = now;
+  present_.heard(id.shard, now);
+  return &lane;
+}
+
+void ShardRoster::forgive(Micros slept) {
+  for (auto& [id, lane] : lanes_) {
+    lane.heard_at += slept;
+  }
+  present_.forgive(slept);
+}
+
+// ---- who is there
+
+bool ShardRoster::has_come(std::uint32_t shard) const {
+  return std::ranges::any_of(lanes_, [&](const auto& known) { return known.first.shard == shard; });
+}
+
+std::string ShardRoster::who_is(std::uint32_t shard) const {
+  const auto lane = std::find_if(lanes_.begin(), lanes_.end(), [&](const auto& known) {
+    return known.first.shard == shard && !known.second.address.empty();
+  });
+  return (lane == lanes_.end() ? std::string("the one") : "the one at " + lane->second.address) + " (" +
+         database_text(present_.find(shard)->database) + ")";
+}
+
+Micros ShardRoster::silence_of(std::uint32_t shard) const {
+  Micros silence = 0;
+  for (const auto& [id, lane] : lanes_) {
+    silence = id.shard == shard ? std::max(silence, lane.silence.deadline()) : silence;
+  }
+  return silence == 0 ? silence_.initial : silence;
+}
+
+Step ShardRoster::furthest(Step steps, Step without_chunks) const {
+  Step furthest = 0;
+  for (const auto& [id, lane] : lanes_) {
+    furthest = std::max(furthest, lane.report.open_step < steps ? lane.report.open_step : without_chunks);
+  }
+  return furthest;
+}
+
+std::string ShardRoster::who_has_not_come() const {
+  std::set<std::uint32_t> missing;
+  for (std::uint32_t shard = 0; shard < shards_; ++shard) {
+    for (std::uint32_t lane = 0; lane < lanes_per_shard_; ++lane) {
+      if (!lanes_.contains({shard, lane})) {
+        missing.insert(shard);
+      }
+    }
+  }
+  if (missing.empty()) {
+    return {};
+  }
+  return "shard " + std::to_string(*missing.begin()) +
+         (missing.size() == 1 ? std::string() : " and " + std::to_string(missing.size() - 1) + " more") + " to come";
+}
+
+ShardRoster::Silent ShardRoster::longest_silent(Micros now, Micros since, Step open) const {
+  Silent longest;
+  for (std::uint32_t shard = 0; shard < shards_; ++shard) {
+    for (std::uint32_t lane = 0; lane < lanes_per_shard_; ++lane) {
+      const auto known = lanes_.find({shard, lane});
+      const bool has_come = known != lanes_.end();
+      const Micros silent = now - (has_come ? known->second.heard_at : std::min(since, now));
+      if (silent <= (has_come ? known->second.silence.deadline() : silence_.floor) || silent <= longest.span) {
+        continue;
+      }
+      const auto other = turned_away_.find(shard);
+      longest = {silent, other != turned_away_.end()
+                             ? other->second.why
+                             : "shard " + std::to_string(shard) + " (lane " + std::to_string(lane) +
+                                   "), not heard of for " + std::to_string(silent / 1000) + " ms, at step " +
+                                   std::to_string(open)};
+    }
+  }
+  return longest;
+}
+
+}  // namespace ballast

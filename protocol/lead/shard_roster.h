@@ -1,0 +1,119 @@
+// The shards as the lead knows them: which process is which, since when it was not heard of, what it said last.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/deadline.h"
+#include "protocol/lead/ledger.h"
+#include "protocol/lead/present_lives.h"
+#include "protocol/messages.h"
+
+namespace ballast {
+
+// A lane of a shard's present life.
+struct LeadLane {
+  explicit LeadLane(LearntDeadline::Bounds bounds) : silence(bounds) {}
+
+  Incarnation incarnation = 0;
+  DatabaseLife database;
+  std::string address;
+  std::string initial_weights;  // that it has read
+  Timeline timeline = 0;        // that it knew of when it said hello
+  Step reached = 0;             // so far it had come when it said hello
+  std::vector<ShardLife> lives;
+  LaneReport report;  // the newest
+  Micros heard_at = 0;
+  LearntDeadline silence;
+  bool left = false;
+};
+
+// A process that says it is a shard and is not taken.
+struct TurnedAway {
+  Incarnation incarnation = 0;
+  Micros since = 0;
+  Micros heard_at = 0;
+  std::string why;
+};
+
+// "database 5b1f..., life 3"
+std::string database_text(const DatabaseLife& life);
+bool holds(const ShardHello& hello, SnapshotId snapshot);
+bool lists(const Ledger& ledger, LaneId lane, Incarnation incarnation);
+
+// Pure and copyable. Not thread-safe.
+class ShardRoster {
+ public:
+  using Lanes = std::map<LaneId, LeadLane>;
+
+  // `ledger`: whose lives count as present when the lead starts.
+  ShardRoster(std::uint32_t shards, std::uint32_t lanes, LearntDeadline::Bounds silence, const Ledger& ledger)
+      : shards_(shards), lanes_per_shard_(lanes), silence_(silence), present_(ledger) {}
+
+  // ---- hellos
+
+  // Why the process is not taken for the shard that it says it is; empty: it is. `ledger`: the newest, durable or not.
+  [[nodiscard]] std::string why_not_taken(const ShardHello& hello, const Ledger& ledger, Micros now) const;
+  // It is the shard from now on; another life of it is forgotten.
+  void admit(const ShardHello& hello, Micros now);
+  void turn_away(const ShardHello& hello, std::string why, Micros now);
+  // Whoever says it is the shard is waited for no more.
+  void forget_turned_away(std::uint32_t shard) { turned_away_.erase(shard); }
+  // Those that are not heard of any more.
+  void forget_silent_turned_away(Micros now);
+
+  // ---- time and the ledger
+
+  // A lane's present life has said something; null if there is no such lane.
+  LeadLane* heard(LaneId id, Incarnation incarnation, Micros now);
+  // The lead's first moment.
+  void begin(Micros now) { present_.begin(now); }
+  // What is durable now.
+  void list(const Ledger& ledger) { present_.list(ledger); }
+  // So long the lead did not listen.
+  void forgive(Micros slept);
+
+  // ---- who is there
+
+  [[nodiscard]] Lanes& lanes() { return lanes_; }
+  [[nodiscard]] const Lanes& lanes() const { return lanes_; }
+  [[nodiscard]] const std::map<std::uint32_t, TurnedAway>& turned_away() const { return turned_away_; }
+  // Null if nobody has been the shard yet.
+  [[nodiscard]] const PresentLives::Life* present(std::uint32_t shard) const { return present_.find(shard); }
+  [[nodiscard]] bool all_there() const { return lanes_.size() == std::size_t{shards_} * lanes_per_shard_; }
+  // Of all lanes, and all are there.
+  template <typename Holds>
+  [[nodiscard]] bool all(const Holds& holds) const {
+    return all_there() && std::ranges::all_of(lanes_, [&](const auto& lane) { return holds(lane.second); });
+  }
+  // The furthest open step by the lanes' reports; those without chunks, which are at the job's end, count for
+  // `without_chunks`.
+  [[nodiscard]] Step furthest(Step steps, Step without_chunks) const;
+  // "shard 2 and 3 more to come"; empty: all are there.
+  [[nodiscard]] std::string who_has_not_come() const;
+  // Of the lane that was silent for longest among those that were so for too long: how long, and who it is. Lanes that
+  // have not come are silent since `since`.
+  struct Silent {
+    Micros span = 0;
+    std::string who;  // empty: nobody
+  };
+  [[nodiscard]] Silent longest_silent(Micros now, Micros since, Step open) const;
+
+ private:
+  [[nodiscard]] bool has_come(std::uint32_t shard) const;
+  [[nodiscard]] std::string who_is(std::uint32_t shard) const;
+  [[nodiscard]] Micros silence_of(std::uint32_t shard) const;
+
+  std::uint32_t shards_;
+  std::uint32_t lanes_per_shard_;
+  LearntDeadline::Bounds silence_;
+  Lanes lanes_;  // of each shard's present life
+  PresentLives present_;
+  std::map<std::uint32_t, TurnedAway> turned_away_;  // the last of each shard
+};
+
+}  // namespace ballast

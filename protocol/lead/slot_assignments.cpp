@@ -1,0 +1,172 @@
+#include "protocol/lead/slot_assignments.h"
+
+#include <algorithm>
+
+namespace ballast {
+
+void SlotAssignments::divide(const std::vector<SessionId>& sessions, Step from) {
+  ++generation_;
+  std::erase_if(divisions_, [&](const Division& old) { return old.from >= from; });
+  Division division{from, {}};
+  const auto count = static_cast<std::uint64_t>(sessions.size());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    division.ranges[sessions[i]] = {static_cast<Slot>(i * slots_ / count), static_cast<Slot>((i + 1) * slots_ / count)};
+  }
+  divisions_.push_back(std::move(division));
+}
+
+void SlotAssignments::lose(SessionId session) {
+  for (auto& slot : holders_) {
+    std::erase_if(slot, [&](const Holder& holder) { return holder.session == session; });
+  }
+  for (auto& division : divisions_) {
+    division.ranges.erase(session);
+  }
+  extras_.erase(session);
+}
+
+void SlotAssignments::rewind() {
+  divisions_.clear();
+  holders_.clear();
+  extras_.clear();
+  missing_ = SlotSet(slots_);
+  observed_ = false;
+  open_ = 0;
+}
+
+void SlotAssignments::observe(Step open, const SlotSet& missing, Micros now) {
+  missing_ = missing;
+  if (observed_ && open == open_) {
+    return;
+  }
+  observed_ = true;
+  open_ = open;
+  while (divisions_.size() > 1 && divisions_[1].from <= open) {
+    divisions_.erase(divisions_.begin());
+  }
+  extras_.clear();
+  hold_standing_ranges(now);
+}
+
+void SlotAssignments::hold_standing_ranges(Micros now) {
+  holders_.assign(slots_, {});
+  if (divisions_.empty() || divisions_.front().from > open_) {
+    return;
+  }
+  for (const auto& [session, range] : divisions_.front().ranges) {
+    for (Slot slot = range.begin; slot < range.end; ++slot) {
+      holders_[slot].push_back({session, now});
+    }
+  }
+}
+
+bool SlotAssignments::is_awaited(Slot slot, Micros now, Micros late) const {
+  return std::any_of(holders_[slot].begin(), holders_[slot].end(),
+                     [&](const Holder& holder) { return now - holder.since < late; });
+}
+
+bool SlotAssignments::half_delivered() const {
+  if (!observed_ || divisions_.empty() || divisions_.front().from > open_) {
+    return false;
+  }
+  std::size_t sessions = 0;
+  std::size_t delivered = 0;
+  for (const auto& [session, range] : divisions_.front().ranges) {
+    if (range.empty()) {
+      continue;
+    }
+    SlotSet own(slots_);
+    own.insert(range);
+    SlotSet there = own;
+    there.erase(missing_);
+    ++sessions;
+    delivered += there == own ? 1 : 0;
+  }
+  return sessions > 0 && 2 * delivered >= sessions;
+}
+
+std::size_t SlotAssignments::load(SessionId session) const {
+  std::size_t load = 0;
+  for (Slot slot = 0; slot < slots_; ++slot) {
+    load += missing_.contains(slot) && std::any_of(holders_[slot].begin(), holders_[slot].end(),
+                                                   [&](const Holder& holder) { return holder.session == session; })
+                ? 1
+                : 0;
+  }
+  return load;
+}
+
+bool SlotAssignments::has_open_extra(SessionId session) const {
+  const auto extra = extras_.find(session);
+  if (extra == extras_.end()) {
+    return false;
+  }
+  SlotSet open(slots_);
+  open.insert(extra->second.slots);
+  SlotSet done = open;
+  done.erase(missing_);
+  return done != open;
+}
+
+void SlotAssignments::give(SessionId session, SlotRange range, Micros now) {
+  extras_[session] = {open_, range};
+  for (Slot slot = range.begin; slot < range.end; ++slot) {
+    (holders_[slot].empty() ? reassigned_ : backups_) += 1;
+    std::erase_if(holders_[slot], [&](const Holder& holder) { return holder.session == session; });
+    holders_[slot].push_back({session, now});
+  }
+}
+
+void SlotAssignments::hand_out(const std::vector<SessionId>& sessions, Micros now, Micros late) {
+  if (sessions.empty() || !observed_ || holders_.empty()) {
+    return;
+  }
+  SlotSet unclaimed(slots_);
+  for (Slot slot = 0; slot < slots_; ++slot) {
+    if (missing_.contains(slot) && !is_awaited(slot, now, late)) {
+      unclaimed.insert({slot, slot + 1});
+    }
+  }
+  if (unclaimed.empty()) {
+    return;
+  }
+  std::vector<std::pair<std::size_t, SessionId>> by_load;
+  for (const auto session : sessions) {
+    // An extra that is still to be delivered must not be replaced: its slots would wait until they are late.
+    if (!has_open_extra(session)) {
+      by_load.emplace_back(load(session), session);
+    }
+  }
+  if (by_load.empty()) {
+    return;
+  }
+  std::sort(by_load.begin(), by_load.end());
+  const auto free = static_cast<std::size_t>(
+      std::count_if(by_load.begin(), by_load.end(), [](const auto& entry) { return entry.first == 0; }));
+  const auto takers = std::max<std::size_t>(free, 1);  // with nobody free, the least loaded one
+  const auto share = static_cast<Slot>((unclaimed.count() + takers - 1) / takers);
+  std::size_t next = 0;
+  for (auto run : unclaimed.runs()) {
+    while (!run.empty() && next < takers) {
+      const SlotRange part{run.begin, std::min(run.end, run.begin + share)};
+      give(by_load[next++].second, part, now);
+      run.begin = part.end;
+    }
+  }
+}
+
+Standing SlotAssignments::standing(SessionId session, Step until) const {
+  if (divisions_.empty()) {
+    return {};
+  }
+  const auto& division = divisions_.back();
+  const auto range = division.ranges.find(session);
+  return {division.from, std::max(until, division.from), range == division.ranges.end() ? SlotRange{} : range->second};
+}
+
+std::optional<Extra> SlotAssignments::extra(SessionId session) const {
+  const auto extra = extras_.find(session);
+  return extra == extras_.end() ? std::nullopt : std::optional<Extra>(extra->second);
+}
+
+}  // namespace ballast

@@ -1,0 +1,74 @@
+#include "protocol/lead/snapshot_view.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace ballast {
+
+namespace {
+
+bool lists(const std::vector<SnapshotId>& list, SnapshotId id) { return std::ranges::find(list, id) != list.end(); }
+
+}  // namespace
+
+std::set<SnapshotId> SnapshotView::held_by_all() const {
+  std::set<SnapshotId> held;
+  bool is_first = true;
+  for (const auto& [id, lane] : shards_.lanes()) {
+    const std::set<SnapshotId> own(lane.report.held.begin(), lane.report.held.end());
+    if (std::exchange(is_first, false)) {
+      held = own;
+    } else {
+      std::erase_if(held, [&](const SnapshotId& snapshot) { return !own.contains(snapshot); });
+    }
+  }
+  std::erase_if(held, [&](const SnapshotId& snapshot) { return snapshot.timeline != timeline_; });
+  return held;
+}
+
+std::set<SnapshotId> SnapshotView::being_written() const {
+  std::set<SnapshotId> written;
+  for (const auto& [lane_id, lane] : shards_.lanes()) {
+    for (const auto id : lane.report.writing) {
+      if (id.timeline == timeline_ && is_still_a_cut(id.step) && !why_missed(id.step)) {
+        written.insert(id);
+      }
+    }
+  }
+  return written;
+}
+
+std::optional<std::string> SnapshotView::why_missed(Step step) const {
+  // Others may have been let go on since a shard lost what lies before it; nobody is let go on at the end.
+  if (course_.is_spoilt(step) && step != end_) {
+    return std::string();
+  }
+  const SnapshotId id{timeline_, step};
+  for (const auto& [lane_id, lane] : shards_.lanes()) {
+    const auto& report = lane.report;
+    if (lists(report.failed, id)) {
+      return "shard " + std::to_string(lane_id.shard) + ": " + report.trouble;
+    }
+    if (course_.has_passed(report, step) && !lists(report.writing, id) && !lists(report.held, id)) {
+      return std::string();
+    }
+  }
+  return std::nullopt;
+}
+
+void forget_superseded(Ledger& ledger, std::size_t kept) {
+  const auto is_best = [&](SnapshotId known) { return ledger.best == known; };
+  auto others = static_cast<std::size_t>(
+      std::ranges::count_if(ledger.complete, [&](SnapshotId known) { return !is_best(known); }));
+  std::erase_if(ledger.complete, [&](SnapshotId known) {
+    if (is_best(known) || others <= kept) {
+      return false;
+    }
+    --others;
+    const bool is_copied = known == ledger.copies.named || known == ledger.copies.complete;
+    return known == SnapshotId{} || !is_copied;
+  });
+}
+
+}  // namespace ballast

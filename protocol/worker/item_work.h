@@ -1,0 +1,68 @@
+// A session's work in item mode: the slots that it was granted, one after the other.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/messages.h"
+#include "protocol/worker/worker_target.h"
+
+namespace ballast {
+
+// Each item is computed once for its grant, from the newest weights after that. Pure and copyable.
+class ItemWork {
+ public:
+  struct Rules {
+    bool journaled = false;  // updates are durable by the shards' journals: contributions say what they rest on
+  };
+
+  ItemWork(Slot slots, Rules rules) : slots_(slots), journaled_(rules.journaled) {}
+
+  // A newer order; `begins`: of a newer timeline.
+  void take(const Assign& assign, bool begins);
+  [[nodiscard]] std::optional<WorkerTarget> next() const;
+  void computed(const WorkerTarget& target);
+  // The slot of the grant after the target's.
+  [[nodiscard]] std::optional<SlotsAhead> after(const WorkerTarget& target) const;
+  // What to ask for along with the last gradient of a chunk, whatever has been asked for already.
+  [[nodiscard]] std::optional<WeightsKey> next_key(const WorkerTarget& target, std::optional<WeightsKey> asked) const;
+  // Of the newest weights no version is gone.
+  static void gone(Version /*version*/, Version /*held*/) {}
+
+  // That of the newest grant.
+  [[nodiscard]] Step step() const { return granted_step_; }
+  // A chunk's version once so many steps are updated.
+  [[nodiscard]] Version updates(Step step) const { return step * slots_; }
+  [[nodiscard]] static ReceiptScope scope(const WorkerTarget& target) {
+    return {target.step, target.ranges.front().begin};
+  }
+  // What a contribution says of the chunk's version that it was computed from.
+  [[nodiscard]] static Version base(Version version) { return version; }
+  // A newer version does not say whose updates it has.
+  [[nodiscard]] static std::optional<Step> covered_by(Version /*version*/) { return std::nullopt; }
+  // So few grants are left to compute, the one in hand among them, that the lead is asked for more.
+  [[nodiscard]] bool is_short() const;
+  // The grants of the newest order that have been computed.
+  [[nodiscard]] std::vector<Grant> computed_grants() const;
+  // Whether contributions say what they rest on.
+  [[nodiscard]] bool has_marks() const { return journaled_; }
+
+ private:
+  struct GrantState {
+    Grant grant;
+    bool computed = false;
+  };
+
+  [[nodiscard]] SlotsAhead slot_of(const Grant& grant) const;
+  [[nodiscard]] const Grant* grant_after(std::uint64_t clock) const;
+
+  Slot slots_;
+  bool journaled_;
+  Step granted_step_ = 0;
+  std::vector<GrantState> grants_;  // of the newest order
+};
+
+}  // namespace ballast

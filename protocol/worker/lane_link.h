@@ -1,0 +1,49 @@
+// A worker's link to one lane: whether it is welcome there, how long it has asked in vain, and what it sends.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/deadline.h"
+#include "protocol/messages.h"
+#include "protocol/worker/outbox.h"
+
+namespace ballast {
+
+class LaneLink {
+ public:
+  explicit LaneLink(LearntDeadline::Bounds retry) : outbox(retry) {}
+
+  [[nodiscard]] bool is_welcome() const { return welcome_; }
+  // Whether a hello is due; then it counts as said.
+  bool asks(Micros now, Micros every);
+  // True if it was not welcome before.
+  bool welcome(std::uint64_t credit_bytes);
+  // Any word of the lane.
+  void answered();
+  void refused(std::string text) { refusal_ = std::move(text); }
+  // Why nobody can be reached there; empty: no reason is known.
+  void unreachable(std::string why);
+  // The lane does not know this worker any more.
+  void forgotten();
+  // It lives elsewhere, or in another life.
+  void moved();
+
+  // It answers no hello for so long, or refuses this worker for now.
+  [[nodiscard]] bool lets_wait(Micros now, Micros silence) const;
+  // Which lane lets wait, where it is, and why.
+  [[nodiscard]] std::string describe(const LaneAddress& at) const;
+
+  Outbox outbox;
+
+ private:
+  bool welcome_ = false;
+  Micros hello_at_ = 0;
+  Micros asked_at_ = 0;  // the first hello since it last answered; 0: none
+  std::string refusal_;  // of the newest hello
+  std::string why_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,47 @@
+// A worker's links to all lanes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/deadline.h"
+#include "protocol/messages.h"
+#include "protocol/worker/lane_link.h"
+
+namespace ballast {
+
+// By lane, over all shards. Pure and copyable.
+class LaneLinks {
+ public:
+  LaneLinks(std::uint32_t lanes, LearntDeadline::Bounds retry) : lanes_(lanes, LaneLink(retry)) {}
+
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(lanes_.size()); }
+  LaneLink& operator[](std::uint32_t lane) { return lanes_[lane]; }
+  const LaneLink& operator[](std::uint32_t lane) const { return lanes_[lane]; }
+
+  // The lanes that are due to be greeted; then they count as greeted.
+  std::vector<std::uint32_t> greets(Micros now, Micros every);
+  // Whether a contribution of the slot to the step has no receipt yet.
+  [[nodiscard]] bool has(Step step, Slot slot) const;
+  // The payloads of what was computed in older timelines.
+  std::vector<PayloadId> drop_older_timelines(Timeline timeline);
+
+  // The first of `addresses`, those of the lanes, that lets wait: it answers no hello for so long, or refuses this
+  // worker for now; null: none does.
+  [[nodiscard]] const LaneAddress* waiting(const std::vector<LaneAddress>& addresses, Micros now, Micros silence) const;
+  // That lane, where it is and why, and how many others; empty if there is none.
+  [[nodiscard]] std::string waits_for(const std::vector<LaneAddress>& addresses, Micros now, Micros silence) const;
+
+  [[nodiscard]] std::uint64_t retries() const;
+  [[nodiscard]] std::uint64_t in_flight_bytes() const;
+  // Contributions without a receipt.
+  [[nodiscard]] std::size_t outstanding() const;
+
+ private:
+  std::vector<LaneLink> lanes_;
+};
+
+}  // namespace ballast

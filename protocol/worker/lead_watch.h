@@ -1,0 +1,54 @@
+// When a worker speaks to its lead, and for how long the lead has been silent.
+#pragma once
+
+#include <optional>
+
+#include "protocol/ids.h"
+
+namespace ballast {
+
+// Told of every message of the lead and of every tick. Pure and copyable.
+class LeadWatch {
+ public:
+  struct Times {
+    Micros heartbeat_every = 0;
+    Micros hello_every = 0;  // until it is answered
+    Micros silence = 0;      // a lead that has answered before and is silent for longer is gone
+  };
+
+  explicit LeadWatch(const Times& times) : times_(times) {}
+  void set_silence(Micros silence) { times_.silence = silence; }
+
+  void heard() {
+    is_known_ = true;
+    was_heard_ = true;
+  }
+  // How long the lead has been silent, if it is gone. Ticks are rare: what was heard since the last one was heard just
+  // now, and time in which this process did not run is not the lead's silence.
+  std::optional<Micros> tick(Micros now);
+
+  // Whether a hello is due; then it counts as said. `answered`: the lead has welcomed this worker.
+  bool greets(bool answered, Micros now);
+  // The lead knows this session no more: it is greeted anew.
+  void greet_again();
+
+  [[nodiscard]] bool heartbeat_due(Micros now) const { return now - beaten_at_ >= times_.heartbeat_every; }
+  [[nodiscard]] bool has_beaten(Micros now) const { return beaten_at_ == now; }
+  void beats(Micros now) { beaten_at_ = now; }
+  // Whether the worker has just become idle, which the lead is told at once.
+  bool becomes_idle();
+  void works() { is_idle_ = false; }
+
+ private:
+  Times times_;
+  Micros ticked_at_ = 0;
+  Micros heard_at_ = 0;
+  bool was_heard_ = false;  // since the last tick
+  bool is_known_ = false;
+  Micros greeted_at_ = 0;
+  bool has_greeted_ = false;
+  Micros beaten_at_ = 0;
+  bool is_idle_ = false;
+};
+
+}  // namespace ballast

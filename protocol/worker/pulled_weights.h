@@ -1,0 +1,103 @@
+// The weights of a session: which it has, which it has asked for, and which came while others were computed from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/deadline.h"
+#include "protocol/messages.h"
+#include "protocol/worker/worker_target.h"
+
+namespace ballast {
+
+// By chunk; each is held under the key that it was asked for by. Pure and copyable.
+class PulledWeights {
+ public:
+  struct Staged {
+    Weights header;
+    PayloadId payload = kNoPayload;
+  };
+  enum class Ask : std::uint8_t { no, first, again };
+
+  PulledWeights(std::size_t chunks, LearntDeadline::Bounds retry) : chunks_(chunks), pull_time_(retry) {}
+
+  [[nodiscard]] std::size_t size() const { return chunks_.size(); }
+
+  // What is to be computed from next; nothing: nothing.
+  void aim(std::optional<WeightsKey> target);
+  // Whether all chunks are held as the target has them.
+  [[nodiscard]] bool is_complete() const { return target_ && at_target_ == chunks_.size(); }
+  // Whether these bring the chunk to the target, or are what was asked for.
+  [[nodiscard]] bool wants(ChunkId chunk, WeightsKey key) const;
+
+  // Whether the chunk is to be pulled for the target now; then it counts as asked.
+  Ask ask(ChunkId chunk, Micros now);
+  // Along with a contribution, and not for the target.
+  void ask_along(ChunkId chunk, WeightsKey key, Micros now);
+  [[nodiscard]] std::optional<WeightsKey> asked(ChunkId chunk) const;
+  // They are to be had no more.
+  void gone(ChunkId chunk, WeightsKey key);
+
+  // Weights that are wanted came; how long they took is learnt from.
+  void came(const Weights& header, Micros now);
+  // They can't be stored before the computation in hand has ended.
+  void stage(const Weights& header, PayloadId payload) { staged_.push_back({header, payload}); }
+  std::vector<Staged> take_staged() { return std::exchange(staged_, {}); }
+  // Of the shard in whose journal the mark is.
+  void store(const Weights& header, std::uint32_t shard);
+
+  // All, or those of which `is_lost(chunk)` holds, are neither held nor asked for. The payloads that were staged.
+  std::vector<PayloadId> forget_all();
+  template <typename IsLost>
+  std::vector<PayloadId> forget(const IsLost& is_lost);
+
+  // Of what was stored.
+  [[nodiscard]] Version version(ChunkId chunk) const { return chunks_[chunk].version; }
+  // What all that was stored rests on.
+  [[nodiscard]] std::shared_ptr<const std::vector<JournalMark>> marks() const;
+
+ private:
+  struct Chunk {
+    bool held = false;
+    WeightsKey key;       // of what was stored
+    Version version = 0;  // likewise
+    JournalMark mark;     // likewise
+    std::optional<WeightsKey> asked;
+    Micros asked_at = 0;
+    std::uint32_t tries = 0;
+  };
+
+  [[nodiscard]] bool is_at_target(const Chunk& chunk) const { return chunk.held && target_ == chunk.key; }
+
+  std::vector<Chunk> chunks_;
+  std::optional<WeightsKey> target_;
+  std::size_t at_target_ = 0;  // chunks held as the target has them
+  std::vector<Staged> staged_;
+  LearntDeadline pull_time_;
+};
+
+template <typename IsLost>
+std::vector<PayloadId> PulledWeights::forget(const IsLost& is_lost) {
+  std::vector<PayloadId> payloads;
+  for (const auto& staged : staged_) {
+    if (is_lost(staged.header.chunk)) {
+      payloads.push_back(staged.payload);
+    }
+  }
+  std::erase_if(staged_, [&](const Staged& staged) { return is_lost(staged.header.chunk); });
+  for (std::size_t id = 0; id < chunks_.size(); ++id) {
+    if (is_lost(static_cast<ChunkId>(id))) {
+      at_target_ -= is_at_target(chunks_[id]) ? 1 : 0;
+      chunks_[id].held = false;
+      chunks_[id].asked.reset();
+    }
+  }
+  return payloads;
+}
+
+}  // namespace ballast

@@ -1,0 +1,62 @@
+// A session's work in rounds: slots of steps, by standing ranges and extra ones.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/messages.h"
+#include "protocol/slot_set.h"
+#include "protocol/worker/worker_target.h"
+
+namespace ballast {
+
+// Extra work of an open step comes first, then the standing range of the next step. Slots that this session has
+// computed are not computed again. Pure and copyable.
+class RoundWork {
+ public:
+  struct Rules {};
+
+  RoundWork(Slot slots, Rules /*rules*/) : slots_(slots) {}
+
+  // A newer order; `begins`: of a newer timeline.
+  void take(const Assign& assign, bool begins);
+  std::optional<WorkerTarget> next();
+  void computed(const WorkerTarget& target);
+  // The standing range of the step after the target's.
+  [[nodiscard]] std::optional<SlotsAhead> after(const WorkerTarget& target) const;
+  // What to ask for along with the last gradient of a chunk, for which `asked` has been asked already.
+  [[nodiscard]] std::optional<WeightsKey> next_key(const WorkerTarget& target, std::optional<WeightsKey> asked) const;
+  // A chunk of this version is gone and already at `held`: every chunk is at held - 1 at least, so that is the oldest
+  // step that can still be open.
+  void gone(Version version, Version held);
+
+  // The step that it means to compute next.
+  [[nodiscard]] Step step() const { return cursor_; }
+  // A chunk's version once so many steps are updated.
+  [[nodiscard]] static Version updates(Step step) { return step; }
+  [[nodiscard]] static ReceiptScope scope(const WorkerTarget& target) { return {target.step, kNoSlot}; }
+  // What a contribution says of the chunk's version that it was computed from: its step says it.
+  [[nodiscard]] static Version base(Version /*version*/) { return 0; }
+  // A chunk of this version is a receipt for all contributions to steps before it.
+  [[nodiscard]] static std::optional<Step> covered_by(Version version) { return version; }
+  // Standing ranges do not run out, and have no clocks; a contribution rests on its step's version alone.
+  [[nodiscard]] static bool is_short() { return false; }
+  [[nodiscard]] static std::vector<Grant> computed_grants() { return {}; }
+  [[nodiscard]] static bool has_marks() { return false; }
+
+ private:
+  [[nodiscard]] const Standing* standing_at(Step step) const;
+  [[nodiscard]] std::vector<SlotRange> standing_work(Step step) const;
+  [[nodiscard]] std::vector<SlotRange> without_done(Step step, SlotRange range) const;
+  void move_cursor();
+
+  Slot slots_;
+  std::vector<Standing> standing_;  // disjoint in steps, ascending
+  std::optional<Extra> extra_;
+  Step cursor_ = 0;
+  std::map<Step, SlotSet> done_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,466 @@
+#include "protocol/worker/worker.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ballast {
+
+using namespace worker;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
+
+using Kind = WorkerTarget::Kind;
+
+Worker::Worker(WorkerConfig config)
+    : config_(std::move(config)),
+      lead_({config_.heartbeat_every, config_.hello_every, config_.lead_silence}),
+      lanes_(0, config_.retry),
+      plan_(1),
+      weights_(0, config_.retry) {}
+
+Actions Worker::step(const Event& event, Micros at) {
+  actions_.clear();
+  const auto* tick = std::get_if<Tick>(&event);
+  at_ = std::max({at_, at, tick != nullptr ? tick->now : now_});
+  if (phase_ != Phase::stopped) {
+    std::visit([this](const auto& body) { on(body); }, event);
+  } else if (const auto* late = std::get_if<FromLane>(&event); late != nullptr && late->payload != kNoPayload) {
+    emit(Release{late->payload});
+  }
+  return std::exchange(actions_, {});
+}
+
+// ---- the lead's side
+
+void Worker::on(const FromLead& event) {
+  lead_.heard();
+  if (const auto* welcome = std::get_if<WorkerWelcome>(event.message)) {
+    on_lead_welcome(*welcome);
+  } else if (const auto* assign = std::get_if<Assign>(event.message)) {
+    on_assign(*assign);
+  } else if (const auto* finish = std::get_if<Finish>(event.message)) {
+    emit(SendToLead{Goodbye{"finished"}});
+    stop(finish->failure);
+  } else if (const auto* refused = std::get_if<Refused>(event.message)) {
+    on_lead_refusal(*refused);
+  }
+}
+
+void Worker::on_lead_welcome(const WorkerWelcome& welcome) {
+  if (phase_ == Phase::hello) {
+    phase_ = Phase::preparing;
+    welcome_ = welcome;
+    emit(Prepare{welcome});
+  } else if (welcome.timeline >= welcome_.timeline && welcome.placement > welcome_.placement) {
+    follow(welcome);
+  }
+}
+
+// To a newer timeline of the same job, or to a shard's new life within one.
+void Worker::follow(const WorkerWelcome& welcome) {
+  if (welcome.spec_digest != welcome_.spec_digest || welcome.layout_digest != welcome_.layout_digest ||
+      welcome.addresses.size() != welcome_.addresses.size()) {
+    emit(SendToLead{Goodbye{"the job was started again with other settings"}});
+    return stop("the job was started again with other settings (job file or cluster.lanes); start this worker again");
+  }
+  const auto old = std::exchange(welcome_, welcome);
+  if (phase_ != Phase::ready) {
+    return;  // it connects when it is prepared
+  }
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    if (old.addresses[lane] == welcome.addresses[lane]) {
+      continue;
+    }
+    emit(Connect{lane, welcome.addresses[lane].address});
+    lanes_[lane].moved();
+    forget_weights(lane);
+  }
+  hello_lanes();
+  heartbeat();
+  advance();
+}
+
+// A shard that has come back may have lost the version that they are, and come to another one of that number.
+void Worker::forget_weights(std::uint32_t lane) {
+  work_.discard_evaluation();
+  plan_.evaluation().again();
+  release(weights_.forget([&](ChunkId chunk) { return layout_.chunks[chunk].lane == lane; }));
+}
+
+void Worker::on_lead_refusal(const Refused& refused) {
+  if (refused.code == RefusalCode::unknown_session) {
+    lead_.greet_again();  // it forgot this session, or gave it up: it is a new one to it
+  } else {
+    stop("the lead refused this worker: " + refused.text, refused.code != RefusalCode::too_many);
+  }
+}
+
+void Worker::on_assign(const Assign& assign) {
+  if (phase_ != Phase::ready || assign.timeline > welcome_.timeline) {
+    return;  // where the timeline's lanes live is told first
+  }
+  if (assign.timeline > plan_.timeline()) {
+    enter_timeline(assign.timeline);
+  }
+  if (plan_.take(assign)) {
+    advance();
+  }
+}
+
+void Worker::enter_timeline(Timeline timeline) {
+  release(lanes_.drop_older_timelines(timeline));
+  work_.forget_receipts();
+  release(weights_.forget_all());
+  plan_.evaluation().forget_result();
+  target_ = {};
+  weights_.aim({});
+}
+
+// ---- the lanes' side
+
+void Worker::on(const FromLane& event) {
+  if (event.lane >= lanes_.size()) {
+    if (event.payload != kNoPayload) {
+      emit(Release{event.payload});
+    }
+    return;
+  }
+  auto& lane = lanes_[event.lane];
+  lane.answered();
+  if (const auto* weights = std::get_if<Weights>(event.message)) {
+    on_weights(lane, *weights, event.payload);
+  } else if (const auto* receipt = std::get_if<Receipt>(event.message)) {
+    on_receipt(lane, *receipt);
+  } else if (const auto* gone = std::get_if<Gone>(event.message)) {
+    on_gone(*gone);
+  } else if (const auto* welcome = std::get_if<LaneWelcome>(event.message)) {
+    on_welcome(lane, *welcome);
+  } else if (const auto* stale = std::get_if<Stale>(event.message)) {
+    on_stale(*stale);
+  } else if (const auto* refused = std::get_if<Refused>(event.message)) {
+    on_lane_refusal(lane, *refused);
+  }
+  send_outbox(event.lane);
+}
+
+void Worker::on_welcome(LaneLink& lane, const LaneWelcome& welcome) {
+  if (lane.welcome(welcome.credit_bytes)) {
+    advance();
+    pull_missing();
+  }
+}
+
+void Worker::on_receipt(LaneLink& lane, const Receipt& receipt) {
+  const auto free = lane.outbox.receipt(receipt.timeline, receipt.step, receipt.chunk, receipt.node, now_);
+  if (free.empty()) {
+    return;
+  }
+  counters_.duplicates += receipt.outcome == ReceiptOutcome::duplicate ? 1 : 0;
+  counters_.expired += receipt.outcome == ReceiptOutcome::expired ? 1 : 0;
+  release(free);
+  if (plan_.is_short() && !lanes_.has(receipt.step, receipt.node.begin)) {
+    heartbeat();  // the lead grants the next one
+  }
+  work_.receipts(receipt.step, receipt.node.begin, 1, at_);
+}
+
+void Worker::on_weights(LaneLink& lane, const Weights& weights, PayloadId payload) {
+  const bool known = weights.chunk < weights_.size() && weights.timeline == plan_.timeline();
+  if (known) {
+    take_as_receipt(lane, weights);
+  }
+  if (!known || !weights_.wants(weights.chunk, key_of(weights))) {
+    emit(Release{payload});
+    return;
+  }
+  weights_.came(weights, now_);
+  if (work_.is_running()) {
+    weights_.stage(weights, payload);
+    return;
+  }
+  store(weights, payload);
+  advance();
+}
+
+void Worker::take_as_receipt(LaneLink& lane, const Weights& weights) {
+  const auto covered = plan_.covered_by(weights.version);
+  if (!covered) {
+    return;
+  }
+  const auto free = lane.outbox.before(weights.chunk, *covered);
+  release(free);
+  if (!free.empty()) {
+    work_.receipts(*covered - 1, kNoSlot, free.size(), at_);
+  }
+}
+
+void Worker::store(const Weights& header, PayloadId payload) {
+  weights_.store(header, welcome_.addresses[layout_.chunks[header.chunk].lane].lane.shard);
+  emit(Store{header.chunk, header.version, payload});
+}
+
+void Worker::on_gone(const Gone& gone) {
+  if (gone.timeline != plan_.timeline() || gone.chunk >= weights_.size()) {
+    return;
+  }
+  ++counters_.gone;
+  weights_.gone(gone.chunk, {gone.version, 0});
+  plan_.gone(gone.version, gone.held);
+  if (!lead_.has_beaten(now_)) {
+    heartbeat();  // asks the lead, once for all chunks of the version
+  }
+  advance();
+}
+
+void Worker::on_stale(const Stale& stale) {
+  // The work is lost with its timeline; the lead's next order names the new one.
+  release(lanes_.drop_older_timelines(stale.timeline));
+  heartbeat();
+}
+
+void Worker::on_lane_refusal(LaneLink& lane, const Refused& refused) {
+  if (refused.code == RefusalCode::unknown_session) {
+    lane.forgotten();
+  } else if (refused.code == RefusalCode::too_many) {
+    lane.refused(refused.text);
+  } else if (refused.code != RefusalCode::not_serving) {
+    emit(SendToLead{Goodbye{"refused by a lane: " + refused.text}});
+    stop("a lane refused this worker: " + refused.text);
+  }
+}
+
+// ---- the schedule
+
+void Worker::advance() {
+  if (phase_ != Phase::ready || work_.is_running()) {
+    return;
+  }
+  choose_target();
+  if (!has_target()) {
+    if (lead_.becomes_idle()) {
+      heartbeat();
+    }
+    return;
+  }
+  lead_.works();
+  if (weights_.is_complete()) {
+    start();
+  }
+}
+
+void Worker::choose_target() {
+  auto target = plan_.next();
+  if (target == target_) {
+    return;
+  }
+  const bool same_weights = has_target() && target.weights == target_.weights;
+  target_ = std::move(target);
+  if (!has_target()) {
+    weights_.aim({});
+    return;
+  }
+  if (target_.kind == Kind::train) {
+    emit(Prefetch{target_.step, target_.ranges});
+  }
+  if (!same_weights) {
+    work_.wants(at_);
+  }
+  weights_.aim(target_.weights);
+  pull_missing();
+}
+
+void Worker::pull_missing() {
+  if (phase_ != Phase::ready || !has_target() || work_.is_running()) {
+    return;
+  }
+  std::vector<std::vector<ChunkId>> pulls(lanes_.size());
+  for (const auto& chunk : layout_.chunks) {
+    const auto ask = lanes_[chunk.lane].is_welcome() ? weights_.ask(chunk.id, now_) : PulledWeights::Ask::no;
+    if (ask != PulledWeights::Ask::no) {
+      counters_.pulls_repeated += ask == PulledWeights::Ask::again ? 1 : 0;
+      pulls[chunk.lane].push_back(chunk.id);
+    }
+  }
+  const auto [version, ticket] = target_.weights;
+  for (std::uint32_t lane = 0; lane < pulls.size(); ++lane) {
+    if (!pulls[lane].empty()) {
+      emit(SendToLane{lane, Pull{plan_.timeline(), version, std::move(pulls[lane]), ticket}, kNoPayload});
+    }
+  }
+}
+
+void Worker::start() {
+  if (target_.kind == Kind::evaluate) {
+    work_.begin_evaluation(plan_.timeline(), target_);
+    emit(Evaluate{target_.evaluation});
+    return;
+  }
+  work_.begin(plan_.timeline(), target_, plan_.scope(target_), plan_.has_marks() ? weights_.marks() : nullptr, at_);
+  emit(Compute{target_.step, target_.ranges});
+  if (auto next = plan_.after(target_)) {
+    emit(Prefetch{next->step, std::move(next->ranges)});
+  }
+}
+
+void Worker::on(const GradientReady& event) {
+  if (work_.timeline() != plan_.timeline()) {
+    return release({event.payload});  // of weights that the job has rolled back
+  }
+  const auto next =
+      event.last_node ? plan_.next_key(work_.target(), weights_.asked(event.chunk)) : std::optional<WeightsKey>();
+  if (next) {
+    weights_.ask_along(event.chunk, *next, now_);
+  }
+  const auto& chunk = layout_.chunks[event.chunk];
+  const auto replaced = lanes_[chunk.lane].outbox.add(
+      {plan_.timeline(), event.step, event.chunk, event.node, next.has_value(), event.payload, chunk.bytes, event.fault,
+       plan_.base(weights_.version(event.chunk)), next ? next->ticket : 0, work_.marks()});
+  release(replaced);  // the same item, granted to this session again
+  work_.contributed();
+  send_outbox(chunk.lane);
+}
+
+void Worker::on(const Computed& event) {
+  if (work_.timeline() == plan_.timeline()) {
+    plan_.computed(work_.target());
+  }
+  ++counters_.steps;
+  for (const auto range : work_.target().ranges) {
+    counters_.slots += range.size();
+  }
+  work_.computed(event.phases, at_);
+  accept_staged();
+  advance();
+}
+
+void Worker::on(const Evaluated& event) {
+  work_.evaluated();
+  if (work_.timeline() == plan_.timeline()) {
+    auto result = event.result;
+    result.timeline = work_.timeline();
+    plan_.evaluation().done(result);
+    emit(SendToLead{std::move(result)});
+  }
+  accept_staged();
+  advance();
+}
+
+void Worker::accept_staged() {
+  target_ = {};
+  weights_.aim({});
+  choose_target();
+  for (const auto& staged : weights_.take_staged()) {
+    if (weights_.wants(staged.header.chunk, key_of(staged.header))) {
+      store(staged.header, staged.payload);
+    } else {
+      emit(Release{staged.payload});
+    }
+  }
+}
+
+void Worker::send_outbox(std::uint32_t lane) {
+  if (phase_ == Phase::stopped || !lanes_[lane].is_welcome()) {
+    return;
+  }
+  for (const auto& contribution : lanes_[lane].outbox.take_sendable(now_)) {
+    emit(SendToLane{lane,
+                    Push{contribution.timeline, contribution.step, contribution.chunk, contribution.node,
+                         contribution.want_next, contribution.fault, phases(), contribution.base, contribution.ticket,
+                         contribution.marks ? *contribution.marks : std::vector<JournalMark>{}},
+                    contribution.payload});
+  }
+}
+
+// ---- time and life
+
+void Worker::on(const Prepared& event) {
+  layout_ = event.layout;
+  lead_.set_silence(layout_.lead_silence.value_or(config_.lead_silence));
+  plan_ = WorkerPlan(layout_.slots, layout_.mode);
+  weights_ = PulledWeights(layout_.chunks.size(), config_.retry);
+  lanes_ = LaneLinks(layout_.lanes, config_.retry);
+  phase_ = Phase::ready;
+  for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
+    emit(Connect{lane, welcome_.addresses[lane].address});  // a newer timeline may have begun meanwhile
+  }
+  hello_lanes();
+  heartbeat();
+}
+
+void Worker::on(const Failed& event) {
+  emit(SendToLead{Goodbye{event.text}});
+  stop(event.text, event.for_good);
+}
+
+void Worker::on(const Tick& event) {
+  now_ = event.now;
+  if (const auto silent = lead_.tick(now_)) {
+    return stop("the lead (shard 0) has not been heard of for " + std::to_string(*silent / 1'000'000) +
+                " s (cluster.patience)");
+  }
+  if (lead_.greets(phase_ != Phase::hello, now_)) {
+    emit(SendToLead{WorkerHello{config_.name}});
+  }
+  if (phase_ != Phase::hello && lead_.heartbeat_due(now_)) {
+    heartbeat();
+    if (const auto& result = plan_.evaluation().result()) {
+      emit(SendToLead{*result});
+    }
+  }
+  if (phase_ == Phase::ready) {
+    hello_lanes();
+    pull_missing();
+    for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+      send_outbox(lane);
+    }
+  }
+}
+
+void Worker::hello_lanes() {
+  for (const auto lane : lanes_.greets(now_, config_.hello_every)) {
+    emit(SendToLane{lane, LaneHello{config_.name, layout_.spec_digest, layout_.layout_digest}, kNoPayload});
+  }
+}
+
+void Worker::on(const Unreachable& event) {
+  if (event.lane < lanes_.size()) {
+    lanes_[event.lane].unreachable(event.why);
+  }
+}
+
+void Worker::heartbeat() {
+  lead_.beats(now_);
+  emit(SendToLead{heartbeat_now()});
+}
+
+Heartbeat Worker::heartbeat_now() const {
+  Heartbeat beat;
+  beat.timeline = welcome_.timeline;
+  beat.order = plan_.order();
+  beat.step = plan_.step();
+  beat.ready = phase_ == Phase::ready;
+  beat.idle = phase_ == Phase::ready && !work_.is_running() && !has_target();
+  beat.waits_for = phase_ == Phase::ready ? waits_for() : std::string();
+  beat.fingerprint = layout_.fingerprint;
+  beat.data_digest = layout_.data_digest;
+  beat.phases = phases();
+  beat.slots = counters_.slots;
+  beat.placement = welcome_.placement;
+  for (const auto& grant : plan_.computed_grants()) {
+    if (!lanes_.has(grant.item / layout_.slots, static_cast<Slot>(grant.item % layout_.slots))) {
+      beat.brought.push_back(grant.clock);
+    }
+  }
+  return beat;
+}
+
+void Worker::release(const std::vector<PayloadId>& payloads) {
+  for (const auto payload : payloads) {
+    emit(Release{payload});
+  }
+}
+
+void Worker::stop(std::string failure, bool for_good) {
+  phase_ = Phase::stopped;
+  emit(Stop{std::move(failure), for_good});
+}
+
+}  // namespace ballast

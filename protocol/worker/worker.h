@@ -1,0 +1,251 @@
+// A worker's schedule: pulls the version its work needs, has it computed, pushes what comes out until it has receipts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/deadline.h"
+#include "protocol/messages.h"
+#include "protocol/worker/lane_links.h"
+#include "protocol/worker/lead_watch.h"
+#include "protocol/worker/pulled_weights.h"
+#include "protocol/worker/work_in_hand.h"
+#include "protocol/worker/worker_plan.h"
+#include "protocol/worker/worker_target.h"
+
+namespace ballast {
+
+struct WorkerConfig {
+  std::string name;
+  Micros heartbeat_every = 100'000;
+  Micros hello_every = 200'000;       // to lead and lanes, until they answer
+  Micros lane_silence = 5'000'000;    // a lane that answers no hello for so long is told of
+  Micros lead_silence = 600'000'000;  // a lead that has answered before and is silent for so long is gone
+  LearntDeadline::Bounds retry{1'000'000, 3'000'000, 20'000'000};  // of pushes and pulls
+};
+
+// What the worker's shell works out from the lead's welcome.
+struct WorkerLayout {
+  struct Chunk {
+    ChunkId id = 0;
+    std::uint32_t lane = 0;  // index into the welcome's addresses
+    std::uint64_t bytes = 0;
+  };
+  Slot slots = 1;
+  WorkerPlan::Rules mode;     // in rounds, or in item mode
+  std::vector<Chunk> chunks;  // id == index
+  std::uint32_t lanes = 1;    // over all shards
+  std::string spec_digest;
+  std::string layout_digest;
+  std::string fingerprint;
+  std::string data_digest;
+  std::optional<Micros> lead_silence;  // as the job has it; else what was configured stays
+};
+
+namespace worker {
+
+// ---- events
+
+struct FromLead {
+  const Message* message = nullptr;
+};
+struct FromLane {
+  std::uint32_t lane = 0;
+  const Message* message = nullptr;
+  PayloadId payload = kNoPayload;  // of Weights: the worker takes it over
+};
+struct Tick {
+  Micros now = 0;
+};
+struct Prepared {
+  WorkerLayout layout;
+};
+// Data, model or computation cannot go on; the text is for the user.
+struct Failed {
+  std::string text;
+  bool for_good = false;  // another life of this worker would meet the same
+};
+// Why nobody can be reached at a lane's address; empty: no reason is known.
+struct Unreachable {
+  std::uint32_t lane = 0;
+  std::string why;
+};
+// The sum over `node` of a chunk's gradient is final.
+struct GradientReady {
+  Step step = 0;
+  Node node;
+  ChunkId chunk = 0;
+  PayloadId payload = kNoPayload;
+  Slot fault = kNoSlot;    // the first slot below `node` whose gradient of the chunk is not finite
+  bool last_node = false;  // no later node of this Compute brings the chunk again
+};
+// All gradients of a Compute have been said to be ready.
+struct Computed {
+  Step step = 0;
+  PhaseTimes phases;  // data_wait, forward and backward
+};
+struct Evaluated {
+  EvaluationResult result;
+};
+using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, Unreachable, GradientReady, Computed, Evaluated>;
+
+// ---- actions, to be carried out in order
+
+struct SendToLead {
+  Message message;
+};
+struct SendToLane {
+  std::uint32_t lane = 0;
+  Message message;
+  PayloadId payload = kNoPayload;  // of a Push: must stay unmodified until Release
+};
+// Connect to the lanes, load data and model, then say Prepared or Failed.
+struct Prepare {
+  WorkerWelcome welcome;
+};
+// A timeline has begun in which the lane lives elsewhere, or in another life: connect to it there. Nothing that was
+// sent to its old address matters any more.
+struct Connect {
+  std::uint32_t lane = 0;
+  std::string address;
+};
+// These slots come next: read their examples ahead.
+struct Prefetch {
+  Step step = 0;
+  std::vector<SlotRange> ranges;
+};
+// Copy the payload into the worker's weights, then forget the payload.
+struct Store {
+  ChunkId chunk = 0;
+  Version version = 0;
+  PayloadId payload = kNoPayload;
+};
+// Forget a payload: a gradient with its receipt, or weights that came too late.
+struct Release {
+  PayloadId payload = kNoPayload;
+};
+// Nothing is stored while one of these runs.
+struct Compute {
+  Step step = 0;
+  std::vector<SlotRange> ranges;
+};
+struct Evaluate {
+  Evaluation evaluation;
+};
+struct Stop {
+  std::string failure;    // empty: the run ended well
+  bool for_good = false;  // another life of this worker would end with the same failure
+};
+using Action =
+    std::variant<SendToLead, SendToLane, Prepare, Connect, Prefetch, Store, Release, Compute, Evaluate, Stop>;
+using Actions = std::vector<Action>;
+
+}  // namespace worker
+
+struct WorkerCounters {
+  std::uint64_t steps = 0;
+  std::uint64_t slots = 0;
+  std::uint64_t duplicates = 0;  // receipts for work that was covered before
+  std::uint64_t pulls_repeated = 0;
+  std::uint64_t gone = 0;
+  std::uint64_t expired = 0;  // contributions whose weights were too old
+};
+
+// Pure: no I/O, clock, thread or log. Not thread-safe.
+// Invariants:
+//   1. weights of one version only, or in item mode those asked for after the item's grant, are computed from: no Store
+//      between Compute (or Evaluate) and its end;
+//   2. a gradient's payload is released by its receipt, by a newer version of its chunk or timeline, or by a newer
+//      contribution to the same node, and by nothing else.
+class Worker {
+ public:
+  explicit Worker(WorkerConfig config);
+
+  // `at`: when it happened, by the clock of the ticks; they are too rare to measure phases by. 0: at the last tick.
+  worker::Actions step(const worker::Event& event, Micros at = 0);
+
+  [[nodiscard]] const WorkerCounters& counters() const { return counters_; }
+  [[nodiscard]] std::uint64_t retries() const { return counters_.pulls_repeated + lanes_.retries(); }
+  // Of the last finished step.
+  [[nodiscard]] const PhaseTimes& phases() const { return work_.clock().phases(); }
+  [[nodiscard]] std::uint64_t finished_steps() const { return work_.clock().steps(); }
+  [[nodiscard]] std::uint64_t in_flight_bytes() const { return lanes_.in_flight_bytes(); }
+  [[nodiscard]] std::size_t outstanding() const { return lanes_.outstanding(); }
+  [[nodiscard]] bool computing() const { return work_.is_running(); }
+  // The first lane that lets it wait: it answers no hello, or refuses this worker for now.
+  [[nodiscard]] const LaneAddress* waiting_lane() const {
+    return lanes_.waiting(welcome_.addresses, now_, config_.lane_silence);
+  }
+  // That lane, where it is and why, and how many others; empty if there is none.
+  [[nodiscard]] std::string waits_for() const {
+    return lanes_.waits_for(welcome_.addresses, now_, config_.lane_silence);
+  }
+
+ private:
+  enum class Phase : std::uint8_t { hello, preparing, ready, stopped };
+
+  void on(const worker::FromLead& event);
+  void on(const worker::FromLane& event);
+  void on(const worker::Tick& event);
+  void on(const worker::Prepared& event);
+  void on(const worker::Failed& event);
+  void on(const worker::Unreachable& event);
+  void on(const worker::GradientReady& event);
+  void on(const worker::Computed& event);
+  void on(const worker::Evaluated& event);
+
+  void on_lead_welcome(const WorkerWelcome& welcome);
+  void follow(const WorkerWelcome& welcome);
+  void forget_weights(std::uint32_t lane);
+  void on_assign(const Assign& assign);
+  void on_lead_refusal(const Refused& refused);
+  void on_welcome(LaneLink& lane, const LaneWelcome& welcome);
+  void on_receipt(LaneLink& lane, const Receipt& receipt);
+  void on_weights(LaneLink& lane, const Weights& weights, PayloadId payload);
+  void take_as_receipt(LaneLink& lane, const Weights& weights);
+  void on_gone(const Gone& gone);
+  void on_stale(const Stale& stale);
+  void on_lane_refusal(LaneLink& lane, const Refused& refused);
+
+  void advance();
+  void choose_target();
+  void pull_missing();
+  void start();
+  void accept_staged();
+  void store(const Weights& header, PayloadId payload);
+  void enter_timeline(Timeline timeline);
+  void send_outbox(std::uint32_t lane);
+  void hello_lanes();
+  void heartbeat();
+  void release(const std::vector<PayloadId>& payloads);
+  void stop(std::string failure, bool for_good = false);
+  [[nodiscard]] Heartbeat heartbeat_now() const;
+  [[nodiscard]] bool has_target() const { return target_.kind != WorkerTarget::Kind::none; }
+
+  template <typename Body>
+  void emit(Body&& body) {
+    actions_.emplace_back(std::forward<Body>(body));
+  }
+
+  WorkerConfig config_;
+  WorkerLayout layout_;
+  Phase phase_ = Phase::hello;
+  WorkerWelcome welcome_;  // the newest
+  LeadWatch lead_;
+  LaneLinks lanes_;
+  WorkerPlan plan_;
+  WorkerTarget target_;
+  PulledWeights weights_;
+  WorkInHand work_;
+  worker::Actions actions_;
+  WorkerCounters counters_;
+  Micros now_ = 0;
+  Micros at_ = 0;  // of the event in hand
+};
+
+}  // namespace ballast

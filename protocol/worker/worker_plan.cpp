@@ -1,0 +1,35 @@
+#include "protocol/worker/worker_plan.h"
+
+#include <utility>
+
+namespace ballast {
+
+bool WorkerPlan::take(const Assign& assign) {
+  if (assign.order <= order_ || assign.timeline < timeline_) {
+    return false;
+  }
+  const bool begins = assign.timeline > timeline_;
+  if (begins) {
+    evaluation_.forget_order();
+  }
+  timeline_ = assign.timeline;
+  order_ = assign.order;
+  evaluation_.take(assign.evaluation);
+  std::visit([&](auto& own) { own.take(assign, begins); }, work_);
+  return true;
+}
+
+WorkerTarget WorkerPlan::next() {
+  if (const auto* evaluation = evaluation_.next()) {
+    const auto version = std::visit([&](const auto& own) { return own.updates(evaluation->version); }, work_);
+    return {WorkerTarget::Kind::evaluate, {version, 0}, 0, {}, *evaluation};
+  }
+  return std::visit([](auto& own) { return own.next(); }, work_).value_or(WorkerTarget{});
+}
+
+void WorkerPlan::gone(Version version, Version held) {
+  evaluation_.gone(version);
+  std::visit([&](auto& own) { own.gone(version, held); }, work_);
+}
+
+}  // namespace ballast

@@ -1,0 +1,87 @@
+// What a session has to do next, from the orders it was given.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/messages.h"
+#include "protocol/worker/item_work.h"
+#include "protocol/worker/ordered_evaluation.h"
+#include "protocol/worker/round_work.h"
+#include "protocol/worker/worker_target.h"
+
+namespace ballast {
+
+// Evaluation comes first (the others wait for it), then what the job's mode has to train: in rounds or in item mode,
+// which is chosen once. Pure and copyable.
+class WorkerPlan {
+ public:
+  using Rules = std::variant<RoundWork::Rules, ItemWork::Rules>;
+
+  explicit WorkerPlan(Slot slots, const Rules& rules = {})
+      : work_(std::visit([&](auto own) { return make(slots, own); }, rules)) {}
+
+  // False if the order is no newer than the last one.
+  bool take(const Assign& assign);
+  WorkerTarget next();
+  // The training that follows the target, as far as it is known.
+  [[nodiscard]] std::optional<SlotsAhead> after(const WorkerTarget& target) const {
+    return std::visit([&](const auto& own) { return own.after(target); }, work_);
+  }
+  // What to ask for along with the last gradient of a chunk, for which `asked` has been asked already.
+  [[nodiscard]] std::optional<WeightsKey> next_key(const WorkerTarget& target, std::optional<WeightsKey> asked) const {
+    return std::visit([&](const auto& own) { return own.next_key(target, asked); }, work_);
+  }
+  void computed(const WorkerTarget& target) {
+    std::visit([&](auto& own) { own.computed(target); }, work_);
+  }
+  // A chunk of this version is gone and already at `held`.
+  void gone(Version version, Version held);
+
+  [[nodiscard]] OrderedEvaluation& evaluation() { return evaluation_; }
+  [[nodiscard]] const OrderedEvaluation& evaluation() const { return evaluation_; }
+
+  [[nodiscard]] std::uint64_t order() const { return order_; }
+  [[nodiscard]] Timeline timeline() const { return timeline_; }
+  // What it tells of itself: the step that it means to compute next; in item mode that of the newest grant.
+  [[nodiscard]] Step step() const {
+    return std::visit([](const auto& own) { return own.step(); }, work_);
+  }
+
+  // ---- what contributions and receipts mean in this mode: see RoundWork and ItemWork
+
+  [[nodiscard]] ReceiptScope scope(const WorkerTarget& target) const {
+    return std::visit([&](const auto& own) { return own.scope(target); }, work_);
+  }
+  [[nodiscard]] Version base(Version version) const {
+    return std::visit([&](const auto& own) { return own.base(version); }, work_);
+  }
+  [[nodiscard]] std::optional<Step> covered_by(Version version) const {
+    return std::visit([&](const auto& own) { return own.covered_by(version); }, work_);
+  }
+  [[nodiscard]] bool is_short() const {
+    return std::visit([](const auto& own) { return own.is_short(); }, work_);
+  }
+  [[nodiscard]] std::vector<Grant> computed_grants() const {
+    return std::visit([](const auto& own) { return own.computed_grants(); }, work_);
+  }
+  [[nodiscard]] bool has_marks() const {
+    return std::visit([](const auto& own) { return own.has_marks(); }, work_);
+  }
+
+ private:
+  using Work = std::variant<RoundWork, ItemWork>;
+
+  static Work make(Slot slots, RoundWork::Rules rules) { return RoundWork(slots, rules); }
+  static Work make(Slot slots, ItemWork::Rules rules) { return ItemWork(slots, rules); }
+
+  std::uint64_t order_ = 0;
+  Timeline timeline_ = 0;
+  OrderedEvaluation evaluation_;
+  Work work_;
+};
+
+}  // namespace ballast

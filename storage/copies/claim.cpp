@@ -1,0 +1,101 @@
+#include "storage/copies/claim.h"
+
+#include <algorithm>
+
+#include "storage/copies/format.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::string_view kContent = "see docs/durability.md, Copies\n";  // an object has some content
+
+constexpr std::string_view kClaims = "claims/";
+constexpr std::string_view kHolds = "holds/";
+
+std::string claim_name(const std::string& run, LeadLife life) { return run + std::string(kClaims) + hex16(life); }
+std::string hold_name(const std::string& run, LeadLife life) { return run + std::string(kHolds) + hex16(life); }
+
+StoreStatus put(CopyPlace& place, const std::string& name) {
+  auto writer = place.write(name);
+  if (!writer.ok()) {
+    return writer.status();
+  }
+  const auto status = writer.value()->append(kContent);
+  return status.ok() ? writer.value()->finish() : status;
+}
+
+// The hold goes first: what is left of a life that leaves is found by its claim.
+StoreStatus leave(CopyPlace& place, const std::string& run, LeadLife life) {
+  const auto status = place.remove(hold_name(run, life));
+  return status.ok() ? place.remove(claim_name(run, life)) : status;
+}
+
+using Names = std::vector<std::string>;
+
+bool is_among(const Names& names, const std::string& name) { return std::ranges::find(names, name) != names.end(); }
+
+// What lives that were killed have left of their claims and holds.
+StoreStatus remove_unfinished(CopyPlace& place, const std::string& run, const Claimant& claimant) {
+  return place.remove_unfinished(run, [&](const std::string& name) {
+    return std::ranges::any_of(
+        claimant.before, [&](LeadLife life) { return name == claim_name(run, life) || name == hold_name(run, life); });
+  });
+}
+
+// All that lies under the run's name, with the life's claim: written before the list is made, now or at an earlier
+// time.
+StoreResult<Names> list_with_claim(CopyPlace& place, const std::string& run, const Claimant& claimant) {
+  const auto own = claim_name(run, claimant.life);
+  auto names = place.list(run);
+  if (!names.ok() || is_among(names.value(), own)) {
+    return names;
+  }
+  auto status = remove_unfinished(place, run, claimant);
+  if (status = status.ok() ? put(place, own) : status; !status.ok()) {
+    return status;
+  }
+  names = place.list(run);
+  if (names.ok() && !is_among(names.value(), own)) {
+    return StoreStatus{StoreCode::io, place.describe(own) + " was written, and the place does not list it"};
+  }
+  return names;
+}
+
+bool is_anothers(const std::string& run, const Claimant& claimant, const SnapshotId& named, const std::string& name) {
+  if (name.starts_with(run + std::string(kClaims))) {
+    return name != claim_name(run, claimant.life) &&
+           std::ranges::none_of(claimant.before, [&](LeadLife life) { return name == claim_name(run, life); });
+  }
+  const auto copy = parse_copy_name(name);
+  return copy && copy->snapshot > named;
+}
+
+}  // namespace
+
+StoreResult<Claimed> claim(CopyPlace& place, const std::string& run, const Claimant& claimant) {
+  const auto listed = list_with_claim(place, run, claimant);
+  if (!listed.ok()) {
+    return listed.status();
+  }
+  const auto& names = listed.value();
+  const auto hold = hold_name(run, claimant.life);
+  const bool is_held = is_among(names, hold);
+  const auto& named = is_held ? claimant.named : claimant.named_before;
+  if (std::ranges::any_of(names, [&](const std::string& name) { return is_anothers(run, claimant, named, name); })) {
+    const auto status = leave(place, run, claimant.life);
+    return status.ok() ? StoreResult<Claimed>(Claimed::taken) : status;
+  }
+  auto status = is_held ? StoreStatus{} : put(place, hold);
+  for (const auto life : claimant.before) {
+    if (status.ok() && is_among(names, claim_name(run, life))) {
+      status = leave(place, run, life);
+    }
+  }
+  return status.ok() ? StoreResult<Claimed>(Claimed::held) : status;
+}
+
+StoreResult<bool> is_held(CopyPlace& place, const std::string& run, LeadLife life) {
+  return place.has(hold_name(run, life));
+}
+
+}  // namespace ballast

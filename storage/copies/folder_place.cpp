@@ -1,0 +1,192 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <functional>
+#include <system_error>
+#include <vector>
+
+#include "common/files/new_file.h"
+#include "storage/copies/place.h"
+
+namespace ballast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kUnfinished = ".part";
+constexpr std::size_t kReadBytes = 1U << 20U;
+constexpr int kListings = 1'000;  // in vain, before that is a failure
+
+StoreStatus failure(const fs::path& path, const std::string& what, const std::error_code& reason) {
+  return {reason == std::errc::no_such_file_or_directory ? StoreCode::missing : StoreCode::io,
+          path.string() + ": cannot " + what + ": " + reason.message()};
+}
+
+// Makes the folder and those above it, as far as they are not there, and syncs the entry of each: what is synced in a
+// folder is lost with the folder's own entry.
+StoreStatus make_folders(const fs::path& folder) {
+  std::vector<fs::path> missing;
+  std::error_code refused;
+  for (auto at = folder; !at.empty() && !fs::exists(at, refused); at = at.parent_path()) {
+    missing.push_back(at);
+  }
+  fs::create_directories(folder, refused);
+  if (refused) {
+    return {StoreCode::io, folder.string() + ": cannot make the folder: " + refused.message()};
+  }
+  for (auto made = missing.rbegin(); made != missing.rend(); ++made) {
+    if (const auto unsynced = sync_folder(made->parent_path())) {
+      return failure(*made, "sync the folder's entry", unsynced);
+    }
+  }
+  return {};
+}
+
+// A file under another name until it is whole.
+class FileWriter final : public ObjectWriter {
+ public:
+  FileWriter(fs::path path, NewFile file) : path_(std::move(path)), file_(std::move(file)) {}
+
+  StoreStatus append(std::string_view bytes) override {
+    const auto refused = file_.append(bytes);
+    return refused ? failure(path_, "write", refused) : StoreStatus{};
+  }
+
+  StoreStatus finish() override {
+    auto refused = file_.finish();
+    if (!refused) {
+      refused = sync_folder(path_.parent_path());
+    }
+    return refused ? failure(path_, "finish", refused) : StoreStatus{};
+  }
+
+ private:
+  fs::path path_;
+  NewFile file_;
+};
+
+class FolderPlace final : public CopyPlace {
+ public:
+  explicit FolderPlace(const std::string& folder) : root_(folder) {}
+
+  StoreResult<std::unique_ptr<ObjectWriter>> write(const std::string& name) override {
+    const auto path = root_ / name;
+    if (auto made = make_folders(path.parent_path()); !made.ok()) {
+      return made;
+    }
+    const auto unfinished = "." + std::to_string(::getpid()) + std::string(kUnfinished);
+    NewFile file;
+    if (const auto refused = file.create(path, {.suffix = unfinished, .mode = 0644, .synced = true})) {
+      return failure(path.string() + unfinished, "write", refused);
+    }
+    return std::unique_ptr<ObjectWriter>(std::make_unique<FileWriter>(path, std::move(file)));
+  }
+
+  StoreStatus read(const std::string& name, const Sink& sink) override {
+    const auto path = root_ / name;
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+      return failure(path, "read", {errno, std::generic_category()});
+    }
+    std::string piece(kReadBytes, '\0');
+    ssize_t size = 0;
+    while ((size = ::read(descriptor, piece.data(), piece.size())) > 0 &&
+           sink(std::string_view(piece).substr(0, static_cast<std::size_t>(size)))) {
+    }
+    const auto reason = errno;
+    ::close(descriptor);
+    return size < 0 ? failure(path, "read", {reason, std::generic_category()}) : StoreStatus{};
+  }
+
+  StoreResult<std::vector<std::string>> list(const std::string& prefix) override {
+    std::vector<std::string> names;
+    const auto status = visit(prefix, [&names](const std::string& name) {
+      if (!name.ends_with(kUnfinished)) {
+        names.push_back(name);
+      }
+    });
+    return status.ok() ? StoreResult<std::vector<std::string>>(std::move(names)) : status;
+  }
+
+  StoreStatus remove_unfinished(const std::string& prefix, const Ours& is_ours) override {
+    std::vector<std::string> left;
+    auto status = visit(prefix, [&](const std::string& name) {
+      const auto object =
+          name.ends_with(kUnfinished) ? name.substr(0, name.size() - kUnfinished.size()) : std::string();
+      if (is_ours(object.substr(0, object.rfind('.')))) {  // without the process
+        left.push_back(name);
+      }
+    });
+    for (const auto& name : left) {
+      status = status.ok() ? remove(name) : status;
+    }
+    return status;
+  }
+
+  StoreStatus remove(const std::string& name) override {
+    const auto path = root_ / name;
+    std::error_code refused;
+    fs::remove(path, refused);
+    if (refused) {
+      return {StoreCode::io, path.string() + ": cannot remove the copy: " + refused.message()};
+    }
+    fs::remove(path.parent_path(), refused);  // if that was the last in it
+    return {};
+  }
+
+  [[nodiscard]] std::string describe(const std::string& name) const override {
+    return name.empty() ? root_.string() : (root_ / name).string();
+  }
+
+ private:
+  // Of all files whose names begin with `prefix`. A folder may vanish meanwhile, for another shard removes old copies:
+  // that ends a listing early, so that it is begun again. Each time a folder has gone, and so many do not.
+  StoreStatus visit(const std::string& prefix, const std::function<void(const std::string& name)>& what) const {
+    const auto folder = root_ / prefix.substr(0, prefix.rfind('/') + 1);
+    std::error_code refused;
+    for (int tries = 0; tries < kListings; ++tries) {
+      const auto names = list_once(folder, prefix, refused);
+      if (!refused) {
+        std::ranges::for_each(names, what);
+        return {};
+      }
+      if (refused != std::errc::no_such_file_or_directory) {
+        break;
+      }
+    }
+    return {StoreCode::io, folder.string() + ": cannot list the copies: " + refused.message()};
+  }
+
+  [[nodiscard]] std::vector<std::string> list_once(const fs::path& folder, const std::string& prefix,
+                                                   std::error_code& refused) const {
+    std::vector<std::string> names;
+    refused.clear();
+    // A folder that cannot be looked at is not an empty one; what lies in others' folders below it may be.
+    if (!fs::exists(folder, refused) || refused || (fs::directory_iterator(folder, refused), refused)) {
+      return names;
+    }
+    for (fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, refused), end;
+         !refused && at != end; at.increment(refused)) {
+      std::error_code gone;
+      if (auto name = at->path().lexically_relative(root_).generic_string();
+          at->is_regular_file(gone) && name.starts_with(prefix)) {
+        names.push_back(std::move(name));
+      }
+    }
+    return names;
+  }
+
+  fs::path root_;
+};
+
+}  // namespace
+
+std::unique_ptr<CopyPlace> make_folder_place(const std::string& folder) {
+  return std::make_unique<FolderPlace>(folder);
+}
+
+}  // namespace ballast

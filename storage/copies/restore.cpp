@@ -1,0 +1,322 @@
+#include "storage/copies/restore.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "storage/store/shard_store.h"
+
+namespace ballast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kBatchBytes = 4U << 20U;
+
+fs::path temporary_name(const fs::path& database) {
+  auto name = database;
+  name += ".restoring";
+  return name;
+}
+
+void remove_all(const std::vector<fs::path>& folders) {
+  for (const auto& folder : folders) {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  }
+}
+
+// Collects records, so that the database is written in larger pieces.
+class Filler {
+ public:
+  explicit Filler(Store& store) : store_(store) {}
+  StoreStatus put(std::string_view key, std::string record) {
+    bytes_ += record.size();
+    batch_.put(std::string(key), std::move(record));
+    return bytes_ >= kBatchBytes ? flush(Sync::no) : StoreStatus{};
+  }
+  StoreStatus flush(Sync sync) {
+    const auto full = std::move(batch_);
+    batch_ = {};
+    bytes_ = 0;
+    return store_.write(full, sync);
+  }
+
+ private:
+  Store& store_;
+  WriteBatch batch_;
+  std::size_t bytes_ = 0;
+};
+
+StoreStatus in_object(const CopyPlace& place, const std::string& object, const StoreStatus& status) {
+  return {status.code(), place.describe(object) + ": " + status.text()};
+}
+
+// The ledger, as of a run that has come to `newest` at least: copies of that timeline are there, of other weights
+// perhaps, and the run that goes on must not meet their names.
+StoreResult<std::string> with_timeline(std::string_view record, Timeline newest) {
+  auto ledger = decode_ledger(record);
+  if (!ledger.ok()) {
+    return ledger.status();
+  }
+  ledger.value().timeline = std::max(ledger.value().timeline, newest);
+  ledger.value().incarnations.clear();  // of shards whose databases these are not
+  ledger.value().databases.clear();
+  ledger.value().pause = Pause::none;  // whoever restores a run goes on with it
+  return encode(ledger.value());
+}
+
+// A record of a copy as a database of today's format has it. Sets `format` by the identity, the first record.
+struct Converted {
+  std::string key;
+  std::string record;
+};
+StoreResult<Converted> convert(std::string_view key, std::string_view record, Timeline newest, std::uint32_t& format) {
+  const auto with_key = [](std::string to, StoreResult<std::string> kept) {
+    return kept.ok() ? StoreResult<Converted>(Converted{std::move(to), std::move(kept.value())}) : kept.status();
+  };
+  if (key == kIdentityKey) {
+    auto identity = decode_identity(record);
+    if (!identity.ok()) {
+      return identity.status();
+    }
+    format = std::exchange(identity.value().format, kDatabaseFormat);
+    return with_key(std::string(key), encode(identity.value()));
+  }
+  if (key == kLedgerKey) {
+    return with_key(std::string(key), with_timeline(record, newest));
+  }
+  const auto tensor = parse_tensor_key(key);
+  return with_key(tensor ? tensor_key(*tensor) : std::string(key), std::string(record));
+}
+
+// Gives out the entries of an object.
+StoreStatus read_object(CopyPlace& place, const std::string& object, const CopyName& head,
+                        const CopyDecoder::Visitor& visit) {
+  CopyDecoder decoder(head, visit);
+  StoreStatus wrong;
+  const auto read = place.read(object, [&](std::string_view bytes) {
+    wrong = decoder.take(bytes);
+    return wrong.ok();
+  });
+  if (wrong.ok() && read.ok()) {
+    wrong = decoder.finish();
+  }
+  return wrong.ok() ? read : in_object(place, object, wrong);
+}
+
+// The format of the database that the copy was made of.
+StoreResult<std::uint32_t> restore_shard(CopyPlace& place, const CopySet& set, std::uint32_t shard,
+                                         const fs::path& database, Timeline newest) {
+  auto opened = open_rocksdb(database, OpenMode::create);
+  if (!opened.ok()) {
+    return opened.status();
+  }
+  Filler filler(*opened.value());
+  std::uint32_t format = 0;
+  StoreStatus ours;  // what the database says, which is no fault of the copy
+  const auto put = [&](std::string_view key, std::string_view record) {
+    auto converted = convert(key, record, newest, format);
+    if (!converted.ok()) {
+      return converted.status();
+    }
+    ours = filler.put(converted.value().key, std::move(converted.value().record));
+    return ours;
+  };
+  const auto& object = set.objects[shard];
+  auto status = read_object(place, object, *parse_copy_name(object), put);
+  for (std::size_t block = 0; shard == 0 && status.ok() && block < set.losses.size(); ++block) {
+    status = read_object(place, set.losses[block], head_of(*parse_losses_name(set.losses[block])), put);
+  }
+  if (!ours.ok() || !status.ok()) {
+    return ours.ok() ? status : ours;
+  }
+  if (format == 0) {
+    return in_object(place, object, {StoreCode::corrupt, "the copy has no identity"});
+  }
+  if (const auto sealed = filler.put(sealed_key(set.snapshot), encode_sealed(set.snapshot)); !sealed.ok()) {
+    return sealed;
+  }
+  status = filler.flush(Sync::yes);
+  return status.ok() ? StoreResult<std::uint32_t>(format) : status;
+}
+
+// All shards of one set under temporary names, checked.
+StoreStatus restore_set(CopyPlace& place, const CopySet& set, const std::vector<fs::path>& temporary, Timeline newest,
+                        const RestoreCheck& check) {
+  std::uint32_t first = 0;
+  for (std::uint32_t shard = 0; shard < set.shards; ++shard) {
+    const auto format = restore_shard(place, set, shard, temporary[shard], newest);
+    if (!format.ok()) {
+      return format.status();
+    }
+    first = shard == 0 ? format.value() : first;
+    if (format.value() != first) {
+      return {StoreCode::corrupt, place.describe(set.objects[shard]) + ": the copy is of a database of format " +
+                                      std::to_string(format.value()) +
+                                      ", and that of shard 0 in the same set of format " + std::to_string(first) +
+                                      ": they are of two programs' runs"};
+    }
+  }
+  return check ? check(temporary, set.snapshot) : StoreStatus{};
+}
+
+StoreStatus prepare(const fs::path& folder) {
+  std::error_code failure;
+  fs::create_directories(folder, failure);
+  if (failure) {
+    return {StoreCode::io, folder.string() + ": cannot make the folder: " + failure.message()};
+  }
+  if (fs::exists(shard_database(folder, 0), failure)) {
+    return {StoreCode::mismatch,
+            folder.string() + ": the folder holds the databases of a run already; restore into a new folder"};
+  }
+  return {};
+}
+
+StoreStatus give_names(const std::vector<fs::path>& temporary, const std::vector<fs::path>& databases) {
+  for (std::size_t shard = databases.size(); shard-- > 0;) {  // shard 0 last: with it a run is there
+    std::error_code failure;
+    fs::rename(temporary[shard], databases[shard], failure);
+    if (failure) {
+      return {StoreCode::io, databases[shard].string() + ": cannot be put in place: " + failure.message()};
+    }
+  }
+  return {};
+}
+
+std::string what_is_missing(const CopySet& set) {
+  return set.has_all_shards() ? "losses of earlier steps are missing" : "copies of some shards are missing";
+}
+
+// Runs have no order: of several with whole sets one must be named.
+StoreResult<RunId> choose_run(const CopyPlace& place, const std::vector<CopySet>& sets, std::optional<RunId> named) {
+  std::map<RunId, SnapshotId> newest;  // that is whole
+  std::set<RunId> runs;
+  for (const auto& set : sets) {
+    runs.insert(set.run);
+    if (set.complete()) {
+      newest[set.run] = set.snapshot;
+    }
+  }
+  std::string all;
+  for (const auto& [run, snapshot] : newest) {
+    all += (all.empty() ? "" : ", ") + run_text(run) + " (newest: " + describe(snapshot) + ")";
+  }
+  if (named) {
+    return runs.contains(*named)
+               ? StoreResult<RunId>(*named)
+               : StoreStatus{StoreCode::missing, place.describe() + ": there are no copies of run " + run_text(*named) +
+                                                     " here" + (all.empty() ? "" : "; there are those of " + all)};
+  }
+  if (newest.size() > 1) {
+    return StoreStatus{StoreCode::mismatch, place.describe() + ": there are copies of several runs of this job here; " +
+                                                "name one with --run: " + all};
+  }
+  return newest.empty() ? sets.back().run : newest.begin()->first;
+}
+
+// A place may hold hundreds of sets: the newest tell what is wrong.
+constexpr std::size_t kToldSets = 5;
+
+std::string steps_of(const std::vector<CopySet>& sets) {
+  const auto older = sets.size() - std::min(sets.size(), kToldSets);
+  std::string steps = older == 0 ? "" : std::to_string(older) + " older ones";
+  for (auto index = older; index < sets.size(); ++index) {
+    const auto& set = sets[index];
+    steps += (steps.empty() ? "" : ", ") + std::to_string(set.snapshot.step) + (set.complete() ? "" : " (incomplete)");
+  }
+  return steps;
+}
+
+// The newest come first.
+std::string reasons_of(const std::vector<std::string>& passed_over) {
+  const auto told = std::min(passed_over.size(), kToldSets);
+  std::string reasons;
+  for (std::size_t index = 0; index < told; ++index) {
+    reasons += "; " + passed_over[index];
+  }
+  return told == passed_over.size() ? reasons
+                                    : reasons + "; and " + std::to_string(passed_over.size() - told) + " older ones";
+}
+
+}  // namespace
+
+StoreResult<std::vector<CopySet>> list_copies(CopyPlace& place, std::string& job) {
+  const auto names = place.list();
+  if (!names.ok()) {
+    return names.status();
+  }
+  auto grouped = group_copies(names.value());
+  if (grouped.empty()) {
+    return StoreStatus{StoreCode::missing, place.describe() +
+                                               ": there are no copies of snapshots here; name the place "
+                                               "that durability.copy_to of the job names"};
+  }
+  if (grouped.size() > 1) {
+    std::string jobs;
+    for (const auto& [name, sets] : grouped) {
+      jobs += (jobs.empty() ? "" : ", ") + name;
+    }
+    return StoreStatus{StoreCode::mismatch, place.describe() +
+                                                ": there are copies of several jobs here; name one of "
+                                                "them, below this place: " +
+                                                jobs};
+  }
+  job = grouped.begin()->first;
+  return std::move(grouped.begin()->second);
+}
+
+StoreResult<Restored> restore(CopyPlace& place, const RestoreOptions& options, const RestoreCheck& check) {
+  Restored restored;
+  auto sets = list_copies(place, restored.job);
+  if (!sets.ok()) {
+    return sets.status();
+  }
+  if (auto prepared = prepare(options.run_folder); !prepared.ok()) {
+    return prepared;
+  }
+  const auto run = choose_run(place, sets.value(), options.run);
+  if (!run.ok()) {
+    return run.status();
+  }
+  std::erase_if(sets.value(), [&](const CopySet& set) { return set.run != run.value(); });
+  restored.run = run.value();
+  for (auto set = sets.value().rbegin(); set != sets.value().rend(); ++set) {
+    if (options.step && set->snapshot.step != *options.step) {
+      continue;
+    }
+    if (!set->complete()) {
+      restored.passed_over.push_back(describe(set->snapshot) + ": " + what_is_missing(*set));
+      continue;
+    }
+    std::vector<fs::path> temporary;
+    restored.databases.clear();
+    for (std::uint32_t shard = 0; shard < set->shards; ++shard) {
+      restored.databases.push_back(shard_database(options.run_folder, shard));
+      temporary.push_back(temporary_name(restored.databases.back()));
+    }
+    remove_all(temporary);
+    auto status = restore_set(place, *set, temporary, sets.value().back().snapshot.timeline, check);
+    if (status.ok()) {
+      status = give_names(temporary, restored.databases);
+    }
+    if (status.ok()) {
+      restored.snapshot = set->snapshot;
+      return restored;
+    }
+    remove_all(temporary);
+    if (status.code() != StoreCode::corrupt) {
+      return status;
+    }
+    restored.passed_over.push_back(describe(set->snapshot) + ": " + status.text());
+  }
+  return StoreStatus{StoreCode::missing, place.describe() + ": no copy can be restored" +
+                                             (options.step ? " of step " + std::to_string(*options.step) : "") +
+                                             "; there are those of steps " + steps_of(sets.value()) +
+                                             reasons_of(restored.passed_over)};
+}
+
+}  // namespace ballast

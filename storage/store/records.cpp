@@ -1,0 +1,562 @@
+#include "storage/store/records.h"
+
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <type_traits>
+
+#include "storage/bytes.h"
+#include "storage/checksum.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::string_view kMagic = "BLST";
+constexpr std::uint16_t kRecordVersion = 1;  // of every kind but the ledger's
+// Version 1 ends before the placement, and version 2, of the programs that wrote format 2, after the resumed shards;
+// version 3 before the life that copies.
+constexpr std::uint16_t kLedgerVersion = 4;
+constexpr std::size_t kCheckedHead = 4 + 2 + 2 + 8;
+constexpr std::size_t kHead = kCheckedHead + 4;
+constexpr std::size_t kTensorHead = 8 + 8 + 1 + 4;
+constexpr std::size_t kHexStep = 16;  // digits of a timeline or step in a key
+constexpr std::size_t kHexChunk = 8;
+constexpr std::array kTensorKinds = {TensorKind::weights, TensorKind::state_0, TensorKind::state_1,
+                                     TensorKind::state_2};
+
+std::uint16_t newest_version(RecordKind kind) { return kind == RecordKind::ledger ? kLedgerVersion : kRecordVersion; }
+
+std::uint32_t checksum(std::string_view head, std::string_view payload) { return crc32c(payload, crc32c(head)); }
+
+void write_head(ByteWriter& record, RecordKind kind, std::uint64_t size) {
+  record.raw(kMagic).number(static_cast<std::uint16_t>(kind)).number(newest_version(kind)).number(size);
+}
+
+std::string seal(RecordKind kind, std::string_view payload) {
+  ByteWriter head;
+  write_head(head, kind, payload.size());
+  auto record = head.take();
+  const auto sum = checksum(record, payload);
+  ByteWriter tail;
+  tail.number(sum).raw(payload);
+  return record + tail.take();
+}
+
+StoreStatus damaged(std::string text) { return {StoreCode::corrupt, std::move(text)}; }
+
+struct Payload {
+  std::string_view bytes;
+  std::uint16_t version = 0;
+};
+
+// The payload of a record of this kind, or what is wrong with the record. Older versions than the newest are read.
+StoreResult<Payload> unseal(RecordKind kind, std::string_view record) {
+  if (record.size() < kHead) {
+    return damaged("the record has " + std::to_string(record.size()) + " bytes, fewer than a record's head");
+  }
+  ByteReader reader(record);
+  if (reader.raw(kMagic.size()) != kMagic) {
+    return damaged("the record is not one of this program's (wrong magic)");
+  }
+  const auto found_kind = reader.number<std::uint16_t>();
+  const auto version = reader.number<std::uint16_t>();
+  const auto size = reader.number<std::uint64_t>();
+  const auto sum = reader.number<std::uint32_t>();
+  if (size != reader.left()) {
+    return damaged("the record says " + std::to_string(size) + " bytes and has " + std::to_string(reader.left()));
+  }
+  const auto payload = reader.rest();
+  if (sum != checksum(record.substr(0, kCheckedHead), payload)) {
+    return damaged("the record is damaged: its checksum does not match");
+  }
+  if (found_kind != static_cast<std::uint16_t>(kind)) {
+    return damaged("the record is of kind " + std::to_string(found_kind) + ", expected " +
+                   std::to_string(static_cast<std::uint16_t>(kind)));
+  }
+  if (version == 0 || version > newest_version(kind)) {
+    return StoreStatus{StoreCode::mismatch, "the record has version " + std::to_string(version) +
+                                                "; this program reads version " + std::to_string(newest_version(kind))};
+  }
+  return Payload{payload, version};
+}
+
+// Reads a payload by `fill(reader, value)`, or `fill(reader, value, version)`; whatever is missing or left over is
+// damage.
+template <typename T, typename Fill>
+StoreResult<T> decode(RecordKind kind, std::string_view record, Fill fill) {
+  const auto payload = unseal(kind, record);
+  if (!payload.ok()) {
+    return payload.status();
+  }
+  ByteReader reader(payload.value().bytes);
+  T value;
+  if constexpr (std::is_invocable_v<Fill, ByteReader&, T&>) {
+    fill(reader, value);
+  } else {
+    fill(reader, value, payload.value().version);
+  }
+  if (!reader.done()) {
+    return damaged("the record " + std::string(reader.fault()));
+  }
+  return value;
+}
+
+std::optional<std::uint64_t> parse_hex(std::string_view digits) {
+  std::uint64_t value = 0;
+  for (const char digit : digits) {
+    if (digit >= '0' && digit <= '9') {
+      value = value * 16 + static_cast<std::uint64_t>(digit - '0');
+    } else if (digit >= 'a' && digit <= 'f') {
+      value = value * 16 + static_cast<std::uint64_t>(digit - 'a') + 10;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return value;
+}
+
+std::string hex(std::uint64_t value, std::size_t digits) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "%0*llx", static_cast<int>(digits), static_cast<unsigned long long>(value));
+  return text.data();
+}
+
+void write(ByteWriter& to, const SnapshotId& snapshot) { to.number(snapshot.timeline).number(snapshot.step); }
+
+void read(ByteReader& from, SnapshotId& snapshot) {
+  snapshot.timeline = from.number<Timeline>();
+  snapshot.step = from.number<Step>();
+}
+
+void write(ByteWriter& to, const std::optional<SnapshotId>& snapshot) {
+  to.number(static_cast<std::uint8_t>(snapshot ? 1 : 0));
+  if (snapshot) {
+    write(to, *snapshot);
+  }
+}
+
+void read(ByteReader& from, std::optional<SnapshotId>& snapshot) {
+  if (from.flag()) {
+    read(from, snapshot.emplace());
+  }
+}
+
+void write(ByteWriter& to, Incarnation incarnation) { to.number(incarnation); }
+void read(ByteReader& from, Incarnation& incarnation) { incarnation = from.number<Incarnation>(); }
+
+void write(ByteWriter& to, const DatabaseLife& life) { to.number(life.database).number(life.count); }
+void read(ByteReader& from, DatabaseLife& life) {
+  life.database = from.number<std::uint64_t>();
+  life.count = from.number<std::uint64_t>();
+}
+
+// A flag, and where there is a pause whether it holds.
+void write(ByteWriter& to, Pause pause) {
+  to.number(static_cast<std::uint8_t>(pause == Pause::none ? 0 : 1));
+  if (pause != Pause::none) {
+    to.number(static_cast<std::uint8_t>(pause == Pause::held ? 1 : 0));
+  }
+}
+
+void read(ByteReader& from, Pause& pause) {
+  pause = Pause::none;
+  if (from.flag()) {
+    pause = from.flag() ? Pause::held : Pause::wanted;
+  }
+}
+
+void write(ByteWriter& to, const Told& told) { to.text(told.value).text(told.by); }
+void read(ByteReader& from, Told& told) {
+  told.value = from.text();
+  told.by = from.text();
+}
+
+void write(ByteWriter& to, const StepRange& range) { to.number(range.from).number(range.until); }
+void read(ByteReader& from, StepRange& range) {
+  range.from = from.number<Step>();
+  range.until = from.number<Step>();
+}
+
+template <typename T>
+void write(ByteWriter& to, const std::vector<T>& items) {
+  to.number(static_cast<std::uint32_t>(items.size()));
+  for (const auto& item : items) {
+    write(to, item);
+  }
+}
+
+// No memory is reserved for a claimed count.
+template <typename T>
+void read(ByteReader& from, std::vector<T>& items) {
+  const auto count = from.number<std::uint32_t>();
+  for (std::uint32_t index = 0; index < count && from.ok(); ++index) {
+    read(from, items.emplace_back());
+  }
+}
+
+void write_real(ByteWriter& to, double value) { to.number(std::bit_cast<std::uint64_t>(value)); }
+void write_real(ByteWriter& to, float value) { to.number(std::bit_cast<std::uint32_t>(value)); }
+void read_real(ByteReader& from, double& value) { value = std::bit_cast<double>(from.number<std::uint64_t>()); }
+void read_real(ByteReader& from, float& value) { value = std::bit_cast<float>(from.number<std::uint32_t>()); }
+
+}  // namespace
+
+// ---- keys
+
+std::string_view to_string(TensorKind kind) {
+  switch (kind) {
+    case TensorKind::weights:
+      return "weights";
+    case TensorKind::state_0:
+      return "state-0";
+    case TensorKind::state_1:
+      return "state-1";
+    case TensorKind::state_2:
+      return "state-2";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(Split split) { return split == Split::test ? "test" : "validation"; }
+
+std::string describe(const SnapshotId& snapshot) {
+  return "timeline " + std::to_string(snapshot.timeline) + ", step " + std::to_string(snapshot.step);
+}
+
+std::string snapshot_prefix(const SnapshotId& snapshot) {
+  return std::string(kSnapshotPrefix)
+      .append(hex(snapshot.timeline, kHexStep))
+      .append("/")
+      .append(hex(snapshot.step, kHexStep))
+      .append("/");
+}
+
+std::string format_2_prefix(const SnapshotId& snapshot) {
+  return snapshot_prefix(snapshot).append("s");  // digits come before kinds
+}
+
+std::string chunk_prefix(const SnapshotId& snapshot, ChunkId chunk) {
+  return snapshot_prefix(snapshot).append(hex(chunk, kHexChunk)).append("/");
+}
+
+std::string tensor_key(const TensorKey& key) {
+  return chunk_prefix(key.snapshot, key.chunk).append(to_string(key.kind));
+}
+
+std::string tensor_key_of_format_2(const TensorKey& key) {
+  return snapshot_prefix(key.snapshot).append(to_string(key.kind)).append("/").append(hex(key.chunk, kHexChunk));
+}
+
+std::optional<TensorKey> parse_tensor_key(std::string_view key) {
+  constexpr auto kTimelineAt = kSnapshotPrefix.size();
+  constexpr auto kStepAt = kTimelineAt + kHexStep + 1;
+  constexpr auto kRestAt = kStepAt + kHexStep + 1;
+  constexpr auto kKindSize = std::string_view("weights").size();  // all kinds are as long
+  if (!key.starts_with(kSnapshotPrefix) || key.size() != kRestAt + kHexChunk + 1 + kKindSize) {
+    return std::nullopt;
+  }
+  const bool is_of_format_2 = key[kRestAt + kKindSize] == '/';
+  const auto timeline = parse_hex(key.substr(kTimelineAt, kHexStep));
+  const auto step = parse_hex(key.substr(kStepAt, kHexStep));
+  const auto chunk = parse_hex(key.substr(is_of_format_2 ? kRestAt + kKindSize + 1 : kRestAt, kHexChunk));
+  if (!timeline || !step || !chunk) {
+    return std::nullopt;
+  }
+  for (const auto kind : kTensorKinds) {
+    const TensorKey parsed{{*timeline, *step}, kind, static_cast<ChunkId>(*chunk)};
+    if ((is_of_format_2 ? tensor_key_of_format_2(parsed) : tensor_key(parsed)) == key) {
+      return parsed;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string sealed_key(const SnapshotId& snapshot) {
+  return std::string(kSealedPrefix)
+      .append(hex(snapshot.timeline, kHexStep))
+      .append("/")
+      .append(hex(snapshot.step, kHexStep));
+}
+
+std::string evaluation_key(Step step, Split split) {
+  return std::string(kEvaluationPrefix).append(hex(step, kHexStep)).append("/").append(to_string(split));
+}
+
+std::string statistics_key(Step step) { return std::string(kStatisticsPrefix).append(hex(step, kHexStep)); }
+
+std::string after_prefix(std::string_view prefix) {
+  std::string after(prefix);
+  ++after.back();  // prefixes end in "/"
+  return after;
+}
+
+// ---- records
+
+std::string encode(const Identity& identity) {
+  ByteWriter payload;
+  payload.number(identity.format).text(identity.job).text(identity.spec_digest).text(identity.layout_digest);
+  payload.number(identity.shard).number(identity.shards).text(identity.effective_job);
+  return seal(RecordKind::identity, payload.take());
+}
+
+StoreResult<Identity> decode_identity(std::string_view record) {
+  const auto payload = unseal(RecordKind::identity, record);
+  if (!payload.ok()) {
+    return payload.status();
+  }
+  // Of another format only the number is known.
+  const auto format = ByteReader(payload.value().bytes).number<std::uint32_t>();
+  if (format < kOldestDatabaseFormat || format > kDatabaseFormat) {
+    return StoreStatus{StoreCode::mismatch,
+                       "the database has format " + std::to_string(format) + "; this program reads formats " +
+                           std::to_string(kOldestDatabaseFormat) + " to " + std::to_string(kDatabaseFormat) +
+                           ": use the program that wrote it, or another run folder"};
+  }
+  return decode<Identity>(RecordKind::identity, record, [](ByteReader& reader, Identity& identity) {
+    identity.format = reader.number<std::uint32_t>();
+    identity.job = reader.text();
+    identity.spec_digest = reader.text();
+    identity.layout_digest = reader.text();
+    identity.shard = reader.number<std::uint32_t>();
+    identity.shards = reader.number<std::uint32_t>();
+    identity.effective_job = reader.text();
+  });
+}
+
+std::string encode(const DatabaseLife& life) {
+  ByteWriter payload;
+  write(payload, life);
+  return seal(RecordKind::life, payload.take());
+}
+
+StoreResult<DatabaseLife> decode_life(std::string_view record) {
+  return decode<DatabaseLife>(RecordKind::life, record,
+                              [](ByteReader& reader, DatabaseLife& life) { read(reader, life); });
+}
+
+std::string encode(const TimelineRecord& timeline) {
+  ByteWriter payload;
+  payload.number(timeline.number);
+  write(payload, timeline.base);
+  payload.number(timeline.incarnation);
+  return seal(RecordKind::timeline, payload.take());
+}
+
+StoreResult<TimelineRecord> decode_timeline(std::string_view record) {
+  return decode<TimelineRecord>(RecordKind::timeline, record, [](ByteReader& reader, TimelineRecord& timeline) {
+    timeline.number = reader.number<Timeline>();
+    read(reader, timeline.base);
+    timeline.incarnation = reader.number<Incarnation>();
+  });
+}
+
+std::string encode_finished(const SnapshotId& end) {
+  ByteWriter payload;
+  write(payload, end);
+  return seal(RecordKind::finished, payload.take());
+}
+
+StoreResult<SnapshotId> decode_finished(std::string_view record) {
+  return decode<SnapshotId>(RecordKind::finished, record,
+                            [](ByteReader& reader, SnapshotId& end) { read(reader, end); });
+}
+
+std::string encode_sealed(const SnapshotId& snapshot) {
+  ByteWriter payload;
+  write(payload, snapshot);
+  return seal(RecordKind::sealed, payload.take());
+}
+
+StoreResult<SnapshotId> decode_sealed(std::string_view record) {
+  return decode<SnapshotId>(RecordKind::sealed, record,
+                            [](ByteReader& reader, SnapshotId& snapshot) { read(reader, snapshot); });
+}
+
+void write(ByteWriter& to, const Provenance& provenance) {
+  write(to, provenance.data);
+  write(to, provenance.arithmetics);
+  write(to, provenance.initial_weights);
+}
+
+void read(ByteReader& from, Provenance& provenance) {
+  read(from, provenance.data);
+  read(from, provenance.arithmetics);
+  read(from, provenance.initial_weights);
+}
+
+std::string encode(const Ledger& ledger) {
+  ByteWriter payload;
+  payload.number(ledger.timeline);
+  write(payload, ledger.base);
+  write(payload, ledger.incarnations);
+  write(payload, ledger.complete);
+  write(payload, ledger.best);
+  write(payload, ledger.skipped);
+  payload.number(ledger.rollbacks).number(ledger.rolled_back_steps).number(ledger.snapshots_missed);
+  write(payload, ledger.finished);
+  payload.number(ledger.placement).number(ledger.resumed_shards);
+  write(payload, ledger.databases);
+  write(payload, ledger.pause);
+  write(payload, ledger.provenance);
+  payload.number(ledger.copies.run);
+  write(payload, ledger.copies.named);
+  write(payload, ledger.copies.complete);
+  payload.number(ledger.copies_in).number(ledger.copies.life).number(ledger.copies.turn);
+  write(payload, ledger.copy_lives);
+  write(payload, ledger.named_before);
+  return seal(RecordKind::ledger, payload.take());
+}
+
+StoreResult<Ledger> decode_ledger(std::string_view record) {
+  return decode<Ledger>(RecordKind::ledger, record, [](ByteReader& reader, Ledger& ledger, std::uint16_t version) {
+    ledger.timeline = reader.number<Timeline>();
+    read(reader, ledger.base);
+    read(reader, ledger.incarnations);
+    read(reader, ledger.complete);
+    read(reader, ledger.best);
+    read(reader, ledger.skipped);
+    ledger.rollbacks = reader.number<std::uint64_t>();
+    ledger.rolled_back_steps = reader.number<std::uint64_t>();
+    ledger.snapshots_missed = reader.number<std::uint64_t>();
+    read(reader, ledger.finished);
+    if (version > 1) {
+      ledger.placement = reader.number<std::uint64_t>();
+      ledger.resumed_shards = reader.number<std::uint64_t>();
+    }
+    if (version > 2) {
+      read(reader, ledger.databases);
+      read(reader, ledger.pause);
+      read(reader, ledger.provenance);
+      ledger.copies.run = reader.number<RunId>();
+      read(reader, ledger.copies.named);
+      read(reader, ledger.copies.complete);
+      ledger.copies_in = reader.number<std::uint64_t>();
+    }
+    if (version > 3) {
+      ledger.copies.life = reader.number<std::uint64_t>();
+      ledger.copies.turn = reader.number<std::uint64_t>();
+      read(reader, ledger.copy_lives);
+      read(reader, ledger.named_before);
+    }
+  });
+}
+
+std::string encode(const EvaluationRecord& evaluation) {
+  ByteWriter payload;
+  payload.number(evaluation.step).number(static_cast<std::uint8_t>(evaluation.split == Split::test ? 1 : 0));
+  write_real(payload, evaluation.loss);
+  write_real(payload, evaluation.accuracy);
+  payload.number(evaluation.examples);
+  return seal(RecordKind::evaluation, payload.take());
+}
+
+StoreResult<EvaluationRecord> decode_evaluation(std::string_view record) {
+  return decode<EvaluationRecord>(RecordKind::evaluation, record, [](ByteReader& reader, EvaluationRecord& evaluation) {
+    evaluation.step = reader.number<Step>();
+    evaluation.split = reader.flag() ? Split::test : Split::validation;
+    read_real(reader, evaluation.loss);
+    read_real(reader, evaluation.accuracy);
+    evaluation.examples = reader.number<std::uint64_t>();
+  });
+}
+
+std::string encode(const StepStatistics& statistics) {
+  ByteWriter payload;
+  payload.number(statistics.step);
+  write_real(payload, statistics.loss);
+  write_real(payload, statistics.correct);
+  write_real(payload, statistics.examples);
+  return seal(RecordKind::statistics, payload.take());
+}
+
+StoreResult<StepStatistics> decode_statistics(std::string_view record) {
+  return decode<StepStatistics>(RecordKind::statistics, record, [](ByteReader& reader, StepStatistics& statistics) {
+    statistics.step = reader.number<Step>();
+    read_real(reader, statistics.loss);
+    read_real(reader, statistics.correct);
+    read_real(reader, statistics.examples);
+  });
+}
+
+std::string encode_tensor(const TensorKey& key, std::span<const std::byte> bytes) {
+  const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  ByteWriter head;
+  write_head(head, RecordKind::tensor, kTensorHead + bytes.size());
+  ByteWriter place;
+  write(place, key.snapshot);
+  place.number(static_cast<std::uint8_t>(key.kind)).number(key.chunk);
+  const auto checked = head.take();
+  const auto where = place.take();
+  const auto sum = crc32c(content, crc32c(where, crc32c(checked)));
+  ByteWriter record;
+  record.reserve(kHead + kTensorHead + bytes.size());
+  record.raw(checked).number(sum).raw(where).raw(content);
+  return record.take();
+}
+
+StoreResult<std::span<const std::byte>> decode_tensor(const TensorKey& key, std::string_view record) {
+  const auto payload = unseal(RecordKind::tensor, record);
+  if (!payload.ok()) {
+    return payload.status();
+  }
+  ByteReader reader(payload.value().bytes);
+  TensorKey found;
+  read(reader, found.snapshot);
+  found.kind = static_cast<TensorKind>(reader.number<std::uint8_t>());
+  found.chunk = reader.number<ChunkId>();
+  if (!reader.ok()) {
+    return damaged("the record ends too early");
+  }
+  if (found != key) {
+    return damaged("the record belongs to another key");
+  }
+  const auto content = reader.rest();
+  return std::as_bytes(std::span(content.data(), content.size()));
+}
+
+namespace {
+
+template <typename T>
+StoreStatus outcome(const StoreResult<T>& result) {
+  return result.ok() ? StoreStatus{} : result.status();
+}
+
+StoreStatus outcome_under(std::string_view own_key, std::string_view key) {
+  return own_key == key ? StoreStatus{} : damaged("the record belongs to another key");
+}
+
+}  // namespace
+
+StoreStatus check_record(std::string_view key, std::string_view record) {
+  if (key == kIdentityKey) {
+    return outcome(decode_identity(record));
+  }
+  if (key == kLifeKey) {
+    return outcome(decode_life(record));
+  }
+  if (key == kTimelineKey) {
+    return outcome(decode_timeline(record));
+  }
+  if (key == kFinishedKey) {
+    return outcome(decode_finished(record));
+  }
+  if (key == kLedgerKey) {
+    return outcome(decode_ledger(record));
+  }
+  if (key.starts_with(kSealedPrefix)) {
+    const auto found = decode_sealed(record);
+    return found.ok() ? outcome_under(sealed_key(found.value()), key) : found.status();
+  }
+  if (key.starts_with(kEvaluationPrefix)) {
+    const auto found = decode_evaluation(record);
+    return found.ok() ? outcome_under(evaluation_key(found.value().step, found.value().split), key) : found.status();
+  }
+  if (key.starts_with(kStatisticsPrefix)) {
+    const auto found = decode_statistics(record);
+    return found.ok() ? outcome_under(statistics_key(found.value().step), key) : found.status();
+  }
+  const auto tensor = parse_tensor_key(key);
+  return tensor ? outcome(decode_tensor(*tensor, record)) : damaged("the key is not one of this program's");
+}
+
+}  // namespace ballast

@@ -1,0 +1,71 @@
+// A run's folder, read back: the ledger, the tensors of its complete snapshots, and the digests by which two runs are
+// compared.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/arena/arena.h"
+#include "common/arena/placement.h"
+#include "storage/store/shard_store.h"
+
+namespace ballast {
+
+struct WeightsDigest {
+  SnapshotId snapshot;
+  std::string weights;    // SHA-256 over the content of all parameters in arena order, lower-case hexadecimal
+  std::string optimizer;  // the same over the optimizer's state tensors, one after the other; empty if there are none
+};
+
+// All shards of one run, finished or not; while it goes on, as it stood when they were opened. One thread.
+class RunReader {
+ public:
+  // `piece` is the next bytes of the parameter, in order; a parameter may come in several pieces.
+  using Visitor = std::function<void(std::size_t parameter, std::span<const std::byte> piece)>;
+
+  // `shards` in any order. Refused unless they are all the shards of one job, of this layout. `layout` is
+  // layout_digest(arena).
+  static StoreResult<RunReader> open(std::vector<std::unique_ptr<ShardStore>> shards, Arena arena, std::string layout);
+  // The same from databases on disk, opened for reading only.
+  static StoreResult<RunReader> open(const std::vector<std::filesystem::path>& shards, Arena arena, std::string layout);
+
+  [[nodiscard]] const Identity& identity() const { return identity_; }  // of shard 0
+  [[nodiscard]] const Ledger& ledger() const { return ledger_.ledger; }
+  [[nodiscard]] const std::vector<EvaluationRecord>& evaluations() const { return ledger_.evaluations; }  // ascending
+  [[nodiscard]] StoreResult<std::vector<StepStatistics>> statistics(Step from, Step until) const;
+
+  // Which snapshot is meant. `missing` if there is none such, with those there are.
+  [[nodiscard]] StoreResult<SnapshotId> finished() const;
+  [[nodiscard]] StoreResult<SnapshotId> newest() const;  // complete one
+  [[nodiscard]] StoreResult<SnapshotId> best() const;
+  [[nodiscard]] StoreResult<SnapshotId> at_step(Step step) const;  // of the newest timeline that has one
+
+  // How many tensors of optimizer state the snapshot has.
+  [[nodiscard]] StoreResult<std::size_t> states(const SnapshotId& snapshot) const;
+  // Visits the content of the parameters in arena order: no padding, no statistics. A state leaves out parameters of
+  // the group `state`, which are not descended. A chunk that is missing, damaged or of another size is an error.
+  [[nodiscard]] StoreStatus visit(const SnapshotId& snapshot, TensorKind kind, const Visitor& visitor) const;
+  [[nodiscard]] StoreResult<WeightsDigest> digest(const SnapshotId& snapshot) const;
+
+ private:
+  RunReader() = default;
+  [[nodiscard]] StoreResult<std::string> state_digest(const SnapshotId& snapshot) const;
+  [[nodiscard]] StoreStatus no_such(const std::string& what) const;
+
+  std::vector<std::unique_ptr<ShardStore>> shards_;  // by index
+  Placement placement_;                              // of chunks
+  Arena arena_;
+  Identity identity_;
+  LedgerContent ledger_;
+};
+
+// Of the end of a finished run.
+StoreResult<WeightsDigest> digest_final(const std::vector<std::filesystem::path>& shards, const Arena& arena,
+                                        const std::string& layout);
+
+}  // namespace ballast

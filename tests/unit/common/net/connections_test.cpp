@@ -1,0 +1,214 @@
+// Any start order, restarts on either side, addresses in use.
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <stdexcept>
+
+#include "tests/unit/common/net/net_test.h"
+
+namespace ballast {
+namespace {
+
+std::string refusal_of(Router& router, const std::string& address) {
+  try {
+    router.bind(address);
+  } catch (const std::runtime_error& failure) {
+    return failure.what();
+  }
+  return {};
+}
+
+TEST_CASE("the system's buffers are the kernel's to tune, unless a size is given") {
+  zmq::context_t context;
+  Router tuned(context);
+  CHECK(tuned.raw().get(zmq::sockopt::sndbuf) == -1);
+  CHECK(tuned.raw().get(zmq::sockopt::rcvbuf) == -1);
+  Dealer given(context, "w12345678", {.buffer_bytes = 65536});
+  CHECK(given.raw().get(zmq::sockopt::sndbuf) == 65536);
+  CHECK(given.raw().get(zmq::sockopt::rcvbuf) == 65536);
+}
+
+TEST_CASE("a worker may start before its server") {
+  Addresses addresses;
+  zmq::context_t context;
+  const auto address = addresses.make("ipc");
+  Dealer dealer(context, "w");
+  dealer.connect(address);
+  REQUIRE(dealer.send("", bytes_of("early")));
+  Router router(context);
+  router.bind(address);
+  CHECK(text_of(receive_from(router).header) == "early");
+}
+
+TEST_CASE("after its server's restart a worker is heard and answered again by itself") {
+  Addresses addresses;
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    zmq::context_t worker_context;
+    Dealer dealer(worker_context, "w");
+    auto address = addresses.make(transport);
+    for (int life = 0; life < 3; ++life) {
+      CAPTURE(life);
+      zmq::context_t context;
+      Router router(context);
+      address = eventually([&] {
+                  try {
+                    return std::optional(router.bind(address));
+                  } catch (const std::runtime_error&) {  // the system may not have let go of the port yet
+                    return std::optional<std::string>();
+                  }
+                }).value();
+      if (life == 0) {
+        dealer.connect(address);
+      }
+      // What was sent into a connection that was about to die is lost: the protocol asks again, as here.
+      const auto heard = eventually([&] {
+        dealer.send("", bytes_of("life " + std::to_string(life)));
+        ::usleep(5000);
+        auto received = router.receive();
+        while (received && text_of(received->header) != "life " + std::to_string(life)) {
+          received = router.receive();
+        }
+        return received;
+      });
+      CHECK(heard->peer == "w");
+      REQUIRE(router.send("w", bytes_of("answer " + std::to_string(life))));
+      eventually([&] {
+        const auto answer = dealer.receive();
+        return answer && text_of(answer->header) == "answer " + std::to_string(life);
+      });
+    }
+  }
+}
+
+TEST_CASE("a worker that comes back by its old name takes the name over") {
+  Addresses addresses;
+  zmq::context_t context;
+  Router router(context);
+  const auto address = router.bind(addresses.make("tcp"));
+  zmq::context_t first_context;
+  Dealer first(first_context, "w");
+  first.connect(address);
+  REQUIRE(first.send("", bytes_of("first")));
+  CHECK(text_of(receive_from(router).header) == "first");
+
+  Dealer second(context, "w");  // while the first connection still stands
+  second.connect(address);
+  REQUIRE(second.send("", bytes_of("second")));
+  eventually([&] {
+    const auto received = router.receive();
+    return received && text_of(received->header) == "second";
+  });
+  REQUIRE(router.send("w", bytes_of("for the second")));
+  CHECK(text_of(receive_from(second).header) == "for the second");
+  CHECK_FALSE(first.receive());
+}
+
+TEST_CASE("who has lost its name to another connection, goes on sending and dies harms nobody") {
+  for (const auto* transport : kTransports) {
+    Addresses addresses;
+    zmq::context_t context;
+    Router router(context);
+    const auto address = router.bind(addresses.make(transport));
+    zmq::context_t others;
+    const auto hear_all = [&](std::chrono::milliseconds span) {
+      for (const auto until = std::chrono::steady_clock::now() + span; std::chrono::steady_clock::now() < until;) {
+        router.receive();
+        ::usleep(1000);
+      }
+    };
+    Dealer second(others, "w");
+    {
+      Dealer first(others, "w", {0});
+      first.connect(address);
+      REQUIRE(first.send("", bytes_of("first")));
+      receive_from(router);
+      second.connect(address);
+      REQUIRE(second.send("", bytes_of("second")));
+      receive_from(router);
+      REQUIRE(first.send("", bytes_of("again")));
+      hear_all(std::chrono::milliseconds(200));
+    }
+    hear_all(std::chrono::milliseconds(2'500));  // in which ZeroMQ's heartbeats, had it any, would be due
+    REQUIRE(router.send("w", bytes_of("for the second")));
+    CHECK(text_of(receive_from(second).header) == "for the second");
+  }
+}
+
+TEST_CASE("for a peer that doesn't read no more waits than is allowed, and others are sent to as ever") {
+  for (const auto* transport : kTransports) {
+    Addresses addresses;
+    zmq::context_t context;
+    Router router(context, {.unsent = 16});
+    const auto address = router.bind(addresses.make(transport));
+    zmq::context_t others;
+    Dealer deaf(others, "deaf", {0});
+    deaf.raw().set(zmq::sockopt::rcvhwm, 1);
+    deaf.connect(address);
+    Dealer other(others, "other");
+    other.connect(address);
+    for (auto* dealer : {&deaf, &other}) {
+      REQUIRE(dealer->send("", bytes_of("hello")));
+      receive_from(router);
+    }
+    const std::string text(64 << 10, 'x');
+    eventually([&] { return !router.send("deaf", bytes_of(text)); });
+    REQUIRE(router.send("other", bytes_of("for you")));
+    CHECK(text_of(receive_from(other).header) == "for you");
+  }
+}
+
+TEST_CASE("a free port is told; an address in use is refused and its owner not disturbed") {
+  Addresses addresses;
+  for (const std::string transport : kTransports) {
+    CAPTURE(transport);
+    zmq::context_t context;
+    Router owner(context);
+    const auto address = owner.bind(addresses.make(transport));
+    CHECK(address.find('*') == std::string::npos);
+    zmq::context_t other_context;
+    Router other(other_context);
+    CHECK(refusal_of(other, address).find("cannot bind " + address + ": ") == 0);
+    Dealer dealer(context, "w");
+    dealer.connect(address);
+    REQUIRE(dealer.send("", bytes_of("hello")));
+    CHECK(text_of(receive_from(owner).header) == "hello");
+  }
+}
+
+TEST_CASE("a socket file that a dead process left behind is no hindrance") {
+  Addresses addresses;
+  const auto path = addresses.path("stale");
+  const int dead = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un target{};
+  target.sun_family = AF_UNIX;
+  std::memcpy(target.sun_path, path.data(), path.size());
+  REQUIRE(::bind(dead, reinterpret_cast<const sockaddr*>(&target), sizeof(target)) == 0);
+  ::close(dead);
+  REQUIRE(std::filesystem::exists(path));
+  zmq::context_t context;
+  Router router(context);
+  CHECK(router.bind("ipc://" + path) == "ipc://" + path);
+}
+
+TEST_CASE("addresses that cannot be are refused with the address and why") {
+  Addresses addresses;
+  zmq::context_t context;
+  Router router(context);
+  const auto long_path = "ipc://" + addresses.path(std::string(120, 'p'));
+  CHECK(refusal_of(router, long_path).find("a unix socket's may have 107: choose a shorter folder") !=
+        std::string::npos);
+  for (const char* address : {"", "tcp", "tcp://", "tcp://127.0.0.1", "tcp://127.0.0.1:x", "tcp://192.0.2.1:*",
+                              "http://127.0.0.1:1", "ipc:///no/such/folder/at/all"}) {
+    CAPTURE(address);
+    const auto refusal = refusal_of(router, address);
+    CAPTURE(refusal);
+    CHECK(refusal.starts_with("cannot bind"));
+    CHECK(refusal.find(address) != std::string::npos);
+  }
+  Dealer dealer(context, "w");
+  CHECK_THROWS_AS(dealer.connect("tcp//127.0.0.1:1"), std::runtime_error);
+}
+
+}  // namespace
+}  // namespace ballast

@@ -1,0 +1,389 @@
+#include "tests/unit/common/wire/random_message.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "common/wire/wire_limits.h"
+
+namespace ballast {
+namespace {
+
+using Random = std::mt19937_64;
+
+// From low to high, both included.
+std::uint64_t between(Random& random, std::uint64_t low, std::uint64_t high) {
+  return low + random() % (high - low + 1);
+}
+
+void fill(Random& random, std::uint64_t& value) { value = std::max<std::uint64_t>(random(), 1); }
+void fill(Random& random, std::uint32_t& value) { value = static_cast<std::uint32_t>(between(random, 1, 0xFFFFFFFFU)); }
+void fill(Random& random, bool& value) { value = random() % 2 == 0; }
+void fill(Random& random, double& value) { value = static_cast<double>(between(random, 1, 1U << 30U)) / 1024 - 99999; }
+void fill(Random& random, float& value) { value = static_cast<float>(between(random, 1, 1U << 20U)) / 64 - 999; }
+
+void fill(Random& random, std::string& value) {
+  constexpr std::array<const char*, 8> kPieces = {
+      "a", "Z", "0", " ", "tcp://", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x9A\xA2"};
+  value.clear();
+  for (auto left = between(random, 1, 40); left > 0; --left) {
+    value += kPieces[random() % kPieces.size()];
+  }
+}
+
+void fill(Random& random, SlotRange& range) {
+  range.begin = static_cast<Slot>(between(random, 0, kMaxSlots - 1));
+  range.end = static_cast<Slot>(between(random, range.begin + 1, kMaxSlots));
+}
+
+void fill(Random& random, ReceiptOutcome& outcome) { outcome = static_cast<ReceiptOutcome>(random() % 3); }
+void fill(Random& random, RefusalCode& code) { code = static_cast<RefusalCode>(random() % 9); }
+void fill(Random& random, Split& split) { split = static_cast<Split>(random() % 2); }
+void fill(Random& random, Ending& ending) { ending = static_cast<Ending>(random() % 3); }
+void fill(Random& random, Control::Command& command) { command = static_cast<Control::Command>(random() % 3); }
+
+// Sums of squares and what scales a gradient.
+template <typename Number>
+void fill_not_negative(Random& random, Number& value) {
+  fill(random, value);
+  value = std::abs(value);
+}
+
+template <typename Number>
+void fill_not_negative(Random& random, std::vector<Number>& values) {
+  values.resize(between(random, 0, 4));
+  for (auto& value : values) {
+    fill_not_negative(random, value);
+  }
+}
+
+// One of the slots, or none.
+void fill_slot_or_none(Random& random, Slot& slot, SlotRange slots) {
+  slot = random() % 2 == 0 ? kNoSlot : static_cast<Slot>(between(random, slots.begin, slots.end - 1));
+}
+
+template <typename Value>
+void fill(Random& random, std::vector<Value>& values);
+
+template <typename Value>
+void fill(Random& random, std::optional<Value>& value);
+
+void fill(Random& random, LaneId& value);
+void fill(Random& random, DatabaseLife& value);
+void fill(Random& random, PhaseTimes& value);
+void fill(Random& random, SnapshotId& value);
+void fill(Random& random, Standing& value);
+void fill(Random& random, StepFactors& value);
+void fill(Random& random, SplitStatus& value);
+void fill(Random& random, Told& value);
+void fill(Random& random, StalenessCounts& value);
+void fill(Random& random, CopyState& value);
+void fill(Random& random, CopyProgress& value);
+void fill(Random& random, CopyStatus& value);
+
+template <typename... Fields>
+void fill_all(Random& random, Fields&... fields) {
+  (fill(random, fields), ...);
+}
+
+// A binding must name every field: a message that gains one does not compile here until it is filled, and the round
+// trip then fails until it is encoded.
+
+void fill(Random& random, LaneId& value) {
+  auto& [shard, lane] = value;
+  shard = static_cast<std::uint32_t>(between(random, 0, wire::kMaxShards - 1));
+  lane = static_cast<std::uint32_t>(between(random, 0, wire::kMaxLanes - 1));
+}
+
+void fill(Random& random, PhaseTimes& value) {
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
+}
+
+void fill(Random& random, StepFactors& value) {
+  auto& [rate, size, root, skip, scales] = value;
+  fill_all(random, rate, size, skip);
+  fill_not_negative(random, root);
+  fill_not_negative(random, scales);
+}
+
+void fill(Random& random, ItemRange& value) {
+  auto& [begin, end] = value;
+  fill_all(random, begin, end);
+  if (begin > end) {
+    std::swap(begin, end);
+  }
+}
+
+void fill(Random& random, JournalMark& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, DatabaseLife& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, ShardLife& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, Grant& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, StalenessCounts& value) {
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
+}
+
+void fill(Random& random, DecidedStep& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, ChunkMeasure& value) {
+  auto& [chunk, step, sums, finite, parameter, slot] = value;
+  fill_all(random, chunk, step, finite);
+  fill_not_negative(random, sums);
+  parameter = static_cast<std::uint32_t>(between(random, 0, wire::kMaxParameters - 1));
+  fill_slot_or_none(random, slot, {0, kMaxSlots});
+}
+
+void fill(Random& random, SnapshotId& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, StepStatistics& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, LaneHello& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, Pull& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, Push& value) {
+  auto& [a, b, c, node, e, fault, g, h, i, j] = value;
+  fill_all(random, a, b, c, node, e, g, h, i, j);
+  fill_slot_or_none(random, fault, node);
+}
+
+void fill(Random& random, LaneWelcome& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, Receipt& value) {
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
+}
+
+void fill(Random& random, Weights& value) {
+  auto& [a, b, c, d, e, f] = value;
+  fill_all(random, a, b, c, d, e, f);
+}
+
+void fill(Random& random, Gone& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, Stale& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, Refused& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, WorkerHello& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, Heartbeat& value) {
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l);
+}
+
+void fill(Random& random, EvaluationResult& value) {
+  auto& [a, b, c, d, e, correct, examples] = value;
+  fill_all(random, a, b, c, d, e, examples);
+  correct = between(random, 1, examples);
+}
+
+void fill(Random& random, Goodbye& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, LaneAddress& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
+void fill(Random& random, WorkerWelcome& value) {
+  auto& [a, job, b, c, shards, lanes, addresses, placement] = value;
+  fill_all(random, a, placement, job, b, c, addresses);
+  job += "\n\tname: value\r\n";
+  shards = 1;
+  lanes = 1;
+  for (const auto& address : addresses) {
+    shards = std::max(shards, address.lane.shard + 1);
+    lanes = std::max(lanes, address.lane.lane + 1);
+  }
+}
+
+void fill(Random& random, Standing& value) {
+  auto& [from, until, slots] = value;
+  fill_all(random, from, until, slots);
+  if (from > until) {
+    std::swap(from, until);
+  }
+}
+
+void fill(Random& random, Extra& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, Evaluation& value) {
+  auto& [a, b, c, begin, end] = value;
+  fill_all(random, a, b, c);
+  begin = static_cast<std::uint32_t>(between(random, 1, 60000));
+  end = begin + static_cast<std::uint32_t>(between(random, 1, 1000));
+}
+
+void fill(Random& random, Assign& value) {
+  auto& [a, b, c, d, e, f, g] = value;
+  fill_all(random, a, b, c, d, e, f, g);
+}
+
+void fill(Random& random, ShardHello& value) {
+  auto& [lane, shards, lanes, a, b, c, d, e, f, g, h, i, j] = value;
+  fill_all(random, lane, a, b, c, d, e, f, g, h, i, j);
+  shards = static_cast<std::uint32_t>(between(random, lane.shard + 1, wire::kMaxShards));
+  lanes = static_cast<std::uint32_t>(between(random, lane.lane + 1, wire::kMaxLanes));
+}
+
+void fill(Random& random, SessionSlots& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, CopyProgress& value) {
+  auto& [a, b, c, d, e, f] = value;
+  fill_all(random, a, b, c, d, e, f);
+}
+
+void fill(Random& random, LaneReport& value) {
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, decided, n, o, p, q, copy, r, s, t, u, v, w] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, decided, n, o, p, q, copy, r, s, t, u, v, w);
+  decided.resize(std::min<std::size_t>(decided.size(), wire::kMaxDecidedSteps));
+}
+
+void fill(Random& random, Confirm& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, CopyState& value) {
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
+}
+
+void fill(Random& random, Plan& value) {
+  auto& [a, first, b, c, d, copies, e] = value;
+  fill_all(random, a, b, c, d, copies, e);
+  first = between(random, 1, 1U << 30U);
+}
+
+void fill(Random& random, Finish& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, StatusRequest& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, Control& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
+void fill(Random& random, SplitStatus& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, SessionStatus& value) {
+  auto& [a, b, c, d, e, f, g, h] = value;
+  fill_all(random, a, b, c, d, e, f, g, h);
+}
+
+void fill(Random& random, Told& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, CopyStatus& value) {
+  auto& [a, b, c, d, e, f, g, h] = value;
+  fill_all(random, a, b, c, d, e, f, g, h);
+}
+
+void fill(Random& random, Status& value) {
+  auto& [job, a, b, c, d, bits, e, f, g, copies, h, beyond, i, j, epochs, start, k, l, pace, steps, m, n, o, p, q, r, s,
+         t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af, sessions, mode] = value;
+  fill_all(random, job, a, b, c, d, bits, e, f, g, copies, h, beyond, i, j, epochs, start, k, l, m, n, o, p, q, r, s, t,
+           u, v, w, x, y, z, aa, ab, ac, ad, ae, af, sessions, mode);
+  fill_not_negative(random, pace);
+  fill_not_negative(random, steps);
+}
+
+template <typename Value>
+void fill(Random& random, std::vector<Value>& values) {
+  values.resize(between(random, 1, 5));
+  for (auto& value : values) {
+    fill(random, value);
+  }
+}
+
+template <typename Value>
+void fill(Random& random, std::optional<Value>& value) {
+  value.reset();
+  if (random() % 2 == 0) {
+    fill(random, value.emplace());
+  }
+}
+
+template <std::size_t... Kinds>
+Message draw(Random& random, std::size_t kind, std::index_sequence<Kinds...>) {
+  Message message;
+  ((Kinds == kind ? fill(random, message.emplace<Kinds>()) : void()), ...);
+  return message;
+}
+
+}  // namespace
+
+Message RandomMessages::of_kind(std::size_t kind) {
+  return draw(random_, kind, std::make_index_sequence<std::variant_size_v<Message>>());
+}
+
+}  // namespace ballast

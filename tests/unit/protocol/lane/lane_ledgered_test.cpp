@@ -1,0 +1,378 @@
+// The lane where each item is an update of its own.
+#include <doctest/doctest.h>
+
+#include "protocol/lane/lane.h"
+
+using namespace ballast;
+
+namespace {
+
+constexpr SessionId kWorker = 9;
+constexpr SessionId kOther = 10;
+
+LaneConfig config(LedgeredApply ledgered, std::uint64_t event_bytes = 1U << 20U) {
+  LaneConfig config;
+  config.id = {1, 0};
+  config.shards = 2;
+  config.slots = 2;
+  config.steps = 3;
+  config.chunks = {{3, 100, false}, {5, 40, true}};
+  config.spec_digest = "spec";
+  config.layout_digest = "layout";
+  config.address = "here";
+  config.ledgered = ledgered;
+  config.event_bytes = event_bytes;
+  return config;
+}
+
+Plan plan(Version first, std::size_t updates, std::vector<Step> snapshots = {}) {
+  StepFactors factors;
+  factors.learning_rate = 0.5F;
+  factors.step_size = 0.5F;
+  return {1, first, std::vector<StepFactors>(updates, factors), std::move(snapshots), {}, {}, 0};
+}
+
+template <typename Action>
+std::vector<Action> all(const lane::Actions& actions) {
+  std::vector<Action> found;
+  for (const auto& action : actions) {
+    if (const auto* one = std::get_if<Action>(&action)) {
+      found.push_back(*one);
+    }
+  }
+  return found;
+}
+
+std::vector<Receipt> receipts(const lane::Actions& actions) {
+  std::vector<Receipt> found;
+  for (const auto& send : all<lane::SendToWorker>(actions)) {
+    if (const auto* receipt = std::get_if<Receipt>(&send.message)) {
+      found.push_back(*receipt);
+    }
+  }
+  return found;
+}
+
+class Fixture {
+ public:
+  explicit Fixture(LedgeredApply ledgered = {}, std::size_t planned = 4, std::uint64_t event_bytes = 1U << 20U)
+      : lane(config(ledgered, event_bytes)) {
+    lane.step(lane::Tick{1'000});
+    lead(Confirm{1, 1, {0, 0}});
+    lane.step(lane::Begun{1});
+    lead(plan(0, planned));
+    for (const auto session : {kWorker, kOther}) {
+      const Message hello = LaneHello{"worker", "spec", "layout"};
+      lane.step(lane::FromWorker{session, &hello, kNoPayload, 0});
+    }
+  }
+
+  lane::Actions lead(const Message& message) { return lane.step(lane::FromLead{&message}); }
+  lane::Actions push(Step step, Slot slot, ChunkId chunk, Version base, SessionId session = kWorker,
+                     bool want_next = false) {
+    Push push{1, step, chunk, {slot, slot + 1}, want_next, kNoSlot, {}, base, 77, {{0, 4, 12}}};
+    push.fault = finite ? kNoSlot : slot;
+    const Message message = push;
+    auto actions = lane.step(lane::FromWorker{session, &message, ++last_payload, chunk == 3 ? 100U : 40U});
+    if (const auto measures = all<lane::Measure>(actions); !measures.empty()) {
+      const auto more = lane.step(lane::Measured{
+          {measures[0].chunk, measures[0].step, {}, finite || chunk == 5, 0, kNoSlot}, measures[0].root});
+      actions.insert(actions.end(), more.begin(), more.end());
+    }
+    for (const auto& apply : all<lane::Apply>(actions)) {
+      read_statistics(apply);
+    }
+    return actions;
+  }
+  lane::Actions commit(std::uint64_t ticket, std::uint64_t sequence) {
+    auto actions = lane.step(lane::Committed{ticket, sequence});
+    for (const auto& apply : all<lane::Apply>(actions)) {
+      read_statistics(apply);
+    }
+    return actions;
+  }
+  void read_statistics(const lane::Apply& apply) {
+    if (apply.statistics) {
+      lane.step(lane::StatisticsRead{{apply.step, 0.25F, 1, 4}, apply.timeline});
+    }
+  }
+  LaneReport report() {
+    now += 300'000;
+    for (const auto& send : all<lane::SendToLead>(lane.step(lane::Tick{now}))) {
+      if (const auto* found = std::get_if<LaneReport>(&send.message)) {
+        return *found;
+      }
+    }
+    FAIL("no report");
+    return {};
+  }
+
+  Lane lane;
+  PayloadId last_payload = 0;
+  bool finite = true;
+  Micros now = 1'000;
+};
+
+}  // namespace
+
+TEST_CASE("each item is applied once per chunk, in the order of arrival, with the factors of its version") {
+  Fixture fixture;
+  auto actions = fixture.push(0, 1, 3, 0);
+  REQUIRE(all<lane::Apply>(actions).size() == 1);
+  CHECK(all<lane::Apply>(actions)[0].version == 0);
+  CHECK(all<lane::Apply>(actions)[0].step == 0);
+  REQUIRE(receipts(actions).size() == 1);
+  CHECK(receipts(actions)[0].outcome == ReceiptOutcome::accepted);
+
+  actions = fixture.push(1, 0, 3, 0);
+  REQUIRE(all<lane::Apply>(actions).size() == 1);
+  CHECK(all<lane::Apply>(actions)[0].version == 1);
+
+  actions = fixture.push(0, 1, 3, 1, kOther);
+  CHECK(all<lane::Apply>(actions).empty());
+  CHECK(all<lane::Drop>(actions).size() == 1);
+  CHECK(receipts(actions)[0].outcome == ReceiptOutcome::duplicate);
+  CHECK(fixture.lane.counters().updates.staleness.sum == 1);
+  CHECK(fixture.lane.counters().updates.staleness.largest == 1);
+}
+
+TEST_CASE("an item is covered when every chunk has it, and a step's loss comes when all its items are there") {
+  Fixture fixture;
+  fixture.push(0, 1, 3, 0);
+  CHECK(fixture.report().covered.empty());
+  fixture.push(0, 1, 5, 0);
+  CHECK(fixture.report().covered == std::vector<ItemRange>{{1, 2}});
+  CHECK(fixture.report().statistics.empty());
+  fixture.push(0, 0, 5, 1);
+  fixture.push(0, 0, 3, 1);
+  const auto report = fixture.report();
+  CHECK(report.covered == std::vector<ItemRange>{{0, 2}});
+  CHECK(report.open_step == 1);
+  CHECK(report.statistics == std::vector<StepStatistics>{{0, 0.5F, 2, 8}});
+}
+
+TEST_CASE("a lane says how far any of its chunks has come, waiting for the journal or not") {
+  Fixture fixture({0, false, false, true});
+  CHECK(fixture.report().reached == 0);
+  fixture.push(1, 1, 3, 0);
+  CHECK(fixture.report().covered.empty());
+  CHECK(fixture.report().reached == 4);
+}
+
+TEST_CASE("an order for a snapshot that a chunk has passed is given up, and one that it was whole at stands") {
+  Fixture fixture;
+  fixture.lead(plan(0, 4, {1}));
+  CHECK(fixture.report().writing == std::vector<SnapshotId>{{1, 1}});
+  fixture.push(0, 0, 3, 0);
+  fixture.push(0, 1, 3, 1);  // whole: taken
+  fixture.push(1, 0, 3, 2);
+  CHECK(fixture.report().writing == std::vector<SnapshotId>{{1, 1}});
+  fixture.push(1, 0, 5, 0);  // granted by a lead that knew nothing of the order
+  CHECK(fixture.report().writing.empty());
+  CHECK(fixture.report().reached == 3);
+  fixture.lead(plan(0, 4, {1}));
+  CHECK(fixture.report().writing.empty());
+  fixture.push(0, 0, 5, 1);
+  CHECK(all<lane::SealSnapshot>(fixture.push(0, 1, 5, 2)).empty());
+}
+
+TEST_CASE("what lies beyond the plan is asked for again later, and changes nothing") {
+  Fixture fixture({}, 2);
+  const auto actions = fixture.push(1, 0, 3, 0);
+  REQUIRE(all<lane::SendToWorker>(actions).size() == 1);
+  CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::not_serving);
+  CHECK(all<lane::Drop>(actions).size() == 1);
+  CHECK(all<lane::Apply>(actions).empty());
+}
+
+TEST_CASE("several slots at once, or weights that never were, are out of range") {
+  Fixture fixture;
+  const Message both = Push{1, 0, 3, {0, 2}, false, kNoSlot, {}};
+  auto actions = fixture.lane.step(lane::FromWorker{kWorker, &both, 50, 100});
+  CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::out_of_range);
+  actions = fixture.push(0, 0, 3, 1);
+  CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::out_of_range);
+}
+
+TEST_CASE("a contribution staler than the bound is never applied, and its worker told so") {
+  Fixture fixture({1, false, false, false});
+  fixture.push(0, 0, 3, 0);
+  fixture.push(0, 1, 3, 0);
+  const auto actions = fixture.push(1, 0, 3, 0);
+  CHECK(all<lane::Apply>(actions).empty());
+  CHECK(receipts(actions)[0].outcome == ReceiptOutcome::expired);
+  CHECK(fixture.lane.counters().updates.staleness.expired == 1);
+  CHECK(fixture.lane.counters().updates.staleness.largest == 1);
+  CHECK_FALSE(all<lane::Apply>(fixture.push(1, 0, 3, 1)).empty());
+}
+
+TEST_CASE("damping divides the step by the staleness") {
+  Fixture fixture({0, true, false, false});
+  CHECK(all<lane::Apply>(fixture.push(0, 0, 3, 0))[0].factors.step_size == 0.5F);
+  CHECK(all<lane::Apply>(fixture.push(0, 1, 3, 0))[0].factors.step_size == 0.5F);
+  CHECK(all<lane::Apply>(fixture.push(1, 0, 3, 0))[0].factors.step_size == 0.25F);
+}
+
+TEST_CASE("a journaled item is applied and receipted when it is committed, with its duplicates") {
+  Fixture fixture({0, false, false, true});
+  auto actions = fixture.push(0, 0, 3, 0, kWorker, true);
+  REQUIRE(all<lane::Append>(actions).size() == 1);
+  CHECK(all<lane::Append>(actions)[0].item == 0);
+  CHECK(all<lane::Append>(actions)[0].marks == std::vector<JournalMark>{{0, 4, 12}});
+  CHECK(all<lane::Apply>(actions).empty());
+  CHECK(all<lane::SendToWorker>(actions).empty());
+
+  actions = fixture.push(0, 0, 3, 0, kOther);
+  CHECK(all<lane::SendToWorker>(actions).empty());
+  CHECK(all<lane::Drop>(actions).size() == 1);
+  actions = fixture.push(0, 1, 3, 0, kOther);
+  CHECK(all<lane::Append>(actions)[0].version == 1);
+
+  actions = fixture.commit(1, 31);
+  REQUIRE(all<lane::Apply>(actions).size() == 1);
+  REQUIRE(receipts(actions).size() == 2);
+  CHECK(receipts(actions)[0].outcome == ReceiptOutcome::accepted);
+  CHECK(receipts(actions)[1].outcome == ReceiptOutcome::duplicate);
+  REQUIRE(all<lane::SendWeights>(actions).size() == 1);
+  CHECK(all<lane::SendWeights>(actions)[0].header.version == 1);
+  CHECK(all<lane::SendWeights>(actions)[0].header.ticket == 77);
+  CHECK(all<lane::SendWeights>(actions)[0].header.sequence == 31);
+  CHECK(all<lane::Apply>(fixture.commit(2, 32)).size() == 1);
+}
+
+TEST_CASE("a group of commits is applied a bounded number of bytes at a time, in order") {
+  Fixture fixture({0, false, false, true}, 4, 150);  // two chunks of 100 bytes are the first not to be below it
+  for (Slot slot = 0; slot < 2; ++slot) {
+    fixture.push(0, slot, 3, 0);
+    fixture.push(0, slot, 5, 0);
+  }
+  const auto first = fixture.commit(4, 40);
+  CHECK(all<lane::Apply>(first).size() == 3);  // of 100, 40 and 100 bytes
+  CHECK(receipts(first).size() == 3);
+  CHECK(fixture.lane.has_more());
+  const auto rest = fixture.lane.step(lane::GoOn{});
+  CHECK(all<lane::Apply>(rest).size() == 1);
+  CHECK(receipts(rest).size() == 1);
+  CHECK_FALSE(fixture.lane.has_more());
+  CHECK(fixture.lane.held_payloads() == 0);
+}
+
+TEST_CASE("weights of a lost life are no reason to stop a worker: the lead hears of them") {
+  Fixture fixture({0, false, false, true});
+  const auto actions = fixture.push(0, 0, 3, 5);
+  CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::not_serving);
+  CHECK(fixture.report().marks == std::vector<JournalMark>{{0, 4, 12}});
+}
+
+TEST_CASE("a life that goes on has what was recovered, once") {
+  auto resuming = config({0, false, false, true});
+  resuming.last_timeline = 1;
+  resuming.lives = {{40, 0}, {1, 3}};
+  Lane lane(resuming);
+  const auto hello = all<lane::SendToLead>(lane.step(lane::Tick{1'000}));
+  REQUIRE(hello.size() == 1);
+  CHECK(std::get<ShardHello>(hello[0].message).lives == resuming.lives);
+  const Message confirm = Confirm{1, 1, {1, 1}, true};
+  REQUIRE(all<lane::Resume>(lane.step(lane::FromLead{&confirm})).size() == 1);
+  CHECK(all<lane::Resume>(lane.step(lane::FromLead{&confirm})).empty());
+  const auto actions =
+      lane.step(lane::Resumed{1, 1, {{3, 3, {}}, {5, 3, {0, 0.25F, 1, 4}}, {5, 2, {0, 0.5F, 2, 4}}}, {}, 3});
+  REQUIRE(all<lane::SendToLead>(actions).size() == 1);
+  const auto report = std::get<LaneReport>(all<lane::SendToLead>(actions)[0].message);
+  CHECK(report.serving);
+  CHECK(report.open_step == 1);
+  CHECK(report.covered == std::vector<ItemRange>{{0, 2}, {3, 4}});
+  CHECK(report.statistics == std::vector<StepStatistics>{{1, 0.75F, 3, 8}});
+}
+
+TEST_CASE("a lane that is kept from serving tells why beside its hellos, and that it is over") {
+  auto resuming = config({0, false, false, true});
+  resuming.last_timeline = 1;
+  resuming.lives = {{40, 0}, {1, 3}};
+  Lane lane(resuming);
+  const Message confirm = Confirm{1, 1, {1, 1}, true};
+  lane.step(lane::Tick{1'000});
+  lane.step(lane::FromLead{&confirm});
+  Micros now = 1'000;
+  // What the lead is sent with the next hello.
+  const auto told = [&](const char* trouble) {
+    lane.step(lane::Trouble{trouble});
+    const auto sent = all<lane::SendToLead>(lane.step(lane::Tick{now += 1'000'000}));
+    REQUIRE(!sent.empty());
+    CHECK(std::holds_alternative<ShardHello>(sent[0].message));
+    return sent.size() == 1 ? std::nullopt : std::optional(std::get<LaneReport>(sent[1].message));
+  };
+  CHECK_FALSE(told("").has_value());
+  const auto full = told("the disk is full");
+  REQUIRE(full.has_value());
+  CHECK(full->trouble == "the disk is full");
+  CHECK_FALSE(full->serving);
+  const auto over = told("");
+  REQUIRE(over.has_value());
+  CHECK(over->trouble.empty());
+  CHECK_FALSE(told("").has_value());
+}
+
+TEST_CASE("a chunk that has come back further on than its plan takes nothing before it knows the factors") {
+  auto resuming = config({0, false, false, true});
+  resuming.last_timeline = 1;
+  resuming.lives = {{40, 0}, {1, 3}};
+  Lane lane(resuming);
+  lane.step(lane::Tick{1'000});
+  const Message confirm = Confirm{1, 1, {1, 0}, true};
+  lane.step(lane::FromLead{&confirm});
+  // Item 0 is lost, and the chunk is at version 3.
+  lane.step(lane::Resumed{1, 0, {{3, 1, {}}, {3, 2, {}}, {3, 3, {}}}, {}, 3});
+  const Message hello = LaneHello{"worker", "spec", "layout"};
+  lane.step(lane::FromWorker{kWorker, &hello, kNoPayload, 0});
+  const Message push = Push{1, 0, 3, {0, 1}, false, kNoSlot, {}, 0, 77, {}};
+  const Message too_short = plan(0, 3);
+  lane.step(lane::FromLead{&too_short});
+  auto actions = lane.step(lane::FromWorker{kWorker, &push, 1, 100});
+  CHECK(all<lane::Measure>(actions).empty());
+  CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::not_serving);
+  const Message enough = plan(0, 4);
+  lane.step(lane::FromLead{&enough});
+  CHECK(all<lane::Measure>(lane.step(lane::FromWorker{kWorker, &push, 2, 100})).size() == 1);
+}
+
+TEST_CASE("a commit of a timeline that is over says nothing of the newer one's journal") {
+  Fixture fixture({0, false, false, true});
+  fixture.push(0, 0, 3, 0);
+  fixture.lead(Confirm{1, 2, {1, 0}});
+  fixture.lane.step(lane::Begun{2});
+  CHECK(fixture.commit(1, 90).empty());
+  const Message pull = Pull{2, kNewestVersion, {3}, 78};
+  const auto weights = all<lane::SendWeights>(fixture.lane.step(lane::FromWorker{kWorker, &pull, kNoPayload, 0}));
+  REQUIRE(weights.size() == 1);
+  CHECK(weights[0].header.sequence == 0);
+}
+
+TEST_CASE("a snapshot is of a whole step: every item before it, and none of it") {
+  Fixture fixture({}, 2);
+  fixture.push(0, 0, 3, 0);
+  fixture.push(0, 1, 3, 0);
+  CHECK(all<lane::TakeSnapshot>(fixture.lead(plan(0, 4, {1}))).size() == 1);
+  fixture.push(0, 0, 5, 0);
+  const auto actions = fixture.push(0, 1, 5, 0);
+  REQUIRE(all<lane::SealSnapshot>(actions).size() == 1);
+  CHECK(all<lane::SealSnapshot>(actions)[0].id == SnapshotId{1, 1});
+}
+
+TEST_CASE("an item that is not finite ends the job, or is covered without a trace") {
+  Fixture halting;
+  halting.finite = false;
+  auto actions = halting.push(0, 1, 3, 0);
+  CHECK(all<lane::Apply>(actions).empty());
+  REQUIRE(all<lane::SendToLead>(actions).size() == 1);
+  const auto report = std::get<LaneReport>(all<lane::SendToLead>(actions)[0].message);
+  REQUIRE(report.measures.size() == 1);
+  CHECK(report.measures[0].slot == 1);
+
+  Fixture skipping({0, false, true, false});
+  skipping.finite = false;
+  actions = skipping.push(0, 1, 3, 0);
+  REQUIRE(all<lane::Apply>(actions).size() == 1);
+  CHECK(all<lane::Apply>(actions)[0].factors.skip);
+  CHECK(skipping.lane.counters().updates.staleness.skipped == 1);
+}

@@ -1,0 +1,128 @@
+#include "protocol/lane/lane_sessions.h"
+
+#include <doctest/doctest.h>
+
+using namespace ballast;
+
+namespace {
+
+// A window of 150 bytes, and two sessions at most.
+LaneSessions two_sessions() {
+  LaneSessions sessions({2, 100, 150});
+  sessions.hello(1, 10);
+  sessions.hello(2, 20);
+  return sessions;
+}
+
+// Versions 4 and 5 of a chunk of 100 bytes.
+constexpr ServedChunk kChunk{3, 100, 4, 5};
+
+}  // namespace
+
+TEST_CASE("who has said hello is heard, and one unseen for long enough makes room for a new one") {
+  auto sessions = two_sessions();
+  CHECK(sessions.hello(1, 30));
+  CHECK_FALSE(sessions.heard(3, 30));
+  CHECK_FALSE(sessions.hello(3, 119));
+  CHECK(sessions.hello(3, 120));
+  CHECK_FALSE(sessions.contains(2));
+  CHECK(sessions.contains(1));
+  CHECK(sessions.heard(1, 130));
+  CHECK_FALSE(sessions.hello(4, 219));
+}
+
+TEST_CASE("one to which weights are still on their way keeps its place") {
+  auto sessions = two_sessions();
+  sessions.want(1, kChunk, 5, 0);
+  sessions.heard(2, 500);
+  CHECK_FALSE(sessions.hello(3, 500));
+  sessions.released(1, 100);
+  CHECK(sessions.hello(3, 500));
+}
+
+TEST_CASE("a version that is there is sent, the newest for whoever asks for it, and an older one is gone") {
+  auto sessions = two_sessions();
+  const auto older = sessions.want(1, kChunk, 4, 7);
+  REQUIRE(older.has_value());
+  CHECK(older->version == 4);
+  CHECK(older->ticket == 7);
+  CHECK_FALSE(older->is_gone);
+  const auto newest = sessions.want(2, kChunk, kNewestVersion, 8);
+  REQUIRE(newest.has_value());
+  CHECK(newest->version == 5);
+  const auto gone = sessions.want(1, kChunk, 3, 9);
+  REQUIRE(gone.has_value());
+  CHECK(gone->is_gone);
+  CHECK(gone->version == 3);
+  CHECK(sessions.counters().served_older == 1);
+  CHECK(sessions.counters().gone == 1);
+}
+
+TEST_CASE(
+    "a version to come is waited for, by each session for one of a chunk, and answered in the order of sessions") {
+  auto sessions = two_sessions();
+  CHECK_FALSE(sessions.want(2, kChunk, 6, 0).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, 7, 0).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, 6, 0).has_value());
+  CHECK(sessions.answer_waiting({4, 100, 5, 6}).empty());
+  const auto replies = sessions.answer_waiting({3, 100, 5, 6});
+  REQUIRE(replies.size() == 2);
+  CHECK(replies[0].session == 1);
+  CHECK(replies[1].session == 2);
+  CHECK(replies[0].version == 6);
+  CHECK(sessions.answer_waiting({3, 100, 6, 7}).empty());
+}
+
+TEST_CASE("beyond its window a session's replies wait, one for each chunk, in the order in which they were asked for") {
+  auto sessions = two_sessions();
+  const ServedChunk other{8, 100, 4, 5};
+  const ServedChunk third{9, 20, 4, 5};
+  REQUIRE(sessions.want(1, kChunk, 5, 1).has_value());
+  CHECK_FALSE(sessions.want(1, other, 4, 2).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, 5, 3).has_value());
+  CHECK_FALSE(sessions.want(1, other, 5, 4).has_value());
+  CHECK(sessions.want(1, third, 5, 5).has_value());  // fits beside the first
+  CHECK(sessions.deferred() == 2);
+  CHECK(sessions.counters().deferred == 3);
+  CHECK_FALSE(sessions.next_deferred(1).has_value());
+  sessions.released(1, 100);
+  const auto next = sessions.next_deferred(1);
+  REQUIRE(next.has_value());
+  CHECK(next->chunk == 8);
+  CHECK(next->version == 5);
+  CHECK(next->ticket == 4);
+  REQUIRE(sessions.reply(1, other, next->version, next->ticket).has_value());
+  CHECK_FALSE(sessions.next_deferred(1).has_value());
+  CHECK_FALSE(sessions.next_deferred(77).has_value());
+}
+
+TEST_CASE("a chunk larger than the window is sent by itself") {
+  auto sessions = two_sessions();
+  const ServedChunk large{3, 1'000, 4, 5};
+  CHECK(sessions.want(1, large, 5, 0).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, 5, 0).has_value());
+  sessions.released(1, 5'000);  // more than there was
+  CHECK(sessions.next_deferred(1).has_value());
+}
+
+TEST_CASE("with another timeline nobody waits any more, and what is on its way still fills the window") {
+  auto sessions = two_sessions();
+  sessions.want(1, kChunk, 5, 0);
+  sessions.want(1, {8, 100, 4, 5}, 5, 0);
+  sessions.want(2, kChunk, 6, 0);
+  sessions.forget_replies();
+  CHECK(sessions.deferred() == 0);
+  CHECK(sessions.answer_waiting({3, 100, 5, 6}).empty());
+  CHECK_FALSE(sessions.want(1, kChunk, 5, 0).has_value());
+}
+
+TEST_CASE("contributions are counted for the sessions that are known") {
+  auto sessions = two_sessions();
+  sessions.contributed(1);
+  sessions.contributed(1);
+  sessions.contributed(9);
+  CHECK(sessions.contributions() == std::map<SessionId, std::uint64_t>{{1, 2}});
+  sessions.heard(2, 200);
+  sessions.hello(3, 200);
+  CHECK(sessions.contributions().empty());
+}

@@ -1,0 +1,184 @@
+#include "protocol/lead/course.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/unit/protocol/lead/reports.h"
+
+using namespace ballast;
+using namespace ballast::reports;
+
+namespace {
+
+constexpr LearntDeadline::Bounds kLate{100, 1'000, 10'000};
+constexpr SessionId kFirst = 7;
+constexpr SessionId kSecond = 8;
+
+Course rounds() { return Course(RoundCourse::Rules{4, 20, kLate}); }
+
+Course items(bool journaled = true) { return Course(ItemCourse::Rules{2, 20, 5, journaled, {4, 0, 1, kLate}}); }
+
+// Evaluated is every fourth step.
+Evaluations evaluations() { return {{20, 4, 0, 10, 10, 0, 0, 1'000}, {}}; }
+
+Assign told(const Course& course, SessionId session, Step limit = 20, bool trains = true) {
+  Assign assign;
+  course.tell(session, limit, trains, assign);
+  return assign;
+}
+
+std::vector<ItemId> granted(const Course& course, SessionId session) {
+  std::vector<ItemId> items;
+  for (const auto& grant : told(course, session).grants) {
+    items.push_back(grant.item);
+  }
+  return items;
+}
+
+}  // namespace
+
+TEST_CASE("in rounds a step is one update, and the oldest lane's is the open one") {
+  auto course = rounds();
+  course.observe(roster({at_step(3), at_step(2)}), 10);
+  CHECK(course.open_step() == 2);
+  CHECK(course.updates(3) == 3);
+  CHECK(course.untouched(roster({at_step(3), at_step(2)})) == 3);
+  CHECK(course.first_missing(at_step(3)) == 3);
+  CHECK(course.has_passed(at_step(3), 2));
+  CHECK_FALSE(course.has_passed(at_step(3), 3));
+  CHECK_FALSE(course.has_passed(at_step(20), 3));  // without chunks
+}
+
+TEST_CASE("in rounds slots that somebody is late with are given to another session") {
+  auto course = rounds();
+  course.begin({kFirst, kSecond}, 0);
+  CHECK(told(course, kSecond).standing.slots == SlotRange{2, 4});
+  course.reopen(0);
+  course.observe(roster({at_step(0, {0b0010}), at_step(0, {0b0001})}), 0);  // slots 0 and 1, of the first session
+  course.hand_out({kFirst, kSecond}, roster({}), 20, 999);
+  CHECK_FALSE(told(course, kSecond).extra);
+  course.hand_out({kFirst, kSecond}, roster({}), 0, 1'000);
+  CHECK_FALSE(told(course, kSecond).extra);  // nothing is given out at the limit
+  course.hand_out({kFirst, kSecond}, roster({}), 20, 1'000);
+  CHECK(told(course, kSecond).extra == Extra{0, {0, 2}});
+  CHECK_FALSE(told(course, kSecond, 20, false).extra);  // only while the job trains
+  CHECK(course.backups() == 2);
+}
+
+TEST_CASE("in rounds nothing but an evaluation stops anybody, and nothing is lost within a timeline") {
+  auto course = rounds();
+  CHECK(course.next_barrier(4, evaluations()) == 8);
+  CHECK(course.limit(8, {6}) == 8);
+  CHECK_FALSE(course.orders_at(5));
+  CHECK_FALSE(course.resumes_shards());
+  CHECK_FALSE(course.is_broken(roster({at_step(1)}), kTimeline, 9));
+  CHECK_FALSE(course.is_undone(roster({at_step(9)}), 4));
+  CHECK(course.is_still_a_cut(3, roster({at_step(9)}), evaluations()));
+}
+
+TEST_CASE("in item mode a step is an update for each slot, and open until all chunks have all of them") {
+  auto course = items();
+  const auto shards = roster({at_item(6, 9), at_item(5, 5)});
+  course.observe(shards, 10);
+  CHECK(course.open_step() == 2);
+  CHECK(course.updates(3) == 6);
+  CHECK(course.first_missing(at_item(5, 5)) == 5);
+  CHECK(course.untouched(shards) == 5);  // item 8 is of step 4
+  CHECK(course.is_beyond(shards, 4));
+  CHECK_FALSE(course.is_beyond(shards, 5));
+  CHECK(course.has_passed(at_item(6, 9), 4));
+  CHECK_FALSE(course.has_passed(at_item(40, 40), 4));  // without chunks
+}
+
+TEST_CASE("in item mode grants end at the limit and where a lane's plan ends") {
+  auto course = items();
+  const auto shards = roster({at_item(0, 0, 3), at_item(0, 0)});
+  course.observe(shards, 0);
+  course.hand_out({kFirst}, shards, 1, 0);
+  CHECK(granted(course, kFirst) == std::vector<ItemId>{0, 1});
+  course.hand_out({kFirst}, shards, 2, 0);
+  CHECK(granted(course, kFirst) == std::vector<ItemId>{0, 1, 2});
+  CHECK(told(course, kFirst, 2, false).grants.empty());
+  CHECK(told(course, kFirst).standing == Standing{});
+  course.delivered(kFirst, {1, 3}, 10);  // by the clocks of the grants
+  CHECK(granted(course, kFirst) == std::vector<ItemId>{1});
+  course.shard_resumed();  // it may have lost what it had not reported
+  course.hand_out({kSecond}, shards, 1, 20);
+  CHECK(granted(course, kSecond) == std::vector<ItemId>{0});
+}
+
+TEST_CASE("in item mode all stop at each step to be kept, and at a snapshot that is ordered") {
+  auto course = items();
+  CHECK(course.next_barrier(4, evaluations()) == 5);
+  CHECK(course.next_barrier(5, evaluations()) == 8);
+  CHECK(course.orders_at(10));
+  CHECK_FALSE(course.orders_at(11));
+  CHECK(course.limit(8, {0, 6, 7}) == 6);
+  CHECK(course.limit(8, {0}) == 8);
+}
+
+TEST_CASE("in item mode an earlier lead's snapshot is a cut at a barrier, or if nobody went on") {
+  auto course = items();
+  const auto shards = roster({at_item(6, 7), at_item(6, 6)});
+  course.observe(shards, 0);
+  CHECK(course.is_still_a_cut(5, shards, evaluations()));
+  CHECK_FALSE(course.is_still_a_cut(3, shards, evaluations()));
+  CHECK(course.is_still_a_cut(3, roster({at_item(6, 6), at_item(6, 6)}), evaluations()));
+}
+
+TEST_CASE("what a shard has lost spoils the snapshots before which it lies") {
+  auto course = items();
+  course.observe(roster({at_item(8, 8), at_item(8, 8)}), 0);
+  CHECK_FALSE(course.is_spoilt(4));
+  course.observe_losses(roster({at_item(8, 8), at_item(6, 6)}), 10);
+  CHECK(course.is_spoilt(4));
+  CHECK_FALSE(course.is_spoilt(5));
+  course.rewind(2);
+  CHECK(course.is_spoilt(2));
+  CHECK_FALSE(course.is_spoilt(3));
+}
+
+TEST_CASE("a shard that is back and whose reports have a gap may have lost something") {
+  auto course = items();
+  course.observe(roster({at_item(8, 8)}), 0);
+  auto away = at_item(8, 8);
+  away.timeline = kTimeline;
+  away.sequence = 4;
+  auto back = away;
+  back.serving = true;
+  back.sequence = 5;
+  course.note_gap(away, back);
+  CHECK_FALSE(course.is_spoilt(4));
+  back.sequence = 6;
+  course.note_gap(away, back);
+  CHECK(course.is_spoilt(4));
+}
+
+TEST_CASE("a shard that lacks what was evaluated breaks the timeline, where journals count") {
+  const auto shards = roster({at_item(8, 8), at_item(7, 7)});
+  auto course = items();
+  CHECK_FALSE(course.is_broken(shards, kTimeline, 3));
+  CHECK(course.is_broken(shards, kTimeline, 4));
+  CHECK(course.is_broken(shards, kTimeline, 3));  // once broken
+  course.rewind(0);
+  CHECK_FALSE(course.is_broken(shards, kTimeline, 3));
+  CHECK_FALSE(items(false).is_broken(shards, kTimeline, 4));
+}
+
+TEST_CASE("a barrier that somebody has passed is none for those who have lost what lies before it") {
+  auto course = items();
+  course.observe(roster({at_item(8, 8, 8), at_item(6, 6, 8)}), 0);
+  CHECK_FALSE(course.is_undone(roster({at_item(8, 8, 8), at_item(6, 6, 8)}), 4));
+  CHECK(course.is_undone(roster({at_item(8, 9, 8), at_item(6, 6, 8)}), 4));
+  CHECK(course.is_undone(roster({at_item(8, 8, 9), at_item(6, 6, 8)}), 4));  // its plan went on
+  CHECK_FALSE(course.is_undone(roster({at_item(8, 9, 8), at_item(6, 6, 8)}), 3));
+}
+
+TEST_CASE("a course that is copied goes its own way") {
+  auto course = items();
+  const auto shards = roster({at_item(0, 0)});
+  course.observe(shards, 0);
+  auto other = course;
+  course.hand_out({kFirst}, shards, 1, 0);
+  CHECK(granted(course, kFirst).size() == 2);
+  CHECK(granted(other, kFirst).empty());
+}

@@ -1,0 +1,95 @@
+#include "protocol/lead/evaluation.h"
+
+#include <doctest/doctest.h>
+
+using namespace ballast;
+
+namespace {
+constexpr Micros kLate = 1'000;
+
+EvaluationResult result(const Evaluation& evaluation, double loss, std::uint64_t correct) {
+  return {1, evaluation.split, evaluation.item, evaluation.version, loss, correct, evaluation.end - evaluation.begin};
+}
+}  // namespace
+
+TEST_CASE("the items cover the test split exactly once") {
+  for (std::uint32_t examples = 0; examples <= 30; ++examples) {
+    for (std::uint32_t size = 1; size <= 12; ++size) {
+      EvaluationBoard board(Split::test, 3, examples, size);
+      std::uint32_t next = 0;
+      SessionId session = 1;
+      while (const auto item = board.take(session++, 0, kLate)) {
+        CHECK(item->version == 3);
+        CHECK(item->begin == next);
+        CHECK(item->end - item->begin <= size);
+        next = item->end;
+      }
+      CHECK(next == examples);
+      CHECK(board.done() == (examples == 0));
+    }
+  }
+}
+
+TEST_CASE("an item's result counts once, whoever brings it") {
+  EvaluationBoard board(Split::test, 1, 10, 5);
+  const auto first = board.take(1, 0, kLate).value();
+  const auto second = board.take(2, 0, kLate).value();
+  CHECK(board.put(result(first, 10, 3)));
+  CHECK_FALSE(board.put(result(first, 99, 0)));
+  CHECK_FALSE(board.done());
+  CHECK(board.put(result(second, 30, 2)));
+  CHECK(board.done());
+  CHECK(board.total().loss == 4.0);
+  CHECK(board.total().accuracy == 0.5);
+}
+
+TEST_CASE("a result that cannot be is not counted") {
+  EvaluationBoard board(Split::test, 1, 10, 5);
+  const auto item = board.take(1, 0, kLate).value();
+  auto wrong = result(item, 1, 1);
+  wrong.version = 2;
+  CHECK_FALSE(board.put(wrong));
+  wrong = result(item, 1, 1);
+  wrong.item = 2;
+  CHECK_FALSE(board.put(wrong));
+  wrong = result(item, 1, 1);
+  wrong.examples = 4;
+  CHECK_FALSE(board.put(wrong));
+  CHECK_FALSE(board.put(result(item, 1, 6)));
+  CHECK_FALSE(board.done());
+}
+
+TEST_CASE("the sum is taken in the items' order, not in that of arrival") {
+  const double losses[] = {1e16, 1.0, -1e16, 1.0};
+  double expected = 0;
+  for (const auto loss : losses) {
+    expected += loss;
+  }
+  EvaluationBoard board(Split::test, 1, 4, 1);
+  std::vector<Evaluation> items;
+  for (SessionId session = 1; session <= 4; ++session) {
+    items.push_back(board.take(session, 0, kLate).value());
+  }
+  for (const auto i : {2U, 0U, 3U, 1U}) {
+    board.put(result(items[i], losses[i], 0));
+  }
+  CHECK(board.total().loss == expected / 4);
+}
+
+TEST_CASE("a late item goes to another session, the one held longest first") {
+  EvaluationBoard board(Split::test, 1, 2, 1);
+  const auto first = board.take(1, 0, kLate).value();
+  const auto second = board.take(2, 100, kLate).value();
+  CHECK_FALSE(board.take(3, kLate - 1, kLate).has_value());
+  CHECK(board.take(3, kLate + 200, kLate).value() == first);
+  CHECK(board.held_by(3) == first);
+  CHECK_FALSE(board.held_by(1).has_value());
+  CHECK(board.take(4, kLate + 200, kLate).value() == second);
+}
+
+TEST_CASE("a lost session's item is free at once") {
+  EvaluationBoard board(Split::test, 1, 1, 1);
+  const auto item = board.take(1, 0, kLate).value();
+  board.lose(1);
+  CHECK(board.take(2, 1, kLate).value() == item);
+}

@@ -1,0 +1,333 @@
+#include "protocol/lead/lead.h"
+
+#include <doctest/doctest.h>
+
+using namespace ballast;
+
+namespace {
+
+constexpr Micros kMilli = 1'000;
+
+LeadConfig config(Step steps) {
+  LeadConfig config;
+  config.shards = 1;
+  config.lanes = 1;
+  config.slots = 4;
+  config.steps = steps;
+  config.steps_per_epoch = steps;
+  config.start_workers = 2;
+  config.spec_digest = "spec";
+  config.layout_digest = "layout";
+  config.factors = [](Step step, std::uint64_t) {
+    StepFactors factors;
+    factors.learning_rate = static_cast<float>(step);
+    return factors;
+  };
+  config.parameter_name = [](std::uint32_t) { return std::string("weight"); };
+  config.patience = 10'000 * kMilli;
+  config.late = {50 * kMilli, 1'000 * kMilli, 60'000 * kMilli};
+  config.linger = 100 * kMilli;
+  return config;
+}
+
+// A lead with one lane and two workers, sessions 1 and 2, all of whose messages the test writes itself.
+class Fixture {
+ public:
+  explicit Fixture(LeadConfig lead_config) : lead(std::move(lead_config)) { tick(0); }
+
+  lead::Actions tick(Micros later) {
+    now += later;
+    return keep(lead.step(lead::Tick{now}));
+  }
+  lead::Actions lane(const Message& message, Incarnation incarnation = 1) {
+    return keep(lead.step(lead::FromLane{{0, 0}, incarnation, &message}));
+  }
+  lead::Actions worker(SessionId session, const Message& message) {
+    return keep(lead.step(lead::FromWorker{session, &message}));
+  }
+  lead::Actions report(Step open, std::uint64_t missing, Step planned = 1'000) {
+    LaneReport report;
+    report.incarnation = 1;
+    report.sequence = ++sequence;
+    report.timeline = 1;
+    report.serving = true;
+    report.open_step = open;
+    report.missing = {missing};
+    report.planned = planned;
+    return lane(report);
+  }
+  lead::Actions written() { return keep(lead.step(lead::LedgerWritten{})); }
+  lead::Actions beat(SessionId session) {
+    Heartbeat beat;
+    beat.ready = true;
+    beat.fingerprint = "arithmetic";
+    beat.data_digest = "data";
+    return worker(session, beat);
+  }
+
+  void train() {
+    lane(ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "", "here", 0, 0, {{}}});
+    lead.step(lead::LedgerWritten{});
+    report(0, 15);
+    for (const SessionId session : {1U, 2U}) {
+      worker(session, WorkerHello{"worker"});
+      beat(session);
+      written();  // whose data and arithmetic the job's are
+    }
+  }
+
+  Lead lead;
+  Micros now = 5'000'000;
+  std::uint64_t sequence = 0;
+  std::map<SessionId, Assign> orders;  // the newest
+
+ private:
+  lead::Actions keep(lead::Actions actions) {
+    for (const auto& action : actions) {
+      if (const auto* send = std::get_if<lead::SendToWorker>(&action)) {
+        if (const auto* assign = std::get_if<Assign>(&send->message)) {
+          orders[send->session] = *assign;
+        }
+      }
+    }
+    return actions;
+  }
+};
+
+template <typename Action>
+const Action* find(const lead::Actions& actions) {
+  for (const auto& action : actions) {
+    if (const auto* found = std::get_if<Action>(&action)) {
+      return found;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("training begins when the timeline is durable, the lanes serve and enough workers are ready") {
+  Fixture fixture(config(4));
+  auto actions = fixture.lane(ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "", "here", 0, 0, {{}}});
+  const auto* write = find<lead::WriteLedger>(actions);
+  REQUIRE(write != nullptr);
+  CHECK(write->change.ledger.timeline == 1);
+  CHECK(write->change.ledger.incarnations == std::vector<Incarnation>{1});
+  CHECK(write->change.ledger.complete == std::vector<SnapshotId>{{0, 0}});
+  CHECK(find<lead::SendToLane>(actions) == nullptr);  // not before it is durable
+  actions = fixture.lead.step(lead::LedgerWritten{});
+  const auto* confirm = find<lead::SendToLane>(actions);
+  REQUIRE(confirm != nullptr);
+  CHECK(std::get<Confirm>(confirm->message) == Confirm{1, 1, {0, 0}});
+  fixture.report(0, 15);
+  fixture.worker(1, WorkerHello{"one"});
+  fixture.beat(1);
+  fixture.written();
+  CHECK(fixture.lead.phase() == Lead::Phase::waiting);
+  CHECK(fixture.orders[1].standing.slots.empty());
+  fixture.worker(2, WorkerHello{"two"});
+  fixture.beat(2);
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  CHECK(fixture.orders[1].standing == Standing{0, 4, {0, 2}});
+  CHECK(fixture.orders[2].standing == Standing{0, 4, {2, 4}});
+}
+
+TEST_CASE("a shard of another job is refused with the reason") {
+  Fixture fixture(config(4));
+  for (const auto& hello : {ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "other", "layout", "", "here"},
+                            ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "other", "", "here"},
+                            ShardHello{{0, 0}, 2, 1, 1, {7, 1}, "spec", "layout", "", "here"},
+                            ShardHello{{1, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "", "here"}}) {
+    const auto actions = fixture.lane(hello);
+    const auto* answer = find<lead::SendToLane>(actions);
+    REQUIRE(answer != nullptr);
+    CHECK(std::holds_alternative<Refused>(answer->message));
+    CHECK(fixture.lead.phase() == Lead::Phase::assembling);
+  }
+}
+
+TEST_CASE("a hello from another connection than it names is refused, while assembling and while training") {
+  for (const bool trains : {false, true}) {
+    Fixture fixture(config(4));
+    if (trains) {
+      fixture.train();
+    }
+    const auto phase = fixture.lead.phase();
+    const Message hello = ShardHello{{0, 0}, 1, 1, 777, {7, 1}, "spec", "layout", "", "there"};
+    for (const auto& [lane, incarnation] :
+         {std::pair{LaneId{999, 7}, Incarnation{777}}, std::pair{LaneId{0, 0}, Incarnation{778}}}) {
+      const auto actions = fixture.lead.step(lead::FromLane{lane, incarnation, &hello});
+      REQUIRE(find<lead::SendToLane>(actions) != nullptr);
+      CHECK(std::holds_alternative<Refused>(find<lead::SendToLane>(actions)->message));
+      CHECK(find<lead::WriteLedger>(actions) == nullptr);
+      CHECK(fixture.lead.phase() == phase);
+    }
+  }
+}
+
+TEST_CASE("workers may come and go without end: the longest dead make room") {
+  Fixture fixture(config(4));
+  fixture.train();
+  for (SessionId session = 10; session < 10 + kMaxSessions + 5; ++session) {
+    const auto actions = fixture.worker(session, WorkerHello{"passing"});
+    REQUIRE(find<lead::SendToWorker>(actions) != nullptr);
+    CHECK(std::holds_alternative<WorkerWelcome>(find<lead::SendToWorker>(actions)->message));
+    fixture.worker(session, Goodbye{"leaving"});
+  }
+  CHECK(fixture.lead.status().sessions.size() <= kMaxSessions);
+}
+
+TEST_CASE("no more live workers than it may take, and no more remembered") {
+  auto small = config(4);
+  small.max_sessions = 3;
+  Fixture fixture(small);
+  fixture.train();
+  fixture.worker(3, WorkerHello{"third"});
+  const auto actions = fixture.worker(4, WorkerHello{"fourth"});
+  const auto& refused = std::get<Refused>(find<lead::SendToWorker>(actions)->message);
+  CHECK(refused.code == RefusalCode::too_many);
+  CHECK(refused.text == "the job has 3 live sessions");
+  fixture.worker(3, Goodbye{"leaving"});
+  CHECK(std::holds_alternative<WorkerWelcome>(
+      find<lead::SendToWorker>(fixture.worker(4, WorkerHello{"fourth"}))->message));
+  CHECK(fixture.lead.status().sessions.size() == 3);
+}
+
+TEST_CASE(
+    "workers that a lane lets wait are trouble while others work, and what the job waits for where there are none") {
+  Fixture fixture(config(4));
+  fixture.train();
+  Heartbeat beat;
+  beat.timeline = 1;
+  beat.ready = true;
+  beat.waits_for = "lane 0 of shard 1 at tcp://b:2, which does not answer";
+  fixture.worker(1, beat);
+  CHECK(fixture.lead.status().trouble ==
+        "worker worker waits for lane 0 of shard 1 at tcp://b:2, which does not answer");
+  CHECK(fixture.lead.status().waits_for.empty());
+  fixture.worker(2, beat);
+  CHECK(fixture.lead.status().waits_for ==
+        "worker worker (like 1 more), which waits for lane 0 of shard 1 at tcp://b:2, which does not answer");
+  CHECK(fixture.lead.status().trouble.empty());
+  fixture.worker(1, Goodbye{"leaving"});
+  beat.waits_for.clear();
+  fixture.worker(2, beat);
+  CHECK(fixture.lead.status().waits_for.empty());
+  CHECK(fixture.lead.status().trouble.empty());
+}
+
+TEST_CASE("an older report changes nothing") {
+  Fixture fixture(config(4));
+  fixture.train();
+  fixture.report(2, 15);
+  fixture.sequence -= 2;
+  fixture.report(1, 15);
+  CHECK(fixture.lead.status().step == 2);
+}
+
+TEST_CASE("a session that the lead does not know is told to say hello") {
+  Fixture fixture(config(4));
+  fixture.train();
+  const auto actions = fixture.beat(77);
+  const auto* answer = find<lead::SendToWorker>(actions);
+  REQUIRE(answer != nullptr);
+  CHECK(std::get<Refused>(answer->message).code == RefusalCode::unknown_session);
+}
+
+TEST_CASE("the time that the lead itself slept is nobody's silence") {
+  Fixture fixture(config(4));
+  fixture.train();
+  fixture.tick(60'000 * kMilli);
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  CHECK(fixture.lead.status().lost_workers == 0);
+  for (int i = 0; i < 1'000; ++i) {
+    fixture.tick(20 * kMilli);
+  }
+  CHECK(fixture.lead.phase() == Lead::Phase::failed);
+  CHECK(fixture.lead.status().lost_workers == 2);
+}
+
+TEST_CASE("a lead that slept after the end still answers who missed it") {
+  Fixture fixture(config(4));
+  fixture.train();
+  fixture.lead.step(lead::LedgerFailed{"disk full"});
+  REQUIRE(fixture.lead.phase() == Lead::Phase::failed);
+  CHECK(fixture.lead.status().failure.find("disk full") != std::string::npos);
+  CHECK(find<lead::Stop>(fixture.tick(60'000 * kMilli)) == nullptr);
+  const auto actions = fixture.beat(1);
+  const auto* answer = find<lead::SendToWorker>(actions);
+  REQUIRE(answer != nullptr);
+  CHECK(std::holds_alternative<Finish>(answer->message));
+  bool stopped = false;
+  for (int i = 0; i < 20 && !stopped; ++i) {
+    stopped = find<lead::Stop>(fixture.tick(10 * kMilli)) != nullptr;
+  }
+  CHECK(stopped);
+}
+
+TEST_CASE("one straggler costs each step the same, not each more than the one before") {
+  constexpr Step kSteps = 60;
+  Fixture fixture(config(kSteps));
+  fixture.train();
+  Micros wait = 0;
+  for (Step step = 0; step < kSteps; ++step) {
+    fixture.report(step, 15);
+    const auto opened = fixture.now;
+    fixture.tick(20 * kMilli);
+    fixture.report(step, 12);  // session 1 has brought its half; session 2 is never done
+    while (!fixture.orders[1].extra || fixture.orders[1].extra->step != step) {
+      fixture.tick(10 * kMilli);
+      fixture.report(step, 12);
+      fixture.beat(1);
+      fixture.beat(2);
+      REQUIRE(fixture.now - opened < 2'000 * kMilli);
+    }
+    CHECK(fixture.orders[1].extra->slots == SlotRange{2, 4});
+    wait = fixture.now - opened;
+    fixture.tick(20 * kMilli);
+  }
+  // Three times what session 1 needs.
+  CHECK(wait >= 60 * kMilli);
+  CHECK(wait <= 80 * kMilli);
+}
+
+TEST_CASE("where each item is an update, a step to be kept is waited at, and only evaluated if it is due") {
+  auto with_cuts = config(4);
+  with_cuts.items = ItemMode{};
+  with_cuts.snapshot_every = 2;
+  with_cuts.evaluate_every = 4;
+  with_cuts.test_examples = 10;
+  Fixture fixture(with_cuts);
+  fixture.train();
+  const auto report_items = [&](ItemId covered, Version planned) {
+    LaneReport report;
+    report.incarnation = 1;
+    report.sequence = ++fixture.sequence;
+    report.timeline = 1;
+    report.serving = true;
+    report.open_step = covered / 4;
+    report.planned = planned;
+    report.covered = {{0, covered}};
+    for (Step step = 0; step < covered / 4; ++step) {
+      report.statistics.push_back({step, 1, 2, 3});
+    }
+    return fixture.lane(report);
+  };
+  report_items(0, 8);
+  const auto grants = fixture.orders[1].grants.size() + fixture.orders[2].grants.size();
+  CHECK(grants == 8);  // the items of steps 0 and 1, and none beyond
+  const auto actions = report_items(8, 8);
+  fixture.lead.step(lead::LedgerWritten{});
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  std::vector<Step> ordered;
+  for (const auto& action : actions) {
+    const auto* send = std::get_if<lead::SendToLane>(&action);
+    if (const auto* plan = send == nullptr ? nullptr : std::get_if<Plan>(&send->message)) {
+      ordered = plan->snapshots;
+    }
+  }
+  CHECK(ordered == std::vector<Step>{2});
+  report_items(16, 16);
+  fixture.lead.step(lead::LedgerWritten{});
+  CHECK(fixture.lead.phase() == Lead::Phase::evaluating);
+}

@@ -1,0 +1,140 @@
+#include "protocol/lead/pace.h"
+
+#include <doctest/doctest.h>
+
+#include "protocol/worker/step_clock.h"
+#include "tests/unit/protocol/lead/lead_fixture.h"
+
+using namespace ballast;
+
+namespace {
+
+constexpr Micros kSecond = 1'000'000;
+
+}  // namespace
+
+TEST_CASE("the pace is that of the last seconds of training") {
+  PaceMeter meter;
+  meter.observe(0, 0, 0);
+  CHECK(meter.examples_per_second() == 0);
+  for (Micros second = 1; second <= 10; ++second) {
+    meter.observe(second * kSecond, second * 100, second * 2);
+  }
+  CHECK(meter.examples_per_second() == 100);
+  CHECK(meter.steps_per_second() == 2);
+  meter.observe(12 * kSecond, 100, 2);  // the job went back
+  CHECK(meter.examples_per_second() == 0);
+  meter.observe(13 * kSecond, 150, 3);
+  CHECK(meter.examples_per_second() == 50);
+}
+
+TEST_CASE("samples come no closer than they are worth") {
+  PaceMeter meter;
+  meter.observe(0, 0, 0);
+  meter.observe(1, 1'000'000, 1);
+  CHECK(meter.examples_per_second() == 0);
+  meter.observe(kSecond, 1'000'000, 1);
+  CHECK(meter.examples_per_second() == 1'000'000);
+}
+
+TEST_CASE("the clock of training stands still in a pause") {
+  TrainingClock clock;
+  CHECK(clock.read(5) == 0);
+  clock.start(10);
+  clock.start(12);
+  CHECK(clock.read(15) == 5);
+  clock.stop(20);
+  clock.stop(25);
+  CHECK(clock.read(100) == 10);
+  clock.start(100);
+  CHECK(clock.read(101) == 11);
+}
+
+TEST_CASE("a paused job's time and pace leave the pause out") {
+  two_shards::Fixture job(two_shards::config());
+  job.train();
+  const auto later = [&](Micros span) {
+    job.now += span;
+    job.lead.step(lead::Tick{job.now});
+    job.beat();
+    job.written();
+  };
+  for (Step open = 1; open <= 4; ++open) {
+    later(kSecond);
+    job.reports(open);
+  }
+  later(kSecond);
+  const auto before = job.lead.status();
+  CHECK(before.training == 5 * kSecond);
+  CHECK(before.examples_per_second > 0.5);
+  job.client(Control::Command::pause);
+  job.held = {{1, 6}};
+  for (int i = 0; i < 3; ++i) {
+    job.reports(6);
+    job.written();
+  }
+  REQUIRE(job.lead.status().phase == "paused");
+  for (int second = 0; second < 100; ++second) {
+    later(kSecond);
+  }
+  const auto paused = job.lead.status();
+  CHECK(paused.training == before.training);
+  job.client(Control::Command::resume);
+  later(kSecond);
+  job.reports(7);
+  later(kSecond);
+  const auto after = job.lead.status();
+  CHECK(after.training == before.training + 2 * kSecond);
+  CHECK(after.examples_per_second > 0.5);
+  CHECK(after.steps_per_second > 0.5);
+}
+
+TEST_CASE("steps before the snapshot from which a job goes on are no part of its pace") {
+  using namespace two_shards;
+  Ledger ledger;
+  ledger.timeline = 1;
+  ledger.incarnations = {1, 1};
+  ledger.databases = {{100, 1}, {101, 1}};
+  ledger.base = {1, 30};
+  ledger.complete = {{1, 30}};
+  Fixture job(started_again(ledger));
+  job.lead.step(lead::Tick{job.now += kSecond});
+  job.held = {{1, 30}};
+  job.train(30);
+  for (Step open = 31; open <= 34; ++open) {
+    job.lead.step(lead::Tick{job.now += kSecond});
+    job.beat();
+    job.reports(open);
+    job.written();
+  }
+  CHECK(job.lead.status().steps_per_second > 0);
+  CHECK(job.lead.status().steps_per_second < 2);
+}
+
+TEST_CASE("pull and push are apart, and a step's phases come together") {
+  StepClock clock;
+  clock.wants(100);
+  clock.begins(130);
+  CHECK(clock.steps() == 0);
+  clock.computed(150, {1, 0, 12, 7, 0}, true);
+  clock.receipt(155, true);
+  CHECK(clock.steps() == 0);
+  clock.wants(150);
+  clock.receipt(160, false);
+  CHECK(clock.steps() == 1);
+  CHECK(clock.phases() == PhaseTimes{1, 30, 12, 7, 10});
+  clock.begins(200);
+  clock.computed(220, {}, true);
+  clock.receipt(221, false);
+  // From the last receipt on, not from the end of computing.
+  CHECK(clock.phases() == PhaseTimes{0, 40, 0, 0, 1});
+  // The next one begins before the receipts are there.
+  clock.wants(220);
+  clock.begins(222);
+  clock.computed(240, {}, true);
+  clock.begins(241);
+  CHECK(clock.steps() == 2);
+  clock.computed(270, {}, true);
+  CHECK(clock.steps() == 3);
+  CHECK(clock.phases().push == 30);
+}

@@ -1,0 +1,87 @@
+#include "protocol/lead/session_roster.h"
+
+#include <doctest/doctest.h>
+
+using namespace ballast;
+
+namespace {
+
+constexpr LearntDeadline::Bounds kSilence{100, 200, 1'000};
+
+SessionRoster roster(std::uint32_t at_most = 4) { return {at_most, kSilence}; }
+
+}  // namespace
+
+TEST_CASE("a session lives from its hello on, and is heard while it lives") {
+  auto sessions = roster();
+  CHECK(sessions.heard(7, 1) == nullptr);
+  REQUIRE(sessions.hello(7, "one", 1) != nullptr);
+  CHECK(sessions.any_live());
+  REQUIRE(sessions.heard(7, 50) != nullptr);
+  CHECK(sessions.at(7).heard_at == 50);
+  sessions.lose(7);
+  CHECK(sessions.heard(7, 60) == nullptr);
+  CHECK_FALSE(sessions.any_live());
+  REQUIRE(sessions.hello(7, "one", 70) != nullptr);
+  CHECK(sessions.heard(7, 80) != nullptr);
+}
+
+TEST_CASE("those that get work are listed in the order in which they joined, as long as they live") {
+  auto sessions = roster();
+  for (const SessionId id : {3, 1, 2}) {
+    sessions.hello(id, "worker", 0);
+    sessions.join(id);
+  }
+  CHECK(sessions.joined() == std::vector<SessionId>{3, 1, 2});
+  CHECK(sessions.lose(1));
+  CHECK_FALSE(sessions.lose(1));
+  CHECK(sessions.joined() == std::vector<SessionId>{3, 2});
+  CHECK_FALSE(sessions.at(1).ready);
+  sessions.hello(4, "never ready", 0);
+  CHECK_FALSE(sessions.lose(4));
+}
+
+TEST_CASE("who went without a goodbye is lost, and who is refused is not") {
+  auto sessions = roster();
+  sessions.hello(1, "one", 0)->said_goodbye = true;
+  sessions.lose(1);
+  CHECK(sessions.lost() == 0);
+  sessions.hello(2, "two", 0);
+  sessions.lose(2);
+  CHECK(sessions.lost() == 1);
+  sessions.hello(3, "three", 0);
+  sessions.refuse(3, "other data", 5);
+  CHECK(sessions.lost() == 1);
+  CHECK(sessions.refused() == 1);
+  CHECK(sessions.heard(3, 6) == nullptr);
+  CHECK(sessions.at(3).refusal == "other data");
+  sessions.hello(4, "three", 7);  // with the right data
+  sessions.join(4);
+  CHECK(sessions.at(3).refusal.empty());
+}
+
+TEST_CASE("the one dead for longest makes room, and nobody who lives") {
+  auto sessions = roster(2);
+  sessions.hello(1, "one", 0);
+  sessions.hello(2, "two", 10);
+  CHECK(sessions.hello(3, "three", 20) == nullptr);
+  CHECK(sessions.hello(1, "one", 20) != nullptr);  // known already
+  sessions.lose(1);
+  sessions.lose(2);
+  CHECK(sessions.hello(3, "three", 30) != nullptr);
+  CHECK(sessions.all().contains(1));
+  CHECK_FALSE(sessions.all().contains(2));
+}
+
+TEST_CASE("who is silent for longer than it may is named, but not for time in which the lead did not listen") {
+  auto sessions = roster();
+  sessions.hello(1, "one", 0);
+  sessions.hello(2, "two", 0);
+  sessions.heard(2, 150);
+  CHECK(sessions.silent(200).empty());
+  CHECK(sessions.silent(201) == std::vector<SessionId>{1});
+  auto slept = sessions;
+  slept.forgive(500);
+  CHECK(slept.silent(700).empty());
+  CHECK(sessions.silent(700) == std::vector<SessionId>{1, 2});
+}

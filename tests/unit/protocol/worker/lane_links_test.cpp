@@ -1,0 +1,70 @@
+#include "protocol/worker/lane_links.h"
+
+#include <doctest/doctest.h>
+
+using namespace ballast;
+
+namespace {
+
+constexpr Micros kSilence = 5'000;
+
+const std::vector<LaneAddress> kAddresses{{{0, 0}, 1, "here"}, {{0, 1}, 1, "there"}, {{1, 0}, 1, "far"}};
+
+Contribution contribution(Timeline timeline, Step step, Node node, PayloadId payload) {
+  Contribution made;
+  made.timeline = timeline;
+  made.step = step;
+  made.node = node;
+  made.payload = payload;
+  made.bytes = 100;
+  return made;
+}
+
+struct Fixture {
+  LaneLinks lanes{3, {100, 100, 100}};
+};
+
+}  // namespace
+
+TEST_CASE("lanes are greeted until they welcome") {
+  Fixture at;
+  CHECK(at.lanes.greets(1'000, 200) == std::vector<std::uint32_t>{0, 1, 2});
+  at.lanes[1].welcome(1'000);
+  CHECK(at.lanes.greets(1'100, 200).empty());
+  CHECK(at.lanes.greets(1'200, 200) == std::vector<std::uint32_t>{0, 2});
+}
+
+TEST_CASE("the first lane that lets wait is named, and the others are counted") {
+  Fixture at;
+  at.lanes.greets(1'000, 200);
+  CHECK(at.lanes.waiting(kAddresses, 1'000 + kSilence - 1, kSilence) == nullptr);
+  CHECK(at.lanes.waits_for(kAddresses, 1'000 + kSilence - 1, kSilence).empty());
+  at.lanes[0].welcome(1'000);
+  CHECK(at.lanes.waiting(kAddresses, 1'000 + kSilence, kSilence) == &kAddresses[1]);
+  const auto text = at.lanes.waits_for(kAddresses, 1'000 + kSilence, kSilence);
+  CHECK(text == "lane 1 of shard 0 at there, which does not answer (and 1 other lane)");
+}
+
+TEST_CASE("a contribution is on its way until its receipt, whichever lane has it") {
+  Fixture at;
+  at.lanes[1].welcome(1'000);
+  at.lanes[1].outbox.add(contribution(1, 7, {0, 2}, 70));
+  at.lanes[2].outbox.add(contribution(1, 7, {2, 4}, 71));
+  at.lanes[1].outbox.take_sendable(10);
+  CHECK(at.lanes.outstanding() == 2);
+  CHECK(at.lanes.in_flight_bytes() == 100);
+  CHECK(at.lanes.has(7, 1));
+  CHECK_FALSE(at.lanes.has(8, 1));
+  at.lanes[1].outbox.receipt(1, 7, 0, {0, 2}, 20);
+  CHECK_FALSE(at.lanes.has(7, 1));
+  CHECK(at.lanes.has(7, 3));
+}
+
+TEST_CASE("what was computed in older timelines is given up, on all lanes") {
+  Fixture at;
+  at.lanes[0].outbox.add(contribution(1, 7, {0, 2}, 70));
+  at.lanes[1].outbox.add(contribution(2, 7, {0, 2}, 71));
+  at.lanes[2].outbox.add(contribution(1, 7, {0, 2}, 72));
+  CHECK(at.lanes.drop_older_timelines(2) == std::vector<PayloadId>{70, 72});
+  CHECK(at.lanes.outstanding() == 1);
+}

@@ -1,0 +1,121 @@
+#include "protocol/worker/pulled_weights.h"
+
+#include <doctest/doctest.h>
+
+using namespace ballast;
+
+namespace {
+
+using Ask = PulledWeights::Ask;
+
+constexpr Micros kPatience = 100'000;
+
+Weights weights(ChunkId chunk, Version version, std::uint64_t ticket = 0) {
+  return {1, 70, chunk, version, ticket, version};
+}
+
+// Two chunks, to be computed from at version 3.
+struct Fixture {
+  Fixture() { held.aim(WeightsKey{3, 0}); }
+  void store(ChunkId chunk, Version version) { held.store(weights(chunk, version), 0); }
+
+  PulledWeights held{2, {kPatience, kPatience, kPatience}};
+};
+
+}  // namespace
+
+TEST_CASE("weights are complete when all chunks are at the target, whatever they were before") {
+  Fixture at;
+  at.store(0, 3);
+  at.store(1, 2);
+  CHECK_FALSE(at.held.is_complete());
+  at.store(1, 3);
+  CHECK(at.held.is_complete());
+  at.store(0, 4);
+  CHECK_FALSE(at.held.is_complete());
+  at.held.aim(WeightsKey{4, 0});
+  CHECK_FALSE(at.held.is_complete());
+  at.store(1, 4);
+  CHECK(at.held.is_complete());
+  at.held.aim({});
+  CHECK_FALSE(at.held.is_complete());
+}
+
+TEST_CASE("the newest weights of a version are not those that were asked for after another grant") {
+  PulledWeights held(1, {kPatience, kPatience, kPatience});
+  held.aim(WeightsKey{kNewestVersion, 11});
+  held.store(weights(0, 5, 11), 0);
+  CHECK(held.is_complete());
+  held.aim(WeightsKey{kNewestVersion, 12});
+  CHECK_FALSE(held.is_complete());
+  CHECK(held.wants(0, {kNewestVersion, 12}));
+  CHECK_FALSE(held.wants(0, {kNewestVersion, 11}));
+}
+
+TEST_CASE("wanted is what brings a chunk to the target, or was asked for, and is not there") {
+  Fixture at;
+  CHECK(at.held.wants(0, {3, 0}));
+  CHECK_FALSE(at.held.wants(0, {4, 0}));
+  at.held.ask_along(0, {4, 0}, 1);
+  CHECK(at.held.wants(0, {4, 0}));
+  at.store(0, 3);
+  CHECK_FALSE(at.held.wants(0, {3, 0}));
+  at.store(0, 4);
+  CHECK_FALSE(at.held.asked(0));
+}
+
+TEST_CASE("a chunk is asked for once, and again when its weights do not come") {
+  Fixture at;
+  CHECK(at.held.ask(0, 1'000) == Ask::first);
+  CHECK(at.held.ask(0, 999 + kPatience) == Ask::no);
+  CHECK(at.held.ask(0, 1'000 + kPatience) == Ask::again);
+  CHECK(at.held.ask(0, 999 + 3 * kPatience) == Ask::no);  // with more patience
+  CHECK(at.held.ask(0, 1'000 + 3 * kPatience) == Ask::again);
+  at.store(0, 3);
+  CHECK(at.held.ask(0, 9'000'000) == Ask::no);
+  at.held.aim({});
+  CHECK(at.held.ask(1, 9'000'000) == Ask::no);
+}
+
+TEST_CASE("weights that are to be had no more are asked for anew, and others are still on their way") {
+  Fixture at;
+  REQUIRE(at.held.ask(0, 1'000) == Ask::first);
+  at.held.gone(0, {2, 0});
+  CHECK(at.held.asked(0) == WeightsKey{3, 0});
+  at.held.gone(0, {3, 0});
+  CHECK(at.held.ask(0, 1'001) == Ask::first);
+}
+
+TEST_CASE("what is forgotten is neither held nor asked for, and what was staged of it is given up") {
+  Fixture at;
+  at.store(0, 3);
+  at.store(1, 3);
+  at.held.ask_along(0, {4, 0}, 1);
+  at.held.stage(weights(0, 4), 7);
+  at.held.stage(weights(1, 4), 8);
+  CHECK(at.held.forget([](ChunkId chunk) { return chunk == 0; }) == std::vector<PayloadId>{7});
+  CHECK_FALSE(at.held.is_complete());
+  CHECK_FALSE(at.held.asked(0));
+  at.store(0, 3);
+  CHECK(at.held.is_complete());
+  CHECK(at.held.forget_all() == std::vector<PayloadId>{8});
+  CHECK(at.held.take_staged().empty());
+  CHECK_FALSE(at.held.is_complete());
+}
+
+TEST_CASE("the marks name each life of each shard that weights came from, at the furthest") {
+  PulledWeights held(3, {kPatience, kPatience, kPatience});
+  held.store({1, 70, 0, 5, 11, 40}, 0);
+  held.store({1, 70, 1, 5, 11, 42}, 0);
+  held.store({1, 71, 2, 5, 11, 9}, 1);
+  CHECK(*held.marks() == std::vector<JournalMark>{{0, 70, 42}, {1, 71, 9}});
+}
+
+TEST_CASE("a copy goes on by itself") {
+  Fixture at;
+  auto copy = at.held;
+  copy.store(weights(0, 3), 0);
+  copy.store(weights(1, 3), 0);
+  CHECK(copy.is_complete());
+  CHECK_FALSE(at.held.is_complete());
+}

@@ -1,0 +1,419 @@
+#include "protocol/worker/worker.h"
+
+#include <doctest/doctest.h>
+
+using namespace ballast;
+
+namespace {
+
+constexpr Micros kMilli = 1'000;
+
+// A worker of two chunks on one lane, all of whose messages the test writes itself.
+class Fixture {
+ public:
+  explicit Fixture(const WorkerPlan::Rules& mode = {}) : worker(config()) {
+    tick(0);
+    lead(WorkerWelcome{1, "job", "spec", "layout", 1, 1, {{{0, 0}, 1, "here"}}});
+    WorkerLayout layout;
+    layout.slots = 4;
+    layout.chunks = {{0, 0, 100}, {1, 0, 20}};
+    layout.lanes = 1;
+    layout.mode = mode;
+    worker.step(worker::Prepared{layout});
+    lane(LaneWelcome{1, 1, 1'000});
+  }
+
+  static WorkerConfig config() {
+    WorkerConfig config;
+    config.name = "worker";
+    config.lead_silence = 1'000 * kMilli;
+    config.retry = {100 * kMilli, 100 * kMilli, 100 * kMilli};
+    return config;
+  }
+
+  worker::Actions tick(Micros later) { return worker.step(worker::Tick{now += later}); }
+  worker::Actions lead(const Message& message) { return worker.step(worker::FromLead{&message}); }
+  worker::Actions lane(const Message& message, PayloadId payload = kNoPayload) {
+    return worker.step(worker::FromLane{0, &message, payload});
+  }
+  worker::Actions assign(Step until) { return lead(Assign{++order, 1, 1, {0, until, {0, 2}}, {}, {}}); }
+  worker::Actions weights(ChunkId chunk, Version version) { return lane(Weights{1, 1, chunk, version}, ++payloads); }
+
+  Worker worker;
+  Micros now = 5'000'000;
+  std::uint64_t order = 0;
+  PayloadId payloads = 100;
+};
+
+template <typename Action>
+std::vector<Action> all(const worker::Actions& actions) {
+  std::vector<Action> found;
+  for (const auto& action : actions) {
+    if (const auto* body = std::get_if<Action>(&action)) {
+      found.push_back(*body);
+    }
+  }
+  return found;
+}
+
+template <typename Body>
+std::vector<Body> to_lane(const worker::Actions& actions) {
+  std::vector<Body> found;
+  for (const auto& send : all<worker::SendToLane>(actions)) {
+    if (const auto* body = std::get_if<Body>(&send.message)) {
+      found.push_back(*body);
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a worker computes when all chunks of the version are there, and not before") {
+  Fixture fixture;
+  const auto pulls = to_lane<Pull>(fixture.assign(2));
+  REQUIRE(pulls.size() == 1);
+  CHECK(pulls[0] == Pull{1, 0, {0, 1}});
+  auto actions = fixture.weights(0, 0);
+  CHECK(all<worker::Store>(actions).size() == 1);
+  CHECK(all<worker::Compute>(actions).empty());
+  actions = fixture.weights(1, 0);
+  const auto computes = all<worker::Compute>(actions);
+  REQUIRE(computes.size() == 1);
+  CHECK(computes[0].step == 0);
+  CHECK(computes[0].ranges == std::vector<SlotRange>{{0, 2}});
+}
+
+TEST_CASE("weights that nobody asked for are given up") {
+  Fixture fixture;
+  fixture.assign(2);
+  const auto actions = fixture.weights(0, 1);
+  CHECK(all<worker::Store>(actions).empty());
+  const auto releases = all<worker::Release>(actions);
+  REQUIRE(releases.size() == 1);
+  CHECK(releases[0].payload == fixture.payloads);
+}
+
+TEST_CASE("weights that come during a computation are stored after it") {
+  Fixture fixture;
+  fixture.assign(2);
+  fixture.weights(0, 0);
+  fixture.weights(1, 0);
+  auto actions = fixture.worker.step(worker::GradientReady{0, {0, 2}, 1, 7, kNoSlot, true});
+  auto pushes = to_lane<Push>(actions);
+  REQUIRE(pushes.size() == 1);
+  CHECK(pushes[0].want_next);
+  actions = fixture.weights(1, 1);
+  CHECK(all<worker::Store>(actions).empty());
+  // The next version of its chunk is a receipt for the gradient.
+  REQUIRE(all<worker::Release>(actions).size() == 1);
+  CHECK(all<worker::Release>(actions)[0].payload == 7);
+  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 8, kNoSlot, true});
+  actions = fixture.worker.step(worker::Computed{0, {}});
+  REQUIRE(all<worker::Store>(actions).size() == 1);
+  CHECK(all<worker::Store>(actions)[0].version == 1);
+}
+
+TEST_CASE("a gradient is kept and sent again until its receipt comes") {
+  Fixture fixture;
+  fixture.assign(1);
+  fixture.weights(0, 0);
+  fixture.weights(1, 0);
+  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 7, kNoSlot, true});
+  CHECK(fixture.worker.in_flight_bytes() == 100);
+  CHECK(to_lane<Push>(fixture.tick(99 * kMilli)).empty());
+  CHECK(to_lane<Push>(fixture.tick(1 * kMilli)).size() == 1);
+  auto actions = fixture.lane(Receipt{1, 0, 0, {0, 1}, ReceiptOutcome::accepted});
+  CHECK(all<worker::Release>(actions).empty());
+  actions = fixture.lane(Receipt{1, 0, 0, {0, 2}, ReceiptOutcome::accepted});
+  REQUIRE(all<worker::Release>(actions).size() == 1);
+  CHECK(fixture.worker.outstanding() == 0);
+}
+
+TEST_CASE("a lane that forgot the session is greeted again and sent everything again") {
+  Fixture fixture;
+  fixture.assign(1);
+  fixture.weights(0, 0);
+  fixture.weights(1, 0);
+  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 7, kNoSlot, true});
+  fixture.lane(Refused{RefusalCode::unknown_session, "say hello first"});
+  CHECK(fixture.worker.in_flight_bytes() == 0);
+  CHECK(to_lane<LaneHello>(fixture.tick(1 * kMilli)).size() == 1);
+  CHECK(to_lane<Push>(fixture.lane(LaneWelcome{1, 1, 1'000})).size() == 1);
+}
+
+TEST_CASE("a worker that the lead gave up says hello again") {
+  Fixture fixture;
+  fixture.lead(Refused{RefusalCode::unknown_session, "say hello first"});
+  bool said = false;
+  for (const auto& send : all<worker::SendToLead>(fixture.tick(1 * kMilli))) {
+    said = said || std::holds_alternative<WorkerHello>(send.message);
+  }
+  CHECK(said);
+}
+
+TEST_CASE("a worker leaves when the lead is silent, but not because it slept itself") {
+  Fixture fixture;
+  CHECK(all<worker::Stop>(fixture.tick(60'000 * kMilli)).empty());
+  worker::Actions actions;
+  for (int i = 0; i < 12 && all<worker::Stop>(actions).empty(); ++i) {
+    actions = fixture.tick(100 * kMilli);
+  }
+  REQUIRE(all<worker::Stop>(actions).size() == 1);
+  CHECK(all<worker::Stop>(actions)[0].failure.find("lead") != std::string::npos);
+}
+
+TEST_CASE("a worker that has stopped gives up what still comes, and nothing else") {
+  Fixture fixture;
+  fixture.lead(Finish{1, 2, Ending::finished, ""});
+  const auto actions = fixture.weights(0, 0);
+  REQUIRE(actions.size() == 1);
+  CHECK(all<worker::Release>(actions).size() == 1);
+  CHECK(fixture.tick(100 * kMilli).empty());
+}
+
+// ---- rollback
+
+namespace {
+
+WorkerWelcome welcome(Timeline timeline, Incarnation incarnation, const std::string& address) {
+  return {timeline, "job", "spec", "layout", 1, 1, {{{0, 0}, incarnation, address}}, timeline};
+}
+
+// A fixture that computes step 0 of timeline 1, one of whose gradients is on its way.
+class Computing : public Fixture {
+ public:
+  Computing() {
+    assign(2);
+    weights(0, 0);
+    weights(1, 0);
+    worker.step(worker::GradientReady{0, {0, 2}, 1, 7, kNoSlot, true});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an order of a newer timeline is taken only after its lanes' addresses are known") {
+  Fixture fixture;
+  const Assign assign{++fixture.order, 2, 1, {0, 2, {0, 2}}, {}, {}};
+  CHECK(to_lane<Pull>(fixture.lead(assign)).empty());
+  const auto actions = fixture.lead(welcome(2, 5, "there"));
+  REQUIRE(all<worker::Connect>(actions).size() == 1);
+  CHECK(all<worker::Connect>(actions)[0].address == "there");
+  CHECK(to_lane<LaneHello>(actions).size() == 1);
+  fixture.lane(LaneWelcome{2, 5, 1'000});
+  const auto pulls = to_lane<Pull>(fixture.lead(assign));
+  REQUIRE(pulls.size() == 1);
+  CHECK(pulls[0].timeline == 2);
+}
+
+TEST_CASE("a lane that lives on at its address is not connected to again") {
+  Fixture fixture;
+  CHECK(all<worker::Connect>(fixture.lead(welcome(2, 1, "here"))).empty());
+  CHECK(all<worker::Connect>(fixture.lead(welcome(1, 9, "older"))).empty());
+}
+
+TEST_CASE("with a newer timeline contributions of the older one are given up, those in the making as well") {
+  Computing fixture;
+  fixture.lead(welcome(2, 1, "here"));
+  auto actions = fixture.lead(Assign{++fixture.order, 2, 2, {0, 2, {0, 2}}, {}, {}});
+  REQUIRE(all<worker::Release>(actions).size() == 1);
+  CHECK(all<worker::Release>(actions)[0].payload == 7);
+  actions = fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 8, kNoSlot, true});
+  REQUIRE(all<worker::Release>(actions).size() == 1);
+  CHECK(to_lane<Push>(actions).empty());
+  // Step 0 of the older timeline is not step 0 of the newer one: it is computed again, from pulled weights.
+  actions = fixture.worker.step(worker::Computed{0, {}});
+  REQUIRE(to_lane<Pull>(actions).size() == 1);
+  CHECK(to_lane<Pull>(actions)[0] == Pull{2, 0, {0, 1}});
+}
+
+TEST_CASE("weights of an older timeline are given up") {
+  Fixture fixture;
+  fixture.lead(welcome(2, 1, "here"));
+  fixture.lead(Assign{++fixture.order, 2, 2, {0, 2, {0, 2}}, {}, {}});
+  const auto actions = fixture.weights(0, 0);  // of timeline 1
+  CHECK(all<worker::Store>(actions).empty());
+  CHECK(all<worker::Release>(actions).size() == 1);
+}
+
+TEST_CASE("a lane's word of a newer timeline gives up what belongs to the older one, and asks the lead") {
+  Computing fixture;
+  const auto actions = fixture.lane(Stale{2});
+  CHECK(all<worker::Release>(actions).size() == 1);
+  REQUIRE(all<worker::SendToLead>(actions).size() == 1);
+  CHECK(std::holds_alternative<Heartbeat>(all<worker::SendToLead>(actions)[0].message));
+}
+
+TEST_CASE("a welcome to another job ends the worker") {
+  Fixture fixture;
+  auto other = welcome(2, 1, "here");
+  other.spec_digest = "other";
+  const auto actions = fixture.lead(other);
+  REQUIRE(all<worker::Stop>(actions).size() == 1);
+  CHECK_FALSE(all<worker::Stop>(actions)[0].failure.empty());
+}
+
+TEST_CASE("the slot that is not finite travels with its contribution") {
+  Fixture fixture;
+  fixture.assign(2);
+  fixture.weights(0, 0);
+  fixture.weights(1, 0);
+  const auto pushes = to_lane<Push>(fixture.worker.step(worker::GradientReady{0, {0, 2}, 1, 7, 1, true}));
+  REQUIRE(pushes.size() == 1);
+  CHECK(pushes[0].fault == 1);
+}
+
+TEST_CASE("the job says for how long a worker waits for a lead that is gone") {
+  Worker worker(Fixture::config());  // which would wait for a second
+  worker.step(worker::Tick{5'000 * kMilli});
+  const Message welcome = WorkerWelcome{1, "job", "spec", "layout", 1, 1, {{{0, 0}, 1, "here"}}};
+  worker.step(worker::FromLead{&welcome});
+  WorkerLayout layout;
+  layout.lanes = 1;
+  layout.lead_silence = 3'000 * kMilli;
+  worker.step(worker::Prepared{layout});
+  worker.step(worker::Tick{5'100 * kMilli});  // the lead was heard of
+  for (Micros now = 5'200 * kMilli; now <= 8'100 * kMilli; now += 100 * kMilli) {
+    REQUIRE(all<worker::Stop>(worker.step(worker::Tick{now})).empty());
+  }
+  CHECK(all<worker::Stop>(worker.step(worker::Tick{8'200 * kMilli})).size() == 1);
+}
+
+TEST_CASE("a session of single items asks for more grants before the one in hand is its last") {
+  Fixture fixture(ItemWork::Rules{});
+  fixture.lead(Assign{++fixture.order, 1, 1, {}, {}, {}, {{0, 11}, {1, 12}, {2, 13}, {3, 14}}});
+  std::vector<std::vector<std::uint64_t>> brought;  // as told at the receipts of each item
+  for (Slot slot = 0; slot < 3; ++slot) {
+    for (ChunkId chunk = 0; chunk < 2; ++chunk) {
+      fixture.lane(Weights{1, 1, chunk, slot, std::uint64_t{11} + slot}, ++fixture.payloads);
+    }
+    for (ChunkId chunk = 0; chunk < 2; ++chunk) {
+      const auto pushes = to_lane<Push>(
+          fixture.worker.step(worker::GradientReady{0, {slot, slot + 1}, chunk, 1 + chunk, kNoSlot, true}));
+      REQUIRE(pushes.size() == 1);
+      CHECK(pushes[0].ticket == 12 + slot);  // the pull of the next one's weights goes with it
+    }
+    fixture.worker.step(worker::Computed{0, {}});
+    brought.emplace_back();
+    for (ChunkId chunk = 0; chunk < 2; ++chunk) {
+      const auto actions = fixture.lane(Receipt{1, 0, chunk, {slot, slot + 1}, ReceiptOutcome::accepted});
+      for (const auto& sent : all<worker::SendToLead>(actions)) {
+        brought.back() = std::get<Heartbeat>(sent.message).brought;
+      }
+    }
+  }
+  using Clocks = std::vector<std::uint64_t>;
+  CHECK(brought[0].empty());  // three are left: nothing is urgent
+  CHECK(brought[1] == Clocks{11, 12});
+  CHECK(brought[2] == Clocks{11, 12, 13});
+}
+
+TEST_CASE("an item that a new lead grants again releases what its first computation left without a receipt") {
+  Fixture fixture;
+  WorkerLayout layout;
+  layout.slots = 4;
+  layout.mode = ItemWork::Rules{};
+  layout.chunks = {{0, 0, 100}};
+  layout.lanes = 1;
+  fixture.worker.step(worker::Prepared{layout});
+  fixture.lane(LaneWelcome{1, 1, 1'000});
+  const auto compute = [&](std::uint64_t clock, PayloadId payload) {
+    fixture.lead(Assign{++fixture.order, 1, 1, {}, {}, {}, {{2, clock}}});
+    fixture.lane(Weights{1, 1, 0, 0, clock}, ++fixture.payloads);
+    auto actions = fixture.worker.step(worker::GradientReady{0, {2, 3}, 0, payload, kNoSlot, true});
+    fixture.worker.step(worker::Computed{0, {}});
+    return actions;
+  };
+  REQUIRE(to_lane<Push>(compute(50, 7)).size() == 1);
+  const auto actions = compute(90, 8);
+  REQUIRE(all<worker::Release>(actions).size() == 1);
+  CHECK(all<worker::Release>(actions)[0].payload == 7);
+  CHECK(to_lane<Push>(actions).size() == 1);
+  CHECK(fixture.worker.outstanding() == 1);
+}
+
+// ---- lanes that let it wait
+
+namespace {
+
+// A worker of two shards of one lane each that has just said hello to both.
+struct TwoLanes {
+  TwoLanes() : worker(Fixture::config()) {
+    tick(0);
+    const Message welcome =
+        WorkerWelcome{1, "job", "spec", "layout", 2, 1, {{{0, 0}, 1, "tcp://a:1"}, {{1, 0}, 1, "tcp://b:2"}}};
+    worker.step(worker::FromLead{&welcome});
+    WorkerLayout layout;
+    layout.slots = 4;
+    layout.chunks = {{0, 0, 100}, {1, 1, 20}};
+    layout.lanes = 2;
+    layout.lead_silence = 1'000'000 * kMilli;
+    worker.step(worker::Prepared{layout});
+  }
+  worker::Actions tick(Micros later) { return worker.step(worker::Tick{now += later}); }
+  void lane(std::uint32_t lane, const Message& message) { worker.step(worker::FromLane{lane, &message, kNoPayload}); }
+  // What the next heartbeat says.
+  std::string waits_for() {
+    for (const auto& send : all<worker::SendToLead>(tick(200 * kMilli))) {
+      if (const auto* beat = std::get_if<Heartbeat>(&send.message)) {
+        return beat->waits_for;
+      }
+    }
+    return "no heartbeat";
+  }
+
+  Worker worker;
+  Micros now = 5'000'000;
+};
+
+}  // namespace
+
+TEST_CASE("a lane that answers no hello is told by its name and address, until it does") {
+  TwoLanes at;
+  CHECK(at.waits_for().empty());
+  at.lane(0, LaneWelcome{1, 1, 1'000});
+  at.tick(4'000 * kMilli);
+  CHECK(at.waits_for().empty());
+  at.tick(1'000 * kMilli);
+  CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://b:2, which does not answer");
+  REQUIRE(at.worker.waiting_lane() != nullptr);
+  CHECK(at.worker.waiting_lane()->address == "tcp://b:2");
+  at.worker.step(worker::Unreachable{1, "the name b does not resolve"});
+  CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://b:2, which does not answer: the name b does not resolve");
+  at.lane(1, LaneWelcome{1, 1, 1'000});
+  CHECK(at.waits_for().empty());
+  CHECK(at.worker.waiting_lane() == nullptr);
+}
+
+TEST_CASE("of several lanes that do not answer the first is named and the others are counted") {
+  TwoLanes at;
+  at.tick(6'000 * kMilli);
+  CHECK(at.waits_for() == "lane 0 of shard 0 at tcp://a:1, which does not answer (and 1 other lane)");
+}
+
+TEST_CASE("a lane that answers that it does not serve yet is not silent; one that is full says so") {
+  TwoLanes at;
+  at.lane(0, LaneWelcome{1, 1, 1'000});
+  for (int i = 0; i < 30; ++i) {
+    at.tick(300 * kMilli);
+    at.lane(1, Refused{RefusalCode::not_serving, "not yet"});
+  }
+  CHECK(at.waits_for().empty());
+  at.lane(1, Refused{RefusalCode::too_many, "the lane has 3 sessions already"});
+  CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://b:2, which refuses: the lane has 3 sessions already");
+  at.lane(1, LaneWelcome{1, 1, 1'000});
+  CHECK(at.waits_for().empty());
+}
+
+TEST_CASE("a lane that has moved is given its time anew") {
+  TwoLanes at;
+  at.lane(0, LaneWelcome{1, 1, 1'000});
+  at.tick(6'000 * kMilli);
+  const Message moved =
+      WorkerWelcome{2, "job", "spec", "layout", 2, 1, {{{0, 0}, 1, "tcp://a:1"}, {{1, 0}, 2, "tcp://c:3"}}, 1};
+  at.worker.step(worker::FromLead{&moved});
+  CHECK(at.waits_for().empty());
+  at.tick(6'000 * kMilli);
+  CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://c:3, which does not answer");
+}

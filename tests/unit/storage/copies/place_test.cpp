@@ -1,0 +1,210 @@
+// What both kinds of place promise.
+#include "storage/copies/place.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "tests/unit/storage/copies/s3_server.h"
+#include "tests/unit/temporary_folder.h"
+
+namespace ballast {
+namespace {
+
+std::unique_ptr<CopyPlace> open(const CopyTarget& target) {
+  auto place = open_copy_place(target);
+  REQUIRE_MESSAGE(place.ok(), (place.ok() ? "" : place.status().text()));
+  return std::move(place.value());
+}
+
+void put(CopyPlace& place, const std::string& name, std::string_view content, std::size_t piece = 1U << 20U) {
+  auto writer = place.write(name);
+  REQUIRE_MESSAGE(writer.ok(), (writer.ok() ? "" : writer.status().text()));
+  for (std::size_t at = 0; at < content.size(); at += piece) {
+    const auto appended = writer.value()->append(content.substr(at, piece));
+    REQUIRE_MESSAGE(appended.ok(), appended.text());
+  }
+  const auto finished = writer.value()->finish();
+  REQUIRE_MESSAGE(finished.ok(), finished.text());
+}
+
+std::string got(CopyPlace& place, const std::string& name) {
+  std::string content;
+  const auto status = place.read(name, [&content](std::string_view bytes) {
+    content.append(bytes);
+    return true;
+  });
+  REQUIRE_MESSAGE(status.ok(), status.text());
+  return content;
+}
+
+std::vector<std::string> listed(CopyPlace& place) {
+  auto names = place.list();
+  REQUIRE_MESSAGE(names.ok(), (names.ok() ? "" : names.status().text()));
+  std::sort(names.value().begin(), names.value().end());
+  return names.value();
+}
+
+std::string many_bytes(std::size_t count) {
+  std::string bytes(count, '\0');
+  std::uint32_t state = 1;
+  for (auto& byte : bytes) {
+    state = state * 1664525U + 1013904223U;
+    byte = static_cast<char>(state >> 24U);
+  }
+  return bytes;
+}
+
+void keeps_the_contract(CopyPlace& place) {
+  CHECK(listed(place).empty());
+  put(place, "job/t1/a", "hello");
+  put(place, "job/t1/b &<c>~", "");
+  put(place, "job/t2/a", "world");
+  put(place, "job/t1/a", "anew");
+  for (int i = 0; i < 5; ++i) {
+    put(place, "other/" + std::to_string(i), "x");
+  }
+  CHECK(listed(place) == std::vector<std::string>{"job/t1/a", "job/t1/b &<c>~", "job/t2/a", "other/0", "other/1",
+                                                  "other/2", "other/3", "other/4"});
+  auto below = place.list("job/t").value();
+  std::sort(below.begin(), below.end());
+  CHECK(below == std::vector<std::string>{"job/t1/a", "job/t1/b &<c>~", "job/t2/a"});
+  CHECK(place.list("job/t1/a").value() == std::vector<std::string>{"job/t1/a"});
+  CHECK(place.list("job/t3/").value().empty());
+  CHECK(got(place, "job/t1/a") == "anew");
+  CHECK(got(place, "job/t1/b &<c>~").empty());
+
+  REQUIRE(place.remove("job/t1/a").ok());
+  CHECK(place.remove("job/t1/a").ok());
+  const auto missing = place.read("job/t1/a", [](std::string_view) { return true; });
+  CHECK(missing.code() == StoreCode::missing);
+  CHECK(missing.text().find("job/t1/a") != std::string::npos);
+
+  // Abandoned: the old one stays, a new one never was; in one part and in several.
+  for (const std::size_t size : {std::size_t{10}, std::size_t{17} << 20U}) {
+    for (const auto* name : {"job/t2/a", "job/never"}) {
+      auto writer = place.write(name);
+      REQUIRE(writer.ok());
+      REQUIRE(writer.value()->append(std::string(size, 'x')).ok());
+    }
+  }
+  CHECK(got(place, "job/t2/a") == "world");
+  CHECK(listed(place).size() == 7);
+
+  const auto large = many_bytes((std::size_t{33} << 20U) + 12'345);
+  put(place, "job/large", large, 3'000'001);
+  CHECK(got(place, "job/large") == large);
+  std::size_t seen = 0;
+  CHECK(place
+            .read("job/large",
+                  [&seen](std::string_view bytes) {
+                    seen += bytes.size();
+                    return false;
+                  })
+            .ok());
+  CHECK(seen < large.size());
+}
+
+TEST_CASE("a folder keeps the contract") {
+  const TemporaryFolder folder;
+  const auto root = folder.path() / "not" / "yet";
+  const auto place = open({root.string(), ""});
+  keeps_the_contract(*place);
+  for (const auto& file : std::filesystem::recursive_directory_iterator(root)) {
+    CHECK(file.path().string().find(".part") == std::string::npos);
+  }
+}
+
+TEST_CASE("an S3 storage keeps the contract, signatures and pages of listings included") {
+  const testing::S3Server server;
+  keeps_the_contract(*open(server.target()));
+  // Other prefixes of the bucket are not seen.
+  CHECK(listed(*open(server.target("/copies/job/t2"))) == std::vector<std::string>{"a"});
+  CHECK(listed(*open(server.target("/cop"))).empty());
+  CHECK(listed(*open(server.target(""))).size() == 8);
+}
+
+TEST_CASE("a storage that is busy for a moment is asked again") {
+  const testing::S3Server server({"--fail", "2"});
+  const auto place = open(server.target());
+  put(*place, "a", "x");
+  CHECK(got(*place, "a") == "x");
+}
+
+TEST_CASE("a storage that refuses, or is not there, is an error with its address") {
+  const testing::S3Server server;
+  ::setenv("AWS_SECRET_ACCESS_KEY", "another", 1);
+  const auto refused = open(server.target())->list();
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.status().code() == StoreCode::io);
+  CHECK(refused.status().text().find("s3://models/copies/ at " + server.endpoint()) == 0);
+  CHECK(refused.status().text().find("403 SignatureDoesNotMatch") != std::string::npos);
+  CHECK(refused.status().text().find("AWS_SECRET_ACCESS_KEY") != std::string::npos);
+
+  const auto unreachable = open({"s3://models/copies", "http://127.0.0.1:1"})->list();
+  REQUIRE_FALSE(unreachable.ok());
+  CHECK(unreachable.status().text().find("http://127.0.0.1:1") != std::string::npos);
+
+  const testing::S3Server again;  // sets the right key
+  const auto bucket = open({"s3://none", again.endpoint()})->list();
+  REQUIRE_FALSE(bucket.ok());
+  CHECK(bucket.status().code() == StoreCode::missing);
+  CHECK(bucket.status().text().find("NoSuchBucket") != std::string::npos);
+}
+
+TEST_CASE("a place that cannot be one is refused by what is wrong") {
+  const testing::S3Server server;
+  const auto refusal = [](const CopyTarget& target) {
+    const auto place = open_copy_place(target);
+    REQUIRE_FALSE(place.ok());
+    CHECK(place.status().code() == StoreCode::mismatch);
+    return place.status().text();
+  };
+  CHECK(refusal({"", ""}).find("no place") == 0);
+  CHECK(refusal({"https://x/y", ""}).find("s3://BUCKET/PREFIX") != std::string::npos);
+  CHECK(refusal({"s3://", ""}).find("no s3://BUCKET") != std::string::npos);
+  CHECK(refusal({"s3://b", "host:9000"}).find("durability.s3_endpoint") == 0);
+  ::unsetenv("AWS_ACCESS_KEY_ID");
+  CHECK(refusal({"s3://b", ""}).find("AWS_ACCESS_KEY_ID") != std::string::npos);
+}
+
+TEST_CASE("what stays in a folder is listed, whatever vanishes from it meanwhile") {
+  const TemporaryFolder folder;
+  const auto place = open({folder.path().string(), ""});
+  const std::vector<std::string> stay = {"job/a/x", "job/m/x", "job/z/x"};
+  for (const auto& name : stay) {
+    put(*place, name, "stays");
+  }
+  std::atomic<bool> over = false;
+  std::thread another([&] {
+    while (!over) {
+      for (int set = 0; set < 20; ++set) {
+        std::filesystem::create_directories(folder.path() / "job" / std::to_string(set));
+      }
+      for (int set = 0; set < 20; ++set) {
+        std::filesystem::remove(folder.path() / "job" / std::to_string(set));
+      }
+    }
+  });
+  int whole = 0;
+  for (int times = 0; times < 2'000; ++times) {
+    const auto names = place->list("job/");
+    whole += names.ok() && std::ranges::is_permutation(names.value(), stay) ? 1 : 0;
+  }
+  over = true;
+  another.join();
+  CHECK(whole == 2'000);
+}
+
+TEST_CASE("a folder that cannot be written is an error") {
+  const auto place = open({"/proc/nowhere", ""});
+  CHECK_FALSE(place->write("job/a").ok());
+}
+
+}  // namespace
+}  // namespace ballast

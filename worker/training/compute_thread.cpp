@@ -1,0 +1,90 @@
+#include "worker/training/compute_thread.h"
+
+#include <exception>
+#include <utility>
+
+#include "worker/compute/module.h"
+
+namespace ballast {
+
+ComputeThread::ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
+                             std::chrono::milliseconds delay)
+    : arena_(job.arena),
+      post_(std::move(post)),
+      weights_(job.arena.elements),
+      pool_(job.arena, gradient_arenas(job.spec.training.slots)),
+      trainer_(job, std::move(data_path), std::move(make_backend), pool_, post_, delay),
+      thread_([this] { run(); }) {}
+
+ComputeThread::~ComputeThread() {
+  close();
+  thread_.join();
+}
+
+void ComputeThread::close() {
+  {
+    const std::scoped_lock lock(mutex_);
+    closed_ = true;
+  }
+  pool_.close();
+  wake_.notify_all();
+}
+
+void ComputeThread::store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  {
+    const std::scoped_lock lock(mutex_);
+    arriving_.put({chunk, bytes, std::move(owner)});
+    if (!arriving_.are_many()) {
+      return;
+    }
+  }
+  wake_.notify_all();
+}
+
+void ComputeThread::hand(std::variant<TrainingTask, Evaluation> what) {
+  {
+    const std::scoped_lock lock(mutex_);
+    task_ = Task{std::move(what), {weights_.values(), arriving_.stored()}};
+  }
+  wake_.notify_all();
+}
+
+void ComputeThread::compute(Step step, const std::vector<SlotRange>& ranges) { hand(TrainingTask{step, ranges}); }
+void ComputeThread::evaluate(const Evaluation& evaluation) { hand(evaluation); }
+
+void ComputeThread::run() {
+  try {
+    post_(trainer_.prepare(weights_.values()));
+    work();
+  } catch (const BackendUnavailable& error) {
+    post_(worker::Failed{error.what(), true});
+  } catch (const std::exception& error) {
+    post_(worker::Failed{error.what()});
+  }
+  // Here, as on every call: to another thread the GPU that the model computes on is not the current one.
+  trainer_.end();
+}
+
+void ComputeThread::work() {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    wake_.wait(lock, [&] { return closed_ || task_ || arriving_.are_many(); });
+    if (closed_) {
+      return;
+    }
+    auto chunks = arriving_.take();
+    const auto task = std::exchange(task_, std::nullopt);
+    lock.unlock();
+    write(arena_, std::move(chunks), weights_.values());
+    if (!task) {
+      continue;
+    }
+    if (const auto* training = std::get_if<TrainingTask>(&task->what)) {
+      trainer_.train(*training, task->weights);
+    } else {
+      trainer_.evaluate(std::get<Evaluation>(task->what), task->weights);
+    }
+  }
+}
+
+}  // namespace ballast

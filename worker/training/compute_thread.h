@@ -1,0 +1,78 @@
+// The thread that computes: slots into gradient sums, test examples into evaluation results.
+//
+// Jobs come one at a time from the loop (the core starts none before the last has ended); what comes out goes back
+// through `post`, in order. Shutdown: close() lets the job in hand end at its next slot, then the thread joins.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "common/job/job.h"
+#include "protocol/worker/worker.h"
+#include "worker/arriving_weights.h"
+#include "worker/compute/host_arena.h"
+#include "worker/training/gradient_sums.h"
+#include "worker/training/trainer.h"
+
+namespace ballast {
+
+class ComputeThread {
+ public:
+  using Post = Trainer::Post;
+
+  // Everything that takes long happens on the thread: opening the data, building the model, the fingerprint. Posts
+  // Prepared (with fingerprint and data digest alone filled in) or Failed first. `post` is called from the thread.
+  // `delay`: waited before each slot.
+  ComputeThread(const Job& job, std::string data_path, MakeBackend make_backend, Post post,
+                std::chrono::milliseconds delay = {});
+  ~ComputeThread();
+  ComputeThread(const ComputeThread&) = delete;
+  ComputeThread& operator=(const ComputeThread&) = delete;
+
+  // Called by the loop's thread.
+  void prefetch(Step step, const std::vector<SlotRange>& ranges) { trainer_.prefetch(step, ranges); }
+  void compute(Step step, const std::vector<SlotRange>& ranges);
+  void evaluate(const Evaluation& evaluation);
+  void close();
+
+  // Takes one chunk of the weights: between jobs only, by the loop's thread. The thread that computes writes it before
+  // the next job, so that the loop neither copies nor is the first to touch the memory of a large model; until then
+  // `owner` keeps the bytes.
+  void store(ChunkId chunk, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
+  [[nodiscard]] GradientPool& gradients() { return pool_; }
+
+  // Payload names of gradients: which arena.
+  [[nodiscard]] std::uint32_t arena_of(PayloadId id) const { return arena_of_gradient(arena_, id); }
+
+ private:
+  struct Task {
+    std::variant<TrainingTask, Evaluation> what;
+    WeightArena weights;
+  };
+
+  void run();
+  void work();
+  void hand(std::variant<TrainingTask, Evaluation> what);
+
+  const Arena& arena_;
+  Post post_;
+  HostArena weights_;
+  GradientPool pool_;
+  Trainer trainer_;
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  ArrivingWeights arriving_;
+  std::optional<Task> task_;
+  bool closed_ = false;
+  std::thread thread_;
+};
+
+}  // namespace ballast

@@ -1,0 +1,109 @@
+#include "worker/training/inner_optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/job/optimizer_settings.h"
+#include "common/numeric/vector.h"
+
+namespace ballast {
+
+InnerOptimizer::InnerOptimizer(const Job& job)
+    : job_(job),
+      decaying_(local_optimizer_settings(job.spec.training, Group::decay)),
+      plain_(local_optimizer_settings(job.spec.training, Group::no_decay)),
+      norms_(clip_norms(job.spec.training.clip, job.arena)),
+      tensors_(state_tensors(plain_)),
+      state_(tensors_.size(), std::vector<float>(job.arena.elements)),
+      scales_(job.arena.parameters.size(), 1.0F) {
+  for (const auto& chunk : job.arena.chunks) {
+    pieces_.push_back(pieces_of(job.arena, chunk));
+  }
+}
+
+void InnerOptimizer::begin() {
+  for (std::size_t i = 0; i < state_.size(); ++i) {
+    std::fill(state_[i].begin(), state_[i].end(), tensors_[i].initial);
+  }
+  beta1_power_ = 1;
+  beta2_power_ = 1;
+}
+
+StepScalars InnerOptimizer::next_scalars() {
+  const auto& optimizer = job_.spec.training.local.optimizer;
+  StepScalars scalars;
+  scalars.learning_rate = static_cast<float>(optimizer.learning_rate);
+  scalars.step_size = scalars.learning_rate;
+  if (plain_.kind == OptimizerKind::adam || plain_.kind == OptimizerKind::adamw) {
+    beta1_power_ *= optimizer.beta1;
+    beta2_power_ *= optimizer.beta2;
+    scalars.step_size = static_cast<float>(optimizer.learning_rate / (1 - beta1_power_));
+    scalars.second_moment_root = static_cast<float>(std::sqrt(1 - beta2_power_));
+  }
+  return scalars;
+}
+
+bool InnerOptimizer::is_finite(std::span<const float> gradient) const {
+  return std::all_of(job_.arena.extents.begin(), job_.arena.extents.end(), [&](const Extent& extent) {
+    return all_finite(gradient.subspan(extent.offset, extent.elements));
+  });
+}
+
+// The same sums in the same order as those of a round's root: see clip_norms.
+void InnerOptimizer::measure_norms(std::span<const float> gradient) {
+  std::vector<double> sums(norms_.count);
+  for (const auto& chunk : job_.arena.chunks) {
+    const auto& norms = norms_.of_chunk[chunk.id];
+    const auto values = gradient.subspan(chunk.offset, chunk.elements);
+    if (job_.spec.training.clip.global_norm && !norms.empty()) {
+      sums[norms[0]] += measure(values).sum_of_squares;
+      continue;
+    }
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+      const auto& piece = pieces_[chunk.id][i];
+      sums[norms[i]] += measure(values.subspan(piece.offset, piece.elements)).sum_of_squares;
+    }
+  }
+  for (std::size_t parameter = 0; parameter < scales_.size(); ++parameter) {
+    scales_[parameter] = clip_scale(norms_.limit, sums[norms_.count == 1 ? 0 : parameter]);
+  }
+}
+
+bool InnerOptimizer::step(std::span<const float> weights, std::span<const float> gradient, std::span<float> next) {
+  const auto scalars = next_scalars();
+  const bool finite = is_finite(gradient);
+  std::fill(scales_.begin(), scales_.end(), 1.0F);
+  if (finite && norms_.count > 0) {
+    measure_norms(gradient);
+  }
+  for (std::size_t parameter = 0; parameter < job_.arena.parameters.size(); ++parameter) {
+    const auto group = job_.arena.parameters[parameter].group;
+    const auto& extent = job_.arena.extents[parameter];
+    if (group == Group::state) {
+      average_state(gradient.subspan(extent.offset, extent.elements), next.subspan(extent.offset, extent.elements));
+      continue;
+    }
+    auto settings = group == Group::decay ? decaying_ : plain_;
+    if (!finite) {
+      settings.clip_value = std::numeric_limits<double>::infinity();
+    }
+    descend(parameter, settings, scalars, scales_[parameter], weights, gradient, next);
+  }
+  return finite;
+}
+
+void InnerOptimizer::descend(std::size_t parameter, const OptimizerSettings& settings, const StepScalars& scalars,
+                             float scale, std::span<const float> weights, std::span<const float> gradient,
+                             std::span<float> next) {
+  const auto& extent = job_.arena.extents[parameter];
+  std::span<float> state[kMaxStateTensors];
+  for (std::size_t i = 0; i < state_.size(); ++i) {
+    state[i] = std::span(state_[i]).subspan(extent.offset, extent.elements);
+  }
+  optimizer_step(settings, scalars, scale, weights.subspan(extent.offset, extent.elements),
+                 gradient.subspan(extent.offset, extent.elements), std::span(state).first(state_.size()),
+                 next.subspan(extent.offset, extent.elements));
+}
+
+}  // namespace ballast

@@ -1,0 +1,159 @@
+#include "worker/training/trainer.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "protocol/tree.h"
+#include "worker/training/delay.h"
+#include "worker/training/evaluate.h"
+#include "worker/training/fingerprint.h"
+#include "worker/training/gradient_fault.h"
+#include "worker/training/local_steps.h"
+
+namespace ballast {
+
+namespace {
+
+std::uint64_t micros_since(std::chrono::steady_clock::time_point start) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count());
+}
+
+std::string sizes_text(std::uint32_t train, std::uint32_t validation, std::uint32_t test) {
+  return std::to_string(train) + " training, " + std::to_string(validation) + " validation and " +
+         std::to_string(test) + " test examples";
+}
+
+void check_sizes(const Dataset& dataset, const Job& job) {
+  const auto train = dataset.size(DataSplit::train);
+  const auto validation = dataset.size(DataSplit::validation);
+  const auto test = dataset.size(DataSplit::test);
+  if (train != job.sizes.train || validation != job.sizes.validation || test < job.sizes.test) {
+    throw std::runtime_error("data " + job.spec.data.name + ": this machine's copy has " +
+                             sizes_text(train, validation, test) + ", the job counts on " +
+                             sizes_text(job.sizes.train, job.sizes.validation, job.sizes.test));
+  }
+}
+
+}  // namespace
+
+Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend, GradientPool& pool, Post post,
+                 std::chrono::milliseconds delay)
+    : job_(job),
+      data_path_(std::move(data_path)),
+      make_backend_(std::move(make_backend)),
+      pool_(pool),
+      post_(std::move(post)),
+      delay_(delay),
+      countdown_(job.arena) {}
+
+worker::Prepared Trainer::prepare(std::span<float> weights) {
+  dataset_ = open_dataset(job_.spec.data, data_path_);
+  check_sizes(*dataset_, job_);
+  pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training);
+  make_plain_model(weights);
+  worker::Prepared prepared;
+  prepared.layout.fingerprint = fingerprint(weights);
+  prepared.layout.data_digest = data_digest(*dataset_);
+  model_ = with_local_steps(std::move(model_), job_);
+  model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
+  model_ = with_delay(std::move(model_), delay_);
+  return prepared;
+}
+
+void Trainer::make_plain_model(std::span<float> weights) {
+  model_ = make_model(job_.spec.model, job_.shape, job_.arena, [this] {
+    auto backend = make_backend_();
+    arithmetic_ = backend->arithmetic();
+    return backend;
+  });
+  model_->pin(weights);
+  for (std::uint32_t arena = 0; arena < pool_.arenas(); ++arena) {
+    model_->pin(pool_.values(arena));
+  }
+}
+
+// Backend and precision by name, which say what differs and do so even where a probe does not show it.
+std::string Trainer::fingerprint(std::span<float> weights) {
+  const auto digest = arithmetic_digest(job_, *model_, weights);
+  return arithmetic_.empty() ? digest : arithmetic_ + "-" + digest;
+}
+
+void Trainer::prefetch(Step step, const std::vector<SlotRange>& ranges) {
+  std::vector<Slot> slots;
+  for (const auto range : ranges) {
+    for (Slot slot = range.begin; slot < range.end; ++slot) {
+      slots.push_back(slot);
+    }
+  }
+  pipeline_->prefetch(step, slots);
+}
+
+void Trainer::train(const TrainingTask& task, const WeightArena& weights) {
+  std::vector<Node> nodes;
+  for (const auto range : task.ranges) {
+    const auto cover = tree::cover(range, job_.spec.training.slots);
+    nodes.insert(nodes.end(), cover.begin(), cover.end());
+  }
+  PhaseTimes phases;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    if (!train_node(task.step, nodes[i], weights, i + 1 == nodes.size(), phases)) {
+      return;
+    }
+  }
+  post_(worker::Computed{task.step, phases});
+}
+
+bool Trainer::train_node(Step step, Node node, const WeightArena& weights, bool last, PhaseTimes& phases) {
+  NodeSum sum(job_.arena, pool_, node);
+  for (Slot slot = node.begin; slot < node.end; ++slot) {
+    if (!sum.begin_slot() || !train_slot(step, sum, weights, last, phases)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Trainer::train_slot(Step step, NodeSum& sum, const WeightArena& weights, bool last, PhaseTimes& phases) {
+  const auto data_start = std::chrono::steady_clock::now();
+  const auto examples = pipeline_->take(step, sum.slot());
+  phases.data_wait += micros_since(data_start);
+
+  const auto result = sum.result();
+  const auto chunk_ready = [&](ChunkId chunk) {
+    sum.chunk_ready(chunk);
+    if (sum.is_last_slot()) {
+      post_(worker::GradientReady{step, sum.node(), chunk, gradient_payload(job_.arena, result, chunk),
+                                  sum.fault(chunk).value_or(kNoSlot), last});
+    }
+  };
+  countdown_.reset();
+  const auto& training = job_.spec.training;
+  const auto step_examples = examples_of_step(training, job_.sizes.train, step);
+  // An update of its own is the mean over its own examples.
+  const auto counted = is_ledgered(training.mode) ? std::max(examples.batch().count, 1U) : step_examples;
+  const SlotTask task{step, sum.slot(), counted, training.seed};
+  const auto batch = model_->train(task, examples.batch(), weights, sum.leaf(),
+                                   [&](std::size_t parameter) { countdown_.parameter_ready(parameter, chunk_ready); });
+  const auto& statistics = job_.arena.statistics();
+  auto values = sum.leaf().subspan(statistics.offset, statistics.elements);
+  std::fill(values.begin(), values.end(), 0.0F);
+  values[0] = static_cast<float>(batch.loss_sum / step_examples);
+  values[1] = static_cast<float>(batch.correct);
+  values[2] = static_cast<float>(batch.examples);
+  chunk_ready(statistics.id);
+  sum.end_slot();
+  phases.forward += model_->last_times().forward_us;
+  phases.backward += model_->last_times().backward_us;
+  return !pool_.is_closed();
+}
+
+void Trainer::evaluate(const Evaluation& evaluation, const WeightArena& weights) {
+  const auto split = evaluation.split == Split::test ? DataSplit::test : DataSplit::validation;
+  const auto result = evaluate_examples(*model_, *dataset_, split, evaluation.begin, evaluation.end, weights);
+  post_(worker::Evaluated{
+      {0, evaluation.split, evaluation.item, evaluation.version, result.loss_sum, result.correct, result.examples}});
+}
+
+}  // namespace ballast

@@ -1,0 +1,70 @@
+// What computes: slots into gradient sums, examples of an evaluation into its result.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/job/job.h"
+#include "protocol/worker/worker.h"
+#include "worker/data/pipeline.h"
+#include "worker/models/model.h"
+#include "worker/training/gradient_sums.h"
+
+namespace ballast {
+
+// The payload name of a gradient chunk in an arena of the pool, and the arena of such a name.
+inline PayloadId gradient_payload(const Arena& arena, std::uint32_t number, ChunkId chunk) {
+  return 1 + std::uint64_t{number} * arena.chunks.size() + chunk;
+}
+inline std::uint32_t arena_of_gradient(const Arena& arena, PayloadId payload) {
+  return static_cast<std::uint32_t>((payload - 1) / arena.chunks.size());
+}
+
+struct TrainingTask {
+  Step step = 0;
+  std::vector<SlotRange> ranges;
+};
+
+// One thread, the one that computes, but for prefetch(). Everything takes long, and ends at the next slot once the pool
+// is closed. `post` is called as gradients become ready.
+class Trainer {
+ public:
+  using Post = std::function<void(worker::Event)>;
+
+  // `job` and `pool` outlive it. `delay`: waited before each slot.
+  Trainer(const Job& job, std::string data_path, MakeBackend make_backend, GradientPool& pool, Post post,
+          std::chrono::milliseconds delay);
+
+  // Opens the data, builds the model and measures the fingerprint, in that order. `weights` stay where they are.
+  worker::Prepared prepare(std::span<float> weights);
+  // Once that is done: examples to read ahead. From any thread.
+  void prefetch(Step step, const std::vector<SlotRange>& ranges);
+  void train(const TrainingTask& task, const WeightArena& weights);
+  void evaluate(const Evaluation& evaluation, const WeightArena& weights);
+  // Nothing is computed any more: lets the backend go.
+  void end() { model_.reset(); }
+
+ private:
+  void make_plain_model(std::span<float> weights);
+  std::string fingerprint(std::span<float> weights);
+  bool train_node(Step step, Node node, const WeightArena& weights, bool last, PhaseTimes& phases);
+  bool train_slot(Step step, NodeSum& sum, const WeightArena& weights, bool last, PhaseTimes& phases);
+
+  const Job& job_;
+  std::string data_path_;
+  MakeBackend make_backend_;
+  GradientPool& pool_;
+  Post post_;
+  std::chrono::milliseconds delay_;
+  ChunkCountdown countdown_;
+  std::unique_ptr<Dataset> dataset_;
+  std::unique_ptr<Pipeline> pipeline_;
+  std::unique_ptr<Model> model_;
+  std::string arithmetic_;  // of the backend that the model computes on, if it does
+};
+
+}  // namespace ballast
