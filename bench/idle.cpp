@@ -28,7 +28,7 @@ bool all_wait(const Status& status, std::uint64_t workers) {
   const auto ready = std::count_if(status.sessions.begin(), status.sessions.end(), [](const SessionStatus& session) {
     return session.live && !session.fingerprint.empty();
   });
-  return status.phase == "waiting" && static_cast<std::uint64_t>(ready) >= workers;
+  return status.phase == JobPhase::waiting && static_cast<std::uint64_t>(ready) >= workers;
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ Status LocalCluster::watch_until(const std::string& what, const std::function<bo
   const auto begin = Clock::now();
   while (Clock::now() - begin < patience) {
     auto status = look();
-    if (status && status->phase == "failed") {
+    if (status && status->phase == JobPhase::failed) {
       throw std::runtime_error("the job failed: " + status->failure);
     }
     if (status && reached(*status)) {
@@ -171,7 +171,7 @@ Recovered LocalCluster::kill_and_restart(std::uint32_t shard) {
   cluster_->start_again(member);
   Recovered recovered;
   const auto trains = [](const Status& status, std::uint64_t timeline) {
-    return status.timeline > timeline && status.phase == "training";
+    return status.timeline > timeline && status.phase == JobPhase::training;
   };
   recovered.base = wait_for("the recovery's end", trains, before.timeline).base.step;
   recovered.seconds_to_training = seconds_since(killed);

@@ -8,7 +8,7 @@ namespace ballast {
 
 using Step = std::uint64_t;         // 0-based; step t turns version t into version t + 1
 using ItemId = std::uint64_t;       // of a work item: step * slots + slot
-using Version = std::uint64_t;      // updates of a chunk: steps decided, or items applied where each item is an update
+using Version = std::uint64_t;      // updates of a chunk: steps decided, or in item mode items applied
 using Timeline = std::uint64_t;     // one history of the job between rollbacks; 0 = none yet
 using Generation = std::uint64_t;   // increases when slots change hands
 using SessionId = std::uint64_t;    // one life of a worker; never 0
@@ -22,7 +22,7 @@ using Micros = std::uint64_t;  // a moment or a span in microseconds; moments on
 using PayloadId = std::uint64_t;
 inline constexpr PayloadId kNoPayload = 0;
 
-inline constexpr std::uint32_t kProtocolVersion = 7;
+inline constexpr std::uint32_t kProtocolVersion = 8;
 inline constexpr std::uint32_t kMaxSlots = 4096;
 inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses further ones
 inline constexpr std::uint32_t kMaxPlanned = 8192;   // updates in a plan

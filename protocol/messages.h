@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/ids.h"
+#include "protocol/job_phase.h"
 
 namespace ballast {
 
@@ -84,6 +85,14 @@ struct Pull {
   bool operator==(const Pull&) const = default;
 };
 
+// Of a contribution in item mode.
+struct ItemPush {
+  Version base = 0;                // the chunk's version that it was computed from
+  std::uint64_t ticket = 0;        // want_next pulls the newest version with this ticket
+  std::vector<JournalMark> marks;  // in a journaled job, of all weights that it was computed from
+  bool operator==(const ItemPush&) const = default;
+};
+
 // A contribution; its payload frame is the sum over `node` of the chunk's gradient.
 struct Push {
   Timeline timeline = 0;  // of the weights it was computed from
@@ -93,10 +102,7 @@ struct Push {
   bool want_next = false;  // also pulls version step + 1 of this chunk
   Slot fault = kNoSlot;    // the first slot below `node` whose gradient of this chunk is not finite
   PhaseTimes phases;
-  // Where each item is an update of its own:
-  Version base = 0;                     // the chunk's version that it was computed from
-  std::uint64_t ticket = 0;             // want_next pulls the newest version with this ticket
-  std::vector<JournalMark> marks = {};  // in a journaled job, of all weights that it was computed from
+  ItemPush items = {};  // in rounds empty
   bool operator==(const Push&) const = default;
 };
 
@@ -189,9 +195,9 @@ struct Heartbeat {
   std::string fingerprint;  // of its arithmetic; empty until ready
   std::string data_digest;  // of its data set and of examples as it decodes them; empty until ready
   PhaseTimes phases;
-  std::uint64_t slots = 0;                  // computed in this session
-  std::uint64_t placement = 0;              // of the newest WorkerWelcome that arrived
-  std::vector<std::uint64_t> brought = {};  // clocks of the grants of `order` for which every receipt has arrived
+  std::uint64_t slots = 0;                    // computed in this session
+  std::uint64_t placement = 0;                // of the newest WorkerWelcome that arrived
+  std::vector<std::uint64_t> delivered = {};  // clocks of the grants of `order` for which every receipt has arrived
   bool operator==(const Heartbeat&) const = default;
 };
 
@@ -267,16 +273,28 @@ struct Grant {
   bool operator==(const Grant&) const = default;
 };
 
-// All that a session has to do. A newer order replaces an older one, but steps before `standing.from` keep the ranges
-// they had.
+// What a session has to compute in rounds.
+struct RoundOrder {
+  Standing standing;
+  std::optional<Extra> extra;
+  bool operator==(const RoundOrder&) const = default;
+};
+
+// What it has to compute in item mode, in this order.
+struct ItemOrder {
+  std::vector<Grant> grants;
+  bool operator==(const ItemOrder&) const = default;
+};
+
+// All that a session has to do. A newer order replaces an older one, but steps before `rounds.standing.from` keep the
+// ranges they had.
 struct Assign {
   std::uint64_t order = 0;
   Timeline timeline = 0;
   Generation generation = 0;
-  Standing standing;
-  std::optional<Extra> extra;
-  std::optional<Evaluation> evaluation;
-  std::vector<Grant> grants = {};  // where each item is an update of its own, in the order in which to compute them
+  std::optional<Evaluation> evaluation = {};
+  RoundOrder rounds = {};
+  ItemOrder items = {};
   bool operator==(const Assign&) const = default;
 };
 
@@ -330,6 +348,21 @@ struct CopyProgress {
   bool operator==(const CopyProgress&) const = default;
 };
 
+struct RoundReport {
+  std::vector<std::uint64_t> missing;  // slots of open_step that some chunk lacks, 64 to a word
+  std::vector<DecidedStep> decided;    // by which versions that the lane still holds were made, or will be
+  bool operator==(const RoundReport&) const = default;
+};
+
+struct ItemReport {
+  std::vector<ItemRange> covered;  // items that all of the lane's chunks cover, ascending; the first range begins at 0
+  ItemId reached = 0;              // the first item beyond all that some chunk of the lane has accepted
+  StalenessCounts staleness;
+  std::vector<JournalMark> marks;  // the newest of each shard's life that came with contributions
+  bool operator==(const ItemReport&) const = default;
+};
+
+// How a lane stands: what both machines have, and what the job's own machine has; the other's part is empty.
 struct LaneReport {
   LaneId lane;
   Incarnation incarnation = 0;
@@ -337,16 +370,8 @@ struct LaneReport {
   Timeline timeline = 0;
   bool serving = false;
   Step open_step = 0;                  // the oldest version among the lane's chunks
-  std::vector<std::uint64_t> missing;  // slots of open_step that some chunk lacks, 64 to a word
   Version planned = 0;                 // factors are known for the updates of versions before this one
-  // Where each item is an update of its own: those that all of the lane's chunks cover, ascending. The first begins at
-  // 0.
-  std::vector<ItemRange> covered;
-  ItemId reached = 0;  // the first item beyond all that some chunk of the lane has accepted
-  StalenessCounts staleness;
-  std::vector<JournalMark> marks;      // the newest of each shard's life that came with contributions
   std::vector<ChunkMeasure> measures;  // of covered chunks that are not applied yet
-  std::vector<DecidedStep> decided;    // by which versions that the lane still holds were made, or will be
   std::vector<SnapshotId> held;        // snapshots of this timeline of which all of the lane's chunks are durable
   std::vector<SnapshotId> writing;     // taken or being taken, and not durable yet
   std::vector<SnapshotId> failed;      // that could not be written; the job goes on without them
@@ -358,6 +383,8 @@ struct LaneReport {
   std::uint64_t superseded = 0;
   bool leaving = false;  // the lead's Finish arrived, and the end is durable here: this is the last word
   std::string failure;   // non-empty: the shard cannot go on
+  RoundReport rounds = {};
+  ItemReport items = {};
   bool operator==(const LaneReport&) const = default;
 };
 
@@ -464,9 +491,7 @@ struct CopyStatus {
 
 struct Status {
   std::string job;  // its name, as in its file
-  // assembling | recovering | waiting | training | evaluating | pausing | paused | finishing | finished | stopped |
-  // failed
-  std::string phase;
+  JobPhase phase = JobPhase::assembling;
   std::string failure;
   std::string waits_for;  // who keeps the job from going on, if somebody does
   std::string trouble;    // what is wrong though the job goes on, e.g. a disk that is full

@@ -19,7 +19,7 @@ BaseLoader::BaseLoader(const Job& job, std::vector<ChunkId> chunks, bool has_ini
     : job_(job),
       chunks_(std::move(chunks)),
       has_initial_snapshot_(has_initial_snapshot),
-      updates_per_step_(is_ledgered(job.spec.training.mode) ? job.spec.training.slots : 1),
+      updates_per_step_(is_item_mode(job.spec.training.mode) ? job.spec.training.slots : 1),
       window_(window) {}
 
 std::vector<ShardStorage::ChunkShape> BaseLoader::begin(Timeline timeline, SnapshotId base, LaneWeights& weights) {

@@ -50,7 +50,7 @@ std::uint32_t grants_ahead(const JobSpec& spec) {
 }
 
 std::optional<ItemMode> item_mode(const JobSpec& spec) {
-  if (!is_ledgered(spec.training.mode)) {
+  if (!is_item_mode(spec.training.mode)) {
     return std::nullopt;
   }
   const auto bound = spec.training.mode == Mode::ssp ? spec.training.staleness.bound : 0;
@@ -62,7 +62,7 @@ DecisionRules decision_rules(const Job& job) {
   auto norms = clip_norms(clip_of_updates(job.spec.training), job.arena);
   DecisionRules rules;
   // A lane that makes an update of each item skips one by itself.
-  rules.non_finite = is_ledgered(job.spec.training.mode) ? NonFinite::halt : job.spec.training.non_finite;
+  rules.non_finite = is_item_mode(job.spec.training.mode) ? NonFinite::halt : job.spec.training.non_finite;
   rules.chunks = static_cast<std::uint32_t>(job.arena.chunks.size());
   rules.norms = std::move(norms.of_chunk);
   rules.norm_count = norms.count;

@@ -36,8 +36,8 @@ void LeadNews::tell_phase(const Status& status) {
   }
   phase_ = status.phase;
   tell(LogLevel::info, "phase",
-       status.phase + " at step " + std::to_string(status.step) + " of " + std::to_string(status.steps) +
-           (status.failure.empty() ? "" : ": " + status.failure));
+       std::string(name_of(status.phase)) + " at step " + std::to_string(status.step) + " of " +
+           std::to_string(status.steps) + (status.failure.empty() ? "" : ": " + status.failure));
 }
 
 // The first reason alone: one after the other would fill the log.

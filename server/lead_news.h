@@ -34,7 +34,7 @@ class LeadNews {
   void forget_sessions(const Status& status);
 
   std::vector<Line> lines_;  // being collected
-  std::string phase_;
+  std::optional<JobPhase> phase_;
   std::string waiting_;
   std::string trouble_;
   std::string data_;

@@ -46,14 +46,14 @@ void require_safe_bind(const std::string& address, bool insecure) {
   }
 }
 
-std::optional<LedgeredApply> ledgered_apply(const JobSpec& spec) {
+std::optional<ItemRules> item_rules(const JobSpec& spec) {
   const auto& training = spec.training;
-  if (!is_ledgered(training.mode)) {
+  if (!is_item_mode(training.mode)) {
     return std::nullopt;
   }
-  return LedgeredApply{training.mode == Mode::ssp ? training.staleness.bound : 0,
-                       training.staleness.damping == StalenessSpec::Damping::inverse,
-                       training.non_finite == NonFinite::skip, is_journaled(spec)};
+  return ItemRules{training.mode == Mode::ssp ? training.staleness.bound : 0,
+                   training.staleness.damping == StalenessSpec::Damping::inverse,
+                   training.non_finite == NonFinite::skip, is_journaled(spec)};
 }
 
 // Of a chunk before its first update.
@@ -319,7 +319,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   config.slots = job_.spec.training.slots;
   config.steps = job_.steps.steps;
   config.last_timeline = found_.last_timeline;
-  config.ledgered = ledgered_apply(job_.spec);
+  config.items = item_rules(job_.spec);
   if (journal_) {
     config.lives = journal_->lives(found_.last_timeline);
   }

@@ -50,7 +50,7 @@ void check_lanes(const WorkerWelcome& welcome) {
 
 void complete(WorkerLayout& layout, const Job& job, std::uint32_t shards, std::uint32_t lanes_per_shard) {
   layout.slots = job.spec.training.slots;
-  if (is_ledgered(job.spec.training.mode)) {
+  if (is_item_mode(job.spec.training.mode)) {
     layout.mode = ItemWork::Rules{is_journaled(job.spec)};
   }
   layout.lanes = shards * lanes_per_shard;

@@ -49,14 +49,14 @@ ControlOutcome stopped(const Status& status, const std::string& where) {
 
 // The end of a job that ended otherwise than it was told to.
 std::optional<ControlOutcome> ended(Control::Command command, const Status& status) {
-  if (status.phase == "failed") {
+  if (status.phase == JobPhase::failed) {
     return ControlOutcome{1, "the job has failed: " + status.failure};
   }
-  if (status.phase == "finished") {
+  if (status.phase == JobPhase::finished) {
     const bool fine = command == Control::Command::stop;
     return ControlOutcome{fine ? 0 : 1, "the job has finished, " + at_step(status)};
   }
-  if (status.phase == "stopped") {
+  if (status.phase == JobPhase::stopped) {
     return ControlOutcome{1, "the job has been stopped, " + at_step(status)};
   }
   return std::nullopt;
@@ -65,16 +65,16 @@ std::optional<ControlOutcome> ended(Control::Command command, const Status& stat
 }  // namespace
 
 std::optional<ControlOutcome> outcome_of(Control::Command command, const Status& status, const std::string& where) {
-  if (command == Control::Command::stop && status.phase == "stopped") {
+  if (command == Control::Command::stop && status.phase == JobPhase::stopped) {
     return stopped(status, where);
   }
   if (auto end = ended(command, status)) {
     return end;
   }
-  if (command == Control::Command::pause && status.phase == "paused") {
+  if (command == Control::Command::pause && status.phase == JobPhase::paused) {
     return ControlOutcome{0, "paused " + at_step(status) + "; let it go on with: ballast resume " + where};
   }
-  if (command == Control::Command::resume && status.phase != "paused" && status.phase != "pausing") {
+  if (command == Control::Command::resume && status.phase != JobPhase::paused && status.phase != JobPhase::pausing) {
     return ControlOutcome{0, "goes on " + at_step(status)};
   }
   return std::nullopt;
@@ -116,7 +116,7 @@ std::string without_numbers(std::string text) {
 
 // A line on standard error whenever what is waited for changes.
 void show_waiting(const Status& status, std::string& shown) {
-  const auto text = status.phase + (status.copies.awaited ? ", copying its newest snapshot" : "") +
+  const auto text = name_of(status.phase) + std::string(status.copies.awaited ? ", copying its newest snapshot" : "") +
                     (status.waits_for.empty() ? "" : ", waits for " + status.waits_for) +
                     (status.trouble.empty() ? "" : ", " + status.trouble);
   if (auto news = without_numbers(text); news != shown) {

@@ -30,7 +30,7 @@ bool LeadTalk::take(Clock::time_point now) {
     return false;
   }
   status_ = std::move(status);
-  lets_go_on_ = lets_go_on_ && (is_over_as("paused") || is_over_as("pausing"));
+  lets_go_on_ = lets_go_on_ && (is_over_as(JobPhase::paused) || is_over_as(JobPhase::pausing));
   heard_at_ = now;
   return true;
 }

@@ -35,8 +35,10 @@ class LeadTalk {
   bool take(Clock::time_point now);
   // The lead's last word; nothing if there never was one.
   [[nodiscard]] const std::optional<Status>& status() const { return status_; }
-  [[nodiscard]] bool is_over_as(const char* phase) const { return status_ && status_->phase == phase; }
-  [[nodiscard]] bool is_over() const { return is_over_as("finished") || is_over_as("stopped") || is_over_as("failed"); }
+  [[nodiscard]] bool is_over_as(JobPhase phase) const { return status_ && status_->phase == phase; }
+  [[nodiscard]] bool is_over() const {
+    return is_over_as(JobPhase::finished) || is_over_as(JobPhase::stopped) || is_over_as(JobPhase::failed);
+  }
   [[nodiscard]] std::chrono::seconds silent(Clock::time_point now) const {
     return std::chrono::duration_cast<std::chrono::seconds>(now - heard_at_);
   }

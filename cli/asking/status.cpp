@@ -76,7 +76,7 @@ std::string training_lines(const Status& status) {
   if (status.gradient_norm > 0) {
     text += ", gradient norm " + fixed(status.gradient_norm, 4);
   }
-  if (const auto pace = pace_of(status); pace && status.phase == "training") {
+  if (const auto pace = pace_of(status); pace && status.phase == JobPhase::training) {
     text += "\n" + pace_text(status, *pace, ", ");
   }
   return text + "\n" + split_text("validation", status.validation) + split_text("best validation", status.best) +
@@ -153,7 +153,7 @@ Json split_json(const SplitStatus& split) {
 }  // namespace
 
 std::string status_lines(const Status& status) {
-  auto text = "job " + status.job + ": " + status.phase + ", step " + std::to_string(status.step) + " of " +
+  auto text = "job " + status.job + ": " + name_of(status.phase) + ", step " + std::to_string(status.step) + " of " +
               std::to_string(status.steps) + ", " + std::to_string(status.epoch) + " of " +
               std::to_string(status.epochs) + " epochs done, mode " + status.mode + "\n";
   const auto trouble = all_trouble(status);
@@ -178,7 +178,7 @@ std::string status_json(const Status& status) {
   Json json;
   json["job"] = status.job;
   json["mode"] = status.mode;
-  json["phase"] = status.phase;
+  json["phase"] = name_of(status.phase);
   json["failure"] = status.failure;
   json["waits_for"] = status.waits_for;
   json["trouble"] = all_trouble(status);

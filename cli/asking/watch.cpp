@@ -89,17 +89,17 @@ class Watch {
     heard_at_ = Clock::now();
     watched_.observe(status);
     progress_.show(status, heard_at_);
-    if (is_over(status)) {
+    if (is_over(status.phase)) {
       client_.ask(true);  // the lead need not stay for us
       on_end(status);
     }
   }
 
   void on_end(const Status& status) {
-    if (status.phase == "failed") {
+    if (status.phase == JobPhase::failed) {
       return end("failed", 1, "the job failed: " + status.failure);
     }
-    if (status.phase == "stopped") {
+    if (status.phase == JobPhase::stopped) {
       progress_.result("stopped at step " + std::to_string(status.step) + " of " + std::to_string(status.steps) +
                        (status.beyond_snapshot ? "; the newest snapshot is of step " : ", with a snapshot of step ") +
                        std::to_string(status.snapshot) +

@@ -48,7 +48,7 @@ Held held_contributions(const Job& job, const ShardBytes& bytes, std::uint64_t p
   const std::uint64_t credit = std::uint64_t{cluster.workers} * cluster.lanes * LaneConfig().credit_bytes;
   const std::string kept = "contributions held";
   const std::string on_their_way = "contributions on their way";
-  if (is_ledgered(job.spec.training.mode)) {
+  if (is_item_mode(job.spec.training.mode)) {
     // Each is applied when it comes, or when the journal has it, and has its receipt then.
     const auto unreceipted = std::min(credit, gradient_arenas(slots) * bytes.weights * cluster.workers);
     const auto usual = std::min(unreceipted, bytes.weights * cluster.workers);
@@ -120,7 +120,7 @@ std::vector<Resource> worker_memory(const Job& job) {
   // Only what is written takes memory: a worker sums whole nodes of the tree, the largest within its share of the
   // slots.
   const auto share =
-      is_ledgered(training.mode) ? 1U : (training.slots + job.spec.cluster.workers - 1) / job.spec.cluster.workers;
+      is_item_mode(training.mode) ? 1U : (training.slots + job.spec.cluster.workers - 1) / job.spec.cluster.workers;
   const auto written = std::min(arenas, gradient_arenas(std::bit_floor(share)) * arena);
   // The hints of two steps are read ahead.
   const auto ahead = 2 * std::uint64_t{training.batch} * (job.shape.features() * sizeof(float) + sizeof(std::int32_t));
@@ -168,7 +168,7 @@ WorkerResources worker_of_items(const Job& job) {
 }
 
 std::vector<WorkerResources> resources_of_workers(const Job& job) {
-  if (is_ledgered(job.spec.training.mode)) {
+  if (is_item_mode(job.spec.training.mode)) {
     return std::vector<WorkerResources>(job.spec.cluster.workers, worker_of_items(job));
   }
   std::vector<WorkerResources> workers;
@@ -185,7 +185,7 @@ struct Traffic {
 };
 
 Traffic traffic_of(const Job& job, const std::vector<WorkerResources>& workers) {
-  if (is_ledgered(job.spec.training.mode)) {
+  if (is_item_mode(job.spec.training.mode)) {
     return {job.spec.training.slots, job.spec.training.slots};
   }
   Traffic traffic;

@@ -44,10 +44,10 @@ void add_trouble(std::vector<Change>& lines, const Status& before, const Status&
 }
 
 void add_pause(std::vector<Change>& lines, const Status& before, const Status& now) {
-  if (now.phase == "paused" && before.phase != "paused") {
+  if (now.phase == JobPhase::paused && before.phase != JobPhase::paused) {
     lines.push_back({"paused at step " + std::to_string(now.step) + "; `ballast resume` lets it go on", false});
   }
-  if (before.phase == "paused" && now.phase != "paused" && now.phase != "stopped") {
+  if (before.phase == JobPhase::paused && now.phase != JobPhase::paused && now.phase != JobPhase::stopped) {
     lines.push_back({"no longer paused", false});
   }
 }

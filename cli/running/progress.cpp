@@ -90,13 +90,13 @@ std::string time_text(double seconds) {
 
 std::string status_text(const Status& status, const std::optional<Pace>& pace) {
   const auto waits_for = status.waits_for.empty() ? std::string() : "; waits for " + status.waits_for;
-  if (status.phase == "assembling") {
+  if (status.phase == JobPhase::assembling) {
     return "waiting for the servers to come together" + waits_for;
   }
-  if (status.phase == "recovering") {
+  if (status.phase == JobPhase::recovering) {
     return "recovering: back to the snapshot of step " + std::to_string(status.snapshot) + waits_for;
   }
-  if (status.phase == "waiting") {
+  if (status.phase == JobPhase::waiting) {
     return format("waiting for workers: %zu of %u ready", count_ready(status), status.start_workers);
   }
   auto text = format("step %llu/%llu", static_cast<unsigned long long>(status.step),
@@ -107,16 +107,16 @@ std::string status_text(const Status& status, const std::optional<Pace>& pace) {
     text += format("  loss %.4f", status.recent_loss);
   }
   text += accuracy_text("  ", status);
-  if (status.phase == "training" && pace) {
+  if (status.phase == JobPhase::training && pace) {
     text += "  " + pace_text(status, *pace, "  ");
-  } else if (status.phase == "training" && status.examples > 0 && !hindrance(status).empty()) {
+  } else if (status.phase == JobPhase::training && status.examples > 0 && !hindrance(status).empty()) {
     text += "  stands still";
   }
   text += "  " + workers_text(count_live(status));
   if (const auto copying = copying_text(status.copies); status.copies.awaited && !copying.empty()) {
     return text + "  " + copying + waits_for;
   }
-  return (status.phase == "training" ? text : text + "  " + status.phase) + waits_for;
+  return (status.phase == JobPhase::training ? text : text + "  " + name_of(status.phase)) + waits_for;
 }
 
 std::string epoch_text(const Status& status, const std::optional<Pace>& pace) {
@@ -146,7 +146,7 @@ void Progress::show(const Status& status, Moment now) {
   // What was done before this command began has been told before.
   epochs_shown_ = epochs_shown_.value_or(status.epoch);
   // While an epoch's evaluation runs, the accuracy known is still the one before.
-  if (status.epoch > *epochs_shown_ && status.phase != "evaluating") {
+  if (status.epoch > *epochs_shown_ && status.phase != JobPhase::evaluating) {
     epochs_shown_ = status.epoch;
     clear();
     if (!style_.quiet) {
@@ -158,9 +158,10 @@ void Progress::show(const Status& status, Moment now) {
   for (auto& one : status_events_.observe(status, rate, now)) {
     event(one.name, std::move(one.fields));
   }
-  if (!is_over(status)) {
-    const bool changed = (status.phase != last_phase_ && (status.phase == "waiting" || last_phase_ == "waiting")) ||
-                         (status.copies.awaited && !last_awaited_);
+  if (!is_over(status.phase)) {
+    const bool changed =
+        (status.phase != last_phase_ && (status.phase == JobPhase::waiting || last_phase_ == JobPhase::waiting)) ||
+        (status.copies.awaited && !last_awaited_);
     last_phase_ = status.phase;
     last_awaited_ = status.copies.awaited;
     if (changed) {
@@ -176,7 +177,7 @@ void Progress::show_changes(const Status& status) {
     before_ = status;
     before_->trouble.clear();
     before_->waits_for.clear();
-    before_->phase.clear();
+    before_->phase = JobPhase::assembling;
   }
   for (const auto& change : changes_between(*before_, status)) {
     change.wrong ? warn(change.text) : line(change.text);

@@ -96,7 +96,7 @@ class Progress {
   std::optional<std::uint64_t> epochs_shown_;  // or done before the first status
   bool on_line_ = false;                       // a rewritten line stands on the terminal
   std::string text_;                           // that line
-  std::string last_phase_;
+  std::optional<JobPhase> last_phase_;
   bool last_awaited_ = false;  // a copy of the last snapshot
   std::optional<Moment> shown_at_;
 };

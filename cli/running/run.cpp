@@ -157,7 +157,7 @@ EventStream::Json report(const Job& job, const RunOptions& options, const RunFol
 
 // How a run ended that has not come to its job's end, once all processes are gone.
 std::string end_text(const std::optional<Status>& status, const Job& job, const RunFolder& folder, bool ends_again) {
-  const bool is_stopped = status && status->phase == "stopped";
+  const bool is_stopped = status && status->phase == JobPhase::stopped;
   const auto where =
       status ? " at step " + std::to_string(status->step) + " of " + std::to_string(status->steps) : std::string();
   std::string text;
@@ -187,7 +187,7 @@ void tell_end(Progress& progress, const char* outcome, int exit_code, EventStrea
 }
 
 const char* outcome_of(const std::optional<Status>& status, int exit_code) {
-  if (status && status->phase == "stopped") {
+  if (status && status->phase == JobPhase::stopped) {
     return "stopped";
   }
   return exit_code > kExitSignal ? "killed" : "failed";
@@ -219,7 +219,7 @@ int finish(const Job& job, const RunOptions& options, const RunFolder& folder, P
     tell_end(progress, outcome_of(supervisor.status(), exit_code), exit_code);
     return exit_code;
   }
-  if (!supervisor.status() || supervisor.status()->phase != "finished") {
+  if (!supervisor.status() || supervisor.status()->phase != JobPhase::finished) {
     throw std::runtime_error("the servers left as if the job had finished, but the lead never said so; see " +
                              folder.log("shard-0").string());
   }

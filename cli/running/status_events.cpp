@@ -20,7 +20,7 @@ Json split(const SplitStatus& status) {
 }
 
 JobEvent phase_event(const Status& status) {
-  Json fields = {{"phase", status.phase}, {"step", status.step}, {"timeline", status.timeline}};
+  Json fields = {{"phase", name_of(status.phase)}, {"step", status.step}, {"timeline", status.timeline}};
   if (!status.waits_for.empty()) {
     fields["waits_for"] = status.waits_for;
   }
@@ -60,16 +60,12 @@ std::vector<JobEvent> StatusEvents::observe(const Status& status, std::optional<
     snapshot_ = status.snapshot;
     events.push_back({"snapshot", {{"step", status.snapshot}, {"timeline", status.timeline}}});
   }
-  const bool due = status.phase == "training" && (!progress_at_ || now - *progress_at_ >= kProgressEvery);
-  if (due || (changed && is_over(status))) {
+  const bool due = status.phase == JobPhase::training && (!progress_at_ || now - *progress_at_ >= kProgressEvery);
+  if (due || (changed && is_over(status.phase))) {
     progress_at_ = now;
     events.push_back(progress_event(status, examples_per_second));
   }
   return events;
-}
-
-bool is_over(const Status& status) {
-  return status.phase == "finished" || status.phase == "stopped" || status.phase == "failed";
 }
 
 JobEvent epoch_event(const Status& status, std::optional<double> examples_per_second) {

@@ -25,13 +25,10 @@ class StatusEvents {
   std::vector<JobEvent> observe(const Status& status, std::optional<double> examples_per_second, Moment now);
 
  private:
-  std::string phase_;
+  std::optional<JobPhase> phase_;
   std::optional<Step> snapshot_;
   std::optional<Moment> progress_at_;
 };
-
-// Whether the job has ended, well or not: its phase stays what it is.
-bool is_over(const Status& status);
 
 // Of a whole epoch that has been evaluated.
 JobEvent epoch_event(const Status& status, std::optional<double> examples_per_second);

@@ -311,7 +311,7 @@ class JobChecks {
                     "is missing; training.mode: ssp needs it, e.g. " + std::to_string(usual_bound()) +
                         " (allowed: 1 to 100000 updates)");
     }
-    if (is_ledgered(mode)) {
+    if (is_item_mode(mode)) {
       nothing_of_whole_steps();
     } else if (spec_.durability.mode == "journal" && readable({"durability.mode"})) {
       mistakes_.add(place_of({"durability.mode", "training.mode"}), "durability.mode",

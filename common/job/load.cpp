@@ -49,7 +49,7 @@ void settle_defaults(JobSpec& spec, const Given& given) {
   if (averages && !given.contains("training.optimizer.learning_rate")) {
     training.optimizer.learning_rate = 1;
   }
-  if (is_ledgered(training.mode) && !given.contains("durability.mode")) {
+  if (is_item_mode(training.mode) && !given.contains("durability.mode")) {
     spec.durability.mode = "journal";
   }
 }

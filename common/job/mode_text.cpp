@@ -28,7 +28,7 @@ std::string local_text(const TrainingSpec& training) {
   return text + (draws_by_class(training) ? "; each slot draws from its own classes" : "");
 }
 
-std::string ledgered_text(const TrainingSpec& training) {
+std::string item_mode_text(const TrainingSpec& training) {
   std::string text = std::string(name_of(training.mode)) + ": each slot is an update of its own by " +
                      optimizer_text(training.optimizer);
   if (training.mode == Mode::ssp) {
@@ -53,8 +53,8 @@ std::string fsync_text(const DurabilitySpec& durability) {
 }  // namespace
 
 std::string mode_text(const TrainingSpec& training) {
-  if (is_ledgered(training.mode)) {
-    return ledgered_text(training);
+  if (is_item_mode(training.mode)) {
+    return item_mode_text(training);
   }
   if (training.mode == Mode::local) {
     return local_text(training);

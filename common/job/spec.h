@@ -19,7 +19,7 @@ enum class Mode : std::uint8_t {
 };
 
 // Whether each work item is applied on its own, and the shards keep account of which ones.
-constexpr bool is_ledgered(Mode mode) { return mode == Mode::async || mode == Mode::ssp; }
+constexpr bool is_item_mode(Mode mode) { return mode == Mode::async || mode == Mode::ssp; }
 
 // As in job files.
 constexpr const char* name_of(Mode mode) {
@@ -186,7 +186,7 @@ inline std::uint32_t io_threads_of(const ClusterSpec& cluster) {
 
 struct DurabilitySpec {
   std::string mode = "snapshot";  // snapshot | final: the identity and the final weights | journal: snapshots, and
-                                  // each update between them. A file that names none: journal if is_ledgered
+                                  // each update between them. A file that names none: journal if is_item_mode
   Fsync fsync = Fsync::interval;  // journal
   std::uint32_t fsync_interval_ms = 200;     // journal, with Fsync::interval
   std::uint64_t journal_budget_mb = 16'000;  // journal: megabytes of each shard's
@@ -208,7 +208,7 @@ struct JobSpec {
 
 // Whether each update is in the shards' journals before it is applied.
 inline bool is_journaled(const JobSpec& spec) {
-  return is_ledgered(spec.training.mode) && spec.durability.mode == "journal";
+  return is_item_mode(spec.training.mode) && spec.durability.mode == "journal";
 }
 
 // worker file: how one worker process runs; everything else it is told by the lead

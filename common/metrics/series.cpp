@@ -208,9 +208,8 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   skipped_steps = lead.counter("skipped_steps_total");
   snapshots_missed = lead.counter("snapshots_missed_total");
   resumed_shards = lead.counter("resumed_shards_total");
-  for (const char* phase : {"assembling", "recovering", "waiting", "training", "evaluating", "pausing", "paused",
-                            "finishing", "finished", "stopped", "failed"}) {
-    phases.emplace(phase, lead.gauge("phase", phase));
+  for (std::size_t phase = 0; phase < kJobPhaseNames.size(); ++phase) {
+    phases.emplace(static_cast<JobPhase>(phase), lead.gauge("phase", kJobPhaseNames[phase]));
   }
 }
 

@@ -116,7 +116,7 @@ struct LeadSeries {
   GaugeHandle trouble, waits, arithmetics;
   CounterHandle lost_sessions, refused_workers, backups, examples, messages_refused;
   CounterHandle rollbacks, rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
-  std::map<std::string, GaugeHandle> phases;  // of the job: assembling, waiting, training, ...
+  std::map<JobPhase, GaugeHandle> phases;
 };
 
 // What the lead says of one worker.

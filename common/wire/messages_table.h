@@ -29,11 +29,9 @@ struct Described<Pull> : Plain<Pull, schema::Pull> {
 
 template <>
 struct Described<Push> : Plain<Push, schema::Push> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline),  BALLAST_FIELD(step),
-                                     BALLAST_FIELD(chunk),     BALLAST_FIELD(node, Work{}),
-                                     BALLAST_FIELD(want_next), BALLAST_FIELD(fault),
-                                     BALLAST_FIELD(phases),    BALLAST_FIELD(base),
-                                     BALLAST_FIELD(ticket),    BALLAST_FIELD(marks, List{kMaxMarks})};
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline),     BALLAST_FIELD(step),      BALLAST_FIELD(chunk),
+                                     BALLAST_FIELD(node, Work{}), BALLAST_FIELD(want_next), BALLAST_FIELD(fault),
+                                     BALLAST_FIELD(phases),       BALLAST_FIELD(items)};
   static constexpr std::string_view allowed = "fault a slot of the node, or 4294967295: none";
   static Fault fault(const Push& push) {
     if (push.fault == kNoSlot || push.node.contains(push.fault)) {
@@ -103,7 +101,7 @@ struct Described<Heartbeat> : Plain<Heartbeat, schema::Heartbeat> {
                                      BALLAST_FIELD(phases),
                                      BALLAST_FIELD(slots),
                                      BALLAST_FIELD(placement),
-                                     BALLAST_FIELD(brought, List{kMaxGrants})};
+                                     BALLAST_FIELD(delivered, List{kMaxGrants})};
 };
 
 template <>
@@ -145,13 +143,8 @@ struct Described<WorkerWelcome> : Plain<WorkerWelcome, schema::WorkerWelcome> {
 
 template <>
 struct Described<Assign> : Plain<Assign, schema::Assign> {
-  static constexpr std::tuple fields{BALLAST_FIELD(order),
-                                     BALLAST_FIELD(timeline),
-                                     BALLAST_FIELD(generation),
-                                     BALLAST_FIELD(standing),
-                                     BALLAST_FIELD(extra),
-                                     BALLAST_FIELD(evaluation),
-                                     BALLAST_FIELD(grants, List{kMaxGrants})};
+  static constexpr std::tuple fields{BALLAST_FIELD(order),      BALLAST_FIELD(timeline), BALLAST_FIELD(generation),
+                                     BALLAST_FIELD(evaluation), BALLAST_FIELD(rounds),   BALLAST_FIELD(items)};
 };
 
 // ---- lane to lead
@@ -183,12 +176,9 @@ struct Described<LaneReport> : Plain<LaneReport, schema::LaneReport> {
                                      BALLAST_FIELD(timeline),
                                      BALLAST_FIELD(serving),
                                      BALLAST_FIELD(open_step),
-                                     BALLAST_FIELD(missing, List{kMaxMissingWords}),
                                      BALLAST_FIELD(planned),
                                      BALLAST_FIELD(measures, List{kMaxMeasures}),
                                      NumbersOf{"measure_sums", &Struct::measures, kMaxSums},
-                                     BALLAST_FIELD(decided, List{kMaxDecidedSteps}),
-                                     NumbersOf{"decided_scales", &Struct::decided, kMaxScales},
                                      BALLAST_FIELD(held, List{kMaxSnapshots}),
                                      BALLAST_FIELD(writing, List{kMaxSnapshots}),
                                      BALLAST_FIELD(failed, List{kMaxSnapshots}),
@@ -199,11 +189,9 @@ struct Described<LaneReport> : Plain<LaneReport, schema::LaneReport> {
                                      BALLAST_FIELD(superseded),
                                      BALLAST_FIELD(leaving),
                                      BALLAST_FIELD(failure, FreeText{}),
-                                     BALLAST_FIELD(covered, List{kMaxCoveredRanges}),
-                                     BALLAST_FIELD(staleness),
-                                     BALLAST_FIELD(marks, List{kMaxReportMarks}),
-                                     BALLAST_FIELD(reached),
-                                     BALLAST_FIELD(copy)};
+                                     BALLAST_FIELD(copy),
+                                     BALLAST_FIELD(rounds),
+                                     BALLAST_FIELD(items)};
   static constexpr std::string_view allowed = "lane within 64 shards of 16 lanes";
   static Fault fault(const LaneReport& report) { return lane_within(".lane", report.lane, kMaxShards, kMaxLanes); }
 };
@@ -255,7 +243,7 @@ struct Described<Control> : Plain<Control, schema::Control> {
 template <>
 struct Described<Status> : Plain<Status, schema::Status> {
   static constexpr std::tuple fields{BALLAST_FIELD(job, Line{}),
-                                     BALLAST_FIELD(phase, Line{}),
+                                     BALLAST_FIELD(phase, Known{JobPhase::failed}),
                                      BALLAST_FIELD(failure, FreeText{}),
                                      BALLAST_FIELD(waits_for, FreeText{}),
                                      BALLAST_FIELD(trouble, FreeText{}),

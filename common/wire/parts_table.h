@@ -161,6 +161,34 @@ struct Described<StalenessCounts> : Plain<StalenessCounts, schema::StalenessCoun
 };
 
 template <>
+struct Described<ItemPush> : Plain<ItemPush, schema::ItemPush> {
+  static constexpr std::tuple fields{BALLAST_FIELD(base), BALLAST_FIELD(ticket), BALLAST_FIELD(marks, List{kMaxMarks})};
+};
+
+template <>
+struct Described<RoundOrder> : Plain<RoundOrder, schema::RoundOrder> {
+  static constexpr std::tuple fields{BALLAST_FIELD(standing), BALLAST_FIELD(extra)};
+};
+
+template <>
+struct Described<ItemOrder> : Plain<ItemOrder, schema::ItemOrder> {
+  static constexpr std::tuple fields{BALLAST_FIELD(grants, List{kMaxGrants})};
+};
+
+template <>
+struct Described<RoundReport> : Plain<RoundReport, schema::RoundReport> {
+  static constexpr std::tuple fields{BALLAST_FIELD(missing, List{kMaxMissingWords}),
+                                     BALLAST_FIELD(decided, List{kMaxDecidedSteps}),
+                                     NumbersOf{"decided_scales", &Struct::decided, kMaxScales}};
+};
+
+template <>
+struct Described<ItemReport> : Plain<ItemReport, schema::ItemReport> {
+  static constexpr std::tuple fields{BALLAST_FIELD(covered, List{kMaxCoveredRanges}), BALLAST_FIELD(reached),
+                                     BALLAST_FIELD(staleness), BALLAST_FIELD(marks, List{kMaxReportMarks})};
+};
+
+template <>
 struct Described<LaneAddress> : Plain<LaneAddress, schema::LaneAddress> {
   static constexpr std::tuple fields{BALLAST_FIELD(lane), BALLAST_FIELD(incarnation, NotZero{}),
                                      BALLAST_FIELD(address, Line{})};
@@ -185,9 +213,9 @@ struct Described<Told> : Plain<Told, schema::Told> {
 };
 
 // All of them, in the order of docs/messages.md.
-using Parts =
-    Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, Grant, SnapshotId, PhaseTimes,
-          StepFactors, DecidedStep, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation, CopyState,
-          CopyProgress, CopyStatus, SplitStatus, StalenessCounts, LaneAddress, SessionStatus, Told>;
+using Parts = Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, Grant, SnapshotId, PhaseTimes,
+                    StepFactors, DecidedStep, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
+                    CopyState, CopyProgress, CopyStatus, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder,
+                    RoundReport, ItemReport, LaneAddress, SessionStatus, Told>;
 
 }  // namespace ballast::wire

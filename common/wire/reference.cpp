@@ -35,6 +35,7 @@ std::string words_of(schema::ReceiptOutcome) { return words(schema::EnumNamesRec
 std::string words_of(schema::RefusalCode) { return words(schema::EnumNamesRefusalCode()); }
 std::string words_of(schema::Split) { return words(schema::EnumNamesSplit()); }
 std::string words_of(schema::Ending) { return words(schema::EnumNamesEnding()); }
+std::string words_of(schema::JobPhase) { return words(schema::EnumNamesJobPhase()); }
 std::string words_of(schema::ControlCommand) { return words(schema::EnumNamesControlCommand()); }
 
 // As a page's anchors are written.

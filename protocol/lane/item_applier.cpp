@@ -31,7 +31,7 @@ void damp(StepFactors& factors, std::uint64_t staleness) {
 }  // namespace
 
 ItemApplier::ItemApplier(const LaneConfig& config)
-    : rules_(config.ledgered.value()),
+    : rules_(config.items.value()),
       slots_(config.slots),
       steps_(config.steps),
       event_bytes_(config.event_bytes),
@@ -47,15 +47,15 @@ std::optional<Refused> ItemApplier::check(const Push& push, const Chunk& chunk, 
     return Refused{RefusalCode::out_of_range, place_of(push) + ": in this job each slot of a step below " +
                                                   std::to_string(steps_) + " is an update of its own"};
   }
-  if (push.base > chunk.version && rules_.journaled) {
+  if (push.items.base > chunk.version && rules_.journaled) {
     // Of a life of this shard that knew more. The marks tell the lead.
-    note_marks(push.marks);
+    note_marks(push.items.marks);
     return Refused{RefusalCode::not_serving, place_of(push) + ": computed from a version that was lost"};
   }
-  if (push.base > chunk.version) {
+  if (push.items.base > chunk.version) {
     return Refused{RefusalCode::out_of_range,
                    place_of(push) + ": the chunk is at version " + std::to_string(chunk.version) +
-                       ", so nothing can have been computed from version " + std::to_string(push.base)};
+                       ", so nothing can have been computed from version " + std::to_string(push.items.base)};
   }
   // Not yet: the plan that allows the item, or has the factors of the version it would become, is still on its way.
   if (std::max<Version>(item_of(push), chunk.accepted) >= plan.end() && !chunk.items.contains(item_of(push))) {
@@ -72,7 +72,7 @@ Offered ItemApplier::offer(SessionId session, const Push& push, PayloadId payloa
   if (offered.refused) {
     return offered;
   }
-  note_marks(push.marks);
+  note_marks(push.items.marks);
   if (chunk.items.contains(item_of(push))) {
     ++counters_.duplicates;
     offered.actions.emplace_back(lane::Drop{payload});
@@ -114,7 +114,7 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
   const auto& push = update.senders.front().push;
   const auto& measure = event.measure;
   update.version = chunk.accepted;
-  if (rules_.staleness_bound > 0 && chunk.accepted - push.base > rules_.staleness_bound) {
+  if (rules_.staleness_bound > 0 && chunk.accepted - push.items.base > rules_.staleness_bound) {
     ++counters_.staleness.expired;
     outcome.actions.emplace_back(lane::Drop{update.payload});
     for (const auto& sender : update.senders) {
@@ -133,7 +133,7 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
     return outcome;
   }
   update.factors.skip = update.factors.skip || !measure.finite;
-  const auto staleness = update.version - push.base;
+  const auto staleness = update.version - push.items.base;
   if (rules_.damped) {
     damp(update.factors, staleness);
   }
@@ -166,8 +166,8 @@ void ItemApplier::accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcom
   if (rules_.journaled) {
     const auto& [session, push] = pending.senders.front();
     outcome.actions.emplace_back(lane::Append{pending.ticket, pending.chunk, pending.item, pending.version,
-                                              pending.version - push.base, session, pending.factors, push.marks,
-                                              pending.payload});
+                                              pending.version - push.items.base, session, pending.factors,
+                                              push.items.marks, pending.payload});
   } else {
     pending_.committed(pending.ticket, 0);
     apply_committed(outcome);
@@ -318,15 +318,15 @@ std::vector<LaneChunk> ItemApplier::chunks_at(Step step) const {
 }
 
 void ItemApplier::tell(LaneReport& report, const FactorPlan& /*plan*/) const {
-  report.covered = items_.by_all().ranges(kMaxCoveredRanges);
+  report.items.covered = items_.by_all().ranges(kMaxCoveredRanges);
   for (const auto& chunk : chunks_) {
-    report.reached = std::max(report.reached, chunk.reached);
+    report.items.reached = std::max(report.items.reached, chunk.reached);
     if (chunk.measure) {  // what the lead does with it is the lead's to know
       report.measures.push_back(*chunk.measure);
     }
   }
-  report.staleness = counters_.staleness;
-  report.marks = marks_;
+  report.items.staleness = counters_.staleness;
+  report.items.marks = marks_;
 }
 
 void ItemApplier::note_marks(const std::vector<JournalMark>& marks) {

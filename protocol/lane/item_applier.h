@@ -27,7 +27,7 @@ namespace ballast {
 // Pure and copyable. Not thread-safe.
 class ItemApplier {
  public:
-  // config.ledgered is there.
+  // config.items is there.
   explicit ItemApplier(const LaneConfig& config);
 
   // ---- contributions: see RoundApplier
@@ -48,7 +48,7 @@ class ItemApplier {
 
   // ---- how far it is
   [[nodiscard]] std::optional<ServedChunk> served(ChunkId id) const;
-  [[nodiscard]] WantedVersion wanted(const Push& push) const { return {kNewestVersion, push.ticket}; }
+  [[nodiscard]] WantedVersion wanted(const Push& push) const { return {kNewestVersion, push.items.ticket}; }
   [[nodiscard]] Version version_at(Step step) const { return step * slots_; }
   [[nodiscard]] bool will_be(Version version) const;
   [[nodiscard]] Step open_step() const { return covered_items() / slots_; }
@@ -91,7 +91,7 @@ class ItemApplier {
   [[nodiscard]] ItemId item_of(const Push& push) const { return version_at(push.step) + push.node.begin; }
   [[nodiscard]] std::optional<Step> step_of(const Chunk& chunk) const;
 
-  LedgeredApply rules_;
+  ItemRules rules_;
   Slot slots_;
   Step steps_;
   std::uint64_t event_bytes_;

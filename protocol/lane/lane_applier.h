@@ -112,7 +112,7 @@ class LaneApplier {
 
  private:
   static Kind choose(const LaneConfig& config) {
-    return config.ledgered ? Kind(ItemApplier(config)) : Kind(RoundApplier(config));
+    return config.items ? Kind(ItemApplier(config)) : Kind(RoundApplier(config));
   }
 
   Kind kind_;

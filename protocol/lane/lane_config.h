@@ -16,8 +16,8 @@ struct LaneChunk {
   bool statistics = false;
 };
 
-// Where each item is an update of its own, instead of all slots of a step together (modes async and ssp).
-struct LedgeredApply {
+// Of item mode: async and ssp.
+struct ItemRules {
   std::uint32_t staleness_bound = 0;  // updates; 0: none
   bool damped = false;                // the step's size is divided by the staleness
   bool skips_non_finite = false;      // instead of waiting for the lead to end the job
@@ -34,9 +34,9 @@ struct LaneConfig {
   Slot slots = 1;
   Step steps = 1;  // of the whole job
   std::vector<LaneChunk> chunks;
-  Timeline last_timeline = 0;  // that the shard's database knows of
-  std::optional<LedgeredApply> ledgered;
-  std::vector<ShardLife> lives;  // in last_timeline, this one last; empty if there is nothing to go on with
+  Timeline last_timeline = 0;      // that the shard's database knows of
+  std::optional<ItemRules> items;  // of item mode; none: rounds
+  std::vector<ShardLife> lives;    // in last_timeline, this one last; empty if there is nothing to go on with
   std::string spec_digest;
   std::string layout_digest;
   std::string address;

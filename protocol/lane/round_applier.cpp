@@ -206,10 +206,10 @@ void RoundApplier::tell(LaneReport& report, const FactorPlan& plan) const {
       report.measures.push_back(*chunk.measure);
     }
   }
-  report.missing = missing.words();
+  report.rounds.missing = missing.words();
   for (Step step = open_step_ - std::min<Step>(open_step_, 1); step <= open_step_; ++step) {
     if (const auto* known = plan.find(step)) {
-      report.decided.push_back({step, *known});
+      report.rounds.decided.push_back({step, *known});
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <set>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -19,6 +20,18 @@ namespace ballast {
 // Knows which step is open by the shards' reports, who is to compute what of it, and where all stop together.
 // Pure and copyable. Not thread-safe.
 class Course {
+ private:
+  using Chosen = std::variant<RoundCourse, ItemCourse>;
+
+  template <typename Call>
+  decltype(auto) visit(Call&& call) {
+    return std::visit(std::forward<Call>(call), course_);
+  }
+  template <typename Call>
+  decltype(auto) visit(Call&& call) const {
+    return std::visit(std::forward<Call>(call), course_);
+  }
+
  public:
   using Rules = std::variant<RoundCourse::Rules, ItemCourse::Rules>;
 
@@ -28,138 +41,136 @@ class Course {
 
   // The oldest step of which some chunk lacks something.
   [[nodiscard]] Step open_step() const {
-    return std::visit([](const auto& own) { return own.open_step(); }, course_);
+    return visit([](const auto& own) { return own.open_step(); });
   }
   // Of a chunk, for so many steps.
   [[nodiscard]] Version updates(Step step) const {
-    return std::visit([&](const auto& own) { return own.updates(step); }, course_);
+    return visit([&](const auto& own) { return own.updates(step); });
   }
   // Of the standing ranges; 0: there are none.
   [[nodiscard]] Generation generation() const {
-    return std::visit([](const auto& own) { return own.generation(); }, course_);
+    return visit([](const auto& own) { return own.generation(); });
   }
   // Work given to a second session while the first still had it.
   [[nodiscard]] std::uint64_t backups() const {
-    return std::visit([](const auto& own) { return own.backups(); }, course_);
+    return visit([](const auto& own) { return own.backups(); });
   }
   // Whether some chunk has more than the steps before `step`.
   [[nodiscard]] bool is_beyond(const ShardRoster& shards, Step step) const {
-    return std::visit([&](const auto& own) { return own.is_beyond(shards, step); }, course_);
+    return visit([&](const auto& own) { return own.is_beyond(shards, step); });
   }
   // The same of one lane, where a step of all is not the question. A lane without chunks is beyond nothing.
   [[nodiscard]] bool has_passed(const LaneReport& report, Step step) const {
-    return std::visit([&](const auto& own) { return own.has_passed(report, step); }, course_);
+    return visit([&](const auto& own) { return own.has_passed(report, step); });
   }
   // The first step of which nobody has anything, nor has been given anything in item mode.
   [[nodiscard]] Step untouched(const ShardRoster& shards) const {
-    return std::visit([&](const auto& own) { return own.untouched(shards); }, course_);
+    return visit([&](const auto& own) { return own.untouched(shards); });
   }
   // The first update that the lane lacks.
   [[nodiscard]] Version first_missing(const LaneReport& report) const {
-    return std::visit([&](const auto& own) { return own.first_missing(report); }, course_);
+    return visit([&](const auto& own) { return own.first_missing(report); });
   }
 
   // ---- what happens
 
   // The job is taken back: what was given out and observed is forgotten.
   void rewind(Step base) {
-    std::visit([&](auto& own) { own.rewind(base); }, course_);
+    visit([&](auto& own) { own.rewind(base); });
   }
   // Training begins, at the timeline's base or where the shards are.
   void begin(const std::vector<SessionId>& sessions, Step base) {
-    std::visit([&](auto& own) { own.begin(sessions, base); }, course_);
+    visit([&](auto& own) { own.begin(sessions, base); });
   }
   // Work is given out (again) from now on.
   void reopen(Micros now) {
-    std::visit([&](auto& own) { own.reopen(now); }, course_);
+    visit([&](auto& own) { own.reopen(now); });
   }
   // By the shards' newest reports. Costs as much as there are lanes.
   void observe(const ShardRoster& shards, Micros now) {
-    std::visit([&](auto& own) { own.observe(shards, now); }, course_);
+    visit([&](auto& own) { own.observe(shards, now); });
   }
   // Likewise, while nothing may be given out: what a shard has lost spoils snapshots.
   void observe_losses(const ShardRoster& shards, Micros now) {
-    std::visit([&](auto& own) { own.observe_losses(shards, now); }, course_);
+    visit([&](auto& own) { own.observe_losses(shards, now); });
   }
   void members_changed(const std::vector<SessionId>& sessions, Step limit) {
-    std::visit([&](auto& own) { own.members_changed(sessions, limit); }, course_);
+    visit([&](auto& own) { own.members_changed(sessions, limit); });
   }
   // The session has every receipt of the grants with these clocks.
   void delivered(SessionId session, const std::vector<std::uint64_t>& clocks, Micros now) {
-    std::visit([&](auto& own) { own.delivered(session, clocks, now); }, course_);
+    visit([&](auto& own) { own.delivered(session, clocks, now); });
   }
   void lose(SessionId session) {
-    std::visit([&](auto& own) { own.lose(session); }, course_);
+    visit([&](auto& own) { own.lose(session); });
   }
   // Updates in one plan, where plans reach `ahead`.
   [[nodiscard]] std::uint32_t planned_at_once(std::uint32_t ahead) const {
-    return std::visit([&](const auto& own) { return own.planned_at_once(ahead); }, course_);
+    return visit([&](const auto& own) { return own.planned_at_once(ahead); });
   }
   // What training.non_finite may be instead of halt, in words.
   [[nodiscard]] std::string_view non_finite_remedies() const {
-    return std::visit([](const auto& own) { return own.non_finite_remedies(); }, course_);
+    return visit([](const auto& own) { return own.non_finite_remedies(); });
   }
   // Gives out what is missing before step `limit`.
   void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now) {
-    std::visit([&](auto& own) { own.hand_out(sessions, shards, limit, now); }, course_);
+    visit([&](auto& own) { own.hand_out(sessions, shards, limit, now); });
   }
   // What the session has to compute. `trains`: open work as well, not just standing ranges.
   void tell(SessionId session, Step limit, bool trains, Assign& assign) const {
-    std::visit([&](const auto& own) { own.tell(session, limit, trains, assign); }, course_);
+    visit([&](const auto& own) { own.tell(session, limit, trains, assign); });
   }
 
   // ---- where all stop together
 
   [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const {
-    return std::visit([&](const auto& own) { return own.next_barrier(after, evaluations); }, course_);
+    return visit([&](const auto& own) { return own.next_barrier(after, evaluations); });
   }
   // No work of this step or later is given out yet. `stand`: where all stop for now; `snapshots`: that are ordered.
   [[nodiscard]] Step limit(Step stand, const std::set<Step>& snapshots) const {
-    return std::visit([&](const auto& own) { return own.limit(stand, snapshots); }, course_);
+    return visit([&](const auto& own) { return own.limit(stand, snapshots); });
   }
   // Whether a snapshot is due at a barrier because all are there; others fall due by SnapshotSchedule.
   [[nodiscard]] bool orders_at(Step barrier) const {
-    return std::visit([&](const auto& own) { return own.orders_at(barrier); }, course_);
+    return visit([&](const auto& own) { return own.orders_at(barrier); });
   }
   // Whether a snapshot that an earlier lead ordered is a cut: no part of it rests on work beyond its step.
   [[nodiscard]] bool is_still_a_cut(Step step, const ShardRoster& shards, const Evaluations& evaluations) const {
-    return std::visit([&](const auto& own) { return own.is_still_a_cut(step, shards, evaluations); }, course_);
+    return visit([&](const auto& own) { return own.is_still_a_cut(step, shards, evaluations); });
   }
   // A shard has lost something before the step, perhaps after others went on: no snapshot of it is a cut.
   [[nodiscard]] bool is_spoilt(Step step) const {
-    return std::visit([&](const auto& own) { return own.is_spoilt(step); }, course_);
+    return visit([&](const auto& own) { return own.is_spoilt(step); });
   }
 
   // ---- shards that come back within the timeline
 
   // Whether they may, with what their journals hold.
   [[nodiscard]] bool resumes_shards() const {
-    return std::visit([](const auto& own) { return own.resumes_shards(); }, course_);
+    return visit([](const auto& own) { return own.resumes_shards(); });
   }
   // Of a lane's report and the one before it.
   void note_gap(const LaneReport& before, const LaneReport& report) {
-    std::visit([&](auto& own) { own.note_gap(before, report); }, course_);
+    visit([&](auto& own) { own.note_gap(before, report); });
   }
   void take_marks(const LaneReport& report) {
-    std::visit([&](auto& own) { own.take_marks(report); }, course_);
+    visit([&](auto& own) { own.take_marks(report); });
   }
   // Its reports will say what it has; what others were granted goes on.
   void shard_resumed() {
-    std::visit([](auto& own) { own.shard_resumed(); }, course_);
+    visit([](auto& own) { own.shard_resumed(); });
   }
   // Whether something is lost that was built upon: the job has to go back as a whole. `evaluated`: all had come to this
   // step, and it was evaluated, is being evaluated, or was passed as a barrier.
   bool is_broken(const ShardRoster& shards, Timeline timeline, Step evaluated) {
-    return std::visit([&](auto& own) { return own.is_broken(shards, timeline, evaluated); }, course_);
+    return visit([&](auto& own) { return own.is_broken(shards, timeline, evaluated); });
   }
   // Whether a barrier at which a leg is to end cannot be one any more, for somebody has gone beyond it.
   [[nodiscard]] bool is_undone(const ShardRoster& shards, Step barrier) const {
-    return std::visit([&](const auto& own) { return own.is_undone(shards, barrier); }, course_);
+    return visit([&](const auto& own) { return own.is_undone(shards, barrier); });
   }
 
  private:
-  using Chosen = std::variant<RoundCourse, ItemCourse>;
-
   static Chosen make(const RoundCourse::Rules& rules) { return RoundCourse(rules); }
   static Chosen make(const ItemCourse::Rules& rules) { return ItemCourse(rules); }
 

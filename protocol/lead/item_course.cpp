@@ -18,7 +18,7 @@ void ItemCourse::rewind(Step base) {
 void ItemCourse::observe(const ShardRoster& shards, Micros now) {
   std::optional<CoveredItems> covered;
   for (const auto& [id, lane] : shards.lanes()) {
-    CoveredItems own(lane.report.covered);
+    CoveredItems own(lane.report.items.covered);
     if (covered) {
       covered->intersect(own);
     } else {
@@ -46,22 +46,22 @@ void ItemCourse::note_gap(const LaneReport& before, const LaneReport& report) {
 ItemId ItemCourse::reached(const ShardRoster& shards) const {
   ItemId reached = grants_.granted_until();
   for (const auto& [id, lane] : shards.lanes()) {
-    reached = std::max(reached, lane.report.reached);
+    reached = std::max(reached, lane.report.items.reached);
   }
   return reached;
 }
 
 // A shard that has lost some items may be further on with others.
-Version ItemCourse::first_missing(const LaneReport& report) const { return CoveredItems(report.covered).floor(); }
+Version ItemCourse::first_missing(const LaneReport& report) const { return CoveredItems(report.items.covered).floor(); }
 
 bool ItemCourse::has_passed(const LaneReport& report, Step step) const {
-  return report.open_step < rules_.steps && (report.open_step > step || report.reached > updates(step));
+  return report.open_step < rules_.steps && (report.open_step > step || report.items.reached > updates(step));
 }
 
 bool ItemCourse::is_beyond(const ShardRoster& shards, Step step) const {
   return open_step() > step || std::ranges::any_of(shards.lanes(), [&](const auto& lane) {
            const auto& report = lane.second.report;
-           return report.open_step < rules_.steps && report.reached > updates(step);  // or it has no chunks
+           return report.open_step < rules_.steps && report.items.reached > updates(step);  // or it has no chunks
          });
 }
 
@@ -91,7 +91,7 @@ void ItemCourse::hand_out(const std::vector<SessionId>& sessions, const ShardRos
 
 void ItemCourse::tell(SessionId session, Step /*limit*/, bool trains, Assign& assign) const {
   if (trains) {
-    assign.grants = grants_.grants(session);
+    assign.items.grants = grants_.grants(session);
   }
 }
 
@@ -123,7 +123,8 @@ bool ItemCourse::is_broken(const ShardRoster& shards, Timeline timeline, Step ev
     return false;
   }
   const auto lacks = [&](const LaneReport& report) {
-    return report.serving && report.timeline == timeline && CoveredItems(report.covered).floor() < updates(evaluated);
+    return report.serving && report.timeline == timeline &&
+           CoveredItems(report.items.covered).floor() < updates(evaluated);
   };
   const bool is_lost = std::ranges::any_of(shards.lanes(), [&](const auto& lane) { return lacks(lane.second.report); });
   return resuming_.is_broken(shards, is_lost);
@@ -134,7 +135,7 @@ bool ItemCourse::is_broken(const ShardRoster& shards, Timeline timeline, Step ev
 bool ItemCourse::is_undone(const ShardRoster& shards, Step barrier) const {
   return rules_.journaled && barrier > open_step() && std::ranges::any_of(shards.lanes(), [&](const auto& lane) {
            const auto& report = lane.second.report;
-           return report.open_step < rules_.steps && std::max(report.reached, report.planned) > updates(barrier);
+           return report.open_step < rules_.steps && std::max(report.items.reached, report.planned) > updates(barrier);
          });
 }
 

@@ -64,7 +64,7 @@ class ItemCourse {
 
   [[nodiscard]] bool resumes_shards() const { return rules_.journaled; }
   void note_gap(const LaneReport& before, const LaneReport& report);
-  void take_marks(const LaneReport& report) { resuming_.take(report.marks); }
+  void take_marks(const LaneReport& report) { resuming_.take(report.items.marks); }
   void shard_resumed() { grants_.doubt_delivered(); }
   bool is_broken(const ShardRoster& shards, Timeline timeline, Step evaluated);
   [[nodiscard]] bool is_undone(const ShardRoster& shards, Step barrier) const;

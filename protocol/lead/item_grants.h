@@ -1,4 +1,4 @@
-// Who computes which items, where each item is an update of its own: grants, and how stale they may become.
+// Item mode: who computes which items. Grants, and how stale they may become.
 #pragma once
 
 #include <algorithm>

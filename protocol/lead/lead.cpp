@@ -186,7 +186,7 @@ void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& bea
     emit(SendToWorker{id, welcome()});
   }
   if (beat.timeline == timeline()) {
-    course_.delivered(id, beat.brought, now_);
+    course_.delivered(id, beat.delivered, now_);
   }
   progress();
   hand_out();

@@ -28,21 +28,28 @@ void add(StalenessCounts& total, const StalenessCounts& part) {
 
 }  // namespace
 
+JobPhase Lead::job_phase() const {
+  static constexpr std::array kAsItIs = {
+      JobPhase::assembling, JobPhase::assembling, JobPhase::waiting,  JobPhase::training, JobPhase::evaluating,
+      JobPhase::finishing,  JobPhase::finishing,  JobPhase::finished, JobPhase::stopped,  JobPhase::failed};
+  if (!is_over()) {
+    if (book_.durable().pause == Pause::held && book_.current().pause != Pause::wanted) {  // anew
+      return JobPhase::paused;
+    }
+    if (pauses_.hold() || pauses_.waits_for_room() || book_.may_hold_pause()) {
+      return JobPhase::pausing;
+    }
+    if (began() && phase_ <= Phase::confirming) {
+      return JobPhase::recovering;
+    }
+  }
+  return kAsItIs[static_cast<std::size_t>(phase_)];
+}
+
 Status Lead::status() const {
-  static constexpr const char* kNames[] = {"assembling", "assembling", "waiting",  "training", "evaluating",
-                                           "finishing",  "finishing",  "finished", "stopped",  "failed"};
   const auto& ledger = book_.current();
   Status status;
-  status.phase = kNames[static_cast<std::size_t>(phase_)];
-  if (is_over()) {
-    // as it is
-  } else if (book_.durable().pause == Pause::held && ledger.pause != Pause::wanted) {  // anew
-    status.phase = "paused";
-  } else if (pauses_.hold() || pauses_.waits_for_room() || book_.may_hold_pause()) {
-    status.phase = "pausing";
-  } else if (began() && phase_ <= Phase::confirming) {
-    status.phase = "recovering";
-  }
+  status.phase = job_phase();
   status.job = config_.name;
   status.mode = config_.mode;
   status.failure = end_.failure;
@@ -103,7 +110,7 @@ Status Lead::status() const {
   for (const auto& [id, lane] : shards_.lanes()) {
     status.duplicates += lane.report.duplicates;
     status.superseded += lane.report.superseded;
-    add(status.staleness, lane.report.staleness);
+    add(status.staleness, lane.report.items.staleness);
     for (const auto& entry : lane.report.slots_by_session) {
       slots[entry.session] += entry.slots;
     }

@@ -20,7 +20,7 @@ void RoundCourse::observe(const ShardRoster& shards, Micros now) {
   SlotSet missing(slots_);
   for (const auto& [id, lane] : shards.lanes()) {
     if (lane.report.open_step == open && open < steps_) {
-      missing.insert(SlotSet::from_words(slots_, lane.report.missing));
+      missing.insert(SlotSet::from_words(slots_, lane.report.rounds.missing));
     }
   }
   if (open > assignments_.open()) {
@@ -51,9 +51,9 @@ void RoundCourse::hand_out(const std::vector<SessionId>& sessions, const ShardRo
 
 void RoundCourse::tell(SessionId session, Step limit, bool trains, Assign& assign) const {
   assign.generation = assignments_.generation();
-  assign.standing = assignments_.standing(session, limit);
+  assign.rounds.standing = assignments_.standing(session, limit);
   if (trains) {
-    assign.extra = assignments_.extra(session);
+    assign.rounds.extra = assignments_.extra(session);
   }
 }
 

@@ -61,7 +61,7 @@ bool SessionRoster::lose(SessionId id) {
   session.live = false;
   session.ready = false;
   session.beat.ready = false;
-  session.assign = {session.assign.order, 0, 0, {}, {}, {}, {}};
+  session.assign = {.order = session.assign.order};
   lost_ += session.said_goodbye ? 0 : 1;
   return std::erase(joined_, id) > 0;
 }

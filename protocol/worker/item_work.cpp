@@ -18,13 +18,13 @@ void ItemWork::take(const Assign& assign, bool begins) {
     grants_.clear();
   }
   const auto known = std::exchange(grants_, {});
-  for (const auto& grant : assign.grants) {
+  for (const auto& grant : assign.items.grants) {
     const bool is_computed = std::any_of(known.begin(), known.end(),
                                          [&](const GrantState& old) { return old.grant == grant && old.computed; });
     grants_.push_back({grant, is_computed});
   }
-  if (!assign.grants.empty()) {
-    granted_step_ = assign.grants.back().item / slots_;
+  if (!assign.items.grants.empty()) {
+    granted_step_ = assign.items.grants.back().item / slots_;
   }
 }
 

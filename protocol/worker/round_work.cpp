@@ -9,14 +9,14 @@ void RoundWork::take(const Assign& assign, bool begins) {
   if (begins) {
     standing_.clear();
     done_.clear();
-    cursor_ = assign.standing.from;
+    cursor_ = assign.rounds.standing.from;
   }
-  extra_ = assign.extra;
-  std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.standing.from; });
+  extra_ = assign.rounds.extra;
+  std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.rounds.standing.from; });
   for (auto& old : standing_) {
-    old.until = std::min(old.until, assign.standing.from);
+    old.until = std::min(old.until, assign.rounds.standing.from);
   }
-  standing_.push_back(assign.standing);
+  standing_.push_back(assign.rounds.standing);
 }
 
 const Standing* RoundWork::standing_at(Step step) const {

@@ -361,11 +361,18 @@ void Worker::send_outbox(std::uint32_t lane) {
     return;
   }
   for (const auto& contribution : lanes_[lane].outbox.take_sendable(now_)) {
-    emit(SendToLane{lane,
-                    Push{contribution.timeline, contribution.step, contribution.chunk, contribution.node,
-                         contribution.want_next, contribution.fault, phases(), contribution.base, contribution.ticket,
-                         contribution.marks ? *contribution.marks : std::vector<JournalMark>{}},
-                    contribution.payload});
+    Push push{.timeline = contribution.timeline,
+              .step = contribution.step,
+              .chunk = contribution.chunk,
+              .node = contribution.node,
+              .want_next = contribution.want_next,
+              .fault = contribution.fault,
+              .phases = phases(),
+              .items = {contribution.base, contribution.ticket, {}}};
+    if (contribution.marks) {
+      push.items.marks = *contribution.marks;
+    }
+    emit(SendToLane{lane, std::move(push), contribution.payload});
   }
 }
 
@@ -446,7 +453,7 @@ Heartbeat Worker::heartbeat_now() const {
   beat.placement = welcome_.placement;
   for (const auto& grant : plan_.computed_grants()) {
     if (!lanes_.has(grant.item / layout_.slots, static_cast<Slot>(grant.item % layout_.slots))) {
-      beat.brought.push_back(grant.clock);
+      beat.delivered.push_back(grant.clock);
     }
   }
   return beat;

@@ -15,21 +15,21 @@ bool WorkerPlan::take(const Assign& assign) {
   timeline_ = assign.timeline;
   order_ = assign.order;
   evaluation_.take(assign.evaluation);
-  std::visit([&](auto& own) { own.take(assign, begins); }, work_);
+  visit([&](auto& own) { own.take(assign, begins); });
   return true;
 }
 
 WorkerTarget WorkerPlan::next() {
   if (const auto* evaluation = evaluation_.next()) {
-    const auto version = std::visit([&](const auto& own) { return own.updates(evaluation->version); }, work_);
+    const auto version = visit([&](const auto& own) { return own.updates(evaluation->version); });
     return {WorkerTarget::Kind::evaluate, {version, 0}, 0, {}, *evaluation};
   }
-  return std::visit([](auto& own) { return own.next(); }, work_).value_or(WorkerTarget{});
+  return visit([](auto& own) { return own.next(); }).value_or(WorkerTarget{});
 }
 
 void WorkerPlan::gone(Version version, Version held) {
   evaluation_.gone(version);
-  std::visit([&](auto& own) { own.gone(version, held); }, work_);
+  visit([&](auto& own) { own.gone(version, held); });
 }
 
 }  // namespace ballast

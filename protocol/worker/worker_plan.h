@@ -18,6 +18,18 @@ namespace ballast {
 // Evaluation comes first (the others wait for it), then what the job's mode has to train: in rounds or in item mode,
 // which is chosen once. Pure and copyable.
 class WorkerPlan {
+ private:
+  using Work = std::variant<RoundWork, ItemWork>;
+
+  template <typename Call>
+  decltype(auto) visit(Call&& call) {
+    return std::visit(std::forward<Call>(call), work_);
+  }
+  template <typename Call>
+  decltype(auto) visit(Call&& call) const {
+    return std::visit(std::forward<Call>(call), work_);
+  }
+
  public:
   using Rules = std::variant<RoundWork::Rules, ItemWork::Rules>;
 
@@ -29,14 +41,14 @@ class WorkerPlan {
   WorkerTarget next();
   // The training that follows the target, as far as it is known.
   [[nodiscard]] std::optional<SlotsAhead> after(const WorkerTarget& target) const {
-    return std::visit([&](const auto& own) { return own.after(target); }, work_);
+    return visit([&](const auto& own) { return own.after(target); });
   }
   // What to ask for along with the last gradient of a chunk, for which `asked` has been asked already.
   [[nodiscard]] std::optional<WeightsKey> next_key(const WorkerTarget& target, std::optional<WeightsKey> asked) const {
-    return std::visit([&](const auto& own) { return own.next_key(target, asked); }, work_);
+    return visit([&](const auto& own) { return own.next_key(target, asked); });
   }
   void computed(const WorkerTarget& target) {
-    std::visit([&](auto& own) { own.computed(target); }, work_);
+    visit([&](auto& own) { own.computed(target); });
   }
   // A chunk of this version is gone and already at `held`.
   void gone(Version version, Version held);
@@ -48,33 +60,31 @@ class WorkerPlan {
   [[nodiscard]] Timeline timeline() const { return timeline_; }
   // What it tells of itself: the step that it means to compute next; in item mode that of the newest grant.
   [[nodiscard]] Step step() const {
-    return std::visit([](const auto& own) { return own.step(); }, work_);
+    return visit([](const auto& own) { return own.step(); });
   }
 
   // ---- what contributions and receipts mean in this mode: see RoundWork and ItemWork
 
   [[nodiscard]] ReceiptScope scope(const WorkerTarget& target) const {
-    return std::visit([&](const auto& own) { return own.scope(target); }, work_);
+    return visit([&](const auto& own) { return own.scope(target); });
   }
   [[nodiscard]] Version base(Version version) const {
-    return std::visit([&](const auto& own) { return own.base(version); }, work_);
+    return visit([&](const auto& own) { return own.base(version); });
   }
   [[nodiscard]] std::optional<Step> covered_by(Version version) const {
-    return std::visit([&](const auto& own) { return own.covered_by(version); }, work_);
+    return visit([&](const auto& own) { return own.covered_by(version); });
   }
   [[nodiscard]] bool is_short() const {
-    return std::visit([](const auto& own) { return own.is_short(); }, work_);
+    return visit([](const auto& own) { return own.is_short(); });
   }
   [[nodiscard]] std::vector<Grant> computed_grants() const {
-    return std::visit([](const auto& own) { return own.computed_grants(); }, work_);
+    return visit([](const auto& own) { return own.computed_grants(); });
   }
   [[nodiscard]] bool has_marks() const {
-    return std::visit([](const auto& own) { return own.has_marks(); }, work_);
+    return visit([](const auto& own) { return own.has_marks(); });
   }
 
  private:
-  using Work = std::variant<RoundWork, ItemWork>;
-
   static Work make(Slot slots, RoundWork::Rules rules) { return RoundWork(slots, rules); }
   static Work make(Slot slots, ItemWork::Rules rules) { return ItemWork(slots, rules); }
 

@@ -200,7 +200,7 @@ Scenario async_item() {
   return {"async-item",
           "One item of one worker, with a journal that is synced: granted, computed, appended, committed, applied and "
           "only\n"
-          "then receipted. The worker says that it has brought it, and is granted the next one.",
+          "then receipted. The worker says that it has delivered it, and is granted the next one.",
           items(2, 1, 1, journaled(simulation::LifeItems::Journal::always)),
           in_time,
           {}};
@@ -222,7 +222,7 @@ Scenario straggler() {
   Scenario scenario{
       "ssp-straggler",
       "With a bound of 2, worker 2 computes its first item for 40 ms. Worker 1 is granted items until worker 2's\n"
-      "would become too stale by another one; then it gets none until worker 2 has brought its own.",
+      "would become too stale by another one; then it gets none until worker 2 has delivered its own.",
       items(6, 1, 2, {2, 1, false, simulation::LifeItems::Journal::none}),
       in_time,
       {}};

@@ -75,8 +75,9 @@ void Cluster::check_progress() const {
     still += process.alive() ? (still.empty() ? "" : ", ") + process.name() : "";
   }
   throw Violation("the life is not over " + std::to_string(enough / 1000) +
-                  " ms after the last fault; the lead is in phase " + roster_.lead->core().status().phase +
-                  " at step " + std::to_string(roster_.lead->core().status().step) + "; still there: " + still);
+                  " ms after the last fault; the lead is in phase " +
+                  std::string(name_of(roster_.lead->core().status().phase)) + " at step " +
+                  std::to_string(roster_.lead->core().status().step) + "; still there: " + still);
 }
 
 void Cluster::conclude() {

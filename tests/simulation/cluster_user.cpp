@@ -53,7 +53,7 @@ void Cluster::carry_out(const UserPauses& /*what*/) {
 }
 
 void Cluster::carry_out(const UserEndsPause& /*what*/) {
-  const bool is_paused = roster_.lead->alive() && roster_.lead->core().status().phase == "paused";
+  const bool is_paused = roster_.lead->alive() && roster_.lead->core().status().phase == JobPhase::paused;
   if (is_paused) {
     judge().called_paused();
   }
@@ -70,7 +70,7 @@ void Cluster::let_go_on() {
   command(Control::Command::resume);
   disturb();
   const auto phase = roster_.lead->core().status().phase;
-  if (roster_.lead->alive() && phase != "paused" && phase != "pausing") {
+  if (roster_.lead->alive() && phase != JobPhase::paused && phase != JobPhase::pausing) {
     const bool is_over = roster_.lead->core().phase() >= Lead::Phase::finished;
     return require(is_over || world_.ledger.ledger.pause == Pause::none,
                    "the job is said to go on, and its ledger knows of a pause");

@@ -42,8 +42,8 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.lead_silence = life.lead_silence;
   config.event_bytes = event_bytes(incarnation);
   if (life.items) {
-    config.ledgered =
-        LedgeredApply{life.items->bound, life.items->damped, world.non_finite == NonFinite::skip, life.journaled()};
+    config.items =
+        ItemRules{life.items->bound, life.items->damped, world.non_finite == NonFinite::skip, life.journaled()};
   }
   const auto& journal = disk.journal;
   if (life.journaled() && journal.timeline == config.last_timeline && journal.timeline > 0) {
@@ -86,7 +86,8 @@ void LaneShell::note_asked(Host& host, ProcessId from, const Message& message) {
                          pull->version == kNewestVersion ? RepliesJudge::newest_for(pull->ticket) : pull->version);
     }
   } else if (const auto* push = std::get_if<Push>(&message); push != nullptr && push->want_next) {
-    host.judge().asked(from, push->chunk, host.life().items ? RepliesJudge::newest_for(push->ticket) : push->step + 1);
+    host.judge().asked(from, push->chunk,
+                       host.life().items ? RepliesJudge::newest_for(push->items.ticket) : push->step + 1);
   }
 }
 
@@ -116,7 +117,7 @@ void LaneShell::receive(Host& host, ProcessId from, const Message& message, cons
   const auto id = next_payload_++;
   held_[id] = {push->chunk, push->step, push->node, payload.value(), from};
   in_hand_.answers = 0;
-  in_hand_.base = push->base;
+  in_hand_.base = push->items.base;
   step(host, lane::FromWorker{from, &message, id, host.life().chunks[push->chunk].bytes});
   if (!alive() || in_hand_.answers == 1) {
     return;

@@ -121,7 +121,7 @@ void draw_second_servers(LifeSpec& life, Random& random) {
   }
 }
 
-// The other half of all lives: each item is an update of its own.
+// The other half of all lives: item mode.
 void draw_items(LifeSpec& life, Random& random) {
   if (random.chance(0.5)) {
     return;

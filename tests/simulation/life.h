@@ -64,7 +64,7 @@ struct LifeFault {
   bool operator==(const LifeFault&) const = default;
 };
 
-// Where each item is an update of its own.
+// Of item mode.
 struct LifeItems {
   enum class Journal : std::uint8_t { none, always, interval, never };  // none: snapshots only; else when it is synced
   std::uint32_t bound = 0;                                              // of staleness; 0: none

@@ -54,7 +54,7 @@ ChunkMeasure measure(const LifeSpec& life, ChunkId chunk, Step step, const Paylo
   ChunkMeasure measure;
   measure.chunk = chunk;
   measure.step = step;
-  // Where each item is an update of its own there is no sum that could overflow.
+  // In item mode there is no sum that could overflow.
   const bool overflows =
       !life.items && std::find(faults.begin(), faults.end(), LifeFault{step, chunk, kNoSlot}) != faults.end();
   measure.finite = root.fault == kNoSlot && !overflows;

@@ -20,7 +20,7 @@ struct Payload {
   std::uint64_t slots = 0;   // how often each slot went into it, four bits to a slot
   Slot fault = kNoSlot;      // the first slot whose gradient is not finite
   Timeline timeline = 0;     // of the weights: of those that it was computed from
-  std::uint32_t origin = 0;  // where each item is an update of its own: what it was computed from, in the judge's list
+  std::uint32_t origin = 0;  // in item mode: what it was computed from, in the judge's list
 };
 
 Payload gradient(const LifeSpec& life, Step step, Slot slot, ChunkId chunk, Expression all_weights);

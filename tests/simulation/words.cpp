@@ -53,12 +53,13 @@ std::string text(const Pull& pull) {
 std::string text(const Push& push) {
   return "push step " + std::to_string(push.step) + " chunk " + std::to_string(push.chunk) + " slots " +
          words(push.node) + (push.fault != kNoSlot ? ", slot " + std::to_string(push.fault) + " not finite" : "") +
-         (push.ticket != 0 ? ", wants the newest version for clock " + clock(push.ticket)
-          : push.want_next ? ", wants version " + std::to_string(push.step + 1)
-                           : "") +
-         (push.base != 0 || push.ticket != 0 || !push.marks.empty() ? ", from version " + std::to_string(push.base)
-                                                                    : "") +
-         (push.marks.empty() ? "" : ", rests on " + marks(push.marks));
+         (push.items.ticket != 0 ? ", wants the newest version for clock " + clock(push.items.ticket)
+          : push.want_next       ? ", wants version " + std::to_string(push.step + 1)
+                                 : "") +
+         (push.items.base != 0 || push.items.ticket != 0 || !push.items.marks.empty()
+              ? ", from version " + std::to_string(push.items.base)
+              : "") +
+         (push.items.marks.empty() ? "" : ", rests on " + marks(push.items.marks));
 }
 std::string text(const LaneWelcome& welcome) {
   return "welcome, timeline " + std::to_string(welcome.timeline) + ", credit " + std::to_string(welcome.credit_bytes);
@@ -88,16 +89,16 @@ std::string list(const std::vector<SnapshotId>& snapshots) {
 std::string text(const Stale& stale) { return "stale: timeline is " + std::to_string(stale.timeline); }
 std::string text(const Refused& refused) { return "refused: " + refused.text; }
 std::string text(const WorkerHello& hello) { return "hello, I am " + hello.name; }
-std::string brought(const std::vector<std::uint64_t>& clocks) {
+std::string delivered(const std::vector<std::uint64_t>& clocks) {
   std::string text;
   for (const auto each : clocks) {
-    text += (text.empty() ? ", has brought clock " : ", ") + clock(each);
+    text += (text.empty() ? ", has delivered clock " : ", ") + clock(each);
   }
   return text;
 }
 std::string text(const Heartbeat& beat) {
   return "heartbeat, order " + std::to_string(beat.order) + ", next step " + std::to_string(beat.step) +
-         (beat.ready ? "" : ", not ready") + (beat.idle ? ", idle" : "") + brought(beat.brought);
+         (beat.ready ? "" : ", not ready") + (beat.idle ? ", idle" : "") + delivered(beat.delivered);
 }
 std::string text(const EvaluationResult& result) {
   return std::string("evaluated item ") + std::to_string(result.item) + " of the " + words(result.split) +
@@ -111,15 +112,16 @@ std::string text(const WorkerWelcome& welcome) {
 std::string text(const Assign& assign) {
   std::string order =
       "assign, order " + std::to_string(assign.order) + ", generation " + std::to_string(assign.generation);
-  if (!assign.standing.slots.empty()) {
-    order += ": slots " + words(assign.standing.slots) + " of steps " + std::to_string(assign.standing.from) + " to " +
-             std::to_string(assign.standing.until);
+  if (!assign.rounds.standing.slots.empty()) {
+    order += ": slots " + words(assign.rounds.standing.slots) + " of steps " +
+             std::to_string(assign.rounds.standing.from) + " to " + std::to_string(assign.rounds.standing.until);
   }
-  if (!assign.grants.empty()) {
-    order += ": items " + grants(assign.grants);
+  if (!assign.items.grants.empty()) {
+    order += ": items " + grants(assign.items.grants);
   }
-  if (assign.extra) {
-    order += "; extra slots " + words(assign.extra->slots) + " of step " + std::to_string(assign.extra->step);
+  if (assign.rounds.extra) {
+    order +=
+        "; extra slots " + words(assign.rounds.extra->slots) + " of step " + std::to_string(assign.rounds.extra->step);
   }
   if (assign.evaluation) {
     order += "; evaluate item " + std::to_string(assign.evaluation->item) + " of the " +
@@ -135,12 +137,12 @@ std::string text(const ShardHello& hello) {
               : "");
 }
 std::string text(const LaneReport& report) {
-  const auto missing = SlotSet::from_words(kMaxSlots, report.missing).runs();
+  const auto missing = SlotSet::from_words(kMaxSlots, report.rounds.missing).runs();
   return "report " + std::to_string(report.sequence) + ": open step " + std::to_string(report.open_step) +
          (missing.empty() ? "" : ", missing " + words(missing)) +
-         (report.covered.empty() ? "" : ", covers items " + ranges(report.covered)) +
-         (report.reached == 0 ? "" : ", reached item " + std::to_string(report.reached)) +
-         (report.marks.empty() ? "" : ", rests on " + marks(report.marks)) + ", planned to " +
+         (report.items.covered.empty() ? "" : ", covers items " + ranges(report.items.covered)) +
+         (report.items.reached == 0 ? "" : ", reached item " + std::to_string(report.items.reached)) +
+         (report.items.marks.empty() ? "" : ", rests on " + marks(report.items.marks)) + ", planned to " +
          std::to_string(report.planned) +
          (report.statistics.empty() ? "" : ", " + std::to_string(report.statistics.size()) + " statistics") +
          (report.measures.empty() ? "" : ", " + std::to_string(report.measures.size()) + " measures") +
@@ -177,7 +179,7 @@ std::string text(const Control& control) {
   return kCommands[static_cast<std::size_t>(control.command)];
 }
 std::string text(const StatusRequest&) { return "status?"; }
-std::string text(const Status& status) { return "status: " + status.phase; }
+std::string text(const Status& status) { return std::string("status: ") + name_of(status.phase); }
 
 }  // namespace
 

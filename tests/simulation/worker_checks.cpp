@@ -70,15 +70,15 @@ void WorkerShell::check_pull(const Pull& pull) const {
   }
 }
 
-// A grant is called brought when every receipt of the item has arrived.
-void WorkerShell::check_brought(Host& host, const Heartbeat& beat) const {
+// A grant is called delivered when every receipt of the item has arrived.
+void WorkerShell::check_delivered(Host& host, const Heartbeat& beat) const {
   const auto slots = host.life().slots;
-  for (const auto clock : beat.brought) {
-    require(grants_.computed.contains(clock), "a grant is called brought that was never computed");
+  for (const auto clock : beat.delivered) {
+    require(grants_.computed.contains(clock), "a grant is called delivered that was never computed");
     const auto item = grants_.items.at(clock);
     for (const auto& [id, kept] : kept_) {
       require(!kept.is_gradient || kept.step * slots + kept.node.begin != item,
-              "a grant is called brought, and a receipt of it is missing");
+              "a grant is called delivered, and a receipt of it is missing");
     }
   }
 }

@@ -94,7 +94,7 @@ void WorkerShell::act(Host& host, worker::SendToLead& action) {
   if (const auto* beat = std::get_if<Heartbeat>(&action.message)) {
     require(beat->order >= order_, "a worker follows an older order again");
     order_ = beat->order;
-    check_brought(host, *beat);
+    check_delivered(host, *beat);
   }
   host.send(*this, host.lead_id(), std::move(action.message));
 }
@@ -136,7 +136,7 @@ void WorkerShell::leave(Host& host) {
 }
 
 void WorkerShell::take_grants(const Assign& assign) {
-  for (const auto& grant : assign.grants) {
+  for (const auto& grant : assign.items.grants) {
     grants_.items[grant.clock] = grant.item;
   }
 }

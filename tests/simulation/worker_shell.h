@@ -87,10 +87,10 @@ class WorkerShell : public Process {
   [[nodiscard]] bool is_oldest(Host& host, const Kept& gradient) const;
   void check_credit(Host& host, std::uint32_t lane) const;
   void check_kept() const;
-  // Where each item is an update of its own.
+  // In item mode.
   void take_grants(const Assign& assign);
   void check_pull(const Pull& pull) const;
-  void check_brought(Host& host, const Heartbeat& beat) const;
+  void check_delivered(Host& host, const Heartbeat& beat) const;
   std::uint32_t origin_of(Host& host, ItemId item);
   [[nodiscard]] bool is_replaced(Host& host, PayloadId id) const;
   Micros compute_node(Host& host, Step step, Node node, bool is_last, Micros at);

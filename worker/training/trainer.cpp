@@ -46,7 +46,8 @@ Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend
       pool_(pool),
       post_(std::move(post)),
       delay_(delay),
-      countdown_(job.arena) {}
+      countdown_(job.arena),
+      each_slot_is_update_(is_item_mode(job.spec.training.mode)) {}
 
 worker::Prepared Trainer::prepare(std::span<float> weights) {
   dataset_ = open_dataset(job_.spec.data, data_path_);
@@ -131,8 +132,8 @@ bool Trainer::train_slot(Step step, NodeSum& sum, const WeightArena& weights, bo
   countdown_.reset();
   const auto& training = job_.spec.training;
   const auto step_examples = examples_of_step(training, job_.sizes.train, step);
-  // An update of its own is the mean over its own examples.
-  const auto counted = is_ledgered(training.mode) ? std::max(examples.batch().count, 1U) : step_examples;
+  // An update is the mean over its own examples.
+  const auto counted = each_slot_is_update_ ? std::max(examples.batch().count, 1U) : step_examples;
   const SlotTask task{step, sum.slot(), counted, training.seed};
   const auto batch = model_->train(task, examples.batch(), weights, sum.leaf(),
                                    [&](std::size_t parameter) { countdown_.parameter_ready(parameter, chunk_ready); });

@@ -61,6 +61,7 @@ class Trainer {
   Post post_;
   std::chrono::milliseconds delay_;
   ChunkCountdown countdown_;
+  bool each_slot_is_update_;  // by itself: in item mode
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Model> model_;

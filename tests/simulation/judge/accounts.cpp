@@ -45,7 +45,7 @@ void check_log(const LifeSpec& life, const StoredLedger& stored) {
 
 void check_told(const LifeSpec& life, const Status& status, const StoredLedger& stored, Step end) {
   require(stored.statistics.size() == end, "the ledger does not end with the statistics of the last step");
-  require(status.phase == "finished" && status.failure.empty(), "the lead's status does not say finished");
+  require(status.phase == JobPhase::finished && status.failure.empty(), "the lead's status does not say finished");
   require(status.step == end, "the lead's status names another step");
   require(status.examples == examples(stored.statistics, end),
           "the lead's count of examples differs from the reference");

@@ -22,10 +22,10 @@ void GrantsJudge::granted(const ItemHistories& histories, SessionId session, Tim
 }
 
 void GrantsJudge::assigned(const ItemHistories& histories, SessionId session, const Assign& assign) {
-  for (const auto& grant : assign.grants) {
+  for (const auto& grant : assign.items.grants) {
     granted(histories, session, assign.timeline, grant);
   }
-  if (life_.items->bound > 0 && assign.grants.empty() && assign.timeline != 0 && !assign.evaluation) {
+  if (life_.items->bound > 0 && assign.items.grants.empty() && assign.timeline != 0 && !assign.evaluation) {
     const auto& known = histories.of(assign.timeline);
     facts_.note(Fact::grant_delayed,
                 granted_until_ < std::min<ItemId>(life_.updates(histories.next_cut(known)), known.planned));

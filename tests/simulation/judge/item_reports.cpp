@@ -31,7 +31,7 @@ std::vector<bool> covered(const LifeSpec& life, const ItemHistories::History& kn
 
 std::vector<bool> said_to_be_covered(const LaneReport& report, std::size_t items) {
   std::vector<bool> said(items);
-  for (const auto& range : report.covered) {
+  for (const auto& range : report.items.covered) {
     require(range.begin < range.end && range.end <= items, "a lane covers items that cannot be");
     std::fill(said.begin() + static_cast<std::ptrdiff_t>(range.begin),
               said.begin() + static_cast<std::ptrdiff_t>(range.end), true);
@@ -58,8 +58,8 @@ void check_covered(const LifeSpec& life, const ItemHistories::History& known, co
   if (said_to_be_covered(report, truth.size()) != truth) {
     throw Violation(what + "other items as covered than are");
   }
-  if (const auto item = reached(life, known, lane.lane); report.reached != item) {
-    throw Violation(what + "to have reached item " + std::to_string(report.reached) + ", but it is item " +
+  if (const auto item = reached(life, known, lane.lane); report.items.reached != item) {
+    throw Violation(what + "to have reached item " + std::to_string(report.items.reached) + ", but it is item " +
                     std::to_string(item));
   }
   const auto floor = static_cast<ItemId>(std::find(truth.begin(), truth.end(), false) - truth.begin());
@@ -71,7 +71,7 @@ void check_covered(const LifeSpec& life, const ItemHistories::History& known, co
 
 void check_counts(const LaneCounts& counts, const LaneLife& lane, const LaneReport& report) {
   const auto what = "lane " + std::to_string(lane.lane) + " reports ";
-  auto staleness = report.staleness;
+  auto staleness = report.items.staleness;
   staleness.expired = 0;
   if (!(staleness == counts.staleness)) {
     throw Violation(what + "another staleness than was");
@@ -80,7 +80,7 @@ void check_counts(const LaneCounts& counts, const LaneLife& lane, const LaneRepo
     const auto is_of_it = [&life = life, &sequence = sequence](const JournalMark& mark) {
       return mark.shard == life.first && mark.incarnation == life.second && mark.sequence >= sequence;
     };
-    if (std::none_of(report.marks.begin(), report.marks.end(), is_of_it)) {
+    if (std::none_of(report.items.marks.begin(), report.items.marks.end(), is_of_it)) {
       throw Violation(what + "nothing of what its updates rest on of shard " + std::to_string(life.first));
     }
   }

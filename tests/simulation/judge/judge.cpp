@@ -186,7 +186,8 @@ void Judge::lead_starts(Micros now) {
 
 void Judge::assigned(SessionId session, const Assign& assign) {
   stop_.assigned(session, assign);
-  if (!assign.standing.slots.empty() || assign.extra || assign.evaluation || !assign.grants.empty()) {
+  if (!assign.rounds.standing.slots.empty() || assign.rounds.extra || assign.evaluation ||
+      !assign.items.grants.empty()) {
     provenance_.works(session);
   }
   orders_.assigned(session, assign, timelines_.durable().timeline);

@@ -25,17 +25,18 @@ void check_ranges(const LifeSpec& life, Step step, const std::vector<SlotRange>&
 }
 
 void OrdersJudge::check_content(const Assign& assign, Timeline durable) const {
-  check_slots(life_, assign.standing.slots);
-  if (assign.standing.until > life_.steps || assign.standing.from > assign.standing.until) {
-    throw Violation("a standing order for steps " + std::to_string(assign.standing.from) + " to " +
-                    std::to_string(assign.standing.until));
+  check_slots(life_, assign.rounds.standing.slots);
+  if (assign.rounds.standing.until > life_.steps || assign.rounds.standing.from > assign.rounds.standing.until) {
+    throw Violation("a standing order for steps " + std::to_string(assign.rounds.standing.from) + " to " +
+                    std::to_string(assign.rounds.standing.until));
   }
   if (assign.timeline != 0 && assign.timeline != durable) {
     throw Violation("an order of timeline " + std::to_string(assign.timeline) + ", which is not the durable ledger's");
   }
-  if (assign.extra) {
-    check_slots(life_, assign.extra->slots);
-    require(!assign.extra->slots.empty() && assign.extra->step < life_.steps, "an extra order for nothing");
+  if (assign.rounds.extra) {
+    check_slots(life_, assign.rounds.extra->slots);
+    require(!assign.rounds.extra->slots.empty() && assign.rounds.extra->step < life_.steps,
+            "an extra order for nothing");
   }
   if (assign.evaluation) {
     const auto examples = assign.evaluation->split == Split::test ? life_.test_examples : life_.validation_examples;

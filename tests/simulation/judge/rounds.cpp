@@ -196,7 +196,7 @@ void RoundsJudge::evaluates(Timeline timeline, const Evaluation& evaluation, Exp
 }
 
 void RoundsJudge::assigned(SessionId /*session*/, const Assign& assign) const {
-  require(assign.grants.empty(), "an item is granted in a job of rounds");
+  require(assign.items.grants.empty(), "an item is granted in a job of rounds");
 }
 
 void RoundsJudge::planned(const Plan& plan) const {

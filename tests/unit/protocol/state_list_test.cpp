@@ -44,7 +44,7 @@ TEST_CASE("a lane is copied as a whole: what happens to one is not seen in the o
   config.chunks = {{3, 100, false}};
   for (const bool by_items : {false, true}) {
     if (by_items) {
-      config.ledgered = LedgeredApply{};
+      config.items = ItemRules{};
     }
     Lane lane(config);
     const Message confirm = Confirm{1, 1, {0, 0}};

@@ -10,7 +10,7 @@ namespace {
 // Every number differs from all others.
 Status some_status() {
   Status status;
-  status.phase = "training";
+  status.phase = JobPhase::training;
   status.timeline = 2;
   status.base = {2, 100};
   status.snapshot = 300;
@@ -82,12 +82,12 @@ TEST_CASE("every phase of a job has its series, and one at a time is 1") {
   auto status = some_status();
   const std::string phases[] = {"assembling", "recovering", "waiting",  "training", "evaluating", "pausing",
                                 "paused",     "finishing",  "finished", "stopped",  "failed"};
-  for (const auto& now : phases) {
-    status.phase = now;
+  for (std::size_t now = 0; now < std::size(phases); ++now) {
+    status.phase = static_cast<JobPhase>(now);
     lead.update(status, 1);
     for (const auto& phase : phases) {
       CAPTURE(phase);
-      CHECK(gauge(metrics, "phase", {phase}) == (phase == now ? 1 : 0));
+      CHECK(gauge(metrics, "phase", {phase}) == (phase == phases[now] ? 1 : 0));
     }
   }
 }

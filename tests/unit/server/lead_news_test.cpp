@@ -26,7 +26,7 @@ Lines told(LeadNews& news, const Status& status) {
 
 Status training() {
   Status status;
-  status.phase = "training";
+  status.phase = JobPhase::training;
   status.step = 3;
   status.steps = 9;
   return status;
@@ -38,7 +38,7 @@ TEST_CASE("a phase is told once, with the failure that it is") {
   CHECK(told(news, status) == Lines{"training at step 3 of 9"});
   status.step = 4;
   CHECK(told(news, status).empty());
-  status.phase = "failed";
+  status.phase = JobPhase::failed;
   status.failure = "the disk is gone";
   CHECK(told(news, status) == Lines{"failed at step 4 of 9: the disk is gone"});
 }

@@ -100,7 +100,7 @@ TEST_CASE("orders and generations never go backwards, and a number names one ord
   CHECK_THROWS_AS(orders.assigned(3, assign, 2), Violation);
   orders.assigned(3, assign, 1);
   auto other = assign;
-  other.standing = {0, 2, {0, 1}};
+  other.rounds.standing = {0, 2, {0, 1}};
   CHECK_THROWS_AS(orders.assigned(3, other, 1), Violation);
   other.order = 1;
   CHECK_THROWS_AS(orders.assigned(3, other, 1), Violation);

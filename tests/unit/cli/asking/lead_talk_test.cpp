@@ -31,7 +31,7 @@ struct Fixture {
     REQUIRE(std::holds_alternative<Message>(decoded));
     return std::get<Message>(decoded);
   }
-  void answer(const std::string& phase, Clock::time_point now) {
+  void answer(JobPhase phase, Clock::time_point now) {
     Status status;
     status.phase = phase;
     REQUIRE(lead.send(peer, encoder.encode(status)));
@@ -73,11 +73,11 @@ TEST_CASE("a job that was paused is told to go on until it does") {
   Fixture at(true);
   at.talk.ask(false, kBegin);
   CHECK(std::get<Control>(at.asked()).command == Control::Command::resume);
-  at.answer("paused", kBegin);
+  at.answer(JobPhase::paused, kBegin);
   at.talk.ask_at_next_turn();
   at.talk.ask(false, kBegin);
   CHECK(std::get<Control>(at.asked()).command == Control::Command::resume);
-  at.answer("training", kBegin);
+  at.answer(JobPhase::training, kBegin);
   at.talk.ask_at_next_turn();
   at.talk.ask(false, kBegin);
   CHECK(std::holds_alternative<StatusRequest>(at.asked()));
@@ -89,10 +89,10 @@ TEST_CASE("silence counts from the last answer, and when the job is over nobody 
   CHECK(at.talk.silent(kBegin + seconds{3}) == seconds{3});
   at.talk.ask(false, kBegin);
   at.asked();
-  at.answer("finished", kBegin + seconds{5});
+  at.answer(JobPhase::finished, kBegin + seconds{5});
   CHECK(at.talk.silent(kBegin + seconds{6}) == seconds{1});
   CHECK(at.talk.is_over());
-  CHECK(at.talk.is_over_as("finished"));
+  CHECK(at.talk.is_over_as(JobPhase::finished));
   at.talk.ask(false, kBegin + seconds{9});
   CHECK_FALSE(at.at_lead.wait(0));
   at.talk.say_seen();

@@ -20,7 +20,7 @@ Lines texts_between(const Status& before, const Status& now) {
 
 Status training(Timeline timeline, Step step) {
   Status status;
-  status.phase = "training";
+  status.phase = JobPhase::training;
   status.timeline = timeline;
   status.step = step;
   status.steps = 100;
@@ -69,7 +69,7 @@ TEST_CASE("trouble is told when it comes and when it goes; a wait, when its obje
 
 TEST_CASE("a pause is told with how it ends") {
   auto paused = training(1, 9);
-  paused.phase = "paused";
+  paused.phase = JobPhase::paused;
   CHECK(texts_between(training(1, 8), paused) == Lines{"paused at step 9; `ballast resume` lets it go on"});
   CHECK(texts_between(paused, paused).empty());
   CHECK(texts_between(paused, training(1, 9)) == Lines{"no longer paused"});
@@ -77,7 +77,7 @@ TEST_CASE("a pause is told with how it ends") {
 
 // ---- what a command waits for
 
-std::optional<ControlOutcome> outcome(Control::Command command, const char* phase) {
+std::optional<ControlOutcome> outcome(Control::Command command, JobPhase phase) {
   auto status = training(1, 40);
   status.phase = phase;
   status.snapshot = 40;
@@ -87,25 +87,26 @@ std::optional<ControlOutcome> outcome(Control::Command command, const char* phas
 
 TEST_CASE("a wish is fulfilled when the status shows it") {
   using Command = Control::Command;
-  for (const auto* phase : {"assembling", "recovering", "waiting", "training", "evaluating", "pausing", "finishing"}) {
-    CAPTURE(phase);
+  for (const auto phase : {JobPhase::assembling, JobPhase::recovering, JobPhase::waiting, JobPhase::training,
+                           JobPhase::evaluating, JobPhase::pausing, JobPhase::finishing}) {
+    CAPTURE(name_of(phase));
     CHECK_FALSE(outcome(Command::stop, phase).has_value());
     CHECK_FALSE(outcome(Command::pause, phase).has_value());
   }
-  CHECK_FALSE(outcome(Command::stop, "paused").has_value());
-  CHECK(outcome(Command::stop, "stopped")->text ==
+  CHECK_FALSE(outcome(Command::stop, JobPhase::paused).has_value());
+  CHECK(outcome(Command::stop, JobPhase::stopped)->text ==
         "stopped at step 40 of 100, with a snapshot; it goes on when its servers and workers are started again as they "
         "were");
-  CHECK(outcome(Command::pause, "paused")->text ==
+  CHECK(outcome(Command::pause, JobPhase::paused)->text ==
         "paused at step 40 of 100; let it go on with: ballast resume ADDRESS");
-  CHECK_FALSE(outcome(Command::resume, "paused").has_value());
-  CHECK_FALSE(outcome(Command::resume, "pausing").has_value());
-  CHECK(outcome(Command::resume, "training")->exit_code == 0);
+  CHECK_FALSE(outcome(Command::resume, JobPhase::paused).has_value());
+  CHECK_FALSE(outcome(Command::resume, JobPhase::pausing).has_value());
+  CHECK(outcome(Command::resume, JobPhase::training)->exit_code == 0);
 }
 
 TEST_CASE("a stop without a snapshot of its own is told with the reason") {
   auto status = training(1, 40);
-  status.phase = "stopped";
+  status.phase = JobPhase::stopped;
   status.snapshot = 40;  // of before: with a journal a job goes on beyond it within a step
   status.trouble = "no snapshot was taken in the 20 s after the stop; the disk is full";
   CHECK(outcome_of(Control::Command::stop, status, "ADDRESS")->text ==
@@ -129,11 +130,11 @@ TEST_CASE("what hinders a job is its trouble, else who is waited for") {
 
 TEST_CASE("a job that ended otherwise is told as such") {
   using Command = Control::Command;
-  CHECK(outcome(Command::stop, "finished")->exit_code == 0);
-  CHECK(outcome(Command::pause, "finished")->exit_code == 1);
-  CHECK(outcome(Command::resume, "stopped")->exit_code == 1);
-  CHECK(outcome(Command::stop, "failed")->exit_code == 1);
-  CHECK(outcome(Command::stop, "failed")->text.find("no reason") != std::string::npos);
+  CHECK(outcome(Command::stop, JobPhase::finished)->exit_code == 0);
+  CHECK(outcome(Command::pause, JobPhase::finished)->exit_code == 1);
+  CHECK(outcome(Command::resume, JobPhase::stopped)->exit_code == 1);
+  CHECK(outcome(Command::stop, JobPhase::failed)->exit_code == 1);
+  CHECK(outcome(Command::stop, JobPhase::failed)->text.find("no reason") != std::string::npos);
 }
 
 // ---- how long was trained

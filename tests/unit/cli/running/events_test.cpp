@@ -44,7 +44,7 @@ std::vector<std::string> names_of(const std::vector<JobEvent>& events) {
 
 Status training(Step step) {
   Status status;
-  status.phase = "training";
+  status.phase = JobPhase::training;
   status.timeline = 1;
   status.step = step;
   status.steps = 100;
@@ -122,7 +122,7 @@ TEST_CASE("a pipe needs a reader, and one that does not read holds nobody up") {
 TEST_CASE("phases and snapshots are told when they change, progress once a second") {
   StatusEvents events;
   Status status;
-  status.phase = "assembling";
+  status.phase = JobPhase::assembling;
   CHECK(names_of(events.observe(status, {}, kStart)) == std::vector<std::string>{"phase"});
   CHECK(events.observe(status, {}, kStart).empty());
   CHECK(names_of(events.observe(training(0), {}, kStart)) == std::vector<std::string>{"phase", "snapshot", "progress"});
@@ -137,7 +137,7 @@ TEST_CASE("phases and snapshots are told when they change, progress once a secon
   const auto snapshot = events.observe(kept, {}, kStart + milliseconds(1001));
   REQUIRE(names_of(snapshot) == std::vector<std::string>{"snapshot"});
   CHECK(snapshot[0].fields["step"] == 8);
-  kept.phase = "failed";
+  kept.phase = JobPhase::failed;
   kept.failure = "the disk";
   const auto end = events.observe(kept, {}, kStart + milliseconds(1002));
   REQUIRE(names_of(end) == std::vector<std::string>{"phase", "progress"});
@@ -226,14 +226,10 @@ TEST_CASE("colour marks whole lines, and only where it is wanted") {
 }
 
 TEST_CASE("a job is over when it has finished, was stopped or has failed") {
-  Status status;
-  for (const std::string phase : {"finished", "stopped", "failed"}) {
-    status.phase = phase;
-    CHECK_MESSAGE(is_over(status), phase);
-  }
-  for (const std::string phase : {"", "assembling", "training", "pausing", "paused", "finishing", "recovering"}) {
-    status.phase = phase;
-    CHECK_FALSE_MESSAGE(is_over(status), phase);
+  for (std::size_t i = 0; i < kJobPhaseNames.size(); ++i) {
+    const std::string name = kJobPhaseNames[i];
+    const bool is_end = name == "finished" || name == "stopped" || name == "failed";
+    CHECK_MESSAGE(is_over(static_cast<JobPhase>(i)) == is_end, name);
   }
 }
 

@@ -19,7 +19,7 @@ constexpr Progress::Moment kStart{};
 
 Status training(Step step, std::uint64_t examples) {
   Status status;
-  status.phase = "training";
+  status.phase = JobPhase::training;
   status.step = step;
   status.steps = 200;
   status.epochs = 4;
@@ -87,7 +87,7 @@ TEST_CASE("a status as one line") {
   status.trouble.clear();
   CHECK(status_text(status, Pace{0, 0}).find("  0 images/s") != std::string::npos);  // a long step
   status.test = {true, 40, 0.1, 0.985};
-  status.phase = "evaluating";
+  status.phase = JobPhase::evaluating;
   CHECK(status_text(status, Pace{1000, 2}) ==
         "step 50/200  epoch 1/4  loss 0.2500  test accuracy 98.50 %  1 worker  evaluating");
   status.validation = {true, 40, 0.2, 0.97};
@@ -100,12 +100,12 @@ TEST_CASE("a status as one line") {
 TEST_CASE("what is waited for") {
   Status status;
   status.start_workers = 2;
-  status.phase = "assembling";
+  status.phase = JobPhase::assembling;
   CHECK(status_text(status, std::nullopt) == "waiting for the servers to come together");
-  status.phase = "waiting";
+  status.phase = JobPhase::waiting;
   status.sessions = {{1, "a", true, 0, 0, "fingerprint", {}, {}}, {2, "b", true, 0, 0, "", {}, {}}};
   CHECK(status_text(status, std::nullopt) == "waiting for workers: 1 of 2 ready");
-  status.phase = "recovering";
+  status.phase = JobPhase::recovering;
   status.snapshot = 40;
   status.waits_for = "shard 1 (lane 0), not heard of for 900 ms, at step 44";
   CHECK(status_text(status, std::nullopt) ==
@@ -130,9 +130,9 @@ TEST_CASE("without a terminal there is a line every few seconds and one for each
   status.examples_per_second = 2450;
   status.epoch = 1;
   status.train_loss = 0.5;
-  status.phase = "evaluating";
+  status.phase = JobPhase::evaluating;
   out->show(status, kStart + seconds(1));  // the epoch's accuracy is not known yet
-  status.phase = "training";
+  status.phase = JobPhase::training;
   status.test = {true, 50, 0.1, 0.9};
   out->show(status, kStart + seconds(2));
   out->show(status, kStart + seconds(3));

@@ -23,7 +23,7 @@ cluster: {workers: 3, shards: 2, lanes: 1}
 
 Status finished() {
   Status status;
-  status.phase = "finished";
+  status.phase = JobPhase::finished;
   status.job = "small";
   status.mode = "local";
   status.step = 8;
@@ -174,7 +174,7 @@ TEST_CASE("what went wrong is told to people, and nothing else is") {
 
 TEST_CASE("the status for people") {
   auto status = finished();
-  status.phase = "recovering";
+  status.phase = JobPhase::recovering;
   status.waits_for = "shard 1";
   status.trouble = "the disk is full";
   const auto text = status_lines(status);

@@ -42,8 +42,8 @@ TEST_CASE("the words of the modes reach the spec") {
   CHECK(ssp.training.staleness.bound == 4);
   CHECK(ssp.training.staleness.damping == StalenessSpec::Damping::inverse);
   CHECK(job(kAsync).training.staleness.damping == StalenessSpec::Damping::none);
-  CHECK_FALSE((is_ledgered(Mode::sync) || is_ledgered(Mode::local)));
-  CHECK((is_ledgered(Mode::async) && is_ledgered(Mode::ssp)));
+  CHECK_FALSE((is_item_mode(Mode::sync) || is_item_mode(Mode::local)));
+  CHECK((is_item_mode(Mode::async) && is_item_mode(Mode::ssp)));
   for (const auto mode : {Mode::sync, Mode::local, Mode::async, Mode::ssp}) {
     const std::vector<std::string> needs = mode == Mode::local ? kLocal
                                            : mode == Mode::ssp ? kSsp

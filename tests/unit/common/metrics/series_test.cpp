@@ -61,7 +61,7 @@ TEST_CASE("handles are the series they are called") {
   CHECK(metrics.counter("ballast_shard_snapshot_copies_total", {"failed"})->value() == 3);
   CHECK(metrics.gauge("ballast_shard_snapshot_copied_step")->value() == 200);
   const LeadSeries lead(&metrics);
-  lead.phases.at("training")->set(1);
+  lead.phases.at(JobPhase::training)->set(1);
   CHECK(metrics.gauge("ballast_lead_phase", {"training"})->value() == 1);
 }
 

@@ -39,9 +39,10 @@ void fill(Random& random, SlotRange& range) {
 }
 
 void fill(Random& random, ReceiptOutcome& outcome) { outcome = static_cast<ReceiptOutcome>(random() % 3); }
-void fill(Random& random, RefusalCode& code) { code = static_cast<RefusalCode>(random() % 9); }
+void fill(Random& random, RefusalCode& code) { code = static_cast<RefusalCode>(random() % 10); }
 void fill(Random& random, Split& split) { split = static_cast<Split>(random() % 2); }
 void fill(Random& random, Ending& ending) { ending = static_cast<Ending>(random() % 3); }
+void fill(Random& random, JobPhase& phase) { phase = static_cast<JobPhase>(random() % kJobPhaseNames.size()); }
 void fill(Random& random, Control::Command& command) { command = static_cast<Control::Command>(random() % 3); }
 
 // Sums of squares and what scales a gradient.
@@ -82,6 +83,11 @@ void fill(Random& random, StalenessCounts& value);
 void fill(Random& random, CopyState& value);
 void fill(Random& random, CopyProgress& value);
 void fill(Random& random, CopyStatus& value);
+void fill(Random& random, ItemPush& value);
+void fill(Random& random, RoundOrder& value);
+void fill(Random& random, ItemOrder& value);
+void fill(Random& random, RoundReport& value);
+void fill(Random& random, ItemReport& value);
 
 template <typename... Fields>
 void fill_all(Random& random, Fields&... fields) {
@@ -175,9 +181,14 @@ void fill(Random& random, Pull& value) {
   fill_all(random, a, b, c, d);
 }
 
+void fill(Random& random, ItemPush& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
+}
+
 void fill(Random& random, Push& value) {
-  auto& [a, b, c, node, e, fault, g, h, i, j] = value;
-  fill_all(random, a, b, c, node, e, g, h, i, j);
+  auto& [a, b, c, node, e, fault, g, h] = value;
+  fill_all(random, a, b, c, node, e, g, h);
   fill_slot_or_none(random, fault, node);
 }
 
@@ -269,9 +280,19 @@ void fill(Random& random, Evaluation& value) {
   end = begin + static_cast<std::uint32_t>(between(random, 1, 1000));
 }
 
+void fill(Random& random, RoundOrder& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, ItemOrder& value) {
+  auto& [a] = value;
+  fill_all(random, a);
+}
+
 void fill(Random& random, Assign& value) {
-  auto& [a, b, c, d, e, f, g] = value;
-  fill_all(random, a, b, c, d, e, f, g);
+  auto& [a, b, c, d, e, f] = value;
+  fill_all(random, a, b, c, d, e, f);
 }
 
 void fill(Random& random, ShardHello& value) {
@@ -291,10 +312,20 @@ void fill(Random& random, CopyProgress& value) {
   fill_all(random, a, b, c, d, e, f);
 }
 
-void fill(Random& random, LaneReport& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, decided, n, o, p, q, copy, r, s, t, u, v, w] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, decided, n, o, p, q, copy, r, s, t, u, v, w);
+void fill(Random& random, ItemReport& value) {
+  auto& [a, b, c, d] = value;
+  fill_all(random, a, b, c, d);
+}
+
+void fill(Random& random, RoundReport& value) {
+  auto& [missing, decided] = value;
+  fill_all(random, missing, decided);
   decided.resize(std::min<std::size_t>(decided.size(), wire::kMaxDecidedSteps));
+}
+
+void fill(Random& random, LaneReport& value) {
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
 }
 
 void fill(Random& random, Confirm& value) {

@@ -19,12 +19,12 @@ TEST_CASE("the slots of work are a range below the limit") {
     check_out_of_range(changed<Push>([&](auto& push) { push.node = range; }), {"Push.node", value, "4096"});
     check_out_of_range(changed<Receipt>([&](auto& receipt) { receipt.node = range; }), {"Receipt.node", value, "4096"});
     check_out_of_range(changed<Assign>([&](auto& assign) {
-                         assign.extra = Extra{1, range};
+                         assign.rounds.extra = Extra{1, range};
                        }),
-                       {"Assign.extra.slots", value, "4096"});
+                       {"Assign.rounds.extra.slots", value, "4096"});
     if (range.begin != range.end) {
-      check_out_of_range(changed<Assign>([&](auto& assign) { assign.standing.slots = range; }),
-                         {"Assign.standing.slots", value, "4096"});
+      check_out_of_range(changed<Assign>([&](auto& assign) { assign.rounds.standing.slots = range; }),
+                         {"Assign.rounds.standing.slots", value, "4096"});
     }
   }
 }
@@ -39,10 +39,10 @@ TEST_CASE("an absent node is refused") {
 
 TEST_CASE("an assignment's ranges do not run backwards") {
   check_out_of_range(changed<Assign>([](auto& assign) {
-                       assign.standing.from = 9;
-                       assign.standing.until = 8;
+                       assign.rounds.standing.from = 9;
+                       assign.rounds.standing.until = 8;
                      }),
-                     {"Assign.standing.from", "9", "8"});
+                     {"Assign.rounds.standing.from", "9", "8"});
   for (const std::uint32_t end : {3U, 4U}) {
     check_out_of_range(changed<Assign>([&](auto& assign) {
                          assign.evaluation = Evaluation{Split::test, 1, 2, 4, end};
@@ -117,8 +117,8 @@ TEST_CASE("numbers are finite where anything else makes no sense") {
                          plan.factors[0].scales = {1, bad};
                        }),
                        {"Plan.factors[0].scales[1]", "finite"});
-    check_out_of_range(changed<LaneReport>([&](auto& report) { report.decided[0].factors.step_size = bad; }),
-                       {"LaneReport.decided[0].factors.step_size", "finite"});
+    check_out_of_range(changed<LaneReport>([&](auto& report) { report.rounds.decided[0].factors.step_size = bad; }),
+                       {"LaneReport.rounds.decided[0].factors.step_size", "finite"});
     check_out_of_range(changed<LaneReport>([&](auto& report) {
                          report.measures = {{1, 2, {1, 2, double{bad}}, true, 0, kNoSlot}};
                        }),

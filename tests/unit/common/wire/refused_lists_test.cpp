@@ -15,12 +15,12 @@ TEST_CASE("lists are bounded") {
   check(changed<Pull>([](auto& body) { body.chunks.resize(65537); }), "Pull.chunks", 65536);
   check(changed<Plan>([](auto& body) { body.factors.resize(kMaxPlanned + 1); }), "Plan.factors", kMaxPlanned);
   check(changed<WorkerWelcome>([](auto& body) { body.addresses.resize(1025); }), "WorkerWelcome.addresses", 1024);
-  check(changed<LaneReport>([](auto& body) { body.missing.resize(65); }), "LaneReport.missing", 64);
+  check(changed<LaneReport>([](auto& body) { body.rounds.missing.resize(65); }), "LaneReport.rounds.missing", 64);
   check(changed<LaneReport>([](auto& body) { body.statistics.resize(kMaxPlanned + 1); }), "LaneReport.statistics",
         kMaxPlanned);
   check(changed<LaneReport>([](auto& body) { body.slots_by_session.resize(1025); }), "LaneReport.slots_by_session",
         1024);
-  check(changed<LaneReport>([](auto& body) { body.decided.resize(5); }), "LaneReport.decided", 4);
+  check(changed<LaneReport>([](auto& body) { body.rounds.decided.resize(5); }), "LaneReport.rounds.decided", 4);
   check(changed<LaneReport>([](auto& body) { body.held.resize(4097); }), "LaneReport.held", 4096);
   check(changed<LaneReport>([](auto& body) { body.writing.resize(4097); }), "LaneReport.writing", 4096);
   check(changed<LaneReport>([](auto& body) { body.failed.resize(4097); }), "LaneReport.failed", 4096);
@@ -28,12 +28,12 @@ TEST_CASE("lists are bounded") {
   check(changed<Plan>([](auto& body) { body.keep.resize(4097); }), "Plan.keep", 4096);
   check(changed<Status>([](auto& body) { body.sessions.resize(1025); }), "Status.sessions", 1024);
   check(changed<Status>([](auto& body) { body.arithmetics.resize(17); }), "Status.arithmetics", 16);
-  check(changed<Push>([](auto& body) { body.marks.resize(1025); }), "Push.marks", 1024);
-  check(changed<Heartbeat>([](auto& body) { body.brought.resize(257); }), "Heartbeat.brought", 256);
-  check(changed<Assign>([](auto& body) { body.grants.resize(257); }), "Assign.grants", 256);
+  check(changed<Push>([](auto& body) { body.items.marks.resize(1025); }), "Push.items.marks", 1024);
+  check(changed<Heartbeat>([](auto& body) { body.delivered.resize(257); }), "Heartbeat.delivered", 256);
+  check(changed<Assign>([](auto& body) { body.items.grants.resize(257); }), "Assign.items.grants", 256);
   check(changed<ShardHello>([](auto& body) { body.lives.resize(257); }), "ShardHello.lives", 256);
-  check(changed<LaneReport>([](auto& body) { body.covered.resize(4097); }), "LaneReport.covered", 4096);
-  check(changed<LaneReport>([](auto& body) { body.marks.resize(16385); }), "LaneReport.marks", 16384);
+  check(changed<LaneReport>([](auto& body) { body.items.covered.resize(4097); }), "LaneReport.items.covered", 4096);
+  check(changed<LaneReport>([](auto& body) { body.items.marks.resize(16385); }), "LaneReport.items.marks", 16384);
 }
 
 TEST_CASE("the entries of a step's or chunk's own lists are bounded in total") {
@@ -50,10 +50,10 @@ TEST_CASE("the entries of a step's or chunk's own lists are bounded in total") {
   check_out_of_range(plan, {"Plan.scales has 1048577", "at most 1048576"});
   LaneReport report;
   report.incarnation = 1;
-  report.decided.resize(2);
-  with_one_more(report.decided[0].factors, report.decided[1].factors);
-  check_out_of_range(report, {"LaneReport.decided_scales has 1048577", "at most 1048576"});
-  report.decided.clear();
+  report.rounds.decided.resize(2);
+  with_one_more(report.rounds.decided[0].factors, report.rounds.decided[1].factors);
+  check_out_of_range(report, {"LaneReport.rounds.decided_scales has 1048577", "at most 1048576"});
+  report.rounds.decided.clear();
   report.measures.resize(2);
   report.measures[0].sums.resize(kMost);
   report.measures[1].sums.resize(1);
@@ -114,15 +114,15 @@ TEST_CASE("the factors beside a list of scales count exactly its entries") {
   const std::vector<schema::DecidedStep> steps = {{1, factors_counting(1)}, {2, factors_counting(1)}};
   const auto decided = builder.CreateVectorOfStructs(steps);
   const auto scales = builder.CreateVector(std::vector<float>(3, 1.0F));
+  const auto rounds = schema::CreateRoundReport(builder, 0, decided, scales);
   schema::LaneReportBuilder report(builder);
   report.add_incarnation(1);
-  report.add_decided(decided);
-  report.add_decided_scales(scales);
+  report.add_rounds(rounds);
   const auto body = report.Finish();
   schema::FinishEnvelopeBuffer(
       builder, schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::LaneReport, body.Union()));
   check_refused(decode(bytes_of(builder), 0, false), RefusalCode::malformed,
-                {"LaneReport.decided_scales has 3", "the 2"});
+                {"LaneReport.rounds.decided_scales has 3", "the 2"});
 }
 
 TEST_CASE("the measures beside a list of sums count exactly its entries") {
@@ -162,16 +162,17 @@ TEST_CASE("a list that is not aligned is refused rather than read") {
       builder.PushElement(half);
     }
     const flatbuffers::Offset<flatbuffers::Vector<std::uint64_t>> missing(builder.EndVector(2));
+    const auto rounds = schema::CreateRoundReport(builder, missing);
     schema::LaneReportBuilder report(builder);
     report.add_incarnation(1);
-    report.add_missing(missing);
+    report.add_rounds(rounds);
     const auto body = report.Finish();
     schema::FinishEnvelopeBuffer(
         builder, schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::LaneReport, body.Union()));
     const auto decoded = decode(bytes_of(builder), 0, false);
     if (std::holds_alternative<Refused>(decoded)) {
       ++refused;
-      check_refused(decoded, RefusalCode::malformed, {"LaneReport.missing", "aligned"});
+      check_refused(decoded, RefusalCode::malformed, {"LaneReport.rounds.missing", "aligned"});
     }
   }
   CHECK(refused == 1);

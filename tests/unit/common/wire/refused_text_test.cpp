@@ -26,7 +26,6 @@ void for_each_string(Check check) {
   check("ShardHello.initial_weights",
         [](auto text) { return changed<ShardHello>([&](auto& m) { m.initial_weights = text; }); });
   check("ShardHello.address", [](auto text) { return changed<ShardHello>([&](auto& m) { m.address = text; }); });
-  check("Status.phase", [](auto text) { return changed<Status>([&](auto& m) { m.phase = text; }); });
   check("Status.sessions.name", [](auto text) { return changed<Status>([&](auto& m) { m.sessions[0].name = text; }); });
   check("Status.sessions.fingerprint",
         [](auto text) { return changed<Status>([&](auto& m) { m.sessions[0].fingerprint = text; }); });
@@ -76,13 +75,16 @@ TEST_CASE("free text is checked by the receiver too") {
   check("Status.job", schema::Body::Status,
         [](Builder& builder, Text text) { return schema::CreateStatus(builder, text); });
   check("Status.failure", schema::Body::Status,
-        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, text); });
-  check("Status.waits_for", schema::Body::Status,
-        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, 0, text); });
-  check("Status.trouble", schema::Body::Status,
-        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, 0, 0, text); });
-  check("Status.bits_trouble", schema::Body::Status,
-        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, 0, 0, 0, 0, text); });
+        [](Builder& builder, Text text) { return schema::CreateStatus(builder, 0, schema::JobPhase::training, text); });
+  check("Status.waits_for", schema::Body::Status, [](Builder& builder, Text text) {
+    return schema::CreateStatus(builder, 0, schema::JobPhase::training, 0, text);
+  });
+  check("Status.trouble", schema::Body::Status, [](Builder& builder, Text text) {
+    return schema::CreateStatus(builder, 0, schema::JobPhase::training, 0, 0, text);
+  });
+  check("Status.bits_trouble", schema::Body::Status, [](Builder& builder, Text text) {
+    return schema::CreateStatus(builder, 0, schema::JobPhase::training, 0, 0, 0, text);
+  });
   check("Status.sessions.refusal", schema::Body::Status, [](Builder& builder, Text text) {
     const auto session = schema::CreateSessionStatus(builder, 1, 0, true, 0, 0, 0, text);
     const auto sessions = builder.CreateVector(&session, 1);

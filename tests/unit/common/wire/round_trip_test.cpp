@@ -50,13 +50,13 @@ TEST_CASE("lists and strings at their limits come back equal") {
 
   LaneReport report;
   report.incarnation = 1;
-  report.missing.assign(wire::kMaxMissingWords, ~std::uint64_t{0});
+  report.rounds.missing.assign(wire::kMaxMissingWords, ~std::uint64_t{0});
   report.statistics.assign(kMaxPlanned, {1, 2, 3, 4});
-  report.covered.assign(kMaxCoveredRanges, {5, 6});
-  report.marks.assign(wire::kMaxReportMarks, {1, 2, 3});
-  report.staleness.counts.assign(wire::kMaxStalenessCounts, 4);
+  report.items.covered.assign(kMaxCoveredRanges, {5, 6});
+  report.items.marks.assign(wire::kMaxReportMarks, {1, 2, 3});
+  report.items.staleness.counts.assign(wire::kMaxStalenessCounts, 4);
   report.slots_by_session.assign(kMaxSessions, {5, 6});
-  report.decided.assign(wire::kMaxDecidedSteps, {7, factors_with(wire::kMaxScales / wire::kMaxDecidedSteps)});
+  report.rounds.decided.assign(wire::kMaxDecidedSteps, {7, factors_with(wire::kMaxScales / wire::kMaxDecidedSteps)});
   report.held.assign(wire::kMaxSnapshots, {1, 8});
   report.writing = report.held;
   report.failed = report.held;

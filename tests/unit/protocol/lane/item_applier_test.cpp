@@ -7,13 +7,13 @@ using namespace ballast;
 namespace {
 
 // Two slots a step; chunk 3, and chunk 5 of the statistics.
-LaneConfig config(LedgeredApply rules = {}, std::uint64_t event_bytes = 1'000) {
+LaneConfig config(ItemRules rules = {}, std::uint64_t event_bytes = 1'000) {
   LaneConfig config;
   config.slots = 2;
   config.steps = 3;
   config.chunks = {{3, 100, false}, {5, 40, true}};
   config.event_bytes = event_bytes;
-  config.ledgered = rules;
+  config.items = rules;
   return config;
 }
 
@@ -94,7 +94,7 @@ TEST_CASE("a journaled item waits for its commit, and everyone who sent it is an
   CHECK(committed.applied[0].answers[1].session == 8);
   CHECK(committed.applied[0].answers[1].outcome == ReceiptOutcome::duplicate);
   CHECK(applier.journal_sequence() == 40);
-  CHECK(told(applier).marks == std::vector<JournalMark>{{0, 4, 12}});
+  CHECK(told(applier).items.marks == std::vector<JournalMark>{{0, 4, 12}});
 }
 
 TEST_CASE("for one commit so many bytes are applied, and the rest when the lane goes on") {
@@ -138,7 +138,7 @@ TEST_CASE("a contribution from a version that was lost tells its marks all the s
   const auto offered = applier.offer(9, push(0, 3, 5), 7, plan(6));
   REQUIRE(offered.refused.has_value());
   CHECK(offered.refused->code == RefusalCode::not_serving);
-  CHECK(told(applier).marks.size() == 1);
+  CHECK(told(applier).items.marks.size() == 1);
 }
 
 TEST_CASE("what is not finite is left out where the job says so, and otherwise told to the lead") {
@@ -194,8 +194,8 @@ TEST_CASE("a shard that goes on knows the items of its journal") {
   REQUIRE(resumed.statistics.size() == 1);
   CHECK(resumed.statistics[0].step == 1);
   CHECK(applier.served(3)->newest == 4);
-  CHECK(told(applier).reached == 6);
-  CHECK(told(applier).marks == std::vector<JournalMark>{{1, 2, 3}});
+  CHECK(told(applier).items.reached == 6);
+  CHECK(told(applier).items.marks == std::vector<JournalMark>{{1, 2, 3}});
   CHECK(applier.journal_sequence() == 33);
 }
 

@@ -120,7 +120,7 @@ TEST_CASE("without factors a round waits, and the lead has to know when all chun
   CHECK(applier.planned(plan(1)).applied.size() == 2);
   CHECK_FALSE(applier.has_more());
   CHECK(told(applier, plan(1)).measures.empty());
-  CHECK(told(applier, plan(1)).decided.size() == 1);
+  CHECK(told(applier, plan(1)).rounds.decided.size() == 1);
 }
 
 TEST_CASE("for one event so many bytes are applied, and the rest when the lane goes on") {
@@ -190,7 +190,7 @@ TEST_CASE("with another timeline all contributions are given up, and older versi
   CHECK(applier.served(3)->oldest == 2);
   CHECK(applier.served(3)->newest == 2);
   CHECK_FALSE(applier.served(4).has_value());
-  CHECK(told(applier, known).missing == std::vector<std::uint64_t>{3});
+  CHECK(told(applier, known).rounds.missing == std::vector<std::uint64_t>{3});
 }
 
 TEST_CASE("a lane without chunks holds nobody up") {

@@ -275,7 +275,7 @@ TEST_CASE("a stop waits for the copy of its snapshot, and a pause does not") {
   const auto at_step = paused.plan[0].snapshots.front();
   paused.hold({1, at_step}, at_step);
   paused.settle();
-  CHECK(paused.lead.status().phase == "paused");
+  CHECK(paused.lead.status().phase == JobPhase::paused);
   CHECK_FALSE(paused.lead.status().copies.awaited);
 }
 

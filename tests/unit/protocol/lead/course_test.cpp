@@ -28,7 +28,7 @@ Assign told(const Course& course, SessionId session, Step limit = 20, bool train
 
 std::vector<ItemId> granted(const Course& course, SessionId session) {
   std::vector<ItemId> items;
-  for (const auto& grant : told(course, session).grants) {
+  for (const auto& grant : told(course, session).items.grants) {
     items.push_back(grant.item);
   }
   return items;
@@ -51,16 +51,16 @@ TEST_CASE("in rounds a step is one update, and the oldest lane's is the open one
 TEST_CASE("in rounds slots that somebody is late with are given to another session") {
   auto course = rounds();
   course.begin({kFirst, kSecond}, 0);
-  CHECK(told(course, kSecond).standing.slots == SlotRange{2, 4});
+  CHECK(told(course, kSecond).rounds.standing.slots == SlotRange{2, 4});
   course.reopen(0);
   course.observe(roster({at_step(0, {0b0010}), at_step(0, {0b0001})}), 0);  // slots 0 and 1, of the first session
   course.hand_out({kFirst, kSecond}, roster({}), 20, 999);
-  CHECK_FALSE(told(course, kSecond).extra);
+  CHECK_FALSE(told(course, kSecond).rounds.extra);
   course.hand_out({kFirst, kSecond}, roster({}), 0, 1'000);
-  CHECK_FALSE(told(course, kSecond).extra);  // nothing is given out at the limit
+  CHECK_FALSE(told(course, kSecond).rounds.extra);  // nothing is given out at the limit
   course.hand_out({kFirst, kSecond}, roster({}), 20, 1'000);
-  CHECK(told(course, kSecond).extra == Extra{0, {0, 2}});
-  CHECK_FALSE(told(course, kSecond, 20, false).extra);  // only while the job trains
+  CHECK(told(course, kSecond).rounds.extra == Extra{0, {0, 2}});
+  CHECK_FALSE(told(course, kSecond, 20, false).rounds.extra);  // only while the job trains
   CHECK(course.backups() == 2);
 }
 
@@ -97,8 +97,8 @@ TEST_CASE("in item mode grants end at the limit and where a lane's plan ends") {
   CHECK(granted(course, kFirst) == std::vector<ItemId>{0, 1});
   course.hand_out({kFirst}, shards, 2, 0);
   CHECK(granted(course, kFirst) == std::vector<ItemId>{0, 1, 2});
-  CHECK(told(course, kFirst, 2, false).grants.empty());
-  CHECK(told(course, kFirst).standing == Standing{});
+  CHECK(told(course, kFirst, 2, false).items.grants.empty());
+  CHECK(told(course, kFirst).rounds.standing == Standing{});
   course.delivered(kFirst, {1, 3}, 10);  // by the clocks of the grants
   CHECK(granted(course, kFirst) == std::vector<ItemId>{1});
   course.shard_resumed();  // it may have lost what it had not reported

@@ -34,7 +34,7 @@ TEST_CASE("each session gets an item before any gets a second one, up to the lim
   CHECK(items.grants(1)[1].clock == 102);
 }
 
-TEST_CASE("what is brought makes room, and is granted again if no shard says that it is covered") {
+TEST_CASE("what is delivered makes room, and is granted again if no shard says that it is covered") {
   ItemGrants items(limits(1, 0));
   items.hand_out({1}, 2, 0);
   items.delivered(1, 100, 10);
@@ -149,7 +149,7 @@ TEST_CASE("a shard that is back may lack what it had") {
   CHECK(held(items, 1) == Ids{1});
 }
 
-TEST_CASE("what was brought to a shard that comes back is granted again at once, unless it is covered") {
+TEST_CASE("what was delivered to a shard that comes back is granted again at once, unless it is covered") {
   ItemGrants items(limits(2, 0));
   items.hand_out({1}, 2, 0);
   items.delivered(1, 100, 1);

@@ -86,7 +86,7 @@ class Fixture {
     report.timeline = timeline;
     report.serving = true;
     report.open_step = open;
-    report.missing = {3};
+    report.rounds.missing = {3};
     report.planned = planned;
     report.held = held;
     if (shard == 1) {

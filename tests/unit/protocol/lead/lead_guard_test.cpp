@@ -44,7 +44,7 @@ const Assign* work_of(const lead::Actions& actions, SessionId session) {
   for (const auto& action : actions) {
     const auto* send = std::get_if<lead::SendToWorker>(&action);
     const auto* assign = send != nullptr && send->session == session ? std::get_if<Assign>(&send->message) : nullptr;
-    if (assign != nullptr && !assign->standing.slots.empty()) {
+    if (assign != nullptr && !assign->rounds.standing.slots.empty()) {
       return assign;
     }
   }

@@ -28,7 +28,7 @@ void pause_at_5(Fixture& fixture) {
   fixture.held = {{1, 5}};
   fixture.reports(5);
   fixture.settle();
-  REQUIRE(fixture.lead.status().phase == "paused");
+  REQUIRE(fixture.lead.status().phase == JobPhase::paused);
 }
 
 // A job that stops without a snapshot when none has come for 20 s.
@@ -53,19 +53,19 @@ TEST_CASE("a pause holds at a snapshot that nobody has passed, and resuming goes
   fixture.train();
   fixture.reports(3);
   fixture.client(Control::Command::pause);
-  CHECK(fixture.lead.status().phase == "pausing");
-  CHECK(fixture.order.standing.until == 5);
+  CHECK(fixture.lead.status().phase == JobPhase::pausing);
+  CHECK(fixture.order.rounds.standing.until == 5);
   CHECK(std::find(fixture.plan[0].snapshots.begin(), fixture.plan[0].snapshots.end(), 5) !=
         fixture.plan[0].snapshots.end());
   fixture.held = {{1, 5}};
   fixture.reports(5);
   fixture.settle();
-  CHECK(fixture.lead.status().phase == "paused");
+  CHECK(fixture.lead.status().phase == JobPhase::paused);
   fixture.client(Control::Command::resume);
-  CHECK(fixture.lead.status().phase == "paused");  // as long as a lead that starts now would find it so
+  CHECK(fixture.lead.status().phase == JobPhase::paused);  // as long as a lead that starts now would find it so
   fixture.settle();
-  CHECK(fixture.lead.status().phase == "training");
-  CHECK(fixture.order.standing.until == 40);
+  CHECK(fixture.lead.status().phase == JobPhase::training);
+  CHECK(fixture.order.rounds.standing.until == 40);
 }
 
 TEST_CASE("a pause outlives the lead, within its timeline and beyond, until somebody resumes the job") {
@@ -84,15 +84,15 @@ TEST_CASE("a pause outlives the lead, within its timeline and beyond, until some
     fixture.timeline = shards_die ? 2 : 1;
     fixture.train(5);
     fixture.settle();
-    CHECK(fixture.lead.status().phase == "paused");
-    CHECK(fixture.order.standing.until <= 5);
+    CHECK(fixture.lead.status().phase == JobPhase::paused);
+    CHECK(fixture.order.rounds.standing.until <= 5);
     for (const auto step : fixture.plan[0].snapshots) {
       CHECK(step % 10 == 0);  // nobody trains on to another one for the pause
     }
     fixture.client(Control::Command::resume);
     fixture.settle();
-    CHECK(fixture.lead.status().phase == "training");
-    CHECK(fixture.order.standing.until == 40);
+    CHECK(fixture.lead.status().phase == JobPhase::training);
+    CHECK(fixture.order.rounds.standing.until == 40);
   }
 }
 
@@ -127,12 +127,12 @@ TEST_CASE("a lead that dies before its pause is complete comes back pausing") {
   before.settle();
   Fixture fixture(started_again(before.lead.ledger()));
   fixture.train(4);
-  CHECK(fixture.lead.status().phase == "pausing");
-  CHECK(fixture.order.standing.until == 6);
+  CHECK(fixture.lead.status().phase == JobPhase::pausing);
+  CHECK(fixture.order.rounds.standing.until == 6);
   fixture.held = {{1, 6}};
   fixture.reports(6);
   fixture.settle();
-  CHECK(fixture.lead.status().phase == "paused");
+  CHECK(fixture.lead.status().phase == JobPhase::paused);
   CHECK(fixture.lead.status().step == 6);
 }
 
@@ -232,7 +232,7 @@ TEST_CASE("a snapshot for which a disk has no room ends neither a pause nor a st
     fixture.train();
     fixture.reports(3);
     fixture.client(command);
-    const auto first = fixture.order.standing.until;
+    const auto first = fixture.order.rounds.standing.until;
     auto failed = fixture.state(0, first);
     failed.held = {};
     failed.failed = {{1, first}};
@@ -240,18 +240,18 @@ TEST_CASE("a snapshot for which a disk has no room ends neither a pause nor a st
     fixture.lane(0, failed);
     fixture.written();
     CHECK(fixture.lead.phase() == Lead::Phase::training);
-    CHECK(fixture.lead.status().phase == "pausing");
+    CHECK(fixture.lead.status().phase == JobPhase::pausing);
     CHECK(fixture.lead.status().trouble.find("the disk is full") != std::string::npos);
-    fixture.client(command);                    // said again and again: no reason to try at once
-    CHECK(fixture.order.standing.until == 40);  // the workers have something to do meanwhile
+    fixture.client(command);                           // said again and again: no reason to try at once
+    CHECK(fixture.order.rounds.standing.until == 40);  // the workers have something to do meanwhile
     stand_still(fixture, 1'500 * kMilli, first + 1);
-    const auto second = fixture.order.standing.until;
+    const auto second = fixture.order.rounds.standing.until;
     CHECK(second > first + 1);
     CHECK(second < 40);
     fixture.held = {{1, second}};
     fixture.reports(second);
     fixture.settle();
-    CHECK(fixture.lead.status().phase == (command == Control::Command::stop ? "stopped" : "paused"));
+    CHECK(fixture.lead.status().phase == (command == Control::Command::stop ? JobPhase::stopped : JobPhase::paused));
     CHECK(fixture.lead.status().snapshot == second);
   }
 }
@@ -261,7 +261,7 @@ TEST_CASE("a job that cannot write its end stops when the patience with a stop i
   fixture.train();
   fixture.reports(10);
   fixture.client(Control::Command::stop);
-  CHECK(fixture.lead.status().phase == "finishing");
+  CHECK(fixture.lead.status().phase == JobPhase::finishing);
   stand_still(fixture, 25'000 * kMilli, 10);
   CHECK(fixture.lead.phase() == Lead::Phase::stopped);
   CHECK(fixture.lead.status().trouble.starts_with("no snapshot was taken in the 20 s"));
@@ -294,7 +294,7 @@ TEST_CASE("whoever stops a job that waits for its last copy alone sees it finish
     fixture.settle();
     fixture.client(Control::Command::stop);
     stand_still(fixture, 15'000 * kMilli, 10);
-    CHECK(fixture.lead.status().phase == "finishing");
+    CHECK(fixture.lead.status().phase == JobPhase::finishing);
     stand_still(fixture, 6'000 * kMilli, 10);
     REQUIRE(fixture.lead.phase() == Lead::Phase::concluding);
     if (is_written) {
@@ -314,7 +314,7 @@ TEST_CASE("a pause whose version the shards have passed already holds further on
   fixture.reports(3);
   fixture.client(Control::Command::pause);
   fixture.reports(7);
-  CHECK(fixture.lead.status().phase == "pausing");
-  CHECK(fixture.order.standing.until > 7);
-  CHECK(fixture.order.standing.until < 40);
+  CHECK(fixture.lead.status().phase == JobPhase::pausing);
+  CHECK(fixture.order.rounds.standing.until > 7);
+  CHECK(fixture.order.rounds.standing.until < 40);
 }

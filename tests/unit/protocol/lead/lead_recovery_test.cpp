@@ -204,7 +204,7 @@ TEST_CASE("a restarted lead adopts what a shard reports as decided") {
   auto used = fixture.state(0, 4);
   StepFactors factors;
   factors.scales = {0.25F};
-  used.decided = {{3, factors}};
+  used.rounds.decided = {{3, factors}};
   used.measures = {measure(0, 3, 1.0)};
   fixture.lane(0, used);
   auto behind = fixture.state(1, 3);

@@ -52,7 +52,7 @@ class Fixture {
     report.timeline = 1;
     report.serving = true;
     report.open_step = open;
-    report.missing = {missing};
+    report.rounds.missing = {missing};
     report.planned = planned;
     return lane(report);
   }
@@ -124,12 +124,12 @@ TEST_CASE("training begins when the timeline is durable, the lanes serve and eno
   fixture.beat(1);
   fixture.written();
   CHECK(fixture.lead.phase() == Lead::Phase::waiting);
-  CHECK(fixture.orders[1].standing.slots.empty());
+  CHECK(fixture.orders[1].rounds.standing.slots.empty());
   fixture.worker(2, WorkerHello{"two"});
   fixture.beat(2);
   CHECK(fixture.lead.phase() == Lead::Phase::training);
-  CHECK(fixture.orders[1].standing == Standing{0, 4, {0, 2}});
-  CHECK(fixture.orders[2].standing == Standing{0, 4, {2, 4}});
+  CHECK(fixture.orders[1].rounds.standing == Standing{0, 4, {0, 2}});
+  CHECK(fixture.orders[2].rounds.standing == Standing{0, 4, {2, 4}});
 }
 
 TEST_CASE("a shard of another job is refused with the reason") {
@@ -274,15 +274,15 @@ TEST_CASE("one straggler costs each step the same, not each more than the one be
     fixture.report(step, 15);
     const auto opened = fixture.now;
     fixture.tick(20 * kMilli);
-    fixture.report(step, 12);  // session 1 has brought its half; session 2 is never done
-    while (!fixture.orders[1].extra || fixture.orders[1].extra->step != step) {
+    fixture.report(step, 12);  // session 1 has delivered its half; session 2 is never done
+    while (!fixture.orders[1].rounds.extra || fixture.orders[1].rounds.extra->step != step) {
       fixture.tick(10 * kMilli);
       fixture.report(step, 12);
       fixture.beat(1);
       fixture.beat(2);
       REQUIRE(fixture.now - opened < 2'000 * kMilli);
     }
-    CHECK(fixture.orders[1].extra->slots == SlotRange{2, 4});
+    CHECK(fixture.orders[1].rounds.extra->slots == SlotRange{2, 4});
     wait = fixture.now - opened;
     fixture.tick(20 * kMilli);
   }
@@ -291,7 +291,7 @@ TEST_CASE("one straggler costs each step the same, not each more than the one be
   CHECK(wait <= 80 * kMilli);
 }
 
-TEST_CASE("where each item is an update, a step to be kept is waited at, and only evaluated if it is due") {
+TEST_CASE("in item mode a step to be kept is waited at, and only evaluated if it is due") {
   auto with_cuts = config(4);
   with_cuts.items = ItemMode{};
   with_cuts.snapshot_every = 2;
@@ -307,14 +307,14 @@ TEST_CASE("where each item is an update, a step to be kept is waited at, and onl
     report.serving = true;
     report.open_step = covered / 4;
     report.planned = planned;
-    report.covered = {{0, covered}};
+    report.items.covered = {{0, covered}};
     for (Step step = 0; step < covered / 4; ++step) {
       report.statistics.push_back({step, 1, 2, 3});
     }
     return fixture.lane(report);
   };
   report_items(0, 8);
-  const auto grants = fixture.orders[1].grants.size() + fixture.orders[2].grants.size();
+  const auto grants = fixture.orders[1].items.grants.size() + fixture.orders[2].items.grants.size();
   CHECK(grants == 8);  // the items of steps 0 and 1, and none beyond
   const auto actions = report_items(8, 8);
   fixture.lead.step(lead::LedgerWritten{});

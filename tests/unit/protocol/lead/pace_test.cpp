@@ -73,7 +73,7 @@ TEST_CASE("a paused job's time and pace leave the pause out") {
     job.reports(6);
     job.written();
   }
-  REQUIRE(job.lead.status().phase == "paused");
+  REQUIRE(job.lead.status().phase == JobPhase::paused);
   for (int second = 0; second < 100; ++second) {
     later(kSecond);
   }

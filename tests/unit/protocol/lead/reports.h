@@ -33,7 +33,7 @@ inline ShardRoster roster(const std::vector<LaneReport>& reports) {
 inline LaneReport at_step(Step open, std::vector<std::uint64_t> missing = {}) {
   LaneReport report;
   report.open_step = open;
-  report.missing = std::move(missing);
+  report.rounds.missing = std::move(missing);
   return report;
 }
 
@@ -41,8 +41,8 @@ inline LaneReport at_step(Step open, std::vector<std::uint64_t> missing = {}) {
 inline LaneReport at_item(ItemId floor, ItemId reached, Version planned = 1'000) {
   LaneReport report;
   report.open_step = floor / 2;
-  report.covered = {{0, floor}};
-  report.reached = reached;
+  report.items.covered = {{0, floor}};
+  report.items.reached = reached;
   report.planned = planned;
   return report;
 }

@@ -63,7 +63,7 @@ TEST_CASE("late slots go to a session that has nothing left to bring") {
   SlotAssignments work(4);
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(4), 0);
-  work.observe(0, slots(4, {{0, 2}}), 500);  // session 2 has brought its part
+  work.observe(0, slots(4, {{0, 2}}), 500);  // session 2 has delivered its part
   work.hand_out({1, 2}, kLate, kLate);
   CHECK_FALSE(work.extra(1).has_value());
   REQUIRE(work.extra(2).has_value());
@@ -108,7 +108,7 @@ TEST_CASE("extra work ends with its step") {
   CHECK_FALSE(work.extra(2).has_value());
 }
 
-TEST_CASE("extra work is not replaced before it has been brought") {
+TEST_CASE("extra work is not replaced before it has been delivered") {
   SlotAssignments work(4);
   work.divide({1}, 0);
   work.observe(0, slots(4, {{0, 1}, {2, 3}}), 0);
@@ -122,7 +122,7 @@ TEST_CASE("extra work is not replaced before it has been brought") {
   CHECK(work.extra(2) == Extra{0, {2, 3}});
 }
 
-TEST_CASE("everything missing is brought in the end, by whoever is left") {
+TEST_CASE("everything missing is delivered in the end, by whoever is left") {
   for (Slot missing_bits = 1; missing_bits < 64; ++missing_bits) {
     SlotAssignments work(6);
     work.divide({1}, 0);

@@ -7,8 +7,8 @@ using namespace ballast;
 namespace {
 
 Assign granted(std::uint64_t order, std::vector<Grant> grants) {
-  Assign assign{order, 1, 1, {}, {}, {}};
-  assign.grants = std::move(grants);
+  Assign assign{.order = order, .timeline = 1, .generation = 1};
+  assign.items.grants = std::move(grants);
   return assign;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 // Steps of 4 slots; the session's standing range in all of them.
 struct Fixture {
-  Fixture() { work.take({1, 1, 1, {0, 6, {0, 2}}, {}, {}}, true); }
+  Fixture() { work.take({1, 1, 1, {}, {{0, 6, {0, 2}}, {}}, {}}, true); }
 
   RoundWork work{4, {}};
 };
@@ -27,7 +27,7 @@ TEST_CASE("the next version is asked for along with a gradient if the standing r
 TEST_CASE("after extra work of an older step no newer version is asked for: it is there") {
   Fixture at;
   at.work.computed(*at.work.next());
-  at.work.take({2, 1, 1, {0, 6, {0, 2}}, Extra{0, {2, 4}}, {}}, false);
+  at.work.take({2, 1, 1, {}, {{0, 6, {0, 2}}, Extra{0, {2, 4}}}, {}}, false);
   const auto target = *at.work.next();
   CHECK(target.step == 0);
   CHECK_FALSE(at.work.next_key(target, {}));
@@ -35,7 +35,7 @@ TEST_CASE("after extra work of an older step no newer version is asked for: it i
 
 TEST_CASE("where the standing range ends nothing is asked for") {
   Fixture at;
-  at.work.take({2, 1, 1, {1, 6, {}}, {}, {}}, false);
+  at.work.take({2, 1, 1, {}, {{1, 6, {}}, {}}, {}}, false);
   const auto target = *at.work.next();
   CHECK_FALSE(at.work.next_key(target, {}));
   CHECK_FALSE(at.work.after(target));

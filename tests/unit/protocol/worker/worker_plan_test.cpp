@@ -11,7 +11,7 @@ using Ranges = std::vector<SlotRange>;
 
 Assign order(std::uint64_t number, Standing standing, std::optional<Extra> extra = std::nullopt,
              std::optional<Evaluation> evaluation = std::nullopt, Timeline timeline = 1) {
-  return {number, timeline, 1, standing, extra, evaluation};
+  return {number, timeline, 1, evaluation, {standing, extra}, {}};
 }
 
 WorkerTarget work(Step step, const Ranges& ranges) { return {Kind::train, {step, 0}, step, ranges, {}}; }
@@ -164,7 +164,7 @@ TEST_CASE("it tells the step that it means to compute, or of the newest item tha
   WorkerPlan items(4, ItemWork::Rules{});
   CHECK(items.step() == 0);
   auto granted = order(1, {});
-  granted.grants = {{9, 1}, {12, 2}};
+  granted.items.grants = {{9, 1}, {12, 2}};
   items.take(granted);
   CHECK(items.step() == 3);
   items.computed(items.next());

@@ -19,7 +19,7 @@ LeadConfig journaled() {
 // All items before `open` are covered.
 LaneReport items_before(Fixture& fixture, std::uint32_t shard, Step open) {
   auto report = fixture.state(shard, open);
-  report.covered = {{0, 2 * open}};
+  report.items.covered = {{0, 2 * open}};
   return report;
 }
 
@@ -103,7 +103,7 @@ TEST_CASE("a pause holds beyond what any chunk has reached, and further on if on
   // A lead before this one granted item 8.
   const auto reach = [&](std::uint32_t shard, ItemId reached) {
     auto report = items_before(fixture, shard, 1);
-    report.reached = reached;
+    report.items.reached = reached;
     fixture.lane(shard, report);
   };
   reach(0, 9);
@@ -135,7 +135,7 @@ TEST_CASE("a restarted lead takes the job back if a shard lacks what another has
     fixture.beat();
     fixture.client(Control::Command::pause);
     auto ahead = items_before(fixture, 0, 9);
-    ahead.reached = reached;
+    ahead.items.reached = reached;
     fixture.lane(0, ahead);
     fixture.plan.clear();
     fixture.lane(1, items_before(fixture, 1, 9));
@@ -179,7 +179,7 @@ TEST_CASE("nobody works beyond a step to be kept before all have come to it, tho
   fixture.train();
   const auto last_granted = [&] {
     ItemId last = 0;
-    for (const auto& grant : fixture.order.grants) {
+    for (const auto& grant : fixture.order.items.grants) {
       last = std::max(last, grant.item);
     }
     return last;
@@ -213,7 +213,7 @@ TEST_CASE("an order by a lead before is kept if it still makes a cut") {
     come_back(fixture, 1, {{1, 0}});
     for (const std::uint32_t shard : {0, 1}) {
       auto report = items_before(fixture, shard, 5);
-      report.reached = reached;
+      report.items.reached = reached;
       fixture.lane(shard, report);
     }
     fixture.written();
@@ -321,7 +321,7 @@ TEST_CASE("nor does a restarted lead take such a snapshot, though it is one of a
   const auto report = [&](std::uint32_t shard, Step open, bool holds) {
     fixture.held = holds ? std::vector<SnapshotId>{{1, 10}} : std::vector<SnapshotId>{};
     auto state = items_before(fixture, shard, open);
-    state.reached = 2 * open;
+    state.items.reached = 2 * open;
     fixture.lane(shard, state);
   };
   report(0, 11, true);

@@ -1,4 +1,4 @@
-// The lane where each item is an update of its own.
+// The lane in item mode.
 #include <doctest/doctest.h>
 
 #include "protocol/lane/lane.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr SessionId kWorker = 9;
 constexpr SessionId kOther = 10;
 
-LaneConfig config(LedgeredApply ledgered, std::uint64_t event_bytes = 1U << 20U) {
+LaneConfig config(ItemRules rules, std::uint64_t event_bytes = 1U << 20U) {
   LaneConfig config;
   config.id = {1, 0};
   config.shards = 2;
@@ -20,7 +20,7 @@ LaneConfig config(LedgeredApply ledgered, std::uint64_t event_bytes = 1U << 20U)
   config.spec_digest = "spec";
   config.layout_digest = "layout";
   config.address = "here";
-  config.ledgered = ledgered;
+  config.items = rules;
   config.event_bytes = event_bytes;
   return config;
 }
@@ -55,8 +55,8 @@ std::vector<Receipt> receipts(const lane::Actions& actions) {
 
 class Fixture {
  public:
-  explicit Fixture(LedgeredApply ledgered = {}, std::size_t planned = 4, std::uint64_t event_bytes = 1U << 20U)
-      : lane(config(ledgered, event_bytes)) {
+  explicit Fixture(ItemRules rules = {}, std::size_t planned = 4, std::uint64_t event_bytes = 1U << 20U)
+      : lane(config(rules, event_bytes)) {
     lane.step(lane::Tick{1'000});
     lead(Confirm{1, 1, {0, 0}});
     lane.step(lane::Begun{1});
@@ -70,7 +70,7 @@ class Fixture {
   lane::Actions lead(const Message& message) { return lane.step(lane::FromLead{&message}); }
   lane::Actions push(Step step, Slot slot, ChunkId chunk, Version base, SessionId session = kWorker,
                      bool want_next = false) {
-    Push push{1, step, chunk, {slot, slot + 1}, want_next, kNoSlot, {}, base, 77, {{0, 4, 12}}};
+    Push push{1, step, chunk, {slot, slot + 1}, want_next, kNoSlot, {}, {base, 77, {{0, 4, 12}}}};
     push.fault = finite ? kNoSlot : slot;
     const Message message = push;
     auto actions = lane.step(lane::FromWorker{session, &message, ++last_payload, chunk == 3 ? 100U : 40U});
@@ -139,24 +139,24 @@ TEST_CASE("each item is applied once per chunk, in the order of arrival, with th
 TEST_CASE("an item is covered when every chunk has it, and a step's loss comes when all its items are there") {
   Fixture fixture;
   fixture.push(0, 1, 3, 0);
-  CHECK(fixture.report().covered.empty());
+  CHECK(fixture.report().items.covered.empty());
   fixture.push(0, 1, 5, 0);
-  CHECK(fixture.report().covered == std::vector<ItemRange>{{1, 2}});
+  CHECK(fixture.report().items.covered == std::vector<ItemRange>{{1, 2}});
   CHECK(fixture.report().statistics.empty());
   fixture.push(0, 0, 5, 1);
   fixture.push(0, 0, 3, 1);
   const auto report = fixture.report();
-  CHECK(report.covered == std::vector<ItemRange>{{0, 2}});
+  CHECK(report.items.covered == std::vector<ItemRange>{{0, 2}});
   CHECK(report.open_step == 1);
   CHECK(report.statistics == std::vector<StepStatistics>{{0, 0.5F, 2, 8}});
 }
 
 TEST_CASE("a lane says how far any of its chunks has come, waiting for the journal or not") {
   Fixture fixture({0, false, false, true});
-  CHECK(fixture.report().reached == 0);
+  CHECK(fixture.report().items.reached == 0);
   fixture.push(1, 1, 3, 0);
-  CHECK(fixture.report().covered.empty());
-  CHECK(fixture.report().reached == 4);
+  CHECK(fixture.report().items.covered.empty());
+  CHECK(fixture.report().items.reached == 4);
 }
 
 TEST_CASE("an order for a snapshot that a chunk has passed is given up, and one that it was whole at stands") {
@@ -169,7 +169,7 @@ TEST_CASE("an order for a snapshot that a chunk has passed is given up, and one 
   CHECK(fixture.report().writing == std::vector<SnapshotId>{{1, 1}});
   fixture.push(1, 0, 5, 0);  // granted by a lead that knew nothing of the order
   CHECK(fixture.report().writing.empty());
-  CHECK(fixture.report().reached == 3);
+  CHECK(fixture.report().items.reached == 3);
   fixture.lead(plan(0, 4, {1}));
   CHECK(fixture.report().writing.empty());
   fixture.push(0, 0, 5, 1);
@@ -261,7 +261,7 @@ TEST_CASE("weights of a lost life are no reason to stop a worker: the lead hears
   Fixture fixture({0, false, false, true});
   const auto actions = fixture.push(0, 0, 3, 5);
   CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::not_serving);
-  CHECK(fixture.report().marks == std::vector<JournalMark>{{0, 4, 12}});
+  CHECK(fixture.report().items.marks == std::vector<JournalMark>{{0, 4, 12}});
 }
 
 TEST_CASE("a life that goes on has what was recovered, once") {
@@ -281,7 +281,7 @@ TEST_CASE("a life that goes on has what was recovered, once") {
   const auto report = std::get<LaneReport>(all<lane::SendToLead>(actions)[0].message);
   CHECK(report.serving);
   CHECK(report.open_step == 1);
-  CHECK(report.covered == std::vector<ItemRange>{{0, 2}, {3, 4}});
+  CHECK(report.items.covered == std::vector<ItemRange>{{0, 2}, {3, 4}});
   CHECK(report.statistics == std::vector<StepStatistics>{{1, 0.75F, 3, 8}});
 }
 
@@ -325,7 +325,7 @@ TEST_CASE("a chunk that has come back further on than its plan takes nothing bef
   lane.step(lane::Resumed{1, 0, {{3, 1, {}}, {3, 2, {}}, {3, 3, {}}}, {}, 3});
   const Message hello = LaneHello{"worker", "spec", "layout"};
   lane.step(lane::FromWorker{kWorker, &hello, kNoPayload, 0});
-  const Message push = Push{1, 0, 3, {0, 1}, false, kNoSlot, {}, 0, 77, {}};
+  const Message push = Push{1, 0, 3, {0, 1}, false, kNoSlot, {}, {0, 77, {}}};
   const Message too_short = plan(0, 3);
   lane.step(lane::FromLead{&too_short});
   auto actions = lane.step(lane::FromWorker{kWorker, &push, 1, 100});
