@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <map>
-#include <tuple>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -40,7 +39,7 @@ class CoveredItems {
   bool operator==(const CoveredItems&) const = default;
 
   // All of it.
-  [[nodiscard]] auto state() const { return std::tie(ranges_); }
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(ranges_)); }
 
  private:
   std::map<ItemId, ItemId> ranges_;  // begin to end
@@ -58,7 +57,9 @@ class SharedItems {
   [[nodiscard]] const CoveredItems& by_all() const { return by_all_; }
 
   // All of it.
-  [[nodiscard]] auto state() const { return std::tie(sets_, by_all_, by_some_); }
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(sets_), listed::parts(by_all_), listed::plain(by_some_));
+  }
 
  private:
   std::size_t sets_;

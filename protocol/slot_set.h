@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "protocol/ids.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -84,9 +85,13 @@ class SlotSet {
     return runs;
   }
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(slots_, words_)); }
+
  private:
   std::uint32_t slots_ = 0;
   std::vector<std::uint64_t> words_;
 };
+static_assert(lists_all_members<SlotSet>());
 
 }  // namespace ballast

@@ -97,8 +97,8 @@ void BaseLoader::note(const JournalRecord& record, const LaneWeights& weights) {
     recovered.statistics = weights.statistics(record.chunk, record.item / job_.spec.training.slots);
   }
   resumed_.updates.push_back(recovered);
-  for (const auto& base : record.bases) {
-    note_mark(resumed_.marks, base);
+  for (const auto& mark : record.marks) {
+    note_mark(resumed_.marks, mark);
   }
 }
 

@@ -47,7 +47,7 @@ JournalRecord record_of(Timeline timeline, const lane::Append& update, const Fra
   record.item = update.item;
   record.version = update.version;
   record.factors = update.factors;
-  record.bases = update.marks;
+  record.marks = update.marks;
   record.staleness = update.staleness;
   record.session = update.session;
   if (!update.factors.skip) {  // otherwise nobody looks at it again

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "storage/journal/journal_records.h"
 #include "storage/store/shard_store.h"
 

@@ -6,7 +6,7 @@
 
 #include "cli/running/run_folder.h"
 #include "common/job/job.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 
 namespace ballast {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 
 namespace ballast {
 

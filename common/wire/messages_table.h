@@ -24,7 +24,7 @@ struct Described<LaneHello> : Plain<LaneHello, schema::LaneHello> {
 template <>
 struct Described<Pull> : Plain<Pull, schema::Pull> {
   static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(version),
-                                     BALLAST_FIELD(chunks, List{kMaxPullChunks}), BALLAST_FIELD(ticket)};
+                                     BALLAST_FIELD(chunks, List{kMaxPullChunks}), BALLAST_FIELD(clock)};
 };
 
 template <>
@@ -61,13 +61,13 @@ template <>
 struct Described<Weights> : Plain<Weights, schema::Weights> {
   static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(incarnation, NotZero{}),
                                      BALLAST_FIELD(chunk),    BALLAST_FIELD(version),
-                                     BALLAST_FIELD(ticket),   BALLAST_FIELD(sequence)};
+                                     BALLAST_FIELD(clock),    BALLAST_FIELD(sequence)};
 };
 
 template <>
 struct Described<Gone> : Plain<Gone, schema::Gone> {
   static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(chunk), BALLAST_FIELD(version),
-                                     BALLAST_FIELD(held)};
+                                     BALLAST_FIELD(newest)};
 };
 
 template <>
@@ -161,7 +161,7 @@ struct Described<ShardHello> : Plain<ShardHello, schema::ShardHello> {
                                      BALLAST_FIELD(initial_weights, Line{}),
                                      BALLAST_FIELD(address, Line{}),
                                      BALLAST_FIELD(timeline),
-                                     BALLAST_FIELD(reached),
+                                     BALLAST_FIELD(open_step),
                                      BALLAST_FIELD(held, List{kMaxHeld}),
                                      BALLAST_FIELD(lives, List{kMaxShardLives})};
   static constexpr std::string_view allowed = "lane within shards and lanes";

@@ -162,7 +162,8 @@ struct Described<StalenessCounts> : Plain<StalenessCounts, schema::StalenessCoun
 
 template <>
 struct Described<ItemPush> : Plain<ItemPush, schema::ItemPush> {
-  static constexpr std::tuple fields{BALLAST_FIELD(base), BALLAST_FIELD(ticket), BALLAST_FIELD(marks, List{kMaxMarks})};
+  static constexpr std::tuple fields{BALLAST_FIELD(computed_from), BALLAST_FIELD(clock),
+                                     BALLAST_FIELD(marks, List{kMaxMarks})};
 };
 
 template <>

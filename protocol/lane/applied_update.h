@@ -30,7 +30,7 @@ struct Answer {
 
 struct WantedVersion {
   Version version = 0;
-  std::uint64_t ticket = 0;
+  std::uint64_t clock = 0;
 };
 
 struct OpenedStep {
@@ -76,6 +76,7 @@ struct ApplierCounters {
   std::uint64_t superseded = 0;  // payloads that a containing node replaced
   std::uint64_t waited_for_factors = 0;
   StalenessCounts staleness;  // in item mode
+  bool operator==(const ApplierCounters&) const = default;
 };
 
 inline std::string place_of(const Push& push) {

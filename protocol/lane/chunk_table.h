@@ -8,6 +8,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/lane/lane_config.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -18,6 +19,7 @@ class ChunkTable {
   // Each state is made from its chunk.
   template <typename Make>
   ChunkTable(std::vector<LaneChunk> chunks, Make make) {
+    static_assert(lists_all_members<ChunkTable>());
     std::sort(chunks.begin(), chunks.end(), [](const auto& left, const auto& right) { return left.id < right.id; });
     states_.reserve(chunks.size());
     for (const auto& chunk : chunks) {
@@ -40,6 +42,9 @@ class ChunkTable {
   [[nodiscard]] auto end() { return states_.end(); }
   [[nodiscard]] auto begin() const { return states_.begin(); }
   [[nodiscard]] auto end() const { return states_.end(); }
+
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::parts(states_)); }
 
  private:
   std::vector<State> states_;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <deque>
-#include <tuple>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -30,7 +29,7 @@ class FactorPlan {
   [[nodiscard]] const StepFactors* find(Version version) const;
 
   // All of it.
-  [[nodiscard]] auto state() const { return std::tie(first_, factors_); }
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(first_, factors_)); }
 
  private:
   Version first_ = 0;

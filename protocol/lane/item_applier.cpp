@@ -47,15 +47,15 @@ std::optional<Refused> ItemApplier::check(const Push& push, const Chunk& chunk, 
     return Refused{RefusalCode::out_of_range, place_of(push) + ": in this job each slot of a step below " +
                                                   std::to_string(steps_) + " is an update of its own"};
   }
-  if (push.items.base > chunk.version && rules_.journaled) {
+  if (push.items.computed_from > chunk.version && rules_.journaled) {
     // Of a life of this shard that knew more. The marks tell the lead.
     note_marks(push.items.marks);
     return Refused{RefusalCode::not_serving, place_of(push) + ": computed from a version that was lost"};
   }
-  if (push.items.base > chunk.version) {
+  if (push.items.computed_from > chunk.version) {
     return Refused{RefusalCode::out_of_range,
                    place_of(push) + ": the chunk is at version " + std::to_string(chunk.version) +
-                       ", so nothing can have been computed from version " + std::to_string(push.items.base)};
+                       ", so nothing can have been computed from version " + std::to_string(push.items.computed_from)};
   }
   // Not yet: the plan that allows the item, or has the factors of the version it would become, is still on its way.
   if (std::max<Version>(item_of(push), chunk.accepted) >= plan.end() && !chunk.items.contains(item_of(push))) {
@@ -114,7 +114,7 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
   const auto& push = update.senders.front().push;
   const auto& measure = event.measure;
   update.version = chunk.accepted;
-  if (rules_.staleness_bound > 0 && chunk.accepted - push.items.base > rules_.staleness_bound) {
+  if (rules_.staleness_bound > 0 && chunk.accepted - push.items.computed_from > rules_.staleness_bound) {
     ++counters_.staleness.expired;
     outcome.actions.emplace_back(lane::Drop{update.payload});
     for (const auto& sender : update.senders) {
@@ -133,7 +133,7 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
     return outcome;
   }
   update.factors.skip = update.factors.skip || !measure.finite;
-  const auto staleness = update.version - push.items.base;
+  const auto staleness = update.version - push.items.computed_from;
   if (rules_.damped) {
     damp(update.factors, staleness);
   }
@@ -166,7 +166,7 @@ void ItemApplier::accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcom
   if (rules_.journaled) {
     const auto& [session, push] = pending.senders.front();
     outcome.actions.emplace_back(lane::Append{pending.ticket, pending.chunk, pending.item, pending.version,
-                                              pending.version - push.items.base, session, pending.factors,
+                                              pending.version - push.items.computed_from, session, pending.factors,
                                               push.items.marks, pending.payload});
   } else {
     pending_.committed(pending.ticket, 0);

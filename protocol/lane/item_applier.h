@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "protocol/covered_items.h"
@@ -48,7 +47,7 @@ class ItemApplier {
 
   // ---- how far it is
   [[nodiscard]] std::optional<ServedChunk> served(ChunkId id) const;
-  [[nodiscard]] WantedVersion wanted(const Push& push) const { return {kNewestVersion, push.items.ticket}; }
+  [[nodiscard]] WantedVersion wanted(const Push& push) const { return {kNewestVersion, push.items.clock}; }
   [[nodiscard]] Version version_at(Step step) const { return step * slots_; }
   [[nodiscard]] bool will_be(Version version) const;
   [[nodiscard]] Step open_step() const { return covered_items() / slots_; }
@@ -66,8 +65,9 @@ class ItemApplier {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return std::tie(rules_, slots_, steps_, event_bytes_, most_marks_, chunks_, items_, lives_, measuring_, pending_,
-                    marks_, counters_);
+    return listed::all(listed::plain(rules_, slots_, steps_, event_bytes_, most_marks_), listed::parts(chunks_, items_),
+                       listed::plain(lives_), listed::parts(measuring_, pending_), listed::plain(marks_),
+                       listed::accounts(counters_));
   }
 
  private:
@@ -79,6 +79,11 @@ class ItemApplier {
     CoveredItems items;                   // applied
     std::optional<ChunkMeasure> measure;  // of an item that cannot be applied
     bool waits = false;                   // for the lead, which ends the job
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(spec, version, accepted, reached), listed::parts(items),
+                         listed::plain(measure, waits));
+    }
   };
 
   std::optional<Refused> check(const Push& push, const Chunk& chunk, const FactorPlan& plan);

@@ -122,7 +122,7 @@ void Lane::on_pull(SessionId session, const Pull& pull) {
                                                              std::to_string(applier_.version_at(config_.steps)) +
                                                              " updates of a chunk"});
     }
-    send(sessions_.want(session, *chunk, pull.version, pull.ticket));
+    send(sessions_.want(session, *chunk, pull.version, pull.clock));
   }
 }
 
@@ -135,7 +135,7 @@ void Lane::send(const std::optional<WeightsReply>& reply) {
     return;
   }
   emit(SendWeights{reply->session,
-                   Weights{era_.timeline, config_.incarnation, reply->chunk, reply->version, reply->ticket,
+                   Weights{era_.timeline, config_.incarnation, reply->chunk, reply->version, reply->clock,
                            applier_.journal_sequence()},
                    reply->bytes});
 }
@@ -143,7 +143,7 @@ void Lane::send(const std::optional<WeightsReply>& reply) {
 void Lane::on(const RepliesReleased& event) {
   sessions_.released(event.session, event.bytes);
   while (const auto next = sessions_.next_deferred(event.session)) {
-    send(sessions_.reply(event.session, *applier_.served(next->chunk), next->version, next->ticket));
+    send(sessions_.reply(event.session, *applier_.served(next->chunk), next->version, next->clock));
   }
 }
 
@@ -204,7 +204,7 @@ void Lane::answer(const Answer& answer, const ServedChunk& chunk) {
   emit(SendToWorker{answer.session, Receipt{era_.timeline, push.step, push.chunk, push.node, answer.outcome}});
   if (push.want_next) {
     const auto wanted = applier_.wanted(push);
-    send(sessions_.want(answer.session, chunk, wanted.version, wanted.ticket));
+    send(sessions_.want(answer.session, chunk, wanted.version, wanted.clock));
   }
 }
 

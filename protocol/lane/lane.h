@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "protocol/ids.h"
@@ -27,6 +26,7 @@ struct LaneCounters {
   std::uint64_t stale = 0;
   ReplyCounters replies;
   ApplierCounters updates;
+  bool operator==(const LaneCounters&) const = default;
 };
 
 // A receipt is sent only for work that is covered or whose step is closed.
@@ -53,8 +53,9 @@ class Lane {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return std::tie(config_, sessions_, applier_, plan_, statistics_, snapshots_, copies_, copy_, lead_, era_, ending_,
-                    told_, trouble_, counters_, actions_);
+    return listed::all(listed::plain(config_), listed::parts(sessions_, applier_, plan_, statistics_, snapshots_),
+                       listed::plain(copies_, copy_), listed::parts(lead_, era_, ending_, told_),
+                       listed::plain(trouble_), listed::accounts(counters_), listed::plain(actions_));
   }
 
  private:
@@ -65,12 +66,18 @@ class Lane {
     SnapshotId base;
     bool serving = false;
     bool resuming = false;
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(timeline, beginning, base, serving, resuming));
+    }
   };
   struct End {
     bool finishing = false;
     bool leaving = false;
     bool stopped = false;
     std::string failure;
+
+    [[nodiscard]] auto state() const { return listed::all(listed::plain(finishing, leaving, stopped, failure)); }
   };
   // What the lead has been told.
   struct Telling {
@@ -78,6 +85,10 @@ class Lane {
     bool changed = true;
     bool of_trouble = false;
     std::uint64_t sequence = 0;
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::ages(at), listed::plain(changed, of_trouble, sequence));
+    }
   };
 
   void on(const lane::FromWorker& event);

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -108,7 +107,7 @@ class LaneApplier {
   }
 
   // All of it.
-  [[nodiscard]] auto state() const { return std::tie(kind_); }
+  [[nodiscard]] auto state() const { return listed::all(listed::parts(kind_)); }
 
  private:
   static Kind choose(const LaneConfig& config) {

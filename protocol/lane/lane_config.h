@@ -14,6 +14,7 @@ struct LaneChunk {
   ChunkId id = 0;
   std::uint64_t bytes = 0;
   bool statistics = false;
+  bool operator==(const LaneChunk&) const = default;
 };
 
 // Of item mode: async and ssp.
@@ -22,8 +23,10 @@ struct ItemRules {
   bool damped = false;                // the step's size is divided by the staleness
   bool skips_non_finite = false;      // instead of waiting for the lead to end the job
   bool journaled = false;             // an update is applied once it is committed to the shard's journal
+  bool operator==(const ItemRules&) const = default;
 };
 
+// All that a lane is told when it is made: plain data, so it may have more than 15 fields.
 struct LaneConfig {
   LaneId id;
   std::uint32_t shards = 1;
@@ -49,6 +52,7 @@ struct LaneConfig {
   std::uint64_t event_bytes = 8U << 20U;         // of updates applied for one event; the rest waits for GoOn
   std::uint32_t max_sessions = kMaxSessions;     // at most so many; further ones are refused
   Micros session_memory = 60'000'000;            // a session unseen for so long may lose its place to a new one
+  bool operator==(const LaneConfig&) const = default;
 };
 
 }  // namespace ballast

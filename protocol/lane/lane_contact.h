@@ -1,7 +1,6 @@
 // When a lane has last heard of the lead.
 #pragma once
 
-#include <tuple>
 #include <utility>
 
 #include "protocol/ids.h"
@@ -36,7 +35,10 @@ class LeadContact {
   [[nodiscard]] bool is_away() const { return is_known_ && !is_heard_ && silence() > away_; }
 
   // All of it.
-  [[nodiscard]] auto state() const { return std::tie(patience_, away_, now_, heard_at_, is_heard_, is_known_); }
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(patience_, away_), listed::ages(now_, heard_at_),
+                       listed::plain(is_heard_, is_known_));
+  }
 
  private:
   Micros patience_;

@@ -38,31 +38,31 @@ bool LaneSessions::heard(SessionId session, Micros now) {
 }
 
 std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedChunk& chunk, Version version,
-                                               std::uint64_t ticket) {
+                                               std::uint64_t clock) {
   if (version != kNewestVersion && version > chunk.newest) {
     waiting_[{chunk.id, session}] = version;
     return std::nullopt;
   }
   waiting_.erase({chunk.id, session});
-  return reply(session, chunk, version, ticket);
+  return reply(session, chunk, version, clock);
 }
 
 std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedChunk& chunk, Version version,
-                                                std::uint64_t ticket) {
+                                                std::uint64_t clock) {
   const bool is_newest = version == chunk.newest || version == kNewestVersion;
   const bool is_older = version >= chunk.oldest && version < chunk.newest;
   if (!is_newest && !is_older) {
     ++counters_.gone;
-    return WeightsReply{session, chunk.id, version, chunk.newest, ticket, 0, true};
+    return WeightsReply{session, chunk.id, version, chunk.newest, clock, 0, true};
   }
   auto& state = sessions_.at(session);
   if (!fits(state, chunk.bytes)) {
-    defer(state, {chunk.id, version, ticket, chunk.bytes});
+    defer(state, {chunk.id, version, clock, chunk.bytes});
     return std::nullopt;
   }
   counters_.served_older += is_older ? 1 : 0;
   state.reply_bytes += chunk.bytes;
-  return WeightsReply{session, chunk.id, is_newest ? chunk.newest : version, chunk.newest, ticket, chunk.bytes, false};
+  return WeightsReply{session, chunk.id, is_newest ? chunk.newest : version, chunk.newest, clock, chunk.bytes, false};
 }
 
 bool LaneSessions::fits(const Session& session, std::uint64_t bytes) const {

@@ -5,7 +5,6 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@ struct LaneSessionLimits {
   std::uint32_t sessions = kMaxSessions;   // at most so many; further ones are refused
   Micros memory = 60'000'000;              // a session unseen for so long may lose its place to a new one
   std::uint64_t window_bytes = 16U << 20;  // weights handed to the transport and not yet sent, per session
+  bool operator==(const LaneSessionLimits&) const = default;
 };
 
 // What can be served of a chunk at the moment.
@@ -34,7 +34,7 @@ struct WeightsReply {
   ChunkId chunk = 0;
   Version version = 0;
   Version newest = 0;
-  std::uint64_t ticket = 0;
+  std::uint64_t clock = 0;
   std::uint64_t bytes = 0;
   bool is_gone = false;
 };
@@ -44,14 +44,20 @@ struct WeightsReply {
 struct DeferredReply {
   ChunkId chunk = 0;
   Version version = 0;
-  std::uint64_t ticket = 0;
+  std::uint64_t clock = 0;
   std::uint64_t bytes = 0;
+
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(chunk, version), listed::names(clock), listed::plain(bytes));
+  }
 };
+static_assert(lists_all_members<DeferredReply>());
 
 struct ReplyCounters {
   std::uint64_t gone = 0;
   std::uint64_t served_older = 0;  // of the version before the newest
   std::uint64_t deferred = 0;      // that waited for the session's window
+  bool operator==(const ReplyCounters&) const = default;
 };
 
 // A session has at most one waiting and one deferred reply per chunk, so memory is bounded by sessions x chunks.
@@ -68,9 +74,9 @@ class LaneSessions {
   [[nodiscard]] std::size_t size() const { return sessions_.size(); }
 
   // A session wants a version of a chunk. Nothing if it waits: for the version, or for its window.
-  std::optional<WeightsReply> want(SessionId session, const ServedChunk& chunk, Version version, std::uint64_t ticket);
+  std::optional<WeightsReply> want(SessionId session, const ServedChunk& chunk, Version version, std::uint64_t clock);
   // The same for a version that exists already, or is gone.
-  std::optional<WeightsReply> reply(SessionId session, const ServedChunk& chunk, Version version, std::uint64_t ticket);
+  std::optional<WeightsReply> reply(SessionId session, const ServedChunk& chunk, Version version, std::uint64_t clock);
   // The chunk has a newer version: for those who waited for it.
   std::vector<WeightsReply> answer_waiting(const ServedChunk& chunk);
   // The transport has let go of so many bytes sent to the session.
@@ -88,13 +94,20 @@ class LaneSessions {
   [[nodiscard]] std::size_t deferred() const;
 
   // All of it.
-  [[nodiscard]] auto state() const { return std::tie(limits_, sessions_, waiting_, contributions_, counters_); }
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(limits_), listed::parts(sessions_), listed::plain(waiting_),
+                       listed::accounts(contributions_, counters_));
+  }
 
  private:
   struct Session {
     Micros seen = 0;
     std::uint64_t reply_bytes = 0;
     std::deque<DeferredReply> deferred;
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::ages(seen), listed::plain(reply_bytes), listed::parts(deferred));
+    }
   };
 
   bool make_room(Micros now);

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <map>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,7 +45,7 @@ class LaneSnapshots {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return std::tie(timeline_, due_, writing_, held_, stored_, failed_, keep_, trouble_);
+    return listed::all(listed::plain(timeline_, due_, writing_, held_, stored_, failed_, keep_, trouble_));
   }
 
  private:

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <map>
-#include <tuple>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -34,12 +33,15 @@ class LaneStatistics {
   [[nodiscard]] std::vector<StepStatistics> oldest(std::size_t most) const;
 
   // All of it.
-  [[nodiscard]] auto state() const { return std::tie(owned_, parts_, first_, next_, partial_, whole_); }
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(owned_, parts_, first_, next_, partial_, whole_));
+  }
 
  private:
   struct Sum {
     Slot parts = 0;
     StepStatistics total;
+    bool operator==(const Sum&) const = default;
   };
 
   bool owned_;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <tuple>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -16,6 +15,8 @@ struct ItemUpdate {
   struct Sender {
     SessionId session = 0;
     Push push;
+
+    [[nodiscard]] auto state() const { return listed::all(listed::names(session), listed::plain(push)); }
   };
 
   std::uint64_t ticket = 0;
@@ -25,7 +26,14 @@ struct ItemUpdate {
   StepFactors factors;
   PayloadId payload = kNoPayload;
   std::vector<Sender> senders;  // who waits for its receipt; the first one's it is
+
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::names(ticket), listed::plain(chunk, item, version, factors), listed::payloads(payload),
+                       listed::parts(senders));
+  }
 };
+static_assert(lists_all_members<ItemUpdate::Sender>());
+static_assert(lists_all_members<ItemUpdate>());
 
 // Pure and copyable. Not thread-safe.
 class PendingItems {
@@ -51,7 +59,8 @@ class PendingItems {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return std::tie(updates_, first_ticket_, next_ticket_, committed_ticket_, sequence_);
+    return listed::all(listed::parts(updates_), listed::names(first_ticket_, next_ticket_, committed_ticket_),
+                       listed::plain(sequence_));
   }
 
  private:

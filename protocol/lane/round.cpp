@@ -12,13 +12,13 @@ Round::Round(Slot slots) : slots_(slots), missing_(SlotSet::full(slots)), contri
 Round::Offer Round::offer(Node node, PayloadId payload, SessionId from) {
   Offer offer;
   const bool is_covered =
-      std::any_of(held_.begin(), held_.end(), [&](const auto& held) { return held.first.contains(node); });
+      std::any_of(nodes_.begin(), nodes_.end(), [&](const auto& known) { return known.first.contains(node); });
   if (is_covered) {
     return offer;
   }
   offer.outcome = Outcome::accepted;
   discard_inside(node, offer);
-  held_.emplace(node, payload);
+  nodes_.emplace(node, payload);
   missing_.erase(node);
   std::fill(contributors_.begin() + node.begin, contributors_.begin() + node.end, from);
   join_upwards(node, offer);
@@ -26,35 +26,35 @@ Round::Offer Round::offer(Node node, PayloadId payload, SessionId from) {
 }
 
 void Round::discard_inside(Node node, Offer& offer) {
-  for (auto held = held_.begin(); held != held_.end();) {
-    if (node.contains(held->first)) {
-      offer.discarded.push_back(held->second);
-      held = held_.erase(held);
+  for (auto known = nodes_.begin(); known != nodes_.end();) {
+    if (node.contains(known->first)) {
+      offer.discarded.push_back(known->second);
+      known = nodes_.erase(known);
     } else {
-      ++held;
+      ++known;
     }
   }
 }
 
 void Round::join_upwards(Node node, Offer& offer) {
   while (const auto family = tree::family(node, slots_)) {
-    const auto own = held_.find(node);
-    const auto sibling = held_.find(family->sibling);
-    if (sibling == held_.end()) {
+    const auto own = nodes_.find(node);
+    const auto sibling = nodes_.find(family->sibling);
+    if (sibling == nodes_.end()) {
       return;
     }
     const Join join = family->is_left ? Join{own->second, sibling->second} : Join{sibling->second, own->second};
-    held_.erase(own);
-    held_.erase(sibling);
-    held_.emplace(family->parent, join.into);
+    nodes_.erase(own);
+    nodes_.erase(sibling);
+    nodes_.emplace(family->parent, join.into);
     offer.joins.push_back(join);
     node = family->parent;
   }
 }
 
 PayloadId Round::root() const {
-  assert(covered() && held_.size() == 1);
-  return held_.begin()->second;
+  assert(covered() && nodes_.size() == 1);
+  return nodes_.begin()->second;
 }
 
 PayloadId Round::close() {
@@ -65,10 +65,10 @@ PayloadId Round::close() {
 
 std::vector<PayloadId> Round::reset() {
   std::vector<PayloadId> payloads;
-  for (const auto& [node, payload] : held_) {
+  for (const auto& [node, payload] : nodes_) {
     payloads.push_back(payload);
   }
-  held_.clear();
+  nodes_.clear();
   missing_ = SlotSet::full(slots_);
   std::fill(contributors_.begin(), contributors_.end(), SessionId{0});
   return payloads;

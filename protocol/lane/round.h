@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <map>
-#include <tuple>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -20,9 +19,9 @@ struct Join {
 
 // Counts which work is covered, never who did it: a contribution is known by its node of the reduction tree alone.
 // Invariants:
-//   1. held nodes are disjoint, and no two of them are siblings (siblings are joined at once);
-//   2. therefore a node is covered exactly if one held node contains it;
-//   3. every held node owns exactly one payload.
+//   1. its nodes are disjoint, and no two of them are siblings (siblings are joined at once);
+//   2. therefore a node is covered exactly if one of them contains it;
+//   3. every one owns exactly one payload.
 // Holds at most most_payloads(slots) payloads.
 class Round {
  public:
@@ -54,14 +53,17 @@ class Round {
   std::vector<PayloadId> reset();
 
   // All of it.
-  [[nodiscard]] auto state() const { return std::tie(slots_, held_, missing_, contributors_); }
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(slots_), listed::payloads(nodes_), listed::parts(missing_),
+                       listed::accounts(contributors_));
+  }
 
  private:
   void discard_inside(Node node, Offer& offer);
   void join_upwards(Node node, Offer& offer);
 
   Slot slots_;
-  std::map<Node, PayloadId> held_;
+  std::map<Node, PayloadId> nodes_;
   SlotSet missing_;
   std::vector<SessionId> contributors_;
 };

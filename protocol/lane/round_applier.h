@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -68,13 +67,18 @@ class RoundApplier {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return std::tie(slots_, steps_, event_bytes_, chunks_, base_, open_step_, behind_, next_decided_, waiting_chunks_,
-                    held_payloads_, counters_);
+    return listed::all(listed::plain(slots_, steps_, event_bytes_), listed::parts(chunks_),
+                       listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_, held_payloads_),
+                       listed::accounts(counters_));
   }
 
  private:
   struct Chunk {
     Chunk(LaneChunk chunk, Slot slots) : spec(chunk), round(slots) {}
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(spec), listed::parts(round), listed::plain(version, fault, measure, waits));
+    }
 
     LaneChunk spec;
     Round round;

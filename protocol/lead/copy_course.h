@@ -7,14 +7,16 @@
 #include <vector>
 
 #include "protocol/ids.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
 struct CopyRules {
   std::uint64_t place = 1;          // tells the place of the copies from another
   Micros patience = 1'800'000'000;  // with a snapshot that a shard does not come to copy
+  bool operator==(const CopyRules&) const = default;
 };
 
 // What a shard says of its part.
@@ -56,6 +58,11 @@ class CopyCourse {
   }
   void tell(const CopyState& durable, const std::vector<CopyPart>& parts, CopyStatus& status) const;
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::names(run_, life_), listed::plain(rules_, named_, waited_, trouble_));
+  }
+
  private:
   bool settle_name(Ledger& ledger, const std::vector<CopyPart>& parts);
   [[nodiscard]] static std::string lacking(RunId run, SnapshotId snapshot, const std::vector<CopyPart>& parts);
@@ -67,5 +74,6 @@ class CopyCourse {
   Micros waited_ = 0;  // so long
   std::string trouble_;
 };
+static_assert(lists_all_members<CopyCourse>());
 
 }  // namespace ballast

@@ -14,6 +14,7 @@
 #include "protocol/lead/round_course.h"
 #include "protocol/lead/shard_roster.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -170,11 +171,15 @@ class Course {
     return visit([&](const auto& own) { return own.is_undone(shards, barrier); });
   }
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::parts(course_)); }
+
  private:
   static Chosen make(const RoundCourse::Rules& rules) { return RoundCourse(rules); }
   static Chosen make(const ItemCourse::Rules& rules) { return ItemCourse(rules); }
 
   Chosen course_;
 };
+static_assert(lists_all_members<Course>());
 
 }  // namespace ballast

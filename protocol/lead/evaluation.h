@@ -7,6 +7,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -35,17 +36,28 @@ class EvaluationBoard {
   [[nodiscard]] Total total() const;
   [[nodiscard]] Split split() const { return split_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::parts(items_), listed::plain(open_, split_, version_));
+  }
+
  private:
   struct Item {
     Evaluation evaluation;
     SessionId holder = 0;
     Micros given_at = 0;
     std::optional<EvaluationResult> result;
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(evaluation), listed::names(holder), listed::ages(given_at),
+                         listed::plain(result));
+    }
   };
   std::vector<Item> items_;
   std::size_t open_ = 0;
   Split split_ = Split::test;
   Version version_ = 0;
 };
+static_assert(lists_all_members<EvaluationBoard>());
 
 }  // namespace ballast

@@ -6,11 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
 #include "protocol/lead/evaluation.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -23,6 +24,7 @@ struct EvaluationRules {
   std::uint32_t patience = 0;  // validations without improvement; 0: the job never stops early
   double min_delta = 0;        // of accuracy
   Micros late = 0;             // an item that a session has for so long goes to another one as well
+  bool operator==(const EvaluationRules&) const = default;
 };
 
 // Evaluated is the model after so many steps: the validation split at each step that is due, the test split at each
@@ -57,6 +59,11 @@ class Evaluations {
   // All so far, in the order in which they were made.
   [[nodiscard]] const std::vector<EvaluationRecord>& records() const { return records_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(rules_, records_), listed::parts(board_), listed::plain(step_));
+  }
+
  private:
   [[nodiscard]] std::uint32_t examples(Split split) const;
 
@@ -65,5 +72,6 @@ class Evaluations {
   EvaluationBoard board_;
   Step step_ = 0;  // that is evaluated
 };
+static_assert(lists_all_members<Evaluations>());
 
 }  // namespace ballast

@@ -12,6 +12,7 @@
 #include "protocol/lead/resuming_shards.h"
 #include "protocol/lead/shard_roster.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -26,6 +27,7 @@ class ItemCourse {
     Step snapshot_every = 0;  // steps; 0: only at the end
     bool journaled = false;   // a shard that comes back goes on in the same timeline, if nothing was lost
     ItemGrants::Limits grants;
+    bool operator==(const Rules&) const = default;
   };
 
   explicit ItemCourse(const Rules& rules) : rules_(rules), grants_(rules.grants) {}
@@ -69,6 +71,12 @@ class ItemCourse {
   bool is_broken(const ShardRoster& shards, Timeline timeline, Step evaluated);
   [[nodiscard]] bool is_undone(const ShardRoster& shards, Step barrier) const;
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(rules_), listed::parts(grants_, resuming_),
+                       listed::plain(come_to_, no_cut_until_));
+  }
+
  private:
   [[nodiscard]] ItemId reached(const ShardRoster& shards) const;
 
@@ -78,5 +86,6 @@ class ItemCourse {
   Step come_to_ = 0;       // all had come to it, as far as this lead saw
   Step no_cut_until_ = 0;  // all had come to it, and then a shard lost some of what lies before it
 };
+static_assert(lists_all_members<ItemCourse>());
 
 }  // namespace ballast

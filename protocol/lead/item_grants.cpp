@@ -13,10 +13,10 @@ void ItemGrants::observe(CoveredItems covered, Micros now) {
   }
   covered_ = std::move(covered);
   for (auto& [id, session] : sessions_) {
-    const auto gone = std::erase_if(session.held, [&](const Held& held) {
-      const bool is_covered = covered_.contains(held.grant.item);
+    const auto gone = std::erase_if(session.granted, [&](const Granted& granted) {
+      const bool is_covered = covered_.contains(granted.grant.item);
       if (is_covered) {
-        drop(held);
+        drop(granted);
       }
       return is_covered;
     });
@@ -34,12 +34,12 @@ void ItemGrants::observe(CoveredItems covered, Micros now) {
   });
 }
 
-void ItemGrants::drop(const Held& held) {
+void ItemGrants::drop(const Granted& granted) {
   --outstanding_;
-  const auto holders = holders_.find(held.grant.item);
+  const auto holders = holders_.find(granted.grant.item);
   if (--holders->second == 0) {
     holders_.erase(holders);
-    want(held.grant.item);
+    want(granted.grant.item);
   }
 }
 
@@ -48,15 +48,15 @@ void ItemGrants::delivered(SessionId id, std::uint64_t clock, Micros now) {
   if (session == sessions_.end()) {
     return;
   }
-  auto& held = session->second.held;
+  auto& granted = session->second.granted;
   const auto found =
-      std::find_if(held.begin(), held.end(), [&](const Held& known) { return known.grant.clock == clock; });
-  if (found == held.end()) {
+      std::find_if(granted.begin(), granted.end(), [&](const Granted& known) { return known.grant.clock == clock; });
+  if (found == granted.end()) {
     return;
   }
   delivered_.emplace(found->grant.item, now);
   drop(*found);
-  held.erase(found);
+  granted.erase(found);
   auto& item_time = session->second.item_time;
   const Micros took = now - session->second.progress_at;
   item_time_.observe(took);
@@ -66,8 +66,8 @@ void ItemGrants::delivered(SessionId id, std::uint64_t clock, Micros now) {
 
 void ItemGrants::lose(SessionId id) {
   if (const auto session = sessions_.extract(id)) {
-    for (const auto& held : session.mapped().held) {
-      drop(held);
+    for (const auto& granted : session.mapped().granted) {
+      drop(granted);
     }
   }
 }
@@ -90,8 +90,8 @@ void ItemGrants::rewind() {
 std::uint64_t ItemGrants::largest_exposure() const {
   std::uint64_t largest = 0;
   for (const auto& [id, session] : sessions_) {
-    for (const auto& held : session.held) {
-      largest = std::max(largest, held.exposure);
+    for (const auto& granted : session.granted) {
+      largest = std::max(largest, granted.exposure);
     }
   }
   return largest;
@@ -115,9 +115,9 @@ std::optional<ItemId> ItemGrants::late_item(SessionId taker, Micros now) const {
     if (id == taker || now - session.progress_at <= item_time_.deadline()) {
       continue;
     }
-    const auto alone = std::find_if(session.held.begin(), session.held.end(),
-                                    [&](const Held& held) { return holders_.at(held.grant.item) == 1; });
-    if (alone != session.held.end()) {
+    const auto alone = std::find_if(session.granted.begin(), session.granted.end(),
+                                    [&](const Granted& granted) { return holders_.at(granted.grant.item) == 1; });
+    if (alone != session.granted.end()) {
       return alone->grant.item;
     }
   }
@@ -126,15 +126,15 @@ std::optional<ItemId> ItemGrants::late_item(SessionId taker, Micros now) const {
 
 void ItemGrants::give(SessionId id, ItemId item, Micros now) {
   auto& session = sessions_[id];
-  if (session.held.empty()) {
+  if (session.granted.empty()) {
     session.progress_at = now;
   }
   for (auto& [other_id, other] : sessions_) {
-    for (auto& held : other.held) {
-      ++held.exposure;
+    for (auto& granted : other.granted) {
+      ++granted.exposure;
     }
   }
-  session.held.push_back({{item, clock_++}, outstanding()});
+  session.granted.push_back({{item, clock_++}, outstanding()});
   ++outstanding_;
   ++holders_[item];
   granted_until_ = std::max(granted_until_, item + 1);
@@ -153,7 +153,7 @@ std::vector<SessionId> ItemGrants::by_pace(std::vector<SessionId> sessions, Micr
       return 0;
     }
     const auto& session = known->second;
-    const Micros waited = session.held.empty() ? (now - session.progress_at) / kTurnEvery : 0;
+    const Micros waited = session.granted.empty() ? (now - session.progress_at) / kTurnEvery : 0;
     return session.item_time - std::min(session.item_time, waited);
   };
   std::stable_sort(sessions.begin(), sessions.end(),
@@ -167,15 +167,15 @@ void ItemGrants::hand_out(const std::vector<SessionId>& sessions, ItemId limit, 
   for (std::size_t depth = 0; depth < limits_.ahead; ++depth) {
     for (const auto id : order) {
       const auto known = sessions_.find(id);
-      const auto held = known == sessions_.end() ? 0 : known->second.held.size();
-      if (held > depth) {
+      const auto granted = known == sessions_.end() ? 0 : known->second.granted.size();
+      if (granted > depth) {
         continue;
       }
       if (!may_grant()) {
         return;
       }
       auto item = next_item(limit);
-      if (!item && held == 0) {
+      if (!item && granted == 0) {
         item = late_item(id, now);
         backups_ += item ? 1 : 0;
       }
@@ -189,8 +189,8 @@ void ItemGrants::hand_out(const std::vector<SessionId>& sessions, ItemId limit, 
 std::vector<Grant> ItemGrants::grants(SessionId id) const {
   std::vector<Grant> grants;
   if (const auto session = sessions_.find(id); session != sessions_.end()) {
-    for (const auto& held : session->second.held) {
-      grants.push_back(held.grant);
+    for (const auto& granted : session->second.granted) {
+      grants.push_back(granted.grant);
     }
   }
   return grants;

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "protocol/covered_items.h"
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -29,6 +30,7 @@ class ItemGrants {
     std::uint32_t bound = 0;        // of staleness; 0: none
     std::uint64_t first_clock = 1;  // beyond those of the leads before
     LearntDeadline::Bounds late;    // a session that brings nothing for so long
+    bool operator==(const Limits&) const = default;
   };
 
   explicit ItemGrants(Limits limits) : limits_(limits), clock_(limits.first_clock), item_time_(limits.late) {}
@@ -57,15 +59,30 @@ class ItemGrants {
   // The largest exposure of the outstanding grants.
   [[nodiscard]] std::uint64_t largest_exposure() const;
 
+  // All of it. What is delivered is listed by its moments, each with its item.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(limits_), listed::names(clock_), listed::parts(item_time_, sessions_),
+                       listed::plain(holders_, outstanding_), listed::ages(delivered_), listed::parts(covered_),
+                       listed::plain(next_, granted_until_), listed::accounts(backups_));
+  }
+
  private:
-  struct Held {
+  struct Granted {
     Grant grant;
     std::uint64_t exposure = 0;
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(grant.item), listed::names(grant.clock), listed::plain(exposure));
+    }
   };
   struct Session {
-    std::vector<Held> held;
+    std::vector<Granted> granted;
     Micros progress_at = 0;  // since when the first of them is being computed, or it has none
     Micros item_time = 0;    // smoothed
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::parts(granted), listed::ages(progress_at), listed::plain(item_time));
+    }
   };
 
   std::optional<ItemId> next_item(ItemId limit);
@@ -74,20 +91,21 @@ class ItemGrants {
   [[nodiscard]] std::vector<SessionId> by_pace(std::vector<SessionId> sessions, Micros now) const;
   [[nodiscard]] std::size_t outstanding() const { return outstanding_; }
   void give(SessionId session, ItemId item, Micros now);
-  void drop(const Held& held);
+  void drop(const Granted& granted);
   void want(ItemId item) { next_ = std::min(next_, item); }
 
   Limits limits_;
   std::uint64_t clock_;
   LearntDeadline item_time_;
   std::map<SessionId, Session> sessions_;
-  std::map<ItemId, std::uint32_t> holders_;  // of items that are held: how many
+  std::map<ItemId, std::uint32_t> holders_;  // of items that are granted: how many
   std::size_t outstanding_ = 0;              // grants
   std::map<ItemId, Micros> delivered_;       // and not reported to be covered yet
   CoveredItems covered_;
-  ItemId next_ = 0;  // all items before it are covered, held or delivered
+  ItemId next_ = 0;  // all items before it are covered, granted or delivered
   ItemId granted_until_ = 0;
   std::uint64_t backups_ = 0;
 };
+static_assert(lists_all_members<ItemGrants>());
 
 }  // namespace ballast

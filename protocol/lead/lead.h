@@ -10,12 +10,11 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
 #include "protocol/lead/copy_course.h"
 #include "protocol/lead/course.h"
-#include "protocol/lead/deadline.h"
 #include "protocol/lead/evaluations.h"
-#include "protocol/lead/ledger.h"
 #include "protocol/lead/ledger_book.h"
 #include "protocol/lead/pace.h"
 #include "protocol/lead/pauses.h"
@@ -26,7 +25,9 @@
 #include "protocol/lead/snapshot_view.h"
 #include "protocol/lead/statistics_log.h"
 #include "protocol/lead/step_planner.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -46,6 +47,7 @@ struct ItemMode {
   bool journaled = false;             // a shard that comes back goes on in the same timeline, if nothing was lost
 };
 
+// All that a lead is told when it is made: plain data, so it may have more than 15 fields.
 struct LeadConfig {
   std::uint64_t life = 1;  // drawn at random for each life of the lead, so that its orders are none of an earlier one's
   std::uint32_t shards = 1;
@@ -148,7 +150,7 @@ using Actions = std::vector<Action>;
 //   5. a worker is given work only when the durable ledger names its data and its arithmetic (up to kMaxArithmetics of
 //      them), and refused only for what the job file or the durable ledger says.
 // It has more than 15 members because it owns each part of a job once; what they have in common is the phase.
-// Pure: no I/O, clock, thread or log. Not thread-safe.
+// Pure: no I/O, clock, thread or log. Copyable. Not thread-safe.
 class Lead {
  public:
   enum class Phase : std::uint8_t {
@@ -165,8 +167,6 @@ class Lead {
   };
 
   explicit Lead(LeadConfig config);
-  Lead(const Lead&) = delete;
-  Lead& operator=(const Lead&) = delete;
 
   lead::Actions step(const lead::Event& event);
 
@@ -178,6 +178,15 @@ class Lead {
   [[nodiscard]] const Ledger& ledger() const { return book_.durable(); }
   // The newest, durable or not.
   [[nodiscard]] Timeline timeline() const { return book_.current().timeline; }
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(config_, phase_),
+                       listed::parts(book_, shards_, sessions_, course_, planner_, evaluations_, log_, schedule_,
+                                     copies_, pauses_, pace_),
+                       listed::plain(leg_), listed::parts(end_), listed::plain(waits_for_, trouble_, actions_),
+                       listed::ages(now_, assembling_since_));
+  }
 
  private:
   void on(const lead::FromWorker& event);
@@ -306,11 +315,14 @@ class Lead {
   struct Leg {
     Step passed = 0;   // the barrier before
     Step barrier = 0;  // training goes on beyond it when this version is evaluated
+    bool operator==(const Leg&) const = default;
   };
   struct End {
     Micros since = 0;  // or since the lead began
     std::string failure;
     bool told = false;  // to the shell
+
+    [[nodiscard]] auto state() const { return listed::all(listed::ages(since), listed::plain(failure, told)); }
   };
 
   LeadConfig config_;
@@ -334,5 +346,6 @@ class Lead {
   Micros now_ = 0;
   Micros assembling_since_ = 0;
 };
+static_assert(lists_all_members<Lead>());
 
 }  // namespace ballast

@@ -31,7 +31,7 @@ void Lead::begin_timeline() {
   for (const auto& [id, lane] : shards_.lanes()) {
     // A shard that knows of a newer timeline than a ledger brought back from a copy must not meet its number again.
     ledger.timeline = std::max(ledger.timeline, lane.timeline);
-    reached = std::max(reached, lane.reached);
+    reached = std::max(reached, lane.open_step);
   }
   ++ledger.timeline;
   ++ledger.placement;
@@ -61,7 +61,7 @@ void Lead::rewind(Step base) {
   pauses_.rewind();
   for (auto& [id, lane] : shards_.lanes()) {
     lane.report.serving = false;
-    lane.reached = 0;
+    lane.open_step = 0;
     lane.lives = {{lane.incarnation, 0}};
   }
 }

@@ -4,7 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -42,6 +43,12 @@ class LedgerBook {
   // What next() gave is durable.
   void written();
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(current_, durable_, statistics_through_, pending_, in_flight_, wanted_),
+                       listed::ages(written_at_));
+  }
+
  private:
   Ledger current_;
   Ledger durable_;
@@ -51,5 +58,6 @@ class LedgerBook {
   bool wanted_ = false;
   Micros written_at_ = 0;
 };
+static_assert(lists_all_members<LedgerBook>());
 
 }  // namespace ballast

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "protocol/ids.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -38,11 +39,15 @@ class PaceMeter {
                : per_second(samples_.back().step - samples_.front().step);
   }
 
+  // All of it: the pace is told, and nobody acts on it.
+  [[nodiscard]] auto state() const { return listed::all(listed::accounts(samples_)); }
+
  private:
   struct Sample {
     Micros training = 0;
     std::uint64_t examples = 0;
     Step step = 0;
+    bool operator==(const Sample&) const = default;
   };
 
   [[nodiscard]] double per_second(std::uint64_t count) const {
@@ -52,6 +57,7 @@ class PaceMeter {
 
   std::deque<Sample> samples_;
 };
+static_assert(lists_all_members<PaceMeter>());
 
 // A clock that stands still while the job is held.
 class TrainingClock {
@@ -70,11 +76,15 @@ class TrainingClock {
   }
   [[nodiscard]] Micros read(Micros now) const { return before_ + (runs_ ? now - since_ : 0); }
 
+  // All of it: how long a job has trained is told, and nobody acts on it.
+  [[nodiscard]] auto state() const { return listed::all(listed::accounts(before_, since_, runs_)); }
+
  private:
   Micros before_ = 0;
   Micros since_ = 0;
   bool runs_ = false;
 };
+static_assert(lists_all_members<TrainingClock>());
 
 // A job's training time and its pace.
 class JobPace {
@@ -91,10 +101,14 @@ class JobPace {
   [[nodiscard]] Micros training(Micros now) const { return clock_.read(now); }
   [[nodiscard]] const PaceMeter& meter() const { return meter_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::parts(clock_, meter_), listed::plain(begun_)); }
+
  private:
   TrainingClock clock_;
   PaceMeter meter_;
   bool begun_ = false;
 };
+static_assert(lists_all_members<JobPace>());
 
 }  // namespace ballast

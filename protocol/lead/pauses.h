@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "protocol/ids.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -14,6 +15,7 @@ class Pauses {
   struct Patience {
     Micros stop = 0;  // with a stop that comes to no snapshot
     Micros room = 0;  // between a snapshot that a disk had no room for and the next try
+    bool operator==(const Patience&) const = default;
   };
 
   explicit Pauses(Patience patience) : patience_(patience) {}
@@ -58,6 +60,13 @@ class Pauses {
   void begin() { untouched_ = false; }
   [[nodiscard]] bool untouched() const { return untouched_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(patience_, wants_stop_), listed::ages(wanted_since_),
+                       listed::plain(waits_for_copy_, hold_, margin_), listed::ages(hold_again_at_),
+                       listed::plain(untouched_));
+  }
+
  private:
   static constexpr Step kMargin = 2;
 
@@ -70,5 +79,6 @@ class Pauses {
   std::optional<Micros> hold_again_at_;
   bool untouched_ = false;  // this lead began the timeline, and has given out nothing of it
 };
+static_assert(lists_all_members<Pauses>());
 
 }  // namespace ballast

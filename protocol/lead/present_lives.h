@@ -5,7 +5,8 @@
 #include <map>
 
 #include "protocol/ids.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -25,6 +26,11 @@ class PresentLives {
     Incarnation incarnation = 0;
     DatabaseLife database;
     Micros heard_at = 0;
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::names(incarnation, database.database), listed::plain(database.count),
+                         listed::ages(heard_at));
+    }
   };
 
   explicit PresentLives(const Ledger& ledger);
@@ -45,11 +51,16 @@ class PresentLives {
   // So long the lead did not listen.
   void forgive(Micros slept);
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::parts(lives_, listed_)); }
+
  private:
   [[nodiscard]] bool is_of_the_ledger(std::uint32_t shard, Incarnation incarnation, const DatabaseLife& database) const;
 
   std::map<std::uint32_t, Life> lives_;   // by shard
   std::map<std::uint32_t, Life> listed_;  // by shard
 };
+static_assert(lists_all_members<PresentLives::Life>());
+static_assert(lists_all_members<PresentLives>());
 
 }  // namespace ballast

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 
 namespace ballast {
 

@@ -5,6 +5,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/lead/shard_roster.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -20,9 +21,13 @@ class ResumingShards {
   // marks times lanes.
   bool is_broken(const ShardRoster& shards, bool is_lost);
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(marks_, broken_)); }
+
  private:
   std::vector<JournalMark> marks_;  // that came with reports of this timeline
   bool broken_ = false;
 };
+static_assert(lists_all_members<ResumingShards>());
 
 }  // namespace ballast

@@ -12,6 +12,7 @@
 #include "protocol/lead/slot_assignments.h"
 #include "protocol/lead/step_time.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -22,6 +23,7 @@ class RoundCourse {
     Slot slots = 1;
     Step steps = 1;
     LearntDeadline::Bounds late;  // a slot without its contribution
+    bool operator==(const Rules&) const = default;
   };
 
   explicit RoundCourse(const Rules& rules)
@@ -71,11 +73,17 @@ class RoundCourse {
   bool is_broken(const ShardRoster& /*shards*/, Timeline /*timeline*/, Step /*evaluated*/) { return false; }
   [[nodiscard]] bool is_undone(const ShardRoster& /*shards*/, Step /*barrier*/) const { return false; }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(slots_, steps_), listed::parts(assignments_, step_time_));
+  }
+
  private:
   Slot slots_;
   Step steps_;
   SlotAssignments assignments_;
   StepTime step_time_;
 };
+static_assert(lists_all_members<RoundCourse>());
 
 }  // namespace ballast

@@ -7,9 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -27,7 +28,14 @@ struct LeadSession {
   Assign assign;        // the newest
   std::string refusal;  // why it is given no work
   Micros refused_at = 0;
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(name, live, ready, said_goodbye, has_beaten), listed::ages(heard_at),
+                       listed::parts(silence), listed::plain(beat, assign, refusal), listed::ages(refused_at));
+  }
 };
+static_assert(lists_all_members<LeadSession>());
 
 // Who lives, who works, and who has not been heard of for too long. Sessions that are over stay known as long as there
 // is room, so that what they did is told.
@@ -69,6 +77,12 @@ class SessionRoster {
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(at_most_, silence_), listed::parts(all_), listed::names(joined_),
+                       listed::plain(told_), listed::accounts(lost_, refused_));
+  }
+
  private:
   bool make_room();
 
@@ -80,5 +94,6 @@ class SessionRoster {
   std::uint64_t lost_ = 0;
   std::uint64_t refused_ = 0;
 };
+static_assert(lists_all_members<SessionRoster>());
 
 }  // namespace ballast

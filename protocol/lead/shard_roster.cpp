@@ -77,7 +77,7 @@ void ShardRoster::admit(const ShardHello& hello, Micros now) {
   lane.address = hello.address;
   lane.initial_weights = hello.initial_weights;
   lane.timeline = hello.timeline;
-  lane.reached = hello.reached;
+  lane.open_step = hello.open_step;
   lane.lives = hello.lives;
   lane.heard_at = now;
 }

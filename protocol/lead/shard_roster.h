@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
-#include "protocol/lead/ledger.h"
 #include "protocol/lead/present_lives.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -24,13 +25,21 @@ struct LeadLane {
   std::string address;
   std::string initial_weights;  // that it has read
   Timeline timeline = 0;        // that it knew of when it said hello
-  Step reached = 0;             // so far it had come when it said hello
+  Step open_step = 0;           // so far it had come when it said hello
   std::vector<ShardLife> lives;
   LaneReport report;  // the newest
   Micros heard_at = 0;
   LearntDeadline silence;
   bool left = false;
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::names(incarnation, database.database),
+                       listed::plain(database.count, address, initial_weights, timeline, open_step, lives, report),
+                       listed::ages(heard_at), listed::parts(silence), listed::plain(left));
+  }
 };
+static_assert(lists_all_members<LeadLane>());
 
 // A process that says it is a shard and is not taken.
 struct TurnedAway {
@@ -38,7 +47,13 @@ struct TurnedAway {
   Micros since = 0;
   Micros heard_at = 0;
   std::string why;
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::names(incarnation), listed::ages(since, heard_at), listed::plain(why));
+  }
 };
+static_assert(lists_all_members<TurnedAway>());
 
 // "database 5b1f..., life 3"
 std::string database_text(const DatabaseLife& life);
@@ -103,6 +118,12 @@ class ShardRoster {
   };
   [[nodiscard]] Silent longest_silent(Micros now, Micros since, Step open) const;
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(shards_, lanes_per_shard_, silence_),
+                       listed::parts(lanes_, present_, turned_away_));
+  }
+
  private:
   [[nodiscard]] bool has_come(std::uint32_t shard) const;
   [[nodiscard]] std::string who_is(std::uint32_t shard) const;
@@ -115,5 +136,6 @@ class ShardRoster {
   PresentLives present_;
   std::map<std::uint32_t, TurnedAway> turned_away_;  // the last of each shard
 };
+static_assert(lists_all_members<ShardRoster>());
 
 }  // namespace ballast

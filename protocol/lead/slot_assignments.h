@@ -9,6 +9,7 @@
 #include "protocol/ids.h"
 #include "protocol/messages.h"
 #include "protocol/slot_set.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -47,14 +48,23 @@ class SlotAssignments {
   // Slots given to a second session while the first still had them.
   [[nodiscard]] std::uint64_t backups() const { return backups_; }
 
+  // All of it. Whether slots were handed out meanwhile is asked for: the two counts are no accounts.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(slots_), listed::names(generation_), listed::plain(divisions_, open_, observed_),
+                       listed::parts(missing_, holders_), listed::plain(extras_, backups_, reassigned_));
+  }
+
  private:
   struct Division {
     Step from = 0;
     std::map<SessionId, SlotRange> ranges;
+    bool operator==(const Division&) const = default;
   };
   struct Holder {
     SessionId session = 0;
     Micros since = 0;
+
+    [[nodiscard]] auto state() const { return listed::all(listed::names(session), listed::ages(since)); }
   };
 
   void hold_standing_ranges(Micros now);
@@ -74,5 +84,6 @@ class SlotAssignments {
   std::uint64_t backups_ = 0;
   std::uint64_t reassigned_ = 0;
 };
+static_assert(lists_all_members<SlotAssignments>());
 
 }  // namespace ballast

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "protocol/ids.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -31,6 +32,9 @@ class SnapshotSchedule {
   // It is complete: older ones are of no use any more.
   void close_through(Step step) { ordered_.erase(ordered_.begin(), ordered_.upper_bound(step)); }
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(every_, last_, ordered_)); }
+
  private:
   [[nodiscard]] Step next_due() const { return (last_ / every_ + 1) * every_; }
 
@@ -38,5 +42,6 @@ class SnapshotSchedule {
   Step last_ = 0;           // the newest due version that is decided about, or the base
   std::set<Step> ordered_;  // and neither complete nor given up
 };
+static_assert(lists_all_members<SnapshotSchedule>());
 
 }  // namespace ballast

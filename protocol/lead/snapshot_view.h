@@ -9,8 +9,8 @@
 #include "protocol/ids.h"
 #include "protocol/lead/course.h"
 #include "protocol/lead/evaluations.h"
-#include "protocol/lead/ledger.h"
 #include "protocol/lead/shard_roster.h"
+#include "protocol/ledger.h"
 
 namespace ballast {
 

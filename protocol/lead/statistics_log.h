@@ -7,6 +7,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -28,10 +29,14 @@ class StatisticsLog {
   [[nodiscard]] double mean_loss(Step from, Step until) const;
   [[nodiscard]] std::uint64_t examples() const { return examples_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(known_, next_), listed::accounts(examples_)); }
+
  private:
   std::deque<StepStatistics> known_;
   Step next_;
   std::uint64_t examples_;
 };
+static_assert(lists_all_members<StatisticsLog>());
 
 }  // namespace ballast

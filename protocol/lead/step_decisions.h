@@ -11,6 +11,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -46,6 +47,9 @@ class StepDecisions {
   // The root of the sum of all squares. Only when complete; 0 unless the job clips by norm.
   [[nodiscard]] double norm() const;
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(rules_, step_, measures_)); }
+
  private:
   [[nodiscard]] std::vector<double> sums() const;
 
@@ -53,5 +57,6 @@ class StepDecisions {
   Step step_ = 0;
   std::map<ChunkId, ChunkMeasure> measures_;
 };
+static_assert(lists_all_members<StepDecisions>());
 
 }  // namespace ballast

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "protocol/ids.h"
-#include "protocol/lead/ledger.h"
 #include "protocol/lead/step_decisions.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -47,6 +48,12 @@ class StepPlanner {
   // Of the newest decision; 0 if there was none.
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(rules_, factors_, updates_), listed::parts(decisions_),
+                       listed::plain(decided_, next_), listed::accounts(gradient_norm_));
+  }
+
  private:
   std::shared_ptr<const DecisionRules> rules_;
   Factors factors_;
@@ -56,6 +63,7 @@ class StepPlanner {
   Step next_;                            // the first step without a decision; only where steps wait for one
   double gradient_norm_ = 0;
 };
+static_assert(lists_all_members<StepPlanner>());
 
 [[nodiscard]] bool contains(const std::vector<StepRange>& ranges, Step step);
 

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -35,11 +36,17 @@ class StepTime {
   }
   [[nodiscard]] Micros deadline() const { return deadline_.deadline(); }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::parts(deadline_), listed::ages(open_since_), listed::plain(half_, handed_out_before_));
+  }
+
  private:
   LearntDeadline deadline_;
   Micros open_since_ = 0;
   std::optional<Micros> half_;  // from then until half of the sessions had delivered theirs
   std::uint64_t handed_out_before_ = 0;
 };
+static_assert(lists_all_members<StepTime>());
 
 }  // namespace ballast

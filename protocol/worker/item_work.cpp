@@ -45,7 +45,7 @@ std::optional<WorkerTarget> ItemWork::next() const {
 
 void ItemWork::computed(const WorkerTarget& target) {
   for (auto& [grant, is_computed] : grants_) {
-    is_computed = is_computed || grant.clock == target.weights.ticket;
+    is_computed = is_computed || grant.clock == target.weights.clock;
   }
 }
 
@@ -57,12 +57,12 @@ const Grant* ItemWork::grant_after(std::uint64_t clock) const {
 }
 
 std::optional<SlotsAhead> ItemWork::after(const WorkerTarget& target) const {
-  const auto* next = grant_after(target.weights.ticket);
+  const auto* next = grant_after(target.weights.clock);
   return next == nullptr ? std::nullopt : std::optional(slot_of(*next));
 }
 
 std::optional<WeightsKey> ItemWork::next_key(const WorkerTarget& target, std::optional<WeightsKey> /*asked*/) const {
-  const auto* next = grant_after(target.weights.ticket);
+  const auto* next = grant_after(target.weights.clock);
   return next == nullptr ? std::nullopt : std::optional(WeightsKey{kNewestVersion, next->clock});
 }
 

@@ -8,6 +8,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 #include "protocol/worker/worker_target.h"
 
 namespace ballast {
@@ -17,6 +18,7 @@ class ItemWork {
  public:
   struct Rules {
     bool journaled = false;  // updates are durable by the shards' journals: contributions say what they rest on
+    bool operator==(const Rules&) const = default;
   };
 
   ItemWork(Slot slots, Rules rules) : slots_(slots), journaled_(rules.journaled) {}
@@ -30,7 +32,7 @@ class ItemWork {
   // What to ask for along with the last gradient of a chunk, whatever has been asked for already.
   [[nodiscard]] std::optional<WeightsKey> next_key(const WorkerTarget& target, std::optional<WeightsKey> asked) const;
   // Of the newest weights no version is gone.
-  static void gone(Version /*version*/, Version /*held*/) {}
+  static void gone(Version /*version*/, Version /*newest*/) {}
 
   // That of the newest grant.
   [[nodiscard]] Step step() const { return granted_step_; }
@@ -40,7 +42,7 @@ class ItemWork {
     return {target.step, target.ranges.front().begin};
   }
   // What a contribution says of the chunk's version that it was computed from.
-  [[nodiscard]] static Version base(Version version) { return version; }
+  [[nodiscard]] static Version computed_from(Version version) { return version; }
   // A newer version does not say whose updates it has.
   [[nodiscard]] static std::optional<Step> covered_by(Version /*version*/) { return std::nullopt; }
   // So few grants are left to compute, the one in hand among them, that the lead is asked for more.
@@ -50,10 +52,19 @@ class ItemWork {
   // Whether contributions say what they rest on.
   [[nodiscard]] bool has_marks() const { return journaled_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(slots_, journaled_, granted_step_), listed::parts(grants_));
+  }
+
  private:
   struct GrantState {
     Grant grant;
     bool computed = false;
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(grant.item), listed::names(grant.clock), listed::plain(computed));
+    }
   };
 
   [[nodiscard]] SlotsAhead slot_of(const Grant& grant) const;
@@ -64,5 +75,6 @@ class ItemWork {
   Step granted_step_ = 0;
   std::vector<GrantState> grants_;  // of the newest order
 };
+static_assert(lists_all_members<ItemWork>());
 
 }  // namespace ballast

@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 #include "protocol/worker/outbox.h"
 
 namespace ballast {
@@ -36,6 +37,12 @@ class LaneLink {
   // Which lane lets wait, where it is, and why.
   [[nodiscard]] std::string describe(const LaneAddress& at) const;
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::parts(outbox), listed::plain(welcome_), listed::ages(hello_at_, asked_at_),
+                       listed::plain(refusal_, why_));
+  }
+
   Outbox outbox;
 
  private:
@@ -45,5 +52,6 @@ class LaneLink {
   std::string refusal_;  // of the newest hello
   std::string why_;
 };
+static_assert(lists_all_members<LaneLink>());
 
 }  // namespace ballast

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 #include "protocol/worker/lane_link.h"
 
 namespace ballast {
@@ -40,8 +41,12 @@ class LaneLinks {
   // Contributions without a receipt.
   [[nodiscard]] std::size_t outstanding() const;
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::parts(lanes_)); }
+
  private:
   std::vector<LaneLink> lanes_;
 };
+static_assert(lists_all_members<LaneLinks>());
 
 }  // namespace ballast

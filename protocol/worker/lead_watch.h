@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "protocol/ids.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -14,6 +15,7 @@ class LeadWatch {
     Micros heartbeat_every = 0;
     Micros hello_every = 0;  // until it is answered
     Micros silence = 0;      // a lead that has answered before and is silent for longer is gone
+    bool operator==(const Times&) const = default;
   };
 
   explicit LeadWatch(const Times& times) : times_(times) {}
@@ -39,6 +41,13 @@ class LeadWatch {
   bool becomes_idle();
   void works() { is_idle_ = false; }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(times_), listed::ages(ticked_at_, heard_at_), listed::plain(was_heard_, is_known_),
+                       listed::ages(greeted_at_), listed::plain(has_greeted_), listed::ages(beaten_at_),
+                       listed::plain(is_idle_));
+  }
+
  private:
   Times times_;
   Micros ticked_at_ = 0;
@@ -50,5 +59,6 @@ class LeadWatch {
   Micros beaten_at_ = 0;
   bool is_idle_ = false;
 };
+static_assert(lists_all_members<LeadWatch>());
 
 }  // namespace ballast

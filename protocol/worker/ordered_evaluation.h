@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -27,10 +28,14 @@ class OrderedEvaluation {
 
   [[nodiscard]] const std::optional<EvaluationResult>& result() const { return result_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(ordered_, is_done_, result_)); }
+
  private:
   std::optional<Evaluation> ordered_;
   bool is_done_ = false;
   std::optional<EvaluationResult> result_;
 };
+static_assert(lists_all_members<OrderedEvaluation>());
 
 }  // namespace ballast

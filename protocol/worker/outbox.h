@@ -7,8 +7,9 @@
 #include <tuple>
 #include <vector>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -21,10 +22,17 @@ struct Contribution {
   PayloadId payload = kNoPayload;
   std::uint64_t bytes = 0;
   Slot fault = kNoSlot;
-  Version base = 0;
-  std::uint64_t ticket = 0;
+  Version computed_from = 0;
+  std::uint64_t clock = 0;
   std::shared_ptr<const std::vector<JournalMark>> marks = {};  // null: none
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(timeline, step, chunk, node, want_next), listed::payloads(payload),
+                       listed::plain(bytes, fault, computed_from), listed::names(clock), listed::plain(marks));
+  }
 };
+static_assert(lists_all_members<Contribution>());
 
 // What waits, waits here and not in the transport, whose queue cannot be reordered: older steps first, then the
 // earliest layers' chunks, which the next forward pass needs first. The oldest goes whatever else is on its way: a lane
@@ -55,11 +63,21 @@ class Outbox {
   [[nodiscard]] std::uint64_t retries() const { return retries_; }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::parts(entries_, receipt_time_), listed::plain(credit_, in_flight_),
+                       listed::accounts(retries_));
+  }
+
  private:
   struct Entry {
     Contribution contribution;
     Micros sent_at = 0;
     std::uint32_t tries = 0;  // 0: waits for credit
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::parts(contribution), listed::ages(sent_at), listed::plain(tries));
+    }
   };
   using Key = std::tuple<Step, ChunkId, Node>;
   using Entries = std::map<Key, Entry>;
@@ -72,5 +90,6 @@ class Outbox {
   std::uint64_t in_flight_ = 0;
   std::uint64_t retries_ = 0;
 };
+static_assert(lists_all_members<Outbox>());
 
 }  // namespace ballast

@@ -14,7 +14,7 @@ void PulledWeights::aim(std::optional<WeightsKey> target) {
 
 bool PulledWeights::wants(ChunkId chunk, WeightsKey key) const {
   const auto& state = chunks_[chunk];
-  if (state.held && state.key == key) {
+  if (state.is_here && state.key == key) {
     return false;
   }
   return target_ == key || state.asked == key;
@@ -60,7 +60,7 @@ void PulledWeights::came(const Weights& header, Micros now) {
 void PulledWeights::store(const Weights& header, std::uint32_t shard) {
   auto& state = chunks_[header.chunk];
   const bool was_at_target = is_at_target(state);
-  state.held = true;
+  state.is_here = true;
   state.key = key_of(header);
   state.version = header.version;
   state.mark = {shard, header.incarnation, header.sequence};

@@ -8,19 +8,22 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 #include "protocol/worker/worker_target.h"
 
 namespace ballast {
 
-// By chunk; each is held under the key that it was asked for by. Pure and copyable.
+// By chunk; each is kept under the key that it was asked for by. Pure and copyable.
 class PulledWeights {
  public:
   struct Staged {
     Weights header;
     PayloadId payload = kNoPayload;
+
+    [[nodiscard]] auto state() const { return listed::all(listed::plain(header), listed::payloads(payload)); }
   };
   enum class Ask : std::uint8_t { no, first, again };
 
@@ -30,7 +33,7 @@ class PulledWeights {
 
   // What is to be computed from next; nothing: nothing.
   void aim(std::optional<WeightsKey> target);
-  // Whether all chunks are held as the target has them.
+  // Whether all chunks are here as the target has them.
   [[nodiscard]] bool is_complete() const { return target_ && at_target_ == chunks_.size(); }
   // Whether these bring the chunk to the target, or are what was asked for.
   [[nodiscard]] bool wants(ChunkId chunk, WeightsKey key) const;
@@ -51,7 +54,7 @@ class PulledWeights {
   // Of the shard in whose journal the mark is.
   void store(const Weights& header, std::uint32_t shard);
 
-  // All, or those of which `is_lost(chunk)` holds, are neither held nor asked for. The payloads that were staged.
+  // All, or those of which `is_lost(chunk)` holds, are neither here nor asked for. The payloads that were staged.
   std::vector<PayloadId> forget_all();
   template <typename IsLost>
   std::vector<PayloadId> forget(const IsLost& is_lost);
@@ -61,25 +64,38 @@ class PulledWeights {
   // What all that was stored rests on.
   [[nodiscard]] std::shared_ptr<const std::vector<JournalMark>> marks() const;
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::parts(chunks_, target_), listed::plain(at_target_), listed::parts(staged_, pull_time_));
+  }
+
  private:
   struct Chunk {
-    bool held = false;
+    bool is_here = false;
     WeightsKey key;       // of what was stored
     Version version = 0;  // likewise
     JournalMark mark;     // likewise
     std::optional<WeightsKey> asked;
     Micros asked_at = 0;
     std::uint32_t tries = 0;
+
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(is_here), listed::parts(key), listed::plain(version, mark.shard),
+                         listed::names(mark.incarnation), listed::plain(mark.sequence), listed::parts(asked),
+                         listed::ages(asked_at), listed::plain(tries));
+    }
   };
 
-  [[nodiscard]] bool is_at_target(const Chunk& chunk) const { return chunk.held && target_ == chunk.key; }
+  [[nodiscard]] bool is_at_target(const Chunk& chunk) const { return chunk.is_here && target_ == chunk.key; }
 
   std::vector<Chunk> chunks_;
   std::optional<WeightsKey> target_;
-  std::size_t at_target_ = 0;  // chunks held as the target has them
+  std::size_t at_target_ = 0;  // chunks here as the target has them
   std::vector<Staged> staged_;
   LearntDeadline pull_time_;
 };
+static_assert(lists_all_members<PulledWeights::Staged>());
+static_assert(lists_all_members<PulledWeights>());
 
 template <typename IsLost>
 std::vector<PayloadId> PulledWeights::forget(const IsLost& is_lost) {
@@ -93,7 +109,7 @@ std::vector<PayloadId> PulledWeights::forget(const IsLost& is_lost) {
   for (std::size_t id = 0; id < chunks_.size(); ++id) {
     if (is_lost(static_cast<ChunkId>(id))) {
       at_target_ -= is_at_target(chunks_[id]) ? 1 : 0;
-      chunks_[id].held = false;
+      chunks_[id].is_here = false;
       chunks_[id].asked.reset();
     }
   }

@@ -94,13 +94,13 @@ std::optional<WeightsKey> RoundWork::next_key(const WorkerTarget& target, std::o
   return is_wanted ? std::optional(WeightsKey{target.step + 1, 0}) : std::nullopt;
 }
 
-void RoundWork::gone(Version version, Version held) {
+void RoundWork::gone(Version version, Version newest) {
   if (extra_ && extra_->step <= version) {
     extra_.reset();
   }
-  if (cursor_ <= version && held > 0) {
-    // Every chunk is at held - 1 at least; and where that is gone too, it is the lane's first, the timeline's base.
-    cursor_ = std::max(cursor_, version + 1 == held ? held : held - 1);
+  if (cursor_ <= version && newest > 0) {
+    // Every chunk is at newest - 1 at least; and where that is gone too, it is the lane's first, the timeline's base.
+    cursor_ = std::max(cursor_, version + 1 == newest ? newest : newest - 1);
   }
 }
 

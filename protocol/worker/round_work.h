@@ -8,6 +8,7 @@
 #include "protocol/ids.h"
 #include "protocol/messages.h"
 #include "protocol/slot_set.h"
+#include "protocol/state_list.h"
 #include "protocol/worker/worker_target.h"
 
 namespace ballast {
@@ -16,7 +17,9 @@ namespace ballast {
 // computed are not computed again. Pure and copyable.
 class RoundWork {
  public:
-  struct Rules {};
+  struct Rules {
+    bool operator==(const Rules&) const = default;
+  };
 
   RoundWork(Slot slots, Rules /*rules*/) : slots_(slots) {}
 
@@ -28,9 +31,9 @@ class RoundWork {
   [[nodiscard]] std::optional<SlotsAhead> after(const WorkerTarget& target) const;
   // What to ask for along with the last gradient of a chunk, for which `asked` has been asked already.
   [[nodiscard]] std::optional<WeightsKey> next_key(const WorkerTarget& target, std::optional<WeightsKey> asked) const;
-  // A chunk of this version is gone and already at `held`: every chunk is at held - 1 at least, so that is the oldest
-  // step that can still be open.
-  void gone(Version version, Version held);
+  // A chunk of this version is gone and already at `newest`: every chunk is at newest - 1 at least, so that is the
+  // oldest step that can still be open.
+  void gone(Version version, Version newest);
 
   // The step that it means to compute next.
   [[nodiscard]] Step step() const { return cursor_; }
@@ -38,13 +41,18 @@ class RoundWork {
   [[nodiscard]] static Version updates(Step step) { return step; }
   [[nodiscard]] static ReceiptScope scope(const WorkerTarget& target) { return {target.step, kNoSlot}; }
   // What a contribution says of the chunk's version that it was computed from: its step says it.
-  [[nodiscard]] static Version base(Version /*version*/) { return 0; }
+  [[nodiscard]] static Version computed_from(Version /*version*/) { return 0; }
   // A chunk of this version is a receipt for all contributions to steps before it.
   [[nodiscard]] static std::optional<Step> covered_by(Version version) { return version; }
   // Standing ranges do not run out, and have no clocks; a contribution rests on its step's version alone.
   [[nodiscard]] static bool is_short() { return false; }
   [[nodiscard]] static std::vector<Grant> computed_grants() { return {}; }
   [[nodiscard]] static bool has_marks() { return false; }
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(slots_, standing_, extra_, cursor_), listed::parts(done_));
+  }
 
  private:
   [[nodiscard]] const Standing* standing_at(Step step) const;
@@ -58,5 +66,6 @@ class RoundWork {
   Step cursor_ = 0;
   std::map<Step, SlotSet> done_;
 };
+static_assert(lists_all_members<RoundWork>());
 
 }  // namespace ballast

@@ -5,6 +5,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -52,6 +53,12 @@ class StepClock {
   [[nodiscard]] const PhaseTimes& phases() const { return finished_; }
   [[nodiscard]] std::uint64_t steps() const { return steps_; }
 
+  // All of it: where time goes is told, and nobody acts on it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::accounts(wanted_at_, computed_at_, receipted_at_, pull_, outstanding_, is_new_, newest_,
+                                        finished_, steps_));
+  }
+
  private:
   void finish() {
     if (is_new_) {
@@ -71,5 +78,6 @@ class StepClock {
   PhaseTimes finished_;
   std::uint64_t steps_ = 0;
 };
+static_assert(lists_all_members<StepClock>());
 
 }  // namespace ballast

@@ -7,6 +7,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 #include "protocol/worker/step_clock.h"
 #include "protocol/worker/worker_target.h"
 
@@ -42,10 +43,17 @@ class WorkInHand {
   [[nodiscard]] const Marks& marks() const { return marks_; }
   [[nodiscard]] const StepClock& clock() const { return clock_; }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(is_running_, timeline_), listed::parts(target_),
+                       listed::plain(marks_, newest_, last_), listed::parts(clock_));
+  }
+
  private:
   struct Receipts {
     ReceiptScope scope;
     std::uint64_t without_receipt = 0;
+    bool operator==(const Receipts&) const = default;
     bool take(Step step, Slot slot, std::uint64_t count);
   };
 
@@ -57,5 +65,6 @@ class WorkInHand {
   Receipts last_;  // what was computed last; the newest one once that has ended
   StepClock clock_;
 };
+static_assert(lists_all_members<WorkInHand>());
 
 }  // namespace ballast

@@ -203,7 +203,7 @@ void Worker::on_gone(const Gone& gone) {
   }
   ++counters_.gone;
   weights_.gone(gone.chunk, {gone.version, 0});
-  plan_.gone(gone.version, gone.held);
+  plan_.gone(gone.version, gone.newest);
   if (!lead_.has_beaten(now_)) {
     heartbeat();  // asks the lead, once for all chunks of the version
   }
@@ -279,10 +279,10 @@ void Worker::pull_missing() {
       pulls[chunk.lane].push_back(chunk.id);
     }
   }
-  const auto [version, ticket] = target_.weights;
+  const auto [version, clock] = target_.weights;
   for (std::uint32_t lane = 0; lane < pulls.size(); ++lane) {
     if (!pulls[lane].empty()) {
-      emit(SendToLane{lane, Pull{plan_.timeline(), version, std::move(pulls[lane]), ticket}, kNoPayload});
+      emit(SendToLane{lane, Pull{plan_.timeline(), version, std::move(pulls[lane]), clock}, kNoPayload});
     }
   }
 }
@@ -312,7 +312,7 @@ void Worker::on(const GradientReady& event) {
   const auto& chunk = layout_.chunks[event.chunk];
   const auto replaced = lanes_[chunk.lane].outbox.add(
       {plan_.timeline(), event.step, event.chunk, event.node, next.has_value(), event.payload, chunk.bytes, event.fault,
-       plan_.base(weights_.version(event.chunk)), next ? next->ticket : 0, work_.marks()});
+       plan_.computed_from(weights_.version(event.chunk)), next ? next->clock : 0, work_.marks()});
   release(replaced);  // the same item, granted to this session again
   work_.contributed();
   send_outbox(chunk.lane);
@@ -368,7 +368,7 @@ void Worker::send_outbox(std::uint32_t lane) {
               .want_next = contribution.want_next,
               .fault = contribution.fault,
               .phases = phases(),
-              .items = {contribution.base, contribution.ticket, {}}};
+              .items = {contribution.computed_from, contribution.clock, {}}};
     if (contribution.marks) {
       push.items.marks = *contribution.marks;
     }

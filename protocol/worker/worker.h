@@ -8,9 +8,10 @@
 #include <variant>
 #include <vector>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 #include "protocol/worker/lane_links.h"
 #include "protocol/worker/lead_watch.h"
 #include "protocol/worker/pulled_weights.h"
@@ -27,6 +28,7 @@ struct WorkerConfig {
   Micros lane_silence = 5'000'000;    // a lane that answers no hello for so long is told of
   Micros lead_silence = 600'000'000;  // a lead that has answered before and is silent for so long is gone
   LearntDeadline::Bounds retry{1'000'000, 3'000'000, 20'000'000};  // of pushes and pulls
+  bool operator==(const WorkerConfig&) const = default;
 };
 
 // What the worker's shell works out from the lead's welcome.
@@ -35,6 +37,7 @@ struct WorkerLayout {
     ChunkId id = 0;
     std::uint32_t lane = 0;  // index into the welcome's addresses
     std::uint64_t bytes = 0;
+    bool operator==(const Chunk&) const = default;
   };
   Slot slots = 1;
   WorkerPlan::Rules mode;     // in rounds, or in item mode
@@ -45,6 +48,7 @@ struct WorkerLayout {
   std::string fingerprint;
   std::string data_digest;
   std::optional<Micros> lead_silence;  // as the job has it; else what was configured stays
+  bool operator==(const WorkerLayout&) const = default;
 };
 
 namespace worker {
@@ -154,9 +158,10 @@ struct WorkerCounters {
   std::uint64_t pulls_repeated = 0;
   std::uint64_t gone = 0;
   std::uint64_t expired = 0;  // contributions whose weights were too old
+  bool operator==(const WorkerCounters&) const = default;
 };
 
-// Pure: no I/O, clock, thread or log. Not thread-safe.
+// Pure: no I/O, clock, thread or log. Copyable. Not thread-safe.
 // Invariants:
 //   1. weights of one version only, or in item mode those asked for after the item's grant, are computed from: no Store
 //      between Compute (or Evaluate) and its end;
@@ -184,6 +189,13 @@ class Worker {
   // That lane, where it is and why, and how many others; empty if there is none.
   [[nodiscard]] std::string waits_for() const {
     return lanes_.waits_for(welcome_.addresses, now_, config_.lane_silence);
+  }
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(config_, layout_, phase_, welcome_),
+                       listed::parts(lead_, lanes_, plan_, target_, weights_, work_), listed::plain(actions_),
+                       listed::accounts(counters_), listed::ages(now_, at_));
   }
 
  private:
@@ -247,5 +259,6 @@ class Worker {
   Micros now_ = 0;
   Micros at_ = 0;  // of the event in hand
 };
+static_assert(lists_all_members<Worker>());
 
 }  // namespace ballast

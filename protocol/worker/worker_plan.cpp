@@ -27,9 +27,9 @@ WorkerTarget WorkerPlan::next() {
   return visit([](auto& own) { return own.next(); }).value_or(WorkerTarget{});
 }
 
-void WorkerPlan::gone(Version version, Version held) {
+void WorkerPlan::gone(Version version, Version newest) {
   evaluation_.gone(version);
-  visit([&](auto& own) { own.gone(version, held); });
+  visit([&](auto& own) { own.gone(version, newest); });
 }
 
 }  // namespace ballast

@@ -8,6 +8,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 #include "protocol/worker/item_work.h"
 #include "protocol/worker/ordered_evaluation.h"
 #include "protocol/worker/round_work.h"
@@ -50,8 +51,8 @@ class WorkerPlan {
   void computed(const WorkerTarget& target) {
     visit([&](auto& own) { own.computed(target); });
   }
-  // A chunk of this version is gone and already at `held`.
-  void gone(Version version, Version held);
+  // A chunk of this version is gone and already at `newest`.
+  void gone(Version version, Version newest);
 
   [[nodiscard]] OrderedEvaluation& evaluation() { return evaluation_; }
   [[nodiscard]] const OrderedEvaluation& evaluation() const { return evaluation_; }
@@ -68,8 +69,8 @@ class WorkerPlan {
   [[nodiscard]] ReceiptScope scope(const WorkerTarget& target) const {
     return visit([&](const auto& own) { return own.scope(target); });
   }
-  [[nodiscard]] Version base(Version version) const {
-    return visit([&](const auto& own) { return own.base(version); });
+  [[nodiscard]] Version computed_from(Version version) const {
+    return visit([&](const auto& own) { return own.computed_from(version); });
   }
   [[nodiscard]] std::optional<Step> covered_by(Version version) const {
     return visit([&](const auto& own) { return own.covered_by(version); });
@@ -84,6 +85,11 @@ class WorkerPlan {
     return visit([](const auto& own) { return own.has_marks(); });
   }
 
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(order_, timeline_), listed::parts(evaluation_, work_));
+  }
+
  private:
   static Work make(Slot slots, RoundWork::Rules rules) { return RoundWork(slots, rules); }
   static Work make(Slot slots, ItemWork::Rules rules) { return ItemWork(slots, rules); }
@@ -93,5 +99,6 @@ class WorkerPlan {
   OrderedEvaluation evaluation_;
   Work work_;
 };
+static_assert(lists_all_members<WorkerPlan>());
 
 }  // namespace ballast

@@ -6,18 +6,23 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
-// What weights are asked for by: a version, or the newest one after the grant whose clock the ticket is.
+// What weights are asked for by: a version, or the newest one after the grant of that clock.
 struct WeightsKey {
   Version version = 0;
-  std::uint64_t ticket = 0;
+  std::uint64_t clock = 0;
   bool operator==(const WeightsKey&) const = default;
+
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(version), listed::names(clock)); }
 };
+static_assert(lists_all_members<WeightsKey>());
 
 inline WeightsKey key_of(const Weights& header) {
-  return header.ticket != 0 ? WeightsKey{kNewestVersion, header.ticket} : WeightsKey{header.version, 0};
+  return header.clock != 0 ? WeightsKey{kNewestVersion, header.clock} : WeightsKey{header.version, 0};
 }
 
 struct WorkerTarget {
@@ -28,7 +33,13 @@ struct WorkerTarget {
   std::vector<SlotRange> ranges;  // train
   Evaluation evaluation;          // evaluate
   bool operator==(const WorkerTarget&) const = default;
+
+  // All of it.
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(kind), listed::parts(weights), listed::plain(step, ranges, evaluation));
+  }
 };
+static_assert(lists_all_members<WorkerTarget>());
 
 // Slots of a step whose examples are worth reading ahead.
 struct SlotsAhead {
@@ -41,6 +52,7 @@ struct SlotsAhead {
 struct ReceiptScope {
   Step step = 0;
   Slot slot = kNoSlot;  // none: all that is computed at once is of one step
+  bool operator==(const ReceiptScope&) const = default;
   [[nodiscard]] bool contains(Step of_step, Slot of_slot) const {
     return slot == kNoSlot ? of_step >= step : of_step == step && of_slot == slot;
   }

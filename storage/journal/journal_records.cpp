@@ -80,14 +80,14 @@ JournalHead read_head(ByteReader& in, std::uint8_t& skip) {
   record.factors.skip = skip != 0;
   record.staleness = in.number<std::uint64_t>();
   record.session = in.number<std::uint64_t>();
-  const auto bases = read_count(in, kMaxJournalBases, kJournalBaseBytes);
-  record.bases.reserve(bases);
-  for (std::size_t i = 0; i < bases; ++i) {
-    JournalMark base;
-    base.shard = in.number<std::uint32_t>();
-    base.incarnation = in.number<std::uint64_t>();
-    base.sequence = in.number<std::uint64_t>();
-    record.bases.push_back(base);
+  const auto marks = read_count(in, kMaxJournalMarks, kJournalMarkBytes);
+  record.marks.reserve(marks);
+  for (std::size_t i = 0; i < marks; ++i) {
+    JournalMark mark;
+    mark.shard = in.number<std::uint32_t>();
+    mark.incarnation = in.number<std::uint64_t>();
+    mark.sequence = in.number<std::uint64_t>();
+    record.marks.push_back(mark);
   }
   head.payload_checksum = in.number<std::uint32_t>();
   return head;
@@ -160,10 +160,10 @@ StoreResult<JournalHeader> decode_journal_header(std::string_view bytes, std::si
 }
 
 std::string encode_journal_head(const JournalRecord& record, JournalSequence sequence, JournalSequence synced) {
-  assert(record.bases.size() <= kMaxJournalBases);
+  assert(record.marks.size() <= kMaxJournalMarks);
   assert(record.payload.size() <= kMaxJournalPayload);
   assert(record.factors.scales.empty() && (record.factors.skip || !record.payload.empty()));
-  const auto size = kMinJournalHead + record.bases.size() * kJournalBaseBytes;
+  const auto size = kMinJournalHead + record.marks.size() * kJournalMarkBytes;
   ByteWriter out;
   out.reserve(size);
   out.raw(kJournalRecordMagic).number(static_cast<std::uint32_t>(size));
@@ -173,8 +173,8 @@ std::string encode_journal_head(const JournalRecord& record, JournalSequence seq
   write_float(out, record.factors.step_size);
   write_float(out, record.factors.second_moment_root);
   out.number(static_cast<std::uint8_t>(record.factors.skip ? 1 : 0)).number(record.staleness).number(record.session);
-  out.number(static_cast<std::uint32_t>(record.bases.size()));
-  for (const auto& base : record.bases) {
+  out.number(static_cast<std::uint32_t>(record.marks.size()));
+  for (const auto& base : record.marks) {
     out.number(base.shard).number(base.incarnation).number(base.sequence);
   }
   out.number(crc32c(view(record.payload)));

@@ -35,7 +35,7 @@ namespace ballast {
 // Of the segments; a journal of another one is refused.
 inline constexpr std::uint32_t kJournalFormat = 1;
 
-inline constexpr std::size_t kMaxJournalBases = 1024;
+inline constexpr std::size_t kMaxJournalMarks = 1024;
 inline constexpr std::size_t kMaxJournalLives = 256;             // the newest ones are kept
 inline constexpr std::size_t kMaxJournalPayload = 1U << 20U;     // as many bytes as a chunk may have
 inline constexpr std::size_t kMaxJournalHeaderText = 1U << 12U;  // of the job's name and of its digest
@@ -58,7 +58,7 @@ struct JournalRecord {
   std::uint64_t item = 0;          // the work item's ordinal
   Version version = 0;             // of the chunk before it
   StepFactors factors;             // without scales
-  std::vector<JournalMark> bases;  // what the weights that it was computed from rest on; at most kMaxJournalBases
+  std::vector<JournalMark> marks;  // what the weights that it was computed from rest on; at most kMaxJournalMarks
   std::uint64_t staleness = 0;
   SessionId session = 0;
   std::span<const std::byte> payload;  // not owned; empty only if factors.skip
@@ -93,9 +93,9 @@ inline constexpr std::string_view kJournalHeaderMagic = "BLJH";
 inline constexpr std::string_view kJournalRecordMagic = "BLJR";
 
 // Fixed bytes of a head and of a header, and the most that they can have.
-inline constexpr std::size_t kJournalBaseBytes = 4 + 8 + 8;
+inline constexpr std::size_t kJournalMarkBytes = 4 + 8 + 8;
 inline constexpr std::size_t kMinJournalHead = 4 + 4 + 4 + 8 + 8 + 8 + 4 + 8 + 8 + 4 + 4 + 4 + 1 + 8 + 8 + 4 + 4 + 4;
-inline constexpr std::size_t kMaxJournalHead = kMinJournalHead + kMaxJournalBases * kJournalBaseBytes;
+inline constexpr std::size_t kMaxJournalHead = kMinJournalHead + kMaxJournalMarks * kJournalMarkBytes;
 inline constexpr std::size_t kMinJournalHeader = 4 + 4 + 4 + 4 + 4 + 4 + 8 + 8 + 4 + 4;
 inline constexpr std::size_t kMaxJournalHeader = kMinJournalHeader + 2 * kMaxJournalHeaderText + 16 * kMaxJournalLives;
 

@@ -10,12 +10,12 @@ namespace ballast {
 namespace {
 
 bool fits(const JournalRecord& record) {
-  return record.bases.size() <= kMaxJournalBases && record.payload.size() <= kMaxJournalPayload &&
+  return record.marks.size() <= kMaxJournalMarks && record.payload.size() <= kMaxJournalPayload &&
          record.factors.scales.empty() && (record.factors.skip || !record.payload.empty());
 }
 
 std::uint64_t bytes_of(const JournalRecord& record) {
-  return kMinJournalHead + record.bases.size() * kJournalBaseBytes + record.payload.size();
+  return kMinJournalHead + record.marks.size() * kJournalMarkBytes + record.payload.size();
 }
 
 JournalRecovery recovery_of(const JournalScan& scan) {

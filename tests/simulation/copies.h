@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "protocol/ids.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "tests/simulation/life.h"
 #include "tests/simulation/reference.h"
 

@@ -9,7 +9,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/lead/lead.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "tests/simulation/journal.h"
 #include "tests/simulation/reference.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "protocol/ids.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
 #include "tests/simulation/copies.h"
 #include "tests/simulation/disk.h"

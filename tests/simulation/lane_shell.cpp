@@ -83,11 +83,11 @@ void LaneShell::note_asked(Host& host, ProcessId from, const Message& message) {
   if (const auto* pull = std::get_if<Pull>(&message)) {
     for (const auto chunk : pull->chunks) {
       host.judge().asked(from, chunk,
-                         pull->version == kNewestVersion ? RepliesJudge::newest_for(pull->ticket) : pull->version);
+                         pull->version == kNewestVersion ? RepliesJudge::newest_for(pull->clock) : pull->version);
     }
   } else if (const auto* push = std::get_if<Push>(&message); push != nullptr && push->want_next) {
     host.judge().asked(from, push->chunk,
-                       host.life().items ? RepliesJudge::newest_for(push->items.ticket) : push->step + 1);
+                       host.life().items ? RepliesJudge::newest_for(push->items.clock) : push->step + 1);
   }
 }
 
@@ -117,7 +117,7 @@ void LaneShell::receive(Host& host, ProcessId from, const Message& message, cons
   const auto id = next_payload_++;
   held_[id] = {push->chunk, push->step, push->node, payload.value(), from};
   in_hand_.answers = 0;
-  in_hand_.base = push->items.base;
+  in_hand_.base = push->items.computed_from;
   step(host, lane::FromWorker{from, &message, id, host.life().chunks[push->chunk].bytes});
   if (!alive() || in_hand_.answers == 1) {
     return;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "protocol/deadline.h"
 #include "protocol/ids.h"
-#include "protocol/lead/deadline.h"
 #include "protocol/lead/step_decisions.h"
 
 namespace ballast::simulation {

@@ -10,7 +10,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/lane/lane.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
 #include "protocol/worker/worker.h"
 #include "tests/simulation/reference.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "protocol/ids.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
 #include "tests/simulation/life.h"
 

@@ -61,7 +61,7 @@ StrangeMessage strange_push(Random& random, const LifeSpec& life, std::uint32_t 
       push.timeline = random.chance(0.5) ? 0 : timeline + 1 + random.between(0, 5);
       return {push, bytes};
     case 7:
-      push.items.base = life.updates(life.steps) + 1;  // a version that never is
+      push.items.computed_from = life.updates(life.steps) + 1;  // a version that never is
       return {push, bytes};
     default:
       push.node = {0, 2};  // more than an item

@@ -46,18 +46,18 @@ std::string ranges(const std::vector<ItemRange>& ranges) {
 std::string text(const LaneHello&) { return "hello"; }
 std::string text(const Pull& pull) {
   return "pull " +
-         (pull.version == kNewestVersion ? "the newest version, for clock " + clock(pull.ticket) + ","
+         (pull.version == kNewestVersion ? "the newest version, for clock " + clock(pull.clock) + ","
                                          : "version " + std::to_string(pull.version)) +
          " of chunks " + list(pull.chunks);
 }
 std::string text(const Push& push) {
   return "push step " + std::to_string(push.step) + " chunk " + std::to_string(push.chunk) + " slots " +
          words(push.node) + (push.fault != kNoSlot ? ", slot " + std::to_string(push.fault) + " not finite" : "") +
-         (push.items.ticket != 0 ? ", wants the newest version for clock " + clock(push.items.ticket)
-          : push.want_next       ? ", wants version " + std::to_string(push.step + 1)
-                                 : "") +
-         (push.items.base != 0 || push.items.ticket != 0 || !push.items.marks.empty()
-              ? ", from version " + std::to_string(push.items.base)
+         (push.items.clock != 0 ? ", wants the newest version for clock " + clock(push.items.clock)
+          : push.want_next      ? ", wants version " + std::to_string(push.step + 1)
+                                : "") +
+         (push.items.computed_from != 0 || push.items.clock != 0 || !push.items.marks.empty()
+              ? ", from version " + std::to_string(push.items.computed_from)
               : "") +
          (push.items.marks.empty() ? "" : ", rests on " + marks(push.items.marks));
 }
@@ -71,12 +71,12 @@ std::string text(const Receipt& receipt) {
 }
 std::string text(const Weights& weights) {
   return "weights of chunk " + std::to_string(weights.chunk) + " at version " + std::to_string(weights.version) +
-         (weights.ticket != 0 ? ", for clock " + clock(weights.ticket) : "") +
+         (weights.clock != 0 ? ", for clock " + clock(weights.clock) : "") +
          (weights.sequence != 0 ? ", journal at " + std::to_string(weights.sequence) : "");
 }
 std::string text(const Gone& gone) {
   return "gone: chunk " + std::to_string(gone.chunk) + " version " + std::to_string(gone.version) + ", is at " +
-         std::to_string(gone.held);
+         std::to_string(gone.newest);
 }
 std::string list(const std::vector<SnapshotId>& snapshots) {
   std::string text;

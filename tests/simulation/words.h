@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
 
 namespace ballast::simulation {

@@ -66,7 +66,7 @@ void WorkerShell::check_credit(Host& host, std::uint32_t lane) const {
 // Weights to compute an item from are asked for after the item was granted.
 void WorkerShell::check_pull(const Pull& pull) const {
   if (pull.version == kNewestVersion) {
-    require(grants_.items.contains(pull.ticket), "weights are asked for before the item they are for is granted");
+    require(grants_.items.contains(pull.clock), "weights are asked for before the item they are for is granted");
   }
 }
 

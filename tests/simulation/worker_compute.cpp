@@ -15,10 +15,10 @@ std::uint32_t WorkerShell::origin_of(Host& host, ItemId item) {
     const auto& header = weights_[chunk].header;
     bases.push_back({header.version,
                      weights_[chunk].payload.value,
-                     header.ticket,
+                     header.clock,
                      {host.life().chunks[chunk].lane / host.life().lanes, header.incarnation, header.sequence}});
   }
-  const auto clock = weights_.front().header.ticket;
+  const auto clock = weights_.front().header.clock;
   const auto grant = grants_.items.find(clock);
   require(grant != grants_.items.end(), "an item is computed that was not granted");
   grants_.computed.insert(clock);

@@ -14,7 +14,7 @@ std::uint32_t ContributionsJudge::computes(const ItemHistories& histories, ItemI
     throw Violation("item " + std::to_string(item) + " is computed, which was not granted");
   }
   for (ChunkId chunk = 0; chunk < bases.size(); ++chunk) {
-    if (bases[chunk].ticket != grant.clock) {
+    if (bases[chunk].clock != grant.clock) {
       throw Violation(histories.place(chunk, item) + ": computed from weights that were not asked for by its grant");
     }
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "protocol/ids.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "tests/simulation/copies.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/facts.h"

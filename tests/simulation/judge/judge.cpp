@@ -54,10 +54,10 @@ void Judge::gone_sent(const Disks& disks, const LaneLife& lane, const Gone& gone
         return std::pair(course.version(lane.timeline, gone.chunk), course.is_gone(lane.timeline, gone));
       },
       course_);
-  if (!is_gone || gone.held != version || gone.timeline != lane.timeline) {
+  if (!is_gone || gone.newest != version || gone.timeline != lane.timeline) {
     throw Violation("chunk " + std::to_string(gone.chunk) + " is at version " + std::to_string(version) +
                     ", yet version " + std::to_string(gone.version) + " is said to be gone, and " +
-                    std::to_string(gone.held) + " to be held");
+                    std::to_string(gone.newest) + " to be held");
   }
 }
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "protocol/ids.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
 #include "tests/simulation/life.h"
 

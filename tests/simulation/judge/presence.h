@@ -6,7 +6,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/lead/lead.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {

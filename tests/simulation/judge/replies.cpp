@@ -15,10 +15,10 @@ std::string words_of(const Weights& header) {
   return "weights of chunk " + std::to_string(header.chunk) + " at version " + std::to_string(header.version);
 }
 
-Version RepliesJudge::newest_for(std::uint64_t ticket) { return kNewest | ticket; }
+Version RepliesJudge::newest_for(std::uint64_t clock) { return kNewest | clock; }
 
 void RepliesJudge::sent(SessionId session, std::uint32_t process, const Weights& header, std::uint64_t bytes) {
-  auto& asked = asked_[{session, header.chunk, header.ticket != 0 ? newest_for(header.ticket) : header.version}];
+  auto& asked = asked_[{session, header.chunk, header.clock != 0 ? newest_for(header.clock) : header.version}];
   if (asked == 0) {
     throw Violation(words_of(header) + " sent to session " + std::to_string(session) + ", which did not ask for them");
   }

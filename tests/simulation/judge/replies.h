@@ -20,7 +20,7 @@ class RepliesJudge {
 
   void asked(SessionId session, ChunkId chunk, Version version) { ++asked_[{session, chunk, version}]; }
   // What to call the version of a pull of whatever is the newest.
-  [[nodiscard]] static Version newest_for(std::uint64_t ticket);
+  [[nodiscard]] static Version newest_for(std::uint64_t clock);
   // By a lane's process.
   void sent(SessionId session, std::uint32_t process, const Weights& header, std::uint64_t bytes);
   void released(SessionId session, std::uint32_t process, std::uint64_t bytes) { bytes_[{session, process}] -= bytes; }

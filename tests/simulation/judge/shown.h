@@ -5,7 +5,7 @@
 #include <map>
 
 #include "protocol/ids.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "tests/simulation/reference.h"
 
 namespace ballast::simulation {

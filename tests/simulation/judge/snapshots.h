@@ -7,7 +7,7 @@
 #include <set>
 
 #include "protocol/ids.h"
-#include "protocol/lead/ledger.h"
+#include "protocol/ledger.h"
 #include "protocol/messages.h"
 #include "tests/simulation/disk.h"
 #include "tests/simulation/judge/shown.h"

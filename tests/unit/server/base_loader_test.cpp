@@ -44,7 +44,7 @@ struct Fixture {
     record.item = version;
     record.version = version;
     record.factors.learning_rate = 0.5F;
-    record.bases = {{0, 70, version}};
+    record.marks = {{0, 70, version}};
     record.payload = std::as_bytes(std::span(root));
     return loader.pass_on(timeline, record);
   }

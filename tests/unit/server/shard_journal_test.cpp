@@ -122,7 +122,7 @@ TEST_CASE("a new life goes on with what the one before has committed, once for a
               .replay([&](JournalSequence, const JournalRecord& record) {
                 items.push_back(record.item);
                 CHECK(record.factors.learning_rate == 0.5F);
-                CHECK(record.bases == std::vector<JournalMark>{{0, 70, record.item}});
+                CHECK(record.marks == std::vector<JournalMark>{{0, 70, record.item}});
                 return true;
               })
               .ok());

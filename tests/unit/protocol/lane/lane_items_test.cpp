@@ -235,7 +235,7 @@ TEST_CASE("a journaled item is applied and receipted when it is committed, with 
   CHECK(receipts(actions)[1].outcome == ReceiptOutcome::duplicate);
   REQUIRE(all<lane::SendWeights>(actions).size() == 1);
   CHECK(all<lane::SendWeights>(actions)[0].header.version == 1);
-  CHECK(all<lane::SendWeights>(actions)[0].header.ticket == 77);
+  CHECK(all<lane::SendWeights>(actions)[0].header.clock == 77);
   CHECK(all<lane::SendWeights>(actions)[0].header.sequence == 31);
   CHECK(all<lane::Apply>(fixture.commit(2, 32)).size() == 1);
 }

@@ -45,7 +45,7 @@ TEST_CASE("a version that is there is sent, the newest for whoever asks for it, 
   const auto older = sessions.want(1, kChunk, 4, 7);
   REQUIRE(older.has_value());
   CHECK(older->version == 4);
-  CHECK(older->ticket == 7);
+  CHECK(older->clock == 7);
   CHECK_FALSE(older->is_gone);
   const auto newest = sessions.want(2, kChunk, kNewestVersion, 8);
   REQUIRE(newest.has_value());
@@ -90,8 +90,8 @@ TEST_CASE("beyond its window a session's replies wait, one for each chunk, in th
   REQUIRE(next.has_value());
   CHECK(next->chunk == 8);
   CHECK(next->version == 5);
-  CHECK(next->ticket == 4);
-  REQUIRE(sessions.reply(1, other, next->version, next->ticket).has_value());
+  CHECK(next->clock == 4);
+  REQUIRE(sessions.reply(1, other, next->version, next->clock).has_value());
   CHECK_FALSE(sessions.next_deferred(1).has_value());
   CHECK_FALSE(sessions.next_deferred(77).has_value());
 }

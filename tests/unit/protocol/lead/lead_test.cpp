@@ -225,6 +225,36 @@ TEST_CASE("an older report changes nothing") {
   CHECK(fixture.lead.status().step == 2);
 }
 
+TEST_CASE("a lead that is copied while it trains goes on without the original, and the original without it") {
+  std::optional<Fixture> original(config(4));
+  original->train();
+  original->report(1, 15);
+  Fixture copy = *original;
+  const auto before = original->lead.status();
+  const auto lose_a_worker = [](Fixture& fixture) {
+    fixture.worker(1, Goodbye{"leaving"});
+    fixture.report(2, 15);
+    fixture.tick(20 * kMilli);
+  };
+
+  lose_a_worker(copy);
+  CHECK(copy.lead.status().step == 2);
+  CHECK(copy.orders[2].rounds.standing.slots == SlotRange{0, 4});
+  CHECK(original->lead.status() == before);
+  CHECK(original->orders[2].rounds.standing.slots == SlotRange{2, 4});
+
+  lose_a_worker(*original);
+  CHECK(original->lead.status() == copy.lead.status());
+  CHECK(original->orders == copy.orders);
+
+  original->lead.step(lead::LedgerFailed{"disk full"});
+  CHECK(original->lead.phase() == Lead::Phase::failed);
+  original.reset();
+  copy.report(3, 15);
+  CHECK(copy.lead.phase() == Lead::Phase::training);
+  CHECK(copy.lead.status().step == 3);
+}
+
 TEST_CASE("a session that the lead does not know is told to say hello") {
   Fixture fixture(config(4));
   fixture.train();

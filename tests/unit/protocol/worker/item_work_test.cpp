@@ -20,7 +20,7 @@ struct Fixture {
     const auto target = work.next();
     REQUIRE(target);
     work.computed(*target);
-    return target->weights.ticket;
+    return target->weights.clock;
   }
 
   ItemWork work{4, {}};
@@ -76,7 +76,7 @@ TEST_CASE("receipts of an item are those of its slot, and its contribution says 
   CHECK(scope.contains(2, 1));
   CHECK_FALSE(scope.contains(2, 0));
   CHECK_FALSE(scope.contains(3, 1));
-  CHECK(ItemWork::base(8) == 8);
+  CHECK(ItemWork::computed_from(8) == 8);
   CHECK_FALSE(ItemWork::covered_by(8));
   CHECK(at.work.updates(3) == 12);
 }

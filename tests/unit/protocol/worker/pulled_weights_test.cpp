@@ -10,8 +10,8 @@ using Ask = PulledWeights::Ask;
 
 constexpr Micros kPatience = 100'000;
 
-Weights weights(ChunkId chunk, Version version, std::uint64_t ticket = 0) {
-  return {1, 70, chunk, version, ticket, version};
+Weights weights(ChunkId chunk, Version version, std::uint64_t clock = 0) {
+  return {1, 70, chunk, version, clock, version};
 }
 
 // Two chunks, to be computed from at version 3.

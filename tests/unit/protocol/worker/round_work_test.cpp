@@ -47,6 +47,6 @@ TEST_CASE("receipts of a round are those of its step or a newer one, and a newer
   CHECK(scope.contains(0, 3));
   CHECK(scope.contains(1, kNoSlot));
   CHECK(RoundWork::covered_by(4) == 4);
-  CHECK(RoundWork::base(8) == 0);
+  CHECK(RoundWork::computed_from(8) == 0);
   CHECK(RoundWork::updates(3) == 3);
 }

@@ -254,6 +254,32 @@ TEST_CASE("a welcome to another job ends the worker") {
   CHECK_FALSE(all<worker::Stop>(actions)[0].failure.empty());
 }
 
+TEST_CASE("a worker that is copied while it computes goes on without the original, and the original without it") {
+  Computing original;
+  Computing copy = original;
+  const auto end_step = [](Fixture& fixture) {
+    fixture.lane(Receipt{1, 0, 1, {0, 2}, ReceiptOutcome::accepted});
+    auto pushes = to_lane<Push>(fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 8, kNoSlot, true}));
+    fixture.worker.step(worker::Computed{0, {}});
+    return pushes;
+  };
+
+  const auto pushes = end_step(copy);
+  REQUIRE(pushes.size() == 1);
+  CHECK_FALSE(copy.worker.computing());
+  CHECK(copy.worker.in_flight_bytes() == 100);
+  CHECK(original.worker.computing());
+  CHECK(original.worker.in_flight_bytes() == 20);
+
+  CHECK(end_step(original) == pushes);
+  CHECK_FALSE(original.worker.computing());
+  CHECK(original.worker.in_flight_bytes() == 100);
+
+  original.lead(Finish{1, 2, Ending::finished, ""});
+  CHECK(original.tick(100 * kMilli).empty());
+  CHECK_FALSE(copy.tick(100 * kMilli).empty());
+}
+
 TEST_CASE("the slot that is not finite travels with its contribution") {
   Fixture fixture;
   fixture.assign(2);
@@ -292,7 +318,7 @@ TEST_CASE("a session of single items asks for more grants before the one in hand
       const auto pushes = to_lane<Push>(
           fixture.worker.step(worker::GradientReady{0, {slot, slot + 1}, chunk, 1 + chunk, kNoSlot, true}));
       REQUIRE(pushes.size() == 1);
-      CHECK(pushes[0].items.ticket == 12 + slot);  // the pull of the next one's weights goes with it
+      CHECK(pushes[0].items.clock == 12 + slot);  // the pull of the next one's weights goes with it
     }
     fixture.worker.step(worker::Computed{0, {}});
     delivered.emplace_back();

@@ -33,7 +33,7 @@ class RecordMaker {
     record.version = n;
     record.factors = {0.5F + static_cast<float>(n), 0.25F, 0.75F, n % 5 == 4, {}};
     for (std::uint32_t shard = 0; shard < n % 4; ++shard) {
-      record.bases.push_back({shard, 100 + n, 2 * n});
+      record.marks.push_back({shard, 100 + n, 2 * n});
     }
     record.staleness = 3 * n;
     record.session = 1000 + n;
@@ -52,7 +52,7 @@ class RecordMaker {
     REQUIRE(found.item == wanted.item);
     REQUIRE(found.version == wanted.version);
     REQUIRE(found.factors == wanted.factors);
-    REQUIRE(found.bases == wanted.bases);
+    REQUIRE(found.marks == wanted.marks);
     REQUIRE(found.staleness == wanted.staleness);
     REQUIRE(found.session == wanted.session);
     REQUIRE(found.payload.size() == wanted.payload.size());

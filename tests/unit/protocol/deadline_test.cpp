@@ -1,4 +1,4 @@
-#include "protocol/lead/deadline.h"
+#include "protocol/deadline.h"
 
 #include <doctest/doctest.h>
 

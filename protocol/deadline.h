@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "protocol/ids.h"
+#include "protocol/state_list.h"
 
 namespace ballast {
 
@@ -17,6 +18,7 @@ class LearntDeadline {
     Micros floor;    // never sooner
     Micros initial;  // while fewer than kEnough observations are known
     Micros ceiling;  // never later
+    bool operator==(const Bounds&) const = default;
   };
 
   explicit LearntDeadline(Bounds bounds) : bounds_(bounds) {}
@@ -39,6 +41,9 @@ class LearntDeadline {
     return std::clamp(3 * middle + 6 * median(deviations), bounds_.floor, bounds_.ceiling);
   }
 
+  // All of it.
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(bounds_, seen_, count_)); }
+
  private:
   static constexpr std::size_t kEnough = 5;
   static constexpr std::size_t kWindow = 31;
@@ -55,5 +60,6 @@ class LearntDeadline {
   Window seen_{};
   std::size_t count_ = 0;
 };
+static_assert(lists_all_members<LearntDeadline>());
 
 }  // namespace ballast

@@ -33,7 +33,8 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
-// The job's record, small and always written whole. An empty one (timeline 0) is that of a job that never began.
+// The job's record, small and always written whole: plain data, one field a fact, more than 15 of them. An empty one
+// (timeline 0) is that of a job that never began.
 struct Ledger {
   Timeline timeline = 0;
   SnapshotId base;                        // where the timeline began

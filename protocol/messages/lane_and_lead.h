@@ -1,0 +1,143 @@
+// Between lanes and the lead.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/messages/parts.h"
+
+namespace ballast {
+
+// ---- lane to lead
+
+struct ShardHello {
+  LaneId lane;
+  std::uint32_t shards = 0;
+  std::uint32_t lanes = 0;
+  Incarnation incarnation = 0;
+  DatabaseLife database;
+  std::string spec_digest;
+  std::string layout_digest;
+  std::string initial_weights;  // digest of training.init_from's file, if this life of the shard has read it
+  std::string address;          // where workers reach the lane
+  Timeline timeline = 0;        // that the shard knows of: of its database, or that it serves
+  Step open_step = 0;           // the oldest open step of the timeline it serves; 0: it serves none
+  // The snapshots, ascending, of which all of the lane's chunks are durable; the weights before step 0 if they need not
+  // be kept. The newest kMaxHeld.
+  std::vector<SnapshotId> held = {};
+  // In a journaled job: the shard's lives in `timeline`, oldest first, this one last. Empty if what the shard has of
+  // the timeline cannot be gone on with.
+  std::vector<ShardLife> lives = {};
+  bool operator==(const ShardHello&) const = default;
+};
+
+struct SessionSlots {
+  SessionId session = 0;
+  std::uint64_t slots = 0;  // slots of closed rounds that this session's contributions became part of
+  bool operator==(const SessionSlots&) const = default;
+};
+
+// How stale contributions were when they were applied, and what became of the others, over a lane's chunks.
+struct StalenessCounts {
+  std::vector<std::uint64_t> counts;  // [0]: not at all; [i]: 2^(i-1) to 2^i - 1 updates
+  std::uint64_t sum = 0;
+  std::uint64_t largest = 0;
+  std::uint64_t expired = 0;  // refused for it
+  std::uint64_t skipped = 0;  // of those counted: left out, for their gradient was not finite
+  bool operator==(const StalenessCounts&) const = default;
+};
+
+// How far a shard is with its part of the snapshot that is named for copying.
+struct CopyProgress {
+  RunId run = 0;               // under whose name
+  SnapshotId snapshot;         // {}: it copies none
+  std::uint64_t bytes = 0;     // written by the attempt at hand
+  std::uint32_t failures = 0;  // attempts that failed
+  bool done = false;           // its part is durable in the place
+  bool taken = false;          // another job than this one goes on under the run's name there: only of shard 0
+  bool operator==(const CopyProgress&) const = default;
+};
+
+struct RoundReport {
+  std::vector<std::uint64_t> missing;  // slots of open_step that some chunk lacks, 64 to a word
+  std::vector<DecidedStep> decided;    // by which versions that the lane still holds were made, or will be
+  bool operator==(const RoundReport&) const = default;
+};
+
+struct ItemReport {
+  std::vector<ItemRange> covered;  // items that all of the lane's chunks cover, ascending; the first range begins at 0
+  ItemId reached = 0;              // the first item beyond all that some chunk of the lane has accepted
+  StalenessCounts staleness;
+  std::vector<JournalMark> marks;  // the newest of each shard's life that came with contributions
+  bool operator==(const ItemReport&) const = default;
+};
+
+// How a lane stands: what both machines have, and what the job's own machine has; the other's part is empty. A field a
+// fact, and more than 15 of them.
+struct LaneReport {
+  LaneId lane;
+  Incarnation incarnation = 0;
+  std::uint64_t sequence = 0;  // increases; an older report is ignored
+  Timeline timeline = 0;
+  bool serving = false;
+  Step open_step = 0;                  // the oldest version among the lane's chunks
+  Version planned = 0;                 // factors are known for the updates of versions before this one
+  std::vector<ChunkMeasure> measures;  // of covered chunks that are not applied yet
+  std::vector<SnapshotId> held;        // snapshots of this timeline of which all of the lane's chunks are durable
+  std::vector<SnapshotId> writing;     // taken or being taken, and not durable yet
+  std::vector<SnapshotId> failed;      // that could not be written; the job goes on without them
+  CopyProgress copy;                   // only of a shard's lane 0
+  std::string trouble;                 // why not, or what else is wrong though the job goes on
+  std::vector<StepStatistics> statistics;
+  std::vector<SessionSlots> slots_by_session;  // only of the lane that owns the statistics chunk
+  std::uint64_t duplicates = 0;
+  std::uint64_t superseded = 0;
+  bool leaving = false;  // the lead's Finish arrived, and the end is durable here: this is the last word
+  std::string failure;   // non-empty: the shard cannot go on
+  RoundReport rounds = {};
+  ItemReport items = {};
+  bool operator==(const LaneReport&) const = default;
+};
+
+// ---- lead to lane
+
+// The timeline is durable in the ledger; addressed to one incarnation.
+struct Confirm {
+  Incarnation incarnation = 0;
+  Timeline timeline = 0;
+  SnapshotId base;
+  bool resumes = false;  // go on with what the shard has of the timeline, instead of beginning it
+  bool operator==(const Confirm&) const = default;
+};
+
+// Which complete snapshots are copied to another place (durability.copy_to), one after the other. {}: none, for the
+// initial weights are never copied.
+struct CopyState {
+  RunId run = 0;           // whose copies they are; part of their names
+  SnapshotId named;        // every shard is to copy its part of it
+  SnapshotId complete;     // the newest of which every shard has copied its part
+  std::uint64_t life = 0;  // of the lead: the copies of a run are of one line of lives, told apart from a copied job's
+  std::uint64_t turn = 0;  // increases with each other life and each other run: `complete` may be older again then
+  bool operator==(const CopyState&) const = default;
+};
+// Of all that were ever named under the run's name.
+inline SnapshotId newest_named(const CopyState& copies) { return std::max(copies.named, copies.complete); }
+
+// The factors of the updates of versions [first, first + factors.size()), and which snapshots to take; also the lead's
+// sign of life. Where a step's factors depend on its gradients (norms, non-finite values), the plan ends before the
+// first undecided step.
+struct Plan {
+  Timeline timeline = 0;
+  Version first = 0;
+  std::vector<StepFactors> factors;
+  std::vector<Step> snapshots;   // steps, of now or later, before whose updates to take a snapshot
+  std::vector<SnapshotId> keep;  // complete, by the durable ledger; older ones that are not listed may be deleted
+  CopyState copies;              // by the durable ledger, too
+  Step statistics_through = 0;   // statistics of steps before this one are durable
+  bool operator==(const Plan&) const = default;
+};
+
+}  // namespace ballast

@@ -1,0 +1,134 @@
+// Between workers and the lead.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/messages/parts.h"
+
+namespace ballast {
+
+// ---- worker to lead
+
+struct WorkerHello {
+  std::string name;
+  bool operator==(const WorkerHello&) const = default;
+};
+
+struct Heartbeat {
+  Timeline timeline = 0;    // of the newest WorkerWelcome that arrived
+  std::uint64_t order = 0;  // the newest Assign that arrived
+  Step step = 0;            // the next step the worker means to compute
+  bool ready = false;       // data and model are loaded
+  bool idle = false;        // nothing to do: wants work
+  std::string waits_for;    // lanes that do not let it begin; empty if none
+  std::string fingerprint;  // of its arithmetic; empty until ready
+  std::string data_digest;  // of its data set and of examples as it decodes them; empty until ready
+  PhaseTimes phases;
+  std::uint64_t slots = 0;                    // computed in this session
+  std::uint64_t placement = 0;                // of the newest WorkerWelcome that arrived
+  std::vector<std::uint64_t> delivered = {};  // clocks of the grants of `order` for which every receipt has arrived
+  bool operator==(const Heartbeat&) const = default;
+};
+
+enum class Split : std::uint8_t { validation, test };
+
+struct EvaluationResult {
+  Timeline timeline = 0;
+  Split split = Split::test;
+  std::uint32_t item = 0;
+  Version version = 0;
+  double loss_sum = 0;
+  std::uint64_t correct = 0;
+  std::uint64_t examples = 0;
+  bool operator==(const EvaluationResult&) const = default;
+};
+
+struct Goodbye {
+  std::string reason;
+  bool operator==(const Goodbye&) const = default;
+};
+
+// ---- lead to worker
+
+struct LaneAddress {
+  LaneId lane;
+  Incarnation incarnation = 0;
+  std::string address;
+  bool operator==(const LaneAddress&) const = default;
+};
+
+// Said again when a new timeline has begun, or a shard has come back within one: lanes may live elsewhere.
+struct WorkerWelcome {
+  Timeline timeline = 0;
+  std::string job;  // the effective job file
+  std::string spec_digest;
+  std::string layout_digest;
+  std::uint32_t shards = 0;
+  std::uint32_t lanes = 0;
+  std::vector<LaneAddress> addresses;
+  std::uint64_t placement = 0;  // increases when a shard's life changes
+  bool operator==(const WorkerWelcome&) const = default;
+};
+
+// Compute `slots` of every step in [from, until).
+struct Standing {
+  Step from = 0;
+  Step until = 0;
+  SlotRange slots;
+  bool operator==(const Standing&) const = default;
+};
+
+// Compute `slots` of this one step as well.
+struct Extra {
+  Step step = 0;
+  SlotRange slots;
+  bool operator==(const Extra&) const = default;
+};
+
+// Evaluate examples [begin, end) of the split on `version`.
+struct Evaluation {
+  Split split = Split::test;
+  std::uint32_t item = 0;
+  Version version = 0;
+  std::uint32_t begin = 0;
+  std::uint32_t end = 0;
+  bool operator==(const Evaluation&) const = default;
+};
+
+// Compute this item from weights asked for from now on.
+struct Grant {
+  ItemId item = 0;
+  std::uint64_t clock = 0;  // the lead's count of grants: no two have the same
+  bool operator==(const Grant&) const = default;
+};
+
+// What a session has to compute in rounds.
+struct RoundOrder {
+  Standing standing;
+  std::optional<Extra> extra;
+  bool operator==(const RoundOrder&) const = default;
+};
+
+// What it has to compute in item mode, in this order.
+struct ItemOrder {
+  std::vector<Grant> grants;
+  bool operator==(const ItemOrder&) const = default;
+};
+
+// All that a session has to do. A newer order replaces an older one, but steps before `rounds.standing.from` keep the
+// ranges they had.
+struct Assign {
+  std::uint64_t order = 0;
+  Timeline timeline = 0;
+  Generation generation = 0;
+  std::optional<Evaluation> evaluation = {};
+  RoundOrder rounds = {};
+  ItemOrder items = {};
+  bool operator==(const Assign&) const = default;
+};
+
+}  // namespace ballast
