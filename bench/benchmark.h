@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "cli/running/signals.h"
+#include "cli/processes/signals.h"
 
 namespace ballast::bench {
 

@@ -10,8 +10,8 @@
 #include "bench/clock.h"
 #include "bench/temporary_folder.h"
 #include "cli/asking/status_client.h"
+#include "cli/run_folder/run_folder.h"
 #include "cli/running/cluster.h"
-#include "cli/running/run_folder.h"
 
 namespace ballast::bench {
 

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "bench/pipe.h"
-#include "cli/running/free_port.h"
+#include "cli/processes/free_port.h"
 
 namespace ballast::bench {
 

@@ -33,6 +33,7 @@ enum class Kind : std::uint8_t {
   ages,      // moments: only how long ago they are
   payloads,  // PayloadIds: names, too; their bytes lie in the shell
   accounts,  // counted for people; nobody acts on them
+  fixed,     // given at the start and never changed, or empty between two events: not compared
   parts,     // objects with lists of their own; also optionals, variants and containers of them
 };
 
@@ -60,6 +61,10 @@ constexpr Listed<Kind::payloads, Members...> payloads(const Members&... members)
 }
 template <typename... Members>
 constexpr Listed<Kind::accounts, Members...> accounts(const Members&... members) {
+  return {{members...}};
+}
+template <typename... Members>
+constexpr Listed<Kind::fixed, Members...> fixed(const Members&... members) {
   return {{members...}};
 }
 template <typename... Members>
@@ -157,7 +162,9 @@ void walk_part(const Part& part, Visit& visit) {
 // Names, ages or payloads in a map are visited one by one; its keys are plain.
 template <Kind kKind, typename Member, typename Visit>
 void walk_member(const Member& member, Visit& visit) {
-  if constexpr (kKind == Kind::parts) {
+  if constexpr (kKind == Kind::fixed) {
+    // the same in all states that are compared
+  } else if constexpr (kKind == Kind::parts) {
     walk_part(member, visit);
   } else if constexpr (IsMap<Member> && kKind != Kind::plain && kKind != Kind::accounts) {
     visit(Kind::plain, member.size());
@@ -170,7 +177,7 @@ void walk_member(const Member& member, Visit& visit) {
   }
 }
 
-// Calls visit(kind, value) for each member that is no part, and for those of its parts, in order.
+// Calls visit(kind, value) for each member that is no part and not fixed, and for those of its parts, in order.
 template <typename Object, typename Visit>
 void walk(const Object& object, Visit&& visit) {
   const auto of_kind = [&](const auto& list) {

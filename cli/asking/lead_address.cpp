@@ -4,7 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "cli/running/run_lock.h"
+#include "cli/run_folder/run_lock.h"
 #include "common/command/usage_error.h"
 #include "common/text/endpoint.h"
 

@@ -4,13 +4,13 @@
 
 namespace ballast {
 
-void LeadTalk::connect(const std::string& lead, Poll& poll, Clock::time_point now) {
+void LeadTalk::connect(const std::string& lead, Poll& poll, Moment now) {
   client_.emplace(context_, lead);
   poll.add(client_->socket());
   heard_at_ = now;
 }
 
-void LeadTalk::ask(bool stops, Clock::time_point now) {
+void LeadTalk::ask(bool stops, Moment now) {
   if (!client_ || now < ask_at_ || is_over()) {
     return;
   }
@@ -24,13 +24,13 @@ void LeadTalk::ask(bool stops, Clock::time_point now) {
   }
 }
 
-bool LeadTalk::take(Clock::time_point now) {
+bool LeadTalk::take(Moment now) {
   auto status = client_ ? client_->take() : std::nullopt;
   if (!status) {
     return false;
   }
   status_ = std::move(status);
-  lets_go_on_ = lets_go_on_ && (is_over_as(JobPhase::paused) || is_over_as(JobPhase::pausing));
+  lets_go_on_ = lets_go_on_ && (is_in(JobPhase::paused) || is_in(JobPhase::pausing));
   heard_at_ = now;
   return true;
 }

@@ -7,7 +7,6 @@
 #include <zmq.hpp>
 
 #include "cli/asking/status_client.h"
-#include "cli/running/cluster.h"
 #include "common/net/socket.h"
 #include "protocol/messages.h"
 
@@ -16,15 +15,17 @@ namespace ballast {
 // One thread; time is handed in. Before connect() nobody is asked, and nobody has answered.
 class LeadTalk {
  public:
+  using Moment = std::chrono::steady_clock::time_point;
+
   // `was_paused`: the lead is to hear that a pause is over.
   explicit LeadTalk(bool was_paused) : lets_go_on_(was_paused) {}
 
   // The silence counts from now on.
-  void connect(const std::string& lead, Poll& poll, Clock::time_point now);
+  void connect(const std::string& lead, Poll& poll, Moment now);
   [[nodiscard]] bool is_connected() const { return client_.has_value(); }
 
   // At every turn: asks if it is time, until the job is over. `stops`: the job is to stop.
-  void ask(bool stops, Clock::time_point now);
+  void ask(bool stops, Moment now);
   // Whatever the time is.
   void ask_now() { client_->ask(); }
   void ask_at_next_turn() { ask_at_ = {}; }
@@ -32,22 +33,20 @@ class LeadTalk {
   void say_seen() { client_->ask(true); }
 
   // Whether an answer has come.
-  bool take(Clock::time_point now);
+  bool take(Moment now);
   // The lead's last word; nothing if there never was one.
   [[nodiscard]] const std::optional<Status>& status() const { return status_; }
-  [[nodiscard]] bool is_over_as(JobPhase phase) const { return status_ && status_->phase == phase; }
-  [[nodiscard]] bool is_over() const {
-    return is_over_as(JobPhase::finished) || is_over_as(JobPhase::stopped) || is_over_as(JobPhase::failed);
-  }
-  [[nodiscard]] std::chrono::seconds silent(Clock::time_point now) const {
+  [[nodiscard]] bool is_in(JobPhase phase) const { return status_ && status_->phase == phase; }
+  [[nodiscard]] bool is_over() const { return status_ && ballast::is_over(status_->phase); }
+  [[nodiscard]] std::chrono::seconds silent(Moment now) const {
     return std::chrono::duration_cast<std::chrono::seconds>(now - heard_at_);
   }
 
  private:
   zmq::context_t context_{1};
   std::optional<StatusClient> client_;
-  Clock::time_point ask_at_;
-  Clock::time_point heard_at_;  // the last answer, or when it was connected to
+  Moment ask_at_;
+  Moment heard_at_;  // the last answer, or when it was connected to
   std::optional<Status> status_;
   bool lets_go_on_;
 };

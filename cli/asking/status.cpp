@@ -9,10 +9,10 @@
 
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
-#include "cli/json_numbers.h"
-#include "cli/running/copies_text.h"
-#include "cli/running/progress.h"
-#include "cli/running/staleness.h"
+#include "cli/telling/copies_text.h"
+#include "cli/telling/json_numbers.h"
+#include "cli/telling/progress.h"
+#include "cli/telling/staleness.h"
 #include "storage/copies/format.h"
 
 namespace ballast {

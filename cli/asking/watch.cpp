@@ -8,11 +8,11 @@
 
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
-#include "cli/exit_codes.h"
-#include "cli/running/signals.h"
-#include "cli/running/status_events.h"
-#include "cli/running/summary.h"
-#include "cli/running/training_time.h"
+#include "cli/processes/signals.h"
+#include "cli/telling/exit_codes.h"
+#include "cli/telling/status_events.h"
+#include "cli/telling/summary.h"
+#include "cli/telling/training_time.h"
 
 namespace ballast {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/running/progress.h"
+#include "cli/telling/progress.h"
 
 namespace ballast {
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <system_error>
 
-#include "cli/running/process.h"
+#include "cli/processes/process.h"
 
 namespace ballast {
 

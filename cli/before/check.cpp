@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "cli/before/amounts.h"
 #include "cli/before/backend_probe.h"
+#include "cli/telling/amounts.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/job/mode_text.h"

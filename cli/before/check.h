@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_codes.h"
+#include "cli/telling/exit_codes.h"
 
 namespace ballast {
 

@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "cli/before/amounts.h"
 #include "cli/before/check.h"
 #include "cli/before/gpus.h"
+#include "cli/telling/amounts.h"
 #include "common/job/load.h"
 #include "common/job/mode_text.h"
 #include "common/job/shard_bytes.h"

@@ -14,8 +14,8 @@
 
 #include "cli/models/closed_database.h"
 #include "cli/models/opened_run.h"
-#include "cli/running/run_folder.h"
-#include "cli/running/snapshot_parts.h"
+#include "cli/run_folder/run_folder.h"
+#include "cli/run_folder/snapshot_parts.h"
 #include "common/job/load.h"
 
 namespace ballast {

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "cli/before/amounts.h"
 #include "cli/models/opened_run.h"
+#include "cli/telling/amounts.h"
 #include "common/arena/placement.h"
 #include "common/job/load.h"
 #include "storage/journal/journal.h"

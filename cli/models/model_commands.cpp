@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "cli/before/not_negative.h"
 #include "cli/models/losses.h"
-#include "cli/not_negative.h"
 
 namespace ballast {
 

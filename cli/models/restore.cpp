@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cli/running/run_folder.h"
+#include "cli/run_folder/run_folder.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "storage/copies/restore.h"

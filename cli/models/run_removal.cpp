@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "cli/models/closed_database.h"
-#include "cli/running/run_lock.h"
+#include "cli/run_folder/run_lock.h"
 
 namespace ballast {
 

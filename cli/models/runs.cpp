@@ -10,12 +10,12 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cli/before/amounts.h"
 #include "cli/models/closed_database.h"
 #include "cli/models/opened_run.h"
 #include "cli/models/run_removal.h"
-#include "cli/running/run_folder.h"
-#include "cli/running/run_lock.h"
+#include "cli/run_folder/run_folder.h"
+#include "cli/run_folder/run_lock.h"
+#include "cli/telling/amounts.h"
 #include "common/job/load.h"
 
 namespace ballast {

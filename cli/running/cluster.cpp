@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "cli/before/gpus.h"
-#include "cli/running/free_port.h"
+#include "cli/processes/free_port.h"
 
 namespace ballast {
 

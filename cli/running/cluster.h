@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/running/process.h"
+#include "cli/processes/process.h"
+#include "cli/run_folder/run_folder.h"
 #include "cli/running/restarts.h"
-#include "cli/running/run_folder.h"
 #include "common/job/job.h"
 
 namespace ballast {

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cli/running/snapshot_parts.h"
+#include "cli/run_folder/snapshot_parts.h"
 #include "common/job/load.h"
 #include "storage/journal/journal.h"
 #include "storage/journal/journal_scan.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/running/run_folder.h"
+#include "cli/run_folder/run_folder.h"
 #include "common/job/job.h"
 #include "protocol/ledger.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/running/progress.h"
+#include "cli/telling/progress.h"
 
 namespace ballast {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/exit_codes.h"
-#include "cli/running/changes.h"
+#include "cli/telling/changes.h"
+#include "cli/telling/exit_codes.h"
 #include "worker/exit_codes.h"
 
 namespace ballast {
@@ -163,7 +163,7 @@ bool Supervisor::can_start_again(const Member& member) const {
     return true;
   }
   const auto& lead = cluster_.members().front();
-  return !lead_.is_over_as(JobPhase::stopped) && (member.index == 0 || lead.pid != 0 || lead.due);
+  return !lead_.is_in(JobPhase::stopped) && (member.index == 0 || lead.pid != 0 || lead.due);
 }
 
 void Supervisor::on_server_left(const Member& server, const Ended& ended) {
@@ -229,13 +229,13 @@ void Supervisor::on_status() {
     return;
   }
   lead_.say_seen();
-  if (lead_.is_over_as(JobPhase::failed)) {
+  if (lead_.is_in(JobPhase::failed)) {
     if (stage_ != Stage::stopping) {
       fail("the job failed: " + status()->failure + (doubt_.empty() ? "" : "\n" + doubt_));
     }
     return;
   }
-  if (lead_.is_over_as(JobPhase::stopped) && stage_ != Stage::stopping) {
+  if (lead_.is_in(JobPhase::stopped) && stage_ != Stage::stopping) {
     exit_code_ = interrupted_ ? kExitSignal + interrupted_->signal : kExitStopped;
   }
   if (stage_ == Stage::running) {

@@ -16,10 +16,10 @@
 #include <string>
 
 #include "cli/asking/lead_talk.h"
+#include "cli/processes/signals.h"
 #include "cli/running/cluster.h"
-#include "cli/running/progress.h"
-#include "cli/running/signals.h"
-#include "cli/running/training_time.h"
+#include "cli/telling/progress.h"
+#include "cli/telling/training_time.h"
 #include "protocol/messages.h"
 
 namespace ballast {

@@ -1,4 +1,5 @@
-// How the fields of messages and of their parts are described: once, for encoding, reading, checking and docs/wire.md.
+// How the fields of messages and of their parts are described: once, for encoding, reading, checking and
+// docs/messages.md.
 #pragma once
 
 #include <cstddef>

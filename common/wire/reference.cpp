@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kHead = R"(# Messages, field by field
 
 This page is written from `common/wire/messages_table.h` and `parts_table.h`, by which messages are encoded, read and checked. What a field means
-stands in [`messages.h`](../protocol/messages.h); how a message travels, in [wire.md](wire.md). *Absent* fields read as
+stands in [`protocol/messages/`](../protocol/messages); how a message travels, in [wire.md](wire.md). *Absent* fields read as
 0, empty or none. A sender's text is one line of printable UTF-8 unless it says otherwise.
 
 )";

@@ -53,9 +53,9 @@ class Lane {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(config_), listed::parts(sessions_, applier_, plan_, statistics_, snapshots_),
+    return listed::all(listed::fixed(config_), listed::parts(sessions_, applier_, plan_, statistics_, snapshots_),
                        listed::plain(copies_, copy_), listed::parts(lead_, era_, ending_, told_),
-                       listed::plain(trouble_), listed::accounts(counters_), listed::plain(actions_));
+                       listed::plain(trouble_), listed::accounts(counters_), listed::fixed(actions_));
   }
 
  private:
@@ -87,7 +87,7 @@ class Lane {
     std::uint64_t sequence = 0;
 
     [[nodiscard]] auto state() const {
-      return listed::all(listed::ages(at), listed::plain(changed, of_trouble, sequence));
+      return listed::all(listed::ages(at), listed::plain(changed, of_trouble), listed::names(sequence));
     }
   };
 

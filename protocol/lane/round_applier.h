@@ -68,8 +68,8 @@ class RoundApplier {
   // All of it.
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(slots_, steps_, event_bytes_), listed::parts(chunks_),
-                       listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_, held_payloads_),
-                       listed::accounts(counters_));
+                       listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_),
+                       listed::accounts(held_payloads_), listed::accounts(counters_));
   }
 
  private:

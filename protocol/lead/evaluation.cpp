@@ -37,7 +37,7 @@ std::optional<Evaluation> EvaluationBoard::take(SessionId session, Micros now, M
   return chosen->evaluation;
 }
 
-std::optional<Evaluation> EvaluationBoard::held_by(SessionId session) const {
+std::optional<Evaluation> EvaluationBoard::ordered_from(SessionId session) const {
   for (const auto& item : items_) {
     if (!item.result && item.holder == session) {
       return item.evaluation;

@@ -27,7 +27,7 @@ class EvaluationBoard {
   // `late`.
   std::optional<Evaluation> take(SessionId session, Micros now, Micros late);
   // The item that a session holds and that is still open.
-  [[nodiscard]] std::optional<Evaluation> held_by(SessionId session) const;
+  [[nodiscard]] std::optional<Evaluation> ordered_from(SessionId session) const;
   // False if the result is not of this board or is known already.
   bool put(const EvaluationResult& result);
   void lose(SessionId session);

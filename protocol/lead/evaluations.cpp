@@ -46,7 +46,7 @@ void Evaluations::begin(Split split, Step step) {
 
 void Evaluations::hand_out(const std::vector<SessionId>& sessions, Micros now) {
   for (const auto session : sessions) {
-    if (!board_.held_by(session)) {
+    if (!board_.ordered_from(session)) {
       board_.take(session, now, rules_.late);
     }
   }

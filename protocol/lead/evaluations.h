@@ -49,7 +49,7 @@ class Evaluations {
   void begin(Split split, Step step);
   // To sessions that hold no item, in order.
   void hand_out(const std::vector<SessionId>& sessions, Micros now);
-  [[nodiscard]] std::optional<Evaluation> held_by(SessionId session) const { return board_.held_by(session); }
+  [[nodiscard]] std::optional<Evaluation> ordered_from(SessionId session) const { return board_.ordered_from(session); }
   void put(const EvaluationResult& result) { board_.put(result); }
   void lose(SessionId session) { board_.lose(session); }
   [[nodiscard]] bool done() const { return board_.done(); }

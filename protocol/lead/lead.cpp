@@ -268,7 +268,7 @@ void Lead::send_assignment(SessionId id, LeadSession& session, bool even_unchang
     assign.timeline = timeline();
     course_.tell(id, limit(), phase_ == Phase::training, assign);
     if (phase_ == Phase::evaluating) {
-      assign.evaluation = evaluations_.held_by(id);
+      assign.evaluation = evaluations_.ordered_from(id);
     }
     if (!(assign == session.assign)) {
       ++assign.order;

@@ -47,7 +47,7 @@ struct ItemMode {
   bool journaled = false;             // a shard that comes back goes on in the same timeline, if nothing was lost
 };
 
-// All that a lead is told when it is made: plain data, so it may have more than 15 fields.
+// All that a lead is told when it is made, a field a fact, of which there are more than 15.
 struct LeadConfig {
   std::uint64_t life = 1;  // drawn at random for each life of the lead, so that its orders are none of an earlier one's
   std::uint32_t shards = 1;
@@ -181,11 +181,11 @@ class Lead {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(config_, phase_),
+    return listed::all(listed::fixed(config_), listed::plain(phase_),
                        listed::parts(book_, shards_, sessions_, course_, planner_, evaluations_, log_, schedule_,
                                      copies_, pauses_, pace_),
-                       listed::plain(leg_), listed::parts(end_), listed::plain(waits_for_, trouble_, actions_),
-                       listed::ages(now_, assembling_since_));
+                       listed::plain(leg_), listed::parts(end_), listed::plain(waits_for_, trouble_),
+                       listed::fixed(actions_), listed::ages(now_, assembling_since_));
   }
 
  private:
@@ -299,7 +299,14 @@ class Lead {
   void write_ledger();
   [[nodiscard]] WorkerWelcome welcome() const;
   [[nodiscard]] bool can_welcome() const;
+
+  // lead_status.cpp
+  void tell_trouble(Status& status) const;
   void tell_stranded(Status& status) const;
+  void tell_stand(Status& status) const;
+  void tell_training(Status& status) const;
+  void tell_events(Status& status) const;
+  void tell_members(Status& status) const;
 
   // By this lead or one before it.
   [[nodiscard]] bool began() const { return config_.memory.ledger.timeline > 0 || pace_.begun(); }

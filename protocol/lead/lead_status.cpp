@@ -47,11 +47,21 @@ JobPhase Lead::job_phase() const {
 }
 
 Status Lead::status() const {
-  const auto& ledger = book_.current();
   Status status;
-  status.phase = job_phase();
   status.job = config_.name;
   status.mode = config_.mode;
+  status.phase = job_phase();
+  tell_trouble(status);
+  tell_stand(status);
+  tell_training(status);
+  tell_events(status);
+  tell_members(status);
+  return status;
+}
+
+// ---- what is wrong
+
+void Lead::tell_trouble(Status& status) const {
   status.failure = end_.failure;
   status.waits_for = waits_for_;
   status.trouble = trouble_.empty() ? copies_.trouble() : trouble_;
@@ -67,59 +77,6 @@ Status Lead::status() const {
   }
   status.bits_trouble = bits_trouble();
   tell_stranded(status);
-  status.timeline = ledger.timeline;
-  status.base = ledger.base;
-  status.snapshot = book_.durable().complete.empty() ? 0 : book_.durable().complete.back().step;
-  copies_.tell(book_.durable().copies, copy_parts(), status.copies);
-  status.copies.awaited = !is_over() && book_.current().timeline > 0 && awaits_copy() &&
-                          (pauses_.waits_for_copy() || (phase_ == Phase::finishing && has_final_snapshot()));
-  // A job that had ended before this lead began has nothing open.
-  status.step = ledger.finished ? ledger.finished->step : std::max(course_.open_step(), ledger.base.step);
-  status.beyond_snapshot =
-      !(pauses_.hold() && is_complete(*pauses_.hold())) && course_.is_beyond(shards_, status.snapshot);
-  status.steps = config_.steps;
-  status.epoch = log_.next() / config_.steps_per_epoch;
-  status.epochs = (config_.steps + config_.steps_per_epoch - 1) / config_.steps_per_epoch;
-  status.start_workers = config_.start_workers;
-  status.training = pace_.training(now_);
-  status.examples = log_.examples();
-  status.examples_per_second = pace_.meter().examples_per_second();
-  status.steps_per_second = pace_.meter().steps_per_second();
-  status.learning_rate =
-      planner_.factors(course_.updates(std::min(status.step, config_.steps - 1)), skipped()).learning_rate;
-  status.gradient_norm = planner_.gradient_norm();
-  const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
-  status.train_loss = log_.mean_loss(epoch - config_.steps_per_epoch, epoch);
-  status.recent_loss = log_.mean_loss(log_.next() - std::min(log_.next(), kRecentSteps), log_.next());
-  status.validation = split_status(newest_evaluation(evaluations_.records(), Split::validation));
-  status.test = split_status(newest_evaluation(evaluations_.records(), Split::test));
-  status.best = split_status(best_validation(evaluations_.records()));
-  status.lost_workers = sessions_.lost();
-  status.refused_workers = sessions_.refused();
-  status.data = book_.durable().provenance.data;
-  status.arithmetics = book_.durable().provenance.arithmetics;
-  status.backups = course_.backups();
-  status.rollbacks = ledger.rollbacks;
-  status.rolled_back_steps = ledger.rolled_back_steps;
-  for (const auto& range : ledger.skipped) {
-    status.skipped_steps += range.until - range.from;
-  }
-  status.snapshots_missed = ledger.snapshots_missed;
-  status.resumed_shards = ledger.resumed_shards;
-  std::map<SessionId, std::uint64_t> slots;
-  for (const auto& [id, lane] : shards_.lanes()) {
-    status.duplicates += lane.report.duplicates;
-    status.superseded += lane.report.superseded;
-    add(status.staleness, lane.report.items.staleness);
-    for (const auto& entry : lane.report.slots_by_session) {
-      slots[entry.session] += entry.slots;
-    }
-  }
-  for (const auto& [id, session] : sessions_.all()) {
-    status.sessions.push_back({id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint,
-                               session.refusal, session.beat.phases});
-  }
-  return status;
 }
 
 // Workers that a lane lets wait keep the job from going on if there are no others.
@@ -142,6 +99,76 @@ void Lead::tell_stranded(Status& status) const {
     status.waits_for = "worker " + first->name + others + ", which waits for " + first->beat.waits_for;
   } else if (status.trouble.empty()) {
     status.trouble = "worker " + first->name + others + " waits for " + first->beat.waits_for;
+  }
+}
+
+// ---- where the job is
+
+void Lead::tell_stand(Status& status) const {
+  const auto& ledger = book_.current();
+  status.timeline = ledger.timeline;
+  status.base = ledger.base;
+  status.snapshot = book_.durable().complete.empty() ? 0 : book_.durable().complete.back().step;
+  copies_.tell(book_.durable().copies, copy_parts(), status.copies);
+  status.copies.awaited = !is_over() && book_.current().timeline > 0 && awaits_copy() &&
+                          (pauses_.waits_for_copy() || (phase_ == Phase::finishing && has_final_snapshot()));
+  // A job that had ended before this lead began has nothing open.
+  status.step = ledger.finished ? ledger.finished->step : std::max(course_.open_step(), ledger.base.step);
+  status.beyond_snapshot =
+      !(pauses_.hold() && is_complete(*pauses_.hold())) && course_.is_beyond(shards_, status.snapshot);
+  status.steps = config_.steps;
+  status.epoch = log_.next() / config_.steps_per_epoch;
+  status.epochs = (config_.steps + config_.steps_per_epoch - 1) / config_.steps_per_epoch;
+  status.start_workers = config_.start_workers;
+}
+
+void Lead::tell_training(Status& status) const {
+  status.training = pace_.training(now_);
+  status.examples = log_.examples();
+  status.examples_per_second = pace_.meter().examples_per_second();
+  status.steps_per_second = pace_.meter().steps_per_second();
+  status.learning_rate =
+      planner_.factors(course_.updates(std::min(status.step, config_.steps - 1)), skipped()).learning_rate;
+  status.gradient_norm = planner_.gradient_norm();
+  const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
+  status.train_loss = log_.mean_loss(epoch - config_.steps_per_epoch, epoch);
+  status.recent_loss = log_.mean_loss(log_.next() - std::min(log_.next(), kRecentSteps), log_.next());
+  status.validation = split_status(newest_evaluation(evaluations_.records(), Split::validation));
+  status.test = split_status(newest_evaluation(evaluations_.records(), Split::test));
+  status.best = split_status(best_validation(evaluations_.records()));
+}
+
+// ---- what has happened, and who is there
+
+void Lead::tell_events(Status& status) const {
+  const auto& ledger = book_.current();
+  status.backups = course_.backups();
+  status.rollbacks = ledger.rollbacks;
+  status.rolled_back_steps = ledger.rolled_back_steps;
+  for (const auto& range : ledger.skipped) {
+    status.skipped_steps += range.until - range.from;
+  }
+  status.snapshots_missed = ledger.snapshots_missed;
+  status.resumed_shards = ledger.resumed_shards;
+}
+
+void Lead::tell_members(Status& status) const {
+  status.lost_workers = sessions_.lost();
+  status.refused_workers = sessions_.refused();
+  status.data = book_.durable().provenance.data;
+  status.arithmetics = book_.durable().provenance.arithmetics;
+  std::map<SessionId, std::uint64_t> slots;
+  for (const auto& [id, lane] : shards_.lanes()) {
+    status.duplicates += lane.report.duplicates;
+    status.superseded += lane.report.superseded;
+    add(status.staleness, lane.report.items.staleness);
+    for (const auto& entry : lane.report.slots_by_session) {
+      slots[entry.session] += entry.slots;
+    }
+  }
+  for (const auto& [id, session] : sessions_.all()) {
+    status.sessions.push_back({id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint,
+                               session.refusal, session.beat.phases});
   }
 }
 

@@ -67,8 +67,13 @@ std::string ShardRoster::why_not_taken(const ShardHello& hello, const Ledger& le
 void ShardRoster::admit(const ShardHello& hello, Micros now) {
   const auto shard = hello.lane.shard;
   std::erase_if(lanes_, [&](const auto& lane) {
-    return lane.first.shard == shard && lane.second.incarnation != hello.incarnation;
+    const bool is_over = lane.first.shard == shard && lane.second.incarnation != hello.incarnation;
+    if (is_over) {
+      last_heard_[lane.first] = lane.second.heard_at;
+    }
+    return is_over;
   });
+  last_heard_.erase(hello.lane);
   present_.take(shard, hello.incarnation, hello.database, now);
   turned_away_.erase(shard);
   auto& lane = lanes_.try_emplace(hello.lane, silence_).first->second;
@@ -116,6 +121,9 @@ LeadLane* ShardRoster::heard(LaneId id, Incarnation incarnation, Micros now) {
 void ShardRoster::forgive(Micros slept) {
   for (auto& [id, lane] : lanes_) {
     lane.heard_at += slept;
+  }
+  for (auto& [id, heard_at] : last_heard_) {
+    heard_at += slept;
   }
   present_.forgive(slept);
 }
@@ -172,7 +180,9 @@ ShardRoster::Silent ShardRoster::longest_silent(Micros now, Micros since, Step o
     for (std::uint32_t lane = 0; lane < lanes_per_shard_; ++lane) {
       const auto known = lanes_.find({shard, lane});
       const bool has_come = known != lanes_.end();
-      const Micros silent = now - (has_come ? known->second.heard_at : std::min(since, now));
+      const auto before = last_heard_.find({shard, lane});
+      const auto missing_since = before == last_heard_.end() ? since : std::max(since, before->second);
+      const Micros silent = now - (has_come ? known->second.heard_at : std::min(missing_since, now));
       if (silent <= (has_come ? known->second.silence.deadline() : silence_.floor) || silent <= longest.span) {
         continue;
       }

@@ -111,7 +111,7 @@ class ShardRoster {
   // "shard 2 and 3 more to come"; empty: all are there.
   [[nodiscard]] std::string who_has_not_come() const;
   // Of the lane that was silent for longest among those that were so for too long: how long, and who it is. Lanes that
-  // have not come are silent since `since`.
+  // have not come are silent since `since`, or since a life of theirs before was last heard of if that was later.
   struct Silent {
     Micros span = 0;
     std::string who;  // empty: nobody
@@ -120,8 +120,8 @@ class ShardRoster {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(shards_, lanes_per_shard_, silence_),
-                       listed::parts(lanes_, present_, turned_away_));
+    return listed::all(listed::plain(shards_, lanes_per_shard_, silence_), listed::parts(lanes_),
+                       listed::ages(last_heard_), listed::parts(present_, turned_away_));
   }
 
  private:
@@ -132,7 +132,8 @@ class ShardRoster {
   std::uint32_t shards_;
   std::uint32_t lanes_per_shard_;
   LearntDeadline::Bounds silence_;
-  Lanes lanes_;  // of each shard's present life
+  Lanes lanes_;                          // of each shard's present life
+  std::map<LaneId, Micros> last_heard_;  // of lanes whose life is over, and that have not come back
   PresentLives present_;
   std::map<std::uint32_t, TurnedAway> turned_away_;  // the last of each shard
 };

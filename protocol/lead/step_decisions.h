@@ -48,7 +48,7 @@ class StepDecisions {
   [[nodiscard]] double norm() const;
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::plain(rules_, step_, measures_)); }
+  [[nodiscard]] auto state() const { return listed::all(listed::fixed(rules_), listed::plain(step_, measures_)); }
 
  private:
   [[nodiscard]] std::vector<double> sums() const;

@@ -50,7 +50,7 @@ class StepPlanner {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(rules_, factors_, updates_), listed::parts(decisions_),
+    return listed::all(listed::fixed(rules_, factors_, updates_), listed::parts(decisions_),
                        listed::plain(decided_, next_), listed::accounts(gradient_norm_));
   }
 

@@ -193,8 +193,8 @@ class Worker {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(config_, layout_, phase_, welcome_),
-                       listed::parts(lead_, lanes_, plan_, target_, weights_, work_), listed::plain(actions_),
+    return listed::all(listed::fixed(config_), listed::plain(layout_, phase_, welcome_),
+                       listed::parts(lead_, lanes_, plan_, target_, weights_, work_), listed::fixed(actions_),
                        listed::accounts(counters_), listed::ages(now_, at_));
   }
 

@@ -87,7 +87,7 @@ class WorkerPlan {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(order_, timeline_), listed::parts(evaluation_, work_));
+    return listed::all(listed::names(order_), listed::plain(timeline_), listed::parts(evaluation_, work_));
   }
 
  private:

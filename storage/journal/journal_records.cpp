@@ -174,8 +174,8 @@ std::string encode_journal_head(const JournalRecord& record, JournalSequence seq
   write_float(out, record.factors.second_moment_root);
   out.number(static_cast<std::uint8_t>(record.factors.skip ? 1 : 0)).number(record.staleness).number(record.session);
   out.number(static_cast<std::uint32_t>(record.marks.size()));
-  for (const auto& base : record.marks) {
-    out.number(base.shard).number(base.incarnation).number(base.sequence);
+  for (const auto& mark : record.marks) {
+    out.number(mark.shard).number(mark.incarnation).number(mark.sequence);
   }
   out.number(crc32c(view(record.payload)));
   auto bytes = seal(out);

@@ -63,7 +63,7 @@ class Mode(unittest.TestCase):
                     self.assertEqual(functions, FUNCTIONS.get(file.name, 0))
                     self.assertNotRegex(text, r"\bfriend\b")
                     self.assertNotRegex(text, r"\bunordered_\w+<")
-                    references = re.findall(r"(?m)^ +(?:const )?\w+[&*] \w+_;", text)
+                    references = re.findall(r"(?m)^ +(?:const )?[\w:]+(?:<[^;]*>)?[&*] \w+;", text)
                     self.assertEqual(references, references if file.name in VIEWS else [])
 
 

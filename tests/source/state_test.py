@@ -10,7 +10,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ("protocol", "protocol/messages", "protocol/lane", "protocol/lead", "protocol/worker")
 
-KINDS = {"plain", "names", "ages", "payloads", "accounts", "parts"}
+KINDS = {"plain", "names", "ages", "payloads", "accounts", "fixed", "parts"}
 # Classes that have members and no list, and why.
 WITHOUT = {
     "SnapshotView": "made for one question, and kept by nobody",

@@ -17,10 +17,6 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 constexpr double kForwardShare = 1.0 / 3.0;  // a backward pass costs about twice the forward pass
 constexpr double kMostMilliseconds = 3'600'000;
 
-std::uint64_t microseconds_between(Clock::time_point from, Clock::time_point to) {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(to - from).count());
-}
-
 // The times at which parts of a slot's work are done. They count from its beginning, so late awakenings don't add up.
 class Pace {
  public:
@@ -60,7 +56,7 @@ class Emulated : public Model {
     pace.wait(kForwardShare);
     const auto middle = Clock::now();
     write_gradients(task, weights.values, gradients, ready, pace);
-    times_ = {microseconds_between(pace.begin(), middle), microseconds_between(middle, Clock::now())};
+    times_ = compute_times(pace.begin(), middle, Clock::now());
     return result;
   }
 

@@ -1,6 +1,7 @@
 // A model as the worker's loop sees it: one slot in, gradients out.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -42,6 +43,16 @@ struct ComputeTimes {
   std::uint64_t forward_us = 0;
   std::uint64_t backward_us = 0;
 };
+
+// Of a slot whose forward pass was over, and the backward one began, in the middle.
+inline ComputeTimes compute_times(std::chrono::steady_clock::time_point begin,
+                                  std::chrono::steady_clock::time_point middle,
+                                  std::chrono::steady_clock::time_point end) {
+  const auto microseconds = [](auto span) {
+    return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(span).count());
+  };
+  return {microseconds(middle - begin), microseconds(end - middle)};
+}
 
 // Not thread-safe: one thread uses one Model. The bytes it writes depend on its arguments alone.
 class Model {

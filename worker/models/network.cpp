@@ -16,10 +16,6 @@ using Clock = std::chrono::steady_clock;
 // Batch sizes in one job: a full slot, the epoch's last ones, evaluation and its last. More than these are not kept.
 constexpr std::size_t kMostTapes = 16;
 
-std::uint64_t microseconds_between(Clock::time_point from, Clock::time_point to) {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(to - from).count());
-}
-
 }  // namespace
 
 Network::Network(std::unique_ptr<Backend> backend, const ExampleShape& shape, const Arena& arena, Record record)
@@ -46,7 +42,7 @@ BatchResult Network::train(const SlotTask& task, const Batch& batch, const Weigh
   const auto middle = Clock::now();
   tape.backward(1.0F / static_cast<float>(task.step_examples), gradients, ready);
   const BatchResult result = result_of(tape, batch);
-  times_ = {microseconds_between(begin, middle), microseconds_between(middle, Clock::now())};
+  times_ = compute_times(begin, middle, Clock::now());
   return result;
 }
 

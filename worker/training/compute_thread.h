@@ -16,8 +16,8 @@
 
 #include "common/job/job.h"
 #include "protocol/worker/worker.h"
-#include "worker/arriving_weights.h"
 #include "worker/compute/host_arena.h"
+#include "worker/training/arriving_weights.h"
 #include "worker/training/gradient_sums.h"
 #include "worker/training/trainer.h"
 

@@ -11,7 +11,7 @@
 namespace ballast {
 namespace {
 
-constexpr Clock::time_point kBegin{std::chrono::hours{1}};
+constexpr LeadTalk::Moment kBegin{std::chrono::hours{1}};
 
 // A lead that answers when the test says so.
 struct Fixture {
@@ -31,7 +31,7 @@ struct Fixture {
     REQUIRE(std::holds_alternative<Message>(decoded));
     return std::get<Message>(decoded);
   }
-  void answer(JobPhase phase, Clock::time_point now) {
+  void answer(JobPhase phase, LeadTalk::Moment now) {
     Status status;
     status.phase = phase;
     REQUIRE(lead.send(peer, encoder.encode(status)));
@@ -92,7 +92,7 @@ TEST_CASE("silence counts from the last answer, and when the job is over nobody 
   at.answer(JobPhase::finished, kBegin + seconds{5});
   CHECK(at.talk.silent(kBegin + seconds{6}) == seconds{1});
   CHECK(at.talk.is_over());
-  CHECK(at.talk.is_over_as(JobPhase::finished));
+  CHECK(at.talk.is_in(JobPhase::finished));
   at.talk.ask(false, kBegin + seconds{9});
   CHECK_FALSE(at.at_lead.wait(0));
   at.talk.say_seen();

@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/before/amounts.h"
 #include "cli/models/opened_run.h"
+#include "cli/telling/amounts.h"
 #include "common/arena/placement.h"
 #include "storage/journal/journal.h"
 #include "tests/unit/cli/captured.h"

@@ -14,7 +14,7 @@
 #include "cli/models/gather.h"
 #include "cli/models/opened_run.h"
 #include "cli/models/run_removal.h"
-#include "cli/running/run_folder.h"
+#include "cli/run_folder/run_folder.h"
 #include "tests/unit/cli/captured.h"
 #include "tests/unit/cli/models/sample_run.h"
 

@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "cli/asking/lead_address.h"
-#include "cli/running/run_lock.h"
 #include "common/job/load.h"
 #include "storage/journal/journal.h"
 #include "storage/store/shard_store.h"
@@ -273,30 +271,6 @@ TEST_CASE("two runs do not share a folder") {
   const auto text = refusal([&] { RunFolder(folder.path().string(), "job"); });
   CHECK(contains(text, "another run uses the folder"));
   CHECK(contains(text, "process " + std::to_string(getpid())));
-}
-
-TEST_CASE("a lead is named by its run's folder or by its address") {
-  const TemporaryFolder folder;
-  CHECK(lead_address("tcp://127.0.0.1:1") == "tcp://127.0.0.1:1");
-  CHECK(contains(refusal([&] { lead_address(folder.path().string()); }), "lead.address"));
-  std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
-  CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
-  CHECK(contains(refusal([] { lead_address("nowhere"); }), "neither"));
-}
-
-TEST_CASE("a run whose processes are gone is told at once, with what to do") {
-  const TemporaryFolder folder;
-  std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
-  CHECK(has_living_run(folder.path()));  // no lock: it cannot be told
-  {
-    const RunFolder run(folder.path().string(), "job");
-    CHECK(has_living_run(folder.path()));
-    CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
-  }
-  CHECK_FALSE(has_living_run(folder.path()));
-  const auto text = refusal([&] { lead_address(folder.path().string()); });
-  CHECK(contains(text, "no process of the run in " + folder.path().string() + " lives"));
-  CHECK(contains(text, "ballast run --resume " + folder.path().string()));
 }
 
 }  // namespace

@@ -82,8 +82,8 @@ TEST_CASE("a late item goes to another session, the one held longest first") {
   const auto second = board.take(2, 100, kLate).value();
   CHECK_FALSE(board.take(3, kLate - 1, kLate).has_value());
   CHECK(board.take(3, kLate + 200, kLate).value() == first);
-  CHECK(board.held_by(3) == first);
-  CHECK_FALSE(board.held_by(1).has_value());
+  CHECK(board.ordered_from(3) == first);
+  CHECK_FALSE(board.ordered_from(1).has_value());
   CHECK(board.take(4, kLate + 200, kLate).value() == second);
 }
 

@@ -25,7 +25,7 @@ EvaluationRecord evaluate(Evaluations& evaluations, Split split, Step step, std:
   evaluations.begin(split, step);
   while (!evaluations.done()) {
     evaluations.hand_out({7}, 0);
-    const auto item = evaluations.held_by(7);
+    const auto item = evaluations.ordered_from(7);
     REQUIRE(item);
     evaluations.put({0, split, item->item, step, 1.5 * (item->end - item->begin), right, item->end - item->begin});
   }
@@ -87,14 +87,14 @@ TEST_CASE("an item is given to one session, and to another one when that is lost
   Evaluations tests(rules(0, 8), {});
   tests.begin(Split::test, 10);
   tests.hand_out({1, 2, 3}, 0);
-  CHECK(tests.held_by(1)->item == 0);
-  CHECK(tests.held_by(2)->item == 1);
-  CHECK_FALSE(tests.held_by(3));
+  CHECK(tests.ordered_from(1)->item == 0);
+  CHECK(tests.ordered_from(2)->item == 1);
+  CHECK_FALSE(tests.ordered_from(3));
   tests.lose(2);
   tests.hand_out({1, 3}, 1);
-  CHECK(tests.held_by(3)->item == 1);
+  CHECK(tests.ordered_from(3)->item == 1);
   tests.hand_out({4}, kLate);
-  CHECK(tests.held_by(4)->item == 0);
+  CHECK(tests.ordered_from(4)->item == 0);
   tests.rewind(0);
-  CHECK_FALSE(tests.held_by(4));
+  CHECK_FALSE(tests.ordered_from(4));
 }

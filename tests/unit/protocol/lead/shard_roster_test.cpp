@@ -120,3 +120,26 @@ TEST_CASE("of those that are silent for too long, the one for longest is named")
   CHECK(none.longest_silent(100, 0, 0).who.empty());  // who has not come has a shorter time
   CHECK(none.longest_silent(101, 0, 0).span == 101);
 }
+
+TEST_CASE("a lane that has not come back with its shard is silent since it was last heard of, in whichever life") {
+  auto shards = roster();
+  for (const LaneId lane : {LaneId{0, 0}, LaneId{0, 1}}) {
+    shards.admit(hello(lane, 11, {1, 1}), 0);
+  }
+  for (const LaneId lane : {LaneId{1, 0}, LaneId{1, 1}}) {
+    shards.admit(hello(lane, 21, {2, 1}), 0);
+    REQUIRE(shards.heard(lane, 21, 10'050) != nullptr);
+  }
+  REQUIRE(shards.heard({0, 0}, 11, 10'000) != nullptr);
+  shards.admit(hello({0, 1}, 12, {1, 2}), 10'050);
+  CHECK(shards.longest_silent(10'060, 0, 7).who.empty());
+  CHECK(shards.longest_silent(10'201, 0, 7).span == 201);
+  auto slept = shards;
+  slept.forgive(150);
+  CHECK(slept.longest_silent(10'201, 0, 7).who.empty());
+  CHECK(shards.longest_silent(10'301, 10'100, 7).span == 201);  // it is waited for since then
+  shards.admit(hello({0, 1}, 13, {1, 3}), 10'290);
+  CHECK(shards.longest_silent(10'301, 0, 7).span == 301);  // another life of the other one is no word of this one
+  shards.admit(hello({0, 0}, 13, {1, 3}), 10'295);
+  CHECK(shards.longest_silent(10'301, 0, 7).who.empty());
+}

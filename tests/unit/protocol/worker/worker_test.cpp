@@ -1,4 +1,5 @@
 #include "protocol/worker/worker.h"
+#include "tests/unit/protocol/states.h"
 
 #include <doctest/doctest.h>
 
@@ -257,6 +258,8 @@ TEST_CASE("a welcome to another job ends the worker") {
 TEST_CASE("a worker that is copied while it computes goes on without the original, and the original without it") {
   Computing original;
   Computing copy = original;
+  const auto before = original.worker;
+  CHECK(differences(before, copy.worker) == Differences{});
   const auto end_step = [](Fixture& fixture) {
     fixture.lane(Receipt{1, 0, 1, {0, 2}, ReceiptOutcome::accepted});
     auto pushes = to_lane<Push>(fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 8, kNoSlot, true}));
@@ -268,10 +271,11 @@ TEST_CASE("a worker that is copied while it computes goes on without the origina
   REQUIRE(pushes.size() == 1);
   CHECK_FALSE(copy.worker.computing());
   CHECK(copy.worker.in_flight_bytes() == 100);
-  CHECK(original.worker.computing());
-  CHECK(original.worker.in_flight_bytes() == 20);
+  CHECK(differences(before, original.worker) == Differences{});
+  CHECK(differences(before, copy.worker) != Differences{});
 
   CHECK(end_step(original) == pushes);
+  CHECK(differences(original.worker, copy.worker) == Differences{});
   CHECK_FALSE(original.worker.computing());
   CHECK(original.worker.in_flight_bytes() == 100);
 

@@ -1,0 +1,73 @@
+#include "cli/telling/changes.h"
+
+namespace ballast {
+
+namespace {
+
+std::string steps_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " step" : " steps"); }
+
+// The name of who is waited for stays, the time grows: "shard 1 (lane 0), not heard of for 1200 ms, ...".
+std::string who(const std::string& waits_for) { return waits_for.substr(0, waits_for.find(',')); }
+
+void add_rollback(std::vector<Change>& lines, const Status& before, const Status& now) {
+  if (before.timeline == 0 || now.timeline <= before.timeline) {
+    return;
+  }
+  std::string line = "the job goes on from the snapshot of step " + std::to_string(now.base.step) + " (timeline " +
+                     std::to_string(now.timeline) + ")";
+  if (now.rolled_back_steps > before.rolled_back_steps) {
+    line += ": " + steps_text(now.rolled_back_steps - before.rolled_back_steps) + " are trained again";
+  }
+  lines.push_back({line});
+}
+
+void add_counts(std::vector<Change>& lines, const Status& before, const Status& now) {
+  if (now.skipped_steps > before.skipped_steps) {
+    lines.push_back({steps_text(now.skipped_steps - before.skipped_steps) + " skipped: the gradient was not finite; " +
+                     std::to_string(now.skipped_steps) + " so far"});
+  }
+  if (now.snapshots_missed > before.snapshots_missed) {
+    const auto missed = now.snapshots_missed - before.snapshots_missed;
+    lines.push_back({std::to_string(missed) + (missed == 1 ? " snapshot" : " snapshots") +
+                     " missed; the newest complete one is of step " + std::to_string(now.snapshot)});
+  }
+}
+
+void add_trouble(std::vector<Change>& lines, const Status& before, const Status& now) {
+  const auto trouble = all_trouble(now);
+  if (const auto known = all_trouble(before); trouble != known) {
+    lines.push_back({trouble.empty() ? "over: " + known : "trouble: " + trouble, !trouble.empty()});
+  }
+  if (!now.waits_for.empty() && who(now.waits_for) != who(before.waits_for)) {
+    lines.push_back({"waiting for " + now.waits_for});
+  }
+}
+
+void add_pause(std::vector<Change>& lines, const Status& before, const Status& now) {
+  if (now.phase == JobPhase::paused && before.phase != JobPhase::paused) {
+    lines.push_back({"paused at step " + std::to_string(now.step) + "; `ballast resume` lets it go on", false});
+  }
+  if (before.phase == JobPhase::paused && now.phase != JobPhase::paused && now.phase != JobPhase::stopped) {
+    lines.push_back({"no longer paused", false});
+  }
+}
+
+}  // namespace
+
+std::vector<Change> changes_between(const Status& before, const Status& now) {
+  std::vector<Change> lines;
+  add_rollback(lines, before, now);
+  add_counts(lines, before, now);
+  add_trouble(lines, before, now);
+  add_pause(lines, before, now);
+  return lines;
+}
+
+std::string hindrance(const Status& status) {
+  if (!status.trouble.empty()) {
+    return status.trouble;
+  }
+  return status.waits_for.empty() ? std::string() : "waiting for " + who(status.waits_for);
+}
+
+}  // namespace ballast
