@@ -11,7 +11,7 @@ import threading
 import harness
 import jobs
 
-S3_SERVER = pathlib.Path(__file__).resolve().parents[1] / "unit" / "copies" / "s3_server.py"
+S3_SERVER = pathlib.Path(__file__).resolve().parents[1] / "unit" / "storage" / "copies" / "s3_server.py"
 STEPS = 60
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret/+KEY",
         "NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}

@@ -64,7 +64,7 @@ class TransportThreads(harness.ClusterCase):
 class Devices(harness.ClusterCase):
     """With a library in the place of NVIDIA's driver, which shows three GPUs."""
 
-    DRIVER = {"LD_LIBRARY_PATH": str(harness.BUILD / "tests" / "unit" / "compute"), "FAKE_DRIVER_DEVICES": "3"}
+    DRIVER = {"LD_LIBRARY_PATH": str(harness.BUILD / "tests" / "unit" / "worker" / "compute"), "FAKE_DRIVER_DEVICES": "3"}
 
     def test_workers_take_the_gpus_in_turn(self):
         run = self.start(self.job(jobs.emulated(steps=40)), options=["--workers", "5"], environment=self.DRIVER)
