@@ -16,8 +16,7 @@ namespace ballast {
 //      nobody can tell, so the one that works stays. That is also a life of the same database whose count is not
 //      higher: the database was copied, or is an earlier state of itself;
 //   3. at once, the life that the ledger lists, or a later one of its database, if the present one is of another
-//   database
-//      and not in the ledger yet: it has served nobody;
+//      database and not in the ledger yet: it has served nobody;
 //   4. a lead that starts takes the lives of its ledger for present, and its start for the last that it heard of them.
 // Pure. Not thread-safe.
 class PresentLives {
