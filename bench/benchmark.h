@@ -46,5 +46,7 @@ Result restart(const Options& options);
 Result turns(const Options& options);
 Result stale(const Options& options);
 Result pace(const Options& options);
+Result outbox(const Options& options);
+Result divide(const Options& options);
 
 }  // namespace ballast::bench

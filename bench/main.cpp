@@ -22,7 +22,7 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 13> kBenchmarks = {{
+constexpr std::array<Benchmark, 15> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"apply", "the server's update, against plain loops over memory", apply},
@@ -35,6 +35,8 @@ constexpr std::array<Benchmark, 13> kBenchmarks = {{
     {"restart", "a shard's snapshots written and read back, against format 2's keys", restart},
     {"stale", "a slow worker in each mode: time, loss and staleness", stale},
     {"pace", "items a second in async, against sync", pace},
+    {"outbox", "queues of workers and lanes by their length, against a map", outbox},
+    {"divide", "models sent up by worker and step, against an even division", divide},
     {"peers", "pushes and pulls beside ps-lite, in turns; only with --ps-lite", peers},
 }};
 

@@ -33,7 +33,7 @@ enum class Kind : std::uint8_t {
   ages,      // moments: only how long ago they are
   payloads,  // PayloadIds: names, too; their bytes lie in the shell
   accounts,  // counted for people; nobody acts on them
-  fixed,     // given at the start and never changed, or empty between two events: not compared
+  fixed,     // not compared: given at the start and never changed, empty between two events, or following from the rest
   parts,     // objects with lists of their own; also optionals, variants and containers of them
 };
 

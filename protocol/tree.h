@@ -5,6 +5,7 @@
 // Pure functions.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -28,6 +29,8 @@ std::optional<Family> family(Node node, Slot slots);
 
 // The largest nodes that together make up `range`, in slot order. About 2 log2(M) at most.
 std::vector<Node> cover(SlotRange range, Slot slots);
+// How many.
+std::uint32_t nodes_in(SlotRange range, Slot slots);
 
 // How many sums are complete once `slot`, the newest of `node`'s slots taken in order, has been added: the number of
 // nodes inside `node` (of two slots or more) that end with it. This is how a worker runs its binary counter of buffers.

@@ -1,6 +1,5 @@
 #include "server/base_loader.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "protocol/journal_marks.h"
@@ -15,9 +14,10 @@ std::span<const float> floats_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-BaseLoader::BaseLoader(const Job& job, std::vector<ChunkId> chunks, bool has_initial_snapshot, std::uint64_t window)
+BaseLoader::BaseLoader(const Job& job, const std::vector<ChunkId>& chunks, bool has_initial_snapshot,
+                       std::uint64_t window)
     : job_(job),
-      chunks_(std::move(chunks)),
+      chunks_(chunks.begin(), chunks.end()),
       has_initial_snapshot_(has_initial_snapshot),
       updates_per_step_(is_item_mode(job.spec.training.mode) ? job.spec.training.slots : 1),
       window_(window) {}
@@ -120,7 +120,7 @@ bool BaseLoader::pass_on(Timeline timeline, ShardStorage::LoadedChunk chunk) {
 
 // Where a chunk lives does not change: other lanes' updates are theirs.
 bool BaseLoader::pass_on(Timeline timeline, const JournalRecord& record) {
-  if (std::find(chunks_.begin(), chunks_.end(), record.chunk) == chunks_.end()) {
+  if (!chunks_.contains(record.chunk)) {
     return true;
   }
   const std::uint64_t bytes = record.payload.size();

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -26,7 +27,8 @@ class BaseLoader {
 
   // `chunks` are the lane's. `has_initial_snapshot`: the weights before step 0 are in the database, not drawn from the
   // seed. `window`: bytes that are read and not yet in place.
-  BaseLoader(const Job& job, std::vector<ChunkId> chunks, bool has_initial_snapshot, std::uint64_t window = kWindow);
+  BaseLoader(const Job& job, const std::vector<ChunkId>& chunks, bool has_initial_snapshot,
+             std::uint64_t window = kWindow);
 
   // ---- the lane's thread
 
@@ -69,7 +71,7 @@ class BaseLoader {
   void note(const JournalRecord& record, const LaneWeights& weights);
 
   const Job& job_;
-  const std::vector<ChunkId> chunks_;
+  const std::set<ChunkId> chunks_;
   const bool has_initial_snapshot_;
   const Version updates_per_step_;
   LoadWindow window_;

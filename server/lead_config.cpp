@@ -81,10 +81,11 @@ std::optional<CopyRules> copy_rules(const DurabilitySpec& durability) {
 
 }  // namespace
 
-LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& room) {
+LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& room, const DatabaseLife& life) {
   const auto& training = job.spec.training;
   LeadConfig config;
-  config.life = random_id();
+  config.life = life.count;
+  config.claim = random_id();
   config.shards = job.spec.cluster.shards;
   config.lanes = job.spec.cluster.lanes;
   config.slots = training.slots;

@@ -10,6 +10,6 @@ namespace ballast {
 
 // `job` must outlive the configuration. Reads the ledger from shard 0's database, and waits for room if that takes it;
 // throws std::runtime_error if it can't be read.
-LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& room);
+LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& room, const DatabaseLife& life);
 
 }  // namespace ballast

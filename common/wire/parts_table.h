@@ -72,11 +72,6 @@ struct Described<StepFactors> : Plain<StepFactors, schema::StepFactors> {
 };
 
 template <>
-struct Described<DecidedStep> : Plain<DecidedStep, schema::DecidedStep> {
-  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(factors)};
-};
-
-template <>
 struct Described<ChunkMeasure> : Plain<ChunkMeasure, schema::ChunkMeasure> {
   static constexpr std::tuple fields{BALLAST_FIELD(step),
                                      BALLAST_FIELD(chunk),
@@ -178,9 +173,7 @@ struct Described<ItemOrder> : Plain<ItemOrder, schema::ItemOrder> {
 
 template <>
 struct Described<RoundReport> : Plain<RoundReport, schema::RoundReport> {
-  static constexpr std::tuple fields{BALLAST_FIELD(missing, List{kMaxMissingWords}),
-                                     BALLAST_FIELD(decided, List{kMaxDecidedSteps}),
-                                     NumbersOf{"decided_scales", &Struct::decided, kMaxScales}};
+  static constexpr std::tuple fields{BALLAST_FIELD(missing, List{kMaxMissingWords})};
 };
 
 template <>
@@ -215,8 +208,8 @@ struct Described<Told> : Plain<Told, schema::Told> {
 
 // All of them, in the order of docs/messages.md.
 using Parts = Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, Grant, SnapshotId, PhaseTimes,
-                    StepFactors, DecidedStep, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
-                    CopyState, CopyProgress, CopyStatus, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder,
+                    StepFactors, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation, CopyState,
+                    CopyProgress, CopyStatus, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder,
                     RoundReport, ItemReport, LaneAddress, SessionStatus, Told>;
 
 }  // namespace ballast::wire

@@ -17,7 +17,6 @@ inline constexpr std::uint32_t kMaxAddresses = kMaxShards * kMaxLanes;
 inline constexpr std::uint32_t kMaxPullChunks = 65536;
 inline constexpr std::uint32_t kMaxMissingWords = kMaxSlots / 64;
 inline constexpr std::uint32_t kMaxSnapshots = 4096;        // named in one list
-inline constexpr std::uint32_t kMaxDecidedSteps = 4;        // of a LaneReport
 inline constexpr std::uint32_t kMaxMeasures = 1U << 20U;    // of a LaneReport
 inline constexpr std::uint32_t kMaxSums = 1U << 20U;        // of all measures of a LaneReport
 inline constexpr std::uint32_t kMaxScales = 1U << 20U;      // of all factors in one list

@@ -22,7 +22,7 @@ void FactorPlan::extend(Version first, const std::vector<StepFactors>& factors, 
 }
 
 void FactorPlan::passed(Version version) {
-  while (!factors_.empty() && first_ + 1 < version) {
+  while (!factors_.empty() && first_ < version) {
     factors_.pop_front();
     ++first_;
   }

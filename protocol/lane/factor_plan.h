@@ -21,7 +21,7 @@ class FactorPlan {
   // What a plan says that is not known yet. A plan that begins beyond what is known is of use only if no chunk is at a
   // version before it; `oldest` is one that none is before.
   void extend(Version first, const std::vector<StepFactors>& factors, Version oldest);
-  // All chunks are at that version or beyond: of those before it one is kept, for reports.
+  // All chunks are at that version or beyond: those before it are of no use any more.
   void passed(Version version);
 
   [[nodiscard]] Version end() const { return first_ + factors_.size(); }

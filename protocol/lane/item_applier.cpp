@@ -317,7 +317,7 @@ std::vector<LaneChunk> ItemApplier::chunks_at(Step step) const {
   return found;
 }
 
-void ItemApplier::tell(LaneReport& report, const FactorPlan& /*plan*/) const {
+void ItemApplier::tell(LaneReport& report) const {
   report.items.covered = items_.by_all().ranges(kMaxCoveredRanges);
   for (const auto& chunk : chunks_) {
     report.items.reached = std::max(report.items.reached, chunk.reached);

@@ -61,7 +61,7 @@ class ItemApplier {
   [[nodiscard]] std::uint64_t journal_sequence() const { return pending_.sequence(); }
   [[nodiscard]] std::size_t held_payloads() const { return measuring_.size() + pending_.size(); }
   [[nodiscard]] const ApplierCounters& counters() const { return counters_; }
-  void tell(LaneReport& report, const FactorPlan& plan) const;
+  void tell(LaneReport& report) const;
 
   // All of it.
   [[nodiscard]] auto state() const {

@@ -102,8 +102,8 @@ class LaneApplier {
   [[nodiscard]] const ApplierCounters& counters() const {
     return visit([](const auto& kind) -> const ApplierCounters& { return kind.counters(); });
   }
-  void tell(LaneReport& report, const FactorPlan& plan) const {
-    visit([&](const auto& kind) { kind.tell(report, plan); });
+  void tell(LaneReport& report) const {
+    visit([&](const auto& kind) { kind.tell(report); });
   }
 
   // All of it.

@@ -277,7 +277,7 @@ LaneReport Lane::state_report() const {
   report.serving = era_.serving;
   report.open_step = applier_.open_step();
   report.planned = plan_.end();
-  applier_.tell(report, plan_);
+  applier_.tell(report);
   snapshots_.tell(report);
   report.copy = copy_;
   report.trouble = snapshots_.trouble().empty() ? trouble_ : snapshots_.trouble();

@@ -71,12 +71,8 @@ bool LaneSessions::fits(const Session& session, std::uint64_t bytes) const {
 
 void LaneSessions::defer(Session& session, const DeferredReply& reply) {
   ++counters_.deferred;
-  const auto same = std::find_if(session.deferred.begin(), session.deferred.end(),
-                                 [&](const DeferredReply& deferred) { return deferred.chunk == reply.chunk; });
-  if (same == session.deferred.end()) {
-    session.deferred.push_back(reply);
-  } else {
-    *same = reply;
+  if (session.deferred.insert_or_assign(reply.chunk, reply).second) {
+    session.order.push_back(reply.chunk);
   }
 }
 
@@ -109,17 +105,23 @@ std::optional<DeferredReply> LaneSessions::next_deferred(SessionId session) {
     return std::nullopt;
   }
   auto& state = found->second;
-  if (state.deferred.empty() || !fits(state, state.deferred.front().bytes)) {
+  if (state.order.empty()) {
     return std::nullopt;
   }
-  const auto next = state.deferred.front();
-  state.deferred.pop_front();
-  return next;
+  const auto next = state.deferred.find(state.order.front());
+  if (!fits(state, next->second.bytes)) {
+    return std::nullopt;
+  }
+  const auto reply = next->second;
+  state.deferred.erase(next);
+  state.order.pop_front();
+  return reply;
 }
 
 void LaneSessions::forget_replies() {
   waiting_.clear();
   for (auto& [id, session] : sessions_) {
+    session.order.clear();
     session.deferred.clear();
   }
 }

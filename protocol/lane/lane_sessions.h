@@ -103,10 +103,11 @@ class LaneSessions {
   struct Session {
     Micros seen = 0;
     std::uint64_t reply_bytes = 0;
-    std::deque<DeferredReply> deferred;
+    std::deque<ChunkId> order;  // in which chunks have a deferred reply
+    std::map<ChunkId, DeferredReply> deferred;
 
     [[nodiscard]] auto state() const {
-      return listed::all(listed::ages(seen), listed::plain(reply_bytes), listed::parts(deferred));
+      return listed::all(listed::ages(seen), listed::plain(reply_bytes, order), listed::parts(deferred));
     }
   };
 

@@ -7,14 +7,13 @@ namespace ballast {
 
 const ItemUpdate& PendingItems::add(ItemUpdate update) {
   update.ticket = next_ticket_++;
+  tickets_[{update.chunk, update.item}] = update.ticket;
   return updates_.emplace_back(std::move(update));
 }
 
 ItemUpdate* PendingItems::find(ChunkId chunk, ItemId item) {
-  const auto found = std::find_if(updates_.begin(), updates_.end(), [&](const ItemUpdate& update) {
-    return update.item == item && update.chunk == chunk;
-  });
-  return found == updates_.end() ? nullptr : &*found;
+  const auto found = tickets_.find({chunk, item});
+  return found == tickets_.end() ? nullptr : &updates_[found->second - updates_.front().ticket];
 }
 
 void PendingItems::committed(std::uint64_t ticket, std::uint64_t sequence) {
@@ -30,6 +29,7 @@ bool PendingItems::has_committed() const { return !updates_.empty() && updates_.
 ItemUpdate PendingItems::take() {
   auto update = std::move(updates_.front());
   updates_.pop_front();
+  tickets_.erase({update.chunk, update.item});
   return update;
 }
 
@@ -39,6 +39,7 @@ std::vector<PayloadId> PendingItems::forget() {
     payloads.push_back(update.payload);
   }
   updates_.clear();
+  tickets_.clear();
   first_ticket_ = next_ticket_;
   return payloads;
 }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -59,13 +61,14 @@ class PendingItems {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(updates_), listed::names(first_ticket_, next_ticket_, committed_ticket_),
-                       listed::plain(sequence_));
+    return listed::all(listed::parts(updates_), listed::fixed(tickets_),
+                       listed::names(first_ticket_, next_ticket_, committed_ticket_), listed::plain(sequence_));
   }
 
  private:
-  std::deque<ItemUpdate> updates_;
-  std::uint64_t first_ticket_ = 1;  // of the timeline
+  std::deque<ItemUpdate> updates_;                               // their tickets follow each other
+  std::map<std::pair<ChunkId, ItemId>, std::uint64_t> tickets_;  // of the same
+  std::uint64_t first_ticket_ = 1;                               // of the timeline
   std::uint64_t next_ticket_ = 1;
   std::uint64_t committed_ticket_ = 0;
   std::uint64_t sequence_ = 0;  // committed

@@ -196,7 +196,7 @@ std::vector<LaneChunk> RoundApplier::chunks_at(Step step) const {
   return found;
 }
 
-void RoundApplier::tell(LaneReport& report, const FactorPlan& plan) const {
+void RoundApplier::tell(LaneReport& report) const {
   SlotSet missing(slots_);
   for (const auto& chunk : chunks_) {
     if (chunk.version == open_step_ && chunk.version < steps_) {
@@ -207,11 +207,6 @@ void RoundApplier::tell(LaneReport& report, const FactorPlan& plan) const {
     }
   }
   report.rounds.missing = missing.words();
-  for (Step step = open_step_ - std::min<Step>(open_step_, 1); step <= open_step_; ++step) {
-    if (const auto* known = plan.find(step)) {
-      report.rounds.decided.push_back({step, *known});
-    }
-  }
 }
 
 }  // namespace ballast

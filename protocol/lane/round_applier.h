@@ -63,7 +63,7 @@ class RoundApplier {
   [[nodiscard]] std::uint64_t journal_sequence() const { return 0; }
   [[nodiscard]] std::size_t held_payloads() const { return held_payloads_; }
   [[nodiscard]] const ApplierCounters& counters() const { return counters_; }
-  void tell(LaneReport& report, const FactorPlan& plan) const;
+  void tell(LaneReport& report) const;
 
   // All of it.
   [[nodiscard]] auto state() const {

@@ -23,7 +23,7 @@ Course::Rules course_rules(const LeadConfig& config) {
   if (!config.items) {
     return RoundCourse::Rules{config.slots, config.steps, config.late};
   }
-  const auto first_clock = (1 + config.life % (1U << 20U)) * kClocksOfALife;
+  const auto first_clock = config.life * kClocksOfALife;
   return ItemCourse::Rules{config.slots,
                            config.steps,
                            config.snapshot_every,
@@ -45,7 +45,7 @@ Lead::Lead(LeadConfig config)
       log_(config_.memory.statistics, config_.memory.statistics_next, config_.memory.examples_before),
       // In item mode a step to be kept is one where all wait: the course orders it.
       schedule_(config_.items ? 0 : config_.snapshot_every),
-      copies_(config_.run, config_.life, config_.copies),
+      copies_(config_.run, config_.claim, config_.copies),
       pauses_({config_.stop_patience, config_.hold_again}) {
   const auto& ledger = book_.durable();
   schedule_.rewind(ledger.base.step);
@@ -168,7 +168,7 @@ WorkerWelcome Lead::welcome() const {
 void Lead::follow_orders(LeadSession& session, const Heartbeat& beat) {
   const bool is_first = !std::exchange(session.has_beaten, true);
   if (beat.order > session.assign.order || (is_first && config_.memory.ledger.timeline > 0)) {
-    session.assign.order = beat.order + (1 + config_.life % kOrdersOnTheirWay) * kOrdersOnTheirWay;
+    session.assign.order = beat.order + config_.life * kOrdersOnTheirWay;
   }
 }
 

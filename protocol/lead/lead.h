@@ -49,7 +49,10 @@ struct ItemMode {
 
 // All that a lead is told when it is made, a field a fact, of which there are more than 15.
 struct LeadConfig {
-  std::uint64_t life = 1;  // drawn at random for each life of the lead, so that its orders are none of an earlier one's
+  // Counted durably with those of shard 0's database: higher than any lead's before with the same one, so that its
+  // orders and grants are none of theirs. With another database begins another timeline.
+  std::uint64_t life = 1;
+  std::uint64_t claim = 1;  // drawn at random for each life of the lead: by it shard 0 claims the name of copies
   std::uint32_t shards = 1;
   std::uint32_t lanes = 1;
   Slot slots = 1;
@@ -264,6 +267,7 @@ class Lead {
   void hold_later();
   void check_wishes();
   [[nodiscard]] bool is_complete(Step hold) const;
+  [[nodiscard]] bool has_held() const;  // the snapshot for which all hold is complete
   [[nodiscard]] bool holds_where_it_is() const;
   [[nodiscard]] bool wants_hold() const { return pauses_.wants_stop() || book_.current().pause != Pause::none; }
   void want_pause(Pause pause);

@@ -20,9 +20,11 @@ void Lead::progress() {
   if (phase_ == Phase::confirming) {
     phase_ = Phase::waiting;
   }
-  if (pauses_.waits_for_copy() && !pauses_.hold() && !stops_without_work()) {
+  if (pauses_.waits_for_copy() && !has_held() && !stops_without_work()) {
     pauses_.wait_for_copy(false);  // somebody has come to work: the newest snapshot will be a newer one
-    hold();
+    if (!pauses_.hold()) {
+      hold();
+    }
   }
   if (pauses_.waits_for_copy()) {
     return stop_when_copied();

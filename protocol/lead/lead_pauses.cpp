@@ -76,8 +76,10 @@ bool Lead::is_complete(Step hold) const {
   return newest >= SnapshotId{timeline(), hold} || (newest == ledger.base && newest.step == hold);
 }
 
+bool Lead::has_held() const { return pauses_.hold() && is_complete(*pauses_.hold()); }
+
 void Lead::hold_if_complete() {
-  if (!pauses_.hold() || !is_complete(*pauses_.hold())) {
+  if (!has_held()) {
     return;
   }
   if (!pauses_.wants_stop()) {

@@ -145,7 +145,7 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
     return;
   }
   on_statistics(report.statistics);
-  planner_.adopt(report.rounds.decided, course_.open_step());
+  planner_.forget_before(course_.open_step());
   observe_snapshots();
   if (copied) {
     observe_copies();

@@ -114,8 +114,7 @@ void Lead::tell_stand(Status& status) const {
                           (pauses_.waits_for_copy() || (phase_ == Phase::finishing && has_final_snapshot()));
   // A job that had ended before this lead began has nothing open.
   status.step = ledger.finished ? ledger.finished->step : std::max(course_.open_step(), ledger.base.step);
-  status.beyond_snapshot =
-      !(pauses_.hold() && is_complete(*pauses_.hold())) && course_.is_beyond(shards_, status.snapshot);
+  status.beyond_snapshot = !has_held() && course_.is_beyond(shards_, status.snapshot);
   status.steps = config_.steps;
   status.epoch = log_.next() / config_.steps_per_epoch;
   status.epochs = (config_.steps + config_.steps_per_epoch - 1) / config_.steps_per_epoch;

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 
+#include "protocol/lead/slot_division.h"
+
 namespace ballast {
 
 void SlotAssignments::divide(const std::vector<SessionId>& sessions, Step from) {
   ++generation_;
   std::erase_if(divisions_, [&](const Division& old) { return old.from >= from; });
   Division division{from, {}};
-  const auto count = static_cast<std::uint64_t>(sessions.size());
-  for (std::uint64_t i = 0; i < count; ++i) {
-    division.ranges[sessions[i]] = {static_cast<Slot>(i * slots_ / count), static_cast<Slot>((i + 1) * slots_ / count)};
+  if (!sessions.empty()) {
+    const auto ranges = divide_slots(slots_, sessions.size());
+    for (std::size_t i = 0; i < sessions.size(); ++i) {
+      division.ranges[sessions[i]] = ranges[i];
+    }
   }
   divisions_.push_back(std::move(division));
 }

@@ -15,14 +15,6 @@ void StepPlanner::rewind(Step base) {
   decisions_ = StepDecisions(rules_);
 }
 
-void StepPlanner::adopt(const std::vector<DecidedStep>& used, Step open) {
-  for (const auto& known : used) {
-    decided_.try_emplace(known.step, known.factors);
-    next_ = std::max(next_, known.step + 1);
-  }
-  decided_.erase(decided_.begin(), decided_.lower_bound(open < 2 ? 0 : open - 2));
-}
-
 bool StepPlanner::decide(const std::vector<const ChunkMeasure*>& measures, const std::vector<StepRange>& skipped,
                          Step barrier) {
   const Step before = next_;

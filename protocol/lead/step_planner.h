@@ -16,9 +16,8 @@
 namespace ballast {
 
 // Factors are computed, or, where a step has to wait for all of its gradient, decided: one step after the other, each
-// once. In item mode, where a step is several updates of a chunk, no step waits. What a shard has used is adopted, so
-// that a lead without memory decides nothing a second time. Steps to be left out are given to each call: of them only
-// durable ones may be told to anybody. Pure and copyable. Not thread-safe.
+// once. In item mode, where a step is several updates of a chunk, no step waits. Steps to be left out are given to each
+// call: of them only durable ones may be told to anybody. Pure and copyable. Not thread-safe.
 class StepPlanner {
  public:
   // Of a step, with the number of updates before it that changed the weights. Pure.
@@ -30,8 +29,8 @@ class StepPlanner {
 
   // The job is taken back to the step: what was decided is forgotten.
   void rewind(Step base);
-  // What a shard has used. Decisions on steps well before `open`, the oldest one that is open, are forgotten.
-  void adopt(const std::vector<DecidedStep>& used, Step open);
+  // Nobody asks for a step before `open` again.
+  void forget_before(Step open) { decided_.erase(decided_.begin(), decided_.lower_bound(open)); }
 
   // Decides on the next step, if its measures are all there, and passes over those that are left out, up to `barrier`.
   // Whether it came further. Costs as much as there are measures.
@@ -59,7 +58,7 @@ class StepPlanner {
   Factors factors_;
   std::uint64_t updates_;
   StepDecisions decisions_;
-  std::map<Step, StepFactors> decided_;  // the newest few, as given out
+  std::map<Step, StepFactors> decided_;  // as given out
   Step next_;                            // the first step without a decision; only where steps wait for one
   double gradient_norm_ = 0;
 };

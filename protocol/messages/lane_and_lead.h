@@ -63,7 +63,6 @@ struct CopyProgress {
 
 struct RoundReport {
   std::vector<std::uint64_t> missing;  // slots of open_step that some chunk lacks, 64 to a word
-  std::vector<DecidedStep> decided;    // by which versions that the lane still holds were made, or will be
   bool operator==(const RoundReport&) const = default;
 };
 

@@ -40,12 +40,6 @@ struct Told {
   bool operator==(const Told&) const = default;
 };
 
-struct DecidedStep {
-  Step step = 0;
-  StepFactors factors;
-  bool operator==(const DecidedStep&) const = default;
-};
-
 // What the decision on a step needs to know of one covered chunk.
 struct ChunkMeasure {
   ChunkId chunk = 0;

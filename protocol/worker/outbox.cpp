@@ -4,6 +4,12 @@
 
 namespace ballast {
 
+namespace {
+
+constexpr std::uint32_t kMostPatience = 8;
+
+}  // namespace
+
 std::vector<PayloadId> Outbox::add(const Contribution& contribution) {
   std::vector<PayloadId> free;
   const Key key{contribution.step, contribution.chunk, contribution.node};
@@ -11,6 +17,8 @@ std::vector<PayloadId> Outbox::add(const Contribution& contribution) {
     release(known, free);
   }
   entries_.emplace(key, Entry{contribution});
+  waiting_.insert(key);
+  ++by_node_[{contribution.step, contribution.node}];
   return free;
 }
 
@@ -19,33 +27,73 @@ std::vector<Contribution> Outbox::take_sendable(Micros now) {
   if (credit_ == 0) {
     return sendable;
   }
-  bool has_credit = true;
-  const auto deadline = receipt_time_.deadline();
-  for (auto& [key, entry] : entries_) {
-    if (entry.tries == 0) {
-      const bool is_oldest = key == entries_.begin()->first;
-      has_credit = has_credit && in_flight_ + entry.contribution.bytes <= credit_;
-      if (!has_credit && !is_oldest) {
-        continue;
-      }
-      in_flight_ += entry.contribution.bytes;
-    } else if (now - entry.sent_at >= deadline * std::min(entry.tries, 8U)) {
-      ++retries_;
-    } else {
-      continue;
-    }
-    ++entry.tries;
-    entry.sent_at = now;
-    sendable.push_back(entry.contribution);
+  std::vector<Key> keys;
+  find_overdue(now, keys);
+  retries_ += keys.size();
+  find_waiting(keys);
+  std::sort(keys.begin(), keys.end());
+  sendable.reserve(keys.size());
+  for (const auto& key : keys) {
+    sendable.push_back(send(key, now));
   }
   return sendable;
 }
 
-Outbox::Entries::iterator Outbox::release(Entries::iterator entry, std::vector<PayloadId>& free) {
-  if (entry->second.tries > 0) {
-    in_flight_ -= entry->second.contribution.bytes;
+std::uint32_t Outbox::patience(const Entry& entry) { return std::min(entry.tries, kMostPatience); }
+
+void Outbox::find_overdue(Micros now, std::vector<Key>& keys) const {
+  const auto deadline = receipt_time_.deadline();
+  for (std::uint32_t patience = 1; patience <= kMostPatience; ++patience) {
+    for (auto next = on_their_way_.lower_bound({patience, 0, Key{}}); next != on_their_way_.end(); ++next) {
+      const auto& [own_patience, sent_at, key] = *next;
+      if (own_patience != patience || now - sent_at < deadline * patience) {
+        break;
+      }
+      keys.push_back(key);
+    }
   }
-  free.push_back(entry->second.contribution.payload);
+}
+
+void Outbox::find_waiting(std::vector<Key>& keys) const {
+  auto bytes = in_flight_;
+  for (const auto& key : waiting_) {
+    const bool is_oldest = key == entries_.begin()->first;
+    const auto own = entries_.at(key).contribution.bytes;
+    if (bytes + own > credit_ && !is_oldest) {
+      return;
+    }
+    bytes += own;
+    keys.push_back(key);
+  }
+}
+
+Contribution Outbox::send(const Key& key, Micros now) {
+  const auto entry = entries_.find(key);
+  if (entry->second.tries == 0) {
+    waiting_.erase(key);
+    in_flight_ += entry->second.contribution.bytes;
+  } else {
+    on_their_way_.erase(on_its_way(*entry));
+  }
+  ++entry->second.tries;
+  entry->second.sent_at = now;
+  on_their_way_.insert(on_its_way(*entry));
+  return entry->second.contribution;
+}
+
+Outbox::Entries::iterator Outbox::release(Entries::iterator entry, std::vector<PayloadId>& free) {
+  const auto& [key, own] = *entry;
+  if (own.tries > 0) {
+    in_flight_ -= own.contribution.bytes;
+    on_their_way_.erase(on_its_way(*entry));
+  } else {
+    waiting_.erase(key);
+  }
+  const auto parts = by_node_.find({own.contribution.step, own.contribution.node});
+  if (--parts->second == 0) {
+    by_node_.erase(parts);
+  }
+  free.push_back(own.contribution.payload);
   return entries_.erase(entry);
 }
 
@@ -63,8 +111,14 @@ std::vector<PayloadId> Outbox::receipt(Timeline timeline, Step step, ChunkId chu
 
 std::vector<PayloadId> Outbox::before(ChunkId chunk, Step step) {
   std::vector<PayloadId> free;
-  for (auto entry = entries_.begin(); entry != entries_.end() && std::get<Step>(entry->first) < step;) {
-    entry = entry->second.contribution.chunk == chunk ? release(entry, free) : std::next(entry);
+  for (auto entry = entries_.begin(); entry != entries_.end() && entry->second.contribution.step < step;) {
+    const auto each = entry->second.contribution.step;
+    entry = entries_.lower_bound({each, chunk, Node{}});
+    while (entry != entries_.end() && entry->second.contribution.step == each &&
+           entry->second.contribution.chunk == chunk) {
+      entry = release(entry, free);
+    }
+    entry = entries_.lower_bound({each + 1, 0, Node{}});
   }
   return free;
 }
@@ -80,14 +134,15 @@ std::vector<PayloadId> Outbox::drop_older_timelines(Timeline timeline) {
 void Outbox::forget_sent() {
   for (auto& [key, entry] : entries_) {
     entry.tries = 0;
+    waiting_.insert(key);
   }
+  on_their_way_.clear();
   in_flight_ = 0;
 }
 
 bool Outbox::has(Step step, Slot slot) const {
-  for (auto entry = entries_.lower_bound({step, 0, Node{}});
-       entry != entries_.end() && std::get<Step>(entry->first) == step; ++entry) {
-    if (std::get<Node>(entry->first).contains(slot)) {
+  for (auto part = by_node_.lower_bound({step, Node{}}); part != by_node_.end() && part->first.first == step; ++part) {
+    if (part->first.second.contains(slot)) {
       return true;
     }
   }

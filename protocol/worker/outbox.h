@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "protocol/deadline.h"
@@ -37,6 +39,9 @@ static_assert(lists_all_members<Contribution>());
 // What waits, waits here and not in the transport, whose queue cannot be reordered: older steps first, then the
 // earliest layers' chunks, which the next forward pass needs first. The oldest goes whatever else is on its way: a lane
 // may refuse the newer ones, which keep their credit, until it has the older.
+//
+// A call costs by what it sends or releases, and by the logarithm of what is kept; `before` also by the steps that are
+// kept, `has` by the nodes of its step, `drop_older_timelines` and `forget_sent` by all.
 class Outbox {
  public:
   explicit Outbox(LearntDeadline::Bounds retry) : receipt_time_(retry) {}
@@ -65,8 +70,8 @@ class Outbox {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(entries_, receipt_time_), listed::plain(credit_, in_flight_),
-                       listed::accounts(retries_));
+    return listed::all(listed::parts(entries_), listed::fixed(waiting_, on_their_way_, by_node_),
+                       listed::parts(receipt_time_), listed::plain(credit_, in_flight_), listed::accounts(retries_));
   }
 
  private:
@@ -81,10 +86,24 @@ class Outbox {
   };
   using Key = std::tuple<Step, ChunkId, Node>;
   using Entries = std::map<Key, Entry>;
+  using OnItsWay = std::tuple<std::uint32_t, Micros, Key>;  // by patience, then sent_at
 
+  // How many deadlines its receipt has.
+  static std::uint32_t patience(const Entry& entry);
+  static OnItsWay on_its_way(const Entries::value_type& entry) {
+    return {patience(entry.second), entry.second.sent_at, entry.first};
+  }
+  // What is to be sent: once more, or within the credit.
+  void find_overdue(Micros now, std::vector<Key>& keys) const;
+  void find_waiting(std::vector<Key>& keys) const;
+  Contribution send(const Key& key, Micros now);
   Entries::iterator release(Entries::iterator entry, std::vector<PayloadId>& free);
 
   Entries entries_;
+  // These follow from the entries.
+  std::set<Key> waiting_;  // for credit
+  std::set<OnItsWay> on_their_way_;
+  std::map<std::pair<Step, Node>, std::size_t> by_node_;  // how many
   LearntDeadline receipt_time_;
   std::uint64_t credit_ = 0;
   std::uint64_t in_flight_ = 0;

@@ -17,6 +17,9 @@ void RoundWork::take(const Assign& assign, bool begins) {
     old.until = std::min(old.until, assign.rounds.standing.from);
   }
   standing_.push_back(assign.rounds.standing);
+  if (extra_ && assign.rounds.standing.slots.empty()) {
+    cursor_ = std::max(cursor_, extra_->step);  // the oldest open one; without slots of its own nothing else moves it
+  }
 }
 
 const Standing* RoundWork::standing_at(Step step) const {

@@ -1,6 +1,7 @@
 """Every pair of settings that must not change the result, held against the sequential reference."""
 
 import itertools
+import math
 
 import harness
 import jobs
@@ -45,7 +46,10 @@ class Matrix(harness.ClusterCase):
         self.expect_all_slots(summary, row["slots"])
         self.assertEqual(summary["steps"], STEPS)
         self.assertEqual(len(summary["slots_by_session"]), row["workers"], summary)
-        self.assertTrue(all(summary["slots_by_session"].values()), summary)
+        # As many as it takes, where no range is longer than it has to be; the others' would save nothing.
+        longest = math.ceil(row["slots"] / row["workers"])
+        at_work = sum(slots > 0 for slots in summary["slots_by_session"].values())
+        self.assertGreaterEqual(at_work, math.ceil(row["slots"] / longest), summary)
 
 
 if __name__ == "__main__":

@@ -50,10 +50,10 @@ Scenario plain() {
 Scenario superseding() {
   Scenario scenario{
       "superseding-backup",
-      "Worker 2 is slow, and what worker 1 pushes to lane 1.0 is lost for a while. So slots 0 and 1 are late, and\n"
+      "Worker 2 is slow, and what worker 1 pushes to lane 1.0 is lost for a while. So slots 0 to 3 are late, and\n"
       "worker 3, which has nothing left to bring, computes them as well: one node, which on lane 0.0 supersedes the\n"
-      "slot that it already had.",
-      small(4, 1, 3),
+      "two slots that it already had.",
+      small(6, 1, 3),
       [](ProcessId from, ProcessId to, const Message& message) -> std::optional<Fate> {
         if (from == kWorker1 && to == kLane1 && std::holds_alternative<Push>(message)) {
           return kLost;
@@ -69,18 +69,18 @@ Scenario late_joiner() {
   Scenario scenario{
       "late-joiner-meets-gone",
       "Worker 3 joins during step 1 and is given slots of the steps from 3 on, but its pulls of version 3 take\n"
-      "220 ms. Meanwhile its slots are late, and the others compute them. When the pulls arrive, version 3 is no\n"
+      "195 ms. Meanwhile its slots are late, and the others compute them. When the pulls arrive, version 3 is no\n"
       "longer held: gone. Every chunk is at version 4 by then, so the worker goes on there.",
-      small(4, 6, 2),
+      small(6, 6, 2),
       [pulls = 0](ProcessId from, ProcessId, const Message& message) mutable -> std::optional<Fate> {
         const auto* pull = std::get_if<Pull>(&message);
         if (from == kWorker3 && pull != nullptr && pull->version == 3) {
-          return ++pulls <= 2 ? Fate{1, 220 * kMilli} : kLost;
+          return ++pulls <= 2 ? Fate{1, 195 * kMilli} : kLost;
         }
         return std::nullopt;
       },
       [](simulation::Cluster& cluster) {
-        cluster.at(20 * kMilli + kFirstLedger, [&cluster] { cluster.join({0, kMilli, kMilli}); });
+        cluster.at(24 * kMilli + kFirstLedger, [&cluster] { cluster.join({0, kMilli, kMilli}); });
       }};
   scenario.life.retry = {150 * kMilli, 250 * kMilli, 300 * kMilli};
   return scenario;
@@ -139,13 +139,11 @@ Scenario shard_death() {
 }
 
 Scenario shard_0_death() {
-  auto life = with_snapshots(4);
-  life.lead_in_shard_0 = true;
   return {"shard-0-dies-with-the-lead",
           "Shard 0 crashes with the lead that it hosts. The next lead knows what the ledger says and nothing else: it\n"
           "has shard 1 and the worker say hello again, finds a life of shard 0 that the timeline does not list, and\n"
           "begins the next one.",
-          life, in_time, [](simulation::Cluster& cluster) {
+          with_snapshots(4), in_time, [](simulation::Cluster& cluster) {
             cluster.at(36 * kMilli + kFirstLedger, [&cluster] { cluster.crash_shard(0, 10 * kMilli); });
           }};
 }

@@ -170,7 +170,6 @@ class Cluster final : public Host {
   void carry_out(const ShardDies& what);
   void carry_out(const ShardFuse& what);
   void carry_out(const LeadFuse& what);
-  void carry_out(const LeadReturns& what);
   void carry_out(const ShardReturns& what);
   void crash_lane(const LaneLife& life);
   void crash_lead();

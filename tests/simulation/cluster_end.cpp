@@ -13,7 +13,7 @@ constexpr Micros kEnoughSkewed = 18'000'000;  // if its clocks run at half their
 
 }  // namespace
 
-bool Cluster::lead_died() const { return life().lead_in_shard_0 && run_.dead_shard == std::optional<std::uint32_t>(0); }
+bool Cluster::lead_died() const { return run_.dead_shard == std::optional<std::uint32_t>(0); }
 
 bool Cluster::is_over() {
   if (!run_.lead_over && (roster_.lead->ended() || (lead_died() && !roster_.lead->alive()))) {
@@ -34,6 +34,8 @@ void Cluster::end_lead() {
   for (auto* lane : roster_.lanes) {
     if (!lane->has_heard(roster_.lead->id())) {
       lane->die();  // it waits for a lead to come up, as it should: any order of starts is allowed
+    } else if (processes_[lane->id()].stands_until > now()) {
+      lane->excuse();
     }
   }
   for (auto* lane : roster_.seconds) {
@@ -93,7 +95,9 @@ void Cluster::conclude() {
   judge().finished_well(disks(), world_.copies, roster_.lead->core().status(), world_.ledger,
                         facts().has(Fact::copy_failed));
   for (std::uint32_t lane = 0; lane < life().all_lanes(); ++lane) {
-    require(!roster_.lanes[lane]->ended() ||
+    const auto& shell = *roster_.lanes[lane];
+    const bool has_not_heard = shell.excused() && !shell.failure().empty();
+    require(!shell.ended() || has_not_heard ||
                 world_.disks.present[lane / life().lanes].finished == world_.ledger.ledger.finished,
             "a shard has left before the end was durable with it");
   }
@@ -113,7 +117,7 @@ void Cluster::check_failures() {
     if (worker != nullptr && worker->refused()) {
       continue;
     }
-    if (worker == nullptr || !worker->excused()) {
+    if (!process.excused()) {
       throw Violation(process.name() + " ends with: " + process.failure());
     }
     facts().note(Fact::unheard_end);
@@ -129,7 +133,7 @@ void Cluster::gather_facts() {
   facts().add(judge().facts());
   gather_items();
   facts().note(Fact::mixed_arithmetic, world_.ledger.ledger.provenance.arithmetics.size() > 1);
-  facts().note(Fact::clipped, !life().norms.empty() && (facts().has(Fact::rollback) || facts().has(Fact::lead_crash)));
+  facts().note(Fact::clipped, !life().norms.empty() && (facts().has(Fact::rollback) || facts().has(Fact::with_lead)));
   for (const auto& hosted : processes_) {
     if (const auto* lane = std::get_if<LaneShell>(&hosted.shell)) {
       lane->gather(facts());

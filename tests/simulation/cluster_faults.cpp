@@ -183,7 +183,7 @@ void Cluster::carry_out(const ShardStands& /*what*/) {
   for (std::uint32_t lane = 0; lane < life().lanes; ++lane) {
     stand(*roster_.lanes[shard * life().lanes + lane], until);
   }
-  if (shard == 0 && life().lead_in_shard_0) {
+  if (shard == 0) {
     stand(*roster_.lead, until);
   }
   if (traces()) {

@@ -68,27 +68,8 @@ void Cluster::crash_lead() {
   if (is_stillborn()) {
     return;
   }
-  if (life().lead_in_shard_0) {
-    if (roster_.lanes[0]->alive()) {
-      crash_shard(0, time_away());
-    }
-    return;
-  }
-  ++faults_seen_;
-  facts().note(Fact::lead_crash);
-  disturb();
-  kill_lead();
-  if (traces()) {
-    say("lead crashes");
-  }
-  schedule(now() + time_away(), LeadReturns{});
-}
-
-void Cluster::carry_out(const LeadReturns& /*what*/) {
-  if (!run_.lead_over && !roster_.lead->alive()) {
-    say("lead starts again");
-    start_lead();
-    disturb();
+  if (roster_.lanes[0]->alive()) {
+    crash_shard(0, time_away());
   }
 }
 
@@ -96,7 +77,7 @@ void Cluster::take_down(std::uint32_t shard) {
   for (std::uint32_t lane = 0; lane < life().lanes; ++lane) {
     roster_.lanes[shard * life().lanes + lane]->die();
   }
-  if (shard == 0 && life().lead_in_shard_0) {
+  if (shard == 0) {
     kill_lead();
   }
 }
@@ -112,7 +93,7 @@ void Cluster::kill_lead() {
 void Cluster::crash_shard(std::uint32_t shard, Micros away) {
   ++faults_seen_;
   facts().note(Fact::shard_crash);
-  facts().note(Fact::with_lead, (shard == 0 && life().lead_in_shard_0));
+  facts().note(Fact::with_lead, shard == 0);
   disturb();
   take_down(shard);
   if (traces()) {
@@ -157,7 +138,7 @@ void Cluster::carry_out(const ShardReturns& what) {
   if (traces()) {
     say("shard " + std::to_string(shard) + " starts again");
   }
-  if (shard == 0 && life().lead_in_shard_0) {
+  if (shard == 0) {
     start_lead();
   } else if (faulty() && random_.chance(life().faults.lost_volume)) {
     return come_back_without_volume(shard);

@@ -33,8 +33,8 @@ void Cluster::carry_out(const VolumeReturns& what) {
 }
 
 void Cluster::carry_out(const SecondStarts& /*what*/) {
-  const auto first = life().lead_in_shard_0 ? 1U : 0U;  // whoever hosts another lead is of another job
-  const auto shard = static_cast<std::uint32_t>(random_.between(first, life().shards - 1));
+  // Whoever hosts another lead is of another job.
+  const auto shard = static_cast<std::uint32_t>(random_.between(1, life().shards - 1));
   const auto stays = random_.between(5'000, 400'000);
   if (run_.lead_over) {
     return;

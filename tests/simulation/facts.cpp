@@ -20,7 +20,6 @@ constexpr FactWords kFactWords[] = {
     {Fact::shard_crash, "a shard that crashes and comes back"},
     {Fact::double_crash, "two shards that crash at once"},
     {Fact::with_lead, "a shard that crashes with the lead"},
-    {Fact::lead_crash, "a lead that crashes alone"},
     {Fact::lost_unsynced, "unsynced writes lost"},
     {Fact::rollback, "a rollback to a base past step 0"},
     {Fact::mid_compute, "a rollback in the midst of a computation"},

@@ -28,7 +28,6 @@ enum class Fact : std::uint8_t {
   shard_crash,
   double_crash,
   with_lead,
-  lead_crash,
   lost_unsynced,
   rollback,
   mid_compute,

@@ -30,7 +30,6 @@ struct LeadStands {};
 struct ShardDies {};
 struct ShardFuse {};
 struct LeadFuse {};
-struct LeadReturns {};
 struct ShardReturns {
   std::uint32_t shard = 0;
   RunOfCluster run = 0;
@@ -63,7 +62,7 @@ struct UserResumes {};
 
 using FaultEvent = std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, LinkCut, LinkCutOneWay,
                                 LinkSlows, StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse,
-                                LeadReturns, ShardReturns, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed,
-                                UserStops, UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
+                                ShardReturns, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed, UserStops,
+                                UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
 
 }  // namespace ballast::simulation

@@ -10,10 +10,11 @@ namespace ballast::simulation {
 
 namespace {
 
-LeadConfig lead_config(const World& world, std::uint64_t number) {
+LeadConfig lead_config(const World& world, std::uint64_t claim) {
   const auto& life = world.life;
   LeadConfig config;
-  config.life = number;
+  config.life = world.disks.present[0].life.count + 1;  // its shard starts with it
+  config.claim = claim;
   config.shards = life.shards;
   config.lanes = life.lanes;
   config.slots = life.slots;
@@ -28,7 +29,7 @@ LeadConfig lead_config(const World& world, std::uint64_t number) {
   config.keep_best = life.keep_best;
   config.snapshot_every = life.snapshot_every;
   config.snapshots_kept = life.snapshots_kept;
-  config.run = config.life | 1U;
+  config.run = claim | 1U;
   if (life.copies) {
     config.copies = CopyRules{1, life.copy_patience};
   }
@@ -63,8 +64,8 @@ LeadConfig lead_config(const World& world, std::uint64_t number) {
 
 }  // namespace
 
-LeadShell::LeadShell(World& world, ProcessId id, std::uint64_t number)
-    : Process(id, "lead"), core_(lead_config(world, number)), state_(core_.phase()) {}
+LeadShell::LeadShell(World& world, ProcessId id, std::uint64_t claim)
+    : Process(id, "lead"), core_(lead_config(world, claim)), state_(core_.phase()) {}
 
 void LeadShell::tick(Host& host, Micros clock) {
   host.judge().lead_ticks(clock);
@@ -206,6 +207,7 @@ void LeadShell::done(Host& host, const LedgerWrite& what) {
 
 void LeadShell::done(Host& host, const LedgerAnswer& /*what*/) {
   writing_ = false;
+  host.judge().ledger_heard();
   step(host, lead::LedgerWritten{});
 }
 

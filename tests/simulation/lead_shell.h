@@ -12,8 +12,8 @@ namespace ballast::simulation {
 
 class LeadShell : public Process {
  public:
-  // `number`: which no other life has.
-  LeadShell(World& world, ProcessId id, std::uint64_t number);
+  // `claim`: which no other life has.
+  LeadShell(World& world, ProcessId id, std::uint64_t claim);
 
   void tick(Host& host, Micros clock);
   void receive(Host& host, ProcessId from, const Message& message, const std::optional<Payload>& payload);

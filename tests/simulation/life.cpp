@@ -18,7 +18,6 @@ void draw_job(LifeSpec& life, Random& random) {
   life.evaluation_item = static_cast<std::uint32_t>(random.between(5, 12));
   life.test_examples = random.chance(0.6) ? static_cast<std::uint32_t>(random.between(1, 40)) : 0;
   life.plan_ahead = static_cast<std::uint32_t>(random.chance(0.5) ? random.between(2, 5) : 256);
-  life.lead_in_shard_0 = random.chance(0.5);
 }
 
 // Every shard has a chunk; a lane may have none.

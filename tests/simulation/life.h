@@ -33,7 +33,7 @@ struct Faults {
   bool death = false;                // one shard dies for good: the job must end, naming it
   std::uint32_t shard_crashes = 0;   // one shard, or two at once; it comes back from its disk as another life
   double double_crash = 0;           // probability that a crash takes a second shard along
-  std::uint32_t lead_crashes = 0;    // alone; with its shard where it lives in one
+  std::uint32_t lead_crashes = 0;    // in the middle of what it does, and shard 0 with it
   double snapshot_crash = 0;         // of a shard, after it has written a chunk of a snapshot
   bool loses_unsynced = false;       // a crash takes along what was written and not synced
   Micros away = 0;                   // at most, from a crash to the next life
@@ -91,7 +91,6 @@ struct LifeSpec {
   std::uint64_t seed = 0;
   std::uint32_t shards = 2;
   std::uint32_t lanes = 1;
-  bool lead_in_shard_0 = false;  // dies and pauses with it
   Slot slots = 4;
   Step steps = 3;
   Step steps_per_epoch = 2;

@@ -30,6 +30,10 @@ class Process {
 
   void die() { alive_ = false; }
 
+  // It need not learn of the job's end: it could not hear of it, or is told to go before.
+  void excuse() { excused_ = true; }
+  [[nodiscard]] bool excused() const { return excused_; }
+
  protected:
   void end(const Host& host, const std::string& failure);
 
@@ -38,6 +42,7 @@ class Process {
   std::string name_;
   bool alive_ = true;
   bool ended_ = false;
+  bool excused_ = false;
   std::string failure_;
 };
 

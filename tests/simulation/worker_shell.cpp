@@ -131,7 +131,7 @@ void WorkerShell::push(Host& host, std::uint32_t lane, const Push& push, Payload
 
 void WorkerShell::leave(Host& host) {
   host.say(name() + " is told to leave");
-  excused_ = true;
+  excuse();
   step(host, worker::Failed{"it was told to leave"});
 }
 

@@ -23,15 +23,12 @@ class WorkerShell : public Process {
   void receive(Host& host, ProcessId from, const Message& message, const std::optional<Payload>& payload);
 
   [[nodiscard]] const Worker& core() const { return core_; }
-  // Whether a lead may have given this one up, so that it needs not learn of the end.
   [[nodiscard]] bool has_heard(ProcessId lead) const { return heard_ == lead; }
   void carry_out(Host& host, const WorkerPending& what);
   // Unreceipted work is sent again within the longest deadline there is, as long as it has not stood still since.
   // `rate`: of its clock, against the time.
   void check_retries(const LifeSpec& life, Micros now, Micros stood_until, double rate) const;
   void leave(Host& host);
-  void excuse() { excused_ = true; }
-  [[nodiscard]] bool excused() const { return excused_; }
   // Rightly, by the judge.
   [[nodiscard]] bool refused() const { return refused_; }
 
@@ -112,7 +109,6 @@ class WorkerShell : public Process {
   Timeline newest_timeline_ = 0;  // that it has heard of
   std::uint64_t order_ = 0;
   ProcessId heard_ = kNobody;  // the last lead
-  bool excused_ = false;
   bool refused_ = false;
 };
 

@@ -9,26 +9,28 @@ namespace ballast::simulation {
 
 void SlotAccounts::lane_starts(const LaneLife& lane) {
   if (counts(lane)) {
-    slots_.clear();
-    serves_ = false;
+    serving_.reset();
   }
 }
 
 void SlotAccounts::serves(const LaneLife& lane, bool finish_recorded) {
   if (counts(lane)) {
-    serves_ = !finish_recorded;
+    serving_ = finish_recorded ? std::nullopt : std::optional(lane.incarnation);
   }
 }
 
 void SlotAccounts::check(const Status& status) const {
-  if (!serves_) {
+  if (!serving_) {
     return;
   }
+  const auto life = slots_.find(*serving_);
+  const auto slots = life == slots_.end() ? std::map<SessionId, std::uint64_t>{} : life->second;
   for (const auto& session : status.sessions) {
-    const auto own = slots_.find(session.session);
-    if (session.slots != (own == slots_.end() ? 0 : own->second)) {
+    const auto known = slots.find(session.session);
+    const auto own = known == slots.end() ? 0 : known->second;
+    if (session.slots != own) {
       throw Violation("session " + std::to_string(session.session) + " is credited with " +
-                      std::to_string(session.slots) + " slots");
+                      std::to_string(session.slots) + " slots, and has had " + std::to_string(own) + " accepted");
     }
   }
 }

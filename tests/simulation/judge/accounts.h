@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 
 #include "protocol/ids.h"
 #include "protocol/lead/lead.h"
@@ -12,24 +13,24 @@
 
 namespace ballast::simulation {
 
-// The slots of each session, as the lane of the statistics counts them in one life. Every method throws Violation.
+// The slots of each session, as each life of the lane of the statistics counts them. Every method throws Violation.
 class SlotAccounts {
  public:
   explicit SlotAccounts(const LifeSpec& life) : life_(life) {}
 
-  // What its last life counted is gone.
+  // Another life of the lane is the present one, and has not served yet.
   void lane_starts(const LaneLife& lane);
-  // A lane serves a timeline that the lead's last one lists.
+  // The present life of a lane serves a timeline.
   void serves(const LaneLife& lane, bool finish_recorded);
-  void credit(SessionId session) { ++slots_[session]; }
+  void credit(const LaneLife& lane, SessionId session) { ++slots_[lane.incarnation][session]; }
   void check(const Status& status) const;
 
  private:
   [[nodiscard]] bool counts(const LaneLife& lane) const { return life_.chunks[life_.statistics()].lane == lane.lane; }
 
   const LifeSpec& life_;
-  std::map<SessionId, std::uint64_t> slots_;
-  bool serves_ = false;
+  std::map<Incarnation, std::map<SessionId, std::uint64_t>> slots_;
+  std::optional<Incarnation> serving_;
 };
 
 // The following throw Violation.

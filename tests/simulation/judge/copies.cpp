@@ -43,7 +43,8 @@ void CopiesJudge::ledger_durable(const Disks& disks, const CopyPlace& place, con
     require(is_late, "a snapshot that is to be copied is given up too early");
     facts_.note(Fact::copy_dropped);
   }
-  require(is.named == SnapshotId{} || is.named > was.named, "an older snapshot is named for copying again");
+  require(is.named == SnapshotId{} || is.named > newest_named_, "an older snapshot is named for copying again");
+  newest_named_ = std::max(newest_named_, is.named);
   named_at_ = now;
   named_on_ = after.timeline;
 }
@@ -55,6 +56,7 @@ CopyState CopiesJudge::state_before(const CopyPlace& place, const CopyState& was
   }
   require(!place.is_taken(is.run), "a run takes a name that is another job's");
   facts_.note(Fact::copies_renamed);
+  newest_named_ = {};
   CopyState none;
   none.run = is.run;
   return none;

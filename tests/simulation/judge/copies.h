@@ -32,6 +32,7 @@ class CopiesJudge {
   [[nodiscard]] bool may_be_given_up(Micros now) const;
 
   const LifeSpec& life_;
+  SnapshotId newest_named_;  // under the run's name
   Micros named_at_ = 0;
   Timeline named_on_ = 0;
   bool ended_late_ = false;  // patience with the last copy may have been over

@@ -74,9 +74,7 @@ void Judge::round_applied(const Disks& disks, const LaneLife& lane, const lane::
   pause_.applied_round(lane.timeline, action.step);
   const RoundUpdate update{lane.timeline, action.chunk, action.step, action.statistics, action.factors};
   for (const auto session : std::get<RoundsJudge>(course_).applied(update, root, result)) {
-    if (timelines_.is_present(lane)) {
-      accounts_.credit(session);
-    }
+    accounts_.credit(lane, session);
   }
 }
 
@@ -94,8 +92,8 @@ void Judge::item_applied(const Disks& disks, const LaneLife& lane, const lane::A
   require(action.statistics == (action.chunk == life_.statistics() && !action.factors.skip),
           "a chunk is taken for the statistics, or not");
   items().applied(disks, {lane, held, action.version, action.factors}, result);
-  if (action.chunk == life_.statistics() && timelines_.is_present(lane)) {
-    accounts_.credit(held.session);
+  if (action.chunk == life_.statistics()) {
+    accounts_.credit(lane, held.session);
   }
 }
 
@@ -139,9 +137,16 @@ void Judge::check_values(const LaneLife& lane, SnapshotId base, const std::map<C
       course_);
 }
 
+// Who was displaced may begin an older timeline.
+void Judge::note_serving(const LaneLife& lane) {
+  if (timelines_.is_present(lane)) {
+    accounts_.serves(lane, timelines_.finish_recorded());
+  }
+}
+
 void Judge::began(const Disks& disks, const LaneLife& lane, SnapshotId base,
                   const std::map<ChunkId, ChunkValue>& values) {
-  accounts_.serves(lane, timelines_.finish_recorded());
+  note_serving(lane);
   require(base == timelines_.serves(lane, disks).base, "a lane begins a timeline at another base than the ledger's");
   std::visit([&](auto& course) { course.lane_began(lane, base.step); }, course_);
   check_values(lane, base, values);
@@ -149,7 +154,7 @@ void Judge::began(const Disks& disks, const LaneLife& lane, SnapshotId base,
 
 void Judge::resumed(const Disks& disks, const LaneLife& lane, SnapshotId base,
                     const std::map<ChunkId, ChunkValue>& values, const std::vector<JournalRecord>& records) {
-  accounts_.serves(lane, timelines_.finish_recorded());
+  note_serving(lane);
   timelines_.serves(lane, disks);
   check_values(lane, base, values);
   items().recovered(lane, base.step, disks.of(lane.lane / life_.lanes, lane.database.database).journal, records);
@@ -181,6 +186,7 @@ void Judge::lead_starts(Micros now) {
   orders_.lead_starts();
   presence_.lead_starts(now);
   stop_.lead_starts();
+  pause_.lead_starts();
   provenance_.lead_starts();
 }
 

@@ -123,6 +123,7 @@ class Judge {
   void timeline_wanted(const Disks& disks);
   // The lead gives its ledger out to be written; then it is durable.
   void ledger_given() { pause_.ledger_given(); }
+  void ledger_heard() { pause_.ledger_heard(); }
   void ledger_durable(const Disks& disks, const CopyPlace& place, const StoredLedger& stored, Micros now);
 
   // ---- the user
@@ -148,6 +149,7 @@ class Judge {
   using Course = std::variant<RoundsJudge, ItemsJudge>;
 
   [[nodiscard]] StopJudge::Reached reached() const;
+  void note_serving(const LaneLife& lane);
   void check_values(const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values) const;
   void check_held(const Disks& disks, SnapshotId id, Timeline timeline) const;
   void follow_timeline(const Disks& disks, const Ledger& ledger);

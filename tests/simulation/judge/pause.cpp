@@ -13,27 +13,43 @@ void PauseJudge::commanded(Control::Command command) {
   may_go_on_ = may_go_on_ || command != Control::Command::pause;
 }
 
+void PauseJudge::lead_starts() {
+  heard_ = pause_;
+  if (pause_ != Pause::none) {
+    was_let_go_on_ = was_let_go_on_ || may_go_on_;
+    command_ = Control::Command::pause;
+    has_ended_ = false;
+    may_go_on_ = false;
+  }
+}
+
 void PauseJudge::called_paused() const {
-  require(pause_ == Pause::held || may_go_on_, "the job is called paused, which its ledger does not say");
+  require(heard_ == Pause::held, "the job is called paused, which its ledger does not say");
 }
 
 void PauseJudge::planned(const Plan& plan) {
+  if (plan.factors.empty()) {
+    return;  // a sign of life
+  }
   const auto end = plan.first + plan.factors.size();
   auto& until = planned_[plan.timeline];
-  require(!is_held() || plan.factors.empty() || end <= until, "updates are planned while the job is paused");
+  require(!is_held() || end <= until, "updates are planned while the job is paused");
   until = std::max(until, end);
 }
 
 void PauseJudge::ledger_durable(const Ledger& ledger) {
-  require(pause_ == Pause::none || ledger.pause != Pause::none || may_go_on_ || ledger.finished,
+  const bool goes_on = (pause_ != Pause::none && ledger.pause == Pause::none) ||
+                       (pause_ == Pause::held && ledger.pause == Pause::wanted);  // as far as the next pause
+  require(!goes_on || may_go_on_ || ledger.finished,
           "a pause is over, and neither the user nor the job's end has ended it");
-  if (ledger.pause != Pause::none && ledger.pause != pause_) {
+  if (ledger.pause != Pause::none) {
     may_go_on_ = has_ended_;  // by then the user may have let it go on, and asked for another
   }
   if (ledger.pause == Pause::held && !ledger.complete.empty()) {
     auto& until = planned_[ledger.timeline];  // a shard that comes back may be behind
     until = std::max(until, life_.updates(ledger.complete.back().step));
   }
+  was_let_go_on_ = was_let_go_on_ && ledger.pause == pause_;
   pause_ = ledger.pause;
 }
 
@@ -44,6 +60,8 @@ void PauseJudge::applied_round(Timeline timeline, Step step) const {
   }
 }
 
-void PauseJudge::applied_item() const { require(!is_held(), "an item is applied while the job is paused"); }
+void PauseJudge::applied_item() const {
+  require(!is_held() || was_let_go_on_, "an item is applied while the job is paused");
+}
 
 }  // namespace ballast::simulation

@@ -17,6 +17,8 @@ class PauseJudge {
 
   // What the user says.
   void commanded(Control::Command command);
+  // A lead begins with what is durable: a word that its predecessor had not made durable is lost.
+  void lead_starts();
   // What the user is told.
   void called_paused() const;
   // The lead sends it.
@@ -24,6 +26,8 @@ class PauseJudge {
   // The lead gives its ledger out to be written.
   void ledger_given() { has_ended_ = command_ != Control::Command::pause; }
   void ledger_durable(const Ledger& ledger);
+  // The lead hears that its ledger is durable.
+  void ledger_heard() { heard_ = pause_; }
   void applied_round(Timeline timeline, Step step) const;
   void applied_item() const;
 
@@ -32,10 +36,12 @@ class PauseJudge {
 
   const LifeSpec& life_;
   Pause pause_ = Pause::none;                            // by the durable ledger
+  Pause heard_ = Pause::none;                            // by the ledger that the lead knows to be durable
   Control::Command command_ = Control::Command::resume;  // the user's last
   bool has_ended_ = true;                                // the same, of the one that is being made durable
-  bool may_go_on_ = true;                                // the user has ended the last pause, if there was one
-  std::map<Timeline, Version> planned_;                  // to which updates were planned
+  bool may_go_on_ = true;                                // the user has ended the last durable pause, if there was one
+  bool was_let_go_on_ = false;           // by an earlier lead, whose grants are still good; nothing durable says so
+  std::map<Timeline, Version> planned_;  // to which updates were planned
 };
 
 }  // namespace ballast::simulation

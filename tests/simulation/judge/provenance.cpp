@@ -1,6 +1,7 @@
 #include "tests/simulation/judge/provenance.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "tests/simulation/judge/violation.h"
 
@@ -67,7 +68,11 @@ void ProvenanceJudge::ledger_durable(const Ledger& ledger) {
 }
 
 const LifeWorker* ProvenanceJudge::bearer(const Told& told) const {
-  const auto known = workers_by_name_.find(told.by.substr(told.by.find(' ') + 1));
+  static constexpr std::string_view kWord = "worker ";
+  if (!told.by.starts_with(kWord)) {
+    return nullptr;
+  }
+  const auto known = workers_by_name_.find(told.by.substr(kWord.size()));
   return known == workers_by_name_.end() ? nullptr : &known->second;
 }
 

@@ -56,6 +56,16 @@ TEST_CASE("a node's family is what the definition says") {
   }
 }
 
+TEST_CASE("the nodes of a range are counted without naming them") {
+  for (Slot slots = 1; slots <= 3 * kMost; ++slots) {
+    for (Slot begin = 0; begin <= slots; ++begin) {
+      for (Slot end = 0; end <= slots; ++end) {
+        REQUIRE(tree::nodes_in({begin, end}, slots) == tree::cover({begin, end}, slots).size());
+      }
+    }
+  }
+}
+
 TEST_CASE("a cover is the nodes inside the range that no larger one inside it contains") {
   for (Slot slots = 1; slots <= kMost; ++slots) {
     const auto all = direct::nodes(slots);

@@ -198,6 +198,8 @@ TEST_CASE("copies: no older snapshot is named again") {
   CHECK_THROWS_WITH_AS(job.write(job.ledger_of(kOlder, kNewer)),
                        Contains("an older snapshot is named for copying again"), Violation);
   CHECK_NOTHROW(job.write(job.ledger_of(kNone, kNewer)));
+  CHECK_THROWS_WITH_AS(job.write(job.ledger_of(kOlder, kNewer)),
+                       Contains("an older snapshot is named for copying again"), Violation);
 }
 
 TEST_CASE("copies: one may be finished in a later timeline than it was named in") {

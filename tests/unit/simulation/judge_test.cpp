@@ -119,11 +119,19 @@ TEST_CASE("a session is credited with the slots that the statistics' lane has co
   CHECK_NOTHROW(accounts.check(status));  // nobody counts
   accounts.serves(statistics, false);
   CHECK_THROWS_AS(accounts.check(status), Violation);
-  accounts.credit(3);
+  accounts.credit(statistics, 3);
   CHECK_NOTHROW(accounts.check(status));
-  accounts.lane_starts(statistics);
-  accounts.serves(statistics, false);
+  const LaneLife other{2, 1, 9, 1, {3, 1}};
+  accounts.lane_starts(other);
+  CHECK_NOTHROW(accounts.check({}));
+  accounts.serves(other, false);
   CHECK_THROWS_AS(accounts.check(status), Violation);
+  accounts.lane_starts(statistics);  // it stood still, and is the shard again
+  accounts.serves(statistics, false);
+  CHECK_NOTHROW(accounts.check(status));
+  accounts.serves(statistics, true);
+  status.sessions.back().slots = 2;
+  CHECK_NOTHROW(accounts.check(status));  // the end may have been told before the last report
 }
 
 TEST_CASE("what a durable ledger lists is not deleted, nor what may still become the newest") {

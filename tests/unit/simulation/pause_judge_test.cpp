@@ -22,6 +22,7 @@ Ledger ledger_of(Pause pause) {
 void write(PauseJudge& judge, Pause pause) {
   judge.ledger_given();
   judge.ledger_durable(ledger_of(pause));
+  judge.ledger_heard();
 }
 
 PauseJudge paused(const LifeSpec& life) {
@@ -39,18 +40,53 @@ Plan plan_of(Version first, std::size_t updates, Timeline timeline = 1) {
   return plan;
 }
 
-TEST_CASE("pause: the job is called paused when that is durable, and until it may go on") {
+TEST_CASE("pause: the job is called paused as long as the lead knows that to be durable") {
   const auto life = small_life();
+  const auto untrue = Contains("the job is called paused, which its ledger does not say");
   PauseJudge judge(life);
+  CHECK_THROWS_WITH_AS(judge.called_paused(), untrue, Violation);
   judge.commanded(Command::pause);
   write(judge, Pause::wanted);
-  CHECK_THROWS_WITH_AS(judge.called_paused(), Contains("the job is called paused, which its ledger does not say"),
-                       Violation);
-  write(judge, Pause::held);
+  CHECK_THROWS_WITH_AS(judge.called_paused(), untrue, Violation);
+  judge.ledger_given();
+  judge.ledger_durable(ledger_of(Pause::held));
+  CHECK_THROWS_WITH_AS(judge.called_paused(), untrue, Violation);
+  judge.ledger_heard();
   CHECK_NOTHROW(judge.called_paused());
   judge.commanded(Command::resume);
-  write(judge, Pause::none);
-  CHECK_NOTHROW(judge.called_paused());  // the lead may not have heard that its ledger is durable
+  judge.ledger_given();
+  judge.ledger_durable(ledger_of(Pause::none));
+  CHECK_NOTHROW(judge.called_paused());
+  auto next = judge;
+  judge.ledger_heard();
+  CHECK_THROWS_WITH_AS(judge.called_paused(), untrue, Violation);
+  next.lead_starts();
+  CHECK_THROWS_WITH_AS(next.called_paused(), untrue, Violation);
+  auto held = paused(life);
+  held.lead_starts();
+  CHECK_NOTHROW(held.called_paused());
+}
+
+TEST_CASE("pause: the next lead holds what is durable, whatever was said to its predecessor") {
+  const auto life = small_life();
+  auto judge = paused(life);
+  judge.lead_starts();
+  CHECK_THROWS_WITH_AS(judge.applied_item(), Contains("an item is applied while the job is paused"), Violation);
+  judge.commanded(Command::resume);
+  judge.lead_starts();
+  CHECK_THROWS_WITH_AS(judge.planned(plan_of(2, 1)), Contains("updates are planned while"), Violation);
+  CHECK_NOTHROW(judge.applied_item());  // its predecessor may have granted it
+  auto anew = judge;
+  CHECK_THROWS_WITH_AS(write(anew, Pause::none), Contains("a pause is over"), Violation);
+  write(judge, Pause::held);
+  CHECK_NOTHROW(judge.applied_item());
+  judge.commanded(Command::resume);
+  CHECK_NOTHROW(write(judge, Pause::none));
+  judge.lead_starts();
+  CHECK_NOTHROW(judge.applied_item());
+  judge.commanded(Command::pause);
+  write(judge, Pause::held);
+  CHECK_THROWS_WITH_AS(judge.applied_item(), Contains("an item is applied while the job is paused"), Violation);
 }
 
 TEST_CASE("pause: it ends with the user's word, a stop included, or with the job") {
@@ -82,6 +118,21 @@ TEST_CASE("pause: the word that has ended one does not end the next") {
   judge.commanded(Command::pause);
   write(judge, Pause::wanted);
   CHECK_THROWS_WITH_AS(write(judge, Pause::none), Contains("a pause is over"), Violation);
+
+  auto anew = paused(life);
+  anew.commanded(Command::resume);
+  anew.commanded(Command::pause);  // before the end of the first is written
+  write(anew, Pause::wanted);
+  CHECK_THROWS_WITH_AS(write(anew, Pause::none), Contains("a pause is over"), Violation);
+  auto held = paused(life);
+  CHECK_THROWS_WITH_AS(write(held, Pause::wanted), Contains("a pause is over"), Violation);
+  PauseJudge still_wanted(life);
+  still_wanted.commanded(Command::pause);
+  write(still_wanted, Pause::wanted);
+  still_wanted.commanded(Command::resume);
+  still_wanted.commanded(Command::pause);
+  write(still_wanted, Pause::wanted);
+  CHECK_THROWS_WITH_AS(write(still_wanted, Pause::none), Contains("a pause is over"), Violation);
 }
 
 TEST_CASE("pause: the word that ends one may come while its ledger is being written, and another pause as well") {
@@ -153,6 +204,11 @@ TEST_CASE("pause: no round is applied in it but those that were planned before")
   CHECK_THROWS_WITH_AS(judge.applied_round(1, 3),
                        Contains("step 3 is applied while the job is paused, and was not planned before"), Violation);
   CHECK_THROWS_WITH_AS(judge.applied_round(2, 0), Contains("step 0 is applied while the job is paused"), Violation);
+  PauseJudge sign_of_life(life);
+  sign_of_life.commanded(Command::pause);
+  sign_of_life.planned(plan_of(4, 0));
+  write(sign_of_life, Pause::held);
+  CHECK_THROWS_WITH_AS(sign_of_life.applied_round(1, 3), Contains("step 3 is applied"), Violation);
   judge.commanded(Command::resume);
   CHECK_NOTHROW(judge.applied_round(1, 3));
 }

@@ -134,9 +134,11 @@ TEST_CASE("provenance: the ledger names workers that have what they are named fo
   const auto arithmetic = Contains("an arithmetic is named with a worker of another");
   CHECK_THROWS_WITH_AS(judge.ledger_durable(ledger_of(kCats, {{"narrow", "worker a"}})), arithmetic, Violation);
   CHECK_THROWS_WITH_AS(judge.ledger_durable(ledger_of(kCats, {{"narrow", "worker z"}})), arithmetic, Violation);
+  CHECK_THROWS_WITH_AS(judge.ledger_durable(ledger_of(kCats, {{"wide", "shard a"}})), arithmetic, Violation);
   const auto data = Contains("a digest is named with a worker of other data");
   CHECK_THROWS_WITH_AS(judge.ledger_durable(ledger_of({"dogs", "worker a"}, {kWide})), data, Violation);
   CHECK_THROWS_WITH_AS(judge.ledger_durable(ledger_of({"dogs", "worker z"}, {kWide})), data, Violation);
+  CHECK_THROWS_WITH_AS(judge.ledger_durable(ledger_of({"cats", "a"}, {kWide})), data, Violation);
 }
 
 TEST_CASE("provenance: the servers of a timeline have read the same initial weights, or none") {

@@ -148,11 +148,6 @@ void fill(Random& random, StalenessCounts& value) {
   fill_all(random, a, b, c, d, e);
 }
 
-void fill(Random& random, DecidedStep& value) {
-  auto& [a, b] = value;
-  fill_all(random, a, b);
-}
-
 void fill(Random& random, ChunkMeasure& value) {
   auto& [chunk, step, sums, finite, parameter, slot] = value;
   fill_all(random, chunk, step, finite);
@@ -318,9 +313,8 @@ void fill(Random& random, ItemReport& value) {
 }
 
 void fill(Random& random, RoundReport& value) {
-  auto& [missing, decided] = value;
-  fill_all(random, missing, decided);
-  decided.resize(std::min<std::size_t>(decided.size(), wire::kMaxDecidedSteps));
+  auto& [missing] = value;
+  fill_all(random, missing);
 }
 
 void fill(Random& random, LaneReport& value) {

@@ -117,8 +117,6 @@ TEST_CASE("numbers are finite where anything else makes no sense") {
                          plan.factors[0].scales = {1, bad};
                        }),
                        {"Plan.factors[0].scales[1]", "finite"});
-    check_out_of_range(changed<LaneReport>([&](auto& report) { report.rounds.decided[0].factors.step_size = bad; }),
-                       {"LaneReport.rounds.decided[0].factors.step_size", "finite"});
     check_out_of_range(changed<LaneReport>([&](auto& report) {
                          report.measures = {{1, 2, {1, 2, double{bad}}, true, 0, kNoSlot}};
                        }),

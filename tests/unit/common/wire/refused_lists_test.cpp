@@ -20,7 +20,6 @@ TEST_CASE("lists are bounded") {
         kMaxPlanned);
   check(changed<LaneReport>([](auto& body) { body.slots_by_session.resize(1025); }), "LaneReport.slots_by_session",
         1024);
-  check(changed<LaneReport>([](auto& body) { body.rounds.decided.resize(5); }), "LaneReport.rounds.decided", 4);
   check(changed<LaneReport>([](auto& body) { body.held.resize(4097); }), "LaneReport.held", 4096);
   check(changed<LaneReport>([](auto& body) { body.writing.resize(4097); }), "LaneReport.writing", 4096);
   check(changed<LaneReport>([](auto& body) { body.failed.resize(4097); }), "LaneReport.failed", 4096);
@@ -50,10 +49,6 @@ TEST_CASE("the entries of a step's or chunk's own lists are bounded in total") {
   check_out_of_range(plan, {"Plan.scales has 1048577", "at most 1048576"});
   LaneReport report;
   report.incarnation = 1;
-  report.rounds.decided.resize(2);
-  with_one_more(report.rounds.decided[0].factors, report.rounds.decided[1].factors);
-  check_out_of_range(report, {"LaneReport.rounds.decided_scales has 1048577", "at most 1048576"});
-  report.rounds.decided.clear();
   report.measures.resize(2);
   report.measures[0].sums.resize(kMost);
   report.measures[1].sums.resize(1);
@@ -110,19 +105,6 @@ TEST_CASE("the factors beside a list of scales count exactly its entries") {
       check_refused(decoded, RefusalCode::malformed, {"Plan.scales has 3", wanted.c_str()});
     }
   }
-  flatbuffers::FlatBufferBuilder builder;
-  const std::vector<schema::DecidedStep> steps = {{1, factors_counting(1)}, {2, factors_counting(1)}};
-  const auto decided = builder.CreateVectorOfStructs(steps);
-  const auto scales = builder.CreateVector(std::vector<float>(3, 1.0F));
-  const auto rounds = schema::CreateRoundReport(builder, 0, decided, scales);
-  schema::LaneReportBuilder report(builder);
-  report.add_incarnation(1);
-  report.add_rounds(rounds);
-  const auto body = report.Finish();
-  schema::FinishEnvelopeBuffer(
-      builder, schema::CreateEnvelope(builder, kProtocolVersion, schema::Body::LaneReport, body.Union()));
-  check_refused(decode(bytes_of(builder), 0, false), RefusalCode::malformed,
-                {"LaneReport.rounds.decided_scales has 3", "the 2"});
 }
 
 TEST_CASE("the measures beside a list of sums count exactly its entries") {

@@ -56,7 +56,6 @@ TEST_CASE("lists and strings at their limits come back equal") {
   report.items.marks.assign(wire::kMaxReportMarks, {1, 2, 3});
   report.items.staleness.counts.assign(wire::kMaxStalenessCounts, 4);
   report.slots_by_session.assign(kMaxSessions, {5, 6});
-  report.rounds.decided.assign(wire::kMaxDecidedSteps, {7, factors_with(wire::kMaxScales / wire::kMaxDecidedSteps)});
   report.held.assign(wire::kMaxSnapshots, {1, 8});
   report.writing = report.held;
   report.failed = report.held;

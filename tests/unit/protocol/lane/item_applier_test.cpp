@@ -48,7 +48,7 @@ ApplierOutcome item(ItemApplier& applier, ItemId item, ChunkId chunk, Version ba
 
 LaneReport told(const ItemApplier& applier) {
   LaneReport report;
-  applier.tell(report, plan(6));
+  applier.tell(report);
   return report;
 }
 

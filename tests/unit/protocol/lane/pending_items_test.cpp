@@ -37,6 +37,18 @@ TEST_CASE("an item is found by its chunk and its number") {
   CHECK(pending.find(3, 7) != nullptr);
   CHECK(pending.find(5, 7) == nullptr);
   CHECK(pending.find(3, 6) == nullptr);
+  pending.add(update(5, 6));
+  pending.committed(1, 1);
+  pending.take();
+  CHECK(pending.find(3, 7) == nullptr);
+  REQUIRE(pending.find(5, 6) != nullptr);
+  CHECK(pending.find(5, 6)->payload == 106);
+  pending.forget();
+  CHECK(pending.find(5, 6) == nullptr);
+  pending.add(update(3, 8));
+  CHECK(pending.find(5, 6) == nullptr);
+  REQUIRE(pending.find(3, 8) != nullptr);
+  CHECK(pending.find(3, 8)->ticket == 3);
 }
 
 TEST_CASE("commits of another timeline are no news, and tickets go on") {

@@ -195,6 +195,50 @@ TEST_CASE("a stop that no worker is there to work for ends the job at once, at i
   CHECK(fixture.lead.phase() == Lead::Phase::stopped);
 }
 
+TEST_CASE("a stop that waits for a copy alone waits for a snapshot of its own again when somebody comes to work") {
+  auto copying = config();
+  copying.copies.emplace();
+  copying.evaluate_every = 40;
+  copying.snapshot_every = 5;
+  Fixture fixture(copying);
+  const auto reports = [&](Step open, bool copied) {
+    for (const std::uint32_t shard : {0U, 1U}) {
+      auto report = fixture.state(shard, open);
+      report.copy = {1, {1, 5}, 100, 0, copied};
+      fixture.lane(shard, report);
+    }
+  };
+  fixture.train();
+  fixture.held = {{1, 5}};
+  fixture.reports(5);
+  fixture.settle();
+  reports(7, false);
+  fixture.client(Control::Command::stop);
+  for (int i = 0; i < 400; ++i) {
+    fixture.lead.step(lead::Tick{fixture.now += 100 * kMilli});
+    reports(7, false);
+  }
+  REQUIRE(fixture.lead.status().lost_workers == 1);
+  REQUIRE(fixture.lead.phase() == Lead::Phase::training);  // until the copy is there
+  const Message hello = WorkerHello{"worker"};
+  fixture.lead.step(lead::FromWorker{kWorker, &hello});
+  fixture.beat();
+  reports(7, true);
+  fixture.settle();
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  fixture.held = {{1, 5}, {1, 9}};
+  reports(9, true);
+  fixture.settle();
+  CHECK(fixture.lead.ledger().complete.back() == SnapshotId{1, 9});
+  for (const std::uint32_t shard : {0U, 1U}) {
+    auto report = fixture.state(shard, 9);
+    report.copy = {1, {1, 9}, 100, 0, true};
+    fixture.lane(shard, report);
+  }
+  fixture.settle();
+  CHECK(fixture.lead.phase() == Lead::Phase::stopped);
+}
+
 TEST_CASE("a stop that comes to no snapshot ends without one when its patience is over, and says why") {
   Fixture fixture(impatient());
   fixture.train();

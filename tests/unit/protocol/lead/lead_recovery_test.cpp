@@ -95,20 +95,19 @@ TEST_CASE("a snapshot is not complete before the training loss up to it is known
   CHECK(fixture.lead.ledger().complete.back().step == 10);
 }
 
-TEST_CASE("a restarted lead confirms the lives that its ledger lists in the same timeline") {
+TEST_CASE("a restarted lead of a job in rounds takes it back, for shard 0 has begun another life with it") {
   Fixture before(config());
   before.train();
   Fixture fixture(started_again(before.lead.ledger()));
-  fixture.hello(0, 1, 7);
-  const auto actions = fixture.hello(1, 1, 7);
-  CHECK(find<lead::WriteLedger>(actions) == nullptr);
-  REQUIRE(to_lanes<Confirm>(actions).size() >= 2);
-  for (const auto& confirm : to_lanes<Confirm>(actions)) {
-    CHECK(confirm == Confirm{1, 1, {0, 0}});
-  }
-  fixture.train(7);
-  CHECK(fixture.lead.status().timeline == 1);
-  CHECK(fixture.lead.status().step == 7);
+  fixture.incarnations[0] = 2;
+  fixture.hello(1, 1, 7);
+  const auto actions = fixture.hello(0, 1, 7);
+  CHECK(to_lanes<Confirm>(actions).empty());
+  const auto* written = find<lead::WriteLedger>(actions);
+  REQUIRE(written != nullptr);
+  CHECK(written->change.ledger.timeline == 2);
+  CHECK(written->change.ledger.incarnations == std::vector<Incarnation>{2, 1});
+  CHECK(written->change.ledger.rolled_back_steps == 7);
 }
 
 TEST_CASE("an empty ledger beside a shard that knows of a timeline is not taken for a new job, but waited for") {
@@ -194,26 +193,6 @@ TEST_CASE("clipping: a step's factors come from all chunks, once, and no plan re
   second.measures = {measure(1, 0, 30.0)};
   fixture.lane(1, second);
   CHECK(fixture.plan[1].factors[0].scales == std::vector<float>{5});
-}
-
-TEST_CASE("a restarted lead adopts what a shard reports as decided") {
-  Fixture before(clipping());
-  before.train();
-  Fixture fixture(started_again(before.lead.ledger(), clipping()));
-  fixture.train();
-  auto used = fixture.state(0, 4);
-  StepFactors factors;
-  factors.scales = {0.25F};
-  used.rounds.decided = {{3, factors}};
-  used.measures = {measure(0, 3, 1.0)};
-  fixture.lane(0, used);
-  auto behind = fixture.state(1, 3);
-  behind.planned = 3;
-  behind.measures = {measure(1, 3, 9.0)};
-  fixture.lane(1, behind);
-  REQUIRE(fixture.plan[1].factors.size() == 1);
-  CHECK(fixture.plan[1].first == 3);
-  CHECK(fixture.plan[1].factors[0] == factors);
 }
 
 TEST_CASE("a gradient that is not finite: the job halts, naming slot and parameter") {

@@ -93,20 +93,14 @@ TEST_CASE("a gradient that is not finite is a fault of its step, which stays und
   CHECK(at.planner.fault() == nullptr);
 }
 
-TEST_CASE("what shards have used is decided, and is not decided again") {
+TEST_CASE("what was decided is forgotten before the oldest open step") {
   Planned at;
-  auto used = told(7, 7);
-  used.scales = {0.5F};
-  at.planner.adopt({{7, used}}, 7);
-  CHECK(at.known() == 8);
-  auto other = used;
-  other.scales = {0.25F};
-  at.planner.adopt({{7, other}}, 7);
-  CHECK(at.planner.factors(7, {}) == used);
-  CHECK_FALSE(at.decide({measure(0, 7, 1), measure(1, 7, 1)}));
-  CHECK(at.planner.factors(7, {}) == used);
-  at.planner.adopt({}, 10);
-  CHECK(at.planner.factors(7, {}) == told(7, 7));  // nobody asks for it any more
+  REQUIRE(at.decide({measure(0, 0, 1), measure(1, 0, 1)}));
+  REQUIRE(at.decide({measure(0, 1, 1), measure(1, 1, 1)}));
+  at.planner.forget_before(1);
+  CHECK(at.planner.factors(0, {}).scales.empty());
+  CHECK_FALSE(at.planner.factors(1, {}).scales.empty());
+  CHECK(at.known() == 2);
 }
 
 TEST_CASE("a job that is taken back decides anew, and a copy of a planner goes its own way") {

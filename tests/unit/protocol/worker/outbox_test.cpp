@@ -2,6 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <random>
+#include <tuple>
+
 using namespace ballast;
 
 namespace {
@@ -148,4 +152,132 @@ TEST_CASE("a newer contribution to the same node takes the place of the older on
   CHECK(payloads(outbox.take_sendable(1)) == Ids{2});
   CHECK(outbox.receipt(1, 0, 0, {0, 1}, 2) == Ids{2});
   CHECK(outbox.empty());
+}
+
+namespace {
+
+// As Outbox, by going through all that it has.
+class PlainOutbox {
+ public:
+  std::vector<PayloadId> add(const Contribution& added) {
+    auto free = erase([&](const Kept& kept) { return key(kept.contribution) == key(added); });
+    kept_.push_back({added});
+    std::sort(kept_.begin(), kept_.end(),
+              [](const Kept& left, const Kept& right) { return key(left.contribution) < key(right.contribution); });
+    return free;
+  }
+  std::vector<PayloadId> take_sendable(Micros now, std::uint64_t credit, Micros deadline) {
+    std::vector<PayloadId> ids;
+    bool has_credit = true;
+    for (auto& kept : kept_) {
+      if (kept.tries == 0) {
+        has_credit = has_credit && in_flight() + kept.contribution.bytes <= credit;
+        if (!has_credit && &kept != kept_.data()) {
+          continue;
+        }
+      } else if (now - kept.sent_at < deadline * std::min(kept.tries, 8U)) {
+        continue;
+      }
+      ++kept.tries;
+      kept.sent_at = now;
+      ids.push_back(kept.contribution.payload);
+    }
+    return ids;
+  }
+  std::vector<PayloadId> receipt(Timeline timeline, Step step, ChunkId chunk, Node node) {
+    return erase([&](const Kept& kept) {
+      return key(kept.contribution) == std::tuple(step, chunk, node) && kept.contribution.timeline == timeline;
+    });
+  }
+  std::vector<PayloadId> before(ChunkId chunk, Step step) {
+    return erase([&](const Kept& kept) { return kept.contribution.chunk == chunk && kept.contribution.step < step; });
+  }
+  std::vector<PayloadId> drop_older_timelines(Timeline timeline) {
+    return erase([&](const Kept& kept) { return kept.contribution.timeline < timeline; });
+  }
+  void forget_sent() {
+    for (auto& kept : kept_) {
+      kept.tries = 0;
+    }
+  }
+  [[nodiscard]] bool has(Step step, Slot slot) const {
+    return std::any_of(kept_.begin(), kept_.end(), [&](const Kept& kept) {
+      return kept.contribution.step == step && kept.contribution.node.contains(slot);
+    });
+  }
+  [[nodiscard]] std::uint64_t in_flight() const {
+    std::uint64_t bytes = 0;
+    for (const auto& kept : kept_) {
+      bytes += kept.tries > 0 ? kept.contribution.bytes : 0;
+    }
+    return bytes;
+  }
+  [[nodiscard]] std::size_t size() const { return kept_.size(); }
+
+ private:
+  struct Kept {
+    Contribution contribution;
+    std::uint32_t tries = 0;
+    Micros sent_at = 0;
+  };
+  static std::tuple<Step, ChunkId, Node> key(const Contribution& own) { return {own.step, own.chunk, own.node}; }
+  template <typename Is>
+  std::vector<PayloadId> erase(Is is) {
+    std::vector<PayloadId> free;
+    for (const auto& kept : kept_) {
+      if (is(kept)) {
+        free.push_back(kept.contribution.payload);
+      }
+    }
+    std::erase_if(kept_, is);
+    return free;
+  }
+
+  std::vector<Kept> kept_;
+};
+
+}  // namespace
+
+TEST_CASE("an outbox does what going through all of it would do, whatever comes in which order") {
+  constexpr LearntDeadline::Bounds kFixed{1'000, 1'000, 1'000};
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
+    Outbox outbox(kFixed);
+    PlainOutbox plain;
+    std::uint64_t credit = 0;
+    Micros now = 0;
+    for (PayloadId id = 1; id <= 400; ++id) {
+      CAPTURE(seed);
+      CAPTURE(id);
+      now += below(400);
+      const Step step = below(4);
+      const ChunkId chunk = below(5);
+      const auto begin = below(3);
+      const Node node{begin, begin + 1 + below(2)};
+      const auto what = below(20);
+      if (what < 8) {
+        const auto one = contribution(step, chunk, node, id, 10 + below(60), 1 + below(2));
+        CHECK(outbox.add(one) == plain.add(one));
+      } else if (what < 12) {
+        const auto timeline = 1 + below(2);
+        CHECK(outbox.receipt(timeline, step, chunk, node, now) == plain.receipt(timeline, step, chunk, node));
+      } else if (what < 14) {
+        CHECK(outbox.before(chunk, step) == plain.before(chunk, step));
+      } else if (what == 14 && below(20) == 0) {
+        outbox.forget_sent();
+        plain.forget_sent();
+      } else if (what == 15 && below(4) == 0) {
+        CHECK(outbox.drop_older_timelines(2) == plain.drop_older_timelines(2));
+      } else if (what == 16) {
+        credit = below(300);
+        outbox.set_credit(credit);
+      } else if (credit > 0) {
+        CHECK(payloads(outbox.take_sendable(now)) == plain.take_sendable(now, credit, 1'000));
+      }
+      CHECK(outbox.in_flight_bytes() == plain.in_flight());
+      CHECK(outbox.size() == plain.size());
+      CHECK(outbox.has(step, begin) == plain.has(step, begin));
+    }
+  }
 }

@@ -33,6 +33,26 @@ TEST_CASE("after extra work of an older step no newer version is asked for: it i
   CHECK_FALSE(at.work.next_key(target, {}));
 }
 
+TEST_CASE("a session without slots of its own is where its extra work is, and forgets what it did before") {
+  RoundWork work{4, {}};
+  work.take({1, 1, 1, {}, {{0, 90, {}}, {}}, {}}, true);
+  CHECK_FALSE(work.next().has_value());
+  std::size_t kept = 0;
+  for (Step step = 0; step < 80; ++step) {
+    work.take({2 + step, 1, 1, {}, {{0, 90, {}}, Extra{step, {2, 4}}}, {}}, false);
+    const auto target = work.next();
+    REQUIRE(target.has_value());
+    CHECK(target->step == step);
+    CHECK(work.step() == step);
+    work.computed(*target);
+    CHECK_FALSE(work.next().has_value());
+    std::size_t values = 0;
+    listed::walk(work, [&](listed::Kind, const auto&) { ++values; });
+    CHECK((step < 10 || values == kept));
+    kept = values;
+  }
+}
+
 TEST_CASE("where the standing range ends nothing is asked for") {
   Fixture at;
   at.work.take({2, 1, 1, {}, {{1, 6, {}}, {}}, {}}, false);
