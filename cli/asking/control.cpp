@@ -36,12 +36,10 @@ std::string at_step(const Status& status) {
 bool is_folder(const std::string& where) { return std::filesystem::is_directory(where); }
 
 ControlOutcome stopped(const Status& status, const std::string& where) {
-  const auto snapshot =
-      !status.beyond_snapshot && status.trouble.empty()
-          ? ", with a snapshot" +
-                (status.snapshot == status.step ? std::string() : " of step " + std::to_string(status.snapshot))
-          : (status.trouble.empty() ? "" : ": " + status.trouble) + "; its newest complete snapshot is of step " +
-                std::to_string(status.snapshot);
+  const auto snapshot = !status.beyond_snapshot && status.trouble.empty()
+                            ? ", with a snapshot of step " + std::to_string(status.snapshot)
+                            : (status.trouble.empty() ? "" : ": " + status.trouble) +
+                                  "; its newest complete snapshot is of step " + std::to_string(status.snapshot);
   return {0, "stopped " + at_step(status) + snapshot +
                  (is_folder(where) ? "; go on with: ballast run --resume " + where
                                    : "; it goes on when its servers and workers are started again as they were")};

@@ -21,6 +21,8 @@ void StepDecisions::take(const ChunkMeasure& measure) {
   }
 }
 
+bool StepDecisions::complete() const { return measures_.size() == rules_->chunks; }
+
 const ChunkMeasure* StepDecisions::fault() const {
   const auto found =
       std::find_if(measures_.begin(), measures_.end(), [](const auto& entry) { return !entry.second.finite; });

@@ -39,7 +39,7 @@ class StepDecisions {
   void take(const ChunkMeasure& measure);
 
   [[nodiscard]] Step step() const { return step_; }
-  [[nodiscard]] bool complete() const { return measures_.size() == rules_->chunks; }
+  [[nodiscard]] bool complete() const;
   // The measure, first in the order of chunks, of a gradient that is not finite; null if there is none so far.
   [[nodiscard]] const ChunkMeasure* fault() const;
   // Only when complete. Empty unless the job clips by norm.

@@ -12,6 +12,8 @@ void PulledWeights::aim(std::optional<WeightsKey> target) {
       std::count_if(chunks_.begin(), chunks_.end(), [&](const Chunk& chunk) { return is_at_target(chunk); }));
 }
 
+bool PulledWeights::is_at_target(const Chunk& chunk) const { return chunk.is_here && target_ == chunk.key; }
+
 bool PulledWeights::wants(ChunkId chunk, WeightsKey key) const {
   const auto& state = chunks_[chunk];
   if (state.is_here && state.key == key) {

@@ -86,7 +86,7 @@ class PulledWeights {
     }
   };
 
-  [[nodiscard]] bool is_at_target(const Chunk& chunk) const { return chunk.is_here && target_ == chunk.key; }
+  [[nodiscard]] bool is_at_target(const Chunk& chunk) const;
 
   std::vector<Chunk> chunks_;
   std::optional<WeightsKey> target_;

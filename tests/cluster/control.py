@@ -27,7 +27,8 @@ class Control(harness.ClusterCase):
         run.wait_for_step(3)
         answer = run.control("stop")
         self.assertEqual(answer.returncode, 0, answer.stderr)
-        stop = re.match(r"stopped at step (\d+) of 60, with a snapshot; go on with: ballast run --resume", answer.stdout)
+        stop = re.match(r"stopped at step \d+ of 60, with a snapshot of step (\d+); go on with: ballast run --resume",
+                        answer.stdout)
         self.assertTrue(stop, answer.stdout)
         self.assertEqual(run.wait(), 3, run.logs())
         run.expect_no_process()

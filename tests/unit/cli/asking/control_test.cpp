@@ -32,13 +32,21 @@ TEST_CASE("a wish is fulfilled when the status shows it") {
   }
   CHECK_FALSE(outcome(Command::stop, JobPhase::paused).has_value());
   CHECK(outcome(Command::stop, JobPhase::stopped)->text ==
-        "stopped at step 40 of 100, with a snapshot; it goes on when its servers and workers are started again as they "
-        "were");
+        "stopped at step 40 of 100, with a snapshot of step 40; it goes on when its servers and workers are started "
+        "again as they were");
   CHECK(outcome(Command::pause, JobPhase::paused)->text ==
         "paused at step 40 of 100; let it go on with: ballast resume ADDRESS");
   CHECK_FALSE(outcome(Command::resume, JobPhase::paused).has_value());
   CHECK_FALSE(outcome(Command::resume, JobPhase::pausing).has_value());
   CHECK(outcome(Command::resume, JobPhase::training)->exit_code == 0);
+}
+
+TEST_CASE("a stop's snapshot is named though a step was on its way when it was taken") {
+  auto status = training(1, 41);
+  status.phase = JobPhase::stopped;
+  status.snapshot = 40;
+  const auto text = outcome_of(Control::Command::stop, status, "ADDRESS")->text;
+  CHECK(text.starts_with("stopped at step 41 of 100, with a snapshot of step 40; "));
 }
 
 TEST_CASE("a stop without a snapshot of its own is told with the reason") {
