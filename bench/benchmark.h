@@ -48,5 +48,6 @@ Result stale(const Options& options);
 Result pace(const Options& options);
 Result outbox(const Options& options);
 Result divide(const Options& options);
+Result lead(const Options& options);
 
 }  // namespace ballast::bench

@@ -22,7 +22,7 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 15> kBenchmarks = {{
+constexpr std::array<Benchmark, 16> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"apply", "the server's update, against plain loops over memory", apply},
@@ -37,6 +37,7 @@ constexpr std::array<Benchmark, 15> kBenchmarks = {{
     {"pace", "items a second in async, against sync", pace},
     {"outbox", "queues of workers and lanes by their length, against a map", outbox},
     {"divide", "models sent up by worker and step, against an even division", divide},
+    {"lead", "processor time of the lead by members", lead},
     {"peers", "pushes and pulls beside ps-lite, in turns; only with --ps-lite", peers},
 }};
 

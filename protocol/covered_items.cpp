@@ -1,42 +1,68 @@
 #include "protocol/covered_items.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace ballast {
 
+CoveredItems::CoveredItems(const std::vector<ItemRange>& ranges) {
+  ranges_.reserve(ranges.size());
+  for (const auto& range : ranges) {
+    insert(range);
+  }
+}
+
+// Mostly at the end, where it costs nothing to speak of.
 void CoveredItems::insert(ItemRange range) {
   if (range.begin >= range.end) {
     return;
   }
-  auto next = ranges_.upper_bound(range.begin);
-  if (next != ranges_.begin()) {
-    const auto before = std::prev(next);
-    if (before->second >= range.begin) {
-      range.begin = before->first;
-      range.end = std::max(range.end, before->second);
-      next = ranges_.erase(before);
-    }
+  const auto first = std::ranges::lower_bound(ranges_, range.begin, {}, &ItemRange::end);
+  auto last = first;
+  for (; last != ranges_.end() && last->begin <= range.end; ++last) {
+    range = {std::min(range.begin, last->begin), std::max(range.end, last->end)};
   }
-  while (next != ranges_.end() && next->first <= range.end) {
-    range.end = std::max(range.end, next->second);
-    next = ranges_.erase(next);
+  if (first == last) {
+    ranges_.insert(first, range);
+  } else {
+    *first = range;
+    ranges_.erase(first + 1, last);
   }
-  ranges_.emplace_hint(next, range.begin, range.end);
 }
 
 void CoveredItems::intersect(const CoveredItems& other) {
-  std::map<ItemId, ItemId> both;
+  std::vector<ItemRange> both;
+  both.reserve(std::max(ranges_.size(), other.ranges_.size()));
   auto left = ranges_.begin();
   auto right = other.ranges_.begin();
   while (left != ranges_.end() && right != other.ranges_.end()) {
-    const auto begin = std::max(left->first, right->first);
-    const auto end = std::min(left->second, right->second);
-    if (begin < end) {
-      both.emplace(begin, end);
+    const ItemRange shared{std::max(left->begin, right->begin), std::min(left->end, right->end)};
+    if (shared.begin < shared.end) {
+      both.push_back(shared);
     }
-    left->second < right->second ? ++left : ++right;
+    left->end < right->end ? ++left : ++right;
   }
   ranges_ = std::move(both);
+}
+
+std::vector<ItemRange> CoveredItems::without(const CoveredItems& other) const {
+  std::vector<ItemRange> rest;
+  auto taken = other.ranges_.begin();
+  for (auto range : ranges_) {
+    while (taken != other.ranges_.end() && taken->end <= range.begin) {
+      ++taken;
+    }
+    for (auto next = taken; next != other.ranges_.end() && next->begin < range.end; ++next) {
+      if (range.begin < next->begin) {
+        rest.push_back({range.begin, next->begin});
+      }
+      range.begin = std::min(next->end, range.end);
+    }
+    if (range.begin < range.end) {
+      rest.push_back(range);
+    }
+  }
+  return rest;
 }
 
 bool CoveredItems::contains(ItemId item) const { return next_missing(item) != item; }
@@ -44,22 +70,12 @@ bool CoveredItems::contains(ItemId item) const { return next_missing(item) != it
 ItemId CoveredItems::floor() const { return next_missing(0); }
 
 ItemId CoveredItems::next_missing(ItemId item) const {
-  const auto next = ranges_.upper_bound(item);
-  if (next == ranges_.begin()) {
-    return item;
-  }
-  return std::max(item, std::prev(next)->second);
+  const auto here = std::ranges::upper_bound(ranges_, item, {}, &ItemRange::end);
+  return here != ranges_.end() && here->begin <= item ? here->end : item;
 }
 
 std::vector<ItemRange> CoveredItems::ranges(std::size_t most) const {
-  std::vector<ItemRange> ranges;
-  for (const auto& [begin, end] : ranges_) {
-    if (ranges.size() == most) {
-      break;
-    }
-    ranges.push_back({begin, end});
-  }
-  return ranges;
+  return {ranges_.begin(), ranges_.begin() + static_cast<std::ptrdiff_t>(std::min(most, ranges_.size()))};
 }
 
 void SharedItems::cover(ItemId item) {

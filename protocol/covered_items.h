@@ -17,32 +17,31 @@ class CoveredItems {
   // Covers all items below `floor`.
   explicit CoveredItems(ItemId floor) { insert({0, floor}); }
   // From ranges in any order; empty ones are left out.
-  explicit CoveredItems(const std::vector<ItemRange>& ranges) {
-    for (const auto& range : ranges) {
-      insert(range);
-    }
-  }
+  explicit CoveredItems(const std::vector<ItemRange>& ranges);
 
   void insert(ItemId item) { insert(ItemRange{item, item + 1}); }
   void insert(ItemRange range);
   void intersect(const CoveredItems& other);
+  // What is in this set and not in the other one.
+  [[nodiscard]] std::vector<ItemRange> without(const CoveredItems& other) const;
 
   [[nodiscard]] bool contains(ItemId item) const;
   // The first item that is not covered.
   [[nodiscard]] ItemId floor() const;
   // The first item beyond all that are covered.
-  [[nodiscard]] ItemId ceiling() const { return ranges_.empty() ? 0 : ranges_.rbegin()->second; }
+  [[nodiscard]] ItemId ceiling() const { return ranges_.empty() ? 0 : ranges_.back().end; }
   // The first item at or after `item` that is not covered.
   [[nodiscard]] ItemId next_missing(ItemId item) const;
   // Maximal, disjoint, ascending; at most `most`, the lowest ones.
   [[nodiscard]] std::vector<ItemRange> ranges(std::size_t most = ~std::size_t{0}) const;
+  [[nodiscard]] bool contains_all_of(const CoveredItems& other) const { return other.without(*this).empty(); }
   bool operator==(const CoveredItems&) const = default;
 
   // All of it.
   [[nodiscard]] auto state() const { return listed::all(listed::plain(ranges_)); }
 
  private:
-  std::map<ItemId, ItemId> ranges_;  // begin to end
+  std::vector<ItemRange> ranges_;  // maximal, disjoint, ascending
 };
 static_assert(lists_all_members<CoveredItems>());
 

@@ -1,6 +1,7 @@
 // A set of slots of one step.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -25,10 +26,9 @@ class SlotSet {
   // From words of 64 slots, lowest slot in the lowest bit; bits past `slots` are dropped, missing words are empty.
   static SlotSet from_words(std::uint32_t slots, const std::vector<std::uint64_t>& words) {
     SlotSet set(slots);
-    for (Slot slot = 0; slot < slots; ++slot) {
-      if (slot / 64 < words.size() && ((words[slot / 64] >> (slot % 64)) & 1U) != 0) {
-        set.insert({slot, slot + 1});
-      }
+    std::copy_n(words.begin(), std::min(words.size(), set.words_.size()), set.words_.begin());
+    if (slots % 64 != 0) {
+      set.words_.back() &= (std::uint64_t{1} << (slots % 64)) - 1;
     }
     return set;
   }
@@ -57,6 +57,14 @@ class SlotSet {
   [[nodiscard]] bool contains(Slot slot) const {
     return slot < slots_ && ((words_[slot / 64] >> (slot % 64)) & 1U) != 0;
   }
+  [[nodiscard]] bool contains_some_of(SlotRange range) const {
+    for (Slot slot = range.begin; slot < range.end; ++slot) {
+      if (contains(slot)) {
+        return true;
+      }
+    }
+    return false;
+  }
   [[nodiscard]] std::uint32_t count() const {
     std::uint32_t count = 0;
     for (const auto word : words_) {
@@ -64,7 +72,9 @@ class SlotSet {
     }
     return count;
   }
-  [[nodiscard]] bool empty() const { return count() == 0; }
+  [[nodiscard]] bool empty() const {
+    return std::ranges::all_of(words_, [](std::uint64_t word) { return word == 0; });
+  }
   [[nodiscard]] std::uint32_t slots() const { return slots_; }
   [[nodiscard]] const std::vector<std::uint64_t>& words() const { return words_; }
   bool operator==(const SlotSet&) const = default;

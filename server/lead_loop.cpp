@@ -40,7 +40,7 @@ std::string LeadLoop::run() {
   poll.add(lane_failures_.fd());
   poll.add(ledger_.fd());
   // The core knows the time from ticks alone: a shard heard of before the first would seem silent since time began.
-  feed(lead::Tick{monotonic_micros()});
+  lead_.hear(lead::Tick{monotonic_micros()});
   while (!ending_ || a_client_waits()) {
     turn(poll);
   }
@@ -54,14 +54,15 @@ void LeadLoop::turn(Poll& poll) {
   turn_.begin(monotonic_micros());
   receive();
   for (const auto& event : ledger_.take()) {
-    feed(event);
+    lead_.hear(event);
   }
   take_ends();
   const auto now = monotonic_micros();
   if (ticks_.take(now)) {
-    feed(lead::Tick{now});
+    lead_.hear(lead::Tick{now});
     tell_held_lines();
   }
+  settle();
   if (tellings_.take(now)) {
     tell_changes();
   }
@@ -106,9 +107,9 @@ void LeadLoop::dispatch(const std::string& name, const Received& received) {
   }
   const auto& message = std::get<Message>(decoded);
   if (const auto* session = std::get_if<SessionPeer>(&*peer)) {
-    feed(lead::FromWorker{session->session, &message});
+    lead_.hear(lead::FromWorker{session->session, &message});
   } else if (const auto* lane = std::get_if<LanePeer>(&*peer)) {
-    feed(lead::FromLane{lane->lane, lane->incarnation, &message});
+    lead_.hear(lead::FromLane{lane->lane, lane->incarnation, &message});
   } else {
     answer_client(name, message);
   }
@@ -119,7 +120,7 @@ void LeadLoop::answer_client(const std::string& name, const Message& message) {
     clients_.note(name, request->last, monotonic_micros());
   } else if (const auto* control = std::get_if<Control>(&message)) {
     clients_.note(name, false, monotonic_micros());
-    feed(lead::FromClient{control->command});
+    lead_.hear(lead::FromClient{control->command});
   } else {
     router_.send(name, encoder_.encode(Refused{RefusalCode::wrong_target,
                                                "a client asks for the status, a stop, a pause or its end only"}));
@@ -128,8 +129,8 @@ void LeadLoop::answer_client(const std::string& name, const Message& message) {
   router_.send(name, encoder_.encode(status()));
 }
 
-void LeadLoop::feed(const lead::Event& event) {
-  for (const auto& action : lead_.step(event)) {
+void LeadLoop::settle() {
+  for (const auto& action : lead_.settle()) {
     std::visit([this](const auto& body) { carry_out(body); }, action);
   }
 }

@@ -49,7 +49,7 @@ class LeadLoop {
   void dispatch(const std::string& peer, const Received& received);
   void answer_client(const std::string& peer, const Message& message);
   void take_ends();
-  void feed(const lead::Event& event);
+  void settle();
   void carry_out(const lead::SendToWorker& action);
   void carry_out(const lead::SendToLane& action);
   void carry_out(const lead::WriteLedger& action);

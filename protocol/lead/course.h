@@ -91,9 +91,9 @@ class Course {
   void observe(const ShardRoster& shards, Micros now) {
     visit([&](auto& own) { own.observe(shards, now); });
   }
-  // Likewise, while nothing may be given out: what a shard has lost spoils snapshots.
-  void observe_losses(const ShardRoster& shards, Micros now) {
-    visit([&](auto& own) { own.observe_losses(shards, now); });
+  // Likewise, while nothing is given out.
+  void observe_idle(const ShardRoster& shards, Micros now) {
+    visit([&](auto& own) { own.observe_idle(shards, now); });
   }
   void members_changed(const std::vector<SessionId>& sessions, Step limit) {
     visit([&](auto& own) { own.members_changed(sessions, limit); });
@@ -116,6 +116,10 @@ class Course {
   // Gives out what is missing before step `limit`.
   void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now) {
     visit([&](auto& own) { own.hand_out(sessions, shards, limit, now); });
+  }
+  // Whose work is another than when this was asked last.
+  std::set<SessionId> take_changed() {
+    return visit([](auto& own) { return own.take_changed(); });
   }
   // What the session has to compute. `trains`: open work as well, not just standing ranges.
   void tell(SessionId session, Step limit, bool trains, Assign& assign) const {
@@ -154,17 +158,23 @@ class Course {
   void note_gap(const LaneReport& before, const LaneReport& report) {
     visit([&](auto& own) { own.note_gap(before, report); });
   }
-  void take_marks(const LaneReport& report) {
-    visit([&](auto& own) { own.take_marks(report); });
+  // Of a report of the timeline, by a lane that serves: what it was built upon, and what it has lost, which counts
+  // however soon it is made up for. `evaluated`: all had come to this step, and it was evaluated, is being evaluated,
+  // or was passed as a barrier.
+  void take_marks(const LaneReport& report, Step evaluated) {
+    visit([&](auto& own) { own.take_marks(report, evaluated); });
   }
   // Its reports will say what it has; what others were granted goes on.
   void shard_resumed() {
     visit([](auto& own) { own.shard_resumed(); });
   }
-  // Whether something is lost that was built upon: the job has to go back as a whole. `evaluated`: all had come to this
-  // step, and it was evaluated, is being evaluated, or was passed as a barrier.
-  bool is_broken(const ShardRoster& shards, Timeline timeline, Step evaluated) {
-    return visit([&](auto& own) { return own.is_broken(shards, timeline, evaluated); });
+  // A shard has said what lives it had.
+  void lives_told() {
+    visit([](auto& own) { own.lives_told(); });
+  }
+  // Whether something is lost that was built upon: the job has to go back as a whole.
+  bool is_broken(const ShardRoster& shards) {
+    return visit([&](auto& own) { return own.is_broken(shards); });
   }
   // Whether a barrier at which a leg is to end cannot be one any more, for somebody has gone beyond it.
   [[nodiscard]] bool is_undone(const ShardRoster& shards, Step barrier) const {

@@ -27,9 +27,6 @@ void ItemCourse::observe(const ShardRoster& shards, Micros now) {
   }
   if (covered) {
     grants_.observe(std::move(*covered), now);
-    if (open_step() < come_to_) {
-      no_cut_until_ = come_to_;
-    }
     come_to_ = std::max(come_to_, open_step());
   }
 }
@@ -52,7 +49,10 @@ ItemId ItemCourse::reached(const ShardRoster& shards) const {
 }
 
 // A shard that has lost some items may be further on with others.
-Version ItemCourse::first_missing(const LaneReport& report) const { return CoveredItems(report.items.covered).floor(); }
+Version ItemCourse::first_missing(const LaneReport& report) const {
+  const auto& covered = report.items.covered;  // ascending
+  return covered.empty() || covered.front().begin > 0 ? 0 : covered.front().end;
+}
 
 bool ItemCourse::has_passed(const LaneReport& report, Step step) const {
   return report.open_step < rules_.steps && (report.open_step > step || report.items.reached > updates(step));
@@ -79,14 +79,14 @@ void ItemCourse::delivered(SessionId session, const std::vector<std::uint64_t>& 
 }
 
 // Shards refuse what lies beyond their plans.
-void ItemCourse::hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now) {
+void ItemCourse::hand_out(const ShardRoster& shards, Step limit, Micros now) {
   ItemId end = updates(limit);
   for (const auto& [id, lane] : shards.lanes()) {
     if (lane.report.open_step < rules_.steps) {  // or it has no chunks
       end = std::min(end, lane.report.planned);
     }
   }
-  grants_.hand_out(sessions, end, now);
+  grants_.hand_out(end, now);
 }
 
 void ItemCourse::tell(SessionId session, Step /*limit*/, bool trains, Assign& assign) const {
@@ -118,16 +118,14 @@ bool ItemCourse::is_still_a_cut(Step step, const ShardRoster& shards, const Eval
 
 // ---- shards that resume
 
-bool ItemCourse::is_broken(const ShardRoster& shards, Timeline timeline, Step evaluated) {
-  if (!rules_.journaled) {
-    return false;
+void ItemCourse::take_marks(const LaneReport& report, Step evaluated) {
+  const auto lacks = [&](Step step) { return report.serving && first_missing(report) < updates(step); };
+  if (lacks(come_to_)) {
+    no_cut_until_ = come_to_;
   }
-  const auto lacks = [&](const LaneReport& report) {
-    return report.serving && report.timeline == timeline &&
-           CoveredItems(report.items.covered).floor() < updates(evaluated);
-  };
-  const bool is_lost = std::ranges::any_of(shards.lanes(), [&](const auto& lane) { return lacks(lane.second.report); });
-  return resuming_.is_broken(shards, is_lost);
+  if (rules_.journaled) {
+    resuming_.take(report.items.marks, lacks(evaluated));
+  }
 }
 
 // All had come to the barrier and gone on, before a shard lost some of what lies before it: what it makes of that again

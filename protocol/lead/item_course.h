@@ -38,14 +38,17 @@ class ItemCourse {
   [[nodiscard]] std::uint64_t backups() const { return grants_.backups(); }
 
   void rewind(Step base);
-  void begin(const std::vector<SessionId>& /*sessions*/, Step /*base*/) {}
+  void begin(const std::vector<SessionId>& sessions, Step /*base*/) { grants_.set_sessions(sessions); }
   void reopen(Micros /*now*/) {}
   void observe(const ShardRoster& shards, Micros now);
-  void observe_losses(const ShardRoster& shards, Micros now) { observe(shards, now); }
-  void members_changed(const std::vector<SessionId>& /*sessions*/, Step /*limit*/) {}
+  void observe_idle(const ShardRoster& shards, Micros now) { observe(shards, now); }
+  void members_changed(const std::vector<SessionId>& sessions, Step /*limit*/) { grants_.set_sessions(sessions); }
   void delivered(SessionId session, const std::vector<std::uint64_t>& clocks, Micros now);
   void lose(SessionId session) { grants_.lose(session); }
-  void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now);
+  void hand_out(const std::vector<SessionId>& /*sessions*/, const ShardRoster& shards, Step limit, Micros now) {
+    hand_out(shards, limit, now);
+  }
+  std::set<SessionId> take_changed() { return grants_.take_changed(); }
   void tell(SessionId session, Step limit, bool trains, Assign& assign) const;
 
   [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const;
@@ -66,9 +69,10 @@ class ItemCourse {
 
   [[nodiscard]] bool resumes_shards() const { return rules_.journaled; }
   void note_gap(const LaneReport& before, const LaneReport& report);
-  void take_marks(const LaneReport& report) { resuming_.take(report.items.marks); }
+  void take_marks(const LaneReport& report, Step evaluated);
   void shard_resumed() { grants_.doubt_delivered(); }
-  bool is_broken(const ShardRoster& shards, Timeline timeline, Step evaluated);
+  void lives_told() { resuming_.lives_told(); }
+  bool is_broken(const ShardRoster& shards) { return rules_.journaled && resuming_.is_broken(shards); }
   [[nodiscard]] bool is_undone(const ShardRoster& shards, Step barrier) const;
 
   // All of it.
@@ -78,6 +82,7 @@ class ItemCourse {
   }
 
  private:
+  void hand_out(const ShardRoster& shards, Step limit, Micros now);
   [[nodiscard]] ItemId reached(const ShardRoster& shards) const;
 
   Rules rules_;

@@ -5,23 +5,84 @@
 
 namespace ballast {
 
+// ---- sessions
+
+void ItemGrants::set_sessions(const std::vector<SessionId>& sessions) {
+  const std::set<SessionId> staying(sessions.begin(), sessions.end());
+  for (const auto& session : sessions_) {
+    if (!staying.contains(session.id)) {
+      lose(session.id);
+    }
+  }
+  std::vector<Session> members;
+  members.reserve(sessions.size());
+  for (const auto id : sessions) {
+    const auto known = places_.find(id);
+    members.push_back(known == places_.end() ? Session{id, {}, 0, 0} : std::move(sessions_[known->second]));
+  }
+  sessions_ = std::move(members);
+  places_.clear();
+  by_load_.assign(by_load_.size(), {});
+  for (Place place = 0; place < sessions_.size(); ++place) {
+    places_.emplace(sessions_[place].id, place);
+    by_load_[sessions_[place].granted.size()].insert(place);
+  }
+}
+
+void ItemGrants::lose(SessionId id) {
+  const auto known = places_.find(id);
+  if (known == places_.end()) {
+    return;
+  }
+  const auto place = known->second;
+  while (!sessions_[place].granted.empty()) {
+    const auto item = sessions_[place].granted.back().item;
+    take_back(place, sessions_[place].granted.size() - 1);
+    want(item);
+  }
+  by_load_.front().erase(place);
+  places_.erase(known);
+}
+
+void ItemGrants::rewind() {
+  sessions_.clear();
+  places_.clear();
+  by_load_.assign(by_load_.size(), {});
+  holders_.clear();
+  outstanding_.clear();
+  delivered_.clear();
+  covered_ = {};
+  next_ = 0;
+  granted_until_ = 0;
+}
+
+// ---- what becomes of grants
+
+void ItemGrants::take_back(Place place, std::size_t grant) {
+  auto& session = sessions_[place];
+  const auto gone = session.granted[grant];
+  by_load_[session.granted.size()].erase(place);
+  session.granted.erase(session.granted.begin() + static_cast<std::ptrdiff_t>(grant));
+  by_load_[session.granted.size()].insert(place);
+  outstanding_.erase(gone.clock);
+  const auto holders = holders_.find(gone.item);
+  holders->second.erase(std::ranges::find(holders->second, session.id));
+  if (holders->second.empty()) {
+    holders_.erase(holders);
+  }
+  changed_.insert(session.id);
+}
+
 void ItemGrants::observe(CoveredItems covered, Micros now) {
-  auto still = covered_;
-  still.intersect(covered);
-  if (!(still == covered_)) {
+  if (!covered.contains_all_of(covered_)) {
     next_ = 0;
   }
+  const auto news = covered.without(covered_);
   covered_ = std::move(covered);
-  for (auto& [id, session] : sessions_) {
-    const auto gone = std::erase_if(session.granted, [&](const Granted& granted) {
-      const bool is_covered = covered_.contains(granted.grant.item);
-      if (is_covered) {
-        drop(granted);
-      }
-      return is_covered;
-    });
-    if (gone > 0) {
-      session.progress_at = now;
+  for (const auto& range : news) {
+    for (auto item = holders_.lower_bound(range.begin); item != holders_.end() && item->first < range.end;) {
+      const auto covered_item = (item++)->first;  // taking back its last grant ends the entry
+      retire(covered_item, now);
     }
   }
   std::erase_if(delivered_, [&](const auto& item) {
@@ -34,42 +95,34 @@ void ItemGrants::observe(CoveredItems covered, Micros now) {
   });
 }
 
-void ItemGrants::drop(const Granted& granted) {
-  --outstanding_;
-  const auto holders = holders_.find(granted.grant.item);
-  if (--holders->second == 0) {
-    holders_.erase(holders);
-    want(granted.grant.item);
+// All that hold the item have nothing more to do for it.
+void ItemGrants::retire(ItemId item, Micros now) {
+  const auto holders = holders_.at(item);
+  for (const auto id : holders) {
+    const auto place = places_.at(id);
+    auto& session = sessions_[place];
+    const auto grant = std::ranges::find(session.granted, item, &Grant::item);
+    take_back(place, static_cast<std::size_t>(grant - session.granted.begin()));
+    session.progress_at = now;
   }
 }
 
 void ItemGrants::delivered(SessionId id, std::uint64_t clock, Micros now) {
-  const auto session = sessions_.find(id);
-  if (session == sessions_.end()) {
+  const auto known = places_.find(id);
+  if (known == places_.end()) {
     return;
   }
-  auto& granted = session->second.granted;
-  const auto found =
-      std::find_if(granted.begin(), granted.end(), [&](const Granted& known) { return known.grant.clock == clock; });
-  if (found == granted.end()) {
+  auto& session = sessions_[known->second];
+  const auto found = std::ranges::find(session.granted, clock, &Grant::clock);
+  if (found == session.granted.end()) {
     return;
   }
-  delivered_.emplace(found->grant.item, now);
-  drop(*found);
-  granted.erase(found);
-  auto& item_time = session->second.item_time;
-  const Micros took = now - session->second.progress_at;
+  delivered_.emplace(found->item, now);
+  take_back(known->second, static_cast<std::size_t>(found - session.granted.begin()));
+  const Micros took = now - session.progress_at;
   item_time_.observe(took);
-  item_time = item_time == 0 ? took : (3 * item_time + took) / 4;
-  session->second.progress_at = now;
-}
-
-void ItemGrants::lose(SessionId id) {
-  if (const auto session = sessions_.extract(id)) {
-    for (const auto& granted : session.mapped().granted) {
-      drop(granted);
-    }
-  }
+  session.item_time = session.item_time == 0 ? took : (3 * session.item_time + took) / 4;
+  session.progress_at = now;
 }
 
 void ItemGrants::doubt_delivered() {
@@ -77,29 +130,19 @@ void ItemGrants::doubt_delivered() {
   next_ = 0;
 }
 
-void ItemGrants::rewind() {
-  sessions_.clear();
-  holders_.clear();
-  outstanding_ = 0;
-  delivered_.clear();
-  covered_ = {};
-  next_ = 0;
-  granted_until_ = 0;
-}
+// ---- giving them
 
 std::uint64_t ItemGrants::largest_exposure() const {
-  std::uint64_t largest = 0;
-  for (const auto& [id, session] : sessions_) {
-    for (const auto& granted : session.granted) {
-      largest = std::max(largest, granted.exposure);
-    }
+  if (outstanding_.empty()) {
+    return 0;
   }
-  return largest;
+  const auto& [oldest, before] = *outstanding_.begin();
+  return before + (clock_ - 1 - oldest);
 }
 
 bool ItemGrants::may_grant() const {
-  return limits_.bound == 0 || outstanding() == 0 ||
-         (outstanding() <= limits_.bound && largest_exposure() < limits_.bound);
+  return limits_.bound == 0 || outstanding_.empty() ||
+         (outstanding_.size() <= limits_.bound && largest_exposure() < limits_.bound);
 }
 
 std::optional<ItemId> ItemGrants::next_item(ItemId limit) {
@@ -110,90 +153,78 @@ std::optional<ItemId> ItemGrants::next_item(ItemId limit) {
   return next_ < limit ? std::optional<ItemId>(next_++) : std::nullopt;
 }
 
-std::optional<ItemId> ItemGrants::late_item(SessionId taker, Micros now) const {
-  for (const auto& [id, session] : sessions_) {
-    if (id == taker || now - session.progress_at <= item_time_.deadline()) {
-      continue;
-    }
-    const auto alone = std::find_if(session.granted.begin(), session.granted.end(),
-                                    [&](const Granted& granted) { return holders_.at(granted.grant.item) == 1; });
-    if (alone != session.granted.end()) {
-      return alone->grant.item;
-    }
-  }
-  return std::nullopt;
-}
-
-void ItemGrants::give(SessionId id, ItemId item, Micros now) {
-  auto& session = sessions_[id];
+void ItemGrants::give(Place place, ItemId item, Micros now) {
+  auto& session = sessions_[place];
   if (session.granted.empty()) {
     session.progress_at = now;
   }
-  for (auto& [other_id, other] : sessions_) {
-    for (auto& granted : other.granted) {
-      ++granted.exposure;
-    }
-  }
-  session.granted.push_back({{item, clock_++}, outstanding()});
-  ++outstanding_;
-  ++holders_[item];
+  by_load_[session.granted.size()].erase(place);
+  session.granted.push_back({item, clock_});
+  by_load_[session.granted.size()].insert(place);
+  outstanding_.emplace(clock_++, outstanding_.size());
+  holders_[item].push_back(session.id);
   granted_until_ = std::max(granted_until_, item + 1);
+  changed_.insert(session.id);
 }
 
 // A slow session's grant keeps all others waiting once the bound is used up. It still gets one now and then: it may
 // have become faster.
-std::vector<SessionId> ItemGrants::by_pace(std::vector<SessionId> sessions, Micros now) const {
+Micros ItemGrants::pace(const Session& session, Micros now) const {
   constexpr Micros kTurnEvery = 16;  // items' times
-  if (limits_.bound == 0) {
-    return sessions;
-  }
-  const auto pace = [&](SessionId id) -> Micros {
-    const auto known = sessions_.find(id);
-    if (known == sessions_.end()) {
-      return 0;
-    }
-    const auto& session = known->second;
-    const Micros waited = session.granted.empty() ? (now - session.progress_at) / kTurnEvery : 0;
-    return session.item_time - std::min(session.item_time, waited);
-  };
-  std::stable_sort(sessions.begin(), sessions.end(),
-                   [&](SessionId left, SessionId right) { return pace(left) < pace(right); });
-  return sessions;
+  const Micros waited = session.granted.empty() ? (now - session.progress_at) / kTurnEvery : 0;
+  return session.item_time - std::min(session.item_time, waited);
 }
 
-void ItemGrants::hand_out(const std::vector<SessionId>& sessions, ItemId limit, Micros now) {
-  const auto order = by_pace(sessions, now);
-  // One each before a second one for anybody.
-  for (std::size_t depth = 0; depth < limits_.ahead; ++depth) {
-    for (const auto id : order) {
-      const auto known = sessions_.find(id);
-      const auto granted = known == sessions_.end() ? 0 : known->second.granted.size();
-      if (granted > depth) {
-        continue;
-      }
+std::optional<ItemGrants::Place> ItemGrants::next_taker(std::size_t load, Micros now) const {
+  const auto& able = by_load_[load];
+  if (able.empty()) {
+    return std::nullopt;
+  }
+  return limits_.bound == 0
+             ? *able.begin()
+             : *std::ranges::min_element(able, {}, [&](Place place) { return pace(sessions_[place], now); });
+}
+
+// One each before a second one for anybody.
+void ItemGrants::hand_out(ItemId limit, Micros now) {
+  for (std::size_t load = 0; load < limits_.ahead; ++load) {
+    while (const auto taker = next_taker(load, now)) {
       if (!may_grant()) {
         return;
       }
-      auto item = next_item(limit);
-      if (!item && granted == 0) {
-        item = late_item(id, now);
-        backups_ += item ? 1 : 0;
+      const auto item = next_item(limit);
+      if (!item) {
+        return give_late_items(now);
       }
-      if (item) {
-        give(id, *item, now);
+      give(*taker, *item, now);
+    }
+  }
+}
+
+void ItemGrants::give_late_items(Micros now) {
+  if (by_load_.front().empty() || std::exchange(late_since_, now) == now) {
+    return;
+  }
+  for (Place late = 0; late < sessions_.size(); ++late) {
+    if (now - sessions_[late].progress_at <= item_time_.deadline()) {
+      continue;
+    }
+    for (const auto& grant : sessions_[late].granted) {
+      const auto taker = next_taker(0, now);
+      if (!taker || !may_grant()) {
+        return;
+      }
+      if (holders_.at(grant.item).size() == 1) {
+        give(*taker, grant.item, now);
+        ++backups_;
       }
     }
   }
 }
 
 std::vector<Grant> ItemGrants::grants(SessionId id) const {
-  std::vector<Grant> grants;
-  if (const auto session = sessions_.find(id); session != sessions_.end()) {
-    for (const auto& granted : session->second.granted) {
-      grants.push_back(granted.grant);
-    }
-  }
-  return grants;
+  const auto known = places_.find(id);
+  return known == places_.end() ? std::vector<Grant>() : sessions_[known->second].granted;
 }
 
 }  // namespace ballast

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "protocol/covered_items.h"
@@ -22,7 +25,11 @@ namespace ballast {
 // outstanding when it was granted and (b) those granted since: its exposure. A grant is given only if no outstanding
 // one's exposure comes to exceed the bound by it, its own included. So no session that is not given up ever computes a
 // gradient staler than the bound. What counts is the lead's count of grants, a session's clock being that of its newest
-// grant: who joins has no grant and holds nobody up, and a lost session's grants are forgotten.
+// grant: who joins has no grant and holds nobody up, and a lost session's grants are forgotten. The oldest outstanding
+// grant has the largest exposure: each later one was outstanding with it or is counted since.
+//
+// A grant, a receipt or a covered item costs the logarithm of the sessions and of what is outstanding; with a bound, a
+// look at each session that could take the grant.
 class ItemGrants {
  public:
   struct Limits {
@@ -33,8 +40,11 @@ class ItemGrants {
     bool operator==(const Limits&) const = default;
   };
 
-  explicit ItemGrants(Limits limits) : limits_(limits), clock_(limits.first_clock), item_time_(limits.late) {}
+  explicit ItemGrants(Limits limits)
+      : limits_(limits), clock_(limits.first_clock), item_time_(limits.late), by_load_(limits.ahead + std::size_t{1}) {}
 
+  // Who gets grants, in the order in which they joined; others are lost. Costs as much as there are sessions.
+  void set_sessions(const std::vector<SessionId>& sessions);
   // What every chunk covers, by the shards' newest reports. A shard that is back may lack what it had covered: that is
   // granted again.
   void observe(CoveredItems covered, Micros now);
@@ -47,9 +57,12 @@ class ItemGrants {
   void rewind();
 
   // Grants items below `limit`: those of lost sessions, then new ones, in order; when none is left, those of sessions
-  // that are late to idle ones as well. Where the bound leaves grants for a few only, fast sessions come first.
-  void hand_out(const std::vector<SessionId>& sessions, ItemId limit, Micros now);
+  // that are late to idle ones as well, looked for once at a moment. Where the bound leaves grants for a few only, fast
+  // sessions come first.
+  void hand_out(ItemId limit, Micros now);
 
+  // Whose grants are others than when this was asked last.
+  std::set<SessionId> take_changed() { return std::exchange(changed_, {}); }
   [[nodiscard]] std::vector<Grant> grants(SessionId session) const;
   [[nodiscard]] const CoveredItems& covered() const { return covered_; }
   // The first item beyond all that were granted or are covered.
@@ -62,48 +75,50 @@ class ItemGrants {
   // All of it. What is delivered is listed by its moments, each with its item.
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(limits_), listed::names(clock_), listed::parts(item_time_, sessions_),
-                       listed::plain(holders_, outstanding_), listed::ages(delivered_), listed::parts(covered_),
-                       listed::plain(next_, granted_until_), listed::accounts(backups_));
+                       listed::fixed(places_, by_load_), listed::plain(holders_), listed::names(outstanding_),
+                       listed::ages(delivered_), listed::parts(covered_), listed::plain(next_, granted_until_),
+                       listed::ages(late_since_), listed::fixed(changed_), listed::accounts(backups_));
   }
 
  private:
-  struct Granted {
-    Grant grant;
-    std::uint64_t exposure = 0;
-
-    [[nodiscard]] auto state() const {
-      return listed::all(listed::plain(grant.item), listed::names(grant.clock), listed::plain(exposure));
-    }
-  };
+  using Place = std::size_t;  // in sessions_
   struct Session {
-    std::vector<Granted> granted;
+    SessionId id = 0;
+    std::vector<Grant> granted;
     Micros progress_at = 0;  // since when the first of them is being computed, or it has none
     Micros item_time = 0;    // smoothed
 
     [[nodiscard]] auto state() const {
-      return listed::all(listed::parts(granted), listed::ages(progress_at), listed::plain(item_time));
+      return listed::all(listed::names(id), listed::plain(granted), listed::ages(progress_at),
+                         listed::plain(item_time));
     }
   };
 
   std::optional<ItemId> next_item(ItemId limit);
-  [[nodiscard]] std::optional<ItemId> late_item(SessionId taker, Micros now) const;
+  void give_late_items(Micros now);
   [[nodiscard]] bool may_grant() const;
-  [[nodiscard]] std::vector<SessionId> by_pace(std::vector<SessionId> sessions, Micros now) const;
-  [[nodiscard]] std::size_t outstanding() const { return outstanding_; }
-  void give(SessionId session, ItemId item, Micros now);
-  void drop(const Granted& granted);
+  // Who of those with so many grants gets the next one.
+  [[nodiscard]] std::optional<Place> next_taker(std::size_t load, Micros now) const;
+  [[nodiscard]] Micros pace(const Session& session, Micros now) const;
+  void give(Place place, ItemId item, Micros now);
+  void retire(ItemId item, Micros now);
+  void take_back(Place place, std::size_t grant);
   void want(ItemId item) { next_ = std::min(next_, item); }
 
   Limits limits_;
   std::uint64_t clock_;
   LearntDeadline item_time_;
-  std::map<SessionId, Session> sessions_;
-  std::map<ItemId, std::uint32_t> holders_;  // of items that are granted: how many
-  std::size_t outstanding_ = 0;              // grants
-  std::map<ItemId, Micros> delivered_;       // and not reported to be covered yet
+  std::vector<Session> sessions_;      // in the order in which they joined; a lost one keeps its place, without grants
+  std::map<SessionId, Place> places_;  // of those that are not lost
+  std::vector<std::set<Place>> by_load_;  // of those, by how many grants they have
+  std::map<ItemId, std::vector<SessionId>> holders_;
+  std::map<std::uint64_t, std::uint64_t> outstanding_;  // grants by clock: how many there were when it was given
+  std::map<ItemId, Micros> delivered_;                  // and not reported to be covered yet
   CoveredItems covered_;
   ItemId next_ = 0;  // all items before it are covered, granted or delivered
   ItemId granted_until_ = 0;
+  Micros late_since_ = -1;  // when late items were looked for
+  std::set<SessionId> changed_;
   std::uint64_t backups_ = 0;
 };
 static_assert(lists_all_members<ItemGrants>());

@@ -55,11 +55,8 @@ Lead::Lead(LeadConfig config)
   }
 }
 
-Actions Lead::step(const Event& event) {
-  actions_.clear();
+void Lead::hear(const Event& event) {
   std::visit([this](const auto& body) { on(body); }, event);
-  write_ledger();
-  return std::exchange(actions_, {});
 }
 
 // ---- the ledger
@@ -89,12 +86,10 @@ void Lead::on(const LedgerWritten& /*event*/) {
     return end(Phase::finished, {});
   }
   stop_if_without_work();
-  if (is_over()) {
-    return;
+  if (!is_over()) {
+    consider_all();
+    turn_.stirred = true;
   }
-  consider_all();
-  progress();
-  decide();
 }
 
 void Lead::on(const LedgerFailed& event) {
@@ -185,12 +180,11 @@ void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& bea
   if ((beat.timeline != timeline() || beat.placement != book_.current().placement) && can_welcome()) {
     emit(SendToWorker{id, welcome()});
   }
-  if (beat.timeline == timeline()) {
+  if (beat.timeline == timeline() && !beat.delivered.empty()) {
     course_.delivered(id, beat.delivered, now_);
+    turn_.stirred = true;
   }
-  progress();
-  hand_out();
-  send_assignment(id, session, true);
+  turn_.spoke_up.insert(id);
 }
 
 // Who has not heard of a shard's new life may have weights that it has lost.
@@ -199,17 +193,11 @@ bool Lead::knows_all_lives(const LeadSession& session) const {
 }
 
 void Lead::on_evaluation(SessionId id, const EvaluationResult& result) {
-  if (phase_ != Phase::evaluating) {
-    return send_assignment(id, sessions_.at(id), true);
-  }
-  if (result.timeline == timeline() && knows_all_lives(sessions_.at(id))) {
+  if (phase_ == Phase::evaluating && result.timeline == timeline() && knows_all_lives(sessions_.at(id))) {
     evaluations_.put(result);
   }
-  if (evaluations_.done()) {
-    end_evaluation();
-  } else {
-    hand_out();
-  }
+  turn_.spoke_up.insert(id);
+  turn_.stirred = true;
 }
 
 void Lead::on_goodbye(SessionId id, LeadSession& session) {
@@ -222,21 +210,11 @@ void Lead::on_goodbye(SessionId id, LeadSession& session) {
 }
 
 void Lead::lose(SessionId id) {
-  const bool had_joined = sessions_.lose(id);
+  sessions_.lose(id);
   course_.lose(id);
   evaluations_.lose(id);
-  if (had_joined) {
-    members_changed();
-  }
+  turn_.stirred = true;
   stop_if_without_work();
-}
-
-void Lead::members_changed() {
-  if (phase_ != Phase::training && phase_ != Phase::evaluating) {
-    return;
-  }
-  course_.members_changed(sessions_.joined(), limit());
-  hand_out();
 }
 
 void Lead::hand_out() {
@@ -246,38 +224,6 @@ void Lead::hand_out() {
     auto able = sessions_.joined();
     std::erase_if(able, [&](SessionId id) { return !knows_all_lives(sessions_.at(id)); });
     evaluations_.hand_out(able, now_);
-  } else {
-    return;
-  }
-  send_assignments();
-}
-
-void Lead::send_assignments() {
-  for (auto& [id, session] : sessions_.all()) {
-    send_assignment(id, session, false);
-  }
-}
-
-void Lead::send_assignment(SessionId id, LeadSession& session, bool even_unchanged) {
-  if (!session.live) {
-    return;
-  }
-  Assign assign;
-  assign.order = session.assign.order;
-  if (session.ready && phase_ >= Phase::training && !is_over()) {
-    assign.timeline = timeline();
-    course_.tell(id, limit(), phase_ == Phase::training, assign);
-    if (phase_ == Phase::evaluating) {
-      assign.evaluation = evaluations_.ordered_from(id);
-    }
-    if (!(assign == session.assign)) {
-      ++assign.order;
-      session.assign = assign;
-      even_unchanged = true;
-    }
-  }
-  if (even_unchanged) {
-    emit(SendToWorker{id, std::move(assign)});
   }
 }
 
@@ -313,15 +259,14 @@ void Lead::on(const Tick& event) {
   observe_copies();
   check_workers();
   check_shards();
-  if (pauses_.waits_for_copy() && !is_over()) {
-    is_confirmed() ? progress() : stop_when_copied();
+  if (pauses_.waits_for_copy() && !is_over() && !is_confirmed()) {
+    stop_when_copied();
   }
   if (!is_over()) {
     check_wishes();
   }
-  if (!is_over()) {
-    hand_out();
-  }
+  turn_.ticked = true;
+  turn_.stirred = true;
 }
 
 bool Lead::is_sleep(Micros span) const {

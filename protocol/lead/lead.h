@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -171,7 +172,17 @@ class Lead {
 
   explicit Lead(LeadConfig config);
 
-  lead::Actions step(const lead::Event& event);
+  // Takes note of an event, whose message need not outlive the call. What follows from it for the job as a whole is
+  // done when the turn is settled, once for all events of the turn. Costs no more with more members, unless one of
+  // them came or went.
+  void hear(const lead::Event& event);
+  // What is to be done after the events since the last call, in order.
+  lead::Actions settle();
+  // A turn of one event.
+  lead::Actions step(const lead::Event& event) {
+    hear(event);
+    return settle();
+  }
 
   [[nodiscard]] Phase phase() const { return phase_; }
   [[nodiscard]] Status status() const;
@@ -188,7 +199,7 @@ class Lead {
                        listed::parts(book_, shards_, sessions_, course_, planner_, evaluations_, log_, schedule_,
                                      copies_, pauses_, pace_),
                        listed::plain(leg_), listed::parts(end_), listed::plain(waits_for_, trouble_),
-                       listed::fixed(actions_), listed::ages(now_, assembling_since_));
+                       listed::fixed(actions_, turn_), listed::plain(basis_), listed::ages(now_, assembling_since_));
   }
 
  private:
@@ -230,14 +241,23 @@ class Lead {
   [[nodiscard]] Step evaluated() const;
   void check_shards();
 
+  // lead_turn.cpp: what follows from the events of a turn
+  struct Turn;
+  void act(const Turn& turn);
+  void follow(const Turn& turn);
+  void observe_reports(const Turn& turn);
+  void answer_lanes(const Turn& turn);
+  void send_order(SessionId id, LeadSession& session, bool even_unchanged);
+  void send_orders(const Turn& turn);
+
   // lead_steps.cpp: decisions on steps, plans
   void send_plan(LaneId id, const LeadLane& lane);
   void send_plans();
   [[nodiscard]] Step plan_end() const;
   [[nodiscard]] const std::vector<StepRange>& skipped() const;
-  void decide();
-  [[nodiscard]] std::vector<const ChunkMeasure*> measures() const;
-  [[nodiscard]] const ChunkMeasure* undecided_fault() const;
+  void decide(const Turn& turn);
+  [[nodiscard]] std::vector<const ChunkMeasure*> measures(const Turn& turn, bool of_all) const;
+  [[nodiscard]] const ChunkMeasure* undecided_fault(const std::vector<const ChunkMeasure*>& measures) const;
   void on_fault(const ChunkMeasure& fault);
   [[nodiscard]] std::string describe(const ChunkMeasure& fault) const;
 
@@ -291,11 +311,8 @@ class Lead {
   [[nodiscard]] bool knows_all_lives(const LeadSession& session) const;
   void on_evaluation(SessionId session, const EvaluationResult& result);
   void on_goodbye(SessionId id, LeadSession& session);
-  void members_changed();
   void lose(SessionId id);
   void hand_out();
-  void send_assignment(SessionId id, LeadSession& session, bool even_unchanged);
-  void send_assignments();
   void send_welcomes();
   void forgive_sleep(Micros slept);
   [[nodiscard]] bool is_sleep(Micros span) const;  // between two ticks
@@ -328,6 +345,23 @@ class Lead {
     Step barrier = 0;  // training goes on beyond it when this version is evaluated
     bool operator==(const Leg&) const = default;
   };
+  // What the events of a turn have changed.
+  struct Turn {
+    bool stirred = false;  // where the job stands, or who does what, may be another now
+    bool ticked = false;
+    bool copied = false;                     // a shard's part of a snapshot
+    std::map<LaneId, Incarnation> reported;  // are answered with a plan
+    std::set<SessionId> spoke_up;            // are answered with their order, changed or not
+    bool operator==(const Turn&) const = default;
+  };
+  // What all orders follow from, beside what each session has to do.
+  struct OrderBasis {
+    Timeline timeline = 0;
+    Phase phase = Phase::assembling;
+    Step limit = 0;
+    Generation generation = 0;
+    bool operator==(const OrderBasis&) const = default;
+  };
   struct End {
     Micros since = 0;  // or since the lead began
     std::string failure;
@@ -354,6 +388,8 @@ class Lead {
   std::string waits_for_;
   std::string trouble_;
   lead::Actions actions_;
+  Turn turn_;
+  OrderBasis basis_;  // of the newest orders
   Micros now_ = 0;
   Micros assembling_since_ = 0;
 };

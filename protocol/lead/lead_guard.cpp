@@ -36,7 +36,8 @@ void Lead::consider(SessionId id, LeadSession& session) {
     return;
   }
   sessions_.join(id);
-  members_changed();
+  turn_.spoke_up.insert(id);
+  turn_.stirred = true;
 }
 
 void Lead::consider_all() {

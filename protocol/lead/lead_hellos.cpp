@@ -72,6 +72,7 @@ void Lead::on_shard_hello(const FromLane& event, const ShardHello& hello) {
       begin_timeline();
     }
   }
+  course_.lives_told();
   begin_again_if_broken();
   if (is_confirmed() && lists(book_.durable(), event.lane, event.incarnation)) {
     send_confirm(event.lane, shards_.lanes().at(event.lane));

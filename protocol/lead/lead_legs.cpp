@@ -48,8 +48,6 @@ void Lead::progress() {
     if (!holds_here && phase_ == Phase::training && course_.open_step() >= leg_.barrier &&
         log_.next() >= leg_.barrier) {
       at_barrier();
-    } else {
-      hand_out();
     }
   }
   if (phase_ == Phase::finishing) {
@@ -97,7 +95,6 @@ void Lead::begin_leg(Step barrier) {
   leg_.barrier = barrier;
   course_.reopen(now_);
   send_plans();
-  send_assignments();
 }
 
 void Lead::at_barrier() {
@@ -130,7 +127,6 @@ void Lead::at_barrier() {
 void Lead::begin_evaluation(Split split) {
   phase_ = Phase::evaluating;
   evaluations_.begin(split, leg_.barrier);
-  hand_out();
 }
 
 void Lead::end_evaluation() {
@@ -147,7 +143,6 @@ void Lead::finish() {
   pace_.stop(now_);
   schedule_.order(leg_.barrier);
   send_plans();
-  send_assignments();
   conclude_if_complete();
 }
 

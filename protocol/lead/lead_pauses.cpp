@@ -66,7 +66,6 @@ void Lead::hold() {
   if (pauses_.hold_after(course_.untouched(shards_), config_.steps)) {
     schedule_.order(*pauses_.hold());
     send_plans();
-    send_assignments();
   }
 }
 

@@ -140,23 +140,14 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
     }
     return;
   }
-  course_.take_marks(report);
+  course_.take_marks(report, evaluated());
   if (begin_again_if_broken()) {
     return;
   }
   on_statistics(report.statistics);
-  planner_.forget_before(course_.open_step());
-  observe_snapshots();
-  if (copied) {
-    observe_copies();
-  }
-  progress();
-  if (is_confirmed() && !is_over()) {
-    decide();
-  }
-  if (is_confirmed() && !is_over()) {
-    send_plan(event.lane, *lane);
-  }
+  turn_.copied = turn_.copied || copied;
+  turn_.reported[event.lane] = event.incarnation;
+  turn_.stirred = true;
 }
 
 void Lead::on_statistics(const std::vector<StepStatistics>& statistics) {
@@ -191,16 +182,14 @@ void Lead::resume_shard(const ShardHello& hello) {
 // An evaluation is built upon all that comes before its step, a snapshot upon nothing that comes after it, and nobody
 // waits for items at a barrier that is reached.
 Step Lead::evaluated() const {
-  Step evaluated = phase_ >= Phase::evaluating ? leg_.barrier : leg_.passed;
-  for (const auto& evaluation : evaluations_.records()) {
-    evaluated = std::max(evaluated, evaluation.step);
-  }
-  return evaluated;
+  const Step evaluated = phase_ >= Phase::evaluating ? leg_.barrier : leg_.passed;
+  const auto& records = evaluations_.records();
+  return records.empty() ? evaluated : std::max(evaluated, records.back().step);
 }
 
 // Weights that a shard has lost were pulled, and updates made from them are elsewhere: the job goes back as a whole.
 bool Lead::begin_again_if_broken() {
-  if (book_.current().finished || !course_.is_broken(shards_, timeline(), evaluated())) {
+  if (book_.current().finished || !course_.is_broken(shards_)) {
     return false;
   }
   if (shards_.all_there()) {

@@ -18,8 +18,9 @@ void Lead::observe_snapshots() {
   if (!shards_.all([&](const LeadLane& lane) { return lane.report.serving && lane.report.timeline == timeline(); })) {
     return;
   }
-  // By this report as well: a shard that has fallen behind may hold the snapshot with the next one.
-  course_.observe_losses(shards_, now_);
+  if (phase_ != Phase::training) {
+    course_.observe_idle(shards_, now_);
+  }
   const auto view = snapshots();
   for (const auto id : view.held_by_all()) {
     // Never before the training loss up to it is known as well.

@@ -28,36 +28,45 @@ void add_skipped(std::vector<StepRange>& skipped, StepRange range) {
 // Nobody is told of a step that is left out before that is durable.
 const std::vector<StepRange>& Lead::skipped() const { return book_.durable().skipped; }
 
-std::vector<const ChunkMeasure*> Lead::measures() const {
+// By the turn's reports, or by the newest of all lanes.
+std::vector<const ChunkMeasure*> Lead::measures(const Turn& turn, bool of_all) const {
   std::vector<const ChunkMeasure*> measures;
-  for (const auto& [id, lane] : shards_.lanes()) {
+  const auto add = [&](const LeadLane& lane) {
     for (const auto& measure : lane.report.measures) {
       measures.push_back(&measure);
     }
+  };
+  if (of_all) {
+    std::ranges::for_each(shards_.lanes(), [&](const auto& lane) { add(lane.second); });
+  } else {
+    std::ranges::for_each(turn.reported, [&](const auto& lane) { add(shards_.lanes().at(lane.first)); });
   }
   return measures;
 }
 
 // Where steps wait for no decision, a gradient that is not finite ends the job.
-const ChunkMeasure* Lead::undecided_fault() const {
-  for (const auto& [id, lane] : shards_.lanes()) {
-    for (const auto& measure : lane.report.measures) {
-      if (!measure.finite && !contains(skipped(), measure.step) && measure.step >= lane.report.open_step) {
-        return &measure;
-      }
-    }
-  }
-  return nullptr;
+const ChunkMeasure* Lead::undecided_fault(const std::vector<const ChunkMeasure*>& measures) const {
+  const auto fault = std::ranges::find_if(measures, [&](const ChunkMeasure* measure) {
+    return !measure->finite && measure->step >= course_.open_step() && !contains(skipped(), measure->step);
+  });
+  return fault == measures.end() ? nullptr : *fault;
 }
 
-void Lead::decide() {
+// With each tick by all measures: those of a report that came while nobody trained count as well.
+void Lead::decide(const Turn& turn) {
   if (phase_ != Phase::training) {
     return;
   }
-  if (planner_.decides() && planner_.decide(measures(), skipped(), leg_.barrier)) {
+  if (!planner_.decides()) {
+    if (const auto* fault = undecided_fault(measures(turn, turn.ticked))) {
+      on_fault(*fault);
+    }
+    return;
+  }
+  if (planner_.decide(measures(turn, turn.ticked || !planner_.is_collecting()), skipped(), leg_.barrier)) {
     send_plans();
   }
-  if (const auto* fault = planner_.decides() ? planner_.fault() : undecided_fault()) {
+  if (const auto* fault = planner_.fault()) {
     on_fault(*fault);
   }
 }

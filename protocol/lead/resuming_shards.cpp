@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "protocol/journal_marks.h"
 
@@ -23,20 +24,19 @@ bool is_mark_broken(const JournalMark& mark, const ShardRoster& shards) {
 
 }  // namespace
 
-void ResumingShards::rewind() {
-  marks_.clear();
-  broken_ = false;
-}
+void ResumingShards::rewind() { *this = {}; }
 
-void ResumingShards::take(const std::vector<JournalMark>& marks) {
+void ResumingShards::take(const std::vector<JournalMark>& marks, bool is_lost) {
+  broken_ = broken_ || is_lost;
   for (const auto& mark : marks) {
-    note_mark(marks_, mark);
+    is_news_ = note_mark(marks_, mark) || is_news_;
   }
 }
 
-bool ResumingShards::is_broken(const ShardRoster& shards, bool is_lost) {
-  broken_ = broken_ || is_lost ||
-            std::ranges::any_of(marks_, [&](const JournalMark& mark) { return is_mark_broken(mark, shards); });
+bool ResumingShards::is_broken(const ShardRoster& shards) {
+  if (std::exchange(is_news_, false) && !broken_) {
+    broken_ = std::ranges::any_of(marks_, [&](const JournalMark& mark) { return is_mark_broken(mark, shards); });
+  }
   return broken_;
 }
 

@@ -16,17 +16,20 @@ class ResumingShards {
  public:
   // A new timeline: nothing is built upon yet.
   void rewind();
-  void take(const std::vector<JournalMark>& marks);
-  // Once broken it stays so, until rewind(). `is_lost`: something is known to be lost by other means. Costs as much as
-  // marks times lanes.
-  bool is_broken(const ShardRoster& shards, bool is_lost);
+  // `is_lost`: something that was built upon is known to be lost by other means.
+  void take(const std::vector<JournalMark>& marks, bool is_lost);
+  // A shard has said what lives it had.
+  void lives_told() { is_news_ = true; }
+  // Once broken it stays so, until rewind(). Costs as much as marks times lanes if there is news, else nothing.
+  bool is_broken(const ShardRoster& shards);
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::plain(marks_, broken_)); }
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(marks_, broken_, is_news_)); }
 
  private:
   std::vector<JournalMark> marks_;  // that came with reports of this timeline
   bool broken_ = false;
+  bool is_news_ = false;  // of marks or lives, since they were compared
 };
 static_assert(lists_all_members<ResumingShards>());
 

@@ -38,11 +38,12 @@ class RoundCourse {
   void begin(const std::vector<SessionId>& sessions, Step base) { assignments_.divide(sessions, base); }
   void reopen(Micros now);
   void observe(const ShardRoster& shards, Micros now);
-  void observe_losses(const ShardRoster& /*shards*/, Micros /*now*/) {}
+  void observe_idle(const ShardRoster& /*shards*/, Micros /*now*/) {}
   void members_changed(const std::vector<SessionId>& sessions, Step limit);
   void delivered(SessionId /*session*/, const std::vector<std::uint64_t>& /*clocks*/, Micros /*now*/) {}
   void lose(SessionId session) { assignments_.lose(session); }
   void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now);
+  std::set<SessionId> take_changed() { return assignments_.take_changed(); }
   void tell(SessionId session, Step limit, bool trains, Assign& assign) const;
 
   [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const {
@@ -68,9 +69,10 @@ class RoundCourse {
 
   [[nodiscard]] bool resumes_shards() const { return false; }
   void note_gap(const LaneReport& /*before*/, const LaneReport& /*report*/) {}
-  void take_marks(const LaneReport& /*report*/) {}
+  void take_marks(const LaneReport& /*report*/, Step /*evaluated*/) {}
   void shard_resumed() {}
-  bool is_broken(const ShardRoster& /*shards*/, Timeline /*timeline*/, Step /*evaluated*/) { return false; }
+  void lives_told() {}
+  bool is_broken(const ShardRoster& /*shards*/) { return false; }
   [[nodiscard]] bool is_undone(const ShardRoster& /*shards*/, Step /*barrier*/) const { return false; }
 
   // All of it.

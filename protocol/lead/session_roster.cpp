@@ -54,6 +54,7 @@ void SessionRoster::join(SessionId id) {
     }
   }
   joined_.push_back(id);
+  changed_ = true;
 }
 
 bool SessionRoster::lose(SessionId id) {
@@ -63,7 +64,18 @@ bool SessionRoster::lose(SessionId id) {
   session.beat.ready = false;
   session.assign = {.order = session.assign.order};
   lost_ += session.said_goodbye ? 0 : 1;
-  return std::erase(joined_, id) > 0;
+  const bool had_joined = std::erase(joined_, id) > 0;
+  changed_ = changed_ || had_joined;
+  return had_joined;
+}
+
+bool SessionRoster::take_changes(Micros now) {
+  if (!changed_ || changes_taken_at_ == now) {
+    return false;
+  }
+  changed_ = false;
+  changes_taken_at_ = now;
+  return true;
 }
 
 void SessionRoster::refuse(SessionId id, std::string why, Micros now) {

@@ -59,6 +59,8 @@ class SessionRoster {
   bool lose(SessionId id);
   // It gets no work. It is not lost, nor has it ever been one that others count on.
   void refuse(SessionId id, std::string why, Micros now);
+  // Whether others have joined or been lost than when it last said so; once at a moment at most, however many do.
+  bool take_changes(Micros now);
   // All live sessions are told of the placement: whether they had not been.
   bool tell_placement(std::uint64_t placement) { return std::exchange(told_, placement) != placement; }
   // So long the lead did not listen.
@@ -80,7 +82,8 @@ class SessionRoster {
   // All of it.
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(at_most_, silence_), listed::parts(all_), listed::names(joined_),
-                       listed::plain(told_), listed::accounts(lost_, refused_));
+                       listed::plain(told_, changed_), listed::ages(changes_taken_at_),
+                       listed::accounts(lost_, refused_));
   }
 
  private:
@@ -91,6 +94,8 @@ class SessionRoster {
   All all_;
   std::vector<SessionId> joined_;
   std::uint64_t told_ = 0;  // the placement that all were last told of at once
+  bool changed_ = false;    // who has joined, since that was last said
+  Micros changes_taken_at_ = -1;
   std::uint64_t lost_ = 0;
   std::uint64_t refused_ = 0;
 };

@@ -99,6 +99,10 @@ class ShardRoster {
   [[nodiscard]] const std::map<std::uint32_t, TurnedAway>& turned_away() const { return turned_away_; }
   // Null if nobody has been the shard yet.
   [[nodiscard]] const PresentLives::Life* present(std::uint32_t shard) const { return present_.find(shard); }
+  [[nodiscard]] bool is_there(LaneId id, Incarnation incarnation) const {
+    const auto lane = lanes_.find(id);
+    return lane != lanes_.end() && lane->second.incarnation == incarnation;
+  }
   [[nodiscard]] bool all_there() const { return lanes_.size() == std::size_t{shards_} * lanes_per_shard_; }
   // Of all lanes, and all are there.
   template <typename Holds>

@@ -48,6 +48,9 @@ void SlotAssignments::observe(Step open, const SlotSet& missing, Micros now) {
   while (divisions_.size() > 1 && divisions_[1].from <= open) {
     divisions_.erase(divisions_.begin());
   }
+  for (const auto& [session, extra] : extras_) {
+    changed_.insert(session);
+  }
   extras_.clear();
   hold_standing_ranges(now);
 }
@@ -79,12 +82,8 @@ bool SlotAssignments::half_delivered() const {
     if (range.empty()) {
       continue;
     }
-    SlotSet own(slots_);
-    own.insert(range);
-    SlotSet there = own;
-    there.erase(missing_);
     ++sessions;
-    delivered += there == own ? 1 : 0;
+    delivered += missing_.contains_some_of(range) ? 0 : 1;
   }
   return sessions > 0 && 2 * delivered >= sessions;
 }
@@ -102,18 +101,12 @@ std::size_t SlotAssignments::load(SessionId session) const {
 
 bool SlotAssignments::has_open_extra(SessionId session) const {
   const auto extra = extras_.find(session);
-  if (extra == extras_.end()) {
-    return false;
-  }
-  SlotSet open(slots_);
-  open.insert(extra->second.slots);
-  SlotSet done = open;
-  done.erase(missing_);
-  return done != open;
+  return extra != extras_.end() && missing_.contains_some_of(extra->second.slots);
 }
 
 void SlotAssignments::give(SessionId session, SlotRange range, Micros now) {
   extras_[session] = {open_, range};
+  changed_.insert(session);
   for (Slot slot = range.begin; slot < range.end; ++slot) {
     (holders_[slot].empty() ? reassigned_ : backups_) += 1;
     std::erase_if(holders_[slot], [&](const Holder& holder) { return holder.session == session; });

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -35,6 +37,8 @@ class SlotAssignments {
   // bring to this step; a slot that nobody holds goes to the least loaded one if all are busy.
   void hand_out(const std::vector<SessionId>& sessions, Micros now, Micros late);
 
+  // Whose extra work is another than when this was asked last.
+  std::set<SessionId> take_changed() { return std::exchange(changed_, {}); }
   [[nodiscard]] Standing standing(SessionId session, Step until) const;
   [[nodiscard]] std::optional<Extra> extra(SessionId session) const;
   [[nodiscard]] Generation generation() const { return generation_; }
@@ -51,7 +55,8 @@ class SlotAssignments {
   // All of it. Whether slots were handed out meanwhile is asked for: the two counts are no accounts.
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(slots_), listed::names(generation_), listed::plain(divisions_, open_, observed_),
-                       listed::parts(missing_, holders_), listed::plain(extras_, backups_, reassigned_));
+                       listed::parts(missing_, holders_), listed::plain(extras_, backups_, reassigned_),
+                       listed::fixed(changed_));
   }
 
  private:
@@ -83,6 +88,7 @@ class SlotAssignments {
   std::map<SessionId, Extra> extras_;
   std::uint64_t backups_ = 0;
   std::uint64_t reassigned_ = 0;
+  std::set<SessionId> changed_;
 };
 static_assert(lists_all_members<SlotAssignments>());
 

@@ -13,17 +13,15 @@ bool lists(const std::vector<SnapshotId>& list, SnapshotId id) { return std::ran
 }  // namespace
 
 std::set<SnapshotId> SnapshotView::held_by_all() const {
-  std::set<SnapshotId> held;
-  bool is_first = true;
-  for (const auto& [id, lane] : shards_.lanes()) {
-    const std::set<SnapshotId> own(lane.report.held.begin(), lane.report.held.end());
-    if (std::exchange(is_first, false)) {
-      held = own;
-    } else {
-      std::erase_if(held, [&](const SnapshotId& snapshot) { return !own.contains(snapshot); });
-    }
+  if (shards_.lanes().empty()) {
+    return {};
   }
+  const auto& some = shards_.lanes().begin()->second.report.held;
+  std::set<SnapshotId> held(some.begin(), some.end());
   std::erase_if(held, [&](const SnapshotId& snapshot) { return snapshot.timeline != timeline_; });
+  for (const auto& [id, lane] : shards_.lanes()) {
+    std::erase_if(held, [&](const SnapshotId& snapshot) { return !lists(lane.report.held, snapshot); });
+  }
   return held;
 }
 

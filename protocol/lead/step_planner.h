@@ -35,6 +35,8 @@ class StepPlanner {
   // Decides on the next step, if its measures are all there, and passes over those that are left out, up to `barrier`.
   // Whether it came further. Costs as much as there are measures.
   bool decide(const std::vector<const ChunkMeasure*>& measures, const std::vector<StepRange>& skipped, Step barrier);
+  // Whether measures of the step that is to be decided on next were taken by an earlier call: it needs new ones only.
+  [[nodiscard]] bool is_collecting() const { return decisions_.step() == next_; }
   // Of the step that is to be decided on next: a gradient that is not finite; null if none is known.
   [[nodiscard]] const ChunkMeasure* fault() const { return decisions_.fault(); }
 

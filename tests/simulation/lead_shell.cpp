@@ -69,7 +69,7 @@ LeadShell::LeadShell(World& world, ProcessId id, std::uint64_t claim)
 
 void LeadShell::tick(Host& host, Micros clock) {
   host.judge().lead_ticks(clock);
-  step(host, lead::Tick{clock});
+  hear(host, lead::Tick{clock});
 }
 
 void LeadShell::receive(Host& host, ProcessId from, const Message& message, const std::optional<Payload>& /*payload*/) {
@@ -80,14 +80,18 @@ void LeadShell::receive(Host& host, ProcessId from, const Message& message, cons
   if (std::holds_alternative<WorkerHello>(message)) {
     host.judge().said_hello(from);
   }
-  step(host, lead::FromWorker{from, &message});
+  hear(host, lead::FromWorker{from, &message});
 }
 
 void LeadShell::receive_from_lane(Host& host, const LaneLife& lane, const Message& message) {
+  const lead::FromLane event{
+      {lane.lane / host.life().lanes, lane.lane % host.life().lanes}, lane.incarnation, &message};
+  if (!std::holds_alternative<ShardHello>(message)) {
+    return hear(host, event);
+  }
   refusals_ = 0;
-  step(host,
-       lead::FromLane{{lane.lane / host.life().lanes, lane.lane % host.life().lanes}, lane.incarnation, &message});
-  if (std::holds_alternative<ShardHello>(message) && refusals_ == 0 && core_.phase() < Lead::Phase::finished) {
+  step(host, event);
+  if (refusals_ == 0 && core_.phase() < Lead::Phase::finished) {
     host.judge().taken(lane);
   }
 }
@@ -109,15 +113,41 @@ bool LeadShell::believes_in(SessionId session) const {
   return false;
 }
 
-void LeadShell::step(Host& host, const lead::Event& event) {
+template <typename Call>
+void LeadShell::observed(Host& host, const Call& call) {
   const auto timeline = core_.timeline();
   const auto before = core_.phase();
-  auto actions = core_.step(event);
+  call();
   if (core_.timeline() > timeline) {
     host.judge().timeline_wanted(host.disks());
   }
   state_.move(host.facts().lead, core_.phase());
   judge_phase(host, before);
+}
+
+void LeadShell::hear(Host& host, const lead::Event& event) {
+  if (host.life().lead_turn == 0) {
+    return step(host, event);
+  }
+  observed(host, [&] { core_.hear(event); });
+  if (!std::exchange(in_turn_, true)) {
+    host.later(id(), within(host.life().lead_turn), LeadPending{LeadSettles{}});
+  }
+}
+
+void LeadShell::step(Host& host, const lead::Event& event) {
+  observed(host, [&] { core_.hear(event); });
+  settle(host);
+}
+
+void LeadShell::done(Host& host, const LeadSettles& /*what*/) {
+  in_turn_ = false;
+  settle(host);
+}
+
+void LeadShell::settle(Host& host) {
+  lead::Actions actions;
+  observed(host, [&] { actions = core_.settle(); });
   for (auto& action : actions) {
     std::visit([&](auto& body) { act(host, body); }, action);
     host.acted(id());

@@ -28,7 +28,14 @@ class LeadShell : public Process {
   [[nodiscard]] bool believes_in(SessionId session) const;
 
  private:
+  // Heard now, acted upon when the turn is over.
+  void hear(Host& host, const lead::Event& event);
+  // A turn's last event.
   void step(Host& host, const lead::Event& event);
+  void settle(Host& host);
+  // What the call changes in the core is judged.
+  template <typename Call>
+  void observed(Host& host, const Call& call);
   void judge_phase(Host& host, Lead::Phase before) const;
   void receive_from_lane(Host& host, const LaneLife& lane, const Message& message);
   void act(Host& host, lead::SendToWorker& action);
@@ -38,10 +45,12 @@ class LeadShell : public Process {
 
   void done(Host& host, const LedgerWrite& what);
   void done(Host& host, const LedgerAnswer& what);
+  void done(Host& host, const LeadSettles& what);
 
   Lead core_;
   Watched<Lead::Phase> state_;
   bool writing_ = false;
+  bool in_turn_ = false;        // something was heard that is to be acted upon
   std::uint32_t refusals_ = 0;  // of the message in hand
 };
 

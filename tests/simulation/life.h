@@ -127,6 +127,7 @@ struct LifeSpec {
   Micros release_high = 2000;  // until the transport lets go of a reply
   Micros storage_high = 3000;  // until something is durable
   Micros prepare_high = 5000;  // until a worker has loaded its data
+  Micros lead_turn = 0;        // at most, in which the lead hears more before it acts
   bool random_clocks = true;   // every process has its own zero and its own phase of ticks
   Micros tick = 4000;
 

@@ -38,7 +38,10 @@ struct LedgerWrite {
 // The lead hears that it is written.
 struct LedgerAnswer {};
 
-using LeadPending = std::variant<LedgerWrite, LedgerAnswer>;
+// Its turn is over.
+struct LeadSettles {};
+
+using LeadPending = std::variant<LedgerWrite, LedgerAnswer, LeadSettles>;
 
 // ---- a lane's
 

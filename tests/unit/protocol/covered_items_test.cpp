@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -55,7 +56,10 @@ TEST_CASE("insertion and intersection are those of sets") {
     }
     CoveredItems both = left;
     both.intersect(right);
+    const CoveredItems rest(left.without(right));
+    CHECK(left.contains_all_of(right) == std::ranges::includes(left_set, right_set));
     for (ItemId item = 0; item < 50; ++item) {
+      CHECK(rest.contains(item) == (left_set.contains(item) && !right_set.contains(item)));
       CHECK(left.contains(item) == left_set.contains(item));
       CHECK(both.contains(item) == (left_set.contains(item) && right_set.contains(item)));
     }

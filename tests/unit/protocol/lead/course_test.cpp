@@ -70,7 +70,7 @@ TEST_CASE("in rounds nothing but an evaluation stops anybody, and nothing is los
   CHECK(course.limit(8, {6}) == 8);
   CHECK_FALSE(course.orders_at(5));
   CHECK_FALSE(course.resumes_shards());
-  CHECK_FALSE(course.is_broken(roster({at_step(1)}), kTimeline, 9));
+  CHECK_FALSE(course.is_broken(roster({at_step(1)})));
   CHECK_FALSE(course.is_undone(roster({at_step(9)}), 4));
   CHECK(course.is_still_a_cut(3, roster({at_step(9)}), evaluations()));
 }
@@ -92,6 +92,7 @@ TEST_CASE("in item mode a step is an update for each slot, and open until all ch
 TEST_CASE("in item mode grants end at the limit and where a lane's plan ends") {
   auto course = items();
   const auto shards = roster({at_item(0, 0, 3), at_item(0, 0)});
+  course.begin({kFirst}, 0);
   course.observe(shards, 0);
   course.hand_out({kFirst}, shards, 1, 0);
   CHECK(granted(course, kFirst) == std::vector<ItemId>{0, 1});
@@ -102,7 +103,8 @@ TEST_CASE("in item mode grants end at the limit and where a lane's plan ends") {
   course.delivered(kFirst, {1, 3}, 10);  // by the clocks of the grants
   CHECK(granted(course, kFirst) == std::vector<ItemId>{1});
   course.shard_resumed();  // it may have lost what it had not reported
-  course.hand_out({kSecond}, shards, 1, 20);
+  course.members_changed({kFirst, kSecond}, 1);
+  course.hand_out({kFirst, kSecond}, shards, 1, 20);
   CHECK(granted(course, kSecond) == std::vector<ItemId>{0});
 }
 
@@ -129,7 +131,7 @@ TEST_CASE("what a shard has lost spoils the snapshots before which it lies") {
   auto course = items();
   course.observe(roster({at_item(8, 8), at_item(8, 8)}), 0);
   CHECK_FALSE(course.is_spoilt(4));
-  course.observe_losses(roster({at_item(8, 8), at_item(6, 6)}), 10);
+  course.take_marks(at_item(6, 6), 0);
   CHECK(course.is_spoilt(4));
   CHECK_FALSE(course.is_spoilt(5));
   course.rewind(2);
@@ -141,7 +143,7 @@ TEST_CASE("a shard that is back and whose reports have a gap may have lost somet
   auto course = items();
   course.observe(roster({at_item(8, 8)}), 0);
   auto away = at_item(8, 8);
-  away.timeline = kTimeline;
+  away.serving = false;
   away.sequence = 4;
   auto back = away;
   back.serving = true;
@@ -156,12 +158,21 @@ TEST_CASE("a shard that is back and whose reports have a gap may have lost somet
 TEST_CASE("a shard that lacks what was evaluated breaks the timeline, where journals count") {
   const auto shards = roster({at_item(8, 8), at_item(7, 7)});
   auto course = items();
-  CHECK_FALSE(course.is_broken(shards, kTimeline, 3));
-  CHECK(course.is_broken(shards, kTimeline, 4));
-  CHECK(course.is_broken(shards, kTimeline, 3));  // once broken
+  course.take_marks(at_item(7, 7), 3);
+  CHECK_FALSE(course.is_broken(shards));
+  auto away = at_item(7, 7);
+  away.serving = false;
+  course.take_marks(away, 4);
+  CHECK_FALSE(course.is_broken(shards));
+  course.take_marks(at_item(7, 7), 4);
+  CHECK(course.is_broken(shards));
+  course.take_marks(at_item(8, 8), 4);
+  CHECK(course.is_broken(shards));  // though it was made up for
   course.rewind(0);
-  CHECK_FALSE(course.is_broken(shards, kTimeline, 3));
-  CHECK_FALSE(items(false).is_broken(shards, kTimeline, 4));
+  CHECK_FALSE(course.is_broken(shards));
+  auto other = items(false);
+  other.take_marks(at_item(7, 7), 4);
+  CHECK_FALSE(other.is_broken(shards));
 }
 
 TEST_CASE("a barrier that somebody has passed is none for those who have lost what lies before it") {
@@ -176,6 +187,7 @@ TEST_CASE("a barrier that somebody has passed is none for those who have lost wh
 TEST_CASE("a course that is copied goes its own way") {
   auto course = items();
   const auto shards = roster({at_item(0, 0)});
+  course.begin({kFirst}, 0);
   course.observe(shards, 0);
   auto other = course;
   course.hand_out({kFirst}, shards, 1, 0);

@@ -22,11 +22,17 @@ std::vector<ItemId> held(const ItemGrants& items, SessionId session) {
 
 using Ids = std::vector<ItemId>;
 
+// The sessions are all that there are.
+void hand_out(ItemGrants& items, const std::vector<SessionId>& sessions, ItemId limit, Micros now) {
+  items.set_sessions(sessions);
+  items.hand_out(limit, now);
+}
+
 }  // namespace
 
 TEST_CASE("each session gets an item before any gets a second one, up to the limit") {
   ItemGrants items(limits(2, 0));
-  items.hand_out({1, 2}, 3, 0);
+  hand_out(items, {1, 2}, 3, 0);
   CHECK(held(items, 1) == Ids{0, 2});
   CHECK(held(items, 2) == Ids{1});
   CHECK(items.granted_until() == 3);
@@ -36,24 +42,24 @@ TEST_CASE("each session gets an item before any gets a second one, up to the lim
 
 TEST_CASE("what is delivered makes room, and is granted again if no shard says that it is covered") {
   ItemGrants items(limits(1, 0));
-  items.hand_out({1}, 2, 0);
+  hand_out(items, {1}, 2, 0);
   items.delivered(1, 100, 10);
-  items.hand_out({1}, 2, 10);
+  hand_out(items, {1}, 2, 10);
   CHECK(held(items, 1) == Ids{1});
   items.delivered(1, 101, 20);
-  items.hand_out({1}, 2, 20);
+  hand_out(items, {1}, 2, 20);
   CHECK(held(items, 1).empty());
   items.observe(CoveredItems({{1, 2}}), 10 + kLate);
-  items.hand_out({1}, 2, 10 + kLate);
+  hand_out(items, {1}, 2, 10 + kLate);
   CHECK(held(items, 1).empty());
   items.observe(CoveredItems({{1, 2}}), 11 + kLate);
-  items.hand_out({1}, 2, 11 + kLate);
+  hand_out(items, {1}, 2, 11 + kLate);
   CHECK(held(items, 1) == Ids{0});
 }
 
 TEST_CASE("a word about a grant that is no more changes nothing") {
   ItemGrants items(limits(1, 0));
-  items.hand_out({1}, 5, 0);
+  hand_out(items, {1}, 5, 0);
   items.delivered(1, 7, 10);
   items.delivered(2, 100, 10);
   CHECK(held(items, 1) == Ids{0});
@@ -61,32 +67,32 @@ TEST_CASE("a word about a grant that is no more changes nothing") {
 
 TEST_CASE("the items of a lost session go to the others first") {
   ItemGrants items(limits(2, 0));
-  items.hand_out({1, 2}, 100, 0);
+  hand_out(items, {1, 2}, 100, 0);
   CHECK(held(items, 1) == Ids{0, 2});
   items.lose(1);
   items.delivered(2, items.grants(2)[0].clock, 5);
-  items.hand_out({2, 3}, 100, 5);
+  hand_out(items, {2, 3}, 100, 5);
   CHECK(held(items, 3) == Ids{0, 4});
   CHECK(held(items, 2) == Ids{3, 2});
 }
 
 TEST_CASE("no grant lets an outstanding one's exposure exceed the bound") {
   ItemGrants items(limits(1, 2));
-  items.hand_out({1, 2, 3, 4}, 100, 0);
+  hand_out(items, {1, 2, 3, 4}, 100, 0);
   // The first one's weights may miss the two that were granted after it; a fourth would be one too many.
   CHECK(held(items, 3) == Ids{2});
   CHECK(held(items, 4).empty());
   CHECK(items.largest_exposure() == 2);
   items.delivered(2, 101, 1);
-  items.hand_out({1, 2, 3, 4}, 100, 1);
+  hand_out(items, {1, 2, 3, 4}, 100, 1);
   CHECK(held(items, 2).empty());
   CHECK(held(items, 4).empty());
   // The one with the longest wait is there: the next may come, but no more than the third one stands.
   items.delivered(1, 100, 2);
-  items.hand_out({1, 2, 3, 4}, 100, 2);
+  hand_out(items, {1, 2, 3, 4}, 100, 2);
   CHECK(items.largest_exposure() <= 2);
   items.delivered(3, 102, 3);
-  items.hand_out({1, 2, 3, 4}, 100, 3);
+  hand_out(items, {1, 2, 3, 4}, 100, 3);
   CHECK_FALSE(held(items, 1).empty());
 }
 
@@ -95,42 +101,42 @@ TEST_CASE("of the few that the bound allows the fast sessions get theirs first, 
   const auto bring = [&](SessionId session, Micros now) {
     items.delivered(session, items.grants(session).at(0).clock, now);
   };
-  items.hand_out({1, 2, 3}, 100, 0);
+  hand_out(items, {1, 2, 3}, 100, 0);
   bring(1, 40);
   bring(2, 10);
-  items.hand_out({1, 2, 3}, 100, 40);
+  hand_out(items, {1, 2, 3}, 100, 40);
   CHECK_FALSE(held(items, 3).empty());  // nothing is known of it
   CHECK_FALSE(held(items, 2).empty());
   CHECK(held(items, 1).empty());
   bring(3, 50);
   bring(2, 50);
-  items.hand_out({1, 2, 3}, 100, 50);
+  hand_out(items, {1, 2, 3}, 100, 50);
   CHECK(held(items, 1).empty());
   bring(3, 1'000);
   bring(2, 1'000);
-  items.hand_out({1, 2, 3}, 100, 1'000);
+  hand_out(items, {1, 2, 3}, 100, 1'000);
   CHECK_FALSE(held(items, 1).empty());
 }
 
 TEST_CASE("a lost session's grants hold nobody up, and who joins holds nobody up") {
   ItemGrants items(limits(1, 1));
-  items.hand_out({1, 2}, 100, 0);
+  hand_out(items, {1, 2}, 100, 0);
   CHECK(items.largest_exposure() == 1);
-  items.hand_out({1, 2, 3}, 100, 0);
+  hand_out(items, {1, 2, 3}, 100, 0);
   CHECK(held(items, 3).empty());
   items.lose(1);
   items.lose(2);
-  items.hand_out({3}, 100, 0);
+  hand_out(items, {3}, 100, 0);
   CHECK(held(items, 3) == Ids{0});
 }
 
 TEST_CASE("with nothing left to grant, an idle session helps a late one, once") {
   ItemGrants items(limits(1, 0));
-  items.hand_out({1, 2}, 2, 0);
+  hand_out(items, {1, 2}, 2, 0);
   items.delivered(2, 101, 1);
-  items.hand_out({1, 2}, 2, kLate);
+  hand_out(items, {1, 2}, 2, kLate);
   CHECK(held(items, 2).empty());
-  items.hand_out({1, 2, 3}, 2, kLate + 1);
+  hand_out(items, {1, 2, 3}, 2, kLate + 1);
   CHECK(held(items, 2) == Ids{0});
   CHECK(held(items, 3).empty());
   CHECK(items.backups() == 1);
@@ -138,37 +144,84 @@ TEST_CASE("with nothing left to grant, an idle session helps a late one, once") 
 
 TEST_CASE("a shard that is back may lack what it had") {
   ItemGrants items(limits(1, 0));
-  items.hand_out({1}, 3, 0);
+  hand_out(items, {1}, 3, 0);
   items.observe(CoveredItems({{0, 3}}), 1);
-  items.hand_out({1}, 3, 1);
+  hand_out(items, {1}, 3, 1);
   CHECK(held(items, 1).empty());
   // It lost item 1; until it says so, the lead goes on with what it knew.
-  items.hand_out({1}, 0, 2);
+  hand_out(items, {1}, 0, 2);
   items.observe(CoveredItems({{0, 1}, {2, 3}}), 2);
-  items.hand_out({1}, 3, 2);
+  hand_out(items, {1}, 3, 2);
   CHECK(held(items, 1) == Ids{1});
 }
 
 TEST_CASE("what was delivered to a shard that comes back is granted again at once, unless it is covered") {
   ItemGrants items(limits(2, 0));
-  items.hand_out({1}, 2, 0);
+  hand_out(items, {1}, 2, 0);
   items.delivered(1, 100, 1);
   items.delivered(1, 101, 1);
-  items.hand_out({1}, 2, 1);
+  hand_out(items, {1}, 2, 1);
   CHECK(held(items, 1).empty());
   items.doubt_delivered();
   items.observe(CoveredItems({{0, 1}}), 2);
-  items.hand_out({1}, 2, 2);
+  hand_out(items, {1}, 2, 2);
   CHECK(held(items, 1) == Ids{1});
 }
 
 TEST_CASE("a timeline begins anew with nothing granted, but its clocks go on") {
   ItemGrants items(limits(2, 0));
-  items.hand_out({1}, 100, 0);
+  hand_out(items, {1}, 100, 0);
   items.rewind();
   CHECK(items.granted_until() == 0);
   items.observe(CoveredItems(8), 0);
-  items.hand_out({1}, 100, 0);
+  hand_out(items, {1}, 100, 0);
   CHECK(held(items, 1) == Ids{8, 9});
   CHECK(items.grants(1)[0].clock == 102);
+}
+
+TEST_CASE("late items are looked for once at a moment") {
+  ItemGrants items(limits(1, 0));
+  hand_out(items, {1}, 1, 0);
+  hand_out(items, {1, 2}, 1, 0);
+  hand_out(items, {1, 2}, 1, 0);
+  CHECK(held(items, 2).empty());
+  hand_out(items, {1, 2}, 1, kLate + 1);
+  CHECK(held(items, 2) == Ids{0});
+}
+
+TEST_CASE("whose grants have changed is told once") {
+  ItemGrants items(limits(1, 0));
+  hand_out(items, {1, 2}, 1, 0);
+  CHECK(items.take_changed() == std::set<SessionId>{1});
+  CHECK(items.take_changed().empty());
+  items.observe(CoveredItems(1), 1);
+  CHECK(items.take_changed() == std::set<SessionId>{1});
+  hand_out(items, {1, 2}, 3, 2);
+  items.take_changed();
+  items.delivered(2, items.grants(2)[0].clock, 3);
+  CHECK(items.take_changed() == std::set<SessionId>{2});
+  items.lose(1);
+  CHECK(items.take_changed() == std::set<SessionId>{1});
+}
+
+TEST_CASE("two sessions with one item are both done with it when it is covered") {
+  ItemGrants items(limits(1, 0));
+  hand_out(items, {1, 2}, 1, 0);
+  hand_out(items, {1, 2}, 1, kLate + 1);
+  CHECK(held(items, 1) == held(items, 2));
+  items.observe(CoveredItems(1), kLate + 2);
+  CHECK(held(items, 1).empty());
+  CHECK(held(items, 2).empty());
+  hand_out(items, {1, 2}, 2, kLate + 3);
+  CHECK(held(items, 1) == Ids{1});
+}
+
+TEST_CASE("a session that is no more among them is lost with its grants") {
+  ItemGrants items(limits(2, 0));
+  hand_out(items, {1, 2}, 100, 0);
+  hand_out(items, {2}, 100, 0);
+  CHECK(held(items, 1).empty());
+  items.delivered(2, items.grants(2)[0].clock, 1);
+  hand_out(items, {2}, 100, 1);
+  CHECK(held(items, 2) == Ids{3, 0});
 }

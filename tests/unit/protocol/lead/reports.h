@@ -40,6 +40,8 @@ inline LaneReport at_step(Step open, std::vector<std::uint64_t> missing = {}) {
 // Of a job in item mode with two slots: the items below `floor` are covered, those below `reached` are accepted.
 inline LaneReport at_item(ItemId floor, ItemId reached, Version planned = 1'000) {
   LaneReport report;
+  report.timeline = kTimeline;
+  report.serving = true;
   report.open_step = floor / 2;
   report.items.covered = {{0, floor}};
   report.items.reached = reached;

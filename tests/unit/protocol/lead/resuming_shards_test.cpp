@@ -18,8 +18,8 @@ ShardRoster shards() {
 
 bool is_broken(const JournalMark& mark) {
   ResumingShards resuming;
-  resuming.take({mark});
-  return resuming.is_broken(shards(), false);
+  resuming.take({mark}, false);
+  return resuming.is_broken(shards());
 }
 
 }  // namespace
@@ -36,26 +36,30 @@ TEST_CASE("of a life that the shard does not know nothing is left") { CHECK(is_b
 
 TEST_CASE("a shard that is away is asked when it is back") {
   ResumingShards resuming;
-  resuming.take({{0, 10, 6}});
+  resuming.take({{0, 10, 6}}, false);
   auto away = shards();
   away.lanes().erase({0, 0});
-  CHECK_FALSE(resuming.is_broken(away, false));
-  CHECK(resuming.is_broken(shards(), false));
-  CHECK(resuming.is_broken(away, false));  // and stays so
+  CHECK_FALSE(resuming.is_broken(away));
+  CHECK_FALSE(resuming.is_broken(shards()));  // as long as it has not said what lives it had
+  resuming.lives_told();
+  CHECK(resuming.is_broken(shards()));
+  CHECK(resuming.is_broken(away));  // and stays so
   resuming.rewind();
-  CHECK_FALSE(resuming.is_broken(shards(), false));
+  CHECK_FALSE(resuming.is_broken(shards()));
 }
 
 TEST_CASE("the furthest mark of a life counts") {
   ResumingShards resuming;
-  resuming.take({{0, 10, 6}});
-  resuming.take({{0, 10, 4}});
-  CHECK(resuming.is_broken(shards(), false));
+  resuming.take({{0, 10, 6}}, false);
+  resuming.take({{0, 10, 4}}, false);
+  CHECK(resuming.is_broken(shards()));
 }
 
 TEST_CASE("what is known to be lost otherwise breaks the timeline as well") {
   ResumingShards resuming;
-  CHECK_FALSE(resuming.is_broken(shards(), false));
-  CHECK(resuming.is_broken(shards(), true));
-  CHECK(resuming.is_broken(shards(), false));
+  CHECK_FALSE(resuming.is_broken(shards()));
+  resuming.take({}, true);
+  CHECK(resuming.is_broken(shards()));
+  resuming.take({}, false);
+  CHECK(resuming.is_broken(shards()));
 }

@@ -85,3 +85,17 @@ TEST_CASE("who is silent for longer than it may is named, but not for time in wh
   CHECK(slept.silent(700).empty());
   CHECK(sessions.silent(700) == std::vector<SessionId>{1, 2});
 }
+
+TEST_CASE("changes among those that joined are told once, and once at a moment") {
+  auto sessions = roster();
+  CHECK_FALSE(sessions.take_changes(10));
+  sessions.hello(7, "one", 10);
+  CHECK_FALSE(sessions.take_changes(10));
+  sessions.join(7);
+  CHECK(sessions.take_changes(10));
+  CHECK_FALSE(sessions.take_changes(10));
+  sessions.lose(7);
+  CHECK_FALSE(sessions.take_changes(10));
+  CHECK(sessions.take_changes(11));
+  CHECK_FALSE(sessions.take_changes(12));
+}

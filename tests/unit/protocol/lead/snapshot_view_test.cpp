@@ -73,7 +73,7 @@ TEST_CASE("in item mode a snapshot beyond which somebody has items is no cut, bu
 TEST_CASE("what was lost spoils a snapshot, unless nobody is let go on") {
   Seen seen(items(), {at_item(8, 8), at_item(8, 8)});
   CHECK_FALSE(seen.view().why_missed(4));
-  seen.course.observe_losses(roster({at_item(8, 8), at_item(6, 6)}), 1);
+  seen.course.take_marks(at_item(6, 6), 0);
   CHECK(seen.view().why_missed(4) == "");
   CHECK_FALSE(seen.view(4).why_missed(4));
 }

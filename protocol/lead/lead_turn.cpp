@@ -1,0 +1,112 @@
+// What follows from the events of a turn: the lead acts once for all of them, and tells whom it concerns.
+#include <algorithm>
+#include <utility>
+
+#include "protocol/lead/lead.h"
+
+namespace ballast {
+
+using namespace lead;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
+
+Actions Lead::settle() {
+  auto turn = std::exchange(turn_, {});
+  std::erase_if(turn.reported, [&](const auto& lane) { return !shards_.is_there(lane.first, lane.second); });
+  if (!is_over()) {
+    act(turn);
+  }
+  write_ledger();
+  return std::exchange(actions_, {});
+}
+
+void Lead::act(const Turn& turn) {
+  if (turn.stirred) {
+    follow(turn);
+  }
+  if (!is_over()) {
+    answer_lanes(turn);
+    send_orders(turn);
+  }
+}
+
+// An event may have ended the job, or sent all back to an older snapshot.
+void Lead::follow(const Turn& turn) {
+  if (is_confirmed() && !turn.reported.empty()) {
+    observe_reports(turn);
+  }
+  if (phase_ == Phase::evaluating && evaluations_.done()) {
+    end_evaluation();
+  }
+  if (sessions_.take_changes(now_) && (phase_ == Phase::training || phase_ == Phase::evaluating)) {
+    course_.members_changed(sessions_.joined(), limit());
+  }
+  if (is_confirmed()) {
+    progress();
+  }
+  if (is_confirmed() && !is_over()) {
+    decide(turn);
+  }
+  if (!is_over()) {
+    hand_out();
+  }
+}
+
+void Lead::observe_reports(const Turn& turn) {
+  planner_.forget_before(course_.open_step());
+  observe_snapshots();
+  if (turn.copied) {
+    observe_copies();
+  }
+}
+
+// ---- answers
+
+void Lead::answer_lanes(const Turn& turn) {
+  if (is_confirmed()) {
+    for (const auto& [id, incarnation] : turn.reported) {
+      send_plan(id, shards_.lanes().at(id));
+    }
+  }
+}
+
+// To whom spoke up, changed or not: an answer is a sign of life, and an order may be lost.
+void Lead::send_orders(const Turn& turn) {
+  auto changed = course_.take_changed();
+  const OrderBasis basis{timeline(), phase_, limit(), course_.generation()};
+  if (basis != std::exchange(basis_, basis) || (phase_ == Phase::evaluating && turn.stirred)) {
+    for (auto& [id, session] : sessions_.all()) {
+      send_order(id, session, turn.spoke_up.contains(id));
+    }
+    return;
+  }
+  changed.insert(turn.spoke_up.begin(), turn.spoke_up.end());
+  for (const auto id : changed) {
+    if (const auto session = sessions_.all().find(id); session != sessions_.all().end()) {
+      send_order(id, session->second, turn.spoke_up.contains(id));
+    }
+  }
+}
+
+void Lead::send_order(SessionId id, LeadSession& session, bool even_unchanged) {
+  if (!session.live) {
+    return;
+  }
+  Assign assign;
+  assign.order = session.assign.order;
+  if (session.ready && phase_ >= Phase::training) {
+    assign.timeline = timeline();
+    course_.tell(id, limit(), phase_ == Phase::training, assign);
+    if (phase_ == Phase::evaluating) {
+      assign.evaluation = evaluations_.ordered_from(id);
+    }
+    if (!(assign == session.assign)) {
+      ++assign.order;
+      session.assign = assign;
+      even_unchanged = true;
+    }
+  }
+  if (even_unchanged) {
+    emit(SendToWorker{id, std::move(assign)});
+  }
+}
+
+}  // namespace ballast

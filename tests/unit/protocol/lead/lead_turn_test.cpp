@@ -1,0 +1,149 @@
+// Turns of several events: what the lead does once for all of them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "tests/unit/protocol/lead/lead_fixture.h"
+
+using namespace ballast;
+using namespace ballast::two_shards;
+
+namespace {
+
+template <typename Body>
+std::size_t sent_to_workers(const lead::Actions& actions) {
+  return static_cast<std::size_t>(std::ranges::count_if(actions, [](const lead::Action& action) {
+    const auto* send = std::get_if<lead::SendToWorker>(&action);
+    return send != nullptr && std::holds_alternative<Body>(send->message);
+  }));
+}
+
+LeadConfig items() {
+  auto items = config();
+  items.items = ItemMode{0, 2, true};
+  return items;
+}
+
+class Workers {
+ public:
+  explicit Workers(Fixture& fixture) : fixture_(fixture) {}
+
+  void join(SessionId session) {
+    const Message hello = WorkerHello{"worker " + std::to_string(session)};
+    fixture_.lead.hear(lead::FromWorker{session, &hello});
+    beat(session);
+  }
+  void beat(SessionId session, std::vector<std::uint64_t> delivered = {}) {
+    Heartbeat beat;
+    beat.ready = true;
+    beat.fingerprint = "arithmetic";
+    beat.data_digest = "data";
+    beat.timeline = fixture_.timeline;
+    beat.delivered = std::move(delivered);
+    const Message message = beat;
+    fixture_.lead.hear(lead::FromWorker{session, &message});
+  }
+  void leave(SessionId session) {
+    const Message message = Goodbye{};
+    fixture_.lead.hear(lead::FromWorker{session, &message});
+  }
+  lead::Actions tick() { return fixture_.lead.step(lead::Tick{fixture_.now += 50 * kMilli}); }
+
+ private:
+  Fixture& fixture_;
+};
+
+}  // namespace
+
+TEST_CASE("however many workers come or go in a turn, the slots are divided once, and once between two ticks") {
+  Fixture fixture(config());
+  fixture.train();
+  Workers workers(fixture);
+  workers.tick();
+  const auto generation = fixture.lead.generation();
+  for (SessionId session = 20; session < 25; ++session) {
+    workers.join(session);
+  }
+  fixture.lead.settle();
+  CHECK(fixture.lead.generation() == generation + 1);
+  workers.leave(20);
+  workers.leave(21);
+  fixture.lead.settle();
+  CHECK(fixture.lead.generation() == generation + 1);
+  workers.tick();
+  CHECK(fixture.lead.generation() == generation + 2);
+  workers.tick();
+  CHECK(fixture.lead.generation() == generation + 2);
+}
+
+TEST_CASE("who speaks up is answered once a turn, and nobody else without need") {
+  Fixture fixture(config());
+  fixture.train();
+  Workers workers(fixture);
+  workers.join(20);
+  fixture.lead.settle();
+  workers.tick();
+  workers.beat(20);
+  workers.beat(20);
+  CHECK(sent_to_workers<Assign>(fixture.lead.settle()) == 1);
+  CHECK(sent_to_workers<Assign>(workers.tick()) == 0);
+  CHECK(fixture.lead.settle().empty());
+}
+
+TEST_CASE("two reports of a lane in a turn are answered by one plan") {
+  Fixture fixture(config());
+  fixture.train();
+  for (const Step open : {1U, 2U}) {
+    const Message report = fixture.state(0, open);
+    fixture.lead.hear(lead::FromLane{{0, 0}, 1, &report});
+  }
+  CHECK(to_lanes<Plan>(fixture.lead.settle()).size() == 1);
+}
+
+TEST_CASE("a lane that says hello as another life is not answered as the one that reported in the same turn") {
+  Fixture fixture(config());
+  fixture.train();
+  const Message report = fixture.state(0, 1);
+  fixture.lead.hear(lead::FromLane{{0, 0}, 1, &report});
+  fixture.incarnations[0] = 2;
+  const Message hello = fixture.hello_of(0, 0, 0);
+  fixture.lead.hear(lead::FromLane{{0, 0}, 2, &hello});
+  CHECK(to_lanes<Plan>(fixture.lead.settle()).empty());
+}
+
+TEST_CASE("what a shard lacked counts though its next report of the same turn makes up for it") {
+  Fixture fixture(items());
+  fixture.planned = 20;  // items, to the barrier of step 10
+  fixture.train();
+  const auto at = [&](std::uint32_t shard, ItemId floor) {
+    auto report = fixture.state(shard, floor / 2);
+    report.items.covered = {{0, floor}};
+    report.items.reached = floor;
+    return report;
+  };
+  fixture.lane(0, at(0, 20));
+  fixture.lane(1, at(1, 20));  // the barrier of step 10 is passed
+  fixture.settle();
+  REQUIRE(fixture.lead.timeline() == 1);
+  const Message less = at(1, 18);
+  fixture.lead.hear(lead::FromLane{{1, 0}, 1, &less});
+  const Message more = at(1, 20);
+  fixture.lead.hear(lead::FromLane{{1, 0}, 1, &more});
+  fixture.lead.settle();
+  CHECK(fixture.lead.timeline() == 2);
+}
+
+TEST_CASE("what is delivered makes room for whoever delivered it, and changes no other order") {
+  Fixture fixture(items());
+  fixture.planned = 20;  // items, to the barrier of step 10
+  fixture.train();
+  Workers workers(fixture);
+  workers.join(20);
+  fixture.lead.settle();
+  workers.tick();
+  fixture.beat();
+  REQUIRE(fixture.order.items.grants.size() == 2);
+  workers.beat(kWorker, {fixture.order.items.grants[0].clock});
+  const auto actions = fixture.lead.settle();
+  CHECK(sent_to_workers<Assign>(actions) == 1);
+}
