@@ -86,6 +86,13 @@ class Members {
   void leave(SessionId session) { hear(session, Goodbye{}); }
   void hear(SessionId session, const Message& message) { turn(lead::FromWorker{session, &message}); }
   void hear(LaneId lane, const Message& message) { turn(lead::FromLane{lane, kIncarnation, &message}); }
+  // Several in a turn.
+  void hear(const std::vector<std::pair<LaneId, Message>>& messages) {
+    for (const auto& [lane, message] : messages) {
+      lead_.hear(lead::FromLane{lane, kIncarnation, &message});
+    }
+    settle();
+  }
 
   [[nodiscard]] Heartbeat heartbeat_of(SessionId session) {
     Heartbeat beat;
@@ -99,6 +106,7 @@ class Members {
   }
 
   // Where all lanes are.
+  [[nodiscard]] Step open_step() const { return open_; }
   void open(Step step, const SlotSet& missing) {
     open_ = step;
     missing_ = missing.words();
@@ -253,22 +261,35 @@ double heartbeat_wire_us(Members& members, unsigned repetitions) {
   });
 }
 
-// Two reports a step from each lane, in rounds: half of the slots are there, then the next step is open.
-double round_report_us(Members& members, unsigned repetitions) {
+// A report of each lane, so many of them a turn.
+std::uint64_t all_report(Members& members, std::size_t by_turn) {
+  std::vector<std::pair<LaneId, Message>> turn;
+  members.for_lanes([&](LaneId lane) {
+    turn.emplace_back(lane, members.report_of(lane));
+    if (turn.size() == by_turn) {
+      members.hear(std::exchange(turn, {}));
+    }
+  });
+  if (!turn.empty()) {
+    members.hear(turn);
+  }
+  return members.size().all_lanes();
+}
+
+// In rounds two reports a step: half of the slots are there, then the next step is open.
+double report_us(Members& members, std::size_t by_turn, unsigned repetitions) {
   const auto slots = members.size().slots;
   SlotSet half(slots);
   half.insert({0, slots / 2});
-  Step step = 0;
   return microseconds(repetitions, [&] {
-    for (const auto& missing : {half, SlotSet::full(slots)}) {
-      members.open(step += missing == half ? 0 : 1, missing);
-      members.for_lanes([&](LaneId lane) { members.hear(lane, members.report_of(lane)); });
-    }
-    return std::uint64_t{2} * members.size().all_lanes();
+    members.open(members.open_step() + 1, SlotSet::full(slots));
+    const auto reported = all_report(members, by_turn);
+    members.open(members.open_step(), half);
+    return reported + all_report(members, by_turn);
   });
 }
 
-// Half a virtual second of a job in item mode, a fortieth of a tick at a time: `rate` items a second, ten heartbeats a
+// A job in item mode, a tick of virtual time after the other, each in 40 parts: `rate` items a second, ten heartbeats a
 // second of each worker, with what it has delivered, and 20 reports a second of each lane.
 class ItemTraffic {
  public:
@@ -355,18 +376,12 @@ Row row_of(const Size& size, unsigned repetitions) {
   Members members(size);
   const auto heartbeat = heartbeat_us(members, repetitions);
   const auto wire = heartbeat_wire_us(members, repetitions);
-  double report = 0;
-  double items = 0;
+  Value item = std::string("-");
   if (size.items) {
     ItemTraffic traffic(members, 10'000);
-    items = microseconds(repetitions, [&] { return traffic.tick(); });
-    report = microseconds(repetitions, [&] {
-      members.for_lanes([&](LaneId lane) { members.hear(lane, members.report_of(lane)); });
-      return std::uint64_t{size.all_lanes()};
-    });
-  } else {
-    report = round_report_us(members, repetitions);
+    item = microseconds(repetitions, [&] { return traffic.tick(); });
   }
+  const auto report = report_us(members, 1, repetitions);
   const double percent = (10.0 * size.workers * heartbeat + 20.0 * size.all_lanes() * report) / 1e4;
   return {{"mode", std::string(size.items ? "async" : "sync")},
           {"workers", std::to_string(size.workers)},
@@ -375,8 +390,9 @@ Row row_of(const Size& size, unsigned repetitions) {
           {"heartbeat_us", heartbeat},
           {"heartbeat_wire_us", wire},
           {"report_us", report},
+          {"report_32_us", report_us(members, 32, repetitions)},
           {"core_percent", percent},
-          {"item_us", size.items ? Value(items) : Value(std::string("-"))},
+          {"item_us", item},
           {"death_ms", death_ms(members, repetitions)},
           {"churn_us", churn_us(members, repetitions)}};
 }
@@ -388,7 +404,8 @@ Result lead(const Options& options) {
   result.how =
       "processor time of the lead's core, a turn for each message. heartbeat: of a worker, with nothing new; wire: "
       "with "
-      "decoding it and encoding the answer. report: of a lane, with progress. core_percent: of one core, for ten "
+      "decoding it and encoding the answer. report: of a lane, with progress, alone in its turn and with 31 others. "
+      "core_percent: of one core, for ten "
       "heartbeats a second of each worker and 20 reports a second of each lane. item: granted, delivered and covered, "
       "with all heartbeats and reports meanwhile, at 10,000 a second. death: of one worker, until all orders are out. "
       "churn: who leaves or comes, a tenth of all each second.";

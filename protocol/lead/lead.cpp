@@ -182,7 +182,7 @@ void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& bea
   }
   if (beat.timeline == timeline() && !beat.delivered.empty()) {
     course_.delivered(id, beat.delivered, now_);
-    turn_.stirred = true;
+    turn_.freed = true;
   }
   turn_.spoke_up.insert(id);
 }

@@ -347,9 +347,11 @@ class Lead {
   };
   // What the events of a turn have changed.
   struct Turn {
-    bool stirred = false;  // where the job stands, or who does what, may be another now
-    bool ticked = false;
-    bool copied = false;                     // a shard's part of a snapshot
+    bool stirred = false;                    // where the job stands, or who takes part, may be another now
+    bool freed = false;                      // somebody may be given more to do
+    bool ticked = false;                     // looks at all again, whatever was heard
+    bool snapshots = false;                  // a lane has others than before
+    bool copied = false;                     // a shard's part of one
     std::map<LaneId, Incarnation> reported;  // are answered with a plan
     std::set<SessionId> spoke_up;            // are answered with their order, changed or not
     bool operator==(const Turn&) const = default;

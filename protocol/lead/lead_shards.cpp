@@ -117,7 +117,10 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
     return;
   }
   course_.note_gap(lane->report, report);
-  const bool copied = report.copy.done && !(report.copy == lane->report.copy);
+  const auto& before = lane->report;
+  const bool copied = report.copy.done && !(report.copy == before.copy);
+  const bool snapshots =
+      report.held != before.held || report.writing != before.writing || report.failed != before.failed;
   lane->report = report;
   lane->left = lane->left || report.leaving;
   if (!report.failure.empty() && !is_over()) {
@@ -146,6 +149,7 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
   }
   on_statistics(report.statistics);
   turn_.copied = turn_.copied || copied;
+  turn_.snapshots = turn_.snapshots || snapshots;
   turn_.reported[event.lane] = event.incarnation;
   turn_.stirred = true;
 }

@@ -22,6 +22,9 @@ void Lead::act(const Turn& turn) {
   if (turn.stirred) {
     follow(turn);
   }
+  if (!is_over() && (turn.stirred || turn.freed)) {
+    hand_out();
+  }
   if (!is_over()) {
     answer_lanes(turn);
     send_orders(turn);
@@ -30,7 +33,7 @@ void Lead::act(const Turn& turn) {
 
 // An event may have ended the job, or sent all back to an older snapshot.
 void Lead::follow(const Turn& turn) {
-  if (is_confirmed() && !turn.reported.empty()) {
+  if (is_confirmed()) {
     observe_reports(turn);
   }
   if (phase_ == Phase::evaluating && evaluations_.done()) {
@@ -45,14 +48,13 @@ void Lead::follow(const Turn& turn) {
   if (is_confirmed() && !is_over()) {
     decide(turn);
   }
-  if (!is_over()) {
-    hand_out();
-  }
 }
 
 void Lead::observe_reports(const Turn& turn) {
   planner_.forget_before(course_.open_step());
-  observe_snapshots();
+  if (turn.ticked || turn.snapshots || !schedule_.ordered().empty()) {
+    observe_snapshots();
+  }
   if (turn.copied) {
     observe_copies();
   }

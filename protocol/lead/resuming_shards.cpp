@@ -4,38 +4,48 @@
 #include <iterator>
 #include <utility>
 
-#include "protocol/journal_marks.h"
-
 namespace ballast {
 
 namespace {
 
-bool is_mark_broken(const JournalMark& mark, const ShardRoster& shards) {
-  const auto known = std::ranges::find_if(
-      shards.lanes(), [&](const auto& lane) { return lane.first.shard == mark.shard && !lane.second.lives.empty(); });
-  if (known == shards.lanes().end()) {
-    return false;  // it is away: when it comes back it is asked again
+// Of a lane of the shard that has said what lives it had; all of them say the same. Null: it is away.
+const std::vector<ShardLife>* lives_of(std::uint32_t shard, const ShardRoster& shards) {
+  const auto& lanes = shards.lanes();
+  for (auto lane = lanes.lower_bound({shard, 0}); lane != lanes.end() && lane->first.shard == shard; ++lane) {
+    if (!lane->second.lives.empty()) {
+      return &lane->second.lives;
+    }
   }
-  const auto& lives = known->second.lives;
-  const auto life = std::ranges::find(lives, mark.incarnation, &ShardLife::incarnation);
-  return life == lives.end() ||
-         std::any_of(std::next(life), lives.end(), [&](const ShardLife& later) { return later.begun < mark.sequence; });
+  return nullptr;
 }
 
 }  // namespace
+
+bool ResumingShards::is_mark_broken(const Marks::value_type& mark, const ShardRoster& shards) {
+  const auto& [of, sequence] = mark;
+  const auto* lives = lives_of(of.first, shards);
+  if (lives == nullptr) {
+    return false;  // when it comes back it is asked again
+  }
+  const auto life = std::ranges::find(*lives, of.second, &ShardLife::incarnation);
+  return life == lives->end() ||
+         std::any_of(std::next(life), lives->end(), [&](const ShardLife& later) { return later.begun < sequence; });
+}
 
 void ResumingShards::rewind() { *this = {}; }
 
 void ResumingShards::take(const std::vector<JournalMark>& marks, bool is_lost) {
   broken_ = broken_ || is_lost;
   for (const auto& mark : marks) {
-    is_news_ = note_mark(marks_, mark) || is_news_;
+    const auto [known, is_first] = marks_.try_emplace({mark.shard, mark.incarnation}, mark.sequence);
+    is_news_ = is_news_ || is_first || mark.sequence > known->second;
+    known->second = std::max(known->second, mark.sequence);
   }
 }
 
 bool ResumingShards::is_broken(const ShardRoster& shards) {
   if (std::exchange(is_news_, false) && !broken_) {
-    broken_ = std::ranges::any_of(marks_, [&](const JournalMark& mark) { return is_mark_broken(mark, shards); });
+    broken_ = std::ranges::any_of(marks_, [&](const auto& mark) { return is_mark_broken(mark, shards); });
   }
   return broken_;
 }

@@ -1,6 +1,9 @@
 // Whether anything that a shard has lost was built upon, by the marks that came with contributions.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -20,14 +23,18 @@ class ResumingShards {
   void take(const std::vector<JournalMark>& marks, bool is_lost);
   // A shard has said what lives it had.
   void lives_told() { is_news_ = true; }
-  // Once broken it stays so, until rewind(). Costs as much as marks times lanes if there is news, else nothing.
+  // Once broken it stays so, until rewind(). Costs as much as there are marks and lives if there is news.
   bool is_broken(const ShardRoster& shards);
 
   // All of it.
   [[nodiscard]] auto state() const { return listed::all(listed::plain(marks_, broken_, is_news_)); }
 
  private:
-  std::vector<JournalMark> marks_;  // that came with reports of this timeline
+  // The furthest of each shard's life.
+  using Marks = std::map<std::pair<std::uint32_t, Incarnation>, std::uint64_t>;
+  static bool is_mark_broken(const Marks::value_type& mark, const ShardRoster& shards);
+
+  Marks marks_;  // that came with reports of this timeline
   bool broken_ = false;
   bool is_news_ = false;  // of marks or lives, since they were compared
 };

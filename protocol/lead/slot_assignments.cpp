@@ -88,15 +88,17 @@ bool SlotAssignments::half_delivered() const {
   return sessions > 0 && 2 * delivered >= sessions;
 }
 
-std::size_t SlotAssignments::load(SessionId session) const {
-  std::size_t load = 0;
+// Missing slots by who holds them.
+std::map<SessionId, std::size_t> SlotAssignments::loads() const {
+  std::map<SessionId, std::size_t> loads;
   for (Slot slot = 0; slot < slots_; ++slot) {
-    load += missing_.contains(slot) && std::any_of(holders_[slot].begin(), holders_[slot].end(),
-                                                   [&](const Holder& holder) { return holder.session == session; })
-                ? 1
-                : 0;
+    if (missing_.contains(slot)) {
+      for (const auto& holder : holders_[slot]) {
+        ++loads[holder.session];
+      }
+    }
   }
-  return load;
+  return loads;
 }
 
 bool SlotAssignments::has_open_extra(SessionId session) const {
@@ -127,11 +129,13 @@ void SlotAssignments::hand_out(const std::vector<SessionId>& sessions, Micros no
   if (unclaimed.empty()) {
     return;
   }
+  const auto loads = this->loads();
   std::vector<std::pair<std::size_t, SessionId>> by_load;
   for (const auto session : sessions) {
     // An extra that is still to be delivered must not be replaced: its slots would wait until they are late.
     if (!has_open_extra(session)) {
-      by_load.emplace_back(load(session), session);
+      const auto load = loads.find(session);
+      by_load.emplace_back(load == loads.end() ? 0 : load->second, session);
     }
   }
   if (by_load.empty()) {

@@ -75,7 +75,7 @@ class SlotAssignments {
   void hold_standing_ranges(Micros now);
   [[nodiscard]] bool is_awaited(Slot slot, Micros now, Micros late) const;
   [[nodiscard]] bool has_open_extra(SessionId session) const;
-  [[nodiscard]] std::size_t load(SessionId session) const;
+  [[nodiscard]] std::map<SessionId, std::size_t> loads() const;
   void give(SessionId session, SlotRange range, Micros now);
 
   Slot slots_;
