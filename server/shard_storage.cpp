@@ -51,14 +51,34 @@ void ShardStorage::resume(Timeline timeline, SnapshotId base, std::vector<ChunkS
     if (status.ok()) {
       status = read_base(timeline, base, chunks, load);
     }
-    if (status.ok()) {
-      status = journal_->replay(
-          [&](JournalSequence, const JournalRecord& record) { return timeline >= newest_ && replayed(record); });
+    if (!status.ok()) {
+      if (timeline >= newest_) {
+        done(status);
+      }
+      return;
     }
-    if (timeline >= newest_) {  // otherwise not all may have been replayed
-      done(status);
-    }
+    resuming_.push_back({timeline, replayed, done});
+    background_.run([this] { replay(); });  // behind the bases of lanes that have asked by now
   });
+}
+
+void ShardStorage::replay() {
+  auto lanes = std::exchange(resuming_, {});
+  const auto drop_overtaken = [&] {
+    std::erase_if(lanes, [&](const Resuming& lane) { return lane.timeline < newest_; });
+    return !lanes.empty();
+  };
+  if (!drop_overtaken()) {
+    return;
+  }
+  const auto status = journal_->replay([&](JournalSequence, const JournalRecord& record) {
+    std::erase_if(lanes, [&](const Resuming& lane) { return !lane.replayed(record); });
+    return drop_overtaken();
+  });
+  drop_overtaken();
+  for (const auto& lane : lanes) {
+    lane.done(status);
+  }
 }
 
 // A database that has failed may have to be opened again to be read, which takes room as well.

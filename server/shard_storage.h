@@ -56,7 +56,8 @@ class ShardStorage {
   // lane's of a newer timeline: its lane, which hears of that as well, is not told that it is done.
   void begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks, Load load, Done done);
   // Goes on with a timeline: makes this life durable in the journal, then reads the chunks of the snapshot and what the
-  // journal has, in order.
+  // journal has, in order: once for all lanes that have asked before it is read. A lane that wants no more of it is not
+  // told that it is done.
   void resume(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks, Load load, Replayed replayed,
               Done done);
   // `weights` and `states` stay unchanged until `written`.
@@ -68,6 +69,14 @@ class ShardStorage {
   void record_finish(SnapshotId end, Done done);
 
  private:
+  // A lane that has its base, and waits for the journal.
+  struct Resuming {
+    Timeline timeline = 0;
+    Replayed replayed;
+    Done done;
+  };
+
+  void replay();
   void note(Timeline timeline);
   StoreStatus seal_part(SnapshotId id);
   StoreStatus await(Timeline timeline, const DiskRoom::Attempt& attempt);
@@ -79,6 +88,7 @@ class ShardStorage {
   Incarnation incarnation_;
   std::uint32_t lanes_;
   std::map<SnapshotId, std::uint32_t> sealed_;  // parts, of snapshots that are not whole; the background thread's
+  std::vector<Resuming> resuming_;              // the background thread's
   std::atomic<Timeline> newest_ = 0;
   Background background_{"storage: "};
 };

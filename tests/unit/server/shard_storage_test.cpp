@@ -11,6 +11,7 @@
 #include "server/load_window.h"
 #include "storage/store/store.h"
 #include "tests/unit/small_disk.h"
+#include "tests/unit/temporary_folder.h"
 
 namespace ballast {
 namespace {
@@ -253,6 +254,47 @@ TEST_CASE("a life of the journal waits for room, and begins in the timeline it h
   CHECK(resumed.get().ok());
   CHECK(shard.room.trouble().empty());
   CHECK(shard.journal.lives(1) == std::vector<ShardLife>{{11, 0}, {12, 0}});
+}
+
+TEST_CASE("the journal is read once for all lanes that have asked by then") {
+  const TemporaryFolder folder;
+  const auto job = journaled();
+  {
+    Told begun;
+    Shard shard(job, folder.path());
+    shard.begin(1, begun.done());
+    REQUIRE(begun.get().ok());
+    shard.journal.listen(0, [](lane::Committed) {});
+    for (ItemId item = 0; item < 3; ++item) {
+      lane::Append update;
+      update.ticket = item + 1;
+      update.item = item;
+      update.version = item;
+      update.factors.skip = true;
+      shard.journal.append(0, 1, update, std::make_shared<Frame>(zmq::message_t()));
+    }
+  }
+  Shard shard(job, folder.path(), 12);
+  std::promise<void> all_asked;
+  shard.storage.record_finish({1, 9}, [&](const StoreStatus&) { all_asked.get_future().wait(); });
+  std::vector<std::pair<int, ItemId>> read;  // by which lane, in what order
+  Told told[3];
+  for (int lane = 0; lane < 3; ++lane) {
+    shard.storage.resume(
+        1, {}, {}, [](const auto&) { return true; },
+        [&read, lane](const JournalRecord& record) {
+          read.emplace_back(lane, record.item);
+          return lane != 1 || record.item < 1;  // lane 1 ends meanwhile
+        },
+        told[lane].done());
+  }
+  all_asked.set_value();
+  CHECK(told[0].get().ok());
+  CHECK(told[2].get().ok());
+  CHECK(read == std::vector<std::pair<int, ItemId>>{{0, 0}, {1, 0}, {2, 0}, {0, 1}, {1, 1}, {2, 1}, {0, 2}, {2, 2}});
+  Told late;
+  shard.resume(1, late.done());
+  CHECK(late.get().ok());
 }
 
 }  // namespace
