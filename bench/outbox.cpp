@@ -116,8 +116,7 @@ Result outbox(const Options& options) {
   Result result;
   result.how =
       "entries put into each queue, sent and released, as the protocol does it; in turns with an ordered map of as "
-      "many "
-      "that is filled and emptied. ns_entry: medians; to_map: the ratio to the map's.";
+      "many that is filled and emptied. ns_entry: medians; to_map: the ratio to the map's.";
   std::uint64_t kept = 0;  // so that nothing is left out
   for (const auto& work : works) {
     for (std::uint32_t entries = kFewest; entries <= kMost; entries *= 10) {
