@@ -66,6 +66,7 @@ constexpr FactWords kFactWords[] = {
     {Fact::lacked_base, "a server not taken for lack of the snapshot", 0.1},
     {Fact::displaced, "another database in the place of one that was silent", 0.1},
     {Fact::paused_lead, "a lead that begins in a pause"},
+    {Fact::reported_twice, "a lane that reports twice in a turn of the lead"},
     {Fact::refused_data, "a worker refused for its data"},
     {Fact::refused_arithmetic, "a worker refused for its arithmetic"},
     {Fact::mixed_arithmetic, "two kinds of arithmetic at work"},

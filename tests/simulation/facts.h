@@ -74,6 +74,7 @@ enum class Fact : std::uint8_t {
   lacked_base,
   displaced,
   paused_lead,
+  reported_twice,
   refused_data,
   refused_arithmetic,
   mixed_arithmetic,

@@ -87,6 +87,7 @@ void LeadShell::receive_from_lane(Host& host, const LaneLife& lane, const Messag
   const lead::FromLane event{
       {lane.lane / host.life().lanes, lane.lane % host.life().lanes}, lane.incarnation, &message};
   if (!std::holds_alternative<ShardHello>(message)) {
+    host.facts().note(Fact::reported_twice, !reported_.insert(lane.lane).second);
     return hear(host, event);
   }
   refusals_ = 0;
@@ -146,6 +147,7 @@ void LeadShell::done(Host& host, const LeadSettles& /*what*/) {
 }
 
 void LeadShell::settle(Host& host) {
+  reported_.clear();
   lead::Actions actions;
   observed(host, [&] { actions = core_.settle(); });
   for (auto& action : actions) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "protocol/lead/lead.h"
 #include "tests/simulation/host.h"
@@ -50,8 +51,9 @@ class LeadShell : public Process {
   Lead core_;
   Watched<Lead::Phase> state_;
   bool writing_ = false;
-  bool in_turn_ = false;        // something was heard that is to be acted upon
-  std::uint32_t refusals_ = 0;  // of the message in hand
+  bool in_turn_ = false;              // something was heard that is to be acted upon
+  std::set<std::uint32_t> reported_;  // lanes, in this turn
+  std::uint32_t refusals_ = 0;        // of the message in hand
 };
 
 }  // namespace ballast::simulation

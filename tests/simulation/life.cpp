@@ -285,7 +285,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_initial_weights(life, random);
   draw_late_stop(life, random);
   draw_copied_job(life, random);
-  life.lead_turn = random.chance(0.5) ? random.between(1, 3'000) : 0;
+  life.lead_turn = random.chance(0.5) ? random.between(1, 12'000) : 0;
   return life;
 }
 
