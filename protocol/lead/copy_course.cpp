@@ -60,6 +60,7 @@ bool CopyCourse::follow(Ledger& ledger, const std::vector<CopyPart>& parts) {
   if (named_ != copies.named) {
     named_ = copies.named;
     waited_ = 0;
+    is_new_ = true;
   }
   if (is_new_life) {
     ledger.named_before = newest_named(copies);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -42,8 +43,9 @@ class CopyCourse {
 
   // Changes the record by what the shards say: whether it did. Costs as much as there are shards.
   bool follow(Ledger& ledger, const std::vector<CopyPart>& parts);
-  // So much more time, in which all shards were there, has passed.
-  void wait(Micros span) { waited_ += span; }
+  // So much time, in which all shards were there, has passed since this was last said. What was named meanwhile has
+  // waited less: patience begins with the next span.
+  void wait(Micros span) { waited_ += std::exchange(is_new_, false) ? 0 : span; }
 
   // Whether the newest complete snapshot is still to be copied, and nothing speaks against it: patience is not over,
   // and no shard has failed again and again.
@@ -60,7 +62,7 @@ class CopyCourse {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::names(run_, life_), listed::plain(rules_, named_, waited_, trouble_));
+    return listed::all(listed::names(run_, life_), listed::plain(rules_, named_, waited_, is_new_, trouble_));
   }
 
  private:
@@ -72,6 +74,7 @@ class CopyCourse {
   std::optional<CopyRules> rules_;
   SnapshotId named_;   // since
   Micros waited_ = 0;  // so long
+  bool is_new_ = false;
   std::string trouble_;
 };
 static_assert(lists_all_members<CopyCourse>());

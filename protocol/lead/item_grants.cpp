@@ -85,9 +85,10 @@ void ItemGrants::observe(CoveredItems covered, Micros now) {
       retire(covered_item, now);
     }
   }
+  const auto deadline = item_time_.deadline();
   std::erase_if(delivered_, [&](const auto& item) {
     // After so long a shard has lost it, or it came too late to be applied.
-    const bool is_lost = now - item.second > item_time_.deadline();
+    const bool is_lost = now - item.second > deadline;
     if (is_lost) {
       want(item.first);
     }
@@ -205,8 +206,9 @@ void ItemGrants::give_late_items(Micros now) {
   if (by_load_.front().empty() || std::exchange(late_since_, now) == now) {
     return;
   }
+  const auto deadline = item_time_.deadline();
   for (Place late = 0; late < sessions_.size(); ++late) {
-    if (now - sessions_[late].progress_at <= item_time_.deadline()) {
+    if (now - sessions_[late].progress_at <= deadline) {
       continue;
     }
     for (const auto& grant : sessions_[late].granted) {

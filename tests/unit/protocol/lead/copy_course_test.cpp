@@ -80,6 +80,7 @@ TEST_CASE("patience with a snapshot ends in a newer one, is told, and is told no
   at.complete({1, 10});
   at.parts[1] = {1, {77, {1, 10}, 0, 4, false, false}, "the place is full"};
   at.copied(0, {1, 10});
+  at.course.wait(2 * kPatience);  // most of it before it was named
   at.course.wait(kPatience);
   CHECK_FALSE(at.course.follow(at.ledger, at.parts));
   CHECK(at.course.trouble().empty());
@@ -95,6 +96,7 @@ TEST_CASE("patience with a snapshot ends in a newer one, is told, and is told no
   at.copied(1, {1, 20});
   CHECK(at.course.trouble().empty());
   at.complete({1, 30});
+  at.course.wait(1);
   at.course.wait(kPatience + 1);  // each has a patience of its own
   at.course.follow(at.ledger, at.parts);
   CHECK(at.course.trouble().find("; no complete copy since step 20") != std::string::npos);
@@ -202,6 +204,8 @@ TEST_CASE("the last copy is waited for, but not for ever, nor for a place that f
   CHECK(at.course.trouble() ==
         "the newest snapshot, of step 10, was not copied by shard 0; there is no complete copy yet");
   at.parts[1].progress.failures = 0;
+  at.course.wait(kPatience + 1);
+  CHECK(at.awaits());  // most of that time it was not named
   at.course.wait(kPatience + 1);
   CHECK_FALSE(at.awaits());
 }
