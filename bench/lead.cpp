@@ -590,8 +590,8 @@ Result lead(const Options& options) {
   Result result;
   result.how =
       "processor time of the lead's core, a turn for each message. heartbeat: of a worker, with nothing new; wire: "
-      "with "
-      "decoding it and encoding the answer. report: of a lane, with progress, alone in its turn; 32: with 31 others. "
+      "with decoding it and encoding the answer. report: of a lane, with progress, alone in its turn; 32: with 31 "
+      "others. "
       "percent: of one core, for ten heartbeats a second of each worker, and with 20 reports a second of each lane. "
       "item: granted, delivered and covered, with all reports, ticks and heartbeats meanwhile, each of which brings "
       "one. death: of one worker, until all orders are out. churn: who leaves or comes, one at least and a tenth of "

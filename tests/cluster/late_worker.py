@@ -42,7 +42,7 @@ class LateWorker(harness.ClusterCase):
         run.expect_no_process()
 
     def test_that_demands_a_gpu_where_there_is_none_says_so_and_the_run_goes_on(self):
-        job = self.job(jobs.glyphs(steps=200))
+        job = self.job(jobs.glyphs(steps=3000))  # for longer than it takes to look at it
         run = self.start(job, options=["--workers", "1"])
         run.wait_for_step(3)
         late = self.start_worker(run, "late", options=["--backend", "cuda"])
