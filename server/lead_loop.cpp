@@ -150,8 +150,9 @@ void LeadLoop::carry_out(const lead::WriteLedger& action) { ledger_.write(action
 
 // Nobody is waited for after an interruption.
 void LeadLoop::carry_out(const lead::Stop& action) {
-  const bool at_once = ending_ && ending_->at_once;
-  ending_ = Ending{action.failure, monotonic_micros(), at_once};
+  if (!ending_ || !ending_->at_once) {
+    ending_ = Ending{action.failure, monotonic_micros(), false};
+  }
 }
 
 // The core is not told of a ledger that waits for room, only of what came of it.

@@ -27,8 +27,9 @@ struct SnapshotPart {
   StoreStatus status;       // the first failure; the background thread's
 };
 
-// Thread-safe. Callbacks come from the background thread, in the order in which the work was given. What cannot be left
-// out waits for room on a full disk, and so does all that was given after it; snapshots fail.
+// Thread-safe. Callbacks come from the background thread, in the order in which the work was given; but that a lane has
+// gone on is told when the journal was read for all. What cannot be left out waits for room on a full disk, and so does
+// all that was given after it; snapshots fail.
 class ShardStorage {
  public:
   // A chunk of a timeline's base.

@@ -203,7 +203,7 @@ void ItemGrants::hand_out(ItemId limit, Micros now) {
 }
 
 void ItemGrants::give_late_items(Micros now) {
-  if (by_load_.front().empty() || std::exchange(late_since_, now) == now) {
+  if (by_load_.front().empty() || late_since_ == now) {
     return;
   }
   const auto deadline = item_time_.deadline();
@@ -222,6 +222,7 @@ void ItemGrants::give_late_items(Micros now) {
       }
     }
   }
+  late_since_ = now;
 }
 
 std::vector<Grant> ItemGrants::grants(SessionId id) const {

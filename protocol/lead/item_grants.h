@@ -117,7 +117,7 @@ class ItemGrants {
   CoveredItems covered_;
   ItemId next_ = 0;  // all items before it are covered, granted or delivered
   ItemId granted_until_ = 0;
-  Micros late_since_ = -1;  // when late items were looked for
+  Micros late_since_ = -1;  // when all late items were looked for
   std::set<SessionId> changed_;
   std::uint64_t backups_ = 0;
 };

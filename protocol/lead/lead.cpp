@@ -168,6 +168,7 @@ void Lead::follow_orders(LeadSession& session, const Heartbeat& beat) {
 }
 
 void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& beat) {
+  turn_.freed = turn_.freed || beat.placement != session.beat.placement;
   session.beat = beat;
   follow_orders(session, beat);
   if (is_over()) {

@@ -173,8 +173,7 @@ class Lead {
   explicit Lead(LeadConfig config);
 
   // Takes note of an event, whose message need not outlive the call. What follows from it for the job as a whole is
-  // done when the turn is settled, once for all events of the turn. Costs no more with more members, unless one of
-  // them came or went.
+  // done when the turn is settled, once for all events of the turn. A heartbeat costs no more with more members.
   void hear(const lead::Event& event);
   // What is to be done after the events since the last call, in order.
   lead::Actions settle();

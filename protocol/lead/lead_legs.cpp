@@ -41,6 +41,12 @@ void Lead::progress() {
   }
   if (phase_ == Phase::training) {
     observe_shards();
+  }
+  // By where the shards are now: the step that is open keeps its ranges.
+  if ((phase_ == Phase::training || phase_ == Phase::evaluating) && sessions_.take_changes(now_)) {
+    course_.members_changed(sessions_.joined(), limit());
+  }
+  if (phase_ == Phase::training) {
     if (pauses_.hold()) {
       hold_if_complete();
     }
@@ -73,6 +79,7 @@ void Lead::begin_training() {
   pace_.start(now_);
   phase_ = Phase::training;
   course_.begin(sessions_.joined(), book_.current().base.step);
+  sessions_.forget_changes();
   observe_shards();
   // The version where the timeline begins may be one to be evaluated, and may not have been.
   const Step open = course_.open_step();

@@ -39,9 +39,6 @@ void Lead::follow(const Turn& turn) {
   if (phase_ == Phase::evaluating && evaluations_.done()) {
     end_evaluation();
   }
-  if (sessions_.take_changes(now_) && (phase_ == Phase::training || phase_ == Phase::evaluating)) {
-    course_.members_changed(sessions_.joined(), limit());
-  }
   if (is_confirmed()) {
     progress();
   }
@@ -74,7 +71,7 @@ void Lead::answer_lanes(const Turn& turn) {
 void Lead::send_orders(const Turn& turn) {
   auto changed = course_.take_changed();
   const OrderBasis basis{timeline(), phase_, limit(), course_.generation()};
-  if (basis != std::exchange(basis_, basis) || (phase_ == Phase::evaluating && turn.stirred)) {
+  if (basis != std::exchange(basis_, basis) || (phase_ == Phase::evaluating && (turn.stirred || turn.freed))) {
     for (auto& [id, session] : sessions_.all()) {
       send_order(id, session, turn.spoke_up.contains(id));
     }

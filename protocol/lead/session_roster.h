@@ -61,6 +61,8 @@ class SessionRoster {
   void refuse(SessionId id, std::string why, Micros now);
   // Whether others have joined or been lost than when it last said so; once at a moment at most, however many do.
   bool take_changes(Micros now);
+  // All that have joined are known.
+  void forget_changes() { changed_ = false; }
   // All live sessions are told of the placement: whether they had not been.
   bool tell_placement(std::uint64_t placement) { return std::exchange(told_, placement) != placement; }
   // So long the lead did not listen.

@@ -97,7 +97,7 @@ void LeadShell::receive_from_lane(Host& host, const LaneLife& lane, const Messag
   }
 }
 
-void LeadShell::receive_command(Host& host, Control::Command command) { step(host, lead::FromClient{command}); }
+void LeadShell::receive_command(Host& host, Control::Command command) { hear(host, lead::FromClient{command}); }
 
 void LeadShell::receive_strange(Host& host, SessionId session, const Message& message) {
   refusals_ = 0;
@@ -240,7 +240,7 @@ void LeadShell::done(Host& host, const LedgerWrite& what) {
 void LeadShell::done(Host& host, const LedgerAnswer& /*what*/) {
   writing_ = false;
   host.judge().ledger_heard();
-  step(host, lead::LedgerWritten{});
+  hear(host, lead::LedgerWritten{});
 }
 
 void LeadShell::act(Host& host, lead::Stop& action) { end(host, action.failure); }

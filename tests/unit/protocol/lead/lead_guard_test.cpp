@@ -102,8 +102,7 @@ TEST_CASE("a worker with other data waits until the digest is durable, and is re
   CHECK(refusal_of(job.ready(2, "d2", "x"), 2) != nullptr);
   CHECK(job.lead.status().refused_workers == 2);
   // The right data at last: nothing is wrong any more.
-  job.ready(2, "d1", "x");
-  CHECK(work_of(job.lead.step(lead::Tick{job.now += 50 * two_shards::kMilli}), 2) != nullptr);
+  CHECK(work_of(job.ready(2, "d1", "x"), 2) != nullptr);
   CHECK(job.session(2).refusal.empty());
   CHECK(job.lead.status().bits_trouble.empty());
 }
