@@ -22,7 +22,7 @@ using Micros = std::uint64_t;  // a moment or a span in microseconds; moments on
 using PayloadId = std::uint64_t;
 inline constexpr PayloadId kNoPayload = 0;
 
-inline constexpr std::uint32_t kProtocolVersion = 9;
+inline constexpr std::uint32_t kProtocolVersion = 10;
 inline constexpr std::uint32_t kMaxSlots = 4096;
 inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses further ones
 inline constexpr std::uint32_t kMaxPlanned = 8192;   // updates in a plan
@@ -81,6 +81,15 @@ struct DatabaseLife {
   std::uint64_t count = 0;     // of the processes that have had it, this one included; never 0
   bool operator==(const DatabaseLife&) const = default;
 };
+
+// The number of an order or a grant. A lead's lives are counted with those of shard 0's database, of which the lead is
+// a part: what a later one says is newer, whatever its number.
+struct LeadNumber {
+  std::uint64_t life = 0;  // of the lead; 0: none
+  std::uint64_t number = 0;
+  auto operator<=>(const LeadNumber&) const = default;
+};
+inline constexpr LeadNumber kNoLeadNumber{};
 
 // Whether `other` had the same database before, so that it is over.
 constexpr bool follows(const DatabaseLife& life, const DatabaseLife& other) {

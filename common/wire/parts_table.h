@@ -47,8 +47,13 @@ struct Described<ShardLife> : Plain<ShardLife, schema::ShardLife> {
 };
 
 template <>
+struct Described<LeadNumber> : Plain<LeadNumber, schema::LeadNumber> {
+  static constexpr std::tuple fields{BALLAST_FIELD(life), BALLAST_FIELD(number)};
+};
+
+template <>
 struct Described<Grant> : Plain<Grant, schema::Grant> {
-  static constexpr std::tuple fields{BALLAST_FIELD(item), BALLAST_FIELD(clock)};
+  static constexpr std::tuple fields{BALLAST_FIELD(item), BALLAST_FIELD(clock, OfALead{})};
 };
 
 template <>
@@ -207,9 +212,9 @@ struct Described<Told> : Plain<Told, schema::Told> {
 };
 
 // All of them, in the order of docs/messages.md.
-using Parts = Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, Grant, SnapshotId, PhaseTimes,
-                    StepFactors, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation, CopyState,
-                    CopyProgress, CopyStatus, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder,
+using Parts = Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId,
+                    PhaseTimes, StepFactors, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
+                    CopyState, CopyProgress, CopyStatus, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder,
                     RoundReport, ItemReport, LaneAddress, SessionStatus, Told>;
 
 }  // namespace ballast::wire

@@ -35,6 +35,13 @@ struct NotZero {
   static std::string allowed() { return "not 0"; }
 };
 
+// By which something is found again.
+struct OfALead {
+  static bool holds(LeadNumber value) { return value.life != 0; }
+  static std::string why(LeadNumber /*value*/) { return ".life is 0; it must not be"; }
+  static std::string allowed() { return "life not 0"; }
+};
+
 struct Finite {
   static bool holds(double value) { return std::isfinite(value); }
   static std::string why(double value) { return " is " + std::to_string(value) + "; it must be finite"; }

@@ -30,7 +30,7 @@ struct Answer {
 
 struct WantedVersion {
   Version version = 0;
-  std::uint64_t clock = 0;
+  LeadNumber clock = {};
 };
 
 struct OpenedStep {

@@ -38,7 +38,7 @@ bool LaneSessions::heard(SessionId session, Micros now) {
 }
 
 std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedChunk& chunk, Version version,
-                                               std::uint64_t clock) {
+                                               LeadNumber clock) {
   if (version != kNewestVersion && version > chunk.newest) {
     waiting_[{chunk.id, session}] = version;
     return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedCh
 }
 
 std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedChunk& chunk, Version version,
-                                                std::uint64_t clock) {
+                                                LeadNumber clock) {
   const bool is_newest = version == chunk.newest || version == kNewestVersion;
   const bool is_older = version >= chunk.oldest && version < chunk.newest;
   if (!is_newest && !is_older) {
@@ -86,7 +86,7 @@ std::vector<WeightsReply> LaneSessions::answer_waiting(const ServedChunk& chunk)
       continue;
     }
     waiting = waiting_.erase(waiting);
-    if (const auto now = reply(key.second, chunk, version, 0)) {
+    if (const auto now = reply(key.second, chunk, version, kNoLeadNumber)) {
       replies.push_back(*now);
     }
   }

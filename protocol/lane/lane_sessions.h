@@ -34,7 +34,7 @@ struct WeightsReply {
   ChunkId chunk = 0;
   Version version = 0;
   Version newest = 0;
-  std::uint64_t clock = 0;
+  LeadNumber clock = {};
   std::uint64_t bytes = 0;
   bool is_gone = false;
 };
@@ -44,7 +44,7 @@ struct WeightsReply {
 struct DeferredReply {
   ChunkId chunk = 0;
   Version version = 0;
-  std::uint64_t clock = 0;
+  LeadNumber clock = {};
   std::uint64_t bytes = 0;
 
   [[nodiscard]] auto state() const {
@@ -74,9 +74,9 @@ class LaneSessions {
   [[nodiscard]] std::size_t size() const { return sessions_.size(); }
 
   // A session wants a version of a chunk. Nothing if it waits: for the version, or for its window.
-  std::optional<WeightsReply> want(SessionId session, const ServedChunk& chunk, Version version, std::uint64_t clock);
+  std::optional<WeightsReply> want(SessionId session, const ServedChunk& chunk, Version version, LeadNumber clock);
   // The same for a version that exists already, or is gone.
-  std::optional<WeightsReply> reply(SessionId session, const ServedChunk& chunk, Version version, std::uint64_t clock);
+  std::optional<WeightsReply> reply(SessionId session, const ServedChunk& chunk, Version version, LeadNumber clock);
   // The chunk has a newer version: for those who waited for it.
   std::vector<WeightsReply> answer_waiting(const ServedChunk& chunk);
   // The transport has let go of so many bytes sent to the session.

@@ -99,7 +99,7 @@ class Course {
     visit([&](auto& own) { own.members_changed(sessions, limit); });
   }
   // The session has every receipt of the grants with these clocks.
-  void delivered(SessionId session, const std::vector<std::uint64_t>& clocks, Micros now) {
+  void delivered(SessionId session, const std::vector<LeadNumber>& clocks, Micros now) {
     visit([&](auto& own) { own.delivered(session, clocks, now); });
   }
   void lose(SessionId session) {

@@ -72,7 +72,7 @@ Step ItemCourse::untouched(const ShardRoster& shards) const {
 
 // ---- work
 
-void ItemCourse::delivered(SessionId session, const std::vector<std::uint64_t>& clocks, Micros now) {
+void ItemCourse::delivered(SessionId session, const std::vector<LeadNumber>& clocks, Micros now) {
   for (const auto clock : clocks) {
     grants_.delivered(session, clock, now);
   }

@@ -108,7 +108,7 @@ void ItemGrants::retire(ItemId item, Micros now) {
   }
 }
 
-void ItemGrants::delivered(SessionId id, std::uint64_t clock, Micros now) {
+void ItemGrants::delivered(SessionId id, LeadNumber clock, Micros now) {
   const auto known = places_.find(id);
   if (known == places_.end()) {
     return;
@@ -138,7 +138,7 @@ std::uint64_t ItemGrants::largest_exposure() const {
     return 0;
   }
   const auto& [oldest, before] = *outstanding_.begin();
-  return before + (clock_ - 1 - oldest);
+  return before + (clock_.number - 1 - oldest.number);
 }
 
 bool ItemGrants::may_grant() const {
@@ -162,7 +162,8 @@ void ItemGrants::give(Place place, ItemId item, Micros now) {
   by_load_[session.granted.size()].erase(place);
   session.granted.push_back({item, clock_});
   by_load_[session.granted.size()].insert(place);
-  outstanding_.emplace(clock_++, outstanding_.size());
+  outstanding_.emplace(clock_, outstanding_.size());
+  ++clock_.number;
   holders_[item].push_back(session.id);
   granted_until_ = std::max(granted_until_, item + 1);
   changed_.insert(session.id);

@@ -33,15 +33,15 @@ namespace ballast {
 class ItemGrants {
  public:
   struct Limits {
-    std::uint32_t ahead = 4;        // grants of one session at a time; not below 1
-    std::uint32_t bound = 0;        // of staleness; 0: none
-    std::uint64_t first_clock = 1;  // beyond those of the leads before
-    LearntDeadline::Bounds late;    // a session that brings nothing for so long
+    std::uint32_t ahead = 4;      // grants of one session at a time; not below 1
+    std::uint32_t bound = 0;      // of staleness; 0: none
+    std::uint64_t life = 1;       // of the lead
+    LearntDeadline::Bounds late;  // a session that brings nothing for so long
     bool operator==(const Limits&) const = default;
   };
 
   explicit ItemGrants(Limits limits)
-      : limits_(limits), clock_(limits.first_clock), item_time_(limits.late), by_load_(limits.ahead + std::size_t{1}) {}
+      : limits_(limits), clock_{limits.life, 1}, item_time_(limits.late), by_load_(limits.ahead + std::size_t{1}) {}
 
   // Who gets grants, in the order in which they joined; others are lost. Costs as much as there are sessions.
   void set_sessions(const std::vector<SessionId>& sessions);
@@ -49,7 +49,7 @@ class ItemGrants {
   // granted again.
   void observe(CoveredItems covered, Micros now);
   // The session has every receipt of the grant.
-  void delivered(SessionId session, std::uint64_t clock, Micros now);
+  void delivered(SessionId session, LeadNumber clock, Micros now);
   void lose(SessionId session);
   // A shard has come back, and may have lost what it gave receipts for and did not report yet.
   void doubt_delivered();
@@ -106,14 +106,14 @@ class ItemGrants {
   void want(ItemId item) { next_ = std::min(next_, item); }
 
   Limits limits_;
-  std::uint64_t clock_;
+  LeadNumber clock_;  // of the next grant
   LearntDeadline item_time_;
   std::vector<Session> sessions_;      // in the order in which they joined; a lost one keeps its place, without grants
   std::map<SessionId, Place> places_;  // of those that are not lost
   std::vector<std::set<Place>> by_load_;  // of those, by how many grants they have
   std::map<ItemId, std::vector<SessionId>> holders_;
-  std::map<std::uint64_t, std::uint64_t> outstanding_;  // grants by clock: how many there were when it was given
-  std::map<ItemId, Micros> delivered_;                  // and not reported to be covered yet
+  std::map<LeadNumber, std::uint64_t> outstanding_;  // grants by clock: how many there were when it was given
+  std::map<ItemId, Micros> delivered_;               // and not reported to be covered yet
   CoveredItems covered_;
   ItemId next_ = 0;  // all items before it are covered, granted or delivered
   ItemId granted_until_ = 0;

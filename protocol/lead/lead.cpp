@@ -9,11 +9,6 @@ using namespace lead;  // NOLINT(google-build-using-namespace): the events and a
 
 namespace {
 
-constexpr std::uint64_t kOrdersOnTheirWay = 1U << 20U;  // never so many
-
-// Clocks of this life of the lead lie apart from those of earlier ones, for a worker tells grants apart by them.
-constexpr std::uint64_t kClocksOfALife = 1ULL << 40U;
-
 EvaluationRules evaluation_rules(const LeadConfig& config) {
   return {config.steps,           config.evaluate_every,      config.validation_examples, config.test_examples,
           config.evaluation_item, config.early_stop_patience, config.early_stop_delta,    config.late.initial};
@@ -23,12 +18,11 @@ Course::Rules course_rules(const LeadConfig& config) {
   if (!config.items) {
     return RoundCourse::Rules{config.slots, config.steps, config.late};
   }
-  const auto first_clock = config.life * kClocksOfALife;
   return ItemCourse::Rules{config.slots,
                            config.steps,
                            config.snapshot_every,
                            config.items->journaled,
-                           {config.items->ahead, config.items->staleness_bound, first_clock, config.late}};
+                           {config.items->ahead, config.items->staleness_bound, config.life, config.late}};
 }
 
 }  // namespace
@@ -158,19 +152,9 @@ WorkerWelcome Lead::welcome() const {
   return welcome;
 }
 
-// The numbers of this lead's orders lie beyond those of an earlier life, and none of them is the same as one that is
-// still on its way from there: of two orders with one number a worker takes only the first.
-void Lead::follow_orders(LeadSession& session, const Heartbeat& beat) {
-  const bool is_first = !std::exchange(session.has_beaten, true);
-  if (beat.order > session.assign.order || (is_first && config_.memory.ledger.timeline > 0)) {
-    session.assign.order = beat.order + config_.life * kOrdersOnTheirWay;
-  }
-}
-
 void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& beat) {
   turn_.freed = turn_.freed || beat.placement != session.beat.placement;
   session.beat = beat;
-  follow_orders(session, beat);
   if (is_over()) {
     return emit(SendToWorker{id, finish_message()});
   }

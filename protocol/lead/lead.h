@@ -305,7 +305,6 @@ class Lead {
 
   // lead.cpp: events, workers, time
   void on_worker_hello(SessionId session, const WorkerHello& hello);
-  void follow_orders(LeadSession& session, const Heartbeat& beat);
   void on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& beat);
   [[nodiscard]] bool knows_all_lives(const LeadSession& session) const;
   void on_evaluation(SessionId session, const EvaluationResult& result);

@@ -98,7 +98,7 @@ void Lead::send_order(SessionId id, LeadSession& session, bool even_unchanged) {
       assign.evaluation = evaluations_.ordered_from(id);
     }
     if (!(assign == session.assign)) {
-      ++assign.order;
+      assign.order = {config_.life, sessions_.next_order()};
       session.assign = assign;
       even_unchanged = true;
     }

@@ -21,7 +21,6 @@ struct LeadSession {
   bool live = false;
   bool ready = false;  // gets work
   bool said_goodbye = false;
-  bool has_beaten = false;
   Micros heard_at = 0;
   LearntDeadline silence;
   Heartbeat beat;       // the newest
@@ -31,8 +30,8 @@ struct LeadSession {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(name, live, ready, said_goodbye, has_beaten), listed::ages(heard_at),
-                       listed::parts(silence), listed::plain(beat, assign, refusal), listed::ages(refused_at));
+    return listed::all(listed::plain(name, live, ready, said_goodbye), listed::ages(heard_at), listed::parts(silence),
+                       listed::plain(beat, assign, refusal), listed::ages(refused_at));
   }
 };
 static_assert(lists_all_members<LeadSession>());
@@ -65,6 +64,8 @@ class SessionRoster {
   void forget_changes() { changed_ = false; }
   // All live sessions are told of the placement: whether they had not been.
   bool tell_placement(std::uint64_t placement) { return std::exchange(told_, placement) != placement; }
+  // Of an order: no two, to whomever they go, have the same number.
+  std::uint64_t next_order() { return ++orders_; }
   // So long the lead did not listen.
   void forgive(Micros slept);
 
@@ -83,7 +84,7 @@ class SessionRoster {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(at_most_, silence_), listed::parts(all_), listed::names(joined_),
+    return listed::all(listed::plain(at_most_, silence_), listed::parts(all_), listed::names(joined_, orders_),
                        listed::plain(told_, changed_), listed::ages(changes_taken_at_),
                        listed::accounts(lost_, refused_));
   }
@@ -95,6 +96,7 @@ class SessionRoster {
   LearntDeadline::Bounds silence_;
   All all_;
   std::vector<SessionId> joined_;
+  std::uint64_t orders_ = 0;
   std::uint64_t told_ = 0;  // the placement that all were last told of at once
   bool changed_ = false;    // who has joined, since that was last said
   Micros changes_taken_at_ = -1;

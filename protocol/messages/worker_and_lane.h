@@ -23,14 +23,14 @@ struct Pull {
   Timeline timeline = 0;
   Version version = 0;  // or kNewestVersion
   std::vector<ChunkId> chunks;
-  std::uint64_t clock = 0;  // of the grant that they are for; 0: of none
+  LeadNumber clock = {};  // of the grant that they are for, if of one
   bool operator==(const Pull&) const = default;
 };
 
 // Of a contribution in item mode.
 struct ItemPush {
   Version computed_from = 0;       // the chunk's version that it was computed from
-  std::uint64_t clock = 0;         // want_next pulls the newest version with this clock
+  LeadNumber clock = {};           // want_next pulls the newest version with this clock
   std::vector<JournalMark> marks;  // in a journaled job, of all weights that it was computed from
   bool operator==(const ItemPush&) const = default;
 };
@@ -79,7 +79,7 @@ struct Weights {
   Incarnation incarnation = 0;
   ChunkId chunk = 0;
   Version version = 0;
-  std::uint64_t clock = 0;     // of the pull
+  LeadNumber clock = {};       // of the pull
   std::uint64_t sequence = 0;  // in a journaled job: what the shard's journal had committed, as far as the lane knows
   bool operator==(const Weights&) const = default;
 };

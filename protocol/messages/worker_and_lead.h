@@ -20,7 +20,7 @@ struct WorkerHello {
 
 struct Heartbeat {
   Timeline timeline = 0;    // of the newest WorkerWelcome that arrived
-  std::uint64_t order = 0;  // the newest Assign that arrived
+  LeadNumber order = {};    // the newest Assign that arrived
   Step step = 0;            // the next step the worker means to compute
   bool ready = false;       // data and model are loaded
   bool idle = false;        // nothing to do: wants work
@@ -28,9 +28,9 @@ struct Heartbeat {
   std::string fingerprint;  // of its arithmetic; empty until ready
   std::string data_digest;  // of its data set and of examples as it decodes them; empty until ready
   PhaseTimes phases;
-  std::uint64_t slots = 0;                    // computed in this session
-  std::uint64_t placement = 0;                // of the newest WorkerWelcome that arrived
-  std::vector<std::uint64_t> delivered = {};  // clocks of the grants of `order` for which every receipt has arrived
+  std::uint64_t slots = 0;                 // computed in this session
+  std::uint64_t placement = 0;             // of the newest WorkerWelcome that arrived
+  std::vector<LeadNumber> delivered = {};  // clocks of the grants of `order` for which every receipt has arrived
   bool operator==(const Heartbeat&) const = default;
 };
 
@@ -102,7 +102,7 @@ struct Evaluation {
 // Compute this item from weights asked for from now on.
 struct Grant {
   ItemId item = 0;
-  std::uint64_t clock = 0;  // the lead's count of grants: no two have the same
+  LeadNumber clock = {};  // the lead's count of grants: no two have the same
   bool operator==(const Grant&) const = default;
 };
 
@@ -119,10 +119,10 @@ struct ItemOrder {
   bool operator==(const ItemOrder&) const = default;
 };
 
-// All that a session has to do. A newer order replaces an older one, but steps before `rounds.standing.from` keep the
-// ranges they had.
+// All that a session has to do. An order of a newer timeline, or of the same with a higher number, replaces an older
+// one, but steps before `rounds.standing.from` keep the ranges they had.
 struct Assign {
-  std::uint64_t order = 0;
+  LeadNumber order = {};
   Timeline timeline = 0;
   Generation generation = 0;
   std::optional<Evaluation> evaluation = {};

@@ -49,7 +49,7 @@ void ItemWork::computed(const WorkerTarget& target) {
   }
 }
 
-const Grant* ItemWork::grant_after(std::uint64_t clock) const {
+const Grant* ItemWork::grant_after(LeadNumber clock) const {
   const auto next = std::find_if(grants_.begin(), grants_.end(), [&](const GrantState& state) {
     return !state.computed && state.grant.clock != clock;
   });

@@ -68,7 +68,7 @@ class ItemWork {
   };
 
   [[nodiscard]] SlotsAhead slot_of(const Grant& grant) const;
-  [[nodiscard]] const Grant* grant_after(std::uint64_t clock) const;
+  [[nodiscard]] const Grant* grant_after(LeadNumber clock) const;
 
   Slot slots_;
   bool journaled_;

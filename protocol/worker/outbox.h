@@ -25,7 +25,7 @@ struct Contribution {
   std::uint64_t bytes = 0;
   Slot fault = kNoSlot;
   Version computed_from = 0;
-  std::uint64_t clock = 0;
+  LeadNumber clock = {};
   std::shared_ptr<const std::vector<JournalMark>> marks = {};  // null: none
 
   // All of it.

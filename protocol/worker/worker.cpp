@@ -312,7 +312,7 @@ void Worker::on(const GradientReady& event) {
   const auto& chunk = layout_.chunks[event.chunk];
   const auto replaced = lanes_[chunk.lane].outbox.add(
       {plan_.timeline(), event.step, event.chunk, event.node, next.has_value(), event.payload, chunk.bytes, event.fault,
-       plan_.computed_from(weights_.version(event.chunk)), next ? next->clock : 0, work_.marks()});
+       plan_.computed_from(weights_.version(event.chunk)), next ? next->clock : kNoLeadNumber, work_.marks()});
   release(replaced);  // the same item, granted to this session again
   work_.contributed();
   send_outbox(chunk.lane);

@@ -5,7 +5,7 @@
 namespace ballast {
 
 bool WorkerPlan::take(const Assign& assign) {
-  if (assign.order <= order_ || assign.timeline < timeline_) {
+  if (std::pair(assign.timeline, assign.order) <= std::pair(timeline_, order_)) {
     return false;
   }
   const bool begins = assign.timeline > timeline_;

@@ -37,7 +37,7 @@ class WorkerPlan {
   explicit WorkerPlan(Slot slots, const Rules& rules = {})
       : work_(std::visit([&](auto own) { return make(slots, own); }, rules)) {}
 
-  // False if the order is no newer than the last one.
+  // False if the order is no newer than the last one: by timeline, then by number.
   bool take(const Assign& assign);
   WorkerTarget next();
   // The training that follows the target, as far as it is known.
@@ -57,7 +57,7 @@ class WorkerPlan {
   [[nodiscard]] OrderedEvaluation& evaluation() { return evaluation_; }
   [[nodiscard]] const OrderedEvaluation& evaluation() const { return evaluation_; }
 
-  [[nodiscard]] std::uint64_t order() const { return order_; }
+  [[nodiscard]] LeadNumber order() const { return order_; }
   [[nodiscard]] Timeline timeline() const { return timeline_; }
   // What it tells of itself: the step that it means to compute next; in item mode that of the newest grant.
   [[nodiscard]] Step step() const {
@@ -94,7 +94,7 @@ class WorkerPlan {
   static Work make(Slot slots, RoundWork::Rules rules) { return RoundWork(slots, rules); }
   static Work make(Slot slots, ItemWork::Rules rules) { return ItemWork(slots, rules); }
 
-  std::uint64_t order_ = 0;
+  LeadNumber order_;
   Timeline timeline_ = 0;
   OrderedEvaluation evaluation_;
   Work work_;

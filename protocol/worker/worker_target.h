@@ -13,8 +13,8 @@ namespace ballast {
 // What weights are asked for by: a version, or the newest one after the grant of that clock.
 struct WeightsKey {
   Version version = 0;
-  std::uint64_t clock = 0;
-  bool operator==(const WeightsKey&) const = default;
+  LeadNumber clock = {};
+  auto operator<=>(const WeightsKey&) const = default;
 
   // All of it.
   [[nodiscard]] auto state() const { return listed::all(listed::plain(version), listed::names(clock)); }
@@ -22,7 +22,7 @@ struct WeightsKey {
 static_assert(lists_all_members<WeightsKey>());
 
 inline WeightsKey key_of(const Weights& header) {
-  return header.clock != 0 ? WeightsKey{kNewestVersion, header.clock} : WeightsKey{header.version, 0};
+  return header.clock != kNoLeadNumber ? WeightsKey{kNewestVersion, header.clock} : WeightsKey{header.version, {}};
 }
 
 struct WorkerTarget {

@@ -272,7 +272,7 @@ Scenario expired() {
       items(6, 1, 3, {1, 1, false, simulation::LifeItems::Journal::none}),
       [](ProcessId from, ProcessId to, const Message& message) -> std::optional<Fate> {
         if (from == kWorker2 && to == 0 && std::holds_alternative<Heartbeat>(message)) {
-          return std::get<Heartbeat>(message).order > 0 ? std::optional(kLost) : std::nullopt;
+          return std::get<Heartbeat>(message).order != kNoLeadNumber ? std::optional(kLost) : std::nullopt;
         }
         return std::nullopt;
       },

@@ -221,8 +221,8 @@ class Cluster final : public Host {
   Roster roster_;
   Storage storage_;
   Run run_;
-  std::uint64_t faults_seen_ = 0;                   // beside the network's
-  std::map<ProcessId, std::uint64_t> orders_said_;  // in the trace
+  std::uint64_t faults_seen_ = 0;                // beside the network's
+  std::map<ProcessId, LeadNumber> orders_said_;  // in the trace
 };
 
 }  // namespace ballast::simulation

@@ -82,12 +82,12 @@ void LaneShell::tick(Host& host, Micros clock) { step(host, lane::Tick{clock}); 
 void LaneShell::note_asked(Host& host, ProcessId from, const Message& message) {
   if (const auto* pull = std::get_if<Pull>(&message)) {
     for (const auto chunk : pull->chunks) {
-      host.judge().asked(from, chunk,
-                         pull->version == kNewestVersion ? RepliesJudge::newest_for(pull->clock) : pull->version);
+      host.judge().asked(from, chunk, {pull->version, pull->clock});
     }
   } else if (const auto* push = std::get_if<Push>(&message); push != nullptr && push->want_next) {
-    host.judge().asked(from, push->chunk,
-                       host.life().items ? RepliesJudge::newest_for(push->items.clock) : push->step + 1);
+    host.judge().asked(
+        from, push->chunk,
+        host.life().items ? WeightsKey{kNewestVersion, push->items.clock} : WeightsKey{push->step + 1, {}});
   }
 }
 

@@ -87,7 +87,7 @@ StrangeMessage strange_to_lane(Random& random, const LifeSpec& life, std::uint32
 Message strange_to_lead(Random& random) {
   switch (random.between(0, 3)) {
     case 0:
-      return Heartbeat{1, 7, 3, true, true, "", "strange", {}, {}, 5, 0, {1}};
+      return Heartbeat{1, {1, 7}, 3, true, true, "", "strange", {}, {}, 5, 0, {{1, 1}}};
     case 1:
       return EvaluationResult{1, Split::test, 0, 2, 1.0, 1, 5};
     case 2:

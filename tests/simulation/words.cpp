@@ -14,13 +14,10 @@ std::string list(const std::vector<ChunkId>& chunks) {
   return text;
 }
 
-// Clocks of one life of the lead begin at a high number of its own.
-std::string clock(std::uint64_t clock) { return std::to_string(clock & ((std::uint64_t{1} << 40U) - 1)); }
-
 std::string grants(const std::vector<Grant>& grants) {
   std::string text;
   for (const auto& grant : grants) {
-    text += (text.empty() ? "" : ", ") + std::to_string(grant.item) + " (clock " + clock(grant.clock) + ")";
+    text += (text.empty() ? "" : ", ") + std::to_string(grant.item) + " (clock " + words(grant.clock) + ")";
   }
   return text;
 }
@@ -46,17 +43,17 @@ std::string ranges(const std::vector<ItemRange>& ranges) {
 std::string text(const LaneHello&) { return "hello"; }
 std::string text(const Pull& pull) {
   return "pull " +
-         (pull.version == kNewestVersion ? "the newest version, for clock " + clock(pull.clock) + ","
+         (pull.version == kNewestVersion ? "the newest version, for clock " + words(pull.clock) + ","
                                          : "version " + std::to_string(pull.version)) +
          " of chunks " + list(pull.chunks);
 }
 std::string text(const Push& push) {
   return "push step " + std::to_string(push.step) + " chunk " + std::to_string(push.chunk) + " slots " +
          words(push.node) + (push.fault != kNoSlot ? ", slot " + std::to_string(push.fault) + " not finite" : "") +
-         (push.items.clock != 0 ? ", wants the newest version for clock " + clock(push.items.clock)
-          : push.want_next      ? ", wants version " + std::to_string(push.step + 1)
-                                : "") +
-         (push.items.computed_from != 0 || push.items.clock != 0 || !push.items.marks.empty()
+         (push.items.clock != kNoLeadNumber ? ", wants the newest version for clock " + words(push.items.clock)
+          : push.want_next                  ? ", wants version " + std::to_string(push.step + 1)
+                                            : "") +
+         (push.items.computed_from != 0 || push.items.clock != kNoLeadNumber || !push.items.marks.empty()
               ? ", from version " + std::to_string(push.items.computed_from)
               : "") +
          (push.items.marks.empty() ? "" : ", rests on " + marks(push.items.marks));
@@ -71,7 +68,7 @@ std::string text(const Receipt& receipt) {
 }
 std::string text(const Weights& weights) {
   return "weights of chunk " + std::to_string(weights.chunk) + " at version " + std::to_string(weights.version) +
-         (weights.clock != 0 ? ", for clock " + clock(weights.clock) : "") +
+         (weights.clock != kNoLeadNumber ? ", for clock " + words(weights.clock) : "") +
          (weights.sequence != 0 ? ", journal at " + std::to_string(weights.sequence) : "");
 }
 std::string text(const Gone& gone) {
@@ -89,15 +86,15 @@ std::string list(const std::vector<SnapshotId>& snapshots) {
 std::string text(const Stale& stale) { return "stale: timeline is " + std::to_string(stale.timeline); }
 std::string text(const Refused& refused) { return "refused: " + refused.text; }
 std::string text(const WorkerHello& hello) { return "hello, I am " + hello.name; }
-std::string delivered(const std::vector<std::uint64_t>& clocks) {
+std::string delivered(const std::vector<LeadNumber>& clocks) {
   std::string text;
   for (const auto each : clocks) {
-    text += (text.empty() ? ", has delivered clock " : ", ") + clock(each);
+    text += (text.empty() ? ", has delivered clock " : ", ") + words(each);
   }
   return text;
 }
 std::string text(const Heartbeat& beat) {
-  return "heartbeat, order " + std::to_string(beat.order) + ", next step " + std::to_string(beat.step) +
+  return "heartbeat, order " + words(beat.order) + ", next step " + std::to_string(beat.step) +
          (beat.ready ? "" : ", not ready") + (beat.idle ? ", idle" : "") + delivered(beat.delivered);
 }
 std::string text(const EvaluationResult& result) {
@@ -110,8 +107,7 @@ std::string text(const WorkerWelcome& welcome) {
          " lanes";
 }
 std::string text(const Assign& assign) {
-  std::string order =
-      "assign, order " + std::to_string(assign.order) + ", generation " + std::to_string(assign.generation);
+  std::string order = "assign, order " + words(assign.order) + ", generation " + std::to_string(assign.generation);
   if (!assign.rounds.standing.slots.empty()) {
     order += ": slots " + words(assign.rounds.standing.slots) + " of steps " +
              std::to_string(assign.rounds.standing.from) + " to " + std::to_string(assign.rounds.standing.until);
@@ -182,6 +178,8 @@ std::string text(const StatusRequest&) { return "status?"; }
 std::string text(const Status& status) { return std::string("status: ") + name_of(status.phase); }
 
 }  // namespace
+
+std::string words(LeadNumber number) { return std::to_string(number.life) + "." + std::to_string(number.number); }
 
 std::string words(SlotRange range) {
   return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";

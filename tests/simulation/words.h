@@ -9,6 +9,7 @@
 namespace ballast::simulation {
 
 std::string words(const Message& message);
+std::string words(LeadNumber number);
 std::string words(SlotRange range);
 std::string words(SnapshotId id);
 std::string words(Split split);

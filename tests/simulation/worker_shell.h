@@ -54,8 +54,8 @@ class WorkerShell : public Process {
   };
   // That it has heard of, by clock.
   struct Grants {
-    std::map<std::uint64_t, ItemId> items;
-    std::set<std::uint64_t> computed;
+    std::map<LeadNumber, ItemId> items;
+    std::set<LeadNumber> computed;
   };
   struct Computation {
     bool runs = false;
@@ -107,7 +107,7 @@ class WorkerShell : public Process {
   std::vector<ProcessId> lanes_;  // to which it is connected
   std::map<std::pair<Timeline, ChunkId>, Version> newest_seen_;
   Timeline newest_timeline_ = 0;  // that it has heard of
-  std::uint64_t order_ = 0;
+  LeadNumber order_;
   ProcessId heard_ = kNobody;  // the last lead
   bool refused_ = false;
 };

@@ -22,7 +22,7 @@ namespace ballast::simulation {
 struct ItemBase {
   Version version = 0;
   Expression weights = 0;
-  std::uint64_t clock = 0;  // by which they were asked for
+  LeadNumber clock;  // by which they were asked for
   JournalMark mark;
 };
 

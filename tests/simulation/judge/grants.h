@@ -27,7 +27,7 @@ class GrantsJudge {
   void granted(const ItemHistories& histories, SessionId session, Timeline timeline, const Grant& grant);
 
   const LifeSpec& life_;
-  std::map<std::uint64_t, std::pair<SessionId, ItemId>> grants_;  // by clock
+  std::map<LeadNumber, std::pair<SessionId, ItemId>> grants_;  // by clock
   ItemId granted_until_ = 0;
   FactSet facts_;
 };

@@ -40,7 +40,7 @@ class Judge {
   explicit Judge(const LifeSpec& life);
 
   // ---- lanes
-  void asked(SessionId session, ChunkId chunk, Version version) { replies_.asked(session, chunk, version); }
+  void asked(SessionId session, ChunkId chunk, WeightsKey what) { replies_.asked(session, chunk, what); }
   void weights_sent(const Disks& disks, SessionId session, const LaneLife& lane, const Weights& header,
                     std::uint64_t bytes, Expression value);
   void replies_released(SessionId session, const LaneLife& lane, std::uint64_t bytes) {

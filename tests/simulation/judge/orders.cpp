@@ -51,10 +51,9 @@ void OrdersJudge::assigned(SessionId session, const Assign& assign, Timeline dur
   if (assign.order < known.order || (assign.generation != 0 && assign.generation < known.generation)) {
     throw Violation("orders to session " + std::to_string(session) + " go backwards");
   }
-  if (assign.order == known.order && assign.order != 0 && assign.generation != 0 && known.generation != 0 &&
+  if (assign.order == known.order && assign.order != kNoLeadNumber && assign.generation != 0 && known.generation != 0 &&
       !(assign == known.last)) {
-    throw Violation("two orders to session " + std::to_string(session) + " have the number " +
-                    std::to_string(assign.order));
+    throw Violation("two orders to session " + std::to_string(session) + " have the number " + words(assign.order));
   }
   known.order = assign.order;
   known.generation = std::max(known.generation, assign.generation);

@@ -26,7 +26,7 @@ class OrdersJudge {
 
  private:
   struct Order {
-    std::uint64_t order = 0;
+    LeadNumber order;
     Generation generation = 0;
     Assign last;
   };

@@ -4,21 +4,12 @@
 
 namespace ballast::simulation {
 
-namespace {
-
-// How a pull of the newest version is remembered.
-constexpr Version kNewest = Version{1} << 63U;
-
-}  // namespace
-
 std::string words_of(const Weights& header) {
   return "weights of chunk " + std::to_string(header.chunk) + " at version " + std::to_string(header.version);
 }
 
-Version RepliesJudge::newest_for(std::uint64_t clock) { return kNewest | clock; }
-
 void RepliesJudge::sent(SessionId session, std::uint32_t process, const Weights& header, std::uint64_t bytes) {
-  auto& asked = asked_[{session, header.chunk, header.clock != 0 ? newest_for(header.clock) : header.version}];
+  auto& asked = asked_[{session, header.chunk, key_of(header)}];
   if (asked == 0) {
     throw Violation(words_of(header) + " sent to session " + std::to_string(session) + ", which did not ask for them");
   }

@@ -9,6 +9,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/worker/worker_target.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {
@@ -18,9 +19,7 @@ class RepliesJudge {
  public:
   explicit RepliesJudge(const LifeSpec& life) : life_(life) {}
 
-  void asked(SessionId session, ChunkId chunk, Version version) { ++asked_[{session, chunk, version}]; }
-  // What to call the version of a pull of whatever is the newest.
-  [[nodiscard]] static Version newest_for(std::uint64_t clock);
+  void asked(SessionId session, ChunkId chunk, WeightsKey what) { ++asked_[{session, chunk, what}]; }
   // By a lane's process.
   void sent(SessionId session, std::uint32_t process, const Weights& header, std::uint64_t bytes);
   void released(SessionId session, std::uint32_t process, std::uint64_t bytes) { bytes_[{session, process}] -= bytes; }
@@ -28,8 +27,8 @@ class RepliesJudge {
 
  private:
   const LifeSpec& life_;
-  std::map<std::tuple<SessionId, ChunkId, Version>, std::uint32_t> asked_;  // and not answered yet
-  std::map<std::pair<SessionId, std::uint32_t>, std::uint64_t> bytes_;      // by session and lane's process
+  std::map<std::tuple<SessionId, ChunkId, WeightsKey>, std::uint32_t> asked_;  // and not answered yet
+  std::map<std::pair<SessionId, std::uint32_t>, std::uint64_t> bytes_;         // by session and lane's process
 };
 
 // What a violation calls them.

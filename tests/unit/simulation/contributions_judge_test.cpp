@@ -15,7 +15,7 @@ using doctest::Contains;
 using Journal = LifeItems::Journal;
 
 constexpr LaneLife kLane{1, 0, 7, 1, {1, 1}};
-constexpr std::uint64_t kClock = 40;
+constexpr LeadNumber kClock{1, 40};
 
 // Chunk 0 has got so many items by now, in order, and applied them.
 ItemHistories histories_of(const LifeSpec& life, ItemId items) {
@@ -65,7 +65,7 @@ TEST_CASE("contributions: an item is computed for its grant, from weights that w
   CHECK_THROWS_WITH_AS(judge.computes(histories, 8, {8, kClock}, bases_of(histories, 0)),
                        Contains("item 8 is computed, which was not granted"), Violation);
   auto bases = bases_of(histories, 0);
-  bases[1] = {0, statistics_value(0).weights, kClock - 1, {1, 8, 20}};
+  bases[1] = {0, statistics_value(0).weights, {1, kClock.number - 1}, {1, 8, 20}};
   CHECK_THROWS_WITH_AS(
       judge.computes(histories, 7, {7, kClock}, bases),
       Contains("chunk 1, item 7 (step 3, slot 1): computed from weights that were not asked for by its grant"),

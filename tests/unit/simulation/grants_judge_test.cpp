@@ -49,12 +49,12 @@ TEST_CASE("grants: an item is granted when everything up to the last cut before 
   const auto life = life_of_cuts();
   auto histories = begun(life);
   GrantsJudge judge(life);
-  CHECK_NOTHROW(judge.assigned(histories, kSession, assign_of({{3, 1}})));
-  CHECK_THROWS_WITH_AS(judge.assigned(histories, kSession, assign_of({{2, 2}, {4, 3}})),
+  CHECK_NOTHROW(judge.assigned(histories, kSession, assign_of({{3, {1, 1}}})));
+  CHECK_THROWS_WITH_AS(judge.assigned(histories, kSession, assign_of({{2, {1, 2}}, {4, {1, 3}}})),
                        Contains("item 4 is granted, before everything below item 4 is there"), Violation);
   histories.of(1).furthest = 2;
-  CHECK_NOTHROW(judge.assigned(histories, kSession, assign_of({{4, 3}, {7, 4}})));
-  CHECK_THROWS_WITH_AS(judge.assigned(histories, kSession, assign_of({{8, 5}})),
+  CHECK_NOTHROW(judge.assigned(histories, kSession, assign_of({{4, {1, 3}}, {7, {1, 4}}})));
+  CHECK_THROWS_WITH_AS(judge.assigned(histories, kSession, assign_of({{8, {1, 5}}})),
                        Contains("item 8 is granted, before everything below item 8 is there"), Violation);
 }
 
@@ -62,11 +62,11 @@ TEST_CASE("grants: each has a clock of its own, and may be said again") {
   const auto life = life_of_cuts();
   const auto histories = begun(life);
   GrantsJudge judge(life);
-  judge.assigned(histories, kSession, assign_of({{0, 1}}));
-  CHECK_NOTHROW(judge.assigned(histories, kSession, assign_of({{0, 1}, {0, 2}})));
-  CHECK_THROWS_WITH_AS(judge.assigned(histories, kSession, assign_of({{1, 1}})),
+  judge.assigned(histories, kSession, assign_of({{0, {1, 1}}}));
+  CHECK_NOTHROW(judge.assigned(histories, kSession, assign_of({{0, {1, 1}}, {0, {1, 2}}})));
+  CHECK_THROWS_WITH_AS(judge.assigned(histories, kSession, assign_of({{1, {1, 1}}})),
                        Contains("two grants have the same clock"), Violation);
-  CHECK_THROWS_WITH_AS(judge.assigned(histories, kSession + 1, assign_of({{0, 1}})),
+  CHECK_THROWS_WITH_AS(judge.assigned(histories, kSession + 1, assign_of({{0, {1, 1}}})),
                        Contains("two grants have the same clock"), Violation);
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("grants: one is delayed if a session waits and an item that is planned
   const auto life = life_of_cuts();
   auto histories = begun(life);
   GrantsJudge judge(life);
-  judge.assigned(histories, kSession, assign_of({{0, 1}, {1, 2}}));
+  judge.assigned(histories, kSession, assign_of({{0, {1, 1}}, {1, {1, 2}}}));
   judge.planned(histories, plan_of(life, 0, 2));
   judge.assigned(histories, kSession, assign_of({}));
   CHECK_FALSE(judge.facts().has(Fact::grant_delayed));  // nothing more is planned

@@ -81,11 +81,11 @@ TEST_CASE("weights go to those who asked for them, once and within the window") 
   Weights header;
   header.version = 2;
   CHECK_THROWS_AS(replies.sent(3, 1, header, 100), Violation);
-  replies.asked(3, 0, 2);
-  replies.asked(3, 0, 2);
+  replies.asked(3, 0, {2, {}});
+  replies.asked(3, 0, {2, {}});
   CHECK_NOTHROW(replies.sent(3, 1, header, 100));
   CHECK_THROWS_AS(replies.sent(3, 1, header, 100), Violation);
-  replies.asked(3, 0, 2);
+  replies.asked(3, 0, {2, {}});
   replies.released(3, 1, 100);
   CHECK_NOTHROW(replies.sent(3, 1, header, 100));
 }
@@ -95,14 +95,14 @@ TEST_CASE("orders and generations never go backwards, and a number names one ord
   OrdersJudge orders(life);
   Assign assign;
   assign.timeline = 1;
-  assign.order = 2;
+  assign.order = {1, 2};
   assign.generation = 3;
   CHECK_THROWS_AS(orders.assigned(3, assign, 2), Violation);
   orders.assigned(3, assign, 1);
   auto other = assign;
   other.rounds.standing = {0, 2, {0, 1}};
   CHECK_THROWS_AS(orders.assigned(3, other, 1), Violation);
-  other.order = 1;
+  other.order = {1, 1};
   CHECK_THROWS_AS(orders.assigned(3, other, 1), Violation);
   orders.lead_starts();
   CHECK_NOTHROW(orders.assigned(3, other, 1));

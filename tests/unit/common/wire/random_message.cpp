@@ -73,6 +73,7 @@ void fill(Random& random, std::optional<Value>& value);
 
 void fill(Random& random, LaneId& value);
 void fill(Random& random, DatabaseLife& value);
+void fill(Random& random, LeadNumber& value);
 void fill(Random& random, PhaseTimes& value);
 void fill(Random& random, SnapshotId& value);
 void fill(Random& random, Standing& value);
@@ -134,6 +135,11 @@ void fill(Random& random, DatabaseLife& value) {
 }
 
 void fill(Random& random, ShardLife& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
+void fill(Random& random, LeadNumber& value) {
   auto& [a, b] = value;
   fill_all(random, a, b);
 }

@@ -35,7 +35,7 @@ ItemApplier begun(const LaneConfig& of = config()) {
 
 Push push(ItemId item, ChunkId chunk, Version base = 0) {
   const auto slot = static_cast<Slot>(item % 2);
-  return {1, item / 2, chunk, {slot, slot + 1}, false, kNoSlot, {}, base, 0, {{0, 4, 12}}};
+  return {1, item / 2, chunk, {slot, slot + 1}, false, kNoSlot, {}, base, {}, {{0, 4, 12}}};
 }
 
 // Comes and is measured.

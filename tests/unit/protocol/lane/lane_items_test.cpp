@@ -70,7 +70,7 @@ class Fixture {
   lane::Actions lead(const Message& message) { return lane.step(lane::FromLead{&message}); }
   lane::Actions push(Step step, Slot slot, ChunkId chunk, Version base, SessionId session = kWorker,
                      bool want_next = false) {
-    Push push{1, step, chunk, {slot, slot + 1}, want_next, kNoSlot, {}, {base, 77, {{0, 4, 12}}}};
+    Push push{1, step, chunk, {slot, slot + 1}, want_next, kNoSlot, {}, {base, {1, 77}, {{0, 4, 12}}}};
     push.fault = finite ? kNoSlot : slot;
     const Message message = push;
     auto actions = lane.step(lane::FromWorker{session, &message, ++last_payload, chunk == 3 ? 100U : 40U});
@@ -235,7 +235,7 @@ TEST_CASE("a journaled item is applied and receipted when it is committed, with 
   CHECK(receipts(actions)[1].outcome == ReceiptOutcome::duplicate);
   REQUIRE(all<lane::SendWeights>(actions).size() == 1);
   CHECK(all<lane::SendWeights>(actions)[0].header.version == 1);
-  CHECK(all<lane::SendWeights>(actions)[0].header.clock == 77);
+  CHECK(all<lane::SendWeights>(actions)[0].header.clock == LeadNumber{1, 77});
   CHECK(all<lane::SendWeights>(actions)[0].header.sequence == 31);
   CHECK(all<lane::Apply>(fixture.commit(2, 32)).size() == 1);
 }
@@ -325,7 +325,7 @@ TEST_CASE("a chunk that has come back further on than its plan takes nothing bef
   lane.step(lane::Resumed{1, 0, {{3, 1, {}}, {3, 2, {}}, {3, 3, {}}}, {}, 3});
   const Message hello = LaneHello{"worker", "spec", "layout"};
   lane.step(lane::FromWorker{kWorker, &hello, kNoPayload, 0});
-  const Message push = Push{1, 0, 3, {0, 1}, false, kNoSlot, {}, {0, 77, {}}};
+  const Message push = Push{1, 0, 3, {0, 1}, false, kNoSlot, {}, {0, {1, 77}, {}}};
   const Message too_short = plan(0, 3);
   lane.step(lane::FromLead{&too_short});
   auto actions = lane.step(lane::FromWorker{kWorker, &push, 1, 100});

@@ -100,7 +100,7 @@ TEST_CASE("in item mode grants end at the limit and where a lane's plan ends") {
   CHECK(granted(course, kFirst) == std::vector<ItemId>{0, 1, 2});
   CHECK(told(course, kFirst, 2, false).items.grants.empty());
   CHECK(told(course, kFirst).rounds.standing == Standing{});
-  course.delivered(kFirst, {1, 3}, 10);  // by the clocks of the grants
+  course.delivered(kFirst, {{1, 1}, {1, 3}}, 10);  // by the clocks of the grants
   CHECK(granted(course, kFirst) == std::vector<ItemId>{1});
   course.shard_resumed();  // it may have lost what it had not reported
   course.members_changed({kFirst, kSecond}, 1);

@@ -8,9 +8,7 @@ namespace {
 
 constexpr Micros kLate = 1'000;
 
-ItemGrants::Limits limits(std::uint32_t ahead, std::uint32_t bound) {
-  return {ahead, bound, 100, {kLate, kLate, kLate}};
-}
+ItemGrants::Limits limits(std::uint32_t ahead, std::uint32_t bound) { return {ahead, bound, 7, {kLate, kLate, kLate}}; }
 
 std::vector<ItemId> held(const ItemGrants& items, SessionId session) {
   std::vector<ItemId> ids;
@@ -36,17 +34,17 @@ TEST_CASE("each session gets an item before any gets a second one, up to the lim
   CHECK(held(items, 1) == Ids{0, 2});
   CHECK(held(items, 2) == Ids{1});
   CHECK(items.granted_until() == 3);
-  CHECK(items.grants(1)[0].clock == 100);
-  CHECK(items.grants(1)[1].clock == 102);
+  CHECK(items.grants(1)[0].clock == LeadNumber{7, 1});
+  CHECK(items.grants(1)[1].clock == LeadNumber{7, 3});
 }
 
 TEST_CASE("what is delivered makes room, and is granted again if no shard says that it is covered") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1}, 2, 0);
-  items.delivered(1, 100, 10);
+  items.delivered(1, {7, 1}, 10);
   hand_out(items, {1}, 2, 10);
   CHECK(held(items, 1) == Ids{1});
-  items.delivered(1, 101, 20);
+  items.delivered(1, {7, 2}, 20);
   hand_out(items, {1}, 2, 20);
   CHECK(held(items, 1).empty());
   items.observe(CoveredItems({{1, 2}}), 10 + kLate);
@@ -60,8 +58,8 @@ TEST_CASE("what is delivered makes room, and is granted again if no shard says t
 TEST_CASE("a word about a grant that is no more changes nothing") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1}, 5, 0);
-  items.delivered(1, 7, 10);
-  items.delivered(2, 100, 10);
+  items.delivered(1, {6, 1}, 10);
+  items.delivered(2, {7, 1}, 10);
   CHECK(held(items, 1) == Ids{0});
 }
 
@@ -83,15 +81,15 @@ TEST_CASE("no grant lets an outstanding one's exposure exceed the bound") {
   CHECK(held(items, 3) == Ids{2});
   CHECK(held(items, 4).empty());
   CHECK(items.largest_exposure() == 2);
-  items.delivered(2, 101, 1);
+  items.delivered(2, {7, 2}, 1);
   hand_out(items, {1, 2, 3, 4}, 100, 1);
   CHECK(held(items, 2).empty());
   CHECK(held(items, 4).empty());
   // The one with the longest wait is there: the next may come, but no more than the third one stands.
-  items.delivered(1, 100, 2);
+  items.delivered(1, {7, 1}, 2);
   hand_out(items, {1, 2, 3, 4}, 100, 2);
   CHECK(items.largest_exposure() <= 2);
-  items.delivered(3, 102, 3);
+  items.delivered(3, {7, 3}, 3);
   hand_out(items, {1, 2, 3, 4}, 100, 3);
   CHECK_FALSE(held(items, 1).empty());
 }
@@ -133,7 +131,7 @@ TEST_CASE("a lost session's grants hold nobody up, and who joins holds nobody up
 TEST_CASE("with nothing left to grant, an idle session helps a late one, once") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1, 2}, 2, 0);
-  items.delivered(2, 101, 1);
+  items.delivered(2, {7, 2}, 1);
   hand_out(items, {1, 2}, 2, kLate);
   CHECK(held(items, 2).empty());
   hand_out(items, {1, 2, 3}, 2, kLate + 1);
@@ -158,8 +156,8 @@ TEST_CASE("a shard that is back may lack what it had") {
 TEST_CASE("what was delivered to a shard that comes back is granted again at once, unless it is covered") {
   ItemGrants items(limits(2, 0));
   hand_out(items, {1}, 2, 0);
-  items.delivered(1, 100, 1);
-  items.delivered(1, 101, 1);
+  items.delivered(1, {7, 1}, 1);
+  items.delivered(1, {7, 2}, 1);
   hand_out(items, {1}, 2, 1);
   CHECK(held(items, 1).empty());
   items.doubt_delivered();
@@ -176,7 +174,7 @@ TEST_CASE("a timeline begins anew with nothing granted, but its clocks go on") {
   items.observe(CoveredItems(8), 0);
   hand_out(items, {1}, 100, 0);
   CHECK(held(items, 1) == Ids{8, 9});
-  CHECK(items.grants(1)[0].clock == 102);
+  CHECK(items.grants(1)[0].clock == LeadNumber{7, 3});
 }
 
 TEST_CASE("late items are looked for once at a moment") {

@@ -33,7 +33,7 @@ class Workers {
     fixture_.lead.hear(lead::FromWorker{session, &hello});
     beat(session);
   }
-  void beat(SessionId session, std::vector<std::uint64_t> delivered = {}) {
+  void beat(SessionId session, std::vector<LeadNumber> delivered = {}) {
     Heartbeat beat;
     beat.ready = true;
     beat.fingerprint = "arithmetic";

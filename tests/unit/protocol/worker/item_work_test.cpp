@@ -7,7 +7,7 @@ using namespace ballast;
 namespace {
 
 Assign granted(std::uint64_t order, std::vector<Grant> grants) {
-  Assign assign{.order = order, .timeline = 1, .generation = 1};
+  Assign assign{.order = {1, order}, .timeline = 1, .generation = 1};
   assign.items.grants = std::move(grants);
   return assign;
 }
@@ -16,7 +16,7 @@ Assign granted(std::uint64_t order, std::vector<Grant> grants) {
 struct Fixture {
   explicit Fixture(std::vector<Grant> grants) { work.take(granted(1, std::move(grants)), true); }
   // Computes what is next: its grant's clock.
-  std::uint64_t compute() {
+  LeadNumber compute() {
     const auto target = work.next();
     REQUIRE(target);
     work.computed(*target);
@@ -29,33 +29,33 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("items are computed in the order of their grants, each from the newest weights after its own") {
-  Fixture at({{9, 11}, {2, 12}});
-  CHECK(at.work.next() == WorkerTarget{WorkerTarget::Kind::train, {kNewestVersion, 11}, 2, {{1, 2}}, {}});
-  CHECK(at.compute() == 11);
-  CHECK(at.compute() == 12);
+  Fixture at({{9, {1, 11}}, {2, {1, 12}}});
+  CHECK(at.work.next() == WorkerTarget{WorkerTarget::Kind::train, {kNewestVersion, {1, 11}}, 2, {{1, 2}}, {}});
+  CHECK(at.compute() == LeadNumber{1, 11});
+  CHECK(at.compute() == LeadNumber{1, 12});
   CHECK_FALSE(at.work.next());
-  CHECK(at.work.computed_grants() == std::vector<Grant>{{9, 11}, {2, 12}});
+  CHECK(at.work.computed_grants() == std::vector<Grant>{{9, {1, 11}}, {2, {1, 12}}});
 }
 
 TEST_CASE("a grant that a newer order repeats stays computed, and one of the same item is another") {
-  Fixture at({{9, 11}, {2, 12}});
+  Fixture at({{9, {1, 11}}, {2, {1, 12}}});
   at.compute();
-  at.work.take(granted(2, {{9, 11}, {9, 13}}), false);
-  CHECK(at.work.computed_grants() == std::vector<Grant>{{9, 11}});
-  CHECK(at.compute() == 13);
+  at.work.take(granted(2, {{9, {1, 11}}, {9, {1, 13}}}), false);
+  CHECK(at.work.computed_grants() == std::vector<Grant>{{9, {1, 11}}});
+  CHECK(at.compute() == LeadNumber{1, 13});
 }
 
 TEST_CASE("a newer timeline's grants are new ones") {
-  Fixture at({{9, 11}});
+  Fixture at({Grant{9, {1, 11}}});
   at.compute();
-  at.work.take(granted(2, {{9, 11}}), true);
+  at.work.take(granted(2, {Grant{9, {1, 11}}}), true);
   CHECK(at.work.computed_grants().empty());
 }
 
 TEST_CASE("the pull of the next item's weights goes with the last gradients of the one in hand") {
-  Fixture at({{0, 11}, {1, 12}});
+  Fixture at({{0, {1, 11}}, {1, {1, 12}}});
   const auto first = *at.work.next();
-  CHECK(at.work.next_key(first, WeightsKey{kNewestVersion, 12}) == WeightsKey{kNewestVersion, 12});
+  CHECK(at.work.next_key(first, WeightsKey{kNewestVersion, {1, 12}}) == WeightsKey{kNewestVersion, {1, 12}});
   CHECK(at.work.after(first) == SlotsAhead{0, {{1, 2}}});
   at.work.computed(first);
   const auto last = *at.work.next();
@@ -64,14 +64,14 @@ TEST_CASE("the pull of the next item's weights goes with the last gradients of t
 }
 
 TEST_CASE("more grants are asked for while there are still two to compute") {
-  Fixture at({{0, 11}, {1, 12}, {2, 13}});
+  Fixture at({{0, {1, 11}}, {1, {1, 12}}, {2, {1, 13}}});
   CHECK_FALSE(at.work.is_short());
   at.compute();
   CHECK(at.work.is_short());
 }
 
 TEST_CASE("receipts of an item are those of its slot, and its contribution says which version it was computed from") {
-  Fixture at({{9, 11}});
+  Fixture at({Grant{9, {1, 11}}});
   const auto scope = at.work.scope(*at.work.next());
   CHECK(scope.contains(2, 1));
   CHECK_FALSE(scope.contains(2, 0));
@@ -87,7 +87,7 @@ TEST_CASE("contributions say what they rest on where updates are journaled") {
 }
 
 TEST_CASE("the step that is told is that of the newest grant, also when there is none any more") {
-  Fixture at({{9, 11}, {12, 12}});
+  Fixture at({{9, {1, 11}}, {12, {1, 12}}});
   CHECK(at.work.step() == 3);
   at.work.take(granted(2, {}), false);
   CHECK(at.work.step() == 3);

@@ -10,13 +10,13 @@ using Ask = PulledWeights::Ask;
 
 constexpr Micros kPatience = 100'000;
 
-Weights weights(ChunkId chunk, Version version, std::uint64_t clock = 0) {
+Weights weights(ChunkId chunk, Version version, LeadNumber clock = {}) {
   return {1, 70, chunk, version, clock, version};
 }
 
 // Two chunks, to be computed from at version 3.
 struct Fixture {
-  Fixture() { held.aim(WeightsKey{3, 0}); }
+  Fixture() { held.aim(WeightsKey{3, {}}); }
   void store(ChunkId chunk, Version version) { held.store(weights(chunk, version), 0); }
 
   PulledWeights held{2, {kPatience, kPatience, kPatience}};
@@ -33,7 +33,7 @@ TEST_CASE("weights are complete when all chunks are at the target, whatever they
   CHECK(at.held.is_complete());
   at.store(0, 4);
   CHECK_FALSE(at.held.is_complete());
-  at.held.aim(WeightsKey{4, 0});
+  at.held.aim(WeightsKey{4, {}});
   CHECK_FALSE(at.held.is_complete());
   at.store(1, 4);
   CHECK(at.held.is_complete());
@@ -43,23 +43,23 @@ TEST_CASE("weights are complete when all chunks are at the target, whatever they
 
 TEST_CASE("the newest weights of a version are not those that were asked for after another grant") {
   PulledWeights held(1, {kPatience, kPatience, kPatience});
-  held.aim(WeightsKey{kNewestVersion, 11});
-  held.store(weights(0, 5, 11), 0);
+  held.aim(WeightsKey{kNewestVersion, {1, 11}});
+  held.store(weights(0, 5, {1, 11}), 0);
   CHECK(held.is_complete());
-  held.aim(WeightsKey{kNewestVersion, 12});
+  held.aim(WeightsKey{kNewestVersion, {1, 12}});
   CHECK_FALSE(held.is_complete());
-  CHECK(held.wants(0, {kNewestVersion, 12}));
-  CHECK_FALSE(held.wants(0, {kNewestVersion, 11}));
+  CHECK(held.wants(0, {kNewestVersion, {1, 12}}));
+  CHECK_FALSE(held.wants(0, {kNewestVersion, {1, 11}}));
 }
 
 TEST_CASE("wanted is what brings a chunk to the target, or was asked for, and is not there") {
   Fixture at;
-  CHECK(at.held.wants(0, {3, 0}));
-  CHECK_FALSE(at.held.wants(0, {4, 0}));
-  at.held.ask_along(0, {4, 0}, 1);
-  CHECK(at.held.wants(0, {4, 0}));
+  CHECK(at.held.wants(0, {3, {}}));
+  CHECK_FALSE(at.held.wants(0, {4, {}}));
+  at.held.ask_along(0, {4, {}}, 1);
+  CHECK(at.held.wants(0, {4, {}}));
   at.store(0, 3);
-  CHECK_FALSE(at.held.wants(0, {3, 0}));
+  CHECK_FALSE(at.held.wants(0, {3, {}}));
   at.store(0, 4);
   CHECK_FALSE(at.held.asked(0));
 }
@@ -80,9 +80,9 @@ TEST_CASE("a chunk is asked for once, and again when its weights do not come") {
 TEST_CASE("weights that are to be had no more are asked for anew, and others are still on their way") {
   Fixture at;
   REQUIRE(at.held.ask(0, 1'000) == Ask::first);
-  at.held.gone(0, {2, 0});
-  CHECK(at.held.asked(0) == WeightsKey{3, 0});
-  at.held.gone(0, {3, 0});
+  at.held.gone(0, {2, {}});
+  CHECK(at.held.asked(0) == WeightsKey{3, {}});
+  at.held.gone(0, {3, {}});
   CHECK(at.held.ask(0, 1'001) == Ask::first);
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("what is forgotten is neither held nor asked for, and what was staged 
   Fixture at;
   at.store(0, 3);
   at.store(1, 3);
-  at.held.ask_along(0, {4, 0}, 1);
+  at.held.ask_along(0, {4, {}}, 1);
   at.held.stage(weights(0, 4), 7);
   at.held.stage(weights(1, 4), 8);
   CHECK(at.held.forget([](ChunkId chunk) { return chunk == 0; }) == std::vector<PayloadId>{7});
@@ -105,9 +105,9 @@ TEST_CASE("what is forgotten is neither held nor asked for, and what was staged 
 
 TEST_CASE("the marks name each life of each shard that weights came from, at the furthest") {
   PulledWeights held(3, {kPatience, kPatience, kPatience});
-  held.store({1, 70, 0, 5, 11, 40}, 0);
-  held.store({1, 70, 1, 5, 11, 42}, 0);
-  held.store({1, 71, 2, 5, 11, 9}, 1);
+  held.store({1, 70, 0, 5, {1, 11}, 40}, 0);
+  held.store({1, 70, 1, 5, {1, 11}, 42}, 0);
+  held.store({1, 71, 2, 5, {1, 11}, 9}, 1);
   CHECK(*held.marks() == std::vector<JournalMark>{{0, 70, 42}, {1, 71, 9}});
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 // Steps of 4 slots; the session's standing range in all of them.
 struct Fixture {
-  Fixture() { work.take({1, 1, 1, {}, {{0, 6, {0, 2}}, {}}, {}}, true); }
+  Fixture() { work.take({{1, 1}, 1, 1, {}, {{0, 6, {0, 2}}, {}}, {}}, true); }
 
   RoundWork work{4, {}};
 };
@@ -18,16 +18,16 @@ struct Fixture {
 TEST_CASE("the next version is asked for along with a gradient if the standing range goes on, and once") {
   Fixture at;
   const auto target = *at.work.next();
-  CHECK(at.work.next_key(target, {}) == WeightsKey{1, 0});
-  CHECK(at.work.next_key(target, WeightsKey{0, 0}) == WeightsKey{1, 0});
-  CHECK_FALSE(at.work.next_key(target, WeightsKey{1, 0}));
+  CHECK(at.work.next_key(target, {}) == WeightsKey{1, {}});
+  CHECK(at.work.next_key(target, WeightsKey{0, {}}) == WeightsKey{1, {}});
+  CHECK_FALSE(at.work.next_key(target, WeightsKey{1, {}}));
   CHECK(at.work.after(target) == SlotsAhead{1, {{0, 2}}});
 }
 
 TEST_CASE("after extra work of an older step no newer version is asked for: it is there") {
   Fixture at;
   at.work.computed(*at.work.next());
-  at.work.take({2, 1, 1, {}, {{0, 6, {0, 2}}, Extra{0, {2, 4}}}, {}}, false);
+  at.work.take({{1, 2}, 1, 1, {}, {{0, 6, {0, 2}}, Extra{0, {2, 4}}}, {}}, false);
   const auto target = *at.work.next();
   CHECK(target.step == 0);
   CHECK_FALSE(at.work.next_key(target, {}));
@@ -35,11 +35,11 @@ TEST_CASE("after extra work of an older step no newer version is asked for: it i
 
 TEST_CASE("a session without slots of its own is where its extra work is, and forgets what it did before") {
   RoundWork work{4, {}};
-  work.take({1, 1, 1, {}, {{0, 90, {}}, {}}, {}}, true);
+  work.take({{1, 1}, 1, 1, {}, {{0, 90, {}}, {}}, {}}, true);
   CHECK_FALSE(work.next().has_value());
   std::size_t kept = 0;
   for (Step step = 0; step < 80; ++step) {
-    work.take({2 + step, 1, 1, {}, {{0, 90, {}}, Extra{step, {2, 4}}}, {}}, false);
+    work.take({{1, 2 + step}, 1, 1, {}, {{0, 90, {}}, Extra{step, {2, 4}}}, {}}, false);
     const auto target = work.next();
     REQUIRE(target.has_value());
     CHECK(target->step == step);
@@ -55,7 +55,7 @@ TEST_CASE("a session without slots of its own is where its extra work is, and fo
 
 TEST_CASE("where the standing range ends nothing is asked for") {
   Fixture at;
-  at.work.take({2, 1, 1, {}, {{1, 6, {}}, {}}, {}}, false);
+  at.work.take({{1, 2}, 1, 1, {}, {{1, 6, {}}, {}}, {}}, false);
   const auto target = *at.work.next();
   CHECK_FALSE(at.work.next_key(target, {}));
   CHECK_FALSE(at.work.after(target));

@@ -11,10 +11,10 @@ using Ranges = std::vector<SlotRange>;
 
 Assign order(std::uint64_t number, Standing standing, std::optional<Extra> extra = std::nullopt,
              std::optional<Evaluation> evaluation = std::nullopt, Timeline timeline = 1) {
-  return {number, timeline, 1, evaluation, {standing, extra}, {}};
+  return {{1, number}, timeline, 1, evaluation, {standing, extra}, {}};
 }
 
-WorkerTarget work(Step step, const Ranges& ranges) { return {Kind::train, {step, 0}, step, ranges, {}}; }
+WorkerTarget work(Step step, const Ranges& ranges) { return {Kind::train, {step, {}}, step, ranges, {}}; }
 
 void check_train(WorkerPlan& plan, Step step, const Ranges& ranges) {
   const auto target = plan.next();
@@ -48,6 +48,25 @@ TEST_CASE("an order no newer than the last one is ignored") {
   CHECK_FALSE(plan.take(order(3, {0, 4, {0, 2}})));
   CHECK_FALSE(plan.take(order(2, {0, 4, {0, 2}})));
   check_train(plan, 0, {{0, 1}});
+}
+
+TEST_CASE("which of two orders is newer is told by timeline, then by the lead's life, then by number") {
+  const auto is_newer = [](Timeline timeline, LeadNumber number) {
+    WorkerPlan plan(4);
+    auto known = order(5, {0, 4, {0, 1}}, std::nullopt, std::nullopt, 3);
+    known.order.life = 2;
+    plan.take(known);
+    known.timeline = timeline;
+    known.order = number;
+    return plan.take(known);
+  };
+  CHECK(is_newer(3, {2, 6}));
+  CHECK_FALSE(is_newer(3, {2, 5}));
+  CHECK(is_newer(3, {3, 1}));
+  CHECK_FALSE(is_newer(3, {1, 9}));
+  CHECK(is_newer(4, {2, 1}));
+  CHECK(is_newer(4, {1, 1}));
+  CHECK_FALSE(is_newer(2, {3, 9}));
 }
 
 TEST_CASE("steps before a newer order keep their ranges") {
@@ -164,7 +183,7 @@ TEST_CASE("it tells the step that it means to compute, or of the newest item tha
   WorkerPlan items(4, ItemWork::Rules{});
   CHECK(items.step() == 0);
   auto granted = order(1, {});
-  granted.items.grants = {{9, 1}, {12, 2}};
+  granted.items.grants = {{9, {1, 1}}, {12, {1, 2}}};
   items.take(granted);
   CHECK(items.step() == 3);
   items.computed(items.next());

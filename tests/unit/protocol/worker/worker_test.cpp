@@ -37,7 +37,7 @@ class Fixture {
   worker::Actions lane(const Message& message, PayloadId payload = kNoPayload) {
     return worker.step(worker::FromLane{0, &message, payload});
   }
-  worker::Actions assign(Step until) { return lead(Assign{++order, 1, 1, {}, {{0, until, {0, 2}}, {}}, {}}); }
+  worker::Actions assign(Step until) { return lead(Assign{{1, ++order}, 1, 1, {}, {{0, until, {0, 2}}, {}}, {}}); }
   worker::Actions weights(ChunkId chunk, Version version) { return lane(Weights{1, 1, chunk, version}, ++payloads); }
 
   Worker worker;
@@ -196,7 +196,7 @@ class Computing : public Fixture {
 
 TEST_CASE("an order of a newer timeline is taken only after its lanes' addresses are known") {
   Fixture fixture;
-  const Assign assign{++fixture.order, 2, 1, {}, {{0, 2, {0, 2}}, {}}, {}};
+  const Assign assign{{1, ++fixture.order}, 2, 1, {}, {{0, 2, {0, 2}}, {}}, {}};
   CHECK(to_lane<Pull>(fixture.lead(assign)).empty());
   const auto actions = fixture.lead(welcome(2, 5, "there"));
   REQUIRE(all<worker::Connect>(actions).size() == 1);
@@ -217,7 +217,7 @@ TEST_CASE("a lane that lives on at its address is not connected to again") {
 TEST_CASE("with a newer timeline contributions of the older one are given up, those in the making as well") {
   Computing fixture;
   fixture.lead(welcome(2, 1, "here"));
-  auto actions = fixture.lead(Assign{++fixture.order, 2, 2, {}, {{0, 2, {0, 2}}, {}}, {}});
+  auto actions = fixture.lead(Assign{{1, ++fixture.order}, 2, 2, {}, {{0, 2, {0, 2}}, {}}, {}});
   REQUIRE(all<worker::Release>(actions).size() == 1);
   CHECK(all<worker::Release>(actions)[0].payload == 7);
   actions = fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 8, kNoSlot, true});
@@ -232,7 +232,7 @@ TEST_CASE("with a newer timeline contributions of the older one are given up, th
 TEST_CASE("weights of an older timeline are given up") {
   Fixture fixture;
   fixture.lead(welcome(2, 1, "here"));
-  fixture.lead(Assign{++fixture.order, 2, 2, {}, {{0, 2, {0, 2}}, {}}, {}});
+  fixture.lead(Assign{{1, ++fixture.order}, 2, 2, {}, {{0, 2, {0, 2}}, {}}, {}});
   const auto actions = fixture.weights(0, 0);  // of timeline 1
   CHECK(all<worker::Store>(actions).empty());
   CHECK(all<worker::Release>(actions).size() == 1);
@@ -312,17 +312,18 @@ TEST_CASE("the job says for how long a worker waits for a lead that is gone") {
 
 TEST_CASE("a session of single items asks for more grants before the one in hand is its last") {
   Fixture fixture(ItemWork::Rules{});
-  fixture.lead(Assign{++fixture.order, 1, 1, {}, {}, {{{0, 11}, {1, 12}, {2, 13}, {3, 14}}}});
-  std::vector<std::vector<std::uint64_t>> delivered;  // as told at the receipts of each item
+  fixture.lead(Assign{{1, ++fixture.order}, 1, 1, {}, {}, {{{0, {1, 11}}, {1, {1, 12}}, {2, {1, 13}}, {3, {1, 14}}}}});
+  std::vector<std::vector<LeadNumber>> delivered;  // as told at the receipts of each item
   for (Slot slot = 0; slot < 3; ++slot) {
     for (ChunkId chunk = 0; chunk < 2; ++chunk) {
-      fixture.lane(Weights{1, 1, chunk, slot, std::uint64_t{11} + slot}, ++fixture.payloads);
+      fixture.lane(Weights{1, 1, chunk, slot, LeadNumber{1, std::uint64_t{11} + slot}}, ++fixture.payloads);
     }
     for (ChunkId chunk = 0; chunk < 2; ++chunk) {
       const auto pushes = to_lane<Push>(
           fixture.worker.step(worker::GradientReady{0, {slot, slot + 1}, chunk, 1 + chunk, kNoSlot, true}));
       REQUIRE(pushes.size() == 1);
-      CHECK(pushes[0].items.clock == 12 + slot);  // the pull of the next one's weights goes with it
+      CHECK(pushes[0].items.clock ==
+            LeadNumber{1, std::uint64_t{12} + slot});  // the pull of the next one's weights goes with it
     }
     fixture.worker.step(worker::Computed{0, {}});
     delivered.emplace_back();
@@ -333,10 +334,10 @@ TEST_CASE("a session of single items asks for more grants before the one in hand
       }
     }
   }
-  using Clocks = std::vector<std::uint64_t>;
+  using Clocks = std::vector<LeadNumber>;
   CHECK(delivered[0].empty());  // three are left: nothing is urgent
-  CHECK(delivered[1] == Clocks{11, 12});
-  CHECK(delivered[2] == Clocks{11, 12, 13});
+  CHECK(delivered[1] == Clocks{{1, 11}, {1, 12}});
+  CHECK(delivered[2] == Clocks{{1, 11}, {1, 12}, {1, 13}});
 }
 
 TEST_CASE("an item that a new lead grants again releases what its first computation left without a receipt") {
@@ -348,15 +349,15 @@ TEST_CASE("an item that a new lead grants again releases what its first computat
   layout.lanes = 1;
   fixture.worker.step(worker::Prepared{layout});
   fixture.lane(LaneWelcome{1, 1, 1'000});
-  const auto compute = [&](std::uint64_t clock, PayloadId payload) {
-    fixture.lead(Assign{++fixture.order, 1, 1, {}, {}, {{{2, clock}}}});
+  const auto compute = [&](LeadNumber clock, PayloadId payload) {
+    fixture.lead(Assign{{1, ++fixture.order}, 1, 1, {}, {}, {{{2, clock}}}});
     fixture.lane(Weights{1, 1, 0, 0, clock}, ++fixture.payloads);
     auto actions = fixture.worker.step(worker::GradientReady{0, {2, 3}, 0, payload, kNoSlot, true});
     fixture.worker.step(worker::Computed{0, {}});
     return actions;
   };
-  REQUIRE(to_lane<Push>(compute(50, 7)).size() == 1);
-  const auto actions = compute(90, 8);
+  REQUIRE(to_lane<Push>(compute({1, 50}, 7)).size() == 1);
+  const auto actions = compute({2, 50}, 8);
   REQUIRE(all<worker::Release>(actions).size() == 1);
   CHECK(all<worker::Release>(actions)[0].payload == 7);
   CHECK(to_lane<Push>(actions).size() == 1);
