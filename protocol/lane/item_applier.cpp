@@ -32,10 +32,10 @@ void damp(StepFactors& factors, std::uint64_t staleness) {
 
 ItemApplier::ItemApplier(const LaneConfig& config)
     : rules_(config.items.value()),
+      shards_(config.shards),
       slots_(config.slots),
       steps_(config.steps),
       event_bytes_(config.event_bytes),
-      most_marks_(std::size_t{config.shards} * kMaxShardLives),
       chunks_(config.chunks, [](const LaneChunk& chunk) { return Chunk{chunk, 0, 0, 0, {}, {}, false}; }),
       items_(0, chunks_.size()),
       lives_(config.lives) {}
@@ -46,6 +46,10 @@ std::optional<Refused> ItemApplier::check(const Push& push, const Chunk& chunk, 
   if (push.node.size() != 1 || push.step >= steps_) {
     return Refused{RefusalCode::out_of_range, place_of(push) + ": in this job each slot of a step below " +
                                                   std::to_string(steps_) + " is an update of its own"};
+  }
+  if (std::ranges::any_of(push.items.marks, [&](const auto& mark) { return mark.shard >= shards_; })) {
+    return Refused{RefusalCode::out_of_range,
+                   place_of(push) + ": rests on a shard that is not one of the job's " + std::to_string(shards_)};
   }
   if (push.items.computed_from > chunk.version && rules_.journaled) {
     // Of a life of this shard that knew more. The marks tell the lead.
@@ -72,7 +76,6 @@ Offered ItemApplier::offer(SessionId session, const Push& push, PayloadId payloa
   if (offered.refused) {
     return offered;
   }
-  note_marks(push.items.marks);
   if (chunk.items.contains(item_of(push))) {
     ++counters_.duplicates;
     offered.actions.emplace_back(lane::Drop{payload});
@@ -165,6 +168,7 @@ void ItemApplier::accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcom
   const auto& pending = pending_.add(std::move(update));
   if (rules_.journaled) {
     const auto& [session, push] = pending.senders.front();
+    note_marks(push.items.marks);
     outcome.actions.emplace_back(lane::Append{pending.ticket, pending.chunk, pending.item, pending.version,
                                               pending.version - push.items.computed_from, session, pending.factors,
                                               push.items.marks, pending.payload});
@@ -334,7 +338,7 @@ void ItemApplier::note_marks(const std::vector<JournalMark>& marks) {
     return;
   }
   for (const auto& mark : marks) {
-    note_mark(marks_, mark, most_marks_);
+    note_mark(marks_, mark, std::size_t{shards_} * kMaxShardLives);
   }
 }
 

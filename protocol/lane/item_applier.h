@@ -65,7 +65,7 @@ class ItemApplier {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(rules_, slots_, steps_, event_bytes_, most_marks_), listed::parts(chunks_, items_),
+    return listed::all(listed::plain(rules_, shards_, slots_, steps_, event_bytes_), listed::parts(chunks_, items_),
                        listed::plain(lives_), listed::parts(measuring_, pending_), listed::plain(marks_),
                        listed::accounts(counters_));
   }
@@ -97,10 +97,10 @@ class ItemApplier {
   [[nodiscard]] std::optional<Step> step_of(const Chunk& chunk) const;
 
   ItemRules rules_;
+  std::uint32_t shards_;
   Slot slots_;
   Step steps_;
   std::uint64_t event_bytes_;
-  std::size_t most_marks_;
   ChunkTable<Chunk> chunks_;
   SharedItems items_;
   std::vector<ShardLife> lives_;

@@ -133,6 +133,28 @@ TEST_CASE("what the plan does not allow yet, what is no item, and what was compu
   CHECK(code(both, 6) == RefusalCode::out_of_range);
 }
 
+TEST_CASE("marks count of what is accepted, not of what was there already") {
+  auto applier = begun(config({0, false, false, true}));
+  auto same = push(0, 3);
+  item(applier, 0, 3);
+  same.items.marks = {{0, 99, 1'000}};
+  CHECK_FALSE(applier.offer(9, same, 7, plan(6)).refused.has_value());
+  applier.committed(1, 40);
+  CHECK(applier.offer(9, same, 8, plan(6)).receipt == ReceiptOutcome::duplicate);
+  CHECK(told(applier).items.marks == std::vector<JournalMark>{{0, 4, 12}});
+}
+
+TEST_CASE("a contribution that rests on a shard that the job does not have is refused") {
+  auto applier = begun(config({0, false, false, true}));
+  auto strange = push(0, 3);
+  strange.items.marks.push_back({1, 4, 12});
+  const auto offered = applier.offer(9, strange, 7, plan(6));
+  REQUIRE(offered.refused.has_value());
+  CHECK(offered.refused->code == RefusalCode::out_of_range);
+  CHECK(offered.refused->text == "chunk 3, step 0: rests on a shard that is not one of the job's 1");
+  CHECK(told(applier).items.marks.empty());
+}
+
 TEST_CASE("a contribution from a version that was lost tells its marks all the same") {
   auto applier = begun(config({0, false, false, true}));
   const auto offered = applier.offer(9, push(0, 3, 5), 7, plan(6));
