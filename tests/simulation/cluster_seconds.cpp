@@ -13,7 +13,7 @@ void Cluster::come_back_without_volume(std::uint32_t shard) {
   // At times as long as another database has to wait, and not as long as patience lasts.
   const bool has_snapshot = !world_.ledger.ledger.complete.empty() && world_.ledger.ledger.complete.back().step > 0;
   const bool is_long = !life().faults.clock_skew && random_.chance(has_snapshot ? 0.9 : 0.3);
-  const auto span = is_long ? random_.between(1'000'000, 1'200'000) : random_.between(5'000, 200'000);
+  const auto span = is_long ? random_.between(1'000'000, Faults::kVolumeAway) : random_.between(5'000, 200'000);
   schedule(now() + span, VolumeReturns{shard, run_.begins});
 }
 

@@ -41,19 +41,20 @@ struct Faults {
   std::uint32_t second_servers = 0;  // for a shard that lives, with an empty disk
   std::uint32_t other_files = 0;     // of servers that read their initial weights: are given another file
   double lost_volume = 0;            // of a shard that comes back with an empty disk, and later with its own
-  std::uint32_t stops = 0;           // the user stops the job, and resumes it after all have left
-  bool late_stop = false;            // the user stops the job when it is about to finish
-  std::uint32_t user_pauses = 0;     // the user pauses it, and lets it go on
-  std::uint32_t leaves = 0;          // of workers, with a goodbye
-  std::uint32_t one_way_cuts = 0;    // of a link between two processes, in one direction, for at most `cut`
-  std::uint32_t slow_links = 0;      // between two processes, both ways, as long as there are faults
-  Micros slow_link = 0;              // added to each message, at most
-  bool clock_skew = false;           // each process's clock runs at a rate of its own, from half to twice the time's
-  double power_cut = 0;     // probability that a crash is one, in a journaled job; else `loses_unsynced` says it
-  bool lying_disk = false;  // a power cut takes along parts of the journal that were synced
-  double copy_failure = 0;  // of one attempt
-  double copies_taken = 0;  // by another job, as shard 0 begins to copy
-  bool copy_stuck = false;  // shard 1 cannot copy as long as there are faults
+  static constexpr Micros kVolumeAway = 1'200'000;  // at most, from the one to the other
+  std::uint32_t stops = 0;                          // the user stops the job, and resumes it after all have left
+  bool late_stop = false;                           // the user stops the job when it is about to finish
+  std::uint32_t user_pauses = 0;                    // the user pauses it, and lets it go on
+  std::uint32_t leaves = 0;                         // of workers, with a goodbye
+  std::uint32_t one_way_cuts = 0;  // of a link between two processes, in one direction, for at most `cut`
+  std::uint32_t slow_links = 0;    // between two processes, both ways, as long as there are faults
+  Micros slow_link = 0;            // added to each message, at most
+  bool clock_skew = false;         // each process's clock runs at a rate of its own, from half to twice the time's
+  double power_cut = 0;            // probability that a crash is one, in a journaled job; else `loses_unsynced` says it
+  bool lying_disk = false;         // a power cut takes along parts of the journal that were synced
+  double copy_failure = 0;         // of one attempt
+  double copies_taken = 0;         // by another job, as shard 0 begins to copy
+  bool copy_stuck = false;         // shard 1 cannot copy as long as there are faults
 };
 
 // A gradient that is not finite: always that of the same slot, whoever computes it and however often.

@@ -66,7 +66,8 @@ CopyState CopiesJudge::state_before(const CopyPlace& place, const CopyState& was
 // of patience only.
 bool CopiesJudge::is_undisturbed() const {
   const auto& faults = life_.faults;
-  const auto longest = std::max({faults.shard_pause, faults.lead_pause, faults.cut, faults.away});
+  const auto volume_away = faults.lost_volume > 0 ? Faults::kVolumeAway : 0;
+  const auto longest = std::max({faults.shard_pause, faults.lead_pause, faults.cut, faults.away, volume_away});
   return !faults.copy_stuck && named_at_ > faults.until + longest;
 }
 

@@ -187,6 +187,9 @@ TEST_CASE("copies: what is named after all faults and what they leave behind is 
     life.faults.*longest = 2'000;
     CHECK_NOTHROW(give_up(life));
   }
+  auto lost = life_of_copies();
+  lost.faults.lost_volume = 0.6;
+  CHECK_NOTHROW(give_up(lost));
   auto stuck = life_of_copies();
   stuck.faults.copy_stuck = true;
   CHECK_NOTHROW(give_up(stuck));
