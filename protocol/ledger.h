@@ -7,6 +7,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/rollbacks.h"
 
 namespace ballast {
 
@@ -43,8 +44,8 @@ struct Ledger {
   std::vector<SnapshotId> complete;       // ascending; what is older than the newest and not listed may be deleted
   std::optional<SnapshotId> best;         // by validation accuracy; one of `complete`
   std::vector<StepRange> skipped;         // ascending and disjoint: steps that leave the weights as they are
-  std::uint64_t rollbacks = 0;
-  std::uint64_t rolled_back_steps = 0;  // at least
+  RollbackCounts rollbacks;               // of timelines in which somebody is known to have trained
+  std::uint64_t rolled_back_steps = 0;    // at least
   std::uint64_t snapshots_missed = 0;
   std::optional<SnapshotId> finished;  // the job's end; one of `complete`
   Pause pause = Pause::none;

@@ -75,7 +75,9 @@ void LeadMetrics::update_course(const Status& status) {
   set(*series_.arithmetics, status.arithmetics.size());
   raise(*series_.backups, status.backups);
   raise(*series_.examples, status.examples);
-  raise(*series_.rollbacks, status.rollbacks);
+  for (const auto& [cause, name, words] : kRollbackWords) {
+    raise(*series_.rollbacks[static_cast<std::size_t>(cause)], status.rollback_causes.of(cause));
+  }
   raise(*series_.rolled_back_steps, status.rolled_back_steps);
   raise(*series_.skipped_steps, status.skipped_steps);
   raise(*series_.snapshots_missed, status.snapshots_missed);

@@ -12,6 +12,7 @@
 #include "cli/telling/copies_text.h"
 #include "cli/telling/json_numbers.h"
 #include "cli/telling/progress.h"
+#include "cli/telling/rollbacks.h"
 #include "cli/telling/staleness.h"
 #include "storage/copies/format.h"
 
@@ -99,8 +100,8 @@ std::string durability_line(const Status& status) {
   auto text = "newest complete snapshot: step " + std::to_string(status.snapshot) + "; timeline " +
               std::to_string(status.timeline) + ", from step " + std::to_string(status.base.step);
   if (status.rollbacks > 0) {
-    text += "; " + std::to_string(status.rollbacks) + " recoveries, " + std::to_string(status.rolled_back_steps) +
-            " steps trained again";
+    text += "; " + std::to_string(status.rollbacks) + " recoveries (" + causes_text(status.rollback_causes) + "), " +
+            std::to_string(status.rolled_back_steps) + " steps trained again";
   }
   if (status.resumed_shards > 0) {
     text += "; " + std::to_string(status.resumed_shards) + " shards came back within a timeline";
@@ -208,6 +209,7 @@ std::string status_json(const Status& status) {
   json["refused_workers"] = status.refused_workers;
   json["backups"] = status.backups;
   json["rollbacks"] = status.rollbacks;
+  json["rollbacks_by_cause"] = causes_json(status.rollback_causes);
   json["rolled_back_steps"] = status.rolled_back_steps;
   json["skipped_steps"] = status.skipped_steps;
   json["snapshots_missed"] = status.snapshots_missed;

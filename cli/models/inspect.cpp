@@ -9,6 +9,7 @@
 
 #include "cli/models/opened_run.h"
 #include "cli/telling/amounts.h"
+#include "cli/telling/rollbacks.h"
 #include "common/arena/placement.h"
 #include "common/job/load.h"
 #include "storage/journal/journal.h"
@@ -243,8 +244,10 @@ void print_ledger(const Ledger& ledger) {
   }
   std::printf("timeline    %llu, begun at step %llu of timeline %llu\n", number(ledger.timeline),
               number(ledger.base.step), number(ledger.base.timeline));
-  std::printf("rollbacks   %llu, %llu steps trained again; %llu snapshots missed\n", number(ledger.rollbacks),
-              number(ledger.rolled_back_steps), number(ledger.snapshots_missed));
+  const auto causes = causes_text(ledger.rollbacks);
+  std::printf("rollbacks   %llu%s, %llu steps trained again; %llu snapshots missed\n", number(ledger.rollbacks.total()),
+              causes.empty() ? "" : (" (" + causes + ")").c_str(), number(ledger.rolled_back_steps),
+              number(ledger.snapshots_missed));
   for (const auto& range : ledger.skipped) {
     std::printf("skipped     steps %llu to %llu: their gradients were not finite\n", number(range.from),
                 number(range.until - 1));
@@ -296,7 +299,8 @@ Json json_of(const Ledger& ledger) {
   Json json;
   json["timeline"] = ledger.timeline;
   json["base"] = json_of(ledger.base);
-  json["rollbacks"] = ledger.rollbacks;
+  json["rollbacks"] = ledger.rollbacks.total();
+  json["rollbacks_by_cause"] = causes_json(ledger.rollbacks);
   json["rolled_back_steps"] = ledger.rolled_back_steps;
   json["resumed_shards"] = ledger.resumed_shards;
   json["snapshots_missed"] = ledger.snapshots_missed;

@@ -7,6 +7,7 @@
 
 #include "cli/telling/json_numbers.h"
 #include "cli/telling/progress.h"
+#include "cli/telling/rollbacks.h"
 #include "cli/telling/staleness.h"
 #include "storage/copies/format.h"
 
@@ -84,8 +85,8 @@ std::string incidents(const Summary& summary) {
     lines += "workers refused for other data or another arithmetic: " + std::to_string(status.refused_workers) + "\n";
   }
   if (status.rollbacks > 0) {
-    lines += "recoveries: " + std::to_string(status.rollbacks) + ", with " + std::to_string(status.rolled_back_steps) +
-             " steps trained again\n";
+    lines += "recoveries: " + std::to_string(status.rollbacks) + " (" + causes_text(status.rollback_causes) +
+             "), with " + std::to_string(status.rolled_back_steps) + " steps trained again\n";
   }
   if (status.resumed_shards > 0) {
     lines += "shards that came back with all they had: " + std::to_string(status.resumed_shards) + "\n";
@@ -170,6 +171,7 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["copied_step"] = status.copies.copied == 0 ? Json(nullptr) : Json(status.copies.copied);
   json["copies_run"] = status.copies.run == 0 ? Json(nullptr) : Json(run_text(status.copies.run));
   json["rollbacks"] = status.rollbacks;
+  json["rollbacks_by_cause"] = causes_json(status.rollback_causes);
   json["rolled_back_steps"] = status.rolled_back_steps;
   json["skipped_steps"] = status.skipped_steps;
   json["snapshots_missed"] = status.snapshots_missed;

@@ -191,8 +191,13 @@ const std::vector<MetricEntry>& table() {
       {"ballast_lead_rollbacks_total",
        kCounter,
        "rollbacks",
-       {},
-       "Times the whole job went back to a snapshot; each resume is one."},
+       {"cause"},
+       "Times the whole job went back to a snapshot, by cause: shard (one that cannot go on came in the place of a "
+       "shard; "
+       "a resume is one), mark (work rested on what a shard had lost), below_cut (a shard came back with less than a "
+       "cut "
+       "that all had come to), lives (a shard had more lives than are remembered), non_finite "
+       "(training.non_finite: rollback), unknown (counted by a program that told no causes)."},
       {"ballast_lead_rolled_back_steps_total",
        kCounter,
        "steps",

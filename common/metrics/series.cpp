@@ -203,7 +203,9 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   backups = lead.counter("backups_total");
   examples = lead.counter("examples_total");
   messages_refused = lead.counter("messages_refused_total");
-  rollbacks = lead.counter("rollbacks_total");
+  for (std::size_t cause = 0; cause < rollbacks.size(); ++cause) {
+    rollbacks[cause] = lead.counter("rollbacks_total", kRollbackWords[cause].name);
+  }
   rolled_back_steps = lead.counter("rolled_back_steps_total");
   skipped_steps = lead.counter("skipped_steps_total");
   snapshots_missed = lead.counter("snapshots_missed_total");

@@ -10,6 +10,7 @@
 
 #include "common/metrics/metrics.h"
 #include "protocol/messages.h"
+#include "protocol/rollbacks.h"
 
 namespace ballast {
 
@@ -115,7 +116,8 @@ struct LeadSeries {
   GaugeHandle validation_loss, validation_accuracy, best_loss, best_accuracy, best_step, test_loss, test_accuracy;
   GaugeHandle trouble, waits, arithmetics;
   CounterHandle lost_sessions, refused_workers, backups, examples, messages_refused;
-  CounterHandle rollbacks, rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
+  std::array<CounterHandle, kRollbackWords.size()> rollbacks;  // by cause
+  CounterHandle rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
   std::map<JobPhase, GaugeHandle> phases;
 };
 

@@ -283,7 +283,8 @@ struct Described<Status> : Plain<Status, schema::Status> {
                                      BALLAST_FIELD(resumed_shards),
                                      BALLAST_FIELD(staleness),
                                      BALLAST_FIELD(mode, Line{}),
-                                     BALLAST_FIELD(copies)};
+                                     BALLAST_FIELD(copies),
+                                     BALLAST_FIELD(rollback_causes)};
 };
 
 // A description that contradicts the schema does not compile.

@@ -161,6 +161,12 @@ struct Described<StalenessCounts> : Plain<StalenessCounts, schema::StalenessCoun
 };
 
 template <>
+struct Described<RollbackCounts> : Plain<RollbackCounts, schema::RollbackCounts> {
+  static constexpr std::tuple fields{BALLAST_FIELD(shard), BALLAST_FIELD(mark),       BALLAST_FIELD(below_cut),
+                                     BALLAST_FIELD(lives), BALLAST_FIELD(non_finite), BALLAST_FIELD(unknown)};
+};
+
+template <>
 struct Described<ItemPush> : Plain<ItemPush, schema::ItemPush> {
   static constexpr std::tuple fields{BALLAST_FIELD(computed_from), BALLAST_FIELD(clock),
                                      BALLAST_FIELD(marks, List{kMaxMarks})};
@@ -215,6 +221,6 @@ struct Described<Told> : Plain<Told, schema::Told> {
 using Parts = Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId,
                     PhaseTimes, StepFactors, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
                     CopyState, CopyProgress, CopyStatus, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder,
-                    RoundReport, ItemReport, LaneAddress, SessionStatus, Told>;
+                    RoundReport, ItemReport, LaneAddress, SessionStatus, Told, RollbackCounts>;
 
 }  // namespace ballast::wire

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "protocol/lead/round_course.h"
 #include "protocol/lead/shard_roster.h"
 #include "protocol/messages.h"
+#include "protocol/rollbacks.h"
 #include "protocol/state_list.h"
 
 namespace ballast {
@@ -122,8 +124,12 @@ class Course {
     return visit([](auto& own) { return own.take_changed(); });
   }
   // What the session has to compute. `trains`: open work as well, not just standing ranges.
-  void tell(SessionId session, Step limit, bool trains, Assign& assign) const {
-    visit([&](const auto& own) { own.tell(session, limit, trains, assign); });
+  void tell(SessionId session, Step limit, bool trains, Assign& assign) {
+    visit([&](auto& own) { own.tell(session, limit, trains, assign); });
+  }
+  // Whether anybody was told to compute something of step `from` or a later one, since the last rewind.
+  [[nodiscard]] bool has_given_out(Step from) const {
+    return visit([&](const auto& own) { return own.has_given_out(from); });
   }
 
   // ---- where all stop together
@@ -172,9 +178,9 @@ class Course {
   void lives_told() {
     visit([](auto& own) { own.lives_told(); });
   }
-  // Whether something is lost that was built upon: the job has to go back as a whole.
-  bool is_broken(const ShardRoster& shards) {
-    return visit([&](auto& own) { return own.is_broken(shards); });
+  // Whether something is lost that was built upon, so that the job has to go back as a whole: for which cause.
+  std::optional<RollbackCause> why_broken(const ShardRoster& shards) {
+    return visit([&](auto& own) { return own.why_broken(shards); });
   }
   // Whether a barrier at which a leg is to end cannot be one any more, for somebody has gone beyond it.
   [[nodiscard]] bool is_undone(const ShardRoster& shards, Step barrier) const {

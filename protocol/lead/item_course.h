@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,7 @@ class ItemCourse {
   }
   std::set<SessionId> take_changed() { return grants_.take_changed(); }
   void tell(SessionId session, Step limit, bool trains, Assign& assign) const;
+  [[nodiscard]] bool has_given_out(Step from) const { return grants_.granted_until() > updates(from); }
 
   [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const;
   [[nodiscard]] Step limit(Step stand, const std::set<Step>& snapshots) const;
@@ -72,7 +74,9 @@ class ItemCourse {
   void take_marks(const LaneReport& report, Step evaluated);
   void shard_resumed() { grants_.doubt_delivered(); }
   void lives_told() { resuming_.lives_told(); }
-  bool is_broken(const ShardRoster& shards) { return rules_.journaled && resuming_.is_broken(shards); }
+  std::optional<RollbackCause> why_broken(const ShardRoster& shards) {
+    return rules_.journaled ? resuming_.why_broken(shards) : std::nullopt;
+  }
   [[nodiscard]] bool is_undone(const ShardRoster& shards, Step barrier) const;
 
   // All of it.

@@ -220,7 +220,10 @@ class Lead {
   void on_report(const lead::FromLane& event, const LaneReport& report);
   LeadLane* reporting_lane(const lead::FromLane& event, const LaneReport& report);
   void on_statistics(const std::vector<StepStatistics>& statistics);
-  void begin_timeline();
+  void begin_timeline(RollbackCause cause);
+  void count_rollback(RollbackCause cause);
+  [[nodiscard]] bool has_trained() const;
+  [[nodiscard]] bool shows_training(const LeadLane& lane) const;
   void rewind(Step base);
   void confirm_if_durable();
   void send_confirm(LaneId id, const LeadLane& lane);

@@ -69,7 +69,7 @@ void Lead::on_shard_hello(const FromLane& event, const ShardHello& hello) {
       assembling_since_ = now_;  // not again with every hello: patience with who is missing must end
     }
     if (shards_.all_there()) {
-      begin_timeline();
+      begin_timeline(RollbackCause::shard);
     }
   }
   course_.lives_told();

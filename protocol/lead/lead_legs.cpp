@@ -96,7 +96,7 @@ void Lead::begin_training() {
 
 void Lead::begin_leg(Step barrier) {
   if (course_.is_undone(shards_, barrier)) {
-    return begin_timeline();
+    return begin_timeline(RollbackCause::below_cut);
   }
   phase_ = Phase::training;
   leg_.barrier = barrier;

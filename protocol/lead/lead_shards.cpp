@@ -18,20 +18,19 @@ void Lead::on(const FromLane& event) {
 
 // ---- timelines
 
-void Lead::begin_timeline() {
+void Lead::begin_timeline(RollbackCause cause) {
   auto& ledger = book_.edit();
-  const bool is_first = ledger.timeline == 0;
-  if (is_first) {
+  if (ledger.timeline == 0) {
     ledger.complete = {{0, 0}};  // the initial weights
     ledger.provenance.initial_weights = initial_weights_of_others(config_.shards);
     ledger.copies.run = config_.run;
+  } else if (has_trained()) {
+    count_rollback(cause);
   }
   ledger.base = ledger.complete.back();
-  Step reached = std::max(course_.open_step(), log_.next());
   for (const auto& [id, lane] : shards_.lanes()) {
     // A shard that knows of a newer timeline than a ledger brought back from a copy must not meet its number again.
     ledger.timeline = std::max(ledger.timeline, lane.timeline);
-    reached = std::max(reached, lane.open_step);
   }
   ++ledger.timeline;
   ++ledger.placement;
@@ -41,13 +40,37 @@ void Lead::begin_timeline() {
     ledger.incarnations[id.shard] = lane.incarnation;
     ledger.databases[id.shard] = lane.database;
   }
-  if (!is_first) {
-    ++ledger.rollbacks;
-    ledger.rolled_back_steps += reached - std::min(reached, ledger.base.step);
-  }
   phase_ = Phase::assembling;
   assembling_since_ = now_;
   rewind(ledger.base.step);
+}
+
+void Lead::count_rollback(RollbackCause cause) {
+  auto& ledger = book_.edit();
+  Step reached = std::max(course_.open_step(), log_.next());
+  for (const auto& [id, lane] : shards_.lanes()) {
+    reached = std::max(reached, lane.open_step);
+  }
+  const Step base = ledger.complete.back().step;  // of the next timeline
+  ledger.rollbacks.count(cause);
+  ledger.rolled_back_steps += reached - std::min(reached, base);
+}
+
+// Whether anybody is known to have worked on the timeline: this lead has given out something of it, or there is
+// something beyond its base.
+bool Lead::has_trained() const {
+  const auto& ledger = book_.current();
+  return course_.has_given_out(ledger.base.step) || ledger.complete.back() != ledger.base ||
+         std::max(course_.open_step(), log_.next()) > ledger.base.step ||
+         std::ranges::any_of(shards_.lanes(), [&](const auto& lane) { return shows_training(lane.second); });
+}
+
+// By its hello and its newest report. A journal in which a later life began with something has updates.
+bool Lead::shows_training(const LeadLane& lane) const {
+  const Step base = book_.current().base.step;
+  const bool had_updates = std::ranges::any_of(lane.lives, [](const ShardLife& life) { return life.begun > 0; });
+  return (lane.timeline >= timeline() && (lane.open_step > base || had_updates)) ||
+         (lane.report.timeline == timeline() && course_.has_passed(lane.report, base));
 }
 
 void Lead::rewind(Step base) {
@@ -193,11 +216,12 @@ Step Lead::evaluated() const {
 
 // Weights that a shard has lost were pulled, and updates made from them are elsewhere: the job goes back as a whole.
 bool Lead::begin_again_if_broken() {
-  if (book_.current().finished || !course_.is_broken(shards_)) {
+  const auto cause = book_.current().finished ? std::nullopt : course_.why_broken(shards_);
+  if (!cause) {
     return false;
   }
   if (shards_.all_there()) {
-    begin_timeline();
+    begin_timeline(*cause);
   } else if (std::exchange(phase_, Phase::assembling) != Phase::assembling) {
     assembling_since_ = now_;
   }

@@ -142,7 +142,8 @@ void Lead::tell_training(Status& status) const {
 void Lead::tell_events(Status& status) const {
   const auto& ledger = book_.current();
   status.backups = course_.backups();
-  status.rollbacks = ledger.rollbacks;
+  status.rollbacks = ledger.rollbacks.total();
+  status.rollback_causes = ledger.rollbacks;
   status.rolled_back_steps = ledger.rolled_back_steps;
   for (const auto& range : ledger.skipped) {
     status.skipped_steps += range.until - range.from;

@@ -95,7 +95,7 @@ void Lead::on_fault(const ChunkMeasure& fault) {
       return;
     case NonFinite::rollback:
       add_skipped(book_.edit().skipped, {book_.current().complete.back().step, fault.step + 1});
-      return begin_timeline();
+      return begin_timeline(RollbackCause::non_finite);
   }
 }
 

@@ -49,11 +49,22 @@ void RoundCourse::hand_out(const std::vector<SessionId>& sessions, const ShardRo
   }
 }
 
-void RoundCourse::tell(SessionId session, Step limit, bool trains, Assign& assign) const {
+void RoundCourse::rewind(Step base) {
+  assignments_.rewind();
+  told_until_ = base;
+}
+
+void RoundCourse::tell(SessionId session, Step limit, bool trains, Assign& assign) {
   assign.generation = assignments_.generation();
   assign.rounds.standing = assignments_.standing(session, limit);
   if (trains) {
     assign.rounds.extra = assignments_.extra(session);
+  }
+  if (const auto& standing = assign.rounds.standing; !standing.slots.empty() && standing.until > standing.from) {
+    told_until_ = std::max(told_until_, standing.until);
+  }
+  if (assign.rounds.extra) {
+    told_until_ = std::max(told_until_, assign.rounds.extra->step + 1);
   }
 }
 

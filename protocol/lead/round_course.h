@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "protocol/lead/slot_assignments.h"
 #include "protocol/lead/step_time.h"
 #include "protocol/messages.h"
+#include "protocol/rollbacks.h"
 #include "protocol/state_list.h"
 
 namespace ballast {
@@ -34,7 +36,7 @@ class RoundCourse {
   [[nodiscard]] Generation generation() const { return assignments_.generation(); }
   [[nodiscard]] std::uint64_t backups() const { return assignments_.backups(); }
 
-  void rewind(Step /*base*/) { assignments_.rewind(); }
+  void rewind(Step base);
   void begin(const std::vector<SessionId>& sessions, Step base) { assignments_.divide(sessions, base); }
   void reopen(Micros now);
   void observe(const ShardRoster& shards, Micros now);
@@ -44,7 +46,8 @@ class RoundCourse {
   void lose(SessionId session) { assignments_.lose(session); }
   void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now);
   std::set<SessionId> take_changed() { return assignments_.take_changed(); }
-  void tell(SessionId session, Step limit, bool trains, Assign& assign) const;
+  void tell(SessionId session, Step limit, bool trains, Assign& assign);
+  [[nodiscard]] bool has_given_out(Step from) const { return told_until_ > from; }
 
   [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const {
     return evaluations.next_after(after);
@@ -72,12 +75,13 @@ class RoundCourse {
   void take_marks(const LaneReport& /*report*/, Step /*evaluated*/) {}
   void shard_resumed() {}
   void lives_told() {}
-  bool is_broken(const ShardRoster& /*shards*/) { return false; }
+  std::optional<RollbackCause> why_broken(const ShardRoster& /*shards*/) { return std::nullopt; }
   [[nodiscard]] bool is_undone(const ShardRoster& /*shards*/, Step /*barrier*/) const { return false; }
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(slots_, steps_), listed::parts(assignments_, step_time_));
+    return listed::all(listed::plain(slots_, steps_), listed::parts(assignments_, step_time_),
+                       listed::plain(told_until_));
   }
 
  private:
@@ -85,6 +89,7 @@ class RoundCourse {
   Step steps_;
   SlotAssignments assignments_;
   StepTime step_time_;
+  Step told_until_ = 0;  // somebody was told to compute steps up to this one
 };
 static_assert(lists_all_members<RoundCourse>());
 

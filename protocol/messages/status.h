@@ -9,6 +9,7 @@
 #include "protocol/job_phase.h"
 #include "protocol/messages/lane_and_lead.h"
 #include "protocol/messages/parts.h"
+#include "protocol/rollbacks.h"
 
 namespace ballast {
 
@@ -94,6 +95,7 @@ struct Status {
   std::uint64_t refused_workers = 0;  // sessions, for other data or another arithmetic, by this lead
   std::uint64_t backups = 0;
   std::uint64_t rollbacks = 0;          // of the whole job, by the ledger
+  RollbackCounts rollback_causes;       // of each
   std::uint64_t rolled_back_steps = 0;  // trained again because of them; at least so many
   std::uint64_t skipped_steps = 0;      // for gradients that were not finite
   std::uint64_t snapshots_missed = 0;   // due while another one was being written

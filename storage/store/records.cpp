@@ -14,8 +14,8 @@ namespace {
 constexpr std::string_view kMagic = "BLST";
 constexpr std::uint16_t kRecordVersion = 1;  // of every kind but the ledger's
 // Version 1 ends before the placement, and version 2, of the programs that wrote format 2, after the resumed shards;
-// version 3 before the life that copies.
-constexpr std::uint16_t kLedgerVersion = 4;
+// version 3 before the life that copies, version 4 before the causes of rollbacks.
+constexpr std::uint16_t kLedgerVersion = 5;
 constexpr std::size_t kCheckedHead = 4 + 2 + 2 + 8;
 constexpr std::size_t kHead = kCheckedHead + 4;
 constexpr std::size_t kTensorHead = 8 + 8 + 1 + 4;
@@ -269,6 +269,20 @@ void read(ByteReader& from, Provenance& provenance) {
   read(from, provenance.initial_weights);
 }
 
+// Those of unknown cause stand elsewhere.
+void write(ByteWriter& to, const RollbackCounts& rollbacks) {
+  to.number(rollbacks.shard).number(rollbacks.mark).number(rollbacks.below_cut);
+  to.number(rollbacks.lives).number(rollbacks.non_finite);
+}
+
+void read(ByteReader& from, RollbackCounts& rollbacks) {
+  rollbacks.shard = from.number<std::uint64_t>();
+  rollbacks.mark = from.number<std::uint64_t>();
+  rollbacks.below_cut = from.number<std::uint64_t>();
+  rollbacks.lives = from.number<std::uint64_t>();
+  rollbacks.non_finite = from.number<std::uint64_t>();
+}
+
 std::string encode(const Ledger& ledger) {
   ByteWriter payload;
   payload.number(ledger.timeline);
@@ -277,7 +291,7 @@ std::string encode(const Ledger& ledger) {
   write(payload, ledger.complete);
   write(payload, ledger.best);
   write(payload, ledger.skipped);
-  payload.number(ledger.rollbacks).number(ledger.rolled_back_steps).number(ledger.snapshots_missed);
+  payload.number(ledger.rollbacks.unknown).number(ledger.rolled_back_steps).number(ledger.snapshots_missed);
   write(payload, ledger.finished);
   payload.number(ledger.placement).number(ledger.resumed_shards);
   write(payload, ledger.databases);
@@ -289,6 +303,7 @@ std::string encode(const Ledger& ledger) {
   payload.number(ledger.copies_in).number(ledger.copies.life).number(ledger.copies.turn);
   write(payload, ledger.copy_lives);
   write(payload, ledger.named_before);
+  write(payload, ledger.rollbacks);
   return seal(RecordKind::ledger, payload.take());
 }
 
@@ -300,7 +315,7 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
     read(reader, ledger.complete);
     read(reader, ledger.best);
     read(reader, ledger.skipped);
-    ledger.rollbacks = reader.number<std::uint64_t>();
+    ledger.rollbacks.unknown = reader.number<std::uint64_t>();  // all, before version 5
     ledger.rolled_back_steps = reader.number<std::uint64_t>();
     ledger.snapshots_missed = reader.number<std::uint64_t>();
     read(reader, ledger.finished);
@@ -322,6 +337,9 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
       ledger.copies.turn = reader.number<std::uint64_t>();
       read(reader, ledger.copy_lives);
       read(reader, ledger.named_before);
+    }
+    if (version > 4) {
+      read(reader, ledger.rollbacks);
     }
   });
 }

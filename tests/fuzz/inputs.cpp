@@ -55,7 +55,7 @@ void write_records(const std::filesystem::path& folder) {
   ledger.complete = {{1, 600}, {2, 800}};
   ledger.best = SnapshotId{1, 600};
   ledger.skipped = {{7, 8}, {20, 40}};
-  ledger.rollbacks = 1;
+  ledger.rollbacks.shard = 1;
   ledger.rolled_back_steps = 52;
   ledger.snapshots_missed = 3;
   ledger.finished = SnapshotId{2, 800};

@@ -152,9 +152,9 @@ void Cluster::gather_items() {
   facts().note(Fact::async, life().items->bound == 0);
   facts().note(Fact::ssp, !facts().has(Fact::async));
   facts().note(Fact::journaled, life().journaled());
-  facts().note(Fact::kept_in_crash,
-               facts().has(Fact::journaled) && facts().has(Fact::shard_crash) && world_.ledger.ledger.rollbacks == 0);
-  facts().note(Fact::survived_loss, facts().has(Fact::lost_commits) && world_.ledger.ledger.rollbacks == 0);
+  const bool goes_back = world_.ledger.ledger.timeline > 1;
+  facts().note(Fact::kept_in_crash, facts().has(Fact::journaled) && facts().has(Fact::shard_crash) && !goes_back);
+  facts().note(Fact::survived_loss, facts().has(Fact::lost_commits) && !goes_back);
 }
 
 void Cluster::conclude_after_death() const {

@@ -227,7 +227,7 @@ void LeadShell::carry_out(Host& host, const LeadPending& what) {
 
 void LeadShell::done(Host& host, const LedgerWrite& what) {
   auto& stored = host.world().ledger;
-  const bool goes_back = what.change.ledger.rollbacks > stored.ledger.rollbacks;
+  const bool goes_back = stored.ledger.timeline > 0 && what.change.ledger.timeline > stored.ledger.timeline;
   stored.apply(what.change);
   host.ledger_written(goes_back);
   if (host.traces()) {

@@ -188,6 +188,7 @@ void Judge::lead_starts(Micros now) {
   stop_.lead_starts();
   pause_.lead_starts();
   provenance_.lead_starts();
+  rollback_counts_.lead_starts();
 }
 
 void Judge::assigned(SessionId session, const Assign& assign) {
@@ -197,6 +198,7 @@ void Judge::assigned(SessionId session, const Assign& assign) {
     provenance_.works(session);
   }
   orders_.assigned(session, assign, timelines_.durable().timeline);
+  rollback_counts_.assigned(assign, timelines_.durable().base.step);
   std::visit([&](auto& course) { course.assigned(session, assign); }, course_);
 }
 
@@ -230,6 +232,7 @@ void Judge::ledger_durable(const Disks& disks, const CopyPlace& place, const Sto
   const auto& before = timelines_.durable();
   pause_.ledger_durable(ledger);
   provenance_.ledger_durable(ledger);
+  rollback_counts_.ledger_durable(before, stored);
   for (std::uint32_t shard = 0; shard < ledger.databases.size(); ++shard) {
     const auto listed = shard < before.databases.size() ? before.databases[shard].database : 0;
     presence_.listed(shard, listed, ledger.databases[shard].database, now);
@@ -299,14 +302,13 @@ void Judge::note_facts(const Ledger& ledger) {
   facts_.note(Fact::snapshot_missed, ledger.snapshots_missed > 0);
   facts_.note(Fact::kept_best, ledger.best.has_value());
   facts_.note(Fact::early_stop, ledger.finished && ledger.finished->step < life_.steps);
-  if (ledger.skipped != before.skipped) {
-    facts_.note(ledger.timeline == before.timeline ? Fact::skipped : Fact::gradient_rollback);
-  }
+  facts_.note(Fact::skipped, ledger.skipped != before.skipped && ledger.timeline == before.timeline);
 }
 
 FactSet Judge::facts() const {
   auto facts = facts_;
   facts.add(copies_.facts());
+  facts.add(rollback_counts_.facts());
   facts.add(std::visit([](const auto& course) { return course.facts(); }, course_));
   return facts;
 }

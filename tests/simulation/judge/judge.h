@@ -25,6 +25,7 @@
 #include "tests/simulation/judge/presence.h"
 #include "tests/simulation/judge/provenance.h"
 #include "tests/simulation/judge/replies.h"
+#include "tests/simulation/judge/rollback_counts.h"
 #include "tests/simulation/judge/rounds.h"
 #include "tests/simulation/judge/shown.h"
 #include "tests/simulation/judge/snapshots.h"
@@ -169,6 +170,7 @@ class Judge {
   ProvenanceJudge provenance_;
   PauseJudge pause_;
   StopJudge stop_;
+  RollbackCountsJudge rollback_counts_;
   FactSet facts_;
 };
 

@@ -29,6 +29,7 @@ Status some_status() {
   status.lost_workers = 5;
   status.backups = 6;
   status.rollbacks = 7;
+  status.rollback_causes = {.shard = 4, .mark = 0, .below_cut = 2, .lives = 0, .non_finite = 1, .unknown = 0};
   status.rolled_back_steps = 80;
   status.skipped_steps = 9;
   status.snapshots_missed = 10;
@@ -40,8 +41,8 @@ double gauge(Metrics& metrics, const std::string& name, const Metrics::Labels& l
   return metrics.gauge("ballast_lead_" + name, labels)->value();
 }
 
-double counter(Metrics& metrics, const std::string& name) {
-  return metrics.counter("ballast_lead_" + name + "_total")->value();
+double counter(Metrics& metrics, const std::string& name, const Metrics::Labels& labels = {}) {
+  return metrics.counter("ballast_lead_" + name + "_total", labels)->value();
 }
 
 TEST_CASE("the numbers of a status reach their series") {
@@ -69,7 +70,10 @@ TEST_CASE("the numbers of a status reach their series") {
   CHECK(counter(metrics, "examples") == 44160);
   CHECK(counter(metrics, "lost_sessions") == 5);
   CHECK(counter(metrics, "backups") == 6);
-  CHECK(counter(metrics, "rollbacks") == 7);
+  CHECK(counter(metrics, "rollbacks", {"shard"}) == 4);
+  CHECK(counter(metrics, "rollbacks", {"mark"}) == 0);
+  CHECK(counter(metrics, "rollbacks", {"below_cut"}) == 2);
+  CHECK(counter(metrics, "rollbacks", {"non_finite"}) == 1);
   CHECK(counter(metrics, "rolled_back_steps") == 80);
   CHECK(counter(metrics, "skipped_steps") == 9);
   CHECK(counter(metrics, "snapshots_missed") == 10);

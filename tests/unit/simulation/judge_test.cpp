@@ -11,6 +11,7 @@
 #include "tests/simulation/judge/orders.h"
 #include "tests/simulation/judge/recovery.h"
 #include "tests/simulation/judge/replies.h"
+#include "tests/simulation/judge/rollback_counts.h"
 #include "tests/simulation/judge/rounds.h"
 #include "tests/simulation/judge/skips.h"
 #include "tests/simulation/judge/snapshots.h"
@@ -280,6 +281,39 @@ TEST_CASE("items: a job with a journal goes back only if a shard has lost someth
   CHECK_NOTHROW(rollbacks.timeline_begins(histories, disks));
   histories.of(1).lossy.insert(1);
   CHECK_NOTHROW(rollbacks.timeline_begins(histories, disks));
+}
+
+TEST_CASE("a rollback is counted once, for a timeline of which work was given out") {
+  RollbackCountsJudge judge;
+  StoredLedger first;
+  first.ledger.timeline = 1;
+  first.ledger.complete = {{0, 0}};
+  auto second = first;
+  second.ledger.timeline = 2;
+  auto counted = second;
+  counted.ledger.rollbacks.mark = 1;
+  CHECK_NOTHROW(judge.ledger_durable({}, first));
+  CHECK_NOTHROW(judge.ledger_durable(first.ledger, second));
+  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, counted), Violation);
+  Assign assign;
+  assign.timeline = 1;
+  judge.assigned(assign, 0);
+  assign.evaluation.emplace();
+  judge.assigned(assign, 0);  // to train nothing
+  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, counted), Violation);
+  assign.rounds.standing = {0, 5, {0, 1}};
+  judge.assigned(assign, 0);
+  CHECK_NOTHROW(judge.ledger_durable(first.ledger, counted));
+  CHECK(judge.facts().has(Fact::rollback_for_mark));
+  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, second), Violation);
+  judge.lead_starts();
+  CHECK_NOTHROW(judge.ledger_durable(first.ledger, second));  // nobody knows
+  auto trained = first;
+  trained.statistics = {{0, 1, 1, 1}};
+  judge.ledger_durable(first.ledger, trained);
+  CHECK_THROWS_AS(judge.ledger_durable(trained.ledger, second), Violation);
+  counted.ledger.rollbacks.mark = 2;
+  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, counted), Violation);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ TEST_CASE("a finished run is told whole") {
     CHECK(state.identity->job == "sample");
     CHECK(state.chunks.size() == kShards);
     CHECK(state.chunks[0] + state.chunks[1] == run.job.arena.chunks.size() - 1);
-    CHECK(state.ledger.ledger.rollbacks == 1);
+    CHECK(state.ledger.ledger.rollbacks.total() == 1);
     CHECK(state.ledger.evaluations.size() == 1);
     REQUIRE(state.snapshots.size() == 3);
     CHECK(state.snapshots[0].id == SnapshotId{0, 0});
@@ -95,15 +95,18 @@ TEST_CASE("what it prints") {
   run.write_ledger(true);
   const auto text = captured([&] { CHECK(inspect({run.path(), true, false}) == 0); });
   for (const auto* const part :
-       {"job         sample", "timeline    2, begun at step 4 of timeline 1", "rollbacks   1, 3 steps", "steps 6 to 6",
-        "finished    timeline 2, step 9", "timeline 1, step 4: complete, the best",
-        "timeline 2, step 9: complete, the job's end", "timeline 0, step 0: the initial weights",
-        "evaluation  step 4, test: loss 2.5000, accuracy 12.50 %", "disk        shard 1:", " 0 problems"}) {
+       {"job         sample", "timeline    2, begun at step 4 of timeline 1",
+        "rollbacks   1 (a shard could not go on: 1), 3 steps", "steps 6 to 6", "finished    timeline 2, step 9",
+        "timeline 1, step 4: complete, the best", "timeline 2, step 9: complete, the job's end",
+        "timeline 0, step 0: the initial weights", "evaluation  step 4, test: loss 2.5000, accuracy 12.50 %",
+        "disk        shard 1:", " 0 problems"}) {
     CAPTURE(text);
     CHECK_MESSAGE(contains(text, part), part);
   }
   const auto json = nlohmann::json::parse(captured([&] { CHECK(inspect({run.path(), false, true}) == 0); }));
   CHECK(json["ledger"]["finished"]["step"] == 9);
+  CHECK(json["ledger"]["rollbacks"] == 1);
+  CHECK(json["ledger"]["rollbacks_by_cause"]["shard"] == 1);
   CHECK(json["ledger"]["skipped"] == nlohmann::json::parse("[[6,7]]"));
   CHECK(json["snapshots"][2]["complete"] == true);
   CHECK(json["problems"].empty());

@@ -77,7 +77,7 @@ class SampleRun {
       ledger.complete.push_back(kEnd);
       ledger.finished = kEnd;
       ledger.best = kEarly;
-      ledger.rollbacks = 1;
+      ledger.rollbacks.shard = 1;
       ledger.rolled_back_steps = 3;
       ledger.skipped = {{6, 7}};
     }

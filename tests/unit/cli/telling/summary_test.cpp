@@ -39,6 +39,7 @@ Status finished() {
   status.timeline = 3;
   status.base = {3, 4};
   status.rollbacks = 2;
+  status.rollback_causes = {.shard = 1, .non_finite = 1};
   status.rolled_back_steps = 9;
   status.skipped_steps = 1;
   status.snapshots_missed = 4;
@@ -78,6 +79,8 @@ TEST_CASE("the summary holds what the lead and the databases said") {
   CHECK(json["worker_restarts"] == 1);
   CHECK(json["restarted_shards"] == 2);
   CHECK(json["rollbacks"] == 2);
+  CHECK(json["rollbacks_by_cause"]["shard"] == 1);
+  CHECK(json["rollbacks_by_cause"]["mark"] == 0);
   CHECK(json["rolled_back_steps"] == 9);
   CHECK(json["base_step"] == 4);
   CHECK(json["skipped_steps"] == 1);
@@ -151,7 +154,9 @@ TEST_CASE("what went wrong is told to people, and nothing else is") {
   const auto text = summary_text({status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
   CHECK(text.find("2 epochs in 2.0 s, 64 images/s") != std::string::npos);
   CHECK(text.find("validation accuracy 50.00 %, the best was 75.00 % at step 4") != std::string::npos);
-  CHECK(text.find("recoveries: 2, with 9 steps trained again") != std::string::npos);
+  CHECK(text.find(
+            "recoveries: 2 (a shard could not go on: 1, a gradient was not finite: 1), with 9 steps trained again") !=
+        std::string::npos);
   CHECK(text.find("not finite: 1\n") != std::string::npos);
   CHECK(text.find("snapshots missed: 4") != std::string::npos);
   CHECK(text.find("came back with all they had: 6\n") != std::string::npos);
@@ -181,8 +186,9 @@ TEST_CASE("the status for people") {
   CHECK(text.find("job small: recovering, step 8 of 8, 2 of 3 epochs done, mode local\nwaits for: shard 1\ntrouble: "
                   "the disk is full\n") == 0);
   CHECK(text.find("best validation accuracy 75.00 %, loss 0.6000, at step 4\n") != std::string::npos);
-  CHECK(text.find("timeline 3, from step 4; 2 recoveries, 9 steps trained again; 6 shards came back within a timeline; "
-                  "1 steps skipped; 4 snapshots") != std::string::npos);
+  CHECK(text.find("timeline 3, from step 4; 2 recoveries (a shard could not go on: 1, a gradient was not finite: 1), 9 "
+                  "steps trained again; 6 shards came back within a timeline; 1 steps skipped; 4 snapshots") !=
+        std::string::npos);
   CHECK(text.find("\nstaleness: mean 0.90, largest 3 updates") != std::string::npos);
   CHECK(text.find("worker-0") != std::string::npos);
 }
@@ -196,6 +202,7 @@ TEST_CASE("the status as JSON") {
   CHECK(json["sessions"][2]["slots"] == 7);
   CHECK(json["base"]["step"] == 4);
   CHECK(json["best"]["accuracy"] == 0.75);
+  CHECK(json["rollbacks_by_cause"]["non_finite"] == 1);
   CHECK(json["rolled_back_steps"] == 9);
   CHECK(json["resumed_shards"] == 6);
   CHECK(json["staleness"]["largest"] == 3);

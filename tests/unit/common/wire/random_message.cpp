@@ -81,6 +81,7 @@ void fill(Random& random, StepFactors& value);
 void fill(Random& random, SplitStatus& value);
 void fill(Random& random, Told& value);
 void fill(Random& random, StalenessCounts& value);
+void fill(Random& random, RollbackCounts& value);
 void fill(Random& random, CopyState& value);
 void fill(Random& random, CopyProgress& value);
 void fill(Random& random, CopyStatus& value);
@@ -152,6 +153,11 @@ void fill(Random& random, Grant& value) {
 void fill(Random& random, StalenessCounts& value) {
   auto& [a, b, c, d, e] = value;
   fill_all(random, a, b, c, d, e);
+}
+
+void fill(Random& random, RollbackCounts& value) {
+  auto& [a, b, c, d, e, f] = value;
+  fill_all(random, a, b, c, d, e, f);
 }
 
 void fill(Random& random, ChunkMeasure& value) {
@@ -381,9 +387,9 @@ void fill(Random& random, CopyStatus& value) {
 
 void fill(Random& random, Status& value) {
   auto& [job, a, b, c, d, bits, e, f, g, copies, h, beyond, i, j, epochs, start, k, l, pace, steps, m, n, o, p, q, r, s,
-         t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af, sessions, mode] = value;
+         t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af, ag, sessions, mode] = value;
   fill_all(random, job, a, b, c, d, bits, e, f, g, copies, h, beyond, i, j, epochs, start, k, l, m, n, o, p, q, r, s, t,
-           u, v, w, x, y, z, aa, ab, ac, ad, ae, af, sessions, mode);
+           u, v, w, x, y, z, aa, ab, ac, ad, ae, af, ag, sessions, mode);
   fill_not_negative(random, pace);
   fill_not_negative(random, steps);
 }

@@ -20,13 +20,13 @@ Course items(bool journaled = true) { return Course(ItemCourse::Rules{2, 20, 5, 
 // Evaluated is every fourth step.
 Evaluations evaluations() { return {{20, 4, 0, 10, 10, 0, 0, 1'000}, {}}; }
 
-Assign told(const Course& course, SessionId session, Step limit = 20, bool trains = true) {
+Assign told(Course& course, SessionId session, Step limit = 20, bool trains = true) {
   Assign assign;
   course.tell(session, limit, trains, assign);
   return assign;
 }
 
-std::vector<ItemId> granted(const Course& course, SessionId session) {
+std::vector<ItemId> granted(Course& course, SessionId session) {
   std::vector<ItemId> items;
   for (const auto& grant : told(course, session).items.grants) {
     items.push_back(grant.item);
@@ -46,6 +46,27 @@ TEST_CASE("in rounds a step is one update, and the oldest lane's is the open one
   CHECK(course.has_passed(at_step(3), 2));
   CHECK_FALSE(course.has_passed(at_step(3), 3));
   CHECK_FALSE(course.has_passed(at_step(20), 3));  // without chunks
+}
+
+TEST_CASE("work of a step has been given out when somebody was told to compute it") {
+  auto in_rounds = rounds();
+  in_rounds.begin({kFirst}, 3);
+  CHECK_FALSE(told(in_rounds, kFirst, 3).rounds.standing.slots.empty());  // of no step yet
+  CHECK_FALSE(in_rounds.has_given_out(3));
+  told(in_rounds, kFirst, 4);
+  CHECK(in_rounds.has_given_out(3));
+  CHECK_FALSE(in_rounds.has_given_out(4));
+  in_rounds.rewind(2);
+  CHECK_FALSE(in_rounds.has_given_out(2));
+  auto in_items = items();
+  const auto shards = roster({at_item(0, 0)});
+  in_items.begin({kFirst}, 0);
+  in_items.observe(shards, 0);
+  CHECK_FALSE(in_items.has_given_out(0));
+  in_items.hand_out({kFirst}, shards, 1, 0);
+  CHECK(in_items.has_given_out(0));
+  in_items.rewind(0);
+  CHECK_FALSE(in_items.has_given_out(0));
 }
 
 TEST_CASE("in rounds slots that somebody is late with are given to another session") {
@@ -70,7 +91,7 @@ TEST_CASE("in rounds nothing but an evaluation stops anybody, and nothing is los
   CHECK(course.limit(8, {6}) == 8);
   CHECK_FALSE(course.orders_at(5));
   CHECK_FALSE(course.resumes_shards());
-  CHECK_FALSE(course.is_broken(roster({at_step(1)})));
+  CHECK_FALSE(course.why_broken(roster({at_step(1)})));
   CHECK_FALSE(course.is_undone(roster({at_step(9)}), 4));
   CHECK(course.is_still_a_cut(3, roster({at_step(9)}), evaluations()));
 }
@@ -159,20 +180,20 @@ TEST_CASE("a shard that lacks what was evaluated breaks the timeline, where jour
   const auto shards = roster({at_item(8, 8), at_item(7, 7)});
   auto course = items();
   course.take_marks(at_item(7, 7), 3);
-  CHECK_FALSE(course.is_broken(shards));
+  CHECK_FALSE(course.why_broken(shards));
   auto away = at_item(7, 7);
   away.serving = false;
   course.take_marks(away, 4);
-  CHECK_FALSE(course.is_broken(shards));
+  CHECK_FALSE(course.why_broken(shards));
   course.take_marks(at_item(7, 7), 4);
-  CHECK(course.is_broken(shards));
+  CHECK(course.why_broken(shards) == RollbackCause::below_cut);
   course.take_marks(at_item(8, 8), 4);
-  CHECK(course.is_broken(shards));  // though it was made up for
+  CHECK(course.why_broken(shards) == RollbackCause::below_cut);  // though it was made up for
   course.rewind(0);
-  CHECK_FALSE(course.is_broken(shards));
+  CHECK_FALSE(course.why_broken(shards));
   auto other = items(false);
   other.take_marks(at_item(7, 7), 4);
-  CHECK_FALSE(other.is_broken(shards));
+  CHECK_FALSE(other.why_broken(shards));
 }
 
 TEST_CASE("a barrier that somebody has passed is none for those who have lost what lies before it") {

@@ -76,8 +76,53 @@ TEST_CASE("a shard that comes back with less than was evaluated takes the job ba
     fixture.lane(1, items_before(fixture, 1, 9));
     CHECK(fixture.lead.status().timeline == 2);
     fixture.written();
-    CHECK(fixture.lead.ledger().rollbacks == 1);
+    CHECK(fixture.lead.ledger().rollbacks == RollbackCounts{.below_cut = 1});
   }
+}
+
+TEST_CASE("work that rests on what a shard has lost takes the job back") {
+  Fixture fixture(journaled());
+  fixture.planned = 20;
+  fixture.placement = 1;
+  fixture.train();
+  report_items(fixture, 1);
+  auto built_upon = items_before(fixture, 0, 1);
+  built_upon.items.marks = {{1, 1, 8}};
+  fixture.lane(0, built_upon);
+  come_back(fixture, 1, {{1, 0}, {2, 7}});
+  fixture.settle();
+  CHECK(fixture.lead.ledger().timeline == 2);
+  CHECK(fixture.lead.ledger().rollbacks == RollbackCounts{.mark = 1});
+}
+
+TEST_CASE("in item mode a timeline in which nobody has trained is begun anew without being counted") {
+  const auto counted = [](bool trained, ItemId reached, std::vector<ShardLife> lives) {
+    Fixture fixture(journaled());
+    fixture.planned = 20;
+    fixture.placement = 1;
+    fixture.hello(0);
+    fixture.hello(1);
+    fixture.written();
+    if (trained) {
+      fixture.train();
+    }
+    auto report = items_before(fixture, 0, 0);
+    report.items.reached = reached;
+    fixture.lane(0, report);
+    if (!lives.empty()) {
+      come_back(fixture, 0, std::move(lives));
+    }
+    fixture.incarnations[1] = 2;
+    fixture.hello(1);  // without its journal
+    fixture.settle();
+    CHECK(fixture.lead.ledger().timeline == 2);
+    return fixture.lead.ledger().rollbacks;
+  };
+  CHECK(counted(false, 0, {}) == RollbackCounts{});
+  CHECK(counted(false, 0, {{1, 0}, {2, 0}}) == RollbackCounts{});
+  CHECK(counted(false, 1, {}) == RollbackCounts{.shard = 1});
+  CHECK(counted(false, 0, {{1, 0}, {2, 3}}) == RollbackCounts{.shard = 1});
+  CHECK(counted(true, 0, {}) == RollbackCounts{.shard = 1});
 }
 
 TEST_CASE("a shard that comes back with all that was evaluated goes on") {
@@ -155,6 +200,7 @@ TEST_CASE("a restarted lead takes the job back if a shard lacks what another has
     fixture.beat();
     CHECK(fixture.plan.empty() == (reached > 20));
     CHECK(fixture.lead.status().timeline == (reached > 20 ? 2 : 1));
+    CHECK(fixture.lead.status().rollback_causes.below_cut == (reached > 20 ? 1 : 0));
   }
 }
 

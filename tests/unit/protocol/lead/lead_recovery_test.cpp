@@ -30,7 +30,7 @@ TEST_CASE("a life that the timeline does not list begins a new one, confirmed on
   CHECK(write->change.ledger.timeline == 2);
   CHECK(write->change.ledger.base == SnapshotId{0, 0});
   CHECK(write->change.ledger.incarnations == std::vector<Incarnation>{1, 2});
-  CHECK(write->change.ledger.rollbacks == 1);
+  CHECK(write->change.ledger.rollbacks == RollbackCounts{.shard = 1});
   CHECK(write->change.trim_from == 0);
   CHECK(to_lanes<Confirm>(actions).empty());
   CHECK(to_lanes<Confirm>(fixture.hello(1, 1)).empty());
@@ -107,7 +107,66 @@ TEST_CASE("a restarted lead of a job in rounds takes it back, for shard 0 has be
   REQUIRE(written != nullptr);
   CHECK(written->change.ledger.timeline == 2);
   CHECK(written->change.ledger.incarnations == std::vector<Incarnation>{2, 1});
+  CHECK(written->change.ledger.rollbacks == RollbackCounts{.shard = 1});
   CHECK(written->change.ledger.rolled_back_steps == 7);
+}
+
+TEST_CASE("a timeline in which nobody has trained is begun anew without being counted") {
+  Fixture fixture(config());
+  fixture.hello(0);
+  fixture.hello(1);
+  fixture.written();
+  fixture.reports(0);
+  const auto come_anew = [&] {
+    fixture.incarnations[1] += 1;
+    fixture.hello(1, fixture.timeline, 0);
+    fixture.settle();
+    fixture.timeline = fixture.lead.timeline();
+    return fixture.lead.ledger().rollbacks;
+  };
+  CHECK(come_anew() == RollbackCounts{});
+  CHECK(fixture.lead.ledger().timeline == 2);
+  CHECK(come_anew() == RollbackCounts{});
+  fixture.reports(0);
+  const Message hello = WorkerHello{"worker"};
+  fixture.lead.step(lead::FromWorker{kWorker, &hello});
+  fixture.beat();
+  fixture.settle();  // and it is given work
+  CHECK(come_anew() == RollbackCounts{.shard = 1});
+  CHECK(come_anew() == RollbackCounts{.shard = 1});
+  CHECK(fixture.lead.ledger().rolled_back_steps == 0);
+  CHECK(fixture.lead.status().rollbacks == 1);
+}
+
+TEST_CASE("what was trained under a lead before is known by statistics, a snapshot, a hello or a report") {
+  Fixture before(config());
+  before.train();
+  const auto ledger = before.lead.ledger();
+  const auto counted = [](const LeadConfig& again, Step by_hello, Step by_report, Timeline of = 1) {
+    Fixture fixture(again);
+    fixture.timeline = of;
+    fixture.hello(0, of, by_hello);
+    fixture.hello(1, of);
+    fixture.lane(0, fixture.state(0, by_report));
+    fixture.incarnations[1] = 2;
+    fixture.hello(1, of);
+    fixture.settle();
+    CHECK(fixture.lead.ledger().timeline == again.memory.ledger.timeline + 1);
+    return fixture.lead.ledger().rollbacks.total();
+  };
+  CHECK(counted(started_again(ledger), 0, 0) == 0);
+  CHECK(counted(started_again(ledger), 1, 0) == 1);
+  CHECK(counted(started_again(ledger), 0, 1) == 1);
+  auto trained = started_again(ledger);
+  trained.memory.statistics = {{0, 1, 1, 1}};
+  trained.memory.statistics_next = 1;
+  CHECK(counted(trained, 0, 0) == 1);
+  auto kept = started_again(ledger);
+  kept.memory.ledger.complete.push_back({1, 10});
+  CHECK(counted(kept, 0, 0) == 1);
+  auto newer = started_again(ledger);
+  newer.memory.ledger.timeline = 2;  // of which the shards have not heard
+  CHECK(counted(newer, 5, 5) == 0);
 }
 
 TEST_CASE("an empty ledger beside a shard that knows of a timeline is not taken for a new job, but waited for") {
@@ -253,6 +312,7 @@ TEST_CASE("a gradient that is not finite: back to the newest snapshot, and the s
   const auto& ledger = find<lead::WriteLedger>(actions)->change.ledger;
   CHECK(ledger.timeline == 2);
   CHECK(ledger.skipped == std::vector<StepRange>{{0, 1}});
+  CHECK(ledger.rollbacks == RollbackCounts{.non_finite = 1});
   CHECK(to_lanes<Confirm>(actions).empty());
   CHECK(to_lanes<Confirm>(fixture.written()).size() == 2);
   CHECK(fixture.lead.status().trouble.find("overflows") != std::string::npos);

@@ -49,12 +49,12 @@ std::filesystem::path make_database(const std::filesystem::path& folder) {
     REQUIRE(shard->claim({kDatabaseFormat, "job", "spec", "layout", 0, 1, "job: job\n"}).ok());
     REQUIRE(shard->write_timeline({1, {}, 7}).ok());
     write_snapshot(*shard, kOld);
-    write_ledger(*shard, 0, {1, {}, {7}, {}, {kOld}, {}, {}, 0, 0, 0, {}, Pause::none, 0, 0, {}});
+    write_ledger(*shard, 0, {1, {}, {7}, {}, {kOld}, {}, {}, {}, 0, 0, {}, Pause::none, 0, 0, {}});
   }
   {
     const auto shard = open(alive);
     write_snapshot(*shard, kNew);
-    write_ledger(*shard, 100, {1, {}, {7}, {}, {kOld, kNew}, {}, {}, 0, 0, 0, kNew, Pause::none, 0, 0, {}});
+    write_ledger(*shard, 100, {1, {}, {7}, {}, {kOld, kNew}, {}, {}, {}, 0, 0, kNew, Pause::none, 0, 0, {}});
     REQUIRE(shard->retain(std::vector<SnapshotId>{kNew}).ok());
   }
   const auto shard = open(alive);
