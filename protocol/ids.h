@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kMaxPlanned = 8192;   // updates in a plan
 inline constexpr std::uint32_t kMaxGrants = 256;     // that a session holds at a time
 inline constexpr std::uint32_t kMaxCoveredRanges = 4096;
 inline constexpr std::uint32_t kMaxMarks = 1024;      // with a contribution
-inline constexpr std::uint32_t kMaxShardLives = 256;  // of one timeline that are remembered
+inline constexpr std::uint32_t kMaxShardLives = 256;  // of one timeline; with the next one a timeline begins
 inline constexpr std::uint32_t kMaxHeld = 1024;       // snapshots, the newest, that a shard says it holds
 inline constexpr std::uint32_t kMaxArithmetics = 16;  // of one job that are remembered
 

@@ -105,9 +105,6 @@ std::vector<ShardLife> ShardJournal::lives(Timeline timeline) const {
   }
   auto lives = journal_->lives();
   if (lives.empty() || lives.back().incarnation != incarnation_) {
-    if (lives.size() == kMaxShardLives) {
-      lives.erase(lives.begin());
-    }
     lives.push_back({incarnation_, journal_->committed()});
   }
   return lives;

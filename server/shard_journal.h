@@ -38,7 +38,8 @@ class ShardJournal {
   // What a lane's updates are told to; called from the journal's thread. Before its first append.
   void listen(std::uint32_t lane, Listener listener);
 
-  // The shard's lives in the timeline, oldest first, this one last; empty if the journal is of another timeline.
+  // The shard's lives in the timeline, oldest first, this one last; empty if the journal is of another timeline. Of one
+  // more than kMaxShardLives the journal does not take the last, this one: a new timeline is to begin.
   [[nodiscard]] std::vector<ShardLife> lives(Timeline timeline) const;
 
   // The timeline begins with this life, or goes on with it; durable when it returns ok. What a second lane of the shard

@@ -163,7 +163,7 @@ struct Described<ShardHello> : Plain<ShardHello, schema::ShardHello> {
                                      BALLAST_FIELD(timeline),
                                      BALLAST_FIELD(open_step),
                                      BALLAST_FIELD(held, List{kMaxHeld}),
-                                     BALLAST_FIELD(lives, List{kMaxShardLives})};
+                                     BALLAST_FIELD(lives, List{kMaxShardLives + 1})};
   static constexpr std::string_view allowed = "lane within shards and lanes";
   static Fault fault(const ShardHello& hello) { return lane_within(".lane", hello.lane, hello.shards, hello.lanes); }
 };

@@ -190,7 +190,8 @@ void Lead::on_statistics(const std::vector<StepStatistics>& statistics) {
 bool Lead::can_resume(const ShardHello& hello) const {
   const auto& current = book_.current();
   return course_.resumes_shards() && current.timeline > 0 && hello.timeline == current.timeline &&
-         !hello.lives.empty() && hello.lives.back().incarnation == hello.incarnation;
+         !hello.lives.empty() && hello.lives.back().incarnation == hello.incarnation &&
+         hello.lives.size() <= kMaxShardLives;  // a list that forgot one would call the marks of it broken
 }
 
 void Lead::resume_shard(const ShardHello& hello) {

@@ -29,7 +29,8 @@ struct ShardHello {
   // be kept. The newest kMaxHeld.
   std::vector<SnapshotId> held = {};
   // In a journaled job: the shard's lives in `timeline`, oldest first, this one last. Empty if what the shard has of
-  // the timeline cannot be gone on with.
+  // the timeline cannot be gone on with. If they are more than kMaxShardLives the journal cannot list this one without
+  // forgetting another: a new timeline is to begin.
   std::vector<ShardLife> lives = {};
   bool operator==(const ShardHello&) const = default;
 };

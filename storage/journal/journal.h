@@ -113,7 +113,7 @@ class Journal {
   // used. If it fails, nothing has changed.
   StoreStatus begin(Timeline timeline);
   // This life of the shard begins at the newest committed sequence. Durable when it returns ok; call it before the
-  // life's first append.
+  // life's first append. Refused if kMaxJournalLives are there: none is forgotten before begin().
   StoreStatus record_life(Incarnation incarnation);
 
   // Returns the record's sequence at once; `committed` follows. The payload's memory must stay as it is until then.

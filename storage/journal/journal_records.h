@@ -36,7 +36,7 @@ namespace ballast {
 inline constexpr std::uint32_t kJournalFormat = 1;
 
 inline constexpr std::size_t kMaxJournalMarks = kMaxMarks;       // of a contribution
-inline constexpr std::size_t kMaxJournalLives = 256;             // the newest ones are kept
+inline constexpr std::size_t kMaxJournalLives = kMaxShardLives;  // of a timeline; a further one is refused
 inline constexpr std::size_t kMaxJournalPayload = 1U << 20U;     // as many bytes as a chunk may have
 inline constexpr std::size_t kMaxJournalHeaderText = 1U << 12U;  // of the job's name and of its digest
 

@@ -431,10 +431,12 @@ StoreStatus JournalWriter::record_life_now(Incarnation incarnation) {
   if (!lives.empty() && lives.back().incarnation == incarnation) {
     return {};
   }
-  lives.push_back({incarnation, progress_.committed});
-  if (lives.size() > kMaxJournalLives) {
-    lives.erase(lives.begin());
+  if (lives.size() == kMaxJournalLives) {
+    return {StoreCode::mismatch, place_.folder.string() + ": " + std::to_string(kMaxJournalLives) +
+                                     " lives have gone on with timeline " + std::to_string(progress_.timeline) +
+                                     ", and there is no room for another one"};
   }
+  lives.push_back({incarnation, progress_.committed});
   if (tail_ && !tail_->suspect() && !tail_->is_synced()) {
     if (auto synced = sync_tail(); !synced.ok()) {
       return synced;

@@ -96,6 +96,23 @@ TEST_CASE("a second lane that begins the timeline takes nothing from the first")
   CHECK(life.wait_for(1, 2).sequence == 2);
 }
 
+TEST_CASE("a life for which the journal has no room says so by its list, and cannot go on") {
+  const TemporaryFolder folder;
+  const auto job = two_lanes();
+  for (Incarnation life = 1; life <= kMaxShardLives; ++life) {
+    Life own(job, folder.path(), life);
+    REQUIRE((life == 1 ? own.journal.begin(3) : own.journal.resume(3)).ok());
+  }
+  Life life(job, folder.path(), kMaxShardLives + 1);
+  const auto lives = life.journal.lives(3);
+  REQUIRE(lives.size() == kMaxShardLives + 1);
+  CHECK(lives.front() == ShardLife{1, 0});
+  CHECK(lives.back() == ShardLife{kMaxShardLives + 1, 0});
+  CHECK_FALSE(life.journal.resume(3).ok());
+  REQUIRE(life.journal.begin(4).ok());
+  CHECK(life.journal.lives(4) == std::vector<ShardLife>{{kMaxShardLives + 1, 0}});
+}
+
 TEST_CASE("a new life goes on with what the one before has committed, once for all its lanes") {
   const TemporaryFolder folder;
   const auto job = two_lanes();

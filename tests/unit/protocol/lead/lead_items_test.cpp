@@ -54,6 +54,22 @@ TEST_CASE("workers hear where a shard lives now when the ledger says so durably"
   CHECK(fixture.lead.ledger().timeline == 1);
 }
 
+TEST_CASE("a shard whose list has no room for its life takes the job back, and one whose list is full goes on") {
+  for (const std::uint64_t lives : {kMaxShardLives, kMaxShardLives + 1}) {
+    Fixture fixture(journaled());
+    fixture.planned = 20;  // the plan ends at the barrier
+    fixture.train();
+    std::vector<ShardLife> list;
+    for (Incarnation life = 1; life <= lives; ++life) {
+      list.push_back({life, 0});
+    }
+    come_back(fixture, 1, list);
+    fixture.written();
+    CHECK(fixture.lead.ledger().timeline == (lives <= kMaxShardLives ? 1 : 2));
+    CHECK(fixture.lead.ledger().resumed_shards == (lives <= kMaxShardLives ? 1 : 0));
+  }
+}
+
 TEST_CASE("a shard that comes back with less than was evaluated takes the job back") {
   for (const bool while_evaluating : {true, false}) {
     Fixture fixture(journaled());

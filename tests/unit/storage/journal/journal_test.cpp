@@ -239,7 +239,7 @@ TEST_CASE("what a crash leaves of an older timeline does not count, and goes") {
   CHECK(segments_in(path).size() == 1);
 }
 
-TEST_CASE("lives are told with the sequences at which they began, the newest of many") {
+TEST_CASE("lives are told with the sequences at which they began, and none is forgotten for a further one") {
   const TemporaryFolder folder;
   RecordMaker maker;
   const auto path = folder.path() / "journal";
@@ -257,15 +257,23 @@ TEST_CASE("lives are told with the sequences at which they began, the newest of 
   }
   auto journal = open_journal(path, options_of(JournalSync::never));
   CHECK(journal->lives() == std::vector<ShardLife>{{1, 0}, {2, 1}, {3, 3}, {4, 6}});
-  for (Incarnation life = 5; life <= 300; ++life) {
+  for (Incarnation life = 5; life <= kMaxJournalLives; ++life) {
     REQUIRE(journal->record_life(life).ok());
   }
+  const auto refused = journal->record_life(kMaxJournalLives + 1);
+  CHECK(refused.code() == StoreCode::mismatch);
+  CHECK(refused.text() ==
+        path.string() + ": 256 lives have gone on with timeline 1, and there is no room for another one");
+  CHECK(journal->record_life(kMaxJournalLives).ok());  // which is there
   journal.reset();
   journal = open_journal(path, options_of(JournalSync::never));
   REQUIRE(journal->lives().size() == kMaxJournalLives);
-  CHECK(journal->lives().front() == ShardLife{300 - kMaxJournalLives + 1, 10});
-  CHECK(journal->lives().back() == ShardLife{300, 10});
+  CHECK(journal->lives().front() == ShardLife{1, 0});
+  CHECK(journal->lives().back() == ShardLife{kMaxJournalLives, 10});
   CHECK(check_replay(*journal, maker) == 10);
+  REQUIRE(journal->begin(2).ok());
+  CHECK(journal->record_life(kMaxJournalLives + 1).ok());
+  CHECK(journal->lives() == std::vector<ShardLife>{{kMaxJournalLives + 1, 0}});
 }
 
 TEST_CASE("segments whose items are all released are removed, and no others") {
