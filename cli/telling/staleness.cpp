@@ -49,7 +49,7 @@ std::string staleness_text(const StalenessCounts& staleness) {
     separator = ", ";
   }
   if (staleness.expired > 0) {
-    text += "; refused as too stale: " + std::to_string(staleness.expired);
+    text += "; expired: " + std::to_string(staleness.expired);
   }
   if (staleness.skipped > 0) {
     text += "; left out, not finite: " + std::to_string(staleness.skipped);

@@ -33,7 +33,9 @@ const std::vector<MetricEntry>& table() {
        "messages",
        {"lane", "outcome"},
        "Contributions by outcome: accepted, duplicate (already covered), superseded (replaced by a containing sum), "
-       "stale (of an older timeline), expired (computed from weights older than the job's bound allows)."},
+       "stale (of an older timeline), expired (computed from weights that are older than the job's bound allows, or "
+       "that "
+       "the shard has lost)."},
       {"ballast_shard_staleness",
        kHistogram,
        "updates",

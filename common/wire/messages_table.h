@@ -101,7 +101,8 @@ struct Described<Heartbeat> : Plain<Heartbeat, schema::Heartbeat> {
                                      BALLAST_FIELD(phases),
                                      BALLAST_FIELD(slots),
                                      BALLAST_FIELD(placement),
-                                     BALLAST_FIELD(delivered, List{kMaxGrants})};
+                                     BALLAST_FIELD(delivered, List{kMaxGrants}),
+                                     BALLAST_FIELD(dropped, List{kMaxGrants})};
 };
 
 template <>

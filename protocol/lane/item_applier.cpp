@@ -42,7 +42,7 @@ ItemApplier::ItemApplier(const LaneConfig& config)
 
 // ---- what comes in
 
-std::optional<Refused> ItemApplier::check(const Push& push, const Chunk& chunk, const FactorPlan& plan) {
+std::optional<Refused> ItemApplier::check(const Push& push, const Chunk& chunk) const {
   if (push.node.size() != 1 || push.step >= steps_) {
     return Refused{RefusalCode::out_of_range, place_of(push) + ": in this job each slot of a step below " +
                                                   std::to_string(steps_) + " is an update of its own"};
@@ -51,28 +51,29 @@ std::optional<Refused> ItemApplier::check(const Push& push, const Chunk& chunk, 
     return Refused{RefusalCode::out_of_range,
                    place_of(push) + ": rests on a shard that is not one of the job's " + std::to_string(shards_)};
   }
-  if (push.items.computed_from > chunk.version && rules_.journaled) {
-    // Of a life of this shard that knew more. The marks tell the lead.
-    note_marks(push.items.marks);
-    return Refused{RefusalCode::not_serving, place_of(push) + ": computed from a version that was lost"};
-  }
-  if (push.items.computed_from > chunk.version) {
+  // A shard may have lost versions, but none that the job never comes to.
+  if (push.items.computed_from > (rules_.journaled ? version_at(steps_) : chunk.version)) {
     return Refused{RefusalCode::out_of_range,
                    place_of(push) + ": the chunk is at version " + std::to_string(chunk.version) +
                        ", so nothing can have been computed from version " + std::to_string(push.items.computed_from)};
   }
-  // Not yet: the plan that allows the item, or has the factors of the version it would become, is still on its way.
-  if (std::max<Version>(item_of(push), chunk.accepted) >= plan.end() && !chunk.items.contains(item_of(push))) {
-    return Refused{RefusalCode::not_serving,
-                   place_of(push) + ": the lane's plan ends at item " + std::to_string(plan.end())};
-  }
   return std::nullopt;
+}
+
+// Weights that are served are committed: those that it was computed from were of a life of this shard that had more
+// than the journal gave back. That is not "ask again": a worker that waited would hold the item for ever, and with an
+// update from such weights the job would have to go back.
+bool ItemApplier::is_lost(const Push& push, const Chunk& chunk) { return push.items.computed_from > chunk.version; }
+
+// Not yet: the plan that allows the item, or has the factors of the version it would become, is still on its way.
+bool ItemApplier::is_beyond(const Push& push, const Chunk& chunk, const FactorPlan& plan) const {
+  return std::max<Version>(item_of(push), chunk.accepted) >= plan.end();
 }
 
 Offered ItemApplier::offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan) {
   auto& chunk = *chunks_.find(push.chunk);
   Offered offered;
-  offered.refused = check(push, chunk, plan);
+  offered.refused = check(push, chunk);
   if (offered.refused) {
     return offered;
   }
@@ -89,6 +90,13 @@ Offered ItemApplier::offer(SessionId session, const Push& push, PayloadId payloa
     if (!waits_already) {
       same->senders.push_back({session, push});
     }
+  } else if (is_lost(push, chunk)) {
+    ++counters_.staleness.expired;
+    offered.actions.emplace_back(lane::Drop{payload});
+    offered.receipt = ReceiptOutcome::expired;
+  } else if (is_beyond(push, chunk, plan)) {
+    offered.refused = Refused{RefusalCode::not_serving,
+                              place_of(push) + ": the lane's plan ends at item " + std::to_string(plan.end())};
   } else {
     measuring_.push_back({0, push.chunk, item_of(push), 0, {}, payload, {{session, push}}});
     offered.measure = {push.chunk, push.step, payload};
@@ -101,6 +109,14 @@ ItemUpdate* ItemApplier::find_unapplied(const Push& push) {
     return update.chunk == push.chunk && update.item == item_of(push);
   });
   return found != measuring_.end() ? &*found : pending_.find(push.chunk, item_of(push));
+}
+
+// It is too stale, or its marks find no room. There is room for each life that the shards' lists can name, so then this
+// mark or one that is there is of a life that its shard has lost, and the lead takes the job back.
+bool ItemApplier::has_expired(const Push& push, const Chunk& chunk) const {
+  const bool is_too_stale =
+      rules_.staleness_bound > 0 && chunk.accepted - push.items.computed_from > rules_.staleness_bound;
+  return is_too_stale || !has_room(push.items.marks);
 }
 
 // Others may have been accepted since it came, so that only now its version is known.
@@ -117,7 +133,7 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
   const auto& push = update.senders.front().push;
   const auto& measure = event.measure;
   update.version = chunk.accepted;
-  if (rules_.staleness_bound > 0 && chunk.accepted - push.items.computed_from > rules_.staleness_bound) {
+  if (has_expired(push, chunk)) {
     ++counters_.staleness.expired;
     outcome.actions.emplace_back(lane::Drop{update.payload});
     for (const auto& sender : update.senders) {
@@ -338,8 +354,21 @@ void ItemApplier::note_marks(const std::vector<JournalMark>& marks) {
     return;
   }
   for (const auto& mark : marks) {
-    note_mark(marks_, mark, std::size_t{shards_} * kMaxShardLives);
+    note_mark(marks_, mark);
   }
+}
+
+// What a journal gives back has room: it was accepted within it.
+bool ItemApplier::has_room(const std::vector<JournalMark>& marks) const {
+  const auto room = std::size_t{shards_} * kMaxShardLives;
+  if (!rules_.journaled || marks_.size() + marks.size() <= room) {
+    return true;
+  }
+  auto all = marks_;
+  for (const auto& mark : marks) {
+    note_mark(all, mark);
+  }
+  return all.size() <= room;
 }
 
 }  // namespace ballast

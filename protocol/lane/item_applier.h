@@ -21,8 +21,10 @@ namespace ballast {
 
 // Refuses what is too stale, and applies the rest in the order in which it was accepted: at once, or when it is
 // committed to the shard's journal. Invariants:
-//   1. no chunk applies an item twice, nor one whose weights are older than the bound, nor one beyond the plan;
-//   2. in a journaled job what is served, and what has a receipt, is committed.
+//   1. no chunk applies an item twice, nor one whose weights are older than the bound or were lost, nor one beyond the
+//      plan;
+//   2. in a journaled job what is served, and what is called accepted or duplicate, is committed;
+//   3. every mark of what is accepted is told.
 // Pure and copyable. Not thread-safe.
 class ItemApplier {
  public:
@@ -86,12 +88,16 @@ class ItemApplier {
     }
   };
 
-  std::optional<Refused> check(const Push& push, const Chunk& chunk, const FactorPlan& plan);
+  [[nodiscard]] std::optional<Refused> check(const Push& push, const Chunk& chunk) const;
+  [[nodiscard]] static bool is_lost(const Push& push, const Chunk& chunk);
+  [[nodiscard]] bool is_beyond(const Push& push, const Chunk& chunk, const FactorPlan& plan) const;
+  [[nodiscard]] bool has_expired(const Push& push, const Chunk& chunk) const;
   ItemUpdate* find_unapplied(const Push& push);
   void accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcome);
   void apply_committed(ApplierOutcome& outcome);
   AppliedUpdate apply(const ItemUpdate& update);
   void put_base_in_place(Step base);
+  [[nodiscard]] bool has_room(const std::vector<JournalMark>& marks) const;
   void note_marks(const std::vector<JournalMark>& marks);
   [[nodiscard]] ItemId item_of(const Push& push) const { return version_at(push.step) + push.node.begin; }
   [[nodiscard]] std::optional<Step> step_of(const Chunk& chunk) const;

@@ -104,6 +104,10 @@ class Course {
   void delivered(SessionId session, const std::vector<LeadNumber>& clocks, Micros now) {
     visit([&](auto& own) { own.delivered(session, clocks, now); });
   }
+  // The session has given up the grants of these clocks: their items are missing again.
+  void dropped(SessionId session, const std::vector<LeadNumber>& clocks, Micros now) {
+    visit([&](auto& own) { own.dropped(session, clocks, now); });
+  }
   void lose(SessionId session) {
     visit([&](auto& own) { own.lose(session); });
   }

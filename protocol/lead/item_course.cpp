@@ -78,6 +78,12 @@ void ItemCourse::delivered(SessionId session, const std::vector<LeadNumber>& clo
   }
 }
 
+void ItemCourse::dropped(SessionId session, const std::vector<LeadNumber>& clocks, Micros now) {
+  for (const auto clock : clocks) {
+    grants_.dropped(session, clock, now);
+  }
+}
+
 // Shards refuse what lies beyond their plans.
 void ItemCourse::hand_out(const ShardRoster& shards, Step limit, Micros now) {
   ItemId end = updates(limit);

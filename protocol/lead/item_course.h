@@ -45,6 +45,7 @@ class ItemCourse {
   void observe_idle(const ShardRoster& shards, Micros now) { observe(shards, now); }
   void members_changed(const std::vector<SessionId>& sessions, Step /*limit*/) { grants_.set_sessions(sessions); }
   void delivered(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
+  void dropped(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
   void lose(SessionId session) { grants_.lose(session); }
   void hand_out(const std::vector<SessionId>& /*sessions*/, const ShardRoster& shards, Step limit, Micros now) {
     hand_out(shards, limit, now);

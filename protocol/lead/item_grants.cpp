@@ -108,21 +108,39 @@ void ItemGrants::retire(ItemId item, Micros now) {
   }
 }
 
-void ItemGrants::delivered(SessionId id, LeadNumber clock, Micros now) {
+std::optional<ItemGrants::Held> ItemGrants::find_held(SessionId id, LeadNumber clock) const {
   const auto known = places_.find(id);
   if (known == places_.end()) {
+    return std::nullopt;
+  }
+  const auto& granted = sessions_[known->second].granted;
+  const auto found = std::ranges::find(granted, clock, &Grant::clock);
+  return found == granted.end() ? std::nullopt
+                                : std::optional(Held{known->second, static_cast<std::size_t>(found - granted.begin())});
+}
+
+void ItemGrants::delivered(SessionId id, LeadNumber clock, Micros now) {
+  const auto held = find_held(id, clock);
+  if (!held) {
     return;
   }
-  auto& session = sessions_[known->second];
-  const auto found = std::ranges::find(session.granted, clock, &Grant::clock);
-  if (found == session.granted.end()) {
-    return;
-  }
-  delivered_.emplace(found->item, now);
-  take_back(known->second, static_cast<std::size_t>(found - session.granted.begin()));
+  auto& session = sessions_[held->place];
+  delivered_.emplace(session.granted[held->grant].item, now);
+  take_back(held->place, held->grant);
   const Micros took = now - session.progress_at;
   item_time_.observe(took);
   session.item_time = session.item_time == 0 ? took : (3 * session.item_time + took) / 4;
+  session.progress_at = now;
+}
+
+void ItemGrants::dropped(SessionId id, LeadNumber clock, Micros now) {
+  const auto held = find_held(id, clock);
+  if (!held) {
+    return;
+  }
+  auto& session = sessions_[held->place];
+  want(session.granted[held->grant].item);
+  take_back(held->place, held->grant);
   session.progress_at = now;
 }
 

@@ -50,6 +50,8 @@ class ItemGrants {
   void observe(CoveredItems covered, Micros now);
   // The session has every receipt of the grant.
   void delivered(SessionId session, LeadNumber clock, Micros now);
+  // The session has given the grant up: its item is to be granted again, unless somebody else has it.
+  void dropped(SessionId session, LeadNumber clock, Micros now);
   void lose(SessionId session);
   // A shard has come back, and may have lost what it gave receipts for and did not report yet.
   void doubt_delivered();
@@ -102,6 +104,12 @@ class ItemGrants {
   [[nodiscard]] Micros pace(const Session& session, Micros now) const;
   void give(Place place, ItemId item, Micros now);
   void retire(ItemId item, Micros now);
+  struct Held {
+    Place place = 0;
+    std::size_t grant = 0;  // of the session's
+  };
+  // Nothing: the session does not have it any more.
+  [[nodiscard]] std::optional<Held> find_held(SessionId session, LeadNumber clock) const;
   void take_back(Place place, std::size_t grant);
   void want(ItemId item) { next_ = std::min(next_, item); }
 

@@ -165,8 +165,9 @@ void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& bea
   if ((beat.timeline != timeline() || beat.placement != book_.current().placement) && can_welcome()) {
     emit(SendToWorker{id, welcome()});
   }
-  if (beat.timeline == timeline() && !beat.delivered.empty()) {
+  if (beat.timeline == timeline() && !(beat.delivered.empty() && beat.dropped.empty())) {
     course_.delivered(id, beat.delivered, now_);
+    course_.dropped(id, beat.dropped, now_);
     turn_.freed = true;
   }
   turn_.spoke_up.insert(id);

@@ -43,6 +43,7 @@ class RoundCourse {
   void observe_idle(const ShardRoster& /*shards*/, Micros /*now*/) {}
   void members_changed(const std::vector<SessionId>& sessions, Step limit);
   void delivered(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
+  void dropped(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
   void lose(SessionId session) { assignments_.lose(session); }
   void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now);
   std::set<SessionId> take_changed() { return assignments_.take_changed(); }

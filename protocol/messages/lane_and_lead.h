@@ -46,7 +46,7 @@ struct StalenessCounts {
   std::vector<std::uint64_t> counts;  // [0]: not at all; [i]: 2^(i-1) to 2^i - 1 updates
   std::uint64_t sum = 0;
   std::uint64_t largest = 0;
-  std::uint64_t expired = 0;  // refused for it
+  std::uint64_t expired = 0;  // refused for good: too stale, or made from weights that the shard has lost
   std::uint64_t skipped = 0;  // of those counted: left out, for their gradient was not finite
   bool operator==(const StalenessCounts&) const = default;
 };

@@ -60,10 +60,12 @@ struct LaneWelcome {
 enum class ReceiptOutcome : std::uint8_t {
   accepted,
   duplicate,
-  expired,  // computed from weights older than the job's bound allows, and dropped
+  // Computed from weights that are older than the job's bound allows, or that the chunk's shard has lost: refused for
+  // good. The work is still to be done, from other weights.
+  expired,
 };
 
-// The work of (timeline, step, chunk, node) need not be repeated while the shard lives.
+// The work of (timeline, step, chunk, node) need not be repeated while the shard lives, unless it has expired.
 struct Receipt {
   Timeline timeline = 0;
   Step step = 0;

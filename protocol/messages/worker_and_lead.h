@@ -31,6 +31,7 @@ struct Heartbeat {
   std::uint64_t slots = 0;                 // computed in this session
   std::uint64_t placement = 0;             // of the newest WorkerWelcome that arrived
   std::vector<LeadNumber> delivered = {};  // clocks of the grants of `order` for which every receipt has arrived
+  std::vector<LeadNumber> dropped = {};    // of those that the worker has given up: some chunk refused theirs for good
   bool operator==(const Heartbeat&) const = default;
 };
 

@@ -19,9 +19,8 @@ void ItemWork::take(const Assign& assign, bool begins) {
   }
   const auto known = std::exchange(grants_, {});
   for (const auto& grant : assign.items.grants) {
-    const bool is_computed = std::any_of(known.begin(), known.end(),
-                                         [&](const GrantState& old) { return old.grant == grant && old.computed; });
-    grants_.push_back({grant, is_computed});
+    const auto same = std::ranges::find(known, grant, &GrantState::grant);
+    grants_.push_back(same == known.end() ? GrantState{grant} : *same);
   }
   if (!assign.items.grants.empty()) {
     granted_step_ = assign.items.grants.back().item / slots_;
@@ -44,8 +43,14 @@ std::optional<WorkerTarget> ItemWork::next() const {
 }
 
 void ItemWork::computed(const WorkerTarget& target) {
-  for (auto& [grant, is_computed] : grants_) {
-    is_computed = is_computed || grant.clock == target.weights.clock;
+  for (auto& state : grants_) {
+    state.computed = state.computed || state.grant.clock == target.weights.clock;
+  }
+}
+
+void ItemWork::drop(Step step, Slot slot) {
+  for (auto& state : grants_) {
+    state.dropped = state.dropped || (state.computed && state.grant.item == updates(step) + slot);
   }
 }
 
@@ -73,12 +78,22 @@ bool ItemWork::is_short() const {
 
 std::vector<Grant> ItemWork::computed_grants() const {
   std::vector<Grant> grants;
-  for (const auto& [grant, is_computed] : grants_) {
-    if (is_computed) {
-      grants.push_back(grant);
+  for (const auto& state : grants_) {
+    if (state.computed && !state.dropped) {
+      grants.push_back(state.grant);
     }
   }
   return grants;
+}
+
+std::vector<LeadNumber> ItemWork::dropped_grants() const {
+  std::vector<LeadNumber> clocks;
+  for (const auto& state : grants_) {
+    if (state.dropped) {
+      clocks.push_back(state.grant.clock);
+    }
+  }
+  return clocks;
 }
 
 }  // namespace ballast

@@ -27,6 +27,8 @@ class ItemWork {
   void take(const Assign& assign, bool begins);
   [[nodiscard]] std::optional<WorkerTarget> next() const;
   void computed(const WorkerTarget& target);
+  // What was computed for the slot of the step is given up.
+  void drop(Step step, Slot slot);
   // The slot of the grant after the target's.
   [[nodiscard]] std::optional<SlotsAhead> after(const WorkerTarget& target) const;
   // What to ask for along with the last gradient of a chunk, whatever has been asked for already.
@@ -47,8 +49,10 @@ class ItemWork {
   [[nodiscard]] static std::optional<Step> covered_by(Version /*version*/) { return std::nullopt; }
   // So few grants are left to compute, the one in hand among them, that the lead is asked for more.
   [[nodiscard]] bool is_short() const;
-  // The grants of the newest order that have been computed.
+  // The grants of the newest order that have been computed, and are not given up.
   [[nodiscard]] std::vector<Grant> computed_grants() const;
+  // Those that are given up, by their clocks.
+  [[nodiscard]] std::vector<LeadNumber> dropped_grants() const;
   // Whether contributions say what they rest on.
   [[nodiscard]] bool has_marks() const { return journaled_; }
 
@@ -61,9 +65,10 @@ class ItemWork {
   struct GrantState {
     Grant grant;
     bool computed = false;
+    bool dropped = false;  // after that
 
     [[nodiscard]] auto state() const {
-      return listed::all(listed::plain(grant.item), listed::names(grant.clock), listed::plain(computed));
+      return listed::all(listed::plain(grant.item), listed::names(grant.clock), listed::plain(computed, dropped));
     }
   };
 

@@ -27,6 +27,15 @@ std::vector<PayloadId> LaneLinks::drop_older_timelines(Timeline timeline) {
   return payloads;
 }
 
+std::vector<Contribution> LaneLinks::drop(Step step, Slot slot) {
+  std::vector<Contribution> contributions;
+  for (auto& lane : lanes_) {
+    const auto dropped = lane.outbox.drop(step, slot);
+    contributions.insert(contributions.end(), dropped.begin(), dropped.end());
+  }
+  return contributions;
+}
+
 const LaneAddress* LaneLinks::waiting(const std::vector<LaneAddress>& addresses, Micros now, Micros silence) const {
   const auto found =
       std::find_if(lanes_.begin(), lanes_.end(), [&](const LaneLink& lane) { return lane.lets_wait(now, silence); });

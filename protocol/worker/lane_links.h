@@ -29,6 +29,8 @@ class LaneLinks {
   [[nodiscard]] bool has(Step step, Slot slot) const;
   // The payloads of what was computed in older timelines.
   std::vector<PayloadId> drop_older_timelines(Timeline timeline);
+  // The contributions of the slot to the step, which are forgotten.
+  std::vector<Contribution> drop(Step step, Slot slot);
 
   // The first of `addresses`, those of the lanes, that lets wait: it answers no hello for so long, or refuses this
   // worker for now; null: none does.

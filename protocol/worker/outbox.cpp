@@ -131,6 +131,21 @@ std::vector<PayloadId> Outbox::drop_older_timelines(Timeline timeline) {
   return free;
 }
 
+std::vector<Contribution> Outbox::drop(Step step, Slot slot) {
+  std::vector<Contribution> dropped;
+  std::vector<PayloadId> free;
+  for (auto entry = entries_.lower_bound({step, 0, Node{}});
+       entry != entries_.end() && entry->second.contribution.step == step;) {
+    if (!entry->second.contribution.node.contains(slot)) {
+      ++entry;
+      continue;
+    }
+    dropped.push_back(entry->second.contribution);
+    entry = release(entry, free);
+  }
+  return dropped;
+}
+
 void Outbox::forget_sent() {
   for (auto& [key, entry] : entries_) {
     entry.tries = 0;

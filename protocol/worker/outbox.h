@@ -41,7 +41,8 @@ static_assert(lists_all_members<Contribution>());
 // may refuse the newer ones, which keep their credit, until it has the older.
 //
 // A call costs by what it sends or releases, and by the logarithm of what is kept; `before` also by the steps that are
-// kept, `has` by the nodes of its step, `drop_older_timelines` and `forget_sent` by all.
+// kept, `has` by the nodes of its step, `drop` by the contributions to it, `drop_older_timelines` and `forget_sent` by
+// all.
 class Outbox {
  public:
   explicit Outbox(LearntDeadline::Bounds retry) : receipt_time_(retry) {}
@@ -56,6 +57,8 @@ class Outbox {
   std::vector<PayloadId> receipt(Timeline timeline, Step step, ChunkId chunk, Node node, Micros now);
   std::vector<PayloadId> before(ChunkId chunk, Step step);
   std::vector<PayloadId> drop_older_timelines(Timeline timeline);
+  // The contributions of the slot to the step, which are forgotten, whether they were sent or not.
+  std::vector<Contribution> drop(Step step, Slot slot);
 
   void set_credit(std::uint64_t bytes) { credit_ = bytes; }
   // The lane does not know this session (any more): everything is to be sent again.

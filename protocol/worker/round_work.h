@@ -27,6 +27,8 @@ class RoundWork {
   void take(const Assign& assign, bool begins);
   std::optional<WorkerTarget> next();
   void computed(const WorkerTarget& target);
+  // No contribution expires in rounds.
+  static void drop(Step /*step*/, Slot /*slot*/) {}
   // The standing range of the step after the target's.
   [[nodiscard]] std::optional<SlotsAhead> after(const WorkerTarget& target) const;
   // What to ask for along with the last gradient of a chunk, for which `asked` has been asked already.
@@ -47,6 +49,7 @@ class RoundWork {
   // Standing ranges do not run out, and have no clocks; a contribution rests on its step's version alone.
   [[nodiscard]] static bool is_short() { return false; }
   [[nodiscard]] static std::vector<Grant> computed_grants() { return {}; }
+  [[nodiscard]] static std::vector<LeadNumber> dropped_grants() { return {}; }
   [[nodiscard]] static bool has_marks() { return false; }
 
   // All of it.

@@ -15,6 +15,7 @@ bool WorkInHand::Receipts::take(Step step, Slot slot, std::uint64_t count) {
 
 void WorkInHand::begin(Timeline timeline, const WorkerTarget& target, ReceiptScope scope, Marks marks, Micros at) {
   is_running_ = true;
+  is_dropped_ = false;
   timeline_ = timeline;
   target_ = target;
   marks_ = std::move(marks);
@@ -32,6 +33,13 @@ void WorkInHand::computed(const PhaseTimes& phases, Micros at) {
   is_running_ = false;
   last_ = newest_;
   clock_.computed(at, phases, last_.without_receipt > 0);
+}
+
+bool WorkInHand::drop(Step step, Slot slot) {
+  const bool is_in_hand =
+      is_running_ && target_.kind == WorkerTarget::Kind::train && newest_.scope.contains(step, slot);
+  is_dropped_ = is_dropped_ || is_in_hand;
+  return is_in_hand;
 }
 
 void WorkInHand::receipts(Step step, Slot slot, std::uint64_t count, Micros at) {

@@ -30,7 +30,12 @@ class WorkInHand {
   void computed(const PhaseTimes& phases, Micros at);
   void evaluated() { is_running_ = false; }
 
-  // So many receipts arrived for contributions of the step and slot.
+  // The work of the step and slot is given up: whether it is in hand.
+  bool drop(Step step, Slot slot);
+  // What comes out of the work in hand is not to be sent.
+  [[nodiscard]] bool is_dropped() const { return is_dropped_; }
+
+  // So many receipts arrived, or are not waited for any more, for contributions of the step and slot.
   void receipts(Step step, Slot slot, std::uint64_t count, Micros at);
   // Nobody gives receipts for what was computed so far.
   void forget_receipts();
@@ -45,7 +50,7 @@ class WorkInHand {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(is_running_, timeline_), listed::parts(target_),
+    return listed::all(listed::plain(is_running_, is_dropped_, timeline_), listed::parts(target_),
                        listed::plain(marks_, newest_, last_), listed::parts(clock_));
   }
 
@@ -58,6 +63,7 @@ class WorkInHand {
   };
 
   bool is_running_ = false;
+  bool is_dropped_ = false;
   Timeline timeline_ = 0;
   WorkerTarget target_;
   Marks marks_;

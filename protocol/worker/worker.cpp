@@ -156,10 +156,36 @@ void Worker::on_receipt(LaneLink& lane, const Receipt& receipt) {
   counters_.duplicates += receipt.outcome == ReceiptOutcome::duplicate ? 1 : 0;
   counters_.expired += receipt.outcome == ReceiptOutcome::expired ? 1 : 0;
   release(free);
-  if (plan_.is_short() && !lanes_.has(receipt.step, receipt.node.begin)) {
+  if (receipt.outcome == ReceiptOutcome::expired) {
+    drop_item(receipt.step, receipt.node.begin);
+  } else if (plan_.is_short() && !lanes_.has(receipt.step, receipt.node.begin)) {
     heartbeat();  // the lead grants the next one
   }
   work_.receipts(receipt.step, receipt.node.begin, 1, at_);
+}
+
+// It is to be computed from other weights, by whoever is granted it. With the other parts of this computation it would
+// be no nearer to its end, and each of them that a chunk takes takes the job back if the weights were lost. A part that
+// is on its way may still be taken. Receipts do not say which computation they are for: that of a dropped part may drop
+// the same item once it is computed again, which costs that computation and no more.
+void Worker::drop_item(Step step, Slot slot) {
+  if (work_.drop(step, slot)) {
+    plan_.computed(work_.target());
+  }
+  plan_.drop(step, slot);
+  const auto dropped = lanes_.drop(step, slot);
+  for (const auto& contribution : dropped) {
+    emit(Release{contribution.payload});
+    if (contribution.want_next) {  // nobody may have been asked
+      weights_.gone(contribution.chunk, {kNewestVersion, contribution.clock});
+    }
+  }
+  work_.receipts(step, slot, dropped.size(), at_);
+  heartbeat();  // the lead grants it again
+  pull_missing();
+  for (std::uint32_t lane = 0; lane < lanes_.size(); ++lane) {
+    send_outbox(lane);
+  }
 }
 
 void Worker::on_weights(LaneLink& lane, const Weights& weights, PayloadId payload) {
@@ -293,16 +319,30 @@ void Worker::start() {
     emit(Evaluate{target_.evaluation});
     return;
   }
-  work_.begin(plan_.timeline(), target_, plan_.scope(target_), plan_.has_marks() ? weights_.marks() : nullptr, at_);
+  auto marks = plan_.has_marks() ? weights_.marks() : nullptr;
+  if (marks && marks->size() > kMaxMarks) {
+    return skip_target();
+  }
+  work_.begin(plan_.timeline(), target_, plan_.scope(target_), std::move(marks), at_);
   emit(Compute{target_.step, target_.ranges});
   if (auto next = plan_.after(target_)) {
     emit(Prefetch{next->step, std::move(next->ranges)});
   }
 }
 
+// Its weights are of more lives than a contribution can name: too many shards came back while they arrived. The lead
+// grants the item again, and whoever computes it then pulls its own.
+void Worker::skip_target() {
+  const auto [step, slot] = plan_.scope(target_);
+  plan_.computed(target_);
+  plan_.drop(step, slot);
+  heartbeat();
+  advance();
+}
+
 void Worker::on(const GradientReady& event) {
-  if (work_.timeline() != plan_.timeline()) {
-    return release({event.payload});  // of weights that the job has rolled back
+  if (work_.timeline() != plan_.timeline() || work_.is_dropped()) {
+    return release({event.payload});  // of weights that the job has rolled back, or of an item that has expired
   }
   const auto next =
       event.last_node ? plan_.next_key(work_.target(), weights_.asked(event.chunk)) : std::optional<WeightsKey>();
@@ -456,6 +496,7 @@ Heartbeat Worker::heartbeat_now() const {
       beat.delivered.push_back(grant.clock);
     }
   }
+  beat.dropped = plan_.dropped_grants();
   return beat;
 }
 

@@ -157,7 +157,7 @@ struct WorkerCounters {
   std::uint64_t duplicates = 0;  // receipts for work that was covered before
   std::uint64_t pulls_repeated = 0;
   std::uint64_t gone = 0;
-  std::uint64_t expired = 0;  // contributions whose weights were too old
+  std::uint64_t expired = 0;  // contributions whose weights were too old, or were lost
   bool operator==(const WorkerCounters&) const = default;
 };
 
@@ -165,8 +165,8 @@ struct WorkerCounters {
 // Invariants:
 //   1. weights of one version only, or in item mode those asked for after the item's grant, are computed from: no Store
 //      between Compute (or Evaluate) and its end;
-//   2. a gradient's payload is released by its receipt, by a newer version of its chunk or timeline, or by a newer
-//      contribution to the same node, and by nothing else.
+//   2. a gradient's payload is released by its receipt, by a newer version of its chunk or timeline, by a newer
+//      contribution to the same node, or because the item has expired at some chunk, and by nothing else.
 class Worker {
  public:
   explicit Worker(WorkerConfig config);
@@ -218,6 +218,7 @@ class Worker {
   void on_lead_refusal(const Refused& refused);
   void on_welcome(LaneLink& lane, const LaneWelcome& welcome);
   void on_receipt(LaneLink& lane, const Receipt& receipt);
+  void drop_item(Step step, Slot slot);
   void on_weights(LaneLink& lane, const Weights& weights, PayloadId payload);
   void take_as_receipt(LaneLink& lane, const Weights& weights);
   void on_gone(const Gone& gone);
@@ -228,6 +229,7 @@ class Worker {
   void choose_target();
   void pull_missing();
   void start();
+  void skip_target();
   void accept_staged();
   void store(const Weights& header, PayloadId payload);
   void enter_timeline(Timeline timeline);

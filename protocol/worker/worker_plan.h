@@ -51,6 +51,10 @@ class WorkerPlan {
   void computed(const WorkerTarget& target) {
     visit([&](auto& own) { own.computed(target); });
   }
+  // What was computed for the slot of the step is given up.
+  void drop(Step step, Slot slot) {
+    visit([&](auto& own) { own.drop(step, slot); });
+  }
   // A chunk of this version is gone and already at `newest`.
   void gone(Version version, Version newest);
 
@@ -80,6 +84,9 @@ class WorkerPlan {
   }
   [[nodiscard]] std::vector<Grant> computed_grants() const {
     return visit([](const auto& own) { return own.computed_grants(); });
+  }
+  [[nodiscard]] std::vector<LeadNumber> dropped_grants() const {
+    return visit([](const auto& own) { return own.dropped_grants(); });
   }
   [[nodiscard]] bool has_marks() const {
     return visit([](const auto& own) { return own.has_marks(); });

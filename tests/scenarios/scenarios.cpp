@@ -268,7 +268,7 @@ Scenario expired() {
       "Nothing that worker 2 tells the lead arrives, so that it is taken for dead, and its item granted again, to\n"
       "worker 1, which is slow. Worker 3 brings another one meanwhile. With a bound of 1, what worker 2 brings at "
       "last\n"
-      "comes from weights that are too old: expired, and dropped.",
+      "comes from weights that are too old: it has expired, and its other part is not even sent.",
       items(6, 1, 3, {1, 1, false, simulation::LifeItems::Journal::none}),
       [](ProcessId from, ProcessId to, const Message& message) -> std::optional<Fate> {
         if (from == kWorker2 && to == 0 && std::holds_alternative<Heartbeat>(message)) {

@@ -57,6 +57,7 @@ constexpr FactWords kFactWords[] = {
     {Fact::broken_mark, "a rollback because something lost was built upon"},
     {Fact::survived_loss, "such a loss on which nothing was built"},
     {Fact::expired, "a contribution too late for the bound", 0.1},
+    {Fact::lost_version, "a contribution from a version that its shard has lost", 0.1},
     {Fact::grant_delayed, "a grant delayed by the bound"},
     {Fact::two_stale, "an update from weights two updates old or older"},
     {Fact::item_skipped, "an item left out for its gradient"},

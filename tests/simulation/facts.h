@@ -65,6 +65,7 @@ enum class Fact : std::uint8_t {
   broken_mark,
   survived_loss,
   expired,
+  lost_version,
   grant_delayed,
   two_stale,
   item_skipped,

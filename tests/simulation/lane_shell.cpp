@@ -118,7 +118,9 @@ void LaneShell::receive(Host& host, ProcessId from, const Message& message, cons
   held_[id] = {push->chunk, push->step, push->node, payload.value(), from};
   in_hand_.answers = 0;
   in_hand_.base = push->items.computed_from;
+  in_hand_.is_lost = is_lost(host, *push);
   step(host, lane::FromWorker{from, &message, id, host.life().chunks[push->chunk].bytes});
+  in_hand_.is_lost = false;
   if (!alive() || in_hand_.answers == 1) {
     return;
   }
@@ -132,13 +134,18 @@ void LaneShell::receive(Host& host, ProcessId from, const Message& message, cons
   }
 }
 
+bool LaneShell::is_lost(Host& host, const Push& push) const {
+  return host.life().journaled() && core_.serving() && push.timeline == life_.timeline &&
+         push.items.computed_from > host.judge().items().version(life_.timeline, push.chunk);
+}
+
 void LaneShell::note_answer(Host& host, SessionId session, const Receipt& receipt) {
   ++in_hand_.answers;
   unanswered_.erase({receipt.chunk, receipt.step * host.life().slots + receipt.node.begin, session});
   if (receipt.outcome == ReceiptOutcome::expired) {
-    host.facts().note(Fact::expired);
+    host.facts().note(in_hand_.is_lost ? Fact::lost_version : Fact::expired);
     host.judge().expired(host.disks(), life_, receipt, in_hand_.base);
-    require(host.was_disturbed(), "a healthy session's contribution is refused as too stale");
+    require(host.was_disturbed(), "a healthy session's contribution is refused for good");
   } else {
     host.judge().receipt_sent(host.disks(), session, life_, receipt, held_);
   }
@@ -219,6 +226,8 @@ void LaneShell::act(Host& host, lane::SendToWorker& action) {
     note_answer(host, action.session, *receipt);
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
     ++in_hand_.answers;
+    require(!in_hand_.is_lost || refused->code != RefusalCode::not_serving,
+            "what was computed from a version that is lost is to be sent again");
     judge.refused_by_lane(*refused);
   } else if (const auto* gone = std::get_if<Gone>(&action.message)) {
     judge.gone_sent(host.disks(), life_, *gone);

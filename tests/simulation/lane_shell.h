@@ -56,9 +56,11 @@ class LaneShell : public Process {
   struct InHand {
     std::uint32_t answers = 0;   // to a push
     Version base = 0;            // of that push
+    bool is_lost = false;        // it was computed from a version that this shard had in an earlier life alone
     std::uint32_t refusals = 0;  // of a stranger's
   };
 
+  [[nodiscard]] bool is_lost(Host& host, const Push& push) const;
   void step(Host& host, const lane::Event& event);
   void act(Host& host, lane::SendToWorker& action);
   void act(Host& host, lane::SendWeights& action);

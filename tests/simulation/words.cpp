@@ -86,16 +86,17 @@ std::string list(const std::vector<SnapshotId>& snapshots) {
 std::string text(const Stale& stale) { return "stale: timeline is " + std::to_string(stale.timeline); }
 std::string text(const Refused& refused) { return "refused: " + refused.text; }
 std::string text(const WorkerHello& hello) { return "hello, I am " + hello.name; }
-std::string delivered(const std::vector<LeadNumber>& clocks) {
+std::string told(const char* what, const std::vector<LeadNumber>& clocks) {
   std::string text;
   for (const auto each : clocks) {
-    text += (text.empty() ? ", has delivered clock " : ", ") + words(each);
+    text += (text.empty() ? std::string(", has ") + what + " clock " : ", ") + words(each);
   }
   return text;
 }
 std::string text(const Heartbeat& beat) {
   return "heartbeat, order " + words(beat.order) + ", next step " + std::to_string(beat.step) +
-         (beat.ready ? "" : ", not ready") + (beat.idle ? ", idle" : "") + delivered(beat.delivered);
+         (beat.ready ? "" : ", not ready") + (beat.idle ? ", idle" : "") + told("delivered", beat.delivered) +
+         told("dropped", beat.dropped);
 }
 std::string text(const EvaluationResult& result) {
   return std::string("evaluated item ") + std::to_string(result.item) + " of the " + words(result.split) +

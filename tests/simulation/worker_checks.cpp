@@ -70,7 +70,11 @@ void WorkerShell::check_pull(const Pull& pull) const {
   }
 }
 
-// A grant is called delivered when every receipt of the item has arrived.
+bool WorkerShell::has_expired(Host& host, const Kept& gradient) const {
+  return host.life().items && grants_.expired.contains(gradient.step * host.life().slots + gradient.node.begin);
+}
+
+// A grant is called delivered when every receipt of the item has arrived, and none says that it has expired.
 void WorkerShell::check_delivered(Host& host, const Heartbeat& beat) const {
   const auto slots = host.life().slots;
   for (const auto clock : beat.delivered) {
@@ -80,6 +84,15 @@ void WorkerShell::check_delivered(Host& host, const Heartbeat& beat) const {
       require(!kept.is_gradient || kept.step * slots + kept.node.begin != item,
               "a grant is called delivered, and a receipt of it is missing");
     }
+    require(!grants_.expired.contains(item), "a grant is called delivered, of which a part has expired");
+  }
+}
+
+void WorkerShell::check_dropped(const Heartbeat& beat) const {
+  for (const auto clock : beat.dropped) {
+    require(grants_.computed.contains(clock), "a grant is called dropped that was never computed");
+    require(grants_.expired.contains(grants_.items.at(clock)),
+            "a grant is called dropped, and no part of it has expired");
   }
 }
 

@@ -22,6 +22,7 @@ std::uint32_t WorkerShell::origin_of(Host& host, ItemId item) {
   const auto grant = grants_.items.find(clock);
   require(grant != grants_.items.end(), "an item is computed that was not granted");
   grants_.computed.insert(clock);
+  grants_.expired.erase(item);
   return host.judge().items().computes(item, {grant->second, clock}, std::move(bases));
 }
 
@@ -97,7 +98,8 @@ void WorkerShell::act(Host& host, worker::Release& action) {
   const bool is_old = kept.payload.timeline < newest_timeline_;
   // In rounds a newer version is as good as a receipt.
   const bool is_closed = !host.life().items && newest_seen_[{kept.payload.timeline, kept.chunk}] > kept.step;
-  if (kept.is_gradient && !kept.receipted && !is_old && !is_closed && !is_replaced(host, action.payload)) {
+  if (kept.is_gradient && !kept.receipted && !is_old && !is_closed && !is_replaced(host, action.payload) &&
+      !has_expired(host, kept)) {
     throw Violation(name() + " gives up step " + std::to_string(kept.step) + " chunk " + std::to_string(kept.chunk) +
                     " slots " + words(kept.node) + " without a receipt");
   }

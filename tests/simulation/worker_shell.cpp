@@ -53,7 +53,7 @@ void WorkerShell::receive(Host& host, ProcessId from, const Message& message, co
   }
   PayloadId id = kNoPayload;
   if (const auto* receipt = std::get_if<Receipt>(&message)) {
-    note_receipt(*receipt);
+    note_receipt(host, *receipt);
   } else if (const auto* stale = std::get_if<Stale>(&message)) {
     newest_timeline_ = std::max(newest_timeline_, stale->timeline);
   } else if (const auto* weights = std::get_if<Weights>(&message)) {
@@ -65,11 +65,14 @@ void WorkerShell::receive(Host& host, ProcessId from, const Message& message, co
   step(host, worker::FromLane{static_cast<std::uint32_t>(lane - lanes_.begin()), &message, id});
 }
 
-void WorkerShell::note_receipt(const Receipt& receipt) {
+void WorkerShell::note_receipt(Host& host, const Receipt& receipt) {
   for (auto& [id, kept] : kept_) {
     if (kept.is_gradient && kept.payload.timeline == receipt.timeline && kept.chunk == receipt.chunk &&
         kept.step == receipt.step && kept.node == receipt.node) {
       kept.receipted = true;
+      if (receipt.outcome == ReceiptOutcome::expired) {
+        grants_.expired.insert(receipt.step * host.life().slots + receipt.node.begin);
+      }
     }
   }
 }
@@ -95,6 +98,7 @@ void WorkerShell::act(Host& host, worker::SendToLead& action) {
     require(beat->order >= order_, "a worker follows an older order again");
     order_ = beat->order;
     check_delivered(host, *beat);
+    check_dropped(*beat);
   }
   host.send(*this, host.lead_id(), std::move(action.message));
 }
@@ -120,6 +124,7 @@ void WorkerShell::push(Host& host, std::uint32_t lane, const Push& push, Payload
       kept.payload.timeline != push.timeline || kept.payload.fault != push.fault) {
     throw Violation(name() + " sends a gradient under another name");
   }
+  require(!has_expired(host, kept), "a part of an item is sent after another part of it has expired");
   kept.was_oldest = kept.sent == 0 ? is_oldest(host, kept) : kept.was_oldest;
   ++kept.sent;
   kept.sent_at = host.now();

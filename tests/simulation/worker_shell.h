@@ -56,6 +56,7 @@ class WorkerShell : public Process {
   struct Grants {
     std::map<LeadNumber, ItemId> items;
     std::set<LeadNumber> computed;
+    std::set<ItemId> expired;  // some part of what was computed last for them
   };
   struct Computation {
     bool runs = false;
@@ -79,7 +80,7 @@ class WorkerShell : public Process {
   void done(Host& host, const ComputationEnd& what);
   void done(Host& host, const EvaluationEnd& what);
 
-  void note_receipt(const Receipt& receipt);
+  void note_receipt(Host& host, const Receipt& receipt);
   void push(Host& host, std::uint32_t lane, const Push& push, PayloadId id);
   [[nodiscard]] bool is_oldest(Host& host, const Kept& gradient) const;
   void check_credit(Host& host, std::uint32_t lane) const;
@@ -87,7 +88,9 @@ class WorkerShell : public Process {
   // In item mode.
   void take_grants(const Assign& assign);
   void check_pull(const Pull& pull) const;
+  [[nodiscard]] bool has_expired(Host& host, const Kept& gradient) const;
   void check_delivered(Host& host, const Heartbeat& beat) const;
+  void check_dropped(const Heartbeat& beat) const;
   std::uint32_t origin_of(Host& host, ItemId item);
   [[nodiscard]] bool is_replaced(Host& host, PayloadId id) const;
   Micros compute_node(Host& host, Step step, Node node, bool is_last, Micros at);

@@ -102,10 +102,15 @@ void ContributionsJudge::appended(const ItemHistories& histories, const ItemUpda
 void ContributionsJudge::expired(const ItemHistories& histories, Timeline timeline, const Receipt& receipt,
                                  Version base) const {
   const auto& known = histories.of(timeline).chunks[receipt.chunk];
+  const ItemId item = receipt.step * life_.slots + receipt.node.begin;
+  const auto what = histories.place(receipt.chunk, item);
+  if (known.has(item)) {
+    throw Violation(what + ": refused for good, but the chunk has it");
+  }
+  const bool is_lost = life_.journaled() && base > known.applied;
   const auto bound = life_.items->bound;
-  if (bound == 0 || known.entries.size() - std::min<Version>(base, known.entries.size()) <= bound) {
-    throw Violation(histories.place(receipt.chunk, receipt.step * life_.slots + receipt.node.begin) +
-                    ": refused as too stale, but the bound allows it");
+  if (!is_lost && (bound == 0 || known.entries.size() - std::min<Version>(base, known.entries.size()) <= bound)) {
+    throw Violation(what + ": refused as too stale, but the bound allows it");
   }
 }
 

@@ -53,7 +53,7 @@ class ContributionsJudge {
   void accepted(const ItemHistories& histories, const ItemUpdate& update);
   // And appended with this.
   void appended(const ItemHistories& histories, const ItemUpdate& update, const lane::Append& action);
-  // `base`: of a push that is refused as too stale.
+  // `base`: of a push that is refused for good: it is too stale, or was computed from what its shard has lost.
   void expired(const ItemHistories& histories, Timeline timeline, const Receipt& receipt, Version base) const;
   // It survives in a snapshot: nothing that it was computed from may be forgotten.
   void check_lineage(const ItemHistories& histories, SnapshotId id, const ItemHistories::Entry& entry,

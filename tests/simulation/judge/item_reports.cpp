@@ -84,6 +84,12 @@ void check_counts(const LaneCounts& counts, const LaneLife& lane, const LaneRepo
       throw Violation(what + "nothing of what its updates rest on of shard " + std::to_string(life.first));
     }
   }
+  for (const auto& mark : report.items.marks) {
+    const auto noted = counts.marks.find({mark.shard, mark.incarnation});
+    if (noted == counts.marks.end() || noted->second < mark.sequence) {
+      throw Violation(what + "that it rests on what no update rests on, of shard " + std::to_string(mark.shard));
+    }
+  }
 }
 
 }  // namespace

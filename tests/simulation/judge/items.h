@@ -59,7 +59,7 @@ class ItemsJudge {
   void appended(const ItemUpdate& update, const lane::Append& action, std::uint64_t sequence);
   void applied(const Disks& disks, const ItemUpdate& update, const ChunkValue& result);
   void receipt_sent(SessionId session, Timeline timeline, const Receipt& receipt, const HeldPayloads& held);
-  // `base`: of the push that is refused.
+  // `base`: of the push that is refused for good.
   void expired(Timeline timeline, const Receipt& receipt, Version base) const {
     contributions_.expired(histories_, timeline, receipt, base);
   }

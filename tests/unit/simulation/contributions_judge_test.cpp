@@ -269,20 +269,41 @@ TEST_CASE("contributions: of a lane's life the staleness and the newest marks ar
   CHECK(judge.counts(kLane.process).marks.at({1, 8}) == 5);
 }
 
+TEST_CASE("contributions: one is refused for good if its shard has lost what it was computed from") {
+  for (const auto journal : {Journal::none, Journal::always}) {
+    const auto life = small_life_of_items(journal);
+    const auto histories = histories_of(life, 4);
+    const ContributionsJudge judge(life);
+    Receipt receipt;
+    receipt.step = 2;
+    receipt.node = {1, 2};
+    if (journal == Journal::always) {
+      CHECK_NOTHROW(judge.expired(histories, 1, receipt, 5));
+    } else {
+      CHECK_THROWS_AS(judge.expired(histories, 1, receipt, 5), Violation);
+    }
+    CHECK_THROWS_AS(judge.expired(histories, 1, receipt, 4), Violation);
+    receipt.step = 1;
+    CHECK_THROWS_WITH_AS(judge.expired(histories, 1, receipt, 5),
+                         Contains("chunk 0, item 3 (step 1, slot 1): refused for good, but the chunk has it"),
+                         Violation);
+  }
+}
+
 TEST_CASE("contributions: one is refused as too stale only if it is") {
   auto life = small_life_of_items(Journal::none);
   life.items->bound = 2;
   const auto histories = histories_of(life, 4);
   const ContributionsJudge judge(life);
   Receipt receipt;
-  receipt.step = 1;
+  receipt.step = 2;
   receipt.node = {1, 2};
-  const auto allowed = Contains("chunk 0, item 3 (step 1, slot 1): refused as too stale, but the bound allows it");
+  const auto allowed = Contains("chunk 0, item 5 (step 2, slot 1): refused as too stale, but the bound allows it");
   CHECK_NOTHROW(judge.expired(histories, 1, receipt, 1));
   CHECK_THROWS_WITH_AS(judge.expired(histories, 1, receipt, 2), allowed, Violation);
   CHECK_THROWS_WITH_AS(judge.expired(histories, 1, receipt, 5), allowed, Violation);
   receipt.chunk = 1;
-  CHECK_THROWS_WITH_AS(judge.expired(histories, 1, receipt, 0), Contains("chunk 1, item 3"), Violation);
+  CHECK_THROWS_WITH_AS(judge.expired(histories, 1, receipt, 0), Contains("chunk 1, item 5"), Violation);
   receipt.chunk = 0;
   life.items->bound = 0;
   CHECK_THROWS_WITH_AS(judge.expired(histories, 1, receipt, 0), allowed, Violation);

@@ -160,7 +160,7 @@ TEST_CASE("what went wrong is told to people, and nothing else is") {
   CHECK(text.find("not finite: 1\n") != std::string::npos);
   CHECK(text.find("snapshots missed: 4") != std::string::npos);
   CHECK(text.find("came back with all they had: 6\n") != std::string::npos);
-  CHECK(text.find("staleness: mean 0.90, largest 3 updates; 0: 60.0 %, 1: 10.0 %, 2-3: 30.0 %; refused as too stale: "
+  CHECK(text.find("staleness: mean 0.90, largest 3 updates; 0: 60.0 %, 1: 10.0 %, 2-3: 30.0 %; expired: "
                   "2; left out, not finite: 4\n") != std::string::npos);
   CHECK(text.find("stood still") == std::string::npos);
   const auto stalled = summary_text({status, "aa", "", 800, 700, 64, 0, 0, "run", 640}, "run");

@@ -235,8 +235,8 @@ void fill(Random& random, WorkerHello& value) {
 }
 
 void fill(Random& random, Heartbeat& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m);
 }
 
 void fill(Random& random, EvaluationResult& value) {

@@ -155,12 +155,59 @@ TEST_CASE("a contribution that rests on a shard that the job does not have is re
   CHECK(told(applier).items.marks.empty());
 }
 
-TEST_CASE("a contribution from a version that was lost tells its marks all the same") {
+TEST_CASE("a contribution from a version that was lost is refused for good, and its marks do not count") {
   auto applier = begun(config({0, false, false, true}));
-  const auto offered = applier.offer(9, push(0, 3, 5), 7, plan(6));
-  REQUIRE(offered.refused.has_value());
-  CHECK(offered.refused->code == RefusalCode::not_serving);
-  CHECK(told(applier).items.marks.size() == 1);
+  for (const Version planned : {6, 0}) {  // whatever the plan says
+    const auto offered = applier.offer(9, push(0, 3, 5), 7, plan(planned));
+    CHECK(offered.receipt == ReceiptOutcome::expired);
+    REQUIRE(offered.actions.size() == 1);
+    CHECK(std::get<lane::Drop>(offered.actions[0]).payload == 7);
+    CHECK_FALSE(offered.measure.has_value());
+  }
+  CHECK(applier.counters().staleness.expired == 2);
+  CHECK(told(applier).items.marks.empty());
+  const auto never = applier.offer(9, push(0, 3, 7), 7, plan(6));  // the job ends with version 6
+  REQUIRE(never.refused.has_value());
+  CHECK(never.refused->code == RefusalCode::out_of_range);
+}
+
+TEST_CASE("a chunk that has the item says so, whatever version it comes from") {
+  auto applier = begun(config({0, false, false, true}));
+  item(applier, 0, 3);
+  const auto waits = applier.offer(8, push(0, 3, 5), 7, plan(6));
+  CHECK_FALSE(waits.receipt.has_value());
+  CHECK_FALSE(waits.refused.has_value());
+  const auto committed = applier.committed(1, 40);
+  REQUIRE(committed.applied.at(0).answers.size() == 2);
+  CHECK(committed.applied[0].answers[1].outcome == ReceiptOutcome::duplicate);
+  CHECK(applier.offer(8, push(0, 3, 5), 7, plan(6)).receipt == ReceiptOutcome::duplicate);
+  CHECK(applier.counters().staleness.expired == 0);
+}
+
+TEST_CASE("what rests on a life whose mark finds no room is refused for good, and no mark is forgotten") {
+  auto applier = begun(config({0, false, false, true}));
+  const auto known = plan(6);
+  const auto resting_on = [&](ItemId item, std::vector<JournalMark> marks) {
+    auto resting = push(item, 3);
+    resting.items.marks = std::move(marks);
+    const auto offered = applier.offer(9, resting, 100 + item, known);
+    REQUIRE(offered.measure.has_value());
+    return applier.measured({{3, item / 2, {}, true, 0, kNoSlot}, offered.measure->root}, known);
+  };
+  std::vector<JournalMark> all;
+  for (Incarnation life = 1; life <= kMaxShardLives; ++life) {
+    all.push_back({0, life, 10});
+  }
+  CHECK(resting_on(0, all).answers.empty());
+  CHECK(told(applier).items.marks == all);
+  const auto outcome = resting_on(1, {{0, kMaxShardLives + 1, 3}});
+  REQUIRE(outcome.answers.size() == 1);
+  CHECK(outcome.answers[0].outcome == ReceiptOutcome::expired);
+  CHECK(std::get<lane::Drop>(outcome.actions.at(0)).payload == 101);
+  CHECK(told(applier).items.marks == all);
+  all.back().sequence = 11;
+  CHECK(resting_on(1, {all.back()}).answers.empty());
+  CHECK(told(applier).items.marks == all);
 }
 
 TEST_CASE("what is not finite is left out where the job says so, and otherwise told to the lead") {

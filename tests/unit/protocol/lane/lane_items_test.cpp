@@ -257,11 +257,15 @@ TEST_CASE("a group of commits is applied a bounded number of bytes at a time, in
   CHECK(fixture.lane.held_payloads() == 0);
 }
 
-TEST_CASE("weights of a lost life are no reason to stop a worker: the lead hears of them") {
+TEST_CASE("what was computed from weights of a lost life has expired, and its worker gets others") {
   Fixture fixture({0, false, false, true});
-  const auto actions = fixture.push(0, 0, 3, 5);
-  CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::not_serving);
-  CHECK(fixture.report().items.marks == std::vector<JournalMark>{{0, 4, 12}});
+  const auto actions = fixture.push(0, 0, 3, 5, kWorker, true);
+  REQUIRE(receipts(actions).size() == 1);
+  CHECK(receipts(actions)[0].outcome == ReceiptOutcome::expired);
+  REQUIRE(all<lane::SendWeights>(actions).size() == 1);
+  CHECK(all<lane::SendWeights>(actions)[0].header.version == 0);
+  CHECK(all<lane::Drop>(actions).size() == 1);
+  CHECK(fixture.report().items.marks.empty());
 }
 
 TEST_CASE("a life that goes on has what was recovered, once") {

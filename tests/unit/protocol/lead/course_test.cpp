@@ -127,6 +127,8 @@ TEST_CASE("in item mode grants end at the limit and where a lane's plan ends") {
   course.members_changed({kFirst, kSecond}, 1);
   course.hand_out({kFirst, kSecond}, shards, 1, 20);
   CHECK(granted(course, kSecond) == std::vector<ItemId>{0});
+  course.dropped(kFirst, {{1, 2}}, 30);
+  CHECK(granted(course, kFirst) == std::vector<ItemId>{});
 }
 
 TEST_CASE("in item mode all stop at each step to be kept, and at a snapshot that is ordered") {

@@ -55,11 +55,57 @@ TEST_CASE("what is delivered makes room, and is granted again if no shard says t
   CHECK(held(items, 1) == Ids{0});
 }
 
+TEST_CASE("what is dropped is granted again at once, before anything new and under another clock") {
+  ItemGrants items(limits(2, 0));
+  hand_out(items, {1, 2}, 100, 0);
+  CHECK(held(items, 1) == Ids{0, 2});
+  items.take_changed();
+  items.dropped(1, {7, 1}, 10);
+  CHECK(items.take_changed() == std::set<SessionId>{1});
+  items.delivered(2, {7, 2}, 10);
+  hand_out(items, {1, 2}, 100, 10);
+  CHECK(held(items, 1) == Ids{2, 0});
+  CHECK(items.grants(1)[1].clock == LeadNumber{7, 5});
+  CHECK(held(items, 2) == Ids{3, 4});
+  items.dropped(1, {7, 1}, 20);  // said again
+  CHECK(held(items, 1) == Ids{2, 0});
+}
+
+TEST_CASE("what is dropped is not granted again while somebody else has it or has delivered it") {
+  ItemGrants items(limits(1, 0));
+  hand_out(items, {1, 2}, 2, 0);
+  items.delivered(2, {7, 2}, 2 * kLate);
+  hand_out(items, {1, 2}, 2, 2 * kLate);
+  REQUIRE(held(items, 2) == Ids{0});  // which session 1 is late with
+  items.dropped(1, {7, 1}, 2 * kLate);
+  hand_out(items, {1, 2}, 2, 2 * kLate);
+  CHECK(held(items, 1).empty());
+  items.delivered(2, {7, 3}, 2 * kLate);
+  hand_out(items, {1, 2}, 2, 2 * kLate);
+  CHECK(held(items, 1).empty());
+  CHECK(held(items, 2).empty());
+}
+
+TEST_CASE("a dropped grant leaves the bound's room to others, and says nothing of its session's speed") {
+  ItemGrants items(limits(1, 1));
+  hand_out(items, {1, 2, 3}, 100, 0);
+  REQUIRE(held(items, 2) == Ids{1});
+  items.dropped(1, {7, 1}, 10);
+  CHECK(items.largest_exposure() == 1);
+  items.dropped(2, {7, 2}, 10);
+  CHECK(items.largest_exposure() == 0);
+  hand_out(items, {1, 2, 3}, 100, 10);
+  CHECK(held(items, 1) == Ids{0});  // none of the three has brought anything
+  CHECK(held(items, 2) == Ids{1});
+}
+
 TEST_CASE("a word about a grant that is no more changes nothing") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1}, 5, 0);
   items.delivered(1, {6, 1}, 10);
   items.delivered(2, {7, 1}, 10);
+  items.dropped(1, {6, 1}, 10);
+  items.dropped(2, {7, 1}, 10);
   CHECK(held(items, 1) == Ids{0});
 }
 

@@ -33,13 +33,14 @@ class Workers {
     fixture_.lead.hear(lead::FromWorker{session, &hello});
     beat(session);
   }
-  void beat(SessionId session, std::vector<LeadNumber> delivered = {}) {
+  void beat(SessionId session, std::vector<LeadNumber> delivered = {}, std::vector<LeadNumber> dropped = {}) {
     Heartbeat beat;
     beat.ready = true;
     beat.fingerprint = "arithmetic";
     beat.data_digest = "data";
     beat.timeline = fixture_.timeline;
     beat.delivered = std::move(delivered);
+    beat.dropped = std::move(dropped);
     const Message message = beat;
     fixture_.lead.hear(lead::FromWorker{session, &message});
   }
@@ -146,4 +147,21 @@ TEST_CASE("what is delivered makes room for whoever delivered it, and changes no
   workers.beat(kWorker, {fixture.order.items.grants[0].clock});
   const auto actions = fixture.lead.settle();
   CHECK(sent_to_workers<Assign>(actions) == 1);
+}
+
+TEST_CASE("what is dropped is granted again in the same turn") {
+  Fixture fixture(items());
+  fixture.planned = 20;  // items, to the barrier of step 10
+  fixture.train();
+  fixture.beat();
+  const auto grants = fixture.order.items.grants;
+  REQUIRE(grants.size() == 2);
+  Workers workers(fixture);
+  workers.beat(kWorker, {}, {grants[0].clock});
+  fixture.beat();
+  const auto again = fixture.order.items.grants;
+  REQUIRE(again.size() == 2);
+  CHECK(again[0] == grants[1]);
+  CHECK(again[1].item == grants[0].item);
+  CHECK(again[1].clock > grants[1].clock);
 }

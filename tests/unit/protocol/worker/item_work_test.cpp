@@ -45,6 +45,23 @@ TEST_CASE("a grant that a newer order repeats stays computed, and one of the sam
   CHECK(at.compute() == LeadNumber{1, 13});
 }
 
+TEST_CASE("what is given up is told as long as the order has its grant, and not computed for it again") {
+  Fixture at({{9, {1, 11}}, {2, {1, 12}}});
+  at.compute();
+  at.work.drop(2, 1);
+  at.work.drop(0, 2);  // which is not computed yet
+  CHECK(at.work.computed_grants().empty());
+  CHECK(at.work.dropped_grants() == std::vector<LeadNumber>{{1, 11}});
+  CHECK(at.compute() == LeadNumber{1, 12});
+  at.work.take(granted(2, {{9, {1, 11}}, {2, {1, 12}}}), false);
+  CHECK(at.work.computed_grants() == std::vector<Grant>{{2, {1, 12}}});
+  CHECK(at.work.dropped_grants() == std::vector<LeadNumber>{{1, 11}});
+  CHECK_FALSE(at.work.next());
+  at.work.take(granted(3, {Grant{9, {1, 13}}}), false);
+  CHECK(at.work.dropped_grants().empty());
+  CHECK(at.compute() == LeadNumber{1, 13});
+}
+
 TEST_CASE("a newer timeline's grants are new ones") {
   Fixture at({Grant{9, {1, 11}}});
   at.compute();

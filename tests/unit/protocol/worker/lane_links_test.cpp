@@ -45,6 +45,19 @@ TEST_CASE("the first lane that lets wait is named, and the others are counted") 
   CHECK(text == "lane 1 of shard 0 at there, which does not answer (and 1 other lane)");
 }
 
+TEST_CASE("what is dropped is dropped at all lanes") {
+  Fixture at;
+  at.lanes[0].outbox.add(contribution(1, 7, {0, 1}, 70));
+  at.lanes[2].outbox.add(contribution(1, 7, {0, 1}, 71));
+  at.lanes[2].outbox.add(contribution(1, 7, {1, 2}, 72));
+  const auto dropped = at.lanes.drop(7, 0);
+  REQUIRE(dropped.size() == 2);
+  CHECK(dropped[0].payload == 70);
+  CHECK(dropped[1].payload == 71);
+  CHECK_FALSE(at.lanes.has(7, 0));
+  CHECK(at.lanes.outstanding() == 1);
+}
+
 TEST_CASE("a contribution is on its way until its receipt, whichever lane has it") {
   Fixture at;
   at.lanes[1].welcome(1'000);

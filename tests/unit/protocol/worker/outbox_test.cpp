@@ -50,6 +50,24 @@ TEST_CASE("older steps go first, then earlier chunks, within the credit") {
   CHECK(payloads(outbox.take_sendable(20)) == Ids{1});
 }
 
+TEST_CASE("what is dropped of a slot is sent no more, and gives its credit back") {
+  Outbox outbox(kRetry);
+  outbox.set_credit(200);
+  outbox.add(contribution(0, 0, {0, 1}, 1));
+  outbox.add(contribution(0, 1, {0, 1}, 2));
+  outbox.add(contribution(0, 1, {1, 2}, 3));
+  outbox.add(contribution(0, 2, {0, 1}, 4));
+  outbox.add(contribution(1, 0, {0, 1}, 5));
+  CHECK(payloads(outbox.take_sendable(0)) == Ids{1, 2});
+  CHECK(payloads(outbox.drop(0, 0)) == Ids{1, 2, 4});
+  CHECK_FALSE(outbox.has(0, 0));
+  CHECK(outbox.in_flight_bytes() == 0);
+  CHECK(payloads(outbox.take_sendable(1)) == Ids{3, 5});
+  CHECK(outbox.receipt(1, 0, 0, {0, 1}, 2).empty());
+  CHECK(outbox.drop(0, 0).empty());
+  CHECK(outbox.size() == 2);
+}
+
 TEST_CASE("a chunk larger than the credit goes alone") {
   Outbox outbox(kRetry);
   outbox.set_credit(50);
@@ -195,6 +213,10 @@ class PlainOutbox {
   std::vector<PayloadId> drop_older_timelines(Timeline timeline) {
     return erase([&](const Kept& kept) { return kept.contribution.timeline < timeline; });
   }
+  std::vector<PayloadId> drop(Step step, Slot slot) {
+    return erase(
+        [&](const Kept& kept) { return kept.contribution.step == step && kept.contribution.node.contains(slot); });
+  }
   void forget_sent() {
     for (auto& kept : kept_) {
       kept.tries = 0;
@@ -269,6 +291,8 @@ TEST_CASE("an outbox does what going through all of it would do, whatever comes 
         plain.forget_sent();
       } else if (what == 15 && below(4) == 0) {
         CHECK(outbox.drop_older_timelines(2) == plain.drop_older_timelines(2));
+      } else if (what == 15) {
+        CHECK(payloads(outbox.drop(step, begin)) == plain.drop(step, begin));
       } else if (what == 16) {
         credit = below(300);
         outbox.set_credit(credit);

@@ -56,6 +56,20 @@ TEST_CASE("a receipt that comes while its own step is computed leaves nothing to
   CHECK(at.work.clock().phases().push == 0);
 }
 
+TEST_CASE("what is given up while it is in hand is not to be sent, until something else is") {
+  WorkInHand work;
+  const WorkerTarget item{Kind::train, {kNewestVersion, {1, 7}}, 2, {{1, 2}}, {}};
+  work.begin(1, item, {2, 1}, nullptr, 100);
+  CHECK_FALSE(work.drop(2, 0));
+  CHECK_FALSE(work.is_dropped());
+  CHECK(work.drop(2, 1));
+  CHECK(work.is_dropped());
+  work.computed({}, 200);
+  CHECK_FALSE(work.drop(2, 1));
+  work.begin(1, item, {2, 1}, nullptr, 300);
+  CHECK_FALSE(work.is_dropped());
+}
+
 TEST_CASE("of an item only its own receipts count") {
   WorkInHand work;
   work.begin(1, training(2), {2, 1}, nullptr, 100);
