@@ -236,6 +236,8 @@ void LaneLoop::carry_out(lane::Append& action) {
 
 void LaneLoop::carry_out(lane::Begin& action) { storage_.begin(action, weights_); }
 
+void LaneLoop::carry_out(lane::SyncJournal& action) { storage_.sync(action); }
+
 void LaneLoop::carry_out(lane::Resume& action) { storage_.resume(action, weights_); }
 
 void LaneLoop::carry_out(lane::TakeSnapshot& action) {

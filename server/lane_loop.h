@@ -68,6 +68,7 @@ class LaneLoop {
   void carry_out(lane::Measure& action);
   void carry_out(lane::Apply& action);
   void carry_out(lane::Append& action);
+  void carry_out(lane::SyncJournal& action);
   void carry_out(lane::Begin& action);
   void carry_out(lane::Resume& action);
   void carry_out(lane::TakeSnapshot& action);

@@ -13,7 +13,7 @@ namespace ballast {
 LaneStorage::LaneStorage(const Job& job, ShardServices services, std::uint32_t lane, const std::vector<ChunkId>& chunks)
     : services_(std::move(services)), lane_(lane), loader_(job, chunks, services_.has_initial_snapshot) {
   if (services_.journal != nullptr) {
-    services_.journal->listen(lane_, [this](lane::Committed committed) { told_.put(committed); });
+    services_.journal->listen(lane_, [this](lane::Event event) { told_.put(std::move(event)); });
   }
 }
 
@@ -49,6 +49,8 @@ void LaneStorage::resume(const lane::Resume& action, LaneWeights& weights) {
 void LaneStorage::append(Timeline timeline, const lane::Append& action, std::shared_ptr<const Frame> payload) {
   services_.journal->append(lane_, timeline, action, std::move(payload));
 }
+
+void LaneStorage::sync(const lane::SyncJournal& action) { services_.journal->sync(lane_, action); }
 
 std::optional<lane::StorageFailed> LaneStorage::load(LaneWeights& weights, Turn& turn) {
   // The events first: what a Begun among them rests on has been put before it.

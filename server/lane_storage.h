@@ -51,6 +51,7 @@ class LaneStorage {
   void begin(const lane::Begin& action, LaneWeights& weights);
   void resume(const lane::Resume& action, LaneWeights& weights);
   void append(Timeline timeline, const lane::Append& action, std::shared_ptr<const Frame> payload);
+  void sync(const lane::SyncJournal& action);
   // Nothing is copied: while the chunk is being written, an update takes other buffers for its weights and copies its
   // state. `releases` is told of each buffer that is not read any more, as kReader's.
   void take_snapshot(const lane::TakeSnapshot& action, LaneWeights& weights, ReleaseQueue& releases, Micros now);

@@ -82,7 +82,8 @@ StoreStatus ShardJournal::open(const std::function<bool()>& wanted) {
   options.wanted = wanted;
   auto opened = Journal::open(
       folder_, owner_, options,
-      {[this](Timeline timeline, JournalSequence through) { on_committed(timeline, through); }, tell_trouble});
+      {[this](Timeline timeline, JournalSequence through) { on_committed(timeline, through); }, tell_trouble,
+       [this](Timeline timeline, JournalSequence through) { on_synced(timeline, through); }});
   if (!opened.ok()) {
     return with_way_on(opened.status());
   }
@@ -125,6 +126,7 @@ StoreStatus ShardJournal::begin(Timeline timeline) {
     const std::scoped_lock lock(mutex_);
     timeline_ = timeline;
     entries_.clear();
+    waiting_.clear();
   }
   return status;
 }
@@ -200,7 +202,44 @@ void ShardJournal::on_committed(Timeline timeline, JournalSequence through) {
     }
   }
   for (const auto& [lane, ticket] : tickets) {
-    listeners_[lane]({ticket, through});
+    listeners_[lane](lane::Committed{ticket, through});
+  }
+}
+
+void ShardJournal::sync(std::uint32_t lane, const lane::SyncJournal& wanted) {
+  const lane::JournalSynced told{wanted.timeline, wanted.before};
+  {
+    const std::scoped_lock lock(mutex_);  // on_synced() comes after the entry
+    if (wanted.timeline != timeline_) {
+      return;
+    }
+    const auto committed = journal_->committed();
+    if (journal_->synced() < committed) {
+      std::erase_if(waiting_, [&](const Waiting& other) { return other.lane == lane; });
+      waiting_.push_back({committed, lane, told});
+      return journal_->sync_soon();
+    }
+  }
+  listeners_[lane](told);
+}
+
+void ShardJournal::on_synced(Timeline timeline, JournalSequence through) {
+  std::vector<Waiting> done;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (timeline != timeline_) {
+      return;
+    }
+    std::erase_if(waiting_, [&](const Waiting& lane) {
+      const bool is_done = lane.sequence <= through;
+      if (is_done) {
+        done.push_back(lane);
+      }
+      return is_done;
+    });
+  }
+  for (const auto& lane : done) {
+    listeners_[lane.lane](lane.told);
   }
 }
 

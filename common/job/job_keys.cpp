@@ -216,9 +216,11 @@ std::vector<Key> durability_keys(DurabilitySpec& durability) {
        .default_note = "`sync`, `local`: `snapshot`; `async`, `ssp`: `journal`"},
       {.path = "durability.fsync",
        .target = &durability.fsync,
-       .description = "When the journal is forced to the disk: `always` before an update counts, `interval` every "
-                      "`fsync_interval_ms`, `never` when the system does it. A process that dies loses nothing either "
-                      "way; a power cut may lose what was not forced",
+       .description =
+           "When the journal is forced to the disk: `always` before an update counts, `interval` every "
+           "`fsync_interval_ms`, `never` when the system does it. A process that dies loses nothing either "
+           "way; a power cut may lose what was not forced. Each time all stop, for an evaluation or a snapshot, it is "
+           "forced whatever this says",
        .choices = {"always", "interval", "never"},
        .only_with = {"durability.mode", {"journal"}}},
       {.path = "durability.fsync_interval_ms",

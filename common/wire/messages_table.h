@@ -164,7 +164,8 @@ struct Described<ShardHello> : Plain<ShardHello, schema::ShardHello> {
                                      BALLAST_FIELD(timeline),
                                      BALLAST_FIELD(open_step),
                                      BALLAST_FIELD(held, List{kMaxHeld}),
-                                     BALLAST_FIELD(lives, List{kMaxShardLives + 1})};
+                                     BALLAST_FIELD(lives, List{kMaxShardLives + 1}),
+                                     BALLAST_FIELD(replayed)};
   static constexpr std::string_view allowed = "lane within shards and lanes";
   static Fault fault(const ShardHello& hello) { return lane_within(".lane", hello.lane, hello.shards, hello.lanes); }
 };
@@ -192,7 +193,8 @@ struct Described<LaneReport> : Plain<LaneReport, schema::LaneReport> {
                                      BALLAST_FIELD(failure, FreeText{}),
                                      BALLAST_FIELD(copy),
                                      BALLAST_FIELD(rounds),
-                                     BALLAST_FIELD(items)};
+                                     BALLAST_FIELD(items),
+                                     BALLAST_FIELD(plan)};
   static constexpr std::string_view allowed = "lane within 64 shards of 16 lanes";
   static Fault fault(const LaneReport& report) { return lane_within(".lane", report.lane, kMaxShards, kMaxLanes); }
 };
@@ -201,8 +203,12 @@ struct Described<LaneReport> : Plain<LaneReport, schema::LaneReport> {
 
 template <>
 struct Described<Confirm> : Plain<Confirm, schema::Confirm> {
-  static constexpr std::tuple fields{BALLAST_FIELD(incarnation, NotZero{}), BALLAST_FIELD(timeline),
-                                     BALLAST_FIELD(base), BALLAST_FIELD(resumes)};
+  static constexpr std::tuple fields{BALLAST_FIELD(incarnation, NotZero{}),
+                                     BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(base),
+                                     BALLAST_FIELD(resumes),
+                                     BALLAST_FIELD(cut),
+                                     BALLAST_FIELD(serves)};
 };
 
 template <>
@@ -214,7 +220,10 @@ struct Described<Plan> : Plain<Plan, schema::Plan> {
                                      BALLAST_FIELD(snapshots, List{kMaxSnapshots}),
                                      BALLAST_FIELD(keep, List{kMaxSnapshots}),
                                      BALLAST_FIELD(statistics_through),
-                                     BALLAST_FIELD(copies)};
+                                     BALLAST_FIELD(copies),
+                                     BALLAST_FIELD(incarnation),
+                                     BALLAST_FIELD(number),
+                                     BALLAST_FIELD(until)};
   static constexpr std::string_view allowed = "first + entries of factors < 2^64";
   static Fault fault(const Plan& plan) {
     return inside(".first", fault_by(AtMost{std::numeric_limits<Step>::max() - plan.factors.size()}, plan.first));

@@ -190,7 +190,13 @@ struct Described<RoundReport> : Plain<RoundReport, schema::RoundReport> {
 template <>
 struct Described<ItemReport> : Plain<ItemReport, schema::ItemReport> {
   static constexpr std::tuple fields{BALLAST_FIELD(covered, List{kMaxCoveredRanges}), BALLAST_FIELD(reached),
-                                     BALLAST_FIELD(staleness), BALLAST_FIELD(marks, List{kMaxReportMarks})};
+                                     BALLAST_FIELD(staleness), BALLAST_FIELD(marks, List{kMaxReportMarks}),
+                                     BALLAST_FIELD(synced)};
+};
+
+template <>
+struct Described<Replayed> : Plain<Replayed, schema::Replayed> {
+  static constexpr std::tuple fields{BALLAST_FIELD(covered), BALLAST_FIELD(cut)};
 };
 
 template <>
@@ -221,6 +227,6 @@ struct Described<Told> : Plain<Told, schema::Told> {
 using Parts = Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId,
                     PhaseTimes, StepFactors, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
                     CopyState, CopyProgress, CopyStatus, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder,
-                    RoundReport, ItemReport, LaneAddress, SessionStatus, Told, RollbackCounts>;
+                    RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
 
 }  // namespace ballast::wire

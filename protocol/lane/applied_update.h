@@ -49,19 +49,13 @@ struct AppliedUpdate {
   std::optional<OpenedStep> opened;  // the lane's open step moved on
 };
 
-// Orders of snapshots that cannot be whole any more: of the steps in (after, through].
-struct GivenUpOrders {
-  Step after = 0;
-  Step through = 0;
-};
-
 // What an event leads to, in this order.
 struct ApplierOutcome {
-  std::optional<GivenUpOrders> given_up;
   lane::Actions actions;
   std::vector<Answer> answers;  // to those whose contribution is not applied
   std::vector<AppliedUpdate> applied;
-  bool report = false;  // the lead has to know
+  std::optional<ItemId> whole;  // all items before the plan's end are applied: the journal is to be synced with them
+  bool report = false;          // the lead has to know
 };
 
 // What a lane goes on with after a crash of its shard.

@@ -3,20 +3,31 @@
 namespace ballast {
 
 void FactorPlan::begin(Version first) {
+  start_at(first);
+  until_ = std::numeric_limits<Version>::max();
+  number_ = {};
+}
+
+void FactorPlan::start_at(Version first) {
   first_ = first;
   factors_.clear();
 }
 
+void FactorPlan::follow(LeadNumber number, Version until) {
+  number_ = number;
+  until_ = until;
+}
+
 void FactorPlan::extend(Version first, const std::vector<StepFactors>& factors, Version oldest) {
-  const Version known = end();
+  const Version known = this->known();
   if (first + factors.size() <= known || (first > known && first > oldest)) {
     return;
   }
   if (first > known) {
-    begin(first);
+    start_at(first);
   }
   // Factors that are known stay as they are: some chunks may have been updated with them already.
-  for (Version version = end(); version < first + factors.size(); ++version) {
+  for (Version version = this->known(); version < first + factors.size(); ++version) {
     factors_.push_back(factors[version - first]);
   }
 }

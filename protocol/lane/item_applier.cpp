@@ -132,6 +132,11 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
   auto& chunk = *chunks_.find(update.chunk);
   const auto& push = update.senders.front().push;
   const auto& measure = event.measure;
+  if (std::max<Version>(update.item, chunk.accepted) >= plan.end()) {
+    // A plan that came meanwhile ends before it. Whoever has sent it sends it again.
+    outcome.actions.emplace_back(lane::Drop{update.payload});
+    return outcome;
+  }
   update.version = chunk.accepted;
   if (has_expired(push, chunk)) {
     ++counters_.staleness.expired;
@@ -141,7 +146,6 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
     }
     return outcome;
   }
-  // There are factors: all that is accepted lies within the plan, and so does one item more.
   update.factors = *plan.find(update.version);
   if (!measure.finite && !rules_.skips_non_finite) {
     // The lead ends the job.
@@ -163,8 +167,9 @@ ApplierOutcome ItemApplier::measured(const lane::Measured& event, const FactorPl
 }
 
 // What cannot be applied is said once more.
-ApplierOutcome ItemApplier::planned(const FactorPlan& /*plan*/) {
+ApplierOutcome ItemApplier::planned(const FactorPlan& plan) {
   ApplierOutcome outcome;
+  sync_if_whole(plan, outcome);
   for (auto& chunk : chunks_) {
     if (chunk.measure && !std::exchange(chunk.waits, true)) {
       ++counters_.waited_for_factors;
@@ -175,9 +180,6 @@ ApplierOutcome ItemApplier::planned(const FactorPlan& /*plan*/) {
 }
 
 void ItemApplier::accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcome) {
-  // Granted by a lead that knew nothing of such an order: with the item the chunk will never be whole at that step. The
-  // lead sees it by how far the lane has reached.
-  outcome.given_up = {chunk.items.floor() / slots_, update.item / slots_};
   ++chunk.accepted;
   chunk.reached = std::max(chunk.reached, update.item + 1);
   ++counters_.accepted;
@@ -196,17 +198,24 @@ void ItemApplier::accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcom
 
 // ---- what is committed
 
-ApplierOutcome ItemApplier::committed(std::uint64_t ticket, std::uint64_t sequence) {
+ApplierOutcome ItemApplier::committed(std::uint64_t ticket, std::uint64_t sequence, const FactorPlan& plan) {
   pending_.committed(ticket, sequence);
+  return go_on(plan);
+}
+
+ApplierOutcome ItemApplier::go_on(const FactorPlan& plan) {
   ApplierOutcome outcome;
   apply_committed(outcome);
+  sync_if_whole(plan, outcome);
   return outcome;
 }
 
-ApplierOutcome ItemApplier::go_on(const FactorPlan& /*plan*/) {
-  ApplierOutcome outcome;
-  apply_committed(outcome);
-  return outcome;
+// Once for each place where all stop: in the timeline nobody asks for more than the lead records there.
+void ItemApplier::sync_if_whole(const FactorPlan& plan, ApplierOutcome& outcome) {
+  if (rules_.journaled && covered_items() >= plan.until() && sync_asked_ < plan.until()) {
+    sync_asked_ = plan.until();
+    outcome.whole = sync_asked_;
+  }
 }
 
 // As far as one event may go: the journal commits in groups.
@@ -278,6 +287,8 @@ void ItemApplier::put_base_in_place(Step base) {
     chunk.reached = floor;
     chunk.items = CoveredItems(floor);
   }
+  sync_asked_ = 0;
+  synced_ = 0;
   // A lane without chunks holds nobody up.
   items_ = SharedItems(chunks_.empty() ? version_at(steps_) : floor, chunks_.size());
   pending_.begin(0);
@@ -347,6 +358,7 @@ void ItemApplier::tell(LaneReport& report) const {
   }
   report.items.staleness = counters_.staleness;
   report.items.marks = marks_;
+  report.items.synced = synced_;
 }
 
 void ItemApplier::note_marks(const std::vector<JournalMark>& marks) {

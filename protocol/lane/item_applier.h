@@ -1,6 +1,7 @@
 // Item mode: each item is an update of its own, as it comes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -36,7 +37,9 @@ class ItemApplier {
   ApplierOutcome measured(const lane::Measured& event, const FactorPlan& plan);
   ApplierOutcome planned(const FactorPlan& plan);
   // The journal has all updates up to that ticket.
-  ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence);
+  ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence, const FactorPlan& plan);
+  // And it is synced with all items before that one.
+  void synced(ItemId before) { synced_ = std::max(synced_, before); }
   ApplierOutcome go_on(const FactorPlan& plan);
   [[nodiscard]] bool has_more() const { return pending_.has_committed(); }
 
@@ -68,8 +71,8 @@ class ItemApplier {
   // All of it.
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(rules_, shards_, slots_, steps_, event_bytes_), listed::parts(chunks_, items_),
-                       listed::plain(lives_), listed::parts(measuring_, pending_), listed::plain(marks_),
-                       listed::accounts(counters_));
+                       listed::plain(lives_), listed::parts(measuring_, pending_),
+                       listed::plain(marks_, sync_asked_, synced_), listed::accounts(counters_));
   }
 
  private:
@@ -95,6 +98,7 @@ class ItemApplier {
   ItemUpdate* find_unapplied(const Push& push);
   void accept(Chunk& chunk, ItemUpdate update, ApplierOutcome& outcome);
   void apply_committed(ApplierOutcome& outcome);
+  void sync_if_whole(const FactorPlan& plan, ApplierOutcome& outcome);
   AppliedUpdate apply(const ItemUpdate& update);
   void put_base_in_place(Step base);
   [[nodiscard]] bool has_room(const std::vector<JournalMark>& marks) const;
@@ -113,6 +117,8 @@ class ItemApplier {
   std::vector<ItemUpdate> measuring_;  // in the order in which they came
   PendingItems pending_;
   std::vector<JournalMark> marks_;
+  ItemId sync_asked_ = 0;  // of the journal, with all items before it; 0: not yet
+  ItemId synced_ = 0;
   ApplierCounters counters_;
 };
 static_assert(lists_all_members<ItemApplier>());

@@ -212,20 +212,27 @@ void Lane::answer(const Answer& answer, const ServedChunk& chunk) {
 
 void Lane::on(const Measured& event) { carry_out(applier_.measured(event, plan_)); }
 
-void Lane::on(const Committed& event) { carry_out(applier_.committed(event.ticket, event.sequence)); }
+void Lane::on(const Committed& event) { carry_out(applier_.committed(event.ticket, event.sequence, plan_)); }
+
+void Lane::on(const JournalSynced& event) {
+  if (era_.serving && event.timeline == era_.timeline) {
+    applier_.synced(event.before);
+    report();
+  }
+}
 
 void Lane::on(const GoOn& /*event*/) { carry_out(applier_.go_on(plan_)); }
 
 void Lane::carry_out(const ApplierOutcome& outcome) {
-  if (outcome.given_up) {
-    snapshots_.give_up(outcome.given_up->after, outcome.given_up->through);
-  }
   emit_all(outcome.actions);
   for (const auto& each : outcome.answers) {
     answer(each, *applier_.served(each.push.chunk));
   }
   for (const auto& update : outcome.applied) {
     follow(update);
+  }
+  if (outcome.whole) {
+    emit(SyncJournal{era_.timeline, *outcome.whole});
   }
   if (outcome.report) {
     report();

@@ -66,9 +66,11 @@ class Lane {
     SnapshotId base;
     bool serving = false;
     bool resuming = false;
+    Step cut = 0;                           // of a life that goes on: that the lead has told it
+    std::optional<Replayed> replayed = {};  // it has all that the journal has, and the lead has not answered that yet
 
     [[nodiscard]] auto state() const {
-      return listed::all(listed::plain(timeline, beginning, base, serving, resuming));
+      return listed::all(listed::plain(timeline, beginning, base, serving, resuming, cut, replayed));
     }
   };
   struct End {
@@ -105,6 +107,7 @@ class Lane {
   void on(const lane::RepliesReleased& event);
   void on(const lane::StatisticsRead& event);
   void on(const lane::Committed& event);
+  void on(const lane::JournalSynced& event);
   void on(const lane::Resumed& event);
   void on(const lane::Copying& event);
 
@@ -123,6 +126,7 @@ class Lane {
   void send(const std::optional<WeightsReply>& reply);
   void carry_out(const ApplierOutcome& outcome);
   void follow(const AppliedUpdate& update);
+  void go_on(const Confirm& confirm);
   void forget();
   void follow_copies(const CopyState& copies);
   void take_snapshot_orders(const Plan& plan);

@@ -41,8 +41,11 @@ class LaneApplier {
   ApplierOutcome planned(const FactorPlan& plan) {
     return visit([&](auto& kind) { return kind.planned(plan); });
   }
-  ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence) {
-    return visit([&](auto& kind) { return kind.committed(ticket, sequence); });
+  ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence, const FactorPlan& plan) {
+    return visit([&](auto& kind) { return kind.committed(ticket, sequence, plan); });
+  }
+  void synced(ItemId before) {
+    visit([&](auto& kind) { kind.synced(before); });
   }
   ApplierOutcome go_on(const FactorPlan& plan) {
     return visit([&](auto& kind) { return kind.go_on(plan); });

@@ -53,6 +53,11 @@ struct Committed {
   std::uint64_t ticket = 0;
   std::uint64_t sequence = 0;  // of the journal, so far
 };
+// What a SyncJournal asked for is done.
+struct JournalSynced {
+  Timeline timeline = 0;
+  ItemId before = 0;
+};
 // An update that was found in the journal and is applied.
 struct Recovered {
   ChunkId chunk = 0;
@@ -91,7 +96,7 @@ struct StatisticsRead {
 };
 using Event =
     std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed, FinishRecorded,
-                 Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed, Resumed, Copying>;
+                 Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed, JournalSynced, Resumed, Copying>;
 
 // ---- actions, to be carried out in order
 
@@ -147,6 +152,12 @@ struct Append {
   std::vector<JournalMark> marks;
   PayloadId payload = kNoPayload;
 };
+// Sync the shard's journal with all that is committed, whatever the job says of syncs, which takes as long as the disk
+// lets it; then say JournalSynced. All of the lane's items before `before` are among that.
+struct SyncJournal {
+  Timeline timeline = 0;
+  ItemId before = 0;
+};
 // Make the timeline durable, put the base's weights and state in place, then say Begun. What is being written of older
 // timelines' snapshots is given up.
 struct Begin {
@@ -184,8 +195,8 @@ struct RecordFinish {
 struct Stop {
   std::string failure;  // empty: the run ended well
 };
-using Action = std::variant<SendToWorker, SendWeights, SendToLead, Sum, Drop, Measure, Apply, Append, Begin, Resume,
-                            TakeSnapshot, SealSnapshot, Retain, Copy, RecordFinish, Stop>;
+using Action = std::variant<SendToWorker, SendWeights, SendToLead, Sum, Drop, Measure, Apply, Append, SyncJournal,
+                            Begin, Resume, TakeSnapshot, SealSnapshot, Retain, Copy, RecordFinish, Stop>;
 using Actions = std::vector<Action>;
 
 }  // namespace lane

@@ -40,19 +40,33 @@ void Lane::on_confirm(const Confirm& confirm) {
   }
   const bool has_begun_nothing = era_.beginning == era_.timeline && !era_.serving;
   if (confirm.resumes && confirm.timeline == era_.timeline && has_begun_nothing && !applier_.lives().empty()) {
-    if (!std::exchange(era_.resuming, true)) {
-      era_.base = confirm.base;
-      emit(Resume{confirm.timeline, confirm.base});
-    }
-    return;
+    return go_on(confirm);
   }
   if (confirm.timeline <= std::max(era_.timeline, era_.beginning)) {
     return;
   }
-  era_ = {era_.timeline, confirm.timeline, confirm.base, false, false};
+  era_ = {era_.timeline, confirm.timeline, confirm.base};
   copies_ = {};  // the lead's ledger may be an earlier state of the one that had named some
   forget();
   emit(Begin{confirm.timeline, confirm.base});
+}
+
+// With the journal. What is replayed is said together with the cut that it is to be compared with.
+void Lane::go_on(const Confirm& confirm) {
+  const bool is_news = confirm.cut != std::exchange(era_.cut, confirm.cut);
+  if (era_.replayed) {
+    if (is_news) {
+      era_.replayed->cut = era_.cut;
+      say_hello();
+    } else if (confirm.serves) {
+      era_.replayed.reset();
+      era_.serving = true;
+      report();
+    }
+  } else if (!std::exchange(era_.resuming, true)) {
+    era_.base = confirm.base;
+    emit(Resume{confirm.timeline, confirm.base});
+  }
 }
 
 void Lane::forget() {
@@ -82,20 +96,21 @@ void Lane::on(const Resumed& event) {
     return;
   }
   era_.resuming = false;
-  era_.serving = true;
   const auto resumed = applier_.resume(event);
   plan_.begin(resumed.planned_from);
   statistics_.begin(event.from);
   for (const auto& part : resumed.statistics) {
     statistics_.add(part);
   }
+  era_.replayed = Replayed{applier_.covered_items(), era_.cut};
   report();
 }
 
 // ---- plans
 
 void Lane::on_plan(const Plan& plan) {
-  if (plan.timeline != era_.timeline || !era_.serving) {
+  if (plan.timeline != era_.timeline || plan.incarnation != config_.incarnation || !era_.serving ||
+      plan.number < plan_.number()) {
     return;
   }
   statistics_.confirmed(plan.statistics_through);
@@ -106,9 +121,11 @@ void Lane::on_plan(const Plan& plan) {
   // Before any update: the versions to be kept may be the newest ones.
   take_snapshot_orders(plan);
   const auto known = plan_.end();
+  const bool is_news = plan.number != plan_.number();
+  plan_.follow(plan.number, plan.until);
   plan_.extend(plan.first, plan.factors, applier_.version_at(applier_.open_step()));
-  if (applier_.stands_at(known) && plan_.end() > known) {
-    return report();
+  if (is_news || (applier_.stands_at(known) && plan_.end() > known)) {
+    report();  // the lead waits for it
   }
   carry_out(applier_.planned(plan_));
 }
@@ -248,7 +265,7 @@ void Lane::say_hello() {
   emit(SendToLead{ShardHello{config_.id, config_.shards, config_.lanes, config_.incarnation, config_.database,
                              config_.spec_digest, config_.layout_digest, config_.initial_weights, config_.address,
                              era_.timeline, has_weights ? applier_.open_step() : 0, snapshots_.stored(kMaxHeld),
-                             applier_.lives()}});
+                             applier_.lives(), era_.replayed}});
 }
 
 void Lane::report() {
@@ -277,6 +294,7 @@ LaneReport Lane::state_report() const {
   report.serving = era_.serving;
   report.open_step = applier_.open_step();
   report.planned = plan_.end();
+  report.plan = plan_.number();
   applier_.tell(report);
   snapshots_.tell(report);
   report.copy = copy_;

@@ -49,12 +49,6 @@ void LaneSnapshots::write(Step step) {
   writing_.push_back({timeline_, step});
 }
 
-void LaneSnapshots::give_up(Step after, Step through) {
-  if (after < through) {
-    due_.erase(due_.upper_bound(after), due_.upper_bound(through));
-  }
-}
-
 bool LaneSnapshots::durable(SnapshotId id) {
   if (std::erase(writing_, id) == 0) {
     return false;  // of an older timeline

@@ -27,8 +27,6 @@ class LaneSnapshots {
   [[nodiscard]] bool is_due(Step step) const { return due_.contains(step); }
   // One more chunk is taken for the order, which is due. Whether it was the last, so that the snapshot can be sealed.
   bool take(Step step);
-  // Orders of the steps in (after, through] are due no more.
-  void give_up(Step after, Step through);
 
   // False if it is none that is being written.
   bool durable(SnapshotId id);

@@ -80,7 +80,10 @@ ApplierOutcome RoundApplier::planned(const FactorPlan& plan) {
   return apply_decided(plan);
 }
 
-ApplierOutcome RoundApplier::committed(std::uint64_t /*ticket*/, std::uint64_t /*sequence*/) { return {}; }
+ApplierOutcome RoundApplier::committed(std::uint64_t /*ticket*/, std::uint64_t /*sequence*/,
+                                       const FactorPlan& /*plan*/) {
+  return {};
+}
 
 ApplierOutcome RoundApplier::go_on(const FactorPlan& plan) { return apply_decided(plan); }
 

@@ -34,7 +34,8 @@ class RoundApplier {
   ApplierOutcome measured(const lane::Measured& event, const FactorPlan& plan);
   // The plan has become longer, perhaps.
   ApplierOutcome planned(const FactorPlan& plan);
-  ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence);
+  ApplierOutcome committed(std::uint64_t ticket, std::uint64_t sequence, const FactorPlan& plan);
+  void synced(ItemId /*before*/) {}
   // What the events before have left to do.
   ApplierOutcome go_on(const FactorPlan& plan);
   [[nodiscard]] bool has_more() const { return next_decided_ < chunks_.size(); }

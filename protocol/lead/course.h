@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -15,7 +14,6 @@
 #include "protocol/lead/round_course.h"
 #include "protocol/lead/shard_roster.h"
 #include "protocol/messages.h"
-#include "protocol/rollbacks.h"
 #include "protocol/state_list.h"
 
 namespace ballast {
@@ -141,21 +139,19 @@ class Course {
   [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const {
     return visit([&](const auto& own) { return own.next_barrier(after, evaluations); });
   }
-  // No work of this step or later is given out yet. `stand`: where all stop for now; `snapshots`: that are ordered.
-  [[nodiscard]] Step limit(Step stand, const std::set<Step>& snapshots) const {
-    return visit([&](const auto& own) { return own.limit(stand, snapshots); });
+  // Whether all stop at cuts: states of the whole model that are recorded before anything rests on them. Elsewhere each
+  // version is one.
+  [[nodiscard]] bool has_cuts() const {
+    return visit([](const auto& own) { return own.has_cuts(); });
   }
-  // Whether a snapshot is due at a barrier because all are there; others fall due by SnapshotSchedule.
-  [[nodiscard]] bool orders_at(Step barrier) const {
-    return visit([&](const auto& own) { return own.orders_at(barrier); });
+  // Whether each lane has exactly the items before the step, in a report that it made while it followed the plan: until
+  // it hears of another it takes no other. In a journaled job its journal is synced with them.
+  [[nodiscard]] bool is_cut(const ShardRoster& shards, Step step, LeadNumber plan) const {
+    return visit([&](const auto& own) { return own.is_cut(shards, step, plan); });
   }
-  // Whether a snapshot that an earlier lead ordered is a cut: no part of it rests on work beyond its step.
-  [[nodiscard]] bool is_still_a_cut(Step step, const ShardRoster& shards, const Evaluations& evaluations) const {
-    return visit([&](const auto& own) { return own.is_still_a_cut(step, shards, evaluations); });
-  }
-  // A shard has lost something before the step, perhaps after others went on: no snapshot of it is a cut.
-  [[nodiscard]] bool is_spoilt(Step step) const {
-    return visit([&](const auto& own) { return own.is_spoilt(step); });
+  // Whether a snapshot is due at a cut; others fall due by SnapshotSchedule.
+  [[nodiscard]] bool is_due_at(Step cut) const {
+    return visit([&](const auto& own) { return own.is_due_at(cut); });
   }
 
   // ---- shards that come back within the timeline
@@ -164,15 +160,9 @@ class Course {
   [[nodiscard]] bool resumes_shards() const {
     return visit([](const auto& own) { return own.resumes_shards(); });
   }
-  // Of a lane's report and the one before it.
-  void note_gap(const LaneReport& before, const LaneReport& report) {
-    visit([&](auto& own) { own.note_gap(before, report); });
-  }
-  // Of a report of the timeline, by a lane that serves: what it was built upon, and what it has lost, which counts
-  // however soon it is made up for. `evaluated`: all had come to this step, and it was evaluated, is being evaluated,
-  // or was passed as a barrier.
-  void take_marks(const LaneReport& report, Step evaluated) {
-    visit([&](auto& own) { own.take_marks(report, evaluated); });
+  // Of a report of the timeline: what it was built upon.
+  void take_marks(const LaneReport& report) {
+    visit([&](auto& own) { own.take_marks(report); });
   }
   // Its reports will say what it has; what others were granted goes on.
   void shard_resumed() {
@@ -183,12 +173,8 @@ class Course {
     visit([](auto& own) { own.lives_told(); });
   }
   // Whether something is lost that was built upon, so that the job has to go back as a whole: for which cause.
-  std::optional<RollbackCause> why_broken(const ShardRoster& shards) {
-    return visit([&](auto& own) { return own.why_broken(shards); });
-  }
-  // Whether a barrier at which a leg is to end cannot be one any more, for somebody has gone beyond it.
-  [[nodiscard]] bool is_undone(const ShardRoster& shards, Step barrier) const {
-    return visit([&](const auto& own) { return own.is_undone(shards, barrier); });
+  bool is_broken(const ShardRoster& shards) {
+    return visit([&](auto& own) { return own.is_broken(shards); });
   }
 
   // All of it.

@@ -6,11 +6,9 @@
 
 namespace ballast {
 
-void ItemCourse::rewind(Step base) {
+void ItemCourse::rewind(Step /*base*/) {
   grants_.rewind();
   resuming_.rewind();
-  come_to_ = base;
-  no_cut_until_ = base;
 }
 
 // ---- what the shards report
@@ -27,15 +25,6 @@ void ItemCourse::observe(const ShardRoster& shards, Micros now) {
   }
   if (covered) {
     grants_.observe(std::move(*covered), now);
-    come_to_ = std::max(come_to_, open_step());
-  }
-}
-
-// A shard that is back may have fallen behind with a report that never arrived, and caught up since.
-void ItemCourse::note_gap(const LaneReport& before, const LaneReport& report) {
-  const bool is_back = report.serving && !(before.serving && before.timeline == report.timeline);
-  if (is_back && report.sequence != before.sequence + 1) {
-    no_cut_until_ = come_to_;
   }
 }
 
@@ -110,37 +99,21 @@ Step ItemCourse::next_barrier(Step after, const Evaluations& evaluations) const 
   return every == 0 ? barrier : std::min(barrier, (after / every + 1) * every);
 }
 
-// A snapshot is a cut only if nobody works beyond its step before all have come to it.
-Step ItemCourse::limit(Step stand, const std::set<Step>& snapshots) const {
-  const auto next = snapshots.upper_bound(open_step());
-  return next == snapshots.end() ? stand : std::min(stand, *next);
-}
-
-// By a lead before this one: it is if nobody was given work beyond it before all had come to it; at a barrier that
-// always holds.
-bool ItemCourse::is_still_a_cut(Step step, const ShardRoster& shards, const Evaluations& evaluations) const {
-  return next_barrier(step - 1, evaluations) == step || reached(shards) <= updates(step);
+bool ItemCourse::is_cut(const ShardRoster& shards, Step step, LeadNumber plan) const {
+  const auto before = updates(step);
+  return shards.all([&](const LeadLane& lane) {
+    const auto& items = lane.report.items;
+    const bool is_synced = !rules_.journaled || items.synced >= before;
+    return lane.report.plan == plan && first_missing(lane.report) >= before && items.reached <= before && is_synced;
+  });
 }
 
 // ---- shards that resume
 
-void ItemCourse::take_marks(const LaneReport& report, Step evaluated) {
-  const auto lacks = [&](Step step) { return report.serving && first_missing(report) < updates(step); };
-  if (lacks(come_to_)) {
-    no_cut_until_ = come_to_;
-  }
+void ItemCourse::take_marks(const LaneReport& report) {
   if (rules_.journaled) {
-    resuming_.take(report.items.marks, lacks(evaluated));
+    resuming_.take(report.items.marks);
   }
-}
-
-// All had come to the barrier and gone on, before a shard lost some of what lies before it: what it makes of that again
-// would be built upon what comes after.
-bool ItemCourse::is_undone(const ShardRoster& shards, Step barrier) const {
-  return rules_.journaled && barrier > open_step() && std::ranges::any_of(shards.lanes(), [&](const auto& lane) {
-           const auto& report = lane.second.report;
-           return report.open_step < rules_.steps && std::max(report.items.reached, report.planned) > updates(barrier);
-         });
 }
 
 }  // namespace ballast

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -17,8 +16,8 @@
 
 namespace ballast {
 
-// Training goes in legs: nobody is granted an item beyond a barrier before every chunk has all items before it. There
-// every chunk is whole, and a snapshot is a cut through the job's history.
+// Training goes in legs from cut to cut: nobody is granted an item beyond the next one before every chunk has all items
+// before it, and no lane takes one.
 // Course says what each of these is asked.
 class ItemCourse {
  public:
@@ -55,15 +54,12 @@ class ItemCourse {
   [[nodiscard]] bool has_given_out(Step from) const { return grants_.granted_until() > updates(from); }
 
   [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const;
-  [[nodiscard]] Step limit(Step stand, const std::set<Step>& snapshots) const;
   [[nodiscard]] Step untouched(const ShardRoster& shards) const;
   [[nodiscard]] bool is_beyond(const ShardRoster& shards, Step step) const;
 
-  [[nodiscard]] bool orders_at(Step barrier) const {
-    return rules_.snapshot_every > 0 && barrier % rules_.snapshot_every == 0;
-  }
-  [[nodiscard]] bool is_still_a_cut(Step step, const ShardRoster& shards, const Evaluations& evaluations) const;
-  [[nodiscard]] bool is_spoilt(Step step) const { return step <= no_cut_until_; }
+  [[nodiscard]] bool has_cuts() const { return true; }
+  [[nodiscard]] bool is_cut(const ShardRoster& shards, Step step, LeadNumber plan) const;
+  [[nodiscard]] bool is_due_at(Step cut) const { return rules_.snapshot_every > 0 && cut % rules_.snapshot_every == 0; }
   [[nodiscard]] bool has_passed(const LaneReport& report, Step step) const;
 
   [[nodiscard]] std::uint32_t planned_at_once(std::uint32_t /*ahead*/) const { return kMaxPlanned; }
@@ -71,20 +67,13 @@ class ItemCourse {
   [[nodiscard]] Version first_missing(const LaneReport& report) const;
 
   [[nodiscard]] bool resumes_shards() const { return rules_.journaled; }
-  void note_gap(const LaneReport& before, const LaneReport& report);
-  void take_marks(const LaneReport& report, Step evaluated);
+  void take_marks(const LaneReport& report);
   void shard_resumed() { grants_.doubt_delivered(); }
   void lives_told() { resuming_.lives_told(); }
-  std::optional<RollbackCause> why_broken(const ShardRoster& shards) {
-    return rules_.journaled ? resuming_.why_broken(shards) : std::nullopt;
-  }
-  [[nodiscard]] bool is_undone(const ShardRoster& shards, Step barrier) const;
+  bool is_broken(const ShardRoster& shards) { return rules_.journaled && resuming_.is_broken(shards); }
 
   // All of it.
-  [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(rules_), listed::parts(grants_, resuming_),
-                       listed::plain(come_to_, no_cut_until_));
-  }
+  [[nodiscard]] auto state() const { return listed::all(listed::plain(rules_), listed::parts(grants_, resuming_)); }
 
  private:
   void hand_out(const ShardRoster& shards, Step limit, Micros now);
@@ -93,8 +82,6 @@ class ItemCourse {
   Rules rules_;
   ItemGrants grants_;
   ResumingShards resuming_;
-  Step come_to_ = 0;       // all had come to it, as far as this lead saw
-  Step no_cut_until_ = 0;  // all had come to it, and then a shard lost some of what lies before it
 };
 static_assert(lists_all_members<ItemCourse>());
 

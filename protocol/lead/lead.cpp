@@ -43,7 +43,7 @@ Lead::Lead(LeadConfig config)
       pauses_({config_.stop_patience, config_.hold_again}) {
   const auto& ledger = book_.durable();
   schedule_.rewind(ledger.base.step);
-  leg_.barrier = ledger.base.step;
+  barrier_ = ledger.base.step;
   if (ledger.finished) {
     phase_ = Phase::finished;
   }
@@ -173,13 +173,8 @@ void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& bea
   turn_.spoke_up.insert(id);
 }
 
-// Who has not heard of a shard's new life may have weights that it has lost.
-bool Lead::knows_all_lives(const LeadSession& session) const {
-  return !course_.resumes_shards() || session.beat.placement == book_.current().placement;
-}
-
 void Lead::on_evaluation(SessionId id, const EvaluationResult& result) {
-  if (phase_ == Phase::evaluating && result.timeline == timeline() && knows_all_lives(sessions_.at(id))) {
+  if (phase_ == Phase::evaluating && result.timeline == timeline()) {
     evaluations_.put(result);
   }
   turn_.spoke_up.insert(id);
@@ -207,9 +202,7 @@ void Lead::hand_out() {
   if (phase_ == Phase::training) {
     course_.hand_out(sessions_.joined(), shards_, limit(), now_);
   } else if (phase_ == Phase::evaluating) {
-    auto able = sessions_.joined();
-    std::erase_if(able, [&](SessionId id) { return !knows_all_lives(sessions_.at(id)); });
-    evaluations_.hand_out(able, now_);
+    evaluations_.hand_out(sessions_.joined(), now_);
   }
 }
 

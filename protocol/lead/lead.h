@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -197,7 +198,7 @@ class Lead {
     return listed::all(listed::fixed(config_), listed::plain(phase_),
                        listed::parts(book_, shards_, sessions_, course_, planner_, evaluations_, log_, schedule_,
                                      copies_, pauses_, pace_),
-                       listed::plain(leg_), listed::parts(end_), listed::plain(waits_for_, trouble_),
+                       listed::plain(barrier_), listed::parts(named_, end_), listed::plain(waits_for_, trouble_),
                        listed::fixed(actions_, turn_), listed::plain(basis_), listed::ages(now_, assembling_since_));
   }
 
@@ -238,9 +239,11 @@ class Lead {
 
   // lead_shards.cpp: shards that come back, and those that are gone
   [[nodiscard]] bool can_resume(const ShardHello& hello) const;
+  [[nodiscard]] RollbackCause why_no_shard_resumes() const;
   void resume_shard(const ShardHello& hello);
   bool begin_again_if_broken();
-  [[nodiscard]] Step evaluated() const;
+  [[nodiscard]] bool is_below_cut(const LeadLane& lane) const;
+  void begin_again_if_below_cut();
   void check_shards();
 
   // lead_turn.cpp: what follows from the events of a turn
@@ -256,6 +259,7 @@ class Lead {
   void send_plan(LaneId id, const LeadLane& lane);
   void send_plans();
   [[nodiscard]] Step plan_end() const;
+  LeadNumber name_limit();
   [[nodiscard]] const std::vector<StepRange>& skipped() const;
   void decide(const Turn& turn);
   [[nodiscard]] std::vector<const ChunkMeasure*> measures(const Turn& turn, bool of_all) const;
@@ -263,7 +267,13 @@ class Lead {
   void on_fault(const ChunkMeasure& fault);
   [[nodiscard]] std::string describe(const ChunkMeasure& fault) const;
 
-  // lead_snapshots.cpp: snapshots and their copies
+  // lead_snapshots.cpp: cuts, snapshots and their copies
+  [[nodiscard]] const Ledger& facts() const;
+  Ledger& edit_facts();
+  [[nodiscard]] bool all_stand_at(Step step) const;
+  void come_to_cut();
+  void keep(Step step);
+  void order_kept();
   void observe_snapshots();
   void complete_snapshot(SnapshotId id);
   void miss_snapshot(Step step, const std::string& why);
@@ -276,6 +286,7 @@ class Lead {
   // lead_legs.cpp: training, evaluation, the end; lead_pauses.cpp: pauses and stops
   void progress();
   void observe_shards();
+  bool find_cut();
   void begin_training();
   void begin_leg(Step barrier);
   void at_barrier();
@@ -284,7 +295,10 @@ class Lead {
   void finish();
   void conclude_if_complete();
   void conclude();
+  [[nodiscard]] bool has_come_to_barrier() const;
   void hold();
+  void hold_from(Step step);
+  void move_hold();
   void hold_if_complete();
   void hold_later();
   void check_wishes();
@@ -309,7 +323,6 @@ class Lead {
   // lead.cpp: events, workers, time
   void on_worker_hello(SessionId session, const WorkerHello& hello);
   void on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& beat);
-  [[nodiscard]] bool knows_all_lives(const LeadSession& session) const;
   void on_evaluation(SessionId session, const EvaluationResult& result);
   void on_goodbye(SessionId id, LeadSession& session);
   void lose(SessionId id);
@@ -340,12 +353,6 @@ class Lead {
     actions_.emplace_back(std::forward<Body>(body));
   }
 
-  // Between two barriers.
-  struct Leg {
-    Step passed = 0;   // the barrier before
-    Step barrier = 0;  // training goes on beyond it when this version is evaluated
-    bool operator==(const Leg&) const = default;
-  };
   // What the events of a turn have changed.
   struct Turn {
     bool stirred = false;                    // where the job stands, or who takes part, may be another now
@@ -364,6 +371,13 @@ class Lead {
     Step limit = 0;
     Generation generation = 0;
     bool operator==(const OrderBasis&) const = default;
+  };
+  // What all plans name since the newest change of it.
+  struct Named {
+    Step limit = std::numeric_limits<Step>::max();
+    std::uint64_t number = 0;
+
+    [[nodiscard]] auto state() const { return listed::all(listed::plain(limit), listed::names(number)); }
   };
   struct End {
     Micros since = 0;  // or since the lead began
@@ -386,7 +400,8 @@ class Lead {
   CopyCourse copies_;
   Pauses pauses_;
   JobPace pace_;
-  Leg leg_;
+  Step barrier_ = 0;  // training goes on beyond it when this version is evaluated
+  Named named_;
   End end_;
   std::string waits_for_;
   std::string trouble_;

@@ -69,11 +69,12 @@ void Lead::on_shard_hello(const FromLane& event, const ShardHello& hello) {
       assembling_since_ = now_;  // not again with every hello: patience with who is missing must end
     }
     if (shards_.all_there()) {
-      begin_timeline(RollbackCause::shard);
+      begin_timeline(why_no_shard_resumes());
     }
   }
   course_.lives_told();
   begin_again_if_broken();
+  begin_again_if_below_cut();
   if (is_confirmed() && lists(book_.durable(), event.lane, event.incarnation)) {
     send_confirm(event.lane, shards_.lanes().at(event.lane));
   } else {

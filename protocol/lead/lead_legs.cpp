@@ -47,12 +47,13 @@ void Lead::progress() {
     course_.members_changed(sessions_.joined(), limit());
   }
   if (phase_ == Phase::training) {
+    move_hold();
+    come_to_cut();
     if (pauses_.hold()) {
       hold_if_complete();
     }
-    const bool holds_here = pauses_.hold() && *pauses_.hold() <= leg_.barrier;
-    if (!holds_here && phase_ == Phase::training && course_.open_step() >= leg_.barrier &&
-        log_.next() >= leg_.barrier) {
+    const bool holds_here = pauses_.hold() && *pauses_.hold() <= barrier_;
+    if (!holds_here && phase_ == Phase::training && has_come_to_barrier()) {
       at_barrier();
     }
   }
@@ -71,18 +72,51 @@ void Lead::observe_shards() {
 // ---- legs
 
 // Where all stop for now: for an evaluation, the end, a pause or a stop.
-Step Lead::stand() const { return std::min(leg_.barrier, pauses_.hold().value_or(leg_.barrier)); }
+Step Lead::stand() const { return std::min(barrier_, pauses_.hold().value_or(barrier_)); }
 
-Step Lead::limit() const { return course_.limit(stand(), schedule_.ordered()); }
+// A cut that is being recorded ends all until it is durable, whatever is over meanwhile.
+Step Lead::limit() const {
+  const auto& decided = book_.current().cut;
+  return decided && facts().cut < decided ? *decided : stand();
+}
+
+bool Lead::has_come_to_barrier() const {
+  const bool is_recorded = !course_.has_cuts() || facts().cut >= barrier_;
+  return is_recorded && course_.open_step() >= barrier_ && log_.next() >= barrier_;
+}
+
+// A ledger of an older program names no cut. By that program's rules nobody went beyond a regular one before all had
+// come to it: it is the newest to which all have, unless somebody is beyond the next one and others have lost some of
+// it.
+bool Lead::find_cut() {
+  if (book_.current().cut) {
+    return true;
+  }
+  course_.observe(shards_, now_);
+  Step cut = book_.current().base.step;
+  Step next = course_.next_barrier(cut, evaluations_);
+  for (; next <= course_.open_step() && next < config_.steps; next = course_.next_barrier(cut, evaluations_)) {
+    cut = next;
+  }
+  if (course_.is_beyond(shards_, next)) {
+    begin_timeline(RollbackCause::below_cut);
+    return false;
+  }
+  book_.edit().cut = cut;
+  return true;
+}
 
 void Lead::begin_training() {
+  if (!find_cut()) {
+    return;
+  }
   pace_.start(now_);
   phase_ = Phase::training;
   course_.begin(sessions_.joined(), book_.current().base.step);
   sessions_.forget_changes();
   observe_shards();
-  // The version where the timeline begins may be one to be evaluated, and may not have been.
-  const Step open = course_.open_step();
+  // The version where all stand may be one to be evaluated, and may not have been.
+  const Step open = course_.has_cuts() ? *book_.current().cut : course_.open_step();
   const Step barrier = course_.next_barrier(open - std::min<Step>(open, 1), evaluations_);
   if (wants_hold() && holds_where_it_is()) {
     pauses_.hold_at(book_.current().complete.back().step);
@@ -95,50 +129,39 @@ void Lead::begin_training() {
 }
 
 void Lead::begin_leg(Step barrier) {
-  if (course_.is_undone(shards_, barrier)) {
-    return begin_timeline(RollbackCause::below_cut);
-  }
   phase_ = Phase::training;
-  leg_.barrier = barrier;
+  barrier_ = barrier;
   course_.reopen(now_);
   send_plans();
 }
 
 void Lead::at_barrier() {
-  if (const auto split = evaluations_.due(leg_.barrier)) {
+  if (const auto split = evaluations_.due(barrier_)) {
     return begin_evaluation(*split);
   }
   // Beyond the barrier nobody could evaluate its version again.
   if (!book_.settled()) {
     return;
   }
-  if (evaluations_.ends_at(leg_.barrier)) {
+  if (evaluations_.ends_at(barrier_)) {
     return finish();
   }
-  if (const auto* best = best_validation(evaluations_.records());
-      config_.keep_best && best != nullptr && best->step == leg_.barrier &&
-      book_.current().complete.back().step != leg_.barrier) {
-    schedule_.order(leg_.barrier);
-  }
-  if (course_.orders_at(leg_.barrier) && book_.current().complete.back() < SnapshotId{timeline(), leg_.barrier}) {
-    if (schedule_.ordered().empty()) {
-      schedule_.order(leg_.barrier);
-    } else if (!schedule_.ordered().contains(leg_.barrier)) {
-      ++book_.edit().snapshots_missed;
-    }
-  }
-  leg_.passed = leg_.barrier;
-  begin_leg(course_.next_barrier(leg_.barrier, evaluations_));
+  begin_leg(course_.next_barrier(barrier_, evaluations_));
 }
 
 void Lead::begin_evaluation(Split split) {
   phase_ = Phase::evaluating;
-  evaluations_.begin(split, leg_.barrier);
+  evaluations_.begin(split, barrier_);
 }
 
 void Lead::end_evaluation() {
   book_.add(evaluations_.end());
   update_best();
+  const auto* best = best_validation(evaluations_.records());
+  const bool is_best = config_.keep_best && best != nullptr && best->step == barrier_;
+  if ((is_best || evaluations_.ends_at(barrier_)) && book_.current().complete.back().step != barrier_) {
+    keep(barrier_);
+  }
   phase_ = Phase::training;
   at_barrier();
 }
@@ -148,14 +171,12 @@ void Lead::end_evaluation() {
 void Lead::finish() {
   phase_ = Phase::finishing;
   pace_.stop(now_);
-  schedule_.order(leg_.barrier);
+  keep(barrier_);
   send_plans();
   conclude_if_complete();
 }
 
-bool Lead::has_final_snapshot() const {
-  return book_.current().complete.back() == SnapshotId{timeline(), leg_.barrier};
-}
+bool Lead::has_final_snapshot() const { return book_.current().complete.back() == SnapshotId{timeline(), barrier_}; }
 
 void Lead::conclude_if_complete() {
   if (phase_ == Phase::finishing && has_final_snapshot() && !awaits_copy()) {

@@ -1,4 +1,5 @@
 // The lead's part in pauses and stops: what the user wants, and what becomes of it.
+#include <algorithm>
 #include <utility>
 
 #include "protocol/lead/lead.h"
@@ -63,9 +64,43 @@ void Lead::stop_if_without_work() {
 bool Lead::holds_where_it_is() const { return pauses_.untouched() || book_.current().pause == Pause::held; }
 
 void Lead::hold() {
-  if (pauses_.hold_after(course_.untouched(shards_), config_.steps)) {
-    schedule_.order(*pauses_.hold());
-    send_plans();
+  if (course_.has_cuts()) {
+    return hold_from(course_.untouched(shards_));
+  }
+  if (!pauses_.hold_after(course_.untouched(shards_), config_.steps)) {
+    return;
+  }
+  // Who takes its part of a snapshot that is ordered already may have gone on.
+  while (schedule_.ordered().contains(*pauses_.hold())) {
+    pauses_.hold_at(*pauses_.hold() + 1);
+  }
+  if (*pauses_.hold() >= config_.steps) {
+    return pauses_.release();
+  }
+  schedule_.order(*pauses_.hold());
+  send_plans();
+}
+
+// At a cut: the one that is recorded, if it is kept, or a later one.
+void Lead::hold_from(Step step) {
+  const auto& ledger = book_.current();
+  const bool is_kept = std::ranges::find(ledger.kept, step) != ledger.kept.end() || is_complete(step);
+  step += step == *ledger.cut && !is_kept ? 1 : 0;
+  if (step >= config_.steps) {
+    return pauses_.release();  // the job is as good as finished
+  }
+  pauses_.hold_at(step);
+  send_plans();
+}
+
+// Some lane has come further, by an older plan: all follow it, though not beyond the barrier.
+void Lead::move_hold() {
+  if (!course_.has_cuts() || !pauses_.hold()) {
+    return;
+  }
+  const Step reached = std::min(course_.untouched(shards_), barrier_);
+  if (reached > *pauses_.hold()) {
+    hold_from(reached);
   }
 }
 
@@ -75,7 +110,10 @@ bool Lead::is_complete(Step hold) const {
   return newest >= SnapshotId{timeline(), hold} || (newest == ledger.base && newest.step == hold);
 }
 
-bool Lead::has_held() const { return pauses_.hold() && is_complete(*pauses_.hold()); }
+// A lane may have gone beyond a snapshot that is complete by an older plan.
+bool Lead::has_held() const {
+  return pauses_.hold() && is_complete(*pauses_.hold()) && (!course_.has_cuts() || all_stand_at(*pauses_.hold()));
+}
 
 void Lead::hold_if_complete() {
   if (!has_held()) {
@@ -101,7 +139,7 @@ void Lead::stop_when_copied() {
 void Lead::hold_later() {
   pauses_.hold_later(now_);
   if (phase_ == Phase::training) {
-    begin_leg(leg_.barrier);
+    begin_leg(barrier_);
   }
 }
 
@@ -138,7 +176,7 @@ void Lead::resume() {
   pauses_.release();
   if (phase_ == Phase::training) {
     pace_.start(now_);
-    begin_leg(leg_.barrier);
+    begin_leg(barrier_);
   }
 }
 

@@ -28,6 +28,8 @@ void Lead::begin_timeline(RollbackCause cause) {
     count_rollback(cause);
   }
   ledger.base = ledger.complete.back();
+  ledger.cut = ledger.base.step;
+  ledger.kept.clear();
   for (const auto& [id, lane] : shards_.lanes()) {
     // A shard that knows of a newer timeline than a ledger brought back from a copy must not meet its number again.
     ledger.timeline = std::max(ledger.timeline, lane.timeline);
@@ -60,7 +62,7 @@ void Lead::count_rollback(RollbackCause cause) {
 // something beyond its base.
 bool Lead::has_trained() const {
   const auto& ledger = book_.current();
-  return course_.has_given_out(ledger.base.step) || ledger.complete.back() != ledger.base ||
+  return course_.has_given_out(ledger.base.step) || ledger.complete.back().step > ledger.base.step ||
          std::max(course_.open_step(), log_.next()) > ledger.base.step ||
          std::ranges::any_of(shards_.lanes(), [&](const auto& lane) { return shows_training(lane.second); });
 }
@@ -80,7 +82,7 @@ void Lead::rewind(Step base) {
   schedule_.rewind(base);
   planner_.rewind(base);
   course_.rewind(base);
-  leg_ = {base, base};
+  barrier_ = base;
   pauses_.rewind();
   for (auto& [id, lane] : shards_.lanes()) {
     lane.report.serving = false;
@@ -105,9 +107,11 @@ void Lead::confirm_if_durable() {
 void Lead::send_confirm(LaneId id, const LeadLane& lane) {
   // A shard that knew the timeline when it said hello is serving it, or has it in its journal.
   const bool resumes = course_.resumes_shards() && lane.timeline == timeline();
+  const auto& ledger = book_.durable();
+  const auto cut = book_.current().cut.value_or(0);
   emit(SendToLane{id, lane.incarnation,
-                  Confirm{lane.incarnation, timeline(),
-                          resumes ? book_.durable().complete.back() : book_.durable().base, resumes}});
+                  Confirm{lane.incarnation, timeline(), resumes ? ledger.complete.back() : ledger.base, resumes, cut,
+                          resumes && lane.replayed && lane.replayed->cut == cut && !is_below_cut(lane)}});
 }
 
 void Lead::send_confirms() {
@@ -139,7 +143,6 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
   if (lane == nullptr) {
     return;
   }
-  course_.note_gap(lane->report, report);
   const auto& before = lane->report;
   const bool copied = report.copy.done && !(report.copy == before.copy);
   const bool snapshots =
@@ -166,7 +169,7 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
     }
     return;
   }
-  course_.take_marks(report, evaluated());
+  course_.take_marks(report);
   if (begin_again_if_broken()) {
     return;
   }
@@ -194,6 +197,13 @@ bool Lead::can_resume(const ShardHello& hello) const {
          hello.lives.size() <= kMaxShardLives;  // a list that forgot one would call the marks of it broken
 }
 
+RollbackCause Lead::why_no_shard_resumes() const {
+  const bool has_no_room = std::ranges::any_of(shards_.lanes(), [&](const auto& lane) {
+    return lane.second.timeline == timeline() && lane.second.lives.size() > kMaxShardLives;
+  });
+  return has_no_room ? RollbackCause::lives : RollbackCause::shard;
+}
+
 void Lead::resume_shard(const ShardHello& hello) {
   auto& ledger = book_.edit();
   ledger.incarnations[hello.lane.shard] = hello.incarnation;
@@ -207,22 +217,29 @@ void Lead::resume_shard(const ShardHello& hello) {
   }
 }
 
-// An evaluation is built upon all that comes before its step, a snapshot upon nothing that comes after it, and nobody
-// waits for items at a barrier that is reached.
-Step Lead::evaluated() const {
-  const Step evaluated = phase_ >= Phase::evaluating ? leg_.barrier : leg_.passed;
-  const auto& records = evaluations_.records();
-  return records.empty() ? evaluated : std::max(evaluated, records.back().step);
+// It has all of its journal, and less than the cut that it was told: what all had, and others went on from, is lost. Of
+// an older cut nothing is said by that.
+bool Lead::is_below_cut(const LeadLane& lane) const {
+  const auto& cut = book_.current().cut;
+  return lane.replayed && !lane.report.serving && lane.timeline == timeline() && lane.replayed->cut == cut &&
+         lane.replayed->covered < course_.updates(*cut);
+}
+
+void Lead::begin_again_if_below_cut() {
+  const bool is_below =
+      std::ranges::any_of(shards_.lanes(), [&](const auto& lane) { return is_below_cut(lane.second); });
+  if (is_below && shards_.all_there() && !book_.current().finished) {
+    begin_timeline(RollbackCause::below_cut);
+  }
 }
 
 // Weights that a shard has lost were pulled, and updates made from them are elsewhere: the job goes back as a whole.
 bool Lead::begin_again_if_broken() {
-  const auto cause = book_.current().finished ? std::nullopt : course_.why_broken(shards_);
-  if (!cause) {
+  if (book_.current().finished || !course_.is_broken(shards_)) {
     return false;
   }
   if (shards_.all_there()) {
-    begin_timeline(*cause);
+    begin_timeline(RollbackCause::mark);
   } else if (std::exchange(phase_, Phase::assembling) != Phase::assembling) {
     assembling_since_ = now_;
   }

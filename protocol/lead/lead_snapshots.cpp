@@ -9,10 +9,64 @@ namespace ballast {
 
 using namespace lead;  // NOLINT(google-build-using-namespace): the events and actions are this file's own words
 
-SnapshotView Lead::snapshots() const {
-  const auto end = phase_ == Phase::finishing ? std::optional<Step>(leg_.barrier) : std::nullopt;
-  return {shards_, course_, evaluations_, timeline(), end};
+// ---- cuts
+
+// What cuts rest on: in a journaled job, what is durable.
+const Ledger& Lead::facts() const { return course_.resumes_shards() ? book_.durable() : book_.current(); }
+
+Ledger& Lead::edit_facts() { return course_.resumes_shards() ? book_.edit() : book_.remember(); }
+
+// By their reports on the newest plans.
+bool Lead::all_stand_at(Step step) const {
+  return named_.limit == limit() && course_.is_cut(shards_, step, {config_.life, named_.number});
 }
+
+// All stop there: it becomes a fact before anything rests on it.
+void Lead::come_to_cut() {
+  const Step here = stand();
+  if (!course_.has_cuts() || *book_.current().cut >= here || course_.open_step() < here || !all_stand_at(here)) {
+    return;
+  }
+  edit_facts().cut = here;
+  const bool is_due = course_.is_due_at(here) && book_.current().kept.empty();
+  if (is_due || pauses_.hold() == here || here == config_.steps) {
+    return keep(here);
+  }
+  if (course_.is_due_at(here)) {
+    ++book_.edit().snapshots_missed;
+  }
+}
+
+// A snapshot of the step is ordered: of a cut together with it, or with its evaluation, so that nobody goes beyond it
+// without the order, whichever lead sends the plan.
+void Lead::keep(Step step) {
+  if (!course_.has_cuts()) {
+    return schedule_.order(step);
+  }
+  const auto& kept = book_.current().kept;
+  if (std::ranges::find(kept, step) == kept.end()) {
+    edit_facts().kept.push_back(step);
+  }
+  order_kept();
+}
+
+void Lead::order_kept() {
+  const auto& kept = book_.current().kept;
+  bool is_news = false;
+  for (const auto step : facts().kept) {
+    if (std::ranges::find(kept, step) != kept.end() && !schedule_.ordered().contains(step)) {
+      schedule_.order(step);
+      is_news = true;
+    }
+  }
+  if (is_news) {
+    send_plans();
+  }
+}
+
+// ---- what becomes of them
+
+SnapshotView Lead::snapshots() const { return {shards_, course_, timeline()}; }
 
 void Lead::observe_snapshots() {
   if (!shards_.all([&](const LeadLane& lane) { return lane.report.serving && lane.report.timeline == timeline(); })) {
@@ -24,14 +78,9 @@ void Lead::observe_snapshots() {
   const auto view = snapshots();
   for (const auto id : view.held_by_all()) {
     // Never before the training loss up to it is known as well.
-    if (id > book_.current().complete.back() && id.step <= log_.next() &&
-        (schedule_.ordered().contains(id.step) || view.is_still_a_cut(id.step)) && !view.why_missed(id.step)) {
+    if (id > book_.current().complete.back() && id.step <= log_.next() && schedule_.ordered().contains(id.step) &&
+        !view.why_missed(id.step)) {
       complete_snapshot(id);
-    }
-  }
-  for (const auto id : view.being_written()) {
-    if (id > book_.current().complete.back()) {
-      schedule_.order(id.step);
     }
   }
   const auto ordered = schedule_.ordered();
@@ -45,6 +94,7 @@ void Lead::observe_snapshots() {
 void Lead::complete_snapshot(SnapshotId id) {
   auto& ledger = book_.edit();
   ledger.complete.push_back(id);
+  std::erase_if(ledger.kept, [&](Step step) { return step <= id.step; });
   schedule_.close_through(id.step);
   trouble_.clear();
   update_best();
@@ -56,11 +106,13 @@ void Lead::complete_snapshot(SnapshotId id) {
 
 void Lead::miss_snapshot(Step step, const std::string& why) {
   schedule_.close(step);
-  ++book_.edit().snapshots_missed;
+  auto& ledger = book_.edit();
+  ++ledger.snapshots_missed;
+  std::erase(ledger.kept, step);
   if (!why.empty()) {
     trouble_ = "the snapshot of step " + std::to_string(step) + " could not be written: " + why;
   }
-  if (phase_ == Phase::finishing && step == leg_.barrier) {
+  if (phase_ == Phase::finishing && step == barrier_) {
     return fail(trouble_.empty() ? "the final snapshot, of step " + std::to_string(step) + ", was not taken"
                                  : trouble_);
   }

@@ -63,7 +63,7 @@ void Lead::decide(const Turn& turn) {
     }
     return;
   }
-  if (planner_.decide(measures(turn, turn.ticked || !planner_.is_collecting()), skipped(), leg_.barrier)) {
+  if (planner_.decide(measures(turn, turn.ticked || !planner_.is_collecting()), skipped(), barrier_)) {
     send_plans();
   }
   if (const auto* fault = planner_.fault()) {
@@ -101,11 +101,22 @@ void Lead::on_fault(const ChunkMeasure& fault) {
 
 // ---- plans
 
-Step Lead::plan_end() const { return planner_.known_until(std::min(stand(), schedule_.decided_until())); }
+Step Lead::plan_end() const { return planner_.known_until(std::min(limit(), schedule_.decided_until())); }
+
+// All plans of one number name the same end.
+LeadNumber Lead::name_limit() {
+  if (const Step step = limit(); step != named_.limit) {
+    named_ = {step, named_.number + 1};
+  }
+  return {config_.life, named_.number};
+}
 
 void Lead::send_plan(LaneId id, const LeadLane& lane) {
   Plan plan;
   plan.timeline = timeline();
+  plan.incarnation = lane.incarnation;
+  plan.number = name_limit();
+  plan.until = course_.updates(limit());
   const Version known_until = course_.updates(plan_end());
   plan.first = std::min(course_.first_missing(lane.report), known_until);
   const Version end = std::min(known_until, plan.first + course_.planned_at_once(config_.plan_ahead));

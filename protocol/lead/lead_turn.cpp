@@ -34,6 +34,7 @@ void Lead::act(const Turn& turn) {
 // An event may have ended the job, or sent all back to an older snapshot.
 void Lead::follow(const Turn& turn) {
   if (is_confirmed()) {
+    order_kept();
     observe_reports(turn);
   }
   if (phase_ == Phase::evaluating && evaluations_.done()) {

@@ -23,6 +23,8 @@ class LedgerBook {
 
   // Change the record; it is to be written soon.
   Ledger& edit();
+  // Change the record, in what need not be durable: it is written with the next change.
+  Ledger& remember() { return current_; }
   // To be written with the next change of the record, or by flush().
   void add(const StepStatistics& statistics);
   void add(const EvaluationRecord& evaluation);

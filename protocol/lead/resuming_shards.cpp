@@ -34,10 +34,7 @@ bool ResumingShards::is_mark_broken(const Marks::value_type& mark, const ShardRo
 
 void ResumingShards::rewind() { *this = {}; }
 
-void ResumingShards::take(const std::vector<JournalMark>& marks, bool is_below_cut) {
-  if (is_below_cut && !broken_) {
-    broken_ = RollbackCause::below_cut;
-  }
+void ResumingShards::take(const std::vector<JournalMark>& marks) {
   for (const auto& mark : marks) {
     const auto [known, is_first] = marks_.try_emplace({mark.shard, mark.incarnation}, mark.sequence);
     is_news_ = is_news_ || is_first || mark.sequence > known->second;
@@ -45,10 +42,9 @@ void ResumingShards::take(const std::vector<JournalMark>& marks, bool is_below_c
   }
 }
 
-std::optional<RollbackCause> ResumingShards::why_broken(const ShardRoster& shards) {
-  if (std::exchange(is_news_, false) && !broken_ &&
-      std::ranges::any_of(marks_, [&](const auto& mark) { return is_mark_broken(mark, shards); })) {
-    broken_ = RollbackCause::mark;
+bool ResumingShards::is_broken(const ShardRoster& shards) {
+  if (std::exchange(is_news_, false) && !broken_) {
+    broken_ = std::ranges::any_of(marks_, [&](const auto& mark) { return is_mark_broken(mark, shards); });
   }
   return broken_;
 }

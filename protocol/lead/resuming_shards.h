@@ -3,13 +3,11 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "protocol/ids.h"
 #include "protocol/lead/shard_roster.h"
-#include "protocol/rollbacks.h"
 #include "protocol/state_list.h"
 
 namespace ballast {
@@ -21,13 +19,11 @@ class ResumingShards {
  public:
   // A new timeline: nothing is built upon yet.
   void rewind();
-  // `is_below_cut`: a shard lacks something of a cut that all had come to.
-  void take(const std::vector<JournalMark>& marks, bool is_below_cut);
+  void take(const std::vector<JournalMark>& marks);
   // A shard has said what lives it had.
   void lives_told() { is_news_ = true; }
-  // None: nothing is broken. Once broken it stays so, by the cause found first, until rewind(). Costs as much as there
-  // are marks and lives if there is news.
-  std::optional<RollbackCause> why_broken(const ShardRoster& shards);
+  // Once broken it stays so, until rewind(). Costs as much as there are marks and lives if there is news.
+  bool is_broken(const ShardRoster& shards);
 
   // All of it.
   [[nodiscard]] auto state() const { return listed::all(listed::plain(marks_, broken_, is_news_)); }
@@ -38,7 +34,7 @@ class ResumingShards {
   static bool is_mark_broken(const Marks::value_type& mark, const ShardRoster& shards);
 
   Marks marks_;  // that came with reports of this timeline
-  std::optional<RollbackCause> broken_;
+  bool broken_ = false;
   bool is_news_ = false;  // of marks or lives, since they were compared
 };
 static_assert(lists_all_members<ResumingShards>());

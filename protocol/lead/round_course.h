@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -13,7 +12,6 @@
 #include "protocol/lead/slot_assignments.h"
 #include "protocol/lead/step_time.h"
 #include "protocol/messages.h"
-#include "protocol/rollbacks.h"
 #include "protocol/state_list.h"
 
 namespace ballast {
@@ -53,16 +51,12 @@ class RoundCourse {
   [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const {
     return evaluations.next_after(after);
   }
-  [[nodiscard]] Step limit(Step stand, const std::set<Step>& /*snapshots*/) const { return stand; }
   [[nodiscard]] Step untouched(const ShardRoster& shards) const { return shards.furthest(steps_, open_step()); }
   [[nodiscard]] bool is_beyond(const ShardRoster& /*shards*/, Step step) const { return open_step() > step; }
 
-  [[nodiscard]] bool orders_at(Step /*barrier*/) const { return false; }
-  [[nodiscard]] bool is_still_a_cut(Step /*step*/, const ShardRoster& /*shards*/,
-                                    const Evaluations& /*evaluations*/) const {
-    return true;
-  }
-  [[nodiscard]] bool is_spoilt(Step /*step*/) const { return false; }
+  [[nodiscard]] bool has_cuts() const { return false; }
+  [[nodiscard]] bool is_cut(const ShardRoster& /*shards*/, Step /*step*/, LeadNumber /*plan*/) const { return true; }
+  [[nodiscard]] bool is_due_at(Step /*cut*/) const { return false; }
   [[nodiscard]] bool has_passed(const LaneReport& report, Step step) const {
     return report.open_step < steps_ && report.open_step > step;
   }
@@ -72,12 +66,10 @@ class RoundCourse {
   [[nodiscard]] Version first_missing(const LaneReport& report) const { return report.open_step; }
 
   [[nodiscard]] bool resumes_shards() const { return false; }
-  void note_gap(const LaneReport& /*before*/, const LaneReport& /*report*/) {}
-  void take_marks(const LaneReport& /*report*/, Step /*evaluated*/) {}
+  void take_marks(const LaneReport& /*report*/) {}
   void shard_resumed() {}
   void lives_told() {}
-  std::optional<RollbackCause> why_broken(const ShardRoster& /*shards*/) { return std::nullopt; }
-  [[nodiscard]] bool is_undone(const ShardRoster& /*shards*/, Step /*barrier*/) const { return false; }
+  bool is_broken(const ShardRoster& /*shards*/) { return false; }
 
   // All of it.
   [[nodiscard]] auto state() const {

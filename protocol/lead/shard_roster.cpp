@@ -84,6 +84,7 @@ void ShardRoster::admit(const ShardHello& hello, Micros now) {
   lane.timeline = hello.timeline;
   lane.open_step = hello.open_step;
   lane.lives = hello.lives;
+  lane.replayed = hello.replayed;
   lane.heard_at = now;
 }
 

@@ -27,6 +27,7 @@ struct LeadLane {
   Timeline timeline = 0;        // that it knew of when it said hello
   Step open_step = 0;           // so far it had come when it said hello
   std::vector<ShardLife> lives;
+  std::optional<Replayed> replayed;
   LaneReport report;  // the newest
   Micros heard_at = 0;
   LearntDeadline silence;
@@ -35,8 +36,9 @@ struct LeadLane {
   // All of it.
   [[nodiscard]] auto state() const {
     return listed::all(listed::names(incarnation, database.database),
-                       listed::plain(database.count, address, initial_weights, timeline, open_step, lives, report),
-                       listed::ages(heard_at), listed::parts(silence), listed::plain(left));
+                       listed::plain(database.count, address, initial_weights, timeline, open_step),
+                       listed::plain(lives, replayed, report), listed::ages(heard_at), listed::parts(silence),
+                       listed::plain(left));
   }
 };
 static_assert(lists_all_members<LeadLane>());

@@ -25,23 +25,7 @@ std::set<SnapshotId> SnapshotView::held_by_all() const {
   return held;
 }
 
-std::set<SnapshotId> SnapshotView::being_written() const {
-  std::set<SnapshotId> written;
-  for (const auto& [lane_id, lane] : shards_.lanes()) {
-    for (const auto id : lane.report.writing) {
-      if (id.timeline == timeline_ && is_still_a_cut(id.step) && !why_missed(id.step)) {
-        written.insert(id);
-      }
-    }
-  }
-  return written;
-}
-
 std::optional<std::string> SnapshotView::why_missed(Step step) const {
-  // Others may have been let go on since a shard lost what lies before it; nobody is let go on at the end.
-  if (course_.is_spoilt(step) && step != end_) {
-    return std::string();
-  }
   const SnapshotId id{timeline_, step};
   for (const auto& [lane_id, lane] : shards_.lanes()) {
     const auto& report = lane.report;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,13 @@
 namespace ballast {
 
 // ---- lane to lead
+
+// What a life of a shard that goes on with its journal has, once it is replayed.
+struct Replayed {
+  ItemId covered = 0;  // all chunks of the lane have all items before it
+  Step cut = 0;        // that the lead has told it
+  bool operator==(const Replayed&) const = default;
+};
 
 struct ShardHello {
   LaneId lane;
@@ -32,6 +41,7 @@ struct ShardHello {
   // the timeline cannot be gone on with. If they are more than kMaxShardLives the journal cannot list this one without
   // forgetting another: a new timeline is to begin.
   std::vector<ShardLife> lives = {};
+  std::optional<Replayed> replayed = {};  // the second hello of a life that goes on: it serves when the lead says so
   bool operator==(const ShardHello&) const = default;
 };
 
@@ -72,6 +82,8 @@ struct ItemReport {
   ItemId reached = 0;              // the first item beyond all that some chunk of the lane has accepted
   StalenessCounts staleness;
   std::vector<JournalMark> marks;  // the newest of each shard's life that came with contributions
+  // In a journaled job: the journal is synced with all items before this one, at which the plan ends; 0: at none yet.
+  ItemId synced = 0;
   bool operator==(const ItemReport&) const = default;
 };
 
@@ -99,6 +111,7 @@ struct LaneReport {
   std::string failure;   // non-empty: the shard cannot go on
   RoundReport rounds = {};
   ItemReport items = {};
+  LeadNumber plan = {};  // the newest that the lane follows
   bool operator==(const LaneReport&) const = default;
 };
 
@@ -110,6 +123,8 @@ struct Confirm {
   Timeline timeline = 0;
   SnapshotId base;
   bool resumes = false;  // go on with what the shard has of the timeline, instead of beginning it
+  Step cut = 0;          // the newest of the timeline, durable or not
+  bool serves = false;   // what the shard has replayed is not less than that
   bool operator==(const Confirm&) const = default;
 };
 
@@ -127,8 +142,8 @@ struct CopyState {
 inline SnapshotId newest_named(const CopyState& copies) { return std::max(copies.named, copies.complete); }
 
 // The factors of the updates of versions [first, first + factors.size()), and which snapshots to take; also the lead's
-// sign of life. Where a step's factors depend on its gradients (norms, non-finite values), the plan ends before the
-// first undecided step.
+// sign of life. A plan with a lower number than the newest is ignored. Where a step's factors depend on its gradients
+// (norms, non-finite values), the plan ends before the first undecided step.
 struct Plan {
   Timeline timeline = 0;
   Version first = 0;
@@ -137,6 +152,10 @@ struct Plan {
   std::vector<SnapshotId> keep;  // complete, by the durable ledger; older ones that are not listed may be deleted
   CopyState copies;              // by the durable ledger, too
   Step statistics_through = 0;   // statistics of steps before this one are durable
+  Incarnation incarnation = 0;   // to whom
+  LeadNumber number = {};        // increases with each other `until`
+  // Updates of this version or later are not made, nor of items from this one on, whatever older plans said.
+  Version until = std::numeric_limits<Version>::max();
   bool operator==(const Plan&) const = default;
 };
 

@@ -5,7 +5,8 @@
 namespace ballast {
 
 bool WorkerPlan::take(const Assign& assign) {
-  if (std::pair(assign.timeline, assign.order) <= std::pair(timeline_, order_)) {
+  // Without a timeline it is a sign of life, whose number is that of an order before.
+  if (assign.timeline == 0 || std::pair(assign.timeline, assign.order) <= std::pair(timeline_, order_)) {
     return false;
   }
   const bool begins = assign.timeline > timeline_;

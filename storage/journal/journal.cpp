@@ -153,6 +153,7 @@ std::string Journal::trouble() const { return writer_->trouble(); }
 StoreStatus Journal::begin(Timeline timeline) { return writer_->begin(timeline); }
 StoreStatus Journal::record_life(Incarnation incarnation) { return writer_->record_life(incarnation); }
 JournalSequence Journal::append(const JournalRecord& record) { return writer_->append(record); }
+void Journal::sync_soon() { writer_->sync_soon(); }
 StoreStatus Journal::sync() { return writer_->sync(); }
 StoreStatus Journal::replay(const Visitor& visit) const { return writer_->replay(visit); }
 void Journal::rotate() { writer_->rotate(); }

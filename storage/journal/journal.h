@@ -47,6 +47,8 @@ struct JournalEvents {
   std::function<void(Timeline timeline, JournalSequence through)> committed;
   // What keeps the journal from committing or syncing; once for each text. Empty: all is well again.
   std::function<void(const std::string& text)> trouble;
+  // All records of the timeline up to this one survive a power cut. May be empty.
+  std::function<void(Timeline timeline, JournalSequence through)> synced = {};
 };
 
 // What open() found.
@@ -119,6 +121,9 @@ class Journal {
   // Returns the record's sequence at once; `committed` follows. The payload's memory must stay as it is until then.
   // 0, and nothing happens, if the record is of another timeline than the journal.
   JournalSequence append(const JournalRecord& record);
+  // What is committed is to be synced soon, whatever the options say of syncs, and as often as the disk makes it
+  // necessary to try; `synced` follows, unless a timeline begins.
+  void sync_soon();
   // Everything appended before is committed and synced when it returns ok. Does not wait for a disk that refuses.
   StoreStatus sync();
 

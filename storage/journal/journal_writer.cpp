@@ -172,6 +172,14 @@ StoreStatus JournalWriter::record_life(Incarnation incarnation) {
   return execute([this, incarnation] { return record_life_now(incarnation); });
 }
 
+void JournalWriter::sync_soon() {
+  {
+    const std::scoped_lock lock(mutex_);
+    wanted_sync_ = progress_.committed;
+  }
+  changed_.notify_one();
+}
+
 StoreStatus JournalWriter::sync() {
   return execute([this] {
     auto status = write_all();
@@ -206,6 +214,7 @@ void JournalWriter::run() {
       busy_since_ = Clock::now();
       lock.unlock();
       conclude(work());
+      tell_synced();
       lock.lock();
       busy_since_.reset();
     }
@@ -229,7 +238,7 @@ void JournalWriter::run_command(std::unique_lock<std::mutex>& lock) {
 
 bool JournalWriter::has_work() const {
   const bool suspect = tail_ && tail_->suspect();
-  return Clock::now() >= retry_at_ && (!group_.empty() || !pending_.empty() || suspect || sync_due());
+  return Clock::now() >= retry_at_ && (!group_.empty() || !pending_.empty() || suspect || sync_due() || sync_wanted());
 }
 
 bool JournalWriter::sync_due() const {
@@ -237,7 +246,7 @@ bool JournalWriter::sync_due() const {
 }
 
 std::optional<JournalWriter::Clock::time_point> JournalWriter::next_look() const {
-  if (!group_.empty() || !pending_.empty() || (tail_ && tail_->suspect())) {
+  if (!group_.empty() || !pending_.empty() || (tail_ && tail_->suspect()) || sync_wanted()) {
     return retry_at_;
   }
   const bool will_sync = options_.sync == JournalSync::interval && tail_ && !tail_->is_synced();
@@ -259,7 +268,18 @@ StoreStatus JournalWriter::work() {
       return written;
     }
   }
-  return sync_due() ? sync_tail() : StoreStatus{};
+  const bool wanted = [this] {
+    const std::scoped_lock lock(mutex_);
+    return sync_wanted();
+  }();
+  return wanted || sync_due() ? sync_tail() : StoreStatus{};
+}
+
+void JournalWriter::tell_synced() {
+  if (told_synced_ != progress_.synced && events_.synced) {
+    events_.synced(progress_.timeline, progress_.synced);
+  }
+  told_synced_ = progress_.synced;
 }
 
 StoreStatus JournalWriter::write_all() {
@@ -417,6 +437,7 @@ StoreStatus JournalWriter::begin_now(Timeline timeline) {
     tail_ = std::move(made.value());
     segments_.open(tail_->segment());
     appended_ = 0;
+    wanted_sync_ = 0;
     progress_ = {timeline, 0, 0, {}};
   }
   conclude({});

@@ -54,6 +54,7 @@ class JournalWriter {
   StoreStatus begin(Timeline timeline);
   StoreStatus record_life(Incarnation incarnation);
   JournalSequence append(const JournalRecord& record);
+  void sync_soon();
   StoreStatus sync();
   [[nodiscard]] StoreStatus replay(const Journal::Visitor& visit) const;
   void rotate() { rotate_ = true; }
@@ -82,6 +83,8 @@ class JournalWriter {
   void run_command(std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool has_work() const;  // locked
   [[nodiscard]] bool sync_due() const;
+  [[nodiscard]] bool sync_wanted() const { return wanted_sync_ > progress_.synced; }  // locked
+  void tell_synced();
   [[nodiscard]] std::optional<Clock::time_point> next_look() const;  // locked
   void take_group();
   StoreStatus work();
@@ -113,6 +116,7 @@ class JournalWriter {
   std::deque<JournalEntry> group_;     // being written, or to be tried again
   Clock::time_point retry_at_{};
   Clock::time_point next_sync_{};
+  JournalSequence told_synced_ = 0;  // to `synced`
 
   // Changed by the journal's thread alone, under the mutex: it reads them without.
   mutable std::mutex mutex_;
@@ -124,6 +128,7 @@ class JournalWriter {
 
   // Guarded by the mutex.
   JournalSequence appended_ = 0;
+  JournalSequence wanted_sync_ = 0;  // up to this record, soon
   std::deque<JournalEntry> pending_;
   std::deque<Command*> commands_;
   bool ending_ = false;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kMagic = "BLST";
 constexpr std::uint16_t kRecordVersion = 1;  // of every kind but the ledger's
 // Version 1 ends before the placement, and version 2, of the programs that wrote format 2, after the resumed shards;
-// version 3 before the life that copies, version 4 before the causes of rollbacks.
+// version 3 before the life that copies, version 4 before the cut and the causes of rollbacks.
 constexpr std::uint16_t kLedgerVersion = 5;
 constexpr std::size_t kCheckedHead = 4 + 2 + 2 + 8;
 constexpr std::size_t kHead = kCheckedHead + 4;
@@ -114,6 +114,19 @@ void write(ByteWriter& to, const std::optional<SnapshotId>& snapshot) {
 void read(ByteReader& from, std::optional<SnapshotId>& snapshot) {
   if (from.flag()) {
     read(from, snapshot.emplace());
+  }
+}
+
+void write(ByteWriter& to, const std::optional<Step>& step) {
+  to.number(static_cast<std::uint8_t>(step ? 1 : 0));
+  if (step) {
+    to.number(*step);
+  }
+}
+
+void read(ByteReader& from, std::optional<Step>& step) {
+  if (from.flag()) {
+    step = from.number<Step>();
   }
 }
 
@@ -303,6 +316,8 @@ std::string encode(const Ledger& ledger) {
   payload.number(ledger.copies_in).number(ledger.copies.life).number(ledger.copies.turn);
   write(payload, ledger.copy_lives);
   write(payload, ledger.named_before);
+  write(payload, ledger.cut);
+  write(payload, ledger.kept);
   write(payload, ledger.rollbacks);
   return seal(RecordKind::ledger, payload.take());
 }
@@ -339,6 +354,8 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
       read(reader, ledger.named_before);
     }
     if (version > 4) {
+      read(reader, ledger.cut);
+      read(reader, ledger.kept);
       read(reader, ledger.rollbacks);
     }
   });

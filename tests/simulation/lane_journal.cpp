@@ -98,6 +98,26 @@ void LaneShell::done(Host& host, const JournalSync& what) {
   }
 }
 
+void LaneShell::act(Host& host, lane::SyncJournal& action) {
+  later(host, within(host.life().storage_high), CutSync{action.timeline, action.before});
+}
+
+void LaneShell::done(Host& host, const CutSync& what) {
+  auto& journal = disk(host).journal;
+  if (journal.timeline != what.timeline || what.timeline != beginning_) {
+    return;
+  }
+  if (host.write_fails()) {  // and is tried again
+    return later(host, within(host.life().storage_high), what);
+  }
+  journal.synced = std::max(journal.synced, journal.written);
+  if (host.traces()) {
+    host.say("shard " + std::to_string(shard(host)) + "'s journal is synced with all items before " +
+             std::to_string(what.before));
+  }
+  step(host, lane::JournalSynced{what.timeline, what.before});
+}
+
 void LaneShell::done(Host& host, const CommitAnswer& what) { step(host, lane::Committed{what.ticket, what.sequence}); }
 
 // ---- what is found again

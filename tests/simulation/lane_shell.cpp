@@ -93,7 +93,8 @@ void LaneShell::note_asked(Host& host, ProcessId from, const Message& message) {
 
 void LaneShell::note_plan(Host& host, const Message& message) {
   const auto* plan = std::get_if<Plan>(&message);
-  if (plan == nullptr || plan->timeline != life_.timeline || beginning_ != life_.timeline) {
+  if (plan == nullptr || plan->timeline != life_.timeline || beginning_ != life_.timeline ||
+      plan->incarnation != life_.incarnation) {
     return;
   }
   auto open = host.life().updates(host.life().steps);

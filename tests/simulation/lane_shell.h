@@ -69,6 +69,7 @@ class LaneShell : public Process {
   void act(Host& host, lane::Drop& action);
   void act(Host& host, lane::Apply& action);
   void act(Host& host, lane::Append& action);
+  void act(Host& host, lane::SyncJournal& action);
   void act(Host& host, lane::Begin& action);
   void act(Host& host, lane::Resume& action);
   void act(Host& host, lane::Measure& action);
@@ -92,6 +93,7 @@ class LaneShell : public Process {
   void done(Host& host, const GroupWrite& what);
   void done(Host& host, const GroupCommit& what);
   void done(Host& host, const JournalSync& what);
+  void done(Host& host, const CutSync& what);
   void done(Host& host, const CommitAnswer& what);
   void done(Host& host, const LifeRecord& what);
   void done(Host& host, const JournalReading& what);

@@ -100,6 +100,11 @@ struct JournalSync {
   Timeline timeline = 0;
   std::size_t through = 0;
 };
+// For a lane that has all items before a cut.
+struct CutSync {
+  Timeline timeline = 0;
+  ItemId before = 0;
+};
 // A lane hears how much of its own is committed.
 struct CommitAnswer {
   std::uint64_t ticket = 0;
@@ -117,7 +122,7 @@ struct JournalReading {
 
 using LanePending = std::variant<LaneGoesOn, ReplyRelease, TimelineRecord, BaseLoad, ChunkWrite, SnapshotSeal,
                                  SnapshotDeletion, CopyAttempt, CopyAnswer, FinishRecord, GroupWrite, GroupCommit,
-                                 JournalSync, CommitAnswer, LifeRecord, JournalReading>;
+                                 JournalSync, CutSync, CommitAnswer, LifeRecord, JournalReading>;
 
 // ---- a worker's
 

@@ -131,14 +131,18 @@ std::string text(const ShardHello& hello) {
          (hello.timeline > 0 ? ", knows of timeline " + std::to_string(hello.timeline) : "") +
          (hello.timeline > 0 && !hello.lives.empty()
               ? ", journal begins this life at " + std::to_string(hello.lives.back().begun)
-              : "");
+              : "") +
+         (hello.replayed ? ", has all items before " + std::to_string(hello.replayed->covered) + " and is told cut " +
+                               std::to_string(hello.replayed->cut)
+                         : "");
 }
 std::string text(const LaneReport& report) {
   const auto missing = SlotSet::from_words(kMaxSlots, report.rounds.missing).runs();
-  return "report " + std::to_string(report.sequence) + ": open step " + std::to_string(report.open_step) +
-         (missing.empty() ? "" : ", missing " + words(missing)) +
+  return "report " + std::to_string(report.sequence) + ": by plan " + words(report.plan) + ", open step " +
+         std::to_string(report.open_step) + (missing.empty() ? "" : ", missing " + words(missing)) +
          (report.items.covered.empty() ? "" : ", covers items " + ranges(report.items.covered)) +
          (report.items.reached == 0 ? "" : ", reached item " + std::to_string(report.items.reached)) +
+         (report.items.synced == 0 ? "" : ", synced before item " + std::to_string(report.items.synced)) +
          (report.items.marks.empty() ? "" : ", rests on " + marks(report.items.marks)) + ", planned to " +
          std::to_string(report.planned) +
          (report.statistics.empty() ? "" : ", " + std::to_string(report.statistics.size()) + " statistics") +
@@ -152,14 +156,16 @@ std::string text(const LaneReport& report) {
 std::string text(const Confirm& confirm) {
   return "confirm timeline " + std::to_string(confirm.timeline) + " to incarnation " +
          std::to_string(confirm.incarnation) + (confirm.resumes ? ", to go on with its journal" : "") +
-         ", from snapshot " + words(confirm.base);
+         ", from snapshot " + words(confirm.base) +
+         (confirm.resumes ? ", cut " + std::to_string(confirm.cut) + (confirm.serves ? ", it may serve" : "") : "");
 }
 std::string text(const Plan& plan) {
-  std::string text = plan.factors.empty() ? "plan, no new factors"
-                                          : "plan for updates " + std::to_string(plan.first) + " to " +
-                                                std::to_string(plan.first + plan.factors.size());
+  std::string text = "plan " + words(plan.number) + " up to " + std::to_string(plan.until);
   if (plan.factors.size() == 1 && plan.factors[0].skip) {
-    text = "plan: skip step " + std::to_string(plan.first);
+    text += ", skip step " + std::to_string(plan.first);
+  } else if (!plan.factors.empty()) {
+    text += ", factors of updates " + std::to_string(plan.first) + " to " +
+            std::to_string(plan.first + plan.factors.size());
   }
   for (const auto step : plan.snapshots) {
     text += ", snapshot of step " + std::to_string(step);

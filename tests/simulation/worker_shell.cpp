@@ -5,6 +5,7 @@
 
 #include "protocol/tree.h"
 #include "tests/simulation/judge/violation.h"
+#include "tests/simulation/words.h"
 
 namespace ballast::simulation {
 
@@ -95,7 +96,9 @@ void WorkerShell::step(Host& host, const worker::Event& event) {
 
 void WorkerShell::act(Host& host, worker::SendToLead& action) {
   if (const auto* beat = std::get_if<Heartbeat>(&action.message)) {
-    require(beat->order >= order_, "a worker follows an older order again");
+    if (beat->order < order_) {
+      throw Violation(name() + " follows an older order again, " + words(beat->order) + " after " + words(order_));
+    }
     order_ = beat->order;
     check_delivered(host, *beat);
     check_dropped(*beat);

@@ -112,8 +112,8 @@ void check_statistics(const ItemHistories::History& known, const std::vector<Ste
   }
 }
 
-void check_cut(const LifeSpec& life, const ItemHistories& histories, SnapshotId id, ChunkId chunk,
-               const ChunkValue& found) {
+void check_taken(const LifeSpec& life, const ItemHistories& histories, SnapshotId id, ChunkId chunk,
+                 const ChunkValue& found) {
   const auto& known = histories.of(id.timeline).chunks[chunk];
   const auto updates = life.updates(id.step);
   const auto what = "the snapshot of step " + std::to_string(id.step) + ": chunk " + std::to_string(chunk);

@@ -19,8 +19,8 @@ void check_report(const LifeSpec& life, const ItemHistories::History& known, con
 void check_statistics(const ItemHistories::History& known, const std::vector<StepStatistics>& statistics);
 
 // The snapshot has of this chunk the items of the steps before, and no others.
-void check_cut(const LifeSpec& life, const ItemHistories& histories, SnapshotId id, ChunkId chunk,
-               const ChunkValue& found);
+void check_taken(const LifeSpec& life, const ItemHistories& histories, SnapshotId id, ChunkId chunk,
+                 const ChunkValue& found);
 // Each of these items once.
 void check_items(const LifeSpec& life, const ItemHistories::Chunk& known, SnapshotId id, ChunkId chunk);
 

@@ -156,12 +156,14 @@ void ItemsJudge::settled(Timeline timeline, const HeldPayloads& held) const {
 }
 
 void ItemsJudge::snapshot_taken(SnapshotId id, ChunkId chunk, const ChunkValue& value) const {
+  cuts_.taken(id);
   if (chunk != life_.statistics()) {
-    check_cut(life_, histories_, id, chunk, value);
+    check_taken(life_, histories_, id, chunk, value);
   }
 }
 
 void ItemsJudge::reported(const LaneLife& lane, const LaneReport& report) const {
+  cuts_.reported(lane, report);
   if (report.timeline == lane.timeline && report.serving) {
     check_report(life_, histories_.of(report.timeline), contributions_.counts(lane.process), lane, report);
   }
@@ -170,9 +172,10 @@ void ItemsJudge::reported(const LaneLife& lane, const LaneReport& report) const 
   }
 }
 
-// After a loss a worker may have weights that are forgotten; what the ledger says of them is looked at in the end.
+// Where a disk lies, a worker may have weights that are forgotten; what the ledger says of them is looked at in the
+// end.
 void ItemsJudge::evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const {
-  if (!histories_.of(timeline).lossy.empty()) {
+  if (life_.faults.lying_disk && !histories_.of(timeline).lossy.empty()) {
     return;
   }
   if (evaluation.version > life_.steps || weights != histories_.weights(timeline, evaluation.version)) {

@@ -12,6 +12,7 @@
 #include "tests/simulation/disk.h"
 #include "tests/simulation/facts.h"
 #include "tests/simulation/judge/contributions.h"
+#include "tests/simulation/judge/cuts.h"
 #include "tests/simulation/judge/grants.h"
 #include "tests/simulation/judge/item_histories.h"
 #include "tests/simulation/judge/recovery.h"
@@ -24,7 +25,7 @@ namespace ballast::simulation {
 class ItemsJudge {
  public:
   explicit ItemsJudge(const LifeSpec& life)
-      : life_(life), histories_(life), contributions_(life), grants_(life), rollbacks_(life) {}
+      : life_(life), histories_(life), contributions_(life), cuts_(life), grants_(life), rollbacks_(life) {}
 
   // ---- timelines
   void lead_starts() {}
@@ -35,6 +36,8 @@ class ItemsJudge {
   void cannot_resume() { rollbacks_.cannot_resume(); }
   void timeline_begins(const Disks& disks, Timeline timeline, SnapshotId base);
   void ledger_durable(const Ledger& /*ledger*/) {}
+  // After timeline_begins(), if it begins one.
+  void check_cut(const Disks& disks, const Ledger& ledger) { cuts_.ledger_durable(histories_, disks, ledger); }
   void lane_began(const LaneLife& lane, Step base);
   // A shard has lost what it had told to be committed: what was built upon it must not survive.
   void lost(std::uint32_t shard, const Disk& disk);
@@ -100,6 +103,7 @@ class ItemsJudge {
   const LifeSpec& life_;
   ItemHistories histories_;
   ContributionsJudge contributions_;
+  CutsJudge cuts_;
   GrantsJudge grants_;
   Rollbacks rollbacks_;
   FactSet facts_;

@@ -71,7 +71,7 @@ void Judge::stale_sent(const Disks& disks, const LaneLife& lane, const Stale& st
 void Judge::round_applied(const Disks& disks, const LaneLife& lane, const lane::Apply& action, const HeldPayload& root,
                           const ChunkValue& result) {
   timelines_.serves(lane, disks);
-  pause_.applied_round(lane.timeline, action.step);
+  pause_.applied_round(action.step);
   const RoundUpdate update{lane.timeline, action.chunk, action.step, action.statistics, action.factors};
   for (const auto session : std::get<RoundsJudge>(course_).applied(update, root, result)) {
     accounts_.credit(lane, session);
@@ -244,6 +244,7 @@ void Judge::ledger_durable(const Disks& disks, const CopyPlace& place, const Sto
   check_skipped(life_, policy_, ledger);
   std::visit([&](auto& course) { course.ledger_durable(ledger); }, course_);
   follow_timeline(disks, ledger);
+  std::visit([&](auto& course) { course.check_cut(disks, ledger); }, course_);
   check_complete(disks, ledger);
   check_log(life_, stored);
   check_end(before, ledger);

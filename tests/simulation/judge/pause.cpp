@@ -27,14 +27,8 @@ void PauseJudge::called_paused() const {
   require(heard_ == Pause::held, "the job is called paused, which its ledger does not say");
 }
 
-void PauseJudge::planned(const Plan& plan) {
-  if (plan.factors.empty()) {
-    return;  // a sign of life
-  }
-  const auto end = plan.first + plan.factors.size();
-  auto& until = planned_[plan.timeline];
-  require(!is_held() || end <= until, "updates are planned while the job is paused");
-  until = std::max(until, end);
+void PauseJudge::planned(const Plan& plan) const {
+  require(!is_held() || plan.until <= life_.updates(held_), "updates are planned while the job is paused");
 }
 
 void PauseJudge::ledger_durable(const Ledger& ledger) {
@@ -45,18 +39,15 @@ void PauseJudge::ledger_durable(const Ledger& ledger) {
   if (ledger.pause != Pause::none) {
     may_go_on_ = has_ended_;  // by then the user may have let it go on, and asked for another
   }
-  if (ledger.pause == Pause::held && !ledger.complete.empty()) {
-    auto& until = planned_[ledger.timeline];  // a shard that comes back may be behind
-    until = std::max(until, life_.updates(ledger.complete.back().step));
-  }
+  held_ = ledger.complete.empty() ? 0 : ledger.complete.back().step;
   was_let_go_on_ = was_let_go_on_ && ledger.pause == pause_;
   pause_ = ledger.pause;
 }
 
-void PauseJudge::applied_round(Timeline timeline, Step step) const {
-  const auto planned = planned_.find(timeline);
-  if (is_held() && (planned == planned_.end() || step >= planned->second)) {
-    throw Violation("step " + std::to_string(step) + " is applied while the job is paused, and was not planned before");
+// A shard that comes back may be behind.
+void PauseJudge::applied_round(Step step) const {
+  if (is_held() && !was_let_go_on_ && step >= held_) {
+    throw Violation("step " + std::to_string(step) + " is applied while the job is paused");
   }
 }
 

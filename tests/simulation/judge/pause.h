@@ -1,8 +1,6 @@
 // Judges the user's pauses: who is told of one when, what ends it, and what is still done in it.
 #pragma once
 
-#include <map>
-
 #include "protocol/ids.h"
 #include "protocol/ledger.h"
 #include "protocol/messages.h"
@@ -22,13 +20,13 @@ class PauseJudge {
   // What the user is told.
   void called_paused() const;
   // The lead sends it.
-  void planned(const Plan& plan);
+  void planned(const Plan& plan) const;
   // The lead gives its ledger out to be written.
   void ledger_given() { has_ended_ = command_ != Control::Command::pause; }
   void ledger_durable(const Ledger& ledger);
   // The lead hears that its ledger is durable.
   void ledger_heard() { heard_ = pause_; }
-  void applied_round(Timeline timeline, Step step) const;
+  void applied_round(Step step) const;
   void applied_item() const;
 
  private:
@@ -40,8 +38,8 @@ class PauseJudge {
   Control::Command command_ = Control::Command::resume;  // the user's last
   bool has_ended_ = true;                                // the same, of the one that is being made durable
   bool may_go_on_ = true;                                // the user has ended the last durable pause, if there was one
-  bool was_let_go_on_ = false;           // by an earlier lead, whose grants are still good; nothing durable says so
-  std::map<Timeline, Version> planned_;  // to which updates were planned
+  bool was_let_go_on_ = false;  // by an earlier lead, whose plans and grants are still good; nothing durable says so
+  Step held_ = 0;               // the step of the newest complete snapshot
 };
 
 }  // namespace ballast::simulation

@@ -41,6 +41,7 @@ class RoundsJudge {
   void resumes_with(NonFinite /*policy*/) {}
   // Steps of the ledger are skipped from now on.
   void ledger_durable(const Ledger& ledger);
+  void check_cut(const Disks& /*disks*/, const Ledger& /*ledger*/) {}
 
   // ---- lanes
   [[nodiscard]] Version version(Timeline timeline, ChunkId chunk) const { return history(timeline).versions[chunk]; }

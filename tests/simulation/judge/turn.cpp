@@ -11,6 +11,8 @@ void TurnJudge::begins() {
   roots_.clear();
   planned_.clear();
   appended_.clear();
+  number_ = {};
+  until_ = std::numeric_limits<Version>::max();
 }
 
 void TurnJudge::turn_begins(const lane::Event& event) {
@@ -25,7 +27,12 @@ void TurnJudge::turn_begins(const lane::Event& event) {
 
 // One that begins behind where the lane stands leaves no gap, so that nothing in it can be put off.
 void TurnJudge::planned(const Plan& plan, Version open) {
-  if (life_.items || plan.first > open) {
+  if (life_.items || plan.number < number_) {
+    return;
+  }
+  number_ = plan.number;
+  until_ = plan.until;
+  if (plan.first > open) {
     return;
   }
   for (std::size_t i = 0; i < plan.factors.size(); ++i) {
@@ -48,7 +55,7 @@ void TurnJudge::turn_ends(bool has_more) const {
   }
   for (const auto& [chunk, root] : roots_) {
     const auto planned = planned_.find(root.step);
-    require(planned == planned_.end() || !(root.is_finite || planned->second),
+    require(planned == planned_.end() || root.step >= until_ || !(root.is_finite || planned->second),
             "an update is decided and not applied, and the lane says that it has nothing left to do");
   }
   require(appended_.empty() || appended_.begin()->first > committed_,

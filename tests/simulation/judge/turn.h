@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <utility>
@@ -44,6 +45,8 @@ class TurnJudge {
   std::uint64_t event_bytes_;
   std::map<ChunkId, Root> roots_;                                  // of rounds: read, and not applied
   std::map<Step, bool> planned_;                                   // of rounds: whether the step is skipped
+  LeadNumber number_;                                              // of rounds: of the newest plan
+  Version until_ = std::numeric_limits<Version>::max();            // of that
   std::map<std::uint64_t, std::pair<ChunkId, Version>> appended_;  // of items, by ticket: and not applied
   std::uint64_t committed_ = 0;                                    // the ticket
   bool goes_on_ = false;                                           // the turn is of an event that says so

@@ -108,7 +108,7 @@ class Fixture {
     lane.step(lane::Tick{1'000});
     lead(Confirm{1, 1, {0, 0}});
     lane.step(lane::Begun{1});
-    lead(Plan{1, 0, std::vector<StepFactors>(4), {}, {}, {}, 0});
+    lead(Plan{1, 0, std::vector<StepFactors>(4), {}, {}, {}, 0, 1});
     worker(LaneHello{});
     worker(push(0), payload);
     lane.step(lane::Tick{2'000});  // the lead's words are no news any more
@@ -167,7 +167,7 @@ TEST_CASE("a walk of a lane's copy visits the same values, of nearly all kinds")
     CHECK(visited[Kind::plain] > 50);
     CHECK(visited[Kind::ages] == 4);                       // the lead's silence, the session's, the last report
     CHECK(visited[Kind::payloads] == 1);                   // of the contribution
-    CHECK(visited[Kind::names] == (by_items ? 6 : 1));     // the last report, tickets, who waits for a receipt
+    CHECK(visited[Kind::names] == (by_items ? 7 : 2));     // the last report, tickets, who waits for a receipt
     CHECK(visited[Kind::accounts] == (by_items ? 4 : 7));  // in rounds contributors and payloads, too
     CHECK(visited[Kind::parts] == 0);
   }
@@ -188,10 +188,10 @@ TEST_CASE("a message that changes a lane's state changes its plain values, or ho
     CAPTURE(by_items);
     const Fixture before(by_items);
     auto told_nothing = before;
-    told_nothing.lead(Plan{1, 0, {}, {}, {}, {}, 0});
+    told_nothing.lead(Plan{1, 0, {}, {}, {}, {}, 0, 1});
     CHECK(differences(before.lane, told_nothing.lane) == Differences{{Kind::plain, 1}});  // the lead is heard
     auto planned = before;
-    planned.lead(Plan{1, 4, std::vector<StepFactors>(1), {}, {}, {}, 0});
+    planned.lead(Plan{1, 4, std::vector<StepFactors>(1), {}, {}, {}, 0, 1});
     CHECK(differences(before.lane, planned.lane) == Differences{{Kind::plain, 2}});
     auto begun = before;
     begun.lead(Confirm{1, 2, {0, 0}});

@@ -48,9 +48,13 @@ struct Life {
       : journal(job, folder.string(), 0, incarnation, nullptr) {
     REQUIRE(journal.open().ok());
     for (std::uint32_t lane = 0; lane < 2; ++lane) {
-      journal.listen(lane, [this, lane](lane::Committed committed) {
+      journal.listen(lane, [this, lane](const lane::Event& event) {
         const std::scoped_lock lock(mutex);
-        told[lane] = committed;
+        if (const auto* synced = std::get_if<lane::JournalSynced>(&event)) {
+          synced_before[lane] = synced->before;
+        } else {
+          told[lane] = std::get<lane::Committed>(event);
+        }
         changed.notify_all();
       });
     }
@@ -61,9 +65,15 @@ struct Life {
     return told[lane];
   }
 
+  void wait_for_sync(std::uint32_t lane, ItemId before) {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return synced_before[lane] >= before; });
+  }
+
   std::mutex mutex;
   std::condition_variable changed;
   lane::Committed told[2];
+  ItemId synced_before[2] = {};
   ShardJournal journal;  // last: it tells the others
 };
 
@@ -94,6 +104,28 @@ TEST_CASE("a second lane that begins the timeline takes nothing from the first")
   life.journal.append(1, 7, update(1, 1, 0), frame("of another timeline"));
   life.journal.append(1, 1, update(2, 1, 0), frame("of this one"));
   CHECK(life.wait_for(1, 2).sequence == 2);
+}
+
+TEST_CASE("a lane that asks is told when all that is committed is synced, though nothing else asks for a sync") {
+  const TemporaryFolder folder;
+  auto job = two_lanes();
+  job.spec.durability.fsync = Fsync::never;
+  Life life(job, folder.path(), 11);
+  REQUIRE(life.journal.begin(1).ok());
+  life.journal.append(0, 1, update(1, 0, 0), frame("zero"));
+  life.journal.append(1, 1, update(1, 1, 0), frame("one"));
+  life.wait_for(0, 1);
+  life.wait_for(1, 1);
+  CHECK(life.journal.synced() < 2);
+  life.journal.sync(0, {1, 4});
+  life.journal.sync(1, {1, 4});
+  life.wait_for_sync(0, 4);
+  life.wait_for_sync(1, 4);
+  CHECK(life.journal.synced() == 2);
+  life.journal.sync(1, {1, 8});  // there is nothing to sync
+  life.wait_for_sync(1, 8);
+  life.journal.sync(0, {7, 9});  // of another timeline
+  CHECK(life.synced_before[0] == 4);
 }
 
 TEST_CASE("a life for which the journal has no room says so by its list, and cannot go on") {

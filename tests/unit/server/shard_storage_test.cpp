@@ -264,7 +264,7 @@ TEST_CASE("the journal is read once for all lanes that have asked by then") {
     Shard shard(job, folder.path());
     shard.begin(1, begun.done());
     REQUIRE(begun.get().ok());
-    shard.journal.listen(0, [](lane::Committed) {});
+    shard.journal.listen(0, [](const lane::Event&) {});
     for (ItemId item = 0; item < 3; ++item) {
       lane::Append update;
       update.ticket = item + 1;

@@ -302,9 +302,14 @@ void fill(Random& random, Assign& value) {
   fill_all(random, a, b, c, d, e, f);
 }
 
+void fill(Random& random, Replayed& value) {
+  auto& [a, b] = value;
+  fill_all(random, a, b);
+}
+
 void fill(Random& random, ShardHello& value) {
-  auto& [lane, shards, lanes, a, b, c, d, e, f, g, h, i, j] = value;
-  fill_all(random, lane, a, b, c, d, e, f, g, h, i, j);
+  auto& [lane, shards, lanes, a, b, c, d, e, f, g, h, i, j, k] = value;
+  fill_all(random, lane, a, b, c, d, e, f, g, h, i, j, k);
   shards = static_cast<std::uint32_t>(between(random, lane.shard + 1, wire::kMaxShards));
   lanes = static_cast<std::uint32_t>(between(random, lane.lane + 1, wire::kMaxLanes));
 }
@@ -320,8 +325,8 @@ void fill(Random& random, CopyProgress& value) {
 }
 
 void fill(Random& random, ItemReport& value) {
-  auto& [a, b, c, d] = value;
-  fill_all(random, a, b, c, d);
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
 }
 
 void fill(Random& random, RoundReport& value) {
@@ -330,13 +335,13 @@ void fill(Random& random, RoundReport& value) {
 }
 
 void fill(Random& random, LaneReport& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
 }
 
 void fill(Random& random, Confirm& value) {
-  auto& [a, b, c, d] = value;
-  fill_all(random, a, b, c, d);
+  auto& [a, b, c, d, e, f] = value;
+  fill_all(random, a, b, c, d, e, f);
 }
 
 void fill(Random& random, CopyState& value) {
@@ -345,8 +350,8 @@ void fill(Random& random, CopyState& value) {
 }
 
 void fill(Random& random, Plan& value) {
-  auto& [a, first, b, c, d, copies, e] = value;
-  fill_all(random, a, b, c, d, copies, e);
+  auto& [a, first, b, c, d, copies, e, f, g, h] = value;
+  fill_all(random, a, b, c, d, copies, e, f, g, h);
   first = between(random, 1, 1U << 30U);
 }
 

@@ -81,3 +81,18 @@ TEST_CASE("what is forgotten can be said anew, from the same version on") {
   plan.extend(2, factors(60, 1), 2);
   CHECK(rate(plan, 2) == 60);
 }
+
+TEST_CASE("the newest plan says where all stop, whatever factors are known") {
+  FactorPlan plan;
+  plan.extend(0, factors(0, 4), 0);
+  plan.follow({1, 1}, 2);
+  CHECK(plan.end() == 2);
+  CHECK(plan.find(2) == nullptr);
+  plan.extend(4, factors(4, 2), 0);  // what is known grows all the same
+  plan.follow({1, 2}, 9);
+  CHECK(plan.number() == LeadNumber{1, 2});
+  CHECK(plan.end() == 6);
+  plan.begin(3);
+  CHECK(plan.number() == kNoLeadNumber);
+  CHECK(plan.until() > 9);
+}

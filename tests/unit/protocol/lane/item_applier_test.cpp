@@ -87,7 +87,7 @@ TEST_CASE("a journaled item waits for its commit, and everyone who sent it is an
   CHECK_FALSE(again.receipt.has_value());
   CHECK(again.actions.size() == 1);
 
-  const auto committed = applier.committed(1, 40);
+  const auto committed = applier.committed(1, 40, plan(6));
   REQUIRE(committed.applied.size() == 1);
   REQUIRE(committed.applied[0].answers.size() == 2);
   CHECK(committed.applied[0].answers[0].outcome == ReceiptOutcome::accepted);
@@ -101,7 +101,7 @@ TEST_CASE("for one commit so many bytes are applied, and the rest when the lane 
   auto applier = begun(config({0, false, false, true}, 1));
   item(applier, 0, 3);
   item(applier, 1, 3);
-  CHECK(applier.committed(2, 9).applied.size() == 1);
+  CHECK(applier.committed(2, 9, plan(6)).applied.size() == 1);
   CHECK(applier.has_more());
   CHECK(applier.go_on(plan(6)).applied.size() == 1);
   CHECK_FALSE(applier.has_more());
@@ -139,7 +139,7 @@ TEST_CASE("marks count of what is accepted, not of what was there already") {
   item(applier, 0, 3);
   same.items.marks = {{0, 99, 1'000}};
   CHECK_FALSE(applier.offer(9, same, 7, plan(6)).refused.has_value());
-  applier.committed(1, 40);
+  applier.committed(1, 40, plan(6));
   CHECK(applier.offer(9, same, 8, plan(6)).receipt == ReceiptOutcome::duplicate);
   CHECK(told(applier).items.marks == std::vector<JournalMark>{{0, 4, 12}});
 }
@@ -177,7 +177,7 @@ TEST_CASE("a chunk that has the item says so, whatever version it comes from") {
   const auto waits = applier.offer(8, push(0, 3, 5), 7, plan(6));
   CHECK_FALSE(waits.receipt.has_value());
   CHECK_FALSE(waits.refused.has_value());
-  const auto committed = applier.committed(1, 40);
+  const auto committed = applier.committed(1, 40, plan(6));
   REQUIRE(committed.applied.at(0).answers.size() == 2);
   CHECK(committed.applied[0].answers[1].outcome == ReceiptOutcome::duplicate);
   CHECK(applier.offer(8, push(0, 3, 5), 7, plan(6)).receipt == ReceiptOutcome::duplicate);
@@ -233,16 +233,6 @@ TEST_CASE("the step is damped by the staleness where the job says so") {
   CHECK(outcome.applied[0].apply.factors.learning_rate == 0.5F);
 }
 
-TEST_CASE("orders that an accepted item makes pointless are given up") {
-  auto applier = begun();
-  const auto outcome = item(applier, 3, 3);
-  REQUIRE(outcome.given_up.has_value());
-  CHECK(outcome.given_up->after == 0);
-  CHECK(outcome.given_up->through == 1);
-  CHECK(applier.is_past(1));
-  CHECK_FALSE(applier.is_past(2));
-}
-
 TEST_CASE("a timeline begins with a life of its own, and pending items of the one before are given up") {
   auto applier = begun(config({0, false, false, true}));
   item(applier, 0, 3);
@@ -252,7 +242,7 @@ TEST_CASE("a timeline begins with a life of its own, and pending items of the on
   applier.begin(1, 8);
   CHECK(applier.lives() == std::vector<ShardLife>{{8, 0}});
   CHECK(applier.covered_items() == 2);
-  CHECK(applier.committed(1, 70).applied.empty());
+  CHECK(applier.committed(1, 70, plan(6)).applied.empty());
   CHECK(applier.journal_sequence() == 0);
 }
 

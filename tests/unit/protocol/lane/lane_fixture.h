@@ -36,7 +36,8 @@ inline StepFactors rate(float learning_rate) {
 
 inline Plan plan(Timeline timeline, Step first, std::size_t steps, std::vector<Step> snapshots = {},
                  std::vector<SnapshotId> keep = {}) {
-  return {timeline, first, std::vector<StepFactors>(steps, rate(0.5F)), std::move(snapshots), std::move(keep), {}, 0};
+  return {timeline, first, std::vector<StepFactors>(steps, rate(0.5F)), std::move(snapshots), std::move(keep), {},
+          0,        1};
 }
 
 // A lane that serves timeline 1 and knows factors for all its steps, and a session that has said hello.

@@ -29,7 +29,7 @@ Plan plan(Version first, std::size_t updates, std::vector<Step> snapshots = {}) 
   StepFactors factors;
   factors.learning_rate = 0.5F;
   factors.step_size = 0.5F;
-  return {1, first, std::vector<StepFactors>(updates, factors), std::move(snapshots), {}, {}, 0};
+  return {1, first, std::vector<StepFactors>(updates, factors), std::move(snapshots), {}, {}, 0, 1};
 }
 
 template <typename Action>
@@ -159,23 +159,6 @@ TEST_CASE("a lane says how far any of its chunks has come, waiting for the journ
   CHECK(fixture.report().items.reached == 4);
 }
 
-TEST_CASE("an order for a snapshot that a chunk has passed is given up, and one that it was whole at stands") {
-  Fixture fixture;
-  fixture.lead(plan(0, 4, {1}));
-  CHECK(fixture.report().writing == std::vector<SnapshotId>{{1, 1}});
-  fixture.push(0, 0, 3, 0);
-  fixture.push(0, 1, 3, 1);  // whole: taken
-  fixture.push(1, 0, 3, 2);
-  CHECK(fixture.report().writing == std::vector<SnapshotId>{{1, 1}});
-  fixture.push(1, 0, 5, 0);  // granted by a lead that knew nothing of the order
-  CHECK(fixture.report().writing.empty());
-  CHECK(fixture.report().items.reached == 3);
-  fixture.lead(plan(0, 4, {1}));
-  CHECK(fixture.report().writing.empty());
-  fixture.push(0, 0, 5, 1);
-  CHECK(all<lane::SealSnapshot>(fixture.push(0, 1, 5, 2)).empty());
-}
-
 TEST_CASE("what lies beyond the plan is asked for again later, and changes nothing") {
   Fixture fixture({}, 2);
   const auto actions = fixture.push(1, 0, 3, 0);
@@ -281,8 +264,26 @@ TEST_CASE("a life that goes on has what was recovered, once") {
   CHECK(all<lane::Resume>(lane.step(lane::FromLead{&confirm})).empty());
   const auto actions =
       lane.step(lane::Resumed{1, 1, {{3, 3, {}}, {5, 3, {0, 0.25F, 1, 4}}, {5, 2, {0, 0.5F, 2, 4}}}, {}, 3});
+  // It serves when the lead has answered its second hello.
   REQUIRE(all<lane::SendToLead>(actions).size() == 1);
-  const auto report = std::get<LaneReport>(all<lane::SendToLead>(actions)[0].message);
+  CHECK(std::get<ShardHello>(all<lane::SendToLead>(actions)[0].message).replayed == Replayed{2, 0});
+  const Message pull = Pull{1, kNewestVersion, {3}, {}};
+  const auto refused = lane.step(lane::FromWorker{kWorker, &pull, kNoPayload, 0});
+  CHECK(all<lane::SendWeights>(refused).empty());
+  CHECK(all<lane::SendToLead>(lane.step(lane::FromLead{&confirm})).empty());
+  const Message newer = Confirm{1, 1, {1, 1}, true, 1};
+  const auto again = all<lane::SendToLead>(lane.step(lane::FromLead{&newer}));
+  REQUIRE(again.size() == 1);
+  CHECK(std::get<ShardHello>(again[0].message).replayed == Replayed{2, 1});
+  const Message of_older = Confirm{1, 1, {1, 1}, true, 0, true};
+  CHECK_FALSE(lane.serving());
+  lane.step(lane::FromLead{&of_older});
+  CHECK_FALSE(lane.serving());
+  lane.step(lane::FromLead{&newer});
+  const Message serves = Confirm{1, 1, {1, 1}, true, 1, true};
+  const auto served = all<lane::SendToLead>(lane.step(lane::FromLead{&serves}));
+  REQUIRE(served.size() == 1);
+  const auto report = std::get<LaneReport>(served[0].message);
   CHECK(report.serving);
   CHECK(report.open_step == 1);
   CHECK(report.items.covered == std::vector<ItemRange>{{0, 2}, {3, 4}});
@@ -327,6 +328,8 @@ TEST_CASE("a chunk that has come back further on than its plan takes nothing bef
   lane.step(lane::FromLead{&confirm});
   // Item 0 is lost, and the chunk is at version 3.
   lane.step(lane::Resumed{1, 0, {{3, 1, {}}, {3, 2, {}}, {3, 3, {}}}, {}, 3});
+  const Message serves = Confirm{1, 1, {1, 0}, true, 0, true};
+  lane.step(lane::FromLead{&serves});
   const Message hello = LaneHello{"worker", "spec", "layout"};
   lane.step(lane::FromWorker{kWorker, &hello, kNoPayload, 0});
   const Message push = Push{1, 0, 3, {0, 1}, false, kNoSlot, {}, {0, {1, 77}, {}}};
@@ -379,4 +382,79 @@ TEST_CASE("an item that is not finite ends the job, or is covered without a trac
   REQUIRE(all<lane::Apply>(actions).size() == 1);
   CHECK(all<lane::Apply>(actions)[0].factors.skip);
   CHECK(skipping.lane.counters().updates.staleness.skipped == 1);
+}
+
+namespace {
+
+Plan numbered(LeadNumber number, Version until, std::vector<Step> snapshots = {}) {
+  auto numbered = plan(0, 8, std::move(snapshots));
+  numbered.number = number;
+  numbered.until = until;
+  return numbered;
+}
+
+}  // namespace
+
+TEST_CASE("a lane takes nothing beyond the end that its newest plan names, though an older one went further") {
+  Fixture fixture;
+  fixture.lead(numbered({2, 1}, 8));
+  CHECK(fixture.report().planned == 8);
+  fixture.lead(numbered({2, 2}, 2));
+  CHECK(fixture.report().planned == 2);
+  CHECK(fixture.report().plan == LeadNumber{2, 2});
+  CHECK(all<lane::Apply>(fixture.push(1, 0, 3, 0)).empty());
+  fixture.lead(numbered({2, 1}, 8));  // comes late
+  fixture.lead(numbered({1, 9}, 8));  // of an earlier lead
+  CHECK(all<lane::Apply>(fixture.push(1, 0, 3, 0)).empty());
+  CHECK(all<lane::Apply>(fixture.push(0, 0, 3, 0)).size() == 1);
+  fixture.lead(numbered({3, 1}, 8));
+  CHECK(all<lane::Apply>(fixture.push(1, 0, 3, 0)).size() == 1);
+}
+
+TEST_CASE("a plan for another life of the shard is none for this one") {
+  Fixture fixture;
+  auto other = numbered({2, 1}, 0);
+  other.incarnation = 7;
+  fixture.lead(other);
+  CHECK(fixture.report().planned == 4);
+}
+
+TEST_CASE("what was read when a nearer end came is not taken") {
+  Fixture fixture;
+  const Message message = Push{1, 1, 3, {0, 1}, false, kNoSlot, {}, {0, {1, 77}, {}}};
+  const auto measures = all<lane::Measure>(fixture.lane.step(lane::FromWorker{kWorker, &message, 50, 100}));
+  REQUIRE(measures.size() == 1);
+  fixture.lead(numbered({2, 2}, 2));
+  const auto actions = fixture.lane.step(lane::Measured{{3, 1, {}, true, 0, kNoSlot}, measures[0].root});
+  CHECK(all<lane::Apply>(actions).empty());
+  CHECK(all<lane::Drop>(actions).size() == 1);
+  CHECK(fixture.lane.held_payloads() == 0);
+}
+
+TEST_CASE("a lane tells at once that it follows another plan") {
+  Fixture fixture;
+  CHECK(all<lane::SendToLead>(fixture.lead(numbered({2, 1}, 8))).size() == 1);
+  CHECK(all<lane::SendToLead>(fixture.lead(numbered({2, 1}, 8))).empty());
+}
+
+TEST_CASE("a journal is synced where all stop, once all items before are there, and the lead told when it is") {
+  Fixture fixture({0, false, false, true});
+  CHECK(all<lane::SyncJournal>(fixture.lead(numbered({2, 1}, 1))).empty());
+  fixture.push(0, 0, 3, 0);
+  fixture.push(0, 0, 5, 0);
+  CHECK(all<lane::SyncJournal>(fixture.commit(1, 1)).empty());
+  const auto syncs = all<lane::SyncJournal>(fixture.commit(2, 2));
+  REQUIRE(syncs.size() == 1);
+  CHECK(syncs[0].timeline == 1);
+  CHECK(syncs[0].before == 1);
+  CHECK(all<lane::SyncJournal>(fixture.lead(numbered({2, 1}, 1))).empty());
+  CHECK(fixture.report().items.synced == 0);
+  CHECK(all<lane::SendToLead>(fixture.lane.step(lane::JournalSynced{1, 1})).size() == 1);
+  CHECK(fixture.report().items.synced == 1);
+  fixture.lane.step(lane::JournalSynced{9, 2});  // of another timeline
+  CHECK(fixture.report().items.synced == 1);
+  Fixture unwritten({0, false, false, false});
+  unwritten.push(0, 0, 3, 0);
+  unwritten.push(0, 0, 5, 0);
+  CHECK(all<lane::SyncJournal>(unwritten.lead(numbered({2, 1}, 1))).empty());
 }

@@ -101,16 +101,3 @@ TEST_CASE("with another timeline what was due or being written is over, and what
   CHECK(snapshots.stored(9) == Ids{{1, 1}});
   CHECK(snapshots.order(1, 1));
 }
-
-TEST_CASE("orders that can be whole no more are given up") {
-  auto snapshots = on_timeline(1);
-  for (const Step step : {2, 3, 4, 5}) {
-    snapshots.order(step, 1);
-  }
-  snapshots.give_up(4, 2);
-  snapshots.give_up(2, 4);
-  CHECK(snapshots.is_due(2));
-  CHECK_FALSE(snapshots.is_due(3));
-  CHECK_FALSE(snapshots.is_due(4));
-  CHECK(snapshots.is_due(5));
-}

@@ -88,12 +88,10 @@ TEST_CASE("in rounds slots that somebody is late with are given to another sessi
 TEST_CASE("in rounds nothing but an evaluation stops anybody, and nothing is lost within a timeline") {
   auto course = rounds();
   CHECK(course.next_barrier(4, evaluations()) == 8);
-  CHECK(course.limit(8, {6}) == 8);
-  CHECK_FALSE(course.orders_at(5));
+  CHECK_FALSE(course.has_cuts());
+  CHECK_FALSE(course.is_due_at(5));
   CHECK_FALSE(course.resumes_shards());
-  CHECK_FALSE(course.why_broken(roster({at_step(1)})));
-  CHECK_FALSE(course.is_undone(roster({at_step(9)}), 4));
-  CHECK(course.is_still_a_cut(3, roster({at_step(9)}), evaluations()));
+  CHECK_FALSE(course.is_broken(roster({at_step(1)})));
 }
 
 TEST_CASE("in item mode a step is an update for each slot, and open until all chunks have all of them") {
@@ -131,80 +129,55 @@ TEST_CASE("in item mode grants end at the limit and where a lane's plan ends") {
   CHECK(granted(course, kFirst) == std::vector<ItemId>{});
 }
 
-TEST_CASE("in item mode all stop at each step to be kept, and at a snapshot that is ordered") {
+TEST_CASE("in item mode all stop at each step to be kept") {
   auto course = items();
   CHECK(course.next_barrier(4, evaluations()) == 5);
   CHECK(course.next_barrier(5, evaluations()) == 8);
-  CHECK(course.orders_at(10));
-  CHECK_FALSE(course.orders_at(11));
-  CHECK(course.limit(8, {0, 6, 7}) == 6);
-  CHECK(course.limit(8, {0}) == 8);
+  CHECK(course.has_cuts());
+  CHECK(course.is_due_at(10));
+  CHECK_FALSE(course.is_due_at(11));
 }
 
-TEST_CASE("in item mode an earlier lead's snapshot is a cut at a barrier, or if nobody went on") {
-  auto course = items();
-  const auto shards = roster({at_item(6, 7), at_item(6, 6)});
-  course.observe(shards, 0);
-  CHECK(course.is_still_a_cut(5, shards, evaluations()));
-  CHECK_FALSE(course.is_still_a_cut(3, shards, evaluations()));
-  CHECK(course.is_still_a_cut(3, roster({at_item(6, 6), at_item(6, 6)}), evaluations()));
+TEST_CASE("a cut is where each lane has exactly the items before it, by a report on the plan that ends there") {
+  const LeadNumber kPlan{2, 7};
+  const auto exact = [kPlan](ItemId synced = 8) {
+    auto report = at_item(8, 8);
+    report.plan = kPlan;
+    report.items.synced = synced;
+    return report;
+  };
+  const auto course = items();
+  CHECK(course.is_cut(roster({exact(), exact()}), 4, kPlan));
+  auto beyond = exact();
+  beyond.items.reached = 9;
+  CHECK_FALSE(course.is_cut(roster({exact(), beyond}), 4, kPlan));
+  auto behind = exact();
+  behind.items.covered = {{0, 7}, {8, 9}};
+  CHECK_FALSE(course.is_cut(roster({exact(), behind}), 4, kPlan));
+  CHECK_FALSE(course.is_cut(roster({exact(), exact()}), 4, {2, 8}));  // a newer plan may have let it go on
+  CHECK_FALSE(course.is_cut(roster({exact(), exact(7)}), 4, kPlan));
+  CHECK(items(false).is_cut(roster({exact(), exact(0)}), 4, kPlan));  // without a journal
+  auto without_chunks = exact();
+  without_chunks.items.covered = {{0, 40}};
+  without_chunks.items.reached = 0;
+  CHECK(course.is_cut(roster({exact(), without_chunks}), 4, kPlan));
+  auto away = roster({exact(), exact()});
+  away.lanes().erase({1, 0});
+  CHECK_FALSE(course.is_cut(away, 4, kPlan));
 }
 
-TEST_CASE("what a shard has lost spoils the snapshots before which it lies") {
+TEST_CASE("marks break the timeline where journals count") {
+  const auto shards = roster({at_item(8, 8)});
+  auto marked = at_item(8, 8);
+  marked.items.marks = {{0, 3, 1}};  // of a life that the shard does not know
   auto course = items();
-  course.observe(roster({at_item(8, 8), at_item(8, 8)}), 0);
-  CHECK_FALSE(course.is_spoilt(4));
-  course.take_marks(at_item(6, 6), 0);
-  CHECK(course.is_spoilt(4));
-  CHECK_FALSE(course.is_spoilt(5));
-  course.rewind(2);
-  CHECK(course.is_spoilt(2));
-  CHECK_FALSE(course.is_spoilt(3));
-}
-
-TEST_CASE("a shard that is back and whose reports have a gap may have lost something") {
-  auto course = items();
-  course.observe(roster({at_item(8, 8)}), 0);
-  auto away = at_item(8, 8);
-  away.serving = false;
-  away.sequence = 4;
-  auto back = away;
-  back.serving = true;
-  back.sequence = 5;
-  course.note_gap(away, back);
-  CHECK_FALSE(course.is_spoilt(4));
-  back.sequence = 6;
-  course.note_gap(away, back);
-  CHECK(course.is_spoilt(4));
-}
-
-TEST_CASE("a shard that lacks what was evaluated breaks the timeline, where journals count") {
-  const auto shards = roster({at_item(8, 8), at_item(7, 7)});
-  auto course = items();
-  course.take_marks(at_item(7, 7), 3);
-  CHECK_FALSE(course.why_broken(shards));
-  auto away = at_item(7, 7);
-  away.serving = false;
-  course.take_marks(away, 4);
-  CHECK_FALSE(course.why_broken(shards));
-  course.take_marks(at_item(7, 7), 4);
-  CHECK(course.why_broken(shards) == RollbackCause::below_cut);
-  course.take_marks(at_item(8, 8), 4);
-  CHECK(course.why_broken(shards) == RollbackCause::below_cut);  // though it was made up for
+  course.take_marks(marked);
+  CHECK(course.is_broken(shards));
   course.rewind(0);
-  CHECK_FALSE(course.why_broken(shards));
+  CHECK_FALSE(course.is_broken(shards));
   auto other = items(false);
-  other.take_marks(at_item(7, 7), 4);
-  CHECK_FALSE(other.why_broken(shards));
-}
-
-TEST_CASE("a barrier that somebody has passed is none for those who have lost what lies before it") {
-  auto course = items();
-  course.observe(roster({at_item(8, 8, 8), at_item(6, 6, 8)}), 0);
-  CHECK_FALSE(course.is_undone(roster({at_item(8, 8, 8), at_item(6, 6, 8)}), 4));
-  CHECK(course.is_undone(roster({at_item(8, 9, 8), at_item(6, 6, 8)}), 4));
-  CHECK(course.is_undone(roster({at_item(8, 8, 9), at_item(6, 6, 8)}), 4));  // its plan went on
-  CHECK_FALSE(course.is_undone(roster({at_item(8, 9, 8), at_item(6, 6, 8)}), 3));
+  other.take_marks(marked);
+  CHECK_FALSE(other.is_broken(shards));
 }
 
 TEST_CASE("a course that is copied goes its own way") {

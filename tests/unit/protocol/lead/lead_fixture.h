@@ -88,6 +88,7 @@ class Fixture {
     report.open_step = open;
     report.rounds.missing = {3};
     report.planned = planned;
+    report.plan = plan[shard].number;
     report.held = held;
     if (shard == 1) {
       for (Step step = 0; step < open; ++step) {

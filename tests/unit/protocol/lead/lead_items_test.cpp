@@ -20,6 +20,7 @@ LeadConfig journaled() {
 LaneReport items_before(Fixture& fixture, std::uint32_t shard, Step open) {
   auto report = fixture.state(shard, open);
   report.items.covered = {{0, 2 * open}};
+  report.items.synced = 2 * open;
   return report;
 }
 
@@ -32,6 +33,53 @@ lead::Actions come_back(Fixture& fixture, std::uint32_t shard, std::vector<Shard
   fixture.incarnations[shard] = lives.back().incarnation;
   fixture.sequences[shard] = 0;
   return fixture.lane(shard, fixture.hello_of(shard, 1, 0, std::move(lives)));
+}
+
+// The second hello of the shard's life.
+lead::Actions replayed(Fixture& fixture, std::uint32_t shard, std::vector<ShardLife> lives, Replayed replayed) {
+  auto hello = fixture.hello_of(shard, 1, 0, std::move(lives));
+  hello.replayed = replayed;
+  return fixture.lane(shard, hello);
+}
+
+// All have come to the first barrier, step 10, and that is durable: it is evaluated.
+void come_to_barrier(Fixture& fixture) {
+  fixture.planned = 20;  // items, to the barrier
+  fixture.train();
+  report_items(fixture, 10);
+  fixture.written();
+}
+
+// A lead before this one has left the cut.
+LeadConfig again(Step cut, std::vector<Step> kept) {
+  auto again = journaled();
+  auto& ledger = again.memory.ledger;
+  ledger.timeline = 1;
+  ledger.placement = 1;
+  ledger.incarnations = {1, 1};
+  ledger.complete = {{0, 0}};
+  ledger.provenance = two_shards::of_the_worker();
+  ledger.cut = cut;
+  ledger.kept = std::move(kept);
+  return again;
+}
+
+void begin_again(Fixture& fixture, Step open) {
+  fixture.placement = 1;
+  come_back(fixture, 0, {{1, 0}});
+  come_back(fixture, 1, {{1, 0}});
+  report_items(fixture, open);
+  const Message hello = WorkerHello{"worker"};
+  fixture.lead.step(lead::FromWorker{kWorker, &hello});
+  fixture.beat();
+}
+
+ItemId last_granted(const Fixture& fixture) {
+  ItemId last = 0;
+  for (const auto& grant : fixture.order.items.grants) {
+    last = std::max(last, grant.item);
+  }
+  return last;
 }
 
 }  // namespace
@@ -66,33 +114,8 @@ TEST_CASE("a shard whose list has no room for its life takes the job back, and o
     come_back(fixture, 1, list);
     fixture.written();
     CHECK(fixture.lead.ledger().timeline == (lives <= kMaxShardLives ? 1 : 2));
+    CHECK(fixture.lead.ledger().rollbacks.lives == (lives <= kMaxShardLives ? 0 : 1));
     CHECK(fixture.lead.ledger().resumed_shards == (lives <= kMaxShardLives ? 1 : 0));
-  }
-}
-
-TEST_CASE("a shard that comes back with less than was evaluated takes the job back") {
-  for (const bool while_evaluating : {true, false}) {
-    Fixture fixture(journaled());
-    fixture.planned = 20;  // the plan ends at the barrier
-    fixture.placement = 1;
-    fixture.train();
-    report_items(fixture, 10);
-    fixture.written();
-    REQUIRE(fixture.lead.phase() == Lead::Phase::evaluating);
-    if (!while_evaluating) {
-      fixture.evaluate(Split::test, 5);
-      report_items(fixture, 10);
-      fixture.written();
-      REQUIRE(fixture.lead.phase() == Lead::Phase::training);
-    }
-    come_back(fixture, 1, {{1, 0}, {2, 7}});
-    fixture.written();
-    fixture.lane(0, items_before(fixture, 0, 10));
-    CHECK(fixture.lead.status().timeline == 1);
-    fixture.lane(1, items_before(fixture, 1, 9));
-    CHECK(fixture.lead.status().timeline == 2);
-    fixture.written();
-    CHECK(fixture.lead.ledger().rollbacks == RollbackCounts{.below_cut = 1});
   }
 }
 
@@ -141,24 +164,151 @@ TEST_CASE("in item mode a timeline in which nobody has trained is begun anew wit
   CHECK(counted(true, 0, {}) == RollbackCounts{.shard = 1});
 }
 
-TEST_CASE("a shard that comes back with all that was evaluated goes on") {
+TEST_CASE("a cut is evaluated when it is durable, and nobody is let go on before") {
   Fixture fixture(journaled());
-  fixture.planned = 20;  // the plan ends at the barrier
+  fixture.planned = 20;
   fixture.train();
   report_items(fixture, 10);
-  fixture.written();
-  REQUIRE(fixture.lead.phase() == Lead::Phase::evaluating);
-  come_back(fixture, 1, {{1, 0}, {2, 7}});
-  fixture.written();
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  CHECK(fixture.plan[0].until == 20);
+  fixture.planned = 40;
   report_items(fixture, 10);
-  CHECK(fixture.lead.status().timeline == 1);
+  CHECK(fixture.order.items.grants.empty());
+  fixture.written();
+  CHECK(fixture.lead.ledger().cut == 10);
   CHECK(fixture.lead.phase() == Lead::Phase::evaluating);
-  CHECK(fixture.lead.ledger().resumed_shards == 1);
 }
 
-TEST_CASE("a pause holds beyond what any chunk has reached, and further on if one passes that before it is whole") {
+TEST_CASE("without a journal a cut waits for nothing") {
+  auto unwritten = journaled();
+  unwritten.items->journaled = false;
+  Fixture fixture(unwritten);
+  fixture.planned = 20;
+  fixture.train();
+  report_items(fixture, 10);
+  CHECK(fixture.lead.phase() == Lead::Phase::evaluating);
+}
+
+TEST_CASE("a cut is no cut before all journals are synced with it") {
   Fixture fixture(journaled());
-  fixture.planned = 20;  // the plan ends at the barrier
+  fixture.planned = 20;
+  fixture.train();
+  fixture.lane(0, items_before(fixture, 0, 10));
+  auto unsynced = items_before(fixture, 1, 10);
+  unsynced.items.synced = 0;
+  fixture.lane(1, unsynced);
+  fixture.written();
+  CHECK(fixture.lead.ledger().cut == 0);
+  fixture.lane(1, items_before(fixture, 1, 10));
+  fixture.written();
+  CHECK(fixture.lead.ledger().cut == 10);
+}
+
+TEST_CASE("that a snapshot of a cut is ordered is durable with it, and the plan that goes on has the order") {
+  Fixture fixture(journaled());
+  come_to_barrier(fixture);
+  CHECK(fixture.lead.ledger().kept == std::vector<Step>{10});
+  fixture.evaluate(Split::test, 5);
+  report_items(fixture, 10);
+  REQUIRE(fixture.lead.phase() == Lead::Phase::training);
+  CHECK(fixture.plan[1].until == 40);
+  CHECK(fixture.plan[1].snapshots == std::vector<Step>{10});
+}
+
+TEST_CASE("the best step is kept together with its evaluation") {
+  auto best = journaled();
+  best.snapshot_every = 0;
+  best.test_examples = 0;
+  best.validation_examples = 10;
+  best.keep_best = true;
+  Fixture fixture(best);
+  come_to_barrier(fixture);
+  REQUIRE(fixture.lead.phase() == Lead::Phase::evaluating);
+  CHECK(fixture.lead.ledger().kept.empty());
+  EvaluationResult result{1, Split::validation, 0, fixture.order.evaluation.value().version, 1.0, 5, 10};
+  const Message message = result;
+  const auto actions = fixture.lead.step(lead::FromWorker{kWorker, &message});
+  const auto* write = find<lead::WriteLedger>(actions);
+  REQUIRE(write != nullptr);
+  CHECK(write->change.evaluations.size() == 1);
+  CHECK(write->change.ledger.kept == std::vector<Step>{10});
+}
+
+TEST_CASE("a shard that has less than the cut that it was told takes the job back, in a life that is listed as well") {
+  for (const bool is_listed : {false, true}) {
+    Fixture fixture(journaled());
+    come_to_barrier(fixture);
+    const std::vector<ShardLife> lives = {{1, 0}, {2, 7}};
+    come_back(fixture, 1, lives);
+    if (is_listed) {
+      fixture.written();
+    }
+    replayed(fixture, 1, lives, {19, 10});
+    CHECK(fixture.lead.timeline() == 2);
+    fixture.settle();
+    CHECK(fixture.lead.ledger().cut == 0);
+    CHECK(fixture.lead.ledger().kept.empty());
+    CHECK(fixture.lead.ledger().rollbacks == RollbackCounts{.below_cut = 1});
+  }
+}
+
+TEST_CASE("a shard that has what lies before the cut serves when the lead says so") {
+  Fixture fixture(journaled());
+  come_to_barrier(fixture);
+  const std::vector<ShardLife> lives = {{1, 0}, {2, 7}};
+  come_back(fixture, 1, lives);
+  const auto confirmed = to_lanes<Confirm>(fixture.written());
+  REQUIRE(confirmed.size() == 1);
+  CHECK(confirmed[0].resumes);
+  CHECK(confirmed[0].cut == 10);
+  CHECK_FALSE(confirmed[0].serves);
+  const auto answer = to_lanes<Confirm>(replayed(fixture, 1, lives, {20, 10}));
+  REQUIRE(answer.size() == 1);
+  CHECK(answer[0].serves);
+  fixture.lane(1, items_before(fixture, 1, 10));
+  replayed(fixture, 1, lives, {19, 10});  // comes late: one that serves is compared no more
+  CHECK(fixture.lead.timeline() == 1);
+}
+
+TEST_CASE("a shard that was told another cut is told the newest, and compared with that alone") {
+  Fixture fixture(journaled());
+  come_to_barrier(fixture);
+  const std::vector<ShardLife> lives = {{1, 0}, {2, 7}};
+  come_back(fixture, 1, lives);
+  fixture.written();
+  const auto answer = to_lanes<Confirm>(replayed(fixture, 1, lives, {3, 0}));
+  REQUIRE(answer.size() == 1);
+  CHECK(answer[0].cut == 10);
+  CHECK_FALSE(answer[0].serves);
+  CHECK(fixture.lead.timeline() == 1);
+}
+
+TEST_CASE("a cut that is not durable is named to a life that comes back all the same") {
+  Fixture fixture(journaled());
+  fixture.planned = 20;
+  fixture.train();
+  report_items(fixture, 10);  // it is being written
+  come_back(fixture, 1, {{1, 0}, {2, 7}});
+  fixture.written();
+  const auto confirmed = to_lanes<Confirm>(fixture.written());
+  REQUIRE(!confirmed.empty());
+  CHECK(confirmed.back().cut == 10);
+}
+
+TEST_CASE("a new life voids what older ones reported") {
+  Fixture fixture(journaled());
+  fixture.planned = 20;
+  fixture.train();
+  fixture.lane(0, items_before(fixture, 0, 10));
+  come_back(fixture, 0, {{1, 0}, {2, 7}});
+  fixture.lane(1, items_before(fixture, 1, 10));
+  fixture.settle();
+  CHECK(fixture.lead.ledger().cut == 0);
+}
+
+TEST_CASE("a pause cuts beyond what any chunk has reached, and follows who has reached further, up to the barrier") {
+  Fixture fixture(journaled());
+  fixture.planned = 20;
   fixture.placement = 1;
   fixture.train();
   // A lead before this one granted item 8.
@@ -170,11 +320,81 @@ TEST_CASE("a pause holds beyond what any chunk has reached, and further on if on
   reach(0, 9);
   reach(1, 2);
   fixture.client(Control::Command::pause);
-  CHECK(fixture.plan[0].snapshots == std::vector<Step>{7});
+  CHECK(fixture.plan[0].until == 10);
+  CHECK(fixture.plan[0].snapshots.empty());
   reach(0, 14);
-  CHECK(fixture.plan[0].snapshots == std::vector<Step>{7});
+  CHECK(fixture.plan[0].until == 14);
   reach(0, 16);
-  CHECK(fixture.plan[1].snapshots == std::vector<Step>{12});
+  reach(1, 19);
+  CHECK(fixture.plan[1].until == 20);
+}
+
+TEST_CASE("a pause's cut counts by reports on the plan that names it, and is kept") {
+  Fixture fixture(journaled());
+  fixture.planned = 20;
+  fixture.train();
+  report_items(fixture, 1);                  // items 2 to 5 are granted
+  auto early = items_before(fixture, 0, 3);  // by the plan to the barrier: more may have come since
+  fixture.client(Control::Command::pause);
+  REQUIRE(fixture.plan[0].until == 6);
+  fixture.lane(0, early);
+  fixture.lane(1, items_before(fixture, 1, 3));
+  fixture.settle();
+  CHECK(fixture.lead.ledger().cut == 0);
+  fixture.lane(0, items_before(fixture, 0, 3));
+  fixture.written();
+  CHECK(fixture.lead.ledger().cut == 3);
+  CHECK(fixture.lead.ledger().kept == std::vector<Step>{3});
+  fixture.held = {{1, 3}};
+  report_items(fixture, 3);
+  fixture.settle();
+  CHECK(fixture.lead.ledger().pause == Pause::held);
+  CHECK(fixture.lead.ledger().kept.empty());
+}
+
+TEST_CASE("a cut that is being recorded ends all until it is durable, though the pause is over") {
+  Fixture fixture(journaled());
+  fixture.planned = 20;
+  fixture.train();
+  report_items(fixture, 1);
+  fixture.client(Control::Command::pause);
+  fixture.written();
+  report_items(fixture, 3);
+  fixture.client(Control::Command::resume);
+  report_items(fixture, 3);
+  CHECK(fixture.plan[0].until == 6);
+  CHECK(fixture.order.items.grants.empty());
+  fixture.settle();
+  report_items(fixture, 3);
+  CHECK(fixture.plan[0].until == 20);
+  CHECK(fixture.plan[0].snapshots == std::vector<Step>{3});
+  CHECK(last_granted(fixture) == 9);
+}
+
+TEST_CASE("a pause at a cut of which no snapshot is ordered cuts a step later") {
+  auto rarely = journaled();
+  rarely.snapshot_every = 0;
+  Fixture fixture(rarely);
+  come_to_barrier(fixture);
+  REQUIRE(fixture.lead.ledger().kept.empty());
+  fixture.client(Control::Command::pause);
+  fixture.evaluate(Split::test, 5);
+  fixture.settle();
+  report_items(fixture, 10);
+  CHECK(fixture.plan[0].until == 22);
+}
+
+TEST_CASE("a pause that comes before anything is done holds at the base") {
+  Fixture fixture(journaled());
+  fixture.planned = 0;
+  fixture.train();
+  fixture.client(Control::Command::pause);
+  fixture.settle();
+  CHECK(fixture.plan[0].until == 0);
+  CHECK(fixture.lead.ledger().pause == Pause::wanted);  // an older lead's plan may have let a lane go on
+  report_items(fixture, 0);
+  fixture.settle();
+  CHECK(fixture.lead.ledger().pause == Pause::held);
 }
 
 TEST_CASE("no two lives of the lead grant by the same clock") {
@@ -188,36 +408,6 @@ TEST_CASE("no two lives of the lead grant by the same clock") {
   };
   CHECK(first_clock(1) == LeadNumber{1, 1});
   CHECK(first_clock(2) == LeadNumber{2, 1});
-}
-
-TEST_CASE("a restarted lead takes the job back if a shard lacks what another has built beyond") {
-  auto again = journaled();
-  again.memory.ledger.timeline = 1;
-  again.memory.ledger.placement = 1;
-  again.memory.ledger.incarnations = {1, 1};
-  again.memory.ledger.complete = {{0, 0}};
-  again.memory.ledger.provenance = two_shards::of_the_worker();
-  for (const ItemId reached : {20, 21}) {
-    Fixture fixture(again);
-    fixture.planned = 20;  // both shards came back, too
-    fixture.placement = 1;
-    fixture.timeline = 1;
-    come_back(fixture, 0, {{1, 0}});
-    come_back(fixture, 1, {{1, 0}});
-    const Message hello = WorkerHello{"worker"};
-    fixture.lead.step(lead::FromWorker{kWorker, &hello});
-    fixture.beat();
-    fixture.client(Control::Command::pause);
-    auto ahead = items_before(fixture, 0, 9);
-    ahead.items.reached = reached;
-    fixture.lane(0, ahead);
-    fixture.plan.clear();
-    fixture.lane(1, items_before(fixture, 1, 9));
-    fixture.beat();
-    CHECK(fixture.plan.empty() == (reached > 20));
-    CHECK(fixture.lead.status().timeline == (reached > 20 ? 2 : 1));
-    CHECK(fixture.lead.status().rollback_causes.below_cut == (reached > 20 ? 1 : 0));
-  }
 }
 
 TEST_CASE("an earlier life, in the place of one that speaks, does not take the job back: its hello comes late") {
@@ -247,170 +437,83 @@ TEST_CASE("an earlier life, in the place of one that speaks, does not take the j
   CHECK(fixture.lead.status().timeline == 2);
 }
 
-TEST_CASE("nobody works beyond a step to be kept before all have come to it, though the pause is over") {
-  Fixture fixture(journaled());
-  fixture.planned = 20;  // the plan ends at the barrier
-  fixture.placement = 1;
-  fixture.train();
-  const auto last_granted = [&] {
-    ItemId last = 0;
-    for (const auto& grant : fixture.order.items.grants) {
-      last = std::max(last, grant.item);
-    }
-    return last;
-  };
-  report_items(fixture, 1);
-  fixture.client(Control::Command::pause);
-  REQUIRE(fixture.plan[0].snapshots == std::vector<Step>{5});  // items 2 to 5 are granted
-  fixture.client(Control::Command::resume);
-  report_items(fixture, 4);
-  CHECK(last_granted() == 9);
-  fixture.lane(0, items_before(fixture, 0, 5));
-  CHECK(last_granted() == 9);
-  fixture.lane(1, items_before(fixture, 1, 5));
-  fixture.beat();
-  CHECK(last_granted() == 13);
-}
-
-TEST_CASE("an order by a lead before is kept if it still makes a cut") {
-  auto again = journaled();
-  again.memory.ledger.timeline = 1;
-  again.memory.ledger.placement = 1;
-  again.memory.ledger.incarnations = {1, 1};
-  again.memory.ledger.complete = {{0, 0}};
-  again.memory.ledger.provenance = two_shards::of_the_worker();
-  for (const ItemId reached : {10, 11}) {
-    Fixture fixture(again);
-    fixture.planned = 20;
-    fixture.placement = 1;
-    fixture.held = {{1, 5}};
-    come_back(fixture, 0, {{1, 0}});
-    come_back(fixture, 1, {{1, 0}});
-    for (const std::uint32_t shard : {0, 1}) {
-      auto report = items_before(fixture, shard, 5);
-      report.items.reached = reached;
-      fixture.lane(shard, report);
-    }
-    fixture.written();
-    const SnapshotId newest = fixture.lead.ledger().complete.back();
-    CHECK(newest == (reached > 10 ? SnapshotId{0, 0} : SnapshotId{1, 5}));
-  }
-}
-
-TEST_CASE("a shard that falls behind a snapshot's step, when others may have gone on, makes it no cut any more") {
-  Fixture fixture(journaled());
-  fixture.planned = 20;  // the plan ends at the barrier
-  fixture.placement = 1;
-  fixture.train();
-  report_items(fixture, 1);
-  fixture.client(Control::Command::pause);
-  REQUIRE(fixture.plan[0].snapshots == std::vector<Step>{5});
-  fixture.client(Control::Command::resume);
-  fixture.held = {{1, 5}};
-  fixture.lane(0, items_before(fixture, 0, 5));
-  fixture.held = {};
-  fixture.lane(1, items_before(fixture, 1, 5));
-  fixture.beat();
-  come_back(fixture, 1, {{1, 0}, {2, 7}});
-  fixture.written();
-  fixture.lane(1, items_before(fixture, 1, 4));
-  CHECK(fixture.plan[1].snapshots.empty());
-  fixture.held = {{1, 5}};
-  fixture.lane(1, items_before(fixture, 1, 5));
+TEST_CASE("a later lead goes on from the cut: it evaluates it, and orders the snapshot that is to be kept") {
+  Fixture fixture(again(10, {10}));
+  fixture.planned = 20;
+  begin_again(fixture, 10);
+  CHECK(fixture.lead.phase() == Lead::Phase::evaluating);
+  CHECK(fixture.plan[0].snapshots == std::vector<Step>{10});
+  fixture.held = {{1, 10}};
+  report_items(fixture, 10);
   fixture.settle();
   const SnapshotId newest = fixture.lead.ledger().complete.back();
-  CHECK(newest == SnapshotId{0, 0});
+  CHECK(newest == SnapshotId{1, 10});
+}
+
+TEST_CASE("a snapshot that is ordered and that a lane went beyond without it is given up, once") {
+  Fixture fixture(again(10, {10}));
+  fixture.planned = 40;
+  fixture.placement = 1;
+  come_back(fixture, 0, {{1, 0}});
+  come_back(fixture, 1, {{1, 0}, {2, 7}});
+  fixture.written();
+  fixture.held = {{1, 10}};
+  fixture.lane(0, items_before(fixture, 0, 11));
+  fixture.held = {};
+  fixture.lane(1, items_before(fixture, 1, 11));
+  fixture.settle();
   CHECK(fixture.lead.ledger().snapshots_missed == 1);
-  CHECK(fixture.lead.status().timeline == 1);
+  CHECK(fixture.lead.ledger().kept.empty());
+  CHECK(fixture.plan[1].snapshots.empty());
 }
 
-TEST_CASE("a shard that is back and whose first report is lost may have fallen behind meanwhile") {
-  for (const bool is_lost : {false, true}) {
-    Fixture fixture(journaled());
-    fixture.planned = 20;  // the plan ends at the barrier
+TEST_CASE("where an older program's ledger names no cut, it is the newest regular one that all have come to") {
+  const auto goes_on = [](ItemId reached) {
+    auto older = again(0, {});
+    older.memory.ledger.cut.reset();
+    Fixture fixture(older);
+    fixture.planned = 40;
     fixture.placement = 1;
-    fixture.train();
-    report_items(fixture, 1);
-    fixture.client(Control::Command::pause);
-    fixture.client(Control::Command::resume);
-    fixture.held = {{1, 5}};
-    fixture.lane(0, items_before(fixture, 0, 5));
-    fixture.held = {};
-    fixture.lane(1, items_before(fixture, 1, 5));
-    come_back(fixture, 1, {{1, 0}, {2, 7}});
-    fixture.written();
-    fixture.sequences[1] = is_lost ? 1 : 0;
-    fixture.held = {{1, 5}};
-    fixture.lane(1, items_before(fixture, 1, 5));
+    come_back(fixture, 0, {{1, 0}});
+    come_back(fixture, 1, {{1, 0}});
+    auto ahead = items_before(fixture, 0, 13);
+    ahead.items.reached = reached;
+    fixture.lane(0, ahead);
+    fixture.lane(1, items_before(fixture, 1, 13));
+    const Message hello = WorkerHello{"worker"};
+    fixture.lead.step(lead::FromWorker{kWorker, &hello});
+    fixture.beat();
     fixture.settle();
-    const SnapshotId newest = fixture.lead.ledger().complete.back();
-    CHECK(newest == (is_lost ? SnapshotId{0, 0} : SnapshotId{1, 5}));
-  }
+    return fixture.lead.ledger();
+  };
+  const auto ledger = goes_on(40);
+  CHECK(ledger.timeline == 1);
+  CHECK(ledger.cut == 10);
+  const auto lost = goes_on(41);  // beyond the cut of step 20, before which shard 1 lacks some
+  CHECK(lost.timeline == 2);
+  CHECK(lost.cut == 0);
+  CHECK(lost.rollbacks.below_cut == 1);
 }
 
-TEST_CASE("the last snapshot is a cut whatever fell behind before: nobody goes on there") {
+TEST_CASE("the last snapshot is ordered by the ledger as well") {
   auto stopping = journaled();
+  stopping.snapshot_every = 0;
   stopping.validation_examples = 10;
   stopping.early_stop_patience = 1;
   Fixture fixture(stopping);
-  fixture.planned = 20;
-  fixture.placement = 1;
-  fixture.train();
-  report_items(fixture, 10);
-  fixture.written();
+  come_to_barrier(fixture);
   fixture.evaluate(Split::validation, 5);
-  report_items(fixture, 10);
   fixture.planned = 40;
+  report_items(fixture, 10);
   report_items(fixture, 20);
   fixture.written();
-  fixture.sequences[1] = 0;
-  come_back(fixture, 1, {{1, 0}, {2, 7}});
-  fixture.written();
-  fixture.sequences[1] = 1;  // the first report is lost
-  fixture.placement = 2;
-  report_items(fixture, 20);
-  fixture.beat();
   for (const auto split : {Split::validation, Split::test}) {
     fixture.evaluate(split, 5);
     report_items(fixture, 20);
   }
   REQUIRE(fixture.lead.phase() == Lead::Phase::finishing);
+  fixture.settle();
   report_items(fixture, 20);
-  CHECK(fixture.lead.phase() == Lead::Phase::finishing);
+  CHECK(fixture.lead.ledger().kept == std::vector<Step>{20});
   CHECK(fixture.plan[1].snapshots == std::vector<Step>{20});
-}
-
-TEST_CASE("nor does a restarted lead take such a snapshot, though it is one of a barrier") {
-  auto again = journaled();
-  again.test_examples = 0;
-  again.memory.ledger.timeline = 1;
-  again.memory.ledger.placement = 1;
-  again.memory.ledger.incarnations = {1, 1};
-  again.memory.ledger.complete = {{0, 0}};
-  again.memory.ledger.provenance = two_shards::of_the_worker();
-  Fixture fixture(again);
-  fixture.planned = 40;
-  fixture.placement = 1;
-  come_back(fixture, 0, {{1, 0}});
-  come_back(fixture, 1, {{1, 0}});
-  const auto report = [&](std::uint32_t shard, Step open, bool holds) {
-    fixture.held = holds ? std::vector<SnapshotId>{{1, 10}} : std::vector<SnapshotId>{};
-    auto state = items_before(fixture, shard, open);
-    state.items.reached = 2 * open;
-    fixture.lane(shard, state);
-  };
-  report(0, 11, true);
-  report(1, 11, false);
-  const Message hello = WorkerHello{"worker"};
-  fixture.lead.step(lead::FromWorker{kWorker, &hello});
-  fixture.beat();
-  come_back(fixture, 1, {{1, 0}, {2, 7}});
-  fixture.written();
-  report(0, 12, true);
-  report(1, 9, false);
-  report(1, 10, true);
-  fixture.written();
-  const SnapshotId newest = fixture.lead.ledger().complete.back();
-  CHECK(newest == SnapshotId{0, 0});
-  CHECK(fixture.lead.status().timeline == 1);
 }

@@ -362,3 +362,25 @@ TEST_CASE("a pause whose version the shards have passed already holds further on
   CHECK(fixture.order.rounds.standing.until > 7);
   CHECK(fixture.order.rounds.standing.until < 40);
 }
+
+TEST_CASE("in rounds a pause is held where no snapshot is ordered yet: who has its part of one may have gone on") {
+  Fixture fixture(config());
+  fixture.train();
+  fixture.reports(8);
+  REQUIRE(fixture.plan[0].snapshots == std::vector<Step>{10});
+  fixture.client(Control::Command::pause);
+  CHECK(fixture.plan[0].until == 11);
+  CHECK(fixture.plan[0].snapshots == std::vector<Step>{10, 11});
+}
+
+TEST_CASE("plans of one number name one end") {
+  Fixture fixture(config());
+  fixture.train();
+  const auto first = fixture.plan[0];
+  fixture.reports(1);
+  CHECK(fixture.plan[0].number == first.number);
+  fixture.client(Control::Command::pause);
+  CHECK(fixture.plan[0].until < first.until);
+  CHECK(fixture.plan[0].number > first.number);
+  CHECK(fixture.plan[1].number == fixture.plan[0].number);
+}

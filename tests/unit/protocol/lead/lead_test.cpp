@@ -332,6 +332,7 @@ TEST_CASE("in item mode a step to be kept is waited at, and only evaluated if it
   with_cuts.test_examples = 10;
   Fixture fixture(with_cuts);
   fixture.train();
+  Plan newest;
   const auto report_items = [&](ItemId covered, Version planned) {
     LaneReport report;
     report.incarnation = 1;
@@ -344,22 +345,22 @@ TEST_CASE("in item mode a step to be kept is waited at, and only evaluated if it
     for (Step step = 0; step < covered / 4; ++step) {
       report.statistics.push_back({step, 1, 2, 3});
     }
-    return fixture.lane(report);
+    report.plan = newest.number;
+    for (const auto& action : fixture.lane(report)) {
+      const auto* send = std::get_if<lead::SendToLane>(&action);
+      if (const auto* plan = send == nullptr ? nullptr : std::get_if<Plan>(&send->message)) {
+        newest = *plan;
+      }
+    }
   };
   report_items(0, 8);
   const auto grants = fixture.orders[1].items.grants.size() + fixture.orders[2].items.grants.size();
   CHECK(grants == 8);  // the items of steps 0 and 1, and none beyond
-  const auto actions = report_items(8, 8);
+  report_items(8, 8);
   fixture.lead.step(lead::LedgerWritten{});
   CHECK(fixture.lead.phase() == Lead::Phase::training);
-  std::vector<Step> ordered;
-  for (const auto& action : actions) {
-    const auto* send = std::get_if<lead::SendToLane>(&action);
-    if (const auto* plan = send == nullptr ? nullptr : std::get_if<Plan>(&send->message)) {
-      ordered = plan->snapshots;
-    }
-  }
-  CHECK(ordered == std::vector<Step>{2});
+  CHECK(newest.snapshots == std::vector<Step>{2});
+  CHECK(newest.until == 16);
   report_items(16, 16);
   fixture.lead.step(lead::LedgerWritten{});
   CHECK(fixture.lead.phase() == Lead::Phase::evaluating);

@@ -112,28 +112,6 @@ TEST_CASE("a lane that says hello as another life is not answered as the one tha
   CHECK(to_lanes<Plan>(fixture.lead.settle()).empty());
 }
 
-TEST_CASE("what a shard lacked counts though its next report of the same turn makes up for it") {
-  Fixture fixture(items());
-  fixture.planned = 20;  // items, to the barrier of step 10
-  fixture.train();
-  const auto at = [&](std::uint32_t shard, ItemId floor) {
-    auto report = fixture.state(shard, floor / 2);
-    report.items.covered = {{0, floor}};
-    report.items.reached = floor;
-    return report;
-  };
-  fixture.lane(0, at(0, 20));
-  fixture.lane(1, at(1, 20));  // the barrier of step 10 is passed
-  fixture.settle();
-  REQUIRE(fixture.lead.timeline() == 1);
-  const Message less = at(1, 18);
-  fixture.lead.hear(lead::FromLane{{1, 0}, 1, &less});
-  const Message more = at(1, 20);
-  fixture.lead.hear(lead::FromLane{{1, 0}, 1, &more});
-  fixture.lead.settle();
-  CHECK(fixture.lead.timeline() == 2);
-}
-
 TEST_CASE("what is delivered makes room for whoever delivered it, and changes no other order") {
   Fixture fixture(items());
   fixture.planned = 20;  // items, to the barrier of step 10

@@ -18,8 +18,8 @@ ShardRoster shards() {
 
 bool is_broken(const JournalMark& mark) {
   ResumingShards resuming;
-  resuming.take({mark}, false);
-  return resuming.why_broken(shards()) == RollbackCause::mark;
+  resuming.take({mark});
+  return resuming.is_broken(shards());
 }
 
 }  // namespace
@@ -36,41 +36,21 @@ TEST_CASE("of a life that the shard does not know nothing is left") { CHECK(is_b
 
 TEST_CASE("a shard that is away is asked when it is back") {
   ResumingShards resuming;
-  resuming.take({{0, 10, 6}}, false);
+  resuming.take({{0, 10, 6}});
   auto away = shards();
   away.lanes().erase({0, 0});
-  CHECK_FALSE(resuming.why_broken(away));
-  CHECK_FALSE(resuming.why_broken(shards()));  // as long as it has not said what lives it had
+  CHECK_FALSE(resuming.is_broken(away));
+  CHECK_FALSE(resuming.is_broken(shards()));  // as long as it has not said what lives it had
   resuming.lives_told();
-  CHECK(resuming.why_broken(shards()) == RollbackCause::mark);
-  CHECK(resuming.why_broken(away) == RollbackCause::mark);  // and stays so
+  CHECK(resuming.is_broken(shards()));
+  CHECK(resuming.is_broken(away));  // and stays so
   resuming.rewind();
-  CHECK_FALSE(resuming.why_broken(shards()));
+  CHECK_FALSE(resuming.is_broken(shards()));
 }
 
 TEST_CASE("the furthest mark of a life counts") {
   ResumingShards resuming;
-  resuming.take({{0, 10, 6}}, false);
-  resuming.take({{0, 10, 4}}, false);
-  CHECK(resuming.why_broken(shards()) == RollbackCause::mark);
-}
-
-TEST_CASE("what is known to be lost otherwise breaks the timeline as well") {
-  ResumingShards resuming;
-  CHECK_FALSE(resuming.why_broken(shards()));
-  resuming.take({}, true);
-  CHECK(resuming.why_broken(shards()) == RollbackCause::below_cut);
-  resuming.take({}, false);
-  CHECK(resuming.why_broken(shards()) == RollbackCause::below_cut);
-}
-
-TEST_CASE("of two causes the one found first is told") {
-  ResumingShards resuming;
-  resuming.take({{0, 10, 6}}, true);
-  CHECK(resuming.why_broken(shards()) == RollbackCause::below_cut);
-  resuming.rewind();
-  resuming.take({{0, 10, 6}}, false);
-  CHECK(resuming.why_broken(shards()) == RollbackCause::mark);
-  resuming.take({}, true);
-  CHECK(resuming.why_broken(shards()) == RollbackCause::mark);
+  resuming.take({{0, 10, 6}});
+  resuming.take({{0, 10, 4}});
+  CHECK(resuming.is_broken(shards()));
 }

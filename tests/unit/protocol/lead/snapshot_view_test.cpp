@@ -11,23 +11,18 @@ namespace {
 
 constexpr LearntDeadline::Bounds kLate{100, 1'000, 10'000};
 
-// Looks at a job whose steps are evaluated every fourth one.
 struct Seen {
   Seen(Course of_course, const std::vector<LaneReport>& reports)
       : course(std::move(of_course)), shards(roster(reports)) {
     course.observe(shards, 0);
   }
-  [[nodiscard]] SnapshotView view(std::optional<Step> end = std::nullopt) const {
-    return {shards, course, evaluations, kTimeline, end};
-  }
+  [[nodiscard]] SnapshotView view() const { return {shards, course, kTimeline}; }
 
   Course course;
   ShardRoster shards;
-  Evaluations evaluations{{20, 4, 0, 10, 10, 0, 0, 1'000}, {}};
 };
 
 Course rounds() { return Course(RoundCourse::Rules{2, 20, kLate}); }
-Course items() { return Course(ItemCourse::Rules{2, 20, 0, true, {4, 0, 1, kLate}}); }
 
 LaneReport holding(LaneReport report, std::vector<SnapshotId> held, std::vector<SnapshotId> writing = {}) {
   report.held = std::move(held);
@@ -56,26 +51,6 @@ TEST_CASE("a snapshot that a shard could not write is missed with its reason") {
   full.trouble = "no space left";
   const Seen seen(rounds(), {at_step(4), full});
   CHECK(seen.view().why_missed(4) == "shard 1: no space left");
-}
-
-TEST_CASE("what is being written is known though another lead ordered it, if it can still be whole") {
-  const Seen seen(rounds(), {holding(at_step(4), {}, {{0, 9}, {1, 2}, {1, 4}}), holding(at_step(4), {}, {{1, 4}})});
-  CHECK(seen.view().being_written() == std::set<SnapshotId>{{1, 4}});
-}
-
-TEST_CASE("in item mode a snapshot beyond which somebody has items is no cut, but for a barrier") {
-  const Seen seen(items(), {holding(at_item(12, 12), {}, {{1, 3}, {1, 4}}), at_item(6, 6)});
-  CHECK_FALSE(seen.view().is_still_a_cut(3));
-  CHECK(seen.view().is_still_a_cut(4));
-  CHECK(seen.view().being_written() == std::set<SnapshotId>{{1, 4}});
-}
-
-TEST_CASE("what was lost spoils a snapshot, unless nobody is let go on") {
-  Seen seen(items(), {at_item(8, 8), at_item(8, 8)});
-  CHECK_FALSE(seen.view().why_missed(4));
-  seen.course.take_marks(at_item(6, 6), 0);
-  CHECK(seen.view().why_missed(4) == "");
-  CHECK_FALSE(seen.view(4).why_missed(4));
 }
 
 TEST_CASE("the newest snapshots are kept, the best, and those that copies need") {

@@ -50,6 +50,13 @@ TEST_CASE("an order no newer than the last one is ignored") {
   check_train(plan, 0, {{0, 1}});
 }
 
+TEST_CASE("a sign of life, without a timeline, is no order: that whose number it bears may have been lost") {
+  WorkerPlan plan(4);
+  CHECK_FALSE(plan.take(order(8, {}, std::nullopt, std::nullopt, 0)));
+  CHECK(plan.take(order(3, {0, 4, {0, 1}})));
+  CHECK(plan.order() == LeadNumber{1, 3});
+}
+
 TEST_CASE("which of two orders is newer is told by timeline, then by the lead's life, then by number") {
   const auto is_newer = [](Timeline timeline, LeadNumber number) {
     WorkerPlan plan(4);
