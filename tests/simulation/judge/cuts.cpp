@@ -12,6 +12,8 @@ void CutsJudge::ledger_durable(const ItemHistories& histories, const Disks& disk
     return;
   }
   require(ledger.cut.has_value() && *ledger.cut >= ledger.base.step, "the ledger has no cut from the base on");
+  require(ledger.rollbacks.below_cut == durable_.rollbacks.below_cut || life_.faults.lying_disk,
+          "a shard comes back with less than a cut, and no disk lies");
   const bool is_same_timeline = ledger.timeline == durable_.timeline;
   require(!is_same_timeline || *ledger.cut >= *durable_.cut, "a cut is taken back");
   const bool is_news = is_same_timeline && *ledger.cut > *durable_.cut;
