@@ -17,7 +17,7 @@ void Cluster::schedule_user() {
     // Often before the pause is complete.
     const auto end = begin + random_.between(2'000, random_.chance(0.5) ? 20'000 : 200'000);
     schedule(begin, UserPauses{});
-    schedule(end, UserEndsPause{});
+    schedule(end, UserEndsPause{random_.chance(0.3)});
   }
 }
 
@@ -52,7 +52,11 @@ void Cluster::carry_out(const UserPauses& /*what*/) {
   command(Control::Command::pause);
 }
 
-void Cluster::carry_out(const UserEndsPause& /*what*/) {
+// Who waits for a pause that is in the ledger gets it, or the job's end.
+void Cluster::carry_out(const UserEndsPause& what) {
+  if (what.waits_for_it && world_.ledger.ledger.pause == Pause::wanted && !run_.lead_over) {
+    return schedule(now() + 20'000, what);
+  }
   const bool is_paused = roster_.lead->alive() && roster_.lead->core().status().phase == JobPhase::paused;
   if (is_paused) {
     judge().called_paused();

@@ -56,7 +56,9 @@ struct UserStops {};
 // As soon as the job is about to finish.
 struct UserStopsLate {};
 struct UserPauses {};
-struct UserEndsPause {};
+struct UserEndsPause {
+  bool waits_for_it = false;
+};
 struct UserLetsGoOn {};
 struct UserResumes {};
 

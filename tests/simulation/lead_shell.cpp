@@ -217,7 +217,7 @@ void LeadShell::act(Host& host, lead::SendToLane& action) {
 
 void LeadShell::act(Host& host, lead::WriteLedger& action) {
   require(!std::exchange(writing_, true), "the lead writes two changes of its ledger at once");
-  host.judge().ledger_given();
+  host.judge().ledger_given(action.change.ledger);
   host.later(id(), within(host.life().storage_high), LeadPending{LedgerWrite{action.change}});
 }
 

@@ -7,6 +7,18 @@
 
 namespace ballast::simulation {
 
+void CutsJudge::planned(const Plan& plan) const {
+  const bool is_recorded = durable_.timeline == given_.timeline && durable_.cut >= given_.cut;
+  require(
+      !life_.journaled() || is_recorded || plan.timeline != given_.timeline || plan.until <= life_.updates(*given_.cut),
+      "a plan goes beyond a cut that is being recorded");
+}
+
+void CutsJudge::confirmed(const Confirm& confirm) const {
+  require(!confirm.resumes || confirm.timeline != given_.timeline || confirm.cut >= given_.cut,
+          "a life that comes back is told an older cut than the newest");
+}
+
 void CutsJudge::ledger_durable(const ItemHistories& histories, const Disks& disks, const Ledger& ledger) {
   if (!life_.journaled()) {
     return;

@@ -18,6 +18,12 @@ class CutsJudge {
  public:
   explicit CutsJudge(const LifeSpec& life) : life_(life) {}
 
+  // The lead gives its ledger out to be written; until it is durable nobody is let go on beyond its cut.
+  void ledger_given(const Ledger& ledger) { given_ = ledger; }
+  void lead_starts() { given_ = durable_; }
+  void planned(const Plan& plan) const;
+  // A life of a shard is told the newest cut, durable or not.
+  void confirmed(const Confirm& confirm) const;
   // The cut of `ledger`, which is durable now, is one: each chunk has had exactly the items before it, and unless a
   // disk lies, no power cut takes any of them.
   void ledger_durable(const ItemHistories& histories, const Disks& disks, const Ledger& ledger);
@@ -31,6 +37,7 @@ class CutsJudge {
 
   const LifeSpec& life_;
   Ledger durable_;
+  Ledger given_;
   std::set<SnapshotId> ordered_;
 };
 

@@ -28,13 +28,14 @@ class ItemsJudge {
       : life_(life), histories_(life), contributions_(life), cuts_(life), grants_(life), rollbacks_(life) {}
 
   // ---- timelines
-  void lead_starts() {}
+  void lead_starts() { cuts_.lead_starts(); }
   void resumes_with(NonFinite policy) { contributions_.resumes_with(policy); }
   // `newest`: of the durable ledger.
   void lane_starts(const Disk& disk, Timeline newest);
   void timeline_wanted(const Disks& disks) { rollbacks_.timeline_wanted(histories_, disks); }
   void cannot_resume() { rollbacks_.cannot_resume(); }
   void timeline_begins(const Disks& disks, Timeline timeline, SnapshotId base);
+  void ledger_given(const Ledger& ledger) { cuts_.ledger_given(ledger); }
   void ledger_durable(const Ledger& /*ledger*/) {}
   // After timeline_begins(), if it begins one.
   void check_cut(const Disks& disks, const Ledger& ledger) { cuts_.ledger_durable(histories_, disks, ledger); }
@@ -80,7 +81,11 @@ class ItemsJudge {
 
   // ---- the lead
   void assigned(SessionId session, const Assign& assign) { grants_.assigned(histories_, session, assign); }
-  void planned(const Plan& plan) { grants_.planned(histories_, plan); }
+  void planned(const Plan& plan) {
+    grants_.planned(histories_, plan);
+    cuts_.planned(plan);
+  }
+  void confirmed(const Confirm& confirm) const { cuts_.confirmed(confirm); }
 
   // ---- what is durable
   [[nodiscard]] ChunkValue value(Timeline timeline, Step step, ChunkId chunk) const {

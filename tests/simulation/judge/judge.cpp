@@ -189,6 +189,7 @@ void Judge::lead_starts(Micros now) {
   pause_.lead_starts();
   provenance_.lead_starts();
   rollback_counts_.lead_starts();
+  std::visit([](auto& course) { course.lead_starts(); }, course_);
 }
 
 void Judge::assigned(SessionId session, const Assign& assign) {
@@ -205,6 +206,7 @@ void Judge::assigned(SessionId session, const Assign& assign) {
 void Judge::confirmed(std::uint32_t shard, const Confirm& confirm) {
   presence_.confirmed(shard, timelines_.durable().databases.at(shard).database);
   timelines_.confirmed(shard, confirm);
+  std::visit([&](const auto& course) { course.confirmed(confirm); }, course_);
 }
 
 void Judge::planned(const Plan& plan) {
@@ -225,6 +227,11 @@ void Judge::said_finished(const Finish& finish) const {
 
 void Judge::timeline_wanted(const Disks& disks) {
   std::visit([&](auto& course) { course.timeline_wanted(disks); }, course_);
+}
+
+void Judge::ledger_given(const Ledger& ledger) {
+  pause_.ledger_given();
+  std::visit([&](auto& course) { course.ledger_given(ledger); }, course_);
 }
 
 void Judge::ledger_durable(const Disks& disks, const CopyPlace& place, const StoredLedger& stored, Micros now) {

@@ -123,7 +123,7 @@ class Judge {
   // The lead begins a new timeline, which is not durable yet.
   void timeline_wanted(const Disks& disks);
   // The lead gives its ledger out to be written; then it is durable.
-  void ledger_given() { pause_.ledger_given(); }
+  void ledger_given(const Ledger& ledger);
   void ledger_heard() { pause_.ledger_heard(); }
   void ledger_durable(const Disks& disks, const CopyPlace& place, const StoredLedger& stored, Micros now);
 

@@ -40,6 +40,7 @@ class RoundsJudge {
   void lane_began(const LaneLife& /*lane*/, Step /*base*/) {}
   void resumes_with(NonFinite /*policy*/) {}
   // Steps of the ledger are skipped from now on.
+  void ledger_given(const Ledger& /*ledger*/) {}
   void ledger_durable(const Ledger& ledger);
   void check_cut(const Disks& /*disks*/, const Ledger& /*ledger*/) {}
 
@@ -63,6 +64,7 @@ class RoundsJudge {
   // ---- the lead
   void assigned(SessionId session, const Assign& assign) const;
   void planned(const Plan& plan) const;
+  void confirmed(const Confirm& /*confirm*/) const {}
 
   // ---- what is durable
   [[nodiscard]] ChunkValue value(Timeline timeline, Step step, ChunkId chunk) const;
