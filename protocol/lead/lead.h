@@ -305,14 +305,14 @@ class Lead {
   [[nodiscard]] bool is_complete(Step hold) const;
   [[nodiscard]] bool has_held() const;  // the snapshot for which all hold is complete
   [[nodiscard]] bool holds_where_it_is() const;
-  [[nodiscard]] bool wants_hold() const { return pauses_.wants_stop() || book_.current().pause != Pause::none; }
+  [[nodiscard]] bool wants_hold() const { return pauses_.wants_stop() || book_.may_hold_pause(); }
   void want_pause(Pause pause);
   void stop_if_without_work();
   [[nodiscard]] std::string why_stopped_without() const;
   [[nodiscard]] bool has_final_snapshot() const;
   void stop_when_copied();
   [[nodiscard]] bool stops_without_work() const;
-  void resume();
+  void go_on();
   void end(Phase phase, std::string failure);
   void fail(std::string reason) { end(Phase::failed, std::move(reason)); }
   void leave_when_told();

@@ -29,6 +29,7 @@ void Lead::progress() {
   if (pauses_.waits_for_copy()) {
     return stop_when_copied();
   }
+  go_on();
   if (sessions_.tell_placement(book_.current().placement)) {
     send_welcomes();  // shards live elsewhere now
   }

@@ -26,7 +26,8 @@ void Lead::on(const FromClient& event) {
   }
   want_pause(event.command == Control::Command::pause ? Pause::wanted : Pause::none);
   if (event.command == Control::Command::resume) {
-    return resume();
+    turn_.stirred = true;
+    return;
   }
   stop_if_without_work();
   if (is_over() || pauses_.waits_for_copy()) {
@@ -61,7 +62,7 @@ void Lead::stop_if_without_work() {
 }
 
 // The newest complete snapshot is where the job stands, and nothing from there on has been given out.
-bool Lead::holds_where_it_is() const { return pauses_.untouched() || book_.current().pause == Pause::held; }
+bool Lead::holds_where_it_is() const { return pauses_.untouched() || book_.durable().pause == Pause::held; }
 
 void Lead::hold() {
   if (course_.has_cuts()) {
@@ -107,10 +108,10 @@ void Lead::move_hold() {
 bool Lead::is_complete(Step hold) const {
   const auto& ledger = book_.durable();
   const auto newest = ledger.complete.back();
-  return newest >= SnapshotId{timeline(), hold} || (newest == ledger.base && newest.step == hold);
+  return newest == SnapshotId{timeline(), hold} || (newest == ledger.base && newest.step == hold);
 }
 
-// A lane may have gone beyond a snapshot that is complete by an older plan.
+// An older plan may have let a lane go beyond a snapshot that is complete.
 bool Lead::has_held() const {
   return pauses_.hold() && is_complete(*pauses_.hold()) && (!course_.has_cuts() || all_stand_at(*pauses_.hold()));
 }
@@ -119,10 +120,10 @@ void Lead::hold_if_complete() {
   if (!has_held()) {
     return;
   }
-  if (!pauses_.wants_stop()) {
+  if (book_.current().pause == Pause::wanted) {
     want_pause(Pause::held);
     pace_.stop(now_);
-  } else if (!book_.may_hold_pause()) {
+  } else if (pauses_.wants_stop() && !book_.may_hold_pause()) {
     stop_when_copied();
   }
 }
@@ -172,7 +173,11 @@ void Lead::check_wishes() {
   }
 }
 
-void Lead::resume() {
+// Not before a lead that starts now would let the job go on as well: it counts on it that nobody is beyond a pause.
+void Lead::go_on() {
+  if (wants_hold() || !(pauses_.hold() || pauses_.waits_for_room())) {
+    return;
+  }
   pauses_.release();
   if (phase_ == Phase::training) {
     pace_.start(now_);

@@ -96,6 +96,9 @@ void Lead::complete_snapshot(SnapshotId id) {
   ledger.complete.push_back(id);
   std::erase_if(ledger.kept, [&](Step step) { return step <= id.step; });
   schedule_.close_through(id.step);
+  if (pauses_.hold().value_or(id.step) < id.step) {
+    hold();  // the shards had passed it
+  }
   trouble_.clear();
   update_best();
   observe_copies();  // it may be the next to be copied

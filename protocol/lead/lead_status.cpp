@@ -33,7 +33,7 @@ JobPhase Lead::job_phase() const {
       JobPhase::assembling, JobPhase::assembling, JobPhase::waiting,  JobPhase::training, JobPhase::evaluating,
       JobPhase::finishing,  JobPhase::finishing,  JobPhase::finished, JobPhase::stopped,  JobPhase::failed};
   if (!is_over()) {
-    if (book_.durable().pause == Pause::held && book_.current().pause != Pause::wanted) {  // anew
+    if (book_.durable().pause == Pause::held) {
       return JobPhase::paused;
     }
     if (pauses_.hold() || pauses_.waits_for_room() || book_.may_hold_pause()) {

@@ -16,7 +16,6 @@ void PauseJudge::commanded(Control::Command command) {
 void PauseJudge::lead_starts() {
   heard_ = pause_;
   if (pause_ != Pause::none) {
-    was_let_go_on_ = was_let_go_on_ || may_go_on_;
     command_ = Control::Command::pause;
     has_ended_ = false;
     may_go_on_ = false;
@@ -28,7 +27,7 @@ void PauseJudge::called_paused() const {
 }
 
 void PauseJudge::planned(const Plan& plan) const {
-  require(!is_held() || plan.until <= life_.updates(held_), "updates are planned while the job is paused");
+  require(pause_ != Pause::held || plan.until <= life_.updates(held_), "updates are planned while the job is paused");
 }
 
 void PauseJudge::ledger_durable(const Ledger& ledger) {
@@ -40,19 +39,16 @@ void PauseJudge::ledger_durable(const Ledger& ledger) {
     may_go_on_ = has_ended_;  // by then the user may have let it go on, and asked for another
   }
   held_ = ledger.complete.empty() ? 0 : ledger.complete.back().step;
-  was_let_go_on_ = was_let_go_on_ && ledger.pause == pause_;
   pause_ = ledger.pause;
 }
 
 // A shard that comes back may be behind.
 void PauseJudge::applied_round(Step step) const {
-  if (is_held() && !was_let_go_on_ && step >= held_) {
+  if (pause_ == Pause::held && step >= held_) {
     throw Violation("step " + std::to_string(step) + " is applied while the job is paused");
   }
 }
 
-void PauseJudge::applied_item() const {
-  require(!is_held() || was_let_go_on_, "an item is applied while the job is paused");
-}
+void PauseJudge::applied_item() const { require(pause_ != Pause::held, "an item is applied while the job is paused"); }
 
 }  // namespace ballast::simulation

@@ -30,16 +30,13 @@ class PauseJudge {
   void applied_item() const;
 
  private:
-  [[nodiscard]] bool is_held() const { return pause_ == Pause::held && !may_go_on_; }
-
   const LifeSpec& life_;
   Pause pause_ = Pause::none;                            // by the durable ledger
   Pause heard_ = Pause::none;                            // by the ledger that the lead knows to be durable
   Control::Command command_ = Control::Command::resume;  // the user's last
   bool has_ended_ = true;                                // the same, of the one that is being made durable
   bool may_go_on_ = true;                                // the user has ended the last durable pause, if there was one
-  bool was_let_go_on_ = false;  // by an earlier lead, whose plans and grants are still good; nothing durable says so
-  Step held_ = 0;               // the step of the newest complete snapshot
+  Step held_ = 0;                                        // the step of the newest complete snapshot
 };
 
 }  // namespace ballast::simulation

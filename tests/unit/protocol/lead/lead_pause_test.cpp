@@ -62,10 +62,45 @@ TEST_CASE("a pause holds at a snapshot that nobody has passed, and resuming goes
   fixture.settle();
   CHECK(fixture.lead.status().phase == JobPhase::paused);
   fixture.client(Control::Command::resume);
+  fixture.reports(5);
+  fixture.beat();
   CHECK(fixture.lead.status().phase == JobPhase::paused);  // as long as a lead that starts now would find it so
+  CHECK(fixture.order.rounds.standing.until == 5);
+  CHECK(fixture.plan[0].until == 5);
   fixture.settle();
   CHECK(fixture.lead.status().phase == JobPhase::training);
   CHECK(fixture.order.rounds.standing.until == 40);
+  CHECK(fixture.plan[0].until > 5);
+}
+
+TEST_CASE("a job that is paused again before the end of its pause is durable goes on nowhere") {
+  Fixture fixture(config());
+  pause_at_5(fixture);
+  fixture.client(Control::Command::resume);
+  fixture.client(Control::Command::pause);
+  for (int i = 0; i < 3; ++i) {
+    fixture.written();
+    CHECK(fixture.plan[0].until == 5);
+  }
+  CHECK(fixture.lead.status().phase == JobPhase::paused);
+}
+
+TEST_CASE("a lead that starts in a pause, and is told to go on, does so when that is durable") {
+  Fixture before(config());
+  pause_at_5(before);
+  Fixture fixture(started_again(before.lead.ledger()));
+  fixture.held = {{1, 5}};
+  fixture.client(Control::Command::resume);
+  fixture.hello(0, 1);
+  fixture.hello(1, 1);
+  fixture.reports(5);
+  const Message hello = WorkerHello{"worker"};
+  fixture.lead.step(lead::FromWorker{kWorker, &hello});
+  fixture.beat();
+  CHECK(fixture.plan[0].until <= 5);
+  fixture.settle();
+  CHECK(fixture.lead.status().phase == JobPhase::training);
+  CHECK(fixture.plan[0].until > 5);
 }
 
 TEST_CASE("a pause outlives the lead, within its timeline and beyond, until somebody resumes the job") {
@@ -361,6 +396,21 @@ TEST_CASE("a pause whose version the shards have passed already holds further on
   CHECK(fixture.lead.status().phase == JobPhase::pausing);
   CHECK(fixture.order.rounds.standing.until > 7);
   CHECK(fixture.order.rounds.standing.until < 40);
+}
+
+TEST_CASE("a snapshot beyond the version where all are to hold is none that they hold at") {
+  Fixture fixture(config());
+  fixture.train();
+  fixture.reports(6);
+  fixture.client(Control::Command::pause);
+  REQUIRE(fixture.plan[0].until == 8);
+  fixture.held = {{1, 10}};  // ordered before, and the shards were further on than they had reported
+  fixture.reports(12);
+  fixture.settle();
+  CHECK(fixture.lead.ledger().complete.back() == SnapshotId{1, 10});
+  CHECK(fixture.lead.status().phase == JobPhase::pausing);
+  CHECK(fixture.plan[0].until > 12);
+  CHECK(fixture.plan[0].until < 40);
 }
 
 TEST_CASE("in rounds a pause is held where no snapshot is ordered yet: who has its part of one may have gone on") {

@@ -80,6 +80,7 @@ TEST_CASE("a paused job's time and pace leave the pause out") {
   const auto paused = job.lead.status();
   CHECK(paused.training == before.training);
   job.client(Control::Command::resume);
+  job.settle();
   later(kSecond);
   job.reports(7);
   later(kSecond);
