@@ -215,12 +215,13 @@ class Lead {
   bool check_shard_hello(const lead::FromLane& event, const ShardHello& hello);
   void send_sign_of_life(LaneId id, Incarnation incarnation);
   void wait_for_ledger();
+  [[nodiscard]] bool has_end(const ShardHello& hello) const;
   [[nodiscard]] Finish ending_for(const ShardHello& hello) const;
 
   // lead_shards.cpp: timelines, reports
   void on_report(const lead::FromLane& event, const LaneReport& report);
   LeadLane* reporting_lane(const lead::FromLane& event, const LaneReport& report);
-  void on_statistics(const std::vector<StepStatistics>& statistics);
+  bool on_statistics(const std::vector<StepStatistics>& statistics);
   void begin_timeline(RollbackCause cause);
   void count_rollback(RollbackCause cause);
   [[nodiscard]] bool has_trained() const;

@@ -104,11 +104,19 @@ void Lead::wait_for_ledger() {
   }
 }
 
+// By what it says now, or has said since: a hello may be late.
+bool Lead::has_end(const ShardHello& hello) const {
+  const auto end = *book_.durable().finished;
+  const auto lane = shards_.lanes().find(hello.lane);
+  return holds(hello, end) || (shards_.is_there(hello.lane, hello.incarnation) &&
+                               std::ranges::find(lane->second.report.held, end) != lane->second.report.held.end());
+}
+
 // A process without the job's end has nothing that it could make durable.
 Finish Lead::ending_for(const ShardHello& hello) const {
   auto finish = finish_message();
   const auto* present = shards_.present(hello.lane.shard);
-  if (finish.ending == Ending::finished && !holds(hello, *book_.durable().finished)) {
+  if (finish.ending == Ending::finished && !has_end(hello)) {
     finish.ending = Ending::failed;
     finish.failure = "the job has finished at step " + std::to_string(finish.step) + ", and this server's database (" +
                      database_text(hello.database) + ") holds nothing of its end";

@@ -159,6 +159,9 @@ TEST_CASE("a server without the job's end is not told to record it") {
   expect_words(finish[0].failure, {"finished at step 40", "00000000000003e7"});
   fixture.incarnations[1] = 2;
   CHECK(to_lanes<Finish>(fixture.hello(1, 1)).at(0).ending == Ending::finished);
+  auto late = fixture.hello_of(0, 1, 0);  // said before shard 0 had the end
+  late.held = {{}};
+  CHECK(to_lanes<Finish>(fixture.lane(0, late)).at(0).ending == Ending::finished);
 }
 
 TEST_CASE("a shard that comes back while the end is being made durable begins no timeline") {
