@@ -30,21 +30,6 @@ void CoveredItems::insert(ItemRange range) {
   }
 }
 
-void CoveredItems::intersect(const CoveredItems& other) {
-  std::vector<ItemRange> both;
-  both.reserve(std::max(ranges_.size(), other.ranges_.size()));
-  auto left = ranges_.begin();
-  auto right = other.ranges_.begin();
-  while (left != ranges_.end() && right != other.ranges_.end()) {
-    const ItemRange shared{std::max(left->begin, right->begin), std::min(left->end, right->end)};
-    if (shared.begin < shared.end) {
-      both.push_back(shared);
-    }
-    left->end < right->end ? ++left : ++right;
-  }
-  ranges_ = std::move(both);
-}
-
 std::vector<ItemRange> CoveredItems::without(const CoveredItems& other) const {
   std::vector<ItemRange> rest;
   auto taken = other.ranges_.begin();

@@ -87,13 +87,13 @@ class Course {
   void reopen(Micros now) {
     visit([&](auto& own) { own.reopen(now); });
   }
-  // By the shards' newest reports. Costs as much as there are lanes.
-  void observe(const ShardRoster& shards, Micros now) {
-    visit([&](auto& own) { own.observe(shards, now); });
+  // By the newest reports of the lanes that have news since the last call. All serve the timeline.
+  void observe(const ShardRoster& shards, const std::set<LaneId>& news, Micros now) {
+    visit([&](auto& own) { own.observe(shards, news, now); });
   }
   // Likewise, while nothing is given out.
-  void observe_idle(const ShardRoster& shards, Micros now) {
-    visit([&](auto& own) { own.observe_idle(shards, now); });
+  void observe_idle(const ShardRoster& shards, const std::set<LaneId>& news, Micros now) {
+    visit([&](auto& own) { own.observe_idle(shards, news, now); });
   }
   void members_changed(const std::vector<SessionId>& sessions, Step limit) {
     visit([&](auto& own) { own.members_changed(sessions, limit); });

@@ -1,31 +1,20 @@
 #include "protocol/lead/item_course.h"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 namespace ballast {
 
 void ItemCourse::rewind(Step /*base*/) {
+  progress_.rewind();
   grants_.rewind();
   resuming_.rewind();
 }
 
 // ---- what the shards report
 
-void ItemCourse::observe(const ShardRoster& shards, Micros now) {
-  std::optional<CoveredItems> covered;
-  for (const auto& [id, lane] : shards.lanes()) {
-    CoveredItems own(lane.report.items.covered);
-    if (covered) {
-      covered->intersect(own);
-    } else {
-      covered = std::move(own);
-    }
-  }
-  if (covered) {
-    grants_.observe(std::move(*covered), now);
-  }
+void ItemCourse::observe(const ShardRoster& shards, const std::set<LaneId>& news, Micros now) {
+  const auto change = progress_.take(shards, news);
+  grants_.observe(change.lost, change.gained, now);
 }
 
 // The first item beyond all that were granted by this lead or are part of some chunk.
@@ -73,15 +62,12 @@ void ItemCourse::dropped(SessionId session, const std::vector<LeadNumber>& clock
   }
 }
 
-// Shards refuse what lies beyond their plans.
+// Shards refuse what lies beyond their plans, and who comes back has none yet.
 void ItemCourse::hand_out(const ShardRoster& shards, Step limit, Micros now) {
-  ItemId end = updates(limit);
-  for (const auto& [id, lane] : shards.lanes()) {
-    if (lane.report.open_step < rules_.steps) {  // or it has no chunks
-      end = std::min(end, lane.report.planned);
-    }
+  if (shards.all_serve()) {
+    const ItemId end = updates(limit);
+    grants_.hand_out(std::min(end, progress_.planned().value_or(end)), now);
   }
-  grants_.hand_out(end, now);
 }
 
 void ItemCourse::tell(SessionId session, Step /*limit*/, bool trains, Assign& assign) const {

@@ -9,6 +9,7 @@
 #include "protocol/ids.h"
 #include "protocol/lead/evaluations.h"
 #include "protocol/lead/item_grants.h"
+#include "protocol/lead/item_progress.h"
 #include "protocol/lead/resuming_shards.h"
 #include "protocol/lead/shard_roster.h"
 #include "protocol/messages.h"
@@ -30,7 +31,7 @@ class ItemCourse {
     bool operator==(const Rules&) const = default;
   };
 
-  explicit ItemCourse(const Rules& rules) : rules_(rules), grants_(rules.grants) {}
+  explicit ItemCourse(const Rules& rules) : rules_(rules), progress_(rules.steps), grants_(rules.grants) {}
 
   [[nodiscard]] Step open_step() const { return grants_.covered().floor() / rules_.slots; }
   [[nodiscard]] Version updates(Step step) const { return step * rules_.slots; }
@@ -40,8 +41,8 @@ class ItemCourse {
   void rewind(Step base);
   void begin(const std::vector<SessionId>& sessions, Step /*base*/) { grants_.set_sessions(sessions); }
   void reopen(Micros /*now*/) {}
-  void observe(const ShardRoster& shards, Micros now);
-  void observe_idle(const ShardRoster& shards, Micros now) { observe(shards, now); }
+  void observe(const ShardRoster& shards, const std::set<LaneId>& news, Micros now);
+  void observe_idle(const ShardRoster& shards, const std::set<LaneId>& news, Micros now) { observe(shards, news, now); }
   void members_changed(const std::vector<SessionId>& sessions, Step /*limit*/) { grants_.set_sessions(sessions); }
   void delivered(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
   void dropped(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
@@ -73,13 +74,16 @@ class ItemCourse {
   bool is_broken(const ShardRoster& shards) { return rules_.journaled && resuming_.is_broken(shards); }
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::plain(rules_), listed::parts(grants_, resuming_)); }
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(rules_), listed::parts(progress_, grants_, resuming_));
+  }
 
  private:
   void hand_out(const ShardRoster& shards, Step limit, Micros now);
   [[nodiscard]] ItemId reached(const ShardRoster& shards) const;
 
   Rules rules_;
+  ItemProgress progress_;
   ItemGrants grants_;
   ResumingShards resuming_;
 };

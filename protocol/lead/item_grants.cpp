@@ -73,26 +73,38 @@ void ItemGrants::take_back(Place place, std::size_t grant) {
   changed_.insert(session.id);
 }
 
-void ItemGrants::observe(CoveredItems covered, Micros now) {
-  if (!covered.contains_all_of(covered_)) {
+void ItemGrants::observe(const CoveredItems& lost, const CoveredItems& gained, Micros now) {
+  if (lost.ceiling() > 0) {
+    covered_.erase(lost);
     next_ = 0;
   }
-  const auto news = covered.without(covered_);
-  covered_ = std::move(covered);
-  for (const auto& range : news) {
-    for (auto item = holders_.lower_bound(range.begin); item != holders_.end() && item->first < range.end;) {
-      const auto covered_item = (item++)->first;  // taking back its last grant ends the entry
-      retire(covered_item, now);
-    }
+  for (const auto& range : gained.ranges()) {
+    cover(range, now);
   }
+  if (doubted_since_ != now) {
+    doubt_late(now);
+  }
+}
+
+void ItemGrants::cover(ItemRange range, Micros now) {
+  covered_.insert(range);
+  for (auto item = holders_.lower_bound(range.begin); item != holders_.end() && item->first < range.end;) {
+    const auto covered_item = (item++)->first;  // taking back its last grant ends the entry
+    retire(covered_item, now);
+  }
+  delivered_.erase(delivered_.lower_bound(range.begin), delivered_.lower_bound(range.end));
+}
+
+// After so long a shard has lost it, or it came too late to be applied.
+void ItemGrants::doubt_late(Micros now) {
+  doubted_since_ = now;
   const auto deadline = item_time_.deadline();
   std::erase_if(delivered_, [&](const auto& item) {
-    // After so long a shard has lost it, or it came too late to be applied.
     const bool is_lost = now - item.second > deadline;
     if (is_lost) {
       want(item.first);
     }
-    return is_lost || covered_.contains(item.first);
+    return is_lost;
   });
 }
 

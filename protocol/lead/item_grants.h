@@ -45,9 +45,10 @@ class ItemGrants {
 
   // Who gets grants, in the order in which they joined; others are lost. Costs as much as there are sessions.
   void set_sessions(const std::vector<SessionId>& sessions);
-  // What every chunk covers, by the shards' newest reports. A shard that is back may lack what it had covered: that is
-  // granted again.
-  void observe(CoveredItems covered, Micros now);
+  // What every chunk covers by the shards' newest reports and did not before, once `lost` is taken away. A shard that
+  // is back may lack what it had covered: that is granted again. Costs by what has changed; once at a moment, by what
+  // is delivered and not covered yet.
+  void observe(const CoveredItems& lost, const CoveredItems& gained, Micros now);
   // The session has every receipt of the grant.
   void delivered(SessionId session, LeadNumber clock, Micros now);
   // The session has given the grant up: its item is to be granted again, unless somebody else has it.
@@ -79,7 +80,7 @@ class ItemGrants {
     return listed::all(listed::plain(limits_), listed::names(clock_), listed::parts(item_time_, sessions_),
                        listed::fixed(places_, by_load_), listed::plain(holders_), listed::names(outstanding_),
                        listed::ages(delivered_), listed::parts(covered_), listed::plain(next_, granted_until_),
-                       listed::ages(late_since_), listed::fixed(changed_), listed::accounts(backups_));
+                       listed::ages(late_since_, doubted_since_), listed::fixed(changed_), listed::accounts(backups_));
   }
 
  private:
@@ -103,7 +104,9 @@ class ItemGrants {
   [[nodiscard]] std::optional<Place> next_taker(std::size_t load, Micros now) const;
   [[nodiscard]] Micros pace(const Session& session, Micros now) const;
   void give(Place place, ItemId item, Micros now);
+  void cover(ItemRange range, Micros now);
   void retire(ItemId item, Micros now);
+  void doubt_late(Micros now);
   struct Held {
     Place place = 0;
     std::size_t grant = 0;  // of the session's
@@ -125,7 +128,8 @@ class ItemGrants {
   CoveredItems covered_;
   ItemId next_ = 0;  // all items before it are covered, granted or delivered
   ItemId granted_until_ = 0;
-  Micros late_since_ = -1;  // when all late items were looked for
+  Micros late_since_ = -1;     // when all late items were looked for
+  Micros doubted_since_ = -1;  // when those were that are delivered and late to be covered
   std::set<SessionId> changed_;
   std::uint64_t backups_ = 0;
 };

@@ -252,6 +252,7 @@ class Lead {
   void act(const Turn& turn);
   void follow(const Turn& turn);
   void observe_reports(const Turn& turn);
+  [[nodiscard]] bool misses_some(const Turn& turn) const;
   void answer_lanes(const Turn& turn);
   void send_order(SessionId id, LeadSession& session, bool even_unchanged);
   void send_orders(const Turn& turn);
@@ -359,7 +360,7 @@ class Lead {
     bool stirred = false;                    // where the job stands, or who takes part, may be another now
     bool freed = false;                      // somebody may be given more to do
     bool ticked = false;                     // looks at all again, whatever was heard
-    bool snapshots = false;                  // a lane has others than before
+    bool snapshots = false;                  // a lane has others, or the loss is known up to a later one
     bool copied = false;                     // a shard's part of one
     std::map<LaneId, Incarnation> reported;  // are answered with a plan
     std::set<SessionId> spoke_up;            // are answered with their order, changed or not

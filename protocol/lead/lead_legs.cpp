@@ -12,9 +12,7 @@ using namespace lead;  // NOLINT(google-build-using-namespace): the events and a
 // ---- progress
 
 void Lead::progress() {
-  const bool all_serve =
-      shards_.all([&](const LeadLane& lane) { return lane.report.serving && lane.report.timeline == timeline(); });
-  if (!all_serve || !is_confirmed()) {
+  if (!shards_.all_serve() || !is_confirmed()) {
     return;
   }
   if (phase_ == Phase::confirming) {
@@ -64,7 +62,7 @@ void Lead::progress() {
 }
 
 void Lead::observe_shards() {
-  course_.observe(shards_, now_);
+  course_.observe(shards_, shards_.take_news(), now_);
   if (const auto missed = schedule_.decide(course_.open_step()); missed > 0) {
     book_.edit().snapshots_missed += missed;
   }
@@ -93,7 +91,7 @@ bool Lead::find_cut() {
   if (book_.current().cut) {
     return true;
   }
-  course_.observe(shards_, now_);
+  course_.observe(shards_, shards_.take_news(), now_);
   Step cut = book_.current().base.step;
   Step next = course_.next_barrier(cut, evaluations_);
   for (; next <= course_.open_step() && next < config_.steps; next = course_.next_barrier(cut, evaluations_)) {

@@ -84,8 +84,8 @@ void Lead::rewind(Step base) {
   course_.rewind(base);
   barrier_ = base;
   pauses_.rewind();
+  shards_.stop_serving();
   for (auto& [id, lane] : shards_.lanes()) {
-    lane.report.serving = false;
     lane.open_step = 0;
     lane.lives = {{lane.incarnation, 0}};
   }
@@ -147,7 +147,7 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
   const bool copied = report.copy.done && !(report.copy == before.copy);
   const bool snapshots =
       report.held != before.held || report.writing != before.writing || report.failed != before.failed;
-  lane->report = report;
+  shards_.take_report(event.lane, report, report.serving && is_confirmed() && report.timeline == timeline());
   lane->left = lane->left || report.leaving;
   if (!report.failure.empty() && !is_over()) {
     return fail("shard " + std::to_string(event.lane.shard) + " cannot go on: " + report.failure);
@@ -159,11 +159,9 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
     return leave_when_told();
   }
   if (!is_confirmed()) {
-    lane->report.serving = false;
     return send_sign_of_life(event.lane, event.incarnation);
   }
   if (report.timeline != timeline()) {
-    lane->report.serving = false;
     if (book_.durable().timeline == timeline() && lists(book_.durable(), event.lane, event.incarnation)) {
       send_confirm(event.lane, *lane);
     }
@@ -173,19 +171,22 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
   if (begin_again_if_broken()) {
     return;
   }
-  on_statistics(report.statistics);
   turn_.copied = turn_.copied || copied;
-  turn_.snapshots = turn_.snapshots || snapshots;
+  turn_.snapshots = on_statistics(report.statistics) || turn_.snapshots || snapshots;
   turn_.reported[event.lane] = event.incarnation;
   turn_.stirred = true;
 }
 
-void Lead::on_statistics(const std::vector<StepStatistics>& statistics) {
+// Whether some are new.
+bool Lead::on_statistics(const std::vector<StepStatistics>& statistics) {
+  bool is_news = false;
   for (const auto& step : statistics) {
     if (log_.add(step)) {
       book_.add(step);
+      is_news = true;
     }
   }
+  return is_news;
 }
 
 // ---- shards that come back within a timeline

@@ -69,11 +69,11 @@ void Lead::order_kept() {
 SnapshotView Lead::snapshots() const { return {shards_, course_, timeline()}; }
 
 void Lead::observe_snapshots() {
-  if (!shards_.all([&](const LeadLane& lane) { return lane.report.serving && lane.report.timeline == timeline(); })) {
+  if (!shards_.all_serve()) {
     return;
   }
   if (phase_ != Phase::training) {
-    course_.observe_idle(shards_, now_);
+    course_.observe_idle(shards_, shards_.take_news(), now_);
   }
   const auto view = snapshots();
   for (const auto id : view.held_by_all()) {

@@ -50,12 +50,21 @@ void Lead::follow(const Turn& turn) {
 
 void Lead::observe_reports(const Turn& turn) {
   planner_.forget_before(course_.open_step());
-  if (turn.ticked || turn.snapshots || !schedule_.ordered().empty()) {
+  if (turn.ticked || turn.snapshots || misses_some(turn)) {
     observe_snapshots();
   }
   if (turn.copied) {
     observe_copies();
   }
+}
+
+// Whether one of those that have reported will not have its part of what is ordered.
+bool Lead::misses_some(const Turn& turn) const {
+  const auto view = snapshots();
+  return std::ranges::any_of(schedule_.ordered(), [&](Step step) {
+    return std::ranges::any_of(turn.reported,
+                               [&](const auto& lane) { return view.why_missed(lane.first, step).has_value(); });
+  });
 }
 
 // ---- answers

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "protocol/slot_set.h"
-
 namespace ballast {
 
 // Work begins (again) now: nobody is late for the time in which none was given out.
@@ -12,24 +10,22 @@ void RoundCourse::reopen(Micros now) {
   assignments_.reopen(now);
 }
 
-void RoundCourse::observe(const ShardRoster& shards, Micros now) {
-  Step open = steps_;
-  for (const auto& [id, lane] : shards.lanes()) {
-    open = std::min(open, lane.report.open_step);
+void RoundCourse::observe_idle(const ShardRoster& shards, const std::set<LaneId>& news, Micros /*now*/) {
+  for (const auto id : news) {
+    progress_.take(id, shards.lanes().at(id).report);
   }
-  SlotSet missing(slots_);
-  for (const auto& [id, lane] : shards.lanes()) {
-    if (lane.report.open_step == open && open < steps_) {
-      missing.insert(SlotSet::from_words(slots_, lane.report.rounds.missing));
-    }
-  }
+}
+
+void RoundCourse::observe(const ShardRoster& shards, const std::set<LaneId>& news, Micros now) {
+  observe_idle(shards, news, now);
+  const Step open = progress_.open_step();
   if (open > assignments_.open()) {
     if (assignments_.observed()) {
       step_time_.end(open - assignments_.open(), now, assignments_.handed_out());
     }
     step_time_.begin(now, assignments_.handed_out());
   }
-  assignments_.observe(open, missing, now);
+  assignments_.observe(open, progress_.missing(), now);
   if (step_time_.wants_half(assignments_.handed_out()) && assignments_.half_delivered()) {
     step_time_.half_delivered(now);
   }
@@ -50,6 +46,7 @@ void RoundCourse::hand_out(const std::vector<SessionId>& sessions, const ShardRo
 }
 
 void RoundCourse::rewind(Step base) {
+  progress_.rewind();
   assignments_.rewind();
   told_until_ = base;
 }

@@ -8,6 +8,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/lead/evaluations.h"
+#include "protocol/lead/round_progress.h"
 #include "protocol/lead/shard_roster.h"
 #include "protocol/lead/slot_assignments.h"
 #include "protocol/lead/step_time.h"
@@ -27,7 +28,7 @@ class RoundCourse {
   };
 
   explicit RoundCourse(const Rules& rules)
-      : slots_(rules.slots), steps_(rules.steps), assignments_(rules.slots), step_time_(rules.late) {}
+      : steps_(rules.steps), progress_(rules.slots, rules.steps), assignments_(rules.slots), step_time_(rules.late) {}
 
   [[nodiscard]] Step open_step() const { return assignments_.open(); }
   [[nodiscard]] Version updates(Step step) const { return step; }
@@ -37,8 +38,8 @@ class RoundCourse {
   void rewind(Step base);
   void begin(const std::vector<SessionId>& sessions, Step base) { assignments_.divide(sessions, base); }
   void reopen(Micros now);
-  void observe(const ShardRoster& shards, Micros now);
-  void observe_idle(const ShardRoster& /*shards*/, Micros /*now*/) {}
+  void observe(const ShardRoster& shards, const std::set<LaneId>& news, Micros now);
+  void observe_idle(const ShardRoster& shards, const std::set<LaneId>& news, Micros now);
   void members_changed(const std::vector<SessionId>& sessions, Step limit);
   void delivered(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
   void dropped(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
@@ -73,13 +74,13 @@ class RoundCourse {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(slots_, steps_), listed::parts(assignments_, step_time_),
+    return listed::all(listed::plain(steps_), listed::parts(progress_, assignments_, step_time_),
                        listed::plain(told_until_));
   }
 
  private:
-  Slot slots_;
   Step steps_;
+  RoundProgress progress_;
   SlotAssignments assignments_;
   StepTime step_time_;
   Step told_until_ = 0;  // somebody was told to compute steps up to this one

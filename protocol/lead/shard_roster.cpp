@@ -70,6 +70,8 @@ void ShardRoster::admit(const ShardHello& hello, Micros now) {
     const bool is_over = lane.first.shard == shard && lane.second.incarnation != hello.incarnation;
     if (is_over) {
       last_heard_[lane.first] = lane.second.heard_at;
+      serving_.erase(lane.first);
+      news_.erase(lane.first);
     }
     return is_over;
   });
@@ -117,6 +119,21 @@ LeadLane* ShardRoster::heard(LaneId id, Incarnation incarnation, Micros now) {
   lane.heard_at = now;
   present_.heard(id.shard, now);
   return &lane;
+}
+
+void ShardRoster::take_report(LaneId id, const LaneReport& report, bool serves) {
+  auto& known = lanes_.at(id).report;
+  known = report;
+  known.serving = serves;
+  serves ? void(serving_.insert(id)) : void(serving_.erase(id));
+  news_.insert(id);
+}
+
+void ShardRoster::stop_serving() {
+  serving_.clear();
+  for (auto& [id, lane] : lanes_) {
+    lane.report.serving = false;
+  }
 }
 
 void ShardRoster::forgive(Micros slept) {

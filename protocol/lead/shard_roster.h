@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "protocol/deadline.h"
@@ -87,6 +89,12 @@ class ShardRoster {
 
   // A lane's present life has said something; null if there is no such lane.
   LeadLane* heard(LaneId id, Incarnation incarnation, Micros now);
+  // Its newest report. `serves`: it takes part in the newest timeline.
+  void take_report(LaneId id, const LaneReport& report, bool serves);
+  // There is another timeline: nobody serves it yet.
+  void stop_serving();
+  // Whose newest report has not been asked for before.
+  std::set<LaneId> take_news() { return std::exchange(news_, {}); }
   // The lead's first moment.
   void begin(Micros now) { present_.begin(now); }
   // What is durable now.
@@ -106,6 +114,8 @@ class ShardRoster {
     return lane != lanes_.end() && lane->second.incarnation == incarnation;
   }
   [[nodiscard]] bool all_there() const { return lanes_.size() == std::size_t{shards_} * lanes_per_shard_; }
+  // All lanes are there, and take part in the newest timeline.
+  [[nodiscard]] bool all_serve() const { return all_there() && serving_.size() == lanes_.size(); }
   // Of all lanes, and all are there.
   template <typename Holds>
   [[nodiscard]] bool all(const Holds& holds) const {
@@ -127,7 +137,8 @@ class ShardRoster {
   // All of it.
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(shards_, lanes_per_shard_, silence_), listed::parts(lanes_),
-                       listed::ages(last_heard_), listed::parts(present_, turned_away_));
+                       listed::fixed(serving_), listed::plain(news_), listed::ages(last_heard_),
+                       listed::parts(present_, turned_away_));
   }
 
  private:
@@ -139,6 +150,8 @@ class ShardRoster {
   std::uint32_t lanes_per_shard_;
   LearntDeadline::Bounds silence_;
   Lanes lanes_;                          // of each shard's present life
+  std::set<LaneId> serving_;             // of these
+  std::set<LaneId> news_;                // have reported
   std::map<LaneId, Micros> last_heard_;  // of lanes whose life is over, and that have not come back
   PresentLives present_;
   std::map<std::uint32_t, TurnedAway> turned_away_;  // the last of each shard

@@ -25,15 +25,21 @@ std::set<SnapshotId> SnapshotView::held_by_all() const {
   return held;
 }
 
+std::optional<std::string> SnapshotView::why_missed(LaneId id, Step step) const {
+  const auto& report = shards_.lanes().at(id).report;
+  const SnapshotId snapshot{timeline_, step};
+  if (lists(report.failed, snapshot)) {
+    return "shard " + std::to_string(id.shard) + ": " + report.trouble;
+  }
+  const bool is_too_late =
+      course_.has_passed(report, step) && !lists(report.writing, snapshot) && !lists(report.held, snapshot);
+  return is_too_late ? std::optional(std::string()) : std::nullopt;
+}
+
 std::optional<std::string> SnapshotView::why_missed(Step step) const {
-  const SnapshotId id{timeline_, step};
-  for (const auto& [lane_id, lane] : shards_.lanes()) {
-    const auto& report = lane.report;
-    if (lists(report.failed, id)) {
-      return "shard " + std::to_string(lane_id.shard) + ": " + report.trouble;
-    }
-    if (course_.has_passed(report, step) && !lists(report.writing, id) && !lists(report.held, id)) {
-      return std::string();
+  for (const auto& [id, lane] : shards_.lanes()) {
+    if (auto why = why_missed(id, step)) {
+      return why;
     }
   }
   return std::nullopt;

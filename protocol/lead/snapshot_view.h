@@ -23,6 +23,8 @@ class SnapshotView {
   [[nodiscard]] std::set<SnapshotId> held_by_all() const;
   // Why the snapshot of the step will never be complete: a shard could not write it, or (empty) it is too late.
   [[nodiscard]] std::optional<std::string> why_missed(Step step) const;
+  // The same of one shard's lane.
+  [[nodiscard]] std::optional<std::string> why_missed(LaneId id, Step step) const;
 
  private:
   const ShardRoster& shards_;

@@ -38,7 +38,7 @@ std::vector<ItemId> granted(Course& course, SessionId session) {
 
 TEST_CASE("in rounds a step is one update, and the oldest lane's is the open one") {
   auto course = rounds();
-  course.observe(roster({at_step(3), at_step(2)}), 10);
+  observe(course, roster({at_step(3), at_step(2)}), 10);
   CHECK(course.open_step() == 2);
   CHECK(course.updates(3) == 3);
   CHECK(course.untouched(roster({at_step(3), at_step(2)})) == 3);
@@ -61,7 +61,7 @@ TEST_CASE("work of a step has been given out when somebody was told to compute i
   auto in_items = items();
   const auto shards = roster({at_item(0, 0)});
   in_items.begin({kFirst}, 0);
-  in_items.observe(shards, 0);
+  observe(in_items, shards, 0);
   CHECK_FALSE(in_items.has_given_out(0));
   in_items.hand_out({kFirst}, shards, 1, 0);
   CHECK(in_items.has_given_out(0));
@@ -74,7 +74,7 @@ TEST_CASE("in rounds slots that somebody is late with are given to another sessi
   course.begin({kFirst, kSecond}, 0);
   CHECK(told(course, kSecond).rounds.standing.slots == SlotRange{2, 4});
   course.reopen(0);
-  course.observe(roster({at_step(0, {0b0010}), at_step(0, {0b0001})}), 0);  // slots 0 and 1, of the first session
+  observe(course, roster({at_step(0, {0b0010}), at_step(0, {0b0001})}), 0);  // slots 0 and 1, of the first session
   course.hand_out({kFirst, kSecond}, roster({}), 20, 999);
   CHECK_FALSE(told(course, kSecond).rounds.extra);
   course.hand_out({kFirst, kSecond}, roster({}), 0, 1'000);
@@ -97,7 +97,7 @@ TEST_CASE("in rounds nothing but an evaluation stops anybody, and nothing is los
 TEST_CASE("in item mode a step is an update for each slot, and open until all chunks have all of them") {
   auto course = items();
   const auto shards = roster({at_item(6, 9), at_item(5, 5)});
-  course.observe(shards, 10);
+  observe(course, shards, 10);
   CHECK(course.open_step() == 2);
   CHECK(course.updates(3) == 6);
   CHECK(course.first_missing(at_item(5, 5)) == 5);
@@ -112,7 +112,7 @@ TEST_CASE("in item mode grants end at the limit and where a lane's plan ends") {
   auto course = items();
   const auto shards = roster({at_item(0, 0, 3), at_item(0, 0)});
   course.begin({kFirst}, 0);
-  course.observe(shards, 0);
+  observe(course, shards, 0);
   course.hand_out({kFirst}, shards, 1, 0);
   CHECK(granted(course, kFirst) == std::vector<ItemId>{0, 1});
   course.hand_out({kFirst}, shards, 2, 0);
@@ -184,7 +184,7 @@ TEST_CASE("a course that is copied goes its own way") {
   auto course = items();
   const auto shards = roster({at_item(0, 0)});
   course.begin({kFirst}, 0);
-  course.observe(shards, 0);
+  observe(course, shards, 0);
   auto other = course;
   course.hand_out({kFirst}, shards, 1, 0);
   CHECK(granted(course, kFirst).size() == 2);

@@ -20,6 +20,11 @@ std::vector<ItemId> held(const ItemGrants& items, SessionId session) {
 
 using Ids = std::vector<ItemId>;
 
+// Every chunk covers these and no others.
+void observe(ItemGrants& items, const CoveredItems& covered, Micros now) {
+  items.observe(CoveredItems(items.covered().without(covered)), CoveredItems(covered.without(items.covered())), now);
+}
+
 // The sessions are all that there are.
 void hand_out(ItemGrants& items, const std::vector<SessionId>& sessions, ItemId limit, Micros now) {
   items.set_sessions(sessions);
@@ -47,10 +52,10 @@ TEST_CASE("what is delivered makes room, and is granted again if no shard says t
   items.delivered(1, {7, 2}, 20);
   hand_out(items, {1}, 2, 20);
   CHECK(held(items, 1).empty());
-  items.observe(CoveredItems({{1, 2}}), 10 + kLate);
+  observe(items, CoveredItems({{1, 2}}), 10 + kLate);
   hand_out(items, {1}, 2, 10 + kLate);
   CHECK(held(items, 1).empty());
-  items.observe(CoveredItems({{1, 2}}), 11 + kLate);
+  observe(items, CoveredItems({{1, 2}}), 11 + kLate);
   hand_out(items, {1}, 2, 11 + kLate);
   CHECK(held(items, 1) == Ids{0});
 }
@@ -189,12 +194,12 @@ TEST_CASE("with nothing left to grant, an idle session helps a late one, once") 
 TEST_CASE("a shard that is back may lack what it had") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1}, 3, 0);
-  items.observe(CoveredItems({{0, 3}}), 1);
+  observe(items, CoveredItems({{0, 3}}), 1);
   hand_out(items, {1}, 3, 1);
   CHECK(held(items, 1).empty());
   // It lost item 1; until it says so, the lead goes on with what it knew.
   hand_out(items, {1}, 0, 2);
-  items.observe(CoveredItems({{0, 1}, {2, 3}}), 2);
+  observe(items, CoveredItems({{0, 1}, {2, 3}}), 2);
   hand_out(items, {1}, 3, 2);
   CHECK(held(items, 1) == Ids{1});
 }
@@ -207,7 +212,7 @@ TEST_CASE("what was delivered to a shard that comes back is granted again at onc
   hand_out(items, {1}, 2, 1);
   CHECK(held(items, 1).empty());
   items.doubt_delivered();
-  items.observe(CoveredItems({{0, 1}}), 2);
+  observe(items, CoveredItems({{0, 1}}), 2);
   hand_out(items, {1}, 2, 2);
   CHECK(held(items, 1) == Ids{1});
 }
@@ -217,7 +222,7 @@ TEST_CASE("a timeline begins anew with nothing granted, but its clocks go on") {
   hand_out(items, {1}, 100, 0);
   items.rewind();
   CHECK(items.granted_until() == 0);
-  items.observe(CoveredItems(8), 0);
+  observe(items, CoveredItems(8), 0);
   hand_out(items, {1}, 100, 0);
   CHECK(held(items, 1) == Ids{8, 9});
   CHECK(items.grants(1)[0].clock == LeadNumber{7, 3});
@@ -238,7 +243,7 @@ TEST_CASE("whose grants have changed is told once") {
   hand_out(items, {1, 2}, 1, 0);
   CHECK(items.take_changed() == std::set<SessionId>{1});
   CHECK(items.take_changed().empty());
-  items.observe(CoveredItems(1), 1);
+  observe(items, CoveredItems(1), 1);
   CHECK(items.take_changed() == std::set<SessionId>{1});
   hand_out(items, {1, 2}, 3, 2);
   items.take_changed();
@@ -253,7 +258,7 @@ TEST_CASE("two sessions with one item are both done with it when it is covered")
   hand_out(items, {1, 2}, 1, 0);
   hand_out(items, {1, 2}, 1, kLate + 1);
   CHECK(held(items, 1) == held(items, 2));
-  items.observe(CoveredItems(1), kLate + 2);
+  observe(items, CoveredItems(1), kLate + 2);
   CHECK(held(items, 1).empty());
   CHECK(held(items, 2).empty());
   hand_out(items, {1, 2}, 2, kLate + 3);

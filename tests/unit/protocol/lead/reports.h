@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/lead/course.h"
 #include "protocol/lead/shard_roster.h"
 
 namespace ballast::reports {
@@ -21,12 +22,17 @@ inline ShardRoster roster(const std::vector<LaneReport>& reports) {
     hello.database = {1 + shard, 1};
     hello.lives = {{hello.incarnation, 0}};
     roster.admit(hello, 0);
-    auto& report = roster.lanes().at(hello.lane).report;
-    report = reports[shard];
+    auto report = reports[shard];
     report.timeline = kTimeline;
-    report.serving = true;
+    roster.take_report(hello.lane, report, true);
   }
   return roster;
+}
+
+// All have reported.
+inline void observe(Course& course, ShardRoster shards, Micros now) {
+  const auto news = shards.take_news();
+  course.observe(shards, news, now);
 }
 
 // Of a job in rounds.

@@ -14,7 +14,7 @@ constexpr LearntDeadline::Bounds kLate{100, 1'000, 10'000};
 struct Seen {
   Seen(Course of_course, const std::vector<LaneReport>& reports)
       : course(std::move(of_course)), shards(roster(reports)) {
-    course.observe(shards, 0);
+    observe(course, shards, 0);
   }
   [[nodiscard]] SnapshotView view() const { return {shards, course, kTimeline}; }
 
