@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace ballast {
 
@@ -27,6 +28,16 @@ void CoveredItems::insert(ItemRange range) {
   } else {
     *first = range;
     ranges_.erase(first + 1, last);
+  }
+}
+
+void CoveredItems::insert(const CoveredItems& other) {
+  std::vector<ItemRange> ranges;
+  ranges.reserve(ranges_.size() + other.ranges_.size());
+  std::ranges::merge(ranges_, other.ranges_, std::back_inserter(ranges), {}, &ItemRange::begin, &ItemRange::begin);
+  ranges_.clear();
+  for (const auto& range : ranges) {
+    insert(range);
   }
 }
 

@@ -22,6 +22,8 @@ class CoveredItems {
   void insert(ItemId item) { insert(ItemRange{item, item + 1}); }
   void insert(ItemRange range);
   // Costs as much as there are ranges.
+  void insert(const CoveredItems& other);
+  // Costs as much as there are ranges.
   void erase(const CoveredItems& other) { ranges_ = without(other); }
   // What is in this set and not in the other one.
   [[nodiscard]] std::vector<ItemRange> without(const CoveredItems& other) const;

@@ -78,6 +78,7 @@ void ItemGrants::observe(const CoveredItems& lost, const CoveredItems& gained, M
     covered_.erase(lost);
     next_ = 0;
   }
+  covered_.insert(gained);
   for (const auto& range : gained.ranges()) {
     cover(range, now);
   }
@@ -87,7 +88,6 @@ void ItemGrants::observe(const CoveredItems& lost, const CoveredItems& gained, M
 }
 
 void ItemGrants::cover(ItemRange range, Micros now) {
-  covered_.insert(range);
   for (auto item = holders_.lower_bound(range.begin); item != holders_.end() && item->first < range.end;) {
     const auto covered_item = (item++)->first;  // taking back its last grant ends the entry
     retire(covered_item, now);

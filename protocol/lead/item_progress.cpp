@@ -1,29 +1,36 @@
 #include "protocol/lead/item_progress.h"
 
+#include <algorithm>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace ballast {
 
+namespace {
+
+constexpr auto kNoItem = std::numeric_limits<ItemId>::max();
+
+}  // namespace
+
 // What lanes have lost first: an item that one has lost and another gained was never with all.
 ItemProgress::Change ItemProgress::take(const ShardRoster& shards, const std::set<LaneId>& news) {
-  Change change;
   const auto all = shards.lanes().size();
+  std::vector<CoveredItems> newest;
+  newest.reserve(news.size());
+  Change change;
   for (const auto id : news) {
     const auto& report = shards.lanes().at(id).report;
     auto& lane = lanes_[id];
     plan(lane, report.open_step < steps_ ? std::optional(report.planned) : std::nullopt);
-    for (const auto& range : lane.covered.without(CoveredItems(report.items.covered))) {
-      count(range, false, all, change.lost);
-    }
+    newest.emplace_back(report.items.covered);
+    count(lane.covered.without(newest.back()), -1, all, change.lost);
   }
+  auto covered = newest.begin();
   for (const auto id : news) {
     auto& known = lanes_.at(id).covered;
-    CoveredItems covered(shards.lanes().at(id).report.items.covered);
-    for (const auto& range : covered.without(known)) {
-      count(range, true, all, change.gained);
-    }
-    known = std::move(covered);
+    count(covered->without(known), 1, all, change.gained);
+    known = std::move(*covered++);
   }
   return change;
 }
@@ -41,25 +48,34 @@ void ItemProgress::plan(Lane& lane, std::optional<Version> planned) {
   }
 }
 
-ItemProgress::Counts::iterator ItemProgress::split(ItemId item) {
-  const auto after = lanes_with_.upper_bound(item);
-  return lanes_with_.try_emplace(after, item, std::prev(after)->second);
-}
-
-void ItemProgress::count(ItemRange range, bool more, std::size_t all, CoveredItems& changed) {
-  const auto end = split(range.end);
-  for (auto run = split(range.begin); run != end; ++run) {
-    const auto before = run->second;
-    run->second += more ? 1 : std::size_t{0} - 1;
-    if ((before == all) != (run->second == all)) {
-      changed.insert({run->first, std::next(run)->first});
+// One pass over the runs from the first that changes to the last.
+void ItemProgress::count(const std::vector<ItemRange>& ranges, int more, std::size_t all, CoveredItems& changed) {
+  if (ranges.empty()) {
+    return;
+  }
+  const auto first = std::prev(std::ranges::upper_bound(runs_, ranges.front().begin, {}, &Run::from));
+  std::vector<Run> runs(runs_.begin(), first);
+  const auto add = [&](ItemId from, std::size_t lanes) {
+    if (runs.empty() || runs.back().lanes != lanes) {
+      runs.push_back({from, lanes});
+    }
+  };
+  auto range = ranges.begin();
+  for (auto run = first; run != runs_.end(); ++run) {
+    const auto end = std::next(run) == runs_.end() ? kNoItem : std::next(run)->from;
+    for (auto at = run->from; at < end;) {
+      const bool is_within = range != ranges.end() && range->begin <= at;
+      const auto until = std::min(end, range == ranges.end() ? end : is_within ? range->end : range->begin);
+      const auto lanes = is_within ? run->lanes + static_cast<std::size_t>(more) : run->lanes;
+      add(at, lanes);
+      if ((lanes == all) != (run->lanes == all)) {
+        changed.insert({at, until});
+      }
+      at = until;
+      range += is_within && at == range->end ? 1 : 0;
     }
   }
-  // Neighbours that are alike are one.
-  const auto past = std::next(end);
-  for (auto run = lanes_with_.lower_bound(range.begin); run != past;) {
-    run = run != lanes_with_.begin() && std::prev(run)->second == run->second ? lanes_with_.erase(run) : std::next(run);
-  }
+  runs_ = std::move(runs);
 }
 
 }  // namespace ballast

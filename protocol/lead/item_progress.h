@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "protocol/covered_items.h"
 #include "protocol/ids.h"
@@ -38,7 +38,7 @@ class ItemProgress {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(steps_), listed::parts(lanes_), listed::plain(planned_, lanes_with_));
+    return listed::all(listed::plain(steps_), listed::parts(lanes_), listed::plain(planned_, runs_));
   }
 
  private:
@@ -48,17 +48,22 @@ class ItemProgress {
 
     [[nodiscard]] auto state() const { return listed::all(listed::parts(covered), listed::plain(planned)); }
   };
-  using Counts = std::map<ItemId, std::size_t>;
+  // Items from here to the next run.
+  struct Run {
+    ItemId from = 0;
+    std::size_t lanes = 0;  // that have them
+    bool operator==(const Run&) const = default;
+  };
 
   void plan(Lane& lane, std::optional<Version> planned);
-  // One more lane has the items of the range, or one less. Adds to `changed` those that all have now, or had.
-  void count(ItemRange range, bool more, std::size_t all, CoveredItems& changed);
-  Counts::iterator split(ItemId item);
+  // One more lane, or one less, has the items of the ranges, which are disjoint and ascend. Adds to `changed` those
+  // that all have now, or had.
+  void count(const std::vector<ItemRange>& ranges, int more, std::size_t all, CoveredItems& changed);
 
   Step steps_;
   std::map<LaneId, Lane> lanes_;
   std::map<Version, std::size_t> planned_;  // lanes with chunks, by how far they are planned
-  Counts lanes_with_{{0, 0}};               // the items from here to the next entry: how many lanes have them
+  std::vector<Run> runs_{{0, 0}};           // neighbours differ
 };
 static_assert(lists_all_members<ItemProgress>());
 

@@ -125,14 +125,15 @@ void Cluster::lose_journal(std::uint32_t shard, bool is_power_cut) {
 }
 
 void Cluster::revive_shard(std::uint32_t shard, Micros away) {
-  schedule(now() + away, ShardReturns{shard, run_.begins});
+  schedule(now() + away, ShardReturns{shard, roster_.lanes[shard * life().lanes]->life().incarnation});
 }
 
-// Unless another server has become the shard meanwhile, and lives: its database is locked.
+// Unless the shard has come back already, or another server has become it.
 void Cluster::carry_out(const ShardReturns& what) {
   const auto shard = what.shard;
-  if (run_.lead_over || what.run != run_.begins || run_.dead_shard == std::optional(shard) ||
-      roster_.lanes[shard * life().lanes]->alive()) {
+  const auto& newest = *roster_.lanes[shard * life().lanes];
+  if (run_.lead_over || run_.dead_shard == std::optional(shard) || newest.alive() ||
+      newest.life().incarnation != what.last) {
     return;
   }
   if (traces()) {

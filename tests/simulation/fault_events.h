@@ -32,7 +32,7 @@ struct ShardFuse {};
 struct LeadFuse {};
 struct ShardReturns {
   std::uint32_t shard = 0;
-  RunOfCluster run = 0;
+  Incarnation last = 0;  // its newest life, which is over
 };
 // Its server, which had come with an empty disk, is started with its own.
 struct VolumeReturns {

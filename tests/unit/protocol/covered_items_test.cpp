@@ -63,6 +63,10 @@ TEST_CASE("insertion and difference are those of sets") {
       CHECK(left.contains(item) == left_set.contains(item));
     }
     CHECK(fewer == rest);
+    fewer.insert(right);
+    CHECK(fewer.contains_all_of(left));
+    CHECK(CoveredItems(fewer.without(left)) == CoveredItems(right.without(left)));
+    CHECK(CoveredItems(fewer.ranges()) == fewer);
     CHECK(CoveredItems(left.ranges()) == left);
   }
 }
