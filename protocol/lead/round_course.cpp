@@ -4,8 +4,11 @@
 
 namespace ballast {
 
-// Work begins (again) now: nobody is late for the time in which none was given out.
+// Nobody is late for the time in which no work was given out. Of a step that went on meanwhile it was.
 void RoundCourse::reopen(Micros now) {
+  if (assignments_.open() < limit_) {
+    return;
+  }
   step_time_.begin(now, assignments_.handed_out());
   assignments_.reopen(now);
 }
@@ -40,6 +43,7 @@ void RoundCourse::members_changed(const std::vector<SessionId>& sessions, Step l
 
 void RoundCourse::hand_out(const std::vector<SessionId>& sessions, const ShardRoster& /*shards*/, Step limit,
                            Micros now) {
+  limit_ = limit;
   if (assignments_.open() < limit) {
     assignments_.hand_out(sessions, now, step_time_.deadline());
   }
@@ -48,6 +52,7 @@ void RoundCourse::hand_out(const std::vector<SessionId>& sessions, const ShardRo
 void RoundCourse::rewind(Step base) {
   progress_.rewind();
   assignments_.rewind();
+  limit_ = 0;
   told_until_ = base;
 }
 

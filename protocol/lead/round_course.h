@@ -75,7 +75,7 @@ class RoundCourse {
   // All of it.
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(steps_), listed::parts(progress_, assignments_, step_time_),
-                       listed::plain(told_until_));
+                       listed::plain(limit_, told_until_));
   }
 
  private:
@@ -83,6 +83,7 @@ class RoundCourse {
   RoundProgress progress_;
   SlotAssignments assignments_;
   StepTime step_time_;
+  Step limit_ = 0;       // work of the steps before it is given out
   Step told_until_ = 0;  // somebody was told to compute steps up to this one
 };
 static_assert(lists_all_members<RoundCourse>());

@@ -85,6 +85,19 @@ TEST_CASE("in rounds slots that somebody is late with are given to another sessi
   CHECK(course.backups() == 2);
 }
 
+TEST_CASE("in rounds nobody is late for the time in which nothing was given out, and for no other") {
+  for (const Step limit : {0, 1}) {
+    auto course = rounds();
+    const auto shards = roster({at_step(0, {0b0001})});
+    course.begin({kFirst, kSecond}, 0);
+    observe(course, shards, 0);
+    course.hand_out({kFirst, kSecond}, shards, limit, 0);
+    course.reopen(999);
+    course.hand_out({kFirst, kSecond}, shards, 20, 1'000);
+    CHECK(told(course, kSecond).rounds.extra.has_value() == (limit > 0));
+  }
+}
+
 TEST_CASE("in rounds nothing but an evaluation stops anybody, and nothing is lost within a timeline") {
   auto course = rounds();
   CHECK(course.next_barrier(4, evaluations()) == 8);
