@@ -1,6 +1,7 @@
 #include "tests/scenarios/scenarios.h"
 
 #include <optional>
+#include <utility>
 
 namespace ballast::scenarios {
 
@@ -252,6 +253,47 @@ Scenario power_cut() {
   return scenario;
 }
 
+Scenario stop_taken_back() {
+  auto life = items(2, 3, 1, journaled(simulation::LifeItems::Journal::never));
+  life.storage_high = 20 * kMilli;
+  return {
+      "stop-taken-back-while-its-cut-is-written",
+      "The user stops the job, and takes it back while the ledger writes the cut that all have come to. A plan that\n"
+      "goes beyond it is sent only when it is durable.",
+      life, in_time, [](simulation::Cluster& cluster) {
+        cluster.at(90 * kMilli, [&cluster] { cluster.command(Control::Command::stop); });
+        cluster.at(160 * kMilli, [&cluster] { cluster.command(Control::Command::resume); });
+      }};
+}
+
+// The second lead's orders to lane 1.0 are lost for a while, and so the lane goes by the first one's.
+Scenario pause_that_moves() {
+  return {
+      "pause-follows-a-late-item",
+      "A pause holds at step 1, and is over. Then the lead dies with shard 0, when it has granted item 2, whose push "
+      "to\n"
+      "lane 1.0 takes 90 ms. The user pauses the job again, and the next lead, which knows nothing of the item, finds\n"
+      "all at step 1. But lane 1.0 goes by the older plan as long as it has heard of no other, and takes the item. So\n"
+      "only reports by the new plan count, and the pause moves on to step 2.",
+      items(2, 3, 1, journaled(simulation::LifeItems::Journal::always)),
+      [pushes = 0, plans = 0](ProcessId, ProcessId to, const Message& message) mutable -> std::optional<Fate> {
+        if (const auto* push = std::get_if<Push>(&message); push != nullptr && push->step == 1 && ++pushes <= 2) {
+          return to == kLane1 ? Fate{1, 90 * kMilli} : kLost;
+        }
+        if (const auto* plan = std::get_if<Plan>(&message); plan != nullptr && to == kLane1) {
+          return plan->number.life == 2 && ++plans <= 5 ? std::optional(kLost) : std::nullopt;
+        }
+        return std::nullopt;
+      },
+      [](simulation::Cluster& cluster) {
+        cluster.at(20 * kMilli, [&cluster] { cluster.command(Control::Command::pause); });
+        cluster.at(60 * kMilli, [&cluster] { cluster.command(Control::Command::resume); });
+        cluster.at(75 * kMilli, [&cluster] { cluster.crash_shard(0, 5 * kMilli); });
+        cluster.at(81 * kMilli, [&cluster] { cluster.command(Control::Command::pause); });
+        cluster.at(170 * kMilli, [&cluster] { cluster.resume_when_paused(); });
+      }};
+}
+
 Scenario item_granted_again() {
   return {
       "lost-workers-item-granted-again",
@@ -284,12 +326,23 @@ Scenario expired() {
 
 }  // namespace
 
+void live(const Scenario& scenario, std::function<void(const std::string&)> trace) {
+  simulation::Cluster cluster(scenario.life);
+  cluster.brief = true;
+  cluster.trace = std::move(trace);
+  cluster.follow(scenario.script);
+  if (scenario.prepare) {
+    scenario.prepare(cluster);
+  }
+  cluster.run();
+}
+
 std::vector<Scenario> all() {
-  return {plain(),        superseding(),     late_joiner(),   duplicate(),
-          lost_worker(),  shard_death(),     shard_0_death(), skipped_step(),
-          clipped_step(), paused(),          async_item(),    two_stale(),
-          straggler(),    journaled_crash(), power_cut(),     item_granted_again(),
-          expired()};
+  return {plain(),        superseding(),     late_joiner(),     duplicate(),
+          lost_worker(),  shard_death(),     shard_0_death(),   skipped_step(),
+          clipped_step(), paused(),          async_item(),      two_stale(),
+          straggler(),    journaled_crash(), power_cut(),       item_granted_again(),
+          expired(),      stop_taken_back(), pause_that_moves()};
 }
 
 }  // namespace ballast::scenarios

@@ -20,4 +20,7 @@ struct Scenario {
 
 std::vector<Scenario> all();
 
+// Lives it under the judge. Each line of what happens goes to `trace`, which may be empty. Throws Violation.
+void live(const Scenario& scenario, std::function<void(const std::string&)> trace);
+
 }  // namespace ballast::scenarios

@@ -12,14 +12,7 @@ namespace {
 
 std::string run(const ballast::scenarios::Scenario& scenario) {
   std::string transcript = scenario.story + "\n\n";
-  ballast::simulation::Cluster cluster(scenario.life);
-  cluster.brief = true;
-  cluster.trace = [&](const std::string& line) { transcript += line + "\n"; };
-  cluster.follow(scenario.script);
-  if (scenario.prepare) {
-    scenario.prepare(cluster);
-  }
-  cluster.run();
+  live(scenario, [&](const std::string& line) { transcript += line + "\n"; });
   return transcript;
 }
 

@@ -44,6 +44,8 @@ class Cluster final : public Host {
   // The lanes of the shard, with the lead if it lives there; it comes back after `away`.
   void crash_shard(std::uint32_t shard, Micros away);
   void command(Control::Command command);
+  // The user lets the job go on as soon as it is paused, or at its end.
+  void resume_when_paused() { schedule(now(), UserEndsPause{true}); }
 
   // ---- as a host
   using Host::send;

@@ -208,6 +208,10 @@ std::string words(const LedgerChange& change) {
   const auto& ledger = change.ledger;
   std::string text = "timeline " + std::to_string(ledger.timeline) + " from snapshot " + words(ledger.base) +
                      ", complete " + list(ledger.complete);
+  text += ledger.cut > ledger.base.step ? ", cut " + std::to_string(*ledger.cut) : "";
+  for (const auto step : ledger.kept) {
+    text += ", step " + std::to_string(step) + " kept";
+  }
   text += ledger.pause == Pause::held ? ", paused" : ledger.pause == Pause::wanted ? ", a pause wanted" : "";
   if (!ledger.provenance.data.value.empty()) {
     text += ", data of " + ledger.provenance.data.by;
