@@ -62,13 +62,13 @@ CopyState CopiesJudge::state_before(const CopyPlace& place, const CopyState& was
   return none;
 }
 
-// Whether what is named was named when all faults were over, with whatever they had left behind. Copying needs a part
-// of patience only.
+// Whether what is named was named when all faults were over, with whatever they had left behind, and nobody is gone
+// for good. Copying needs a part of patience only.
 bool CopiesJudge::is_undisturbed() const {
   const auto& faults = life_.faults;
   const auto volume_away = faults.lost_volume > 0 ? Faults::kVolumeAway : 0;
   const auto longest = std::max({faults.shard_pause, faults.lead_pause, faults.cut, faults.away, volume_away});
-  return !faults.copy_stuck && named_at_ > faults.until + longest;
+  return !faults.copy_stuck && !faults.death && named_at_ > faults.until + longest;
 }
 
 // By a clock that runs twice as fast at most; the writing of the ledger takes its time.

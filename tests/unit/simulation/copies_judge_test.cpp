@@ -193,6 +193,9 @@ TEST_CASE("copies: what is named after all faults and what they leave behind is 
   auto stuck = life_of_copies();
   stuck.faults.copy_stuck = true;
   CHECK_NOTHROW(give_up(stuck));
+  auto dead = life_of_copies();
+  dead.faults.death = true;
+  CHECK_NOTHROW(give_up(dead));
 }
 
 TEST_CASE("copies: no older snapshot is named again") {
