@@ -10,40 +10,48 @@ EvaluationBoard::EvaluationBoard(Split split, Version version, std::uint32_t exa
     Item item;
     item.evaluation = {split, static_cast<std::uint32_t>(items_.size()), version, begin,
                        std::min(examples, begin + examples_per_item)};
+    free_.insert(item.evaluation.item);
     items_.push_back(item);
   }
   open_ = items_.size();
 }
 
+bool EvaluationBoard::has_some(Micros now, Micros late) const {
+  return !free_.empty() || (!held_.empty() && now - held_.begin()->first >= late);
+}
+
 std::optional<Evaluation> EvaluationBoard::take(SessionId session, Micros now, Micros late) {
-  Item* chosen = nullptr;
-  for (auto& item : items_) {
-    if (item.result) {
-      continue;
-    }
-    if (item.holder == 0) {
-      chosen = &item;
-      break;
-    }
-    if (now - item.given_at >= late && (chosen == nullptr || item.given_at < chosen->given_at)) {
-      chosen = &item;
-    }
-  }
-  if (chosen == nullptr) {
+  if (!has_some(now, late)) {
     return std::nullopt;
   }
-  chosen->holder = session;
-  chosen->given_at = now;
-  return chosen->evaluation;
+  const auto item = free_.empty() ? held_.begin()->second : *free_.begin();
+  let_go(item);
+  hold(item, session, now);
+  return items_[item].evaluation;
+}
+
+void EvaluationBoard::hold(std::uint32_t item, SessionId session, Micros now) {
+  items_[item].holder = session;
+  items_[item].given_at = now;
+  free_.erase(item);
+  held_.emplace(now, item);
+  holders_[session] = item;
+  changed_.insert(session);
+}
+
+void EvaluationBoard::let_go(std::uint32_t item) {
+  auto& known = items_[item];
+  if (known.holder != 0) {
+    held_.erase({known.given_at, item});
+    holders_.erase(known.holder);
+    changed_.insert(known.holder);
+  }
+  known.holder = 0;
 }
 
 std::optional<Evaluation> EvaluationBoard::ordered_from(SessionId session) const {
-  for (const auto& item : items_) {
-    if (!item.result && item.holder == session) {
-      return item.evaluation;
-    }
-  }
-  return std::nullopt;
+  const auto held = holders_.find(session);
+  return held == holders_.end() ? std::nullopt : std::optional(items_[held->second].evaluation);
 }
 
 bool EvaluationBoard::put(const EvaluationResult& result) {
@@ -56,15 +64,17 @@ bool EvaluationBoard::put(const EvaluationResult& result) {
     return false;
   }
   item.result = result;
+  let_go(result.item);
+  free_.erase(result.item);
   --open_;
   return true;
 }
 
 void EvaluationBoard::lose(SessionId session) {
-  for (auto& item : items_) {
-    if (item.holder == session) {
-      item.holder = 0;
-    }
+  if (const auto held = holders_.find(session); held != holders_.end()) {
+    const auto item = held->second;
+    let_go(item);
+    free_.insert(item);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "protocol/lead/evaluations.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "protocol/lead/validation.h"
 
@@ -42,12 +43,17 @@ std::optional<Split> Evaluations::due(Step step) const {
 void Evaluations::begin(Split split, Step step) {
   step_ = step;
   board_ = EvaluationBoard(split, step, examples(split), rules_.examples_per_item);
+  has_room_ = true;
 }
 
 void Evaluations::hand_out(const std::vector<SessionId>& sessions, Micros now) {
-  for (const auto session : sessions) {
-    if (!board_.ordered_from(session)) {
-      board_.take(session, now, rules_.late);
+  if (!std::exchange(has_room_, false) && looked_at_ == now) {
+    return;
+  }
+  looked_at_ = now;
+  for (auto session = sessions.begin(); session != sessions.end() && board_.has_some(now, rules_.late); ++session) {
+    if (!board_.ordered_from(*session)) {
+      board_.take(*session, now, rules_.late);
     }
   }
 }
@@ -55,6 +61,7 @@ void Evaluations::hand_out(const std::vector<SessionId>& sessions, Micros now) {
 EvaluationRecord Evaluations::end() {
   const auto total = board_.total();
   records_.push_back({step_, board_.split(), total.loss, total.accuracy, total.examples});
+  changed_.merge(board_.take_changed());
   board_ = {};
   return records_.back();
 }

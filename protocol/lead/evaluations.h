@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -47,11 +48,19 @@ class Evaluations {
   [[nodiscard]] bool ends_at(Step step) const;
 
   void begin(Split split, Step step);
-  // To sessions that hold no item, in order.
+  // To sessions that hold no item, in order; looked for once at a moment, and when there is room.
   void hand_out(const std::vector<SessionId>& sessions, Micros now);
   [[nodiscard]] std::optional<Evaluation> ordered_from(SessionId session) const { return board_.ordered_from(session); }
-  void put(const EvaluationResult& result) { board_.put(result); }
-  void lose(SessionId session) { board_.lose(session); }
+  // Who has another item to evaluate than when this was asked last, or none any more.
+  std::set<SessionId> take_changed() {
+    changed_.merge(board_.take_changed());
+    return std::exchange(changed_, {});
+  }
+  void put(const EvaluationResult& result) { has_room_ = board_.put(result) || has_room_; }
+  void lose(SessionId session) {
+    board_.lose(session);
+    has_room_ = true;
+  }
   [[nodiscard]] bool done() const { return board_.done(); }
   // The evaluation is done: what it came to.
   EvaluationRecord end();
@@ -61,7 +70,8 @@ class Evaluations {
 
   // All of it.
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(rules_, records_), listed::parts(board_), listed::plain(step_));
+    return listed::all(listed::plain(rules_, records_), listed::parts(board_), listed::plain(step_, has_room_),
+                       listed::ages(looked_at_), listed::fixed(changed_));
   }
 
  private:
@@ -70,7 +80,10 @@ class Evaluations {
   EvaluationRules rules_;
   std::vector<EvaluationRecord> records_;
   EvaluationBoard board_;
-  Step step_ = 0;  // that is evaluated
+  Step step_ = 0;                // that is evaluated
+  bool has_room_ = false;        // somebody may hold no item any more, or an item may be free
+  Micros looked_at_ = -1;        // when items were handed out last
+  std::set<SessionId> changed_;  // of boards that are over
 };
 static_assert(lists_all_members<Evaluations>());
 

@@ -80,8 +80,9 @@ void Lead::answer_lanes(const Turn& turn) {
 // To whom spoke up, changed or not: an answer is a sign of life, and an order may be lost.
 void Lead::send_orders(const Turn& turn) {
   auto changed = course_.take_changed();
+  changed.merge(evaluations_.take_changed());
   const OrderBasis basis{timeline(), phase_, limit(), course_.generation()};
-  if (basis != std::exchange(basis_, basis) || (phase_ == Phase::evaluating && (turn.stirred || turn.freed))) {
+  if (basis != std::exchange(basis_, basis)) {
     for (auto& [id, session] : sessions_.all()) {
       send_order(id, session, turn.spoke_up.contains(id));
     }
