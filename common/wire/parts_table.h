@@ -184,7 +184,7 @@ struct Described<ItemOrder> : Plain<ItemOrder, schema::ItemOrder> {
 
 template <>
 struct Described<RoundReport> : Plain<RoundReport, schema::RoundReport> {
-  static constexpr std::tuple fields{BALLAST_FIELD(missing, List{kMaxMissingWords})};
+  static constexpr std::tuple fields{BALLAST_FIELD(missing, List{kMaxMissingWords}), BALLAST_FIELD(reached)};
 };
 
 template <>

@@ -202,6 +202,7 @@ std::vector<LaneChunk> RoundApplier::chunks_at(Step step) const {
 void RoundApplier::tell(LaneReport& report) const {
   SlotSet missing(slots_);
   for (const auto& chunk : chunks_) {
+    report.rounds.reached = std::max(report.rounds.reached, chunk.version);
     if (chunk.version == open_step_ && chunk.version < steps_) {
       missing.insert(chunk.round.missing());
     }

@@ -1,6 +1,7 @@
 // A job's course in rounds: all slots of a step together make one update.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string_view>
@@ -59,7 +60,7 @@ class RoundCourse {
   [[nodiscard]] bool is_cut(const ShardRoster& /*shards*/, Step /*step*/, LeadNumber /*plan*/) const { return true; }
   [[nodiscard]] bool is_due_at(Step /*cut*/) const { return false; }
   [[nodiscard]] bool has_passed(const LaneReport& report, Step step) const {
-    return report.open_step < steps_ && report.open_step > step;
+    return report.open_step < steps_ && std::max(report.open_step, report.rounds.reached) > step;
   }
 
   [[nodiscard]] std::uint32_t planned_at_once(std::uint32_t ahead) const { return ahead; }

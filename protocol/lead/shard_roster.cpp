@@ -171,7 +171,9 @@ Micros ShardRoster::silence_of(std::uint32_t shard) const {
 Step ShardRoster::furthest(Step steps, Step without_chunks) const {
   Step furthest = 0;
   for (const auto& [id, lane] : lanes_) {
-    furthest = std::max(furthest, lane.report.open_step < steps ? lane.report.open_step : without_chunks);
+    const auto& report = lane.report;
+    const auto reached = std::max(report.open_step, report.rounds.reached);
+    furthest = std::max(furthest, report.open_step < steps ? reached : without_chunks);
   }
   return furthest;
 }

@@ -121,8 +121,8 @@ class ShardRoster {
   [[nodiscard]] bool all(const Holds& holds) const {
     return all_there() && std::ranges::all_of(lanes_, [&](const auto& lane) { return holds(lane.second); });
   }
-  // The furthest open step by the lanes' reports; those without chunks, which are at the job's end, count for
-  // `without_chunks`.
+  // The furthest step that some chunk has come to, by the lanes' reports; those without chunks, which are at the job's
+  // end, count for `without_chunks`.
   [[nodiscard]] Step furthest(Step steps, Step without_chunks) const;
   // "shard 2 and 3 more to come"; empty: all are there.
   [[nodiscard]] std::string who_has_not_come() const;

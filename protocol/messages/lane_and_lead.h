@@ -74,6 +74,7 @@ struct CopyProgress {
 
 struct RoundReport {
   std::vector<std::uint64_t> missing;  // slots of open_step that some chunk lacks, 64 to a word
+  Step reached = 0;                    // the newest version of a chunk
   bool operator==(const RoundReport&) const = default;
 };
 

@@ -140,6 +140,7 @@ std::string text(const LaneReport& report) {
   const auto missing = SlotSet::from_words(kMaxSlots, report.rounds.missing).runs();
   return "report " + std::to_string(report.sequence) + ": by plan " + words(report.plan) + ", open step " +
          std::to_string(report.open_step) + (missing.empty() ? "" : ", missing " + words(missing)) +
+         (report.rounds.reached > report.open_step ? ", reached step " + std::to_string(report.rounds.reached) : "") +
          (report.items.covered.empty() ? "" : ", covers items " + ranges(report.items.covered)) +
          (report.items.reached == 0 ? "" : ", reached item " + std::to_string(report.items.reached)) +
          (report.items.synced == 0 ? "" : ", synced before item " + std::to_string(report.items.synced)) +

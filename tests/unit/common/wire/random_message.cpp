@@ -330,8 +330,8 @@ void fill(Random& random, ItemReport& value) {
 }
 
 void fill(Random& random, RoundReport& value) {
-  auto& [missing] = value;
-  fill_all(random, missing);
+  auto& [missing, reached] = value;
+  fill_all(random, missing, reached);
 }
 
 void fill(Random& random, LaneReport& value) {

@@ -99,6 +99,9 @@ TEST_CASE("a measured round with factors is applied, and the step opens when eve
   CHECK(applier.open_step() == 0);
   CHECK(applier.is_past(0));
   CHECK(applier.chunks_at(1).size() == 1);
+  LaneReport report;
+  applier.tell(report);
+  CHECK(report.rounds.reached == 1);
 
   outcome = round(applier, 0, 5, known);
   REQUIRE(outcome.applied.size() == 1);

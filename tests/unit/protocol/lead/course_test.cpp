@@ -46,6 +46,11 @@ TEST_CASE("in rounds a step is one update, and the oldest lane's is the open one
   CHECK(course.has_passed(at_step(3), 2));
   CHECK_FALSE(course.has_passed(at_step(3), 3));
   CHECK_FALSE(course.has_passed(at_step(20), 3));  // without chunks
+  auto ahead = at_step(3);
+  ahead.rounds.reached = 4;  // by one of its chunks
+  CHECK(course.has_passed(ahead, 3));
+  CHECK_FALSE(course.has_passed(ahead, 4));
+  CHECK(course.untouched(roster({ahead, at_step(2)})) == 4);
 }
 
 TEST_CASE("work of a step has been given out when somebody was told to compute it") {

@@ -398,6 +398,20 @@ TEST_CASE("a pause whose version the shards have passed already holds further on
   CHECK(fixture.order.rounds.standing.until < 40);
 }
 
+TEST_CASE("a pause whose version one chunk has passed already holds further on") {
+  Fixture fixture(config());
+  fixture.train();
+  fixture.reports(3);
+  fixture.client(Control::Command::pause);
+  REQUIRE(fixture.plan[0].until == 5);
+  auto ahead = fixture.state(0, 5);  // all its chunks have come there, and one had gone on by an older plan
+  ahead.rounds.reached = 6;
+  fixture.lane(0, ahead);
+  CHECK(fixture.lead.status().phase == JobPhase::pausing);
+  CHECK(fixture.plan[0].until > 6);
+  CHECK(fixture.plan[0].until < 40);
+}
+
 TEST_CASE("a snapshot beyond the version where all are to hold is none that they hold at") {
   Fixture fixture(config());
   fixture.train();
