@@ -41,6 +41,7 @@ Result recovery(const Options& options);
 Result snapshots(const Options& options);
 Result journal(const Options& options);
 Result journaled(const Options& options);
+Result cuts(const Options& options);
 Result peers(const Options& options);
 Result restart(const Options& options);
 Result turns(const Options& options);

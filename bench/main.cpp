@@ -22,7 +22,7 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 16> kBenchmarks = {{
+constexpr std::array<Benchmark, 17> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"apply", "the server's update, against plain loops over memory", apply},
@@ -32,6 +32,7 @@ constexpr std::array<Benchmark, 16> kBenchmarks = {{
     {"snapshots", "what snapshots cost, against none", snapshots},
     {"journal", "a shard's journal, against the disk's limit and RocksDB", journal},
     {"journaled", "a job that keeps a journal, against one that keeps none", journaled},
+    {"cuts", "steps of a journaled job with a cut at each, and without", cuts},
     {"restart", "a shard's snapshots written and read back, against format 2's keys", restart},
     {"stale", "a slow worker in each mode: time, loss and staleness", stale},
     {"pace", "items a second in async, against sync", pace},
