@@ -187,6 +187,7 @@ void Judge::lead_starts(Micros now) {
   presence_.lead_starts(now);
   stop_.lead_starts();
   pause_.lead_starts();
+  timelines_.ledger_heard();  // it has read it
   provenance_.lead_starts();
   rollback_counts_.lead_starts();
   std::visit([](auto& course) { course.lead_starts(); }, course_);

@@ -124,7 +124,10 @@ class Judge {
   void timeline_wanted(const Disks& disks);
   // The lead gives its ledger out to be written; then it is durable.
   void ledger_given(const Ledger& ledger);
-  void ledger_heard() { pause_.ledger_heard(); }
+  void ledger_heard() {
+    pause_.ledger_heard();
+    timelines_.ledger_heard();
+  }
   void ledger_durable(const Disks& disks, const CopyPlace& place, const StoredLedger& stored, Micros now);
 
   // ---- the user

@@ -34,7 +34,10 @@ bool Timelines::is_present(const LaneLife& lane) const {
 
 void Timelines::turned_away(const LaneLife& lane, const Disks& disks) const {
   const auto at = shard(lane);
-  const bool is_own = at < ledger_.databases.size() && ledger_.databases[at].database == lane.database.database;
+  const auto lists = [&](const std::vector<DatabaseLife>& databases) {
+    return at < databases.size() && databases[at].database == lane.database.database;
+  };
+  const bool is_own = lists(ledger_.databases) && lists(heard_databases_);
   require(!is_own || lane.database.count < disks.of(at, lane.database.database).life.count,
           "the lead turns away the shard that its ledger lists, or a later life of it");
 }

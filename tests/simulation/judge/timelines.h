@@ -46,15 +46,18 @@ class Timelines {
   // Of a shard that has begun another life since: what the newest one can do is unknown to the ledger.
   [[nodiscard]] bool lists_a_life_that_is_over(const Ledger& ledger) const;
   void became_durable(const Ledger& ledger);
+  // The lead knows what is durable.
+  void ledger_heard() { heard_databases_ = ledger_.databases; }
 
  private:
   [[nodiscard]] std::uint32_t shard(const LaneLife& lane) const { return lane.lane / life_.lanes; }
   [[nodiscard]] Change take_new_lives(const Ledger& ledger, History& known) const;
 
   const LifeSpec& life_;
-  Ledger ledger_;                           // the durable one
-  std::vector<SnapshotId> known_complete_;  // by the durable one before it, which the lead may know alone
-  CopyState known_copies_;                  // the same
+  Ledger ledger_;                              // the durable one
+  std::vector<SnapshotId> known_complete_;     // by the durable one before it, which the lead may know alone
+  CopyState known_copies_;                     // the same
+  std::vector<DatabaseLife> heard_databases_;  // by the ledger that the lead knows to be durable
   std::map<Timeline, History> histories_;
   std::map<std::uint32_t, Incarnation> newest_lives_;  // by shard
 };
