@@ -56,8 +56,8 @@ struct Ledger {
   std::uint64_t copies_in = 0;                 // tells the place that they are in from another
   std::vector<std::uint64_t> copy_lives = {};  // of leads before, as far as a place may still hold their claims
   SnapshotId named_before = {};                // the newest that was named for copying when this lead's life began
-  // Of an item job: each chunk has had exactly the items of the steps before it, and nobody any other. None in a ledger
-  // of an older program.
+  // In item mode: each chunk has had exactly the items of the steps before it, and nobody any other. In rounds the
+  // timeline's base. None in a ledger of an older program.
   std::optional<Step> cut = {};
   std::vector<Step> kept = {};  // ascending: cuts of which a snapshot is ordered, neither complete nor given up
   bool operator==(const Ledger&) const = default;

@@ -195,8 +195,8 @@ const std::vector<MetricEntry>& table() {
        "rollbacks",
        {"cause"},
        "Times the whole job went back to a snapshot, by cause: shard (one that cannot go on came in the place of a "
-       "shard; "
-       "a resume is one), mark (work rested on what a shard had lost), below_cut (a shard came back with less than a "
+       "shard; without a journal a resume is one), mark (work rested on what a shard had lost), below_cut (a shard "
+       "came back with less than a "
        "cut "
        "that all had come to), lives (a shard had more lives than are remembered), non_finite "
        "(training.non_finite: rollback), unknown (counted by a program that told no causes)."},

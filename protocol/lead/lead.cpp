@@ -68,6 +68,9 @@ void Lead::on(const LedgerWritten& /*event*/) {
   if (is_over()) {
     return;
   }
+  if (is_confirmed()) {
+    order_kept();
+  }
   if (is_confirmed() && !(copies == book_.durable().copies)) {
     send_plans();  // before the end, if that comes next: shard 0 still has old copies to remove
   }

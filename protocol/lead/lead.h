@@ -290,6 +290,8 @@ class Lead {
   void observe_shards();
   bool find_cut();
   void begin_training();
+  [[nodiscard]] bool is_passed(Step barrier) const;
+  [[nodiscard]] Step next_to_come(Step barrier) const;
   void begin_leg(Step barrier);
   void at_barrier();
   void begin_evaluation(Split split);

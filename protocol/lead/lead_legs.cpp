@@ -86,7 +86,8 @@ bool Lead::has_come_to_barrier() const {
 
 // A ledger of an older program names no cut. By that program's rules nobody went beyond a regular one before all had
 // come to it: it is the newest to which all have, unless somebody is beyond the next one and others have lost some of
-// it.
+// it. That holds for the job file by which it went, in which snapshots may have been due at other steps: then the cut
+// is only one that nobody lacks anything of.
 bool Lead::find_cut() {
   if (book_.current().cut) {
     return true;
@@ -116,7 +117,10 @@ void Lead::begin_training() {
   observe_shards();
   // The version where all stand may be one to be evaluated, and may not have been.
   const Step open = course_.has_cuts() ? *book_.current().cut : course_.open_step();
-  const Step barrier = course_.next_barrier(open - std::min<Step>(open, 1), evaluations_);
+  const Step barrier = next_to_come(course_.next_barrier(open - std::min<Step>(open, 1), evaluations_));
+  if (is_passed(barrier)) {
+    return begin_timeline(RollbackCause::below_cut);  // nobody could evaluate it again: the ledger is older than a lane
+  }
   if (wants_hold() && holds_where_it_is()) {
     pauses_.hold_at(book_.current().complete.back().step);
   }
@@ -127,9 +131,24 @@ void Lead::begin_training() {
   }
 }
 
+// Where cuts are recorded, not yet, and some lane has gone beyond: all can come there no more.
+bool Lead::is_passed(Step barrier) const {
+  return course_.has_cuts() && barrier > *book_.current().cut && barrier < config_.steps &&
+         course_.is_beyond(shards_, barrier);
+}
+
+// The first from there on to which all can come. A job may be resumed with snapshots due at other steps than those
+// between which its lanes were ended; its evaluations stay where they were.
+Step Lead::next_to_come(Step barrier) const {
+  while (is_passed(barrier) && !evaluations_.due(barrier)) {
+    barrier = course_.next_barrier(barrier, evaluations_);
+  }
+  return barrier;
+}
+
 void Lead::begin_leg(Step barrier) {
   phase_ = Phase::training;
-  barrier_ = barrier;
+  barrier_ = next_to_come(barrier);
   course_.reopen(now_);
   send_plans();
 }
@@ -170,7 +189,9 @@ void Lead::end_evaluation() {
 void Lead::finish() {
   phase_ = Phase::finishing;
   pace_.stop(now_);
-  keep(barrier_);
+  if (!has_final_snapshot()) {
+    keep(barrier_);
+  }
   send_plans();
   conclude_if_complete();
 }

@@ -439,6 +439,7 @@ StoreStatus JournalWriter::begin_now(Timeline timeline) {
     appended_ = 0;
     wanted_sync_ = 0;
     progress_ = {timeline, 0, 0, {}};
+    told_synced_ = 0;
   }
   conclude({});
   return {};

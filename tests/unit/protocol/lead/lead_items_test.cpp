@@ -467,6 +467,38 @@ TEST_CASE("a snapshot that is ordered and that a lane went beyond without it is 
   CHECK(fixture.plan[1].snapshots.empty());
 }
 
+TEST_CASE("a job that is resumed with other cuts goes on to the first to which all can come") {
+  const auto resumed_at = [](Step open) {
+    auto more_often = again(0, {});
+    more_often.snapshot_every = 5;
+    Fixture fixture(more_often);
+    fixture.planned = 30;
+    fixture.placement = 1;
+    come_back(fixture, 0, {{1, 0}});
+    come_back(fixture, 1, {{1, 0}});
+    for (const std::uint32_t shard : {0U, 1U}) {
+      auto report = items_before(fixture, shard, open);
+      report.items.reached = 2 * open;
+      fixture.lane(shard, report);
+    }
+    const Message hello = WorkerHello{"worker"};
+    fixture.lead.step(lead::FromWorker{kWorker, &hello});
+    fixture.beat();
+    fixture.settle();
+    return fixture;
+  };
+  auto went_on = resumed_at(7);
+  CHECK(went_on.plan[0].until == 20);  // of step 10: that of step 5 lies behind
+  CHECK(last_granted(went_on) == 17);
+  CHECK(went_on.lead.ledger().timeline == 1);
+  auto at_a_cut = resumed_at(5);
+  CHECK(at_a_cut.lead.ledger().cut == 0);  // by a report on the new plan
+  CHECK(at_a_cut.plan[0].until == 10);
+  auto unevaluated = resumed_at(11);  // beyond step 10, which the ledger has never seen evaluated
+  CHECK(unevaluated.lead.ledger().timeline == 2);
+  CHECK(unevaluated.lead.ledger().rollbacks.below_cut == 1);
+}
+
 TEST_CASE("where an older program's ledger names no cut, it is the newest regular one that all have come to") {
   const auto goes_on = [](ItemId reached) {
     auto older = again(0, {});
