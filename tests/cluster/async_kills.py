@@ -66,6 +66,20 @@ class AsyncKills(harness.ClusterCase):
         self.assertGreaterEqual(summary["worker_restarts"], 1)
         weights.expect_equal_sums(self, expected, run.folder)
 
+    def test_a_job_that_died_goes_on_with_snapshots_at_other_steps(self):
+        expected = self.expected()
+        text = self.text("  mode: async\n").replace("every_steps: 15", "every_steps: 60")
+        run = self.start(self.job(text, name="died.yaml"), name="died",
+                         options=["--workers", "2", "--shards", str(SHARDS)], overrides={"durability.mode": "journal"})
+        run.wait_for_step(7)
+        run.kill_all()
+        again = self.start(None, name="died", options=["--workers", "2", "--set", "durability.every_steps=5"])
+        summary = again.finish()
+        self.assertEqual(summary["steps"], STEPS)
+        self.assertEqual(summary["timeline"], 1, summary)
+        self.assertEqual(summary["rollbacks"], 0, summary)
+        weights.expect_equal_sums(self, expected, again.folder)
+
 
 if __name__ == "__main__":
     harness.main()
