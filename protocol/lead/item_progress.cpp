@@ -48,7 +48,7 @@ void ItemProgress::plan(Lane& lane, std::optional<Version> planned) {
   }
 }
 
-// One pass over the runs from the first that changes to the last.
+// One pass over all runs.
 void ItemProgress::count(const std::vector<ItemRange>& ranges, int more, std::size_t all, CoveredItems& changed) {
   if (ranges.empty()) {
     return;
