@@ -117,6 +117,11 @@ void Cluster::restart_if_resumable() {
 void Cluster::carry_out(const UserResumes& /*what*/) {
   run_.resume_scheduled = false;
   say("the job is resumed");
+  if (life().journaled() && random_.chance(0.5)) {
+    world_.snapshot_every = random_.between(0, 3);
+    judge().resumes_with_snapshots(world_.snapshot_every);
+    facts().note(Fact::other_cuts);
+  }
   disturb();
   start_cluster();
   if (world_.ledger.ledger.pause != Pause::none) {

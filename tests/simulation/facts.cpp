@@ -21,6 +21,7 @@ constexpr FactWords kFactWords[] = {
     {Fact::double_crash, "two shards that crash at once"},
     {Fact::with_lead, "a shard that crashes with the lead"},
     {Fact::lost_unsynced, "unsynced writes lost"},
+    {Fact::other_cuts, "a journaled job that is resumed with snapshots at other steps", 0.1},
     {Fact::rollback, "a rollback to a base past step 0"},
     {Fact::rollback_for_shard, "a rollback for a shard that cannot go on"},
     {Fact::rollback_for_mark, "a rollback for work that rested on what a shard has lost"},

@@ -29,6 +29,7 @@ enum class Fact : std::uint8_t {
   double_crash,
   with_lead,
   lost_unsynced,
+  other_cuts,
   rollback,
   rollback_for_shard,
   rollback_for_mark,

@@ -3,7 +3,12 @@
 namespace ballast::simulation {
 
 World::World(const LifeSpec& spec)
-    : life(spec), disks(spec.shards), copies(spec), non_finite(spec.non_finite), judge(spec) {}
+    : life(spec),
+      disks(spec.shards),
+      copies(spec),
+      non_finite(spec.non_finite),
+      snapshot_every(spec.snapshot_every),
+      judge(spec) {}
 
 void Process::end(const Host& host, const std::string& failure) {
   alive_ = false;

@@ -28,6 +28,7 @@ struct World {
   CopyPlace copies;
   StoredLedger ledger;
   NonFinite non_finite;  // by the newest start of the job
+  Step snapshot_every;   // the same
   Judge judge;
   LifeFacts facts;
 };

@@ -27,7 +27,7 @@ LeadConfig lead_config(const World& world, std::uint64_t claim) {
   config.early_stop_patience = life.early_stop_patience;
   config.early_stop_delta = life.early_stop_delta;
   config.keep_best = life.keep_best;
-  config.snapshot_every = life.snapshot_every;
+  config.snapshot_every = world.snapshot_every;
   config.snapshots_kept = life.snapshots_kept;
   config.run = claim | 1U;
   if (life.copies) {

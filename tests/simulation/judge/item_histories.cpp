@@ -29,9 +29,28 @@ ItemHistories::History& ItemHistories::of(Timeline timeline) {
 }
 
 Step ItemHistories::next_cut(const History& known) const {
-  const auto next = [&](Step every) { return every == 0 ? life_.steps : (known.furthest / every + 1) * every; };
   const bool evaluates = life_.validation_examples > 0 || life_.test_examples > 0;
-  return std::min({life_.steps, next(life_.snapshot_every), evaluates ? next(life_.evaluate_every) : life_.steps});
+  Step step = known.furthest;
+  const auto next = [&](Step every) { return every == 0 ? life_.steps : (step / every + 1) * every; };
+  const auto is_passed_over = [&] {
+    return step < life_.steps && life_.updates(step) < known.resumed_at &&
+           !(evaluates && step % life_.evaluate_every == 0);
+  };
+  do {
+    step = std::min({life_.steps, next(snapshot_every_), evaluates ? next(life_.evaluate_every) : life_.steps});
+  } while (is_passed_over());
+  return step;
+}
+
+void ItemHistories::resumes_with_snapshots(Step every) {
+  snapshot_every_ = every;
+  for (auto& [timeline, known] : histories_) {
+    for (const auto& chunk : known.chunks) {
+      for (const auto& entry : chunk.entries) {
+        known.resumed_at = std::max(known.resumed_at, entry.item + 1);
+      }
+    }
+  }
 }
 
 // ---- how they grow

@@ -43,10 +43,11 @@ class ItemHistories {
     Step furthest = 0;  // that all chunks had come to
     Step checked = 0;   // snapshots up to this one were
     Version planned = 0;
+    ItemId resumed_at = 0;          // some chunk had all before it, or beyond, when the job was resumed with other cuts
     std::set<std::uint32_t> lossy;  // shards that have lost something committed
   };
 
-  explicit ItemHistories(const LifeSpec& life) : life_(life) {}
+  explicit ItemHistories(const LifeSpec& life) : life_(life), snapshot_every_(life.snapshot_every) {}
 
   [[nodiscard]] bool empty() const { return histories_.empty(); }
   [[nodiscard]] bool contains(Timeline timeline) const { return histories_.contains(timeline); }
@@ -61,6 +62,9 @@ class ItemHistories {
   void apply_next(Timeline timeline, ChunkId chunk);
   // Of a chunk whose entries are there: so many were applied, as a journal says.
   void recover(Timeline timeline, ChunkId chunk, Version version);
+
+  // From now on snapshots are due at other steps: those that some chunk is beyond are passed over.
+  void resumes_with_snapshots(Step every);
 
   void sum_from(Timeline timeline, Step base);
   void advance(Timeline timeline) { advance(of(timeline)); }
@@ -82,6 +86,7 @@ class ItemHistories {
   void advance(History& known) const;
 
   const LifeSpec& life_;
+  Step snapshot_every_;  // by the newest start of the job
   std::map<Timeline, History> histories_;
 };
 

@@ -30,6 +30,7 @@ class ItemsJudge {
   // ---- timelines
   void lead_starts() { cuts_.lead_starts(); }
   void resumes_with(NonFinite policy) { contributions_.resumes_with(policy); }
+  void resumes_with_snapshots(Step every) { histories_.resumes_with_snapshots(every); }
   // `newest`: of the durable ledger.
   void lane_starts(const Disk& disk, Timeline newest);
   void timeline_wanted(const Disks& disks) { rollbacks_.timeline_wanted(histories_, disks); }

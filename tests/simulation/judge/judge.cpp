@@ -344,6 +344,10 @@ void Judge::resumes_with(NonFinite policy) {
   std::visit([&](auto& course) { course.resumes_with(policy); }, course_);
 }
 
+void Judge::resumes_with_snapshots(Step every) {
+  std::visit([&](auto& course) { course.resumes_with_snapshots(every); }, course_);
+}
+
 void Judge::stopped(Lead::Phase before, const Status& status, Micros now, bool copies_excused) const {
   stop_.stopped(before, status, timelines_.durable(), reached());
   if (life_.copies && !copies_excused && !stop_.is_patience_over() && before >= Lead::Phase::confirming) {

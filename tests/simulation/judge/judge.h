@@ -137,6 +137,7 @@ class Judge {
   void called_paused() const { pause_.called_paused(); }
   // The user resumes a job that has halted at a gradient, so that it may be skipped.
   void resumes_with(NonFinite policy);
+  void resumes_with_snapshots(Step every);
 
   // ---- the end
   // `copies_excused`: an attempt to copy a snapshot has failed.

@@ -39,6 +39,7 @@ class RoundsJudge {
   void timeline_begins(const Disks& disks, Timeline timeline, SnapshotId base);
   void lane_began(const LaneLife& /*lane*/, Step /*base*/) {}
   void resumes_with(NonFinite /*policy*/) {}
+  void resumes_with_snapshots(Step /*every*/) {}
   // Steps of the ledger are skipped from now on.
   void ledger_given(const Ledger& /*ledger*/) {}
   void ledger_durable(const Ledger& ledger);
