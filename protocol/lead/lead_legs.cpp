@@ -64,7 +64,7 @@ void Lead::progress() {
 void Lead::observe_shards() {
   course_.observe(shards_, shards_.take_news(), now_);
   if (const auto missed = schedule_.decide(course_.open_step()); missed > 0) {
-    book_.edit().snapshots_missed += missed;
+    book_.remember().snapshots_missed += missed;
   }
 }
 
@@ -158,7 +158,7 @@ void Lead::at_barrier() {
     return begin_evaluation(*split);
   }
   // Beyond the barrier nobody could evaluate its version again.
-  if (!book_.settled()) {
+  if (!book_.evaluations_written()) {
     return;
   }
   if (evaluations_.ends_at(barrier_)) {

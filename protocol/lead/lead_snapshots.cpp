@@ -33,7 +33,7 @@ void Lead::come_to_cut() {
     return keep(here);
   }
   if (course_.is_due_at(here)) {
-    ++book_.edit().snapshots_missed;
+    ++book_.remember().snapshots_missed;
   }
 }
 

@@ -37,8 +37,10 @@ class LedgerBook {
   // Whether a lead that starts now may find a pause.
   [[nodiscard]] bool may_hold_pause() const;
 
-  // All that was to be written is durable.
-  [[nodiscard]] bool settled() const { return !in_flight_ && !wanted_; }
+  // All evaluations are durable.
+  [[nodiscard]] bool evaluations_written() const {
+    return pending_.evaluations.empty() && (!in_flight_ || in_flight_->evaluations.empty());
+  }
 
   // What is to be written now, if anything, and nothing is being written.
   std::optional<LedgerChange> next(Micros now);

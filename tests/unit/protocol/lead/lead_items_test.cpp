@@ -189,6 +189,24 @@ TEST_CASE("without a journal a cut waits for nothing") {
   CHECK(fixture.lead.phase() == Lead::Phase::evaluating);
 }
 
+TEST_CASE("without a journal a cut waits for nothing while a snapshot is on its way either") {
+  auto unwritten = journaled();
+  unwritten.items->journaled = false;
+  unwritten.snapshot_every = 5;
+  Fixture fixture(unwritten);
+  fixture.planned = 40;
+  fixture.train();
+  report_items(fixture, 5);
+  CHECK(fixture.plan[1].snapshots == std::vector<Step>{5});
+  report_items(fixture, 10);
+  fixture.evaluate(Split::test, 5);
+  report_items(fixture, 10);
+  fixture.written();
+  report_items(fixture, 15);
+  CHECK(fixture.plan[1].until == 40);
+  CHECK(fixture.lead.status().snapshots_missed == 2);
+}
+
 TEST_CASE("a cut is no cut before all journals are synced with it") {
   Fixture fixture(journaled());
   fixture.planned = 20;

@@ -16,11 +16,26 @@ TEST_CASE("nothing is durable before it is said to be written, and one change is
   CHECK_FALSE(book.next(0));
   book.written();
   CHECK(book.durable().timeline == 1);
-  CHECK_FALSE(book.settled());
   REQUIRE(book.next(0));
   book.written();
   CHECK(book.durable().timeline == 2);
-  CHECK(book.settled());
+  CHECK_FALSE(book.next(0));
+}
+
+TEST_CASE("an evaluation is written once the change with it is, whatever is being written then") {
+  LedgerBook book({}, 0);
+  book.edit().timeline = 1;
+  REQUIRE(book.next(0));
+  CHECK(book.evaluations_written());
+  book.add(EvaluationRecord{});
+  CHECK_FALSE(book.evaluations_written());
+  book.written();
+  CHECK_FALSE(book.evaluations_written());
+  REQUIRE(book.next(0));
+  book.edit().timeline = 2;
+  CHECK_FALSE(book.evaluations_written());
+  book.written();
+  CHECK(book.evaluations_written());
 }
 
 TEST_CASE("statistics wait for a change of the record or a flush, evaluations do not") {
