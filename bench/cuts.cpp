@@ -8,6 +8,7 @@
 #include "bench/benchmark.h"
 #include "bench/clock.h"
 #include "bench/local_cluster.h"
+#include "bench/metrics_page.h"
 
 namespace ballast::bench {
 
@@ -44,6 +45,7 @@ std::string job_of(const Setting& setting) {
 struct Steps {
   std::vector<double> times;
   std::uint64_t snapshots = 0;  // became complete
+  Spans ledger_writes;
 
   [[nodiscard]] double share(double part) const {
     return times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))];
@@ -51,7 +53,7 @@ struct Steps {
 };
 
 Steps run_once(const Setting& setting, const Options& options) {
-  LocalCluster cluster(job_of(setting), 1, false, options);
+  LocalCluster cluster(job_of(setting), 1, true, options);
   cluster.wait_for_step(kWarmUpSteps);
   Steps steps;
   Step step = 0;
@@ -74,6 +76,8 @@ Steps run_once(const Setting& setting, const Options& options) {
         return seconds_since(begin) > options.seconds.value_or(kSeconds) && !steps.times.empty();
       },
       kPatience);
+  steps.ledger_writes =
+      spans_on(metrics_page(cluster.server().addresses.at("metrics")), "ballast_lead_ledger_write_seconds");
   std::ranges::sort(steps.times);
   return steps;
 }
@@ -86,7 +90,9 @@ Result cuts(const Options& options) {
       "1 ballast-server (1 lane) and 1 ballast-worker over ipc, mode async, one item a step, emulated model of 134 MB "
       "with adam: a snapshot is 403 MB, and with a journal each item as much as the weights. Steps are timed by the "
       "lead's status, which is asked every 10 ms: with a cut at each step, beside which a snapshot is being written "
-      "(one at a time), and without any; one after the other, once each. snapshots: became complete meanwhile.";
+      "(one at a time), and without any; one after the other, once each. snapshots: became complete meanwhile. ledger: "
+      "from when the lead asked for a write "
+      "of its ledger until that was durable, by its histogram.";
   for (const auto& setting : kSettings) {
     const auto steps = run_once(setting, options);
     result.rows.push_back({{"cuts", setting.cuts},
@@ -95,7 +101,9 @@ Result cuts(const Options& options) {
                            {"median_ms", steps.share(0.5)},
                            {"p90_ms", steps.share(0.9)},
                            {"p99_ms", steps.share(0.99)},
-                           {"longest_ms", steps.times.back()}});
+                           {"longest_ms", steps.times.back()},
+                           {"ledger_mean_ms", 1e3 * steps.ledger_writes.mean},
+                           {"ledger_p99_below_ms", 1e3 * steps.ledger_writes.p99_at_most}});
   }
   return result;
 }

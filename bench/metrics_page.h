@@ -12,4 +12,12 @@ std::string metrics_page(const std::string& url);
 // The largest value of the metric's series whose labels hold this text; 0 if there is no such series.
 double largest_on(std::string_view page, std::string_view metric, std::string_view label);
 
+struct Spans {
+  double mean = 0;         // seconds; 0 if there is none
+  double p99_at_most = 0;  // the bound of the bucket that 99 of 100 of them are within; infinity if none is
+};
+
+// Of a histogram without labels.
+Spans spans_on(std::string_view page, std::string_view metric);
+
 }  // namespace ballast::bench

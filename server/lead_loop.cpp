@@ -53,11 +53,12 @@ void LeadLoop::turn(Poll& poll) {
   poll.wait(ticks_.until(monotonic_micros()));
   turn_.begin(monotonic_micros());
   receive();
+  const auto now = monotonic_micros();
   for (const auto& event : ledger_.take()) {
+    metrics_.ledger_written(now - ledger_asked_);
     lead_.hear(event);
   }
   take_ends();
-  const auto now = monotonic_micros();
   if (ticks_.take(now)) {
     lead_.hear(lead::Tick{now});
     tell_held_lines();
@@ -146,7 +147,10 @@ void LeadLoop::carry_out(const lead::SendToLane& action) {
   router_.send(lane_routing_id(action.lane, action.incarnation), encoder_.encode(action.message));
 }
 
-void LeadLoop::carry_out(const lead::WriteLedger& action) { ledger_.write(action.change); }
+void LeadLoop::carry_out(const lead::WriteLedger& action) {
+  ledger_asked_ = monotonic_micros();
+  ledger_.write(action.change);
+}
 
 // Nobody is waited for after an interruption.
 void LeadLoop::carry_out(const lead::Stop& action) {

@@ -62,6 +62,7 @@ class LeadLoop {
   std::string address_here_;
   std::string address_;
   LedgerWriter ledger_;
+  Micros ledger_asked_ = 0;  // when the newest write was; there is one at a time
   Lead lead_;
   LeadMetrics metrics_;
   LeadNews news_;

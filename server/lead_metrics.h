@@ -16,6 +16,7 @@ class LeadMetrics {
   explicit LeadMetrics(Metrics* metrics) : metrics_(metrics), series_(metrics), turns_(metrics, "lead") {}
   void turn(Micros took) { turns_.observe(took); }
   void refused() { series_.messages_refused->add(); }
+  void ledger_written(Micros took) { series_.ledger_write->observe_micros(took); }
   // A few times a second.
   void update(const Status& status, Generation generation);
 

@@ -196,10 +196,16 @@ const std::vector<MetricEntry>& table() {
        {"cause"},
        "Times the whole job went back to a snapshot, by cause: shard (one that cannot go on came in the place of a "
        "shard; without a journal a resume is one), mark (work rested on what a shard had lost), below_cut (a shard "
-       "came back with less than a "
-       "cut "
-       "that all had come to), lives (a shard had more lives than are remembered), non_finite "
+       "came back with less than a cut that all had come to), lives (a shard had more lives than are remembered), "
+       "non_finite "
        "(training.non_finite: rollback), unknown (counted by a program that told no causes)."},
+      {"ballast_lead_ledger_write_seconds",
+       kHistogram,
+       "seconds",
+       {},
+       "From when the lead asked for a write of its ledger until it heard that this is durable: a new timeline and, in "
+       "a "
+       "job with a journal, a cut wait for it."},
       {"ballast_lead_rolled_back_steps_total",
        kCounter,
        "steps",

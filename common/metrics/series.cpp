@@ -210,6 +210,7 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   skipped_steps = lead.counter("skipped_steps_total");
   snapshots_missed = lead.counter("snapshots_missed_total");
   resumed_shards = lead.counter("resumed_shards_total");
+  ledger_write = lead.histogram("ledger_write_seconds");
   for (std::size_t phase = 0; phase < kJobPhaseNames.size(); ++phase) {
     phases.emplace(static_cast<JobPhase>(phase), lead.gauge("phase", kJobPhaseNames[phase]));
   }

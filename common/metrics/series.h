@@ -118,6 +118,7 @@ struct LeadSeries {
   CounterHandle lost_sessions, refused_workers, backups, examples, messages_refused;
   std::array<CounterHandle, kRollbackWords.size()> rollbacks;  // by cause
   CounterHandle rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
+  HistogramHandle ledger_write;
   std::map<JobPhase, GaugeHandle> phases;
 };
 
