@@ -207,6 +207,25 @@ TEST_CASE("without a journal a cut waits for nothing while a snapshot is on its 
   CHECK(fixture.lead.status().snapshots_missed == 2);
 }
 
+TEST_CASE("nobody goes beyond an evaluation before it is durable") {
+  for (const bool has_journal : {true, false}) {
+    auto config = journaled();
+    config.items->journaled = has_journal;
+    Fixture fixture(config);
+    come_to_barrier(fixture);
+    REQUIRE(fixture.lead.phase() == Lead::Phase::evaluating);
+    const EvaluationResult result{1, Split::test, 0, fixture.order.evaluation.value().version, 1.0, 5, 10};
+    const Message message = result;
+    fixture.lead.step(lead::FromWorker{kWorker, &message});
+    report_items(fixture, 10);
+    CHECK(fixture.lead.phase() == Lead::Phase::training);
+    CHECK(fixture.plan[1].until == 20);
+    fixture.settle();
+    report_items(fixture, 10);
+    CHECK(fixture.plan[1].until == 40);
+  }
+}
+
 TEST_CASE("a cut is no cut before all journals are synced with it") {
   Fixture fixture(journaled());
   fixture.planned = 20;
