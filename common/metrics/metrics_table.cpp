@@ -203,9 +203,9 @@ const std::vector<MetricEntry>& table() {
        kHistogram,
        "seconds",
        {},
-       "From when the lead asked for a write of its ledger until it heard that this is durable: a new timeline and, in "
-       "a "
-       "job with a journal, a cut wait for it."},
+       "From when the lead asked for a write of its ledger until it heard what came of it: a new timeline, what "
+       "follows an "
+       "evaluation and, in a job with a journal, a cut wait for it."},
       {"ballast_lead_rolled_back_steps_total",
        kCounter,
        "steps",
