@@ -395,6 +395,23 @@ TEST_CASE("validation at every barrier, the test at the end only, and the best s
   CHECK(fixture.lead.status().best.step == 10);
 }
 
+TEST_CASE("in rounds nobody goes beyond an evaluation before it is durable") {
+  auto testing = config();
+  testing.test_examples = 10;
+  Fixture fixture(testing);
+  fixture.train();
+  fixture.reports(10);
+  REQUIRE(fixture.order.evaluation);
+  const Message result = EvaluationResult{1, Split::test, 0, 10, 1.0, 5, 10};
+  fixture.lead.step(lead::FromWorker{kWorker, &result});
+  fixture.reports(10);
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+  CHECK(fixture.plan[0].until == 10);
+  fixture.settle();
+  fixture.reports(10);
+  CHECK(fixture.plan[0].until == 20);
+}
+
 TEST_CASE("a result of an older timeline is not taken") {
   auto testing = config();
   testing.test_examples = 10;
