@@ -222,7 +222,7 @@ void LaneLoop::carry_out(lane::Measure& action) {
 void LaneLoop::carry_out(lane::Apply& action) {
   {
     const auto timer = metrics_.time_apply();
-    weights_.apply(action.chunk, action.version, payloads_.values(action.root), action.factors);
+    weights_.apply(action.chunk, action.version, payloads_.values(action.root), action.factors, action.staleness);
   }
   payloads_.drop(action.root);
   if (action.statistics) {

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -225,7 +226,8 @@ std::uint32_t LaneWeights::parameter_at(const Entry& entry, std::uint64_t elemen
   return parameter;
 }
 
-void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> root, const StepFactors& factors) {
+void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> root, const StepFactors& factors,
+                        std::uint64_t staleness) {
   auto& entry = this->entry(chunk);
   assert(entry.version == version && (factors.skip || root.size() == entry.chunk.elements));
   auto next = take_buffer(entry);
@@ -234,8 +236,12 @@ void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> r
   } else if (is_descended(entry.chunk.group)) {
     unshare_state(entry);
     descend(entry, root, factors, next->values);
+  } else if (entry.chunk.group == Group::state) {
+    // A change that was computed from old values overshoots, the more so the more others have changed them since.
+    const auto divisor = static_cast<float>(std::max<std::uint64_t>(staleness, 1));
+    change_state(entry.newest->values, root, 1.0F / divisor, next->values);
   } else {
-    average_state(root, next->values);
+    std::memcpy(next->values.data(), root.data(), root.size_bytes());
   }
   entry.older = std::exchange(entry.newest, std::move(next));
   entry.version = version + 1;

@@ -64,8 +64,10 @@ class LaneWeights {
   [[nodiscard]] RootMeasure measure(ChunkId chunk, std::span<const float> root, bool known_finite = false) const;
 
   // `version` becomes `version + 1`. `root` has the chunk's elements and any alignment; a skipped update does not look
-  // at it. `factors.scales` are none, one, or one for each parameter of the model.
-  void apply(ChunkId chunk, Version version, std::span<const float> root, const StepFactors& factors);
+  // at it. `factors.scales` are none, one, or one for each parameter of the model. `staleness`: updates of the chunk
+  // since the version that the root was computed from.
+  void apply(ChunkId chunk, Version version, std::span<const float> root, const StepFactors& factors,
+             std::uint64_t staleness = 0);
 
   // The buffer of a version, which must be one of the two held; counts a reader.
   ChunkBuffer* read(ChunkId chunk, Version version);

@@ -212,8 +212,13 @@ EmulatedParameter emulated_parameter(const YamlNode& node, const Key& key) {
       parameter.name = scalar(entry.value, "a parameter's name");
     } else if (entry.key == "shape") {
       parameter.shape = number_list(entry.value, key, kMaxDimensions, "[64, 3, 7, 7]");
+    } else if (entry.key == "group") {
+      parameter.group = scalar(entry.value, "a parameter's group");
+      if (parameter.group != "decay" && parameter.group != "no_decay" && parameter.group != "state") {
+        throw Unfit{shown(parameter.group) + " is no group of a parameter; allowed: decay, no_decay, state"};
+      }
     } else {
-      throw Unfit{"unknown key " + shown(entry.key) + " of a parameter; allowed: name, shape"};
+      throw Unfit{"unknown key " + shown(entry.key) + " of a parameter; allowed: name, shape, group"};
     }
   }
   const bool named = !parameter.name.empty() && parameter.name.size() <= 128 &&

@@ -78,9 +78,17 @@ std::vector<Parameter> declare_lenet5(const ModelSpec& model, const ExampleShape
   return out;
 }
 
+Group group_of(const EmulatedParameter& parameter) {
+  if (parameter.group.empty()) {
+    return parameter.shape.size() < 2 ? Group::no_decay : Group::decay;
+  }
+  return parameter.group == "state" ? Group::state : parameter.group == "decay" ? Group::decay : Group::no_decay;
+}
+
 Parameter declare_emulated_parameter(const EmulatedParameter& parameter) {
-  if (parameter.shape.size() < 2) {
-    return {parameter.name, parameter.shape, Group::no_decay, {}};
+  const auto group = group_of(parameter);
+  if (parameter.shape.size() < 2 || group == Group::state) {
+    return {parameter.name, parameter.shape, group, {}};
   }
   std::uint64_t fan_in = 1;
   for (std::size_t i = 1; i < parameter.shape.size(); ++i) {
@@ -90,7 +98,7 @@ Parameter declare_emulated_parameter(const EmulatedParameter& parameter) {
     }
     fan_in *= parameter.shape[i];
   }
-  return {parameter.name, parameter.shape, Group::decay, {Initial::Kind::uniform, relu_bound(fan_in)}};
+  return {parameter.name, parameter.shape, group, {Initial::Kind::uniform, relu_bound(fan_in)}};
 }
 
 std::vector<Parameter> declare_emulated(const ModelSpec& model) {

@@ -28,7 +28,8 @@ std::string parameters_text(const std::vector<EmulatedParameter>& parameters) {
   std::string text;
   for (const auto& parameter : parameters) {
     text += (text.empty() ? "" : ", ") + std::string("{name: ") + yaml_quoted(parameter.name) +
-            ", shape: " + shape_text(parameter.shape) + "}";
+            ", shape: " + shape_text(parameter.shape) + (parameter.group.empty() ? "" : ", group: " + parameter.group) +
+            "}";
   }
   return "[" + text + "]";
 }

@@ -39,6 +39,7 @@ constexpr const char* name_of(Mode mode) {
 struct EmulatedParameter {
   std::string name;
   std::vector<std::uint32_t> shape;
+  std::string group = {};  // decay, no_decay or state; empty: by its dimensions
 };
 
 // model: {name: mlp | lenet5 | emulated, ...}

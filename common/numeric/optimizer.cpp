@@ -115,10 +115,12 @@ void optimizer_step(const OptimizerSettings& settings, const StepScalars& scalar
   kernels.step[rule_of(settings)][settings.weight_decay != 0 ? 1 : 0](slice, factors_of(settings, scalars, scale));
 }
 
-void average_state(std::span<const float> root, std::span<float> new_state) {
-  require_size(new_state.size(), root.size(), "average_state: new_state");
-  if (!root.empty()) {
-    std::memcpy(new_state.data(), root.data(), root.size_bytes());
+void change_state(std::span<const float> old_state, std::span<const float> change, float scale,
+                  std::span<float> new_state) {
+  require_size(change.size(), old_state.size(), "change_state: change");
+  require_size(new_state.size(), old_state.size(), "change_state: new_state");
+  for (std::size_t i = 0; i < old_state.size(); ++i) {
+    new_state[i] = old_state[i] + scale * load_float(change.data(), i);
   }
 }
 

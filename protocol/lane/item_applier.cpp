@@ -236,7 +236,8 @@ AppliedUpdate ItemApplier::apply(const ItemUpdate& update) {
                    update.item / slots_,
                    update.version,
                    update.payload,
-                   update.factors};
+                   update.factors,
+                   update.version - update.senders.front().push.items.computed_from};
   if (chunk.spec.statistics) {
     applied.contributors = {update.senders.front().session};
   }

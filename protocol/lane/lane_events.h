@@ -139,6 +139,7 @@ struct Apply {
   Version version = 0;
   PayloadId root = kNoPayload;
   StepFactors factors;
+  std::uint64_t staleness = 0;  // updates accepted since the version that the root was computed from
 };
 // Append the update to the shard's journal; say Committed when it is. The payload stays until its Apply or Drop.
 struct Append {

@@ -48,6 +48,16 @@ class EqualBits(harness.ClusterCase):
         summary = self.run_to_end(self.folder / "by_class.yaml", "by-class", "2", "2")
         self.expect_equal_bits(summary, references["by_class"])
 
+    def test_state_has_equal_bits_in_rounds_with_slots_that_are_not_full(self):
+        for name, training in {"sync": jobs.MOMENTUM, **jobs.LOCAL}.items():
+            with self.subTest(name):
+                text = jobs.emulated(steps=8, slots=3, compute_ms=1, training=training.replace(", partition: mixed", ""))
+                job = self.job(text.replace("train_examples: 100000", "train_examples: 62"), name=f"state-{name}.yaml")
+                reference = self.reference(job)
+                for workers in (1, 3):
+                    summary = self.run_to_end(job, f"state-{name}-{workers}", str(workers), "2")
+                    self.expect_equal_bits(summary, reference)
+
     def test_another_seed_gives_another_model(self):
         digests = set()
         for seed in (1, 2):

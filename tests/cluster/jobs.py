@@ -42,6 +42,7 @@ model:
   parameters:
     - {{name: first.weight, shape: [600, 500]}}
     - {{name: first.bias, shape: [600]}}
+    - {{name: first.mean, shape: [600], group: state}}
     - {{name: second.weight, shape: [300, 600]}}
     - {{name: second.bias, shape: [300]}}
     - {{name: third.weight, shape: [10, 300]}}
@@ -60,14 +61,16 @@ durability: {{every_steps: {every_steps}}}
 def fixed(steps, slots=8, compute_ms=2, job="fixed", every_steps=200):
     """Each slot's gradient is its own, always the same one, and the updates add up: their order is a matter of rounding."""
     text = emulated(steps, slots, compute_ms, job, "optimizer: {name: sgd, learning_rate: 1}", every_steps)
-    return text.replace("  compute_ms:", "  gradient: fixed\n  compute_ms:")
+    text = text.replace("  compute_ms:", "  gradient: fixed\n  compute_ms:")
+    return "\n".join(line for line in text.split("\n") if "group: state" not in line)  # its changes do not add up
 
 
 def even(steps, training, every_steps, slots=8, compute_ms=8, job="even"):
     """Six large chunks and six small ones, so that each of up to three shards has four at least."""
     layers = "".join(f"""
     - {{name: layer{i}.weight, shape: [128, 512]}}
-    - {{name: layer{i}.bias, shape: [512]}}""" for i in range(6))
+    - {{name: layer{i}.bias, shape: [512]}}""" for i in range(6)) + """
+    - {name: layer5.mean, shape: [512], group: state}"""
     text = emulated(steps, slots, compute_ms, job, training, every_steps)
     head, rest = text.split("  parameters:", 1)
     return head + "  parameters:" + layers + "\ndata:" + rest.split("\ndata:", 1)[1]

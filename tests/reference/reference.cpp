@@ -77,10 +77,23 @@ class Trainer {
     const auto batch = model_->train(task, examples.batch(), weights_, gradient, [](std::size_t) {});
     loss_sum_ += batch.loss_sum;
     examples_ += batch.examples;
+    const auto share = static_cast<float>(batch.examples) / static_cast<float>(task.step_examples);
+    each_of_state(
+        [&](std::size_t i) { gradient[i] = batch.examples == 0 ? 0.0F : share * (gradient[i] - weights_[i]); });
     return gradient;
   }
 
-  // With local steps: what a slot takes off the weights, over the number of slots.
+  template <typename See>
+  void each_of_state(const See& see) const {
+    for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
+      const auto& [offset, elements] = job_.arena.extents[p];
+      for (auto i = offset; job_.arena.parameters[p].group == Group::state && i < offset + elements; ++i) {
+        see(i);
+      }
+    }
+  }
+
+  // With local steps: what a slot takes off the weights, over the number of slots. Of state its change, by its share.
   Floats slot_change(std::uint64_t step, std::uint32_t slot) {
     const auto& training = job_.spec.training;
     const auto examples = pipeline_.take(step, slot);
@@ -93,10 +106,14 @@ class Trainer {
       train_on(examples, begin, std::min(in_slot, begin + at_once), {step, slot, 0, training.seed, local}, update,
                weights);
     }
+    auto change = weights;
     for (std::size_t i = 0; i < weights.size(); ++i) {
-      weights[i] = (weights_[i] - weights[i]) / static_cast<float>(training.slots);
+      change[i] = (weights_[i] - weights[i]) / static_cast<float>(training.slots);
     }
-    return weights;
+    const auto share =
+        static_cast<float>(in_slot) / static_cast<float>(examples_of_step(training, job_.sizes.train, step));
+    each_of_state([&](std::size_t i) { change[i] = share * (weights[i] - weights_[i]); });
+    return change;
   }
 
   void train_on(const SlotExamples& examples, std::size_t begin, std::size_t end, SlotTask task, Update& update,

@@ -55,9 +55,9 @@ class Applied {
     const auto& chunk = job_.arena.chunks[record.chunk];
     std::memcpy(gradient_.data() + chunk.offset, record.payload.data(), chunk.bytes());
     const auto damped = job_.spec.training.staleness.damping == StalenessSpec::Damping::inverse;
-    const auto damping = damped ? static_cast<float>(std::max<std::uint64_t>(record.staleness, 1)) : 1.0F;
-    update_.apply_to_chunk(chunk, record.version / job_.spec.training.slots, record.version, damping, gradient_,
-                           weights_);
+    const auto staleness = static_cast<float>(std::max<std::uint64_t>(record.staleness, 1));
+    update_.apply_to_chunk(chunk, record.version / job_.spec.training.slots, record.version, damped ? staleness : 1.0F,
+                           staleness, gradient_, weights_);
   }
 
   Replay::Result result() {

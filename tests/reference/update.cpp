@@ -133,7 +133,7 @@ Update::Rates Update::rates(std::uint64_t step, std::uint64_t updates_before) co
   const auto& optimizer = rules_.optimizer;
   const double rate = optimizer.learning_rate * schedule_factor(rules_.schedule, job_.steps.steps, step);
   const auto t = updates_before + 1;
-  return {rounded(rate), rounded(rate / (1 - power(optimizer.beta1, t, rules_.within_slots))),
+  return {1.0F, rounded(rate), rounded(rate / (1 - power(optimizer.beta1, t, rules_.within_slots))),
           rounded(std::sqrt(1 - power(optimizer.beta2, t, rules_.within_slots)))};
 }
 
@@ -163,7 +163,7 @@ void Update::apply(std::uint64_t step, std::uint64_t updates_before, Floats& gra
 }
 
 void Update::apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, float damping,
-                            Floats& gradient, Floats& weights) {
+                            float staleness, Floats& gradient, Floats& weights) {
   if (rules_.clip.global_norm || rules_.clip.tensor_norm) {
     throw std::runtime_error("updates of single chunks are not clipped by norm here");
   }
@@ -171,6 +171,7 @@ void Update::apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_
   auto rates = this->rates(step, updates_before);
   rates.learning_rate /= damping;
   rates.step_size /= damping;
+  rates.staleness = staleness;
   descend(chunk.offset, chunk.offset + chunk.elements, rates, gradient, weights);
 }
 
@@ -186,7 +187,7 @@ void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, con
       float w = weights[i];
       float g = gradient[i];
       if (group == Group::state) {
-        weights[i] = g;
+        weights[i] = rules_.within_slots ? g : w + 1.0F / rates.staleness * g;
         continue;
       }
       if (optimizer.name == "adamw") {

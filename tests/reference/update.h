@@ -17,14 +17,15 @@ class Update {
   // Of training.local: the steps within a slot.
   static Update of_local_steps(const Job& job);
 
-  // `gradient` is the mean over the step's examples; parameters that are averaged rather than descended become it.
+  // `gradient` is the mean over the step's examples; of state the mean change, but within slots the new value.
   // `updates_before`: steps before this one that were not skipped.
   void apply(std::uint64_t step, std::uint64_t updates_before, std::vector<float>& gradient,
              std::vector<float>& weights);
 
-  // The same for one chunk, with an update of its own that divides its step by `damping`. Refuses clipping by norm.
+  // The same for one chunk, with an update of its own that divides its step by `damping`, and a change of state by
+  // `staleness`. Refuses clipping by norm.
   void apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, float damping,
-                      std::vector<float>& gradient, std::vector<float>& weights);
+                      float staleness, std::vector<float>& gradient, std::vector<float>& weights);
 
   // In the order in which PyTorch lists them; none for plain SGD.
   [[nodiscard]] std::span<std::vector<float>> state() { return state_; }
@@ -39,6 +40,7 @@ class Update {
   Update(const Job& job, Rules rules);
 
   struct Rates {
+    float staleness = 1;  // that a change of state is divided by
     float learning_rate = 0;
     float step_size = 0;  // adam: learning_rate / (1 - beta1^t)
     float root = 1;       // adam: sqrt(1 - beta2^t)

@@ -1,6 +1,8 @@
 #include "worker/models/emulated.h"
 
+#include <algorithm>
 #include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -90,8 +92,14 @@ class Emulated : public Model {
     std::uint64_t done = 0;
     for (std::size_t parameter = arena_.parameters.size(); parameter-- > 0;) {
       const Extent& extent = arena_.extents[parameter];
-      write_gradient(mix_key(slot_key, parameter), weights.subspan(extent.offset, extent.elements),
-                     gradients.subspan(extent.offset, extent.elements));
+      const auto before = weights.subspan(extent.offset, extent.elements);
+      const auto gradient = gradients.subspan(extent.offset, extent.elements);
+      const auto key = mix_key(slot_key, parameter);
+      if (arena_.parameters[parameter].group == Group::state) {
+        write_state(key, before, gradient);
+      } else {
+        write_gradient(key, before, gradient);
+      }
       done += extent.elements;
       pace.wait(kForwardShare + (1.0 - kForwardShare) * static_cast<double>(done) / static_cast<double>(elements_));
       ready(parameter);
@@ -107,6 +115,12 @@ class Emulated : public Model {
     } else if (!holds_fixed(key, gradient)) {
       write_fixed(key, gradient);
     }
+  }
+
+  // What a slot makes of state is no gradient: it differs from slot to slot and from what it was by a little.
+  void write_state(std::uint64_t key, std::span<const float> before, std::span<float> after) const {
+    fixed_ ? write_fixed(key, after) : write_hashed(key, before, after);
+    std::transform(before.begin(), before.end(), after.begin(), after.begin(), std::plus<>());
   }
 
   const Arena& arena_;

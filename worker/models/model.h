@@ -62,9 +62,10 @@ class Model {
   virtual ~Model() = default;
 
   // Forward and backward of one slot. `weights` and `gradients` are whole arenas (Arena::elements floats); every
-  // parameter's gradient is overwritten with d(sum of losses / step_examples) / d(parameter), and `ready` is called
-  // once for each parameter as soon as its gradient is final, from this thread, last layers first. Bytes outside
-  // parameter extents (padding, statistics) are not touched. An empty batch writes +0.0 everywhere.
+  // parameter's gradient is overwritten with d(sum of losses / step_examples) / d(parameter), that of state with what
+  // the batch makes of its value, and `ready` is called once for each parameter as soon as its gradient is final, from
+  // this thread, last layers first. Bytes outside parameter extents (padding, statistics) are not touched. An empty
+  // batch writes +0.0 everywhere.
   virtual BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights,
                             std::span<float> gradients, const GradientReady& ready) = 0;
 

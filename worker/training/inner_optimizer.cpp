@@ -81,7 +81,8 @@ bool InnerOptimizer::step(std::span<const float> weights, std::span<const float>
     const auto group = job_.arena.parameters[parameter].group;
     const auto& extent = job_.arena.extents[parameter];
     if (group == Group::state) {
-      average_state(gradient.subspan(extent.offset, extent.elements), next.subspan(extent.offset, extent.elements));
+      std::ranges::copy(gradient.subspan(extent.offset, extent.elements),
+                        next.begin() + static_cast<std::ptrdiff_t>(extent.offset));
       continue;
     }
     auto settings = group == Group::decay ? decaying_ : plain_;

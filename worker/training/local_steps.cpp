@@ -91,9 +91,9 @@ class LocalSteps : public Model {
         batch.count == 0 ? 0.0F : static_cast<float>(batch.count) / static_cast<float>(task.step_examples);
     for (std::size_t parameter = job_.arena.parameters.size(); parameter-- > 0;) {
       const auto& extent = job_.arena.extents[parameter];
-      const bool averaged = job_.arena.parameters[parameter].group == Group::state;
+      const bool is_state = job_.arena.parameters[parameter].group == Group::state;
       for (auto i = extent.offset; i < extent.offset + extent.elements; ++i) {
-        gradients[i] = averaged ? after[i] * share : (before[i] - after[i]) / slots;
+        gradients[i] = is_state ? share * (after[i] - before[i]) : (before[i] - after[i]) / slots;
       }
       ready(parameter);
     }
@@ -110,9 +110,6 @@ class LocalSteps : public Model {
 }  // namespace
 
 std::unique_ptr<Model> with_local_steps(std::unique_ptr<Model> model, const Job& job) {
-  if (job.spec.training.mode != Mode::local) {
-    return model;
-  }
   return std::make_unique<LocalSteps>(std::move(model), job);
 }
 

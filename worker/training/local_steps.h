@@ -7,8 +7,8 @@
 // A slot of b = batch / slots examples makes H = training.local.steps steps; the h-th takes the slot's examples
 // [h * b / H, (h + 1) * b / H) and their mean gradient. A slot with fewer examples (the tail of an epoch) leaves out
 // the steps that have none. Its gradient, as the rest of the worker sees it, is (weights before - weights after) /
-// slots, so that the round's root is the mean change of all slots, negated; parameters that are averaged rather than
-// descended become the last step's value, weighted as in other modes by the slot's share of the step's examples.
+// slots, so that the round's root is the mean change of all slots, negated. What the last step has made of state
+// (Group::state) travels as in other modes: as its change, weighted by the slot's share of the round's examples.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace ballast {
 
-// The model with the job's local steps around it; itself in other modes. `job` must outlive it. A step whose gradient
+// The model with the job's local steps around it. `job` must outlive it. A step whose gradient
 // is not finite is the slot's last: its change is not finite either, at the same elements.
 std::unique_ptr<Model> with_local_steps(std::unique_ptr<Model> model, const Job& job);
 

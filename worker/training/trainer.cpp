@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "protocol/tree.h"
+#include "worker/training/contributions.h"
 #include "worker/training/delay.h"
 #include "worker/training/evaluate.h"
 #include "worker/training/fingerprint.h"
 #include "worker/training/gradient_fault.h"
-#include "worker/training/local_steps.h"
 
 namespace ballast {
 
@@ -57,7 +57,7 @@ worker::Prepared Trainer::prepare(std::span<float> weights) {
   worker::Prepared prepared;
   prepared.layout.fingerprint = fingerprint(weights);
   prepared.layout.data_digest = data_digest(*dataset_);
-  model_ = with_local_steps(std::move(model_), job_);
+  model_ = with_contributions(std::move(model_), job_);
   model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
   model_ = with_delay(std::move(model_), delay_);
   return prepared;

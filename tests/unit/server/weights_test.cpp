@@ -106,6 +106,29 @@ TEST_CASE("one scale is that of every parameter") {
   }
 }
 
+TEST_CASE(
+    "state changes by the root whatever clips gradients, less where the root is stale, and has no optimizer's state") {
+  const Job job =
+      make_job(parse_job("job: test\nmodel: {name: emulated, parameters: [{name: w, shape: [40]}, {name: mean, shape: "
+                         "[30], group: state}]}\n"
+                         "data: {name: none}\ntraining: {slots: 2, batch: 2, max_steps: 10, optimizer: {name: adam}}\n",
+                         "test"));
+  const ChunkId chunk = 1;
+  for (const std::uint64_t staleness : {0, 1, 3}) {
+    LaneWeights weights(job, all_chunks(job));
+    weights.initialize();
+    weights.apply(chunk, 0, root_of(job, chunk, 40), {0.1F, 0.1F, 1.0F, false, {}});
+    const Floats before = copy(weights.newest(chunk));
+    const Floats root = root_of(job, chunk, 41);
+    weights.apply(chunk, 1, root, {0.1F, 0.1F, 1.0F, false, {0.375F}}, staleness);
+    const auto after = weights.newest(chunk);
+    const float share = 1.0F / static_cast<float>(std::max<std::uint64_t>(staleness, 1));
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      REQUIRE(after[i] == before[i] + share * root[i]);
+    }
+  }
+}
+
 TEST_CASE("a skipped step leaves weights and state as they are, whatever its root") {
   const Job job = job_of("optimizer: {name: adagrad, initial_accumulator: 0.5}");
   LaneWeights weights(job, all_chunks(job));

@@ -350,7 +350,7 @@ TEST_CASE("rules of emulated models") {
        "job.yaml:2: model.parameters: parameter 1: '' is no name of a parameter; allowed: 1 to 128 of A-Z a-z 0-9 . _ "
        "-"},
       {"preset: resnet50", "parameters: [{name: a, shape: [4], size: 3}]",
-       "job.yaml:2: model.parameters: parameter 1: unknown key 'size' of a parameter; allowed: name, shape"},
+       "job.yaml:2: model.parameters: parameter 1: unknown key 'size' of a parameter; allowed: name, shape, group"},
       {"preset: resnet50", "parameters: [5]",
        "job.yaml:2: model.parameters: parameter 1: '5' where {name: ..., shape: [...]} is needed"},
       {"preset: resnet50", "parameters: [{name: a, shape: [0]}]",

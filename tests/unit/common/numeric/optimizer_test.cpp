@@ -360,7 +360,8 @@ TEST_CASE("what does not fit is refused before anything is written") {
   CHECK_THROWS_AS(optimizer_step(settings, scalars, 1, weights, weights, both, shorter), std::invalid_argument);
   CHECK_THROWS_AS(optimizer_step(settings, scalars, 1, weights, weights, one, next), std::invalid_argument);
   CHECK_THROWS_AS(optimizer_step(settings, scalars, 1, weights, weights, uneven, next), std::invalid_argument);
-  CHECK_THROWS_AS(average_state(shorter, next), std::invalid_argument);
+  CHECK_THROWS_AS(change_state(weights, shorter, 1, next), std::invalid_argument);
+  CHECK_THROWS_AS(change_state(weights, weights, 1, shorter), std::invalid_argument);
   CHECK(first == Floats(4, 5.0F));
   CHECK(next == Floats(4, 7.0F));
   for (const auto set : {InstructionSet::avx2, InstructionSet::avx512}) {
@@ -371,12 +372,17 @@ TEST_CASE("what does not fit is refused before anything is written") {
   CHECK(supported(detected()));
 }
 
-TEST_CASE("state is replaced by the root") {
-  const Floats root = sample(100, 5);
+TEST_CASE("state is changed by what is scaled, and keeps its bits where nobody changes it") {
+  const Floats old = sample(100, 5);
+  Floats change = sample(100, 6);
+  std::fill(change.begin() + 50, change.end(), 0.0F);
   Floats state(100, 1.0F);
-  average_state(root, state);
-  CHECK(same_bits(state, root));
-  average_state({}, {});
+  change_state(old, change, 0.25F, state);
+  for (std::size_t i = 0; i < 50; ++i) {
+    REQUIRE(state[i] == old[i] + 0.25F * change[i]);
+  }
+  CHECK(same_bits(Floats(state.begin() + 50, state.end()), Floats(old.begin() + 50, old.end())));
+  change_state({}, {}, 1, {});
 }
 
 // Sixteen partial sums, joined in a tree.
