@@ -30,6 +30,8 @@ struct Parameter {
   std::vector<std::uint32_t> shape;  // row-major, outermost first
   Group group = Group::decay;
   Initial initial;
+  // Of state that is a running statistic: new = old + momentum * (statistic - old). 0: state without a known rule.
+  float momentum = 0.0F;
 
   [[nodiscard]] std::uint64_t elements() const {
     std::uint64_t count = 1;

@@ -34,6 +34,7 @@ enum class Purpose : std::uint32_t {
   gradient = 5,  // a = step, b = slot: emulated gradients
   probe = 6,     // a = 0, b = 0: the probe slot behind a worker's fingerprint
   classes = 7,   // a = epoch, b = slot: the order of a slot's own examples
+  dropout = 8,   // a = step, b = slot
 };
 
 struct RandomKey {

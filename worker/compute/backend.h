@@ -1,12 +1,12 @@
 // What a device must be able to do for the models: tensors on it, and one prepared operation for each layer of a
-// network.
+// network (common/network/layers.h).
 //
-// A network is prepared once for each batch size and then run any number of times: preparing chooses layouts, kernels
-// and buffers, so that running neither allocates nor decides. Activations live on the device in a layout of the
-// backend's choice. Parameters are views into arenas in host memory, bound before each run.
+// A network is prepared once for each batch size and length and then run any number of times: preparing chooses
+// layouts, kernels and buffers, so that running neither allocates nor decides. Activations live on the device in a
+// layout of the backend's choice. Parameters are views into arenas in host memory, bound before each run.
 //
 // A device may run behind its host: operations return when their work is queued, in order, and only what hands values
-// to the host waits for them (a loss's sums and probabilities, await_delivery, read, read_gradient). docs/backends.md
+// to the host waits for them (a loss's sums and predictions, await_delivery, read, read_gradient). docs/backends.md
 // has the whole picture.
 //
 // The bytes that operations produce depend on their inputs, the backend and its number of threads alone: not on what
@@ -21,25 +21,14 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "common/arena/arena.h"
+#include "common/network/layers.h"
+#include "common/network/shape.h"
+#include "worker/compute/pass.h"
 
 namespace ballast {
-
-// Of an activation: examples, channels, height, width. Vectors of features have height and width 1.
-struct Shape {
-  std::uint32_t n = 0;
-  std::uint32_t c = 0;
-  std::uint32_t h = 1;
-  std::uint32_t w = 1;
-
-  [[nodiscard]] std::size_t features() const { return std::size_t{c} * h * w; }
-  [[nodiscard]] std::size_t elements() const { return n * features(); }
-  bool operator==(const Shape&) const = default;
-};
-
-// "16 x 6 x 14 x 14", for messages.
-std::string to_string(const Shape& shape);
 
 // An activation and, unless it is an input without one, the gradient of the loss with respect to it. Owned by whoever
 // prepared it; used only with the backend that made it, and outlived by it.
@@ -58,36 +47,40 @@ class Tensor {
   bool with_gradient_;
 };
 
-// One layer, prepared for one batch size: y = f(x, parameters). Refers to x, which must outlive it.
+// One layer, prepared for one batch size and length: y = f(inputs, parameters). Refers to its inputs, which must
+// outlive it.
 class Operation {
  public:
   virtual ~Operation() = default;
 
-  // Reads x and the bound weights, writes y.
+  // Reads the inputs, the bound weights and the pass, writes y.
   virtual void forward() = 0;
-  // Reads what forward left and y's gradient; overwrites the gradients of the parameters in the bound arena.
+  // Reads what forward left and y's gradient; writes the gradients of the parameters in the bound arena (state: see
+  // Model::train). Only after a forward in training.
   virtual void backward_parameters() {}
-  // Reads the same; overwrites x's gradient. Only where x has one. May spoil y's gradient: call it last.
+  // Reads the same; overwrites the gradient of each input that has one. May spoil y's gradient: call it last.
   virtual void backward_input() = 0;
 };
 
 struct LossSums {
-  double loss_sum = 0;        // sum over the examples of -log(probability of the label)
-  std::uint32_t correct = 0;  // examples whose label has the largest logit, the lowest index among equals
+  double loss_sum = 0;        // over the examples
+  std::uint32_t correct = 0;  // examples whose label has the largest logit, the lowest index among equals; of
+                              // Labels::steps by their last labelled step; 0 for other labels
 };
 
-// The end of a network: logits to a loss.
+// The end of a network: a prediction to a loss.
 class LossOperation {
  public:
   virtual ~LossOperation() = default;
 
-  // One label for each example, 0 <= label < classes; throws std::invalid_argument for others.
-  virtual void forward(std::span<const std::int32_t> labels) = 0;
+  // Reads the pass's labels; throws std::invalid_argument for those that the data cannot have.
+  virtual void forward() = 0;
   // Of the last forward. Ask when the backward pass is queued: a device that is ahead of its host does not idle.
   [[nodiscard]] virtual LossSums sums() const = 0;
-  // Of the last forward: examples x classes, each example's sum to 1. Valid until the next forward.
-  [[nodiscard]] virtual std::span<const double> probabilities() const = 0;
-  // Overwrites the logits' gradient with scale * d(loss_sum)/d(logits) for the labels of the last forward.
+  // Of the last forward, rows x outputs: probabilities of the classes, which sum to 1; those of each of several; or the
+  // predicted numbers. Valid until the next forward.
+  [[nodiscard]] virtual std::span<const double> predictions() const = 0;
+  // Overwrites the prediction's gradient with scale * d(loss_sum)/d(prediction) for the labels of the last forward.
   virtual void backward(float scale) = 0;
 };
 
@@ -97,24 +90,29 @@ struct Prepared {
   std::unique_ptr<Tensor> output;
 };
 
-// Square kernel and equal strides and padding in both directions; padding is of zeros.
-struct Conv2d {
-  std::uint32_t channels = 0;  // of the output
-  std::uint32_t kernel = 1;
-  std::uint32_t stride = 1;
-  std::uint32_t padding = 0;
+// A value that several operations use: the same value for each, with a gradient of its own. The operation's
+// backward_input sums these, in their order.
+struct Forked {
+  std::unique_ptr<Operation> operation;
+  std::vector<std::unique_ptr<Tensor>> outputs;
 };
 
-struct MaxPool2d {
-  std::uint32_t window = 2;
-  std::uint32_t stride = 2;
+// Where a parameter lies in the arenas.
+struct ParameterPlace {
+  Extent extent;
+  // Another operation, whose backward_parameters has run before, has written its gradient: this one adds to it.
+  bool adds = false;
 };
 
-// Output extents of a window sliding over `extent`; 0 where it does not fit.
-constexpr std::uint32_t sliding_outputs(std::uint32_t extent, std::uint32_t window, std::uint32_t stride,
-                                        std::uint32_t padding) {
-  return extent + 2 * padding < window ? 0 : (extent + 2 * padding - window) / stride + 1;
-}
+// A layer to be prepared.
+struct LayerTask {
+  const Layer& layer;
+  std::span<Tensor* const> inputs;
+  std::span<const ParameterPlace> parameters;  // in the order of the layer's description
+  // The output may lie in the memory of the first input, value and gradient: nobody else reads them any more.
+  bool in_place = false;
+  std::uint32_t number = 0;  // of the layer in its network: part of what random draws depend on
+};
 
 // Of products in convolutions and linear layers; what is kept (weights, gradients, activations) and sums of products
 // are float32 always. The cpu has float32 alone.
@@ -170,7 +168,7 @@ class Backend {
   // Examples as they come from the host. A gradient is only of use to tests of the first layer.
   virtual std::unique_ptr<Tensor> input(const Shape& shape, bool with_gradient = false) = 0;
 
-  // Copies between the host (NCHW, shape().elements() floats) and a tensor's value or gradient.
+  // Copies between the host (row-major as in Shape, shape().elements() floats) and a tensor's value or gradient.
   virtual void write(Tensor& tensor, std::span<const float> nchw) = 0;
   virtual void read(const Tensor& tensor, std::span<float> nchw) = 0;
   virtual void write_gradient(Tensor& tensor, std::span<const float> nchw) = 0;
@@ -192,16 +190,16 @@ class Backend {
   virtual bool deliver(const Extent& parameter) = 0;
   virtual void await_delivery() = 0;
 
-  // Cross-correlation as in every framework. weights: channels x x.c x kernel x kernel; bias: channels.
-  virtual Prepared conv2d(Tensor& x, const Conv2d& conv, const Extent& weights, const Extent& bias) = 0;
-  // y = W x + b over all features of an example, in NCHW order. weights: units x x.features(); bias: units.
-  virtual Prepared linear(Tensor& x, std::uint32_t units, const Extent& weights, const Extent& bias) = 0;
-  // max(x, 0), with derivative 0 at 0. The output may share x's memory: nothing else may read x's value or gradient.
-  virtual Prepared relu(Tensor& x) = 0;
-  // The largest value of each window, without padding; the gradient goes to the first largest in row-major order.
-  virtual Prepared max_pool2d(Tensor& x, const MaxPool2d& pool) = 0;
-  // Softmax over the features, then the negative logarithm of the label's probability.
-  virtual std::unique_ptr<LossOperation> softmax_cross_entropy(Tensor& logits) = 0;
+  // The pass that begins: what its operations read beside inputs and weights. Comes before forward, and must stay alive
+  // and unchanged until the pass is over.
+  virtual void begin(const Pass& pass) = 0;
+
+  // Throws std::invalid_argument also for a layer that this backend does not have.
+  virtual Prepared prepare(const LayerTask& task) = 0;
+  virtual Forked fork(Tensor& x, std::size_t uses) = 0;
+  // The prediction needs a gradient. `example` says what labels there are.
+  virtual std::unique_ptr<LossOperation> prepare_loss(const Loss& loss, Tensor& prediction,
+                                                      const ExampleShape& example) = 0;
 };
 
 // The processor, through oneDNN, with exactly `threads` threads: their number is a part of the arithmetic. Throws

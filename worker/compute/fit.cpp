@@ -2,6 +2,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <vector>
+
+#include "common/network/infer.h"
 
 namespace ballast {
 namespace {
@@ -23,41 +26,34 @@ void check_copy(const Shape& shape, std::size_t floats) {
           std::to_string(floats) + " floats were given for a tensor of " + to_string(shape));
 }
 
-Shape fit_conv2d(const Shape& x, const Conv2d& conv, const Extent& weights, const Extent& bias) {
-  require(conv.stride > 0 && conv.kernel > 0 && conv.channels > 0,
-          "a convolution needs channels, a kernel and a stride of at least 1");
-  const Shape y{x.n, conv.channels, sliding_outputs(x.h, conv.kernel, conv.stride, conv.padding),
-                sliding_outputs(x.w, conv.kernel, conv.stride, conv.padding)};
-  require(y.h > 0 && y.w > 0,
-          "a convolution's kernel of " + std::to_string(conv.kernel) + " does not fit into " + to_string(x));
-  const std::uint64_t elements = std::uint64_t{conv.channels} * x.c * conv.kernel * conv.kernel;
-  require(weights.elements == elements && bias.elements == conv.channels,
-          "a convolution's parameters do not have the sizes of its shapes");
+Shape fit(const LayerTask& task) {
+  std::vector<Shape> inputs;
+  for (const Tensor* input : task.inputs) {
+    inputs.push_back(input->shape());
+  }
+  const auto y = output_shape(task.layer, inputs);
+  // Shorter sequences than the longest use a part of what is learnt of positions.
+  const bool of_part = std::holds_alternative<PositionEmbedding>(task.layer);
+  const auto needs = parameters_of(task.layer, inputs);
+  bool fits = needs.size() == task.parameters.size();
+  for (std::size_t i = 0; fits && i < needs.size(); ++i) {
+    const auto given = task.parameters[i].extent.elements;
+    fits = given == needs[i].elements() || (of_part && given > needs[i].elements());
+  }
+  require(fits, "the parameters of " + name_of(task.layer) + " do not have the sizes of its shapes");
   return y;
 }
 
-Shape fit_linear(const Shape& x, std::uint32_t units, const Extent& weights, const Extent& bias) {
-  require(units > 0 && weights.elements == units * x.features() && bias.elements == units,
-          "a linear layer's parameters do not have the sizes of its shapes");
-  return {x.n, units, 1, 1};
+void check_prediction(const Tensor& prediction) {
+  require(prediction.with_gradient(), "the prediction that a loss reads needs a gradient");
 }
 
-Shape fit_max_pool2d(const Shape& x, const MaxPool2d& pool) {
-  require(pool.stride > 0 && pool.window > 0, "a pooling needs a window and a stride of at least 1");
-  require(pool.window <= x.h && pool.window <= x.w,
-          "a pooling's window of " + std::to_string(pool.window) + " does not fit into " + to_string(x));
-  return {x.n, x.c, sliding_outputs(x.h, pool.window, pool.stride, 0),
-          sliding_outputs(x.w, pool.window, pool.stride, 0)};
-}
-
-void check_logits(const Tensor& logits) { require(logits.with_gradient(), "the logits of a loss need a gradient"); }
-
-void check_labels(std::span<const std::int32_t> labels, const Shape& logits) {
-  require(labels.size() == logits.n,
-          std::to_string(labels.size()) + " labels were given for " + std::to_string(logits.n) + " examples");
-  const std::size_t classes = logits.features();
+void check_labels(std::span<const std::int32_t> labels, std::size_t rows, std::size_t classes, bool unlabelled) {
+  require(labels.size() == rows,
+          std::to_string(labels.size()) + " labels were given for " + std::to_string(rows) + " rows");
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    if (labels[i] < 0 || static_cast<std::size_t>(labels[i]) >= classes) {
+    const bool known = labels[i] >= 0 && static_cast<std::size_t>(labels[i]) < classes;
+    if (!known && !(unlabelled && labels[i] == -1)) {
       throw std::invalid_argument("example " + std::to_string(i) + " of the batch has label " +
                                   std::to_string(labels[i]) + ", but the model knows classes 0 to " +
                                   std::to_string(classes - 1) + "; check the data set");

@@ -1,4 +1,4 @@
-// What fits what: the shapes that operations make of their inputs, and what every backend refuses in the same words.
+// What fits what, refused by every backend in the same words.
 //
 // All throw std::invalid_argument naming what does not fit.
 #pragma once
@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <span>
 
-#include "common/arena/arena.h"
 #include "worker/compute/backend.h"
 
 namespace ballast {
@@ -16,12 +15,11 @@ void check_input(const Shape& shape);
 // Between a tensor and so many floats in host memory.
 void check_copy(const Shape& shape, std::size_t floats);
 
-// The shape of the output.
-Shape fit_conv2d(const Shape& x, const Conv2d& conv, const Extent& weights, const Extent& bias);
-Shape fit_linear(const Shape& x, std::uint32_t units, const Extent& weights, const Extent& bias);
-Shape fit_max_pool2d(const Shape& x, const MaxPool2d& pool);
+// The shape of the layer's output; its inputs and parameters fit.
+Shape fit(const LayerTask& task);
 
-void check_logits(const Tensor& logits);
-void check_labels(std::span<const std::int32_t> labels, const Shape& logits);
+void check_prediction(const Tensor& prediction);
+// One class of each row, 0 <= label < classes; with `unlabelled` also -1. `rows` x `classes` are predicted.
+void check_labels(std::span<const std::int32_t> labels, std::size_t rows, std::size_t classes, bool unlabelled = false);
 
 }  // namespace ballast

@@ -14,7 +14,7 @@
 namespace ballast {
 
 // Raised with every change of this file or of backend.h.
-inline constexpr std::uint32_t kBackendInterface = 8;
+inline constexpr std::uint32_t kBackendInterface = 9;
 
 struct BackendModule {
   std::uint32_t interface = 0;  // kBackendInterface of its build

@@ -2,23 +2,15 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace ballast {
 namespace {
 
-std::string shape_text(const std::vector<std::uint32_t>& shape) {
-  std::string text;
-  for (const std::uint32_t extent : shape) {
-    text += text.empty() ? "" : " x ";
-    text += std::to_string(extent);
-  }
-  return text;
-}
-
 // Calls `prepare`, naming the layer in what it throws.
 template <typename Prepare>
-Prepared prepare_layer(const std::string& layer, const Prepare& prepare) {
+auto prepare_layer(const std::string& layer, const Prepare& prepare) {
   try {
     return prepare();
   } catch (const std::invalid_argument& error) {
@@ -26,93 +18,176 @@ Prepared prepare_layer(const std::string& layer, const Prepare& prepare) {
   }
 }
 
+Shape input_shape(const ExampleShape& example, const TapeSize& size) {
+  return example.vocabulary > 0 ? Shape{size.examples, 1, 1, 1, size.steps}
+                                : Shape{size.examples, example.channels, example.height, example.width, size.steps};
+}
+
 std::unique_ptr<Tensor> begin_network(Backend& backend, const Arena& arena, const Shape& input) {
   backend.reserve_arenas(arena.elements);
   return backend.input(input);
 }
 
+void check_arena(const char* what, std::size_t floats, std::size_t needed) {
+  if (floats != needed) {
+    throw std::invalid_argument("the " + std::string(what) + " hold " + std::to_string(floats) + " floats, the arena " +
+                                std::to_string(needed));
+  }
+}
+
+// Whose backward pass reads its own output, so that nobody may write over it.
+bool reads_output(const Layer& layer) {
+  return std::holds_alternative<Activation>(layer) || std::holds_alternative<Lstm>(layer) ||
+         std::holds_alternative<Gru>(layer) || std::holds_alternative<TreeLstm>(layer);
+}
+
 }  // namespace
 
-Tape::Tape(Backend& backend, const Arena& arena, const Shape& input)
-    : backend_(backend),
-      arena_(arena),
-      input_(begin_network(backend, arena, input)),
-      used_parameters_(arena.parameters.size(), false) {
-  on_their_way_.reserve(arena.parameters.size());
-}
-
-Tape::Value Tape::conv2d(Value x, const std::string& layer, const Conv2d& conv) {
-  const std::size_t weight = take_parameter(layer + ".weight", {conv.channels, x->shape().c, conv.kernel, conv.kernel});
-  const std::size_t bias = take_parameter(layer + ".bias", {conv.channels});
-  Prepared prepared =
-      prepare_layer(layer, [&] { return backend_.conv2d(*x, conv, arena_.extents[weight], arena_.extents[bias]); });
-  return append(x, std::move(prepared), {bias, weight});
-}
-
-Tape::Value Tape::linear(Value x, const std::string& layer, std::uint32_t units) {
-  const std::size_t weight =
-      take_parameter(layer + ".weight", {units, static_cast<std::uint32_t>(x->shape().features())});
-  const std::size_t bias = take_parameter(layer + ".bias", {units});
-  Prepared prepared =
-      prepare_layer(layer, [&] { return backend_.linear(*x, units, arena_.extents[weight], arena_.extents[bias]); });
-  return append(x, std::move(prepared), {bias, weight});
-}
-
-Tape::Value Tape::relu(Value x) { return append(x, backend_.relu(*x)); }
-
-Tape::Value Tape::max_pool2d(Value x, const MaxPool2d& pool) {
-  return append(x, prepare_layer("max_pool2d", [&] { return backend_.max_pool2d(*x, pool); }));
-}
-
-void Tape::softmax_cross_entropy(Value logits) {
-  use(logits);
-  loss_ = backend_.softmax_cross_entropy(*logits);
-}
-
-void Tape::finish() const {
-  if (!loss_) {
-    throw std::logic_error("the tape records no loss");
+// Prepares the layers of a graph, one after the other.
+class Tape::Recorder {
+ public:
+  Recorder(Tape& tape, const Graph& graph, const Arena& arena)
+      : tape_(tape),
+        graph_(graph),
+        arena_(arena),
+        values_(graph.layers.size() + 1),
+        uses_(graph.layers.size() + 1),
+        first_user_(graph.parameters.size(), graph.layers.size()) {
+    for (std::size_t index = graph.layers.size(); index-- > 0;) {
+      for (const ValueId input : graph.layers[index].inputs) {
+        ++uses_[input];
+      }
+      for (const std::size_t parameter : graph.layers[index].parameters) {
+        first_user_[parameter] = index;
+      }
+    }
+    ++uses_[graph.prediction];
   }
-  for (std::size_t i = 0; i < used_parameters_.size(); ++i) {
-    if (!used_parameters_[i]) {
-      throw std::logic_error("no operation on the tape uses parameter " + arena_.parameters[i].name);
+
+  void record() {
+    check_parameters();
+    hand_out(kExample, tape_.input_.get());
+    for (std::size_t index = 0; index < graph_.layers.size(); ++index) {
+      append(index);
+    }
+    tape_.loss_ = tape_.backend_.prepare_loss(graph_.loss, *take(graph_.prediction), graph_.example);
+  }
+
+ private:
+  void check_parameters() const {
+    const auto alike = [](const Parameter& a, const Parameter& b) { return a.name == b.name && a.shape == b.shape; };
+    if (!std::ranges::equal(graph_.parameters, arena_.parameters, alike)) {
+      throw std::invalid_argument("the arena is not the layout of the network's parameters");
     }
   }
+
+  void append(std::size_t index) {
+    const NamedLayer& named = graph_.layers[index];
+    std::vector<Tensor*> inputs;
+    std::ranges::transform(named.inputs, std::back_inserter(inputs), [this](ValueId value) { return take(value); });
+    std::vector<ParameterPlace> places;
+    Step step;
+    for (const std::size_t parameter : named.parameters) {
+      places.push_back({arena_.extents[parameter], is_shared_with_later(parameter, index)});
+      if (first_user_[parameter] == index) {
+        step.parameters.insert(step.parameters.begin(), parameter);
+      }
+    }
+    const LayerTask task{named.layer, inputs, places, may_overwrite(named.inputs[0]),
+                         static_cast<std::uint32_t>(index)};
+    Prepared prepared = prepare_layer(named.name, [&] { return tape_.backend_.prepare(task); });
+    step.operation = std::move(prepared.operation);
+    step.outputs.push_back(std::move(prepared.output));
+    step.wants_input_gradient = std::ranges::any_of(inputs, [](const Tensor* input) { return input->with_gradient(); });
+    Tensor* const output = step.outputs[0].get();
+    tape_.steps_.push_back(std::move(step));
+    hand_out(index + 1, output);
+  }
+
+  [[nodiscard]] bool is_shared_with_later(std::size_t parameter, std::size_t index) const {
+    const auto later = std::span(graph_.layers).subspan(index + 1);
+    return std::ranges::any_of(later, [&](const NamedLayer& named) {
+      return std::ranges::find(named.parameters, parameter) != named.parameters.end();
+    });
+  }
+
+  [[nodiscard]] bool may_overwrite(ValueId value) const {
+    return value != kExample && uses_[value] == 1 && !reads_output(graph_.layers[value - 1].layer);
+  }
+
+  // Forks what is used more than once.
+  void hand_out(ValueId value, Tensor* tensor) {
+    if (uses_[value] <= 1 || !tensor->with_gradient()) {
+      values_[value].assign(std::max<std::size_t>(uses_[value], 1), tensor);
+      return;
+    }
+    Forked forked = tape_.backend_.fork(*tensor, uses_[value]);
+    Step step;
+    step.operation = std::move(forked.operation);
+    step.outputs = std::move(forked.outputs);
+    step.wants_input_gradient = true;
+    for (const auto& output : step.outputs) {
+      values_[value].push_back(output.get());
+    }
+    tape_.steps_.push_back(std::move(step));
+  }
+
+  // The value as its next user has it.
+  Tensor* take(ValueId value) {
+    auto& names = values_[value];
+    Tensor* const taken = names.front();
+    names.erase(names.begin());
+    return taken;
+  }
+
+  Tape& tape_;
+  const Graph& graph_;
+  const Arena& arena_;
+  std::vector<std::vector<Tensor*>> values_;  // by ValueId: a name for each use that is still to come
+  std::vector<std::size_t> uses_;             // by ValueId
+  std::vector<std::size_t> first_user_;       // by parameter: the layer that is the last of a backward pass to write it
+};
+
+Tape::Tape(Backend& backend, const Graph& graph, const Arena& arena, const TapeSize& size)
+    : backend_(backend),
+      extents_(arena.extents),
+      arena_elements_(arena.elements),
+      input_(begin_network(backend, arena, input_shape(graph.example, size))),
+      reads_features_(graph.example.vocabulary == 0) {
+  on_their_way_.reserve(arena.parameters.size());
+  Recorder(*this, graph, arena).record();
 }
 
-void Tape::forward(std::span<const float> features, std::span<const std::int32_t> labels, const WeightArena& weights) {
-  if (weights.values.size() != arena_.elements) {
-    throw std::invalid_argument("the weights hold " + std::to_string(weights.values.size()) + " floats, the arena " +
-                                std::to_string(arena_.elements));
-  }
+void Tape::forward(const Pass& pass, const WeightArena& weights) {
+  check_arena("weights", weights.values.size(), arena_elements_);
   backend_.bind_weights(weights);
-  backend_.write(*input_, features);
-  for (const Step& step : steps_) {
-    step.prepared.operation->forward();
+  backend_.begin(pass);
+  if (reads_features_) {
+    backend_.write(*input_, pass.batch.features);
   }
-  loss_->forward(labels);
+  for (const Step& step : steps_) {
+    step.operation->forward();
+  }
+  loss_->forward();
 }
 
 void Tape::backward(float scale, std::span<float> gradients, const GradientReady& ready) {
-  if (gradients.size() != arena_.elements) {
-    throw std::invalid_argument("the gradients hold " + std::to_string(gradients.size()) + " floats, the arena " +
-                                std::to_string(arena_.elements));
-  }
+  check_arena("gradients", gradients.size(), arena_elements_);
   backend_.bind_gradients(gradients);
   on_their_way_.clear();
   loss_->backward(scale);
   for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
     // Parameters first: their gradients may leave while the rest of the backward pass runs.
-    step->prepared.operation->backward_parameters();
+    step->operation->backward_parameters();
     for (const std::size_t parameter : step->parameters) {
-      if (backend_.deliver(arena_.extents[parameter])) {
+      if (backend_.deliver(extents_[parameter])) {
         ready(parameter);
       } else {
         on_their_way_.push_back(parameter);
       }
     }
-    if (step->input_wants_gradient) {
-      step->prepared.operation->backward_input();
+    if (step->wants_input_gradient) {
+      step->operation->backward_input();
     }
   }
   // Only now: the device has all of its work, and does it while the first gradients leave.
@@ -120,36 +195,6 @@ void Tape::backward(float scale, std::span<float> gradients, const GradientReady
     backend_.await_delivery();
     ready(parameter);
   }
-}
-
-Tape::Value Tape::append(Value x, Prepared prepared, std::vector<std::size_t> parameters) {
-  use(x);
-  steps_.push_back({std::move(prepared), x->with_gradient(), std::move(parameters)});
-  return steps_.back().prepared.output.get();
-}
-
-void Tape::use(Value x) {
-  if (std::ranges::find(used_values_, x) != used_values_.end()) {
-    throw std::logic_error("a value on the tape is used twice; gradients of branches are not summed");
-  }
-  used_values_.push_back(x);
-}
-
-std::size_t Tape::take_parameter(const std::string& name, const std::vector<std::uint32_t>& shape) {
-  const auto found = std::ranges::find(arena_.parameters, name, &Parameter::name);
-  if (found == arena_.parameters.end()) {
-    throw std::invalid_argument("the arena has no parameter " + name);
-  }
-  if (found->shape != shape) {
-    throw std::invalid_argument("parameter " + name + " is " + shape_text(found->shape) +
-                                " in the arena, but the model needs " + shape_text(shape));
-  }
-  const auto index = static_cast<std::size_t>(found - arena_.parameters.begin());
-  if (used_parameters_[index]) {
-    throw std::logic_error("parameter " + name + " is used twice on the tape");
-  }
-  used_parameters_[index] = true;
-  return index;
 }
 
 }  // namespace ballast

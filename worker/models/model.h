@@ -12,15 +12,9 @@
 #include "common/job/model_parameters.h"
 #include "common/job/spec.h"
 #include "worker/compute/backend.h"
+#include "worker/compute/batch.h"
 
 namespace ballast {
-
-// One slot's examples (or one evaluation batch). `features` holds count * shape.features() floats, NCHW.
-struct Batch {
-  std::uint32_t count = 0;  // may be 0: an empty slot
-  std::span<const float> features;
-  std::span<const std::int32_t> labels;
-};
 
 struct SlotTask {
   std::uint64_t step = 0;
@@ -62,19 +56,19 @@ class Model {
   virtual ~Model() = default;
 
   // Forward and backward of one slot. `weights` and `gradients` are whole arenas (Arena::elements floats); every
-  // parameter's gradient is overwritten with d(sum of losses / step_examples) / d(parameter), that of state with what
-  // the batch makes of its value, and `ready` is called once for each parameter as soon as its gradient is final, from
-  // this thread, last layers first. Bytes outside parameter extents (padding, statistics) are not touched. An empty
-  // batch writes +0.0 everywhere.
+  // parameter's gradient is overwritten with d(sum of losses / step_examples) / d(parameter), that of state with the
+  // batch's statistic where it has a momentum, otherwise with what the batch makes of its value, and `ready` is called
+  // once for each parameter as soon as its gradient is final, from this thread, last layers first. Bytes outside
+  // parameter extents (padding, statistics) are not touched. An empty batch writes +0.0 everywhere.
   virtual BatchResult train(const SlotTask& task, const Batch& batch, const WeightArena& weights,
                             std::span<float> gradients, const GradientReady& ready) = 0;
 
   // Forward only: the loss and the number of right answers.
   virtual BatchResult evaluate(const Batch& batch, const WeightArena& weights) = 0;
 
-  // Forward only: writes the probability of each class for each example, count x classes. Labels are not read. Throws
-  // std::invalid_argument for a model that knows no classes.
-  virtual void predict(const Batch& batch, const WeightArena& weights, std::span<float> probabilities) = 0;
+  // Forward only: writes what is predicted of each row (LossOperation::predictions). Labels are not read. Throws
+  // std::invalid_argument for a model that predicts nothing.
+  virtual void predict(const Batch& batch, const WeightArena& weights, std::span<float> predictions) = 0;
 
   // Of the last call of train.
   [[nodiscard]] virtual ComputeTimes last_times() const = 0;

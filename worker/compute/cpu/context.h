@@ -17,13 +17,17 @@ struct Context {
   std::uint32_t threads = 1;
   std::span<const float> weights;
   std::span<float> gradients;
+  const Pass* pass = nullptr;  // that began last
 
   // oneDNN asks for a mutable pointer even to what it only reads.
   [[nodiscard]] void* weights_at(const Extent& extent) const { return const_cast<float*>(&weights[extent.offset]); }
   [[nodiscard]] void* gradients_at(const Extent& extent) const { return &gradients[extent.offset]; }
 };
 
-inline dnnl::memory::dims dims_of(const Shape& shape) { return {shape.n, shape.c, shape.h, shape.w}; }
+// Of rows, each an image.
+inline dnnl::memory::dims dims_of(const Shape& shape) {
+  return {static_cast<dnnl::memory::dim>(shape.rows()), shape.c, shape.h, shape.w};
+}
 
 inline dnnl::memory::desc describe(const Shape& shape, dnnl::memory::format_tag tag) {
   return {dims_of(shape), dnnl::memory::data_type::f32, tag};

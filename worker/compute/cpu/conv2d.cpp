@@ -27,12 +27,25 @@ Tag preferred_layout(std::uint32_t input_channels) {
   return input_channels <= kImageChannels || input_channels % kBlock == 0 ? Tag::any : Tag::nhwc;
 }
 
+memory::dims weight_dims(const Shape& x, const Conv2d& conv) {
+  if (conv.groups == 1) {
+    return {conv.channels, x.c, conv.kernel.h, conv.kernel.w};
+  }
+  return {conv.groups, conv.channels / conv.groups, x.c / conv.groups, conv.kernel.h, conv.kernel.w};
+}
+
+// As they lie in the arenas.
+memory::desc plain_weights(const Shape& x, const Conv2d& conv) {
+  return {weight_dims(x, conv), kF32, conv.groups == 1 ? Tag::oihw : Tag::goihw};
+}
+
 // The descriptions of one convolution's three primitives, with layouts chosen.
 struct Descriptions {
   Descriptions(const Context& context, const Shape& x, const Shape& y, const Conv2d& conv);
 
   memory::dims strides;
   memory::dims padding;
+  memory::dims dilation;
   memory::desc x;
   memory::desc weights;
   memory::desc bias;
@@ -42,29 +55,31 @@ struct Descriptions {
   dnnl::convolution_backward_data::primitive_desc backward_input;
 };
 
+// oneDNN counts what a dilation adds.
 Descriptions::Descriptions(const Context& context, const Shape& x_shape, const Shape& y_shape, const Conv2d& conv)
-    : strides{conv.stride, conv.stride},
-      padding{conv.padding, conv.padding},
+    : strides{conv.stride.h, conv.stride.w},
+      padding{conv.padding.h, conv.padding.w},
+      dilation{conv.dilation.h - 1, conv.dilation.w - 1},
       x(describe(x_shape, preferred_layout(x_shape.c))),
-      weights({y_shape.c, x_shape.c, conv.kernel, conv.kernel}, kF32, Tag::any),
-      bias({y_shape.c}, kF32, Tag::x),
+      weights(weight_dims(x_shape, conv), kF32, Tag::any),
+      bias(conv.bias ? memory::desc({y_shape.c}, kF32, Tag::x) : memory::desc()),
       y(describe(y_shape, preferred_layout(x_shape.c))) {
   const dnnl::primitive_attr attributes = with_own_scratchpad();
-  forward = {{dnnl::prop_kind::forward_training, kAlgorithm, x, weights, bias, y, strides, padding, padding},
+  forward = {{dnnl::prop_kind::forward_training, kAlgorithm, x, weights, bias, y, strides, dilation, padding, padding},
              attributes,
              context.engine};
   backward_weights = {
-      {kAlgorithm, x, weights, bias, y, strides, padding, padding}, attributes, context.engine, forward};
-  backward_input = {{kAlgorithm, x, weights, y, strides, padding, padding}, attributes, context.engine, forward};
+      {kAlgorithm, x, weights, bias, y, strides, dilation, padding, padding}, attributes, context.engine, forward};
+  backward_input = {
+      {kAlgorithm, x, weights, y, strides, dilation, padding, padding}, attributes, context.engine, forward};
 }
 
 class Conv2dOperation : public Operation {
  public:
-  Conv2dOperation(const Context& context, const Descriptions& by, const CpuTensor& x, const CpuTensor& y,
-                  const Conv2d& conv, const Extent& weights, const Extent& bias)
-      : context_(context),
-        parameters_(context, {{y.shape().c, x.shape().c, conv.kernel, conv.kernel}, kF32, Tag::oihw}, weights, by.bias,
-                    bias) {
+  Conv2dOperation(const Context& context, const LayerTask& task, const Descriptions& by, const CpuTensor& y,
+                  const Conv2d& conv)
+      : context_(context), parameters_(context, task, plain_weights(task.inputs[0]->shape(), conv), by.bias) {
+    const CpuTensor& x = as_cpu(*task.inputs[0]);
     prepare_forward(by, x, y);
     prepare_backward_parameters(by, x, y);
     if (x.with_gradient()) {
@@ -99,11 +114,12 @@ class Conv2dOperation : public Operation {
   void prepare_forward(const Descriptions& by, const CpuTensor& x, const CpuTensor& y) {
     forward_x_ = Incoming(context_, x.value(), by.forward.src_desc());
     forward_weights_ = Incoming(context_, parameters_.weights(), by.forward.weights_desc());
-    forward_ = Primitive::make<dnnl::convolution_forward>(context_, by.forward,
-                                                          {{DNNL_ARG_SRC, forward_x_.memory()},
-                                                           {DNNL_ARG_WEIGHTS, forward_weights_.memory()},
-                                                           {DNNL_ARG_BIAS, parameters_.bias()},
-                                                           {DNNL_ARG_DST, y.value()}});
+    Primitive::Arguments arguments = {
+        {DNNL_ARG_SRC, forward_x_.memory()}, {DNNL_ARG_WEIGHTS, forward_weights_.memory()}, {DNNL_ARG_DST, y.value()}};
+    if (parameters_.has_bias()) {
+      arguments.emplace_back(DNNL_ARG_BIAS, parameters_.bias());
+    }
+    forward_ = Primitive::make<dnnl::convolution_forward>(context_, by.forward, std::move(arguments));
   }
 
   void prepare_backward_parameters(const Descriptions& by, const CpuTensor& x, const CpuTensor& y) {
@@ -111,12 +127,14 @@ class Conv2dOperation : public Operation {
     parameters_x_ = Incoming(context_, x.value(), description.src_desc());
     parameters_y_gradient_ = Incoming(context_, y.gradient(), description.diff_dst_desc());
     parameters_gradient_ = Outgoing(context_, parameters_.weights_gradient(), description.diff_weights_desc());
+    Primitive::Arguments arguments = {{DNNL_ARG_SRC, parameters_x_.memory()},
+                                      {DNNL_ARG_DIFF_DST, parameters_y_gradient_.memory()},
+                                      {DNNL_ARG_DIFF_WEIGHTS, parameters_gradient_.memory()}};
+    if (parameters_.has_bias()) {
+      arguments.emplace_back(DNNL_ARG_DIFF_BIAS, parameters_.bias_gradient());
+    }
     backward_parameters_ =
-        Primitive::make<dnnl::convolution_backward_weights>(context_, description,
-                                                            {{DNNL_ARG_SRC, parameters_x_.memory()},
-                                                             {DNNL_ARG_DIFF_DST, parameters_y_gradient_.memory()},
-                                                             {DNNL_ARG_DIFF_WEIGHTS, parameters_gradient_.memory()},
-                                                             {DNNL_ARG_DIFF_BIAS, parameters_.bias_gradient()}});
+        Primitive::make<dnnl::convolution_backward_weights>(context_, description, std::move(arguments));
   }
 
   void prepare_backward_input(const Descriptions& by, const CpuTensor& x, const CpuTensor& y) {
@@ -147,13 +165,11 @@ class Conv2dOperation : public Operation {
 
 }  // namespace
 
-Prepared make_conv2d(const Context& context, CpuTensor& x, const Conv2d& conv, const Extent& weights,
-                     const Extent& bias) {
-  const Shape from = x.shape();
-  const Shape to = fit_conv2d(from, conv, weights, bias);
-  const Descriptions descriptions(context, from, to, conv);
+Prepared make(const Context& context, const LayerTask& task, const Conv2d& conv) {
+  const Shape to = fit(task);
+  const Descriptions descriptions(context, task.inputs[0]->shape(), to, conv);
   auto y = std::make_unique<CpuTensor>(context, to, descriptions.forward.dst_desc(), true);
-  auto operation = std::make_unique<Conv2dOperation>(context, descriptions, x, *y, conv, weights, bias);
+  auto operation = std::make_unique<Conv2dOperation>(context, task, descriptions, *y, conv);
   return {std::move(operation), std::move(y)};
 }
 

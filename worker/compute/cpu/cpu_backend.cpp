@@ -57,25 +57,21 @@ class CpuBackend : public Backend {
   bool deliver(const Extent&) override { return true; }  // written where it belongs
   void await_delivery() override {}
 
-  Prepared conv2d(Tensor& x, const Conv2d& conv, const Extent& weights, const Extent& bias) override {
+  void begin(const Pass& pass) override { context_.pass = &pass; }
+
+  Prepared prepare(const LayerTask& task) override {
     use_threads();
-    return make_conv2d(context_, as_cpu(x), conv, weights, bias);
+    return std::visit([&](const auto& layer) { return make(context_, task, layer); }, task.layer);
   }
-  Prepared linear(Tensor& x, std::uint32_t units, const Extent& weights, const Extent& bias) override {
+  Forked fork(Tensor& x, std::size_t uses) override {
     use_threads();
-    return make_linear(context_, as_cpu(x), units, weights, bias);
+    return make_fork(context_, as_cpu(x), uses);
   }
-  Prepared relu(Tensor& x) override {
+  std::unique_ptr<LossOperation> prepare_loss(const Loss& loss, Tensor& prediction,
+                                              const ExampleShape& example) override {
     use_threads();
-    return make_relu(context_, as_cpu(x));
-  }
-  Prepared max_pool2d(Tensor& x, const MaxPool2d& pool) override {
-    use_threads();
-    return make_max_pool2d(context_, as_cpu(x), pool);
-  }
-  std::unique_ptr<LossOperation> softmax_cross_entropy(Tensor& logits) override {
-    use_threads();
-    return make_softmax_cross_entropy(context_, as_cpu(logits));
+    check_prediction(prediction);
+    return std::visit([&](const auto& made) { return make_loss(context_, as_cpu(prediction), example, made); }, loss);
   }
 
  private:

@@ -19,6 +19,13 @@ class CpuTensor : public Tensor {
       gradient_ = dnnl::memory(desc, context.engine);
     }
   }
+  // Another name for the value of `other`, with a gradient of its own if that has one.
+  CpuTensor(const Context& context, const CpuTensor& other)
+      : Tensor(other.shape(), other.with_gradient()), value_(other.value_) {
+    if (other.with_gradient()) {
+      gradient_ = dnnl::memory(value_.get_desc(), context.engine);
+    }
+  }
   // Another name for the memory of `other`.
   explicit CpuTensor(const CpuTensor& other, std::in_place_t)
       : Tensor(other.shape(), other.with_gradient()), value_(other.value_), gradient_(other.gradient_) {}

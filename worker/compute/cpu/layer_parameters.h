@@ -7,28 +7,38 @@
 
 namespace ballast::cpu {
 
+// The bias is the second parameter, if there are two.
 class LayerParameters {
  public:
-  LayerParameters(const Context& context, const dnnl::memory::desc& weights, const Extent& weights_extent,
-                  const dnnl::memory::desc& bias, const Extent& bias_extent)
+  LayerParameters(const Context& context, const LayerTask& task, const dnnl::memory::desc& weights,
+                  const dnnl::memory::desc& bias)
       : context_(context),
-        weights_extent_(weights_extent),
-        bias_extent_(bias_extent),
+        weights_extent_(task.parameters[0].extent),
+        has_bias_(task.parameters.size() > 1),
         weights_(unplaced(weights, context)),
-        bias_(unplaced(bias, context)),
-        weights_gradient_(unplaced(weights, context)),
-        bias_gradient_(unplaced(bias, context)) {}
+        weights_gradient_(unplaced(weights, context)) {
+    if (has_bias_) {
+      bias_extent_ = task.parameters[1].extent;
+      bias_ = unplaced(bias, context);
+      bias_gradient_ = unplaced(bias, context);
+    }
+  }
 
   // Where the arenas that are bound now have them: before each run of a primitive that works on them.
   void place() {
     weights_.set_data_handle(context_.weights_at(weights_extent_));
-    bias_.set_data_handle(context_.weights_at(bias_extent_));
+    if (has_bias_) {
+      bias_.set_data_handle(context_.weights_at(bias_extent_));
+    }
   }
   void place_gradients() {
     weights_gradient_.set_data_handle(context_.gradients_at(weights_extent_));
-    bias_gradient_.set_data_handle(context_.gradients_at(bias_extent_));
+    if (has_bias_) {
+      bias_gradient_.set_data_handle(context_.gradients_at(bias_extent_));
+    }
   }
 
+  [[nodiscard]] bool has_bias() const { return has_bias_; }
   [[nodiscard]] const dnnl::memory& weights() const { return weights_; }
   [[nodiscard]] const dnnl::memory& bias() const { return bias_; }
   [[nodiscard]] const dnnl::memory& weights_gradient() const { return weights_gradient_; }
@@ -38,6 +48,7 @@ class LayerParameters {
   const Context& context_;
   Extent weights_extent_;
   Extent bias_extent_;
+  bool has_bias_;
   dnnl::memory weights_;
   dnnl::memory bias_;
   dnnl::memory weights_gradient_;

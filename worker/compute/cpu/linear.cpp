@@ -19,17 +19,17 @@ memory::desc matrix(std::size_t rows, std::size_t columns) {
   return {{static_cast<memory::dim>(rows), static_cast<memory::dim>(columns)}, kF32, Tag::ab};
 }
 
-// A plain NCHW tensor as a matrix of one row for each example, in the same memory.
+// A plain tensor as a matrix of its rows, in the same memory.
 memory as_matrix(const Context& context, const memory& plain_tensor, const Shape& shape) {
-  return {matrix(shape.n, shape.features()), context.engine, plain_tensor.get_data_handle()};
+  return {matrix(shape.rows(), shape.features()), context.engine, plain_tensor.get_data_handle()};
 }
 
 struct Descriptions {
-  Descriptions(const Context& context, const Shape& x_shape, std::uint32_t units)
-      : x(matrix(x_shape.n, x_shape.features())),
-        weights(matrix(units, x_shape.features())),
-        bias({units}, kF32, Tag::x),
-        y(matrix(x_shape.n, units)) {
+  Descriptions(const Context& context, const Shape& x_shape, const Linear& linear)
+      : x(matrix(x_shape.rows(), x_shape.features())),
+        weights(matrix(linear.units, x_shape.features())),
+        bias(linear.bias ? memory::desc({linear.units}, kF32, Tag::x) : memory::desc()),
+        y(matrix(x_shape.rows(), linear.units)) {
     const dnnl::primitive_attr attributes = with_own_scratchpad();
     forward = {{dnnl::prop_kind::forward_training, x, weights, bias, y}, attributes, context.engine};
     backward_weights = {{x, weights, bias, y}, attributes, context.engine, forward};
@@ -47,23 +47,25 @@ struct Descriptions {
 
 class LinearOperation : public Operation {
  public:
-  LinearOperation(const Context& context, const Descriptions& by, const CpuTensor& x, const CpuTensor& y,
-                  const Extent& weights, const Extent& bias)
-      : parameters_(context, by.weights, weights, by.bias, bias), x_(context, x.value(), plain(x.shape())) {
+  LinearOperation(const Context& context, const LayerTask& task, const Descriptions& by, const CpuTensor& y)
+      : parameters_(context, task, by.weights, by.bias),
+        x_(context, as_cpu(*task.inputs[0]).value(), plain(task.inputs[0]->shape())) {
+    const CpuTensor& x = as_cpu(*task.inputs[0]);
     const memory x_matrix = as_matrix(context, x_.memory(), x.shape());
     const memory y_matrix = as_matrix(context, y.value(), y.shape());
     const memory y_gradient = as_matrix(context, y.gradient(), y.shape());
-    forward_ = Primitive::make<dnnl::inner_product_forward>(context, by.forward,
-                                                            {{DNNL_ARG_SRC, x_matrix},
-                                                             {DNNL_ARG_WEIGHTS, parameters_.weights()},
-                                                             {DNNL_ARG_BIAS, parameters_.bias()},
-                                                             {DNNL_ARG_DST, y_matrix}});
+    Primitive::Arguments forward = {
+        {DNNL_ARG_SRC, x_matrix}, {DNNL_ARG_WEIGHTS, parameters_.weights()}, {DNNL_ARG_DST, y_matrix}};
+    Primitive::Arguments backward = {{DNNL_ARG_SRC, x_matrix},
+                                     {DNNL_ARG_DIFF_DST, y_gradient},
+                                     {DNNL_ARG_DIFF_WEIGHTS, parameters_.weights_gradient()}};
+    if (parameters_.has_bias()) {
+      forward.emplace_back(DNNL_ARG_BIAS, parameters_.bias());
+      backward.emplace_back(DNNL_ARG_DIFF_BIAS, parameters_.bias_gradient());
+    }
+    forward_ = Primitive::make<dnnl::inner_product_forward>(context, by.forward, std::move(forward));
     backward_parameters_ =
-        Primitive::make<dnnl::inner_product_backward_weights>(context, by.backward_weights,
-                                                              {{DNNL_ARG_SRC, x_matrix},
-                                                               {DNNL_ARG_DIFF_DST, y_gradient},
-                                                               {DNNL_ARG_DIFF_WEIGHTS, parameters_.weights_gradient()},
-                                                               {DNNL_ARG_DIFF_BIAS, parameters_.bias_gradient()}});
+        Primitive::make<dnnl::inner_product_backward_weights>(context, by.backward_weights, std::move(backward));
     if (x.with_gradient()) {
       x_gradient_ = Outgoing(context, x.gradient(), plain(x.shape()));
       backward_input_ = Primitive::make<dnnl::inner_product_backward_data>(
@@ -102,12 +104,11 @@ class LinearOperation : public Operation {
 
 }  // namespace
 
-Prepared make_linear(const Context& context, CpuTensor& x, std::uint32_t units, const Extent& weights,
-                     const Extent& bias) {
-  const Shape to = fit_linear(x.shape(), units, weights, bias);
+Prepared make(const Context& context, const LayerTask& task, const Linear& linear) {
+  const Shape to = fit(task);
   auto y = std::make_unique<CpuTensor>(context, to, plain(to), true);
-  const Descriptions descriptions(context, x.shape(), units);
-  auto operation = std::make_unique<LinearOperation>(context, descriptions, x, *y, weights, bias);
+  const Descriptions descriptions(context, task.inputs[0]->shape(), linear);
+  auto operation = std::make_unique<LinearOperation>(context, task, descriptions, *y);
   return {std::move(operation), std::move(y)};
 }
 

@@ -27,6 +27,12 @@ BALLAST_INLINE void relu_backward_block(const float* y, const float* y_gradient,
   }
 }
 
+BALLAST_INLINE void add_block(const float* a, const float* b, float* sum, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    sum[i] = a[i] + b[i];
+  }
+}
+
 // Channels that are worked on at once: one AVX2 register, or two of the baseline. GCC and clang vectors, as neither
 // turns the loops below into vector code by itself. All that is written for them is right for a single float, too.
 constexpr std::size_t kTogether = 8;
@@ -40,8 +46,8 @@ BALLAST_INLINE void pool_window(const PoolPlanes& s, const float* x, float* y, s
   std::memcpy(&best, x, sizeof best);
   Place where{};
   std::int32_t place = 0;
-  for (std::size_t kh = 0; kh < s.pool.window; ++kh) {
-    for (std::size_t kw = 0; kw < s.pool.window; ++kw, ++place) {
+  for (std::size_t kh = 0; kh < s.pool.window.h; ++kh) {
+    for (std::size_t kw = 0; kw < s.pool.window.w; ++kw, ++place) {
       Value value;
       std::memcpy(&value, x + (kh * s.x_width + kw) * s.inner, sizeof value);
       // The first not-a-number beats every number and is beaten by none, not even by another.
@@ -64,8 +70,8 @@ BALLAST_INLINE void unpool_window(const PoolPlanes& s, const float* y_gradient, 
   std::memcpy(&gradient, y_gradient, sizeof gradient);
   std::memcpy(&winner, winners, sizeof winner);
   std::int32_t place = 0;
-  for (std::size_t kh = 0; kh < s.pool.window; ++kh) {
-    for (std::size_t kw = 0; kw < s.pool.window; ++kw, ++place) {
+  for (std::size_t kh = 0; kh < s.pool.window.h; ++kh) {
+    for (std::size_t kw = 0; kw < s.pool.window.w; ++kw, ++place) {
       float* const target = x_gradient + (kh * s.x_width + kw) * s.inner;
       Value share = winner == Place{} + place ? gradient : Value{};
       if constexpr (kOverlap) {
@@ -85,7 +91,7 @@ BALLAST_INLINE void for_each_window(const PoolPlanes& s, const Several& several,
   for (std::size_t oh = 0; oh < s.y_height; ++oh) {
     for (std::size_t ow = 0; ow < s.y_width; ++ow) {
       const std::size_t to = (oh * s.y_width + ow) * s.inner;
-      const std::size_t from = (oh * s.x_width + ow) * s.pool.stride * s.inner;
+      const std::size_t from = (oh * s.pool.stride.h * s.x_width + ow * s.pool.stride.w) * s.inner;
       std::size_t channel = 0;
       for (; channel + kTogether <= s.inner; channel += kTogether) {
         several(to + channel, from + channel);
@@ -122,7 +128,7 @@ BALLAST_INLINE void unpool_windows(const PoolPlanes& s, const float* y_gradient,
 BALLAST_INLINE void pool_backward_plane(const PoolPlanes& s, const float* y_gradient, const std::int32_t* winners,
                                         float* x_gradient) {
   const bool tiled =
-      s.pool.stride == s.pool.window && s.x_height % s.pool.window == 0 && s.x_width % s.pool.window == 0;
+      s.pool.stride == s.pool.window && s.x_height % s.pool.window.h == 0 && s.x_width % s.pool.window.w == 0;
   if (tiled) {
     unpool_windows<false>(s, y_gradient, winners, x_gradient);
   } else {
@@ -139,6 +145,8 @@ void relu_backward_baseline(const float* y, const float* y_gradient, float* x_gr
 BALLAST_AVX2 void relu_backward_avx2(const float* y, const float* y_gradient, float* x_gradient, std::size_t n) {
   relu_backward_block(y, y_gradient, x_gradient, n);
 }
+void add_baseline(const float* a, const float* b, float* sum, std::size_t n) { add_block(a, b, sum, n); }
+BALLAST_AVX2 void add_avx2(const float* a, const float* b, float* sum, std::size_t n) { add_block(a, b, sum, n); }
 void pool_baseline(const PoolPlanes& s, const float* x, float* y, std::int32_t* winners) {
   pool_plane(s, x, y, winners);
 }
@@ -189,6 +197,14 @@ void relu_backward_loop(const float* y, const float* y_gradient, float* x_gradie
   in_parallel(blocks_of(n), threads, [&](std::size_t block) {
     const std::size_t begin = block * kBlock;
     loop(y + begin, y_gradient + begin, x_gradient + begin, std::min(kBlock, n - begin));
+  });
+}
+
+void add_loop(const float* a, const float* b, float* sum, std::size_t n, std::uint32_t threads) {
+  const auto loop = supported(InstructionSet::avx2) ? add_avx2 : add_baseline;
+  in_parallel(blocks_of(n), threads, [&](std::size_t block) {
+    const std::size_t begin = block * kBlock;
+    loop(a + begin, b + begin, sum + begin, std::min(kBlock, n - begin));
   });
 }
 

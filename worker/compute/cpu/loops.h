@@ -17,6 +17,9 @@ void relu_loop(const float* x, float* y, std::size_t n, std::uint32_t threads);
 void relu_backward_loop(const float* y, const float* y_gradient, float* x_gradient, std::size_t n,
                         std::uint32_t threads);
 
+// sum[i] = a[i] + b[i]. In place if sum == a.
+void add_loop(const float* a, const float* b, float* sum, std::size_t n, std::uint32_t threads);
+
 // A tensor as planes of height x width x inner floats: inner = 1 for NCHW, the channels for NHWC, 16 or 8 for blocks.
 struct PoolPlanes {
   std::size_t planes = 0;

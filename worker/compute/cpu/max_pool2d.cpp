@@ -33,7 +33,7 @@ Layout layout_of(const CpuTensor& x) {
 
 PoolPlanes planes_of(const Shape& x, const Shape& y, const Layout& layout, const MaxPool2d& pool) {
   const std::size_t groups = (x.c + layout.inner - 1) / layout.inner;
-  return {x.n * groups, layout.inner, x.h, x.w, y.h, y.w, pool};
+  return {x.rows() * groups, layout.inner, x.h, x.w, y.h, y.w, pool};
 }
 
 class MaxPool2dOperation : public Operation {
@@ -75,8 +75,12 @@ class MaxPool2dOperation : public Operation {
 
 }  // namespace
 
-Prepared make_max_pool2d(const Context& context, CpuTensor& x, const MaxPool2d& pool) {
-  const Shape to = fit_max_pool2d(x.shape(), pool);
+Prepared make(const Context& context, const LayerTask& task, const MaxPool2d& pool) {
+  CpuTensor& x = as_cpu(*task.inputs[0]);
+  if (pool.padding != Pair(0)) {
+    throw std::invalid_argument("the cpu backend has no pooling with padding");
+  }
+  const Shape to = fit(task);
   const Layout layout = layout_of(x);
   auto y = std::make_unique<CpuTensor>(context, to, describe(to, layout.tag), x.with_gradient());
   auto operation = std::make_unique<MaxPool2dOperation>(context, layout, x, *y, pool);

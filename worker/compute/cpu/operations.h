@@ -1,7 +1,11 @@
-// The operations of the cpu backend, one file each. Arguments and errors as in worker/compute/backend.h.
+// The operations of the cpu backend, one file each: what layers become. Arguments and errors as in
+// worker/compute/backend.h.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <stdexcept>
+#include <vector>
 
 #include "worker/compute/backend.h"
 #include "worker/compute/cpu/context.h"
@@ -9,12 +13,25 @@
 
 namespace ballast::cpu {
 
-Prepared make_conv2d(const Context& context, CpuTensor& x, const Conv2d& conv, const Extent& weights,
-                     const Extent& bias);
-Prepared make_linear(const Context& context, CpuTensor& x, std::uint32_t units, const Extent& weights,
-                     const Extent& bias);
-Prepared make_relu(const Context& context, CpuTensor& x);
-Prepared make_max_pool2d(const Context& context, CpuTensor& x, const MaxPool2d& pool);
-std::unique_ptr<LossOperation> make_softmax_cross_entropy(const Context& context, CpuTensor& logits);
+Prepared make(const Context& context, const LayerTask& task, const Conv2d& conv);
+Prepared make(const Context& context, const LayerTask& task, const Linear& linear);
+Prepared make(const Context& context, const LayerTask& task, const MaxPool2d& pool);
+Prepared make(const Context& context, const LayerTask& task, const Activation& activation);
+
+template <typename Other>
+Prepared make(const Context& /*context*/, const LayerTask& task, const Other& /*layer*/) {
+  throw std::invalid_argument("the cpu backend has no " + name_of(task.layer));
+}
+
+Forked make_fork(const Context& context, CpuTensor& x, std::size_t uses);
+
+std::unique_ptr<LossOperation> make_loss(const Context& context, CpuTensor& prediction, const ExampleShape& example,
+                                         const SoftmaxCrossEntropy& loss);
+
+template <typename Other>
+std::unique_ptr<LossOperation> make_loss(const Context& /*context*/, CpuTensor& /*prediction*/,
+                                         const ExampleShape& /*example*/, const Other& loss) {
+  throw std::invalid_argument("the cpu backend has no " + name_of(Loss(loss)));
+}
 
 }  // namespace ballast::cpu

@@ -35,7 +35,11 @@ class ReluOperation : public Operation {
 
 }  // namespace
 
-Prepared make_relu(const Context& context, CpuTensor& x) {
+Prepared make(const Context& context, const LayerTask& task, const Activation& activation) {
+  if (activation.kind != Activation::Kind::relu || !task.in_place) {
+    throw std::invalid_argument("the cpu backend has no " + name_of(task.layer));
+  }
+  const CpuTensor& x = as_cpu(*task.inputs[0]);
   return {std::make_unique<ReluOperation>(context, x), std::make_unique<CpuTensor>(x, std::in_place)};
 }
 

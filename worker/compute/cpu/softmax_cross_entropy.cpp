@@ -10,19 +10,21 @@
 namespace ballast::cpu {
 namespace {
 
-class SoftmaxCrossEntropy : public LossOperation {
+class SoftmaxOperation : public LossOperation {
  public:
-  SoftmaxCrossEntropy(const Context& context, const CpuTensor& logits)
-      : shape_(logits.shape()),
-        examples_(logits.shape().n),
+  SoftmaxOperation(const Context& context, const CpuTensor& logits)
+      : context_(context),
+        shape_(logits.shape()),
+        examples_(logits.shape().rows()),
         classes_(logits.shape().features()),
         logits_(context, logits.value(), plain(logits.shape())),
         gradient_(context, logits.gradient(), plain(logits.shape())),
         probabilities_(examples_ * classes_),
         labels_(examples_) {}
 
-  void forward(std::span<const std::int32_t> labels) override {
-    check_labels(labels, shape_);
+  void forward() override {
+    const auto labels = context_.pass->batch.labels;
+    check_labels(labels, examples_, classes_);
     std::ranges::copy(labels, labels_.begin());
     logits_.refresh();
     const auto* logits = static_cast<const float*>(logits_.memory().get_data_handle());
@@ -33,7 +35,7 @@ class SoftmaxCrossEntropy : public LossOperation {
   }
 
   [[nodiscard]] LossSums sums() const override { return sums_; }
-  [[nodiscard]] std::span<const double> probabilities() const override { return probabilities_; }
+  [[nodiscard]] std::span<const double> predictions() const override { return probabilities_; }
 
   void backward(float scale) override {
     auto* gradient = static_cast<float*>(gradient_.memory().get_data_handle());
@@ -64,6 +66,7 @@ class SoftmaxCrossEntropy : public LossOperation {
     sums_.correct += static_cast<std::size_t>(largest - logits.begin()) == label ? 1 : 0;
   }
 
+  const Context& context_;
   Shape shape_;
   std::size_t examples_;
   std::size_t classes_;
@@ -76,9 +79,9 @@ class SoftmaxCrossEntropy : public LossOperation {
 
 }  // namespace
 
-std::unique_ptr<LossOperation> make_softmax_cross_entropy(const Context& context, CpuTensor& logits) {
-  check_logits(logits);
-  return std::make_unique<SoftmaxCrossEntropy>(context, logits);
+std::unique_ptr<LossOperation> make_loss(const Context& context, CpuTensor& prediction, const ExampleShape& /*example*/,
+                                         const SoftmaxCrossEntropy& /*loss*/) {
+  return std::make_unique<SoftmaxOperation>(context, prediction);
 }
 
 }  // namespace ballast::cpu

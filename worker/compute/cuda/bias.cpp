@@ -21,7 +21,7 @@ TensorDescriptor describe(const Shape& shape, std::string_view what, cudnnDataTy
 }
 
 Bias::Bias(const Context& context, const Shape& y, const Extent& extent, std::string_view what)
-    : context_(context), extent_(extent), y_(describe(y, what)), bias_(describe({1, y.c, 1, 1}, what)) {}
+    : context_(context), extent_(extent), y_(describe(y, what)), bias_(describe(Shape{1, y.c, 1, 1}, what)) {}
 
 void Bias::add_to(float* y, std::string_view what) const {
   check(cudnnAddTensor(context_.cudnn(), &kOne, bias_.get(), context_.weights_at(extent_), &kOne, y_.get(), y), what,

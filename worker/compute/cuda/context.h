@@ -76,6 +76,10 @@ class Context {
   // Waits until all that was queued on `compute` is done.
   void finish(std::string_view what) const;
 
+  // The pass that runs.
+  void begin(const Pass& pass) { pass_ = &pass; }
+  [[nodiscard]] const Pass& pass() const { return *pass_; }
+
   void reserve_arenas(std::size_t elements);
   void bind_weights(const WeightArena& weights);
   // No gradient is on its way to the host.
@@ -115,6 +119,7 @@ class Context {
   HeldWeights held_weights_;
   DeviceBuffer<float> gradients_;
   std::span<float> host_gradients_;
+  const Pass* pass_ = nullptr;
 };
 
 }  // namespace ballast::cuda

@@ -36,10 +36,10 @@ FilterDescriptor describe_weights(const Shape& x, const Conv2d& conv, cudnnDataT
   cudnnFilterDescriptor_t made = nullptr;
   check(cudnnCreateFilterDescriptor(&made), what, "preparing");
   FilterDescriptor descriptor(made);
-  const auto kernel = static_cast<int>(conv.kernel);
-  check(cudnnSetFilter4dDescriptor(made, type, CUDNN_TENSOR_NCHW, static_cast<int>(conv.channels),
-                                   static_cast<int>(x.c), kernel, kernel),
-        what, "preparing");
+  check(
+      cudnnSetFilter4dDescriptor(made, type, CUDNN_TENSOR_NCHW, static_cast<int>(conv.channels), static_cast<int>(x.c),
+                                 static_cast<int>(conv.kernel.h), static_cast<int>(conv.kernel.w)),
+      what, "preparing");
   return descriptor;
 }
 
@@ -60,13 +60,17 @@ ConvolutionDescriptor describe_convolution(const Conv2d& conv, Precision precisi
   cudnnConvolutionDescriptor_t made = nullptr;
   check(cudnnCreateConvolutionDescriptor(&made), what, "preparing");
   ConvolutionDescriptor descriptor(made);
-  const auto padding = static_cast<int>(conv.padding);
-  const auto stride = static_cast<int>(conv.stride);
-  check(cudnnSetConvolution2dDescriptor(made, padding, padding, stride, stride, 1, 1, CUDNN_CROSS_CORRELATION,
-                                        CUDNN_DATA_FLOAT),
+  const auto of = [](std::uint32_t extent) { return static_cast<int>(extent); };
+  check(cudnnSetConvolution2dDescriptor(made, of(conv.padding.h), of(conv.padding.w), of(conv.stride.h),
+                                        of(conv.stride.w), of(conv.dilation.h), of(conv.dilation.w),
+                                        CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
         what, "preparing");
   check(cudnnSetConvolutionMathType(made, math_of(precision)), what, "preparing");
   return descriptor;
+}
+
+std::string text(Pair pair) {
+  return pair.h == pair.w ? std::to_string(pair.h) : std::to_string(pair.h) + " x " + std::to_string(pair.w);
 }
 
 // More than 15 fields: cuDNN wants each tensor, the filter and the convolution described by an object of its own.
@@ -76,8 +80,7 @@ class Conv2dOperation : public Operation {
                   const Extent& bias)
       : context_(context),
         what_("conv2d of " + to_string(x.shape()) + " to " + to_string(y.shape()) + " with kernel " +
-              std::to_string(conv.kernel) + ", stride " + std::to_string(conv.stride) + ", padding " +
-              std::to_string(conv.padding)),
+              text(conv.kernel) + ", stride " + text(conv.stride) + ", padding " + text(conv.padding)),
         weights_extent_(weights),
         x_(x.value()),
         x_gradient_(x.gradient()),
@@ -167,9 +170,13 @@ class Conv2dOperation : public Operation {
 
 }  // namespace
 
-Prepared make_conv2d(Context& context, CudaTensor& x, const Conv2d& conv, const Extent& weights, const Extent& bias) {
-  auto y = std::make_unique<CudaTensor>(fit_conv2d(x.shape(), conv, weights, bias), true);
-  auto operation = std::make_unique<Conv2dOperation>(context, x, *y, conv, weights, bias);
+Prepared make(Context& context, const LayerTask& task, const Conv2d& conv) {
+  if (conv.groups != 1 || !conv.bias || conv.dilation != Pair(1)) {
+    throw std::invalid_argument("the cuda backend has no convolution in groups, without a bias or with a dilation");
+  }
+  auto y = std::make_unique<CudaTensor>(fit(task), true);
+  auto operation = std::make_unique<Conv2dOperation>(context, as_cuda(*task.inputs[0]), *y, conv,
+                                                     task.parameters[0].extent, task.parameters[1].extent);
   return {std::move(operation), std::move(y)};
 }
 

@@ -85,25 +85,20 @@ class CudaBackend : public Backend {
   }
   void await_delivery() override { deliveries_.await(); }
 
-  Prepared conv2d(Tensor& x, const Conv2d& conv, const Extent& weights, const Extent& bias) override {
+  void begin(const Pass& pass) override { context_.begin(pass); }
+
+  Prepared prepare(const LayerTask& task) override {
     context_.use_device();
-    return make_conv2d(context_, as_cuda(x), conv, weights, bias);
+    return std::visit([&](const auto& layer) { return make(context_, task, layer); }, task.layer);
   }
-  Prepared linear(Tensor& x, std::uint32_t units, const Extent& weights, const Extent& bias) override {
-    context_.use_device();
-    return make_linear(context_, as_cuda(x), units, weights, bias);
+  Forked fork(Tensor& /*x*/, std::size_t /*uses*/) override {
+    throw std::invalid_argument("the cuda backend has no values that several layers read");
   }
-  Prepared relu(Tensor& x) override {
+  std::unique_ptr<LossOperation> prepare_loss(const Loss& loss, Tensor& prediction,
+                                              const ExampleShape& example) override {
     context_.use_device();
-    return make_relu(context_, as_cuda(x));
-  }
-  Prepared max_pool2d(Tensor& x, const MaxPool2d& pool) override {
-    context_.use_device();
-    return make_max_pool2d(context_, as_cuda(x), pool);
-  }
-  std::unique_ptr<LossOperation> softmax_cross_entropy(Tensor& logits) override {
-    context_.use_device();
-    return make_softmax_cross_entropy(context_, as_cuda(logits));
+    check_prediction(prediction);
+    return std::visit([&](const auto& made) { return make_loss(context_, as_cuda(prediction), example, made); }, loss);
   }
 
  private:

@@ -32,7 +32,7 @@ class LinearOperation : public Operation {
         x_gradient_(x.gradient()),
         y_(y.value()),
         y_gradient_(y.gradient()),
-        examples_(static_cast<int>(x.shape().n)),
+        examples_(static_cast<int>(x.shape().rows())),
         features_(static_cast<int>(x.shape().features())),
         units_(static_cast<int>(y.shape().c)),
         x_factor_(context, Context::Part::x, x.shape().elements(), what_),
@@ -105,9 +105,13 @@ class LinearOperation : public Operation {
 
 }  // namespace
 
-Prepared make_linear(Context& context, CudaTensor& x, std::uint32_t units, const Extent& weights, const Extent& bias) {
-  auto y = std::make_unique<CudaTensor>(fit_linear(x.shape(), units, weights, bias), true);
-  auto operation = std::make_unique<LinearOperation>(context, x, *y, weights, bias);
+Prepared make(Context& context, const LayerTask& task, const Linear& linear) {
+  if (!linear.bias || task.parameters[0].adds) {
+    throw std::invalid_argument("the cuda backend has no linear layer without a bias or with a weight that is shared");
+  }
+  auto y = std::make_unique<CudaTensor>(fit(task), true);
+  auto operation = std::make_unique<LinearOperation>(context, as_cuda(*task.inputs[0]), *y, task.parameters[0].extent,
+                                                     task.parameters[1].extent);
   return {std::move(operation), std::move(y)};
 }
 

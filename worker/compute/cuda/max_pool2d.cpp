@@ -14,13 +14,13 @@ class MaxPool2dOperation : public Operation {
   MaxPool2dOperation(const Context& context, const CudaTensor& x, const CudaTensor& y, const MaxPool2d& pool)
       : context_(context),
         what_("max_pool2d of " + to_string(x.shape()) + " to " + to_string(y.shape())),
-        shape_{std::size_t{x.shape().n} * x.shape().c,
+        shape_{x.shape().rows() * x.shape().c,
                x.shape().h,
                x.shape().w,
                y.shape().h,
                y.shape().w,
-               pool.window,
-               pool.stride},
+               pool.window.h,
+               pool.stride.h},
         x_(x.value()),
         x_gradient_(x.gradient()),
         y_(y.value()),
@@ -48,8 +48,12 @@ class MaxPool2dOperation : public Operation {
 
 }  // namespace
 
-Prepared make_max_pool2d(Context& context, CudaTensor& x, const MaxPool2d& pool) {
-  const Shape to = fit_max_pool2d(x.shape(), pool);
+Prepared make(Context& context, const LayerTask& task, const MaxPool2d& pool) {
+  if (pool.window.h != pool.window.w || pool.stride.h != pool.stride.w || pool.padding != Pair(0)) {
+    throw std::invalid_argument("the cuda backend has no pooling with padding or unequal sides");
+  }
+  CudaTensor& x = as_cuda(*task.inputs[0]);
+  const Shape to = fit(task);
   auto y = std::make_unique<CudaTensor>(to, x.with_gradient());
   auto operation = std::make_unique<MaxPool2dOperation>(context, x, *y, pool);
   return {std::move(operation), std::move(y)};

@@ -33,7 +33,11 @@ class ReluOperation : public Operation {
 
 }  // namespace
 
-Prepared make_relu(Context& context, CudaTensor& x) {
+Prepared make(Context& context, const LayerTask& task, const Activation& activation) {
+  if (activation.kind != Activation::Kind::relu || !task.in_place) {
+    throw std::invalid_argument("the cuda backend has no " + name_of(task.layer));
+  }
+  CudaTensor& x = as_cuda(*task.inputs[0]);
   return {std::make_unique<ReluOperation>(context, x), std::make_unique<CudaTensor>(x, std::in_place)};
 }
 

@@ -12,9 +12,9 @@ namespace ballast::cuda {
 namespace {
 
 // More than 15 fields: what comes and goes lies on the device and on the host, with an event for each way.
-class SoftmaxCrossEntropy : public LossOperation {
+class SoftmaxOperation : public LossOperation {
  public:
-  SoftmaxCrossEntropy(Context& context, const CudaTensor& logits)
+  SoftmaxOperation(Context& context, const CudaTensor& logits)
       : context_(context),
         shape_(logits.shape()),
         what_("softmax_cross_entropy of " + to_string(shape_)),
@@ -33,8 +33,9 @@ class SoftmaxCrossEntropy : public LossOperation {
         labels_read_(make_event()),
         losses_arrived_(make_event()) {}
 
-  void forward(std::span<const std::int32_t> labels) override {
-    check_labels(labels, shape_);
+  void forward() override {
+    const auto labels = context_.pass().batch.labels;
+    check_labels(labels, examples_, classes_);
     check(cudaEventSynchronize(labels_read_.get()), what_, "forward");
     std::ranges::copy(labels, host_labels_.data());
     context_.upload(labels_.data(), host_labels_.data(), labels_.bytes(), what_);
@@ -60,7 +61,7 @@ class SoftmaxCrossEntropy : public LossOperation {
   }
 
   // Brought here only for who asks.
-  [[nodiscard]] std::span<const double> probabilities() const override {
+  [[nodiscard]] std::span<const double> predictions() const override {
     if (!probabilities_fetched_) {
       fetch(host_probabilities_.data(), probabilities_.data(), probabilities_.bytes(), context_.compute());
       context_.finish(what_);
@@ -102,9 +103,12 @@ class SoftmaxCrossEntropy : public LossOperation {
 
 }  // namespace
 
-std::unique_ptr<LossOperation> make_softmax_cross_entropy(Context& context, CudaTensor& logits) {
-  check_logits(logits);
-  return std::make_unique<SoftmaxCrossEntropy>(context, logits);
+std::unique_ptr<LossOperation> make_loss(Context& context, CudaTensor& prediction, const ExampleShape& example,
+                                         const SoftmaxCrossEntropy& loss) {
+  if (example.labels != Labels::classes || loss.smoothing != 0 || !loss.class_weights.empty()) {
+    throw std::invalid_argument("the cuda backend has no such loss");
+  }
+  return std::make_unique<SoftmaxOperation>(context, prediction);
 }
 
 }  // namespace ballast::cuda
