@@ -7,22 +7,10 @@
 
 #include "common/arena/arena.h"
 #include "common/arena/initial.h"
-#include "tests/numeric/draw.h"
+#include "tests/numeric/draw_examples.h"
 #include "worker/models/model.h"
 
 namespace ballast {
-
-struct Examples {
-  std::vector<float> features;
-  std::vector<std::int32_t> labels;
-
-  [[nodiscard]] Batch batch() const { return {static_cast<std::uint32_t>(labels.size()), features, labels}; }
-};
-
-inline Examples draw_examples(const ExampleShape& shape, std::uint32_t count, std::uint64_t seed) {
-  Draw draw(seed);
-  return {draw.values<float>(count * shape.features()), draw.labels(count, shape.classes)};
-}
 
 struct Setup {
   Setup(ModelSpec model_spec, const ExampleShape& example_shape)

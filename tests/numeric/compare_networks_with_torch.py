@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Holds whole networks against PyTorch: compare_networks_with_torch.py DUMP_NETWORK JOB...
+
+Each job's model is trained for 20 steps by DUMP_NETWORK. From its weights at versions 0, 10 and 20 PyTorch computes the
+same slots (dropout masks are handed over), and for each tensor the mean gradient must agree within 1e-4 of its norm, or
+within three times PyTorch's own distance in float32 from its gradient in float64, if that is more; statistics of batches
+within 1e-5, the first two losses within 1e-5 (PyTorch makes the step between them itself). Then an error of 2 % is planted
+into each kind of layer that the network has, and each must show.
+
+Exits with 77 (skipped) where PyTorch is not installed.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+try:
+    import numpy
+    import torch
+except ImportError:
+    print("PyTorch is not installed: skipped")
+    sys.exit(77)
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import torch_graph
+
+GRADIENTS = 1e-4  # of a tensor's norm
+OWN_ERROR = 3  # times PyTorch's
+STATISTICS = 1e-5
+LOSSES = 1e-5
+VERSIONS = (0, 10, 20)
+TYPES = {"f32": numpy.float32, "i32": numpy.int32, "u32": numpy.int32, "u8": numpy.uint8}
+
+
+class Dump:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.network = json.loads((self.folder / "network.json").read_text())
+        self.state = {parameter["name"] for parameter in self.network["parameters"] if parameter["state"]}
+        self.losses = [float(line) for line in (self.folder / "losses.txt").read_text().split()]
+
+    def array(self, name):
+        return torch.from_numpy(numpy.fromfile(self.folder / name, dtype=TYPES[name.rsplit(".", 1)[1]]))
+
+    def tensors(self, name):
+        """The parameters of a whole arena."""
+        arena = self.array(name)
+        found = {}
+        for parameter in self.network["parameters"]:
+            shape, offset = parameter["shape"], parameter["offset"]
+            found[parameter["name"]] = arena[offset : offset + int(numpy.prod(shape))].reshape(shape)
+        return found
+
+    def batch(self, version, slot, dtype):
+        prefix = f"slot-{version}-{slot}."
+        count = self.network["batch"] // self.network["slots"]
+        steps = self.network["steps"]
+
+        def shaped(name, *shape):
+            values = self.array(prefix + name)
+            values = values.to(dtype) if name.endswith("f32") else torch.from_numpy(values.numpy().astype(numpy.int64))
+            return values.reshape(count, *shape) if len(values) else None
+
+        masks = {layer["name"]: self.array(f"{prefix}mask-{layer['name']}.u8").to(dtype)
+                 for layer in self.network["layers"] if layer["kind"] == "dropout"}
+        arrays = {
+            "count": count,
+            "features": shaped("features.f32", steps, *self.network["example"]),
+            "labels": shaped("labels.i32", -1),
+            "targets": shaped("targets.f32", -1),
+            "tokens": shaped("tokens.i32", steps),
+            "lengths": shaped("lengths.u32"),
+            "children": shaped("children.i32", steps, 2),
+            "masks": masks,
+        }
+        if arrays["lengths"] is not None:
+            arrays["lengths"] = arrays["lengths"].reshape(count)
+        return torch_graph.Batch(arrays, steps)
+
+
+def computed(dump, version, dtype, fault=None, weights=None):
+    """The mean loss of the step from `version`, and a gradient or a statistic for each tensor."""
+    state = dump.state
+    weights = weights or dump.tensors(f"weights-{version}.f32")
+    weights = {name: tensor.to(dtype).requires_grad_(name not in state) for name, tensor in weights.items()}
+    slots = dump.network["slots"]
+    loss = 0.0
+    statistics = {}
+    for slot in range(slots):
+        network = torch_graph.Network(dump.network, weights, fault)
+        value = network(dump.batch(version, slot, dtype), training=True) / dump.network["batch"]
+        value.backward()
+        loss += value.item()
+        for name, statistic in network.statistics.items():
+            statistics[name] = statistics.get(name, 0) + statistic / slots
+    return loss, {name: statistics[name] if name in state else tensor.grad for name, tensor in weights.items()}
+
+
+def distance(a, b):
+    """Of a from b, relative to b's norm."""
+    difference, norm = (a.double() - b.double()).norm().item(), b.double().norm().item()
+    return difference / norm if norm > 0 else (0.0 if difference == 0 else float("inf"))
+
+
+def judge_losses(dump, loss, gradients):
+    """Of versions 0 and 1: `gradients` are PyTorch's of version 0."""
+    weights = {}
+    for parameter in dump.network["parameters"]:
+        name, momentum = parameter["name"], parameter["momentum"]
+        old = dump.tensors("weights-0.f32")[name].double()
+        if parameter["state"]:
+            weights[name] = old + momentum * (gradients[name] - old)
+        else:
+            weights[name] = old - dump.network["learning_rate"] * gradients[name]
+    second, _ = computed(dump, 1, torch.float64, weights=weights)
+    for version, value in enumerate((loss, second)):
+        if not abs(dump.losses[version] - value) <= LOSSES * abs(value):
+            yield f"version {version}: loss {dump.losses[version]}, PyTorch has {value}"
+
+
+def judge(dump, version, fault=None, tell=print):
+    """Yields a line for each disagreement."""
+    ours = dump.tensors(f"gradient-{version}.f32")
+    loss, exact = computed(dump, version, torch.float64, fault)
+    _, rounded = computed(dump, version, torch.float32, fault)
+    if version == 0:
+        yield from judge_losses(dump, loss, exact)
+    for name, gradient in ours.items():
+        own = distance(rounded[name], exact[name])
+        apart = distance(gradient, exact[name])
+        limit = STATISTICS if name in dump.state else max(GRADIENTS, OWN_ERROR * own)
+        tell(f"  version {version}, {name}: {apart:.1e} (PyTorch's own {own:.1e})")
+        if not apart <= limit:
+            yield f"version {version}, {name}: {apart:.1e} apart, more than {limit:.1e}"
+
+
+def faults(dump):
+    """Each kind of layer, and the loss, whose planted error is not seen."""
+    kinds = sorted({layer["kind"] for layer in dump.network["layers"]} | {dump.network["loss"]["kind"]})
+    for kind in kinds:
+        seen = any(True for _ in judge(dump, 0, fault=kind, tell=lambda line: None))
+        print(f"  planted into {kind}: {'seen' if seen else 'NOT SEEN'}")
+        if not seen:
+            yield f"an error planted into {kind} is not seen"
+
+
+def check_job(program, job):
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([program, job, folder], check=True)
+        dump = Dump(folder)
+        for version in VERSIONS:
+            yield from judge(dump, version)
+        yield from faults(dump)
+
+
+def main():
+    torch.set_num_threads(1)
+    failures = []
+    for job in sys.argv[2:]:
+        name = pathlib.Path(job).stem
+        print(name)
+        failures += [f"{name}: {line}" for line in check_job(sys.argv[1], job)]
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
