@@ -136,6 +136,9 @@ std::vector<Resource> worker_memory(const Job& job) {
        arena + std::min(arena, lanes * lane.reply_window_bytes)},
       {"the data set", data_bytes(job), data_bytes(job)},
       {"examples read ahead", ahead, ahead}};
+  if (training.micro_batch > 0) {  // the sum so far, and the next one's gradient
+    resources.push_back({"micro-batches", 2 * arena, 2 * arena});
+  }
   if (training.mode == Mode::local) {  // a gradient, and two copies of the weights, one of which becomes the next
     const auto state = state_tensors(local_optimizer_settings(training, Group::decay)).size();
     resources.push_back({"local steps", (3 + state) * arena, (3 + state) * arena});

@@ -140,6 +140,7 @@ struct TrainingSpec {
   std::optional<std::uint32_t> epochs;  // at least one of epochs and max_steps
   std::optional<std::uint64_t> max_steps;
   std::uint64_t seed = 1;
+  std::uint32_t micro_batch = 0;       // examples of a slot that are computed at once; 0: all
   std::uint32_t threads_per_slot = 1;  // a part of the arithmetic: it changes bits
   std::string precision = "float32";   // of products on GPUs: float32, tf32 or bfloat16
   AugmentSpec augment;

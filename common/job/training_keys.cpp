@@ -32,6 +32,16 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
        .minimum = 1,
        .maximum = 1000000,
        .identity = true},
+      {.path = "training.micro_batch",
+       .target = &training.micro_batch,
+       .description = "Examples of a slot (with `local`: of a local step) that are computed at once; their gradients are "
+                      "added. Less memory, and batch normalization sees so many; a part of the arithmetic: another "
+                      "number gives other bits. Means nothing to the emulated model",
+       .unit = "examples",
+       .minimum = 0,
+       .maximum = 1000000,
+       .identity = true,
+       .default_note = "all at once"},
       {.path = "training.epochs",
        .target = &training.epochs,
        .description = "Passes over the train split; at least one of `epochs` and `max_steps` is needed",

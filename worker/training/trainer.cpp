@@ -4,12 +4,14 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/job/model_graph.h"
 #include "protocol/tree.h"
 #include "worker/training/contributions.h"
 #include "worker/training/delay.h"
 #include "worker/training/evaluate.h"
 #include "worker/training/fingerprint.h"
 #include "worker/training/gradient_fault.h"
+#include "worker/training/micro_batches.h"
 
 namespace ballast {
 
@@ -69,6 +71,9 @@ void Trainer::make_plain_model(std::span<float> weights) {
     arithmetic_ = backend->arithmetic();
     return backend;
   });
+  if (has_graph(job_.spec.model)) {
+    model_ = with_micro_batches(std::move(model_), job_.arena, job_.spec.training.micro_batch);
+  }
   model_->pin(weights);
   for (std::uint32_t arena = 0; arena < pool_.arenas(); ++arena) {
     model_->pin(pool_.values(arena));
