@@ -21,6 +21,13 @@ bool joins_lengths(const Layer& layer) {
   return std::holds_alternative<BatchNorm>(layer) || (reshape != nullptr && reshape->join_steps);
 }
 
+// With fewer steps than its input has, a convolution would show where a shorter sequence's padding ends.
+bool cuts_steps(const Layer& layer) {
+  const auto* const conv = std::get_if<Conv1d>(&layer);
+  return conv != nullptr &&
+         (conv->stride != 1 || 2 * std::uint64_t{conv->padding} < std::uint64_t{conv->dilation} * (conv->kernel - 1));
+}
+
 bool can_be_tied(const Layer& layer) {
   return std::holds_alternative<Linear>(layer) || std::holds_alternative<Embedding>(layer);
 }
@@ -68,6 +75,11 @@ GraphBuilder::Value GraphBuilder::add(const std::string& name, Layer layer, cons
       }
     } else if (graph_.example.vocabulary > 0 && std::ranges::find(inputs, example()) != inputs.end()) {
       throw std::invalid_argument("the data's examples are tokens; only an embedding reads them");
+    }
+    if (!graph_.example.same_length && cuts_steps(layer)) {
+      throw std::invalid_argument(
+          "the data's sequences differ in length, so a convolution along them needs a stride of 1 and a padding that "
+          "leaves out no step: at least half of dilation * (kernel - 1)");
     }
     if (joins_lengths(layer) && !graph_.example.same_length && shape(inputs.at(0)).steps > 1) {
       throw std::invalid_argument("the data's sequences differ in length, and " + name_of(layer) +

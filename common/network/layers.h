@@ -1,5 +1,6 @@
 // The layers that networks are made of: what each is told, as plain values. What a layer computes stands here, once for
-// all backends; n, steps, c, h and w are those of Shape.
+// all backends; n, steps, c, h and w are those of Shape. Where sequences differ in length, a step of a value is within
+// an example's length if its number is below it; where they do not, all steps are.
 #pragma once
 
 #include <cstdint>

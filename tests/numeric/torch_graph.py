@@ -32,9 +32,13 @@ class Batch:
         self.children = arrays["children"]
         self.masks = arrays["masks"]  # of dropout layers, by name: 1 where a value is kept
         self.count = arrays["count"]
-        lengths = arrays["lengths"]
-        self.lengths = lengths if lengths is not None else torch.full((self.count,), steps)
-        self.within = torch.arange(steps)[None, :] < self.lengths[:, None]  # examples x steps
+        self.lengths = arrays["lengths"]  # none: all sequences are whole
+
+    def within(self, x):
+        """Which steps of a value count: examples x steps."""
+        if self.lengths is None:
+            return torch.ones(x.shape[:2], dtype=torch.bool)
+        return torch.arange(x.shape[1])[None, :] < self.lengths[:, None]
 
 
 class Network:
@@ -82,9 +86,7 @@ class Network:
 
     def conv1d(self, layer, inputs, weights, batch, training):
         o = layer["settings"]
-        x = inputs[0][..., 0, 0]
-        if x.shape[1] == batch.steps:
-            x = x * batch.within[..., None]
+        x = inputs[0][..., 0, 0] * batch.within(inputs[0])[..., None]
         y = functional.conv1d(x.transpose(1, 2), weights[0], weights[1] if len(weights) > 1 else None, o["stride"],
                               o["padding"], o["dilation"], o["groups"])
         return y.transpose(1, 2)[..., None, None]
@@ -116,7 +118,7 @@ class Network:
         return self.unrows(functional.group_norm(self.rows(inputs[0]), o["groups"], *weights, o["epsilon"]), inputs[0])
 
     def embedding(self, layer, inputs, weights, batch, training):
-        return (functional.embedding(batch.tokens, weights[0]) * batch.within[..., None])[..., None, None]
+        return (functional.embedding(batch.tokens, weights[0]) * batch.within(batch.tokens)[..., None])[..., None, None]
 
     def position_embedding(self, layer, inputs, weights, batch, training):
         return inputs[0] + weights[0][: inputs[0].shape[1], :, None, None]
@@ -124,6 +126,7 @@ class Network:
     def recurrent(self, cell, layer, inputs, weights, batch):
         """Step by step; an example's states stay as they are beyond its length."""
         x = inputs[0][..., 0, 0]
+        within = batch.within(x)
         outputs = []
         for first in range(0, len(weights), 4):
             w_ih, w_hh, b_ih, b_hh = weights[first : first + 4]
@@ -131,7 +134,7 @@ class Network:
             steps = range(x.shape[1]) if first == 0 else reversed(range(x.shape[1]))
             ys = {}
             for t in steps:
-                inside = batch.within[:, t, None]
+                inside = within[:, t, None]
                 new = cell(functional.linear(x[:, t], w_ih, b_ih), functional.linear(state[0], w_hh, b_hh), state)
                 state = [torch.where(inside, a, b) for a, b in zip(new, state)]
                 ys[t] = state[0] * inside
@@ -160,12 +163,13 @@ class Network:
         leaf, leaf_bias, node, node_bias = weights
         units = node.shape[1] // 2
         zeros = inputs[0].new_zeros(units)
+        within = batch.within(inputs[0])
         examples = []
         for n in range(batch.count):
             h, c = [], []
             for t in range(batch.steps):
                 left, right = batch.children[n, t].tolist()
-                if t >= batch.lengths[n]:
+                if not within[n, t]:
                     h_t, c_t = zeros, zeros
                 elif left < 0:
                     i, o, u = functional.linear(inputs[0][n, t, :, 0, 0], leaf, leaf_bias).chunk(3)
@@ -199,7 +203,7 @@ class Network:
 
     def step_pool(self, layer, inputs, weights, batch, training):
         x = inputs[0]
-        within = (torch.arange(x.shape[1])[None, :] < batch.lengths[:, None])[..., None, None, None]
+        within = batch.within(x)[..., None, None, None]
         kind = layer["settings"]["kind"]
         if kind == "max":
             return x.masked_fill(~within, -torch.inf).amax(1, keepdim=True)
@@ -208,7 +212,7 @@ class Network:
             return (x * within).sum(1, keepdim=True) / lengths
         places = torch.zeros(x.shape[0], dtype=torch.long)
         if kind == "last":
-            places = torch.minimum(batch.lengths, torch.tensor(x.shape[1])) - 1
+            places = batch.within(x).sum(1) - 1
         return x[torch.arange(x.shape[0]), places][:, None]
 
     def relu(self, layer, inputs, weights, batch, training):
@@ -236,7 +240,7 @@ class Network:
         # examples x heads x steps x channels of a head
         q, k, v = (x[..., 0, 0].unflatten(2, (heads, -1)).transpose(1, 2) for x in inputs)
         scores = q @ k.transpose(2, 3) / q.shape[3] ** 0.5
-        allowed = batch.within[:, None, None, :]
+        allowed = batch.within(inputs[0])[:, None, None, :]
         if layer["settings"]["causal"]:
             allowed = allowed & torch.ones(q.shape[2], q.shape[2], dtype=torch.bool).tril()
         y = torch.softmax(scores.masked_fill(~allowed, -torch.inf), 3) @ v
