@@ -32,6 +32,7 @@ struct CheckOptions {
   std::string file;
   std::vector<std::string> overrides;
   bool worker = false;
+  bool shapes = false;
 };
 
 // INDEX:POINT
@@ -64,7 +65,9 @@ void define_faults(CLI::App& run, const char* option, const char* about, Take ta
 void define_check(CLI::App& app, CheckOptions& options) {
   auto* check = app.add_subcommand("check", "check a job or worker file and say what it would do");
   check->add_option("file", options.file, "the file")->required();
-  check->add_flag("--worker", options.worker, "it is a worker file");
+  auto* worker = check->add_flag("--worker", options.worker, "it is a worker file");
+  check->add_flag("--shapes", options.shapes, "show the network's layers: shapes, parameters, multiplications")
+      ->excludes(worker);
   check->add_option("--set", options.overrides, kSetHelp)->type_name("KEY=VALUE")->expected(1)->take_all();
 }
 
@@ -215,7 +218,9 @@ struct Options {
 
 int dispatch(const CLI::App& app, const Options& options) {
   if (app.got_subcommand("check")) {
-    const auto check = options.check.worker ? ballast::check_worker : ballast::check_job;
+    const auto check = options.check.worker   ? ballast::check_worker
+                       : options.check.shapes ? ballast::check_shapes
+                                              : ballast::check_job;
     return check(options.check.file, options.check.overrides);
   }
   if (app.got_subcommand("status")) {

@@ -3,10 +3,12 @@
 #include <cstdio>
 
 #include "cli/before/backend_probe.h"
+#include "cli/before/shapes.h"
 #include "cli/telling/amounts.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/job/mode_text.h"
+#include "common/job/model_graph.h"
 #include "common/job/shard_bytes.h"
 
 namespace ballast {
@@ -83,6 +85,16 @@ int check(const Summarize& summarize) {
 
 int check_job(const std::string& file, const std::vector<std::string>& overrides) {
   return check([&] { print_summary(make_job(load_job(file, overrides))); });
+}
+
+int check_shapes(const std::string& file, const std::vector<std::string>& overrides) {
+  return check([&] {
+    const auto spec = load_job(file, overrides);
+    if (!has_graph(spec.model)) {
+      throw ConfigError(file + ": model.name: an emulated model has no layers whose shapes could be shown");
+    }
+    std::printf("%s", shapes_text(model_graph(spec.model, example_shape(spec.data))).c_str());
+  });
 }
 
 int check_worker(const std::string& file, const std::vector<std::string>& overrides) {

@@ -12,4 +12,7 @@ namespace ballast {
 int check_job(const std::string& file, const std::vector<std::string>& overrides);
 int check_worker(const std::string& file, const std::vector<std::string>& overrides);
 
+// Prints the table of the job's network instead: cli/before/shapes.h.
+int check_shapes(const std::string& file, const std::vector<std::string>& overrides);
+
 }  // namespace ballast

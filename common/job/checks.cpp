@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/arena/arena.h"
+#include "common/job/model_graph.h"
 #include "common/job/model_parameters.h"
+#include "common/job/own_layers.h"
 #include "common/job/steps.h"
 #include "common/job/words.h"
 
@@ -29,7 +32,7 @@ class JobChecks {
     if (readable({"model.name", "data.name"})) {
       model_fits_data();
       emulated_parameters();
-      hidden_layers();
+      network();
       mnist_examples();
     }
     batch_divides();
@@ -166,20 +169,38 @@ class JobChecks {
     }
   }
 
-  void hidden_layers() {
-    if (spec_.model.name != "mlp" || !readable({"model.hidden", "data.name"})) {
+  // What is computed of the data's examples, if anything is.
+  void network() {
+    const auto& model = spec_.model;
+    if (!has_graph(model) || spec_.data.name == "none" || !readable_section("model.")) {
       return;
     }
-    const auto shape = example_shape(spec_.data);
-    auto inputs = static_cast<std::uint32_t>(shape.features());
-    std::uint64_t floats = 0;
-    const auto add = [&](std::uint32_t outputs) {
-      floats = std::min(kTooMany, floats + in_arena(elements({outputs, inputs})) + in_arena(outputs));
-      inputs = outputs;
-    };
-    std::ranges::for_each(spec_.model.hidden, add);
-    add(shape.classes);
-    check_size("model.hidden", floats);
+    try {
+      std::uint64_t floats = 0;
+      for (const auto& parameter : model_graph(model, example_shape(spec_.data)).parameters) {
+        floats = std::min(kTooMany, floats + in_arena(elements(parameter.shape)));
+      }
+      check_size(model.name == "mlp" || model.name == "autoencoder" ? "model.hidden" : "model.name", floats);
+    } catch (const LayerMisfit& misfit) {
+      mistakes_.add(place_of_layer(misfit.index()), misfit.key(), misfit.text());
+    } catch (const ModelMisfit& misfit) {
+      mistakes_.add(place_of({misfit.key(), "model.name", "data.name"}), misfit.key(), misfit.text());
+    } catch (const std::invalid_argument& error) {
+      mistakes_.add(place_of({"model.name", "data.name"}), "model.name", error.what());
+    }
+  }
+
+  [[nodiscard]] bool readable_section(const std::string& section) const {
+    return std::none_of(unreadable_.begin(), unreadable_.end(),
+                        [&](const std::string& path) { return path.starts_with(section); });
+  }
+
+  [[nodiscard]] Place place_of_layer(std::size_t index) const {
+    auto place = place_of({"model.layers"});
+    if (!place.is_override()) {
+      place.line = given_.at("model.layers").node.items[index].line;
+    }
+    return place;
   }
 
   void mnist_examples() {

@@ -8,32 +8,13 @@
 
 #include "common/job/config_error.h"
 #include "common/job/given.h"
+#include "common/job/layer_list.h"
+#include "common/job/value.h"
 #include "common/job/words.h"
 #include "common/text/endpoint.h"
 #include "common/text/text.h"
 
 namespace ballast {
-namespace {
-
-// What is wrong with one value; caught by fill(), which knows its place.
-struct Unfit {
-  std::string text;
-  std::size_t line = 0;  // of the file, where it is not the line of the key
-};
-
-constexpr std::size_t kMaxText = 4096;
-
-std::string range_text(const Key& key) {
-  // Whole numbers are written out; the largest 64-bit one is not exact as a double.
-  const auto number = [](double value) {
-    if (value >= 18446744073709551615.0) {
-      return std::to_string(std::numeric_limits<std::uint64_t>::max());
-    }
-    return value >= 1 && value == std::floor(value) ? std::to_string(static_cast<std::uint64_t>(value))
-                                                    : number_text(value);
-  };
-  return "allowed: " + number(key.minimum) + " to " + number(key.maximum) + (key.unit.empty() ? "" : " " + key.unit);
-}
 
 std::string kind_name(const YamlNode& node) {
   switch (node.kind) {
@@ -54,6 +35,42 @@ const std::string& scalar(const YamlNode& node, const std::string& wanted) {
     throw Unfit{kind_name(node) + " where " + wanted + " is needed"};
   }
   return node.text;
+}
+
+bool is_name(const std::string& text, std::size_t most) {
+  return !text.empty() && text.size() <= most && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+  });
+}
+
+std::string missing_text(const Key& key) {
+  std::string text = "is missing";
+  if (!key.choices.empty()) {
+    text += "; allowed: " + listed(key.choices);
+  } else if (key.rule == TextRule::endpoint) {
+    text += "; e.g. tcp://10.0.0.5:7070";
+  } else {
+    text += "; write a value";
+  }
+  return text;
+}
+
+namespace {
+
+constexpr std::size_t kMaxText = 4096;
+constexpr std::size_t kMaxName = 128;  // of a parameter
+
+std::string range_text(const Key& key) {
+  // Whole numbers are written out; the largest 64-bit one is not exact as a double.
+  const auto number = [](double value) {
+    if (value >= 18446744073709551615.0) {
+      return std::to_string(std::numeric_limits<std::uint64_t>::max());
+    }
+    return value >= 1 && value == std::floor(value) ? std::to_string(static_cast<std::uint64_t>(value))
+                                                    : number_text(value);
+  };
+  return "allowed: " + number(key.minimum) + " to " + number(key.maximum) + (key.unit.empty() ? "" : " " + key.unit);
 }
 
 const std::string& number_digits(const YamlNode& node, const std::string& wanted, const Key& key) {
@@ -165,6 +182,17 @@ void check_rule(const std::string& text, TextRule rule) {
   }
 }
 
+// Read as a float: by way of a double the last bit might be another.
+float single_number(const YamlNode& node, const Key& key) {
+  real_number(node, key);
+  float value = 0;
+  const auto result = std::from_chars(node.text.data(), node.text.data() + node.text.size(), value);
+  if (result.ec != std::errc()) {
+    throw Unfit{shown(node.text) + " is out of range; " + range_text(key)};
+  }
+  return value == 0 ? 0 : value;
+}
+
 bool truth(const YamlNode& node) {
   const std::string& text = scalar(node, "true or false");
   if (node.quoted || (text != "true" && text != "false")) {
@@ -186,8 +214,8 @@ std::string free_text(const YamlNode& node, const Key& key) {
   return text;
 }
 
-std::vector<std::uint32_t> number_list(const YamlNode& node, const Key& key, std::size_t longest,
-                                       const std::string& example) {
+// Of a list of 1 to `longest` numbers.
+const std::vector<YamlNode>& number_nodes(const YamlNode& node, std::size_t longest, const std::string& example) {
   if (node.kind != YamlNode::Kind::list) {
     throw Unfit{kind_name(node) + " where a list is needed; e.g. " + example};
   }
@@ -195,11 +223,36 @@ std::vector<std::uint32_t> number_list(const YamlNode& node, const Key& key, std
     throw Unfit{"a list of " + std::to_string(node.items.size()) + "; allowed: 1 to " + std::to_string(longest) +
                 " numbers, e.g. " + example};
   }
+  return node.items;
+}
+
+std::vector<std::uint32_t> number_list(const YamlNode& node, const Key& key, std::size_t longest,
+                                       const std::string& example) {
   std::vector<std::uint32_t> numbers;
-  for (const auto& item : node.items) {
+  for (const auto& item : number_nodes(node, longest, example)) {
     numbers.push_back(static_cast<std::uint32_t>(whole_number(item, key)));
   }
   return numbers;
+}
+
+std::vector<double> real_list(const YamlNode& node, const Key& key) {
+  std::vector<double> numbers;
+  for (const auto& item : number_nodes(node, kMaxRealNumbers, "[1, 2.5]")) {
+    numbers.push_back(real_number(item, key));
+  }
+  return numbers;
+}
+
+// One number for both directions, or a list of two.
+Pair number_pair(const YamlNode& node, const Key& key) {
+  if (node.kind != YamlNode::Kind::list) {
+    return static_cast<std::uint32_t>(whole_number(node, key));
+  }
+  if (node.items.size() != 2) {
+    throw Unfit{"a list of " + std::to_string(node.items.size()) + "; one number is needed, or two: [height, width]"};
+  }
+  return {static_cast<std::uint32_t>(whole_number(node.items[0], key)),
+          static_cast<std::uint32_t>(whole_number(node.items[1], key))};
 }
 
 EmulatedParameter emulated_parameter(const YamlNode& node, const Key& key) {
@@ -221,12 +274,7 @@ EmulatedParameter emulated_parameter(const YamlNode& node, const Key& key) {
       throw Unfit{"unknown key " + shown(entry.key) + " of a parameter; allowed: name, shape, group"};
     }
   }
-  const bool named = !parameter.name.empty() && parameter.name.size() <= 128 &&
-                     std::all_of(parameter.name.begin(), parameter.name.end(), [](char c) {
-                       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-                              c == '_' || c == '-';
-                     });
-  if (!named) {
+  if (!is_name(parameter.name, kMaxName)) {
     throw Unfit{shown(parameter.name) + " is no name of a parameter; allowed: 1 to 128 of A-Z a-z 0-9 . _ -"};
   }
   if (parameter.shape.empty()) {
@@ -269,6 +317,8 @@ class Filler {
   void operator()(std::uint32_t* number) const { *number = static_cast<std::uint32_t>(whole_number(node_, key_)); }
   void operator()(std::uint64_t* number) const { *number = whole_number(node_, key_); }
   void operator()(double* number) const { *number = real_number(node_, key_); }
+  void operator()(float* number) const { *number = single_number(node_, key_); }
+  void operator()(Pair* pair) const { *pair = number_pair(node_, key_); }
   void operator()(std::optional<std::uint32_t>* number) const {
     *number = static_cast<std::uint32_t>(whole_number(node_, key_));
   }
@@ -277,50 +327,45 @@ class Filler {
   void operator()(std::vector<std::uint32_t>* list) const {
     *list = number_list(node_, key_, kMaxHiddenLayers, "[256, 128]");
   }
+  void operator()(std::vector<double>* list) const { *list = real_list(node_, key_); }
   void operator()(std::vector<EmulatedParameter>* list) const { *list = parameter_list(node_, key_); }
+  void operator()(std::vector<LayerSpec>* list) const { *list = read_layers(node_); }
 
  private:
   const Key& key_;
   const YamlNode& node_;
 };
 
-std::string missing_text(const Key& key) {
-  std::string text = "is missing";
-  if (!key.choices.empty()) {
-    text += "; allowed: " + listed(key.choices);
-  } else if (key.rule == TextRule::endpoint) {
-    text += "; e.g. tcp://10.0.0.5:7070";
-  } else {
-    text += "; write a value";
-  }
-  return text;
-}
-
 }  // namespace
+
+void read_value(const Key& key, const YamlNode& node) {
+  if (node.kind == YamlNode::Kind::null && key.built()) {
+    throw Unfit{"has no value; write one or remove the key"};
+  }
+  std::visit(Filler(key, node), key.target);
+}
 
 std::vector<std::string> fill(const Schema& schema, const Given& given, Mistakes& mistakes) {
   std::vector<std::string> unreadable;
+  const auto tell = [&](const Key& key, Place place, const std::vector<Unfit>& unfits) {
+    for (const Unfit& unfit : unfits) {
+      place.line = !place.is_override() && unfit.line > 0 ? unfit.line : place.line;
+      mistakes.add(place, key.path + unfit.within, unfit.text);
+    }
+    unreadable.push_back(key.path);
+  };
   for (const auto& key : schema.keys) {
     const auto value = given.find(key.path);
-    if (value == given.end()) {
-      if (key.required) {
-        mistakes.add({}, key.path, missing_text(key));
-        unreadable.push_back(key.path);
-      }
-      continue;
-    }
     try {
-      if (value->second.node.kind == YamlNode::Kind::null && key.built()) {
-        throw Unfit{"has no value; write one or remove the key"};
+      if (value != given.end()) {
+        read_value(key, value->second.node);
+      } else if (key.required) {
+        tell(key, {}, {{missing_text(key)}});
       }
-      std::visit(Filler(key, value->second.node), key.target);
     } catch (const Unfit& unfit) {
-      Place place = value->second.place;
-      if (!place.is_override() && unfit.line > 0) {
-        place.line = unfit.line;
-      }
-      mistakes.add(place, key.path, unfit.text);
-      unreadable.push_back(key.path);
+      tell(key, value->second.place, {unfit});
+    } catch (const Unfits& unfits) {
+      tell(key, value->second.place, unfits.all);
     }
   }
   return unreadable;

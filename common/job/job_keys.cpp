@@ -33,63 +33,6 @@ std::vector<Section> job_sections() {
   };
 }
 
-std::vector<Key> model_keys(ModelSpec& model) {
-  const OnlyWith mlp = {"model.name", {"mlp"}};
-  const OnlyWith emulated = {"model.name", {"emulated"}};
-  return {
-      {.path = "model.name",
-       .target = &model.name,
-       .description =
-           "The network: `mlp` is a perceptron with ReLU, `lenet5` a small convolutional network, `emulated` "
-           "a stand-in with any parameters that waits instead of computing",
-       .choices = {"mlp", "lenet5", "emulated"},
-       .required = true,
-       .identity = true},
-      {.path = "model.hidden",
-       .target = &model.hidden,
-       .description = "Units of each hidden layer, from input to output",
-       .unit = "units",
-       .minimum = 1,
-       .maximum = 65536,
-       .only_with = mlp,
-       .identity = true},
-      {.path = "model.preset",
-       .target = &model.preset,
-       .description = "A known list of parameters instead of `model.parameters`: `resnet50` is its 161 tensors, "
-                      "25,557,032 floats",
-       .choices = {"resnet50"},
-       .only_with = emulated,
-       .identity = true},
-      {.path = "model.parameters",
-       .target = &model.parameters,
-       .description = "The parameters, first layer first: `[{name: fc.weight, shape: [1000, 2048]}, ...]`. Each may "
-                      "have a `group`: "
-                      "`decay`, `no_decay` (that of one dimension) or `state`",
-       .minimum = 1,
-       .maximum = 4294967295.0,
-       .only_with = emulated,
-       .identity = true},
-      {.path = "model.compute_ms",
-       .target = &model.compute_ms,
-       .description = "Time that the gradient of one slot (with `local`: of one local step) takes; a wait, so workers "
-                      "that share a machine do not slow "
-                      "each other down",
-       .unit = "milliseconds",
-       .minimum = 0,
-       .maximum = 3600000,
-       .only_with = emulated,
-       .identity = true},
-      {.path = "model.gradient",
-       .target = &model.gradient,
-       .description =
-           "`hashed` makes each gradient from seed, step, slot, element and weight, so that a wrong sum shows; "
-           "`fixed` makes it once, so that transport is measured alone",
-       .choices = {"hashed", "fixed"},
-       .only_with = emulated,
-       .identity = true},
-  };
-}
-
 std::vector<Key> data_keys(DataSpec& data) {
   const OnlyWith images = {"data.name", {"mnist", "glyphs"}};
   return {

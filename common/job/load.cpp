@@ -67,9 +67,11 @@ void drop_meaningless(const Schema& schema, Given& given) {
 void check_effective_size(const JobSpec& spec, Mistakes& mistakes) {
   const std::size_t bytes = to_yaml(spec).size();
   if (bytes > kMaxYamlBytes) {
-    mistakes.add({}, "model.parameters",
+    const bool of_layers = spec.model.name == "layers";
+    mistakes.add({}, of_layers ? "model.layers" : "model.parameters",
                  "the job with all its defaults is " + std::to_string(bytes) + " bytes long, more than " +
-                     std::to_string(kMaxYamlBytes) + "; name fewer parameters, or shorter");
+                     std::to_string(kMaxYamlBytes) + "; name fewer " + (of_layers ? "layers" : "parameters") +
+                     ", or shorter");
   }
 }
 
@@ -90,6 +92,7 @@ JobSpec parse(std::string_view text, const std::string& label, std::span<const s
   check_job(schema, spec, given, unreadable, mistakes);
   mistakes.throw_if_any();
   // Written out, so that a job that gives the usual value is the same job as one that leaves it away.
+  spec.model.dropout = dropout_of(spec.model);
   spec.training.optimizer.epsilon = epsilon_of(spec.training.optimizer);
   spec.training.local.optimizer.epsilon = epsilon_of(spec.training.local.optimizer);
   check_effective_size(spec, mistakes);

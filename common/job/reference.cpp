@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "common/job/layer_kinds.h"
 #include "common/job/schema.h"
 #include "common/job/words.h"
 
@@ -86,11 +87,20 @@ std::string allowed(const Key& key) {
     return "list of 1 to " + std::to_string(kMaxParameters) + " parameters; 1 to " + std::to_string(kMaxDimensions) +
            " dimensions each";
   }
+  if (std::holds_alternative<std::vector<double>*>(key.target)) {
+    return "list of numbers, each " + range;
+  }
+  if (std::holds_alternative<std::vector<LayerSpec>*>(key.target)) {
+    return "list of 1 to " + std::to_string(kMaxLayers) + " layers";
+  }
+  if (std::holds_alternative<Pair*>(key.target)) {
+    return "whole number, " + range + ", or two: `[height, width]`";
+  }
   if (std::holds_alternative<bool*>(key.target)) {
     return "`true`, `false`";
   }
-  const bool real =
-      std::holds_alternative<double*>(key.target) || std::holds_alternative<std::optional<double>*>(key.target);
+  const bool real = std::holds_alternative<double*>(key.target) || std::holds_alternative<float*>(key.target) ||
+                    std::holds_alternative<std::optional<double>*>(key.target);
   return (real ? "number, " : "whole number, ") + range;
 }
 
@@ -143,20 +153,55 @@ std::string tables(const Schema& schema) {
   return text;
 }
 
+constexpr std::string_view kLayers = R"(
+### Layers
+
+What `model.layers` may hold; [models.md](models.md#a-network-of-your-own) has examples, and common/network/layers.h the formulas. An
+entry is a kind alone (`relu`), a kind with its first setting (`linear: 10`), or with several (`conv2d: {channels: 32,
+kernel: 3}`). Beside it may stand:
+
+- `name`: 1 to 64 of A-Z a-z 0-9 . _ -, by which later layers, messages and parameters (`NAME.weight`) call it; without one it
+  is called by its kind and a number (`relu3`, `conv2d_1`).
+- `from`: the name of the layer that it reads, or a list of names for the layers that read several; without it the entry
+  before. `example` is the example itself.
+- `tied_to`: of `linear` and `embedding`, the name of the layer whose weight it has too.
+
+The last entry is what the network predicts; every other one is read by a later one.
+
+| layer | setting | allowed | default | meaning |
+| --- | --- | --- | --- | --- |
+)";
+
+std::string layers_reference() {
+  std::string text(kLayers);
+  for (const auto& kind : layer_kinds()) {
+    text += "| `" + kind.name + "` | | | | " + kind.description + ". |\n";
+    LayerSpec spec;
+    spec.layer = kind.layer;
+    for (const auto& key : kind.settings(spec)) {
+      text +=
+          "| | `" + key.path + "` | " + allowed(key) + " | " + default_text(key) + " | " + key.description + ". |\n";
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string configuration_reference() {
   JobSpec job;
   WorkerSpec worker;
-  return std::string(kIntroduction) + "\n## Job file\n" + tables(job_schema(job)) +
-         R"(
+  return std::string(kIntroduction) + "\n## Job file\n" + tables(job_schema(job)) + layers_reference() + R"(
 ### Between keys
 
 - `training.batch` is a multiple of `training.slots`, and with `training.mode: local` of `training.slots` times
   `training.local.steps`.
 - At least one of `training.epochs` and `training.max_steps` is given; the job ends with whichever comes first.
-- `mlp` and `lenet5` need `mnist` or `glyphs`; `emulated` needs `none`, and exactly one of `model.preset` and
-  `model.parameters`.
+- Each network needs examples of its kind ([models.md](models.md)); `emulated` needs `none`, and exactly one of
+  `model.preset` and `model.parameters`.
+- `model.layers` is given with `model.name: layers`. Its layers fit each other and the data's examples.
+- `model.heads` divides `model.width`.
+- `model.class_weights` and `model.smoothing` are for data whose labels are classes.
 - `data.validation_examples` leaves at least `training.batch` examples to train on; `training.keep_best` and
   `training.early_stop` need it.
 - `training.optimizer.nesterov` needs a momentum.

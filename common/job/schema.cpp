@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "common/job/layer_list.h"
 #include "common/job/words.h"
 #include "common/job/yaml_tree.h"
 
@@ -34,6 +35,16 @@ std::string parameters_text(const std::vector<EmulatedParameter>& parameters) {
   return "[" + text + "]";
 }
 
+std::string reals_text(const std::vector<double>& numbers) {
+  std::string text;
+  for (const auto number : numbers) {
+    text += (text.empty() ? "" : ", ") + number_text(number);
+  }
+  return "[" + text + "]";
+}
+
+std::string pair_text(Pair pair) { return pair.h == pair.w ? std::to_string(pair.h) : shape_text({pair.h, pair.w}); }
+
 template <class T>
 std::string optional_text(const std::optional<T>& value) {
   return value ? std::to_string(*value) : std::string();
@@ -64,12 +75,15 @@ std::string value_text(const Key& key) {
 }
 , [](const std::uint32_t* number) { return std::to_string(*number); },
     [](const std::uint64_t* number) { return std::to_string(*number); },
-    [](const double* number) { return number_text(*number); },
+    [](const double* number) { return number_text(*number); }, [](const float* number) { return float_text(*number); },
+    [](const Pair* pair) { return pair_text(*pair); },
     [](const std::optional<std::uint32_t>* number) { return optional_text(*number); },
     [](const std::optional<std::uint64_t>* number) { return optional_text(*number); },
     [](const std::optional<double>* number) { return *number ? number_text(**number) : std::string(); },
     [](const std::vector<std::uint32_t>* list) { return list->empty() ? std::string() : shape_text(*list); },
+    [](const std::vector<double>* list) { return list->empty() ? std::string() : reals_text(*list); },
     [](const std::vector<EmulatedParameter>* list) { return list->empty() ? std::string() : parameters_text(*list); },
+    [](const std::vector<LayerSpec>* list) { return list->empty() ? std::string() : layers_text(*list, ", "); },
 }  // namespace ballast
 ,
       key.target);

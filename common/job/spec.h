@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/network/layers.h"
 #include "protocol/ids.h"
 
 namespace ballast {
@@ -42,17 +43,44 @@ struct EmulatedParameter {
   std::string group = {};  // decay, no_decay or state; empty: by its dimensions
 };
 
-// model: {name: mlp | lenet5 | emulated, ...}
+// One entry of model.layers.
+struct LayerSpec {
+  std::string name;  // unique; files that give none get one of the layer's kind and a number
+  Layer layer;
+  std::vector<std::string> from;  // names of what it reads, "example" among them; empty: the entry before
+  std::string tied_to;            // linear, embedding: the layer whose weight it has; empty: a weight of its own
+  std::uint32_t stacked = 1;      // lstm, gru: so many of them, one on the other
+};
+
+// model: {name: ..., ...}; which model has which settings, and their meaning, stands in docs/models.md
 struct ModelSpec {
   std::string name;
-  std::vector<std::uint32_t> hidden = {256, 128};  // mlp: units of each hidden layer
+  std::vector<std::uint32_t> hidden = {256, 128};       // mlp, autoencoder: units of each hidden layer
+  std::vector<std::uint32_t> channels = {32, 64, 128};  // conv_autoencoder, simpsons_cnn: of each stage
+  std::uint32_t embedding = 300;                        // text_cnn, text_lstm, tree_lstm: units of a token's vector
+  std::vector<std::uint32_t> widths = {3, 4, 5};        // text_cnn: steps that a convolution sees
+  std::uint32_t filters = 100;                          // text_cnn: channels of each width
+  std::uint32_t units = 150;                            // text_lstm, tree_lstm
+  std::uint32_t width = 128;                            // transformer, gpt: channels of each step
+  std::uint32_t depth = 4;                              // transformer, gpt: blocks
+  std::uint32_t heads = 4;                              // transformer, gpt
+  std::optional<double> dropout = {};      // of the models that have it; none only in specs that no file gave
+  std::vector<LayerSpec> layers = {};      // layers
+  std::string loss;                        // layers; empty: the usual one for the data's labels
+  std::vector<double> class_weights = {};  // of a softmax cross entropy; empty: 1
+  std::optional<double> smoothing = {};    // of a softmax cross entropy; none: 0
   // emulated: either a preset ("resnet50": its 161 tensors, 25,557,032 floats) or a list of parameters
   std::string preset;
-  std::vector<EmulatedParameter> parameters;
+  std::vector<EmulatedParameter> parameters = {};
   double compute_ms = 0;  // emulated: time each slot takes, milliseconds
   // emulated: hashed = a gradient of (seed, step, slot, element, weight); fixed = one of (slot, element), made once
   std::string gradient = "hashed";
 };
+
+// The given dropout, or the model's usual one: of the transformers 0.1, of all others 0.5.
+inline double dropout_of(const ModelSpec& model) {
+  return model.dropout.value_or(model.name == "transformer" || model.name == "gpt" ? 0.1 : 0.5);
+}
 
 // data: {name: mnist | glyphs | none, ...}; none only with the emulated model
 struct DataSpec {

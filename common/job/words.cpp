@@ -18,6 +18,13 @@ std::string_view last_part(std::string_view path) {
   return dot == std::string_view::npos ? path : path.substr(dot + 1);
 }
 
+template <class Number>
+std::string shortest(Number number) {
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
+  return {buffer.data(), end.ptr};
+}
+
 // The length of the section that two paths share, its dot included. It is not compared: a long one would make any two
 // of its keys alike.
 std::size_t common_section(std::string_view a, std::string_view b) {
@@ -84,10 +91,7 @@ std::string listed(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string number_text(double number) {
-  std::array<char, 32> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
-  return {buffer.data(), end.ptr};
-}
+std::string number_text(double number) { return shortest(number); }
+std::string float_text(float number) { return shortest(number); }
 
 }  // namespace ballast

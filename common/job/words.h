@@ -24,5 +24,7 @@ std::string listed(const std::vector<std::string>& words);
 
 // The shortest decimal text that reads back as the same number, whatever the locale.
 std::string number_text(double number);
+// The same of a float, which reads back as the same float.
+std::string float_text(float number);
 
 }  // namespace ballast

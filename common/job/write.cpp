@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "common/job/layer_list.h"
 #include "common/job/load.h"
 #include "common/job/schema.h"
 #include "common/numeric/sha256.h"
@@ -35,6 +36,15 @@ std::string indent_of(const std::string& path) {
   return std::string(2 * static_cast<std::size_t>(std::count(path.begin(), path.end(), '.')), ' ');
 }
 
+// As value_text, but for what is better read on several lines.
+std::string written_value(const Key& key) {
+  const auto* const layers = std::get_if<std::vector<LayerSpec>*>(&key.target);
+  if (layers == nullptr || (*layers)->empty()) {
+    return value_text(key);
+  }
+  return layers_text(**layers, ",\n" + indent_of(key.path) + "  ");
+}
+
 // The keys that decide the bits, with their values; those without a value or meaning are left out.
 std::map<std::string, std::string> identity_of(JobSpec spec) {
   std::map<std::string, std::string> values;
@@ -56,7 +66,7 @@ std::string to_yaml(const JobSpec& spec) {
   std::string text;
   std::string open_section;
   for (const auto& key : schema.keys) {
-    const std::string value = value_text(key);
+    const std::string value = written_value(key);
     if (value.empty() || !applies(schema, key)) {
       continue;
     }

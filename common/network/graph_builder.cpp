@@ -32,6 +32,14 @@ bool can_be_tied(const Layer& layer) {
   return std::holds_alternative<Linear>(layer) || std::holds_alternative<Embedding>(layer);
 }
 
+std::string extents_text(const std::vector<std::uint32_t>& shape) {
+  std::string text;
+  for (const auto extent : shape) {
+    text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  }
+  return text;
+}
+
 // What does not fit is said with the layer's name.
 template <typename Work>
 auto within_layer(const std::string& name, const Work& work) {
@@ -99,7 +107,7 @@ GraphBuilder::Value GraphBuilder::add(const std::string& name, Layer layer, cons
 GraphBuilder::Value GraphBuilder::add(Layer layer, const std::vector<Value>& inputs) {
   const auto kind = name_of(layer);
   const auto number = ++counted_[kind];
-  return add(kind + std::to_string(number), std::move(layer), inputs);
+  return add(numbered_name(kind, number), std::move(layer), inputs);
 }
 
 void GraphBuilder::declare(NamedLayer& named, const std::vector<Shape>& inputs, const std::string& tied_to) {
@@ -111,7 +119,8 @@ void GraphBuilder::declare(NamedLayer& named, const std::vector<Shape>& inputs, 
         throw std::invalid_argument("only linear and embedding layers can share a weight");
       }
       if (graph_.parameters[other.parameters[0]].shape != need.shape) {
-        throw std::invalid_argument("its weight has another shape than that of " + tied_to);
+        throw std::invalid_argument("its weight of " + extents_text(need.shape) + " cannot be that of " + tied_to +
+                                    ", which is of " + extents_text(graph_.parameters[other.parameters[0]].shape));
       }
       named.parameters.push_back(other.parameters[0]);
       continue;

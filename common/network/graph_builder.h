@@ -33,7 +33,7 @@ class GraphBuilder {
   // it uses for its own (Linear and Embedding; the weights must have one shape).
   Value add(const std::string& name, Layer layer, const std::vector<Value>& inputs, const std::string& tied_to = "");
 
-  // Layers without parameters are named by kind and number: "relu3".
+  // Layers without parameters are named by kind and number: numbered_name().
   Value add(Layer layer, const std::vector<Value>& inputs);
 
   Value conv2d(Value x, const std::string& name, const Conv2d& conv) { return add(name, conv, {x}); }

@@ -21,6 +21,9 @@ std::vector<Parameter> parameters_of(const Layer& layer, std::span<const Shape> 
 // Multiplications of one forward pass of one example (in sums of products; elementwise work does not count).
 std::uint64_t multiplications(const Layer& layer, std::span<const Shape> inputs);
 
+// That of labels: softmax cross entropy, logistic loss or squared error.
+Loss usual_loss(Labels labels);
+
 // Throws std::invalid_argument unless the loss fits the prediction's shape and the examples.
 void check_loss(const Loss& loss, const Shape& prediction, const ExampleShape& example);
 

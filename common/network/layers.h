@@ -3,6 +3,7 @@
 // an example's length if its number is below it; where they do not, all steps are.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -220,5 +221,8 @@ using Loss = std::variant<SoftmaxCrossEntropy, SquaredError, LogisticLoss>;
 // As in job files and messages: "conv2d", "softmax_cross_entropy"; of an Activation its kind.
 std::string name_of(const Layer& layer);
 std::string name_of(const Loss& loss);
+
+// What a layer without a name of its own is called: "relu3", "conv2d_3".
+std::string numbered_name(const std::string& kind, std::size_t number);
 
 }  // namespace ballast

@@ -47,4 +47,9 @@ std::string name_of(const Layer& layer) {
 
 std::string name_of(const Loss& loss) { return kLosses[loss.index()]; }
 
+std::string numbered_name(const std::string& kind, std::size_t number) {
+  const bool ends_in_letter = kind.back() >= 'a' && kind.back() <= 'z';
+  return kind + (ends_in_letter ? "" : "_") + std::to_string(number);
+}
+
 }  // namespace ballast

@@ -219,8 +219,21 @@ Shape output_shape(const Layer& layer, std::span<const Shape> inputs) {
   require(!inputs.empty() && (inputs.size() == 1 || takes_several(layer)),
           "it reads " + std::to_string(inputs.size()) + " inputs; this layer reads one");
   const auto y = std::visit(Inference(inputs), layer);
-  extent(y.features(), "the output");
+  extent(extent(std::uint64_t{y.c} * y.h, "the output") * std::uint64_t{y.w}, "the output");
   return y;
+}
+
+Loss usual_loss(Labels labels) {
+  switch (labels) {
+    case Labels::classes:
+    case Labels::steps:
+      break;
+    case Labels::several:
+      return LogisticLoss{};
+    case Labels::numbers:
+      return SquaredError{};
+  }
+  return SoftmaxCrossEntropy{};
 }
 
 void check_loss(const Loss& loss, const Shape& prediction, const ExampleShape& example) {
@@ -239,12 +252,8 @@ void check_loss(const Loss& loss, const Shape& prediction, const ExampleShape& e
   require(
       example.labels != Labels::steps || prediction.steps == std::max(example.steps, 1U),
       what + " is not of each step, but the data has a label for each of " + std::to_string(example.steps) + " steps");
-  const bool of_class = example.labels == Labels::classes || example.labels == Labels::steps;
-  const char* const fitting = of_class                            ? "softmax_cross_entropy"
-                              : example.labels == Labels::several ? "logistic_loss"
-                                                                  : "squared_error";
-  require(name_of(loss) == fitting,
-          "the loss " + name_of(loss) + " does not fit the data's labels; choose " + std::string(fitting));
+  const auto fitting = name_of(usual_loss(example.labels));
+  require(name_of(loss) == fitting, "the loss " + name_of(loss) + " does not fit the data's labels; choose " + fitting);
   if (const auto* const softmax = std::get_if<SoftmaxCrossEntropy>(&loss)) {
     require(outputs >= 2, "a softmax needs at least 2 classes");
     require(softmax->class_weights.empty() || softmax->class_weights.size() == outputs,

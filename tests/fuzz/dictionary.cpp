@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/job/layer_kinds.h"
 #include "common/job/schema.h"
 #include "storage/journal/journal_records.h"
 #include "storage/store/records.h"
@@ -55,6 +56,16 @@ Words configuration_words(const Schema& schema) {
     words.insert(key.choices.begin(), key.choices.end());
     words.insert(key.not_built.begin(), key.not_built.end());
   }
+  for (const auto& kind : layer_kinds()) {
+    words.insert(kind.name);
+    LayerSpec spec;
+    spec.layer = kind.layer;
+    for (const auto& key : kind.settings(spec)) {
+      add_parts(words, key.path);
+      words.insert(key.choices.begin(), key.choices.end());
+    }
+  }
+  words.insert({"from: ", "tied_to: ", "example"});
   return words;
 }
 
