@@ -101,6 +101,11 @@ class Entry {
     if (node_.kind != YamlNode::Kind::map) {
       throw Unfit{kind_name(node_) + " where a layer is needed; e.g. linear: {units: 10}"};
     }
+    for (const auto& entry : node_.entries) {  // first, because mistakes are told with it
+      if (entry.key == "name") {
+        collect("name: ", entry.value, [&] { spec_.name = own_name(entry.value); });
+      }
+    }
     const auto& entry = kind_entry();
     const auto& kind = known_kind(entry.key);
     read_layer(kind, entry.value);
@@ -117,10 +122,8 @@ class Entry {
         continue;
       }
       if (found != nullptr) {
-        const bool second_is_kind = find_layer_kind(entry.key) != nullptr;
-        throw Unfit{shown(second_is_kind ? entry.key : found->key) + " stands beside " +
-                    shown(second_is_kind ? found->key : entry.key) + "; an entry is one layer with " + kBeside +
-                    ", and a layer's settings stand in braces behind it, e.g. conv2d: {channels: 32, kernel: 3}"};
+        const bool first_is_kind = find_layer_kind(found->key) != nullptr;
+        throw Unfit{not_beside(first_is_kind ? entry.key : found->key, first_is_kind ? found->key : entry.key)};
       }
       found = &entry;
     }
@@ -130,10 +133,17 @@ class Entry {
     return *found;
   }
 
+  static std::string not_beside(const std::string& key, const std::string& kind) {
+    const auto meant = nearest(key, {"name", "from", "tied_to"});
+    return shown(key) + " stands beside " + shown(kind) + "; " +
+           (meant.empty()
+                ? "an entry is one layer with " + std::string(kBeside) +
+                      ", and a layer's settings stand in braces behind it, e.g. conv2d: {channels: 32, kernel: 3}"
+                : "did you mean '" + meant + "'?");
+  }
+
   void read_beside(const LayerKind& kind, const YamlEntry& entry) {
-    if (entry.key == "name") {
-      spec_.name = own_name(entry.value);
-    } else if (entry.key == "from") {
+    if (entry.key == "from") {
       spec_.from = names_read(entry.value);
     } else if (entry.key == "tied_to") {
       spec_.tied_to = layer_name(entry.value, "a layer's name");
@@ -235,7 +245,7 @@ std::string entry_text(const LayerSpec& spec) {
 
 std::vector<LayerSpec> read_layers(const YamlNode& node) {
   if (node.kind != YamlNode::Kind::list || node.items.empty() || node.items.size() > kMaxLayers) {
-    throw Unfit{"a list of 1 to " + std::to_string(kMaxLayers) + " layers is needed; e.g. [flatten, linear: 10]"};
+    throw Unfit{"a list of 1 to " + std::to_string(kMaxLayers) + " layers is needed; e.g. [relu, linear: 10]"};
   }
   std::vector<LayerSpec> layers;
   Unfits unfits;

@@ -32,10 +32,11 @@ std::vector<std::string> classifiers() {
 }
 
 // Of units, channels or tokens' vectors.
-Key size(const char* name, Target target, const char* description, std::vector<std::string> models) {
+Key size(const char* name, Target target, const char* description, const char* unit, std::vector<std::string> models) {
   return {.path = std::string("model.") + name,
           .target = target,
           .description = description,
+          .unit = unit,
           .minimum = 1,
           .maximum = kMostUnits,
           .only_with = {"model.name", std::move(models)},
@@ -43,21 +44,22 @@ Key size(const char* name, Target target, const char* description, std::vector<s
 }
 
 std::vector<Key> size_keys(ModelSpec& model) {
-  auto depth = size("depth", &model.depth, "Blocks of attention, one on the other", {"transformer", "gpt"});
+  auto depth = size("depth", &model.depth, "Blocks of attention, one on the other", "blocks", {"transformer", "gpt"});
   depth.maximum = kMostBlocks;
   return {
       size("hidden", &model.hidden,
-           "Units of each hidden layer, from input to output; of an autoencoder down to its code",
+           "Units of each hidden layer, from input to output; of an autoencoder down to its code", "units",
            {"mlp", "autoencoder"}),
       size("channels", &model.channels, "Channels of each stage, from input to output; each halves height and width",
-           {"conv_autoencoder", "simpsons_cnn"}),
-      size("embedding", &model.embedding, "Length of each token's vector", {"text_cnn", "text_lstm", "tree_lstm"}),
-      size("widths", &model.widths, "Steps that the convolutions see", {"text_cnn"}),
-      size("filters", &model.filters, "Channels of each width", {"text_cnn"}),
-      size("units", &model.units, "Units of the LSTM, of each direction", {"text_lstm", "tree_lstm"}),
-      size("width", &model.width, "Channels of each step throughout", {"transformer", "gpt"}),
+           "channels", {"conv_autoencoder", "simpsons_cnn"}),
+      size("embedding", &model.embedding, "Length of each token's vector", "units",
+           {"text_cnn", "text_lstm", "tree_lstm"}),
+      size("widths", &model.widths, "Steps that the convolutions see", "steps", {"text_cnn"}),
+      size("filters", &model.filters, "Channels of each width", "channels", {"text_cnn"}),
+      size("units", &model.units, "Units of the LSTM, of each direction", "units", {"text_lstm", "tree_lstm"}),
+      size("width", &model.width, "Channels of each step throughout", "channels", {"transformer", "gpt"}),
       depth,
-      size("heads", &model.heads, "Parts that attention cuts the channels into; they divide `model.width`",
+      size("heads", &model.heads, "Parts that attention cuts the channels into; they divide `model.width`", "heads",
            {"transformer", "gpt"}),
   };
 }

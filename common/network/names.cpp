@@ -48,8 +48,8 @@ std::string name_of(const Layer& layer) {
 std::string name_of(const Loss& loss) { return kLosses[loss.index()]; }
 
 std::string numbered_name(const std::string& kind, std::size_t number) {
-  const bool ends_in_letter = kind.back() >= 'a' && kind.back() <= 'z';
-  return kind + (ends_in_letter ? "" : "_") + std::to_string(number);
+  const bool has_digits = kind.find_first_of("0123456789") != std::string::npos;
+  return kind + (has_digits ? "_" : "") + std::to_string(number);
 }
 
 }  // namespace ballast

@@ -66,6 +66,11 @@ TEST_CASE("an emulated model takes a list of parameters") {
   CHECK(spec.model.gradient == "fixed");
 }
 
+const std::string kModels =
+    "mlp, lenet5, autoencoder, conv_autoencoder, vgg16, resnet20, resnet32, resnet56, resnet50, simpsons_cnn, "
+    "text_cnn, "
+    "text_lstm, tree_lstm, transformer, gpt, layers, emulated";
+
 struct Slip {
   std::string from;
   std::string to;
@@ -112,8 +117,8 @@ TEST_CASE("each slip is told with file, line, key, what is allowed and what was 
       {"0.05", "0.05\n    momentum: 1",
        "job.yaml:12: training.optimizer.momentum: '1' is out of range; allowed: 0 to 0.999999"},
       {"name: mlp", "name: mpl",
-       "job.yaml:3: model.name: 'mpl' is not known; allowed: mlp, lenet5, emulated; did you mean 'mlp'?"},
-      {"name: mlp\n", "hidden: [3]\n", "job.yaml: model.name: is missing; allowed: mlp, lenet5, emulated"},
+       "job.yaml:3: model.name: 'mpl' is not known; allowed: " + kModels + "; did you mean 'mlp'?"},
+      {"name: mlp\n", "hidden: [3]\n", "job.yaml: model.name: is missing; allowed: " + kModels},
       {"name: mlp", "name: [mlp]", "job.yaml:3: model.name: a list where text is needed"},
       {"name: mlp", "name: mlp\n  hidden: 256",
        "job.yaml:4: model.hidden: '256' where a list is needed; e.g. [256, 128]"},
@@ -485,7 +490,7 @@ TEST_CASE("mistakes in overrides name --set") {
        "--set: training.mode: 'asynch' is not known; allowed: sync, local, async, ssp; did you mean 'async'?"},
       {"training.clip={global_norm: 1}", "--set: training.clip: is a section; name one of its keys"},
       {"data.digest=0123abcd", "--set: data.digest: '0123abcd' is no digest of data; allowed: 32 hexadecimal digits"},
-      {"model.name=", "job.yaml: model.name: is missing; allowed: mlp, lenet5, emulated"},
+      {"model.name=", "job.yaml: model.name: is missing; allowed: " + kModels},
       {"=5", "--set: : unknown key"},
   };
   for (const auto& slip : slips) {
@@ -496,7 +501,7 @@ TEST_CASE("mistakes in overrides name --set") {
 
 TEST_CASE("texts that are no configuration") {
   const std::vector<std::string> missing = {
-      "job.yaml: job: is missing; write a value", "job.yaml: model.name: is missing; allowed: mlp, lenet5, emulated",
+      "job.yaml: job: is missing; write a value", "job.yaml: model.name: is missing; allowed: " + kModels,
       "job.yaml: data.name: is missing; allowed: mnist, glyphs, none",
       "job.yaml: training: the job would never end; set training.epochs or training.max_steps (or both)"};
   CHECK(job_errors("") == missing);
