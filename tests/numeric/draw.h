@@ -57,4 +57,6 @@ std::vector<float> to_float(const std::vector<T>& values) {
   return floats;
 }
 
+inline std::vector<double> to_double(const std::vector<float>& values) { return {values.begin(), values.end()}; }
+
 }  // namespace ballast

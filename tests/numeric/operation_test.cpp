@@ -38,8 +38,8 @@ void check_close(std::span<const float> actual, const std::vector<double>& expec
 
 // One layer with parameters in arenas of its own, which begin with the weights; values outside must not be touched. The
 // bias begins where it may in every arena.
-struct Layer {
-  Layer(std::size_t weights_count, std::size_t bias_count, Draw& draw)
+struct Arenas {
+  Arenas(std::size_t weights_count, std::size_t bias_count, Draw& draw)
       : weights{0, weights_count},
         bias{(weights_count / kAligned + 2) * kAligned, bias_count},
         arena(draw.values<float>(bias.offset + bias_count + 16)),
@@ -81,6 +81,40 @@ std::vector<float> read_gradient(Backend& backend, const Tensor& tensor) {
   return values;
 }
 
+Prepared prepare(Backend& backend, Tensor& x, const Layer& layer, const std::vector<Extent>& parameters = {},
+                 bool in_place = false) {
+  Tensor* const input = &x;
+  std::vector<ParameterPlace> places;
+  for (const Extent& extent : parameters) {
+    places.push_back({extent});
+  }
+  return backend.prepare({layer, {&input, 1}, places, in_place});
+}
+
+Prepared prepare_relu(Backend& backend, Tensor& x) {
+  return prepare(backend, x, Activation{Activation::Kind::relu}, {}, true);
+}
+
+std::unique_ptr<LossOperation> prepare_softmax(Backend& backend, Tensor& logits) {
+  return backend.prepare_loss(SoftmaxCrossEntropy{}, logits, {});
+}
+
+// The pass of examples with these labels.
+Pass labelled(std::span<const std::int32_t> labels) {
+  Pass pass;
+  pass.batch.count = static_cast<std::uint32_t>(labels.size());
+  pass.batch.labels = labels;
+  pass.training = true;
+  return pass;
+}
+
+LossSums forward(Backend& backend, LossOperation& loss, const std::vector<std::int32_t>& labels) {
+  const Pass pass = labelled(labels);
+  backend.begin(pass);
+  loss.forward();
+  return loss.sums();
+}
+
 // What one operation computes from x, the bound weights and y's gradient.
 struct Outcome {
   std::vector<float> y;
@@ -116,19 +150,22 @@ reference::Tensor<double> drawn(Draw& draw, const Shape& shape) {
 void check_conv2d(Backend& backend, Draw draw, double looseness) {
   constexpr std::uint32_t kChannels[] = {1, 3, 6, 8, 16, 20, 32};
   const Shape shape{draw.between(1, 5), kChannels[draw.between(0, 6)], draw.between(5, 17), draw.between(5, 17)};
-  const Conv2d conv{kChannels[draw.between(0, 6)], draw.between(1, 5), draw.between(1, 2), draw.between(0, 2)};
+  const Conv2d conv{.channels = kChannels[draw.between(0, 6)],
+                    .kernel = draw.between(1, 5),
+                    .stride = draw.between(1, 2),
+                    .padding = draw.between(0, 2)};
   CAPTURE(to_string(shape));
   CAPTURE(conv.channels);
-  CAPTURE(conv.kernel);
-  CAPTURE(conv.stride);
-  CAPTURE(conv.padding);
+  CAPTURE(conv.kernel.h);
+  CAPTURE(conv.stride.h);
+  CAPTURE(conv.padding.h);
   const auto x_values = drawn(draw, shape);
   const auto y_gradient = drawn(draw, reference::conv2d_shape(shape, conv));
-  Layer layer(std::size_t{conv.channels} * shape.c * conv.kernel * conv.kernel, conv.channels, draw);
+  Arenas layer(std::size_t{conv.channels} * shape.c * conv.kernel.h * conv.kernel.w, conv.channels, draw);
   const auto weights = layer.doubles(layer.weights);
 
   const auto x = backend.input(shape, true);
-  const Prepared prepared = backend.conv2d(*x, conv, layer.weights, layer.bias);
+  const Prepared prepared = prepare(backend, *x, conv, {layer.weights, layer.bias});
   backend.bind_weights(layer.arena);
   backend.bind_gradients(layer.gradients);
   const Outcome outcome = run(backend, *x, prepared, x_values.values, y_gradient.values, {layer.bias, layer.weights});
@@ -151,11 +188,11 @@ void check_linear(Backend& backend, Draw draw, double looseness) {
   CAPTURE(units);
   const auto x_values = drawn(draw, shape);
   const auto y_gradient = drawn(draw, {shape.n, units, 1, 1});
-  Layer layer(units * shape.features(), units, draw);
+  Arenas layer(units * shape.features(), units, draw);
   const auto weights = layer.doubles(layer.weights);
 
   const auto x = backend.input(shape, true);
-  const Prepared prepared = backend.linear(*x, units, layer.weights, layer.bias);
+  const Prepared prepared = prepare(backend, *x, Linear{units}, {layer.weights, layer.bias});
   backend.bind_weights(layer.arena);
   backend.bind_gradients(layer.gradients);
   const Outcome outcome = run(backend, *x, prepared, x_values.values, y_gradient.values, {layer.bias, layer.weights});
@@ -177,7 +214,7 @@ void check_relu(Backend& backend, Draw draw, double /*looseness*/) {
   x_values.values[0] = 0;  // where the derivative is defined to be 0
   const auto y_gradient = drawn(draw, shape);
   const auto x = backend.input(shape, true);
-  const Outcome outcome = run(backend, *x, backend.relu(*x), x_values.values, y_gradient.values);
+  const Outcome outcome = run(backend, *x, prepare_relu(backend, *x), x_values.values, y_gradient.values);
   check_close(outcome.y, reference::relu(x_values).values, kExact, "y");
   check_close(outcome.x_gradient, reference::relu_backward(x_values, y_gradient).values, kExact, "gradient of x");
 }
@@ -187,15 +224,15 @@ void check_max_pool2d(Backend& backend, Draw draw, double /*looseness*/) {
   const Shape shape{draw.between(1, 5), draw.between(1, 20), draw.between(4, 13), draw.between(4, 13)};
   const MaxPool2d pool{draw.between(1, 4), draw.between(1, 3)};
   CAPTURE(to_string(shape));
-  CAPTURE(pool.window);
-  CAPTURE(pool.stride);
+  CAPTURE(pool.window.h);
+  CAPTURE(pool.stride.h);
   reference::Tensor<double> x_values(shape);
   x_values.values = draw.whole_values<double>(shape.elements(), 3);
   const auto y = reference::max_pool2d(x_values, pool);
   reference::Tensor<double> y_gradient(y.shape);
   y_gradient.values = draw.whole_values<double>(y.shape.elements(), 100);
   const auto x = backend.input(shape, true);
-  const Outcome outcome = run(backend, *x, backend.max_pool2d(*x, pool), x_values.values, y_gradient.values);
+  const Outcome outcome = run(backend, *x, prepare(backend, *x, pool), x_values.values, y_gradient.values);
   check_close(outcome.y, y.values, kExact, "y");
   check_close(outcome.x_gradient, reference::max_pool2d_backward(x_values, pool, y_gradient).values, kExact,
               "gradient of x");
@@ -205,17 +242,17 @@ void check_max_pool2d(Backend& backend, Draw draw, double /*looseness*/) {
 void check_max_pool2d_of_conv2d(Backend& backend, Draw draw, double /*looseness*/) {
   constexpr std::uint32_t kChannels[] = {1, 6, 8, 16, 20, 32};
   const Shape shape{draw.between(1, 3), kChannels[draw.between(0, 5)], draw.between(5, 11), draw.between(5, 11)};
-  const Conv2d conv{kChannels[draw.between(0, 5)], 1, 1, 0};
+  const Conv2d conv{.channels = kChannels[draw.between(0, 5)]};
   const MaxPool2d pool{draw.between(2, 3), draw.between(1, 3)};
   CAPTURE(to_string(shape));
   CAPTURE(conv.channels);
-  CAPTURE(pool.window);
-  CAPTURE(pool.stride);
-  Layer layer(std::size_t{conv.channels} * shape.c, conv.channels, draw);
+  CAPTURE(pool.window.h);
+  CAPTURE(pool.stride.h);
+  Arenas layer(std::size_t{conv.channels} * shape.c, conv.channels, draw);
   layer.arena = draw.whole_values<float>(layer.arena.size(), 1);
   const auto x = backend.input(shape);
-  const Prepared convolved = backend.conv2d(*x, conv, layer.weights, layer.bias);
-  const Prepared pooled = backend.max_pool2d(*convolved.output, pool);
+  const Prepared convolved = prepare(backend, *x, conv, {layer.weights, layer.bias});
+  const Prepared pooled = prepare(backend, *convolved.output, pool);
   backend.bind_weights(layer.arena);
   backend.write(*x, draw.whole_values<float>(shape.elements(), 2));
   convolved.operation->forward();
@@ -239,9 +276,11 @@ void check_softmax_cross_entropy(Backend& backend, Draw draw, double /*looseness
   const auto logits_values = drawn(draw, shape);
   const auto labels = draw.labels(shape.n, shape.c);
   const auto logits = backend.input(shape, true);
-  const auto loss = backend.softmax_cross_entropy(*logits);
+  const auto loss = prepare_softmax(backend, *logits);
+  const Pass pass = labelled(labels);
+  backend.begin(pass);
   backend.write(*logits, to_float(logits_values.values));
-  loss->forward(labels);
+  loss->forward();
   loss->backward(0.125F);
   const LossSums sums = loss->sums();
   CHECK(sums.loss_sum ==
@@ -293,12 +332,12 @@ TEST_CASE("operations: what is not finite stays visible") {
     values[5] = kNan;
     const auto x = backend.input(shape, true);
     backend.write(*x, values);
-    const Prepared relu = backend.relu(*x);
+    const Prepared relu = prepare_relu(backend, *x);
     relu.operation->forward();
     CHECK(std::isnan(read(backend, *relu.output)[5]));
     const auto z = backend.input(shape, true);
     backend.write(*z, values);
-    const Prepared pool = backend.max_pool2d(*z, {2, 2});
+    const Prepared pool = prepare(backend, *z, MaxPool2d{2, 2});
     pool.operation->forward();
     CHECK(std::isnan(read(backend, *pool.output)[0]));
   }
@@ -309,10 +348,9 @@ TEST_CASE("operations: large logits neither overflow nor lose the label") {
     CAPTURE(named.name);
     const auto backend = named.make();
     const auto logits = backend->input({2, 3, 1, 1}, true);
-    const auto loss = backend->softmax_cross_entropy(*logits);
+    const auto loss = prepare_softmax(*backend, *logits);
     backend->write(*logits, std::vector<float>{1e4F, -1e4F, 0, 1e4F, -1e4F, 0});
-    loss->forward(std::vector<std::int32_t>{0, 1});
-    const LossSums sums = loss->sums();
+    const LossSums sums = forward(*backend, *loss, {0, 1});
     CHECK(sums.loss_sum == doctest::Approx(2e4));
     CHECK(sums.correct == 1);
   }
@@ -323,10 +361,9 @@ TEST_CASE("operations: equal logits count as the lowest class") {
     CAPTURE(named.name);
     const auto backend = named.make();
     const auto logits = backend->input({2, 3, 1, 1}, true);
-    const auto loss = backend->softmax_cross_entropy(*logits);
+    const auto loss = prepare_softmax(*backend, *logits);
     backend->write(*logits, std::vector<float>{1, 2, 2, 1, 2, 2});
-    loss->forward(std::vector<std::int32_t>{1, 2});
-    CHECK(loss->sums().correct == 1);
+    CHECK(forward(*backend, *loss, {1, 2}).correct == 1);
   }
 }
 
@@ -336,17 +373,16 @@ TEST_CASE("operations: what does not fit is refused") {
     const auto made = named.make();
     Backend& backend = *made;
     const auto x = backend.input({1, 2, 4, 5}, true);
-    CHECK_THROWS_AS(backend.conv2d(*x, {1, 5, 1, 0}, {0, 50}, {50, 1}), std::invalid_argument);
-    CHECK_THROWS_AS(backend.conv2d(*x, {1, 3, 0, 0}, {0, 18}, {18, 1}), std::invalid_argument);
-    CHECK_THROWS_AS(backend.conv2d(*x, {1, 3, 1, 0}, {0, 17}, {18, 1}), std::invalid_argument);
-    CHECK_THROWS_AS(backend.linear(*x, 3, {0, 119}, {120, 3}), std::invalid_argument);
-    CHECK_THROWS_AS(backend.max_pool2d(*x, {5, 1}), std::invalid_argument);
+    CHECK_THROWS_AS(prepare(backend, *x, Conv2d{1, 5, 1}, {{0, 50}, {50, 1}}), std::invalid_argument);
+    CHECK_THROWS_AS(prepare(backend, *x, Conv2d{1, 3, 0}, {{0, 18}, {18, 1}}), std::invalid_argument);
+    CHECK_THROWS_AS(prepare(backend, *x, Conv2d{1, 3, 1}, {{0, 17}, {18, 1}}), std::invalid_argument);
+    CHECK_THROWS_AS(prepare(backend, *x, Linear{3}, {{0, 119}, {120, 3}}), std::invalid_argument);
+    CHECK_THROWS_AS(prepare(backend, *x, MaxPool2d{5, 1}), std::invalid_argument);
     CHECK_THROWS_AS(backend.input({0, 2, 4, 5}), std::invalid_argument);
-    const auto loss = backend.softmax_cross_entropy(*x);
-    CHECK_THROWS_WITH_AS(loss->forward(std::vector<std::int32_t>{40}), doctest::Contains("label 40"),
-                         std::invalid_argument);
-    CHECK_THROWS_AS(loss->forward(std::vector<std::int32_t>{-1}), std::invalid_argument);
-    CHECK_THROWS_AS(loss->forward(std::vector<std::int32_t>{1, 1}), std::invalid_argument);
+    const auto loss = prepare_softmax(backend, *x);
+    CHECK_THROWS_WITH_AS(forward(backend, *loss, {40}), doctest::Contains("label 40"), std::invalid_argument);
+    CHECK_THROWS_AS(forward(backend, *loss, {-1}), std::invalid_argument);
+    CHECK_THROWS_AS(forward(backend, *loss, {1, 1}), std::invalid_argument);
   }
   CHECK_THROWS_AS(make_cpu_backend(0), std::invalid_argument);
 }

@@ -1,14 +1,16 @@
-// The dumb twin of every backend operation: plain loops over NCHW, in any scalar type. In double it is exact enough to
-// judge float by, and smooth enough for finite differences.
+// Exact gradients of a few layers by plain loops over NCHW, in any scalar type: for shapes that finite differences of
+// layers/reference.h would take too long for, and for whole networks (reference_network.h).
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "common/network/infer.h"
 #include "worker/compute/backend.h"
 
 namespace ballast::reference {
@@ -35,28 +37,27 @@ struct Gradients {
   std::vector<T> bias;
 };
 
-inline Shape conv2d_shape(const Shape& x, const Conv2d& conv) {
-  return {x.n, conv.channels, (x.h + 2 * conv.padding - conv.kernel) / conv.stride + 1,
-          (x.w + 2 * conv.padding - conv.kernel) / conv.stride + 1};
-}
+inline Shape conv2d_shape(const Shape& x, const Conv2d& conv) { return output_shape(conv, std::span(&x, 1)); }
 
-// Calls visit(n, output channel, output row and column, input channel, input row and column, index of the weight) for
+// Calls visit(row, output channel, output row and column, input channel, input row and column, index of the weight) for
 // every product of a convolution.
 template <typename Visit>
 void for_each_product(const Shape& x, const Shape& y, const Conv2d& conv, const Visit& visit) {
   const auto inside = [](std::int64_t at, std::uint32_t extent) { return at >= 0 && at < std::int64_t{extent}; };
-  for (std::size_t n = 0; n < y.n; ++n) {
+  const std::size_t inputs = x.c / conv.groups;
+  const std::size_t outputs = y.c / conv.groups;
+  for (std::size_t n = 0; n < y.rows(); ++n) {
     for (std::size_t o = 0; o < y.c; ++o) {
       for (std::size_t oh = 0; oh < y.h; ++oh) {
         for (std::size_t ow = 0; ow < y.w; ++ow) {
-          for (std::size_t c = 0; c < x.c; ++c) {
-            for (std::size_t kh = 0; kh < conv.kernel; ++kh) {
-              for (std::size_t kw = 0; kw < conv.kernel; ++kw) {
-                const auto h = static_cast<std::int64_t>(oh * conv.stride + kh) - conv.padding;
-                const auto w = static_cast<std::int64_t>(ow * conv.stride + kw) - conv.padding;
+          for (std::size_t c = 0; c < inputs; ++c) {
+            for (std::size_t kh = 0; kh < conv.kernel.h; ++kh) {
+              for (std::size_t kw = 0; kw < conv.kernel.w; ++kw) {
+                const auto h = static_cast<std::int64_t>(oh * conv.stride.h + kh * conv.dilation.h) - conv.padding.h;
+                const auto w = static_cast<std::int64_t>(ow * conv.stride.w + kw * conv.dilation.w) - conv.padding.w;
                 if (inside(h, x.h) && inside(w, x.w)) {
-                  visit(n, o, oh, ow, c, static_cast<std::size_t>(h), static_cast<std::size_t>(w),
-                        ((o * x.c + c) * conv.kernel + kh) * conv.kernel + kw);
+                  visit(n, o, oh, ow, o / outputs * inputs + c, static_cast<std::size_t>(h),
+                        static_cast<std::size_t>(w), ((o * inputs + c) * conv.kernel.h + kh) * conv.kernel.w + kw);
                 }
               }
             }
@@ -71,7 +72,7 @@ template <typename T>
 Tensor<T> conv2d(const Tensor<T>& x, const Conv2d& conv, std::span<const T> weights, std::span<const T> bias) {
   Tensor<T> y(conv2d_shape(x.shape, conv));
   for (std::size_t i = 0; i < y.values.size(); ++i) {
-    y.values[i] = bias[i / (std::size_t{y.shape.h} * y.shape.w) % y.shape.c];
+    y.values[i] = conv.bias ? bias[i / (std::size_t{y.shape.h} * y.shape.w) % y.shape.c] : T(0);
   }
   for_each_product(x.shape, y.shape, conv,
                    [&](auto n, auto o, auto oh, auto ow, auto c, auto h, auto w, std::size_t weight) {
@@ -145,30 +146,38 @@ Tensor<T> relu_backward(const Tensor<T>& x, const Tensor<T>& y_gradient) {
   return gradient;
 }
 
-// The place in x of the first largest value of one window.
+// The place in x of the first largest value of one window, which is never padding.
 template <typename T>
 std::size_t winner(const Tensor<T>& x, const MaxPool2d& pool, std::size_t n, std::size_t c, std::size_t oh,
                    std::size_t ow) {
-  std::size_t best = x.index(n, c, oh * pool.stride, ow * pool.stride);
-  for (std::size_t kh = 0; kh < pool.window; ++kh) {
-    for (std::size_t kw = 0; kw < pool.window; ++kw) {
-      const std::size_t at = x.index(n, c, oh * pool.stride + kh, ow * pool.stride + kw);
-      best = x.values[at] > x.values[best] ? at : best;
+  const std::size_t h = oh * pool.stride.h;
+  const std::size_t w = ow * pool.stride.w;
+  const auto inside = [](std::size_t at, std::size_t padding, std::size_t extent) {
+    return at >= padding && at < extent + padding;
+  };
+  std::optional<std::size_t> best;
+  for (std::size_t kh = 0; kh < pool.window.h; ++kh) {
+    for (std::size_t kw = 0; kw < pool.window.w; ++kw) {
+      if (inside(h + kh, pool.padding.h, x.shape.h) && inside(w + kw, pool.padding.w, x.shape.w)) {
+        const std::size_t at = x.index(n, c, h + kh - pool.padding.h, w + kw - pool.padding.w);
+        best = !best || x.values[at] > x.values[*best] ? at : *best;
+      }
     }
   }
-  return best;
+  return best.value();
 }
+
+inline Shape max_pool2d_shape(const Shape& x, const MaxPool2d& pool) { return output_shape(pool, std::span(&x, 1)); }
 
 // The places of all winners, in the order of the output.
 template <typename T>
 std::vector<std::size_t> winners(const Tensor<T>& x, const MaxPool2d& pool) {
   std::vector<std::size_t> places;
-  const std::size_t rows = (x.shape.h - pool.window) / pool.stride + 1;
-  const std::size_t columns = (x.shape.w - pool.window) / pool.stride + 1;
-  for (std::size_t n = 0; n < x.shape.n; ++n) {
-    for (std::size_t c = 0; c < x.shape.c; ++c) {
-      for (std::size_t oh = 0; oh < rows; ++oh) {
-        for (std::size_t ow = 0; ow < columns; ++ow) {
+  const Shape y = max_pool2d_shape(x.shape, pool);
+  for (std::size_t n = 0; n < y.rows(); ++n) {
+    for (std::size_t c = 0; c < y.c; ++c) {
+      for (std::size_t oh = 0; oh < y.h; ++oh) {
+        for (std::size_t ow = 0; ow < y.w; ++ow) {
           places.push_back(winner(x, pool, n, c, oh, ow));
         }
       }
@@ -179,8 +188,7 @@ std::vector<std::size_t> winners(const Tensor<T>& x, const MaxPool2d& pool) {
 
 template <typename T>
 Tensor<T> max_pool2d(const Tensor<T>& x, const MaxPool2d& pool) {
-  Tensor<T> y(
-      {x.shape.n, x.shape.c, (x.shape.h - pool.window) / pool.stride + 1, (x.shape.w - pool.window) / pool.stride + 1});
+  Tensor<T> y(max_pool2d_shape(x.shape, pool));
   std::ranges::transform(winners(x, pool), y.values.begin(), [&](std::size_t place) { return x.values[place]; });
   return y;
 }

@@ -37,8 +37,11 @@ TEST_CASE("reference gradients: conv2d") {
   for (int i = 0; i < kCases; ++i) {
     Draw draw(static_cast<std::uint64_t>(i));
     Tensor<double> x = drawn(draw, small_shape(draw));
-    const Conv2d conv{draw.between(1, 3), draw.between(1, 4), draw.between(1, 2), draw.between(0, 2)};
-    auto weights = draw.values<double>(std::size_t{conv.channels} * x.shape.c * conv.kernel * conv.kernel);
+    Conv2d conv{.channels = draw.between(1, 3),
+                .kernel = draw.between(1, 4),
+                .stride = draw.between(1, 2),
+                .padding = draw.between(0, 2)};
+    auto weights = draw.values<double>(std::size_t{conv.channels} * x.shape.c * conv.kernel.h * conv.kernel.w);
     auto bias = draw.values<double>(conv.channels);
     const Tensor<double> probe = drawn(draw, reference::conv2d_shape(x.shape, conv));
     const auto value = [&] { return dot(reference::conv2d<double>(x, conv, weights, bias).values, probe.values); };

@@ -1,0 +1,115 @@
+// Every loss of every backend against the reference, on drawn shapes.
+#include <doctest/doctest.h>
+
+#include <limits>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "tests/numeric/backends.h"
+#include "tests/numeric/layers/cases.h"
+#include "tests/numeric/layers/expected.h"
+#include "tests/numeric/layers/reference.h"
+#include "tests/numeric/layers/run.h"
+
+namespace ballast::layers {
+namespace {
+
+constexpr std::uint32_t kCases = 24;
+constexpr float kScale = 0.125F;
+
+struct LossOutcome {
+  LossSums sums;
+  std::vector<float> predictions;
+  std::vector<float> gradient;
+};
+
+LossOutcome run_loss(Backend& backend, const LossCase& drawn, const std::vector<float>& values) {
+  const auto prediction = backend.input(drawn.prediction, true);
+  const auto loss = backend.prepare_loss(drawn.loss, *prediction, drawn.example);
+  const Pass pass = pass_of(drawn);
+  backend.begin(pass);
+  backend.write(*prediction, values);
+  backend.write_gradient(*prediction, std::vector<float>(values.size(), std::numeric_limits<float>::quiet_NaN()));
+  loss->forward();
+  loss->backward(kScale);
+  LossOutcome outcome;
+  outcome.sums = loss->sums();
+  outcome.predictions.assign(loss->predictions().begin(), loss->predictions().end());
+  outcome.gradient.resize(values.size());
+  backend.read_gradient(*prediction, outcome.gradient);
+  return outcome;
+}
+
+// Nothing of a loss that the backend does not have. The cpu has all.
+std::optional<LossOutcome> run_if_had(const NamedBackend& named, Backend& backend, const LossCase& drawn,
+                                      const std::vector<float>& values) {
+  try {
+    return run_loss(backend, drawn, values);
+  } catch (const std::invalid_argument& error) {
+    if (named.name.starts_with("cpu") || std::string(error.what()).find("has no") == std::string::npos) {
+      throw;
+    }
+    return std::nullopt;
+  }
+}
+
+void check_case(const LossKind& kind, const LossCase& drawn, Draw& draw) {
+  Values prediction(drawn.prediction);
+  prediction.values = draw.values<double>(prediction.values.size());
+  const auto floats = to_float(prediction.values);
+  const Pass pass = pass_of(drawn);
+  const auto reference = [&] { return reference_loss(drawn.loss, prediction, drawn.example, pass.batch); };
+  const LossReference expected = reference();
+  const auto gradient = expected_gradient(
+      prediction.values, [&] { return static_cast<double>(kScale) * reference().loss_sum; }, draw);
+  for (const NamedBackend& named : backends_under_test()) {
+    CAPTURE(named.name);
+    const auto backend = named.make();
+    const auto outcome = run_if_had(named, *backend, drawn, floats);
+    if (!outcome) {
+      continue;
+    }
+    CHECK(outcome->sums.loss_sum == doctest::Approx(expected.loss_sum).epsilon(kind.tolerance));
+    CHECK(outcome->sums.correct == expected.correct);
+    CHECK(difference(outcome->predictions, expected.predictions, kind.tolerance) == "");
+    CHECK(difference(outcome->gradient, gradient, kind.tolerance, 0) == "");
+    const auto again = run_if_had(named, *backend, drawn, floats);
+    CHECK(again->sums.loss_sum == outcome->sums.loss_sum);
+    CHECK(same_bytes(again->gradient, outcome->gradient));
+  }
+}
+
+TEST_CASE("losses: what every backend computes is what the reference does") {
+  for (const LossKind& kind : loss_kinds()) {
+    SUBCASE(kind.name) {
+      for (std::uint32_t number = 0; number < kCases; ++number) {
+        CAPTURE(number);
+        Draw draw(number);
+        const LossCase drawn = kind.draw(draw, number);
+        CAPTURE(to_string(drawn.prediction));
+        check_case(kind, drawn, draw);
+      }
+    }
+  }
+}
+
+TEST_CASE("losses: what is not a number stays visible") {
+  for (const LossKind& kind : loss_kinds()) {
+    SUBCASE(kind.name) {
+      Draw draw(1);
+      const LossCase drawn = kind.draw(draw, 1);
+      const std::vector<float> values(drawn.prediction.elements(), std::numeric_limits<float>::quiet_NaN());
+      for (const NamedBackend& named : backends_under_test()) {
+        CAPTURE(named.name);
+        const auto backend = named.make();
+        if (const auto outcome = run_if_had(named, *backend, drawn, values)) {
+          CHECK(std::isnan(outcome->sums.loss_sum));
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ballast::layers

@@ -1,0 +1,68 @@
+// The dumb twin of every layer: what common/network/layers.h says, by plain loops in double. Gradients need no loops:
+// they follow from the values by finite differences (layers/check.h).
+//
+// A new layer: its overload of output_of here, the loops in the file of its family, and a row in layers/kinds.cpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "common/network/layers.h"
+#include "tests/numeric/layers/values.h"
+#include "worker/compute/pass.h"
+
+namespace ballast::layers {
+
+// What a layer is computed from.
+struct Given {
+  std::span<const Values> inputs;
+  std::span<const std::vector<double>> parameters;  // in the order of the layer's description
+  const Pass& pass;
+  std::uint32_t number = 0;  // of the layer in its network
+
+  [[nodiscard]] const Values& x() const { return inputs[0]; }
+  // Of example n.
+  [[nodiscard]] std::uint32_t length(std::size_t n) const {
+    return pass.batch.lengths.empty() ? x().shape.steps : pass.batch.lengths[n];
+  }
+};
+
+// Each returns the layer's output; its shape is output_shape's.
+Values output_of(const Conv2d& conv, const Given& given);
+Values output_of(const Linear& linear, const Given& given);
+Values output_of(const MaxPool2d& pool, const Given& given);
+Values output_of(const Activation& activation, const Given& given);
+
+// Refuses what has no loops yet.
+template <typename Other>
+Values output_of(const Other& other, const Given& /*given*/) {
+  throw std::logic_error("there are no loops for " + name_of(Layer(other)));
+}
+
+Values reference_output(const Layer& layer, const Given& given);
+
+// What the layer leaves in the gradients of its parameters that are state, by parameter; empty for the others.
+std::vector<std::vector<double>> reference_statistics(const Layer& layer, const Given& given);
+
+struct LossReference {
+  double loss_sum = 0;
+  std::uint32_t correct = 0;
+  std::vector<double> predictions;  // rows x outputs
+};
+
+LossReference loss_of(const SoftmaxCrossEntropy& loss, const Values& prediction, const ExampleShape& example,
+                      const Batch& batch);
+
+template <typename Other>
+LossReference loss_of(const Other& other, const Values& /*prediction*/, const ExampleShape& /*example*/,
+                      const Batch& /*batch*/) {
+  throw std::logic_error("there are no loops for " + name_of(Loss(other)));
+}
+
+LossReference reference_loss(const Loss& loss, const Values& prediction, const ExampleShape& example,
+                             const Batch& batch);
+
+}  // namespace ballast::layers
