@@ -71,8 +71,19 @@ std::uint32_t draw_channels(Draw& draw);
 
 // One function for each kind, in the file of its family.
 LayerCase draw_conv2d(Draw& draw, std::uint32_t number);
+LayerCase draw_conv1d(Draw& draw, std::uint32_t number);
+LayerCase draw_transposed_conv2d(Draw& draw, std::uint32_t number);
 LayerCase draw_linear(Draw& draw, std::uint32_t number);
 LayerCase draw_max_pool2d(Draw& draw, std::uint32_t number);
+LayerCase draw_average_pool2d(Draw& draw, std::uint32_t number);
+LayerCase draw_global_average_pool2d(Draw& draw, std::uint32_t number);
+LayerCase draw_global_max_pool2d(Draw& draw, std::uint32_t number);
+LayerCase draw_batch_norm(Draw& draw, std::uint32_t number);
+LayerCase draw_layer_norm(Draw& draw, std::uint32_t number);
+LayerCase draw_group_norm(Draw& draw, std::uint32_t number);
+LayerCase draw_add(Draw& draw, std::uint32_t number);
+LayerCase draw_concatenate(Draw& draw, std::uint32_t number);
+LayerCase draw_reshape(Draw& draw, std::uint32_t number);
 LayerCase draw_relu(Draw& draw, std::uint32_t number);
 
 LossCase draw_softmax_cross_entropy(Draw& draw, std::uint32_t number);

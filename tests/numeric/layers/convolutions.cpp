@@ -80,4 +80,82 @@ LayerCase draw_conv2d(Draw& draw, std::uint32_t number) {
   return {.layer = conv, .inputs = {x}};
 }
 
+Values output_of(const Conv1d& conv, const Given& given) {
+  const Values& x = given.x();
+  Values y(output_shape(conv, std::vector{x.shape}));
+  const std::size_t inputs = x.shape.c / conv.groups;
+  const std::size_t outputs = y.shape.c / conv.groups;
+  for (std::size_t i = 0; i < y.values.size(); ++i) {
+    const std::size_t c = i % y.shape.c;
+    const std::size_t step = i / y.shape.c % y.shape.steps;
+    const std::size_t n = i / y.shape.c / y.shape.steps;
+    double sum = conv.bias ? given.parameters[1][c] : 0;
+    for_each_tap(first_place(step, conv.stride, conv.padding), conv.kernel, conv.dilation, given.length(n),
+                 [&](std::size_t tap, std::size_t x_step) {
+                   for (std::size_t k = 0; k < inputs; ++k) {
+                     sum += given.parameters[0][(c * inputs + k) * conv.kernel + tap] *
+                            x.at(n * x.shape.steps + x_step, c / outputs * inputs + k);
+                   }
+                 });
+    y.values[i] = sum;
+  }
+  return y;
+}
+
+LayerCase draw_conv1d(Draw& draw, std::uint32_t number) {
+  const Shape x{draw.between(1, 4), draw_channels(draw), 1, 1, draw.between(3, 12)};
+  Conv1d conv;
+  conv.channels = draw_channels(draw);
+  conv.groups = draw_groups(draw, x.c, conv.channels);
+  conv.bias = draw.between(0, 3) != 0;
+  conv.stride = draw.between(1, 3);
+  conv.padding = draw.between(0, 3);
+  conv.dilation = draw.between(1, 3);
+  conv.kernel = draw.between(1, std::min(4U, (x.steps + 2 * conv.padding - 1) / conv.dilation + 1));
+  LayerCase drawn{.layer = conv, .inputs = {x}};
+  if (number % 3 != 0) {
+    drawn.lengths = draw_lengths(draw, x.n, x.steps);
+  }
+  return drawn;
+}
+
+// Each input value is spread over the outputs that its kernel reaches.
+Values output_of(const TransposedConv2d& conv, const Given& given) {
+  const Values& x = given.x();
+  Values y(output_shape(conv, std::vector{x.shape}));
+  const std::size_t inputs = x.shape.c / conv.groups;
+  const std::size_t outputs = y.shape.c / conv.groups;
+  for (std::size_t i = 0; i < y.values.size(); ++i) {
+    y.values[i] = conv.bias ? given.parameters[1][i / (std::size_t{y.shape.h} * y.shape.w) % y.shape.c] : 0;
+  }
+  for (std::size_t i = 0; i < x.values.size(); ++i) {
+    const std::size_t w = i % x.shape.w;
+    const std::size_t h = i / x.shape.w % x.shape.h;
+    const std::size_t c = i / (std::size_t{x.shape.w} * x.shape.h) % x.shape.c;
+    const std::size_t row = i / x.shape.features();
+    for_each_tap(first_place(h, conv.stride.h, conv.padding.h), conv.kernel.h, 1, y.shape.h, [&](auto kh, auto yh) {
+      for_each_tap(first_place(w, conv.stride.w, conv.padding.w), conv.kernel.w, 1, y.shape.w, [&](auto kw, auto yw) {
+        for (std::size_t k = 0; k < outputs; ++k) {
+          y.at(row, c / inputs * outputs + k, yh, yw) +=
+              x.values[i] * given.parameters[0][((c * outputs + k) * conv.kernel.h + kh) * conv.kernel.w + kw];
+        }
+      });
+    });
+  }
+  return y;
+}
+
+LayerCase draw_transposed_conv2d(Draw& draw, std::uint32_t /*number*/) {
+  const Shape x{draw.between(1, 3), draw_channels(draw), draw.between(2, 6), draw.between(2, 6), draw.between(1, 2)};
+  TransposedConv2d conv;
+  conv.channels = draw_channels(draw);
+  conv.groups = draw_groups(draw, x.c, conv.channels);
+  conv.bias = draw.between(0, 3) != 0;
+  conv.kernel = {draw.between(2, 4), draw.between(2, 4)};
+  conv.stride = {draw.between(1, 3), draw.between(1, 3)};
+  conv.padding = {draw.between(0, 1), draw.between(0, 1)};
+  conv.output_padding = {draw.between(0, conv.stride.h - 1), draw.between(0, conv.stride.w - 1)};
+  return {.layer = conv, .inputs = {x}};
+}
+
 }  // namespace ballast::layers

@@ -50,6 +50,10 @@ LayerCase draw_pool(Draw& draw, Inputs values) {
   return {.layer = pool, .inputs = {x}, .values = values};
 }
 
+Shape draw_planes(Draw& draw) {
+  return {draw.between(1, 3), draw_channels(draw), draw.between(1, 9), draw.between(1, 9), draw.between(1, 2)};
+}
+
 // Not-a-number is larger than everything.
 double larger(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 
@@ -64,9 +68,48 @@ Values output_of(const MaxPool2d& pool, const Given& given) {
   });
 }
 
-LayerCase draw_max_pool2d(Draw& draw, std::uint32_t /*number*/) {
-  auto drawn = draw_pool<MaxPool2d>(draw, Inputs::distinct);
+Values output_of(const AveragePool2d& pool, const Given& given) {
+  const Values& x = given.x();
+  return filled(output_shape(pool, std::vector{x.shape}), [&](auto row, auto c, auto h, auto w) {
+    double sum = 0;
+    std::size_t counted = 0;
+    for_each_in_window(pool, x, row, c, h, w, [&](double value) {
+      sum += value;
+      ++counted;
+    });
+    return sum / static_cast<double>(pool.count_padding ? std::size_t{pool.window.h} * pool.window.w : counted);
+  });
+}
+
+Values output_of(const GlobalPool2d& pool, const Given& given) {
+  const Values& x = given.x();
+  return filled(output_shape(pool, std::vector{x.shape}), [&](auto row, auto c, auto /*h*/, auto /*w*/) {
+    double sum = 0;
+    double largest = -HUGE_VAL;
+    for (std::size_t h = 0; h < x.shape.h; ++h) {
+      for (std::size_t w = 0; w < x.shape.w; ++w) {
+        sum += x.at(row, c, h, w);
+        largest = larger(largest, x.at(row, c, h, w));
+      }
+    }
+    return pool.kind == GlobalPool2d::Kind::max ? largest : sum / (x.shape.h * x.shape.w);
+  });
+}
+
+LayerCase draw_max_pool2d(Draw& draw, std::uint32_t /*number*/) { return draw_pool<MaxPool2d>(draw, Inputs::distinct); }
+
+LayerCase draw_average_pool2d(Draw& draw, std::uint32_t /*number*/) {
+  LayerCase drawn = draw_pool<AveragePool2d>(draw, Inputs::any);
+  std::get<AveragePool2d>(drawn.layer).count_padding = draw.between(0, 1) == 1;
   return drawn;
+}
+
+LayerCase draw_global_average_pool2d(Draw& draw, std::uint32_t /*number*/) {
+  return {.layer = GlobalPool2d{GlobalPool2d::Kind::average}, .inputs = {draw_planes(draw)}};
+}
+
+LayerCase draw_global_max_pool2d(Draw& draw, std::uint32_t /*number*/) {
+  return {.layer = GlobalPool2d{GlobalPool2d::Kind::max}, .inputs = {draw_planes(draw)}, .values = Inputs::distinct};
 }
 
 }  // namespace ballast::layers

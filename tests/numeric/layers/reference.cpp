@@ -6,8 +6,8 @@ Values reference_output(const Layer& layer, const Given& given) {
   return std::visit([&](const auto& described) { return output_of(described, given); }, layer);
 }
 
-std::vector<std::vector<double>> reference_statistics(const Layer& /*layer*/, const Given& given) {
-  return std::vector<std::vector<double>>(given.parameters.size());
+std::vector<std::vector<double>> reference_statistics(const Layer& layer, const Given& given) {
+  return std::visit([&](const auto& described) { return statistics_of(described, given); }, layer);
 }
 
 LossReference reference_loss(const Loss& loss, const Values& prediction, const ExampleShape& example,

@@ -32,8 +32,18 @@ struct Given {
 
 // Each returns the layer's output; its shape is output_shape's.
 Values output_of(const Conv2d& conv, const Given& given);
+Values output_of(const Conv1d& conv, const Given& given);
+Values output_of(const TransposedConv2d& conv, const Given& given);
 Values output_of(const Linear& linear, const Given& given);
+Values output_of(const BatchNorm& norm, const Given& given);
+Values output_of(const LayerNorm& norm, const Given& given);
+Values output_of(const GroupNorm& norm, const Given& given);
 Values output_of(const MaxPool2d& pool, const Given& given);
+Values output_of(const AveragePool2d& pool, const Given& given);
+Values output_of(const GlobalPool2d& pool, const Given& given);
+Values output_of(const Add& add, const Given& given);
+Values output_of(const Concatenate& concatenate, const Given& given);
+Values output_of(const Reshape& reshape, const Given& given);
 Values output_of(const Activation& activation, const Given& given);
 
 // Refuses what has no loops yet.
@@ -43,6 +53,14 @@ Values output_of(const Other& other, const Given& /*given*/) {
 }
 
 Values reference_output(const Layer& layer, const Given& given);
+
+// Mean and unbiased variance of the slot, in training; where there is one value of each channel, the biased one.
+std::vector<std::vector<double>> statistics_of(const BatchNorm& norm, const Given& given);
+
+template <typename Other>
+std::vector<std::vector<double>> statistics_of(const Other& /*other*/, const Given& given) {
+  return std::vector<std::vector<double>>(given.parameters.size());
+}
 
 // What the layer leaves in the gradients of its parameters that are state, by parameter; empty for the others.
 std::vector<std::vector<double>> reference_statistics(const Layer& layer, const Given& given);

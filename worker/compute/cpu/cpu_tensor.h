@@ -26,6 +26,9 @@ class CpuTensor : public Tensor {
       gradient_ = dnnl::memory(value_.get_desc(), context.engine);
     }
   }
+  // Of memories that may belong to others, too; the gradient may be empty.
+  CpuTensor(const Shape& shape, dnnl::memory value, dnnl::memory gradient)
+      : Tensor(shape, static_cast<bool>(gradient)), value_(std::move(value)), gradient_(std::move(gradient)) {}
   // Another name for the memory of `other`.
   explicit CpuTensor(const CpuTensor& other, std::in_place_t)
       : Tensor(other.shape(), other.with_gradient()), value_(other.value_), gradient_(other.gradient_) {}

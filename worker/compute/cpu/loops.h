@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "worker/compute/backend.h"
-
 namespace ballast::cpu {
 
 // y[i] = max(x[i], 0); not-a-number stays. In place if y == x.
@@ -19,23 +17,5 @@ void relu_backward_loop(const float* y, const float* y_gradient, float* x_gradie
 
 // sum[i] = a[i] + b[i]. In place if sum == a.
 void add_loop(const float* a, const float* b, float* sum, std::size_t n, std::uint32_t threads);
-
-// A tensor as planes of height x width x inner floats: inner = 1 for NCHW, the channels for NHWC, 16 or 8 for blocks.
-struct PoolPlanes {
-  std::size_t planes = 0;
-  std::size_t inner = 0;
-  std::uint32_t x_height = 0;
-  std::uint32_t x_width = 0;
-  std::uint32_t y_height = 0;
-  std::uint32_t y_width = 0;
-  MaxPool2d pool;
-};
-
-// winners[i] = the place of y[i] in its window, in row-major order; the first not-a-number wins over everything.
-void max_pool_loop(const PoolPlanes& shape, const float* x, float* y, std::int32_t* winners, std::uint32_t threads);
-
-// Overwrites all of x_gradient.
-void max_pool_backward_loop(const PoolPlanes& shape, const float* y_gradient, const std::int32_t* winners,
-                            float* x_gradient, std::uint32_t threads);
 
 }  // namespace ballast::cpu

@@ -16,7 +16,12 @@ namespace ballast::cpu {
 Prepared make(const Context& context, const LayerTask& task, const Conv2d& conv);
 Prepared make(const Context& context, const LayerTask& task, const Linear& linear);
 Prepared make(const Context& context, const LayerTask& task, const MaxPool2d& pool);
+Prepared make(const Context& context, const LayerTask& task, const AveragePool2d& pool);
+Prepared make(const Context& context, const LayerTask& task, const GlobalPool2d& pool);
 Prepared make(const Context& context, const LayerTask& task, const Activation& activation);
+Prepared make(const Context& context, const LayerTask& task, const Add& add);
+Prepared make(const Context& context, const LayerTask& task, const Concatenate& concatenate);
+Prepared make(const Context& context, const LayerTask& task, const Reshape& reshape);
 
 template <typename Other>
 Prepared make(const Context& /*context*/, const LayerTask& task, const Other& /*layer*/) {
