@@ -61,4 +61,28 @@ void check_labels(std::span<const std::int32_t> labels, std::size_t rows, std::s
   }
 }
 
+void check_tokens(std::span<const std::int32_t> tokens, std::size_t rows, std::size_t vocabulary) {
+  require(tokens.size() == rows,
+          std::to_string(tokens.size()) + " tokens were given for " + std::to_string(rows) + " rows");
+  for (const std::int32_t token : tokens) {
+    if (token < 0 || static_cast<std::size_t>(token) >= vocabulary) {
+      throw std::invalid_argument("token " + std::to_string(token) + " is not in the vocabulary of " +
+                                  std::to_string(vocabulary) + "; check the data set");
+    }
+  }
+}
+
+void check_targets(std::span<const float> targets, std::size_t examples, std::size_t outputs, bool zero_or_one) {
+  require(targets.size() == examples * outputs, std::to_string(targets.size()) + " targets were given for " +
+                                                    std::to_string(examples) + " examples of " +
+                                                    std::to_string(outputs));
+  for (std::size_t i = 0; zero_or_one && i < targets.size(); ++i) {
+    if (targets[i] != 0.0F && targets[i] != 1.0F) {
+      throw std::invalid_argument("example " + std::to_string(i / outputs) + " of the batch has " +
+                                  std::to_string(targets[i]) + " for class " + std::to_string(i % outputs) +
+                                  ", which is neither 0 nor 1; check the data set");
+    }
+  }
+}
+
 }  // namespace ballast

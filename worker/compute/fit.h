@@ -21,5 +21,9 @@ Shape fit(const LayerTask& task);
 void check_prediction(const Tensor& prediction);
 // One class of each row, 0 <= label < classes; with `unlabelled` also -1. `rows` x `classes` are predicted.
 void check_labels(std::span<const std::int32_t> labels, std::size_t rows, std::size_t classes, bool unlabelled = false);
+// One token of each row, 0 <= token < vocabulary.
+void check_tokens(std::span<const std::int32_t> tokens, std::size_t rows, std::size_t vocabulary);
+// So many numbers; with `zero_or_one` no others. `outputs` are of each example.
+void check_targets(std::span<const float> targets, std::size_t examples, std::size_t outputs, bool zero_or_one);
 
 }  // namespace ballast

@@ -100,6 +100,7 @@ class Conv2dOperation : public Operation {
     parameters_y_gradient_.refresh();
     backward_parameters_.run();
     parameters_gradient_.deliver();
+    parameters_.finish_gradients();
   }
 
   void backward_input() override {

@@ -4,6 +4,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "worker/compute/cpu/context.h"
+#include "worker/compute/cpu/parameter_gradient.h"
 
 namespace ballast::cpu {
 
@@ -15,10 +16,12 @@ class LayerParameters {
       : context_(context),
         weights_extent_(task.parameters[0].extent),
         has_bias_(task.parameters.size() > 1),
+        weights_target_(context, task.parameters[0]),
         weights_(unplaced(weights, context)),
         weights_gradient_(unplaced(weights, context)) {
     if (has_bias_) {
       bias_extent_ = task.parameters[1].extent;
+      bias_target_ = ParameterGradient(context, task.parameters[1]);
       bias_ = unplaced(bias, context);
       bias_gradient_ = unplaced(bias, context);
     }
@@ -32,10 +35,15 @@ class LayerParameters {
     }
   }
   void place_gradients() {
-    weights_gradient_.set_data_handle(context_.gradients_at(weights_extent_));
+    weights_gradient_.set_data_handle(weights_target_.begin().data());
     if (has_bias_) {
-      bias_gradient_.set_data_handle(context_.gradients_at(bias_extent_));
+      bias_gradient_.set_data_handle(bias_target_.begin().data());
     }
+  }
+  // After a run that wrote the gradients.
+  void finish_gradients() {
+    weights_target_.finish();
+    bias_target_.finish();
   }
 
   [[nodiscard]] bool has_bias() const { return has_bias_; }
@@ -49,6 +57,8 @@ class LayerParameters {
   Extent weights_extent_;
   Extent bias_extent_;
   bool has_bias_;
+  ParameterGradient weights_target_;
+  ParameterGradient bias_target_;
   dnnl::memory weights_;
   dnnl::memory bias_;
   dnnl::memory weights_gradient_;

@@ -85,6 +85,7 @@ class LinearOperation : public Operation {
   void backward_parameters() override {
     parameters_.place_gradients();
     backward_parameters_.run();
+    parameters_.finish_gradients();
   }
 
   void backward_input() override {

@@ -22,6 +22,14 @@ Prepared make(const Context& context, const LayerTask& task, const Activation& a
 Prepared make(const Context& context, const LayerTask& task, const Add& add);
 Prepared make(const Context& context, const LayerTask& task, const Concatenate& concatenate);
 Prepared make(const Context& context, const LayerTask& task, const Reshape& reshape);
+Prepared make(const Context& context, const LayerTask& task, const Attention& attention);
+Prepared make(const Context& context, const LayerTask& task, const Dropout& dropout);
+Prepared make(const Context& context, const LayerTask& task, const Embedding& embedding);
+Prepared make(const Context& context, const LayerTask& task, const Gru& gru);
+Prepared make(const Context& context, const LayerTask& task, const Lstm& lstm);
+Prepared make(const Context& context, const LayerTask& task, const PositionEmbedding& embedding);
+Prepared make(const Context& context, const LayerTask& task, const StepPool& pool);
+Prepared make(const Context& context, const LayerTask& task, const TreeLstm& lstm);
 
 template <typename Other>
 Prepared make(const Context& /*context*/, const LayerTask& task, const Other& /*layer*/) {
@@ -32,11 +40,9 @@ Forked make_fork(const Context& context, CpuTensor& x, std::size_t uses);
 
 std::unique_ptr<LossOperation> make_loss(const Context& context, CpuTensor& prediction, const ExampleShape& example,
                                          const SoftmaxCrossEntropy& loss);
-
-template <typename Other>
-std::unique_ptr<LossOperation> make_loss(const Context& /*context*/, CpuTensor& /*prediction*/,
-                                         const ExampleShape& /*example*/, const Other& loss) {
-  throw std::invalid_argument("the cpu backend has no " + name_of(Loss(loss)));
-}
+std::unique_ptr<LossOperation> make_loss(const Context& context, CpuTensor& prediction, const ExampleShape& example,
+                                         const SquaredError& loss);
+std::unique_ptr<LossOperation> make_loss(const Context& context, CpuTensor& prediction, const ExampleShape& example,
+                                         const LogisticLoss& loss);
 
 }  // namespace ballast::cpu

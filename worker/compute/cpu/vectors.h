@@ -46,6 +46,29 @@ BALLAST_VECTOR_INLINE void store_some(float* to, Floats value, std::size_t count
   std::memcpy(to, &value, count * sizeof(float));
 }
 
+// Calls body(i, lanes) for every eighth i < n; lanes.get and lanes.put load and store what there is from i on.
+struct WholeLanes {
+  BALLAST_VECTOR_INLINE static Floats get(const float* from) { return load(from); }
+  BALLAST_VECTOR_INLINE static void put(float* to, Floats value) { store(to, value); }
+};
+struct SomeLanes {
+  std::size_t count;
+  [[nodiscard]] BALLAST_VECTOR_INLINE Floats get(const float* from) const { return load_some(from, count); }
+  BALLAST_VECTOR_INLINE void put(float* to, Floats value) const { store_some(to, value, count); }
+};
+template <typename Body>
+BALLAST_VECTOR_INLINE void in_vectors(std::size_t n, const Body& body) {
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    body(i, WholeLanes{});
+  }
+  if (i < n) {
+    body(i, SomeLanes{n - i});
+  }
+}
+// Of lambdas that are handed to it: between their parameters and their body.
+#define BALLAST_VECTOR_LAMBDA __attribute__((always_inline))
+
 BALLAST_VECTOR_INLINE Floats all_lanes(float value) { return Floats{} + value; }
 
 // The lanes' sum and largest value, always in the same order. The largest of what is not a number is any.
@@ -96,8 +119,7 @@ void share_out(std::size_t count, std::uint32_t threads, const Work& work) {
 // Calls work(begin, end) for pieces of [0, n), which depend on n alone.
 template <typename Work>
 void share_out_pieces(std::size_t n, std::size_t piece, std::uint32_t threads, const Work& work) {
-  share_out((n + piece - 1) / piece, threads,
-            [&](std::size_t i) { work(i * piece, std::min(n, (i + 1) * piece)); });
+  share_out((n + piece - 1) / piece, threads, [&](std::size_t i) { work(i * piece, std::min(n, (i + 1) * piece)); });
 }
 
 inline constexpr std::size_t kPiece = 16384;  // floats of one piece of an elementwise loop
