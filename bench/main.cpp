@@ -22,9 +22,10 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 17> kBenchmarks = {{
+constexpr std::array<Benchmark, 18> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
+    {"networks", "networks of several kinds, against PyTorch", networks},
     {"apply", "the server's update, against plain loops over memory", apply},
     {"idle", "processor use of a server that has nothing to do", idle},
     {"turns", "how long the loops are busy at a stretch with a large model, against copies", turns},
