@@ -15,6 +15,9 @@ namespace ballast::cpu {
 
 Prepared make(const Context& context, const LayerTask& task, const Conv2d& conv);
 Prepared make(const Context& context, const LayerTask& task, const Linear& linear);
+Prepared make(const Context& context, const LayerTask& task, const BatchNorm& norm);
+Prepared make(const Context& context, const LayerTask& task, const LayerNorm& norm);
+Prepared make(const Context& context, const LayerTask& task, const GroupNorm& norm);
 Prepared make(const Context& context, const LayerTask& task, const MaxPool2d& pool);
 Prepared make(const Context& context, const LayerTask& task, const AveragePool2d& pool);
 Prepared make(const Context& context, const LayerTask& task, const GlobalPool2d& pool);
