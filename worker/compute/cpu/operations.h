@@ -14,6 +14,8 @@
 namespace ballast::cpu {
 
 Prepared make(const Context& context, const LayerTask& task, const Conv2d& conv);
+Prepared make(const Context& context, const LayerTask& task, const Conv1d& conv);
+Prepared make(const Context& context, const LayerTask& task, const TransposedConv2d& conv);
 Prepared make(const Context& context, const LayerTask& task, const Linear& linear);
 Prepared make(const Context& context, const LayerTask& task, const BatchNorm& norm);
 Prepared make(const Context& context, const LayerTask& task, const LayerNorm& norm);
