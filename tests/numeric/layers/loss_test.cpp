@@ -9,6 +9,7 @@
 #include "tests/numeric/backends.h"
 #include "tests/numeric/layers/cases.h"
 #include "tests/numeric/layers/expected.h"
+#include "tests/numeric/layers/loss_run.h"
 #include "tests/numeric/layers/reference.h"
 #include "tests/numeric/layers/run.h"
 
@@ -16,30 +17,6 @@ namespace ballast::layers {
 namespace {
 
 constexpr std::uint32_t kCases = 24;
-constexpr float kScale = 0.125F;
-
-struct LossOutcome {
-  LossSums sums;
-  std::vector<float> predictions;
-  std::vector<float> gradient;
-};
-
-LossOutcome run_loss(Backend& backend, const LossCase& drawn, const std::vector<float>& values) {
-  const auto prediction = backend.input(drawn.prediction, true);
-  const auto loss = backend.prepare_loss(drawn.loss, *prediction, drawn.example);
-  const Pass pass = pass_of(drawn);
-  backend.begin(pass);
-  backend.write(*prediction, values);
-  backend.write_gradient(*prediction, std::vector<float>(values.size(), std::numeric_limits<float>::quiet_NaN()));
-  loss->forward();
-  loss->backward(kScale);
-  LossOutcome outcome;
-  outcome.sums = loss->sums();
-  outcome.predictions.assign(loss->predictions().begin(), loss->predictions().end());
-  outcome.gradient.resize(values.size());
-  backend.read_gradient(*prediction, outcome.gradient);
-  return outcome;
-}
 
 // Nothing of a loss that the backend does not have. The cpu has all.
 std::optional<LossOutcome> run_if_had(const NamedBackend& named, Backend& backend, const LossCase& drawn,
@@ -62,7 +39,7 @@ void check_case(const LossKind& kind, const LossCase& drawn, Draw& draw) {
   const auto reference = [&] { return reference_loss(drawn.loss, prediction, drawn.example, pass.batch); };
   const LossReference expected = reference();
   const auto gradient = expected_gradient(
-      prediction.values, [&] { return static_cast<double>(kScale) * reference().loss_sum; }, draw);
+      prediction.values, [&] { return static_cast<double>(kLossScale) * reference().loss_sum; }, draw);
   for (const NamedBackend& named : backends_under_test()) {
     CAPTURE(named.name);
     const auto backend = named.make();
