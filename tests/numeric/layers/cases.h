@@ -85,8 +85,24 @@ LayerCase draw_add(Draw& draw, std::uint32_t number);
 LayerCase draw_concatenate(Draw& draw, std::uint32_t number);
 LayerCase draw_reshape(Draw& draw, std::uint32_t number);
 LayerCase draw_relu(Draw& draw, std::uint32_t number);
+LayerCase draw_leaky_relu(Draw& draw, std::uint32_t number);
+LayerCase draw_gelu(Draw& draw, std::uint32_t number);
+LayerCase draw_tanh(Draw& draw, std::uint32_t number);
+LayerCase draw_sigmoid(Draw& draw, std::uint32_t number);
+LayerCase draw_dropout(Draw& draw, std::uint32_t number);
+LayerCase draw_embedding(Draw& draw, std::uint32_t number);
+LayerCase draw_position_embedding(Draw& draw, std::uint32_t number);
+LayerCase draw_lstm(Draw& draw, std::uint32_t number);
+LayerCase draw_gru(Draw& draw, std::uint32_t number);
+LayerCase draw_tree_lstm(Draw& draw, std::uint32_t number);
+LayerCase draw_attention(Draw& draw, std::uint32_t number);
+LayerCase draw_step_pool(Draw& draw, std::uint32_t number);
 
 LossCase draw_softmax_cross_entropy(Draw& draw, std::uint32_t number);
+LossCase draw_softmax_of_steps(Draw& draw, std::uint32_t number);
+LossCase draw_squared_error(Draw& draw, std::uint32_t number);
+LossCase draw_squared_error_of_input(Draw& draw, std::uint32_t number);
+LossCase draw_logistic_loss(Draw& draw, std::uint32_t number);
 
 const std::vector<LayerKind>& layer_kinds();
 const std::vector<LossKind>& loss_kinds();

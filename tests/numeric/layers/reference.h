@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -45,12 +44,14 @@ Values output_of(const Add& add, const Given& given);
 Values output_of(const Concatenate& concatenate, const Given& given);
 Values output_of(const Reshape& reshape, const Given& given);
 Values output_of(const Activation& activation, const Given& given);
-
-// Refuses what has no loops yet.
-template <typename Other>
-Values output_of(const Other& other, const Given& /*given*/) {
-  throw std::logic_error("there are no loops for " + name_of(Layer(other)));
-}
+Values output_of(const Dropout& dropout, const Given& given);
+Values output_of(const Embedding& embedding, const Given& given);
+Values output_of(const PositionEmbedding& embedding, const Given& given);
+Values output_of(const Lstm& lstm, const Given& given);
+Values output_of(const Gru& gru, const Given& given);
+Values output_of(const TreeLstm& lstm, const Given& given);
+Values output_of(const StepPool& pool, const Given& given);
+Values output_of(const Attention& attention, const Given& given);
 
 Values reference_output(const Layer& layer, const Given& given);
 
@@ -73,12 +74,10 @@ struct LossReference {
 
 LossReference loss_of(const SoftmaxCrossEntropy& loss, const Values& prediction, const ExampleShape& example,
                       const Batch& batch);
-
-template <typename Other>
-LossReference loss_of(const Other& other, const Values& /*prediction*/, const ExampleShape& /*example*/,
-                      const Batch& /*batch*/) {
-  throw std::logic_error("there are no loops for " + name_of(Loss(other)));
-}
+LossReference loss_of(const SquaredError& loss, const Values& prediction, const ExampleShape& example,
+                      const Batch& batch);
+LossReference loss_of(const LogisticLoss& loss, const Values& prediction, const ExampleShape& example,
+                      const Batch& batch);
 
 LossReference reference_loss(const Loss& loss, const Values& prediction, const ExampleShape& example,
                              const Batch& batch);

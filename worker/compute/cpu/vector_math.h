@@ -55,7 +55,7 @@ BALLAST_VECTOR_INLINE Floats tanh_of(Floats x) {
 
 // The normal distribution: Phi(x), and its density times sqrt(2 pi).
 struct Normal {
-  Floats cumulative;  // within 1.5e-7
+  Floats cumulative;  // within 2e-7
   Floats density;
 };
 

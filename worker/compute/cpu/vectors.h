@@ -18,11 +18,6 @@
 #endif
 #define BALLAST_VECTOR_INLINE [[gnu::always_inline]] inline
 
-// Vectors are passed between functions that are always inlined: how others would pass them does not matter.
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 namespace ballast::cpu {
 
 inline constexpr std::size_t kLanes = 8;
