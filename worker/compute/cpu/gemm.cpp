@@ -1,5 +1,6 @@
 #include "worker/compute/cpu/gemm.h"
 
+#include <omp.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include <algorithm>
@@ -13,8 +14,21 @@ using Dim = dnnl_dim_t;
 
 Dim dim(std::size_t extent) { return static_cast<Dim>(extent); }
 
+// While it lives, oneDNN computes on the calling thread alone: on several it may cut a long sum into theirs.
+class OneThread {
+ public:
+  OneThread() { omp_set_num_threads(1); }
+  ~OneThread() { omp_set_num_threads(before_); }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_ = omp_get_max_threads();
+};
+
 void multiply_piece(const ProductSize& size, Factor left, Factor right, float* to, std::size_t to_stride, Into into,
                     float scale) {
+  const OneThread one;
   const auto status = dnnl_sgemm(left.transposed ? 'T' : 'N', right.transposed ? 'T' : 'N', dim(size.rows),
                                  dim(size.columns), dim(size.depth), scale, left.at, dim(left.stride), right.at,
                                  dim(right.stride), into == Into::add ? 1.0F : 0.0F, to, dim(to_stride));
@@ -23,7 +37,7 @@ void multiply_piece(const ProductSize& size, Factor left, Factor right, float* t
 
 // Pieces have kSmallest rows or columns at least, and there are kMost at most.
 std::size_t piece_of(std::size_t extent) {
-  constexpr std::size_t kSmallest = 256;
+  constexpr std::size_t kSmallest = 144;
   constexpr std::size_t kMost = 8;
   constexpr std::size_t kMultiple = 48;  // of the rows and columns that oneDNN's kernels take at once
   const auto piece = std::max(kSmallest, (extent + kMost - 1) / kMost);
