@@ -9,6 +9,7 @@
 #include "common/job/load.h"
 #include "storage/journal/journal.h"
 #include "storage/journal/journal_scan.h"
+#include "storage/store/layout_difference.h"
 #include "storage/store/shard_store.h"
 
 namespace ballast {
@@ -35,6 +36,12 @@ void check_shards(const Job& job, const Job& before, const RunFolder& folder) {
 
 void check_identity(const ShardStore& store, const Job& job) {
   const auto identity = value_or_throw(store.identity());
+  Identity own;
+  own.layout_digest = job.layout_digest;
+  own.effective_job = job.yaml;
+  if (identity && has_other_layout(*identity, own)) {
+    throw std::runtime_error(store.path() + ": " + other_layout_text(identity->layout_digest, own.layout_digest));
+  }
   if (identity && identity->spec_digest != job.spec_digest) {
     throw std::runtime_error("the database " + store.path() + " is of another job than the folder's job.yaml: " +
                              differing_keys(identity->effective_job, job.yaml) +

@@ -13,7 +13,11 @@ namespace {
 
 constexpr std::uint64_t kAlignmentFloats = kArenaAlignment / sizeof(float);
 constexpr std::uint64_t kMaxChunkFloats = kMaxChunkBytes / sizeof(float);
+constexpr std::uint64_t kMinChunkFloats = (std::uint64_t{64} << 10U) / sizeof(float);
+constexpr std::uint64_t kPartsOfRest = 4;
 
+static_assert(2 * kMinChunkFloats <= kMaxChunkFloats, "the last chunk to be cut, with what is left, is none too large");
+static_assert(kMinChunkFloats % kAlignmentFloats == 0);
 static_assert(kMaxChunkFloats % kAlignmentFloats == 0, "a chunk that is full ends on an aligned boundary");
 static_assert(kStatisticsFloats % kAlignmentFloats == 0);
 
@@ -55,10 +59,56 @@ std::uint64_t align_up(std::uint64_t floats) {
   return (floats + kAlignmentFloats - 1) / kAlignmentFloats * kAlignmentFloats;
 }
 
-void append_chunks(Arena& arena, std::uint64_t begin, std::uint64_t end, Group group) {
-  for (std::uint64_t offset = begin; offset < end; offset += kMaxChunkFloats) {
-    const auto id = static_cast<std::uint32_t>(arena.chunks.size());
-    arena.chunks.push_back({id, offset, std::min(kMaxChunkFloats, end - offset), group});
+// Where each parameter of the group lies: one after the other, from the arena's end on.
+void append_parameters(Arena& arena, Group group) {
+  for (std::size_t i = 0; i < arena.parameters.size(); ++i) {
+    const Parameter& parameter = arena.parameters[i];
+    if (parameter.group != group) {
+      continue;
+    }
+    const std::uint64_t elements = checked_elements(parameter);
+    arena.extents[i] = {arena.elements, elements};
+    arena.by_offset.push_back(static_cast<std::uint32_t>(i));
+    arena.elements += align_up(elements);
+    if (arena.elements > kMaxArenaFloats) {
+      refuse(parameter, "makes the arena larger than it may be (" + std::to_string(kMaxArenaFloats) + " floats)");
+    }
+  }
+}
+
+// The sizes of the chunks of so many floats, which are aligned.
+std::vector<std::uint64_t> cut(std::uint64_t floats) {
+  std::vector<std::uint64_t> sizes;
+  while (floats > 0) {
+    auto size = std::clamp(align_up(floats / kPartsOfRest), kMinChunkFloats, kMaxChunkFloats);
+    if (floats < size + kMinChunkFloats) {
+      size = floats;
+    }
+    sizes.push_back(size);
+    floats -= size;
+  }
+  std::ranges::reverse(sizes);
+  return sizes;
+}
+
+void append_chunks(Arena& arena, std::uint64_t begin, Group group) {
+  for (const std::uint64_t size : cut(arena.elements - begin)) {
+    arena.chunks.push_back({0, begin, size, group});
+    begin += size;
+  }
+}
+
+// Numbers the chunks by the first parameter that each holds.
+void number_chunks(Arena& arena) {
+  const auto first_parameter = [&](const Chunk& chunk) {
+    return *std::ranges::partition_point(arena.by_offset, [&](std::uint32_t parameter) {
+      const auto& [offset, elements] = arena.extents[parameter];
+      return offset + elements <= chunk.offset;
+    });
+  };
+  std::ranges::stable_sort(arena.chunks, {}, first_parameter);
+  for (std::size_t i = 0; i < arena.chunks.size(); ++i) {
+    arena.chunks[i].id = static_cast<std::uint32_t>(i);
   }
 }
 
@@ -68,24 +118,15 @@ Arena lay_out(std::vector<Parameter> parameters) {
   check_names(parameters);
   Arena arena;
   arena.parameters = std::move(parameters);
-  std::uint64_t run_begin = 0;  // of the neighbours of one group that are not cut into chunks yet
-  for (std::size_t i = 0; i < arena.parameters.size(); ++i) {
-    const Parameter& parameter = arena.parameters[i];
-    if (i > 0 && parameter.group != arena.parameters[i - 1].group) {
-      append_chunks(arena, run_begin, arena.elements, arena.parameters[i - 1].group);
-      run_begin = arena.elements;
-    }
-    const std::uint64_t elements = checked_elements(parameter);
-    arena.extents.push_back({arena.elements, elements});
-    arena.elements += align_up(elements);
-    if (arena.elements > kMaxArenaFloats) {
-      refuse(parameter, "makes the arena larger than it may be (" + std::to_string(kMaxArenaFloats) + " floats)");
-    }
+  arena.extents.resize(arena.parameters.size());
+  for (const Group group : {Group::decay, Group::no_decay, Group::state}) {
+    const std::uint64_t begin = arena.elements;
+    append_parameters(arena, group);
+    append_chunks(arena, begin, group);
   }
-  if (!arena.parameters.empty()) {
-    append_chunks(arena, run_begin, arena.elements, arena.parameters.back().group);
-  }
-  append_chunks(arena, arena.elements, arena.elements + kStatisticsFloats, Group::statistics);
+  number_chunks(arena);
+  const auto statistics = static_cast<std::uint32_t>(arena.chunks.size());
+  arena.chunks.push_back({statistics, arena.elements, kStatisticsFloats, Group::statistics});
   arena.elements += kStatisticsFloats;
   return arena;
 }

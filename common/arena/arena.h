@@ -33,20 +33,28 @@ struct Chunk {
   [[nodiscard]] std::uint64_t bytes() const { return elements * sizeof(float); }
 };
 
-// The layout of one model. The last chunk is always the statistics chunk, which belongs to no parameter.
+// The layout of one model: all parameters of the group decay, then those of no_decay, then of state, each in the
+// model's order, then the statistics chunk, which belongs to no parameter.
 struct Arena {
-  std::vector<Parameter> parameters;
-  std::vector<Extent> extents;  // one for each parameter
-  std::vector<Chunk> chunks;    // in arena order; id == index
-  std::uint64_t elements = 0;   // floats in all, the statistics chunk included
+  std::vector<Parameter> parameters;     // in the model's order, first layer first
+  std::vector<Extent> extents;           // one for each parameter
+  std::vector<std::uint32_t> by_offset;  // the parameters as they lie in the arena, by their indices
+  // By the first layer that needs them: the smallest parameter that they hold, then their offset. So they go over the
+  // network in the order of their ids, and within a group ids and offsets ascend together. id == index.
+  std::vector<Chunk> chunks;
+  std::uint64_t elements = 0;  // floats in all, the statistics chunk included
 
   [[nodiscard]] const Chunk& statistics() const { return chunks.back(); }
 };
 
-// Lays the parameters out in declaration order and cuts them into chunks. Neighbouring parameters of one group share
-// chunks; a group's change or kMaxChunkBytes begins a new chunk. Padding between parameters belongs to chunks and is
-// always zero. Throws std::invalid_argument naming the parameter: a name used twice or empty, an extent of 0, an arena
-// of more than kMaxArenaFloats.
+// Lays the parameters out and cuts each group into chunks, whatever the bounds of its parameters. Padding between
+// parameters belongs to chunks and is always zero. Chunks are of kMaxChunkBytes, but the first ones of a group are
+// smaller: each is a quarter of what lies before its end, but at least 64 KiB and what would be left with less. So few
+// chunks are small, and placement can even out what it makes of the large ones (C. Polychronopoulos, D. Kuck, "Guided
+// Self-Scheduling", 1987); and what the backward pass ends with is small.
+//
+// Throws std::invalid_argument naming the parameter: a name used twice or empty, an extent of 0, an arena of more than
+// kMaxArenaFloats.
 Arena lay_out(std::vector<Parameter> parameters);
 
 // A digest of the layout (names, shapes, groups, chunk bounds): two processes that agree on it agree on every offset.

@@ -1,4 +1,4 @@
-// What a model declares of itself: its parameters, in the order in which they lie in the arena.
+// What a model declares of itself: its parameters, first layer first.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,17 @@ struct Piece {
   bool operator==(const Piece&) const = default;
 };
 
-// In the order of the arena; padding belongs to none. Empty for the statistics chunk.
+// In the order of the arena, which within a chunk is the model's; padding belongs to none. Empty for the statistics
+// chunk.
 std::vector<Piece> pieces_of(const Arena& arena, const Chunk& chunk);
+
+// A piece, and the chunk that holds it.
+struct Part {
+  std::uint32_t chunk = 0;
+  Piece piece;
+};
+
+// Of each parameter, its parts from the first element to the last.
+std::vector<std::vector<Part>> parts_of_parameters(const Arena& arena);
 
 }  // namespace ballast

@@ -29,7 +29,7 @@ class Placement {
     return owners_[chunk].shard * lanes_ + owners_[chunk].lane;
   }
 
-  // In arena order.
+  // By id.
   [[nodiscard]] const std::vector<Chunk>& of_shard(std::uint32_t shard) const { return shards_.at(shard); }
   [[nodiscard]] std::vector<Chunk> of_lane(std::uint32_t shard, std::uint32_t lane) const;
   // Those of a shard that belong to the model, and so to snapshots: all but the statistics chunk.

@@ -37,8 +37,8 @@ struct Contribution {
 static_assert(lists_all_members<Contribution>());
 
 // What waits, waits here and not in the transport, whose queue cannot be reordered: older steps first, then the
-// earliest layers' chunks, which the next forward pass needs first. The oldest goes whatever else is on its way: a lane
-// may refuse the newer ones, which keep their credit, until it has the older.
+// earliest layers' chunks, those with the smallest ids, which the next forward pass needs first. The oldest goes
+// whatever else is on its way: a lane may refuse the newer ones, which keep their credit, until it has the older.
 //
 // A call costs by what it sends or releases, and by the logarithm of what is kept; `before` also by the steps that are
 // kept, `has` by the nodes of its step, `drop` by the contributions to it, `drop_older_timelines` and `forget_sent` by

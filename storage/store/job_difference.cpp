@@ -1,5 +1,6 @@
 #include "storage/store/job_difference.h"
 
+#include <algorithm>
 #include <map>
 #include <vector>
 
@@ -100,6 +101,16 @@ std::string describe_job_difference(std::string_view there, std::string_view her
     text += "; and " + std::to_string(differing - limit) + " more";
   }
   return text;
+}
+
+bool have_same_model(std::string_view there, std::string_view here) {
+  const auto new_settings = read_settings(here);
+  return std::ranges::all_of(read_settings(there), [&](const auto& setting) {
+    const auto& [key, value] = setting;
+    const auto found = new_settings.find(key);
+    const bool is_of_model = key.starts_with("model.") || key == "data.name";
+    return !is_of_model || found == new_settings.end() || found->second == value;
+  });
 }
 
 }  // namespace ballast

@@ -12,4 +12,7 @@ namespace ballast {
 // line of another style counts as a key of its own. `there` is the database's.
 std::string describe_job_difference(std::string_view there, std::string_view here, std::size_t limit = 4);
 
+// Whether no key of `model`, nor `data.name`, that both jobs have differs.
+bool have_same_model(std::string_view there, std::string_view here);
+
 }  // namespace ballast

@@ -1,9 +1,13 @@
 #include "storage/store/run_reader.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
+#include "common/arena/pieces.h"
 #include "common/numeric/sha256.h"
+#include "storage/store/layout_difference.h"
 
 namespace ballast {
 namespace {
@@ -34,10 +38,8 @@ std::string why_not_together(const Identity& first, const Identity& found, std::
   return {};
 }
 
-// What of the arena a tensor of this kind covers.
-bool holds(TensorKind kind, Group group) {
-  return group != Group::statistics && (kind == TensorKind::weights || group != Group::state);
-}
+// Whether a tensor of this kind covers parameters of the group.
+bool holds(TensorKind kind, Group group) { return kind == TensorKind::weights || group != Group::state; }
 
 }  // namespace
 
@@ -64,7 +66,7 @@ StoreResult<RunReader> RunReader::open(std::vector<std::unique_ptr<ShardStore>> 
       return refuse(*shard, why);
     }
     if (found.layout_digest != layout) {
-      return refuse(*shard, "its layout " + found.layout_digest + " is not the model's, " + layout);
+      return refuse(*shard, other_layout_text(found.layout_digest, layout));
     }
     if (found.shard >= shards.size() || result.shards_[found.shard]) {
       return refuse(*shard, "shard " + std::to_string(found.shard) + " was given twice or is out of range");
@@ -158,29 +160,30 @@ StoreResult<std::size_t> RunReader::states(const SnapshotId& snapshot) const {
   return most;
 }
 
+// A group's chunks hold its parameters in the model's order, so that one chunk of each group is in hand.
 StoreStatus RunReader::visit(const SnapshotId& snapshot, TensorKind kind, const Visitor& visitor) const {
-  std::size_t parameter = 0;  // the first that may reach into the chunk: both are in arena order
-  for (const auto& chunk : arena_.chunks) {
-    if (!holds(kind, chunk.group)) {
+  struct InHand {
+    std::optional<ChunkId> chunk;
+    std::vector<float> values;
+  };
+  std::map<Group, InHand> groups;
+  const auto parts = parts_of_parameters(arena_);
+  for (std::size_t parameter = 0; parameter < parts.size(); ++parameter) {
+    const Group group = arena_.parameters[parameter].group;
+    if (!holds(kind, group)) {
       continue;
     }
-    const auto values = shards_[placement_[chunk.id].shard]->read_tensor({snapshot, kind, chunk.id}, chunk.elements);
-    if (!values.ok()) {
-      return values.status();
-    }
-    const auto content = std::as_bytes(std::span(values.value()));
-    const auto chunk_end = chunk.offset + chunk.elements;
-    while (parameter < arena_.extents.size() &&
-           arena_.extents[parameter].offset + arena_.extents[parameter].elements <= chunk.offset) {
-      ++parameter;
-    }
-    for (auto at = parameter; at < arena_.extents.size() && arena_.extents[at].offset < chunk_end; ++at) {
-      const auto& extent = arena_.extents[at];
-      const auto begin = std::max(extent.offset, chunk.offset);
-      const auto end = std::min(extent.offset + extent.elements, chunk_end);
-      if (begin < end) {
-        visitor(at, content.subspan((begin - chunk.offset) * sizeof(float), (end - begin) * sizeof(float)));
+    auto& in_hand = groups[group];
+    for (const auto& [chunk, piece] : parts[parameter]) {
+      if (in_hand.chunk != chunk) {
+        auto values =
+            shards_[placement_[chunk].shard]->read_tensor({snapshot, kind, chunk}, arena_.chunks[chunk].elements);
+        if (!values.ok()) {
+          return values.status();
+        }
+        in_hand = {chunk, std::move(values.value())};
       }
+      visitor(parameter, std::as_bytes(std::span(in_hand.values).subspan(piece.offset, piece.elements)));
     }
   }
   return {};

@@ -18,7 +18,7 @@ namespace ballast {
 
 struct WeightsDigest {
   SnapshotId snapshot;
-  std::string weights;    // SHA-256 over the content of all parameters in arena order, lower-case hexadecimal
+  std::string weights;    // SHA-256 over the content of all parameters in the model's order, in hexadecimal
   std::string optimizer;  // the same over the optimizer's state tensors, one after the other; empty if there are none
 };
 
@@ -28,8 +28,8 @@ class RunReader {
   // `piece` is the next bytes of the parameter, in order; a parameter may come in several pieces.
   using Visitor = std::function<void(std::size_t parameter, std::span<const std::byte> piece)>;
 
-  // `shards` in any order. Refused unless they are all the shards of one job, of this layout. `layout` is
-  // layout_digest(arena).
+  // `shards` in any order. Refused unless they are all the shards of one job, whose model the arena is, and of
+  // its layout: `layout` is layout_digest(arena).
   static StoreResult<RunReader> open(std::vector<std::unique_ptr<ShardStore>> shards, Arena arena, std::string layout);
   // The same from databases on disk, opened for reading only.
   static StoreResult<RunReader> open(const std::vector<std::filesystem::path>& shards, Arena arena, std::string layout);
@@ -47,8 +47,8 @@ class RunReader {
 
   // How many tensors of optimizer state the snapshot has.
   [[nodiscard]] StoreResult<std::size_t> states(const SnapshotId& snapshot) const;
-  // Visits the content of the parameters in arena order: no padding, no statistics. A state leaves out parameters of
-  // the group `state`, which are not descended. A chunk that is missing, damaged or of another size is an error.
+  // Visits the content of the parameters in the model's order: no padding, no statistics. A state leaves out parameters
+  // of the group `state`, which are not descended. A chunk that is missing, damaged or of another size is an error.
   [[nodiscard]] StoreStatus visit(const SnapshotId& snapshot, TensorKind kind, const Visitor& visitor) const;
   [[nodiscard]] StoreResult<WeightsDigest> digest(const SnapshotId& snapshot) const;
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "storage/store/job_difference.h"
+#include "storage/store/layout_difference.h"
 
 namespace ballast {
 namespace {
@@ -96,6 +97,10 @@ StoreStatus ShardStore::claim(const Identity& identity) {
     return existing.status();
   }
   if (existing.value()) {
+    if (has_other_layout(*existing.value(), identity)) {
+      return {StoreCode::mismatch,
+              store_->path() + ": " + other_layout_text(existing.value()->layout_digest, identity.layout_digest)};
+    }
     const auto difference = describe_difference(*existing.value(), identity);
     if (!difference.empty()) {
       return {StoreCode::mismatch, store_->path() + ": this database belongs to another job (" + difference +

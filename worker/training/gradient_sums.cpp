@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/arena/pieces.h"
 #include "common/numeric/vector.h"
 #include "protocol/tree.h"
 
@@ -117,13 +118,10 @@ void NodeSum::end_slot() {
 
 ChunkCountdown::ChunkCountdown(const Arena& arena)
     : chunks_of_(arena.parameters.size()), parameters_in_(arena.chunks.size()) {
-  for (std::size_t parameter = 0; parameter < arena.parameters.size(); ++parameter) {
-    const auto& extent = arena.extents[parameter];
-    for (const auto& chunk : arena.chunks) {
-      if (extent.offset < chunk.offset + chunk.elements && chunk.offset < extent.offset + extent.elements) {
-        chunks_of_[parameter].push_back(chunk.id);
-        ++parameters_in_[chunk.id];
-      }
+  for (const auto& chunk : arena.chunks) {
+    for (const auto& piece : pieces_of(arena, chunk)) {
+      chunks_of_[piece.parameter].push_back(chunk.id);
+      ++parameters_in_[chunk.id];
     }
   }
   reset();

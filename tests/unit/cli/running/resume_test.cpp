@@ -259,6 +259,17 @@ TEST_CASE("databases of another job than the folder's job.yaml are refused") {
   CHECK(contains(refusal([&] { ledger_to_resume(folder, make_job(spec)); }), "training.seed (1 against 5)"));
 }
 
+TEST_CASE("databases of another version's layout are refused as such") {
+  EarlierRun run;
+  run.make_database(0, nullptr);
+  const auto folder = run.folder();
+  auto job = run.job();
+  job.layout_digest = std::string(64, 'a');
+  const auto text = refusal([&] { ledger_to_resume(folder, job); });
+  CHECK(contains(text, "shard-0: this database was made by another version of Ballast"));
+  CHECK(contains(text, job.layout_digest + " here"));
+}
+
 TEST_CASE("a folder that is no run's is refused") {
   const TemporaryFolder folder;
   CHECK(contains(refusal([&] { RunFolder::of_earlier_run(folder.path().string()); }), "no job.yaml"));

@@ -1,8 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #include "common/arena/arena.h"
+#include "common/arena/resnet50.h"
 #include "tests/unit/common/arena/random_parameters.h"
 
 namespace ballast {
@@ -10,12 +13,16 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1U << 20U;
 
-// The chunks tile [0, elements): no gap, no overlap, in order, none empty or larger than allowed.
+// The chunks tile [0, elements): no gap, no overlap, none empty or larger than allowed, the statistics chunk last.
 void check_chunks_tile_the_arena(const Arena& arena) {
-  std::uint64_t end = 0;
   for (std::size_t i = 0; i < arena.chunks.size(); ++i) {
-    const Chunk& chunk = arena.chunks[i];
-    CHECK(chunk.id == i);
+    CHECK(arena.chunks[i].id == i);
+  }
+  CHECK(arena.statistics().offset + arena.statistics().elements == arena.elements);
+  auto chunks = arena.chunks;
+  std::ranges::sort(chunks, {}, &Chunk::offset);
+  std::uint64_t end = 0;
+  for (const Chunk& chunk : chunks) {
     CHECK(chunk.offset == end);
     CHECK(chunk.elements > 0);
     CHECK(chunk.bytes() <= kMiB);
@@ -23,6 +30,26 @@ void check_chunks_tile_the_arena(const Arena& arena) {
     end += chunk.elements;
   }
   CHECK(end == arena.elements);
+}
+
+// The first parameter that has elements in the chunk, looked for one by one.
+std::size_t first_parameter(const Arena& arena, const Chunk& chunk) {
+  std::size_t parameter = 0;
+  const auto lies_in = [&](const Extent& extent) {
+    return extent.offset < chunk.offset + chunk.elements && chunk.offset < extent.offset + extent.elements;
+  };
+  while (!lies_in(arena.extents.at(parameter))) {
+    ++parameter;
+  }
+  return parameter;
+}
+
+void check_chunks_go_over_the_network(const Arena& arena) {
+  for (std::size_t i = 1; i + 1 < arena.chunks.size(); ++i) {
+    const auto before = first_parameter(arena, arena.chunks[i - 1]);
+    const auto here = first_parameter(arena, arena.chunks[i]);
+    CHECK((before < here || (before == here && arena.chunks[i - 1].offset < arena.chunks[i].offset)));
+  }
 }
 
 // Every float of every parameter lies in a chunk of the parameter's own group.
@@ -39,9 +66,19 @@ void check_groups_are_kept(const Arena& arena) {
   }
 }
 
+// By group, and within it in the model's order.
 void check_parameters_follow_each_other(const Arena& arena) {
+  std::vector<std::uint32_t> expected;
+  for (const Group group : {Group::decay, Group::no_decay, Group::state}) {
+    for (std::uint32_t i = 0; i < arena.parameters.size(); ++i) {
+      if (arena.parameters[i].group == group) {
+        expected.push_back(i);
+      }
+    }
+  }
+  CHECK(arena.by_offset == expected);
   std::uint64_t end = 0;
-  for (std::size_t i = 0; i < arena.parameters.size(); ++i) {
+  for (const auto i : expected) {
     CHECK(arena.extents[i].elements == arena.parameters[i].elements());
     CHECK(arena.extents[i].offset * sizeof(float) % 64 == 0);
     CHECK(arena.extents[i].offset >= end);
@@ -57,29 +94,63 @@ TEST_CASE("any list of parameters is laid out by the rules") {
     const Arena arena = lay_out(random_parameters(seed));
     check_parameters_follow_each_other(arena);
     check_chunks_tile_the_arena(arena);
+    check_chunks_go_over_the_network(arena);
     check_groups_are_kept(arena);
     CHECK(arena.statistics().group == Group::statistics);
     CHECK(arena.statistics().elements == kStatisticsFloats);
   }
 }
 
-TEST_CASE("neighbours of one group share a chunk, a change of group begins one") {
+TEST_CASE("the parameters of a group share chunks, whatever stands between them in the model") {
   const Arena arena = lay_out({{"a", {3, 5}, Group::decay, {}},
                                {"b", {2}, Group::decay, {}},
                                {"c", {2}, Group::no_decay, {}},
                                {"d", {7}, Group::decay, {}}});
-  REQUIRE(arena.chunks.size() == 4);
-  CHECK(arena.chunks[0].elements == 32);  // 15 and 2 floats, each rounded up to 16
+  REQUIRE(arena.chunks.size() == 3);
+  CHECK(arena.chunks[0].elements == 48);  // 15, 2 and 7 floats, each rounded up to 16
   CHECK(arena.chunks[1].group == Group::no_decay);
-  CHECK(arena.chunks[2].offset == arena.extents[3].offset);
+  CHECK(arena.extents[3].offset == 32);
+  CHECK(arena.extents[2].offset == 48);
 }
 
-TEST_CASE("a parameter beyond 1 MiB spans several chunks") {
-  const Arena arena = lay_out({{"large", {600, 1000}, Group::decay, {}}});
+TEST_CASE("a chunk's number is that of the first layer that needs it") {
+  // Of state, of no_decay and of decay: as they lie in the arena it is the other way round.
+  const Arena arena = lay_out(
+      {{"mean", {4}, Group::state, {}}, {"bias", {4}, Group::no_decay, {}}, {"weight", {4, 4}, Group::decay, {}}});
   REQUIRE(arena.chunks.size() == 4);
-  CHECK(arena.chunks[0].bytes() == kMiB);
-  CHECK(arena.chunks[1].bytes() == kMiB);
-  CHECK(arena.chunks[2].elements == 600'000 - 2 * kMiB / sizeof(float));
+  CHECK(arena.chunks[0].group == Group::state);
+  CHECK(arena.chunks[1].group == Group::no_decay);
+  CHECK(arena.chunks[2].group == Group::decay);
+  CHECK(arena.chunks[2].offset == 0);
+}
+
+TEST_CASE("a group is cut into chunks that grow from a quarter of its beginning to 1 MiB") {
+  const Arena arena = lay_out({{"large", {10, 1U << 18U}, Group::decay, {}}});
+  REQUIRE(arena.chunks.size() > 10);
+  std::uint64_t begin = 0;
+  for (std::size_t i = 0; i + 1 < arena.chunks.size(); ++i) {
+    const Chunk& chunk = arena.chunks[i];
+    CHECK(chunk.bytes() >= kMiB / 16);
+    if (begin >= 3 * kMiB) {
+      CHECK(chunk.bytes() == kMiB);
+    } else if (begin > 0) {
+      CHECK((i == 1 || chunk.bytes() >= arena.chunks[i - 1].bytes()));
+      CHECK(chunk.bytes() <= std::max((begin + chunk.bytes()) / 4 + 64, kMiB / 16));
+    }
+    begin += chunk.bytes();
+  }
+  CHECK(begin == 10 * kMiB);
+}
+
+TEST_CASE("a group of less than 128 KiB is one chunk, and one of 128 KiB two") {
+  CHECK(lay_out({{"small", {(1U << 15U) - 16}, Group::decay, {}}}).chunks.size() == 2);
+  CHECK(lay_out({{"small", {1U << 15U}, Group::decay, {}}}).chunks.size() == 3);
+}
+
+TEST_CASE("ResNet-50 has about a hundred chunks") {
+  const auto chunks = lay_out(resnet50_parameters()).chunks.size();
+  CHECK(chunks > 100);
+  CHECK(chunks < 115);
 }
 
 TEST_CASE("no parameters leave the statistics chunk alone") {

@@ -47,12 +47,21 @@ TEST_CASE("many differences are counted") {
   CHECK(describe_job_difference("a: 1\nb: 1\nc: 1\n", "a: 2\nb: 2\nc: 2\n", 1) == "a: 1 there, 2 here; and 2 more");
 }
 
+TEST_CASE("a model is the same unless a key that both jobs have differs") {
+  CHECK(have_same_model(kJob, kJob));
+  CHECK(have_same_model(kJob, "training:\n  batch: 7\n"));
+  CHECK(have_same_model("model:\n  name: mlp\n", "model:\n  name: mlp\n  of_a_later_version: 1\n"));
+  CHECK_FALSE(have_same_model(kJob, with(kJob, "- 128", "- 64")));
+  CHECK_FALSE(have_same_model("data:\n  name: none\n", "data:\n  name: mnist\n"));
+}
+
 TEST_CASE("any text is read without harm") {
   for (const char* text :
        {"", "\n\n", ":", "-", "- -\n-", ": :\n :", "\t\t: x", "no colon at all\n  deeper\n", "a:\r\n"}) {
     CAPTURE(text);
     CHECK(describe_job_difference(text, text).empty());
     describe_job_difference(text, kJob);
+    CHECK(have_same_model(text, text));
   }
 }
 

@@ -16,12 +16,14 @@ namespace {
 constexpr float kPadding = -777;
 constexpr SnapshotId kEnd{1, 10};
 
-// Three parameters, laid out by hand: the first crosses a chunk's border, padding stands between, one is state.
+// Three parameters, laid out by hand: the first crosses a chunk's border, padding stands between, the second is state
+// and lies behind the third.
 //   floats   0..19 "a" | 20..31 padding | 32..36 "b" | 37..47 padding | 48..51 "s" | 52..63 padding | statistics
 Arena make_arena() {
   Arena arena;
-  arena.parameters = {{"a", {4, 5}, Group::decay, {}}, {"b", {5}, Group::decay, {}}, {"s", {4}, Group::state, {}}};
-  arena.extents = {{0, 20}, {32, 5}, {48, 4}};
+  arena.parameters = {{"a", {4, 5}, Group::decay, {}}, {"s", {4}, Group::state, {}}, {"b", {5}, Group::decay, {}}};
+  arena.extents = {{0, 20}, {48, 4}, {32, 5}};
+  arena.by_offset = {0, 2, 1};
   arena.chunks = {{0, 0, 16, Group::decay},
                   {1, 16, 32, Group::decay},
                   {2, 48, 16, Group::state},
@@ -155,8 +157,8 @@ TEST_CASE("a job without momentum has no digest of it") { CHECK(digest_of(finish
 
 TEST_CASE("databases that do not belong together are refused") {
   CHECK(refusal_of({}) == "no shard databases were given");
-  CHECK(refusal_of(finished_shards(2, 1), "other").find("its layout layout is not the model's, other") !=
-        std::string::npos);
+  CHECK(refusal_of(finished_shards(2, 1), "other").find("made by another version of Ballast") != std::string::npos);
+  CHECK(refusal_of(finished_shards(2, 1), "other").find("layout layout there, other here") != std::string::npos);
 
   auto missing = finished_shards(2, 1);
   missing.pop_back();
@@ -248,8 +250,8 @@ TEST_CASE("pieces of a parameter come in order and add up to it") {
   REQUIRE(found.size() == 3);
   CHECK(found[0].size() == 20);
   CHECK(found[0][19] == value_at(19, TensorKind::weights));
-  CHECK(found[1].size() == 5);
-  CHECK(found[2].front() == value_at(48, TensorKind::weights));
+  CHECK(found[1].front() == value_at(48, TensorKind::weights));
+  CHECK(found[2].size() == 5);
 }
 
 TEST_CASE("a layout made by the arena is read back from databases on disk") {

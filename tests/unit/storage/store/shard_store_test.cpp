@@ -10,7 +10,8 @@
 namespace ballast {
 namespace {
 
-const Identity kIdentity{kDatabaseFormat, "mnist", "spec-1", "layout-1", 0, 2, "job: mnist\ntraining:\n  batch: 128\n"};
+const Identity kIdentity{
+    kDatabaseFormat, "mnist", "spec-1", "layout-1", 0, 2, "job: mnist\nmodel:\n  name: mlp\ntraining:\n  batch: 128\n"};
 
 // A shard's store over memory that the test can crash.
 struct Fixture {
@@ -57,7 +58,11 @@ TEST_CASE("a database of something else is refused by what differs, and stays as
       {[](Identity& identity) { identity.job = "other"; }, "job: \"mnist\" there, \"other\" here"},
       {[](Identity& identity) { identity.shard = 1; }, "shard index: 0 there, 1 here"},
       {[](Identity& identity) { identity.shards = 3; }, "shard count: 2 there, 3 here"},
-      {[](Identity& identity) { identity.layout_digest = "layout-2"; }, "layout of the model: \"layout-1\" there"},
+      {[](Identity& identity) {
+         identity.layout_digest = "layout-2";
+         identity.effective_job = "job: mnist\nmodel:\n  name: lenet5\n";
+       },
+       "layout of the model: \"layout-1\" there"},
       {[](Identity& identity) {
          identity.spec_digest = "spec-2";
          identity.effective_job = "job: mnist\ntraining:\n  batch: 256\n";
@@ -78,6 +83,21 @@ TEST_CASE("a database of something else is refused by what differs, and stays as
     CHECK(status.text().find("use another run folder") != std::string::npos);
     CHECK(at.shard->identity().value() == kIdentity);
   }
+}
+
+TEST_CASE("a database of another version's layout is refused as such, and stays as it is") {
+  Fixture at;
+  REQUIRE(at.shard->claim(kIdentity).ok());
+  auto newer = kIdentity;
+  newer.layout_digest = "layout-2";
+  newer.spec_digest = "spec-2";
+  newer.effective_job = "job: mnist\nmodel:\n  name: mlp\n  of_a_later_version: 1\ntraining:\n  batch: 64\n";
+  const auto status = at.shard->claim(newer);
+  CHECK(status.code() == StoreCode::mismatch);
+  CHECK(status.text().find("runs/x/shard-0: this database was made by another version of Ballast") == 0);
+  CHECK(status.text().find("(layout layout-1 there, layout-2 here)") != std::string::npos);
+  CHECK(status.text().find("`ballast export`") != std::string::npos);
+  CHECK(at.shard->identity().value() == kIdentity);
 }
 
 TEST_CASE("a job that differs only where its digest does not see it may come back") {
