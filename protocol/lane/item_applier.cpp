@@ -237,7 +237,8 @@ AppliedUpdate ItemApplier::apply(const ItemUpdate& update) {
                    update.version,
                    update.payload,
                    update.factors,
-                   update.version - update.senders.front().push.items.computed_from};
+                   update.version - update.senders.front().push.items.computed_from,
+                   static_cast<Slot>(update.item % slots_)};
   if (chunk.spec.statistics) {
     applied.contributors = {update.senders.front().session};
   }

@@ -140,6 +140,7 @@ struct Apply {
   PayloadId root = kNoPayload;
   StepFactors factors;
   std::uint64_t staleness = 0;  // updates accepted since the version that the root was computed from
+  Slot slot = 0;                // in item mode: the item's
 };
 // Append the update to the shard's journal; say Committed when it is. The payload stays until its Apply or Drop.
 struct Append {

@@ -21,6 +21,7 @@ struct JournalRecord {
   StepFactors factors;
   std::vector<JournalMark> marks;
   Payload payload;
+  std::uint64_t staleness = 0;
 };
 
 // What is written outlives the process; what is synced outlives a power cut, unless the disk lies.

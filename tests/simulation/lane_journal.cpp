@@ -19,7 +19,7 @@ void LaneShell::act(Host& host, lane::Append& action) {
   }
   host.judge().item_appended(host.disks(), life_, action, held->second, journal.records.size() + 1);
   journal.records.push_back({id(), action.ticket, action.chunk, action.item, action.version, action.factors,
-                             action.marks, held->second.payload});
+                             action.marks, held->second.payload, action.staleness});
   if (host.traces()) {
     host.say(name() + " appends step " + std::to_string(held->second.step) + " slot " +
              std::to_string(held->second.node.begin) + " of chunk " + std::to_string(action.chunk) +
@@ -160,8 +160,10 @@ void LaneShell::replay(Host& host, Timeline timeline, SnapshotId base) {
     }
     auto& chunk = chunks_.at(record.chunk);
     const bool is_statistics = record.chunk == life.statistics();
-    chunk.value =
-        is_statistics ? statistics_value(record.version + 1) : apply(chunk.value, record.payload, record.factors);
+    const Update update{record.chunk, record.item / life.slots, static_cast<Slot>(record.item % life.slots),
+                        record.staleness};
+    chunk.value = is_statistics ? statistics_value(record.version + 1)
+                                : apply(life, update, chunk.value, record.payload, record.factors);
     put_weights_in_place(chunk, record.version + 1);
     StepStatistics part;
     if (is_statistics && !record.factors.skip) {

@@ -77,8 +77,10 @@ void LaneShell::apply_item(Host& host, lane::Apply& action) {
   auto& chunk = chunks_.at(action.chunk);
   const auto update = take(action.root);
   require(update.chunk == action.chunk && update.step == action.step, "another chunk's or step's update is applied");
-  chunk.value = action.chunk == host.life().statistics() ? statistics_value(action.version + 1)
-                                                         : apply(chunk.value, update.payload, action.factors);
+  chunk.value = action.chunk == host.life().statistics()
+                    ? statistics_value(action.version + 1)
+                    : apply(host.life(), {action.chunk, action.step, action.slot, action.staleness}, chunk.value,
+                            update.payload, action.factors);
   host.judge().item_applied(host.disks(), life_, action, update, chunk.value);
   put_weights_in_place(chunk, action.version + 1);
   if (action.statistics) {
@@ -107,8 +109,9 @@ void LaneShell::act(Host& host, lane::Apply& action) {
   auto& chunk = chunks_.at(action.chunk);
   const auto root = take(action.root);
   require(root.chunk == action.chunk && root.step == action.step, "the root of another chunk or step is applied");
-  chunk.value = action.chunk == host.life().statistics() ? statistics_value(action.step + 1)
-                                                         : apply(chunk.value, root.payload, action.factors);
+  chunk.value = action.chunk == host.life().statistics()
+                    ? statistics_value(action.step + 1)
+                    : apply(host.life(), {action.chunk, action.step, 0, 0}, chunk.value, root.payload, action.factors);
   host.judge().round_applied(host.disks(), life_, action, root, chunk.value);
   if (action.step > 0) {
     chunk.versions.erase(action.step - 1);

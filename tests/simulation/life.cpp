@@ -259,6 +259,16 @@ void draw_copies(LifeSpec& life, Random& random) {
 
 void draw_copied_job(LifeSpec& life, Random& random) { life.faults.copies_taken = random.chance(0.2) ? 0.6 : 0; }
 
+// Two lives in three have state: buffers, running statistics, or both.
+void draw_state(LifeSpec& life, Random& random) {
+  for (auto& chunk : life.chunks) {
+    const auto kind = random.between(0, 3);
+    chunk.rule = kind == 2 ? LifeRule::change : kind == 3 ? LifeRule::statistic : LifeRule::descent;
+  }
+  life.chunks[life.statistics()].rule = LifeRule::descent;
+  life.filled = random.chance(0.5) ? static_cast<Slot>(random.between(1, life.slots)) : 0;
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -286,6 +296,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_late_stop(life, random);
   draw_copied_job(life, random);
   life.lead_turn = random.chance(0.5) ? random.between(1, 12'000) : 0;
+  draw_state(life, random);
   return life;
 }
 

@@ -74,9 +74,17 @@ struct LifeItems {
   Journal journal = Journal::none;
 };
 
+// How an update changes a chunk's weights.
+enum class LifeRule : std::uint8_t {
+  descent,
+  change,     // a buffer: the change is added, in item mode a part of it, by the update's staleness
+  statistic,  // in item mode blended into the newest value; in rounds added like a change
+};
+
 struct LifeChunk {
   std::uint64_t bytes = 0;
   std::uint32_t lane = 0;  // shard * lanes + lane
+  LifeRule rule = LifeRule::descent;
 };
 
 struct LifeWorker {
@@ -95,6 +103,7 @@ struct LifeSpec {
   Slot slots = 4;
   Step steps = 3;
   Step steps_per_epoch = 2;
+  Slot filled = 0;  // slots with examples in the last step of an epoch, the first ones; 0: all
   Step evaluate_every = 2;
   std::uint32_t test_examples = 0;
   std::uint32_t validation_examples = 0;
@@ -153,6 +162,9 @@ struct LifeSpec {
   [[nodiscard]] bool journaled() const { return items && items->journal != LifeItems::Journal::none; }
   // Of a chunk, for so many steps.
   [[nodiscard]] Version updates(Step step) const { return items ? step * slots : step; }
+  [[nodiscard]] bool has_examples(Step step, Slot slot) const {
+    return filled == 0 || slot < filled || (step + 1) % steps_per_epoch != 0;
+  }
   [[nodiscard]] ChunkId statistics() const { return static_cast<ChunkId>(chunks.size() - 1); }
 };
 

@@ -108,9 +108,24 @@ ChunkValue initial(const LifeSpec& life, ChunkId chunk) {
   return chunk == life.statistics() ? statistics_value(0) : ChunkValue{expression('w', chunk), expression('o', chunk)};
 }
 
-ChunkValue apply(const ChunkValue& value, const Payload& root, const StepFactors& factors) {
-  if (factors.skip) {
+Expression change(const LifeSpec& life, const Update& update, const Payload& root, const StepFactors& factors) {
+  if (factors.skip || (life.items && !life.has_examples(update.step, update.slot))) {
+    return 0;
+  }
+  return expression('d', root.value, std::max<std::uint64_t>(update.staleness, 1));
+}
+
+ChunkValue apply(const LifeSpec& life, const Update& update, const ChunkValue& value, const Payload& root,
+                 const StepFactors& factors) {
+  const auto rule = life.chunks[update.chunk].rule;
+  if (rule == LifeRule::change || (rule == LifeRule::statistic && !life.items)) {
+    return {value.weights + change(life, update, root, factors), value.state};
+  }
+  if (factors.skip || (rule == LifeRule::statistic && !life.has_examples(update.step, update.slot))) {
     return value;
+  }
+  if (rule == LifeRule::statistic) {
+    return {expression('b', value.weights, root.value), value.state};
   }
   Expression rate = expression('f', std::bit_cast<std::uint32_t>(factors.learning_rate),
                                std::bit_cast<std::uint32_t>(factors.step_size));
@@ -249,8 +264,9 @@ void Reference::decide(Step step) {
 void Reference::update(Step step) {
   auto next = values_[step];
   for (ChunkId chunk = 0; chunk < life_.chunks.size(); ++chunk) {
-    next[chunk] = chunk == life_.statistics() ? statistics_value(step + 1)
-                                              : apply(next[chunk], roots_[step][chunk], factors_[step]);
+    next[chunk] = chunk == life_.statistics()
+                      ? statistics_value(step + 1)
+                      : apply(life_, {chunk, step, 0, 0}, next[chunk], roots_[step][chunk], factors_[step]);
   }
   statistics_.push_back(is_skipped(step) ? StepStatistics{step, 0, 0, 0}
                                          : simulation::statistics(step, roots_[step][life_.statistics()].value));

@@ -43,7 +43,17 @@ struct ChunkValue {
   bool operator==(const ChunkValue&) const = default;
 };
 ChunkValue initial(const LifeSpec& life, ChunkId chunk);
-ChunkValue apply(const ChunkValue& value, const Payload& root, const StepFactors& factors);
+// What an update is, and the chunk's rule makes of it.
+struct Update {
+  ChunkId chunk = 0;
+  Step step = 0;
+  Slot slot = 0;                // in item mode
+  std::uint64_t staleness = 0;  // in item mode
+};
+ChunkValue apply(const LifeSpec& life, const Update& update, const ChunkValue& value, const Payload& root,
+                 const StepFactors& factors);
+// What an update adds to a chunk of LifeRule::change. Sums of such are the same in any order, modulo 2^64.
+Expression change(const LifeSpec& life, const Update& update, const Payload& root, const StepFactors& factors);
 // The statistics chunk is no part of the model and of no snapshot: its content follows from the version alone.
 ChunkValue statistics_value(Version version);
 

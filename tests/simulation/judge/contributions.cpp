@@ -77,7 +77,7 @@ StepFactors ContributionsJudge::expected_factors(const ItemUpdate& update, std::
   return expected;
 }
 
-void ContributionsJudge::accepted(const ItemHistories& histories, const ItemUpdate& update) {
+std::uint64_t ContributionsJudge::accepted(const ItemHistories& histories, const ItemUpdate& update) {
   check_name(histories, update);
   const auto staleness = this->staleness(histories, update);
   if (!(update.factors == expected_factors(update, staleness))) {
@@ -86,17 +86,18 @@ void ContributionsJudge::accepted(const ItemHistories& histories, const ItemUpda
   }
   require(!update.factors.skip || policy_ == NonFinite::skip, "an update is left out, in a job that halts");
   count(update.lane.process, staleness, update.factors.skip);
+  return staleness;
 }
 
-void ContributionsJudge::appended(const ItemHistories& histories, const ItemUpdate& update,
-                                  const lane::Append& action) {
-  accepted(histories, update);
+std::uint64_t ContributionsJudge::appended(const ItemHistories& histories, const ItemUpdate& update,
+                                           const lane::Append& action) {
+  const auto staleness = accepted(histories, update);
   require(action.item == item_of(update) && action.version == update.version && action.chunk == update.held.chunk,
           "an update is appended under another name");
-  require(action.staleness == staleness(histories, update),
-          "an update is appended with another staleness than its own");
+  require(action.staleness == staleness, "an update is appended with another staleness than its own");
   check_marks(histories, update, action.marks);
   note_marks(update.lane.process, action.marks);
+  return staleness;
 }
 
 void ContributionsJudge::expired(const ItemHistories& histories, Timeline timeline, const Receipt& receipt,

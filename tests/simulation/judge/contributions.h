@@ -49,10 +49,10 @@ class ContributionsJudge {
   // Returns the origin that the gradients shall bear.
   std::uint32_t computes(const ItemHistories& histories, ItemId item, const Grant& grant, std::vector<ItemBase> bases);
 
-  // It is accepted as the next version: appended, or applied where there is no journal.
-  void accepted(const ItemHistories& histories, const ItemUpdate& update);
+  // It is accepted as the next version: appended, or applied where there is no journal. Returns its staleness.
+  std::uint64_t accepted(const ItemHistories& histories, const ItemUpdate& update);
   // And appended with this.
-  void appended(const ItemHistories& histories, const ItemUpdate& update, const lane::Append& action);
+  std::uint64_t appended(const ItemHistories& histories, const ItemUpdate& update, const lane::Append& action);
   // `base`: of a push that is refused for good: it is too stale, or was computed from what its shard has lost.
   void expired(const ItemHistories& histories, Timeline timeline, const Receipt& receipt, Version base) const;
   // It survives in a snapshot: nothing that it was computed from may be forgotten.

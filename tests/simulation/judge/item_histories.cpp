@@ -158,9 +158,23 @@ void ItemHistories::advance(History& known) const {
 // ---- what they have come to
 
 ChunkValue ItemHistories::after(Timeline timeline, ChunkId chunk, Version version) const {
-  const auto& entry = of(timeline).chunks[chunk].entries[version];
-  return chunk == life_.statistics() ? statistics_value(version + 1)
-                                     : apply(value(timeline, chunk, version), entry.payload, entry.factors);
+  const auto& entries = of(timeline).chunks[chunk].entries;
+  if (chunk == life_.statistics()) {
+    return statistics_value(version + 1);
+  }
+  const auto update_of = [&](const Entry& entry) {
+    return Update{chunk, entry.item / life_.slots, static_cast<Slot>(entry.item % life_.slots), entry.staleness};
+  };
+  if (life_.chunks[chunk].rule != LifeRule::change) {
+    const auto& entry = entries[version];
+    return apply(life_, update_of(entry), value(timeline, chunk, version), entry.payload, entry.factors);
+  }
+  // What it was at first and all changes, each once.
+  auto sum = initial(life_, chunk);
+  for (Version each = 0; each <= version; ++each) {
+    sum.weights += change(life_, update_of(entries[each]), entries[each].payload, entries[each].factors);
+  }
+  return sum;
 }
 
 ChunkValue ItemHistories::value(Timeline timeline, ChunkId chunk, Version version) const {

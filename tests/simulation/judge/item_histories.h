@@ -26,6 +26,7 @@ class ItemHistories {
     std::uint64_t sequence = 0;  // in the journal
     bool receipted = false;
     ChunkValue after;
+    std::uint64_t staleness = 0;
   };
   // In the order of versions: first those that are applied, then those that wait for their commit.
   struct Chunk {

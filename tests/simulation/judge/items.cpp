@@ -63,16 +63,16 @@ void ItemsJudge::recovered(const LaneLife& lane, Step base, const Journal& journ
 
 // ---- updates
 
-void ItemsJudge::accept(const ItemUpdate& update, std::uint64_t sequence) {
+void ItemsJudge::accept(const ItemUpdate& update, std::uint64_t sequence, std::uint64_t staleness) {
   const auto& held = update.held;
   histories_.of(update.lane.timeline)
       .chunks[held.chunk]
-      .entries.push_back({item_of(held), held.payload, update.factors, held.session, sequence, false, {}});
+      .entries.push_back({item_of(held), held.payload, update.factors, held.session, sequence, false, {}, staleness});
 }
 
 void ItemsJudge::appended(const ItemUpdate& update, const lane::Append& action, std::uint64_t sequence) {
-  contributions_.appended(histories_, update, action);
-  accept(update, sequence);
+  const auto staleness = contributions_.appended(histories_, update, action);
+  accept(update, sequence, staleness);
 }
 
 void ItemsJudge::applied(const Disks& disks, const ItemUpdate& update, const ChunkValue& result) {
@@ -80,8 +80,8 @@ void ItemsJudge::applied(const Disks& disks, const ItemUpdate& update, const Chu
   const auto timeline = update.lane.timeline;
   const auto what = histories_.place(held.chunk, item_of(held));
   if (!life_.journaled()) {
-    contributions_.accepted(histories_, update);
-    accept(update, 0);
+    const auto staleness = contributions_.accepted(histories_, update);
+    accept(update, 0, staleness);
   }
   const auto& known = histories_.of(timeline).chunks[held.chunk];
   if (update.version != known.applied || known.applied == known.entries.size()) {
@@ -99,11 +99,20 @@ void ItemsJudge::applied(const Disks& disks, const ItemUpdate& update, const Chu
   if (!entry.factors.skip && !measure(life_, held.chunk, held.step, held.payload).finite) {
     throw Violation(what + ": a gradient that is not finite is applied");
   }
+  note_state(held, entry.staleness);
   facts_.note(Fact::item_skipped, entry.factors.skip);
   if (!(result == histories_.after(timeline, held.chunk, known.applied))) {
     throw Violation(what + ": the new weights do not follow from those before");
   }
   histories_.apply_next(timeline, held.chunk);
+}
+
+void ItemsJudge::note_state(const HeldPayload& held, std::uint64_t staleness) {
+  const auto rule = life_.chunks[held.chunk].rule;
+  const bool has_examples = life_.has_examples(held.step, held.node.begin);
+  facts_.note(Fact::stale_change, rule == LifeRule::change && has_examples && staleness >= 2);
+  facts_.note(Fact::stale_statistic, rule == LifeRule::statistic && has_examples && staleness >= 1);
+  facts_.note(Fact::empty_item, rule != LifeRule::descent && !has_examples);
 }
 
 // ---- what lanes send, keep and say

@@ -100,7 +100,8 @@ class ItemsJudge {
   [[nodiscard]] FactSet facts() const;
 
  private:
-  void accept(const ItemUpdate& update, std::uint64_t sequence);
+  void accept(const ItemUpdate& update, std::uint64_t sequence, std::uint64_t staleness);
+  void note_state(const HeldPayload& held, std::uint64_t staleness);
   [[nodiscard]] const Disk& disk_of(const Disks& disks, ChunkId chunk) const {
     return disks.present[life_.chunks[chunk].lane / life_.lanes];
   }

@@ -22,7 +22,7 @@ Version check_prefix(const ItemHistories& histories, const ItemHistories::Chunk&
     }
     const auto& entry = known.entries[version];
     if (record.version != version || record.item != entry.item || record.payload.value != entry.payload.value ||
-        !(record.factors == entry.factors)) {
+        !(record.factors == entry.factors) || record.staleness != entry.staleness) {
       throw Violation(what + ": what is found again is not what was appended as version " + std::to_string(version));
     }
     ++version;

@@ -226,10 +226,55 @@ TEST_CASE("items: a chunk's values follow one from the other, and what is rewoun
   histories.apply_next(1, 0);
   CHECK(!chunk.has_pending(1));
   CHECK(chunk.has(1));
-  CHECK(histories.value(1, 0, 1) == apply(histories.value(1, 0, 0), entry(1).payload, {}));
+  CHECK(histories.value(1, 0, 1) == apply(life, {0, 0, 1, 0}, histories.value(1, 0, 0), entry(1).payload, {}));
   CHECK_THROWS_AS((void)histories.value(1, 0, 2), Violation);
   histories.rewind(1, 0, 0);
   CHECK_THROWS_AS((void)histories.value(1, 0, 1), Violation);
+}
+
+// Chunk 0 after items 1 (two updates stale), 0 and 3.
+ChunkValue after_three(const LifeSpec& life, const std::vector<ItemId>& order) {
+  ItemHistories histories(life);
+  histories.begin(1, {0, 0});
+  auto& chunk = histories.of(1).chunks[0];
+  for (const auto item : order) {
+    chunk.entries.push_back(entry(item));
+    chunk.entries.back().staleness = item == 1 ? 2 : 0;
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    histories.apply_next(1, 0);
+  }
+  return histories.value(1, 0, 3);
+}
+
+TEST_CASE("items: a buffer is what it was and all changes, in any order, each divided by its own staleness") {
+  auto life = small_life_of_items(LifeItems::Journal::none);
+  life.chunks[0].rule = LifeRule::change;
+  const auto of = [&](ItemId item, std::uint64_t staleness) {
+    return change(life, {0, item / 2, static_cast<Slot>(item % 2), staleness}, entry(item).payload, {});
+  };
+  const auto value = after_three(life, {1, 0, 3});
+  CHECK(value.weights == initial(life, 0).weights + of(1, 2) + of(0, 0) + of(3, 0));
+  CHECK(value == after_three(life, {3, 1, 0}));
+  CHECK(of(1, 2) != of(1, 0));
+  CHECK(of(1, 1) == of(1, 0));
+  life.filled = 1;  // item 3 is the second slot of an epoch's last step
+  CHECK(of(3, 0) == 0);
+  CHECK(after_three(life, {1, 0, 3}).weights == initial(life, 0).weights + of(1, 2) + of(0, 0));
+}
+
+TEST_CASE("items: a statistic goes into the newest value, whatever its staleness, and none without examples") {
+  auto life = small_life_of_items(LifeItems::Journal::none);
+  life.chunks[0].rule = LifeRule::statistic;
+  const auto blended = [&](const ChunkValue& value, ItemId item, std::uint64_t staleness) {
+    return apply(life, {0, item / 2, static_cast<Slot>(item % 2), staleness}, value, entry(item).payload, {});
+  };
+  const auto first = blended(initial(life, 0), 1, 2);
+  CHECK(first == blended(initial(life, 0), 1, 0));
+  CHECK(after_three(life, {1, 0, 3}) == blended(blended(first, 0, 0), 3, 0));
+  CHECK_FALSE(after_three(life, {1, 0, 3}) == after_three(life, {0, 1, 3}));
+  life.filled = 1;
+  CHECK(after_three(life, {1, 0, 3}) == blended(first, 0, 0));
 }
 
 TEST_CASE("items: a cut holds every item of the steps before once, in any order") {
