@@ -19,19 +19,43 @@ namespace ballast {
 
 LaneWeights::LaneWeights(const Job& job, const std::vector<ChunkId>& chunks)
     : job_(job),
-      decaying_(optimizer_settings(job.spec.training, Group::decay)),
-      plain_(optimizer_settings(job.spec.training, Group::no_decay)),
+      descents_(descents(job.spec.training, job.arena.parameters)),
+      tensors_(state_tensors(optimizer_settings(job.spec.training, Group::decay))),
       ids_(chunks) {
-  const auto tensors = state_tensors(plain_).size();
   for (const auto id : chunks) {
     index_.emplace(id, entries_.size());
     Entry entry;
     entry.chunk = job.arena.chunks[id];
     entry.pieces = pieces_of(job.arena, entry.chunk);
-    entry.tensors = is_descended(entry.chunk.group) ? tensors : 0;
+    entry.by_piece = stretches_of(entry);
+    entry.stretches = joined(entry.by_piece);
+    entry.tensors = is_descended(entry.chunk.group) ? tensors_.size() : 0;
     entries_.push_back(std::move(entry));
   }
   drawn_ = entries_.size();
+}
+
+std::vector<LaneWeights::Stretch> LaneWeights::stretches_of(const Entry& entry) const {
+  std::vector<Stretch> stretches;
+  for (std::size_t i = 0; i < entry.pieces.size(); ++i) {
+    const auto& piece = entry.pieces[i];
+    const auto end = i + 1 < entry.pieces.size() ? entry.pieces[i + 1].offset : entry.chunk.elements;
+    stretches.push_back(
+        {piece.offset, end - piece.offset, piece.parameter, descents_.of_parameter[piece.parameter]});
+  }
+  return stretches;
+}
+
+std::vector<LaneWeights::Stretch> LaneWeights::joined(const std::vector<Stretch>& stretches) {
+  std::vector<Stretch> joined;
+  for (const auto& stretch : stretches) {
+    if (!joined.empty() && joined.back().is_alike(stretch)) {
+      joined.back().elements += stretch.elements;
+    } else {
+      joined.push_back(stretch);
+    }
+  }
+  return joined;
 }
 
 // ---- beginnings
@@ -79,9 +103,8 @@ std::uint64_t LaneWeights::draw_next() {
     fill_initial(values.subspan(piece.offset, piece.elements), job_.arena.parameters[piece.parameter].initial,
                  job_.spec.training.seed, piece.parameter, piece.first);
   }
-  const auto tensors = state_tensors(plain_);
   for (std::size_t i = 0; i < entry.tensors; ++i) {
-    std::fill(entry.state[i]->values.begin(), entry.state[i]->values.end(), tensors[i].initial);
+    std::fill(entry.state[i]->values.begin(), entry.state[i]->values.end(), tensors_[i].initial);
   }
   return entry.chunk.bytes() * (1 + entry.tensors);
 }
@@ -232,7 +255,7 @@ void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> r
   assert(entry.version == version && (factors.skip || root.size() == entry.chunk.elements));
   auto next = take_buffer(entry);
   if (factors.skip) {
-    std::copy(entry.newest->values.begin(), entry.newest->values.end(), next->values.begin());
+    std::ranges::copy(entry.newest->values, next->values.begin());
   } else if (is_descended(entry.chunk.group)) {
     unshare_state(entry);
     descend(entry, root, factors, next->values);
@@ -250,33 +273,22 @@ void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> r
 void LaneWeights::descend(Entry& entry, std::span<const float> root, const StepFactors& factors,
                           std::span<float> next) {
   const auto& scales = factors.scales;
-  const Piece whole{0, 0, entry.chunk.elements, 0};
-  if (scales.size() <= 1) {
-    descend(entry, whole, scales.empty() ? 1.0F : scales[0], root, factors, next);
-    return;
-  }
-  assert(scales.size() == job_.arena.parameters.size());
-  std::uint64_t end = 0;  // of what is written
-  for (const auto& piece : entry.pieces) {
-    std::fill(next.begin() + static_cast<std::ptrdiff_t>(end), next.begin() + static_cast<std::ptrdiff_t>(piece.offset),
-              0.0F);  // padding is always zero
-    descend(entry, piece, scales[piece.parameter], root, factors, next);
-    end = piece.offset + piece.elements;
-  }
-  std::fill(next.begin() + static_cast<std::ptrdiff_t>(end), next.end(), 0.0F);
-}
-
-void LaneWeights::descend(Entry& entry, const Piece& range, float scale, std::span<const float> root,
-                          const StepFactors& factors, std::span<float> next) {
-  std::span<float> state[kMaxStateTensors];
-  for (std::size_t i = 0; i < entry.state.size(); ++i) {
-    state[i] = entry.state[i]->values.subspan(range.offset, range.elements);
-  }
+  assert(scales.size() <= 1 || scales.size() == job_.arena.parameters.size());
   const std::span<const float> weights = entry.newest->values;
-  optimizer_step(entry.chunk.group == Group::decay ? decaying_ : plain_,
-                 {factors.learning_rate, factors.step_size, factors.second_moment_root}, scale,
-                 weights.subspan(range.offset, range.elements), root.subspan(range.offset, range.elements),
-                 std::span(state).first(entry.state.size()), next.subspan(range.offset, range.elements));
+  std::span<float> state[kMaxStateTensors];
+  for (const auto& stretch : scales.size() <= 1 ? entry.stretches : entry.by_piece) {
+    const auto offset = stretch.offset;
+    const auto elements = stretch.elements;
+    const auto& descent = descents_.kinds[stretch.descent];
+    for (std::size_t i = 0; i < entry.state.size(); ++i) {
+      state[i] = entry.state[i]->values.subspan(offset, elements);
+    }
+    const float scale = scales.empty() ? 1.0F : scales[scales.size() == 1 ? 0 : stretch.parameter];
+    optimizer_step(descent.optimizer,
+                   descent.scalars({factors.learning_rate, factors.step_size, factors.second_moment_root}), scale,
+                   weights.subspan(offset, elements), root.subspan(offset, elements),
+                   std::span(state).first(entry.state.size()), next.subspan(offset, elements));
+  }
 }
 
 std::span<const float> LaneWeights::newest(ChunkId chunk) const { return entry(chunk).newest->values; }

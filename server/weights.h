@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/arena/pieces.h"
+#include "common/job/descents.h"
 #include "common/job/job.h"
 #include "common/numeric/optimizer.h"
 #include "protocol/ids.h"
@@ -89,9 +90,19 @@ class LaneWeights {
   [[nodiscard]] const std::vector<ChunkId>& chunks() const { return ids_; }
 
  private:
+  // A part of a chunk that is updated alike, with the padding that follows it: which has zeros, and keeps them.
+  struct Stretch {
+    std::uint64_t offset = 0;  // floats
+    std::uint64_t elements = 0;
+    std::uint32_t parameter = 0;  // the first one
+    std::uint32_t descent = 0;    // of descents_.kinds
+    [[nodiscard]] bool is_alike(const Stretch& other) const { return descent == other.descent; }
+  };
   struct Entry {
     Chunk chunk;
     std::vector<Piece> pieces;
+    std::vector<Stretch> by_piece;   // one for each
+    std::vector<Stretch> stretches;  // as few as there may be
     Version version = 0;
     std::size_t tensors = 0;              // of state
     std::unique_ptr<ChunkBuffer> newest;  // null until the chunk is drawn or restored
@@ -105,17 +116,17 @@ class LaneWeights {
   void begin(Entry& entry, Version version);
   void make_room(Entry& entry);
   void unshare_state(Entry& entry);
+  [[nodiscard]] std::vector<Stretch> stretches_of(const Entry& entry) const;
+  static std::vector<Stretch> joined(const std::vector<Stretch>& stretches);
   void descend(Entry& entry, std::span<const float> root, const StepFactors& factors, std::span<float> next);
-  void descend(Entry& entry, const Piece& range, float scale, std::span<const float> root, const StepFactors& factors,
-               std::span<float> next);
   [[nodiscard]] static std::uint32_t parameter_at(const Entry& entry, std::uint64_t element);
   void give_up(Entry& entry, std::unique_ptr<ChunkBuffer> buffer);
   std::unique_ptr<ChunkBuffer> take_buffer(Entry& entry);
   std::unique_ptr<ChunkBuffer> pooled(std::size_t elements);
 
   const Job& job_;
-  OptimizerSettings decaying_;  // for Group::decay
-  OptimizerSettings plain_;     // for Group::no_decay
+  Descents descents_;
+  std::vector<StateTensor> tensors_;  // of the optimizer's state
   std::vector<ChunkId> ids_;
   std::vector<Entry> entries_;
   std::unordered_map<ChunkId, std::size_t> index_;

@@ -11,6 +11,7 @@
 #include "common/job/model_graph.h"
 #include "common/job/model_parameters.h"
 #include "common/job/own_layers.h"
+#include "common/job/parameter_groups.h"
 #include "common/job/steps.h"
 #include "common/job/words.h"
 
@@ -42,6 +43,7 @@ class JobChecks {
     momentum_for_nesterov("training.optimizer", spec_.training.optimizer);
     schedule();
     one_clip();
+    parameter_groups();
     if (readable({"training.mode"})) {
       mode();
     }
@@ -317,6 +319,22 @@ class JobChecks {
     if (given.size() > 1) {
       mistakes_.add(place_of({given.back(), given.front()}), given.back(),
                     "one way to clip is allowed, but " + listed(given) + " are given; keep one of them");
+    }
+  }
+
+  void parameter_groups() {
+    if (spec_.training.parameter_groups.empty() || !readable_section("model.") ||
+        !readable({"data.name", "training.parameter_groups"})) {
+      return;
+    }
+    std::vector<Parameter> parameters;
+    try {
+      parameters = declare_parameters(spec_.model, example_shape(spec_.data));
+    } catch (const std::invalid_argument&) {
+      return;  // what is wrong with the model is told where it is made
+    }
+    for (const auto& text : useless_groups(spec_.training.parameter_groups, parameters)) {
+      refuse("training.parameter_groups", text);
     }
   }
 

@@ -8,6 +8,7 @@
 
 #include "common/job/config_error.h"
 #include "common/job/given.h"
+#include "common/job/group_list.h"
 #include "common/job/layer_list.h"
 #include "common/job/value.h"
 #include "common/job/words.h"
@@ -330,6 +331,7 @@ class Filler {
   void operator()(std::vector<double>* list) const { *list = real_list(node_, key_); }
   void operator()(std::vector<EmulatedParameter>* list) const { *list = parameter_list(node_, key_); }
   void operator()(std::vector<LayerSpec>* list) const { *list = read_layers(node_); }
+  void operator()(std::vector<ParameterGroup>* list) const { *list = read_groups(node_); }
 
  private:
   const Key& key_;

@@ -96,6 +96,10 @@ std::string allowed(const Key& key) {
   if (std::holds_alternative<Pair*>(key.target)) {
     return "whole number, " + range + ", or two: `[height, width]`";
   }
+  if (std::holds_alternative<std::vector<ParameterGroup>*>(key.target)) {
+    return "list of 1 to " + std::to_string(kMaxParameterGroups) +
+           " groups; `learning_rate` 0 to 1000, `weight_decay` 0 to 1";
+  }
   if (std::holds_alternative<bool*>(key.target)) {
     return "`true`, `false`";
   }

@@ -35,6 +35,16 @@ std::string parameters_text(const std::vector<EmulatedParameter>& parameters) {
   return "[" + text + "]";
 }
 
+std::string groups_text(const std::vector<ParameterGroup>& groups) {
+  std::string text;
+  for (const auto& group : groups) {
+    text += (text.empty() ? "" : ", ") + std::string("{match: ") + yaml_quoted(group.match) +
+            ", learning_rate: " + number_text(group.learning_rate) +
+            (group.weight_decay ? ", weight_decay: " + number_text(*group.weight_decay) : "") + "}";
+  }
+  return "[" + text + "]";
+}
+
 std::string reals_text(const std::vector<double>& numbers) {
   std::string text;
   for (const auto number : numbers) {
@@ -84,6 +94,7 @@ std::string value_text(const Key& key) {
     [](const std::vector<double>* list) { return list->empty() ? std::string() : reals_text(*list); },
     [](const std::vector<EmulatedParameter>* list) { return list->empty() ? std::string() : parameters_text(*list); },
     [](const std::vector<LayerSpec>* list) { return list->empty() ? std::string() : layers_text(*list, ", "); },
+    [](const std::vector<ParameterGroup>* list) { return list->empty() ? std::string() : groups_text(*list); },
 }  // namespace ballast
 ,
       key.target);

@@ -17,7 +17,8 @@ using Target = std::variant<std::monostate, std::string*, bool*, Mode*, NonFinit
                             LocalSpec::Partition*, Fsync*, Gain*, GlobalPool2d::Kind*, StepPool::Kind*, std::uint32_t*,
                             std::uint64_t*, double*, float*, Pair*, std::optional<std::uint32_t>*,
                             std::optional<std::uint64_t>*, std::optional<double>*, std::vector<std::uint32_t>*,
-                            std::vector<double>*, std::vector<EmulatedParameter>*, std::vector<LayerSpec>*>;
+                            std::vector<double>*, std::vector<EmulatedParameter>*, std::vector<LayerSpec>*,
+                            std::vector<ParameterGroup>*>;
 
 // What text a key of free text takes.
 enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port, copy_target, http_url, data_digest };
@@ -74,7 +75,8 @@ const OnlyWith* unmet_condition(const Schema& schema, const Key& key);
 
 inline constexpr std::uint64_t kMaxLaneFloats = 1ULL << 33U;  // of weights, 32 GiB: half of the chunks a pull may name
 inline constexpr std::size_t kMaxParameters = 10000;          // of an emulated model
-inline constexpr std::size_t kMaxDimensions = 8;              // of one parameter's shape
+inline constexpr std::size_t kMaxParameterGroups = 64;
+inline constexpr std::size_t kMaxDimensions = 8;  // of one parameter's shape
 inline constexpr std::size_t kMaxHiddenLayers = 16;
 inline constexpr std::size_t kMaxRealNumbers = 10000;  // of a list
 

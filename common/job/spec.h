@@ -112,6 +112,13 @@ inline double epsilon_of(const OptimizerSpec& optimizer) {
   return optimizer.epsilon.value_or(optimizer.name == "adagrad" ? 1e-10 : 1e-8);
 }
 
+// An item of training.parameter_groups: other settings for parameters whose names match.
+struct ParameterGroup {
+  std::string match;                   // a name, in which * stands for any characters or none
+  double learning_rate = 1;            // factor of the optimizer's
+  std::optional<double> weight_decay;  // in place of the optimizer's; none: that one
+};
+
 // training.staleness: async and ssp. A contribution's staleness on a chunk is the chunk's version when it is applied,
 // less the version that it was computed from.
 struct StalenessSpec {
@@ -174,6 +181,7 @@ struct TrainingSpec {
   AugmentSpec augment;
   std::string init_from;  // safetensors file with the initial weights, read by servers; empty = drawn from the seed
   OptimizerSpec optimizer;
+  std::vector<ParameterGroup> parameter_groups;  // the first one that matches a parameter counts
   ScheduleSpec schedule;
   ClipSpec clip;
   StalenessSpec staleness;

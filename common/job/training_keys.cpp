@@ -34,9 +34,10 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
        .identity = true},
       {.path = "training.micro_batch",
        .target = &training.micro_batch,
-       .description = "Examples of a slot (with `local`: of a local step) that are computed at once; their gradients are "
-                      "added. Less memory, and batch normalization sees so many; a part of the arithmetic: another "
-                      "number gives other bits. Means nothing to the emulated model",
+       .description =
+           "Examples of a slot (with `local`: of a local step) that are computed at once; their gradients are "
+           "added. Less memory, and batch normalization sees so many; a part of the arithmetic: another "
+           "number gives other bits. Means nothing to the emulated model",
        .unit = "examples",
        .minimum = 0,
        .maximum = 1000000,
@@ -105,6 +106,16 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
            "What becomes of a worker whose arithmetic is not the first one's (another processor, GPU, library or "
            "precision that gives other bits): `prefer` lets it train and tells it, `required` refuses it",
        .choices = {"prefer", "required"}},
+      {.path = "training.parameter_groups",
+       .target = &training.parameter_groups,
+       .description =
+           "Other settings for some parameters: `[{match: conv*.weight, learning_rate: 0.1, weight_decay: 0.01}, "
+           "...]`. "
+           "`match` is a parameter's name, in which `*` stands for any characters or none; of several that match the "
+           "first counts. `learning_rate` is a factor of the optimizer's, `0` leaves the parameters as they are; "
+           "`weight_decay` takes the place of the optimizer's, for biases too. With `local` they are those of the "
+           "inner optimizer",
+       .identity = true},
       {.path = "training.augment.shift",
        .target = &training.augment.shift,
        .description = "Images are moved by up to so many pixels in each direction; the edge is repeated",

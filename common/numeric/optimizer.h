@@ -58,6 +58,7 @@ struct OptimizerSettings {
   double initial_accumulator = 0;  // adagrad
   double weight_decay = 0;         // 0 for Group::no_decay
   double clip_value = std::numeric_limits<double>::infinity();
+  bool operator==(const OptimizerSettings&) const = default;
 };
 
 // What changes from step to step.

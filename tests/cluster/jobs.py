@@ -10,6 +10,7 @@ LOCAL = {
     "diloco": "mode: local\n"
               "  local: {steps: 2, partition: mixed, optimizer: {name: adamw, learning_rate: 0.002, weight_decay: 0.01}}\n"
               "  optimizer: {name: sgd, learning_rate: 0.7, momentum: 0.9, nesterov: true}\n"
+              "  parameter_groups: [{match: '*.bias', learning_rate: 0.5, weight_decay: 0.001}]\n"
               "  clip: {global_norm: 0.9}",
 }
 
@@ -91,12 +92,14 @@ OPTIMIZERS = {
            "  schedule: {name: step, decay_steps: 7, decay_rate: 0.5}",
     "momentum": MOMENTUM,
     "nesterov": "optimizer: {name: sgd, learning_rate: 0.05, momentum: 0.9, nesterov: true, weight_decay: 0.0005}\n"
+                "  parameter_groups: [{match: '*.bias', learning_rate: 0.5, weight_decay: 0.001}]\n"
                 "  schedule: {name: exponential, decay_steps: 5, decay_rate: 0.9, warmup_steps: 3}",
     "adam": "optimizer: {name: adam, learning_rate: 0.002, weight_decay: 0.0005}",
     "adam-cosine-global-norm": "optimizer: {name: adam, learning_rate: 0.002}\n"
                                "  schedule: {name: cosine, warmup_steps: 4, final_rate: 0.1}\n"
                                "  clip: {global_norm: 0.4}",
     "adamw": "optimizer: {name: adamw, learning_rate: 0.002, weight_decay: 0.01}\n"
+             "  parameter_groups: [{match: '*.weight', learning_rate: 2, weight_decay: 0.02}, {match: '*.bias', learning_rate: 0.5}]\n"
              "  schedule: {name: cosine, warmup_steps: 4}",
     "adagrad": "optimizer: {name: adagrad, learning_rate: 0.01, initial_accumulator: 0.1, weight_decay: 0.0005}\n"
                "  clip: {value: 0.01}",

@@ -5,17 +5,19 @@
 //   written  after.f32       n floats for each step: the weights after it
 //            rates.f32       the learning rate of each step
 //
-// All n weights are of the group that decays.
+// The n weights are those of the model's parameters, one after the other.
 #include <cstdio>
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "common/job/descents.h"
 #include "common/job/load.h"
-#include "common/job/optimizer_settings.h"
+#include "common/job/model_parameters.h"
 #include "common/job/schedule.h"
 
 namespace ballast {
@@ -39,27 +41,39 @@ void write_floats(const std::string& path, const std::vector<float>& values) {
 }
 
 void run(const std::string& job, const std::string& folder) {
-  const auto training = load_job(job).training;
+  const auto spec = load_job(job);
+  const auto& training = spec.training;
   const Step steps = training.max_steps.value_or(0);
-  const auto settings = optimizer_settings(training, Group::decay);
+  const auto parameters = declare_parameters(spec.model, {});
+  const auto descents = ballast::descents(training, parameters);
   auto weights = read_floats(folder + "/weights.f32");
   const auto gradients = read_floats(folder + "/gradients.f32");
   if (gradients.size() != weights.size() * steps) {
     throw std::runtime_error(folder + "/gradients.f32 does not hold a gradient for each step");
   }
   std::vector<std::vector<float>> state;
-  for (const auto& tensor : state_tensors(settings)) {
+  for (const auto& tensor : state_tensors(descents.of(0).optimizer)) {
     state.emplace_back(weights.size(), tensor.initial);
   }
-  const std::vector<std::span<float>> spans(state.begin(), state.end());
   std::vector<float> next(weights.size());
   std::vector<float> after;
   std::vector<float> rates;
   for (Step step = 0; step < steps; ++step) {
     const auto factors = step_factors(training, steps, step, step);
     const auto gradient = std::span(gradients).subspan(step * weights.size(), weights.size());
-    optimizer_step(settings, {factors.learning_rate, factors.step_size, factors.second_moment_root}, 1.0F, weights,
-                   gradient, spans, next);
+    const StepScalars scalars{factors.learning_rate, factors.step_size, factors.second_moment_root};
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      const auto elements = parameters[i].elements();
+      std::vector<std::span<float>> spans;
+      for (auto& tensor : state) {
+        spans.push_back(std::span(tensor).subspan(begin, elements));
+      }
+      const auto& descent = descents.of(i);
+      optimizer_step(descent.optimizer, descent.scalars(scalars), 1.0F, std::span(weights).subspan(begin, elements),
+                     gradient.subspan(begin, elements), spans, std::span(next).subspan(begin, elements));
+      begin += elements;
+    }
     weights.swap(next);
     after.insert(after.end(), weights.begin(), weights.end());
     rates.push_back(factors.learning_rate);

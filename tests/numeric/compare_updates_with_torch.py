@@ -20,6 +20,7 @@ except ImportError:
 
 STEPS = 50
 ELEMENTS = 203
+FIRST = 88  # of the elements: those of the first parameter
 RATE = 0.02
 # Of the difference between two computations in float, over the way that the weights have gone.
 TOLERANCE = 2e-5
@@ -27,14 +28,15 @@ WARMUP = 7
 
 JOB = """
 job: updates
-model: {{name: emulated, parameters: [{{name: w, shape: [1]}}]}}
+model: {{name: emulated, parameters: [{{name: first, shape: [{first}], group: decay}},
+                                      {{name: second, shape: [{second}], group: decay}}]}}
 data: {{name: none}}
 training:
   max_steps: {steps}
   optimizer: {{name: {name}, learning_rate: {rate}{keys}}}
   schedule: {{{schedule}}}
   clip: {{{clip}}}
-"""
+{groups}"""
 
 
 def optimizers():
@@ -72,10 +74,12 @@ def schedules():
     ]
 
 
-def run_ours(program, folder, name, keys, schedule="name: constant", clip=""):
+def run_ours(program, folder, name, keys, schedule="name: constant", clip="", groups=""):
     keys = "".join(f", {key}: {value}" for key, value in keys.items())
     job = folder / "job.yaml"
-    job.write_text(JOB.format(steps=STEPS, name=name, rate=RATE, keys=keys, schedule=schedule, clip=clip))
+    groups = f"  parameter_groups: [{groups}]\n" if groups else ""
+    job.write_text(JOB.format(steps=STEPS, name=name, rate=RATE, keys=keys, schedule=schedule, clip=clip,
+                              groups=groups, first=FIRST, second=ELEMENTS - FIRST))
     subprocess.run([program, job, folder], check=True)
     after = numpy.fromfile(folder / "after.f32", dtype=numpy.float32).reshape(STEPS, ELEMENTS)
     return torch.from_numpy(after), numpy.fromfile(folder / "rates.f32", dtype=numpy.float32)
@@ -128,6 +132,29 @@ def compare_in_combination(program, folder, weights, gradients):
     yield from disagreement("sgd with clipping by value", weights, ours, theirs)
 
 
+def compare_groups(program, folder, weights, gradients):
+    """Parameters with a rate and a decay of their own, beside others with the optimizer's."""
+    for name, keys, make in optimizers():
+        rate, decay = 0.3, 0.05
+        ours, _ = run_ours(program, folder, name, keys,
+                           groups=f"{{match: s*d, learning_rate: {rate}, weight_decay: {decay}}}")
+        of_group = lambda variables, make=make: make([
+            {"params": variables[:1]}, {"params": variables[1:], "lr": rate * RATE, "weight_decay": decay}])
+        theirs = run_torch_in_parts(weights, gradients, of_group)
+        yield from disagreement(f"{name} {keys} in groups", weights, ours, theirs)
+
+
+def run_torch_in_parts(weights, gradients, make_optimizer):
+    variables = [weights[:FIRST].clone().requires_grad_(), weights[FIRST:].clone().requires_grad_()]
+    optimizer = make_optimizer(variables)
+    after = []
+    for gradient in gradients:
+        variables[0].grad, variables[1].grad = gradient[:FIRST].clone(), gradient[FIRST:].clone()
+        optimizer.step()
+        after.append(torch.cat([variable.detach() for variable in variables]))
+    return torch.stack(after)
+
+
 def rates_of(make_schedule, steps):
     optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=RATE)
     schedule = make_schedule(optimizer)
@@ -166,6 +193,7 @@ def main():
         gradients.numpy().tofile(folder / "gradients.f32")
         failures = list(compare_optimizers(sys.argv[1], folder, weights, gradients))
         failures += compare_in_combination(sys.argv[1], folder, weights, gradients)
+        failures += compare_groups(sys.argv[1], folder, weights, gradients)
         failures += compare_schedules(sys.argv[1], folder)
     for failure in failures:
         print(failure, file=sys.stderr)

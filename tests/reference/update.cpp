@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace ballast::reference {
@@ -93,6 +94,17 @@ double tensor_sum(const Arena& arena, const Extent& extent, const Floats& gradie
   return sum;
 }
 
+// Whether the name is the pattern's, in which * stands for any characters.
+bool fits(const std::string& pattern, const std::string& name) {
+  if (pattern.empty() || name.empty()) {
+    return pattern.find_first_not_of('*') == std::string::npos && (name.empty() || !pattern.empty());
+  }
+  if (pattern[0] == '*') {
+    return fits(pattern.substr(1), name) || fits(pattern, name.substr(1));
+  }
+  return pattern[0] == name[0] && fits(pattern.substr(1), name.substr(1));
+}
+
 std::size_t count_states(const OptimizerSpec& optimizer) {
   if (optimizer.name == "adam" || optimizer.name == "adamw") {
     return 2;
@@ -116,10 +128,13 @@ double power(double base, std::uint64_t exponent, bool within_slots) {
 
 Update::Update(const Job& job)
     : Update(job, {job.spec.training.optimizer, job.spec.training.schedule,
-                   job.spec.training.mode == Mode::local ? ClipSpec{} : job.spec.training.clip, false}) {}
+                   job.spec.training.mode == Mode::local ? ClipSpec{} : job.spec.training.clip, false,
+                   job.spec.training.mode == Mode::local ? std::vector<ParameterGroup>{}
+                                                         : job.spec.training.parameter_groups}) {}
 
 Update Update::of_local_steps(const Job& job) {
-  return {job, {job.spec.training.local.optimizer, {}, job.spec.training.clip, true}};
+  return {job,
+          {job.spec.training.local.optimizer, {}, job.spec.training.clip, true, job.spec.training.parameter_groups}};
 }
 
 Update::Update(const Job& job, Rules rules)
@@ -175,27 +190,41 @@ void Update::apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_
   descend(chunk.offset, chunk.offset + chunk.elements, rates, gradient, weights);
 }
 
+Update::Settings Update::settings_of(const Parameter& parameter) const {
+  Settings settings{1, parameter.group == Group::decay ? rules_.optimizer.weight_decay : 0};
+  for (const auto& group : rules_.groups) {
+    if (fits(group.match, parameter.name)) {
+      settings.rate = rounded(group.learning_rate);
+      settings.decay = group.weight_decay.value_or(settings.decay);
+      break;
+    }
+  }
+  return settings;
+}
+
 // Elements [begin, end) of the arena.
 void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, const Floats& gradient, Floats& weights) {
-  const auto& optimizer = rules_.optimizer;
   for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
-    const auto group = job_.arena.parameters[p].group;
+    const auto& parameter = job_.arena.parameters[p];
     const auto [offset, elements] = job_.arena.extents[p];
-    const double decay = group == Group::decay ? optimizer.weight_decay : 0;
+    const auto [rate, decay] = settings_of(parameter);
+    auto own = rates;
+    own.learning_rate *= rate;
+    own.step_size *= rate;
     const auto until = std::min<std::size_t>(end, offset + elements);
     for (auto i = std::max<std::size_t>(begin, offset); i < until; ++i) {
       float w = weights[i];
       float g = gradient[i];
-      if (group == Group::state) {
+      if (parameter.group == Group::state) {
         weights[i] = rules_.within_slots ? g : w + 1.0F / rates.staleness * g;
         continue;
       }
-      if (optimizer.name == "adamw") {
-        w = w * rounded(1 - static_cast<double>(rates.learning_rate) * decay);
+      if (rules_.optimizer.name == "adamw") {
+        w = w * rounded(1 - static_cast<double>(own.learning_rate) * decay);
       } else if (decay != 0) {
         g = g + rounded(decay) * w;
       }
-      weights[i] = next(i, w, g, rates);
+      weights[i] = next(i, w, g, own);
     }
   }
 }

@@ -36,6 +36,7 @@ class Update {
     ScheduleSpec schedule;
     ClipSpec clip;
     bool within_slots = false;
+    std::vector<ParameterGroup> groups;
   };
   Update(const Job& job, Rules rules);
 
@@ -47,6 +48,12 @@ class Update {
   };
   [[nodiscard]] Rates rates(std::uint64_t step, std::uint64_t updates_before) const;
   void clip(std::vector<float>& gradient) const;
+  // Of the parameter: by the first group that matches it.
+  struct Settings {
+    float rate = 1;
+    double decay = 0;
+  };
+  [[nodiscard]] Settings settings_of(const Parameter& parameter) const;
   void descend(std::size_t begin, std::size_t end, const Rates& rates, const std::vector<float>& gradient,
                std::vector<float>& weights);
   float next(std::size_t element, float w, float g, const Rates& rates);

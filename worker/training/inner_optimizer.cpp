@@ -11,10 +11,9 @@ namespace ballast {
 
 InnerOptimizer::InnerOptimizer(const Job& job)
     : job_(job),
-      decaying_(local_optimizer_settings(job.spec.training, Group::decay)),
-      plain_(local_optimizer_settings(job.spec.training, Group::no_decay)),
+      descents_(local_descents(job.spec.training, job.arena.parameters)),
       norms_(clip_norms(job.spec.training.clip, job.arena)),
-      tensors_(state_tensors(plain_)),
+      tensors_(state_tensors(local_optimizer_settings(job.spec.training, Group::decay))),
       state_(tensors_.size(), std::vector<float>(job.arena.elements)),
       scales_(job.arena.parameters.size(), 1.0F) {
   for (const auto& chunk : job.arena.chunks) {
@@ -35,7 +34,7 @@ StepScalars InnerOptimizer::next_scalars() {
   StepScalars scalars;
   scalars.learning_rate = static_cast<float>(optimizer.learning_rate);
   scalars.step_size = scalars.learning_rate;
-  if (plain_.kind == OptimizerKind::adam || plain_.kind == OptimizerKind::adamw) {
+  if (optimizer.name == "adam" || optimizer.name == "adamw") {
     beta1_power_ *= optimizer.beta1;
     beta2_power_ *= optimizer.beta2;
     scalars.step_size = static_cast<float>(optimizer.learning_rate / (1 - beta1_power_));
@@ -78,18 +77,17 @@ bool InnerOptimizer::step(std::span<const float> weights, std::span<const float>
     measure_norms(gradient);
   }
   for (std::size_t parameter = 0; parameter < job_.arena.parameters.size(); ++parameter) {
-    const auto group = job_.arena.parameters[parameter].group;
-    const auto& extent = job_.arena.extents[parameter];
-    if (group == Group::state) {
+    if (job_.arena.parameters[parameter].group == Group::state) {
+      const auto& extent = job_.arena.extents[parameter];
       std::ranges::copy(gradient.subspan(extent.offset, extent.elements),
                         next.begin() + static_cast<std::ptrdiff_t>(extent.offset));
       continue;
     }
-    auto settings = group == Group::decay ? decaying_ : plain_;
+    auto settings = descents_.of(parameter).optimizer;
     if (!finite) {
       settings.clip_value = std::numeric_limits<double>::infinity();
     }
-    descend(parameter, settings, scalars, scales_[parameter], weights, gradient, next);
+    descend(parameter, settings, descents_.of(parameter).scalars(scalars), scales_[parameter], weights, gradient, next);
   }
   return finite;
 }

@@ -8,6 +8,7 @@
 #include "common/arena/arena.h"
 #include "common/arena/pieces.h"
 #include "common/job/clip_norms.h"
+#include "common/job/descents.h"
 #include "common/job/job.h"
 #include "common/numeric/optimizer.h"
 
@@ -37,8 +38,7 @@ class InnerOptimizer {
                std::span<const float> weights, std::span<const float> gradient, std::span<float> next);
 
   const Job& job_;
-  OptimizerSettings decaying_;
-  OptimizerSettings plain_;
+  Descents descents_;
   ClipNorms norms_;
   std::vector<std::vector<Piece>> pieces_;  // by chunk
   std::vector<StateTensor> tensors_;

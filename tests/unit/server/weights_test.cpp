@@ -129,6 +129,73 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("parameters of a group have its rate and decay, whatever shares their chunks, clipped by tensor or not") {
+  for (const std::string optimizer : {"sgd, momentum: 0.9", "adam", "adamw", "adagrad", "rmsprop"}) {
+    const Job job = job_of("optimizer: {name: " + optimizer +
+                           ", weight_decay: 0.01}, parameter_groups: [{match: b.*, learning_rate: 0.5}, "
+                           "{match: '*.bias', learning_rate: 2, weight_decay: 0.125}, {match: big*, weight_decay: 0}]");
+    struct Own {
+      float rate;
+      double decay;
+    };
+    const std::vector<Own> own = {{1, 0.01}, {0.5, 0.01}, {2, 0.125}, {2, 0.125}, {1, 0}};
+    LaneWeights weights(job, all_chunks(job));
+    LaneWeights scaled(job, all_chunks(job));
+    weights.initialize();
+    scaled.initialize();
+    for (const auto& chunk : job.arena.chunks) {
+      if (chunk.group == Group::statistics) {
+        continue;
+      }
+      const Floats before = copy(weights.newest(chunk.id));
+      const Floats root = root_of(job, chunk.id, 80);
+      weights.apply(chunk.id, 0, root, {0.1F, 0.2F, 0.3F, false, {}});
+      scaled.apply(chunk.id, 0, root, {0.1F, 0.2F, 0.3F, false, Floats(job.arena.parameters.size(), 1.0F)});
+      Floats expected(before.size(), 0.0F);
+      for (const auto& piece : pieces_of(job.arena, chunk)) {
+        auto settings = optimizer_settings(job.spec.training, Group::decay);
+        settings.weight_decay = own[piece.parameter].decay;
+        const float rate = own[piece.parameter].rate;
+        std::vector<Floats> tensors;
+        std::vector<std::span<float>> state;
+        for (const auto& tensor : state_tensors(settings)) {
+          tensors.emplace_back(piece.elements, tensor.initial);
+        }
+        state.assign(tensors.begin(), tensors.end());
+        optimizer_step(settings, {0.1F * rate, 0.2F * rate, 0.3F}, 1.0F,
+                       std::span(before).subspan(piece.offset, piece.elements),
+                       std::span(root).subspan(piece.offset, piece.elements), state,
+                       std::span(expected).subspan(piece.offset, piece.elements));
+      }
+      CHECK(same_bits(copy(weights.newest(chunk.id)), expected));
+      CHECK(same_bits(copy(scaled.newest(chunk.id)), expected));
+    }
+  }
+}
+
+TEST_CASE("a group with a rate of 0 stays as it is") {
+  const Job job = job_of("optimizer: {name: adam}, parameter_groups: [{match: '*', learning_rate: 0}]");
+  LaneWeights weights(job, all_chunks(job));
+  weights.initialize();
+  const Floats before = copy(weights.newest(0));
+  weights.apply(0, 0, root_of(job, 0, 90), {0.1F, 0.2F, 0.3F, false, {}});
+  CHECK(same_bits(copy(weights.newest(0)), before));
+}
+
+TEST_CASE("with local steps groups are those of the inner optimizer alone") {
+  const Job job = job_of(
+      "mode: local, slots: 8, batch: 8, local: {steps: 1}, optimizer: {name: sgd, learning_rate: 1}, parameter_groups: "
+      "[{match: '*', learning_rate: 0.5, weight_decay: 0.5}]");
+  LaneWeights weights(job, all_chunks(job));
+  weights.initialize();
+  const Floats before = copy(weights.newest(0));
+  const Floats root = root_of(job, 0, 91);
+  weights.apply(0, 0, root, {1.0F, 1.0F, 1.0F, false, {}});
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    REQUIRE(weights.newest(0)[i] == before[i] - root[i]);
+  }
+}
+
 TEST_CASE("a skipped step leaves weights and state as they are, whatever its root") {
   const Job job = job_of("optimizer: {name: adagrad, initial_accumulator: 0.5}");
   LaneWeights weights(job, all_chunks(job));

@@ -304,5 +304,22 @@ TEST_CASE("state becomes what each step makes of it, and the slot sends its chan
   }
 }
 
+TEST_CASE("local steps have the rate and the decay of the first group that matches a parameter") {
+  const auto job = job_of({"training.local.optimizer.learning_rate=0.5", "training.local.optimizer.weight_decay=0.25",
+                           "training.parameter_groups=[{match: 'fc1.*', learning_rate: 0.125, weight_decay: 0.5}, "
+                           "{match: fc*.weight, learning_rate: 0}]"});
+  Slot8 slot(job);
+  slot.train(4);
+  REQUIRE(slot.calls.size() == 2);
+  for_each_element(job, [&](std::size_t p, std::size_t i) {
+    const auto& name = job.arena.parameters[p].name;
+    const float rate = name.starts_with("fc1") ? 0.5F * 0.125F : name == "fc2.weight" ? 0.0F : 0.5F;
+    const float decay = name.starts_with("fc1") ? 0.5F : name == "fc2.weight" ? 0.25F : 0.0F;
+    const float before = slot.before[i];
+    const float gradient = gradient_at(i, before, 0);
+    REQUIRE(slot.calls[1].weights[i] == before - rate * (decay == 0 ? gradient : gradient + decay * before));
+  });
+}
+
 }  // namespace
 }  // namespace ballast
