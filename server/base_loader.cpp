@@ -86,7 +86,9 @@ std::optional<std::string> BaseLoader::put(const Update& update, LaneWeights& we
            "the job goes back to its newest snapshot";
   }
   turn.spend(record.payload.size());
-  weights.apply(record.chunk, record.version, floats_of(record.payload), record.factors, record.staleness);
+  const auto slots = job_.spec.training.slots;
+  weights.apply(record.chunk, record.version, floats_of(record.payload), record.factors,
+                {record.item / slots, static_cast<Slot>(record.item % slots), record.staleness});
   note(record, weights);
   return std::nullopt;
 }

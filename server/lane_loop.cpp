@@ -222,7 +222,8 @@ void LaneLoop::carry_out(lane::Measure& action) {
 void LaneLoop::carry_out(lane::Apply& action) {
   {
     const auto timer = metrics_.time_apply();
-    weights_.apply(action.chunk, action.version, payloads_.values(action.root), action.factors, action.staleness);
+    weights_.apply(action.chunk, action.version, payloads_.values(action.root), action.factors,
+                   {action.step, action.slot, action.staleness});
   }
   payloads_.drop(action.root);
   if (action.statistics) {

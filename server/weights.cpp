@@ -13,6 +13,7 @@
 #include "common/arena/initial.h"
 #include "common/job/clip_norms.h"
 #include "common/job/optimizer_settings.h"
+#include "common/job/steps.h"
 #include "common/numeric/vector.h"
 
 namespace ballast {
@@ -36,12 +37,14 @@ LaneWeights::LaneWeights(const Job& job, const std::vector<ChunkId>& chunks)
 }
 
 std::vector<LaneWeights::Stretch> LaneWeights::stretches_of(const Entry& entry) const {
+  const bool takes_statistics = is_item_mode(job_.spec.training.mode);
   std::vector<Stretch> stretches;
   for (std::size_t i = 0; i < entry.pieces.size(); ++i) {
     const auto& piece = entry.pieces[i];
     const auto end = i + 1 < entry.pieces.size() ? entry.pieces[i + 1].offset : entry.chunk.elements;
+    const float momentum = takes_statistics ? job_.arena.parameters[piece.parameter].momentum : 0.0F;
     stretches.push_back(
-        {piece.offset, end - piece.offset, piece.parameter, descents_.of_parameter[piece.parameter]});
+        {piece.offset, end - piece.offset, piece.parameter, descents_.of_parameter[piece.parameter], momentum});
   }
   return stretches;
 }
@@ -250,7 +253,7 @@ std::uint32_t LaneWeights::parameter_at(const Entry& entry, std::uint64_t elemen
 }
 
 void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> root, const StepFactors& factors,
-                        std::uint64_t staleness) {
+                        const ItemSource& item) {
   auto& entry = this->entry(chunk);
   assert(entry.version == version && (factors.skip || root.size() == entry.chunk.elements));
   auto next = take_buffer(entry);
@@ -260,9 +263,7 @@ void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> r
     unshare_state(entry);
     descend(entry, root, factors, next->values);
   } else if (entry.chunk.group == Group::state) {
-    // A change that was computed from old values overshoots, the more so the more others have changed them since.
-    const auto divisor = static_cast<float>(std::max<std::uint64_t>(staleness, 1));
-    change_state(entry.newest->values, root, 1.0F / divisor, next->values);
+    change(entry, root, item, next->values);
   } else {
     std::memcpy(next->values.data(), root.data(), root.size_bytes());
   }
@@ -288,6 +289,29 @@ void LaneWeights::descend(Entry& entry, std::span<const float> root, const StepF
                    descent.scalars({factors.learning_rate, factors.step_size, factors.second_moment_root}), scale,
                    weights.subspan(offset, elements), root.subspan(offset, elements),
                    std::span(state).first(entry.state.size()), next.subspan(offset, elements));
+  }
+}
+
+// A change that was computed from old values overshoots, the more so the more others have changed them since. A
+// statistic is blended into the newest value, which is left between the two.
+void LaneWeights::change(const Entry& entry, std::span<const float> root, const ItemSource& item,
+                         std::span<float> next) const {
+  const auto& training = job_.spec.training;
+  const std::span<const float> values = entry.newest->values;
+  if (is_item_mode(training.mode) && examples_of_slot(training, job_.sizes.train, item.step, item.slot) == 0) {
+    std::ranges::copy(values, next.begin());
+    return;
+  }
+  const float scale = 1.0F / static_cast<float>(std::max<std::uint64_t>(item.staleness, 1));
+  for (const auto& stretch : entry.stretches) {
+    const auto old = values.subspan(stretch.offset, stretch.elements);
+    const auto sent = root.subspan(stretch.offset, stretch.elements);
+    const auto into = next.subspan(stretch.offset, stretch.elements);
+    if (stretch.momentum != 0) {
+      blend_state(old, sent, stretch.momentum, into);
+    } else {
+      change_state(old, sent, scale, into);
+    }
   }
 }
 

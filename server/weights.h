@@ -35,6 +35,13 @@ struct RootMeasure {
   std::uint32_t parameter = 0;  // if not finite: that of the first such element, by its index in the arena
 };
 
+// Where an item's update comes from, in item mode.
+struct ItemSource {
+  Step step = 0;
+  Slot slot = 0;
+  std::uint64_t staleness = 0;  // updates of the chunk since the version that it was computed from
+};
+
 // One thread. Updates go out of place into the older version's buffer, or into another one from the pool while a reader
 // still has the older; the state is updated in place, or in a copy while a reader has it.
 //
@@ -65,10 +72,11 @@ class LaneWeights {
   [[nodiscard]] RootMeasure measure(ChunkId chunk, std::span<const float> root, bool known_finite = false) const;
 
   // `version` becomes `version + 1`. `root` has the chunk's elements and any alignment; a skipped update does not look
-  // at it. `factors.scales` are none, one, or one for each parameter of the model. `staleness`: updates of the chunk
-  // since the version that the root was computed from.
+  // at it. `factors.scales` are none, one, or one for each parameter of the model. Of state the root is the change; in
+  // item mode, where the change is divided by `item.staleness`, it is the statistic of parameters that have a momentum,
+  // and an item without examples leaves state as it is.
   void apply(ChunkId chunk, Version version, std::span<const float> root, const StepFactors& factors,
-             std::uint64_t staleness = 0);
+             const ItemSource& item = {});
 
   // The buffer of a version, which must be one of the two held; counts a reader.
   ChunkBuffer* read(ChunkId chunk, Version version);
@@ -96,7 +104,10 @@ class LaneWeights {
     std::uint64_t elements = 0;
     std::uint32_t parameter = 0;  // the first one
     std::uint32_t descent = 0;    // of descents_.kinds
-    [[nodiscard]] bool is_alike(const Stretch& other) const { return descent == other.descent; }
+    float momentum = 0;           // state: what is sent is a statistic; 0: a change
+    [[nodiscard]] bool is_alike(const Stretch& other) const {
+      return descent == other.descent && momentum == other.momentum;
+    }
   };
   struct Entry {
     Chunk chunk;
@@ -119,6 +130,7 @@ class LaneWeights {
   [[nodiscard]] std::vector<Stretch> stretches_of(const Entry& entry) const;
   static std::vector<Stretch> joined(const std::vector<Stretch>& stretches);
   void descend(Entry& entry, std::span<const float> root, const StepFactors& factors, std::span<float> next);
+  void change(const Entry& entry, std::span<const float> root, const ItemSource& item, std::span<float> next) const;
   [[nodiscard]] static std::uint32_t parameter_at(const Entry& entry, std::uint64_t element);
   void give_up(Entry& entry, std::unique_ptr<ChunkBuffer> buffer);
   std::unique_ptr<ChunkBuffer> take_buffer(Entry& entry);

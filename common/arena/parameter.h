@@ -11,7 +11,7 @@ namespace ballast {
 enum class Group : std::uint8_t {
   decay,       // descended, with weight decay
   no_decay,    // descended, without weight decay (biases, normalisation scales)
-  state,       // changed by the mean of what the slots make of it rather than descended (running statistics)
+  state,       // changed by what the slots make of it rather than descended (running statistics, other buffers)
   statistics,  // the step's loss and counts; replaced by each step's root, never part of the model
 };
 

@@ -271,8 +271,13 @@ EmulatedParameter emulated_parameter(const YamlNode& node, const Key& key) {
       if (parameter.group != "decay" && parameter.group != "no_decay" && parameter.group != "state") {
         throw Unfit{shown(parameter.group) + " is no group of a parameter; allowed: decay, no_decay, state"};
       }
+    } else if (entry.key == "momentum") {
+      Key momentum;
+      momentum.target = &parameter.momentum;
+      momentum.maximum = 1;
+      read_value(momentum, entry.value);
     } else {
-      throw Unfit{"unknown key " + shown(entry.key) + " of a parameter; allowed: name, shape, group"};
+      throw Unfit{"unknown key " + shown(entry.key) + " of a parameter; allowed: name, shape, group, momentum"};
     }
   }
   if (!is_name(parameter.name, kMaxName)) {
@@ -280,6 +285,10 @@ EmulatedParameter emulated_parameter(const YamlNode& node, const Key& key) {
   }
   if (parameter.shape.empty()) {
     throw Unfit{"parameter '" + parameter.name + "' has no shape; e.g. shape: [64, 3, 7, 7]"};
+  }
+  if (parameter.momentum != 0 && parameter.group != "state") {
+    throw Unfit{"parameter '" + parameter.name +
+                "' has a momentum, which only running statistics have; add group: state, or remove it"};
   }
   return parameter;
 }

@@ -104,9 +104,11 @@ std::vector<Key> emulated_keys(ModelSpec& model) {
        .identity = true},
       {.path = "model.parameters",
        .target = &model.parameters,
-       .description = "The parameters, first layer first: `[{name: fc.weight, shape: [1000, 2048]}, ...]`. Each may "
-                      "have a `group`: "
-                      "`decay`, `no_decay` (that of one dimension) or `state`",
+       .description =
+           "The parameters, first layer first: `[{name: fc.weight, shape: [1000, 2048]}, ...]`. Each may "
+           "have a `group`: "
+           "`decay`, `no_decay` (that of one dimension) or `state`, and of `state` a `momentum` m: new = old + "
+           "m * (statistic - old)",
        .minimum = 1,
        .maximum = 4294967295.0,
        .only_with = emulated,

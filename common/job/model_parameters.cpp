@@ -20,7 +20,7 @@ Group group_of(const EmulatedParameter& parameter) {
 Parameter declare_emulated_parameter(const EmulatedParameter& parameter) {
   const auto group = group_of(parameter);
   if (parameter.shape.size() < 2 || group == Group::state) {
-    return {parameter.name, parameter.shape, group, {}};
+    return {parameter.name, parameter.shape, group, {}, static_cast<float>(parameter.momentum)};
   }
   std::uint64_t fan_in = 1;
   for (std::size_t i = 1; i < parameter.shape.size(); ++i) {

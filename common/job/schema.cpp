@@ -30,7 +30,7 @@ std::string parameters_text(const std::vector<EmulatedParameter>& parameters) {
   for (const auto& parameter : parameters) {
     text += (text.empty() ? "" : ", ") + std::string("{name: ") + yaml_quoted(parameter.name) +
             ", shape: " + shape_text(parameter.shape) + (parameter.group.empty() ? "" : ", group: " + parameter.group) +
-            "}";
+            (parameter.momentum == 0 ? "" : ", momentum: " + number_text(parameter.momentum)) + "}";
   }
   return "[" + text + "]";
 }

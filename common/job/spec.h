@@ -41,6 +41,7 @@ struct EmulatedParameter {
   std::string name;
   std::vector<std::uint32_t> shape;
   std::string group = {};  // decay, no_decay or state; empty: by its dimensions
+  double momentum = 0;     // state: of a running statistic; 0: a buffer without a known rule
 };
 
 // One entry of model.layers.

@@ -43,4 +43,13 @@ inline std::uint32_t examples_of_step(const TrainingSpec& training, std::uint32_
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(training.batch, train_examples - first));
 }
 
+// Examples of one of its slots, as training.mode other than `local` cuts it: each has batch / slots of them, and what
+// the last step of an epoch lacks is lacking at its end.
+inline std::uint32_t examples_of_slot(const TrainingSpec& training, std::uint32_t train_examples, std::uint64_t step,
+                                      std::uint32_t slot) {
+  const std::uint64_t share = training.batch / training.slots;
+  const std::uint64_t all = examples_of_step(training, train_examples, step);
+  return static_cast<std::uint32_t>(std::min(share, all - std::min(all, slot * share)));
+}
+
 }  // namespace ballast

@@ -124,6 +124,15 @@ void change_state(std::span<const float> old_state, std::span<const float> chang
   }
 }
 
+void blend_state(std::span<const float> old_state, std::span<const float> statistic, float momentum,
+                 std::span<float> new_state) {
+  require_size(statistic.size(), old_state.size(), "blend_state: statistic");
+  require_size(new_state.size(), old_state.size(), "blend_state: new_state");
+  for (std::size_t i = 0; i < old_state.size(); ++i) {
+    new_state[i] = old_state[i] + momentum * (load_float(statistic.data(), i) - old_state[i]);
+  }
+}
+
 SliceMeasure measure(std::span<const float> values, InstructionSet set) {
   SliceMeasure result;
   result.sum_of_squares = kernels_of(set).sum_of_squares(values.data(), values.size());

@@ -89,12 +89,17 @@ void optimizer_step(const OptimizerSettings& settings, const StepScalars& scalar
                     std::span<const std::span<float>> state, std::span<float> new_weights,
                     InstructionSet set = detected());
 
-// The update of Group::state: old + scale * change, so that what no slot has changed keeps its bits. `change`: the sum
-// over the slots of what each makes of an element less what it was, weighted by the slot's share of the examples. All
-// spans have the same size and don't overlap; std::invalid_argument otherwise. `change` may have any alignment.
-// Thread-safe for disjoint outputs.
+// The update of Group::state by changes: old + scale * change, so that what no slot has changed keeps its value.
+// `change`: the sum over the slots of what each makes of an element less what it was, weighted by the slot's share of
+// the examples. All spans have the same size and don't overlap; std::invalid_argument otherwise. `change` may have any
+// alignment. Thread-safe for disjoint outputs.
 void change_state(std::span<const float> old_state, std::span<const float> change, float scale,
                   std::span<float> new_state);
+
+// One step of running statistics: old + momentum * (statistic - old), which lies between the two for a momentum of at
+// most 1, but for rounding. Spans as above; `statistic` may have any alignment. Thread-safe for disjoint outputs.
+void blend_state(std::span<const float> old_state, std::span<const float> statistic, float momentum,
+                 std::span<float> new_state);
 
 // What clipping by norm and the reaction to non-finite gradients need to know of a slice.
 struct SliceMeasure {

@@ -46,6 +46,7 @@ model:
     - {{name: first.mean, shape: [600], group: state}}
     - {{name: second.weight, shape: [300, 600]}}
     - {{name: second.bias, shape: [300]}}
+    - {{name: second.variance, shape: [300], group: state, momentum: 0.1}}
     - {{name: third.weight, shape: [10, 300]}}
 data: {{name: none, train_examples: 100000}}
 training:
@@ -67,21 +68,29 @@ def fixed(steps, slots=8, compute_ms=2, job="fixed", every_steps=200):
 
 
 def even(steps, training, every_steps, slots=8, compute_ms=8, job="even"):
-    """Six large chunks and six small ones, so that each of up to three shards has four at least."""
+    """Twelve chunks, so that each of up to three shards has three at least, and no shard nine."""
     layers = "".join(f"""
     - {{name: layer{i}.weight, shape: [128, 512]}}
     - {{name: layer{i}.bias, shape: [512]}}""" for i in range(6)) + """
-    - {name: layer5.mean, shape: [512], group: state}"""
+    - {name: layer5.mean, shape: [512], group: state}
+    - {name: layer5.variance, shape: [512], group: state, momentum: 0.1}"""
     text = emulated(steps, slots, compute_ms, job, training, every_steps)
     head, rest = text.split("  parameters:", 1)
     return head + "  parameters:" + layers + "\ndata:" + rest.split("\ndata:", 1)[1]
 
 
 def in_small_chunks(text):
-    """A job of emulated() with eleven chunks of at most 60 KB, so that its journals are small enough to be kept whole."""
+    """A job of emulated() or fixed() with a few chunks of at most 80 KB, so that its journals are small enough to be kept
+    whole. With state, in each epoch's last step only the first slot and a part of the second have examples."""
     layers = "".join(f"""
     - {{name: layer{i}.weight, shape: [{120 - 20 * i}, 128]}}
     - {{name: layer{i}.bias, shape: [128]}}""" for i in range(5))
+    if "group: state" in text:
+        layers += """
+    - {name: layer5.mean, shape: [100], group: state, momentum: 0.25}
+    - {name: layer5.count, shape: [20], group: state}
+    - {name: layer5.variance, shape: [100], group: state, momentum: 0.1}"""
+        text = text.replace("train_examples: 100000", "train_examples: 652")  # ten steps of 64, and 12 examples
     head, rest = text.split("  parameters:", 1)
     return head + "  parameters:" + layers + "\ndata:" + rest.split("\ndata:", 1)[1]
 

@@ -78,8 +78,10 @@ class Trainer {
     loss_sum_ += batch.loss_sum;
     examples_ += batch.examples;
     const auto share = static_cast<float>(batch.examples) / static_cast<float>(task.step_examples);
-    each_of_state(
-        [&](std::size_t i) { gradient[i] = batch.examples == 0 ? 0.0F : share * (gradient[i] - weights_[i]); });
+    each_of_state([&](std::size_t i, float momentum) {
+      const float change = gradient[i] - weights_[i];
+      gradient[i] = batch.examples == 0 ? 0.0F : share * (momentum == 0 ? change : momentum * change);
+    });
     return gradient;
   }
 
@@ -88,7 +90,7 @@ class Trainer {
     for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
       const auto& [offset, elements] = job_.arena.extents[p];
       for (auto i = offset; job_.arena.parameters[p].group == Group::state && i < offset + elements; ++i) {
-        see(i);
+        see(i, job_.arena.parameters[p].momentum);
       }
     }
   }
@@ -112,7 +114,7 @@ class Trainer {
     }
     const auto share =
         static_cast<float>(in_slot) / static_cast<float>(examples_of_step(training, job_.sizes.train, step));
-    each_of_state([&](std::size_t i) { change[i] = share * (weights[i] - weights_[i]); });
+    each_of_state([&](std::size_t i, float) { change[i] = share * (weights[i] - weights_[i]); });
     return change;
   }
 

@@ -56,8 +56,8 @@ class Applied {
     std::memcpy(gradient_.data() + chunk.offset, record.payload.data(), chunk.bytes());
     const auto damped = job_.spec.training.staleness.damping == StalenessSpec::Damping::inverse;
     const auto staleness = static_cast<float>(std::max<std::uint64_t>(record.staleness, 1));
-    update_.apply_to_chunk(chunk, record.version / job_.spec.training.slots, record.version, damped ? staleness : 1.0F,
-                           staleness, gradient_, weights_);
+    update_.apply_to_chunk(chunk, record.version / job_.spec.training.slots, record.version,
+                           {damped ? staleness : 1.0F, staleness, has_examples(record.item)}, gradient_, weights_);
   }
 
   Replay::Result result() {
@@ -70,6 +70,15 @@ class Applied {
   }
 
  private:
+  // Only the last step of an epoch may run out of examples: its slots take them in turn, as many as in any step.
+  [[nodiscard]] bool has_examples(std::uint64_t item) const {
+    const auto& training = job_.spec.training;
+    const auto step_of_epoch = item / training.slots % job_.steps.steps_per_epoch;
+    const std::uint64_t before =
+        step_of_epoch * training.batch + item % training.slots * (training.batch / training.slots);
+    return before < job_.sizes.train;
+  }
+
   void check(const JournalRecord& record) {
     const auto place = "chunk " + std::to_string(record.chunk) + ", item " + std::to_string(record.item) + ": ";
     auto& items = items_[record.chunk];

@@ -148,7 +148,7 @@ Update::Rates Update::rates(std::uint64_t step, std::uint64_t updates_before) co
   const auto& optimizer = rules_.optimizer;
   const double rate = optimizer.learning_rate * schedule_factor(rules_.schedule, job_.steps.steps, step);
   const auto t = updates_before + 1;
-  return {1.0F, rounded(rate), rounded(rate / (1 - power(optimizer.beta1, t, rules_.within_slots))),
+  return {rounded(rate), rounded(rate / (1 - power(optimizer.beta1, t, rules_.within_slots))),
           rounded(std::sqrt(1 - power(optimizer.beta2, t, rules_.within_slots)))};
 }
 
@@ -174,20 +174,19 @@ void Update::clip(Floats& gradient) const {
 
 void Update::apply(std::uint64_t step, std::uint64_t updates_before, Floats& gradient, Floats& weights) {
   clip(gradient);
-  descend(0, job_.arena.elements, rates(step, updates_before), gradient, weights);
+  descend(0, job_.arena.elements, rates(step, updates_before), {}, gradient, weights);
 }
 
-void Update::apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, float damping,
-                            float staleness, Floats& gradient, Floats& weights) {
+void Update::apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, const Item& item,
+                            Floats& gradient, Floats& weights) {
   if (rules_.clip.global_norm || rules_.clip.tensor_norm) {
     throw std::runtime_error("updates of single chunks are not clipped by norm here");
   }
   clip(gradient);
   auto rates = this->rates(step, updates_before);
-  rates.learning_rate /= damping;
-  rates.step_size /= damping;
-  rates.staleness = staleness;
-  descend(chunk.offset, chunk.offset + chunk.elements, rates, gradient, weights);
+  rates.learning_rate /= item.damping;
+  rates.step_size /= item.damping;
+  descend(chunk.offset, chunk.offset + chunk.elements, rates, item, gradient, weights);
 }
 
 Update::Settings Update::settings_of(const Parameter& parameter) const {
@@ -202,8 +201,22 @@ Update::Settings Update::settings_of(const Parameter& parameter) const {
   return settings;
 }
 
+// Of an element of state. What is `made` of it is a change in a round's root; elsewhere a statistic, if it has a
+// momentum; else an item's change, or within slots its new value.
+float Update::changed(const Parameter& parameter, float w, float made, const Item& item) const {
+  const bool is_statistic = parameter.momentum != 0 && (rules_.within_slots || is_item_mode(job_.spec.training.mode));
+  if (!item.has_examples) {
+    return w;
+  }
+  if (is_statistic) {
+    return w + parameter.momentum * (made - w);
+  }
+  return rules_.within_slots ? made : w + 1.0F / item.staleness * made;
+}
+
 // Elements [begin, end) of the arena.
-void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, const Floats& gradient, Floats& weights) {
+void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, const Item& item, const Floats& gradient,
+                     Floats& weights) {
   for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
     const auto& parameter = job_.arena.parameters[p];
     const auto [offset, elements] = job_.arena.extents[p];
@@ -216,7 +229,7 @@ void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, con
       float w = weights[i];
       float g = gradient[i];
       if (parameter.group == Group::state) {
-        weights[i] = rules_.within_slots ? g : w + 1.0F / rates.staleness * g;
+        weights[i] = changed(parameter, w, g, item);
         continue;
       }
       if (rules_.optimizer.name == "adamw") {

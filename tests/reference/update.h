@@ -17,15 +17,20 @@ class Update {
   // Of training.local: the steps within a slot.
   static Update of_local_steps(const Job& job);
 
-  // `gradient` is the mean over the step's examples; of state the mean change, but within slots the new value.
+  // `gradient` is the mean over the step's examples; of state the mean change, but within slots the new value or the
+  // statistic.
   // `updates_before`: steps before this one that were not skipped.
   void apply(std::uint64_t step, std::uint64_t updates_before, std::vector<float>& gradient,
              std::vector<float>& weights);
 
-  // The same for one chunk, with an update of its own that divides its step by `damping`, and a change of state by
-  // `staleness`. Refuses clipping by norm.
-  void apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, float damping,
-                      float staleness, std::vector<float>& gradient, std::vector<float>& weights);
+  // The same for one chunk, by one item's gradient. Refuses clipping by norm.
+  struct Item {
+    float damping = 1;         // divides the step
+    float staleness = 1;       // divides the change of a buffer
+    bool has_examples = true;  // or it changes no state
+  };
+  void apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, const Item& item,
+                      std::vector<float>& gradient, std::vector<float>& weights);
 
   // In the order in which PyTorch lists them; none for plain SGD.
   [[nodiscard]] std::span<std::vector<float>> state() { return state_; }
@@ -41,7 +46,6 @@ class Update {
   Update(const Job& job, Rules rules);
 
   struct Rates {
-    float staleness = 1;  // that a change of state is divided by
     float learning_rate = 0;
     float step_size = 0;  // adam: learning_rate / (1 - beta1^t)
     float root = 1;       // adam: sqrt(1 - beta2^t)
@@ -54,8 +58,9 @@ class Update {
     double decay = 0;
   };
   [[nodiscard]] Settings settings_of(const Parameter& parameter) const;
-  void descend(std::size_t begin, std::size_t end, const Rates& rates, const std::vector<float>& gradient,
-               std::vector<float>& weights);
+  void descend(std::size_t begin, std::size_t end, const Rates& rates, const Item& item,
+               const std::vector<float>& gradient, std::vector<float>& weights);
+  [[nodiscard]] float changed(const Parameter& parameter, float w, float made, const Item& item) const;
   float next(std::size_t element, float w, float g, const Rates& rates);
 
   const Job& job_;

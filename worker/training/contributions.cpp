@@ -8,8 +8,12 @@
 namespace ballast {
 
 std::unique_ptr<Model> with_contributions(std::unique_ptr<Model> model, const Job& job) {
-  return job.spec.training.mode == Mode::local ? with_local_steps(std::move(model), job)
-                                               : with_state_changes(std::move(model), job.arena);
+  if (job.spec.training.mode == Mode::local) {
+    return with_local_steps(std::move(model), job);
+  }
+  return with_state_changes(
+      std::move(model), job.arena,
+      is_item_mode(job.spec.training.mode) ? StatisticsTravel::themselves : StatisticsTravel::as_changes);
 }
 
 }  // namespace ballast

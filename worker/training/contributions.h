@@ -1,4 +1,5 @@
-// What a slot contributes in the job's mode: gradients, or the change of local steps; of state its change always.
+// What a slot contributes in the job's mode: gradients, or the change of local steps; of state its change, or in item
+// mode the statistic.
 #pragma once
 
 #include <memory>

@@ -78,9 +78,7 @@ bool InnerOptimizer::step(std::span<const float> weights, std::span<const float>
   }
   for (std::size_t parameter = 0; parameter < job_.arena.parameters.size(); ++parameter) {
     if (job_.arena.parameters[parameter].group == Group::state) {
-      const auto& extent = job_.arena.extents[parameter];
-      std::ranges::copy(gradient.subspan(extent.offset, extent.elements),
-                        next.begin() + static_cast<std::ptrdiff_t>(extent.offset));
+      change_state_of(parameter, weights, gradient, next);
       continue;
     }
     auto settings = descents_.of(parameter).optimizer;
@@ -90,6 +88,18 @@ bool InnerOptimizer::step(std::span<const float> weights, std::span<const float>
     descend(parameter, settings, descents_.of(parameter).scalars(scalars), scales_[parameter], weights, gradient, next);
   }
   return finite;
+}
+
+void InnerOptimizer::change_state_of(std::size_t parameter, std::span<const float> weights, std::span<const float> made,
+                                     std::span<float> next) const {
+  const auto& [offset, elements] = job_.arena.extents[parameter];
+  const float momentum = job_.arena.parameters[parameter].momentum;
+  const auto into = next.subspan(offset, elements);
+  if (momentum != 0) {
+    blend_state(weights.subspan(offset, elements), made.subspan(offset, elements), momentum, into);
+  } else {
+    std::ranges::copy(made.subspan(offset, elements), into.begin());
+  }
 }
 
 void InnerOptimizer::descend(std::size_t parameter, const OptimizerSettings& settings, const StepScalars& scalars,

@@ -24,8 +24,9 @@ class InnerOptimizer {
   // State and bias corrections as before the first step.
   void begin();
 
-  // One step: `next` becomes `weights` changed by the gradient, which training.clip limits first. All three are whole
-  // arenas and do not overlap; bytes outside of parameters are not touched. False if the gradient has an infinity or a
+  // One step: `next` becomes `weights` changed by the gradient, which training.clip limits first; of state it becomes
+  // what the gradient has in its place, or for a running statistic the blend of the two. All three are whole arenas and
+  // do not overlap; bytes outside of parameters are not touched. False if the gradient has an infinity or a
   // NaN: it is then taken as it is, so that `next` has one at each such element.
   bool step(std::span<const float> weights, std::span<const float> gradient, std::span<float> next);
 
@@ -36,6 +37,8 @@ class InnerOptimizer {
   [[nodiscard]] bool is_finite(std::span<const float> gradient) const;
   void descend(std::size_t parameter, const OptimizerSettings& settings, const StepScalars& scalars, float scale,
                std::span<const float> weights, std::span<const float> gradient, std::span<float> next);
+  void change_state_of(std::size_t parameter, std::span<const float> weights, std::span<const float> made,
+                       std::span<float> next) const;
 
   const Job& job_;
   Descents descents_;

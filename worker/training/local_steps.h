@@ -8,7 +8,7 @@
 // [h * b / H, (h + 1) * b / H) and their mean gradient. A slot with fewer examples (the tail of an epoch) leaves out
 // the steps that have none. Its gradient, as the rest of the worker sees it, is (weights before - weights after) /
 // slots, so that the round's root is the mean change of all slots, negated. What the last step has made of state
-// (Group::state) travels as in other modes: as its change, weighted by the slot's share of the round's examples.
+// (Group::state) travels as with sync: as its change, weighted by the slot's share of the round's examples.
 #pragma once
 
 #include <memory>

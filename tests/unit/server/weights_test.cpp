@@ -120,11 +120,75 @@ TEST_CASE(
     weights.apply(chunk, 0, root_of(job, chunk, 40), {0.1F, 0.1F, 1.0F, false, {}});
     const Floats before = copy(weights.newest(chunk));
     const Floats root = root_of(job, chunk, 41);
-    weights.apply(chunk, 1, root, {0.1F, 0.1F, 1.0F, false, {0.375F}}, staleness);
+    weights.apply(chunk, 1, root, {0.1F, 0.1F, 1.0F, false, {0.375F}}, {0, 0, staleness});
     const auto after = weights.newest(chunk);
     const float share = 1.0F / static_cast<float>(std::max<std::uint64_t>(staleness, 1));
     for (std::size_t i = 0; i < before.size(); ++i) {
       REQUIRE(after[i] == before[i] + share * root[i]);
+    }
+  }
+}
+
+// Two running statistics around a buffer, of sizes that leave padding; the last step of an epoch has examples for the
+// first of its two slots alone.
+Job job_with_statistics(const std::string& mode) {
+  return make_job(
+      parse_job("job: test\nmodel: {name: emulated, parameters: [{name: w, shape: [40]}, "
+                "{name: mean, shape: [9], group: state, momentum: 0.1}, {name: count, shape: [3], group: state}, "
+                "{name: variance, shape: [21], group: state, momentum: 0.25}]}\n"
+                "data: {name: none, train_examples: 10}\ntraining: {mode: " +
+                    mode + ", slots: 2, batch: 4, max_steps: 10}\n",
+                "test"));
+}
+
+TEST_CASE("in item mode statistics are blended into the newest values, and changes divided by their staleness") {
+  const Job job = job_with_statistics("async");
+  const ChunkId chunk = 1;
+  REQUIRE(job.arena.chunks[chunk].group == Group::state);
+  LaneWeights weights(job, all_chunks(job));
+  weights.initialize();
+  for (const std::uint64_t staleness : {0, 1, 3}) {
+    const auto version = weights.version(chunk);
+    const Floats before = copy(weights.newest(chunk));
+    const Floats sent = root_of(job, chunk, 50 + static_cast<std::uint32_t>(staleness));
+    weights.apply(chunk, version, sent, {0.1F, 0.1F, 1.0F, false, {}}, {0, 1, staleness});
+    Floats expected(before.size(), 0.0F);
+    for (const auto& piece : pieces_of(job.arena, job.arena.chunks[chunk])) {
+      const float momentum = job.arena.parameters[piece.parameter].momentum;
+      const float share = 1.0F / static_cast<float>(std::max<std::uint64_t>(staleness, 1));
+      for (auto i = piece.offset; i < piece.offset + piece.elements; ++i) {
+        expected[i] = before[i] + (momentum != 0 ? momentum * (sent[i] - before[i]) : share * sent[i]);
+      }
+    }
+    CHECK(same_bits(copy(weights.newest(chunk)), expected));
+  }
+}
+
+TEST_CASE("an item without examples changes no state, and all else as before") {
+  const Job job = job_with_statistics("async");
+  LaneWeights weights(job, all_chunks(job));
+  weights.initialize();
+  weights.apply(1, 0, root_of(job, 1, 60), {0.1F, 0.1F, 1.0F, false, {}}, {2, 0, 0});
+  const Floats before = copy(weights.newest(1));
+  CHECK_FALSE(same_bits(before, Floats(before.size(), 0.0F)));
+  const Floats nothing(before.size(), 0.0F);
+  weights.apply(1, 1, nothing, {0.1F, 0.1F, 1.0F, false, {}}, {2, 1, 4});
+  CHECK(same_bits(copy(weights.newest(1)), before));
+  CHECK(weights.version(1) == 2);
+  weights.apply(1, 2, nothing, {0.1F, 0.1F, 1.0F, false, {}}, {3, 1, 4});  // has examples: its statistics are zero
+  CHECK_FALSE(same_bits(copy(weights.newest(1)), before));
+}
+
+TEST_CASE("in rounds statistics are changed by the root like all state") {
+  for (const std::string mode : {"sync", "local, local: {steps: 1}"}) {
+    const Job job = job_with_statistics(mode);
+    LaneWeights weights(job, all_chunks(job));
+    weights.initialize();
+    const Floats before = copy(weights.newest(1));
+    const Floats root = root_of(job, 1, 70);
+    weights.apply(1, 0, root, {0.1F, 0.1F, 1.0F, false, {}});
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      REQUIRE(weights.newest(1)[i] == before[i] + root[i]);
     }
   }
 }

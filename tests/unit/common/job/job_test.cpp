@@ -355,7 +355,13 @@ TEST_CASE("rules of emulated models") {
        "job.yaml:2: model.parameters: parameter 1: '' is no name of a parameter; allowed: 1 to 128 of A-Z a-z 0-9 . _ "
        "-"},
       {"preset: resnet50", "parameters: [{name: a, shape: [4], size: 3}]",
-       "job.yaml:2: model.parameters: parameter 1: unknown key 'size' of a parameter; allowed: name, shape, group"},
+       "job.yaml:2: model.parameters: parameter 1: unknown key 'size' of a parameter; allowed: name, shape, group, "
+       "momentum"},
+      {"preset: resnet50", "parameters: [{name: a, shape: [4], momentum: 0.1}]",
+       "job.yaml:2: model.parameters: parameter 1: parameter 'a' has a momentum, which only running statistics have; "
+       "add group: state, or remove it"},
+      {"preset: resnet50", "parameters: [{name: a, shape: [4], group: state, momentum: 1.5}]",
+       "job.yaml:2: model.parameters: parameter 1: '1.5' is out of range; allowed: 0 to 1"},
       {"preset: resnet50", "parameters: [5]",
        "job.yaml:2: model.parameters: parameter 1: '5' where {name: ..., shape: [...]} is needed"},
       {"preset: resnet50", "parameters: [{name: a, shape: [0]}]",

@@ -69,6 +69,17 @@ TEST_CASE("an epoch's last step holds the rest") {
   CHECK(examples_of_step(training, 1000, 15) == 104);
 }
 
+TEST_CASE("what an epoch's last step lacks is lacking in its last slots") {
+  auto training = training_of(2, std::nullopt);
+  training.slots = 8;
+  CHECK(examples_of_slot(training, 1000, 6, 7) == 16);
+  const std::vector<std::uint32_t> last = {16, 16, 16, 16, 16, 16, 8, 0};
+  for (std::uint32_t slot = 0; slot < 8; ++slot) {
+    CHECK(examples_of_slot(training, 1000, 7, slot) == last[slot]);
+    CHECK(examples_of_slot(training, 1000, 15, slot) == last[slot]);
+  }
+}
+
 TEST_CASE("whichever comes first ends the job") {
   CHECK(plan_steps(training_of(2, 9), 1000).steps == 9);
   CHECK(plan_steps(training_of(2, 99), 1000).steps == 16);

@@ -362,6 +362,8 @@ TEST_CASE("what does not fit is refused before anything is written") {
   CHECK_THROWS_AS(optimizer_step(settings, scalars, 1, weights, weights, uneven, next), std::invalid_argument);
   CHECK_THROWS_AS(change_state(weights, shorter, 1, next), std::invalid_argument);
   CHECK_THROWS_AS(change_state(weights, weights, 1, shorter), std::invalid_argument);
+  CHECK_THROWS_AS(blend_state(weights, shorter, 1, next), std::invalid_argument);
+  CHECK_THROWS_AS(blend_state(weights, weights, 1, shorter), std::invalid_argument);
   CHECK(first == Floats(4, 5.0F));
   CHECK(next == Floats(4, 7.0F));
   for (const auto set : {InstructionSet::avx2, InstructionSet::avx512}) {
@@ -383,6 +385,19 @@ TEST_CASE("state is changed by what is scaled, and keeps its bits where nobody c
   }
   CHECK(same_bits(Floats(state.begin() + 50, state.end()), Floats(old.begin() + 50, old.end())));
   change_state({}, {}, 1, {});
+}
+
+TEST_CASE("a running statistic goes towards the batch's by its momentum, and stays where the two agree") {
+  const Floats old = sample(100, 5);
+  Floats statistic = sample(100, 6);
+  std::copy(old.begin() + 50, old.end(), statistic.begin() + 50);
+  Floats state(100, 1.0F);
+  blend_state(old, statistic, 0.1F, state);
+  for (std::size_t i = 0; i < 50; ++i) {
+    REQUIRE(state[i] == old[i] + 0.1F * (statistic[i] - old[i]));
+  }
+  CHECK(same_bits(Floats(state.begin() + 50, state.end()), Floats(old.begin() + 50, old.end())));
+  blend_state({}, {}, 1, {});
 }
 
 // Sixteen partial sums, joined in a tree.

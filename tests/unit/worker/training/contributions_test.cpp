@@ -13,6 +13,7 @@ namespace {
 
 using Floats = std::vector<float>;
 
+// `group`: of the second parameter, and what else is said of it.
 Job job_of(const std::string& mode, const std::string& group) {
   return make_job(parse_job(
       "job: test\nmodel: {name: emulated, parameters: [{name: w, shape: [5]}, {name: mean, shape: "
@@ -47,12 +48,28 @@ TEST_CASE("of state a slot contributes its change by its share, of all else what
 }
 
 TEST_CASE("a slot without examples changes no state") {
-  const auto job = job_of("sync", "state");
-  const auto model = with_contributions(make_model(job.spec.model, job.shape, job.arena, on_cpu(1)), job);
-  const auto sent = trained(*model, job, 0, 12);
-  const auto& [offset, elements] = job.arena.extents[1];
-  for (auto i = offset; i < offset + elements; ++i) {
-    REQUIRE(sent[i] == 0.0F);
+  for (const std::string group : {"state", "state, momentum: 0.1"}) {
+    const auto job = job_of("sync", group);
+    const auto model = with_contributions(make_model(job.spec.model, job.shape, job.arena, on_cpu(1)), job);
+    const auto sent = trained(*model, job, 0, 12);
+    const auto& [offset, elements] = job.arena.extents[1];
+    for (auto i = offset; i < offset + elements; ++i) {
+      REQUIRE(sent[i] == 0.0F);
+    }
+  }
+}
+
+TEST_CASE("of a running statistic a slot contributes the change of its blend; in item mode the statistic itself") {
+  for (const std::string mode : {"sync", "async", "ssp, staleness: {bound: 4}"}) {
+    const auto job = job_of(mode, "state, momentum: 0.125");
+    const auto plain = make_model(job.spec.model, job.shape, job.arena, on_cpu(1));
+    const auto model = with_contributions(make_model(job.spec.model, job.shape, job.arena, on_cpu(1)), job);
+    const auto made = trained(*plain, job, 3, 12);
+    const auto sent = trained(*model, job, 3, 12);
+    const auto& [offset, elements] = job.arena.extents[1];
+    for (auto i = offset; i < offset + elements; ++i) {
+      REQUIRE(sent[i] == (mode == "sync" ? 0.25F * (0.125F * (made[i] - 100000.0F)) : made[i]));
+    }
   }
 }
 

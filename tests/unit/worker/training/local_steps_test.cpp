@@ -304,6 +304,21 @@ TEST_CASE("state becomes what each step makes of it, and the slot sends its chan
   }
 }
 
+TEST_CASE("each local step blends its statistic into what the one before has left") {
+  auto job = job_of();
+  job.arena = lay_out({{"w", {5}, Group::decay, {}}, {"mean", {3}, Group::state, {}, 0.125F}});
+  Slot8 slot(job);
+  const auto gradients = slot.train(4, 12);
+  REQUIRE(slot.calls.size() == 2);
+  const auto blended = [](float old, float statistic) { return old + 0.125F * (statistic - old); };
+  const auto& extent = job.arena.extents[1];
+  for (auto i = extent.offset; i < extent.offset + extent.elements; ++i) {
+    const float between = slot.calls[1].weights[i];
+    CHECK(between == blended(slot.before[i], gradient_at(i, slot.before[i], 0)));
+    CHECK(gradients[i] == 4.0F / 12.0F * (blended(between, gradient_at(i, between, 1)) - slot.before[i]));
+  }
+}
+
 TEST_CASE("local steps have the rate and the decay of the first group that matches a parameter") {
   const auto job = job_of({"training.local.optimizer.learning_rate=0.5", "training.local.optimizer.weight_decay=0.25",
                            "training.parameter_groups=[{match: 'fc1.*', learning_rate: 0.125, weight_decay: 0.5}, "
