@@ -13,12 +13,12 @@
 namespace ballast {
 
 // The member of the bound spec that a key fills; std::monostate for a key that is not built yet.
-using Target = std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, StalenessSpec::Damping*,
-                            LocalSpec::Partition*, Fsync*, Gain*, GlobalPool2d::Kind*, StepPool::Kind*, std::uint32_t*,
-                            std::uint64_t*, double*, float*, Pair*, std::optional<std::uint32_t>*,
-                            std::optional<std::uint64_t>*, std::optional<double>*, std::vector<std::uint32_t>*,
-                            std::vector<double>*, std::vector<EmulatedParameter>*, std::vector<LayerSpec>*,
-                            std::vector<ParameterGroup>*>;
+using Target =
+    std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, StalenessSpec::Damping*, LocalSpec::Partition*,
+                 Fsync*, Gain*, GlobalPool2d::Kind*, StepPool::Kind*, std::uint32_t*, std::uint64_t*, double*, float*,
+                 Pair*, std::optional<std::uint32_t>*, std::optional<std::uint64_t>*, std::optional<double>*,
+                 std::vector<std::uint32_t>*, std::vector<double>*, std::vector<EmulatedParameter>*,
+                 std::vector<LayerSpec>*, std::vector<ParameterGroup>*>;
 
 // What text a key of free text takes.
 enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port, copy_target, http_url, data_digest };

@@ -3,9 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/job/descents.h"
+#include "common/job/load.h"
+#include "tests/unit/common/job/support.h"
 
 namespace ballast::testing {
 namespace {
@@ -89,6 +92,46 @@ TEST_CASE("of a large model a message names the first parameters") {
   const auto told = useless_groups({{"x", 2, std::nullopt}}, parameters);
   REQUIRE(told.size() == 1);
   CHECK(told[0].ends_with("p18, p19 and 5 more"));
+}
+
+TEST_CASE("groups of parameters reach the spec, and what is wrong with them is told") {
+  const auto with_groups = [](const std::string& groups) {
+    return replaced(kJob, "training:", "training:\n  parameter_groups: " + groups);
+  };
+  const auto spec = parse_job(
+      with_groups("[{match: 'fc1.*', learning_rate: 0.5}, {match: '*.bias', weight_decay: 0.125}]"), "job.yaml");
+  REQUIRE(spec.training.parameter_groups.size() == 2);
+  CHECK(spec.training.parameter_groups[0].match == "fc1.*");
+  CHECK(spec.training.parameter_groups[0].learning_rate == 0.5);
+  CHECK_FALSE(spec.training.parameter_groups[0].weight_decay);
+  CHECK(spec.training.parameter_groups[1].learning_rate == 1);
+  CHECK(spec.training.parameter_groups[1].weight_decay == 0.125);
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"[]", "a list of 1 to 64 groups is needed; e.g. [{match: conv*.weight, learning_rate: 0.1}]"},
+      {"[5]", "group 1: '5' where {match: ..., learning_rate: ..., weight_decay: ...} is needed"},
+      {"[{match: 'fc1*'}]", "group 1: group 'fc1*' changes nothing; add learning_rate or weight_decay"},
+      {"[{learning_rate: 2}]",
+       "group 1: '' is no pattern of parameters' names; allowed: 1 to 128 of A-Z a-z 0-9 . _ - and *, e.g. "
+       "conv*.weight"},
+      {"[{match: 'fc?', learning_rate: 2}]",
+       "group 1: 'fc?' is no pattern of parameters' names; allowed: 1 to 128 of A-Z a-z 0-9 . _ - and *, e.g. "
+       "conv*.weight"},
+      {"[{match: fc1*, rate: 2}]",
+       "group 1: unknown key 'rate' of a group; allowed: match, learning_rate, weight_decay"},
+      {"[{match: fc1*, learning_rate: -1}]", "group 1: '-1' is out of range; allowed: 0 to 1000"},
+      {"[{match: fc1*, weight_decay: 2}]", "group 1: '2' is out of range; allowed: 0 to 1"},
+      {"[{match: conv*, learning_rate: 2}]",
+       "'conv*' matches no parameter that is trained; they are fc1.weight, fc1.bias, fc2.weight, fc2.bias, fc3.weight, "
+       "fc3.bias"},
+      {"[{match: fc*, learning_rate: 2}, {match: fc1.bias, learning_rate: 3}]",
+       "'fc1.bias' decides nothing: earlier groups match all its parameters, and the first one counts; put it before "
+       "them, or remove it"},
+  };
+  for (const auto& [groups, error] : wrong) {
+    CAPTURE(groups);
+    const auto told = job_error(with_groups(groups));
+    CHECK(told.ends_with(": training.parameter_groups: " + error));
+  }
 }
 
 }  // namespace

@@ -1,0 +1,174 @@
+// LaneWeights: what becomes of state, and of parameters with settings of their own.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/job/load.h"
+#include "common/job/optimizer_settings.h"
+#include "server/weights.h"
+#include "tests/unit/common/numeric/samples.h"
+#include "tests/unit/server/weights_support.h"
+
+namespace ballast {
+namespace {
+
+TEST_CASE(
+    "state changes by the root whatever clips gradients, less where the root is stale, and has no optimizer's state") {
+  const Job job =
+      make_job(parse_job("job: test\nmodel: {name: emulated, parameters: [{name: w, shape: [40]}, {name: mean, shape: "
+                         "[30], group: state}]}\n"
+                         "data: {name: none}\ntraining: {slots: 2, batch: 2, max_steps: 10, optimizer: {name: adam}}\n",
+                         "test"));
+  const ChunkId chunk = 1;
+  for (const std::uint64_t staleness : {0, 1, 3}) {
+    LaneWeights weights(job, all_chunks(job));
+    weights.initialize();
+    weights.apply(chunk, 0, root_of(job, chunk, 40), {0.1F, 0.1F, 1.0F, false, {}});
+    const Floats before = copy(weights.newest(chunk));
+    const Floats root = root_of(job, chunk, 41);
+    weights.apply(chunk, 1, root, {0.1F, 0.1F, 1.0F, false, {0.375F}}, {0, 0, staleness});
+    const auto after = weights.newest(chunk);
+    const float share = 1.0F / static_cast<float>(std::max<std::uint64_t>(staleness, 1));
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      REQUIRE(after[i] == before[i] + share * root[i]);
+    }
+  }
+}
+
+// Two running statistics around a buffer, of sizes that leave padding; the last step of an epoch has examples for the
+// first of its two slots alone.
+Job job_with_statistics(const std::string& mode) {
+  return make_job(
+      parse_job("job: test\nmodel: {name: emulated, parameters: [{name: w, shape: [40]}, "
+                "{name: mean, shape: [9], group: state, momentum: 0.1}, {name: count, shape: [3], group: state}, "
+                "{name: variance, shape: [21], group: state, momentum: 0.25}]}\n"
+                "data: {name: none, train_examples: 10}\ntraining: {mode: " +
+                    mode + ", slots: 2, batch: 4, max_steps: 10}\n",
+                "test"));
+}
+
+TEST_CASE("in item mode statistics are blended into the newest values, and changes divided by their staleness") {
+  const Job job = job_with_statistics("async");
+  const ChunkId chunk = 1;
+  REQUIRE(job.arena.chunks[chunk].group == Group::state);
+  LaneWeights weights(job, all_chunks(job));
+  weights.initialize();
+  for (const std::uint64_t staleness : {0, 1, 3}) {
+    const auto version = weights.version(chunk);
+    const Floats before = copy(weights.newest(chunk));
+    const Floats sent = root_of(job, chunk, 50 + static_cast<std::uint32_t>(staleness));
+    weights.apply(chunk, version, sent, {0.1F, 0.1F, 1.0F, false, {}}, {0, 1, staleness});
+    Floats expected(before.size(), 0.0F);
+    for (const auto& piece : pieces_of(job.arena, job.arena.chunks[chunk])) {
+      const float momentum = job.arena.parameters[piece.parameter].momentum;
+      const float share = 1.0F / static_cast<float>(std::max<std::uint64_t>(staleness, 1));
+      for (auto i = piece.offset; i < piece.offset + piece.elements; ++i) {
+        expected[i] = before[i] + (momentum != 0 ? momentum * (sent[i] - before[i]) : share * sent[i]);
+      }
+    }
+    CHECK(same_bits(copy(weights.newest(chunk)), expected));
+  }
+}
+
+TEST_CASE("an item without examples changes no state, and all else as before") {
+  const Job job = job_with_statistics("async");
+  LaneWeights weights(job, all_chunks(job));
+  weights.initialize();
+  weights.apply(1, 0, root_of(job, 1, 60), {0.1F, 0.1F, 1.0F, false, {}}, {2, 0, 0});
+  const Floats before = copy(weights.newest(1));
+  CHECK_FALSE(same_bits(before, Floats(before.size(), 0.0F)));
+  const Floats nothing(before.size(), 0.0F);
+  weights.apply(1, 1, nothing, {0.1F, 0.1F, 1.0F, false, {}}, {2, 1, 4});
+  CHECK(same_bits(copy(weights.newest(1)), before));
+  CHECK(weights.version(1) == 2);
+  weights.apply(1, 2, nothing, {0.1F, 0.1F, 1.0F, false, {}}, {3, 1, 4});  // has examples: its statistics are zero
+  CHECK_FALSE(same_bits(copy(weights.newest(1)), before));
+}
+
+TEST_CASE("in rounds statistics are changed by the root like all state") {
+  for (const std::string mode : {"sync", "local, local: {steps: 1}"}) {
+    const Job job = job_with_statistics(mode);
+    LaneWeights weights(job, all_chunks(job));
+    weights.initialize();
+    const Floats before = copy(weights.newest(1));
+    const Floats root = root_of(job, 1, 70);
+    weights.apply(1, 0, root, {0.1F, 0.1F, 1.0F, false, {}});
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      REQUIRE(weights.newest(1)[i] == before[i] + root[i]);
+    }
+  }
+}
+
+TEST_CASE("parameters of a group have its rate and decay, whatever shares their chunks, clipped by tensor or not") {
+  for (const std::string optimizer : {"sgd, momentum: 0.9", "adam", "adamw", "adagrad", "rmsprop"}) {
+    const Job job = job_of("optimizer: {name: " + optimizer +
+                           ", weight_decay: 0.01}, parameter_groups: [{match: b.*, learning_rate: 0.5}, "
+                           "{match: '*.bias', learning_rate: 2, weight_decay: 0.125}, {match: big*, weight_decay: 0}]");
+    struct Own {
+      float rate;
+      double decay;
+    };
+    const std::vector<Own> own = {{1, 0.01}, {0.5, 0.01}, {2, 0.125}, {2, 0.125}, {1, 0}};
+    LaneWeights weights(job, all_chunks(job));
+    LaneWeights scaled(job, all_chunks(job));
+    weights.initialize();
+    scaled.initialize();
+    for (const auto& chunk : job.arena.chunks) {
+      if (chunk.group == Group::statistics) {
+        continue;
+      }
+      const Floats before = copy(weights.newest(chunk.id));
+      const Floats root = root_of(job, chunk.id, 80);
+      weights.apply(chunk.id, 0, root, {0.1F, 0.2F, 0.3F, false, {}});
+      scaled.apply(chunk.id, 0, root, {0.1F, 0.2F, 0.3F, false, Floats(job.arena.parameters.size(), 1.0F)});
+      Floats expected(before.size(), 0.0F);
+      for (const auto& piece : pieces_of(job.arena, chunk)) {
+        auto settings = optimizer_settings(job.spec.training, Group::decay);
+        settings.weight_decay = own[piece.parameter].decay;
+        const float rate = own[piece.parameter].rate;
+        std::vector<Floats> tensors;
+        std::vector<std::span<float>> state;
+        for (const auto& tensor : state_tensors(settings)) {
+          tensors.emplace_back(piece.elements, tensor.initial);
+        }
+        state.assign(tensors.begin(), tensors.end());
+        optimizer_step(settings, {0.1F * rate, 0.2F * rate, 0.3F}, 1.0F,
+                       std::span(before).subspan(piece.offset, piece.elements),
+                       std::span(root).subspan(piece.offset, piece.elements), state,
+                       std::span(expected).subspan(piece.offset, piece.elements));
+      }
+      CHECK(same_bits(copy(weights.newest(chunk.id)), expected));
+      CHECK(same_bits(copy(scaled.newest(chunk.id)), expected));
+    }
+  }
+}
+
+TEST_CASE("a group with a rate of 0 stays as it is") {
+  const Job job = job_of("optimizer: {name: adam}, parameter_groups: [{match: '*', learning_rate: 0}]");
+  LaneWeights weights(job, all_chunks(job));
+  weights.initialize();
+  const Floats before = copy(weights.newest(0));
+  weights.apply(0, 0, root_of(job, 0, 90), {0.1F, 0.2F, 0.3F, false, {}});
+  CHECK(same_bits(copy(weights.newest(0)), before));
+}
+
+TEST_CASE("with local steps groups are those of the inner optimizer alone") {
+  const Job job = job_of(
+      "mode: local, slots: 8, batch: 8, local: {steps: 1}, optimizer: {name: sgd, learning_rate: 1}, parameter_groups: "
+      "[{match: '*', learning_rate: 0.5, weight_decay: 0.5}]");
+  LaneWeights weights(job, all_chunks(job));
+  weights.initialize();
+  const Floats before = copy(weights.newest(0));
+  const Floats root = root_of(job, 0, 91);
+  weights.apply(0, 0, root, {1.0F, 1.0F, 1.0F, false, {}});
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    REQUIRE(weights.newest(0)[i] == before[i] - root[i]);
+  }
+}
+
+}  // namespace
+}  // namespace ballast
