@@ -9,7 +9,7 @@
 
 #include "cli/models/opened_run.h"
 #include "common/job/job.h"
-#include "worker/data/pipeline.h"
+#include "worker/data/dataset.h"
 #include "worker/models/model.h"
 
 namespace ballast {

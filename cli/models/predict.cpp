@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/files/new_file.h"
+#include "worker/data/examples.h"
 #include "worker/data/idx.h"
 #include "worker/data/normalise.h"
 #include "worker/training/evaluate.h"
@@ -21,10 +22,11 @@ namespace ballast {
 
 namespace {
 
-// Where examples come from: reads one into `features`, returns its label or nothing.
+// Where examples come from.
 struct Examples {
   std::uint64_t count = 0;
-  std::function<std::optional<std::int32_t>(std::uint64_t index, std::span<float> features)> read;
+  bool labelled = false;
+  std::function<void(std::uint64_t index, const ExampleRoom& room)> read;
 };
 
 Examples examples_of_file(const std::string& path, const ExampleShape& shape) {
@@ -33,17 +35,16 @@ Examples examples_of_file(const std::string& path, const ExampleShape& shape) {
   }
   const auto images = std::make_shared<IdxArray>(read_idx(path, {std::nullopt, shape.height, shape.width}));
   const auto pixels = shape.features();
-  return {images->dimensions[0], [images, pixels](std::uint64_t index, std::span<float> features) {
-            normalise(std::span(images->values).subspan(index * pixels, pixels), features);
-            return std::optional<std::int32_t>();
+  return {images->dimensions[0], false, [images, pixels](std::uint64_t index, const ExampleRoom& room) {
+            normalise(std::span(images->values).subspan(index * pixels, pixels), room.features);
           }};
 }
 
 Examples examples_of_job(const LoadedModel& model, const std::string& name) {
   const auto split = model.split_named(name);
   const std::shared_ptr<const Dataset> data = model.open_data();
-  return {split.examples, [data, split](std::uint64_t index, std::span<float> features) {
-            return std::optional(data->read(split.split, static_cast<std::uint32_t>(index), features));
+  return {split.examples, true, [data, split](std::uint64_t index, const ExampleRoom& room) {
+            data->read(split.split, static_cast<std::uint32_t>(index), room);
           }};
 }
 
@@ -147,14 +148,15 @@ struct Predicted {
 Predicted predict_batch(LoadedModel& model, const Examples& examples, std::uint64_t begin) {
   const auto& shape = model.job().shape;
   const auto size = static_cast<std::uint32_t>(std::min<std::uint64_t>(kEvaluatedAtOnce, examples.count - begin));
-  std::vector<float> features(size * shape.features());
+  SlotExamples read(shape, size);
   Predicted batch;
   for (std::uint32_t i = 0; i < size; ++i) {
-    batch.labels.push_back(
-        examples.read(begin + i, std::span(features).subspan(i * shape.features(), shape.features())));
+    examples.read(begin + i, read.room(i));
+    batch.labels.push_back(examples.labelled ? std::optional(read.labels[i]) : std::nullopt);
   }
+  read.pad();
   batch.probabilities.resize(std::size_t{size} * shape.classes);
-  model.model().predict({size, features, {}}, model.weights(), batch.probabilities);
+  model.model().predict(read.batch(), model.weights(), batch.probabilities);
   return batch;
 }
 

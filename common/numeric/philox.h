@@ -32,7 +32,7 @@ enum class Purpose : std::uint32_t {
   glyphs = 3,    // a = example, b = split
   augment = 4,   // a = epoch, b = example
   gradient = 5,  // a = step, b = slot: emulated gradients
-  probe = 6,     // a = 0, b = 0: the probe slot behind a worker's fingerprint
+  probe = 6,     // a = example or 0, b = what is drawn: the probe slot behind a worker's fingerprint
   classes = 7,   // a = epoch, b = slot: the order of a slot's own examples
   dropout = 8,   // a = step, b = slot
 };

@@ -97,7 +97,7 @@ class Trainer {
   Floats slot_change(std::uint64_t step, std::uint32_t slot) {
     const auto& training = job_.spec.training;
     const auto examples = pipeline_.take(step, slot);
-    const std::size_t in_slot = examples.labels.size();
+    const std::size_t in_slot = examples.count;
     const std::size_t at_once = training.batch / training.slots / training.local.steps;
     auto update = Update::of_local_steps(job_);
     auto weights = weights_;
@@ -120,10 +120,7 @@ class Trainer {
                 Floats& weights) {
     const auto count = end - begin;
     task.step_examples = static_cast<std::uint32_t>(count);
-    const Batch batch{
-        task.step_examples,
-        std::span(examples.features).subspan(begin * job_.shape.features(), count * job_.shape.features()),
-        std::span(examples.labels).subspan(begin, count)};
+    const auto batch = part_of(examples.batch(), static_cast<std::uint32_t>(begin), task.step_examples);
     Floats gradient(job_.arena.elements);
     const auto trained = model_->train(task, batch, weights, gradient, [](std::size_t) {});
     loss_sum_ += trained.loss_sum;
@@ -144,15 +141,10 @@ class Trainer {
 
   double count_correct() {
     constexpr std::uint32_t kAtOnce = 64;
-    const auto features = job_.shape.features();
     double correct = 0;
     for (std::uint32_t begin = 0; begin < job_.sizes.test; begin += kAtOnce) {
       const auto count = std::min(kAtOnce, job_.sizes.test - begin);
-      SlotExamples examples{Floats(count * features), std::vector<std::int32_t>(count)};
-      for (std::uint32_t i = 0; i < count; ++i) {
-        examples.labels[i] =
-            dataset_->read(DataSplit::test, begin + i, std::span(examples.features).subspan(i * features, features));
-      }
+      const auto examples = read_examples(*dataset_, DataSplit::test, begin, count);
       correct += model_->evaluate(examples.batch(), weights_).correct;
     }
     return correct;

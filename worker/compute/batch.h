@@ -19,4 +19,20 @@ struct Batch {
   std::uint32_t steps = 1;
 };
 
+// Examples [begin, begin + count) of a batch, which has as many.
+inline Batch part_of(const Batch& batch, std::uint32_t begin, std::uint32_t count) {
+  const auto part = [&](auto values) {
+    const auto size = batch.count == 0 ? 0 : values.size() / batch.count;  // of one example
+    return values.subspan(begin * size, count * size);
+  };
+  return {count,
+          part(batch.features),
+          part(batch.labels),
+          part(batch.targets),
+          part(batch.tokens),
+          part(batch.lengths),
+          part(batch.children),
+          batch.steps};
+}
+
 }  // namespace ballast

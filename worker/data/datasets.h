@@ -8,7 +8,7 @@
 
 #include "common/job/spec.h"
 #include "common/job/steps.h"
-#include "worker/data/pipeline.h"
+#include "worker/data/dataset.h"
 
 namespace ballast {
 

@@ -74,9 +74,9 @@ class Glyphs : public Dataset {
     }
     return sizes_.test;
   }
-  std::int32_t read(DataSplit split, std::uint32_t index, std::span<float> features) const override {
-    (split == DataSplit::train ? train_ : test_).read(index, features);
-    return static_cast<std::int32_t>(glyph_label(index));
+  void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const override {
+    (split == DataSplit::train ? train_ : test_).read(index, room.features);
+    room.labels[0] = static_cast<std::int32_t>(glyph_label(index));
   }
   [[nodiscard]] std::int32_t label(DataSplit, std::uint32_t index) const override {
     return static_cast<std::int32_t>(glyph_label(index));

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "worker/data/pipeline.h"
+#include "worker/data/dataset.h"
 
 namespace ballast {
 

@@ -23,9 +23,12 @@ class HeldOut : public Dataset {
     }
     return whole_->size(split);
   }
-  std::int32_t read(DataSplit split, std::uint32_t index, std::span<float> features) const override {
-    return split == DataSplit::validation ? whole_->read(DataSplit::train, train_ + index, features)
-                                          : whole_->read(split, index, features);
+  void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const override {
+    if (split == DataSplit::validation) {
+      whole_->read(DataSplit::train, train_ + index, room);
+    } else {
+      whole_->read(split, index, room);
+    }
   }
   [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
     return split == DataSplit::validation ? whole_->label(DataSplit::train, train_ + index)

@@ -39,9 +39,9 @@ class Mnist : public Dataset {
   [[nodiscard]] std::uint32_t size(DataSplit split) const override {
     return split == DataSplit::validation ? 0 : of(split).count();
   }
-  std::int32_t read(DataSplit split, std::uint32_t index, std::span<float> features) const override {
-    normalise(std::span(of(split).images).subspan(index * kPixels, kPixels), features);
-    return of(split).labels[index];
+  void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const override {
+    normalise(std::span(of(split).images).subspan(index * kPixels, kPixels), room.features);
+    room.labels[0] = of(split).labels[index];
   }
   [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
     return of(split).labels[index];

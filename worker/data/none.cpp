@@ -11,7 +11,7 @@ class None : public Dataset {
   [[nodiscard]] std::uint32_t size(DataSplit split) const override {
     return split == DataSplit::train ? sizes_.train : split == DataSplit::test ? sizes_.test : 0;
   }
-  std::int32_t read(DataSplit, std::uint32_t, std::span<float>) const override { return 0; }
+  void read(DataSplit, std::uint32_t, const ExampleRoom& room) const override { room.labels[0] = 0; }
   [[nodiscard]] std::int32_t label(DataSplit, std::uint32_t) const override { return 0; }
   [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
   [[nodiscard]] std::string digest() const override {

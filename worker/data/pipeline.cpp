@@ -38,6 +38,9 @@ struct Entry {
   std::exception_ptr error;
 };
 
+// Of the set for emulated models.
+bool is_empty(const ExampleShape& shape) { return shape.vocabulary == 0 && shape.features() == 0; }
+
 void check(const Dataset& dataset, const TrainingSpec& training) {
   if (training.slots == 0 || training.batch == 0 || training.batch % training.slots != 0) {
     throw std::invalid_argument("training.batch is " + std::to_string(training.batch) +
@@ -73,26 +76,27 @@ struct Pipeline::Impl {
   // A function of (step, slot) alone; called by both threads.
   SlotExamples read(std::uint64_t step, std::uint32_t slot) {
     const SlotExtent range = slot_extent(training, dataset.size(DataSplit::train), step, slot);
-    const std::size_t features = dataset.shape().features();
-    SlotExamples examples;
-    examples.labels.resize(range.count);
-    examples.features.resize(range.count * features);
-    if (range.count == 0 || features == 0) {
-      return examples;  // without features every label is 0 and the order shows nowhere
+    const ExampleShape& shape = dataset.shape();
+    SlotExamples examples(shape, range.count);
+    if (range.count == 0 || is_empty(shape)) {
+      return examples;  // the order of empty examples shows nowhere
     }
     const EpochOrders::Order order = orders.of(range.epoch);
-    std::vector<float> original(training.augment.shift > 0 ? features : 0);
+    std::vector<float> original(training.augment.shift > 0 ? shape.features() : 0);
     for (std::uint32_t i = 0; i < range.count; ++i) {
       const auto example = (*order)[range.first + i];
-      const auto target = std::span(examples.features).subspan(i * features, features);
-      if (original.empty()) {
-        examples.labels[i] = dataset.read(DataSplit::train, example, target);
-      } else {
-        examples.labels[i] = dataset.read(DataSplit::train, example, original);
+      ExampleRoom room = examples.room(i);
+      const auto target = room.features;
+      if (!original.empty()) {
+        room.features = original;
+      }
+      dataset.read(DataSplit::train, example, room);
+      if (!original.empty()) {
         const auto shift = draw_shift(training.seed, range.epoch, example, training.augment.shift);
-        shift_image(original, target, dataset.shape(), shift);
+        shift_image(original, target, shape, shift);
       }
     }
+    examples.pad();
     return examples;
   }
 

@@ -4,20 +4,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "worker/data/examples.h"
+
 namespace ballast {
-
-namespace {
-
-SlotExamples read_range(const Dataset& dataset, DataSplit split, std::uint32_t begin, std::uint32_t count) {
-  const auto features = dataset.shape().features();
-  SlotExamples examples{std::vector<float>(count * features), std::vector<std::int32_t>(count)};
-  for (std::uint32_t i = 0; i < count; ++i) {
-    examples.labels[i] = dataset.read(split, begin + i, std::span(examples.features).subspan(i * features, features));
-  }
-  return examples;
-}
-
-}  // namespace
 
 BatchResult evaluate_examples(Model& model, const Dataset& dataset, DataSplit split, std::uint32_t begin,
                               std::uint32_t end, const WeightArena& weights) {
@@ -27,7 +16,7 @@ BatchResult evaluate_examples(Model& model, const Dataset& dataset, DataSplit sp
   }
   BatchResult result;
   for (auto at = begin; at < end; at += std::min(kEvaluatedAtOnce, end - at)) {
-    const auto examples = read_range(dataset, split, at, std::min(kEvaluatedAtOnce, end - at));
+    const auto examples = read_examples(dataset, split, at, std::min(kEvaluatedAtOnce, end - at));
     const auto batch = model.evaluate(examples.batch(), weights);
     result.loss_sum += batch.loss_sum;
     result.correct += batch.correct;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "worker/data/pipeline.h"
+#include "worker/data/dataset.h"
 #include "worker/models/model.h"
 
 namespace ballast {

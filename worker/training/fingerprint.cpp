@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "common/arena/initial.h"
-#include "common/numeric/philox.h"
 #include "common/numeric/sha256.h"
+#include "worker/data/examples.h"
+#include "worker/training/probe_slot.h"
 
 namespace ballast {
 
@@ -17,13 +18,30 @@ constexpr std::uint64_t kProbeSeed = 1;
 constexpr std::size_t kDataDigits = 32;
 constexpr std::size_t kArithmeticDigits = 16;
 
+template <typename Value>
+void add(std::span<const Value> values, Sha256& hash) {
+  hash.update(std::as_bytes(values));
+}
+
+void add_example(const SlotExamples& one, Labels labels, Sha256& hash) {
+  if (labels == Labels::classes) {
+    hash.update(std::to_string(one.labels[0]) + "\n");
+  } else {
+    add(std::span<const std::int32_t>(one.labels), hash);
+    add(std::span<const float>(one.targets), hash);
+  }
+  add(std::span<const float>(one.features), hash);
+  add(std::span<const std::uint32_t>(one.lengths), hash);
+  add(std::span<const std::int32_t>(one.tokens), hash);
+  add(std::span<const std::int32_t>(one.children), hash);
+}
+
 // Examples evenly spread over splits that follow one another.
 void probe(const Dataset& dataset, std::initializer_list<DataSplit> splits, Sha256& hash) {
   std::uint64_t size = 0;
   for (const auto split : splits) {
     size += dataset.size(split);
   }
-  std::vector<float> features(dataset.shape().features());
   const auto count = std::min<std::uint64_t>(size, kProbedExamples);
   for (std::uint64_t i = 0; i < count; ++i) {
     auto index = count == 1 ? 0 : i * (size - 1) / (count - 1);
@@ -32,31 +50,14 @@ void probe(const Dataset& dataset, std::initializer_list<DataSplit> splits, Sha2
       index -= dataset.size(*split);
       ++split;
     }
-    const auto label = dataset.read(*split, static_cast<std::uint32_t>(index), features);
-    hash.update(std::to_string(label) + "\n").update(std::as_bytes(std::span<const float>(features)));
+    add_example(read_examples(dataset, *split, static_cast<std::uint32_t>(index), 1), dataset.shape().labels, hash);
   }
 }
 
-struct ProbeSlot {
-  std::vector<float> features;
-  std::vector<std::int32_t> labels;
-};
-
-// As many examples as the model is given at once.
-ProbeSlot probe_slot(const Job& job) {
-  const auto& training = job.spec.training;
+// As many as the model is given.
+std::uint32_t examples_at_once(const TrainingSpec& training) {
   const auto steps = training.mode == Mode::local ? training.local.steps : 1;
-  const auto examples = std::max(training.batch / training.slots / std::max(steps, 1U), 1U);
-  const RandomStream random({kProbeSeed, Purpose::probe, 0, 0});
-  ProbeSlot slot;
-  slot.features.resize(examples * job.shape.features());
-  for (std::size_t i = 0; i < slot.features.size(); ++i) {
-    slot.features[i] = random.uniform(i);
-  }
-  for (std::uint32_t i = 0; i < examples; ++i) {
-    slot.labels.push_back(static_cast<std::int32_t>(i % std::max(job.shape.classes, 1U)));
-  }
-  return slot;
+  return std::max(training.batch / training.slots / std::max(steps, 1U), 1U);
 }
 
 }  // namespace
@@ -78,10 +79,8 @@ std::string arithmetic_digest(const Job& job, Model& model, std::span<float> wei
                    static_cast<std::uint32_t>(i), 0);
     }
     std::vector<float> gradient(job.arena.elements);
-    const auto slot = probe_slot(job);
-    const auto examples = static_cast<std::uint32_t>(slot.labels.size());
-    model.train({0, 0, examples, kProbeSeed, 0}, {examples, slot.features, slot.labels}, WeightArena{weights, 0},
-                gradient, [](std::size_t) {});
+    const auto slot = probe_slot(job.shape, examples_at_once(job.spec.training), kProbeSeed);
+    model.train({0, 0, slot.count, kProbeSeed, 0}, slot.batch(), WeightArena{weights, 0}, gradient, [](std::size_t) {});
     hash.update(std::as_bytes(std::span<const float>(gradient)));
   }
   return hash.hex().substr(0, kArithmeticDigits);

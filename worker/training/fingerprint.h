@@ -5,7 +5,7 @@
 #include <string>
 
 #include "common/job/job.h"
-#include "worker/data/pipeline.h"
+#include "worker/data/dataset.h"
 #include "worker/models/model.h"
 
 namespace ballast {

@@ -61,9 +61,7 @@ class LocalSteps : public Model {
     const auto& training = job_.spec.training;
     const std::uint32_t share = training.batch / training.slots / training.local.steps;
     const auto begin = std::min(step * share, batch.count);
-    const auto count = std::min(share, batch.count - begin);
-    const std::size_t features = job_.shape.features();
-    return {count, batch.features.subspan(begin * features, count * features), batch.labels.subspan(begin, count)};
+    return part_of(batch, begin, std::min(share, batch.count - begin));
   }
 
   bool train_once(const SlotTask& task, std::uint32_t step, const Batch& part, const WeightArena& weights,

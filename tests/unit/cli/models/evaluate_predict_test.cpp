@@ -12,6 +12,7 @@
 #include "cli/models/predict.h"
 #include "tests/unit/cli/captured.h"
 #include "tests/unit/cli/models/sample_run.h"
+#include "worker/data/examples.h"
 #include "worker/training/evaluate.h"
 
 namespace ballast {
@@ -113,14 +114,13 @@ TEST_CASE("what cannot be evaluated is said, with what to do") {
 
 void check_predictions(const SampleRun& run, const std::vector<std::vector<std::string>>& rows) {
   const auto data = open_dataset(run.job.spec.data, "");
-  std::vector<float> features(run.job.shape.features());
   std::uint32_t correct = 0;
   double loss = 0;
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     const auto& row = rows[i];
     REQUIRE(row.size() == 13);
     CHECK(row[0] == std::to_string(i));
-    CHECK(row[1] == std::to_string(data->read(DataSplit::test, i, features)));
+    CHECK(row[1] == std::to_string(data->label(DataSplit::test, i)));
     std::vector<double> probabilities;
     for (std::size_t column = 3; column < 13; ++column) {
       probabilities.push_back(std::stod(row[column]));
@@ -205,13 +205,9 @@ void write_idx(const std::string& path, std::uint32_t rows, const std::string& p
 // Pixels whose normalisation are the data set's features.
 std::string pixels_of(const SampleRun& run, std::uint32_t count) {
   const auto data = open_dataset(run.job.spec.data, "");
-  std::vector<float> features(28 * 28);
   std::string pixels;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    data->read(DataSplit::test, i, features);
-    for (const float feature : features) {
-      pixels.push_back(static_cast<char>(std::lround((feature * 0.3081F + 0.1307F) * 255)));
-    }
+  for (const float feature : read_examples(*data, DataSplit::test, 0, count).features) {
+    pixels.push_back(static_cast<char>(std::lround((feature * 0.3081F + 0.1307F) * 255)));
   }
   return pixels;
 }

@@ -9,6 +9,7 @@
 #include "common/job/steps.h"
 #include "tests/unit/worker/data/files.h"
 #include "worker/data/datasets.h"
+#include "worker/data/examples.h"
 #include "worker/data/normalise.h"
 
 namespace ballast {
@@ -110,12 +111,12 @@ TEST_CASE("mnist examples are normalised pixels and labels") {
   const auto dataset = open_dataset(mnist_spec(folder.path()), "");
   CHECK(dataset->shape().features() == 784);
   CHECK(dataset->shape().classes == 10);
-  std::vector<float> features(784);
-  CHECK(dataset->read(DataSplit::train, 13, features) == 3);
+  const auto one = read_examples(*dataset, DataSplit::train, 13, 1);
+  CHECK(one.labels[0] == 3);
   const Bytes pixels = image_values(14);
   for (std::size_t i = 0; i < 784; ++i) {
     const float expected = (static_cast<float>(pixels[13 * 784 + i]) / 255.0F - 0.1307F) / 0.3081F;
-    REQUIRE(features[i] == expected);
+    REQUIRE(one.features[i] == expected);
   }
   CHECK(normalise(std::uint8_t{0}) == doctest::Approx(-0.42421));
   CHECK(normalise(std::uint8_t{255}) == doctest::Approx(2.82149));
@@ -146,12 +147,10 @@ TEST_CASE("mnist's validation examples are the last of those that the job counts
   CHECK(dataset->size(DataSplit::train) == 14);
   CHECK(dataset->size(DataSplit::validation) == 6);
   CHECK(dataset->digest() == whole->digest());
-  std::vector<float> expected(784);
-  std::vector<float> found(784);
-  for (std::uint32_t i = 0; i < 6; ++i) {
-    CHECK(dataset->read(DataSplit::validation, i, found) == whole->read(DataSplit::train, 14 + i, expected));
-    CHECK(found == expected);
-  }
+  const auto found = read_examples(*dataset, DataSplit::validation, 0, 6);
+  const auto expected = read_examples(*whole, DataSplit::train, 14, 6);
+  CHECK(found.labels == expected.labels);
+  CHECK(found.features == expected.features);
   Bytes labels = label_values(kTrain);
   labels[17] = 9;
   folder.write("train-labels-idx1-ubyte", idx({kTrain}, labels));
@@ -183,7 +182,9 @@ TEST_CASE("none has labels without features") {
   CHECK(dataset->size(DataSplit::validation) == 0);
   CHECK(dataset->size(DataSplit::test) == 0);
   CHECK(dataset->shape().features() == 0);
-  CHECK(dataset->read(DataSplit::train, 5, {}) == 0);
+  const auto one = read_examples(*dataset, DataSplit::train, 5, 1);
+  CHECK(one.labels == std::vector<std::int32_t>{0});
+  CHECK(one.features.empty());
 }
 
 TEST_CASE("data sets have the sizes and shapes by which the cluster plans, known without reading them") {

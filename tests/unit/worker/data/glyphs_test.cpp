@@ -11,6 +11,7 @@
 
 #include "common/numeric/sha256.h"
 #include "worker/data/datasets.h"
+#include "worker/data/examples.h"
 #include "worker/data/glyph_strokes.h"
 #include "worker/data/normalise.h"
 
@@ -133,12 +134,12 @@ TEST_CASE("the data set holds the generator's glyphs, normalised, at every readi
   CHECK(dataset->size(DataSplit::test) == 50);
   CHECK(dataset->shape().features() == kGlyphPixels);
   std::vector<float> expected(kGlyphPixels);
-  std::vector<float> features(kGlyphPixels);
   for (const DataSplit split : {DataSplit::train, DataSplit::test}) {
     for (const std::uint32_t index : {0U, 49U, 0U, 7U, 49U}) {
       normalise(glyph(split, index), expected);
-      CHECK(dataset->read(split, index, features) == static_cast<std::int32_t>(index % 10));
-      CHECK(features == expected);
+      const auto one = read_examples(*dataset, split, index, 1);
+      CHECK(one.labels[0] == static_cast<std::int32_t>(index % 10));
+      CHECK(one.features == expected);
     }
   }
 }
@@ -147,13 +148,13 @@ TEST_CASE("zero examples mean the defaults; glyphs beyond the cache are drawn at
   CHECK(open_dataset(glyphs_spec(), "")->size(DataSplit::train) == 20000);
   CHECK(open_dataset(glyphs_spec(), "")->size(DataSplit::test) == 4000);
   const auto large = open_dataset(glyphs_spec(1U << 24U, 0), "");
-  std::vector<float> features(kGlyphPixels);
   std::vector<float> expected(kGlyphPixels);
   const std::uint32_t last = (1U << 24U) - 1;
   normalise(glyph(DataSplit::train, last), expected);
   for (int reading = 0; reading < 2; ++reading) {
-    CHECK(large->read(DataSplit::train, last, features) == static_cast<std::int32_t>(glyph_label(last)));
-    CHECK(features == expected);
+    const auto one = read_examples(*large, DataSplit::train, last, 1);
+    CHECK(one.labels[0] == static_cast<std::int32_t>(glyph_label(last)));
+    CHECK(one.features == expected);
   }
   CHECK_THROWS_AS(open_dataset(glyphs_spec((1U << 24U) + 1, 0), ""), std::runtime_error);
 }
@@ -174,11 +175,8 @@ TEST_CASE("threads that read the same glyphs at once all get them whole") {
     for (std::string& digest : digests) {
       threads.emplace_back([&dataset, &digest] {
         Sha256 sum;
-        std::vector<float> features(kGlyphPixels);
-        for (std::uint32_t index = 0; index < 300; ++index) {
-          dataset->read(DataSplit::train, index, features);
-          sum.update(std::as_bytes(std::span(features)));
-        }
+        const auto examples = read_examples(*dataset, DataSplit::train, 0, 300);
+        sum.update(std::as_bytes(std::span(examples.features)));
         digest = sum.hex();
       });
     }

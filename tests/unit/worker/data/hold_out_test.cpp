@@ -10,6 +10,8 @@
 #include "common/job/steps.h"
 #include "tests/unit/worker/data/files.h"
 #include "worker/data/datasets.h"
+#include "worker/data/examples.h"
+#include "worker/data/pipeline.h"
 
 namespace ballast {
 namespace {
@@ -23,11 +25,11 @@ class Numbered : public Dataset {
   [[nodiscard]] std::uint32_t size(DataSplit split) const override {
     return split == DataSplit::train ? train_ : split == DataSplit::test ? 5 : 0;
   }
-  std::int32_t read(DataSplit split, std::uint32_t index, std::span<float> features) const override {
+  void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const override {
     REQUIRE(split != DataSplit::validation);
     REQUIRE(index < size(split));
-    features[0] = split == DataSplit::train ? static_cast<float>(index) : -1.0F - static_cast<float>(index);
-    return static_cast<std::int32_t>(index % 10);
+    room.features[0] = split == DataSplit::train ? static_cast<float>(index) : -1.0F - static_cast<float>(index);
+    room.labels[0] = static_cast<std::int32_t>(index % 10);
   }
   [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
     REQUIRE(split != DataSplit::validation);
@@ -44,8 +46,9 @@ class Numbered : public Dataset {
 std::vector<float> all_of(const Dataset& dataset, DataSplit split) {
   std::vector<float> values;
   for (std::uint32_t i = 0; i < dataset.size(split); ++i) {
-    values.push_back(0);
-    const auto label = dataset.read(split, i, std::span(values).last(1));
+    const auto one = read_examples(dataset, split, i, 1);
+    values.push_back(one.features[0]);
+    const auto label = one.labels[0];
     CHECK(label == static_cast<std::int32_t>(split == DataSplit::validation ? (i + dataset.size(DataSplit::train)) % 10
                                                                             : i % 10));
     CHECK(dataset.label(split, i) == label);
@@ -108,12 +111,10 @@ TEST_CASE("glyphs held out are those of the whole train split, drawn alike") {
   CHECK(held->size(DataSplit::validation) == 15);
   CHECK(held->size(DataSplit::test) == 10);
   CHECK(held->digest() == whole->digest());
-  std::vector<float> expected(held->shape().features());
-  std::vector<float> found(expected.size());
-  for (std::uint32_t i = 0; i < 15; ++i) {
-    CHECK(held->read(DataSplit::validation, i, found) == whole->read(DataSplit::train, 25 + i, expected));
-    CHECK(found == expected);
-  }
+  const auto found = read_examples(*held, DataSplit::validation, 0, 15);
+  const auto expected = read_examples(*whole, DataSplit::train, 25, 15);
+  CHECK(found.labels == expected.labels);
+  CHECK(found.features == expected.features);
 }
 
 TEST_CASE("validation must leave something to train on") {

@@ -27,15 +27,15 @@ class Numbered : public Dataset {
   explicit Numbered(std::uint32_t examples) : examples_(examples) {}
 
   [[nodiscard]] std::uint32_t size(DataSplit split) const override { return split == DataSplit::train ? examples_ : 0; }
-  std::int32_t read(DataSplit, std::uint32_t index, std::span<float> features) const override {
+  void read(DataSplit, std::uint32_t index, const ExampleRoom& room) const override {
     const std::lock_guard pass(gate);
     ++reads;
     if (static_cast<std::int64_t>(index) == failing) {
       throw std::runtime_error("example " + std::to_string(index) + " is unreadable");
     }
-    features[0] = static_cast<float>(index);
-    features[1] = -features[0];
-    return static_cast<std::int32_t>(index % 10);
+    room.features[0] = static_cast<float>(index);
+    room.features[1] = -room.features[0];
+    room.labels[0] = static_cast<std::int32_t>(index % 10);
   }
   [[nodiscard]] std::int32_t label(DataSplit, std::uint32_t index) const override {
     return static_cast<std::int32_t>(index % 10);

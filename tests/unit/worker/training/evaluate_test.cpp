@@ -11,6 +11,7 @@
 #include "common/job/load.h"
 #include "protocol/ids.h"
 #include "tests/unit/worker/data/files.h"
+#include "worker/data/examples.h"
 
 namespace ballast {
 namespace {
@@ -56,11 +57,12 @@ TEST_CASE("a range is evaluated in order, as it is in the data set, whatever its
       CHECK(result.examples == end - begin);
       CHECK(result.loss_sum == 0.5 * (end - begin));
       REQUIRE(model.labels.size() == end - begin);
-      std::vector<float> expected(dataset->shape().features());
       for (auto i = begin; i < end; ++i) {
-        REQUIRE(dataset->read(split, i, expected) == model.labels[i - begin]);
-        const auto found = std::span(model.features).subspan((i - begin) * expected.size(), expected.size());
-        REQUIRE(std::vector<float>(found.begin(), found.end()) == expected);
+        const auto expected = read_examples(*dataset, split, i, 1);
+        REQUIRE(expected.labels[0] == model.labels[i - begin]);
+        const auto size = expected.features.size();
+        const auto found = std::span(model.features).subspan((i - begin) * size, size);
+        REQUIRE(std::vector<float>(found.begin(), found.end()) == expected.features);
       }
     }
   }

@@ -38,10 +38,9 @@ class Decoded : public Dataset {
   using Decode = std::function<void(DataSplit, std::uint32_t, std::span<float>)>;
   Decoded(const Dataset& whole, Decode decode) : whole_(whole), decode_(std::move(decode)) {}
   [[nodiscard]] std::uint32_t size(DataSplit split) const override { return whole_.size(split); }
-  std::int32_t read(DataSplit split, std::uint32_t index, std::span<float> features) const override {
-    const auto label = whole_.read(split, index, features);
-    decode_(split, index, features);
-    return label;
+  void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const override {
+    whole_.read(split, index, room);
+    decode_(split, index, room.features);
   }
   [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
     return whole_.label(split, index);
