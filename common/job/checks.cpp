@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/arena/arena.h"
+#include "common/job/image_checks.h"
 #include "common/job/model_parameters.h"
 #include "common/job/steps.h"
 #include "common/job/words.h"
@@ -28,6 +29,7 @@ class JobChecks {
     keys_that_mean_nothing();
     if (readable({"model.name", "data.name"})) {
       model_fits_data();
+      images();
       emulated_parameters();
       hidden_layers();
       mnist_examples();
@@ -109,9 +111,18 @@ class JobChecks {
       mistakes_.add(place_of({"data.name", "model.name"}), "data.name",
                     "'" + spec_.data.name + "' with an emulated model, which reads no data; use none");
     } else if (!emulated && none) {
-      mistakes_.add(place_of({"data.name", "model.name"}), "data.name",
-                    "'none' is for emulated models; " + spec_.model.name + " needs mnist or glyphs");
+      mistakes_.add(
+          place_of({"data.name", "model.name"}), "data.name",
+          "'none' is for emulated models; " + spec_.model.name + " needs a set of examples, e.g. mnist or glyphs");
     }
+  }
+
+  void images() {
+    check_images(spec_, [&](const std::string& path, const std::string& text) {
+      if (readable({path})) {
+        mistakes_.add(place_of({path, "data.name"}), path, text);
+      }
+    });
   }
 
   void emulated_parameters() {
@@ -167,7 +178,8 @@ class JobChecks {
   }
 
   void hidden_layers() {
-    if (spec_.model.name != "mlp" || !readable({"model.hidden", "data.name"})) {
+    if (spec_.model.name != "mlp" ||
+        !readable({"model.hidden", "data.name", "data.height", "data.width", "data.channels", "data.classes"})) {
       return;
     }
     const auto shape = example_shape(spec_.data);

@@ -202,6 +202,34 @@ std::vector<std::uint32_t> number_list(const YamlNode& node, const Key& key, std
   return numbers;
 }
 
+std::vector<double> real_list(const YamlNode& node, const Key& key) {
+  if (node.kind != YamlNode::Kind::list) {
+    throw Unfit{kind_name(node) + " where a list of numbers is needed; e.g. [0.5, 0.5, 0.5]"};
+  }
+  if (node.items.empty() || node.items.size() > kMaxListedNumbers) {
+    throw Unfit{"a list of " + std::to_string(node.items.size()) + "; allowed: 1 to " +
+                std::to_string(kMaxListedNumbers) + " numbers"};
+  }
+  std::vector<double> numbers;
+  for (const auto& item : node.items) {
+    numbers.push_back(real_number(item, key));
+  }
+  return numbers;
+}
+
+std::vector<std::string> text_list(const YamlNode& node, const Key& key) {
+  if (node.kind != YamlNode::Kind::list || node.items.empty() || node.items.size() > kMaxListedTexts) {
+    throw Unfit{
+        (node.kind == YamlNode::Kind::list ? "a list of " + std::to_string(node.items.size()) : kind_name(node)) +
+        " where a list of 1 to " + std::to_string(kMaxListedTexts) + " texts is needed; e.g. [one, two]"};
+  }
+  std::vector<std::string> texts;
+  for (const auto& item : node.items) {
+    texts.push_back(free_text(item, key));
+  }
+  return texts;
+}
+
 EmulatedParameter emulated_parameter(const YamlNode& node, const Key& key) {
   EmulatedParameter parameter;
   if (node.kind != YamlNode::Kind::map) {
@@ -277,6 +305,8 @@ class Filler {
   void operator()(std::vector<std::uint32_t>* list) const {
     *list = number_list(node_, key_, kMaxHiddenLayers, "[256, 128]");
   }
+  void operator()(std::vector<double>* list) const { *list = real_list(node_, key_); }
+  void operator()(std::vector<std::string>* list) const { *list = text_list(node_, key_); }
   void operator()(std::vector<EmulatedParameter>* list) const { *list = parameter_list(node_, key_); }
 
  private:

@@ -90,58 +90,6 @@ std::vector<Key> model_keys(ModelSpec& model) {
   };
 }
 
-std::vector<Key> data_keys(DataSpec& data) {
-  const OnlyWith images = {"data.name", {"mnist", "glyphs"}};
-  return {
-      {.path = "data.name",
-       .target = &data.name,
-       .description = "The data set: `mnist` is read from files, `glyphs` (digits drawn by a generator) needs none, "
-                      "`none` is for emulated models",
-       .choices = {"mnist", "glyphs", "none"},
-       .required = true,
-       .identity = true},
-      {.path = "data.path",
-       .target = &data.path,
-       .description = "Folder of the data files",
-       .only_with = {"data.name", {"mnist"}},
-       .default_note = "$BALLAST_DATA, then ~/.cache/ballast"},
-      {.path = "data.train_examples",
-       .target = &data.train_examples,
-       .description = "Examples of an epoch: the first ones of the train split",
-       .unit = "examples",
-       .minimum = 0,
-       .maximum = 1000000,
-       .identity = true,
-       .default_note = "mnist: all 60,000; glyphs: 20,000; none: 1,000,000"},
-      {.path = "data.test_examples",
-       .target = &data.test_examples,
-       .description = "Examples that each evaluation looks at: the first ones of the test split",
-       .unit = "examples",
-       .minimum = 0,
-       .maximum = 1000000,
-       .only_with = images,
-       .identity = true,
-       .default_note = "mnist: all 10,000; glyphs: 4,000"},
-      {.path = "data.validation_examples",
-       .target = &data.validation_examples,
-       .description =
-           "The last ones of `data.train_examples`, held out to validate with: an epoch trains on the others",
-       .unit = "examples",
-       .minimum = 0,
-       .maximum = 1000000,
-       .only_with = images,
-       .identity = true,
-       .default_note = "`0`: none"},
-      {.path = "data.digest",
-       .target = &data.digest,
-       .description =
-           "The digest that each worker's data must have, over the set and examples as the worker decodes them; a "
-           "worker with another is refused. `ballast status` and the summary tell it",
-       .rule = TextRule::data_digest,
-       .default_note = "that of the first ready worker"},
-  };
-}
-
 std::vector<Key> cluster_keys(ClusterSpec& cluster) {
   return {
       {.path = "cluster.shards",

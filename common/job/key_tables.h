@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iterator>
+#include <string>
 #include <vector>
 
 #include "common/job/schema.h"
@@ -11,6 +12,15 @@ namespace ballast {
 inline void append(std::vector<Key>& keys, std::vector<Key> more) {
   keys.insert(keys.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
+
+// The values of data.name that name images.
+inline const std::vector<std::string>& image_sets() {
+  static const std::vector<std::string> kSets = {"mnist", "glyphs", "idx", "cifar10", "images"};
+  return kSets;
+}
+
+// All below `data`.
+std::vector<Key> data_keys(DataSpec& data);
 
 // All below `training`, section after section.
 std::vector<Key> training_keys(TrainingSpec& training);

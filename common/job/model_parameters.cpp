@@ -62,7 +62,18 @@ ExampleShape example_shape(const DataSpec& data) {
   if (data.name == "none") {
     return {};
   }
-  throw std::invalid_argument("data.name: '" + data.name + "' is unknown; choose mnist, glyphs or none");
+  const auto classes = static_cast<std::uint32_t>(data.classes.size());
+  if (data.name == "cifar10") {
+    return {3, 32, 32, classes == 0 ? 10 : classes};
+  }
+  if (data.name == "idx") {
+    return {1, data.height, data.width, classes};
+  }
+  if (data.name == "images") {
+    return {data.channels, data.height, data.width, classes};
+  }
+  throw std::invalid_argument("data.name: '" + data.name +
+                              "' is unknown; choose mnist, glyphs, idx, cifar10, images or none");
 }
 
 std::vector<Parameter> declare_parameters(const ModelSpec& model, const ExampleShape& shape) {

@@ -82,6 +82,12 @@ std::string allowed(const Key& key) {
   if (std::holds_alternative<std::vector<std::uint32_t>*>(key.target)) {
     return "list of 1 to " + std::to_string(kMaxHiddenLayers) + " numbers, each " + range;
   }
+  if (std::holds_alternative<std::vector<double>*>(key.target)) {
+    return "list of 1 to " + std::to_string(kMaxListedNumbers) + " numbers, each " + range;
+  }
+  if (std::holds_alternative<std::vector<std::string>*>(key.target)) {
+    return "list of 1 to " + std::to_string(kMaxListedTexts) + " texts";
+  }
   if (std::holds_alternative<std::vector<EmulatedParameter>*>(key.target)) {
     return "list of 1 to " + std::to_string(kMaxParameters) + " parameters; 1 to " + std::to_string(kMaxDimensions) +
            " dimensions each";
@@ -155,8 +161,13 @@ std::string configuration_reference() {
 - `training.batch` is a multiple of `training.slots`, and with `training.mode: local` of `training.slots` times
   `training.local.steps`.
 - At least one of `training.epochs` and `training.max_steps` is given; the job ends with whichever comes first.
-- `mlp` and `lenet5` need `mnist` or `glyphs`; `emulated` needs `none`, and exactly one of `model.preset` and
-  `model.parameters`.
+- `emulated` needs `data.name: none`, all other models need another set; `emulated` takes exactly one of `model.preset`
+  and `model.parameters`.
+- `idx`, `cifar10` and `images` need `data.train`, `data.test`, `data.train_examples` and `data.test_examples`; `idx` and
+  `images` need `data.classes`, `data.height` and `data.width` as well. `ballast data describe` writes them
+  ([data.md](data.md)).
+- `data.mean` and `data.deviation` have one number for each channel. `training.augment.saturation` needs three channels,
+  and `training.augment.crop` is less than height and width.
 - `data.validation_examples` leaves at least `training.batch` examples to train on; `training.keep_best` and
   `training.early_stop` need it.
 - `training.optimizer.nesterov` needs a momentum.

@@ -24,6 +24,22 @@ std::string shape_text(const std::vector<std::uint32_t>& shape) {
   return "[" + text + "]";
 }
 
+std::string numbers_text(const std::vector<double>& numbers) {
+  std::string text;
+  for (const auto number : numbers) {
+    text += (text.empty() ? "" : ", ") + number_text(number);
+  }
+  return "[" + text + "]";
+}
+
+std::string texts_text(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const auto& text : texts) {
+    all += (all.empty() ? "" : ", ") + yaml_quoted(text);
+  }
+  return "[" + all + "]";
+}
+
 std::string parameters_text(const std::vector<EmulatedParameter>& parameters) {
   std::string text;
   for (const auto& parameter : parameters) {
@@ -69,6 +85,8 @@ std::string value_text(const Key& key) {
     [](const std::optional<std::uint64_t>* number) { return optional_text(*number); },
     [](const std::optional<double>* number) { return *number ? number_text(**number) : std::string(); },
     [](const std::vector<std::uint32_t>* list) { return list->empty() ? std::string() : shape_text(*list); },
+    [](const std::vector<double>* list) { return list->empty() ? std::string() : numbers_text(*list); },
+    [](const std::vector<std::string>* list) { return list->empty() ? std::string() : texts_text(*list); },
     [](const std::vector<EmulatedParameter>* list) { return list->empty() ? std::string() : parameters_text(*list); },
 }  // namespace ballast
 ,

@@ -13,10 +13,11 @@
 namespace ballast {
 
 // The member of the bound spec that a key fills; std::monostate for a key that is not built yet.
-using Target = std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, StalenessSpec::Damping*,
-                            LocalSpec::Partition*, Fsync*, std::uint32_t*, std::uint64_t*, double*,
-                            std::optional<std::uint32_t>*, std::optional<std::uint64_t>*, std::optional<double>*,
-                            std::vector<std::uint32_t>*, std::vector<EmulatedParameter>*>;
+using Target =
+    std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, StalenessSpec::Damping*, LocalSpec::Partition*,
+                 Fsync*, std::uint32_t*, std::uint64_t*, double*, std::optional<std::uint32_t>*,
+                 std::optional<std::uint64_t>*, std::optional<double>*, std::vector<std::uint32_t>*,
+                 std::vector<double>*, std::vector<std::string>*, std::vector<EmulatedParameter>*>;
 
 // What text a key of free text takes.
 enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port, copy_target, http_url, data_digest };
@@ -75,5 +76,7 @@ inline constexpr std::uint64_t kMaxLaneFloats = 1ULL << 33U;  // of weights, 32 
 inline constexpr std::size_t kMaxParameters = 10000;          // of an emulated model
 inline constexpr std::size_t kMaxDimensions = 8;              // of one parameter's shape
 inline constexpr std::size_t kMaxHiddenLayers = 16;
+inline constexpr std::size_t kMaxListedNumbers = 16;   // that are no whole ones
+inline constexpr std::size_t kMaxListedTexts = 65536;  // classes, files
 
 }  // namespace ballast

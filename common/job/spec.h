@@ -54,15 +54,26 @@ struct ModelSpec {
   std::string gradient = "hashed";
 };
 
-// data: {name: mnist | glyphs | none, ...}; none only with the emulated model
+// data: {name: mnist | glyphs | idx | cifar10 | images | none, ...}; none only with the emulated model
 struct DataSpec {
   std::string name;
-  std::string path;                  // mnist: folder of the idx files; empty = $BALLAST_DATA, then the cache folder
+  std::string path;                // folder of the files; empty = $BALLAST_DATA; mnist: then the cache folder
+  std::vector<std::string> train;  // idx, cifar10, images: files of the train split, within that folder
+  std::vector<std::string> test;
+  std::vector<std::string> classes;  // idx, cifar10, images: their names, in the order of the labels
+  std::uint32_t channels = 3;        // images: 1 = grey, 3 = colour
+  std::uint32_t height = 0;          // idx, images
+  std::uint32_t width = 0;
   std::uint32_t train_examples = 0;  // glyphs: 0 = 20000; mnist: 0 = all; emulated: examples of an epoch
   std::uint32_t test_examples = 0;   // glyphs: 0 = 4000; mnist: 0 = all
-  // The last of the train examples above, held out: an epoch trains on the others. mnist, glyphs; 0 = none
+  // The last of the train examples above, held out: an epoch trains on the others. Not with none; 0 = none
   std::uint32_t validation_examples = 0;
-  std::string digest;  // that workers' data must have; empty: the first ready worker's counts
+  std::vector<double> mean;  // by channel, of values from 0 to 1; empty: the set's own
+  std::vector<double> deviation;
+  std::string corrupt = "fatal";  // images: fatal | skip
+  std::uint64_t cache_mb = 1000;  // images: megabytes of encoded archives and decoded images in memory
+  std::uint32_t threads = 1;      // that read ahead
+  std::string digest;             // that workers' data must have; empty: the first ready worker's counts
 };
 
 // training.optimizer: what the values mean exactly, stands in common/numeric/optimizer.h
@@ -128,8 +139,17 @@ struct EarlyStopSpec {
 };
 
 // training.augment: how training examples are changed at random, anew in every epoch
+// What a file does not name is not done.
 struct AugmentSpec {
-  std::uint32_t shift = 0;  // pixels at most, in each direction
+  std::uint32_t shift = 0;                 // pixels at most, in each direction
+  std::optional<double> rotation = {};     // degrees at most, in each direction
+  std::optional<double> shear = {};        // pixels to the right or left at most, for each pixel down
+  std::optional<double> zoom = {};         // the scale is between 1 - zoom and 1 + zoom
+  std::optional<double> flip = {};         // the part of examples that are mirrored
+  std::optional<std::uint32_t> crop = {};  // pixels of padding on each side
+  std::optional<double> brightness = {};   // factors between 1 - this and 1 + this
+  std::optional<double> contrast = {};
+  std::optional<double> saturation = {};
 };
 
 // A field a key, of which this section has most.
