@@ -12,13 +12,23 @@ std::unique_ptr<Dataset> open_whole(const DataSpec& spec, const std::string& wor
   if (spec.name == "mnist") {
     return open_mnist(spec, worker_path);
   }
+  if (spec.name == "idx") {
+    return open_idx(spec, worker_path);
+  }
+  if (spec.name == "cifar10") {
+    return open_cifar10(spec, worker_path);
+  }
+  if (spec.name == "images") {
+    return open_images(spec, worker_path);
+  }
   if (spec.name == "glyphs") {
     return make_glyphs(spec);
   }
   if (spec.name == "none") {
     return make_none(spec);
   }
-  throw std::runtime_error("data.name is \"" + spec.name + "\"; known are mnist, glyphs and none");
+  throw std::runtime_error("data.name is \"" + spec.name +
+                           "\"; known are mnist, glyphs, idx, cifar10, images and none");
 }
 
 }  // namespace
