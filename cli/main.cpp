@@ -16,6 +16,7 @@
 #include "cli/before/check.h"
 #include "cli/before/not_negative.h"
 #include "cli/data/data.h"
+#include "cli/data/describe.h"
 #include "cli/models/digest.h"
 #include "cli/models/model_commands.h"
 #include "cli/models/restore.h"
@@ -171,9 +172,26 @@ void define_restore(CLI::App& app, ballast::RestoreCommand& command) {
   restore->add_option("--s3-endpoint", command.s3_endpoint, "where an s3:// place is, e.g. https://s3.example.org");
 }
 
-void define_data(CLI::App& app, ballast::DataOptions& options) {
-  auto* data = app.add_subcommand("data", "fetch and check published data sets");
+void define_describe(CLI::App& data, ballast::DescribeOptions& options) {
+  auto* describe = data.add_subcommand("describe", "look at a folder's files and write the data section of a job file");
+  describe->add_option("folder", options.folder, "folder that the files lie in")->required()->type_name("DIR");
+  describe->add_option("--as", options.kind, "what they are (default: told by their names)")
+      ->check(CLI::IsMember({"idx", "cifar10", "images"}));
+  describe
+      ->add_option("--train", options.train, "the train split's files, within the folder (idx: images, then labels)")
+      ->type_name("NAME");
+  describe->add_option("--test", options.test, "the test split's")->type_name("NAME");
+  describe->add_option("--height", options.height, "of images (default: the first one's)")->check(CLI::Range(1, 4096));
+  describe->add_option("--width", options.width, "of images (default: the first one's)")->check(CLI::Range(1, 4096));
+  describe->add_option("--channels", options.channels, "of images: 1 or 3 (default: the first one's)")
+      ->check(CLI::IsMember({1, 3}));
+  describe->add_flag("--normalise", options.normalise, "tell mean and deviation by channel, over the train split");
+}
+
+void define_data(CLI::App& app, ballast::DataOptions& options, ballast::DescribeOptions& describe) {
+  auto* data = app.add_subcommand("data", "fetch and check published data sets, and describe any for a job file");
   data->require_subcommand(1);
+  define_describe(*data, describe);
   auto* get = data->add_subcommand("get", "fetch what is missing or damaged of a data set's files");
   auto* check = data->add_subcommand("check", "say of each of a data set's files whether it is good");
   get->add_option("--to", options.folder, "folder (default: where workers look)")->type_name("DIR");
@@ -210,6 +228,7 @@ struct Options {
   DigestOptions digest;
   ballast::RestoreCommand restore;
   ballast::DataOptions data;
+  ballast::DescribeOptions describe;
   ballast::ModelCommands model;
 };
 
@@ -232,6 +251,9 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (app.got_subcommand("data")) {
     const auto* data = app.get_subcommand("data");
+    if (data->got_subcommand("describe")) {
+      return ballast::describe_data(options.describe);
+    }
     return (data->got_subcommand("get") ? ballast::get_data : ballast::check_data)(options.data);
   }
   if (const auto code = options.model.dispatch(app)) {
@@ -259,7 +281,7 @@ int main(int argc, char** argv) {
   define_controls(app, options.control_where);
   define_digest(app, options.digest);
   define_restore(app, options.restore);
-  define_data(app, options.data);
+  define_data(app, options.data, options.describe);
   options.model.define(app);
   ballast::add_usage_options(app, kManWords);
   if (const auto code = ballast::parse_command_line(app, argc, argv)) {
