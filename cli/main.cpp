@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -177,10 +178,13 @@ void define_describe(CLI::App& data, ballast::DescribeOptions& options) {
   describe->add_option("folder", options.folder, "folder that the files lie in")->required()->type_name("DIR");
   describe->add_option("--as", options.kind, "what they are (default: told by their names)")
       ->check(CLI::IsMember({"idx", "cifar10", "images"}));
-  describe
-      ->add_option("--train", options.train, "the train split's files, within the folder (idx: images, then labels)")
-      ->type_name("NAME");
-  describe->add_option("--test", options.test, "the test split's")->type_name("NAME");
+  for (const auto& [name, target, about] :
+       {std::tuple("--train", &options.train, "the train split's file, folder or archive, within the folder"),
+        std::tuple("--train-labels", &options.train_labels, "for idx: the train split's labels"),
+        std::tuple("--test", &options.test, "the test split's file, folder or archive"),
+        std::tuple("--test-labels", &options.test_labels, "for idx: the test split's labels")}) {
+    describe->add_option(name, *target, about)->type_name("NAME");
+  }
   describe->add_option("--height", options.height, "of images (default: the first one's)")->check(CLI::Range(1, 4096));
   describe->add_option("--width", options.width, "of images (default: the first one's)")->check(CLI::Range(1, 4096));
   describe->add_option("--channels", options.channels, "of images: 1 or 3 (default: the first one's)")

@@ -27,11 +27,9 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMegabytes = 4000;  // of a compressed archive, and of what is decoded
 
-bool ends_as(const std::string& name, std::initializer_list<const char*> endings) {
-  return std::ranges::any_of(endings, [&](const char* ending) { return name.ends_with(ending); });
+bool is_archive(const std::string& name) {
+  return name.ends_with(".tar") || name.ends_with(".tar.gz") || name.ends_with(".tgz");
 }
-
-bool is_archive(const std::string& name) { return ends_as(name, {".tar", ".tar.gz", ".tgz"}); }
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::error_code error;
@@ -46,77 +44,94 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-// Which files belong to which split, by their names.
-class Search {
+// The usual names of a split's files; empty where the folder has none.
+class Names {
  public:
-  explicit Search(const DescribeOptions& options) : options_(options), names_(names_in(options.folder)) {}
+  explicit Names(const std::string& folder) : folder_(folder), names_(names_in(folder)) {}
 
-  void find(DataSpec& spec) const {
-    spec.train = options_.train;
-    spec.test = options_.test;
-    spec.name = options_.kind;
-    for (const auto* kind : {"idx", "cifar10", "images"}) {
-      if (spec.name == kind || spec.name.empty()) {
-        try_kind(kind, spec);
+  // NAME or NAME.gz.
+  [[nodiscard]] std::string file(const std::string& name) const {
+    return has(name) ? name : has(name + ".gz") ? name + ".gz" : "";
+  }
+  // All that begin so, by a star if there are several.
+  [[nodiscard]] std::string records(const std::string& beginning) const {
+    std::vector<std::string> found;
+    std::ranges::copy_if(names_, std::back_inserter(found), [&](const std::string& name) {
+      return name.starts_with(beginning) && (name.ends_with(".bin") || name.ends_with(".bin.gz"));
+    });
+    if (found.size() < 2) {
+      return found.empty() ? "" : found[0];
+    }
+    return beginning + (found[0].ends_with(".gz") ? "*.bin.gz" : "*.bin");
+  }
+  // The one folder or archive with this word in its name.
+  [[nodiscard]] std::string tree(const std::string& word) const {
+    std::string found;
+    for (const auto& name : names_) {
+      if (name.find(word) != std::string::npos && is_tree(name)) {
+        if (!found.empty()) {
+          return {};
+        }
+        found = name;
       }
     }
-    if (spec.name.empty() || spec.train.empty() || spec.test.empty()) {
-      throw std::runtime_error(
-          options_.folder +
-          ": no files of a data set are known by their names here: train-images-idx3-ubyte and the "
-          "other three (idx), data_batch_1.bin and test_batch.bin (cifar10), or one folder or archive "
-          "with 'train' and one with 'test' in its name (images); name them with --train and --test");
-    }
+    return found;
   }
 
  private:
-  void try_kind(const std::string& kind, DataSpec& spec) const {
-    auto train = options_.train.empty() ? files(kind, true) : options_.train;
-    auto test = options_.test.empty() ? files(kind, false) : options_.test;
-    const bool fits = kind == "idx" ? train.size() == 2 && test.size() == 2
-                      : kind == "images"
-                          ? train.size() == 1 && test.size() == 1 && is_tree(train[0]) && is_tree(test[0])
-                          : !train.empty() && !test.empty() && !is_tree(train[0]);
-    if (fits) {
-      spec.name = kind;
-      spec.train = std::move(train);
-      spec.test = std::move(test);
-    }
-  }
+  [[nodiscard]] bool has(const std::string& name) const { return std::ranges::binary_search(names_, name); }
   [[nodiscard]] bool is_tree(const std::string& name) const {
     std::error_code ignored;
-    return is_archive(name) || fs::is_directory(fs::path(options_.folder) / name, ignored);
-  }
-  [[nodiscard]] std::vector<std::string> files(const std::string& kind, bool train) const {
-    if (kind == "idx") {
-      const std::string prefix = train ? "train" : "t10k";
-      auto found = with_ending({prefix + "-images-idx3-ubyte", prefix + "-images-idx3-ubyte.gz"});
-      const auto labels = with_ending({prefix + "-labels-idx1-ubyte", prefix + "-labels-idx1-ubyte.gz"});
-      found.resize(std::min<std::size_t>(found.size(), 1));
-      found.insert(found.end(), labels.begin(), labels.begin() + (labels.empty() ? 0 : 1));
-      return found;
-    }
-    std::vector<std::string> found;
-    for (const auto& name : names_) {
-      const bool wanted = kind == "cifar10" ? name.starts_with(train ? "data_batch" : "test_batch") &&
-                                                  ends_as(name, {".bin", ".bin.gz"})
-                                            : name.find(train ? "train" : "test") != std::string::npos && is_tree(name);
-      if (wanted) {
-        found.push_back(name);
-      }
-    }
-    return found;
-  }
-  [[nodiscard]] std::vector<std::string> with_ending(const std::vector<std::string>& wanted) const {
-    std::vector<std::string> found;
-    std::ranges::copy_if(wanted, std::back_inserter(found),
-                         [&](const std::string& name) { return std::ranges::binary_search(names_, name); });
-    return found;
+    return is_archive(name) || fs::is_directory(fs::path(folder_) / name, ignored);
   }
 
-  const DescribeOptions& options_;
+  std::string folder_;
   std::vector<std::string> names_;
 };
+
+DataSpec usual_files(const Names& names, const std::string& kind) {
+  DataSpec spec;
+  spec.name = kind;
+  if (kind == "idx") {
+    spec.train = names.file("train-images-idx3-ubyte");
+    spec.train_labels = names.file("train-labels-idx1-ubyte");
+    spec.test = names.file("t10k-images-idx3-ubyte");
+    spec.test_labels = names.file("t10k-labels-idx1-ubyte");
+  } else if (kind == "cifar10") {
+    spec.train = names.records("data_batch");
+    spec.test = names.records("test_batch");
+  } else {
+    spec.train = names.tree("train");
+    spec.test = names.tree("test");
+  }
+  return spec;
+}
+
+bool is_whole(const DataSpec& spec) {
+  return !spec.train.empty() && !spec.test.empty() &&
+         (spec.name != "idx" || (!spec.train_labels.empty() && !spec.test_labels.empty()));
+}
+
+// Named files must say what they are.
+DataSpec find_files(const DescribeOptions& options) {
+  const Names names(options.folder);
+  for (const std::string kind : {"idx", "cifar10", "images"}) {
+    auto spec = usual_files(names, options.kind.empty() ? kind : options.kind);
+    for (const auto& [given, target] :
+         {std::pair(&options.train, &spec.train), std::pair(&options.train_labels, &spec.train_labels),
+          std::pair(&options.test, &spec.test), std::pair(&options.test_labels, &spec.test_labels)}) {
+      *target = given->empty() ? *target : *given;
+    }
+    if (is_whole(spec)) {
+      return spec;
+    }
+  }
+  throw std::runtime_error(
+      options.folder +
+      ": no files of a data set are known by their names here: train-images-idx3-ubyte and the other three (idx), "
+      "data_batch*.bin and test_batch.bin (cifar10), or one folder or archive with 'train' and one with 'test' in its "
+      "name (images); say what they are with --as, --train, --test and, for idx, --train-labels, --test-labels");
+}
 
 std::vector<std::string> numbered(std::size_t count) {
   std::vector<std::string> names;
@@ -127,9 +142,9 @@ std::vector<std::string> numbered(std::size_t count) {
 }
 
 void describe_idx(const fs::path& folder, DataSpec& spec) {
-  const auto images = read_idx(folder / spec.train[0], {std::nullopt, std::nullopt, std::nullopt});
-  const auto train = read_idx(folder / spec.train[1], {std::nullopt});
-  const auto test = read_idx(folder / spec.test[1], {std::nullopt});
+  const auto images = read_idx(folder / spec.train, {std::nullopt, std::nullopt, std::nullopt});
+  const auto train = read_idx(folder / spec.train_labels, {std::nullopt});
+  const auto test = read_idx(folder / spec.test_labels, {std::nullopt});
   spec.height = images.dimensions[1];
   spec.width = images.dimensions[2];
   spec.train_examples = train.dimensions[0];
@@ -138,11 +153,11 @@ void describe_idx(const fs::path& folder, DataSpec& spec) {
   spec.classes = numbered(std::size_t{last} + 1);
 }
 
-std::uint32_t count_records(const fs::path& folder, const std::vector<std::string>& files) {
+std::uint32_t count_records(const fs::path& folder, const std::string& name) {
   constexpr std::uint32_t kAnyLabel = 256;
   PixelSplit split;
-  for (const auto& file : files) {
-    append_cifar10(folder / file, kAnyLabel, split);
+  for (const auto& file : files_named(folder, name)) {
+    append_cifar10(file, kAnyLabel, split);
   }
   return split.count();
 }
@@ -161,13 +176,13 @@ std::vector<std::string> cifar_names(const fs::path& folder) {
 }
 
 void describe_images(const DescribeOptions& options, const fs::path& folder, DataSpec& spec) {
-  const ImageFiles train(folder / spec.train[0], kMegabytes * 1'000'000);
-  const ImageFiles test(folder / spec.test[0], kMegabytes * 1'000'000);
+  const ImageFiles train(folder / spec.train, kMegabytes * 1'000'000);
+  const ImageFiles test(folder / spec.test, kMegabytes * 1'000'000);
   spec.classes = class_folders(train.files());
-  const auto examples = spread_examples(train.files(), spec.classes, (folder / spec.train[0]).string());
+  const auto examples = spread_examples(train.files(), spec.classes, (folder / spec.train).string());
   spec.train_examples = static_cast<std::uint32_t>(examples.size());
   spec.test_examples =
-      static_cast<std::uint32_t>(spread_examples(test.files(), spec.classes, (folder / spec.test[0]).string()).size());
+      static_cast<std::uint32_t>(spread_examples(test.files(), spec.classes, (folder / spec.test).string()).size());
   std::optional<Image> first;
   for (std::size_t i = 0; i < examples.size() && !first; ++i) {
     try {
@@ -177,7 +192,7 @@ void describe_images(const DescribeOptions& options, const fs::path& folder, Dat
     }
   }
   if (!first) {
-    throw std::runtime_error((folder / spec.train[0]).string() + ": holds no image that can be decoded");
+    throw std::runtime_error((folder / spec.train).string() + ": holds no image that can be decoded");
   }
   spec.channels = options.channels > 0 ? options.channels : first->channels;
   spec.height = options.height > 0 ? options.height : first->height;
@@ -263,8 +278,7 @@ std::string counts(const char* name, const DataSpec& spec, const SplitFacts& fac
 }  // namespace
 
 DataSpec describe(const DescribeOptions& options) {
-  DataSpec spec;
-  Search(options).find(spec);
+  auto spec = find_files(options);
   const fs::path folder = fs::absolute(options.folder);
   spec.path = folder;
   if (spec.name == "idx") {
@@ -291,8 +305,12 @@ DataFacts look_at(const DataSpec& spec) {
 
 std::string data_section(const DataSpec& spec, const DataFacts& facts) {
   std::string text = "data:\n  name: " + spec.name + "\n  path: " + yaml_quoted(spec.path) +
-                     "\n  train: " + list(spec.train) + "\n  test: " + list(spec.test) +
+                     "\n  train: " + yaml_quoted(spec.train) + "\n  test: " + yaml_quoted(spec.test) +
                      "\n  classes: " + list(spec.classes) + "\n";
+  if (spec.name == "idx") {
+    text += "  train_labels: " + yaml_quoted(spec.train_labels) + "\n  test_labels: " + yaml_quoted(spec.test_labels) +
+            "\n";
+  }
   if (spec.name == "images") {
     text += "  channels: " + std::to_string(spec.channels) + "\n";
   }

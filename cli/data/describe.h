@@ -11,10 +11,12 @@
 namespace ballast {
 
 struct DescribeOptions {
-  std::string folder;
-  std::string kind;                // idx | cifar10 | images; empty: by what lies in the folder
-  std::vector<std::string> train;  // within the folder; empty: by their usual names
-  std::vector<std::string> test;
+  std::string folder = {};
+  std::string kind = {};   // idx | cifar10 | images; empty: by what lies in the folder
+  std::string train = {};  // within the folder; empty: by their usual names
+  std::string train_labels = {};
+  std::string test = {};
+  std::string test_labels = {};
   std::uint32_t channels = 0;  // images; 0: as the first image has
   std::uint32_t height = 0;
   std::uint32_t width = 0;

@@ -86,6 +86,8 @@ void check_summary_file(const std::string& file) {
 void check_data_files(const Job& job) {
   if (job.spec.data.name == "mnist") {
     find_mnist(job.spec.data, "");
+  } else if (reads_files(job.spec.data)) {
+    data_folder(job.spec.data, "");
   }
 }
 

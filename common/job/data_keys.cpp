@@ -17,10 +17,19 @@ std::vector<Key> keys_of_files(DataSpec& data) {
       {.path = "data.train",
        .target = &data.train,
        .description =
-           "What the train split is read from, within that folder. `idx`: `[IMAGES, LABELS]`; `cifar10`: files "
-           "of records; `images`: one folder or .tar[.gz] with one folder a class",
+           "What the train split is read from, within that folder. `idx`: the file of the images; `cifar10`: "
+           "a file of records, or several: one `*` in the name stands for any text; `images`: a folder or "
+           ".tar[.gz] with one folder a class",
        .only_with = files},
       {.path = "data.test", .target = &data.test, .description = "The same of the test split", .only_with = files},
+      {.path = "data.train_labels",
+       .target = &data.train_labels,
+       .description = "The file of the train split's labels",
+       .only_with = {"data.name", {"idx"}}},
+      {.path = "data.test_labels",
+       .target = &data.test_labels,
+       .description = "The file of the test split's labels",
+       .only_with = {"data.name", {"idx"}}},
       {.path = "data.classes",
        .target = &data.classes,
        .description = "Names of the classes, in the order of their labels: 0, 1, ...; `images`: their folders' names",

@@ -217,17 +217,21 @@ std::vector<double> real_list(const YamlNode& node, const Key& key) {
   return numbers;
 }
 
-std::vector<std::string> text_list(const YamlNode& node, const Key& key) {
-  if (node.kind != YamlNode::Kind::list || node.items.empty() || node.items.size() > kMaxListedTexts) {
-    throw Unfit{
-        (node.kind == YamlNode::Kind::list ? "a list of " + std::to_string(node.items.size()) : kind_name(node)) +
-        " where a list of 1 to " + std::to_string(kMaxListedTexts) + " texts is needed; e.g. [one, two]"};
+std::vector<std::string> word_list(const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::list || node.items.empty() || node.items.size() > kMaxWords) {
+    throw Unfit{"a list of 1 to " + std::to_string(kMaxWords) + " texts is needed; e.g. [cat, dog]"};
   }
-  std::vector<std::string> texts;
+  std::vector<std::string> words;
   for (const auto& item : node.items) {
-    texts.push_back(free_text(item, key));
+    words.push_back(scalar(item, "text"));
+    check_rule(words.back(), TextRule::printable);
   }
-  return texts;
+  auto sorted = words;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+    throw Unfit{shown(*twice) + " stands there twice; remove one of them"};
+  }
+  return words;
 }
 
 EmulatedParameter emulated_parameter(const YamlNode& node, const Key& key) {
@@ -306,7 +310,7 @@ class Filler {
     *list = number_list(node_, key_, kMaxHiddenLayers, "[256, 128]");
   }
   void operator()(std::vector<double>* list) const { *list = real_list(node_, key_); }
-  void operator()(std::vector<std::string>* list) const { *list = text_list(node_, key_); }
+  void operator()(std::vector<std::string>* list) const { *list = word_list(node_); }
   void operator()(std::vector<EmulatedParameter>* list) const { *list = parameter_list(node_, key_); }
 
  private:

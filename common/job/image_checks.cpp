@@ -1,11 +1,9 @@
 #include "common/job/image_checks.h"
 
 #include <algorithm>
-#include <set>
 
 #include "common/job/key_tables.h"
 #include "common/job/model_parameters.h"
-#include "common/job/words.h"
 
 namespace ballast {
 namespace {
@@ -40,25 +38,18 @@ class ImageChecks {
 
   void files() {
     const bool idx = data_.name == "idx";
-    const auto check = [&](const std::string& key, const std::vector<std::string>& given, const std::string& example) {
+    const auto need = [&](const std::string& key, const std::string& given, const std::string& example) {
       if (given.empty()) {
         missing(key, example);
-      } else if (idx && given.size() != 2) {
-        refuse_("data." + key,
-                "names " + std::to_string(given.size()) + " file(s), but data.name: idx takes two: [IMAGES, LABELS]");
-      } else if (data_.name == "images" && given.size() != 1) {
-        refuse_("data." + key,
-                "names " + std::to_string(given.size()) + " paths, but data.name: images takes one folder or archive");
       }
     };
-    check("train", data_.train,
-          idx                      ? "[images-idx3-ubyte.gz, labels-idx1-ubyte.gz]"
-          : data_.name == "images" ? "[train]"
-                                   : "[data_batch_1.bin]");
-    check("test", data_.test,
-          idx                      ? "[t10k-images-idx3-ubyte.gz, t10k-labels-idx1-ubyte.gz]"
-          : data_.name == "images" ? "[test]"
-                                   : "[test_batch.bin]");
+    const bool images = data_.name == "images";
+    need("train", data_.train, idx ? "train-images-idx3-ubyte.gz" : images ? "train" : "data_batch_*.bin");
+    need("test", data_.test, idx ? "t10k-images-idx3-ubyte.gz" : images ? "test" : "test_batch.bin");
+    if (idx) {
+      need("train_labels", data_.train_labels, "train-labels-idx1-ubyte.gz");
+      need("test_labels", data_.test_labels, "t10k-labels-idx1-ubyte.gz");
+    }
   }
 
   void numbers() {
@@ -85,13 +76,6 @@ class ImageChecks {
   void classes() {
     if (data_.classes.empty() && data_.name != "cifar10") {
       missing("classes", "[cat, dog]");
-    }
-    std::set<std::string> names;
-    for (const auto& name : data_.classes) {
-      if (!names.insert(name).second) {
-        refuse_("data.classes", "two classes are named " + shown(name));
-        return;
-      }
     }
     if (data_.name != "images" && data_.classes.size() > kMostByteClasses) {
       refuse_("data.classes", std::to_string(data_.classes.size()) + " classes are more than the " +

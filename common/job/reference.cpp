@@ -86,7 +86,7 @@ std::string allowed(const Key& key) {
     return "list of 1 to " + std::to_string(kMaxListedNumbers) + " numbers, each " + range;
   }
   if (std::holds_alternative<std::vector<std::string>*>(key.target)) {
-    return "list of 1 to " + std::to_string(kMaxListedTexts) + " texts";
+    return "list of 1 to " + std::to_string(kMaxWords) + " texts";
   }
   if (std::holds_alternative<std::vector<EmulatedParameter>*>(key.target)) {
     return "list of 1 to " + std::to_string(kMaxParameters) + " parameters; 1 to " + std::to_string(kMaxDimensions) +
@@ -164,7 +164,7 @@ std::string configuration_reference() {
 - `emulated` needs `data.name: none`, all other models need another set; `emulated` takes exactly one of `model.preset`
   and `model.parameters`.
 - `idx`, `cifar10` and `images` need `data.train`, `data.test`, `data.train_examples` and `data.test_examples`; `idx` and
-  `images` need `data.classes`, `data.height` and `data.width` as well. `ballast data describe` writes them
+  `images` need `data.classes`, `data.height` and `data.width` as well, `idx` `data.train_labels` and `data.test_labels`. `ballast data describe` writes them
   ([data.md](data.md)).
 - `data.mean` and `data.deviation` have one number for each channel. `training.augment.saturation` needs three channels,
   and `training.augment.crop` is less than height and width.

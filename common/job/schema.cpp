@@ -32,12 +32,12 @@ std::string numbers_text(const std::vector<double>& numbers) {
   return "[" + text + "]";
 }
 
-std::string texts_text(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const auto& text : texts) {
-    all += (all.empty() ? "" : ", ") + yaml_quoted(text);
+std::string words_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) {
+    text += (text.empty() ? "" : ", ") + yaml_quoted(word);
   }
-  return "[" + all + "]";
+  return "[" + text + "]";
 }
 
 std::string parameters_text(const std::vector<EmulatedParameter>& parameters) {
@@ -86,7 +86,7 @@ std::string value_text(const Key& key) {
     [](const std::optional<double>* number) { return *number ? number_text(**number) : std::string(); },
     [](const std::vector<std::uint32_t>* list) { return list->empty() ? std::string() : shape_text(*list); },
     [](const std::vector<double>* list) { return list->empty() ? std::string() : numbers_text(*list); },
-    [](const std::vector<std::string>* list) { return list->empty() ? std::string() : texts_text(*list); },
+    [](const std::vector<std::string>* list) { return list->empty() ? std::string() : words_text(*list); },
     [](const std::vector<EmulatedParameter>* list) { return list->empty() ? std::string() : parameters_text(*list); },
 }  // namespace ballast
 ,

@@ -76,7 +76,7 @@ inline constexpr std::uint64_t kMaxLaneFloats = 1ULL << 33U;  // of weights, 32 
 inline constexpr std::size_t kMaxParameters = 10000;          // of an emulated model
 inline constexpr std::size_t kMaxDimensions = 8;              // of one parameter's shape
 inline constexpr std::size_t kMaxHiddenLayers = 16;
-inline constexpr std::size_t kMaxListedNumbers = 16;   // that are no whole ones
-inline constexpr std::size_t kMaxListedTexts = 65536;  // classes, files
+inline constexpr std::size_t kMaxListedNumbers = 16;  // that are no whole ones
+inline constexpr std::size_t kMaxWords = 65536;       // of a list of text
 
 }  // namespace ballast

@@ -57,9 +57,11 @@ struct ModelSpec {
 // data: {name: mnist | glyphs | idx | cifar10 | images | none, ...}; none only with the emulated model
 struct DataSpec {
   std::string name;
-  std::string path;                // folder of the files; empty = $BALLAST_DATA; mnist: then the cache folder
-  std::vector<std::string> train;  // idx, cifar10, images: files of the train split, within that folder
-  std::vector<std::string> test;
+  std::string path;   // folder of the files; empty = $BALLAST_DATA; mnist: then the cache folder
+  std::string train;  // idx, cifar10, images: where train examples are, within that folder
+  std::string test;
+  std::string train_labels;  // idx
+  std::string test_labels;
   std::vector<std::string> classes;  // idx, cifar10, images: their names, in the order of the labels
   std::uint32_t channels = 3;        // images: 1 = grey, 3 = colour
   std::uint32_t height = 0;          // idx, images

@@ -85,7 +85,7 @@ void try_set(Bytes bytes, bool skips) {
   DataSpec spec;
   spec.name = "images";
   spec.path = "/proc/self/fd";
-  spec.train = spec.test = {file.name()};
+  spec.train = spec.test = file.name();
   spec.classes = {"a", "b"};
   spec.height = 4;
   spec.width = 3;

@@ -13,6 +13,9 @@
 
 namespace ballast {
 
+// Whether a data set is read from files, so that a path to it means something.
+bool reads_files(const DataSpec& spec);
+
 // The value of an environment variable; empty if there is none.
 std::string environment(const char* name);
 
@@ -23,6 +26,10 @@ std::optional<std::filesystem::path> named_folder(const DataSpec& spec, const st
 // The folder of the files that a job names: the named one, or else $BALLAST_DATA. Throws std::runtime_error if there is
 // none.
 std::filesystem::path data_folder(const DataSpec& spec, const std::string& worker_path);
+
+// The files that `name` stands for within a folder, in the order of their names: one `*` in its last part stands for
+// any text. Without one it is that one file, whether it is there or not. Throws std::runtime_error if there is none.
+std::vector<std::filesystem::path> files_named(const std::filesystem::path& folder, const std::string& name);
 
 // The folders searched for MNIST's files: the named one alone if there is one, else in order $BALLAST_DATA and its
 // `mnist`, the cache folder's `mnist`. What is not set is left out. Throws like named_folder.

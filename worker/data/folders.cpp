@@ -1,14 +1,19 @@
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "worker/data/datasets.h"
 
 namespace ballast {
 
 namespace fs = std::filesystem;
+
+bool reads_files(const DataSpec& spec) { return spec.name != "glyphs" && spec.name != "none"; }
 
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
@@ -39,6 +44,31 @@ fs::path data_folder(const DataSpec& spec, const std::string& worker_path) {
   throw std::runtime_error("data set " + spec.name +
                            ": no folder is named; set data.path, $BALLAST_DATA, or data_path in "
                            "the worker's file");
+}
+
+std::vector<fs::path> files_named(const fs::path& folder, const std::string& name) {
+  const fs::path pattern = folder / name;
+  const auto wanted = pattern.filename().string();
+  const auto star = wanted.find('*');
+  if (star == std::string::npos) {
+    return {pattern};
+  }
+  const auto begin = wanted.substr(0, star);
+  const auto end = wanted.substr(star + 1);
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(pattern.parent_path(), error)) {
+    const auto file = entry.path().filename().string();
+    if (file.size() >= begin.size() + end.size() && file.starts_with(begin) && file.ends_with(end)) {
+      files.push_back(entry.path());
+    }
+  }
+  if (files.empty()) {
+    throw std::runtime_error(pattern.string() + ": no file has such a name" +
+                             (error ? " (" + error.message() + ")" : "") + "; name one that is there");
+  }
+  std::ranges::sort(files);
+  return files;
 }
 
 }  // namespace ballast

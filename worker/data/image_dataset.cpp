@@ -157,7 +157,7 @@ class Images : public Dataset {
 
 std::unique_ptr<Dataset> open_images(const DataSpec& spec, const std::string& worker_path) {
   const auto folder = data_folder(spec, worker_path);
-  return std::make_unique<Images>(spec, folder / spec.train.front(), folder / spec.test.front());
+  return std::make_unique<Images>(spec, folder / spec.train, folder / spec.test);
 }
 
 }  // namespace ballast

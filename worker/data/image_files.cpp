@@ -24,6 +24,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Names come from elsewhere.
+std::string shown(const fs::path& path) {
+  constexpr std::size_t kLongest = 1000;
+  return as_line(path.string(), kLongest);
+}
+
 // A regular file that is open, read at any place.
 class OpenFile {
  public:
@@ -67,12 +73,6 @@ class OpenFile {
   int descriptor_;
   std::uint64_t size_ = 0;
 };
-
-// Names come from elsewhere.
-std::string shown(const fs::path& path) {
-  constexpr std::size_t kLongest = 1000;
-  return as_line(path.string(), kLongest);
-}
 
 std::string digest_of(std::span<const std::uint8_t> bytes) { return Sha256().update(std::as_bytes(bytes)).hex(); }
 

@@ -327,6 +327,78 @@ TEST_CASE("contradictions between keys are told with a remedy") {
   CHECK(contains(job_error(kEmulated, {"data.validation_examples=6"}), "allowed only with data.name: mnist, glyphs"));
 }
 
+const std::string kImages =
+    "job: images\n"
+    "model: {name: lenet5}\n"
+    "data:\n"
+    "  name: images\n"          // 4
+    "  train: train.tar\n"      // 5
+    "  test: test.tar\n"        // 6
+    "  classes: [cat, dog]\n"   // 7
+    "  height: 28\n"            // 8
+    "  width: 30\n"             // 9
+    "  train_examples: 1000\n"  // 10
+    "  test_examples: 100\n"    // 11
+    "training: {epochs: 1}\n";
+
+TEST_CASE("a job says of images all that servers need") {
+  const auto job = parse_job(kImages, "job.yaml");
+  CHECK(example_shape(job.data) == ExampleShape{.channels = 3, .height = 28, .width = 30, .classes = 2});
+  CHECK(split_sizes(job.data).train == 1000);
+  CHECK(split_sizes(job.data).test == 100);
+  CHECK(job.data.classes == std::vector<std::string>{"cat", "dog"});
+  const auto again = parse_job(to_yaml(job), "again");
+  CHECK(to_yaml(again) == to_yaml(job));
+  const auto rich = parse_job(kImages, "job.yaml",
+                              {"data.mean=[0.5, 0.25, 0]", "data.deviation=[0.1, 1, 2]", "data.threads=4",
+                               "training.augment.rotation=15", "training.augment.flip=0.5", "training.augment.crop=4"});
+  CHECK(rich.data.mean == std::vector<double>{0.5, 0.25, 0});
+  CHECK(rich.data.deviation == std::vector<double>{0.1, 1, 2});
+  CHECK(rich.training.augment.rotation == 15);
+  CHECK(rich.training.augment.crop == 4);
+  CHECK(to_yaml(parse_job(to_yaml(rich), "again")) == to_yaml(rich));
+}
+
+TEST_CASE("keys of images that contradict each other, or are missing, are told with a remedy") {
+  const std::string why = "; 'ballast data describe FOLDER' looks at the files and writes it";
+  const std::vector<Slip> slips = {
+      {"  train: train.tar\n", "", "job.yaml:4: data.train: is missing; data.name: images needs it, e.g. train" + why},
+      {"  classes: [cat, dog]\n", "",
+       "job.yaml:4: data.classes: is missing; data.name: images needs it, e.g. [cat, dog]" + why},
+      {"  height: 28\n", "", "job.yaml:4: data.height: is missing; data.name: images needs it, e.g. 32" + why},
+      {"  test_examples: 100\n", "",
+       "job.yaml:4: data.test_examples: is missing; data.name: images needs it, e.g. 2000" + why},
+      {"[cat, dog]", "[cat, dog, cat]", "job.yaml:7: data.classes: 'cat' stands there twice; remove one of them"},
+      {"  test_examples: 100", "  test_examples: 100\n  channels: 2",
+       "job.yaml:12: data.channels: 2 channels are neither grey (1) nor colour (3)"},
+      {"  test_examples: 100", "  test_examples: 100\n  mean: [0.5, 0.5]",
+       "job.yaml:12: data.mean: has 2 number(s), but the images have 3 channel(s); give one for each"},
+      {"  test_examples: 100", "  test_examples: 100\n  deviation: [1, 1, 0]",
+       "job.yaml:12: data.deviation: '0' is out of range; allowed: 1e-06 to 1000"},
+      {"{epochs: 1}", "{epochs: 1, augment: {crop: 28}}",
+       "job.yaml:12: training.augment.crop: 28 is not less than the images' 28 pixels, so nothing of them might be "
+       "left; "
+       "lower it"},
+      {"  test_examples: 100\ntraining: {epochs: 1}",
+       "  test_examples: 100\n  channels: 1\ntraining: {epochs: 1, augment: {saturation: 0.2}}",
+       "job.yaml:13: training.augment.saturation: changes colours, and these images are grey; remove it"},
+  };
+  for (const auto& slip : slips) {
+    CAPTURE(slip.to);
+    CHECK(job_error(replaced(kImages, slip.from, slip.to)) == slip.error);
+  }
+  CHECK(job_errors(kImages, {"training.augment.crop=27"}).empty());
+}
+
+TEST_CASE("what a job leaves out of normalization and augmentation does not enter its digest") {
+  const auto plain = parse_job(kJob, "job.yaml");
+  CHECK(!contains(to_yaml(plain), "rotation"));
+  CHECK(!contains(to_yaml(plain), "mean"));
+  CHECK(spec_digest(plain) == spec_digest(parse_job(kJob, "job.yaml", {"data.threads=3"})));
+  CHECK(spec_digest(plain) != spec_digest(parse_job(kJob, "job.yaml", {"training.augment.rotation=3"})));
+  CHECK(spec_digest(plain) != spec_digest(parse_job(kJob, "job.yaml", {"data.mean=[0.5]"})));
+}
+
 TEST_CASE("rules of emulated models") {
   CHECK(job_errors(kEmulated).empty());
   const std::vector<Slip> slips = {

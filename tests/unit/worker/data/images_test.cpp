@@ -38,8 +38,8 @@ DataSpec images_spec(const TemporaryFolder& folder, const std::string& train, co
   DataSpec spec;
   spec.name = "images";
   spec.path = folder.path();
-  spec.train = {train};
-  spec.test = {test};
+  spec.train = train;
+  spec.test = test;
   spec.classes = {"cat", "dog"};
   spec.channels = 3;
   spec.height = 6;

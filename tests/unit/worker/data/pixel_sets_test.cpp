@@ -29,8 +29,8 @@ DataSpec cifar_spec(const TemporaryFolder& folder) {
   DataSpec spec;
   spec.name = "cifar10";
   spec.path = folder.path();
-  spec.train = {"data_batch_1.bin", "data_batch_2.bin.gz"};
-  spec.test = {"test_batch.bin"};
+  spec.train = "data_batch_*";
+  spec.test = "test_batch.bin";
   spec.train_examples = 20;
   spec.test_examples = 5;
   return spec;
@@ -77,6 +77,18 @@ TEST_CASE("a file of records that is damaged is refused with its byte") {
   CHECK(contains(refused({}, 10), "batch, byte 0: the file is empty"));
 }
 
+TEST_CASE("a star in a name stands for any text, and files come in the order of their names") {
+  const TemporaryFolder folder;
+  for (const auto* name : {"batch_2", "batch_10", "batch", "other"}) {
+    folder.write(name, {1});
+  }
+  const auto at = [&](const char* name) { return folder.path() / name; };
+  CHECK(files_named(folder.path(), "batch_*") == std::vector{at("batch_10"), at("batch_2")});
+  CHECK(files_named(folder.path(), "*r") == std::vector{at("other")});
+  CHECK(files_named(folder.path(), "missing") == std::vector{at("missing")});
+  CHECK(contains(error_of([&] { files_named(folder.path(), "x*"); }), "x*: no file has such a name"));
+}
+
 TEST_CASE("a split with fewer records than the job counts on is refused") {
   const TemporaryFolder folder;
   write_cifar(folder);
@@ -97,7 +109,8 @@ TEST_CASE("any idx files of images and labels are read by name, of the job's siz
   DataSpec spec;
   spec.name = "idx";
   spec.path = folder.path();
-  spec.train = spec.test = {"images.gz", "labels"};
+  spec.train = spec.test = "images.gz";
+  spec.train_labels = spec.test_labels = "labels";
   spec.height = 2;
   spec.width = 3;
   spec.classes = std::vector<std::string>(12, "name");
