@@ -8,6 +8,15 @@
 namespace ballast {
 namespace {
 
+std::string shape_text(const std::vector<std::uint32_t>& shape) {
+  std::string text;
+  for (const std::uint32_t extent : shape) {
+    text += text.empty() ? "" : " x ";
+    text += std::to_string(extent);
+  }
+  return text;
+}
+
 // Calls `prepare`, naming the layer in what it throws.
 template <typename Prepare>
 auto prepare_layer(const std::string& layer, const Prepare& prepare) {
@@ -75,9 +84,19 @@ class Tape::Recorder {
 
  private:
   void check_parameters() const {
-    const auto alike = [](const Parameter& a, const Parameter& b) { return a.name == b.name && a.shape == b.shape; };
-    if (!std::ranges::equal(graph_.parameters, arena_.parameters, alike)) {
-      throw std::invalid_argument("the arena is not the layout of the network's parameters");
+    for (std::size_t i = 0; i < graph_.parameters.size(); ++i) {
+      const Parameter& needed = graph_.parameters[i];
+      if (i >= arena_.parameters.size() || arena_.parameters[i].name != needed.name) {
+        throw std::invalid_argument("the arena has no parameter " + needed.name + " in its place");
+      }
+      if (arena_.parameters[i].shape != needed.shape) {
+        throw std::invalid_argument("parameter " + needed.name + " is " + shape_text(arena_.parameters[i].shape) +
+                                    " in the arena, but the model needs " + shape_text(needed.shape));
+      }
+    }
+    if (arena_.parameters.size() > graph_.parameters.size()) {
+      throw std::invalid_argument("no layer of the model uses parameter " +
+                                  arena_.parameters[graph_.parameters.size()].name);
     }
   }
 

@@ -29,16 +29,12 @@ class WrappedBackend : public Backend {
   void bind_gradients(std::span<float> gradients) override { inner_->bind_gradients(gradients); }
   bool deliver(const Extent& parameter) override { return inner_->deliver(parameter); }
   void await_delivery() override { inner_->await_delivery(); }
-  Prepared conv2d(Tensor& x, const Conv2d& conv, const Extent& weights, const Extent& bias) override {
-    return inner_->conv2d(x, conv, weights, bias);
-  }
-  Prepared linear(Tensor& x, std::uint32_t units, const Extent& weights, const Extent& bias) override {
-    return inner_->linear(x, units, weights, bias);
-  }
-  Prepared relu(Tensor& x) override { return inner_->relu(x); }
-  Prepared max_pool2d(Tensor& x, const MaxPool2d& pool) override { return inner_->max_pool2d(x, pool); }
-  std::unique_ptr<LossOperation> softmax_cross_entropy(Tensor& logits) override {
-    return inner_->softmax_cross_entropy(logits);
+  void begin(const Pass& pass) override { inner_->begin(pass); }
+  Prepared prepare(const LayerTask& task) override { return inner_->prepare(task); }
+  Forked fork(Tensor& x, std::size_t uses) override { return inner_->fork(x, uses); }
+  std::unique_ptr<LossOperation> prepare_loss(const Loss& loss, Tensor& prediction,
+                                              const ExampleShape& example) override {
+    return inner_->prepare_loss(loss, prediction, example);
   }
 
  protected:
@@ -68,21 +64,22 @@ class LateBackend : public WrappedBackend {
     on_their_way_.pop_front();
     std::ranges::copy(std::span(own_).subspan(extent.offset, extent.elements), host_.subspan(extent.offset).begin());
   }
-  std::unique_ptr<LossOperation> softmax_cross_entropy(Tensor& logits) override {
-    return std::make_unique<Loss>(happened_, inner_->softmax_cross_entropy(logits));
+  std::unique_ptr<LossOperation> prepare_loss(const ballast::Loss& loss, Tensor& prediction,
+                                              const ExampleShape& example) override {
+    return std::make_unique<NotedLoss>(happened_, inner_->prepare_loss(loss, prediction, example));
   }
 
  private:
-  class Loss : public LossOperation {
+  class NotedLoss : public LossOperation {
    public:
-    Loss(std::vector<std::string>& happened, std::unique_ptr<LossOperation> inner)
+    NotedLoss(std::vector<std::string>& happened, std::unique_ptr<LossOperation> inner)
         : happened_(happened), inner_(std::move(inner)) {}
-    void forward(std::span<const std::int32_t> labels) override { inner_->forward(labels); }
+    void forward() override { inner_->forward(); }
     [[nodiscard]] LossSums sums() const override {
       happened_.emplace_back("sums");
       return inner_->sums();
     }
-    [[nodiscard]] std::span<const double> probabilities() const override { return inner_->probabilities(); }
+    [[nodiscard]] std::span<const double> predictions() const override { return inner_->predictions(); }
     void backward(float scale) override { inner_->backward(scale); }
 
    private:
@@ -129,8 +126,10 @@ class SmallBackend : public WrappedBackend {
     return std::make_unique<Counted>(shape, with_gradient, taken_, inner_->input(shape, with_gradient));
   }
   void write(Tensor& tensor, std::span<const float> nchw) override { inner_->write(unwrap(tensor), nchw); }
-  Prepared linear(Tensor& x, std::uint32_t units, const Extent& weights, const Extent& bias) override {
-    return inner_->linear(unwrap(x), units, weights, bias);
+  Prepared prepare(const LayerTask& task) override {
+    std::vector<Tensor*> inputs;
+    std::ranges::transform(task.inputs, std::back_inserter(inputs), [](Tensor* input) { return &unwrap(*input); });
+    return inner_->prepare({task.layer, inputs, task.parameters, task.in_place, task.number});
   }
 
  private:
