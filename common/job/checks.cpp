@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/arena/arena.h"
+#include "common/job/example_file_checks.h"
 #include "common/job/image_checks.h"
 #include "common/job/model_parameters.h"
 #include "common/job/steps.h"
@@ -33,6 +34,7 @@ class JobChecks {
       emulated_parameters();
       hidden_layers();
       mnist_examples();
+      example_files();
     }
     batch_divides();
     has_an_end();
@@ -201,6 +203,15 @@ class JobChecks {
     }
   }
 
+  // Of a key that is given but can't be read, that alone is told.
+  void example_files() {
+    check_example_files(spec_.data, [&](const std::string& path, const std::string& text) {
+      if (readable({path})) {
+        mistakes_.add(place_of({path, "data.name"}), path, text);
+      }
+    });
+  }
+
   void at_most(const std::string& path, std::uint32_t examples, std::uint32_t most) {
     if (readable({path}) && examples > most) {
       refuse(path, std::to_string(examples) + " is out of range; mnist has " + std::to_string(most) +
@@ -358,8 +369,15 @@ class JobChecks {
   }
 
   void classes() {
-    if (spec_.training.local.partition == LocalSpec::Partition::by_class && spec_.data.name == "none" &&
-        readable({"training.local.partition", "data.name"})) {
+    if (spec_.training.local.partition != LocalSpec::Partition::by_class ||
+        !readable({"training.local.partition", "data.name"})) {
+      return;
+    }
+    if (example_shape(spec_.data).labels != Labels::classes) {
+      mistakes_.add(place_of({"training.local.partition", "data.name"}), "training.local.partition",
+                    "by_class goes by the one class of each example, and those of data.name: " + spec_.data.name +
+                        " have none; use mixed");
+    } else if (spec_.data.name == "none") {
       mistakes_.add(place_of({"training.local.partition", "data.name"}), "training.local.partition",
                     "by_class goes by the labels of examples, and data.name: none has none; use mixed");
     }

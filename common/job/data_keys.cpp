@@ -5,35 +5,42 @@ namespace ballast {
 namespace {
 
 std::vector<Key> keys_of_files(DataSpec& data) {
-  const OnlyWith files = {"data.name", {"idx", "cifar10", "images"}};
+  const OnlyWith files = {"data.name", joined({"idx", "cifar10", "images"}, example_file_sets())};
   const OnlyWith sized = {"data.name", {"idx", "images"}};
   const OnlyWith images = {"data.name", {"images"}};
   return {
       {.path = "data.path",
        .target = &data.path,
-       .description = "Folder of the data files, on each worker's machine; `data_path` of a worker's file goes before",
-       .only_with = {"data.name", {"mnist", "idx", "cifar10", "images"}},
-       .default_note = "$BALLAST_DATA; mnist: then ~/.cache/ballast"},
+       .description = "Folder of the data files, on each worker's machine; `data_path` of a worker's file goes before. "
+                      "`text`: or a "
+                      ".tar[.gz]; `npy`: or an .npz file",
+       .only_with = {"data.name", joined({"mnist", "idx", "cifar10", "images"}, example_file_sets())},
+       .default_note = "$BALLAST_DATA; mnist: then ~/.cache/ballast; text, characters, trees, csv, npy: none"},
       {.path = "data.train",
        .target = &data.train,
        .description =
            "What the train split is read from, within that folder. `idx`: the file of the images; `cifar10`: "
            "a file of records, or several: one `*` in the name stands for any text; `images`: a folder or "
-           ".tar[.gz] with one folder a class",
+           ".tar[.gz] with one folder a class; `text`: a folder with one folder a class; `characters`, `trees`, `csv`: "
+           "a file, plain or .gz; `npy`: the array of the features",
        .only_with = files},
-      {.path = "data.test", .target = &data.test, .description = "The same of the test split", .only_with = files},
+      {.path = "data.test",
+       .target = &data.test,
+       .description = "The same of the test split. `characters` goes without: what follows the train split",
+       .only_with = files},
       {.path = "data.train_labels",
        .target = &data.train_labels,
-       .description = "The file of the train split's labels",
-       .only_with = {"data.name", {"idx"}}},
+       .description = "The file, or for `npy` the array, of the train split's labels",
+       .only_with = {"data.name", {"idx", "npy"}}},
       {.path = "data.test_labels",
        .target = &data.test_labels,
-       .description = "The file of the test split's labels",
-       .only_with = {"data.name", {"idx"}}},
+       .description = "The same of the test split",
+       .only_with = {"data.name", {"idx", "npy"}}},
       {.path = "data.classes",
        .target = &data.classes,
-       .description = "Names of the classes, in the order of their labels: 0, 1, ...; `images`: their folders' names",
-       .only_with = files,
+       .description = "Names of the classes, in the order of their labels: 0, 1, ...; `images` and "
+                      "`text`: their folders' names; `csv`: the values of the column of `kind: label`",
+       .only_with = {"data.name", {"idx", "cifar10", "images", "text", "trees", "csv"}},
        .identity = true,
        .default_note = "`cifar10`: its ten"},
       {.path = "data.channels",
@@ -82,7 +89,7 @@ std::vector<Key> keys_of_examples(DataSpec& data) {
        .unit = "examples",
        .minimum = 0,
        .maximum = 16000000,
-       .only_with = images,
+       .only_with = {"data.name", joined(image_sets(), example_file_sets())},
        .identity = true,
        .default_note = "mnist: all 10,000; glyphs: 4,000"},
       {.path = "data.validation_examples",
@@ -92,7 +99,7 @@ std::vector<Key> keys_of_examples(DataSpec& data) {
        .unit = "examples",
        .minimum = 0,
        .maximum = 1000000,
-       .only_with = images,
+       .only_with = {"data.name", joined(image_sets(), example_file_sets())},
        .identity = true,
        .default_note = "`0`: none"},
       {.path = "data.mean",
@@ -123,8 +130,12 @@ std::vector<Key> data_keys(DataSpec& data) {
        .description =
            "The data set (docs/data.md): `mnist` is read from its four files, `glyphs` (digits drawn by a "
            "generator) needs none, `idx`, `cifar10` and `images` (PNG and JPEG) are read from the files that "
-           "the job names, `none` is for emulated models",
-       .choices = {"mnist", "glyphs", "idx", "cifar10", "images", "none"},
+           "the job names, as are (docs/data-text.md) `text` (messages, one folder a class), `characters` (a text to "
+           "be "
+           "continued), `trees` (sentences with parse trees), `csv` (tables) and `npy` (arrays), `none` is for "
+           "emulated "
+           "models",
+       .choices = joined({"mnist", "glyphs", "idx", "cifar10", "images"}, joined(example_file_sets(), {"none"})),
        .required = true,
        .identity = true},
   };
@@ -135,10 +146,12 @@ std::vector<Key> data_keys(DataSpec& data) {
          {
              {.path = "data.corrupt",
               .target = &data.corrupt,
-              .description = "What becomes of an image that cannot be decoded: `fatal` fails the job; `skip` tells "
-                             "and counts it, and the next of its class that can be decoded takes its place",
+              .description =
+                  "What becomes of an example that cannot be read: `fatal` fails the job; `skip` tells "
+                  "and counts it, and the next of its class that can be decoded takes its place. Of other sets `skip` "
+                  "leaves the example out: `data.train_examples` and `data.test_examples` count the good ones",
               .choices = {"fatal", "skip"},
-              .only_with = images,
+              .only_with = {"data.name", {"images", "text", "trees", "csv", "npy"}},
               .identity = true},
              {.path = "data.cache_mb",
               .target = &data.cache_mb,

@@ -10,6 +10,7 @@ std::vector<Section> job_sections() {
   return {
       {"model", "What is trained."},
       {"data", "What it is trained on."},
+      {"data.strip", "What of a message is not read (docs/data-text.md)."},
       {"training", "How it is trained. Everything here decides the bits of the result."},
       {"training.augment", "How training examples are changed at random, anew in every epoch; never test examples."},
       {"training.optimizer",
@@ -240,6 +241,7 @@ Schema job_schema(JobSpec& spec) {
                   .identity = true}};
   append(schema.keys, model_keys(spec.model));
   append(schema.keys, data_keys(spec.data));
+  append(schema.keys, example_file_keys(spec.data));
   append(schema.keys, training_keys(spec.training));
   append(schema.keys, cluster_keys(spec.cluster));
   append(schema.keys, durability_keys(spec.durability));

@@ -19,8 +19,20 @@ inline const std::vector<std::string>& image_sets() {
   return kSets;
 }
 
+// Those that name files of text, tables and arrays.
+inline const std::vector<std::string>& example_file_sets() {
+  static const std::vector<std::string> kSets = {"text", "characters", "trees", "csv", "npy"};
+  return kSets;
+}
+inline std::vector<std::string> joined(std::vector<std::string> sets, const std::vector<std::string>& more) {
+  sets.insert(sets.end(), more.begin(), more.end());
+  return sets;
+}
+
 // All below `data`.
 std::vector<Key> data_keys(DataSpec& data);
+// Of data sets of text, tables and arrays.
+std::vector<Key> example_file_keys(DataSpec& data);
 
 // All below `training`, section after section.
 std::vector<Key> training_keys(TrainingSpec& training);

@@ -92,6 +92,9 @@ std::string allowed(const Key& key) {
     return "list of 1 to " + std::to_string(kMaxParameters) + " parameters; 1 to " + std::to_string(kMaxDimensions) +
            " dimensions each";
   }
+  if (std::holds_alternative<std::vector<CsvColumn>*>(key.target)) {
+    return "list of 1 to " + std::to_string(kMaxColumns) + " columns";
+  }
   if (std::holds_alternative<bool*>(key.target)) {
     return "`true`, `false`";
   }

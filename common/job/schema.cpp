@@ -50,6 +50,19 @@ std::string parameters_text(const std::vector<EmulatedParameter>& parameters) {
   return "[" + text + "]";
 }
 
+std::string columns_text(const std::vector<CsvColumn>& columns) {
+  std::string text;
+  for (const auto& column : columns) {
+    text += (text.empty() ? "" : ", ") + std::string("{name: ") + yaml_quoted(column.name) +
+            ", kind: " + name_of(column.kind);
+    if (column.mean != 0 || column.deviation != 1) {
+      text += ", mean: " + number_text(column.mean) + ", deviation: " + number_text(column.deviation);
+    }
+    text += (column.values.empty() ? "" : ", values: " + words_text(column.values)) + "}";
+  }
+  return "[" + text + "]";
+}
+
 template <class T>
 std::string optional_text(const std::optional<T>& value) {
   return value ? std::to_string(*value) : std::string();
@@ -88,6 +101,7 @@ std::string value_text(const Key& key) {
     [](const std::vector<double>* list) { return list->empty() ? std::string() : numbers_text(*list); },
     [](const std::vector<std::string>* list) { return list->empty() ? std::string() : words_text(*list); },
     [](const std::vector<EmulatedParameter>* list) { return list->empty() ? std::string() : parameters_text(*list); },
+    [](const std::vector<CsvColumn>* list) { return list->empty() ? std::string() : columns_text(*list); },
 }  // namespace ballast
 ,
       key.target);

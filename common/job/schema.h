@@ -13,11 +13,11 @@
 namespace ballast {
 
 // The member of the bound spec that a key fills; std::monostate for a key that is not built yet.
-using Target =
-    std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, StalenessSpec::Damping*, LocalSpec::Partition*,
-                 Fsync*, std::uint32_t*, std::uint64_t*, double*, std::optional<std::uint32_t>*,
-                 std::optional<std::uint64_t>*, std::optional<double>*, std::vector<std::uint32_t>*,
-                 std::vector<double>*, std::vector<std::string>*, std::vector<EmulatedParameter>*>;
+using Target = std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, StalenessSpec::Damping*,
+                            LocalSpec::Partition*, Fsync*, std::uint32_t*, std::uint64_t*, double*,
+                            std::optional<std::uint32_t>*, std::optional<std::uint64_t>*, std::optional<double>*,
+                            std::vector<std::uint32_t>*, std::vector<double>*, std::vector<std::string>*,
+                            std::vector<EmulatedParameter>*, std::vector<CsvColumn>*>;
 
 // What text a key of free text takes.
 enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port, copy_target, http_url, data_digest };
@@ -78,5 +78,6 @@ inline constexpr std::size_t kMaxDimensions = 8;              // of one paramete
 inline constexpr std::size_t kMaxHiddenLayers = 16;
 inline constexpr std::size_t kMaxListedNumbers = 16;  // that are no whole ones
 inline constexpr std::size_t kMaxWords = 65536;       // of a list of text
+inline constexpr std::size_t kMaxColumns = 4096;      // of a csv file
 
 }  // namespace ballast

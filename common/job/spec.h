@@ -54,7 +54,52 @@ struct ModelSpec {
   std::string gradient = "hashed";
 };
 
-// data: {name: mnist | glyphs | idx | cifar10 | images | none, ...}; none only with the emulated model
+// A column of a csv file, and what becomes of it.
+struct CsvColumn {
+  enum class Kind : std::uint8_t {
+    number,    // one feature: (value - mean) / deviation
+    category,  // a feature for each of `values`: 1 for the row's, 0 for the others
+    ignored,
+    label,   // the class: one of data.classes
+    flag,    // 0 or 1: one of several classes
+    target,  // a number to be predicted: (value - mean) / deviation
+  };
+  std::string name;
+  Kind kind = Kind::number;
+  double mean = 0;
+  double deviation = 1;
+  std::vector<std::string> values = {};
+  bool operator==(const CsvColumn&) const = default;
+};
+
+// As in job files.
+constexpr const char* name_of(CsvColumn::Kind kind) {
+  switch (kind) {
+    case CsvColumn::Kind::category:
+      return "category";
+    case CsvColumn::Kind::ignored:
+      return "ignored";
+    case CsvColumn::Kind::label:
+      return "label";
+    case CsvColumn::Kind::flag:
+      return "flag";
+    case CsvColumn::Kind::target:
+      return "target";
+    case CsvColumn::Kind::number:
+      break;
+  }
+  return "number";
+}
+
+// data.strip: what of a message is not read
+struct StripSpec {
+  bool headers = false;
+  bool quotes = false;
+  bool signature = false;
+};
+
+// data: {name: mnist | glyphs | idx | cifar10 | images | text | characters | trees | csv | npy | none, ...}; none only
+// with the emulated model
 struct DataSpec {
   std::string name;
   std::string path;   // folder of the files; empty = $BALLAST_DATA; mnist: then the cache folder
@@ -76,7 +121,27 @@ struct DataSpec {
   std::uint64_t cache_mb = 1000;  // images: megabytes of encoded archives and decoded images in memory
   std::uint32_t threads = 1;      // that read ahead
   std::string digest;             // that workers' data must have; empty: the first ready worker's counts
+  // text, characters, trees, csv and npy, whose other files and names are above; docs/data-text.md
+  std::uint32_t steps = 0;       // of the longest sequence
+  std::uint32_t vocabulary = 0;  // tokens
+  std::string vocabulary_file = {};
+  StripSpec strip = {};                   // text
+  std::string tree_labels = "all";        // trees: all | polarity
+  std::string separator = "comma";        // csv: comma | tab | semicolon
+  bool header = true;                     // csv: the first line names the columns
+  std::vector<std::string> missing = {};  // csv: what fields without a value hold
+  std::vector<CsvColumn> columns = {};    // csv
+  std::vector<std::uint32_t> shape = {};  // npy: of one example
+  std::uint32_t outputs = 0;              // npy: classes, or numbers
+  std::string target = "class";           // npy: class | several | number
+  double scale = 1;                       // npy: features are multiplied by it
 };
+
+// Whether the set is files of the user's own, of which all that servers need to know stands in the job.
+inline bool is_example_files(const DataSpec& data) {
+  return data.name == "text" || data.name == "characters" || data.name == "trees" || data.name == "csv" ||
+         data.name == "npy";
+}
 
 // training.optimizer: what the values mean exactly, stands in common/numeric/optimizer.h
 struct OptimizerSpec {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "worker/data/datasets.h"
+#include "worker/data/example_files.h"
 
 namespace ballast {
 
@@ -27,8 +28,24 @@ std::unique_ptr<Dataset> open_whole(const DataSpec& spec, const std::string& wor
   if (spec.name == "none") {
     return make_none(spec);
   }
+  if (spec.name == "text") {
+    return open_text(spec, worker_path);
+  }
+  if (spec.name == "characters") {
+    return open_characters(spec, worker_path);
+  }
+  if (spec.name == "trees") {
+    return open_trees(spec, worker_path);
+  }
+  if (spec.name == "csv") {
+    return open_csv(spec, worker_path);
+  }
+  if (spec.name == "npy") {
+    return open_arrays(spec, worker_path);
+  }
   throw std::runtime_error("data.name is \"" + spec.name +
-                           "\"; known are mnist, glyphs, idx, cifar10, images and none");
+                           "\"; known are mnist, glyphs, idx, cifar10, images, text, characters, trees, csv, npy and "
+                           "none");
 }
 
 }  // namespace

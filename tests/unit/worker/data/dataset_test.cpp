@@ -210,8 +210,9 @@ TEST_CASE("data sets have the sizes and shapes by which the cluster plans, known
 TEST_CASE("an unknown data set is refused with the known ones") {
   DataSpec spec;
   spec.name = "imagenet";
-  CHECK(contains(error_of([&] { open_dataset(spec, ""); }),
-                 "\"imagenet\"; known are mnist, glyphs, idx, cifar10, images and none"));
+  CHECK(contains(
+      error_of([&] { open_dataset(spec, ""); }),
+      "\"imagenet\"; known are mnist, glyphs, idx, cifar10, images, text, characters, trees, csv, npy and none"));
 }
 
 }  // namespace
