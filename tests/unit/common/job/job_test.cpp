@@ -327,6 +327,10 @@ TEST_CASE("contradictions between keys are told with a remedy") {
   CHECK(contains(job_error(kEmulated, {"data.validation_examples=6"}), "allowed only with data.name: mnist, glyphs"));
 }
 
+JobSpec with(const std::string& text, const std::vector<std::string>& overrides) {
+  return parse_job(text, "job.yaml", overrides);
+}
+
 const std::string kImages =
     "job: images\n"
     "model: {name: lenet5}\n"
@@ -349,9 +353,9 @@ TEST_CASE("a job says of images all that servers need") {
   CHECK(job.data.classes == std::vector<std::string>{"cat", "dog"});
   const auto again = parse_job(to_yaml(job), "again");
   CHECK(to_yaml(again) == to_yaml(job));
-  const auto rich = parse_job(kImages, "job.yaml",
-                              {"data.mean=[0.5, 0.25, 0]", "data.deviation=[0.1, 1, 2]", "data.threads=4",
-                               "training.augment.rotation=15", "training.augment.flip=0.5", "training.augment.crop=4"});
+  const auto rich =
+      with(kImages, {"data.mean=[0.5, 0.25, 0]", "data.deviation=[0.1, 1, 2]", "data.threads=4",
+                     "training.augment.rotation=15", "training.augment.flip=0.5", "training.augment.crop=4"});
   CHECK(rich.data.mean == std::vector<double>{0.5, 0.25, 0});
   CHECK(rich.data.deviation == std::vector<double>{0.1, 1, 2});
   CHECK(rich.training.augment.rotation == 15);
@@ -394,9 +398,9 @@ TEST_CASE("what a job leaves out of normalization and augmentation does not ente
   const auto plain = parse_job(kJob, "job.yaml");
   CHECK(!contains(to_yaml(plain), "rotation"));
   CHECK(!contains(to_yaml(plain), "mean"));
-  CHECK(spec_digest(plain) == spec_digest(parse_job(kJob, "job.yaml", {"data.threads=3"})));
-  CHECK(spec_digest(plain) != spec_digest(parse_job(kJob, "job.yaml", {"training.augment.rotation=3"})));
-  CHECK(spec_digest(plain) != spec_digest(parse_job(kJob, "job.yaml", {"data.mean=[0.5]"})));
+  CHECK(spec_digest(plain) == spec_digest(with(kJob, {"data.threads=3"})));
+  CHECK(spec_digest(plain) != spec_digest(with(kJob, {"training.augment.rotation=3"})));
+  CHECK(spec_digest(plain) != spec_digest(with(kJob, {"data.mean=[0.5]"})));
 }
 
 TEST_CASE("rules of emulated models") {
