@@ -149,8 +149,8 @@ void describe_idx(const fs::path& folder, DataSpec& spec) {
   spec.width = images.dimensions[2];
   spec.train_examples = train.dimensions[0];
   spec.test_examples = test.dimensions[0];
-  const auto last = train.values.empty() ? 0 : *std::ranges::max_element(train.values);
-  spec.classes = numbered(std::size_t{last} + 1);
+  const std::size_t last = train.values.empty() ? 0 : *std::ranges::max_element(train.values);
+  spec.classes = numbered(last + 1);
 }
 
 std::uint32_t count_records(const fs::path& folder, const std::string& name) {
@@ -335,7 +335,7 @@ int describe_data(const DescribeOptions& options) {
     constexpr double kLeast = 1e-6;  // that a job may say: of a channel that is the same everywhere
     spec.mean = facts.train.mean;
     spec.deviation = facts.train.deviation;
-    std::ranges::transform(spec.deviation, spec.deviation.begin(), [](double x) { return std::max(x, kLeast); });
+    std::ranges::transform(spec.deviation, spec.deviation.begin(), [&](double x) { return std::max(x, kLeast); });
   }
   for (const auto* split : {&facts.train, &facts.test}) {
     for (const auto& text : split->corrupt) {
