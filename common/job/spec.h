@@ -102,25 +102,25 @@ struct StripSpec {
 // with the emulated model
 struct DataSpec {
   std::string name;
-  std::string path;   // folder of the files; empty = $BALLAST_DATA; mnist: then the cache folder
-  std::string train;  // idx, cifar10, images: where train examples are, within that folder
-  std::string test;
-  std::string train_labels;  // idx
-  std::string test_labels;
-  std::vector<std::string> classes;  // idx, cifar10, images: their names, in the order of the labels
-  std::uint32_t channels = 3;        // images: 1 = grey, 3 = colour
-  std::uint32_t height = 0;          // idx, images
+  std::string path = {};   // folder of the files; empty = $BALLAST_DATA; mnist: then the cache folder
+  std::string train = {};  // idx, cifar10, images: where train examples are, within that folder
+  std::string test = {};
+  std::string train_labels = {};  // idx
+  std::string test_labels = {};
+  std::vector<std::string> classes = {};  // idx, cifar10, images: their names, in the order of the labels
+  std::uint32_t channels = 3;             // images: 1 = grey, 3 = colour
+  std::uint32_t height = 0;               // idx, images
   std::uint32_t width = 0;
   std::uint32_t train_examples = 0;  // glyphs: 0 = 20000; mnist: 0 = all; emulated: examples of an epoch
   std::uint32_t test_examples = 0;   // glyphs: 0 = 4000; mnist: 0 = all
   // The last of the train examples above, held out: an epoch trains on the others. Not with none; 0 = none
   std::uint32_t validation_examples = 0;
-  std::vector<double> mean;  // by channel, of values from 0 to 1; empty: the set's own
-  std::vector<double> deviation;
+  std::vector<double> mean = {};  // by channel, of values from 0 to 1; empty: the set's own
+  std::vector<double> deviation = {};
   std::string corrupt = "fatal";  // images: fatal | skip
   std::uint64_t cache_mb = 1000;  // images: megabytes of encoded archives and decoded images in memory
   std::uint32_t threads = 1;      // that read ahead
-  std::string digest;             // that workers' data must have; empty: the first ready worker's counts
+  std::string digest = {};        // that workers' data must have; empty: the first ready worker's counts
   // text, characters, trees, csv and npy, whose other files and names are above; docs/data-text.md
   std::uint32_t steps = 0;       // of the longest sequence
   std::uint32_t vocabulary = 0;  // tokens
