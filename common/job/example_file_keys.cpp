@@ -127,13 +127,12 @@ std::vector<Key> strip_keys(StripSpec& strip) {
        .identity = true},
       {.path = "data.strip.quotes",
        .target = &strip.quotes,
-       .description = "Lines that begin with `>` or `|`, and lines that say who is quoted: that end with `writes:` or "
-                      "`wrote:`, or begin with `In article`",
+       .description = "Lines that quote, and lines that say who is quoted (docs/data-text.md)",
        .only_with = text,
        .identity = true},
       {.path = "data.strip.signature",
        .target = &strip.signature,
-       .description = "All from the last line of `-` and blanks alone on, if it is not before the last twenty lines",
+       .description = "All from the last line on that is empty or consists of dashes",
        .only_with = text,
        .identity = true},
   };

@@ -124,7 +124,8 @@ TEST_CASE("each slip is told with file, line, key, what is allowed and what was 
       {"name: mlp", "name: mlp\n  compute_ms: 3",
        "job.yaml:4: model.compute_ms: means nothing here; it is allowed only with model.name: emulated; remove it"},
       {"name: glyphs", "name: glyphs\n  path: /data",
-       "job.yaml:6: data.path: means nothing here; it is allowed only with data.name: mnist; remove it"},
+       "job.yaml:6: data.path: means nothing here; it is allowed only with data.name: mnist, idx, cifar10, images, text, characters, "
+       "trees, csv, npy; remove it"},
       {"name: glyphs", "name: none", "job.yaml:5: data.name: 'none' is for emulated models; mlp needs mnist or glyphs"},
       {"name: glyphs", "name: mnist\n  train_examples: 60001",
        "job.yaml:6: data.train_examples: 60001 is out of range; mnist has 60000 examples in this split"},
@@ -573,7 +574,7 @@ TEST_CASE("mistakes in overrides name --set") {
 TEST_CASE("texts that are no configuration") {
   const std::vector<std::string> missing = {
       "job.yaml: job: is missing; write a value", "job.yaml: model.name: is missing; allowed: mlp, lenet5, emulated",
-      "job.yaml: data.name: is missing; allowed: mnist, glyphs, none",
+      "job.yaml: data.name: is missing; allowed: mnist, glyphs, idx, cifar10, images, text, characters, trees, csv, npy, none",
       "job.yaml: training: the job would never end; set training.epochs or training.max_steps (or both)"};
   CHECK(job_errors("") == missing);
   CHECK(job_errors("# nothing\n") == missing);
