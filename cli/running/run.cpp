@@ -106,7 +106,7 @@ void check_initial_weights(const Job& job) {
   if (file.empty()) {
     return;
   }
-  if (const auto loaded = load_initial(file, job.arena); !loaded.ok()) {
+  if (const auto loaded = load_initial(file, job.arena, drawn_seed(job.spec.training)); !loaded.ok()) {
     throw std::runtime_error("training.init_from: " + loaded.status().text());
   }
 }

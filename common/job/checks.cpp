@@ -43,6 +43,7 @@ class JobChecks {
     momentum_for_nesterov("training.optimizer", spec_.training.optimizer);
     schedule();
     one_clip();
+    initial_weights();
     if (readable({"training.mode"})) {
       mode();
     }
@@ -304,6 +305,12 @@ class JobChecks {
                     "training.schedule.warmup_steps",
                     std::to_string(schedule.warmup_steps) + " is more than the job's " + std::to_string(steps) +
                         " steps, so the learning rate would never be reached; lower it or train longer");
+    }
+  }
+
+  void initial_weights() {
+    if (spec_.training.init_partial && spec_.training.init_from.empty() && readable({"training.init_from"})) {
+      refuse("training.init_partial", "means nothing without training.init_from; name a file there, or remove it");
     }
   }
 

@@ -230,7 +230,8 @@ struct TrainingSpec {
   std::uint32_t threads_per_slot = 1;  // a part of the arithmetic: it changes bits
   std::string precision = "float32";   // of products on GPUs: float32, tf32 or bfloat16
   AugmentSpec augment;
-  std::string init_from;  // safetensors file with the initial weights, read by servers; empty = drawn from the seed
+  std::string init_from;      // safetensors file with the initial weights, read by servers; empty = drawn from the seed
+  bool init_partial = false;  // parameters that the file lacks are drawn
   OptimizerSpec optimizer;
   ScheduleSpec schedule;
   ClipSpec clip;
@@ -242,6 +243,11 @@ struct TrainingSpec {
   bool keep_best = false;                   // the snapshot with the best validation accuracy
   EarlyStopSpec early_stop;
 };
+
+// What parameters that training.init_from's file lacks are drawn from; nothing if it must have all.
+inline std::optional<std::uint64_t> drawn_seed(const TrainingSpec& training) {
+  return training.init_partial ? std::optional(training.seed) : std::nullopt;
+}
 
 // Whether each slot draws from its own part of the examples.
 inline bool draws_by_class(const TrainingSpec& training) {

@@ -72,6 +72,10 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
        .description = "A safetensors file with the initial value of every parameter, read by the servers",
        .identity = true,
        .default_note = "drawn from the seed"},
+      {.path = "training.init_partial",
+       .target = &training.init_partial,
+       .description = "Whether that file may lack parameters, which are then drawn from the seed; it has at least one",
+       .identity = true},
       {.path = "training.non_finite",
        .target = &training.non_finite,
        .description = "What happens at a step whose gradient has an infinity or a NaN: `halt` fails the job and names "

@@ -253,7 +253,7 @@ TEST_CASE("members of an .npz file are arrays, and damage to it is told") {
   spec.train = "z";
   CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "has no array 'z'; it has x.npy, y.npy"));
   spec.train = "x";
-  for (const std::size_t at : {std::size_t{0}, std::size_t{45}, good.size() - 60, good.size() - 20}) {
+  for (const std::size_t at : {std::size_t{0}, std::size_t{45}, good.find("PK\x01\x02"), good.size() - 6}) {
     auto damaged = good;
     damaged[at] = static_cast<char>(damaged[at] ^ 0x55);
     folder.write("set.npz", bytes(damaged));
