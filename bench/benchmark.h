@@ -24,6 +24,7 @@ struct Options {
   std::optional<double> seconds;  // of one measurement; each benchmark has its own default
   unsigned repetitions = 3;
   std::optional<double> gigabytes;   // of the model of turns
+  std::string images;                // a folder with one folder a class, for data
   std::string ps_lite;               // a program built with it, for peers
   const Signals* signals = nullptr;  // measurements that take long end early, by Interrupted
 };
@@ -51,5 +52,6 @@ Result pace(const Options& options);
 Result outbox(const Options& options);
 Result divide(const Options& options);
 Result lead(const Options& options);
+Result data(const Options& options);
 
 }  // namespace ballast::bench

@@ -40,6 +40,7 @@ constexpr std::array<Benchmark, 18> kBenchmarks = {{
     {"outbox", "queues of workers and lanes by their length, against a map", outbox},
     {"divide", "models sent up by worker and step, against an even division", divide},
     {"lead", "processor time of the lead by members", lead},
+    {"data", "images decoded and augmented, against torchvision; only with --images", data},
     {"peers", "pushes and pulls beside ps-lite, in turns; only with --ps-lite", peers},
 }};
 
@@ -74,6 +75,8 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
       ->check(CLI::Range(0.1, 1000.0));
   app.add_option("--ps-lite", arguments.options.ps_lite, "for peers: a program built with ps-lite (bench/ps_lite.h)")
       ->check(CLI::ExistingFile);
+  app.add_option("--images", arguments.options.images, "for data: a folder of images with one folder a class")
+      ->check(CLI::ExistingDirectory);
   return ballast::parse_command_line(app, argc, argv);
 }
 
@@ -85,7 +88,8 @@ void run(const Arguments& arguments) {
   }
   NamedResults results;
   for (const auto& benchmark : kBenchmarks) {
-    const bool needs_more = benchmark.run == peers && arguments.options.ps_lite.empty();
+    const bool needs_more = (benchmark.run == peers && arguments.options.ps_lite.empty()) ||
+                            (benchmark.run == data && arguments.options.images.empty());
     if (arguments.name.empty() ? needs_more : arguments.name != benchmark.name) {
       continue;
     }

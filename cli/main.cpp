@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "cli/before/check.h"
 #include "cli/before/not_negative.h"
 #include "cli/data/data.h"
+#include "cli/data/describe.h"
+#include "cli/data/make_files.h"
 #include "cli/models/digest.h"
 #include "cli/models/model_commands.h"
 #include "cli/models/restore.h"
@@ -23,6 +26,8 @@
 #include "common/command/command_line.h"
 #include "common/net/descriptors.h"
 #include "common/usage/usage.h"
+#include "worker/data/text/byte_pairs.h"
+#include "worker/data/text/vocabulary.h"
 
 namespace {
 
@@ -174,9 +179,67 @@ void define_restore(CLI::App& app, ballast::RestoreCommand& command) {
   restore->add_option("--s3-endpoint", command.s3_endpoint, "where an s3:// place is, e.g. https://s3.example.org");
 }
 
-void define_data(CLI::App& app, ballast::DataOptions& options) {
-  auto* data = app.add_subcommand("data", "fetch and check published data sets");
+void define_describe(CLI::App& data, ballast::DescribeOptions& options) {
+  auto* describe = data.add_subcommand("describe", "look at a folder's files and write the data section of a job file");
+  describe->add_option("folder", options.folder, "folder that the files lie in")->required()->type_name("DIR");
+  describe->add_option("--as", options.kind, "what they are (default: told by their names)")
+      ->check(CLI::IsMember({"idx", "cifar10", "images"}));
+  for (const auto& [name, target, about] :
+       {std::tuple("--train", &options.train, "the train split's file, folder or archive, within the folder"),
+        std::tuple("--train-labels", &options.train_labels, "for idx: the train split's labels"),
+        std::tuple("--test", &options.test, "the test split's file, folder or archive"),
+        std::tuple("--test-labels", &options.test_labels, "for idx: the test split's labels")}) {
+    describe->add_option(name, *target, about)->type_name("NAME");
+  }
+  describe->add_option("--height", options.height, "of images (default: the first one's)")->check(CLI::Range(1, 4096));
+  describe->add_option("--width", options.width, "of images (default: the first one's)")->check(CLI::Range(1, 4096));
+  describe->add_option("--channels", options.channels, "of images: 1 or 3 (default: the first one's)")
+      ->check(CLI::IsMember({1, 3}));
+  describe->add_flag("--normalise", options.normalise, "tell mean and deviation by channel, over the train split");
+}
+
+struct MakeOptions {
+  ballast::VocabularyOptions vocabulary;
+  ballast::BytePairOptions byte_pairs;
+  ballast::EmbeddingOptions embeddings;
+};
+
+void define_make(CLI::App& data, MakeOptions& options) {
+  auto* words = data.add_subcommand("vocabulary", "write the most frequent words of a train split");
+  auto& vocabulary = options.vocabulary;
+  words->add_option("path", vocabulary.path, "folder or archive, as data.path")->required();
+  words->add_option("--train", vocabulary.train, "the split within it, as data.train")->required()->type_name("NAME");
+  words->add_option("--as", vocabulary.kind, "text (default) or trees")->check(CLI::IsMember({"text", "trees"}));
+  words->add_flag("--strip-headers", vocabulary.strip.headers, "as data.strip.headers");
+  words->add_flag("--strip-quotes", vocabulary.strip.quotes, "as data.strip.quotes");
+  words->add_flag("--strip-signature", vocabulary.strip.signature, "as data.strip.signature");
+  words->add_option("--size", vocabulary.size, "tokens at most (default 20000)")
+      ->check(CLI::Range(3U, ballast::kMaxVocabulary));
+  words->add_option("--least", vocabulary.least, "times that a word must occur (default 1)")
+      ->check(ballast::not_negative);
+  auto* pairs = data.add_subcommand("byte_pairs", "learn pairs of tokens from a text file");
+  pairs->add_option("file", options.byte_pairs.file, "the text")->required()->check(CLI::ExistingFile);
+  pairs->add_option("--merges", options.byte_pairs.merges, "pairs at most (default 1000)")
+      ->check(CLI::Range(1U, ballast::kMostMerges));
+  auto* vectors = data.add_subcommand("embeddings", "write a vocabulary's vectors of a GloVe file as weights");
+  auto& embeddings = options.embeddings;
+  vectors->add_option("vectors", embeddings.vectors, "GloVe text, plain or .gz")->required()->check(CLI::ExistingFile);
+  vectors->add_option("--vocabulary", embeddings.vocabulary, "the vocabulary's file")
+      ->required()
+      ->check(CLI::ExistingFile);
+  vectors->add_option("--tensor", embeddings.tensor, "the parameter's name (default embedding.weight)");
+  vectors->add_option("--missing", embeddings.missing, "words without a vector: drawn (default) or zero")
+      ->check(CLI::IsMember({"drawn", "zero"}));
+  words->add_option("-o,--output", vocabulary.output, "the file")->required();
+  pairs->add_option("-o,--output", options.byte_pairs.output, "the file")->required();
+  vectors->add_option("-o,--output", embeddings.output, "the safetensors file")->required();
+}
+
+void define_data(CLI::App& app, ballast::DataOptions& options, ballast::DescribeOptions& describe, MakeOptions& make) {
+  auto* data = app.add_subcommand("data", "fetch and check published data sets, and describe any for a job file");
   data->require_subcommand(1);
+  define_describe(*data, describe);
+  define_make(*data, make);
   auto* get = data->add_subcommand("get", "fetch what is missing or damaged of a data set's files");
   auto* check = data->add_subcommand("check", "say of each of a data set's files whether it is good");
   get->add_option("--to", options.folder, "folder (default: where workers look)")->type_name("DIR");
@@ -213,6 +276,8 @@ struct Options {
   DigestOptions digest;
   ballast::RestoreCommand restore;
   ballast::DataOptions data;
+  ballast::DescribeOptions describe;
+  MakeOptions make;
   ballast::ModelCommands model;
 };
 
@@ -237,6 +302,18 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (app.got_subcommand("data")) {
     const auto* data = app.get_subcommand("data");
+    if (data->got_subcommand("describe")) {
+      return ballast::describe_data(options.describe);
+    }
+    if (data->got_subcommand("vocabulary")) {
+      return ballast::make_vocabulary(options.make.vocabulary);
+    }
+    if (data->got_subcommand("byte_pairs")) {
+      return ballast::make_byte_pairs(options.make.byte_pairs);
+    }
+    if (data->got_subcommand("embeddings")) {
+      return ballast::make_embeddings(options.make.embeddings);
+    }
     return (data->got_subcommand("get") ? ballast::get_data : ballast::check_data)(options.data);
   }
   if (const auto code = options.model.dispatch(app)) {
@@ -264,7 +341,7 @@ int main(int argc, char** argv) {
   define_controls(app, options.control_where);
   define_digest(app, options.digest);
   define_restore(app, options.restore);
-  define_data(app, options.data);
+  define_data(app, options.data, options.describe, options.make);
   options.model.define(app);
   ballast::add_usage_options(app, kManWords);
   if (const auto code = ballast::parse_command_line(app, argc, argv)) {

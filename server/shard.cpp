@@ -234,7 +234,7 @@ void Shard::remove_journal() {
 
 // As the snapshot of step 0, before anybody hears of this shard: the file is not needed again.
 StoreStatus Shard::write_initial_weights() {
-  const auto loaded = load_initial(job_.spec.training.init_from, job_.arena);
+  const auto loaded = load_initial(job_.spec.training.init_from, job_.arena, drawn_seed(job_.spec.training));
   if (!loaded.ok()) {
     return loaded.status();
   }

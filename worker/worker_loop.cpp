@@ -8,6 +8,7 @@
 #include "common/net/clock.h"
 #include "common/net/random_id.h"
 #include "worker/compute/choose.h"
+#include "worker/data/datasets.h"
 #include "worker/training/delay.h"
 #include "worker/welcome.h"
 
@@ -218,7 +219,7 @@ void WorkerLoop::carry_out(const worker::Prepare& action) {
 void WorkerLoop::prepare(const WorkerWelcome& welcome) {
   auto job = job_of(welcome);
   metrics_.describe(spec_.name, job.spec.job);
-  if (!spec_.data_path.empty() && job.spec.data.name != "mnist") {
+  if (!spec_.data_path.empty() && !reads_files(job.spec.data)) {
     log_warn("the folder of data files {} is not used: the job's data set, {}, is generated", spec_.data_path,
              job.spec.data.name);
   }

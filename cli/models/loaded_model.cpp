@@ -8,6 +8,7 @@
 #include "common/command/usage_error.h"
 #include "common/job/load.h"
 #include "common/safetensors/initial_weights.h"
+#include "worker/data/datasets.h"
 
 namespace ballast {
 
@@ -53,7 +54,7 @@ void LoadedModel::load_file() {
 
 std::unique_ptr<Dataset> LoadedModel::open_data() const {
   const auto& data = job_->spec.data;
-  if (!source_.data_path.empty() && data.name != "mnist") {
+  if (!source_.data_path.empty() && !reads_files(data)) {
     throw UsageError("--data " + source_.data_path + ": the job's data set, " + data.name +
                      ", is generated and reads no files; leave --data out");
   }

@@ -29,15 +29,18 @@ struct Examples {
   std::function<void(std::uint64_t index, const ExampleRoom& room)> read;
 };
 
-Examples examples_of_file(const std::string& path, const ExampleShape& shape) {
+Examples examples_of_file(const std::string& path, const Job& job) {
+  const auto& shape = job.shape;
   if (shape.channels != 1) {
     throw std::runtime_error("--input reads images of one channel; the job's have " + std::to_string(shape.channels));
   }
   const auto images = std::make_shared<IdxArray>(read_idx(path, {std::nullopt, shape.height, shape.width}));
   const auto pixels = shape.features();
-  return {images->dimensions[0], false, [images, pixels](std::uint64_t index, const ExampleRoom& room) {
-            normalise(std::span(images->values).subspan(index * pixels, pixels), room.features);
-          }};
+  return {
+      images->dimensions[0], false,
+      [images, pixels, normalisation = normalisation_of(job.spec.data)](std::uint64_t index, const ExampleRoom& room) {
+        normalisation.apply(std::span(images->values).subspan(index * pixels, pixels), room.features);
+      }};
 }
 
 Examples examples_of_job(const LoadedModel& model, const std::string& name) {
@@ -166,7 +169,7 @@ int predict(const PredictOptions& options) {
   LoadedModel model(options.source);
   const auto& shape = model.job().shape;
   const auto examples =
-      options.input.empty() ? examples_of_job(model, options.split) : examples_of_file(options.input, shape);
+      options.input.empty() ? examples_of_job(model, options.split) : examples_of_file(options.input, model.job());
   const auto count = std::min(examples.count, options.limit.value_or(examples.count));
   const bool csv = options.format == "csv";
   Output output(options.output);

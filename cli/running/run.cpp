@@ -86,6 +86,8 @@ void check_summary_file(const std::string& file) {
 void check_data_files(const Job& job) {
   if (job.spec.data.name == "mnist") {
     find_mnist(job.spec.data, "");
+  } else if (reads_files(job.spec.data)) {
+    data_folder(job.spec.data, "");
   }
 }
 
@@ -104,7 +106,7 @@ void check_initial_weights(const Job& job) {
   if (file.empty()) {
     return;
   }
-  if (const auto loaded = load_initial(file, job.arena); !loaded.ok()) {
+  if (const auto loaded = load_initial(file, job.arena, drawn_seed(job.spec.training)); !loaded.ok()) {
     throw std::runtime_error("training.init_from: " + loaded.status().text());
   }
 }

@@ -9,6 +9,8 @@
 
 #include "common/arena/arena.h"
 #include "common/job/model_graph.h"
+#include "common/job/example_file_checks.h"
+#include "common/job/image_checks.h"
 #include "common/job/model_parameters.h"
 #include "common/job/own_layers.h"
 #include "common/job/parameter_groups.h"
@@ -32,9 +34,11 @@ class JobChecks {
     keys_that_mean_nothing();
     if (readable({"model.name", "data.name"})) {
       model_fits_data();
+      images();
       emulated_parameters();
       network();
       mnist_examples();
+      example_files();
     }
     batch_divides();
     has_an_end();
@@ -44,6 +48,7 @@ class JobChecks {
     schedule();
     one_clip();
     parameter_groups();
+    initial_weights();
     if (readable({"training.mode"})) {
       mode();
     }
@@ -114,9 +119,18 @@ class JobChecks {
       mistakes_.add(place_of({"data.name", "model.name"}), "data.name",
                     "'" + spec_.data.name + "' with an emulated model, which reads no data; use none");
     } else if (!emulated && none) {
-      mistakes_.add(place_of({"data.name", "model.name"}), "data.name",
-                    "'none' is for emulated models; " + spec_.model.name + " needs mnist or glyphs");
+      mistakes_.add(
+          place_of({"data.name", "model.name"}), "data.name",
+          "'none' is for emulated models; " + spec_.model.name + " needs a set of examples, e.g. mnist or glyphs");
     }
+  }
+
+  void images() {
+    check_images(spec_, [&](const std::string& path, const std::string& text) {
+      if (readable({path})) {
+        mistakes_.add(place_of({path, "data.name"}), path, text);
+      }
+    });
   }
 
   void emulated_parameters() {
@@ -174,7 +188,8 @@ class JobChecks {
   // What is computed of the data's examples, if anything is.
   void network() {
     const auto& model = spec_.model;
-    if (!has_graph(model) || spec_.data.name == "none" || !readable_section("model.")) {
+    if (!has_graph(model) || spec_.data.name == "none" || !readable_section("model.") ||
+        !readable_section("data.")) {
       return;
     }
     try {
@@ -210,6 +225,15 @@ class JobChecks {
       at_most("data.train_examples", spec_.data.train_examples, kMnistTrain);
       at_most("data.test_examples", spec_.data.test_examples, kMnistTest);
     }
+  }
+
+  // Of a key that is given but can't be read, that alone is told.
+  void example_files() {
+    check_example_files(spec_.data, [&](const std::string& path, const std::string& text) {
+      if (readable({path})) {
+        mistakes_.add(place_of({path, "data.name"}), path, text);
+      }
+    });
   }
 
   void at_most(const std::string& path, std::uint32_t examples, std::uint32_t most) {
@@ -307,6 +331,12 @@ class JobChecks {
     }
   }
 
+  void initial_weights() {
+    if (spec_.training.init_partial && spec_.training.init_from.empty() && readable({"training.init_from"})) {
+      refuse("training.init_partial", "means nothing without training.init_from; name a file there, or remove it");
+    }
+  }
+
   void one_clip() {
     const auto& clip = spec_.training.clip;
     std::vector<std::string> given;
@@ -385,8 +415,15 @@ class JobChecks {
   }
 
   void classes() {
-    if (spec_.training.local.partition == LocalSpec::Partition::by_class && spec_.data.name == "none" &&
-        readable({"training.local.partition", "data.name"})) {
+    if (spec_.training.local.partition != LocalSpec::Partition::by_class ||
+        !readable({"training.local.partition", "data.name"})) {
+      return;
+    }
+    if (example_shape(spec_.data).labels != Labels::classes) {
+      mistakes_.add(place_of({"training.local.partition", "data.name"}), "training.local.partition",
+                    "by_class goes by the one class of each example, and those of data.name: " + spec_.data.name +
+                        " have none; use mixed");
+    } else if (spec_.data.name == "none") {
       mistakes_.add(place_of({"training.local.partition", "data.name"}), "training.local.partition",
                     "by_class goes by the labels of examples, and data.name: none has none; use mixed");
     }

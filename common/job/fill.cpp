@@ -256,6 +256,23 @@ Pair number_pair(const YamlNode& node, const Key& key) {
           static_cast<std::uint32_t>(whole_number(node.items[1], key))};
 }
 
+std::vector<std::string> word_list(const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::list || node.items.empty() || node.items.size() > kMaxWords) {
+    throw Unfit{"a list of 1 to " + std::to_string(kMaxWords) + " texts is needed; e.g. [cat, dog]"};
+  }
+  std::vector<std::string> words;
+  for (const auto& item : node.items) {
+    words.push_back(scalar(item, "text"));
+    check_rule(words.back(), TextRule::printable);
+  }
+  auto sorted = words;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+    throw Unfit{shown(*twice) + " stands there twice; remove one of them"};
+  }
+  return words;
+}
+
 EmulatedParameter emulated_parameter(const YamlNode& node, const Key& key) {
   EmulatedParameter parameter;
   if (node.kind != YamlNode::Kind::map) {
@@ -309,6 +326,72 @@ std::vector<EmulatedParameter> parameter_list(const YamlNode& node, const Key& k
   return parameters;
 }
 
+CsvColumn::Kind column_kind(const std::string& text) {
+  using enum CsvColumn::Kind;
+  for (const auto kind : {number, category, ignored, label, flag, target}) {
+    if (text == name_of(kind)) {
+      return kind;
+    }
+  }
+  throw Unfit{shown(text) + " is no kind of a column; allowed: number, category, ignored, label, flag, target"};
+}
+
+CsvColumn csv_column(const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::map) {
+    throw Unfit{kind_name(node) + " where {name: ..., kind: ...} is needed"};
+  }
+  Key number{.minimum = -1e30, .maximum = 1e30};
+  Key deviation{.minimum = 1e-30, .maximum = 1e30};
+  CsvColumn column;
+  for (const auto& entry : node.entries) {
+    if (entry.key == "name") {
+      column.name = scalar(entry.value, "a column's name");
+      check_rule(column.name, TextRule::printable);
+    } else if (entry.key == "kind") {
+      column.kind = column_kind(scalar(entry.value, "a column's kind"));
+    } else if (entry.key == "mean") {
+      column.mean = real_number(entry.value, number);
+    } else if (entry.key == "deviation") {
+      column.deviation = real_number(entry.value, deviation);
+    } else if (entry.key == "values") {
+      column.values = word_list(entry.value);
+    } else {
+      throw Unfit{"unknown key " + shown(entry.key) + " of a column; allowed: name, kind, mean, deviation, values"};
+    }
+  }
+  if (column.name.empty()) {
+    throw Unfit{"a column has no name; e.g. {name: age, kind: number}"};
+  }
+  if (column.values.empty() == (column.kind == CsvColumn::Kind::category)) {
+    throw Unfit{"column " + shown(column.name) +
+                (column.values.empty() ? " is a category without values; list them: values: [red, green]"
+                                       : " has values, which only a column of kind: category has; remove them")};
+  }
+  return column;
+}
+
+std::vector<CsvColumn> column_list(const YamlNode& node) {
+  if (node.kind != YamlNode::Kind::list || node.items.empty() || node.items.size() > kMaxColumns) {
+    throw Unfit{"a list of 1 to " + std::to_string(kMaxColumns) +
+                " columns is needed; e.g. [{name: age, kind: number, mean: 38.6, deviation: 13.6}]"};
+  }
+  std::vector<CsvColumn> columns;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    try {
+      columns.push_back(csv_column(node.items[i]));
+    } catch (const Unfit& unfit) {
+      throw Unfit{"column " + std::to_string(i + 1) + ": " + unfit.text, node.items[i].line};
+    }
+    names.push_back(columns.back().name);
+  }
+  std::ranges::sort(names);
+  if (const auto twice = std::ranges::adjacent_find(names); twice != names.end()) {
+    throw Unfit{"two columns are named " + shown(*twice)};
+  }
+  return columns;
+}
+
 // One overload for each kind of target.
 class Filler {
  public:
@@ -341,6 +424,8 @@ class Filler {
   void operator()(std::vector<EmulatedParameter>* list) const { *list = parameter_list(node_, key_); }
   void operator()(std::vector<LayerSpec>* list) const { *list = read_layers(node_); }
   void operator()(std::vector<ParameterGroup>* list) const { *list = read_groups(node_); }
+  void operator()(std::vector<std::string>* list) const { *list = word_list(node_); }
+  void operator()(std::vector<CsvColumn>* list) const { *list = column_list(node_); }
 
  private:
   const Key& key_;

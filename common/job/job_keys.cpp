@@ -10,6 +10,7 @@ std::vector<Section> job_sections() {
   return {
       {"model", "What is trained."},
       {"data", "What it is trained on."},
+      {"data.strip", "What of a message is not read (docs/data-text.md)."},
       {"training", "How it is trained. Everything here decides the bits of the result."},
       {"training.augment", "How training examples are changed at random, anew in every epoch; never test examples."},
       {"training.optimizer",
@@ -30,58 +31,6 @@ std::vector<Section> job_sections() {
        "How many processes there are and how they talk. Nothing here changes the result: the same job on 1 worker or "
        "12 gives the same bits."},
       {"durability", "What is kept on disk."},
-  };
-}
-
-std::vector<Key> data_keys(DataSpec& data) {
-  const OnlyWith images = {"data.name", {"mnist", "glyphs"}};
-  return {
-      {.path = "data.name",
-       .target = &data.name,
-       .description = "The data set: `mnist` is read from files, `glyphs` (digits drawn by a generator) needs none, "
-                      "`none` is for emulated models",
-       .choices = {"mnist", "glyphs", "none"},
-       .required = true,
-       .identity = true},
-      {.path = "data.path",
-       .target = &data.path,
-       .description = "Folder of the data files",
-       .only_with = {"data.name", {"mnist"}},
-       .default_note = "$BALLAST_DATA, then ~/.cache/ballast"},
-      {.path = "data.train_examples",
-       .target = &data.train_examples,
-       .description = "Examples of an epoch: the first ones of the train split",
-       .unit = "examples",
-       .minimum = 0,
-       .maximum = 1000000,
-       .identity = true,
-       .default_note = "mnist: all 60,000; glyphs: 20,000; none: 1,000,000"},
-      {.path = "data.test_examples",
-       .target = &data.test_examples,
-       .description = "Examples that each evaluation looks at: the first ones of the test split",
-       .unit = "examples",
-       .minimum = 0,
-       .maximum = 1000000,
-       .only_with = images,
-       .identity = true,
-       .default_note = "mnist: all 10,000; glyphs: 4,000"},
-      {.path = "data.validation_examples",
-       .target = &data.validation_examples,
-       .description =
-           "The last ones of `data.train_examples`, held out to validate with: an epoch trains on the others",
-       .unit = "examples",
-       .minimum = 0,
-       .maximum = 1000000,
-       .only_with = images,
-       .identity = true,
-       .default_note = "`0`: none"},
-      {.path = "data.digest",
-       .target = &data.digest,
-       .description =
-           "The digest that each worker's data must have, over the set and examples as the worker decodes them; a "
-           "worker with another is refused. `ballast status` and the summary tell it",
-       .rule = TextRule::data_digest,
-       .default_note = "that of the first ready worker"},
   };
 }
 
@@ -235,6 +184,7 @@ Schema job_schema(JobSpec& spec) {
                   .identity = true}};
   append(schema.keys, model_keys(spec.model));
   append(schema.keys, data_keys(spec.data));
+  append(schema.keys, example_file_keys(spec.data));
   append(schema.keys, training_keys(spec.training));
   append(schema.keys, cluster_keys(spec.cluster));
   append(schema.keys, durability_keys(spec.durability));

@@ -55,6 +55,53 @@ std::vector<Parameter> declare_emulated(const ModelSpec& model) {
 
 }  // namespace
 
+namespace {
+
+ExampleShape sequence_shape(const DataSpec& data) {
+  ExampleShape shape;
+  shape.vocabulary = data.vocabulary;
+  shape.steps = data.steps;
+  shape.classes = data.name == "characters" ? data.vocabulary : static_cast<std::uint32_t>(data.classes.size());
+  shape.same_length = data.name == "characters";
+  shape.trees = data.name == "trees";
+  shape.labels = data.name == "text" ? Labels::classes : Labels::steps;
+  return shape;
+}
+
+ExampleShape csv_shape(const DataSpec& data) {
+  using enum CsvColumn::Kind;
+  ExampleShape shape{0, 1, 1, static_cast<std::uint32_t>(data.classes.size())};
+  for (const auto& column : data.columns) {
+    shape.channels += column.kind == number ? 1 : static_cast<std::uint32_t>(column.values.size());
+    if (column.kind == flag || column.kind == target) {
+      shape.labels = column.kind == flag ? Labels::several : Labels::numbers;
+      ++shape.classes;
+    }
+  }
+  return shape;
+}
+
+ExampleShape array_shape(const DataSpec& data) {
+  const auto& extents = data.shape;
+  const bool is_sequence = extents.size() == 2;
+  ExampleShape shape;
+  shape.steps = is_sequence ? extents[0] : 0;
+  shape.channels = extents.empty() ? 0 : is_sequence ? extents[1] : extents[0];
+  shape.height = extents.size() == 3 ? extents[1] : 1;
+  shape.width = extents.size() == 3 ? extents[2] : 1;
+  shape.classes = data.outputs;
+  shape.labels = data.target == "several"  ? Labels::several
+                 : data.target == "number" ? Labels::numbers
+                                           : Labels::classes;
+  return shape;
+}
+
+ExampleShape example_file_shape(const DataSpec& data) {
+  return data.name == "csv" ? csv_shape(data) : data.name == "npy" ? array_shape(data) : sequence_shape(data);
+}
+
+}  // namespace
+
 ExampleShape example_shape(const DataSpec& data) {
   if (data.name == "mnist" || data.name == "glyphs") {
     return {1, 28, 28, 10};
@@ -62,7 +109,22 @@ ExampleShape example_shape(const DataSpec& data) {
   if (data.name == "none") {
     return {};
   }
-  throw std::invalid_argument("data.name: '" + data.name + "' is unknown; choose mnist, glyphs or none");
+  const auto classes = static_cast<std::uint32_t>(data.classes.size());
+  if (data.name == "cifar10") {
+    return {3, 32, 32, classes == 0 ? 10 : classes};
+  }
+  if (data.name == "idx") {
+    return {1, data.height, data.width, classes};
+  }
+  if (data.name == "images") {
+    return {data.channels, data.height, data.width, classes};
+  }
+  if (is_example_files(data)) {
+    return example_file_shape(data);
+  }
+  throw std::invalid_argument("data.name: '" + data.name +
+                              "' is unknown; choose mnist, glyphs, idx, cifar10, images, text, characters, trees, csv, "
+                              "npy or none");
 }
 
 std::vector<Parameter> declare_parameters(const ModelSpec& model, const ExampleShape& shape) {

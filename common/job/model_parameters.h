@@ -10,7 +10,10 @@
 namespace ballast {
 
 // The shape of the examples of a data set, known without reading it.
-// mnist, glyphs: 1 x 28 x 28, 10 classes. none: all zero. Throws std::invalid_argument for other names.
+// mnist, glyphs: 1 x 28 x 28, 10 classes. cifar10: 3 x 32 x 32. idx (1 channel), images: as the job says. text:
+// sequences of tokens, a class each. characters: sequences of tokens of one length, the next token of each step. trees:
+// a class of each node. csv: the features of its columns. npy: as data.shape says. none: all zero. Throws
+// std::invalid_argument for other names.
 ExampleShape example_shape(const DataSpec& data);
 
 // The parameters of a model: its network's, or those that the emulated one is told (tensors of two or more dimensions

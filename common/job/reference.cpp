@@ -83,6 +83,9 @@ std::string allowed(const Key& key) {
   if (std::holds_alternative<std::vector<std::uint32_t>*>(key.target)) {
     return "list of 1 to " + std::to_string(kMaxHiddenLayers) + " numbers, each " + range;
   }
+  if (std::holds_alternative<std::vector<std::string>*>(key.target)) {
+    return "list of 1 to " + std::to_string(kMaxWords) + " texts";
+  }
   if (std::holds_alternative<std::vector<EmulatedParameter>*>(key.target)) {
     return "list of 1 to " + std::to_string(kMaxParameters) + " parameters; 1 to " + std::to_string(kMaxDimensions) +
            " dimensions each";
@@ -99,6 +102,9 @@ std::string allowed(const Key& key) {
   if (std::holds_alternative<std::vector<ParameterGroup>*>(key.target)) {
     return "list of 1 to " + std::to_string(kMaxParameterGroups) +
            " groups; `learning_rate` 0 to 1000, `weight_decay` 0 to 1";
+  }
+  if (std::holds_alternative<std::vector<CsvColumn>*>(key.target)) {
+    return "list of 1 to " + std::to_string(kMaxColumns) + " columns";
   }
   if (std::holds_alternative<bool*>(key.target)) {
     return "`true`, `false`";
@@ -206,6 +212,11 @@ std::string configuration_reference() {
 - `model.layers` is given with `model.name: layers`. Its layers fit each other and the data's examples.
 - `model.heads` divides `model.width`.
 - `model.class_weights` and `model.smoothing` are for data whose labels are classes.
+- `idx`, `cifar10` and `images` need `data.train`, `data.test`, `data.train_examples` and `data.test_examples`; `idx` and
+  `images` need `data.classes`, `data.height` and `data.width` as well, `idx` `data.train_labels` and `data.test_labels`. `ballast data describe` writes them
+  ([data.md](data.md)).
+- `data.mean` and `data.deviation` have one number for each channel. `training.augment.saturation` needs three channels,
+  and `training.augment.crop` is less than height and width.
 - `data.validation_examples` leaves at least `training.batch` examples to train on; `training.keep_best` and
   `training.early_stop` need it.
 - `training.optimizer.nesterov` needs a momentum.

@@ -25,6 +25,14 @@ std::string shape_text(const std::vector<std::uint32_t>& shape) {
   return "[" + text + "]";
 }
 
+std::string words_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) {
+    text += (text.empty() ? "" : ", ") + yaml_quoted(word);
+  }
+  return "[" + text + "]";
+}
+
 std::string parameters_text(const std::vector<EmulatedParameter>& parameters) {
   std::string text;
   for (const auto& parameter : parameters) {
@@ -41,6 +49,19 @@ std::string groups_text(const std::vector<ParameterGroup>& groups) {
     text += (text.empty() ? "" : ", ") + std::string("{match: ") + yaml_quoted(group.match) +
             ", learning_rate: " + number_text(group.learning_rate) +
             (group.weight_decay ? ", weight_decay: " + number_text(*group.weight_decay) : "") + "}";
+  }
+  return "[" + text + "]";
+}
+
+std::string columns_text(const std::vector<CsvColumn>& columns) {
+  std::string text;
+  for (const auto& column : columns) {
+    text += (text.empty() ? "" : ", ") + std::string("{name: ") + yaml_quoted(column.name) +
+            ", kind: " + name_of(column.kind);
+    if (column.mean != 0 || column.deviation != 1) {
+      text += ", mean: " + number_text(column.mean) + ", deviation: " + number_text(column.deviation);
+    }
+    text += (column.values.empty() ? "" : ", values: " + words_text(column.values)) + "}";
   }
   return "[" + text + "]";
 }
@@ -94,6 +115,8 @@ std::string value_text(const Key& key) {
     [](const std::vector<double>* list) { return list->empty() ? std::string() : reals_text(*list); },
     [](const std::vector<EmulatedParameter>* list) { return list->empty() ? std::string() : parameters_text(*list); },
     [](const std::vector<LayerSpec>* list) { return list->empty() ? std::string() : layers_text(*list, ", "); },
+    [](const std::vector<std::string>* list) { return list->empty() ? std::string() : words_text(*list); },
+    [](const std::vector<CsvColumn>* list) { return list->empty() ? std::string() : columns_text(*list); },
     [](const std::vector<ParameterGroup>* list) { return list->empty() ? std::string() : groups_text(*list); },
 }  // namespace ballast
 ,

@@ -83,16 +83,94 @@ inline double dropout_of(const ModelSpec& model) {
   return model.dropout.value_or(model.name == "transformer" || model.name == "gpt" ? 0.1 : 0.5);
 }
 
-// data: {name: mnist | glyphs | none, ...}; none only with the emulated model
+// A column of a csv file, and what becomes of it.
+struct CsvColumn {
+  enum class Kind : std::uint8_t {
+    number,    // one feature: (value - mean) / deviation
+    category,  // a feature for each of `values`: 1 for the row's, 0 for the others
+    ignored,
+    label,   // the class: one of data.classes
+    flag,    // 0 or 1: one of several classes
+    target,  // a number to be predicted: (value - mean) / deviation
+  };
+  std::string name;
+  Kind kind = Kind::number;
+  double mean = 0;
+  double deviation = 1;
+  std::vector<std::string> values = {};
+  bool operator==(const CsvColumn&) const = default;
+};
+
+// As in job files.
+constexpr const char* name_of(CsvColumn::Kind kind) {
+  switch (kind) {
+    case CsvColumn::Kind::category:
+      return "category";
+    case CsvColumn::Kind::ignored:
+      return "ignored";
+    case CsvColumn::Kind::label:
+      return "label";
+    case CsvColumn::Kind::flag:
+      return "flag";
+    case CsvColumn::Kind::target:
+      return "target";
+    case CsvColumn::Kind::number:
+      break;
+  }
+  return "number";
+}
+
+// data.strip: what of a message is not read
+struct StripSpec {
+  bool headers = false;
+  bool quotes = false;
+  bool signature = false;
+};
+
+// data: {name: mnist | glyphs | idx | cifar10 | images | text | characters | trees | csv | npy | none, ...}; none only
+// with the emulated model
 struct DataSpec {
   std::string name;
-  std::string path;                  // mnist: folder of the idx files; empty = $BALLAST_DATA, then the cache folder
+  std::string path = {};   // folder of the files; empty = $BALLAST_DATA; mnist: then the cache folder
+  std::string train = {};  // idx, cifar10, images: where train examples are, within that folder
+  std::string test = {};
+  std::string train_labels = {};  // idx
+  std::string test_labels = {};
+  std::vector<std::string> classes = {};  // idx, cifar10, images: their names, in the order of the labels
+  std::uint32_t channels = 3;             // images: 1 = grey, 3 = colour
+  std::uint32_t height = 0;               // idx, images
+  std::uint32_t width = 0;
   std::uint32_t train_examples = 0;  // glyphs: 0 = 20000; mnist: 0 = all; emulated: examples of an epoch
   std::uint32_t test_examples = 0;   // glyphs: 0 = 4000; mnist: 0 = all
-  // The last of the train examples above, held out: an epoch trains on the others. mnist, glyphs; 0 = none
+  // The last of the train examples above, held out: an epoch trains on the others. Not with none; 0 = none
   std::uint32_t validation_examples = 0;
-  std::string digest;  // that workers' data must have; empty: the first ready worker's counts
+  std::vector<double> mean = {};  // by channel, of values from 0 to 1; empty: the set's own
+  std::vector<double> deviation = {};
+  std::string corrupt = "fatal";  // images: fatal | skip
+  std::uint64_t cache_mb = 1000;  // images: megabytes of encoded archives and decoded images in memory
+  std::uint32_t threads = 1;      // that read ahead
+  std::string digest = {};        // that workers' data must have; empty: the first ready worker's counts
+  // text, characters, trees, csv and npy, whose other files and names are above; docs/data-text.md
+  std::uint32_t steps = 0;       // of the longest sequence
+  std::uint32_t vocabulary = 0;  // tokens
+  std::string vocabulary_file = {};
+  StripSpec strip = {};                   // text
+  std::string tree_labels = "all";        // trees: all | polarity
+  std::string separator = "comma";        // csv: comma | tab | semicolon
+  bool header = true;                     // csv: the first line names the columns
+  std::vector<std::string> missing = {};  // csv: what fields without a value hold
+  std::vector<CsvColumn> columns = {};    // csv
+  std::vector<std::uint32_t> shape = {};  // npy: of one example
+  std::uint32_t outputs = 0;              // npy: classes, or numbers
+  std::string target = "class";           // npy: class | several | number
+  double scale = 1;                       // npy: features are multiplied by it
 };
+
+// Whether the set is files of the user's own, of which all that servers need to know stands in the job.
+inline bool is_example_files(const DataSpec& data) {
+  return data.name == "text" || data.name == "characters" || data.name == "trees" || data.name == "csv" ||
+         data.name == "npy";
+}
 
 // training.optimizer: what the values mean exactly, stands in common/numeric/optimizer.h
 struct OptimizerSpec {
@@ -164,8 +242,17 @@ struct EarlyStopSpec {
 };
 
 // training.augment: how training examples are changed at random, anew in every epoch
+// What a file does not name is not done.
 struct AugmentSpec {
-  std::uint32_t shift = 0;  // pixels at most, in each direction
+  std::uint32_t shift = 0;                 // pixels at most, in each direction
+  std::optional<double> rotation = {};     // degrees at most, in each direction
+  std::optional<double> shear = {};        // pixels to the right or left at most, for each pixel down
+  std::optional<double> zoom = {};         // the scale is between 1 - zoom and 1 + zoom
+  std::optional<double> flip = {};         // the part of examples that are mirrored
+  std::optional<std::uint32_t> crop = {};  // pixels of padding on each side
+  std::optional<double> brightness = {};   // factors between 1 - this and 1 + this
+  std::optional<double> contrast = {};
+  std::optional<double> saturation = {};
 };
 
 // A field a key, of which this section has most.
@@ -180,7 +267,8 @@ struct TrainingSpec {
   std::uint32_t threads_per_slot = 1;  // a part of the arithmetic: it changes bits
   std::string precision = "float32";   // of products on GPUs: float32, tf32 or bfloat16
   AugmentSpec augment;
-  std::string init_from;  // safetensors file with the initial weights, read by servers; empty = drawn from the seed
+  std::string init_from;      // safetensors file with the initial weights, read by servers; empty = drawn from the seed
+  bool init_partial = false;  // parameters that the file lacks are drawn
   OptimizerSpec optimizer;
   std::vector<ParameterGroup> parameter_groups;  // the first one that matches a parameter counts
   ScheduleSpec schedule;
@@ -193,6 +281,11 @@ struct TrainingSpec {
   bool keep_best = false;                   // the snapshot with the best validation accuracy
   EarlyStopSpec early_stop;
 };
+
+// What parameters that training.init_from's file lacks are drawn from; nothing if it must have all.
+inline std::optional<std::uint64_t> drawn_seed(const TrainingSpec& training) {
+  return training.init_partial ? std::optional(training.seed) : std::nullopt;
+}
 
 // Whether each slot draws from its own part of the examples.
 inline bool draws_by_class(const TrainingSpec& training) {

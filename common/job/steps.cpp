@@ -18,7 +18,10 @@ SplitSizes whole_splits(const DataSpec& data) {
   if (data.name == "glyphs") {
     return {or_default(data.train_examples, kGlyphs.train), or_default(data.test_examples, kGlyphs.test)};
   }
-  return {or_default(data.train_examples, kNone.train), kNone.test};
+  if (data.name == "none") {
+    return {or_default(data.train_examples, kNone.train), kNone.test};
+  }
+  return {data.train_examples, data.test_examples};
 }
 
 }  // namespace

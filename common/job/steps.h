@@ -17,8 +17,8 @@ struct SplitSizes {
 };
 
 // mnist: 60000 and 10000, or as few as the job says; glyphs: 20000 and 4000, or as many as the job says;
-// none: 1000000, or as many as the job says, and no test split. data.validation_examples of the train split are held
-// out; all of them at most.
+// none: 1000000, or as many as the job says, and no test split; others: as many as the job says.
+// data.validation_examples of the train split are held out; all of them at most.
 SplitSizes split_sizes(const DataSpec& data);
 
 struct StepPlan {

@@ -7,7 +7,7 @@ namespace {
 constexpr double kMaxU64 = 18446744073709551615.0;
 
 std::vector<Key> keys_of_training(TrainingSpec& training) {
-  const OnlyWith images = {"data.name", {"mnist", "glyphs"}};
+  const OnlyWith images = {"data.name", image_sets()};
   return {
       {.path = "training.mode",
        .target = &training.mode,
@@ -83,6 +83,10 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
        .description = "A safetensors file with the initial value of every parameter, read by the servers",
        .identity = true,
        .default_note = "drawn from the seed"},
+      {.path = "training.init_partial",
+       .target = &training.init_partial,
+       .description = "Whether that file may lack parameters, which are then drawn from the seed; it has at least one",
+       .identity = true},
       {.path = "training.non_finite",
        .target = &training.non_finite,
        .description = "What happens at a step whose gradient has an infinity or a NaN: `halt` fails the job and names "
@@ -116,14 +120,37 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
            "`weight_decay` takes the place of the optimizer's, for biases too. With `local` they are those of the "
            "inner optimizer",
        .identity = true},
-      {.path = "training.augment.shift",
-       .target = &training.augment.shift,
-       .description = "Images are moved by up to so many pixels in each direction; the edge is repeated",
-       .unit = "pixels",
-       .minimum = 0,
-       .maximum = 8,
-       .only_with = images,
-       .identity = true},
+  };
+}
+
+std::vector<Key> augment_keys(AugmentSpec& augment) {
+  const auto key = [](const std::string& name, Target target, const std::string& description, const std::string& unit,
+                      double maximum) {
+    return Key{.path = "training.augment." + name,
+               .target = target,
+               .description = description,
+               .unit = unit,
+               .minimum = 0,
+               .maximum = maximum,
+               .only_with = {"data.name", image_sets()},
+               .identity = true};
+  };
+  return {
+      key("shift", &augment.shift, "Images are moved by up to so many pixels in each direction; the edge is repeated",
+          "pixels", 8),
+      key("rotation", &augment.rotation, "They are turned by up to so much in each direction", "degrees", 180),
+      key("shear", &augment.shear, "They are sheared: by up to so many pixels sidewards for each pixel down", "", 2),
+      key("zoom", &augment.zoom, "They are scaled by a factor between 1 less and 1 more this", "", 0.9),
+      key("flip", &augment.flip, "The part of examples that are mirrored, left for right", "", 1),
+      key("crop", &augment.crop,
+          "They are padded by so many pixels on each side with zeros (after normalization), and a window of their size "
+          "is cut out",
+          "pixels", 64),
+      key("brightness", &augment.brightness, "Values are multiplied by a factor between 1 less and 1 more this", "", 1),
+      key("contrast", &augment.contrast,
+          "Distances from the image's mean luma are multiplied by a factor between 1 less and 1 more this", "", 1),
+      key("saturation", &augment.saturation,
+          "Distances from the pixel's luma are multiplied by a factor between 1 less and 1 more this", "", 1),
   };
 }
 
@@ -334,6 +361,7 @@ std::vector<Key> early_stop_keys(EarlyStopSpec& early_stop) {
 
 std::vector<Key> training_keys(TrainingSpec& training) {
   auto keys = keys_of_training(training);
+  append(keys, augment_keys(training.augment));
   append(keys, optimizer_keys(training.optimizer, "training.optimizer"));
   append(keys, staleness_keys(training.staleness));
   append(keys, local_keys(training.local));

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,9 +19,12 @@ inline constexpr std::size_t kMaxDifferencesTold = 20;  // at once; more are cou
 
 // What keeps a file from being the weights of a model: a parameter without its tensor, a tensor that is no parameter,
 // another shape, a type that is not read. One sentence each, in the model's order, then the file's. Empty if it fits.
-std::vector<std::string> differences(const safetensors::Header& header, const std::vector<Parameter>& parameters);
+// `partial`: parameters may lack their tensors, but not all.
+std::vector<std::string> differences(const safetensors::Header& header, const std::vector<Parameter>& parameters,
+                                     bool partial = false);
 
-// The parameters of one model, read chunk by chunk from a file that fits it. Thread-safe.
+// The parameters of one model, read chunk by chunk from a file that fits it; those that the file lacks are drawn.
+// Thread-safe.
 class InitialWeights {
  public:
   // The content of a chunk: its pieces of parameters in the arena's layout, padding and the statistics chunk zero.
@@ -36,16 +41,22 @@ class InitialWeights {
   [[nodiscard]] const safetensors::Metadata& metadata() const { return reader_.header().metadata; }
 
  private:
-  friend StoreResult<InitialWeights> load_initial(const std::filesystem::path& path, const Arena& arena);
-  InitialWeights(safetensors::Reader reader, const Arena& arena);
+  friend StoreResult<InitialWeights> load_initial(const std::filesystem::path& path, const Arena& arena,
+                                                  std::optional<std::uint64_t> seed);
+  InitialWeights(safetensors::Reader reader, const Arena& arena, std::uint64_t seed);
+
+  // Elements [first, first + values.size()) of a parameter.
+  [[nodiscard]] StoreStatus values_of(std::size_t parameter, std::uint64_t first, std::span<float> values) const;
 
   safetensors::Reader reader_;
   const Arena& arena_;
-  std::vector<std::size_t> tensors_;  // by parameter: its position in the reader's header
+  std::vector<std::optional<std::size_t>> tensors_;  // by parameter: its position in the reader's header
+  std::uint64_t seed_;                               // that the others are drawn from
 };
 
-// `arena` must outlive the result. A file that does not fit the model is a `mismatch` whose text tells all differences;
-// other errors are those of Reader::open.
-StoreResult<InitialWeights> load_initial(const std::filesystem::path& path, const Arena& arena);
+// `arena` must outlive the result. With a seed, the file may lack parameters. A file that does not fit the model is a
+// `mismatch` whose text tells all differences; other errors are those of Reader::open.
+StoreResult<InitialWeights> load_initial(const std::filesystem::path& path, const Arena& arena,
+                                         std::optional<std::uint64_t> seed = std::nullopt);
 
 }  // namespace ballast

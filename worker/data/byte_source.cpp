@@ -156,6 +156,8 @@ std::size_t ByteSource::read(std::span<std::uint8_t> bytes) {
   return got;
 }
 
+bool ByteSource::is_compressed() const { return impl_->compressed; }
+
 std::uint64_t ByteSource::offset() const { return impl_->offset; }
 
 void ByteSource::fail(std::uint64_t offset, const std::string& what) const {

@@ -23,6 +23,9 @@ class ByteSource {
   // Fills `bytes` as far as the content goes; less than its size means the end.
   std::size_t read(std::span<std::uint8_t> bytes);
 
+  // Whether the file is gzip.
+  [[nodiscard]] bool is_compressed() const;
+
   // Bytes given out so far, that is, after decompression.
   [[nodiscard]] std::uint64_t offset() const;
 

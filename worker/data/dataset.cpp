@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "worker/data/datasets.h"
+#include "worker/data/example_files.h"
 
 namespace ballast {
 
@@ -12,13 +13,39 @@ std::unique_ptr<Dataset> open_whole(const DataSpec& spec, const std::string& wor
   if (spec.name == "mnist") {
     return open_mnist(spec, worker_path);
   }
+  if (spec.name == "idx") {
+    return open_idx(spec, worker_path);
+  }
+  if (spec.name == "cifar10") {
+    return open_cifar10(spec, worker_path);
+  }
+  if (spec.name == "images") {
+    return open_images(spec, worker_path);
+  }
   if (spec.name == "glyphs") {
     return make_glyphs(spec);
   }
   if (spec.name == "none") {
     return make_none(spec);
   }
-  throw std::runtime_error("data.name is \"" + spec.name + "\"; known are mnist, glyphs and none");
+  if (spec.name == "text") {
+    return open_text(spec, worker_path);
+  }
+  if (spec.name == "characters") {
+    return open_characters(spec, worker_path);
+  }
+  if (spec.name == "trees") {
+    return open_trees(spec, worker_path);
+  }
+  if (spec.name == "csv") {
+    return open_csv(spec, worker_path);
+  }
+  if (spec.name == "npy") {
+    return open_arrays(spec, worker_path);
+  }
+  throw std::runtime_error("data.name is \"" + spec.name +
+                           "\"; known are mnist, glyphs, idx, cifar10, images, text, characters, trees, csv, npy and "
+                           "none");
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -10,58 +8,25 @@
 #include "worker/data/datasets.h"
 #include "worker/data/glyphs.h"
 #include "worker/data/normalise.h"
+#include "worker/data/pixel_cache.h"
 
 namespace ballast {
 namespace {
 
-constexpr std::uint32_t kMostExamples = 1U << 24U;  // of a split: an epoch's order of them takes 64 MiB
-constexpr std::uint32_t kMostCached = 1U << 17U;    // glyphs of a split kept after they were first drawn; 98 MiB
-constexpr std::uint32_t kProbe = 16;                // glyphs of each split that the digest draws
+constexpr std::uint32_t kMostExamples = 1U << 24U;               // of a split: an epoch's order of them takes 64 MiB
+constexpr std::uint64_t kMostCached = std::uint64_t{98} << 20U;  // bytes of glyphs of a split that are kept
+constexpr std::uint32_t kProbe = 16;                             // glyphs of each split that the digest draws
 
 using Pixels = std::array<std::uint8_t, kGlyphPixels>;
 
-// Glyphs drawn at their first use and kept, as 8-bit grey. Thread-safe without locks: whoever claims an empty place
-// draws into it, whoever meets a place being drawn draws for itself.
-class Cache {
- public:
-  Cache(DataSplit split, std::uint32_t count)
-      : split_(split),
-        count_(std::min(count, kMostCached)),
-        states_(std::make_unique<std::atomic<State>[]>(count_)),
-        pixels_(std::make_unique_for_overwrite<Pixels[]>(count_)) {}
-
-  // Writes the normalised glyph.
-  void read(std::uint32_t index, std::span<float> features) {
-    if (index < count_) {
-      std::atomic<State>& state = states_[index];
-      State expected = State::empty;
-      if (state.compare_exchange_strong(expected, State::drawing, std::memory_order_acquire)) {
-        draw_glyph(split_, index, pixels_[index]);
-        state.store(expected = State::drawn, std::memory_order_release);
-      }
-      if (expected == State::drawn) {
-        normalise(pixels_[index], features);
-        return;
-      }
-    }
-    Pixels own{};
-    draw_glyph(split_, index, own);
-    normalise(own, features);
-  }
-
- private:
-  enum class State : std::uint8_t { empty, drawing, drawn };
-
-  const DataSplit split_;
-  const std::uint32_t count_;
-  std::unique_ptr<std::atomic<State>[]> states_;
-  std::unique_ptr<Pixels[]> pixels_;
-};
-
 class Glyphs : public Dataset {
  public:
-  Glyphs(const SplitSizes& sizes, const ExampleShape& shape)
-      : sizes_(sizes), train_(DataSplit::train, sizes.train), test_(DataSplit::test, sizes.test), shape_(shape) {}
+  Glyphs(const SplitSizes& sizes, const DataSpec& spec)
+      : sizes_(sizes),
+        train_(sizes.train, kGlyphPixels, kMostCached),
+        test_(sizes.test, kGlyphPixels, kMostCached),
+        shape_(example_shape(spec)),
+        normalisation_(normalisation_of(spec)) {}
 
   [[nodiscard]] std::uint32_t size(DataSplit split) const override {
     switch (split) {
@@ -75,7 +40,11 @@ class Glyphs : public Dataset {
     return sizes_.test;
   }
   void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const override {
-    (split == DataSplit::train ? train_ : test_).read(index, room.features);
+    Pixels own{};
+    auto& cache = split == DataSplit::train ? train_ : test_;
+    const auto pixels =
+        cache.get(index, own, [&](std::span<std::uint8_t> to) { draw_glyph(split, index, to.first<kGlyphPixels>()); });
+    normalisation_.apply(pixels, room.features);
     room.labels[0] = static_cast<std::int32_t>(glyph_label(index));
   }
   [[nodiscard]] std::int32_t label(DataSplit, std::uint32_t index) const override {
@@ -100,9 +69,10 @@ class Glyphs : public Dataset {
 
  private:
   SplitSizes sizes_;
-  mutable Cache train_;
-  mutable Cache test_;
+  mutable PixelCache train_;
+  mutable PixelCache test_;
   ExampleShape shape_;
+  Normalisation normalisation_;
 };
 
 }  // namespace
@@ -118,7 +88,7 @@ std::unique_ptr<Dataset> make_glyphs(const DataSpec& spec) {
   };
   check(sizes.train, "train_examples");
   check(sizes.test, "test_examples");
-  return std::make_unique<Glyphs>(sizes, example_shape(spec));
+  return std::make_unique<Glyphs>(sizes, spec);
 }
 
 }  // namespace ballast

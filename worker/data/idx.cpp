@@ -14,8 +14,6 @@ namespace {
 
 constexpr std::uint8_t kUnsignedBytes = 0x08;
 constexpr std::size_t kGrowth = std::size_t{1} << 20U;  // bytes by which the array grows at least
-constexpr std::uint32_t kSide = 28;
-constexpr std::uint8_t kClasses = 10;
 constexpr const char* kFetchAgain = "; fetch the file again, or name the right one";
 
 std::string hexadecimal(std::span<const std::uint8_t> bytes) {
@@ -113,20 +111,23 @@ IdxArray read_idx(const std::filesystem::path& path, const IdxShape& expected) {
   return array;
 }
 
-IdxExamples read_idx_examples(const std::filesystem::path& images, const std::filesystem::path& labels) {
+IdxExamples read_idx_examples(const std::filesystem::path& images, const std::filesystem::path& labels,
+                              const IdxKind& kind) {
   IdxArray label_array = read_idx(labels, {std::nullopt});
-  IdxArray image_array = read_idx(images, {std::nullopt, kSide, kSide});
+  IdxArray image_array = read_idx(images, {std::nullopt, kind.height, kind.width});
   if (image_array.dimensions[0] != label_array.dimensions[0]) {
     throw std::runtime_error(images.string() + " holds " + std::to_string(image_array.dimensions[0]) + " images, but " +
                              labels.string() + " holds " + std::to_string(label_array.dimensions[0]) +
                              " labels; take both from the same split of the same data set");
   }
-  const auto wrong = std::ranges::find_if(label_array.values, [](std::uint8_t label) { return label >= kClasses; });
+  const auto wrong =
+      std::ranges::find_if(label_array.values, [&](std::uint8_t label) { return label >= kind.classes; });
   if (wrong != label_array.values.end()) {
     const auto index = wrong - label_array.values.begin();
     throw std::runtime_error(labels.string() + ", byte " + std::to_string(8 + index) + ": label " +
-                             std::to_string(*wrong) + " of example " + std::to_string(index) +
-                             " is not a digit from 0 to 9" + kFetchAgain);
+                             std::to_string(*wrong) + " of example " + std::to_string(index) + " is not one of the " +
+                             std::to_string(kind.classes) + " classes, 0 to " + std::to_string(kind.classes - 1) +
+                             kFetchAgain);
   }
   return {std::move(image_array.values), std::move(label_array.values)};
 }

@@ -29,14 +29,23 @@ inline constexpr std::uint64_t kMaxIdxBytes = std::uint64_t{1} << 30U;
 // std::runtime_error naming the file, the offset, what was expected there and what to do.
 IdxArray read_idx(const std::filesystem::path& path, const IdxShape& expected);
 
-// Labelled 28 x 28 images.
+// What examples are like, known beforehand.
+struct IdxKind {
+  std::uint32_t height = 28;
+  std::uint32_t width = 28;
+  std::uint32_t classes = 10;  // at most 256
+};
+
+// Labelled images.
 struct IdxExamples {
-  std::vector<std::uint8_t> images;  // count * 28 * 28
-  std::vector<std::uint8_t> labels;  // count, each below 10
+  std::vector<std::uint8_t> images;  // count * height * width
+  std::vector<std::uint8_t> labels;  // count, each below `classes`
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(labels.size()); }
 };
 
-// Reads images and their labels; beyond read_idx's errors, they must be equally many and every label below 10.
-IdxExamples read_idx_examples(const std::filesystem::path& images, const std::filesystem::path& labels);
+// Reads images and their labels; beyond read_idx's errors, they must be equally many and every label one of
+// the classes.
+IdxExamples read_idx_examples(const std::filesystem::path& images, const std::filesystem::path& labels,
+                              const IdxKind& kind = {});
 
 }  // namespace ballast

@@ -1,28 +1,37 @@
-// From 8-bit grey to what models are fed.
+// From 8 bits a channel to what models are fed.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
+
+#include "common/job/spec.h"
 
 namespace ballast {
 
-// MNIST's usual normalisation, in float: (x / 255 - 0.1307) / 0.3081, with the training split's mean and deviation.
-constexpr float normalise(std::uint8_t pixel) { return (static_cast<float>(pixel) / 255.0F - 0.1307F) / 0.3081F; }
+// By channel: (x / 255 - mean) / deviation, in float, each operation rounded by itself. Immutable, hence thread-safe.
+class Normalisation {
+ public:
+  // One entry of each a channel; deviations are above 0.
+  Normalisation(std::span<const double> means, std::span<const double> deviations);
 
-// features[i] = normalise(pixels[i]); both have the same size.
-inline void normalise(std::span<const std::uint8_t> pixels, std::span<float> features) {
-  static constexpr auto kTable = [] {
-    std::array<float, 256> table{};
-    for (std::size_t value = 0; value < table.size(); ++value) {
-      table[value] = normalise(static_cast<std::uint8_t>(value));
-    }
-    return table;
-  }();
-  for (std::size_t i = 0; i < pixels.size(); ++i) {
-    features[i] = kTable[pixels[i]];
-  }
-}
+  // `pixels` and `features` are planes of equal size, one a channel.
+  void apply(std::span<const std::uint8_t> pixels, std::span<float> features) const;
+
+  [[nodiscard]] std::size_t channels() const { return means_.size(); }
+  [[nodiscard]] float mean(std::size_t channel) const { return means_[channel]; }
+  [[nodiscard]] float deviation(std::size_t channel) const { return deviations_[channel]; }
+
+ private:
+  std::vector<float> means_;
+  std::vector<float> deviations_;
+  std::vector<std::array<float, 256>> tables_;  // by channel, then by value
+};
+
+// What the job says, or else: mnist and glyphs: MNIST's usual 0.1307 and 0.3081, mean and deviation of its training
+// split; others: 0 and 1. For data of images only.
+Normalisation normalisation_of(const DataSpec& data);
 
 }  // namespace ballast

@@ -1,8 +1,9 @@
-// One background thread reads the hinted slots in the order of the hints.
+// Background threads read the hinted slots in the order of the hints, each a slot at a time.
 //
 //   queued  --reader-->  reading  --reader-->  ready  --take-->  gone
 //      `------take: reads it in its own thread------------------^
 //
+// Slots that are being read or ready are bounded in bytes: what would go beyond stays queued until others are taken.
 // The hints of the last two distinct steps are kept, those of older steps dropped: a worker takes the slots of one step
 // while those of the next are read. So at most 2 * slots entries exist, with at most 2 * batch examples.
 #include "worker/data/pipeline.h"
@@ -33,13 +34,19 @@ struct Entry {
   std::uint64_t step = 0;
   std::uint32_t slot = 0;
   Stage stage = Stage::queued;
-  bool dropped = false;  // while being read: the reader erases it
+  bool dropped = false;  // while being read: its reader erases it
   SlotExamples examples;
   std::exception_ptr error;
 };
 
 // Of the set for emulated models.
 bool is_empty(const ExampleShape& shape) { return shape.vocabulary == 0 && shape.features() == 0; }
+
+// Of a slot whose sequences are all as long as the longest.
+std::uint64_t bytes_of(const ExampleShape& shape, std::uint32_t count) {
+  constexpr std::uint64_t kOfStep = 4 * sizeof(std::int32_t);  // token, two children, label
+  return count * (sizeof(float) * (shape.features() + shape.classes) + kOfStep * std::max(shape.steps, 1U));
+}
 
 void check(const Dataset& dataset, const TrainingSpec& training) {
   if (training.slots == 0 || training.batch == 0 || training.batch % training.slots != 0) {
@@ -69,11 +76,19 @@ EpochOrders::Make order_maker(const Dataset& dataset, const TrainingSpec& traini
 }  // namespace
 
 struct Pipeline::Impl {
-  Impl(const Dataset& data, const TrainingSpec& spec) : dataset(data), training(spec), orders(order_maker(data, spec)) {
-    reader = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  Impl(const Dataset& data, const TrainingSpec& spec, const ReadAhead& read_ahead)
+      : dataset(data),
+        training(spec),
+        slot_bytes(bytes_of(data.shape(), spec.batch / spec.slots)),
+        most_slots(std::max<std::uint64_t>(1, read_ahead.bytes / std::max<std::uint64_t>(1, slot_bytes))),
+        normalisation(read_ahead.normalisation),
+        orders(order_maker(data, spec)) {
+    for (std::uint32_t i = 0; i < std::max(read_ahead.threads, 1U); ++i) {
+      readers.emplace_back([this](const std::stop_token& stop) { run(stop); });
+    }
   }
 
-  // A function of (step, slot) alone; called by both threads.
+  // A function of (step, slot) alone; called by all threads.
   SlotExamples read(std::uint64_t step, std::uint32_t slot) {
     const SlotExtent range = slot_extent(training, dataset.size(DataSplit::train), step, slot);
     const ExampleShape& shape = dataset.shape();
@@ -82,18 +97,15 @@ struct Pipeline::Impl {
       return examples;  // the order of empty examples shows nowhere
     }
     const EpochOrders::Order order = orders.of(range.epoch);
-    std::vector<float> original(training.augment.shift > 0 ? shape.features() : 0);
+    const AugmentSpec& augment = training.augment;
+    std::vector<float> scratch(augments(augment) ? shape.features() : 0);
     for (std::uint32_t i = 0; i < range.count; ++i) {
       const auto example = (*order)[range.first + i];
-      ExampleRoom room = examples.room(i);
-      const auto target = room.features;
-      if (!original.empty()) {
-        room.features = original;
-      }
+      const ExampleRoom room = examples.room(i);
       dataset.read(DataSplit::train, example, room);
-      if (!original.empty()) {
-        const auto shift = draw_shift(training.seed, range.epoch, example, training.augment.shift);
-        shift_image(original, target, shape, shift);
+      if (!scratch.empty()) {
+        const auto drawn = draw_augmentation(training.seed, range.epoch, example, augment);
+        augment_image(drawn, augment, shape, normalisation, room.features, scratch);
       }
     }
     examples.pad();
@@ -106,7 +118,7 @@ struct Pipeline::Impl {
       std::list<Entry>::iterator next;
       const auto find_next = [&] {
         next = std::ranges::find(entries, Stage::queued, &Entry::stage);
-        return next != entries.end();
+        return next != entries.end() && held() < most_slots;
       };
       if (!work.wait(lock, stop, find_next) || stop.stop_requested()) {
         return;
@@ -122,9 +134,16 @@ struct Pipeline::Impl {
       next->stage = Stage::ready;
       if (next->dropped) {
         entries.erase(next);
+        work.notify_one();
       }
       finished.notify_one();
     }
+  }
+
+  // Slots that take memory.
+  [[nodiscard]] std::uint64_t held() const {
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(entries, [](const Entry& entry) { return entry.stage != Stage::queued; }));
   }
 
   std::list<Entry>::iterator find(std::uint64_t step, std::uint32_t slot) {
@@ -148,19 +167,27 @@ struct Pipeline::Impl {
 
   const Dataset& dataset;
   const TrainingSpec training;
+  const std::uint64_t slot_bytes;
+  const std::uint64_t most_slots;
+  const Normalisation normalisation;
   EpochOrders orders;
 
   std::mutex mutex;
-  std::condition_variable_any work;  // an entry was queued
-  std::condition_variable finished;  // the reader is done with an entry
-  std::list<Entry> entries;          // in the order of the hints; at most one being read
-  std::deque<std::uint64_t> steps;   // hinted last, newest at the back
-  std::jthread reader;               // last: stops and joins before the rest goes
+  std::condition_variable_any work;   // an entry was queued, or one that was held has gone
+  std::condition_variable finished;   // a reader is done with an entry
+  std::list<Entry> entries;           // in the order of the hints
+  std::deque<std::uint64_t> steps;    // hinted last, newest at the back
+  std::vector<std::jthread> readers;  // last: they stop and are joined before the rest goes
 };
 
-Pipeline::Pipeline(const Dataset& dataset, const TrainingSpec& training) {
+ReadAhead read_ahead_of(const JobSpec& spec) {
+  return {.threads = spec.data.threads,
+          .normalisation = augments(spec.training.augment) ? normalisation_of(spec.data) : Normalisation({}, {})};
+}
+
+Pipeline::Pipeline(const Dataset& dataset, const TrainingSpec& training, const ReadAhead& read_ahead) {
   check(dataset, training);
-  impl_ = std::make_unique<Impl>(dataset, training);
+  impl_ = std::make_unique<Impl>(dataset, training, read_ahead);
 }
 
 Pipeline::~Pipeline() = default;
@@ -175,7 +202,7 @@ void Pipeline::prefetch(std::uint64_t step, std::span<const std::uint32_t> slots
       entry.slot = slot;
     }
   }
-  impl_->work.notify_one();
+  impl_->work.notify_all();
 }
 
 SlotExamples Pipeline::take(std::uint64_t step, std::uint32_t slot) {
@@ -196,6 +223,7 @@ SlotExamples Pipeline::take(std::uint64_t step, std::uint32_t slot) {
   SlotExamples examples = std::move(entry->examples);
   const std::exception_ptr error = entry->error;
   impl_->entries.erase(entry);
+  impl_->work.notify_one();
   if (error) {
     std::rethrow_exception(error);
   }

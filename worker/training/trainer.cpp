@@ -54,7 +54,7 @@ Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend
 worker::Prepared Trainer::prepare(std::span<float> weights) {
   dataset_ = open_dataset(job_.spec.data, data_path_);
   check_sizes(*dataset_, job_);
-  pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training);
+  pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training, read_ahead_of(job_.spec));
   make_plain_model(weights);
   worker::Prepared prepared;
   prepared.layout.fingerprint = fingerprint(weights);

@@ -129,7 +129,8 @@ TEST_CASE("each slip is told with file, line, key, what is allowed and what was 
       {"name: mlp", "name: mlp\n  compute_ms: 3",
        "job.yaml:4: model.compute_ms: means nothing here; it is allowed only with model.name: emulated; remove it"},
       {"name: glyphs", "name: glyphs\n  path: /data",
-       "job.yaml:6: data.path: means nothing here; it is allowed only with data.name: mnist; remove it"},
+       "job.yaml:6: data.path: means nothing here; it is allowed only with data.name: mnist, idx, cifar10, images, text, characters, "
+       "trees, csv, npy; remove it"},
       {"name: glyphs", "name: none", "job.yaml:5: data.name: 'none' is for emulated models; mlp needs mnist or glyphs"},
       {"name: glyphs", "name: mnist\n  train_examples: 60001",
        "job.yaml:6: data.train_examples: 60001 is out of range; mnist has 60000 examples in this split"},
@@ -332,6 +333,82 @@ TEST_CASE("contradictions between keys are told with a remedy") {
   CHECK(contains(job_error(kEmulated, {"data.validation_examples=6"}), "allowed only with data.name: mnist, glyphs"));
 }
 
+JobSpec with(const std::string& text, const std::vector<std::string>& overrides) {
+  return parse_job(text, "job.yaml", overrides);
+}
+
+const std::string kImages =
+    "job: images\n"
+    "model: {name: lenet5}\n"
+    "data:\n"
+    "  name: images\n"          // 4
+    "  train: train.tar\n"      // 5
+    "  test: test.tar\n"        // 6
+    "  classes: [cat, dog]\n"   // 7
+    "  height: 28\n"            // 8
+    "  width: 30\n"             // 9
+    "  train_examples: 1000\n"  // 10
+    "  test_examples: 100\n"    // 11
+    "training: {epochs: 1}\n";
+
+TEST_CASE("a job says of images all that servers need") {
+  const auto job = parse_job(kImages, "job.yaml");
+  CHECK(example_shape(job.data) == ExampleShape{.channels = 3, .height = 28, .width = 30, .classes = 2});
+  CHECK(split_sizes(job.data).train == 1000);
+  CHECK(split_sizes(job.data).test == 100);
+  CHECK(job.data.classes == std::vector<std::string>{"cat", "dog"});
+  const auto again = parse_job(to_yaml(job), "again");
+  CHECK(to_yaml(again) == to_yaml(job));
+  const auto rich =
+      with(kImages, {"data.mean=[0.5, 0.25, 0]", "data.deviation=[0.1, 1, 2]", "data.threads=4",
+                     "training.augment.rotation=15", "training.augment.flip=0.5", "training.augment.crop=4"});
+  CHECK(rich.data.mean == std::vector<double>{0.5, 0.25, 0});
+  CHECK(rich.data.deviation == std::vector<double>{0.1, 1, 2});
+  CHECK(rich.training.augment.rotation == 15);
+  CHECK(rich.training.augment.crop == 4);
+  CHECK(to_yaml(parse_job(to_yaml(rich), "again")) == to_yaml(rich));
+}
+
+TEST_CASE("keys of images that contradict each other, or are missing, are told with a remedy") {
+  const std::string why = "; 'ballast data describe FOLDER' looks at the files and writes it";
+  const std::vector<Slip> slips = {
+      {"  train: train.tar\n", "", "job.yaml:4: data.train: is missing; data.name: images needs it, e.g. train" + why},
+      {"  classes: [cat, dog]\n", "",
+       "job.yaml:4: data.classes: is missing; data.name: images needs it, e.g. [cat, dog]" + why},
+      {"  height: 28\n", "", "job.yaml:4: data.height: is missing; data.name: images needs it, e.g. 32" + why},
+      {"  test_examples: 100\n", "",
+       "job.yaml:4: data.test_examples: is missing; data.name: images needs it, e.g. 2000" + why},
+      {"[cat, dog]", "[cat, dog, cat]", "job.yaml:7: data.classes: 'cat' stands there twice; remove one of them"},
+      {"  test_examples: 100", "  test_examples: 100\n  channels: 2",
+       "job.yaml:12: data.channels: 2 channels are neither grey (1) nor colour (3)"},
+      {"  test_examples: 100", "  test_examples: 100\n  mean: [0.5, 0.5]",
+       "job.yaml:12: data.mean: has 2 number(s), but the images have 3 channel(s); give one for each"},
+      {"  test_examples: 100", "  test_examples: 100\n  deviation: [1, 1, 0]",
+       "job.yaml:12: data.deviation: '0' is out of range; allowed: 1e-06 to 1000"},
+      {"{epochs: 1}", "{epochs: 1, augment: {crop: 28}}",
+       "job.yaml:12: training.augment.crop: 28 is not less than the images' 28 pixels, so nothing of them might be "
+       "left; "
+       "lower it"},
+      {"  test_examples: 100\ntraining: {epochs: 1}",
+       "  test_examples: 100\n  channels: 1\ntraining: {epochs: 1, augment: {saturation: 0.2}}",
+       "job.yaml:13: training.augment.saturation: changes colours, and these images are grey; remove it"},
+  };
+  for (const auto& slip : slips) {
+    CAPTURE(slip.to);
+    CHECK(job_error(replaced(kImages, slip.from, slip.to)) == slip.error);
+  }
+  CHECK(job_errors(kImages, {"training.augment.crop=27"}).empty());
+}
+
+TEST_CASE("what a job leaves out of normalization and augmentation does not enter its digest") {
+  const auto plain = parse_job(kJob, "job.yaml");
+  CHECK(!contains(to_yaml(plain), "rotation"));
+  CHECK(!contains(to_yaml(plain), "mean"));
+  CHECK(spec_digest(plain) == spec_digest(with(kJob, {"data.threads=3"})));
+  CHECK(spec_digest(plain) != spec_digest(with(kJob, {"training.augment.rotation=3"})));
+  CHECK(spec_digest(plain) != spec_digest(with(kJob, {"data.mean=[0.5]"})));
+}
+
 TEST_CASE("rules of emulated models") {
   CHECK(job_errors(kEmulated).empty());
   const std::vector<Slip> slips = {
@@ -508,7 +585,7 @@ TEST_CASE("mistakes in overrides name --set") {
 TEST_CASE("texts that are no configuration") {
   const std::vector<std::string> missing = {
       "job.yaml: job: is missing; write a value", "job.yaml: model.name: is missing; allowed: " + kModels,
-      "job.yaml: data.name: is missing; allowed: mnist, glyphs, none",
+      "job.yaml: data.name: is missing; allowed: mnist, glyphs, idx, cifar10, images, text, characters, trees, csv, npy, none",
       "job.yaml: training: the job would never end; set training.epochs or training.max_steps (or both)"};
   CHECK(job_errors("") == missing);
   CHECK(job_errors("# nothing\n") == missing);

@@ -2,10 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 
+#include "common/arena/initial.h"
 #include "common/safetensors/writer.h"
 #include "tests/unit/common/safetensors/support.h"
 
@@ -94,6 +96,41 @@ TEST_CASE("a digest is of the values, however the file holds them") {
   auto changed = example.in_file;
   changed.back() += 1;
   CHECK(digest_of(example.tensors, changed) != digest);
+}
+
+TEST_CASE("what a partial file lacks is drawn as if there were no file, and a file with nothing of the model is none") {
+  const auto arena = lay_out({{"embedding", {4, 3}, Group::decay, {Initial::Kind::uniform, 1}},
+                              {"large", {3, 200'003}, Group::decay, {Initial::Kind::uniform, 0.5F}}});
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "weights.safetensors";
+  const std::vector<float> given(12, 7.0F);
+  write_file(path, {{"embedding", {4, 3}}}, given);
+  CHECK_FALSE(load_initial(path, arena).ok());
+  const auto weights = load_initial(path, arena, 5);
+  REQUIRE_MESSAGE(weights.ok(), weights.status().text());
+  std::vector<float> found(arena.elements);
+  for (const auto& chunk : arena.chunks) {
+    std::ranges::copy(weights.value().chunk(chunk.id).value(),
+                      found.begin() + static_cast<std::ptrdiff_t>(chunk.offset));
+  }
+  const auto of = [&](std::size_t parameter) {
+    const auto& extent = arena.extents[parameter];
+    return std::vector<float>(found.begin() + static_cast<std::ptrdiff_t>(extent.offset),
+                              found.begin() + static_cast<std::ptrdiff_t>(extent.offset + extent.elements));
+  };
+  std::vector<float> drawn(3 * 200'003);
+  fill_initial(drawn, arena.parameters[1].initial, 5, 1, 0);
+  CHECK(of(0) == given);
+  CHECK(of(1) == drawn);
+  const auto digest = [&](std::uint64_t seed) {
+    return load_initial(path, arena, seed).value().digest([] { return true; }).value();
+  };
+  CHECK(digest(5) == digest(5));
+  CHECK(digest(5) != digest(6));
+  write_file(path, {{"other", {4, 3}}}, given);
+  CHECK(contains(load_initial(path, arena, 5).status().text(), "'embedding' (4 x 3) is missing from the file"));
+  write_file(path, {{"embedding", {4, 3}}, {"other", {1}}}, std::vector<float>(13));
+  CHECK(contains(load_initial(path, arena, 5).status().text(), "'other' (1) is no parameter of the model"));
 }
 
 TEST_CASE("random models") {

@@ -10,7 +10,6 @@
 #include "tests/unit/worker/data/files.h"
 #include "worker/data/datasets.h"
 #include "worker/data/examples.h"
-#include "worker/data/normalise.h"
 
 namespace ballast {
 namespace {
@@ -58,8 +57,13 @@ TEST_CASE("mnist is found at the worker's path, the job's path, $BALLAST_DATA an
     CHECK(open_dataset(mnist_spec(root + "mnist"), "")->size(DataSplit::test) == kTest);
     // Somebody who names a folder does not mean another one.
     const auto error = error_of([&] { open_dataset(mnist_spec(root + "mnist"), root + "elsewhere"); });
-    CHECK(
-        contains(error, "were not found in " + root + "elsewhere, and no other folder is searched where one is named"));
+    CHECK(contains(error, "the worker's data path is " + root + "elsewhere, which is no folder"));
+    // Nor does a job that names one, wherever else the files lie.
+    const Environment elsewhere("BALLAST_DATA", root);
+    CHECK(contains(error_of([&] { open_dataset(mnist_spec(root), ""); }),
+                   "were not found in " + root + ", and no other folder is searched where one is named"));
+    CHECK(contains(error_of([&] { open_dataset(mnist_spec(root + "missing"), ""); }),
+                   "data.path is " + root + "missing"));
     for (const std::string& data : {root, root + "mnist"}) {
       const Environment set("BALLAST_DATA", data);
       CHECK(open_dataset(mnist_spec(""), "")->size(DataSplit::train) == kTrain);
@@ -76,8 +80,8 @@ TEST_CASE("mnist is found at the worker's path, the job's path, $BALLAST_DATA an
 TEST_CASE("a data set that is nowhere names every place looked at and the way out") {
   const Isolated isolated;
   const Environment data("BALLAST_DATA", "/nonexistent/data");
-  const std::string error = error_of([] { open_dataset(mnist_spec("/nonexistent/job"), ""); });
-  CHECK(contains(error, "/nonexistent/job, /nonexistent/data, /nonexistent/data/mnist, " +
+  const std::string error = error_of([] { open_dataset(mnist_spec(""), ""); });
+  CHECK(contains(error, "/nonexistent/data, /nonexistent/data/mnist, " +
                             (isolated.home.path() / ".cache/ballast/mnist").string()));
   CHECK(contains(error, "set data.path or $BALLAST_DATA"));
   CHECK(contains(error, "glyphs"));
@@ -118,8 +122,6 @@ TEST_CASE("mnist examples are normalised pixels and labels") {
     const float expected = (static_cast<float>(pixels[13 * 784 + i]) / 255.0F - 0.1307F) / 0.3081F;
     REQUIRE(one.features[i] == expected);
   }
-  CHECK(normalise(std::uint8_t{0}) == doctest::Approx(-0.42421));
-  CHECK(normalise(std::uint8_t{255}) == doctest::Approx(2.82149));
 }
 
 TEST_CASE("example counts cut the set or are refused") {
@@ -208,7 +210,9 @@ TEST_CASE("data sets have the sizes and shapes by which the cluster plans, known
 TEST_CASE("an unknown data set is refused with the known ones") {
   DataSpec spec;
   spec.name = "imagenet";
-  CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "\"imagenet\"; known are mnist, glyphs and none"));
+  CHECK(contains(
+      error_of([&] { open_dataset(spec, ""); }),
+      "\"imagenet\"; known are mnist, glyphs, idx, cifar10, images, text, characters, trees, csv, npy and none"));
 }
 
 }  // namespace

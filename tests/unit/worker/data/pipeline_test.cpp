@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "common/job/steps.h"
+#include "common/numeric/philox.h"
 #include "tests/unit/worker/data/files.h"
 #include "worker/data/datasets.h"
 #include "worker/data/order.h"
@@ -318,6 +319,82 @@ TEST_CASE("a failing read is told by the take of its slot and by no other") {
   CHECK(error_of([&] { pipeline.take(0, 2); }) == expected);
   CHECK(error_of([&] { pipeline.take(0, 2); }) == expected);  // now read here
   dataset.failing = -1;
+  check_slot(pipeline.take(0, 2), expected_indices(training, 64, 0, 2));
+}
+
+// Noise of 3 x 8 x 8, a function of the example; every third takes a while.
+class Noise : public Dataset {
+ public:
+  [[nodiscard]] std::uint32_t size(DataSplit split) const override { return split == DataSplit::train ? 100 : 0; }
+  void read(DataSplit, std::uint32_t index, const ExampleRoom& room) const override {
+    if (index % 3 == 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50 * (index % 7)));
+    }
+    const RandomStream random({1, Purpose::probe, index, 0});
+    for (std::size_t i = 0; i < room.features.size(); ++i) {
+      room.features[i] = random.uniform(i);
+    }
+    room.labels[0] = label(DataSplit::train, index);
+  }
+  [[nodiscard]] std::int32_t label(DataSplit, std::uint32_t index) const override {
+    return static_cast<std::int32_t>(index % 10);
+  }
+  [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
+  [[nodiscard]] std::string digest() const override { return "noise"; }
+
+ private:
+  ExampleShape shape_{3, 8, 8, 10};
+};
+
+TEST_CASE("any number of threads gives the same bytes, augmented in every way, whatever may wait at once") {
+  const Noise dataset;
+  TrainingSpec training = training_spec(20, 5);
+  training.augment = {.shift = 2,
+                      .rotation = 20,
+                      .shear = 0.2,
+                      .zoom = 0.2,
+                      .flip = 0.5,
+                      .crop = 2,
+                      .brightness = 0.3,
+                      .contrast = 0.3,
+                      .saturation = 0.3};
+  const Normalisation normalisation(std::vector<double>(3, 0.5), std::vector<double>(3, 0.25));
+  std::vector<std::vector<float>> taken;
+  for (const std::uint32_t threads : {1U, 2U, 5U}) {
+    for (const std::uint64_t bytes : {std::uint64_t{0}, std::uint64_t{7000}, std::uint64_t{1} << 30U}) {
+      Pipeline pipeline(dataset, training, {threads, bytes, normalisation});
+      auto& features = taken.emplace_back();
+      pipeline.prefetch(0, all_slots(training));
+      for (std::uint64_t step = 0; step < 12; ++step) {
+        pipeline.prefetch(step + 1, all_slots(training));
+        for (std::uint32_t slot = 0; slot < training.slots; ++slot) {
+          const SlotExamples examples = pipeline.take(step, slot);
+          features.insert(features.end(), examples.features.begin(), examples.features.end());
+        }
+      }
+    }
+  }
+  CHECK(taken[0].size() == std::size_t{12} * 20 * 192);
+  CHECK(std::ranges::all_of(taken, [&](const auto& features) { return features == taken[0]; }));
+}
+
+TEST_CASE("slots are read ahead only as far as the bytes allow, and further when one is taken") {
+  const Numbered dataset(64);
+  const TrainingSpec training = training_spec(16, 4);
+  // A slot's four examples take 4 x (2 features + 10 classes + 4) x 4 bytes by the bound's count.
+  Pipeline pipeline(dataset, training, {.threads = 3, .bytes = 2 * 256});
+  pipeline.prefetch(0, all_slots(training));
+  while (dataset.reads < 8) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK(dataset.reads == 8);
+  check_slot(pipeline.take(0, 0), expected_indices(training, 64, 0, 0));
+  while (dataset.reads < 12) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  check_slot(pipeline.take(0, 3), expected_indices(training, 64, 0, 3));  // beyond the bound: read here
+  check_slot(pipeline.take(0, 1), expected_indices(training, 64, 0, 1));
   check_slot(pipeline.take(0, 2), expected_indices(training, 64, 0, 2));
 }
 

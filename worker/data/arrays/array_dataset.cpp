@@ -1,0 +1,153 @@
+// Examples in arrays of features and labels.
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "worker/data/arrays/npy.h"
+#include "worker/data/example_files.h"
+
+namespace ballast {
+namespace {
+
+std::string shape_text(std::span<const std::uint64_t> shape) {
+  std::string text;
+  for (const auto extent : shape) {
+    text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  }
+  return "(" + text + ")";
+}
+
+// The arrays stay as they are in memory; values become float when they are read.
+class ArraySplit {
+ public:
+  ArraySplit() = default;
+  ArraySplit(const DataSpec& spec, NpyArray features, NpyArray labels)
+      : features_(std::move(features)),
+        labels_(std::move(labels)),
+        scale_(spec.scale),
+        classes_(spec.target == "class") {}
+
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(kept_.size()); }
+  void read(std::uint32_t index, const ExampleRoom& room) const {
+    const auto from = std::uint64_t{kept_[index]} * room.features.size();
+    for (std::size_t i = 0; i < room.features.size(); ++i) {
+      room.features[i] = static_cast<float>(features_.at(from + i) * scale_);
+    }
+    if (classes_) {
+      room.labels[0] = label(index);
+    }
+    for (std::size_t i = 0; i < room.targets.size(); ++i) {
+      room.targets[i] = static_cast<float>(labels_.at(std::uint64_t{kept_[index]} * room.targets.size() + i));
+    }
+  }
+  [[nodiscard]] std::int32_t label(std::uint32_t index) const {
+    return classes_ ? static_cast<std::int32_t>(labels_.at(kept_[index])) : -1;
+  }
+  void keep_first(std::uint32_t count) { kept_.resize(std::min<std::size_t>(kept_.size(), count)); }
+  void keep(std::uint32_t row) { kept_.push_back(row); }
+  void add_to(Sha256& digest) const {
+    for (const auto* array : {&features_, &labels_}) {
+      const auto row = array->count() == 0 ? 0 : array->size() / array->count() * array->header.bytes_each();
+      digest.update(array->header.type + "\n");
+      for (const auto index : kept_) {
+        digest.update(std::as_bytes(std::span(array->bytes).subspan(array->begin + index * row, row)));
+      }
+    }
+  }
+  [[nodiscard]] const NpyArray& features() const { return features_; }
+  [[nodiscard]] const NpyArray& labels() const { return labels_; }
+
+ private:
+  NpyArray features_;
+  NpyArray labels_;
+  double scale_ = 1;
+  bool classes_ = true;
+  std::vector<std::uint32_t> kept_;  // rows that are examples
+};
+
+class ArrayReader {
+ public:
+  ArrayReader(const DataSpec& spec, const std::string& worker_path)
+      : spec_(spec), root_(example_root(spec, worker_path)) {}
+
+  ArraySplit read(const std::string& features, const std::string& labels, std::uint32_t wanted, const char* key) {
+    if (features.empty()) {
+      return {};
+    }
+    ArraySplit split(spec_, read_array(root_, features), read_array(root_, labels));
+    const std::vector<std::uint64_t> shape(spec_.shape.begin(), spec_.shape.end());
+    check_shape(features, split.features(), shape, "data.shape");
+    const bool has_one = spec_.target == "class" || (spec_.outputs == 1 && split.labels().header.shape.size() == 1);
+    check_shape(labels, split.labels(),
+                has_one ? std::vector<std::uint64_t>{} : std::vector<std::uint64_t>{spec_.outputs},
+                "data.target and data.outputs");
+    if (split.features().count() != split.labels().count()) {
+      throw std::runtime_error(where(features) + " has " + std::to_string(split.features().count()) + " rows and " +
+                               labels + " " + std::to_string(split.labels().count()) + "; they must be as many");
+    }
+    CorruptExamples corrupt(spec_);
+    for (std::uint64_t row = 0; row < split.features().count(); ++row) {
+      const auto fault = fault_of(split, row);
+      if (fault.empty()) {
+        split.keep(static_cast<std::uint32_t>(row));
+      } else {
+        corrupt.found(where(features) + ", row " + std::to_string(row) + ": " + fault);
+      }
+    }
+    corrupt.check(where(features), split.count(), wanted, key);
+    return split;
+  }
+
+ private:
+  [[nodiscard]] std::string where(const std::string& name) const { return root_.string() + ": array " + name; }
+
+  // Rows of `shape`: the first extent is the rows' number.
+  void check_shape(const std::string& name, const NpyArray& array, const std::vector<std::uint64_t>& shape,
+                   const char* keys) const {
+    const auto& held = array.header.shape;
+    if (held.empty() || held[0] > UINT32_MAX || !std::ranges::equal(std::span(held).subspan(1), shape)) {
+      throw std::runtime_error(where(name) + " has shape " + shape_text(held) + ", but examples of shape " +
+                               shape_text(shape) + " are needed behind the rows; correct the array, or " + keys);
+    }
+  }
+
+  [[nodiscard]] std::string fault_of(const ArraySplit& split, std::uint64_t row) const {
+    const auto size = split.features().size() / split.features().count();
+    for (std::uint64_t i = 0; i < size; ++i) {
+      if (!std::isfinite(static_cast<float>(split.features().at(row * size + i) * spec_.scale))) {
+        return "feature " + std::to_string(i) + " is infinite or not a number";
+      }
+    }
+    const auto outputs = split.labels().size() / split.labels().count();
+    for (std::uint64_t i = 0; i < outputs; ++i) {
+      const auto label = split.labels().at(row * outputs + i);
+      if (spec_.target == "class" && !(label >= 0 && label < spec_.outputs && label == std::floor(label))) {
+        return "its label is no whole number below data.outputs (" + std::to_string(spec_.outputs) + ")";
+      }
+      if (spec_.target == "several" && label != 0 && label != 1) {
+        return "label " + std::to_string(i) + " is neither 0 nor 1";
+      }
+      if (!std::isfinite(static_cast<float>(label))) {
+        return "label " + std::to_string(i) + " is infinite or not a number";
+      }
+    }
+    return {};
+  }
+
+  const DataSpec& spec_;
+  std::filesystem::path root_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_arrays(const DataSpec& spec, const std::string& worker_path) {
+  ArrayReader reader(spec, worker_path);
+  auto train = reader.read(spec.train, spec.train_labels, spec.train_examples, "train_examples");
+  auto test = reader.read(spec.test, spec.test_labels, spec.test_examples, "test_examples");
+  return std::make_unique<SplitDataset<ArraySplit>>(spec, std::move(train), std::move(test));
+}
+
+}  // namespace ballast

@@ -1,0 +1,105 @@
+// What data sets of the user's own files have in common.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/job/model_parameters.h"
+#include "common/job/spec.h"
+#include "common/numeric/sha256.h"
+#include "worker/data/dataset.h"
+
+namespace ballast {
+
+// The worker's path, else the job's, else $BALLAST_DATA. Throws std::runtime_error if there is none, or nothing lies there: a path that is
+// named is never passed over.
+std::filesystem::path example_root(const DataSpec& spec, const std::string& worker_path);
+
+// NAME within `root`, or else NAME.gz. Throws std::runtime_error, naming `key`, if there is neither.
+std::filesystem::path example_file(const std::filesystem::path& root, const std::string& name, const std::string& key);
+
+// data.vocabulary_file: within the root, or the folder that an archive lies in.
+std::filesystem::path vocabulary_path(const std::filesystem::path& root, const DataSpec& spec);
+
+// What becomes of examples that cannot be read (data.corrupt): the first ends it, or they are logged, counted and left
+// out. They are found while a set is opened, so every worker leaves out the same ones. Not thread-safe.
+class CorruptExamples {
+ public:
+  explicit CorruptExamples(const DataSpec& spec) : skips_(spec.corrupt == "skip") {}
+
+  // `text` names the place and what is wrong. Throws it as std::runtime_error unless such are skipped.
+  void found(const std::string& text);
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  // Once a split is read: says how many were left out, and throws std::runtime_error if it has not as many good ones as
+  // the job counts on (`key` of it says so).
+  void check(const std::filesystem::path& path, std::uint64_t good, std::uint32_t wanted, const char* key);
+
+ private:
+  bool skips_;
+  std::uint64_t count_ = 0;  // since the last check
+};
+
+// Sequences of numbers one after the other.
+class Sequences {
+ public:
+  void add(const std::vector<std::int32_t>& values);
+  [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(ends_.size()); }
+  [[nodiscard]] std::span<const std::int32_t> at(std::uint32_t index) const;
+  void keep_first(std::uint32_t count);
+  void add_to(Sha256& digest) const;
+
+ private:
+  std::vector<std::int32_t> values_;
+  std::vector<std::uint64_t> ends_;
+};
+
+// A data set of a train and a test split in memory. Split: count(), read(index, room), label(index), keep_first(count)
+// and add_to(digest).
+template <class Split>
+class SplitDataset : public Dataset {
+ public:
+  SplitDataset(const DataSpec& spec, Split train, Split test)
+      : shape_(example_shape(spec)), train_(std::move(train)), test_(std::move(test)) {
+    train_.keep_first(spec.train_examples);
+    test_.keep_first(spec.test_examples);
+    Sha256 digest;
+    digest.update(spec.name + " " + std::to_string(train_.count()) + " " + std::to_string(test_.count()) + "\n");
+    train_.add_to(digest);
+    test_.add_to(digest);
+    digest_ = digest.hex();
+  }
+
+  [[nodiscard]] std::uint32_t size(DataSplit split) const override {
+    return split == DataSplit::validation ? 0 : of(split).count();
+  }
+  void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const override {
+    of(split).read(index, room);
+  }
+  [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
+    return of(split).label(index);
+  }
+  [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
+  [[nodiscard]] std::string digest() const override { return digest_; }
+
+ private:
+  [[nodiscard]] const Split& of(DataSplit split) const { return split == DataSplit::train ? train_ : test_; }
+
+  ExampleShape shape_;
+  Split train_;
+  Split test_;
+  std::string digest_;
+};
+
+// Each reads its files wholly into memory, and throws std::runtime_error that names the file, the place in it, the
+// value and the remedy. docs/data-text.md
+std::unique_ptr<Dataset> open_text(const DataSpec& spec, const std::string& worker_path);
+std::unique_ptr<Dataset> open_characters(const DataSpec& spec, const std::string& worker_path);
+std::unique_ptr<Dataset> open_trees(const DataSpec& spec, const std::string& worker_path);
+std::unique_ptr<Dataset> open_csv(const DataSpec& spec, const std::string& worker_path);
+std::unique_ptr<Dataset> open_arrays(const DataSpec& spec, const std::string& worker_path);
+
+}  // namespace ballast

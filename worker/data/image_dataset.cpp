@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <mutex>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/job/model_parameters.h"
+#include "common/log/log.h"
+#include "common/numeric/sha256.h"
+#include "worker/data/datasets.h"
+#include "worker/data/image_files.h"
+#include "worker/data/images/decode.h"
+#include "worker/data/images/resize.h"
+#include "worker/data/normalise.h"
+#include "worker/data/pixel_cache.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::uint64_t kMegabyte = 1'000'000;
+
+// One split: its files, its examples in their order, and those that were decoded.
+class ImageSplit {
+ public:
+  ImageSplit(const std::filesystem::path& path, const DataSpec& spec, std::uint32_t examples, const char* key,
+             std::uint64_t memory)
+      : files_(path, memory),
+        examples_(spread_examples(files_.files(), spec.classes, path.string())),
+        shape_(example_shape(spec)),
+        skips_(spec.corrupt == "skip"),
+        cache_(examples, shape_.features(), memory - files_.memory()) {
+    if (examples_.size() < examples) {
+      throw std::runtime_error(path.string() + " holds " + std::to_string(examples_.size()) + " examples where data." +
+                               key + " asks for " + std::to_string(examples) + "; lower it, or name another path");
+    }
+    examples_.resize(examples);
+  }
+
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(examples_.size()); }
+  [[nodiscard]] std::int32_t label(std::uint32_t index) const {
+    return static_cast<std::int32_t>(examples_[index].label);
+  }
+  [[nodiscard]] std::uint64_t memory() const { return files_.memory() + cache_.memory(); }
+
+  std::span<const std::uint8_t> pixels(std::uint32_t index, std::span<std::uint8_t> own) const {
+    return cache_.get(index, own, [&](std::span<std::uint8_t> to) { decode_or_replace(index, to); });
+  }
+
+  void add_to(Sha256& digest) const {
+    digest.update("images " + std::to_string(size()) + "\n");
+    for (const auto& example : examples_) {
+      const auto& file = files_.files()[example.file];
+      digest.update(std::to_string(example.label) + " " + file.digest + " " + file.path() + "\n");
+    }
+  }
+
+ private:
+  void decode(std::uint32_t index, std::span<std::uint8_t> to) const {
+    const auto image = decode_image(files_.bytes(files_.files()[examples_[index].file]));
+    resize(with_channels(image, shape_.channels), shape_.height, shape_.width, to);
+  }
+
+  void decode_or_replace(std::uint32_t index, std::span<std::uint8_t> to) const {
+    try {
+      decode(index, to);
+    } catch (const BadImage& bad) {
+      const auto text = where(index) + ", byte " + std::to_string(bad.byte) + ": " + bad.what();
+      if (!skips_) {
+        throw std::runtime_error(text + "; repair it, take it away, or set data.corrupt: skip");
+      }
+      replace(index, text, to);
+    }
+  }
+
+  // By the next example of its class that can be decoded, in the split's order, from its beginning again.
+  void replace(std::uint32_t index, const std::string& text, std::span<std::uint8_t> to) const {
+    for (std::uint32_t i = 1; i < size(); ++i) {
+      const auto other = (index + i) % size();
+      if (examples_[other].label != examples_[index].label) {
+        continue;
+      }
+      try {
+        decode(other, to);
+        tell(index, other, text);
+        return;
+      } catch (const BadImage&) {
+        continue;
+      }
+    }
+    throw std::runtime_error(text + "; no example of its class can be decoded in its place");
+  }
+
+  // Each once.
+  void tell(std::uint32_t index, std::uint32_t other, const std::string& text) const {
+    const std::lock_guard lock(mutex_);
+    if (corrupt_.insert(index).second) {
+      log_warn("corrupt example: {}; {} takes its place ({} in this split so far)", text, where(other),
+               corrupt_.size());
+    }
+  }
+
+  [[nodiscard]] std::string where(std::uint32_t index) const {
+    return files_.where(files_.files()[examples_[index].file]);
+  }
+
+  ImageFiles files_;
+  std::vector<ImageExample> examples_;
+  ExampleShape shape_;
+  bool skips_;
+  mutable PixelCache cache_;
+  mutable std::mutex mutex_;
+  mutable std::set<std::uint32_t> corrupt_;
+};
+
+class Images : public Dataset {
+ public:
+  explicit Images(const DataSpec& spec, const std::filesystem::path& train, const std::filesystem::path& test)
+      : shape_(example_shape(spec)),
+        normalisation_(normalisation_of(spec)),
+        train_(train, spec, whole_split_sizes(spec).train, "train_examples", spec.cache_mb * kMegabyte),
+        test_(test, spec, whole_split_sizes(spec).test, "test_examples", spec.cache_mb * kMegabyte - train_.memory()) {}
+
+  [[nodiscard]] std::uint32_t size(DataSplit split) const override {
+    return split == DataSplit::validation ? 0 : of(split).size();
+  }
+  void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const override {
+    static thread_local std::vector<std::uint8_t> own;
+    own.resize(shape_.features());
+    normalisation_.apply(of(split).pixels(index, own), room.features);
+    room.labels[0] = label(split, index);
+  }
+  [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
+    return of(split).label(index);
+  }
+  [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
+  // Of the files as they are; how this machine decodes them is for the data digest to probe.
+  [[nodiscard]] std::string digest() const override {
+    Sha256 digest;
+    train_.add_to(digest);
+    test_.add_to(digest);
+    return digest.hex();
+  }
+
+ private:
+  [[nodiscard]] const ImageSplit& of(DataSplit split) const { return split == DataSplit::train ? train_ : test_; }
+
+  ExampleShape shape_;
+  Normalisation normalisation_;
+  ImageSplit train_;
+  ImageSplit test_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_images(const DataSpec& spec, const std::string& worker_path) {
+  const auto folder = data_folder(spec, worker_path);
+  return std::make_unique<Images>(spec, folder / spec.train, folder / spec.test);
+}
+
+}  // namespace ballast

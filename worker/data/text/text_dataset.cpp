@@ -1,0 +1,147 @@
+// Messages, each a sequence of the first data.steps tokens of its text.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/job/words.h"
+#include "worker/data/example_files.h"
+#include "worker/data/text/message.h"
+#include "worker/data/text/text_files.h"
+#include "worker/data/text/tokenizer.h"
+#include "worker/data/text/vocabulary.h"
+
+namespace ballast {
+namespace {
+
+class TextSplit {
+ public:
+  [[nodiscard]] std::uint32_t count() const { return sequences_.count(); }
+  void read(std::uint32_t index, const ExampleRoom& room) const {
+    const auto tokens = sequences_.at(index);
+    std::ranges::copy(tokens, room.tokens.begin());
+    room.length[0] = static_cast<std::uint32_t>(tokens.size());
+    room.labels[0] = labels_[index];
+  }
+  [[nodiscard]] std::int32_t label(std::uint32_t index) const { return labels_[index]; }
+  void keep_first(std::uint32_t count) {
+    sequences_.keep_first(count);
+    labels_.resize(sequences_.count());
+  }
+  void add_to(Sha256& digest) const {
+    sequences_.add_to(digest);
+    digest.update(std::as_bytes(std::span(labels_)));
+  }
+
+  void add(const std::vector<std::int32_t>& tokens, std::int32_t label) {
+    sequences_.add(tokens);
+    labels_.push_back(label);
+  }
+
+ private:
+  Sequences sequences_;
+  std::vector<std::int32_t> labels_;
+};
+
+struct Message {
+  std::string name;
+  std::vector<std::int32_t> tokens;
+};
+using Messages = std::vector<std::vector<Message>>;  // by class
+
+// A message without any token is one unknown one.
+std::vector<std::int32_t> tokens_of(std::string bytes, const DataSpec& spec, const Vocabulary& vocabulary) {
+  std::vector<std::int32_t> tokens;
+  for_each_token(strip_message(message_text(std::move(bytes)), spec.strip), [&](std::string_view word) {
+    tokens.push_back(vocabulary.token(word));
+    return tokens.size() < spec.steps;
+  });
+  if (tokens.empty()) {
+    tokens.push_back(kUnknownToken);
+  }
+  return tokens;
+}
+
+// Classes are spread evenly, so that the first ones of a split are of all classes: the k-th of a class's n messages by
+// name stands at (k + 1/2) / n, those at equal places in the order of classes.
+TextSplit spread(Messages messages) {
+  struct Place {
+    std::uint64_t rank;
+    std::uint64_t held;
+    std::size_t label;
+  };
+  std::vector<Place> places;
+  for (std::size_t label = 0; label < messages.size(); ++label) {
+    std::ranges::sort(messages[label], {}, &Message::name);
+    for (std::size_t rank = 0; rank < messages[label].size(); ++rank) {
+      places.push_back({rank, messages[label].size(), label});
+    }
+  }
+  std::ranges::sort(places, [](const Place& a, const Place& b) {
+    const auto left = (2 * a.rank + 1) * b.held;
+    const auto right = (2 * b.rank + 1) * a.held;
+    return left != right ? left < right : a.label < b.label;
+  });
+  TextSplit split;
+  for (const auto& place : places) {
+    split.add(messages[place.label][place.rank].tokens, static_cast<std::int32_t>(place.label));
+  }
+  return split;
+}
+
+class TextReader {
+ public:
+  TextReader(const DataSpec& spec, const std::string& worker_path)
+      : spec_(spec),
+        root_(example_root(spec, worker_path)),
+        vocabulary_(vocabulary_path(root_, spec), spec.vocabulary) {
+    for (const auto& name : spec.classes) {
+      labels_.emplace(name, labels_.size());
+    }
+  }
+
+  // Each split by itself, so that what is left out is counted for each.
+  TextSplit read(const std::string& name, std::uint32_t wanted, const char* key) {
+    if (name.empty()) {
+      return {};
+    }
+    Messages messages(spec_.classes.size());
+    CorruptExamples corrupt(spec_);
+    std::uint64_t good = 0;
+    read_text_files(root_, {name}, [&](const TextFile& file, std::string bytes, const std::string& fault) {
+      const auto where = root_.string() + ": " + file.split + "/" + file.folder + "/" + file.name;
+      const auto label = labels_.find(file.folder);
+      if (label == labels_.end()) {
+        throw std::runtime_error(where +
+                                 " lies in a folder that is none of data.classes; name its class there, or take "
+                                 "the folder away");
+      }
+      if (!fault.empty()) {
+        corrupt.found(where + ": " + fault);
+        return;
+      }
+      messages[label->second].push_back({file.name, tokens_of(std::move(bytes), spec_, vocabulary_)});
+      ++good;
+    });
+    corrupt.check(root_ / name, good, wanted, key);
+    return spread(std::move(messages));
+  }
+
+ private:
+  const DataSpec& spec_;
+  std::filesystem::path root_;
+  Vocabulary vocabulary_;
+  std::map<std::string, std::size_t, std::less<>> labels_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_text(const DataSpec& spec, const std::string& worker_path) {
+  TextReader reader(spec, worker_path);
+  auto train = reader.read(spec.train, spec.train_examples, "train_examples");
+  auto test = reader.read(spec.test, spec.test_examples, "test_examples");
+  return std::make_unique<SplitDataset<TextSplit>>(spec, std::move(train), std::move(test));
+}
+
+}  // namespace ballast

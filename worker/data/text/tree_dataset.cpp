@@ -1,0 +1,126 @@
+// Sentences as binary parse trees, a label at every node.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "worker/data/example_files.h"
+#include "worker/data/lines.h"
+#include "worker/data/text/tokenizer.h"
+#include "worker/data/text/tree.h"
+#include "worker/data/text/vocabulary.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::int32_t kMiddle = 2;  // of five labels
+constexpr std::int32_t kUnlabelled = -1;
+
+class TreeSplit {
+ public:
+  [[nodiscard]] std::uint32_t count() const { return tokens_.count(); }
+  void read(std::uint32_t index, const ExampleRoom& room) const {
+    std::ranges::copy(tokens_.at(index), room.tokens.begin());
+    std::ranges::copy(children_.at(index), room.children.begin());
+    std::ranges::copy(labels_.at(index), room.labels.begin());
+    room.length[0] = static_cast<std::uint32_t>(tokens_.at(index).size());
+  }
+  [[nodiscard]] std::int32_t label(std::uint32_t index) const { return labels_.at(index).back(); }
+  void keep_first(std::uint32_t count) {
+    tokens_.keep_first(count);
+    children_.keep_first(count);
+    labels_.keep_first(count);
+  }
+  void add_to(Sha256& digest) const {
+    tokens_.add_to(digest);
+    children_.add_to(digest);
+    labels_.add_to(digest);
+  }
+  void add(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& children,
+           const std::vector<std::int32_t>& labels) {
+    tokens_.add(tokens);
+    children_.add(children);
+    labels_.add(labels);
+  }
+
+ private:
+  Sequences tokens_;  // of inner nodes padding: nobody reads it
+  Sequences children_;
+  Sequences labels_;
+};
+
+class TreeReader {
+ public:
+  TreeReader(const DataSpec& spec, const std::string& worker_path)
+      : spec_(spec),
+        root_(example_root(spec, worker_path)),
+        vocabulary_(vocabulary_path(root_, spec), spec.vocabulary),
+        polarity_(spec.tree_labels == "polarity") {}
+
+  TreeSplit read(const std::string& name, const char* name_key, std::uint32_t wanted, const char* key) {
+    TreeSplit split;
+    if (name.empty()) {
+      return split;
+    }
+    const auto path = example_file(root_, name, name_key);
+    LineReader lines(path);
+    CorruptExamples corrupt(spec_);
+    while (const auto line = lines.next()) {
+      if (line->find_first_not_of(" \t") == std::string_view::npos) {
+        continue;
+      }
+      try {
+        add(parse_tree(*line), split);
+      } catch (const BadTree& bad) {
+        corrupt.found(lines.where() + ", column " + std::to_string(bad.column) + ": " + bad.what());
+      }
+    }
+    corrupt.check(path, split.count(), wanted, key);
+    return split;
+  }
+
+ private:
+  [[nodiscard]] std::int32_t label_of(const TreeNode& node) const {
+    const auto labels = polarity_ ? 2 * kMiddle + 1 : static_cast<std::int32_t>(spec_.classes.size());
+    if (node.label >= labels) {
+      throw BadTree(1, "has label " + std::to_string(node.label) + ", but there are " + std::to_string(labels) +
+                           (polarity_ ? " with data.tree_labels: polarity" : " data.classes") + ", from 0 on");
+    }
+    return !polarity_ ? node.label : node.label == kMiddle ? kUnlabelled : node.label > kMiddle ? 1 : 0;
+  }
+
+  void add(const std::vector<TreeNode>& nodes, TreeSplit& split) const {
+    if (nodes.size() > spec_.steps) {
+      throw BadTree(1, "has " + std::to_string(nodes.size()) + " nodes, more than data.steps (" +
+                           std::to_string(spec_.steps) + "); raise it");
+    }
+    std::vector<std::int32_t> tokens;
+    std::vector<std::int32_t> children;
+    std::vector<std::int32_t> labels;
+    for (const auto& node : nodes) {
+      tokens.push_back(node.word.empty() ? kPaddingToken : vocabulary_.token(lower_case(node.word)));
+      children.push_back(node.left);
+      children.push_back(node.right);
+      labels.push_back(label_of(node));
+    }
+    if (labels.back() != kUnlabelled) {
+      split.add(tokens, children, labels);
+    }
+  }
+
+  const DataSpec& spec_;
+  std::filesystem::path root_;
+  Vocabulary vocabulary_;
+  bool polarity_;
+};
+
+}  // namespace
+
+std::unique_ptr<Dataset> open_trees(const DataSpec& spec, const std::string& worker_path) {
+  TreeReader reader(spec, worker_path);
+  auto train = reader.read(spec.train, "train", spec.train_examples, "train_examples");
+  auto test = reader.read(spec.test, "test", spec.test_examples, "test_examples");
+  return std::make_unique<SplitDataset<TreeSplit>>(spec, std::move(train), std::move(test));
+}
+
+}  // namespace ballast
