@@ -137,7 +137,7 @@ struct SumColumns {
   BALLAST_VECTOR_INLINE static void run(const float* matrix, std::size_t rows, std::size_t stride, std::size_t columns,
                                         float* sums) {
     constexpr std::size_t kRows = 64;
-    std::array<float, kColumns> some;
+    std::array<float, kColumns> some = {};
     std::fill_n(sums, columns, 0.0F);
     for (std::size_t begin = 0; begin < rows; begin += kRows) {
       some.fill(0.0F);

@@ -19,7 +19,7 @@ std::uint32_t first_kept(float rate) {
 struct DrawFactors {
   BALLAST_VECTOR_INLINE static void run(const RandomStream* stream, std::uint64_t block, std::uint32_t kept,
                                         float factor, float* factors, std::size_t n) {
-    std::array<PhiloxBlock, kBlocks> drawn;
+    std::array<PhiloxBlock, kBlocks> drawn = {};
     for (std::size_t begin = 0; begin < n; begin += kBlocks * kDraws, block += kBlocks) {
       for (std::size_t i = 0; i < kBlocks; ++i) {
         drawn[i] = stream->block(block + i);
