@@ -14,7 +14,7 @@ namespace ballast::layers {
 // How inputs are drawn.
 enum class Inputs : std::uint8_t {
   any,       // in [-1, 1]
-  distinct,  // no two alike: what chooses values has one choice, and finite differences don't change it
+  distinct,  // no two alike, none 0: what chooses values has one choice, and finite differences don't change it
 };
 
 // Values of inputs, parameters and the output's gradient are drawn later, in [-1, 1].
