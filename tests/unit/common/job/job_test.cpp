@@ -129,9 +129,11 @@ TEST_CASE("each slip is told with file, line, key, what is allowed and what was 
       {"name: mlp", "name: mlp\n  compute_ms: 3",
        "job.yaml:4: model.compute_ms: means nothing here; it is allowed only with model.name: emulated; remove it"},
       {"name: glyphs", "name: glyphs\n  path: /data",
-       "job.yaml:6: data.path: means nothing here; it is allowed only with data.name: mnist, idx, cifar10, images, text, characters, "
+       "job.yaml:6: data.path: means nothing here; it is allowed only with data.name: mnist, idx, cifar10, images, "
+       "text, characters, "
        "trees, csv, npy; remove it"},
-      {"name: glyphs", "name: none", "job.yaml:5: data.name: 'none' is for emulated models; mlp needs mnist or glyphs"},
+      {"name: glyphs", "name: none",
+       "job.yaml:5: data.name: 'none' is for emulated models; mlp needs a set of examples, e.g. mnist or glyphs"},
       {"name: glyphs", "name: mnist\n  train_examples: 60001",
        "job.yaml:6: data.train_examples: 60001 is out of range; mnist has 60000 examples in this split"},
       {"job: sample\n", "", "job.yaml: job: is missing; write a value"},
@@ -585,7 +587,8 @@ TEST_CASE("mistakes in overrides name --set") {
 TEST_CASE("texts that are no configuration") {
   const std::vector<std::string> missing = {
       "job.yaml: job: is missing; write a value", "job.yaml: model.name: is missing; allowed: " + kModels,
-      "job.yaml: data.name: is missing; allowed: mnist, glyphs, idx, cifar10, images, text, characters, trees, csv, npy, none",
+      "job.yaml: data.name: is missing; allowed: mnist, glyphs, idx, cifar10, images, text, characters, trees, csv, "
+      "npy, none",
       "job.yaml: training: the job would never end; set training.epochs or training.max_steps (or both)"};
   CHECK(job_errors("") == missing);
   CHECK(job_errors("# nothing\n") == missing);

@@ -81,7 +81,8 @@ TEST_CASE("the effective job reads back as the same job") {
 TEST_CASE("the effective job of a small file") {
   CHECK(to_yaml(parse_job(kJob, "job.yaml")) ==
         "job: sample\nmodel:\n  name: mlp\n  hidden: [256, 128]\ndata:\n  name: glyphs\n  train_examples: 0\n"
-        "  test_examples: 0\n  validation_examples: 0\ntraining:\n  mode: sync\n  slots: 8\n  batch: 128\n  micro_batch: 0\n  epochs: "
+        "  test_examples: 0\n  validation_examples: 0\n  threads: 1\ntraining:\n  mode: sync\n  slots: 8\n  batch: "
+        "128\n  micro_batch: 0\n  epochs: "
         "2\n  seed: 1\n"
         "  threads_per_slot: 1\n  precision: float32\n  non_finite: halt\n  evaluate_every_epochs: 1\n  keep_best: "
         "false\n  exact: prefer\n"
