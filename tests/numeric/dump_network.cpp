@@ -31,7 +31,6 @@ namespace {
 
 constexpr std::uint64_t kSteps = 20;
 constexpr std::uint64_t kDumpedEvery = 10;
-constexpr float kLearningRate = 0.01F;
 
 template <typename T>
 void write_values(const std::string& path, const std::vector<T>& values) {
@@ -44,6 +43,7 @@ class Run {
  public:
   Run(const Job& job, std::string folder)
       : job_(job),
+        learning_rate_(static_cast<float>(job.spec.training.optimizer.learning_rate)),
         graph_(model_graph(job.spec.model, job.shape)),
         folder_(std::move(folder)),
         model_(make_model(job.spec.model, job.shape, job.arena, on_cpu(1))),
@@ -109,7 +109,7 @@ class Run {
       const auto& parameter = job_.arena.parameters[i];
       for (auto at = offset; at < offset + elements; ++at) {
         weights_[at] +=
-            parameter.group == Group::state ? parameter.momentum * (sum[at] - weights_[at]) : -kLearningRate * sum[at];
+            parameter.group == Group::state ? parameter.momentum * (sum[at] - weights_[at]) : -learning_rate_ * sum[at];
       }
     }
   }
@@ -124,7 +124,7 @@ class Run {
                                     {"state", parameter.group == Group::state},
                                     {"momentum", parameter.momentum}});
     }
-    json["learning_rate"] = kLearningRate;
+    json["learning_rate"] = learning_rate_;
     json["slots"] = job_.spec.training.slots;
     json["batch"] = job_.spec.training.batch;
     json["steps"] = std::max(job_.shape.steps, 1U);
@@ -156,6 +156,7 @@ class Run {
   }
 
   const Job& job_;
+  float learning_rate_;
   Graph graph_;
   std::string folder_;
   std::unique_ptr<Model> model_;
