@@ -121,7 +121,7 @@ class CudaBackend : public Backend {
 };
 
 // A GPU on which nothing can be started (others fill its memory, say) is one that cannot be had.
-std::unique_ptr<Backend> make(std::uint32_t device, Precision precision) {
+std::unique_ptr<Backend> make_cuda_backend(std::uint32_t device, Precision precision) {
   try {
     return std::make_unique<CudaBackend>(device, precision);
   } catch (const BackendUnavailable&) {
@@ -136,6 +136,6 @@ std::unique_ptr<Backend> make(std::uint32_t device, Precision precision) {
 }  // namespace ballast
 
 extern "C" [[gnu::visibility("default")]] const ballast::BackendModule* ballast_backend_module() {
-  static const ballast::BackendModule module = {ballast::kBackendInterface, ballast::cuda::make};
+  static const ballast::BackendModule module = {ballast::kBackendInterface, ballast::cuda::make_cuda_backend};
   return &module;
 }
