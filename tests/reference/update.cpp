@@ -133,8 +133,13 @@ Update::Update(const Job& job)
                                                          : job.spec.training.parameter_groups}) {}
 
 Update Update::of_local_steps(const Job& job) {
-  return {job,
-          {job.spec.training.local.optimizer, {}, job.spec.training.clip, true, job.spec.training.parameter_groups}};
+  const auto& training = job.spec.training;
+  Rules rules;
+  rules.optimizer = training.local.optimizer;
+  rules.clip = training.clip;
+  rules.within_slots = true;
+  rules.groups = training.parameter_groups;
+  return {job, std::move(rules)};
 }
 
 Update::Update(const Job& job, Rules rules)
