@@ -20,6 +20,7 @@ namespace ballast {
 
 LaneWeights::LaneWeights(const Job& job, const std::vector<ChunkId>& chunks)
     : job_(job),
+      each_item_is_update_(is_item_mode(job.spec.training.mode)),
       descents_(descents(job.spec.training, job.arena.parameters)),
       tensors_(state_tensors(optimizer_settings(job.spec.training, Group::decay))),
       ids_(chunks) {
@@ -37,12 +38,11 @@ LaneWeights::LaneWeights(const Job& job, const std::vector<ChunkId>& chunks)
 }
 
 std::vector<LaneWeights::Stretch> LaneWeights::stretches_of(const Entry& entry) const {
-  const bool takes_statistics = is_item_mode(job_.spec.training.mode);
   std::vector<Stretch> stretches;
   for (std::size_t i = 0; i < entry.pieces.size(); ++i) {
     const auto& piece = entry.pieces[i];
     const auto end = i + 1 < entry.pieces.size() ? entry.pieces[i + 1].offset : entry.chunk.elements;
-    const float momentum = takes_statistics ? job_.arena.parameters[piece.parameter].momentum : 0.0F;
+    const float momentum = each_item_is_update_ ? job_.arena.parameters[piece.parameter].momentum : 0.0F;
     stretches.push_back(
         {piece.offset, end - piece.offset, piece.parameter, descents_.of_parameter[piece.parameter], momentum});
   }
@@ -298,7 +298,7 @@ void LaneWeights::change(const Entry& entry, std::span<const float> root, const 
                          std::span<float> next) const {
   const auto& training = job_.spec.training;
   const std::span<const float> values = entry.newest->values;
-  if (is_item_mode(training.mode) && examples_of_slot(training, job_.sizes.train, item.step, item.slot) == 0) {
+  if (each_item_is_update_ && examples_of_slot(training, job_.sizes.train, item.step, item.slot) == 0) {
     std::ranges::copy(values, next.begin());
     return;
   }

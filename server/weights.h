@@ -137,6 +137,7 @@ class LaneWeights {
   std::unique_ptr<ChunkBuffer> pooled(std::size_t elements);
 
   const Job& job_;
+  bool each_item_is_update_;  // its statistics are blended; otherwise a round's change is added
   Descents descents_;
   std::vector<StateTensor> tensors_;  // of the optimizer's state
   std::vector<ChunkId> ids_;

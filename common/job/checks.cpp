@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/arena/arena.h"
-#include "common/job/model_graph.h"
 #include "common/job/example_file_checks.h"
 #include "common/job/image_checks.h"
+#include "common/job/model_graph.h"
 #include "common/job/model_parameters.h"
 #include "common/job/own_layers.h"
 #include "common/job/parameter_groups.h"
@@ -33,12 +33,15 @@ class JobChecks {
   void run() {
     keys_that_mean_nothing();
     if (readable({"model.name", "data.name"})) {
+      const auto before = mistakes_.size();
       model_fits_data();
       images();
       emulated_parameters();
-      network();
       mnist_examples();
       example_files();
+      if (mistakes_.size() == before) {  // otherwise its examples are not known
+        network();
+      }
     }
     batch_divides();
     has_an_end();
@@ -188,8 +191,7 @@ class JobChecks {
   // What is computed of the data's examples, if anything is.
   void network() {
     const auto& model = spec_.model;
-    if (!has_graph(model) || spec_.data.name == "none" || !readable_section("model.") ||
-        !readable_section("data.")) {
+    if (!has_graph(model) || spec_.data.name == "none" || !readable_section("model.") || !readable_section("data.")) {
       return;
     }
     try {

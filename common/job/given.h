@@ -28,6 +28,8 @@ class Mistakes {
   // `path` is the key concerned; `text` says what is wrong; what is allowed; what may have been meant.
   void add(Place place, const std::string& path, const std::string& text);
 
+  [[nodiscard]] std::size_t size() const { return mistakes_.size(); }
+
   // Throws ConfigError if there are any: those of the file by line, then those of overrides.
   void throw_if_any();
 
