@@ -112,7 +112,8 @@ Result networks(const Options& options) {
   const double seconds = options.seconds.value_or(kSeconds);
   Result result;
   result.how =
-      "Forward and backward of drawn examples in memory, without an update, one thread each, in turns. cpu_us: processor "
+      "Forward and backward of drawn examples in memory, without an update, one thread each, in turns. cpu_us: "
+      "processor "
       "time for an example. ratio: PyTorch's processor time over ours, so above 1 we are faster; medians, ratios with "
       "their least and most.";
   for (const auto& subject : subjects()) {

@@ -13,13 +13,12 @@
 namespace ballast {
 
 // The member of the bound spec that a key fills; std::monostate for a key that is not built yet.
-using Target =
-    std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, StalenessSpec::Damping*, LocalSpec::Partition*,
-                 Fsync*, Gain*, GlobalPool2d::Kind*, StepPool::Kind*, std::uint32_t*, std::uint64_t*, double*, float*,
-                 Pair*, std::optional<std::uint32_t>*, std::optional<std::uint64_t>*, std::optional<double>*,
-                 std::vector<std::uint32_t>*, std::vector<double>*, std::vector<EmulatedParameter>*,
-                 std::vector<LayerSpec>*, std::vector<ParameterGroup>*, std::vector<std::string>*,
-                 std::vector<CsvColumn>*>;
+using Target = std::variant<std::monostate, std::string*, bool*, Mode*, NonFinite*, StalenessSpec::Damping*,
+                            LocalSpec::Partition*, Fsync*, Gain*, GlobalPool2d::Kind*, StepPool::Kind*, std::uint32_t*,
+                            std::uint64_t*, double*, float*, Pair*, std::optional<std::uint32_t>*,
+                            std::optional<std::uint64_t>*, std::optional<double>*, std::vector<std::uint32_t>*,
+                            std::vector<double>*, std::vector<EmulatedParameter>*, std::vector<LayerSpec>*,
+                            std::vector<ParameterGroup>*, std::vector<std::string>*, std::vector<CsvColumn>*>;
 
 // What text a key of free text takes.
 enum class TextRule : std::uint8_t { printable, job_name, endpoint, host_port, copy_target, http_url, data_digest };
@@ -80,7 +79,7 @@ inline constexpr std::size_t kMaxParameterGroups = 64;
 inline constexpr std::size_t kMaxDimensions = 8;  // of one parameter's shape
 inline constexpr std::size_t kMaxHiddenLayers = 16;
 inline constexpr std::size_t kMaxRealNumbers = 10000;  // of a list
-inline constexpr std::size_t kMaxWords = 65536;       // of a list of text
-inline constexpr std::size_t kMaxColumns = 4096;      // of a csv file
+inline constexpr std::size_t kMaxWords = 65536;        // of a list of text
+inline constexpr std::size_t kMaxColumns = 4096;       // of a csv file
 
 }  // namespace ballast

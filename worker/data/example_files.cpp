@@ -31,7 +31,7 @@ fs::path example_root(const DataSpec& spec, const std::string& worker_path) {
   }
   if (!is_there(root)) {
     throw std::runtime_error(root.string() + ": there is no such file or folder; correct " +
-                             (!worker_path.empty()  ? "the worker's data path"
+                             (!worker_path.empty() ? "the worker's data path"
                               : !spec.path.empty() ? "data.path"
                                                    : "$BALLAST_DATA"));
   }

@@ -15,8 +15,8 @@
 
 namespace ballast {
 
-// The worker's path, else the job's, else $BALLAST_DATA. Throws std::runtime_error if there is none, or nothing lies there: a path that is
-// named is never passed over.
+// The worker's path, else the job's, else $BALLAST_DATA. Throws std::runtime_error if there is none, or nothing lies
+// there: a path that is named is never passed over.
 std::filesystem::path example_root(const DataSpec& spec, const std::string& worker_path);
 
 // NAME within `root`, or else NAME.gz. Throws std::runtime_error, naming `key`, if there is neither.
