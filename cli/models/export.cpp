@@ -1,21 +1,72 @@
 #include "cli/models/export.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 #include "common/safetensors/writer.h"
+#include "worker/data/normalise.h"
 
 namespace ballast {
 
 namespace {
 
+std::string numbers_text(const Normalisation& normalisation, float (Normalisation::*number)(std::size_t) const) {
+  std::string text;
+  for (std::size_t channel = 0; channel < normalisation.channels(); ++channel) {
+    std::array<char, 32> digits{};
+    std::snprintf(digits.data(), digits.size(), "%.9g", static_cast<double>((normalisation.*number)(channel)));
+    text += (text.empty() ? "" : ", ") + std::string(digits.data());
+  }
+  return "[" + text + "]";
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) {
+    text += (text.empty() ? "" : "\n") + word;
+  }
+  return text;
+}
+
+// What the network reads and predicts, so that it can be computed elsewhere.
+void append_examples(safetensors::Metadata& metadata, const Job& job) {
+  const auto& shape = job.shape;
+  const auto& data = job.spec.data;
+  if (shape.vocabulary > 0) {
+    metadata["input"] = "tokens below " + std::to_string(shape.vocabulary) + ", at most " +
+                        std::to_string(shape.steps) + (shape.trees ? " nodes of a tree" : " steps");
+  } else if (shape.features() > 0) {
+    metadata["input"] = example_text({1, shape.channels, shape.height, shape.width, std::max(shape.steps, 1U)});
+  }
+  if (data.name != "none" && !is_example_files(data)) {
+    const auto normalisation = normalisation_of(data);
+    metadata["normalization"] = "(x / 255 - mean) / deviation, mean " +
+                                numbers_text(normalisation, &Normalisation::mean) + ", deviation " +
+                                numbers_text(normalisation, &Normalisation::deviation);
+  }
+  if (shape.classes > 0) {
+    metadata["outputs"] = std::to_string(shape.classes);
+  }
+  if (!data.classes.empty()) {
+    metadata["classes"] = joined(data.classes);
+  }
+}
+
 safetensors::Metadata metadata_of(const OpenedRun& run, const WeightsDigest& digest) {
-  return {{"format", "pt"},  // names, shapes and order of elements are PyTorch's
-          {"job", run.job().spec.job},
-          {"step", std::to_string(digest.snapshot.step)},
-          {"timeline", std::to_string(digest.snapshot.timeline)},
-          {"spec_digest", run.job().spec_digest},
-          {"layout_digest", run.job().layout_digest},
-          {"weights_sha256", digest.weights}};
+  safetensors::Metadata metadata = {{"format", "pt"},  // names, shapes and order of elements are PyTorch's
+                                    {"job", run.job().spec.job},
+                                    {"step", std::to_string(digest.snapshot.step)},
+                                    {"timeline", std::to_string(digest.snapshot.timeline)},
+                                    {"spec_digest", run.job().spec_digest},
+                                    {"layout_digest", run.job().layout_digest},
+                                    {"weights_sha256", digest.weights},
+                                    {"model", run.job().spec.model.name},
+                                    {"job_file", run.job().yaml}};
+  append_examples(metadata, run.job());
+  return metadata;
 }
 
 std::vector<safetensors::Declared> tensors_of(const Arena& arena) {
