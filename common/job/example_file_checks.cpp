@@ -22,7 +22,7 @@ void check_needed(const DataSpec& data, const Refuse& refuse, const std::vector<
   for (const auto& key : needed) {
     if (!key.given) {
       refuse(key.path, "is missing; data.name: " + data.name + " needs it, e.g. " + key.example +
-                           "; `ballast data describe` writes the whole section");
+                           "; docs/data-text.md shows a whole section");
     }
   }
 }
