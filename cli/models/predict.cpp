@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/files/new_file.h"
+#include "common/job/model_graph.h"
 #include "worker/data/examples.h"
 #include "worker/data/idx.h"
 #include "worker/data/normalise.h"
@@ -163,10 +164,22 @@ Predicted predict_batch(LoadedModel& model, const Examples& examples, std::uint6
   return batch;
 }
 
+void check_predicts_classes(const Job& job) {
+  const bool of_class = job.shape.labels == Labels::classes &&
+                        (!has_graph(job.spec.model) ||
+                         std::holds_alternative<SoftmaxCrossEntropy>(model_graph(job.spec.model, job.shape).loss));
+  if (!of_class) {
+    throw std::runtime_error(
+        "ballast predict writes one class for each example; this run's model predicts something else. Export it, or "
+        "evaluate it with `ballast evaluate`");
+  }
+}
+
 }  // namespace
 
 int predict(const PredictOptions& options) {
   LoadedModel model(options.source);
+  check_predicts_classes(model.job());
   const auto& shape = model.job().shape;
   const auto examples =
       options.input.empty() ? examples_of_job(model, options.split) : examples_of_file(options.input, model.job());

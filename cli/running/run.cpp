@@ -29,6 +29,7 @@
 #include "common/safetensors/initial_weights.h"
 #include "storage/store/run_reader.h"
 #include "worker/data/datasets.h"
+#include "worker/data/example_files.h"
 
 namespace ballast {
 
@@ -86,6 +87,8 @@ void check_summary_file(const std::string& file) {
 void check_data_files(const Job& job) {
   if (job.spec.data.name == "mnist") {
     find_mnist(job.spec.data, "");
+  } else if (is_example_files(job.spec.data)) {
+    example_root(job.spec.data, "");
   } else if (reads_files(job.spec.data)) {
     data_folder(job.spec.data, "");
   }
