@@ -171,8 +171,11 @@ class Conv2dOperation : public Operation {
 }  // namespace
 
 Prepared make(Context& context, const LayerTask& task, const Conv2d& conv) {
-  if (conv.groups != 1 || !conv.bias || conv.dilation != Pair(1)) {
-    throw std::invalid_argument("the cuda backend has no convolution in groups, without a bias or with a dilation");
+  const auto is_square = [](Pair pair) { return pair.h == pair.w; };
+  if (conv.groups != 1 || !conv.bias || conv.dilation != Pair(1) || !is_square(conv.kernel) ||
+      !is_square(conv.stride) || !is_square(conv.padding)) {
+    throw std::invalid_argument(
+        "the cuda backend has no convolution in groups, without a bias, with a dilation or with unequal sides");
   }
   auto y = std::make_unique<CudaTensor>(fit(task), true);
   auto operation = std::make_unique<Conv2dOperation>(context, as_cuda(*task.inputs[0]), *y, conv,
