@@ -116,6 +116,7 @@ Result networks(const Options& options) {
       "processor "
       "time for an example. ratio: PyTorch's processor time over ours, so above 1 we are faster; medians, ratios with "
       "their least and most.";
+  std::string described;
   for (const auto& subject : subjects()) {
     std::vector<Speed> mine;
     std::vector<Speed> torches;
@@ -126,10 +127,12 @@ Result networks(const Options& options) {
         return result;
       }
       torches.push_back(torch.speed);
+      described = torch.described;
       mine.push_back(ours(subject, seconds));
     }
     result.rows.push_back(row(subject, mine, torches));
   }
+  result.how += " " + described + ".";
   return result;
 }
 

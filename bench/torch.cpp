@@ -6,37 +6,13 @@
 #include <string>
 
 #include "bench/pipe.h"
+#include "bench/torch_prologue.h"
 
 namespace ballast::bench {
 
 namespace {
 
 constexpr const char* kProgram = R"py(
-import sys, time
-import ctypes
-try:
-    import torch
-except ImportError:
-    print("refused PyTorch is not installed for /usr/bin/python3")
-    sys.exit()
-from torch import nn
-torch.rand(64, 64) @ torch.rand(64, 64)
-mapped = {line.split()[-1] for line in open("/proc/self/maps") if "/" in line}
-open_blas = sorted(path for path in mapped if "libopenblas" in path)
-if open_blas:
-    library = ctypes.CDLL(open_blas[0])
-    def say(name):
-        function = getattr(library, name)
-        function.restype = ctypes.c_char_p
-        return function().decode()
-    blas = " ".join(say("openblas_get_config").split()[:2]) + " (" + say("openblas_get_corename") + ")"
-elif any("libmkl" in path for path in mapped) or "mkl" in torch.__config__.show().lower().split("build settings")[0]:
-    blas = "MKL"
-else:
-    print("refused PyTorch " + torch.__version__ + " of /usr/bin/python3 multiplies with the reference BLAS; "
-          "install libopenblas0-pthread")
-    sys.exit()
-print("PyTorch " + torch.__version__ + ", " + blas)
 torch.set_num_threads(1)
 torch.manual_seed(1)
 net = nn.Sequential(nn.Conv2d(1, 6, 5, padding=2), nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(6, 16, 5),
@@ -71,7 +47,7 @@ TorchSpeed torch_lenet5(double seconds) {
   // The program has no single quote, so the shell takes it as it is.
   const std::string command =
       "env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 -c '" +
-      std::string(kProgram) + "' " + std::to_string(seconds) + " 2>/dev/null";
+      std::string(kTorchPrologue) + kProgram + "' " + std::to_string(seconds) + " 2>/dev/null";
   const auto pipe = pipe_from(command);
   std::array<char, 512> line{};
   TorchSpeed speed;

@@ -4,19 +4,13 @@
 #include <cstdio>
 
 #include "bench/pipe.h"
+#include "bench/torch_prologue.h"
 
 namespace ballast::bench {
 
 namespace {
 
 constexpr const char* kProgram = R"py(
-import sys, time
-try:
-    import torch
-except ImportError:
-    print("refused PyTorch is not installed for /usr/bin/python3")
-    sys.exit()
-from torch import nn
 from torch.nn import functional as f
 torch.set_num_threads(1)
 torch.manual_seed(1)
@@ -109,8 +103,8 @@ TorchNetwork torch_network(const std::string& name, std::uint32_t examples, doub
   // The program has no single quote, so the shell takes it as it is.
   const std::string command =
       "env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 -c '" +
-      std::string(kProgram) + "' " + name + " " + std::to_string(examples) + " " + std::to_string(seconds) +
-      " 2>/dev/null";
+      std::string(kTorchPrologue) + kProgram + "' " + name + " " + std::to_string(examples) + " " +
+      std::to_string(seconds) + " 2>/dev/null";
   const auto pipe = pipe_from(command);
   std::array<char, 512> line{};
   TorchNetwork torch;
@@ -118,11 +112,12 @@ TorchNetwork torch_network(const std::string& name, std::uint32_t examples, doub
     torch.refused = "/usr/bin/python3 is not there or PyTorch does not run";
     return torch;
   }
-  const std::string text = line.data();
-  if (text.starts_with("refused ")) {
-    torch.refused = text.substr(8, text.find('\n') - 8);
-  } else if (std::sscanf(text.c_str(), "%lf %lf", &torch.speed.examples_per_second, &torch.speed.cpu_us) != 2) {
-    torch.refused = "PyTorch does not train " + name;
+  torch.described = line.data();
+  torch.described.erase(torch.described.find_last_not_of('\n') + 1);
+  if (torch.described.starts_with("refused ")) {
+    torch.refused = torch.described.substr(8);
+  } else if (std::fscanf(pipe.get(), "%lf %lf", &torch.speed.examples_per_second, &torch.speed.cpu_us) != 2) {
+    torch.refused = torch.described + " does not train " + name;
   }
   return torch;
 }

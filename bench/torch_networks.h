@@ -13,7 +13,8 @@ struct Speed {
 
 struct TorchNetwork {
   Speed speed;
-  std::string refused;  // why there is none; empty: there is
+  std::string described;  // PyTorch's version, and what it multiplies with
+  std::string refused;    // why there is none; empty: there is
 };
 
 // The same layers as the model of that name, by PyTorch's own modules, forward and backward, on one thread of
