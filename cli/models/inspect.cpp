@@ -14,6 +14,7 @@
 #include "common/job/load.h"
 #include "storage/journal/journal.h"
 #include "storage/journal/journal_scan.h"
+#include "storage/store/layout_difference.h"
 
 namespace ballast {
 
@@ -148,6 +149,10 @@ class Inspection {
     try {
       const auto job = make_job(parse_job(state_.identity->effective_job, path + " (its job)"));
       draws_ = job.spec.training.init_from.empty();
+      if (job.layout_digest != state_.identity->layout_digest) {
+        problem(path + ": " + other_layout_text(state_.identity->layout_digest, job.layout_digest));
+        return;
+      }
       const Placement placement(job.arena, state_.identity->shards, 1);
       for (std::uint32_t shard = 0; shard < state_.identity->shards; ++shard) {
         state_.chunks.push_back(placement.of_model(shard).size());

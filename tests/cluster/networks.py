@@ -7,7 +7,7 @@ TRAINING = """
 training:
   slots: 8
   batch: 16
-  max_steps: 12
+  max_steps: 150
   seed: 4
   optimizer: {name: sgd, learning_rate: 0.02, momentum: 0.9, weight_decay: 0.0005}
 """

@@ -14,8 +14,8 @@ TensorDescriptor describe(const Shape& shape, std::string_view what, cudnnDataTy
   cudnnTensorDescriptor_t made = nullptr;
   check(cudnnCreateTensorDescriptor(&made), what, "preparing");
   TensorDescriptor descriptor(made);
-  check(cudnnSetTensor4dDescriptor(made, CUDNN_TENSOR_NCHW, type, static_cast<int>(shape.rows()), static_cast<int>(shape.c),
-                                   static_cast<int>(shape.h), static_cast<int>(shape.w)),
+  check(cudnnSetTensor4dDescriptor(made, CUDNN_TENSOR_NCHW, type, static_cast<int>(shape.rows()),
+                                   static_cast<int>(shape.c), static_cast<int>(shape.h), static_cast<int>(shape.w)),
         what, "preparing");
   return descriptor;
 }
