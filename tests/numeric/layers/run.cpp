@@ -239,7 +239,7 @@ DrawnValues draw_values(const LayerCase& drawn, Draw& draw) {
 }
 
 bool same_bytes(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
 bool same_bytes(const std::vector<std::vector<float>>& a, const std::vector<std::vector<float>>& b) {

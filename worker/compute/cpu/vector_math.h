@@ -31,7 +31,8 @@ BALLAST_VECTOR_INLINE Floats exp_of(Floats x) {
   p = p * r + 0.49999994F;
   p = (p * (r * r) + r) + 1.0F;
   // 2^(n - 1), doubled at the end: 2^128 is no float.
-  const Floats power = from_bits((bits_of(shifted) << 23) + (126 << 23));
+  const auto exponent = reinterpret_cast<Words>(bits_of(shifted)) << 23U;
+  const Floats power = from_bits(reinterpret_cast<Ints>(exponent + (126U << 23U)));
   return x < kSmallest ? Floats{} : p * power * 2.0F;
 }
 

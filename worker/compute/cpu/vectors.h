@@ -23,6 +23,7 @@ namespace ballast::cpu {
 inline constexpr std::size_t kLanes = 8;
 using Floats [[gnu::vector_size(kLanes * sizeof(float))]] = float;
 using Ints [[gnu::vector_size(kLanes * sizeof(std::int32_t))]] = std::int32_t;
+using Words [[gnu::vector_size(kLanes * sizeof(std::uint32_t))]] = std::uint32_t;  // which may overflow
 
 BALLAST_VECTOR_INLINE Floats load(const float* from) {
   Floats value;

@@ -196,7 +196,7 @@ TEST_CASE("arrays that are damaged or do not fit are refused by name") {
 
 void add(std::string& text, std::uint64_t value, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
-    text.push_back(static_cast<char>(value >> (8 * i) & 0xFFU));
+    text.push_back(static_cast<char>(i < sizeof value ? value >> (8 * i) & 0xFFU : 0));
   }
 }
 
