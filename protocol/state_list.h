@@ -1,10 +1,12 @@
 // What an object's state is. Each class that is part of a core lists it once, in a member
 //
+//   template <typename = void>
 //   [[nodiscard]] auto state() const {
 //     return listed::all(listed::plain(step_, missing_), listed::ages(since_), listed::parts(round_));
 //   }
 //
-// with all members in their order, each under its kind, and says beside the class
+// with all members in their order, each under its kind; a template, for its type takes long to compile, and most who
+// use the class never ask. tests/unit/protocol/all_state_lists.cpp says for each
 //
 //   static_assert(lists_all_members<Class>());
 //

@@ -44,7 +44,10 @@ class ChunkTable {
   [[nodiscard]] auto end() const { return states_.end(); }
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::parts(states_)); }
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::parts(states_));
+  }
 
  private:
   std::vector<State> states_;

@@ -1,6 +1,7 @@
 #include "protocol/lane/lane.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "protocol/tree.h"
@@ -186,7 +187,7 @@ void Lane::on_push(const FromWorker& event, const Push& push) {
     emit(Drop{event.payload});
     return;
   }
-  emit_all(offered.actions);
+  emit_all(std::move(offered.actions));
   if (offered.receipt) {
     told_.changed = told_.changed || *offered.receipt == ReceiptOutcome::accepted;
     answer({event.session, push, *offered.receipt}, *applier_.served(push.chunk));
@@ -223,8 +224,12 @@ void Lane::on(const JournalSynced& event) {
 
 void Lane::on(const GoOn& /*event*/) { carry_out(applier_.go_on(plan_)); }
 
-void Lane::carry_out(const ApplierOutcome& outcome) {
-  emit_all(outcome.actions);
+void Lane::emit_all(Actions actions) {
+  actions_.insert(actions_.end(), std::make_move_iterator(actions.begin()), std::make_move_iterator(actions.end()));
+}
+
+void Lane::carry_out(ApplierOutcome outcome) {
+  emit_all(std::move(outcome.actions));
   for (const auto& each : outcome.answers) {
     answer(each, *applier_.served(each.push.chunk));
   }

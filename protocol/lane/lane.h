@@ -52,6 +52,7 @@ class Lane {
   [[nodiscard]] std::size_t held_payloads() const { return applier_.held_payloads(); }
 
   // All of it.
+  template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(config_), listed::parts(sessions_, applier_, plan_, statistics_, snapshots_),
                        listed::plain(copies_, copy_), listed::parts(lead_, era_, ending_, told_),
@@ -69,6 +70,7 @@ class Lane {
     Step cut = 0;                           // of a life that goes on: that the lead has told it
     std::optional<Replayed> replayed = {};  // it has all that the journal has, and the lead has not answered that yet
 
+    template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::plain(timeline, beginning, base, serving, resuming, cut, replayed));
     }
@@ -79,7 +81,10 @@ class Lane {
     bool stopped = false;
     std::string failure;
 
-    [[nodiscard]] auto state() const { return listed::all(listed::plain(finishing, leaving, stopped, failure)); }
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(finishing, leaving, stopped, failure));
+    }
   };
   // What the lead has been told.
   struct Telling {
@@ -88,6 +93,7 @@ class Lane {
     bool of_trouble = false;
     std::uint64_t sequence = 0;
 
+    template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::ages(at), listed::plain(changed, of_trouble), listed::names(sequence));
     }
@@ -124,7 +130,7 @@ class Lane {
   void refuse(SessionId session, Refused refused);
   void answer(const Answer& answer, const ServedChunk& chunk);
   void send(const std::optional<WeightsReply>& reply);
-  void carry_out(const ApplierOutcome& outcome);
+  void carry_out(ApplierOutcome outcome);
   void follow(const AppliedUpdate& update);
   void go_on(const Confirm& confirm);
   void forget();
@@ -141,7 +147,7 @@ class Lane {
   void emit(Body&& body) {
     actions_.emplace_back(std::forward<Body>(body));
   }
-  void emit_all(const lane::Actions& actions) { actions_.insert(actions_.end(), actions.begin(), actions.end()); }
+  void emit_all(lane::Actions actions);
 
   LaneConfig config_;
   LaneSessions sessions_;
@@ -159,6 +165,5 @@ class Lane {
   LaneCounters counters_;
   lane::Actions actions_;
 };
-static_assert(lists_all_members<Lane>());
 
 }  // namespace ballast

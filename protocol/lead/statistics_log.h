@@ -30,13 +30,15 @@ class StatisticsLog {
   [[nodiscard]] std::uint64_t examples() const { return examples_; }
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::plain(known_, next_), listed::accounts(examples_)); }
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(known_, next_), listed::accounts(examples_));
+  }
 
  private:
   std::deque<StepStatistics> known_;
   Step next_;
   std::uint64_t examples_;
 };
-static_assert(lists_all_members<StatisticsLog>());
 
 }  // namespace ballast

@@ -57,6 +57,7 @@ class ItemWork {
   [[nodiscard]] bool has_marks() const { return journaled_; }
 
   // All of it.
+  template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(slots_, journaled_, granted_step_), listed::parts(grants_));
   }
@@ -67,6 +68,7 @@ class ItemWork {
     bool computed = false;
     bool dropped = false;  // after that
 
+    template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::plain(grant.item), listed::names(grant.clock), listed::plain(computed, dropped));
     }
@@ -80,6 +82,5 @@ class ItemWork {
   Step granted_step_ = 0;
   std::vector<GrantState> grants_;  // of the newest order
 };
-static_assert(lists_all_members<ItemWork>());
 
 }  // namespace ballast

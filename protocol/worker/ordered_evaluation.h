@@ -29,13 +29,15 @@ class OrderedEvaluation {
   [[nodiscard]] const std::optional<EvaluationResult>& result() const { return result_; }
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::plain(ordered_, is_done_, result_)); }
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(ordered_, is_done_, result_));
+  }
 
  private:
   std::optional<Evaluation> ordered_;
   bool is_done_ = false;
   std::optional<EvaluationResult> result_;
 };
-static_assert(lists_all_members<OrderedEvaluation>());
 
 }  // namespace ballast

@@ -17,9 +17,11 @@ struct WeightsKey {
   auto operator<=>(const WeightsKey&) const = default;
 
   // All of it.
-  [[nodiscard]] auto state() const { return listed::all(listed::plain(version), listed::names(clock)); }
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(version), listed::names(clock));
+  }
 };
-static_assert(lists_all_members<WeightsKey>());
 
 inline WeightsKey key_of(const Weights& header) {
   return header.clock != kNoLeadNumber ? WeightsKey{kNewestVersion, header.clock} : WeightsKey{header.version, {}};
@@ -35,11 +37,11 @@ struct WorkerTarget {
   bool operator==(const WorkerTarget&) const = default;
 
   // All of it.
+  template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(kind), listed::parts(weights), listed::plain(step, ranges, evaluation));
   }
 };
-static_assert(lists_all_members<WorkerTarget>());
 
 // Slots of a step whose examples are worth reading ahead.
 struct SlotsAhead {

@@ -133,8 +133,8 @@ class Package(harness.ClusterCase):
         must(*MACHINE.here("bash", "-c", "source /usr/share/bash-completion/completions/ballast; complete -p ballast"))
 
     def test_every_option_is_in_the_documentation(self):
-        said = (PROJECT / "docs" / "cli.md").read_text() + (PROJECT / "docs" / "machines.md").read_text() + (
-            PROJECT / "docs" / "configuration.md").read_text() + (PROJECT / "docs" / "backends.md").read_text()
+        pages_of_options = ("cli", "machines", "configuration", "backends", "data", "data-text")
+        said = "".join((PROJECT / "docs" / f"{name}.md").read_text() for name in pages_of_options)
         pages = must("zcat", MACHINE.root / "usr/share/man/man1/ballast.1.gz")
         options = set(re.findall(r"\\-\\-([a-z0-9\\-]+)\\fR", pages))
         self.assertIn("events", options)

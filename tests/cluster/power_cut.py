@@ -115,7 +115,12 @@ class PowerCut(PowerCase):
         self.assertEqual((summary["timeline"], summary["rollbacks"]), (2, 1), summary)
         self.assertGreaterEqual(summary["base_step"], 15, summary)
         items = (STEPS - summary["base_step"]) * SLOTS  # of the timeline
-        self.assertEqual(sum(summary["slots_by_session"].values()), items, summary)
+        accepted = sum(summary["slots_by_session"].values())
+        statistics = max(max(chunks) for chunks in self.owned)
+        if statistics in self.owned[1]:  # a shard counts from its start on, with what was undone since
+            self.assertEqual(accepted, items, summary)
+        else:
+            self.assertGreater(accepted, items + covered, summary)
         weights.expect_equal_sums(self, calm.folder, run.folder)
         print(f"\nnever: {len(lost)} promises lost by a power cut, rolled back to step {summary['base_step']}")
 

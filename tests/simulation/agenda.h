@@ -7,7 +7,6 @@
 #include <optional>
 #include <queue>
 #include <tuple>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -44,20 +43,10 @@ class Agenda {
 
   [[nodiscard]] Micros now() const { return now_; }
   [[nodiscard]] bool empty() const { return queue_.empty(); }
-  void add(Micros time, ProcessId process, Happening what) {
-    queue_.push(Entry{time, time, sequence_++, process, std::move(what)});
-  }
+  void add(Micros time, ProcessId process, Happening what);
   // Takes what is next, and goes on to its time.
-  Entry take() {
-    auto entry = queue_.top();
-    queue_.pop();
-    now_ = entry.time;
-    return entry;
-  }
-  void put_off(Entry entry, Micros time) {
-    entry.time = time;
-    queue_.push(std::move(entry));
-  }
+  Entry take();
+  void put_off(Entry entry, Micros time);
 
  private:
   Micros now_ = 0;

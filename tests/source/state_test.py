@@ -8,6 +8,7 @@ import re
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+ASSERTIONS = ROOT / "tests" / "unit" / "protocol" / "all_state_lists.cpp"
 FOLDERS = ("protocol", "protocol/messages", "protocol/lane", "protocol/lead", "protocol/worker")
 
 KINDS = {"plain", "names", "ages", "payloads", "accounts", "fixed", "parts"}
@@ -106,7 +107,7 @@ class Type:
         self.types = {}  # that each member has, if it is a plain word
         self.listed = None
         for head, block in statements(body):
-            if re.fullmatch(r"auto state\(\) const ?\{\}", head):
+            if re.fullmatch(r"template <typename = void> auto state\(\) const ?\{\}", head):
                 self.listed = listed_in(block)
             elif name := member_of(head):
                 self.members.append(name)
@@ -160,12 +161,13 @@ class State(unittest.TestCase):
                     self.assertEqual(one.fault(all_types), "no list" if name in WITHOUT else None)
 
     def test_the_compiler_is_asked_about_each_list(self):
+        asked = set(re.findall(r"static_assert\(lists_all_members<(\w+)>\(\)\);", ASSERTIONS.read_text()))
+        asked.add("ChunkTable")  # a template asks in its constructor
         for file in headers():
-            text = simplified(file.read_text())
-            for name, one in types_in(text).items():
+            for name, one in types_in(simplified(file.read_text())).items():
                 if one.listed is not None and "::" not in name:
                     with self.subTest(file=file.name, type=name):
-                        self.assertIn(f"static_assert(lists_all_members<{name}>());", text)
+                        self.assertIn(name, asked)
 
     def fault_of(self, text, name="One"):
         types = types_in(simplified(text))
@@ -181,6 +183,7 @@ class State(unittest.TestCase):
               explicit One(int of) : a_{of}, pair_(of) {}
               [[nodiscard]] bool is_one() const { return a_ < b_ && c_ > 0; }
               std::vector<int> all() const;
+              template <typename = void>
               [[nodiscard]] auto state() const {
                 return listed::all(listed::plain(a_, b_, c_),
                                    listed::names(pair_.left), listed::plain(pair_.right), listed::ages(last_));
@@ -190,6 +193,7 @@ class State(unittest.TestCase):
               struct Inner {
                 Micros since = 0;
                 bool last = false;
+                template <typename = void>
                 [[nodiscard]] auto state() const { return listed::all(listed::ages(since)); }
               };
               static constexpr int kMost = 3;
@@ -209,7 +213,8 @@ class State(unittest.TestCase):
             with self.subTest(wrong=wrong):
                 self.assertIn(listed, text)
                 self.assertIsNotNone(self.fault_of(text.replace(listed, wrong)))
-        self.assertEqual(self.fault_of(re.sub(r"(?s)\[\[nodiscard\]\] auto state.*?\}", "", text, count=1)), "no list")
+        self.assertEqual(self.fault_of(re.sub(r"(?s)template <typename = void>\s*\[\[nodiscard\]\] auto state.*?\}", "",
+                                              text, count=1)), "no list")
 
 
 if __name__ == "__main__":
