@@ -2,9 +2,11 @@
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "tests/numeric/backends.h"
 #include "tests/numeric/layers/cases.h"
@@ -18,20 +20,35 @@ namespace {
 
 constexpr std::uint32_t kCases = 24;
 
+struct BackendUnderTest {
+  NamedBackend named;
+  std::unique_ptr<Backend> backend = named.make();
+};
+
+// Once for a kind of loss: a device takes longer to begin than to compute a case.
+std::vector<BackendUnderTest> make_backends() {
+  std::vector<BackendUnderTest> backends;
+  for (const NamedBackend& named : backends_under_test()) {
+    backends.push_back({named});
+  }
+  return backends;
+}
+
 // Nothing of a loss that the backend does not have. The cpu has all.
-std::optional<LossOutcome> run_if_had(const NamedBackend& named, Backend& backend, const LossCase& drawn,
+std::optional<LossOutcome> run_if_had(const BackendUnderTest& under_test, const LossCase& drawn,
                                       const std::vector<float>& values) {
   try {
-    return run_loss(backend, drawn, values);
+    return run_loss(*under_test.backend, drawn, values);
   } catch (const std::invalid_argument& error) {
-    if (named.name.starts_with("cpu") || std::string(error.what()).find("has no") == std::string::npos) {
+    if (under_test.named.name.starts_with("cpu") || std::string(error.what()).find("has no") == std::string::npos) {
       throw;
     }
     return std::nullopt;
   }
 }
 
-void check_case(const LossKind& kind, const LossCase& drawn, Draw& draw) {
+void check_case(const LossKind& kind, const LossCase& drawn, Draw& draw,
+                const std::vector<BackendUnderTest>& backends) {
   Values prediction(drawn.prediction);
   prediction.values = draw.values<double>(prediction.values.size());
   const auto floats = to_float(prediction.values);
@@ -40,10 +57,9 @@ void check_case(const LossKind& kind, const LossCase& drawn, Draw& draw) {
   const LossReference expected = reference();
   const auto gradient = expected_gradient(
       prediction.values, [&] { return static_cast<double>(kLossScale) * reference().loss_sum; }, draw);
-  for (const NamedBackend& named : backends_under_test()) {
-    CAPTURE(named.name);
-    const auto backend = named.make();
-    const auto outcome = run_if_had(named, *backend, drawn, floats);
+  for (const BackendUnderTest& under_test : backends) {
+    CAPTURE(under_test.named.name);
+    const auto outcome = run_if_had(under_test, drawn, floats);
     if (!outcome) {
       continue;
     }
@@ -51,7 +67,7 @@ void check_case(const LossKind& kind, const LossCase& drawn, Draw& draw) {
     CHECK(outcome->sums.correct == expected.correct);
     CHECK(difference(outcome->predictions, expected.predictions, kind.tolerance) == "");
     CHECK(difference(outcome->gradient, gradient, kind.tolerance, 0) == "");
-    const auto again = run_if_had(named, *backend, drawn, floats);
+    const auto again = run_if_had(under_test, drawn, floats);
     CHECK(again->sums.loss_sum == outcome->sums.loss_sum);
     CHECK(same_bytes(again->gradient, outcome->gradient));
   }
@@ -60,12 +76,13 @@ void check_case(const LossKind& kind, const LossCase& drawn, Draw& draw) {
 TEST_CASE("losses: what every backend computes is what the reference does") {
   for (const LossKind& kind : loss_kinds()) {
     SUBCASE(kind.name) {
+      const auto backends = make_backends();
       for (std::uint32_t number = 0; number < kCases; ++number) {
         CAPTURE(number);
         Draw draw(number);
         const LossCase drawn = kind.draw(draw, number);
         CAPTURE(to_string(drawn.prediction));
-        check_case(kind, drawn, draw);
+        check_case(kind, drawn, draw, backends);
       }
     }
   }
@@ -77,10 +94,9 @@ TEST_CASE("losses: what is not a number stays visible") {
       Draw draw(1);
       const LossCase drawn = kind.draw(draw, 1);
       const std::vector<float> values(drawn.prediction.elements(), std::numeric_limits<float>::quiet_NaN());
-      for (const NamedBackend& named : backends_under_test()) {
-        CAPTURE(named.name);
-        const auto backend = named.make();
-        if (const auto outcome = run_if_had(named, *backend, drawn, values)) {
+      for (const BackendUnderTest& under_test : make_backends()) {
+        CAPTURE(under_test.named.name);
+        if (const auto outcome = run_if_had(under_test, drawn, values)) {
           CHECK(std::isnan(outcome->sums.loss_sum));
         }
       }
