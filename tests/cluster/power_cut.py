@@ -96,13 +96,17 @@ class PowerCut(PowerCase):
         self.check_always("ext4", power_disks.EXT4)
 
     def test_what_is_not_synced_is_missed_and_the_job_goes_back(self):
+        # With a smaller last layer shard 1, whose power is cut, has the chunk of the statistics: it counts the slots,
+        # anew in each of its lives.
         text = jobs.in_small_chunks(jobs.fixed(STEPS, SLOTS, 20, every_steps=15))
+        text = text.replace("layer4.weight, shape: [40,", "layer4.weight, shape: [20,")
         calm = self.start(self.job(text, name="sync.yaml"), name="sync", options=["--shards", str(SHARDS)])
         calm.finish()
         run, disks, account_file = self.start_it("never", text.replace("training:\n", "training:\n  mode: async\n"),
                                                  {"durability.fsync": "never"}, power_disks.XFS)
         run.wait_for_snapshot(15)
         time.sleep(0.3)
+        self.assertIn(max(max(chunks) for chunks in self.owned), self.owned[1], "the statistics, which are the last")
         with journals.no_restarts(run):
             found = self.cut(run, disks, (1,), random.Random(1))
             account = journals.Account(account_file, SLOTS)
@@ -115,12 +119,7 @@ class PowerCut(PowerCase):
         self.assertEqual((summary["timeline"], summary["rollbacks"]), (2, 1), summary)
         self.assertGreaterEqual(summary["base_step"], 15, summary)
         items = (STEPS - summary["base_step"]) * SLOTS  # of the timeline
-        accepted = sum(summary["slots_by_session"].values())
-        statistics = max(max(chunks) for chunks in self.owned)
-        if statistics in self.owned[1]:  # a shard counts from its start on, with what was undone since
-            self.assertEqual(accepted, items, summary)
-        else:
-            self.assertGreater(accepted, items + covered, summary)
+        self.assertEqual(sum(summary["slots_by_session"].values()), items, summary)
         weights.expect_equal_sums(self, calm.folder, run.folder)
         print(f"\nnever: {len(lost)} promises lost by a power cut, rolled back to step {summary['base_step']}")
 

@@ -5,12 +5,11 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 
-#include "tests/numeric/backends.h"
 #include "tests/numeric/layers/cases.h"
 #include "tests/numeric/layers/expected.h"
+#include "tests/numeric/layers/made_backends.h"
 #include "tests/numeric/layers/reference.h"
 #include "tests/numeric/layers/run.h"
 
@@ -18,34 +17,6 @@ namespace ballast::layers {
 namespace {
 
 constexpr std::uint32_t kCases = 24;
-
-struct BackendUnderTest {
-  NamedBackend named;
-  std::unique_ptr<Backend> backend = named.make();
-
-  [[nodiscard]] bool is_cpu() const { return named.name.starts_with("cpu"); }
-};
-
-std::vector<BackendUnderTest> make_backends() {
-  std::vector<BackendUnderTest> backends;
-  for (const NamedBackend& named : backends_under_test()) {
-    backends.push_back({named});
-  }
-  return backends;
-}
-
-// Of a layer that a backend does not have, nothing. The cpu has all.
-template <typename Run>
-auto run_if_had(const BackendUnderTest& under_test, const Run& run) -> std::optional<decltype(run())> {
-  try {
-    return run();
-  } catch (const std::invalid_argument& error) {
-    if (under_test.is_cpu() || std::string(error.what()).find("has no") == std::string::npos) {
-      throw;
-    }
-    return std::nullopt;
-  }
-}
 
 std::vector<Setting> settings_for(const LayerKind& kind, const LayerCase& drawn) {
   std::vector<Setting> settings = {{.name = "behind examples"},

@@ -2,16 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <limits>
-#include <memory>
 #include <optional>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
-#include "tests/numeric/backends.h"
 #include "tests/numeric/layers/cases.h"
 #include "tests/numeric/layers/expected.h"
 #include "tests/numeric/layers/loss_run.h"
+#include "tests/numeric/layers/made_backends.h"
 #include "tests/numeric/layers/reference.h"
 #include "tests/numeric/layers/run.h"
 
@@ -20,31 +17,9 @@ namespace {
 
 constexpr std::uint32_t kCases = 24;
 
-struct BackendUnderTest {
-  NamedBackend named;
-  std::unique_ptr<Backend> backend = named.make();
-};
-
-// Once for a kind of loss: a device takes longer to begin than to compute a case.
-std::vector<BackendUnderTest> make_backends() {
-  std::vector<BackendUnderTest> backends;
-  for (const NamedBackend& named : backends_under_test()) {
-    backends.push_back({named});
-  }
-  return backends;
-}
-
-// Nothing of a loss that the backend does not have. The cpu has all.
 std::optional<LossOutcome> run_if_had(const BackendUnderTest& under_test, const LossCase& drawn,
                                       const std::vector<float>& values) {
-  try {
-    return run_loss(*under_test.backend, drawn, values);
-  } catch (const std::invalid_argument& error) {
-    if (under_test.named.name.starts_with("cpu") || std::string(error.what()).find("has no") == std::string::npos) {
-      throw;
-    }
-    return std::nullopt;
-  }
+  return run_if_had(under_test, [&] { return run_loss(*under_test.backend, drawn, values); });
 }
 
 void check_case(const LossKind& kind, const LossCase& drawn, Draw& draw,
