@@ -12,8 +12,8 @@ namespace ballast {
 
 namespace {
 
-constexpr Micros kTick = 50'000;
-constexpr int kMessagesPerTurn = 64;  // of one socket, so that no peer keeps the others waiting
+constexpr Micros kLaneTick = 50'000;
+constexpr int kLaneMessagesPerTurn = 64;  // of one socket, so that no peer keeps the others waiting
 
 LaneConfig with_address(LaneConfig config, const std::string& address) {
   config.address = address;
@@ -42,7 +42,7 @@ LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, c
       weights_(job, ids_of(config)),
       storage_(job, std::move(services), config.id.lane, ids_of(config)),
       metrics_(metrics, config.id, config.lanes),
-      ticks_(kTick) {}
+      ticks_(kLaneTick) {}
 
 void LaneLoop::close() {
   workers_.close();
@@ -106,7 +106,7 @@ void LaneLoop::tick(Micros now) {
 }
 
 void LaneLoop::receive_from_workers() {
-  for (int i = 0; i < kMessagesPerTurn && !ending_ && (i == 0 || !turn_.over()); ++i) {
+  for (int i = 0; i < kLaneMessagesPerTurn && !ending_ && (i == 0 || !turn_.over()); ++i) {
     auto received = workers_.receive(turn_);
     if (!received) {
       return;
@@ -127,7 +127,7 @@ void LaneLoop::receive(WorkerConnections::Incoming& incoming) {
 }
 
 void LaneLoop::receive_from_lead() {
-  for (int i = 0; i < kMessagesPerTurn && !ending_; ++i) {
+  for (int i = 0; i < kLaneMessagesPerTurn && !ending_; ++i) {
     const auto received = lead_.receive();
     if (!received) {
       return;

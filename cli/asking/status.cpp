@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kAnswerPatience{5};
 
 Json session_json(const SessionStatus& session) {
   Json json;
@@ -46,7 +46,7 @@ std::optional<Status> ask(const std::string& lead) {
   StatusClient client(context, lead);
   Poll poll;
   poll.add(client.socket());
-  const auto until = std::chrono::steady_clock::now() + kPatience;
+  const auto until = std::chrono::steady_clock::now() + kAnswerPatience;
   while (std::chrono::steady_clock::now() < until) {
     client.ask();
     poll.wait(kAskEvery.count());
@@ -232,7 +232,7 @@ int show_status(const std::string& where, bool json) {
   const auto status = ask(lead);
   if (!status) {
     std::fprintf(stderr, "no lead answers at %s within %lld s; is the job still running?\n", lead.c_str(),
-                 static_cast<long long>(kPatience.count()));
+                 static_cast<long long>(kAnswerPatience.count()));
     return 1;
   }
   std::fputs(json ? status_json(*status).c_str() : status_lines(*status).c_str(), stdout);

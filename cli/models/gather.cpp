@@ -95,7 +95,7 @@ void check_parts(const std::map<std::uint32_t, Database>& shards) {
   check_snapshot_parts(databases, value_or_throw(store.read_ledger()).ledger);
 }
 
-std::uintmax_t bytes_in(const fs::path& folder) {
+std::uintmax_t bytes_of_database(const fs::path& folder) {
   std::uintmax_t bytes = 0;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     bytes += entry.is_regular_file() ? entry.file_size() : 0;
@@ -106,7 +106,7 @@ std::uintmax_t bytes_in(const fs::path& folder) {
 void check_room(const std::map<std::uint32_t, Database>& shards, const fs::path& folder) {
   std::uintmax_t needed = 0;
   for (const auto& [shard, database] : shards) {
-    needed += bytes_in(database.path);
+    needed += bytes_of_database(database.path);
   }
   const auto free = fs::space(folder).available;
   if (needed > free) {

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kPatience{3};
+constexpr std::chrono::seconds kLockPatience{3};
 constexpr std::chrono::milliseconds kTryEvery{50};
 
 std::string holder(int fd) {
@@ -30,7 +30,7 @@ std::string holder(int fd) {
 }
 
 bool taken_in_time(int fd) {
-  const auto until = Clock::now() + kPatience;
+  const auto until = Clock::now() + kLockPatience;
   while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
     if (Clock::now() >= until) {
       return false;

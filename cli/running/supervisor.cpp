@@ -22,7 +22,7 @@ constexpr milliseconds kReasonPatience{700};
 constexpr seconds kStopPatience{3};
 constexpr seconds kLeadsEnd{10};           // after its patience with a stop, in which the lead ends the job itself
 constexpr seconds kEarlyLeavePatience{5};  // a worker that says the job is over before the lead has told us
-constexpr seconds kNoticedSilence{2};
+constexpr seconds kNoticedLeadSilence{2};
 constexpr milliseconds kMendEvery{500};  // processes.json
 constexpr seconds kStartEvery{1};        // a process that could not be started
 constexpr std::size_t kLogLines = 8;
@@ -301,7 +301,7 @@ void Supervisor::on_late() {
 
 void Supervisor::show_silence(Clock::time_point now) {
   const auto silent = lead_.silent(now);
-  if (silent >= kNoticedSilence) {
+  if (silent >= kNoticedLeadSilence) {
     progress_.waiting("waiting for the lead (shard 0) to answer, for " + std::to_string(silent.count()) + " s", now);
   }
 }

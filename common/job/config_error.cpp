@@ -14,7 +14,7 @@ std::vector<std::string> as_lines(std::vector<std::string> errors) {
   return errors;
 }
 
-std::string joined(const std::vector<std::string>& lines) {
+std::string joined_lines(const std::vector<std::string>& lines) {
   std::string text;
   for (const auto& line : lines) {
     text += (text.empty() ? "" : "\n") + line;
@@ -25,7 +25,7 @@ std::string joined(const std::vector<std::string>& lines) {
 }  // namespace
 
 ConfigError::ConfigError(std::vector<std::string> errors)
-    : std::runtime_error(joined(as_lines(errors))), errors_(as_lines(std::move(errors))) {}
+    : std::runtime_error(joined_lines(as_lines(errors))), errors_(as_lines(std::move(errors))) {}
 
 ConfigError::ConfigError(std::string error) : ConfigError(std::vector<std::string>{std::move(error)}) {}
 

@@ -60,7 +60,7 @@ std::string missing_text(const Key& key) {
 namespace {
 
 constexpr std::size_t kMaxText = 4096;
-constexpr std::size_t kMaxName = 128;  // of a parameter
+constexpr std::size_t kMaxParameterName = 128;  // of a parameter
 
 std::string range_text(const Key& key) {
   // Whole numbers are written out; the largest 64-bit one is not exact as a double.
@@ -297,7 +297,7 @@ EmulatedParameter emulated_parameter(const YamlNode& node, const Key& key) {
       throw Unfit{"unknown key " + shown(entry.key) + " of a parameter; allowed: name, shape, group, momentum"};
     }
   }
-  if (!is_name(parameter.name, kMaxName)) {
+  if (!is_name(parameter.name, kMaxParameterName)) {
     throw Unfit{shown(parameter.name) + " is no name of a parameter; allowed: 1 to 128 of A-Z a-z 0-9 . _ -"};
   }
   if (parameter.shape.empty()) {

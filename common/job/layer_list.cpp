@@ -10,7 +10,7 @@
 namespace ballast {
 namespace {
 
-constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxLayerName = 64;
 constexpr const char* kBeside = "name, from, tied_to";
 
 bool stands_beside(const std::string& key) { return key == "name" || key == "from" || key == "tied_to"; }
@@ -41,8 +41,8 @@ const LayerKind& known_kind(const std::string& name) {
 
 std::string layer_name(const YamlNode& node, const std::string& wanted) {
   const auto& name = scalar(node, wanted);
-  if (!is_name(name, kMaxName)) {
-    throw Unfit{shown(name) + " is no name of a layer; allowed: 1 to " + std::to_string(kMaxName) +
+  if (!is_name(name, kMaxLayerName)) {
+    throw Unfit{shown(name) + " is no name of a layer; allowed: 1 to " + std::to_string(kMaxLayerName) +
                 " of A-Z a-z 0-9 . _ -"};
   }
   return name;

@@ -5,7 +5,7 @@
 namespace ballast {
 namespace {
 
-constexpr double kMostUnits = 65536;
+constexpr double kMostHiddenUnits = 65536;
 constexpr double kMostBlocks = 256;
 
 std::vector<std::string> model_names() {
@@ -38,7 +38,7 @@ Key size(const char* name, Target target, const char* description, const char* u
           .description = description,
           .unit = unit,
           .minimum = 1,
-          .maximum = kMostUnits,
+          .maximum = kMostHiddenUnits,
           .only_with = {"model.name", std::move(models)},
           .identity = true};
 }

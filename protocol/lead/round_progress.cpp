@@ -56,4 +56,6 @@ void RoundProgress::recount() {
   }
 }
 
+Step RoundProgress::open_step() const { return at_.empty() ? steps_ : at_.begin()->first; }
+
 }  // namespace ballast

@@ -24,7 +24,7 @@ class RoundProgress {
   void rewind() { *this = RoundProgress(slots_, steps_); }
 
   // `steps`: no lane lacks anything.
-  [[nodiscard]] Step open_step() const { return at_.empty() ? steps_ : at_.begin()->first; }
+  [[nodiscard]] Step open_step() const;
   [[nodiscard]] const SlotSet& missing() const { return missing_; }
 
   // All of it.

@@ -74,8 +74,26 @@ void PulledWeights::store(const Weights& header, std::uint32_t shard) {
   }
 }
 
+std::vector<PayloadId> PulledWeights::forget(const std::vector<bool>& lost) {
+  std::vector<PayloadId> payloads;
+  for (const auto& staged : staged_) {
+    if (lost[staged.header.chunk]) {
+      payloads.push_back(staged.payload);
+    }
+  }
+  std::erase_if(staged_, [&](const Staged& staged) { return lost[staged.header.chunk]; });
+  for (std::size_t id = 0; id < chunks_.size(); ++id) {
+    if (lost[id]) {
+      at_target_ -= is_at_target(chunks_[id]) ? 1 : 0;
+      chunks_[id].is_here = false;
+      chunks_[id].asked.reset();
+    }
+  }
+  return payloads;
+}
+
 std::vector<PayloadId> PulledWeights::forget_all() {
-  auto payloads = forget([](ChunkId /*chunk*/) { return true; });
+  auto payloads = forget(std::vector<bool>(chunks_.size(), true));
   chunks_.assign(chunks_.size(), {});
   return payloads;
 }

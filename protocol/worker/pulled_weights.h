@@ -57,10 +57,9 @@ class PulledWeights {
   // Of the shard in whose journal the mark is.
   void store(const Weights& header, std::uint32_t shard);
 
-  // All, or those of which `is_lost(chunk)` holds, are neither here nor asked for. The payloads that were staged.
+  // All, or those that are `lost` (by chunk), are neither here nor asked for. The payloads that were staged.
   std::vector<PayloadId> forget_all();
-  template <typename IsLost>
-  std::vector<PayloadId> forget(const IsLost& is_lost);
+  std::vector<PayloadId> forget(const std::vector<bool>& lost);
 
   // Of what was stored.
   [[nodiscard]] Version version(ChunkId chunk) const { return chunks_[chunk].version; }
@@ -99,24 +98,5 @@ class PulledWeights {
   std::vector<Staged> staged_;
   LearntDeadline pull_time_;
 };
-
-template <typename IsLost>
-std::vector<PayloadId> PulledWeights::forget(const IsLost& is_lost) {
-  std::vector<PayloadId> payloads;
-  for (const auto& staged : staged_) {
-    if (is_lost(staged.header.chunk)) {
-      payloads.push_back(staged.payload);
-    }
-  }
-  std::erase_if(staged_, [&](const Staged& staged) { return is_lost(staged.header.chunk); });
-  for (std::size_t id = 0; id < chunks_.size(); ++id) {
-    if (is_lost(static_cast<ChunkId>(id))) {
-      at_target_ -= is_at_target(chunks_[id]) ? 1 : 0;
-      chunks_[id].is_here = false;
-      chunks_[id].asked.reset();
-    }
-  }
-  return payloads;
-}
 
 }  // namespace ballast

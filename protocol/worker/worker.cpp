@@ -82,7 +82,11 @@ void Worker::follow(const WorkerWelcome& welcome) {
 void Worker::forget_weights(std::uint32_t lane) {
   work_.discard_evaluation();
   plan_.evaluation().again();
-  release(weights_.forget([&](ChunkId chunk) { return layout_.chunks[chunk].lane == lane; }));
+  std::vector<bool> lost;
+  for (const auto& chunk : layout_.chunks) {
+    lost.push_back(chunk.lane == lane);
+  }
+  release(weights_.forget(lost));
 }
 
 void Worker::on_lead_refusal(const Refused& refused) {

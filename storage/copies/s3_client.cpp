@@ -19,7 +19,6 @@ constexpr int kAttempts = 3;
 constexpr std::chrono::milliseconds kFirstPause{500};
 constexpr long kConnectSeconds = 15;
 constexpr long kStalledSeconds = 60;  // without a byte, either way
-constexpr long kOk = 200;
 constexpr long kTooMany = 429;
 constexpr long kServerFault = 500;
 constexpr std::size_t kMaxAnswer = 16U << 20U;  // of what is not given to a sink
@@ -44,7 +43,7 @@ std::size_t take_body(char* bytes, std::size_t size, std::size_t count, void* co
   const std::string_view piece(bytes, size * count);
   long status = 0;
   curl_easy_getinfo(receiver.curl, CURLINFO_RESPONSE_CODE, &status);
-  if (*receiver.sink && status == kOk) {
+  if (*receiver.sink && status == kHttpOk) {
     receiver.sunk = true;
     receiver.refused = !(*receiver.sink)(piece);
     return receiver.refused ? 0 : piece.size();

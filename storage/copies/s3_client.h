@@ -12,6 +12,8 @@
 
 namespace ballast {
 
+inline constexpr long kHttpOk = 200;
+
 struct S3Settings {
   std::string endpoint;  // http(s)://HOST[:PORT], without a "/" at the end
   std::string bucket;

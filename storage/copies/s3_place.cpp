@@ -8,7 +8,6 @@ namespace ballast {
 namespace {
 
 constexpr std::string_view kScheme = "s3://";
-constexpr long kOk = 200;
 constexpr long kNoContent = 204;
 constexpr long kForbidden = 403;
 constexpr long kNotFound = 404;
@@ -67,7 +66,7 @@ class S3Place final : public CopyPlace {
   StoreResult<std::unique_ptr<ObjectWriter>> write(const std::string& name) override;
 
   StoreStatus read(const std::string& name, const Sink& sink) override {
-    return expect(client_.request("GET", key(name), {}, {}, sink), name, "read", {kOk});
+    return expect(client_.request("GET", key(name), {}, {}, sink), name, "read", {kHttpOk});
   }
 
   StoreResult<std::vector<std::string>> list(const std::string& prefix) override {
@@ -75,7 +74,7 @@ class S3Place final : public CopyPlace {
     S3Client::Query query = {{"list-type", "2"}, {"prefix", key(prefix)}};
     for (;;) {
       const auto answer = client_.request("GET", {}, query, {});
-      if (auto status = expect(answer, {}, "list the copies", {kOk}); !status.ok()) {
+      if (auto status = expect(answer, {}, "list the copies", {kHttpOk}); !status.ok()) {
         return status;
       }
       const auto& xml = answer.value().body;
@@ -98,7 +97,7 @@ class S3Place final : public CopyPlace {
     S3Client::Query query = {{"uploads", ""}, {"prefix", key(prefix)}};
     for (;;) {
       const auto answer = client_.request("GET", {}, query, {});
-      if (auto status = expect(answer, {}, "list unfinished uploads", {kOk}); !status.ok()) {
+      if (auto status = expect(answer, {}, "list unfinished uploads", {kHttpOk}); !status.ok()) {
         return status;
       }
       const auto& xml = answer.value().body;
@@ -110,7 +109,7 @@ class S3Place final : public CopyPlace {
         }
         auto status =
             expect(client_.request("DELETE", full, {{"uploadId", unescape_xml(element(*upload, "UploadId"))}}, {}),
-                   name, "give up an unfinished upload", {kOk, kNoContent, kNotFound});
+                   name, "give up an unfinished upload", {kHttpOk, kNoContent, kNotFound});
         if (!status.ok()) {
           return status;
         }
@@ -124,7 +123,7 @@ class S3Place final : public CopyPlace {
   }
 
   StoreStatus remove(const std::string& name) override {
-    return expect(client_.request("DELETE", key(name), {}, {}), name, "remove", {kOk, kNoContent, kNotFound});
+    return expect(client_.request("DELETE", key(name), {}, {}), name, "remove", {kHttpOk, kNoContent, kNotFound});
   }
 
   [[nodiscard]] std::string describe(const std::string& name) const override {
@@ -188,7 +187,7 @@ class S3Writer final : public ObjectWriter {
 
   StoreStatus finish() override {
     if (upload_.empty()) {
-      return place_.expect(place_.client().request("PUT", place_.key(name_), {}, part_), name_, "write", {kOk});
+      return place_.expect(place_.client().request("PUT", place_.key(name_), {}, part_), name_, "write", {kHttpOk});
     }
     if (auto put = put_part(); !put.ok()) {
       return put;
@@ -200,7 +199,7 @@ class S3Writer final : public ObjectWriter {
     }
     xml += "</CompleteMultipartUpload>";
     const auto answer = place_.client().request("POST", place_.key(name_), {{"uploadId", upload_}}, xml);
-    auto status = place_.expect(answer, name_, "finish", {kOk});
+    auto status = place_.expect(answer, name_, "finish", {kHttpOk});
     // The status comes before the work is done: a failure may follow it, in the body.
     if (status.ok() && !element(answer.value().body, "Code").empty()) {
       status = {StoreCode::io, place_.describe(name_) + ": cannot finish: " + answer.value().body};
@@ -214,7 +213,7 @@ class S3Writer final : public ObjectWriter {
  private:
   StoreStatus begin_upload() {
     const auto answer = place_.client().request("POST", place_.key(name_), {{"uploads", ""}}, {});
-    if (auto status = place_.expect(answer, name_, "begin to write", {kOk}); !status.ok()) {
+    if (auto status = place_.expect(answer, name_, "begin to write", {kHttpOk}); !status.ok()) {
       return status;
     }
     upload_ = unescape_xml(element(answer.value().body, "UploadId"));
@@ -234,7 +233,7 @@ class S3Writer final : public ObjectWriter {
     }
     const auto answer = place_.client().request(
         "PUT", place_.key(name_), {{"partNumber", std::to_string(etags_.size() + 1)}, {"uploadId", upload_}}, part_);
-    if (auto status = place_.expect(answer, name_, "write a part", {kOk}); !status.ok()) {
+    if (auto status = place_.expect(answer, name_, "write a part", {kHttpOk}); !status.ok()) {
       return status;
     }
     etags_.push_back(answer.value().etag);

@@ -31,11 +31,11 @@ rocksdb::Status add(const WriteBatch::Operation& operation, rocksdb::WriteBatch&
   return rocksdb::Status::InvalidArgument("unknown kind of operation");
 }
 
-using Opened = std::shared_ptr<RocksdbDatabase>;
+using Shared = std::shared_ptr<RocksdbDatabase>;
 
 class RocksStore final : public Store {
  public:
-  RocksStore(std::string path, Opened opened)
+  RocksStore(std::string path, Shared opened)
       : path_(std::move(path)), is_writable_(opened->is_writable()), opened_(std::move(opened)) {}
 
   StoreStatus write(const WriteBatch& batch, Sync sync) override {
@@ -133,10 +133,10 @@ class RocksStore final : public Store {
   [[nodiscard]] const std::string& path() const override { return path_; }
 
  private:
-  using Result = StoreResult<Opened>;
+  using Result = StoreResult<Shared>;
 
   // Of what is read once: it leaves the cache to what is read again.
-  static std::unique_ptr<rocksdb::Iterator> iterator(const Opened& opened) {
+  static std::unique_ptr<rocksdb::Iterator> iterator(const Shared& opened) {
     rocksdb::ReadOptions options;
     options.fill_cache = false;
     return std::unique_ptr<rocksdb::Iterator>((*opened)->NewIterator(options));
@@ -182,7 +182,7 @@ class RocksStore final : public Store {
   const std::string path_;
   const bool is_writable_;
   mutable std::mutex mutex_;
-  mutable Opened opened_;  // null after a failure, if it could not be opened again
+  mutable Shared opened_;  // null after a failure, if it could not be opened again
 };
 
 }  // namespace

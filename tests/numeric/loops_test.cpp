@@ -18,7 +18,7 @@ namespace ballast::cpu {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kLoopNan = std::numeric_limits<float>::quiet_NaN();
 
 // Every so many-th float of either sign from the smallest normal one to `largest`.
 std::vector<float> many_floats(float largest) {
@@ -83,7 +83,7 @@ TEST_CASE("loops: gelu is exact to 3e-7 of its argument") {
 }
 
 TEST_CASE("loops: functions end where they should, and what is not a number stays") {
-  const std::vector<float> x = {-kInfinity, -1e30F, -100, 100, 1e30F, kInfinity, kNan};
+  const std::vector<float> x = {-kInfinity, -1e30F, -100, 100, 1e30F, kInfinity, kLoopNan};
   const auto tanh = activated(Activation::Kind::tanh, x);
   const auto sigmoid = activated(Activation::Kind::sigmoid, x);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -102,7 +102,7 @@ TEST_CASE("loops: a softmax of large values overflows nowhere, and one of what i
   std::vector<float> row = {1e30F, -1e30F, 1e30F, 0};
   softmax_row(row.data(), row.size());
   CHECK(row == std::vector<float>{0.5F, 0, 0.5F, 0});
-  for (const float wrong : {kNan, kInfinity}) {
+  for (const float wrong : {kLoopNan, kInfinity}) {
     std::vector<float> values(11, 1.0F);
     values[9] = wrong;
     softmax_row(values.data(), values.size());

@@ -7,11 +7,7 @@
 #include "worker/data/byte_source.h"
 
 namespace ballast {
-namespace {
-
-constexpr const char* kFetchAgain = "; fetch the file again, or name the right one";
-
-}  // namespace
+namespace {}  // namespace
 
 void append_cifar10(const std::filesystem::path& path, std::uint32_t classes, PixelSplit& split) {
   ByteSource source(path);

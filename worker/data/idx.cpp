@@ -14,7 +14,6 @@ namespace {
 
 constexpr std::uint8_t kUnsignedBytes = 0x08;
 constexpr std::size_t kGrowth = std::size_t{1} << 20U;  // bytes by which the array grows at least
-constexpr const char* kFetchAgain = "; fetch the file again, or name the right one";
 
 std::string hexadecimal(std::span<const std::uint8_t> bytes) {
   std::string text = "0x";

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Names come from elsewhere.
-std::string shown(const fs::path& path) {
+std::string shown_path(const fs::path& path) {
   constexpr std::size_t kLongest = 1000;
   return as_line(path.string(), kLongest);
 }
@@ -41,7 +41,7 @@ class OpenFile {
       if (descriptor_ >= 0) {
         ::close(descriptor_);
       }
-      throw std::runtime_error(shown(path) + ": cannot be opened: " + std::strerror(error));
+      throw std::runtime_error(shown_path(path) + ": cannot be opened: " + std::strerror(error));
     }
     size_ = S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
   }
@@ -59,7 +59,7 @@ class OpenFile {
         continue;
       }
       if (part <= 0) {
-        throw std::runtime_error(shown(path_) + ", byte " + std::to_string(offset + got) + ": " +
+        throw std::runtime_error(shown_path(path_) + ", byte " + std::to_string(offset + got) + ": " +
                                  (part == 0 ? "the file ends; it has changed since it was opened"
                                             : std::string("reading failed: ") + std::strerror(errno)));
       }
@@ -128,14 +128,14 @@ class ImageFiles::Folder : public Source {
       }
     }
     for (auto& file : files) {
-      check_size(shown(path_ / file.path()), file.size);
+      check_size(shown_path(path_ / file.path()), file.size);
       file.digest = digest_of(bytes(file));
     }
   }
   [[nodiscard]] std::vector<std::uint8_t> bytes(const ImageFile& file) const override {
     const OpenFile open(path_ / file.folder / file.name);
     if (open.size() != file.size) {
-      throw std::runtime_error(shown(path_ / file.path()) + ": has another size than when it was first looked at");
+      throw std::runtime_error(shown_path(path_ / file.path()) + ": has another size than when it was first looked at");
     }
     return open.read(0, file.size);
   }
@@ -163,7 +163,7 @@ class ImageFiles::PlainArchive : public Source {
     while (const auto found = reader.next()) {
       auto file = placed(*found);
       if (!file.folder.empty()) {
-        check_size(shown(path / found->path), file.size);
+        check_size(shown_path(path / found->path), file.size);
         content.resize(static_cast<std::size_t>(file.size));
         reader.read(content);
         file.digest = digest_of(content);
@@ -189,7 +189,7 @@ class ImageFiles::Unpacked : public Source {
       if (file.folder.empty()) {
         continue;
       }
-      check_size(shown(path / found->path), file.size);
+      check_size(shown_path(path / found->path), file.size);
       if (file.size > memory - content_.size()) {
         throw std::runtime_error(path.string() + ": its content takes more than the " + std::to_string(memory) +
                                  " bytes that data.cache_mb leaves for it; raise data.cache_mb, or unpack the archive "
@@ -239,7 +239,7 @@ const std::vector<ImageFile>& ImageFiles::files() const { return source_->files;
 
 std::vector<std::uint8_t> ImageFiles::bytes(const ImageFile& file) const { return source_->bytes(file); }
 
-std::string ImageFiles::where(const ImageFile& file) const { return shown(path_ / file.path()); }
+std::string ImageFiles::where(const ImageFile& file) const { return shown_path(path_ / file.path()); }
 
 std::uint64_t ImageFiles::memory() const { return source_->memory(); }
 
@@ -277,7 +277,7 @@ std::vector<ImageExample> spread_examples(const std::vector<ImageFile>& files, c
     if (label != labels.end()) {
       ranked.push_back({{i, label->second}, held[label->second]++});
     } else if (looks_like_image(files[i].name)) {
-      throw std::runtime_error(where + ": " + shown(files[i].path()) +
+      throw std::runtime_error(where + ": " + shown_path(files[i].path()) +
                                " lies in a folder that is none of data.classes; name "
                                "its class there, or take the folder away");
     }

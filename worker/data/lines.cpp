@@ -6,7 +6,7 @@
 namespace ballast {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 16U;
+constexpr std::size_t kReadAtOnce = std::size_t{1} << 16U;
 
 }  // namespace
 
@@ -21,11 +21,11 @@ bool LineReader::refill() {
                              std::to_string(kMaxLine) + " bytes; is this a file of text?");
   }
   const auto before = held_.size();
-  held_.resize(before + kBlock);
+  held_.resize(before + kReadAtOnce);
   const auto got =
-      source_.read(std::span(reinterpret_cast<std::uint8_t*>(held_.data()) + before, kBlock));  // bytes are bytes
+      source_.read(std::span(reinterpret_cast<std::uint8_t*>(held_.data()) + before, kReadAtOnce));  // bytes are bytes
   held_.resize(before + got);
-  ended_ = got < kBlock;
+  ended_ = got < kReadAtOnce;
   return got > 0;
 }
 

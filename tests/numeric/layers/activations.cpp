@@ -23,13 +23,13 @@ double activated(const Activation& activation, double x) {
   return x;
 }
 
-Shape draw_shape(Draw& draw) {
+Shape draw_activated_shape(Draw& draw) {
   return {draw.between(1, 3), draw_channels(draw), draw.between(1, 9), draw.between(1, 9), draw.between(1, 3)};
 }
 
 // An even number of values, so that none is 0, where some have no derivative.
 LayerCase draw_activation(Draw& draw, Activation::Kind kind) {
-  Shape x = draw_shape(draw);
+  Shape x = draw_activated_shape(draw);
   x.w *= 2;
   return {.layer = Activation{kind}, .inputs = {x}, .values = Inputs::distinct};
 }
@@ -77,7 +77,7 @@ LayerCase draw_leaky_relu(Draw& draw, std::uint32_t number) {
 LayerCase draw_dropout(Draw& draw, std::uint32_t number) {
   constexpr float kRates[] = {0.5F, 0.1F, 0, 0.9F};
   return {.layer = Dropout{kRates[draw.between(0, 3)]},
-          .inputs = {draw_shape(draw)},
+          .inputs = {draw_activated_shape(draw)},
           .training = number % 4 != 3,
           .number = draw.between(0, 4095)};
 }

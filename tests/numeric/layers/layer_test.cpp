@@ -16,7 +16,7 @@
 namespace ballast::layers {
 namespace {
 
-constexpr std::uint32_t kCases = 24;
+constexpr std::uint32_t kLayerCases = 24;
 
 std::vector<Setting> settings_for(const LayerKind& kind, const LayerCase& drawn) {
   std::vector<Setting> settings = {{.name = "behind examples"},
@@ -98,7 +98,7 @@ std::string shapes_of(const LayerCase& drawn) {
 // Calls check(case, values, draw) for every case of the kind.
 template <typename Check>
 void for_each_case(const LayerKind& kind, const Check& check) {
-  for (std::uint32_t number = 0; number < kCases; ++number) {
+  for (std::uint32_t number = 0; number < kLayerCases; ++number) {
     CAPTURE(number);
     Draw draw(number);
     const LayerCase drawn = kind.draw(draw, number);

@@ -15,7 +15,7 @@
 namespace ballast::layers {
 namespace {
 
-constexpr std::uint32_t kCases = 24;
+constexpr std::uint32_t kLossCases = 24;
 
 std::optional<LossOutcome> run_if_had(const BackendUnderTest& under_test, const LossCase& drawn,
                                       const std::vector<float>& values) {
@@ -52,7 +52,7 @@ TEST_CASE("losses: what every backend computes is what the reference does") {
   for (const LossKind& kind : loss_kinds()) {
     SUBCASE(kind.name) {
       const auto backends = make_backends();
-      for (std::uint32_t number = 0; number < kCases; ++number) {
+      for (std::uint32_t number = 0; number < kLossCases; ++number) {
         CAPTURE(number);
         Draw draw(number);
         const LossCase drawn = kind.draw(draw, number);

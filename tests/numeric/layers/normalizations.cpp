@@ -58,7 +58,7 @@ Values normalized(const Given& given, const std::vector<Moments>& moments, float
 std::size_t by_channel(std::size_t /*row*/, std::size_t c) { return c; }
 std::size_t channel(std::size_t c, std::size_t /*place*/) { return c; }
 
-Shape draw_shape(Draw& draw) {
+Shape draw_normalized_shape(Draw& draw) {
   return {draw.between(2, 4), draw_channels(draw), draw.between(2, 7), draw.between(2, 7), draw.between(1, 2)};
 }
 
@@ -88,7 +88,7 @@ Values output_of(const BatchNorm& norm, const Given& given) {
 
 // One value of a channel, rows without planes, and planes that are cut into pieces are among the first.
 LayerCase draw_batch_norm(Draw& draw, std::uint32_t number) {
-  LayerCase drawn{.layer = BatchNorm{.epsilon = 1e-3F}, .inputs = {draw_shape(draw)}};
+  LayerCase drawn{.layer = BatchNorm{.epsilon = 1e-3F}, .inputs = {draw_normalized_shape(draw)}};
   Shape& x = drawn.inputs[0];
   if (number == 0) {
     x = {1, 20, 1, 1};
@@ -112,7 +112,7 @@ Values output_of(const LayerNorm& norm, const Given& given) {
 }
 
 LayerCase draw_layer_norm(Draw& draw, std::uint32_t number) {
-  LayerCase drawn{.layer = LayerNorm{.epsilon = 1e-3F}, .inputs = {draw_shape(draw)}};
+  LayerCase drawn{.layer = LayerNorm{.epsilon = 1e-3F}, .inputs = {draw_normalized_shape(draw)}};
   Shape& x = drawn.inputs[0];
   if (number % 2 == 0) {
     x = {draw.between(1, 6), number == 0 ? 1 : draw.between(5, 70), 1, 1, draw.between(1, 4)};
@@ -128,7 +128,7 @@ Values output_of(const GroupNorm& norm, const Given& given) {
 }
 
 LayerCase draw_group_norm(Draw& draw, std::uint32_t /*number*/) {
-  const Shape x = draw_shape(draw);
+  const Shape x = draw_normalized_shape(draw);
   std::uint32_t groups = draw.between(1, x.c);
   while (x.c % groups != 0) {
     --groups;

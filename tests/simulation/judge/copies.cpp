@@ -2,17 +2,10 @@
 
 #include <algorithm>
 
+#include "tests/simulation/judge/shown.h"
 #include "tests/simulation/judge/violation.h"
 
 namespace ballast::simulation {
-
-namespace {
-
-bool is_listed(const Ledger& ledger, SnapshotId id) {
-  return std::find(ledger.complete.begin(), ledger.complete.end(), id) != ledger.complete.end();
-}
-
-}  // namespace
 
 void CopiesJudge::ledger_durable(const Disks& disks, const CopyPlace& place, const Ledger& before, const Ledger& after,
                                  Micros now) {

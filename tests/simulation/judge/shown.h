@@ -1,6 +1,7 @@
 // What the shells show the judge of themselves.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 
@@ -28,5 +29,10 @@ struct LaneLife {
   Timeline timeline = 0;
   DatabaseLife database = {};
 };
+
+// Whether `ledger` calls the snapshot complete.
+inline bool is_listed(const Ledger& ledger, SnapshotId id) {
+  return std::find(ledger.complete.begin(), ledger.complete.end(), id) != ledger.complete.end();
+}
 
 }  // namespace ballast::simulation

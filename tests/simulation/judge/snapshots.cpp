@@ -13,10 +13,6 @@ std::string words_of(SnapshotId id) {
   return "the snapshot of step " + std::to_string(id.step) + " on timeline " + std::to_string(id.timeline);
 }
 
-bool is_listed(const Ledger& ledger, SnapshotId id) {
-  return std::find(ledger.complete.begin(), ledger.complete.end(), id) != ledger.complete.end();
-}
-
 const Disk& disk_of(const LifeSpec& life, const Disks& disks, const LaneLife& lane) {
   return disks.of(lane.lane / life.lanes, lane.database.database);
 }

@@ -102,9 +102,9 @@ std::string words(const Owner& owner) {
 // ---- a lane
 
 // With a contribution of the first of two slots, which is not applied yet.
-class Fixture {
+class StateFixture {
  public:
-  explicit Fixture(bool by_items, PayloadId payload = 1) : lane(config(by_items)) {
+  explicit StateFixture(bool by_items, PayloadId payload = 1) : lane(config(by_items)) {
     lane.step(lane::Tick{1'000});
     lead(Confirm{1, 1, {0, 0}});
     lane.step(lane::Begun{1});
@@ -157,7 +157,7 @@ TEST_CASE("a walk visits members of all kinds, and those of parts, in order") {
 TEST_CASE("a walk of a lane's copy visits the same values, of nearly all kinds") {
   for (const bool by_items : {false, true}) {
     CAPTURE(by_items);
-    const Fixture fixture(by_items);
+    const StateFixture fixture(by_items);
     const auto copy = fixture.lane;
     CHECK(differences(copy, fixture.lane) == Differences{});
     std::map<Kind, int> visited;
@@ -176,7 +176,7 @@ TEST_CASE("a walk of a lane's copy visits the same values, of nearly all kinds")
 TEST_CASE("when only time passes, only a lane's ages differ") {
   for (const bool by_items : {false, true}) {
     CAPTURE(by_items);
-    Fixture fixture(by_items);
+    StateFixture fixture(by_items);
     const auto before = fixture.lane;
     CHECK(fixture.lane.step(lane::Tick{2'100}).empty());
     CHECK(differences(before, fixture.lane) == Differences{{Kind::ages, 1}});
@@ -186,7 +186,7 @@ TEST_CASE("when only time passes, only a lane's ages differ") {
 TEST_CASE("a message that changes a lane's state changes its plain values, or how many there are") {
   for (const bool by_items : {false, true}) {
     CAPTURE(by_items);
-    const Fixture before(by_items);
+    const StateFixture before(by_items);
     auto told_nothing = before;
     told_nothing.lead(Plan{1, 0, {}, {}, {}, {}, 0, 1});
     CHECK(differences(before.lane, told_nothing.lane) == Differences{{Kind::plain, 1}});  // the lead is heard
@@ -198,7 +198,7 @@ TEST_CASE("a message that changes a lane's state changes its plain values, or ho
     const auto of_timelines = differences(before.lane, begun.lane);
     CHECK((!of_timelines || of_timelines->contains(Kind::plain)));
     auto pushed = before;
-    pushed.worker(Fixture::push(1), 2);
+    pushed.worker(StateFixture::push(1), 2);
     const auto of_contributions = differences(before.lane, pushed.lane);
     CHECK((!of_contributions || of_contributions->contains(Kind::plain)));
   }
@@ -207,9 +207,9 @@ TEST_CASE("a message that changes a lane's state changes its plain values, or ho
 TEST_CASE("a contribution that is there already is a matter of accounts, and its sender is heard") {
   for (const bool by_items : {false, true}) {
     CAPTURE(by_items);
-    Fixture fixture(by_items);
+    StateFixture fixture(by_items);
     const auto before = fixture.lane;
-    fixture.worker(Fixture::push(0), 2);
+    fixture.worker(StateFixture::push(0), 2);
     CHECK(differences(before, fixture.lane) == Differences{{Kind::ages, 1}, {Kind::accounts, 1}});
   }
 }
@@ -217,7 +217,8 @@ TEST_CASE("a contribution that is there already is a matter of accounts, and its
 TEST_CASE("with a contribution's payload by another name only payloads differ") {
   for (const bool by_items : {false, true}) {
     CAPTURE(by_items);
-    CHECK(differences(Fixture(by_items, 1).lane, Fixture(by_items, 7).lane) == Differences{{Kind::payloads, 1}});
+    CHECK(differences(StateFixture(by_items, 1).lane, StateFixture(by_items, 7).lane) ==
+          Differences{{Kind::payloads, 1}});
   }
 }
 

@@ -18,8 +18,8 @@ training: {mode: )" + mode + R"(, slots: 4, batch: 16, max_steps: 9}
 }
 
 // A lane that has every chunk, and what the storage thread would pass on to it.
-struct Fixture {
-  explicit Fixture(const std::string& mode = "async", bool has_initial_snapshot = false)
+struct BaseLoaderFixture {
+  explicit BaseLoaderFixture(const std::string& mode = "async", bool has_initial_snapshot = false)
       : job(job_of(mode)), weights(job, ids(job)), loader(job, ids(job), has_initial_snapshot) {
     turn.begin(monotonic_micros());
   }
@@ -66,7 +66,7 @@ struct Fixture {
 };
 
 TEST_CASE("weights of before step 0 are drawn, and nothing is to be loaded") {
-  Fixture at;
+  BaseLoaderFixture at;
   CHECK(at.loader.begin(1, {}, at.weights).empty());
   CHECK(at.loader.has_more(at.weights));
   CHECK_FALSE(at.load());
@@ -75,14 +75,14 @@ TEST_CASE("weights of before step 0 are drawn, and nothing is to be loaded") {
 }
 
 TEST_CASE("weights of before step 0 that are in the database are loaded from it") {
-  Fixture at("async", true);
+  BaseLoaderFixture at("async", true);
   CHECK(at.loader.begin(1, {}, at.weights).size() == at.job.arena.chunks.size() - 1);  // the statistics start at zero
 }
 
 TEST_CASE("a snapshot of a step is put in place at the version that the mode has there") {
   for (const auto& [mode, version] : {std::pair("sync", 2), std::pair("async", 8)}) {
     CAPTURE(mode);
-    Fixture at(mode);
+    BaseLoaderFixture at(mode);
     REQUIRE_FALSE(at.loader.begin(3, {1, 2}, at.weights).empty());
     REQUIRE(at.pass_chunk(3, 0, 0.25F));
     CHECK_FALSE(at.load());
@@ -93,7 +93,7 @@ TEST_CASE("a snapshot of a step is put in place at the version that the mode has
 }
 
 TEST_CASE("what was read for an older timeline is dropped") {
-  Fixture at;
+  BaseLoaderFixture at;
   at.loader.begin(3, {1, 2}, at.weights);
   REQUIRE(at.pass_chunk(3, 0, 0.25F));
   REQUIRE(at.pass_chunk(2, 0, 0.75F));
@@ -103,7 +103,7 @@ TEST_CASE("what was read for an older timeline is dropped") {
 }
 
 TEST_CASE("updates of the journal are applied on top of the snapshot, and told of once") {
-  Fixture at;
+  BaseLoaderFixture at;
   at.loader.begin(3, {1, 2}, at.weights);
   at.pass_chunk(3, 0, 0.25F);
   at.pass_update(3, 7);  // the snapshot has it
@@ -122,7 +122,7 @@ TEST_CASE("updates of the journal are applied on top of the snapshot, and told o
 }
 
 TEST_CASE("a journal that lacks an update is not gone on with") {
-  Fixture at;
+  BaseLoaderFixture at;
   at.loader.begin(3, {1, 2}, at.weights);
   at.pass_chunk(3, 0, 0.25F);
   at.pass_update(3, 9);
@@ -132,7 +132,7 @@ TEST_CASE("a journal that lacks an update is not gone on with") {
 }
 
 TEST_CASE("updates of other lanes' chunks are passed over, and nothing is taken after the end") {
-  Fixture at;
+  BaseLoaderFixture at;
   BaseLoader other(at.job, {0}, false);
   other.begin(3, {1, 2}, at.weights);
   JournalRecord record;

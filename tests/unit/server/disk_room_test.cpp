@@ -10,7 +10,7 @@ namespace {
 
 const StoreStatus kFull(StoreCode::no_space, "the disk is full");
 
-struct Fixture {
+struct DiskRoomFixture {
   Metrics metrics;
   DiskRoom room{&metrics};
   int attempts = 0;
@@ -19,7 +19,7 @@ struct Fixture {
 };
 
 TEST_CASE("what is refused for want of space is tried until there is room, and told meanwhile") {
-  Fixture at;
+  DiskRoomFixture at;
   const auto status = at.room.await([&] {
     ++at.attempts;
     CHECK(at.room.trouble() == (at.attempts == 1 ? "" : "the disk is full"));
@@ -33,21 +33,21 @@ TEST_CASE("what is refused for want of space is tried until there is room, and t
 }
 
 TEST_CASE("a database that is being read is waited for, too") {
-  Fixture at;
+  DiskRoomFixture at;
   const StoreStatus busy(StoreCode::busy, "is being read");
   CHECK(at.room.await([&] { return ++at.attempts < 3 ? busy : StoreStatus{}; }).ok());
   CHECK(at.attempts == 3);
 }
 
 TEST_CASE("so is a file descriptor") {
-  Fixture at;
+  DiskRoomFixture at;
   const StoreStatus none(code_of(EMFILE), "too many open files");
   CHECK(at.room.await([&] { return ++at.attempts < 3 ? none : StoreStatus{}; }).ok());
   CHECK(at.attempts == 3);
 }
 
 TEST_CASE("no other failure is tried again, be it the first or a later one") {
-  Fixture at;
+  DiskRoomFixture at;
   const auto status = at.room.await([&] { return ++at.attempts < 3 ? kFull : StoreStatus{StoreCode::io, "broken"}; });
   CHECK(status.text() == "broken");
   CHECK(at.attempts == 3);
@@ -56,7 +56,7 @@ TEST_CASE("no other failure is tried again, be it the first or a later one") {
 }
 
 TEST_CASE("what is read is that of the last attempt") {
-  Fixture at;
+  DiskRoomFixture at;
   const auto found = at.room.read([&] { return ++at.attempts < 3 ? StoreResult<int>(kFull) : StoreResult<int>(7); });
   CHECK(found.value() == 7);
   CHECK(at.attempts == 3);
@@ -68,7 +68,7 @@ TEST_CASE("what is read is that of the last attempt") {
 }
 
 TEST_CASE("who no longer wants it waits no longer") {
-  Fixture at;
+  DiskRoomFixture at;
   const auto status = at.room.await([&] { return ++at.attempts, kFull; }, [&] { return at.attempts < 2; });
   CHECK(status.code() == StoreCode::no_space);
   CHECK(at.attempts == 2);
@@ -76,7 +76,7 @@ TEST_CASE("who no longer wants it waits no longer") {
 }
 
 TEST_CASE("several wait at once, and all are let go at the end, for good") {
-  Fixture at;
+  DiskRoomFixture at;
   const auto wait = [&] { CHECK(at.room.await([] { return kFull; }).code() == StoreCode::no_space); };
   std::jthread first(wait);
   std::jthread second(wait);
@@ -94,7 +94,7 @@ TEST_CASE("several wait at once, and all are let go at the end, for good") {
 
 TEST_CASE("what does not come back from the disk is trouble after its patience, the oldest first") {
   using namespace std::chrono_literals;
-  Fixture at;
+  DiskRoomFixture at;
   const auto busy = [&] { return at.metrics.gauge("ballast_shard_disk_busy_seconds")->value(); };
   at.room.update_metrics({});
   CHECK(busy() == 0);
@@ -117,7 +117,7 @@ TEST_CASE("what does not come back from the disk is trouble after its patience, 
 
 TEST_CASE("a disk that refuses is told before one that is slow") {
   using namespace std::chrono_literals;
-  Fixture at;
+  DiskRoomFixture at;
   const DiskRoom::Watch slow(at.room, "a write of the ledger", 0s);
   CHECK(at.room
             .await([&] {

@@ -7,8 +7,8 @@
 namespace ballast {
 namespace {
 
-struct Fixture {
-  explicit Fixture(std::uint32_t lanes = 1) : lane(&metrics, {0, 0}, lanes) {}
+struct LaneMetricsFixture {
+  explicit LaneMetricsFixture(std::uint32_t lanes = 1) : lane(&metrics, {0, 0}, lanes) {}
 
   // A worker that joins and contributes once.
   void pass(SessionId session, const std::string& name) {
@@ -40,7 +40,7 @@ struct Fixture {
 };
 
 TEST_CASE("the workers of a long life are forgotten, the longest dead first, and new ones have their series") {
-  Fixture at;
+  LaneMetricsFixture at;
   at.pass(1, "constant");
   for (SessionId session = 2; session <= 2 * kMaxSessions; ++session) {
     at.now += 20'000;
@@ -54,7 +54,7 @@ TEST_CASE("the workers of a long life are forgotten, the longest dead first, and
 }
 
 TEST_CASE("a worker has its series under the name of its hello once the lane has welcomed it, not before") {
-  Fixture at;
+  LaneMetricsFixture at;
   at.lane.received(7, LaneHello{"greets", "", ""}, 0, at.now);
   at.contribute(7);
   CHECK_FALSE(at.shows("greets"));
@@ -67,7 +67,7 @@ TEST_CASE("a worker has its series under the name of its hello once the lane has
 }
 
 TEST_CASE("nobody who contributes loses its series to another; a place that is free later is taken") {
-  Fixture at;
+  LaneMetricsFixture at;
   for (SessionId session = 1; session <= kMaxSessions; ++session) {
     at.pass(session, "w" + std::to_string(session));
   }
@@ -83,7 +83,7 @@ TEST_CASE("nobody who contributes loses its series to another; a place that is f
 }
 
 TEST_CASE("many lanes share what a metric can hold") {
-  Fixture at(16);
+  LaneMetricsFixture at(16);
   for (SessionId session = 1; session <= 300; ++session) {
     at.now += 1'000'000;
     at.pass(session, "w" + std::to_string(session));
@@ -94,7 +94,7 @@ TEST_CASE("many lanes share what a metric can hold") {
 }
 
 TEST_CASE("a worker's series stay while another session of its name is remembered") {
-  Fixture at;
+  LaneMetricsFixture at;
   at.pass(1, "same");
   at.pass(2, "same");
   for (SessionId session = 3; session <= kMaxSessions; ++session) {
@@ -108,7 +108,7 @@ TEST_CASE("a worker's series stay while another session of its name is remembere
 }
 
 TEST_CASE("of two workers that contribute under one name each has series of its own, named as the lead names them") {
-  Fixture at;
+  LaneMetricsFixture at;
   at.pass(0xAB, "same");  // the lower session, whichever came first, has the name itself
   at.now += 1000;
   at.pass(1, "same");
@@ -123,7 +123,7 @@ TEST_CASE("of two workers that contribute under one name each has series of its 
 }
 
 TEST_CASE("a worker that was started again goes on in the series of its name") {
-  Fixture at;
+  LaneMetricsFixture at;
   at.pass(1, "same");
   for (SessionId session = 2; session < 6; ++session) {
     at.now += 1000;
@@ -136,7 +136,7 @@ TEST_CASE("a worker that was started again goes on in the series of its name") {
 }
 
 TEST_CASE("who is left of two workers of one name has the name again, and no series of the other kind stay") {
-  Fixture at;
+  LaneMetricsFixture at;
   at.pass(1, "same");
   at.now += 1000;
   at.pass(2, "same");
@@ -151,7 +151,7 @@ TEST_CASE("who is left of two workers of one name has the name again, and no ser
 }
 
 TEST_CASE("contributions of sessions that the lane has not taken in count for nobody") {
-  Fixture at;
+  LaneMetricsFixture at;
   at.contribute(7);
   CHECK(at.metrics.text().find("ballast_shard_worker_phase_seconds") == std::string::npos);
 }

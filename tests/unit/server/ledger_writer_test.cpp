@@ -12,7 +12,7 @@
 namespace ballast {
 namespace {
 
-struct Fixture {
+struct LedgerWriterFixture {
   lead::Event next() {
     Poll poll;
     poll.add(writer.fd());
@@ -37,14 +37,14 @@ LedgerChange of_timeline(Timeline timeline) {
 }
 
 TEST_CASE("a change of the ledger is durable when the lead is told so") {
-  Fixture at;
+  LedgerWriterFixture at;
   at.writer.write(of_timeline(3));
   CHECK(std::holds_alternative<lead::LedgerWritten>(at.next()));
   CHECK(at.store.read_ledger().value().ledger.timeline == 3);
 }
 
 TEST_CASE("a full disk is waited for, any other failure is told") {
-  Fixture at;
+  LedgerWriterFixture at;
   at.disk.fail_writes({StoreCode::no_space, "full"});
   at.writer.write(of_timeline(3));
   while (at.room.trouble().empty()) {

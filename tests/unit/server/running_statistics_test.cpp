@@ -31,7 +31,7 @@ constexpr StepFactors kFactors{0.1F, 0.1F, 1.0F, false, {}};
 constexpr ChunkId kVariances = 0;
 
 // An epoch is seven steps of 256 examples and one of 20: three of its slots have examples, 29 have none.
-Job job_of(const std::string& mode) {
+Job statistics_job(const std::string& mode) {
   return make_job(parse_job(
       "job: test\nmodel: {name: emulated, parameters: [{name: variance, shape: [64], group: state, momentum: 0.1}]}\n"
       "data: {name: none, train_examples: 1812}\ntraining: {mode: " +
@@ -122,11 +122,11 @@ std::vector<Applied> order_of_items() {
 }
 
 TEST_CASE("with 32 workers running variances stay positive and near those of sync, where changes alone go negative") {
-  const Job job = job_of("async");
+  const Job job = statistics_job("async");
   LaneWeights weights(job, {kVariances});
   begin_with_ones(weights);
   std::vector<Floats> alone = {Floats(kChannels, 1.0F)};  // by version: each item's change, added to the newest value
-  const auto expected = trained_in_rounds(job_of("sync"));
+  const auto expected = trained_in_rounds(statistics_job("sync"));
   const auto order = order_of_items();
   float least = 1;
   float least_alone = 1;

@@ -12,9 +12,9 @@ namespace ballast::simulation {
 namespace {
 
 using doctest::Contains;
-using Journal = LifeItems::Journal;
+using Journaled = LifeItems::Journal;
 
-constexpr LaneLife kLane{1, 0, 7, 1, {1, 1}};
+constexpr LaneLife kContributingLane{1, 0, 7, 1, {1, 1}};
 constexpr LeadNumber kClock{1, 40};
 
 // Chunk 0 has got so many items by now, in order, and applied them.
@@ -46,7 +46,7 @@ ItemUpdate update_of(ContributionsJudge& judge, const LifeSpec& life, const Item
                      Version base) {
   const auto version = histories.of(1).chunks[0].entries.size();
   const auto slot = static_cast<Slot>(item % life.slots);
-  ItemUpdate update{kLane, {0, item / life.slots, {slot, slot + 1}, {}, 3}, version, {}};
+  ItemUpdate update{kContributingLane, {0, item / life.slots, {slot, slot + 1}, {}, 3}, version, {}};
   update.held.payload = gradient(life, item / life.slots, slot, 0, 77);
   update.held.payload.timeline = 1;
   update.held.payload.origin = judge.computes(histories, item, {item, kClock}, bases_of(histories, base));
@@ -55,7 +55,7 @@ ItemUpdate update_of(ContributionsJudge& judge, const LifeSpec& life, const Item
 }
 
 TEST_CASE("contributions: an item is computed for its grant, from weights that were asked for by it") {
-  const auto life = small_life_of_items(Journal::none);
+  const auto life = small_life_of_items(Journaled::none);
   const auto histories = histories_of(life, 0);
   ContributionsJudge judge(life);
   CHECK(judge.computes(histories, 7, {7, kClock}, bases_of(histories, 0)) == 1);
@@ -73,7 +73,7 @@ TEST_CASE("contributions: an item is computed for its grant, from weights that w
 }
 
 TEST_CASE("contributions: what is accepted is one slot's, of its timeline, and makes the next version") {
-  const auto life = small_life_of_items(Journal::none);
+  const auto life = small_life_of_items(Journaled::none);
   const auto histories = histories_of(life, 2);
   ContributionsJudge judge(life);
   const auto update = update_of(judge, life, histories, 3, 2);
@@ -99,7 +99,7 @@ TEST_CASE("contributions: what is accepted is one slot's, of its timeline, and m
 }
 
 TEST_CASE("contributions: an item is counted once, and not before the cut") {
-  auto life = small_life_of_items(Journal::none);
+  auto life = small_life_of_items(Journaled::none);
   life.snapshot_every = 2;
   auto histories = histories_of(life, 2);
   ContributionsJudge judge(life);
@@ -115,7 +115,7 @@ TEST_CASE("contributions: an item is counted once, and not before the cut") {
 }
 
 TEST_CASE("contributions: a gradient has an origin, which is its item's") {
-  const auto life = small_life_of_items(Journal::none);
+  const auto life = small_life_of_items(Journaled::none);
   const auto histories = histories_of(life, 0);
   ContributionsJudge judge(life);
   auto update = update_of(judge, life, histories, 0, 0);
@@ -127,7 +127,7 @@ TEST_CASE("contributions: a gradient has an origin, which is its item's") {
 }
 
 TEST_CASE("contributions: what is accepted is not staler than the bound, nor from the future") {
-  auto life = small_life_of_items(Journal::none);
+  auto life = small_life_of_items(Journaled::none);
   life.items->bound = 2;
   const auto histories = histories_of(life, 3);
   ContributionsJudge judge(life);
@@ -146,7 +146,7 @@ TEST_CASE("contributions: what is accepted is not staler than the bound, nor fro
 }
 
 TEST_CASE("contributions: an update has its version's factors, damped by its staleness if the job says so") {
-  auto life = small_life_of_items(Journal::none);
+  auto life = small_life_of_items(Journaled::none);
   const auto histories = histories_of(life, 3);
   ContributionsJudge judge(life);
   const auto others = Contains("chunk 0, item 3 (step 1, slot 1): other factors than those of version 3");
@@ -165,7 +165,7 @@ TEST_CASE("contributions: an update has its version's factors, damped by its sta
 }
 
 TEST_CASE("contributions: an update is left out if its gradient is not finite, in a job that skips") {
-  auto life = small_life_of_items(Journal::none);
+  auto life = small_life_of_items(Journaled::none);
   life.non_finite_gradients = {{0, 0, 1}};
   const auto histories = histories_of(life, 0);
   ContributionsJudge judge(life);
@@ -178,7 +178,7 @@ TEST_CASE("contributions: an update is left out if its gradient is not finite, i
   judge.resumes_with(NonFinite::skip);
   CHECK_NOTHROW(judge.accepted(histories, broken));
   CHECK_NOTHROW(judge.accepted(histories, sound));
-  CHECK(judge.counts(kLane.process).staleness.skipped == 1);
+  CHECK(judge.counts(kContributingLane.process).staleness.skipped == 1);
   sound.factors.skip = true;
   CHECK_THROWS_WITH_AS(judge.accepted(histories, sound), Contains("other factors than those of version 0"), Violation);
   life.non_finite = NonFinite::skip;
@@ -199,7 +199,7 @@ lane::Append append_of(const ItemUpdate& update, ItemId item, std::uint64_t stal
 }
 
 TEST_CASE("contributions: an update is appended as what it is") {
-  const auto life = small_life_of_items(Journal::always);
+  const auto life = small_life_of_items(Journaled::always);
   const auto histories = histories_of(life, 2);
   ContributionsJudge judge(life);
   const auto update = update_of(judge, life, histories, 3, 1);
@@ -223,7 +223,7 @@ TEST_CASE("contributions: an update is appended as what it is") {
 }
 
 TEST_CASE("contributions: one that is appended tells all that it rests on") {
-  const auto life = small_life_of_items(Journal::always);
+  const auto life = small_life_of_items(Journaled::always);
   const auto histories = histories_of(life, 0);
   ContributionsJudge judge(life);
   const auto update = update_of(judge, life, histories, 0, 0);
@@ -244,7 +244,7 @@ TEST_CASE("contributions: one that is appended tells all that it rests on") {
 }
 
 TEST_CASE("contributions: of a lane's life the staleness and the newest marks are counted") {
-  const auto life = small_life_of_items(Journal::always);
+  const auto life = small_life_of_items(Journaled::always);
   auto histories = histories_of(life, 3);
   ContributionsJudge judge(life);
   for (const Version staleness : {1, 0}) {
@@ -259,25 +259,25 @@ TEST_CASE("contributions: of a lane's life the staleness and the newest marks ar
     judge.appended(histories, update, append_of(update, 3, staleness));
     CHECK(judge.facts().has(Fact::two_stale));
   }
-  const auto counted = judge.counts(kLane.process);
+  const auto counted = judge.counts(kContributingLane.process);
   CHECK(counted.staleness == StalenessCounts{{1, 1, 2}, 6, 3, 0, 0});
   CHECK(counted.marks == decltype(counted.marks){{{0, 7}, 11}, {{1, 8}, 20}});
   CHECK(judge.counts(2).staleness == StalenessCounts{});
-  judge.lane_begins(kLane.process);
-  CHECK(judge.counts(kLane.process).marks.empty());
-  judge.note_marks(kLane.process, {{1, 8, 5}});
-  CHECK(judge.counts(kLane.process).marks.at({1, 8}) == 5);
+  judge.lane_begins(kContributingLane.process);
+  CHECK(judge.counts(kContributingLane.process).marks.empty());
+  judge.note_marks(kContributingLane.process, {{1, 8, 5}});
+  CHECK(judge.counts(kContributingLane.process).marks.at({1, 8}) == 5);
 }
 
 TEST_CASE("contributions: one is refused for good if its shard has lost what it was computed from") {
-  for (const auto journal : {Journal::none, Journal::always}) {
+  for (const auto journal : {Journaled::none, Journaled::always}) {
     const auto life = small_life_of_items(journal);
     const auto histories = histories_of(life, 4);
     const ContributionsJudge judge(life);
     Receipt receipt;
     receipt.step = 2;
     receipt.node = {1, 2};
-    if (journal == Journal::always) {
+    if (journal == Journaled::always) {
       CHECK_NOTHROW(judge.expired(histories, 1, receipt, 5));
     } else {
       CHECK_THROWS_AS(judge.expired(histories, 1, receipt, 5), Violation);
@@ -291,7 +291,7 @@ TEST_CASE("contributions: one is refused for good if its shard has lost what it 
 }
 
 TEST_CASE("contributions: one is refused as too stale only if it is") {
-  auto life = small_life_of_items(Journal::none);
+  auto life = small_life_of_items(Journaled::none);
   life.items->bound = 2;
   const auto histories = histories_of(life, 4);
   const ContributionsJudge judge(life);
@@ -310,7 +310,7 @@ TEST_CASE("contributions: one is refused as too stale only if it is") {
 }
 
 TEST_CASE("contributions: nothing that one in a snapshot was computed from is forgotten") {
-  const auto life = small_life_of_items(Journal::always);
+  const auto life = small_life_of_items(Journaled::always);
   const auto histories = histories_of(life, 3);
   ContributionsJudge judge(life);
   ItemHistories::Entry entry;

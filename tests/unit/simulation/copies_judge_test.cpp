@@ -31,14 +31,14 @@ LifeSpec life_of_copies() {
 }
 
 // A job whose first ledger is durable, with two snapshots.
-struct Job {
+struct CopiedJob {
   LifeSpec life;
   Disks disks{2};
   CopyPlace place{life};
   CopiesJudge judge{life};
   Ledger durable;
 
-  explicit Job(const LifeSpec& life_of_it = life_of_copies()) : life(life_of_it) {
+  explicit CopiedJob(const LifeSpec& life_of_it = life_of_copies()) : life(life_of_it) {
     for (const auto id : {kOlder, kNewer}) {
       disks.present[0].write(id, 0, {5, id.step});
     }
@@ -71,7 +71,7 @@ struct Job {
 };
 
 TEST_CASE("copies: a run has one id, unless another job takes its name") {
-  Job job;
+  CopiedJob job;
   const auto id = Contains("a run has no id, or another one than before");
   CHECK_THROWS_WITH_AS(job.write(job.ledger_of(kNone, kNone, 0)), id, Violation);
   CHECK_THROWS_WITH_AS(job.write(job.ledger_of(kNone, kNone, 10)), id, Violation);
@@ -90,7 +90,7 @@ TEST_CASE("copies: a run has one id, unless another job takes its name") {
 }
 
 TEST_CASE("copies: only snapshots that are kept are copied, and of those the newest stays") {
-  Job job;
+  CopiedJob job;
   CHECK_THROWS_WITH_AS(job.write(job.ledger_of({1, 3}, kNone)), Contains("a snapshot is to be copied that is not kept"),
                        Violation);
   job.copy(kOlder);
@@ -103,7 +103,7 @@ TEST_CASE("copies: only snapshots that are kept are copied, and of those the new
 TEST_CASE("copies: a job without them names none") {
   auto life = life_of_copies();
   life.copies = false;
-  Job job(life);
+  CopiedJob job(life);
   CHECK_NOTHROW(job.write(job.ledger_of(kNone, kNone)));
   CHECK_THROWS_WITH_AS(job.write(job.ledger_of(kOlder, kNone)),
                        Contains("a job without copies names a snapshot for copying"), Violation);
@@ -111,7 +111,7 @@ TEST_CASE("copies: a job without them names none") {
 
 TEST_CASE("copies: what is called copied was named before, and is newer than what was copied") {
   const auto not_named = Contains("a snapshot is called copied that was not named");
-  Job job;
+  CopiedJob job;
   job.put(kOlder);
   job.put(kNewer);
   CHECK_THROWS_WITH_AS(job.write(job.ledger_of(kOlder, kOlder)), not_named, Violation);
@@ -124,7 +124,7 @@ TEST_CASE("copies: what is called copied was named before, and is newer than wha
 
 TEST_CASE("copies: every part of a copy is in the place") {
   const auto missing = Contains("a snapshot is called copied, but a part of it is not in the place");
-  Job job;
+  CopiedJob job;
   job.write(job.ledger_of(kOlder, kNone));
   const auto copied = job.ledger_of(kOlder, kOlder);
   CHECK_THROWS_WITH_AS(job.write(copied), missing, Violation);
@@ -140,7 +140,7 @@ TEST_CASE("copies: every part of a copy is in the place") {
 
 TEST_CASE("copies: a copy is that of what the shard has, which is durable") {
   const auto differs = Contains("a copy differs from what it is the copy of");
-  Job job;
+  CopiedJob job;
   job.write(job.ledger_of(kOlder, kNone));
   job.put(kOlder);
   const auto copied = job.ledger_of(kOlder, kOlder);
@@ -157,12 +157,12 @@ TEST_CASE("copies: a copy is that of what the shard has, which is durable") {
 TEST_CASE("copies: what is named is given up for a newer one, when patience may be over") {
   const auto for_older = Contains("a snapshot is given up for an older one, or for none");
   const auto too_early = Contains("a snapshot that is to be copied is given up too early");
-  Job job;
+  CopiedJob job;
   job.write(job.ledger_of(kNewer, kNone));
   CHECK_THROWS_WITH_AS(job.write(job.ledger_of(kOlder, kNone), kPatienceLeft + 1), for_older, Violation);
   CHECK_THROWS_WITH_AS(job.write(job.ledger_of(kNone, kNone), kPatienceLeft + 1), for_older, Violation);
 
-  Job patient;
+  CopiedJob patient;
   patient.write(patient.ledger_of(kOlder, kNone));
   CHECK_THROWS_WITH_AS(patient.write(patient.ledger_of(kNewer, kNone), kPatienceLeft), too_early, Violation);
   CHECK_NOTHROW(patient.write(patient.ledger_of(kOlder, kNone), kPatienceLeft + 1));  // is still named
@@ -174,7 +174,7 @@ TEST_CASE("copies: what is named is given up for a newer one, when patience may 
 TEST_CASE("copies: what is named after all faults and what they leave behind is copied, but by a shard that is stuck") {
   const auto too_early = Contains("a snapshot that is to be copied is given up too early");
   const auto give_up = [](const LifeSpec& life) {
-    Job job(life);
+    CopiedJob job(life);
     job.write(job.ledger_of(kOlder, kNone), kFaultsUntil + 2'000);
     job.write(job.ledger_of(kNewer, kNone), 2 * kFaultsUntil);
   };
@@ -199,7 +199,7 @@ TEST_CASE("copies: what is named after all faults and what they leave behind is 
 }
 
 TEST_CASE("copies: no older snapshot is named again") {
-  Job job;
+  CopiedJob job;
   job.copy(kNewer);
   CHECK_THROWS_WITH_AS(job.write(job.ledger_of(kOlder, kNewer)),
                        Contains("an older snapshot is named for copying again"), Violation);
@@ -209,7 +209,7 @@ TEST_CASE("copies: no older snapshot is named again") {
 }
 
 TEST_CASE("copies: one may be finished in a later timeline than it was named in") {
-  Job job;
+  CopiedJob job;
   job.copy(kOlder);
   CHECK_FALSE(job.judge.facts().has(Fact::copy_outlived));
   job.write(job.ledger_of(kNewer, kOlder));
@@ -220,7 +220,7 @@ TEST_CASE("copies: one may be finished in a later timeline than it was named in"
 }
 
 TEST_CASE("copies: what is copied and what is being copied stay in the place") {
-  Job job;
+  CopiedJob job;
   job.copy(kOlder);
   job.write(job.ledger_of(kNewer, kOlder));
   CHECK_THROWS_WITH_AS(job.judge.removes(job.durable, kRun, kOlder),
@@ -233,12 +233,12 @@ TEST_CASE("copies: what is copied and what is being copied stay in the place") {
 
 TEST_CASE("copies: a job ends with the copy of its last snapshot, or when its patience may be over") {
   const auto before = Contains("the job ends before its last snapshot is copied");
-  const auto finish = [](Job& job, Micros now) {
+  const auto finish = [](CopiedJob& job, Micros now) {
     auto ledger = job.durable;
     ledger.finished = kNewer;
     job.write(ledger, now);
   };
-  Job job;
+  CopiedJob job;
   job.copy(kOlder);
   job.write(job.ledger_of(kNewer, kOlder));
   auto late = job.durable;
@@ -250,7 +250,7 @@ TEST_CASE("copies: a job ends with the copy of its last snapshot, or when its pa
   job.write(job.durable, kNamedAt);  // what is written later does not change when it ended
   CHECK_NOTHROW(job.judge.finished_well(job.place, job.durable));
 
-  Job copied;
+  CopiedJob copied;
   copied.copy(kNewer);
   finish(copied, kNamedAt);
   CHECK_NOTHROW(copied.judge.finished_well(copied.place, copied.durable));
@@ -261,7 +261,7 @@ TEST_CASE("copies: a job ends with the copy of its last snapshot, or when its pa
 }
 
 TEST_CASE("copies: a stop waits for the copy of its snapshot, as long as there is patience") {
-  Job job;
+  CopiedJob job;
   job.copy(kOlder);
   job.write(job.ledger_of(kNewer, kOlder));
   CHECK_THROWS_WITH_AS(job.judge.stopped_well(job.durable, kPatienceLeft),
@@ -270,7 +270,7 @@ TEST_CASE("copies: a stop waits for the copy of its snapshot, as long as there i
   job.put(kNewer);
   job.write(job.ledger_of(kNewer, kNewer));
   CHECK_NOTHROW(job.judge.stopped_well(job.durable, kPatienceLeft));
-  Job untrained;
+  CopiedJob untrained;
   auto ledger = untrained.durable;
   ledger.complete = {kNone};
   CHECK_NOTHROW(untrained.judge.stopped_well(ledger, 0));

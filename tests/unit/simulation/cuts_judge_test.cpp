@@ -11,8 +11,8 @@ namespace {
 using doctest::Contains;
 
 // Both chunks have come to step 1, two items, and are synced with them; the ledger names the base.
-struct Job {
-  explicit Job(bool lies = false) : life(small_life_of_items(LifeItems::Journal::interval)) {
+struct CutJob {
+  explicit CutJob(bool lies = false) : life(small_life_of_items(LifeItems::Journal::interval)) {
     life.faults.lying_disk = lies;
     histories.begin(1, {0, 0});
     for (auto& chunk : histories.of(1).chunks) {
@@ -54,62 +54,62 @@ LaneReport covering(ItemId floor) {
 }
 
 TEST_CASE("cuts: where the ledger names one each chunk has exactly the items before it") {
-  CHECK_NOTHROW(Job().come_to(1));
+  CHECK_NOTHROW(CutJob().come_to(1));
   const auto others = Contains("has others than the items before it");
-  Job more;
-  more.histories.of(1).chunks[0].entries.push_back(Job::entry(2, 3));
+  CutJob more;
+  more.histories.of(1).chunks[0].entries.push_back(CutJob::entry(2, 3));
   CHECK_THROWS_WITH_AS(more.come_to(1), others, Violation);
-  Job fewer;
+  CutJob fewer;
   fewer.histories.of(1).chunks[1].entries.pop_back();
   CHECK_THROWS_WITH_AS(fewer.come_to(1), others, Violation);
-  Job other;
+  CutJob other;
   other.histories.of(1).chunks[1].entries[1].item = 3;
   CHECK_THROWS_WITH_AS(other.come_to(1), others, Violation);
 }
 
 TEST_CASE("cuts: what lies before one is synced, as far as the disk says so") {
-  Job job;
+  CutJob job;
   job.disks.present[1].journal.synced = 1;
   CHECK_THROWS_WITH_AS(job.come_to(1), Contains("has items that are not synced"), Violation);
-  Job lying(true);
+  CutJob lying(true);
   lying.disks.present[1].journal.synced = 1;
   CHECK_NOTHROW(lying.come_to(1));
 }
 
 TEST_CASE("cuts: none is taken back within a timeline, and each is from the base on") {
-  Job job;
+  CutJob job;
   job.come_to(1);
   CHECK_THROWS_WITH_AS(job.come_to(0), Contains("a cut is taken back"), Violation);
-  Job unnamed;
+  CutJob unnamed;
   unnamed.ledger.cut.reset();
   CHECK_THROWS_WITH_AS(unnamed.judge.ledger_durable(unnamed.histories, unnamed.disks, unnamed.ledger),
                        Contains("no cut from the base on"), Violation);
-  Job next;
+  CutJob next;
   next.come_to(1);
   next.ledger.timeline = 2;
   CHECK_NOTHROW(next.come_to(0));
 }
 
 TEST_CASE("cuts: a shard comes back with less than one only from a disk that lies") {
-  Job job;
+  CutJob job;
   job.ledger.rollbacks.below_cut = 1;
   CHECK_THROWS_WITH_AS(job.come_to(1), Contains("no disk lies"), Violation);
-  Job lying(true);
+  CutJob lying(true);
   lying.ledger.rollbacks.below_cut = 1;
   CHECK_NOTHROW(lying.come_to(1));
 }
 
 TEST_CASE("cuts: a snapshot is taken if a durable ledger has ordered it, of a cut") {
-  Job job;
+  CutJob job;
   CHECK_THROWS_WITH_AS(job.judge.taken({1, 1}), Contains("no durable ledger has ordered"), Violation);
   job.come_to(1, {1});
   CHECK_NOTHROW(job.judge.taken({1, 1}));
-  Job early;
+  CutJob early;
   CHECK_THROWS_WITH_AS(early.come_to(0, {1}), Contains("of a step that is no cut yet"), Violation);
 }
 
 TEST_CASE("cuts: no lane serves with less than the newest") {
-  Job job;
+  CutJob job;
   job.come_to(1);
   CHECK_NOTHROW(job.judge.reported({}, covering(2)));
   CHECK_THROWS_WITH_AS(job.judge.reported({}, covering(1)), Contains("has lost some of those before step 1"),
@@ -123,7 +123,7 @@ TEST_CASE("cuts: no lane serves with less than the newest") {
 }
 
 TEST_CASE("cuts: while one is recorded no plan goes beyond it, and a life that comes back is told it") {
-  Job job;
+  CutJob job;
   auto given = job.ledger;
   given.cut = 1;
   job.judge.ledger_given(given);

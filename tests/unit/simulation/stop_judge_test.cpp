@@ -12,7 +12,7 @@ using doctest::Contains;
 using Command = Control::Command;
 using Phase = Lead::Phase;
 
-constexpr SessionId kSession = 3;
+constexpr SessionId kStoppedSession = 3;
 constexpr Micros kTick = 4'000;
 constexpr Micros kBegun = 900'000;
 constexpr StopJudge::Reached kReached{1, 2};
@@ -36,7 +36,7 @@ struct Stopped {
     judge.ticks(clock);
     Assign assign;
     assign.timeline = 1;
-    judge.assigned(kSession, assign);
+    judge.assigned(kStoppedSession, assign);
     judge.commanded(Command::stop, Phase::training, kReached);
   }
   void tick(int count, Micros span = kTick) {
@@ -52,7 +52,7 @@ Status status_of(Step step) {
   status.step = step;
   status.snapshot = step;
   status.sessions.emplace_back();
-  status.sessions.back().session = kSession;
+  status.sessions.back().session = kStoppedSession;
   status.sessions.back().live = true;
   status.sessions.emplace_back();
   return status;
@@ -180,9 +180,9 @@ TEST_CASE("stop: with patience left its snapshot has what workers had done when 
   nobody_lives.sessions.front().live = false;
   CHECK_NOTHROW(job.judge.stopped(Phase::training, nobody_lives, ledger_of(1), {1, 3}));
   auto nobody_works = job.judge;
-  nobody_works.said_hello(kSession);
+  nobody_works.said_hello(kStoppedSession);
   CHECK_NOTHROW(nobody_works.stopped(Phase::training, status_of(1), ledger_of(1), {1, 3}));
-  nobody_works.assigned(kSession, {});
+  nobody_works.assigned(kStoppedSession, {});
   CHECK_NOTHROW(nobody_works.stopped(Phase::training, status_of(1), ledger_of(1), {1, 3}));
   auto other_lead = job.judge;
   other_lead.lead_starts();
@@ -208,7 +208,7 @@ TEST_CASE("stop: items count as items") {
   StopJudge judge(life);
   Assign assign;
   assign.timeline = 1;
-  judge.assigned(kSession, assign);
+  judge.assigned(kStoppedSession, assign);
   judge.commanded(Command::stop, Phase::training, {1, 4});
   CHECK_NOTHROW(judge.stopped(Phase::training, status_of(2), ledger_of(2), {1, 4}));
   CHECK_THROWS_WITH_AS(judge.stopped(Phase::training, status_of(1), ledger_of(1), {1, 4}),

@@ -9,7 +9,7 @@
 namespace ballast {
 namespace {
 
-constexpr auto* kJob = R"(
+constexpr auto* kWelcomedJob = R"(
 job: welcomed
 model: {name: mlp, hidden: [4]}
 data: {name: glyphs, train_examples: 64, test_examples: 8}
@@ -18,9 +18,9 @@ cluster: {shards: 2, lanes: 2, patience: 7}
 )";
 
 WorkerWelcome welcome() {
-  const auto job = make_job(parse_job(kJob, "test"));
+  const auto job = make_job(parse_job(kWelcomedJob, "test"));
   WorkerWelcome welcome;
-  welcome.job = kJob;
+  welcome.job = kWelcomedJob;
   welcome.spec_digest = job.spec_digest;
   welcome.layout_digest = job.layout_digest;
   welcome.shards = 2;

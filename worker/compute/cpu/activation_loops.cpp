@@ -45,7 +45,7 @@ struct Forward {
 };
 
 template <typename Function>
-struct Backward {
+struct ActivationBackward {
   BALLAST_VECTOR_INLINE static void run(const float* known, const float* y_gradient, float* x_gradient, std::size_t n,
                                         float slope) {
     in_vectors(n, [=](std::size_t i, auto lanes) BALLAST_VECTOR_LAMBDA {
@@ -65,7 +65,7 @@ template <typename Function>
 void backward_with(const float* known, const float* y_gradient, float* x_gradient, std::size_t n, float slope,
                    std::uint32_t threads) {
   share_out_pieces(n, kPiece, threads, [&](std::size_t begin, std::size_t end) {
-    run_widest<Backward<Function>>(known + begin, y_gradient + begin, x_gradient + begin, end - begin, slope);
+    run_widest<ActivationBackward<Function>>(known + begin, y_gradient + begin, x_gradient + begin, end - begin, slope);
   });
 }
 

@@ -49,7 +49,7 @@ struct Scale {
   }
 };
 
-struct Backward {
+struct LossBackward {
   BALLAST_VECTOR_INLINE static void run(const float* probabilities, float* gradient, std::size_t n, float scale) {
     Floats sum{};
     in_vectors(n, [&](std::size_t i, auto lanes)
@@ -79,7 +79,7 @@ void softmax_row(float* row, std::size_t n) {
 }
 
 void softmax_row_backward(const float* probabilities, float* gradient, std::size_t n, float scale) {
-  run_widest<Backward>(probabilities, gradient, n, scale);
+  run_widest<LossBackward>(probabilities, gradient, n, scale);
 }
 
 }  // namespace ballast::cpu

@@ -17,7 +17,7 @@
 namespace ballast::cpu {
 namespace {
 
-enum Part : std::size_t { kWeightLeaf, kBiasLeaf, kWeightNode, kBiasNode, kParts };
+enum TreePart : std::size_t { kWeightLeaf, kBiasLeaf, kWeightNode, kBiasNode, kParts };
 constexpr std::size_t kLeafGates = 3;
 constexpr std::size_t kNodeGates = 5;
 
@@ -164,7 +164,7 @@ class TreeLstmOperation : public Operation {
             c_gradient_.data()};
   }
 
-  [[nodiscard]] const float* weights(Part part) const { return &context_.weights[extents_[part].offset]; }
+  [[nodiscard]] const float* weights(TreePart part) const { return &context_.weights[extents_[part].offset]; }
   [[nodiscard]] std::size_t width() const { return kNodeGates * units_; }  // of a row of gates
 
   const Context& context_;

@@ -18,7 +18,7 @@ static_assert(std::endian::native == std::endian::little, "the files' numbers ar
 namespace ballast {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kMostHeader = std::size_t{1} << 16U;
 constexpr std::size_t kMostDimensions = 8;
 constexpr std::array<std::string_view, 11> kTypes = {"f4", "f8", "u1", "i1", "b1", "u2", "i2", "u4", "i4", "u8", "i8"};
@@ -163,11 +163,11 @@ double NpyArray::at(std::uint64_t index) const {
 
 NpyArray parse_npy(std::string bytes) {
   constexpr std::size_t kFixed = 10;  // magic, version, a length of two bytes
-  if (bytes.size() < kFixed || !bytes.starts_with(kMagic)) {
+  if (bytes.size() < kFixed || !bytes.starts_with(kNpyMagic)) {
     refuse("byte 0: this is no .npy file; write it with numpy.save");
   }
   const auto byte = [&](std::size_t at) { return std::size_t{static_cast<std::uint8_t>(bytes[at])}; };
-  const auto version = byte(kMagic.size());
+  const auto version = byte(kNpyMagic.size());
   const bool is_long = version > 1;
   if (version < 1 || version > 3 || bytes.size() < kFixed + 2) {
     refuse("byte 6: version " + std::to_string(version) + " of the format is not known; 1 to 3 are");

@@ -17,7 +17,7 @@ constexpr std::uint32_t kEndMark = 0x06054b50;
 constexpr std::uint32_t kEntryMark = 0x02014b50;
 constexpr std::uint32_t kLocalMark = 0x04034b50;
 constexpr std::uint32_t kElsewhere = 0xFFFFFFFF;  // a number that stands in a zip64 record
-constexpr std::size_t kBlock = std::size_t{1} << 20U;
+constexpr std::size_t kUnpackedAtOnce = std::size_t{1} << 20U;
 
 std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
   std::uint32_t value = 0;
@@ -149,13 +149,14 @@ std::string ZipFile::inflated(const ZipMember& member, std::uint64_t begin) {
   std::uint64_t taken = 0;
   int outcome = Z_OK;
   while (outcome != Z_STREAM_END && taken < member.packed) {
-    auto packed = bytes_at(begin + taken, std::min<std::uint64_t>(kBlock, member.packed - taken));
+    auto packed = bytes_at(begin + taken, std::min<std::uint64_t>(kUnpackedAtOnce, member.packed - taken));
     taken += packed.size();
     inflater.stream.next_in = reinterpret_cast<Bytef*>(packed.data());
     inflater.stream.avail_in = static_cast<uInt>(packed.size());
     do {
       const auto before = bytes.size();
-      bytes.resize(std::min<std::size_t>(before + kBlock, member.size + 1));  // one more shows that there is more
+      bytes.resize(
+          std::min<std::size_t>(before + kUnpackedAtOnce, member.size + 1));  // one more shows that there is more
       inflater.stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + before);
       inflater.stream.avail_out = static_cast<uInt>(bytes.size() - before);
       outcome = inflate(&inflater.stream, Z_NO_FLUSH);

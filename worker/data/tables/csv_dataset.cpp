@@ -65,9 +65,9 @@ class TableSplit {
 };
 
 // The place of each of some texts in their list.
-class Places {
+class ValuePlaces {
  public:
-  explicit Places(const std::vector<std::string>& values) {
+  explicit ValuePlaces(const std::vector<std::string>& values) {
     for (const auto& value : values) {
       places_.emplace(value, places_.size());
     }
@@ -230,9 +230,9 @@ class TableReader {
   }
 
   const DataSpec& spec_;
-  Places classes_;
-  Places missing_;
-  std::vector<Places> values_;       // by column
+  ValuePlaces classes_;
+  ValuePlaces missing_;
+  std::vector<ValuePlaces> values_;  // by column
   std::vector<std::size_t> places_;  // by column
   std::size_t fields_ = 0;           // of a row
   // Of one row:

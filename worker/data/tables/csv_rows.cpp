@@ -5,13 +5,13 @@
 namespace ballast {
 namespace {
 
-constexpr std::size_t kWindow = std::size_t{1} << 16U;
+constexpr std::size_t kRowWindow = std::size_t{1} << 16U;
 constexpr int kEnd = -1;
 
 }  // namespace
 
 CsvRows::CsvRows(const std::filesystem::path& path, char separator)
-    : source_(path), path_(path), separator_(separator), window_(kWindow) {}
+    : source_(path), path_(path), separator_(separator), window_(kRowWindow) {}
 
 std::string CsvRows::where() const { return path_.string() + ", line " + std::to_string(row_line_); }
 

@@ -9,7 +9,7 @@
 namespace ballast {
 namespace {
 
-constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kTreeBlanks = " \t";
 constexpr std::int32_t kMostLabel = 1'000'000;
 
 // Keeps its own stack: a file may be as deep as it likes.
@@ -41,7 +41,7 @@ class TreeParser {
 
   [[nodiscard]] bool ended() const { return at_ == line_.size(); }
   [[noreturn]] void fail(const std::string& what) const { throw BadTree(at_ + 1, what); }
-  void skip_blanks() { at_ = std::min(line_.find_first_not_of(kBlanks, at_), line_.size()); }
+  void skip_blanks() { at_ = std::min(line_.find_first_not_of(kTreeBlanks, at_), line_.size()); }
 
   void step() {
     if (ended()) {

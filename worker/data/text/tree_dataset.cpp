@@ -13,7 +13,7 @@
 namespace ballast {
 namespace {
 
-constexpr std::int32_t kMiddle = 2;  // of five labels
+constexpr std::int32_t kNeutral = 2;  // of five labels
 constexpr std::int32_t kUnlabelled = -1;
 
 class TreeSplit {
@@ -81,12 +81,12 @@ class TreeReader {
 
  private:
   [[nodiscard]] std::int32_t label_of(const TreeNode& node) const {
-    const auto labels = polarity_ ? 2 * kMiddle + 1 : static_cast<std::int32_t>(spec_.classes.size());
+    const auto labels = polarity_ ? 2 * kNeutral + 1 : static_cast<std::int32_t>(spec_.classes.size());
     if (node.label >= labels) {
       throw BadTree(1, "has label " + std::to_string(node.label) + ", but there are " + std::to_string(labels) +
                            (polarity_ ? " with data.tree_labels: polarity" : " data.classes") + ", from 0 on");
     }
-    return !polarity_ ? node.label : node.label == kMiddle ? kUnlabelled : node.label > kMiddle ? 1 : 0;
+    return !polarity_ ? node.label : node.label == kNeutral ? kUnlabelled : node.label > kNeutral ? 1 : 0;
   }
 
   void add(const std::vector<TreeNode>& nodes, TreeSplit& split) const {

@@ -2,35 +2,26 @@
 
 #include <doctest/doctest.h>
 
-#include <exception>
 #include <fstream>
 #include <string>
 
 #include "cli/run_folder/run_folder.h"
 #include "tests/unit/temporary_folder.h"
+#include "tests/unit/worker/data/files.h"
 
 namespace ballast {
 namespace {
 
-template <typename Act>
-std::string refusal(Act act) {
-  try {
-    act();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return {};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+using testing::contains;
+using testing::error_of;
 
 TEST_CASE("a lead is named by its run's folder or by its address") {
   const TemporaryFolder folder;
   CHECK(lead_address("tcp://127.0.0.1:1") == "tcp://127.0.0.1:1");
-  CHECK(contains(refusal([&] { lead_address(folder.path().string()); }), "lead.address"));
+  CHECK(contains(error_of([&] { lead_address(folder.path().string()); }), "lead.address"));
   std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
   CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
-  CHECK(contains(refusal([] { lead_address("nowhere"); }), "neither"));
+  CHECK(contains(error_of([] { lead_address("nowhere"); }), "neither"));
 }
 
 TEST_CASE("a run whose processes are gone is told at once, with what to do") {
@@ -43,7 +34,7 @@ TEST_CASE("a run whose processes are gone is told at once, with what to do") {
     CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
   }
   CHECK_FALSE(has_living_run(folder.path()));
-  const auto text = refusal([&] { lead_address(folder.path().string()); });
+  const auto text = error_of([&] { lead_address(folder.path().string()); });
   CHECK(contains(text, "no process of the run in " + folder.path().string() + " lives"));
   CHECK(contains(text, "ballast run --resume " + folder.path().string()));
 }

@@ -14,12 +14,12 @@ namespace {
 constexpr LeadTalk::Moment kBegin{std::chrono::hours{1}};
 
 // A lead that answers when the test says so.
-struct Fixture {
-  explicit Fixture(bool was_paused = false) : talk(was_paused) {
+struct LeadTalkFixture {
+  explicit LeadTalkFixture(bool was_paused = false) : talk(was_paused) {
     at_lead.add(lead);
     talk.connect(lead.bind(addresses.make("tcp")), at_talk, kBegin);
   }
-  ~Fixture() { lead.close(); }
+  ~LeadTalkFixture() { lead.close(); }
 
   Message asked() {
     while (!at_lead.wait(1'000)) {
@@ -59,7 +59,7 @@ TEST_CASE("before there is a lead nobody is asked, and nobody has answered") {
 }
 
 TEST_CASE("the lead is asked now and then, and told to stop when the user wants it") {
-  Fixture at;
+  LeadTalkFixture at;
   at.talk.ask(false, kBegin);
   at.talk.ask(true, kBegin);  // not yet time
   CHECK(std::holds_alternative<StatusRequest>(at.asked()));
@@ -70,7 +70,7 @@ TEST_CASE("the lead is asked now and then, and told to stop when the user wants 
 }
 
 TEST_CASE("a job that was paused is told to go on until it does") {
-  Fixture at(true);
+  LeadTalkFixture at(true);
   at.talk.ask(false, kBegin);
   CHECK(std::get<Control>(at.asked()).command == Control::Command::resume);
   at.answer(JobPhase::paused, kBegin);
@@ -85,7 +85,7 @@ TEST_CASE("a job that was paused is told to go on until it does") {
 
 TEST_CASE("silence counts from the last answer, and when the job is over nobody is asked") {
   using std::chrono::seconds;
-  Fixture at;
+  LeadTalkFixture at;
   CHECK(at.talk.silent(kBegin + seconds{3}) == seconds{3});
   at.talk.ask(false, kBegin);
   at.asked();

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -23,28 +22,31 @@
 namespace ballast {
 namespace {
 
-using namespace testing;
+using testing::Bytes;
+using testing::bytes;
+using testing::contains;
+using testing::error_of;
+using testing::gzip;
+using testing::ranged;
+using testing::Request;
+using testing::Server;
+using testing::status;
+using testing::text_of;
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-Bytes bytes(const std::string& text) { return {text.begin(), text.end()}; }
 std::string text(const Bytes& data) { return {data.begin(), data.end()}; }
 
 // A set of two small files, the web server that offers them, and what it is made to offer.
-struct Fixture {
+struct DataFilesFixture {
   std::map<std::string, std::string> content = {{"one", std::string(5000, '1')}, {"two", "2 and more"}};
   std::map<std::string, std::string> offered;  // by path
-  TemporaryFolder folder;
+  testing::TemporaryFolder folder;
   Server server{[this](const Request& request) {
     const auto found = offered.find(request.path);
     return found == offered.end() ? status("404 Not Found") : ranged(found->second, request);
   }};
   DataFiles set{"small", {}, {server.url() + "/usual/"}};
 
-  Fixture() {
+  DataFilesFixture() {
     for (const auto& [name, plain] : content) {
       set.files.push_back({name, plain.size(), sha256_hex(plain)});
       offered["/usual/" + name + ".gz"] = text(gzip(bytes(plain)));
@@ -81,7 +83,7 @@ struct Fixture {
 };
 
 TEST_CASE("what is missing is fetched, and what is good is kept") {
-  Fixture fixture;
+  DataFilesFixture fixture;
   const auto said = fixture.fetch();
   CHECK(contains(said, "one.gz: fetched from " + fixture.server.url() + "/usual/"));
   CHECK(contains(said, "two.gz: fetched"));
@@ -93,7 +95,7 @@ TEST_CASE("what is missing is fetched, and what is good is kept") {
 }
 
 TEST_CASE("only the content counts: other gzip headers and plain files are as good") {
-  Fixture fixture;
+  DataFilesFixture fixture;
   fixture.folder.write("one", bytes(fixture.content["one"]));
   auto packed = gzip(bytes(fixture.content["two"]));
   packed[4] ^= 0xFF;  // the header's time of change
@@ -104,7 +106,7 @@ TEST_CASE("only the content counts: other gzip headers and plain files are as go
 }
 
 TEST_CASE("damaged files are named, kept aside and replaced") {
-  Fixture fixture;
+  DataFilesFixture fixture;
   fixture.folder.write("one", bytes(fixture.content["one"] + "more"));
   auto cut = gzip(bytes(fixture.content["two"]));
   cut.resize(cut.size() - 9);
@@ -122,7 +124,7 @@ TEST_CASE("damaged files are named, kept aside and replaced") {
 }
 
 TEST_CASE("a file of the right length with another content is damaged") {
-  Fixture fixture;
+  DataFilesFixture fixture;
   fixture.folder.write("one", bytes(std::string(5000, '0')));
   CHECK(contains(fixture.check(false), "damaged  one: its content is not that of one (SHA-256 "));
   fixture.folder.write("one", bytes(std::string(4999, '1')));
@@ -131,7 +133,7 @@ TEST_CASE("a file of the right length with another content is damaged") {
 }
 
 TEST_CASE("a good packed file behind a damaged plain one need not be fetched") {
-  Fixture fixture;
+  DataFilesFixture fixture;
   fixture.fetch();
   fixture.folder.write("one", bytes("junk"));
   const auto asked = fixture.server.requests().size();
@@ -141,10 +143,10 @@ TEST_CASE("a good packed file behind a damaged plain one need not be fetched") {
 }
 
 TEST_CASE("without any mirror, each is named with its reason, and the way by hand") {
-  Fixture fixture;
+  DataFilesFixture fixture;
   fixture.folder.write("one", bytes("junk"));
   fixture.offered["/wrong/one.gz"] = text(gzip(bytes("something else")));
-  const auto dead = dead_url();
+  const auto dead = testing::dead_url();
   const auto said = fixture.fetch({dead, fixture.server.url() + "/nowhere", fixture.server.url() + "/wrong"});
   CHECK(contains(said, "no mirror has a good copy of one.gz"));
   CHECK(contains(said, "  " + dead + ": "));
@@ -156,7 +158,7 @@ TEST_CASE("without any mirror, each is named with its reason, and the way by han
 }
 
 TEST_CASE("a mirror of one's own replaces the usual ones, and one that worked is asked first") {
-  Fixture fixture;
+  DataFilesFixture fixture;
   for (const auto& [name, plain] : fixture.content) {
     fixture.offered["/own/" + name + ".gz"] = text(gzip(bytes(plain)));
   }
@@ -170,14 +172,14 @@ TEST_CASE("a mirror of one's own replaces the usual ones, and one that worked is
 }
 
 TEST_CASE("progress is for terminals only") {
-  Fixture quiet;
+  DataFilesFixture quiet;
   CHECK_FALSE(contains(quiet.fetch(), "\r"));
-  Fixture shown;
+  DataFilesFixture shown;
   CHECK(contains(shown.fetch({}, true), "\r\x1b[Kone.gz: 0.0 of 0.0 MB"));
 }
 
 TEST_CASE("what is no mirror, and folders that cannot be used, are refused") {
-  Fixture fixture;
+  DataFilesFixture fixture;
   CHECK(contains(fixture.fetch({"ftp://example.org"}), "--mirror ftp://example.org: it must begin with http"));
   const auto file = fixture.folder.write("file", bytes("x"));
   const auto said = fixture.said([&](std::FILE* out) {
@@ -187,7 +189,7 @@ TEST_CASE("what is no mirror, and folders that cannot be used, are refused") {
 }
 
 TEST_CASE("two processes do not fetch into one folder at once") {
-  Fixture fixture;
+  DataFilesFixture fixture;
   const int fd = ::open(fixture.folder.path().c_str(), O_RDONLY | O_DIRECTORY);
   REQUIRE(::flock(fd, LOCK_EX) == 0);
   CHECK(contains(fixture.fetch(), "another process is fetching files into this folder"));

@@ -18,12 +18,11 @@ namespace ballast {
 namespace {
 
 using testing::Bytes;
+using testing::bytes;
 using testing::contains;
 using testing::error_of;
 using testing::gzip;
 using Words = std::vector<std::string>;
-
-Bytes bytes(const std::string& text) { return {text.begin(), text.end()}; }
 
 TEST_CASE("a vocabulary is of the train split alone, stripped as the job's examples are") {
   const testing::TemporaryFolder folder;

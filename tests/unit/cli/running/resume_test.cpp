@@ -11,9 +11,13 @@
 #include "storage/journal/journal.h"
 #include "storage/store/shard_store.h"
 #include "tests/unit/temporary_folder.h"
+#include "tests/unit/worker/data/files.h"
 
 namespace ballast {
 namespace {
+
+using testing::contains;
+using testing::error_of;
 
 namespace fs = std::filesystem;
 
@@ -68,18 +72,6 @@ Ledger with_snapshot(Step step) {
   return ledger;
 }
 
-template <typename Act>
-std::string refusal(Act act) {
-  try {
-    act();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return {};
-}
-
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 TEST_CASE("a run that has a complete snapshot goes on from it") {
   EarlierRun run;
   const auto ledger = with_snapshot(6);
@@ -129,8 +121,8 @@ TEST_CASE("a run that had not begun starts") {
 TEST_CASE("what decides the bits cannot be changed, nor the number of shards") {
   EarlierRun run;
   const auto folder = run.folder();
-  CHECK(contains(refusal([&] { job_to_resume(folder, {"training.seed=9"}, ""); }), "training.seed (1 against 9)"));
-  const auto text = refusal([&] { job_to_resume(folder, {"cluster.shards=3"}, ""); });
+  CHECK(contains(error_of([&] { job_to_resume(folder, {"training.seed=9"}, ""); }), "training.seed (1 against 9)"));
+  const auto text = error_of([&] { job_to_resume(folder, {"cluster.shards=3"}, ""); });
   CHECK(contains(text, "2 shards"));
   CHECK(contains(text, "with 3"));
 }
@@ -149,7 +141,7 @@ TEST_CASE("of job.yaml's values, those that a change leaves without a meaning go
   CHECK(resume_text(folder, snapshots, with_snapshot(6)) ==
         "job small goes on from the snapshot of step 6 of 8, epoch 1");
   // What somebody asks for is still checked.
-  const auto text = refusal([&] {
+  const auto text = error_of([&] {
     job_to_resume(folder, {"durability.fsync=always", "durability.fsync_interval_ms=5"}, "");
   });
   CHECK(contains(text, "--set: durability.fsync_interval_ms: means nothing here"));
@@ -162,7 +154,7 @@ TEST_CASE("a job file that is named as well must be the same job") {
   write_atomically(file, kJob);
   CHECK_NOTHROW(job_to_resume(folder, {}, file.string()));
   write_atomically(file, std::string(kJob).replace(std::string(kJob).find("hidden: [4]"), 11, "hidden: [5]"));
-  const auto text = refusal([&] { job_to_resume(folder, {}, file.string()); });
+  const auto text = error_of([&] { job_to_resume(folder, {}, file.string()); });
   CHECK(contains(text, file.string()));
   CHECK(contains(text, "model.hidden"));
 }
@@ -174,7 +166,7 @@ TEST_CASE("a finished run tells where its result is") {
   run.make_database(0, &ledger, ledger.finished);
   run.make_database(1, nullptr, ledger.finished);
   const auto folder = run.folder();
-  const auto text = refusal([&] { ledger_to_resume(folder, run.job()); });
+  const auto text = error_of([&] { ledger_to_resume(folder, run.job()); });
   CHECK(contains(text, "has finished, at step 8"));
   CHECK(contains(text, "ballast export"));
   CHECK(shards_without_end(folder, run.job()).empty());
@@ -195,10 +187,10 @@ TEST_CASE("a finished run goes on where a database does not have its end yet") {
 TEST_CASE("a folder without databases, or with one gone, is refused") {
   EarlierRun run;
   const auto folder = run.folder();
-  CHECK(contains(refusal([&] { ledger_to_resume(folder, run.job()); }), "nothing to resume"));
+  CHECK(contains(error_of([&] { ledger_to_resume(folder, run.job()); }), "nothing to resume"));
   const auto ledger = with_snapshot(6);
   run.make_database(0, &ledger);
-  const auto text = refusal([&] { ledger_to_resume(folder, run.job()); });
+  const auto text = error_of([&] { ledger_to_resume(folder, run.job()); });
   CHECK(contains(text, "shard-1"));
   CHECK(contains(text, "ballast restore"));
 }
@@ -211,10 +203,10 @@ TEST_CASE("a database without its part of the newest snapshot is refused, and so
   const auto database = shard_database(run.path(), 1);
   SUBCASE("one that holds older ones") {
     run.make_database(1, nullptr, {}, {{1, 3}});
-    const auto text = refusal([&] { ledger_to_resume(folder, run.job()); });
+    const auto text = error_of([&] { ledger_to_resume(folder, run.job()); });
     CHECK(contains(text, "the database " + database.string() +
-                             " lacks shard 1's part of the newest complete snapshot, " + describe({1, 6}) +
-                             ": the newest that it holds is " + describe({1, 3})));
+                             " lacks shard 1's part of the newest complete snapshot, " + describe(SnapshotId{1, 6}) +
+                             ": the newest that it holds is " + describe(SnapshotId{1, 3})));
     CHECK(contains(text, "ballast restore"));
     const auto left = what_is_left(folder, run.job(), false);
     CHECK(contains(left, text));
@@ -256,7 +248,7 @@ TEST_CASE("databases of another job than the folder's job.yaml are refused") {
   const auto folder = run.folder();
   auto spec = run.job().spec;
   spec.training.seed = 5;
-  CHECK(contains(refusal([&] { ledger_to_resume(folder, make_job(spec)); }), "training.seed (1 against 5)"));
+  CHECK(contains(error_of([&] { ledger_to_resume(folder, make_job(spec)); }), "training.seed (1 against 5)"));
 }
 
 TEST_CASE("databases of another version's layout are refused as such") {
@@ -265,21 +257,21 @@ TEST_CASE("databases of another version's layout are refused as such") {
   const auto folder = run.folder();
   auto job = run.job();
   job.layout_digest = std::string(64, 'a');
-  const auto text = refusal([&] { ledger_to_resume(folder, job); });
+  const auto text = error_of([&] { ledger_to_resume(folder, job); });
   CHECK(contains(text, "shard-0: this database was made by another version of Ballast"));
   CHECK(contains(text, job.layout_digest + " here"));
 }
 
 TEST_CASE("a folder that is no run's is refused") {
   const TemporaryFolder folder;
-  CHECK(contains(refusal([&] { RunFolder::of_earlier_run(folder.path().string()); }), "no job.yaml"));
-  CHECK(contains(refusal([&] { RunFolder::of_earlier_run((folder.path() / "none").string()); }), "no job.yaml"));
+  CHECK(contains(error_of([&] { RunFolder::of_earlier_run(folder.path().string()); }), "no job.yaml"));
+  CHECK(contains(error_of([&] { RunFolder::of_earlier_run((folder.path() / "none").string()); }), "no job.yaml"));
 }
 
 TEST_CASE("two runs do not share a folder") {
   const TemporaryFolder folder;
   const RunFolder first(folder.path().string(), "job");
-  const auto text = refusal([&] { RunFolder(folder.path().string(), "job"); });
+  const auto text = error_of([&] { RunFolder(folder.path().string(), "job"); });
   CHECK(contains(text, "another run uses the folder"));
   CHECK(contains(text, "process " + std::to_string(getpid())));
 }

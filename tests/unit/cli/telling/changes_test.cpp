@@ -15,7 +15,7 @@ Lines texts_between(const Status& before, const Status& now) {
   return texts;
 }
 
-Status training(Timeline timeline, Step step) {
+Status training_in(Timeline timeline, Step step) {
   Status status;
   status.phase = JobPhase::training;
   status.timeline = timeline;
@@ -25,55 +25,55 @@ Status training(Timeline timeline, Step step) {
 }
 
 TEST_CASE("a rollback is told with the steps that it cost") {
-  auto now = training(2, 40);
+  auto now = training_in(2, 40);
   now.base = {2, 40};
   now.rolled_back_steps = 12;
-  CHECK(texts_between(training(1, 52), now) ==
+  CHECK(texts_between(training_in(1, 52), now) ==
         Lines{"the job goes on from the snapshot of step 40 (timeline 2): 12 steps are trained again"});
   now.rolled_back_steps = 0;
-  CHECK(texts_between(training(1, 40), now) == Lines{"the job goes on from the snapshot of step 40 (timeline 2)"});
+  CHECK(texts_between(training_in(1, 40), now) == Lines{"the job goes on from the snapshot of step 40 (timeline 2)"});
 }
 
 TEST_CASE("a job's first timeline, and progress alone, are no news") {
-  CHECK(texts_between(training(0, 0), training(1, 0)).empty());
-  CHECK(texts_between(training(1, 5), training(1, 6)).empty());
+  CHECK(texts_between(training_in(0, 0), training_in(1, 0)).empty());
+  CHECK(texts_between(training_in(1, 5), training_in(1, 6)).empty());
 }
 
 TEST_CASE("skipped steps and missed snapshots are counted") {
-  auto now = training(1, 9);
+  auto now = training_in(1, 9);
   now.skipped_steps = 3;
   now.snapshots_missed = 1;
   now.snapshot = 4;
-  auto before = training(1, 8);
+  auto before = training_in(1, 8);
   before.skipped_steps = 1;
   CHECK(texts_between(before, now) == Lines{"2 steps skipped: the gradient was not finite; 3 so far",
                                             "1 snapshot missed; the newest complete one is of step 4"});
 }
 
 TEST_CASE("trouble is told when it comes and when it goes; a wait, when its object changes") {
-  auto troubled = training(1, 9);
+  auto troubled = training_in(1, 9);
   troubled.trouble = "the disk is full";
-  CHECK(texts_between(training(1, 8), troubled) == Lines{"trouble: the disk is full"});
+  CHECK(texts_between(training_in(1, 8), troubled) == Lines{"trouble: the disk is full"});
   CHECK(texts_between(troubled, troubled).empty());
-  CHECK(texts_between(troubled, training(1, 9)) == Lines{"over: the disk is full"});
-  auto waiting = training(1, 9);
+  CHECK(texts_between(troubled, training_in(1, 9)) == Lines{"over: the disk is full"});
+  auto waiting = training_in(1, 9);
   waiting.waits_for = "shard 1 (lane 0), not heard of for 900 ms";
   auto longer = waiting;
   longer.waits_for = "shard 1 (lane 0), not heard of for 1200 ms";
-  CHECK(texts_between(training(1, 9), waiting) == Lines{"waiting for " + waiting.waits_for});
+  CHECK(texts_between(training_in(1, 9), waiting) == Lines{"waiting for " + waiting.waits_for});
   CHECK(texts_between(waiting, longer).empty());
 }
 
 TEST_CASE("a pause is told with how it ends") {
-  auto paused = training(1, 9);
+  auto paused = training_in(1, 9);
   paused.phase = JobPhase::paused;
-  CHECK(texts_between(training(1, 8), paused) == Lines{"paused at step 9; `ballast resume` lets it go on"});
+  CHECK(texts_between(training_in(1, 8), paused) == Lines{"paused at step 9; `ballast resume` lets it go on"});
   CHECK(texts_between(paused, paused).empty());
-  CHECK(texts_between(paused, training(1, 9)) == Lines{"no longer paused"});
+  CHECK(texts_between(paused, training_in(1, 9)) == Lines{"no longer paused"});
 }
 
 TEST_CASE("what hinders a job is its trouble, else who is waited for") {
-  auto status = training(1, 40);
+  auto status = training_in(1, 40);
   CHECK(hindrance(status).empty());
   status.waits_for = "shard 1 (lane 0), not heard of for 1200 ms, at step 3";
   CHECK(hindrance(status) == "waiting for shard 1 (lane 0)");

@@ -14,9 +14,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Progress::Moment kStart{};
+constexpr Progress::Moment kFirstMoment{};
 
-Status training(Step step, std::uint64_t examples) {
+Status training_at(Step step, std::uint64_t examples) {
   Status status;
   status.phase = JobPhase::training;
   status.step = step;
@@ -53,7 +53,7 @@ class Written {
 };
 
 TEST_CASE("the pace is what the lead says, once it can") {
-  auto status = training(50, 5000);
+  auto status = training_at(50, 5000);
   CHECK_FALSE(pace_of(status).has_value());
   status.examples_per_second = 500;
   status.steps_per_second = 2;
@@ -65,17 +65,17 @@ TEST_CASE("the pace is what the lead says, once it can") {
 
 TEST_CASE("epochs that were done before the first status are not told") {
   Written out(false);
-  auto status = training(120, 12000);
+  auto status = training_at(120, 12000);
   status.epoch = 2;
-  out->show(status, kStart);
+  out->show(status, kFirstMoment);
   CHECK(out.text().find("epoch 2/4: ") == std::string::npos);
   status.epoch = 3;
-  out->show(status, kStart + seconds(1));
+  out->show(status, kFirstMoment + seconds(1));
   CHECK(out.text().find("epoch 3/4: ") != std::string::npos);
 }
 
 TEST_CASE("a status as one line") {
-  auto status = training(50, 6400);
+  auto status = training_at(50, 6400);
   status.epoch = 1;
   status.sessions = {{1, "a", true, 50, 0, "f", {}, {}}, {2, "b", false, 9, 0, "f", {}, {}}};
   CHECK(status_text(status, Pace{1000, 2}) ==
@@ -122,20 +122,20 @@ TEST_CASE("spans of time for people") {
 
 TEST_CASE("without a terminal there is a line every few seconds and one for each epoch") {
   Written out(false);
-  out->show(training(1, 100), kStart);
-  out->show(training(2, 200), kStart + milliseconds(250));
-  out->show(training(3, 300), kStart + milliseconds(500));
-  auto status = training(50, 5000);
+  out->show(training_at(1, 100), kFirstMoment);
+  out->show(training_at(2, 200), kFirstMoment + milliseconds(250));
+  out->show(training_at(3, 300), kFirstMoment + milliseconds(500));
+  auto status = training_at(50, 5000);
   status.examples_per_second = 2450;
   status.epoch = 1;
   status.train_loss = 0.5;
   status.phase = JobPhase::evaluating;
-  out->show(status, kStart + seconds(1));  // the epoch's accuracy is not known yet
+  out->show(status, kFirstMoment + seconds(1));  // the epoch's accuracy is not known yet
   status.phase = JobPhase::training;
   status.test = {true, 50, 0.1, 0.9};
-  out->show(status, kStart + seconds(2));
-  out->show(status, kStart + seconds(3));
-  out->show(training(60, 6000), kStart + seconds(6));
+  out->show(status, kFirstMoment + seconds(2));
+  out->show(status, kFirstMoment + seconds(3));
+  out->show(training_at(60, 6000), kFirstMoment + seconds(6));
   const auto text = out.text();
   CHECK(text.find("step 1/200") == 0);
   CHECK(text.find("step 2/200") == std::string::npos);
@@ -146,8 +146,8 @@ TEST_CASE("without a terminal there is a line every few seconds and one for each
 
 TEST_CASE("on a terminal one line is rewritten") {
   Written out(true);
-  out->show(training(1, 100), kStart);
-  out->show(training(2, 200), kStart + milliseconds(250));
+  out->show(training_at(1, 100), kFirstMoment);
+  out->show(training_at(2, 200), kFirstMoment + milliseconds(250));
   out->line("worker 1 was lost");
   const auto text = out.text();
   CHECK(text.find("\r\x1b[Kstep 1/200") == 0);

@@ -3,8 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,16 +25,9 @@ std::string content_of(std::size_t size) {
   return content;
 }
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-Bytes bytes(const std::string& text) { return {text.begin(), text.end()}; }
-
 const std::string kContent = content_of(300'000);
 
-struct Fixture {
+struct DownloadFixture {
   TemporaryFolder folder;
   std::filesystem::path part = folder.path() / "file.part";
   DownloadLimits limits{1'000'000, std::chrono::seconds(5), std::chrono::seconds(1)};
@@ -45,7 +36,7 @@ struct Fixture {
 };
 
 TEST_CASE("a file is downloaded, and progress told up to its end") {
-  Fixture fixture;
+  DownloadFixture fixture;
   const Server server([](const Request&) { return whole(kContent); });
   std::vector<std::pair<std::uint64_t, std::uint64_t>> told;
   const auto outcome = download(server.url() + "/a", fixture.part, fixture.limits,
@@ -61,14 +52,14 @@ TEST_CASE("a file is downloaded, and progress told up to its end") {
 }
 
 TEST_CASE("an empty file is a file") {
-  Fixture fixture;
+  DownloadFixture fixture;
   const Server server([](const Request&) { return whole(""); });
   CHECK(fixture.get(server.url()).failure.empty());
   CHECK(text_of(fixture.part).empty());
 }
 
 TEST_CASE("a transfer that broke off goes on where it stopped") {
-  Fixture fixture;
+  DownloadFixture fixture;
   const Server server([](const Request& request) {
     auto response = ranged(kContent, request);
     response.body.resize(std::min<std::size_t>(response.body.size(), 120'000));
@@ -88,7 +79,7 @@ TEST_CASE("a transfer that broke off goes on where it stopped") {
 }
 
 TEST_CASE("a server that ignores ranges starts the file anew") {
-  Fixture fixture;
+  DownloadFixture fixture;
   fixture.folder.write("file.part", bytes("something else"));
   const Server server([](const Request&) { return whole(kContent); });
   const auto outcome = fixture.get(server.url());
@@ -99,7 +90,7 @@ TEST_CASE("a server that ignores ranges starts the file anew") {
 
 TEST_CASE("a part at least as long as the server's file is fetched anew") {
   for (const auto& before : {kContent, kContent + "more"}) {
-    Fixture fixture;
+    DownloadFixture fixture;
     fixture.folder.write("file.part", bytes(before));
     const Server server([](const Request& request) { return ranged(kContent, request); });
     const auto outcome = fixture.get(server.url());
@@ -110,7 +101,7 @@ TEST_CASE("a part at least as long as the server's file is fetched anew") {
 }
 
 TEST_CASE("another range than the one asked for is not taken") {
-  Fixture fixture;
+  DownloadFixture fixture;
   fixture.folder.write("file.part", bytes("123"));
   const Server server([](const Request&) { return ranged(kContent, {"", 7}); });
   CHECK(contains(fixture.get(server.url()).failure, "another part of the file"));
@@ -118,7 +109,7 @@ TEST_CASE("another range than the one asked for is not taken") {
 }
 
 TEST_CASE("a status that is no success is told, and what has come stays") {
-  Fixture fixture;
+  DownloadFixture fixture;
   fixture.folder.write("file.part", bytes("123"));
   for (const std::string line : {"404 Not Found", "503 Service Unavailable"}) {
     const Server server([&](const Request&) { return status(line); });
@@ -132,7 +123,7 @@ TEST_CASE("a status that is no success is told, and what has come stays") {
 }
 
 TEST_CASE("a server that stands still is given up in time, before and within the body") {
-  Fixture fixture;
+  DownloadFixture fixture;
   for (const std::string& start : {std::string(), kContent.substr(0, 5000)}) {
     const Server server([&](const Request&) {
       auto response = whole(kContent);
@@ -149,14 +140,14 @@ TEST_CASE("a server that stands still is given up in time, before and within the
 }
 
 TEST_CASE("nobody there is a failure with a reason") {
-  Fixture fixture;
+  DownloadFixture fixture;
   const auto outcome = fixture.get(dead_url());
   CHECK(contains(outcome.failure, "connect"));
   CHECK(outcome.received == 0);
 }
 
 TEST_CASE("a file without end is given up at the limit, and leaves nothing") {
-  Fixture fixture;
+  DownloadFixture fixture;
   fixture.limits.bytes = kContent.size() - 1;
   const Server server([](const Request&) { return whole(kContent); });
   CHECK(contains(fixture.get(server.url()).failure, "larger than 299999 bytes"));
@@ -166,7 +157,7 @@ TEST_CASE("a file without end is given up at the limit, and leaves nothing") {
 }
 
 TEST_CASE("redirects are followed, but not for ever, and not to other schemes") {
-  Fixture fixture;
+  DownloadFixture fixture;
   const auto secret = fixture.folder.write("secret", bytes("secret"));
   const Server server([&](const Request& request) {
     if (request.path == "/there") {
@@ -188,7 +179,7 @@ TEST_CASE("redirects are followed, but not for ever, and not to other schemes") 
 }
 
 TEST_CASE("a part that cannot be written is an error that names it") {
-  Fixture fixture;
+  DownloadFixture fixture;
   const Server server([](const Request&) { return whole(kContent); });
   fixture.part = fixture.folder.path() / "no-such-folder" / "file.part";
   CHECK(contains(error_of([&] { fixture.get(server.url()); }), "cannot write " + fixture.part.string()));

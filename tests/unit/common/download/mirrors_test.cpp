@@ -3,8 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -19,12 +17,7 @@ using namespace testing;
 
 const std::string kGood(50'000, 'g');
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-struct Fixture {
+struct MirrorsFixture {
   TemporaryFolder folder;
   MirroredFile file{"file.gz",
                     folder.path() / "file.gz",
@@ -47,7 +40,7 @@ Server good() {
 }
 
 TEST_CASE("the first mirror that has the file is the last one asked") {
-  Fixture fixture;
+  MirrorsFixture fixture;
   const auto nobody = dead_url();
   const Server missing([](const Request&) { return status("404 Not Found"); });
   const Server other([](const Request&) { return whole("other content"); });
@@ -70,7 +63,7 @@ TEST_CASE("the first mirror that has the file is the last one asked") {
 }
 
 TEST_CASE("a transfer that breaks off is taken up again at once, and by the next call") {
-  Fixture fixture;
+  MirrorsFixture fixture;
   int answers = 0;
   const Server server([&](const Request& request) {
     auto response = ranged(kGood, request);
@@ -91,7 +84,7 @@ TEST_CASE("a transfer that breaks off is taken up again at once, and by the next
 }
 
 TEST_CASE("two mirrors' copies are never mixed") {
-  Fixture fixture;
+  MirrorsFixture fixture;
   const Server breaks([](const Request&) {
     auto response = whole(std::string(50'000, 'x'));
     response.body.resize(20'000);
@@ -106,7 +99,7 @@ TEST_CASE("two mirrors' copies are never mixed") {
 }
 
 TEST_CASE("a copy that changed between two attempts is fetched anew") {
-  Fixture fixture;
+  MirrorsFixture fixture;
   bool changed = false;
   const Server server([&](const Request& request) {
     auto response = ranged(changed ? kGood : std::string(50'000, 'x'), request);
@@ -122,7 +115,7 @@ TEST_CASE("a copy that changed between two attempts is fetched anew") {
 }
 
 TEST_CASE("a mirror with nothing but wrong content leaves the old file and no part") {
-  Fixture fixture;
+  MirrorsFixture fixture;
   fixture.folder.write("file.gz", {'o', 'l', 'd'});
   const Server other([](const Request& request) { return ranged("other content", request); });
   bool called = false;
@@ -134,7 +127,7 @@ TEST_CASE("a mirror with nothing but wrong content leaves the old file and no pa
 }
 
 TEST_CASE("the old file is there until the new one replaces it") {
-  Fixture fixture;
+  MirrorsFixture fixture;
   fixture.folder.write("file.gz", {'o', 'l', 'd'});
   const auto server = good();
   std::string seen;
@@ -145,7 +138,7 @@ TEST_CASE("the old file is there until the new one replaces it") {
 }
 
 TEST_CASE("a target that cannot be written is an error that names it") {
-  Fixture fixture;
+  MirrorsFixture fixture;
   const auto server = good();
   fixture.file.target = fixture.folder.path() / "no-such-folder" / "file.gz";
   CHECK(contains(error_of([&] { fixture.fetch({server.url()}); }), "cannot write " + fixture.file.target.string()));

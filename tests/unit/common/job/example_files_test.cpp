@@ -12,7 +12,7 @@
 namespace ballast {
 namespace {
 
-using Told = std::vector<std::pair<std::string, std::string>>;
+using ToldSlips = std::vector<std::pair<std::string, std::string>>;
 
 DataSpec sequences(const std::string& name) {
   DataSpec data;
@@ -49,8 +49,8 @@ DataSpec arrays() {
   return data;
 }
 
-Told told(const DataSpec& data) {
-  Told all;
+ToldSlips told(const DataSpec& data) {
+  ToldSlips all;
   check_example_files(data, [&](const std::string& path, const std::string& text) { all.emplace_back(path, text); });
   return all;
 }

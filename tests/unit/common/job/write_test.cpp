@@ -10,11 +10,11 @@
 namespace ballast::testing {
 namespace {
 
-const std::vector<std::string> kLocal = {"training.mode=local", "training.local.steps=4",
-                                         "training.local.partition=by_class", "training.local.optimizer.name=adamw",
-                                         "training.local.optimizer.beta1=0.7"};
-const std::vector<std::string> kSsp = {"training.mode=ssp", "training.staleness.bound=3",
-                                       "training.staleness.damping=inverse", "durability.fsync=never"};
+const std::vector<std::string> kWrittenLocal = {
+    "training.mode=local", "training.local.steps=4", "training.local.partition=by_class",
+    "training.local.optimizer.name=adamw", "training.local.optimizer.beta1=0.7"};
+const std::vector<std::string> kWrittenSsp = {"training.mode=ssp", "training.staleness.bound=3",
+                                              "training.staleness.damping=inverse", "durability.fsync=never"};
 
 std::vector<std::string> with(std::vector<std::string> overrides, const std::string& more) {
   overrides.push_back(more);
@@ -48,8 +48,8 @@ TEST_CASE("the effective job reads back as the same job") {
   listed.model.parameters = {{"a.weight", {3, 4}}, {"null", {7}}, {"mean", {7}, "state", 0.1}};
   listed.training.parameter_groups = {{"a.*", 0.25, std::nullopt}, {"*", 1, 0.1 + 0.2}};
   specs.push_back(listed);
-  specs.push_back(parse_job(kJob, "job.yaml", kLocal));
-  specs.push_back(parse_job(kJob, "job.yaml", kSsp));
+  specs.push_back(parse_job(kJob, "job.yaml", kWrittenLocal));
+  specs.push_back(parse_job(kJob, "job.yaml", kWrittenSsp));
   for (const auto& spec : specs) {
     const std::string yaml = to_yaml(spec);
     CAPTURE(yaml);
@@ -177,24 +177,25 @@ TEST_CASE("the digest counts what means something in the job's mode") {
   const auto digest = [](const std::vector<std::string>& overrides) {
     return spec_digest(parse_job(kJob, "job.yaml", overrides));
   };
-  std::set<std::string> digests = {digest({}), digest(kLocal), digest(kSsp), digest({"training.mode=async"})};
+  std::set<std::string> digests = {digest({}), digest(kWrittenLocal), digest(kWrittenSsp),
+                                   digest({"training.mode=async"})};
   CHECK(digests.size() == 4);
   for (const auto* change :
        {"training.local.steps=2", "training.local.partition=mixed", "training.local.optimizer.beta1=0.6",
         "training.local.optimizer.learning_rate=0.5", "training.local.optimizer.name=adam",
         "training.local.optimizer.weight_decay=0.1", "training.optimizer.learning_rate=1"}) {
     CAPTURE(change);
-    CHECK(digests.insert(digest(with(kLocal, change))).second);
+    CHECK(digests.insert(digest(with(kWrittenLocal, change))).second);
   }
   for (const auto* change : {"training.staleness.bound=4", "training.staleness.damping=none"}) {
     CAPTURE(change);
-    CHECK(digests.insert(digest(with(kSsp, change))).second);
+    CHECK(digests.insert(digest(with(kWrittenSsp, change))).second);
   }
   for (const auto* change : {"durability.mode=snapshot", "durability.fsync=always", "durability.every_steps=7"}) {
     CAPTURE(change);
-    auto journaled = kSsp;
+    auto journaled = kWrittenSsp;
     journaled.pop_back();
-    CHECK(digest(with(journaled, change)) == digest(kSsp));
+    CHECK(digest(with(journaled, change)) == digest(kWrittenSsp));
   }
 }
 

@@ -8,7 +8,7 @@ namespace {
 constexpr ExampleShape kMnist = {1, 28, 28, 10};
 constexpr ExampleShape kCifar = {3, 32, 32, 10};
 constexpr ExampleShape kFaces = {3, 64, 64, 20};
-constexpr ExampleShape kTexts = {.classes = 20, .vocabulary = 1000, .steps = 50, .same_length = false};
+constexpr ExampleShape kWords = {.classes = 20, .vocabulary = 1000, .steps = 50, .same_length = false};
 
 ExampleShape labelled(ExampleShape shape, Labels labels, std::uint32_t outputs) {
   shape.labels = labels;
@@ -26,7 +26,7 @@ TEST_CASE("the autoencoder goes down to its code and up again to what it reads")
   CHECK(refusal([] { return autoencoder(kMnist, {}); }).starts_with("model.hidden: the list is empty"));
   CHECK(refusal([] { return autoencoder(kMnist, {8, 0}); }).starts_with("model.hidden: 0 is too few"));
   CHECK(
-      refusal([] { return autoencoder(kTexts, {8}); }).starts_with("model.name: autoencoder needs images or vectors"));
+      refusal([] { return autoencoder(kWords, {8}); }).starts_with("model.name: autoencoder needs images or vectors"));
 }
 
 TEST_CASE("the convolutional autoencoder gives images of any size back in theirs") {
@@ -117,7 +117,7 @@ TEST_CASE("networks of images end in the loss that labels ask for") {
   }
   CHECK(mlp(labelled({5, 1, 1}, Labels::numbers, 1), {8}).parameters.size() == 4);
   CHECK(refusal([] { return mlp(labelled(kCifar, Labels::classes, 1), {8}); }).starts_with("model.name: mlp needs"));
-  CHECK(refusal([] { return mlp(kTexts, {8}); }).starts_with("model.name: mlp needs examples of at least one value"));
+  CHECK(refusal([] { return mlp(kWords, {8}); }).starts_with("model.name: mlp needs examples of at least one value"));
   CHECK(refusal([] { return mlp(kCifar, {8, 0}); }).starts_with("model.hidden: hidden layer 2 has 0 units"));
 }
 

@@ -4,7 +4,7 @@
 namespace ballast::testing {
 namespace {
 
-constexpr ExampleShape kMnist = {1, 28, 28, 10};
+constexpr ExampleShape kImages = {1, 28, 28, 10};
 constexpr ExampleShape kTexts = {.classes = 20, .vocabulary = 1000, .steps = 50, .same_length = false};
 constexpr ExampleShape kTrees = {
     .classes = 5, .vocabulary = 1000, .steps = 99, .same_length = false, .trees = true, .labels = Labels::steps};
@@ -69,13 +69,13 @@ TEST_CASE("networks of sequences refuse other examples in a sentence") {
     CHECK_MESSAGE(told.starts_with("model.name: " + with), told);
   };
   const TextCnn size = {.embedding = 8, .widths = {3}, .filters = 4, .dropout = 0};
-  starts(refusal([&] { return text_cnn(kMnist, size); }),
+  starts(refusal([&] { return text_cnn(kImages, size); }),
          "text_cnn needs texts (sequences of tokens) with one label each");
   starts(refusal([&] { return text_cnn(kTrees, size); }), "text_cnn needs texts");
   starts(refusal([] { return text_lstm(kCharacters, 8, 8, 0); }), "text_lstm needs texts");
   starts(refusal([] { return tree_lstm(kTexts, 8, 8, 0); }),
          "tree_lstm needs trees of tokens with a class at each node");
-  starts(refusal([] { return transformer(kMnist, kSmall); }), "transformer needs texts");
+  starts(refusal([] { return transformer(kImages, kSmall); }), "transformer needs texts");
   CHECK(refusal([] { return gpt(kTexts, kSmall); }) ==
         "model.name: gpt needs sequences of tokens whose labels are the tokens that follow, but the data set's are "
         "sequences of up to 50 steps of 1000 tokens with 20 classes; choose another model, or another data set in "

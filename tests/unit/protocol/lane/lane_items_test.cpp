@@ -7,10 +7,10 @@ using namespace ballast;
 
 namespace {
 
-constexpr SessionId kWorker = 9;
+constexpr SessionId kItemWorker = 9;
 constexpr SessionId kOther = 10;
 
-LaneConfig config(ItemRules rules, std::uint64_t event_bytes = 1U << 20U) {
+LaneConfig item_config(ItemRules rules, std::uint64_t event_bytes = 1U << 20U) {
   LaneConfig config;
   config.id = {1, 0};
   config.shards = 2;
@@ -25,7 +25,7 @@ LaneConfig config(ItemRules rules, std::uint64_t event_bytes = 1U << 20U) {
   return config;
 }
 
-Plan plan(Version first, std::size_t updates, std::vector<Step> snapshots = {}) {
+Plan item_plan(Version first, std::size_t updates, std::vector<Step> snapshots = {}) {
   StepFactors factors;
   factors.learning_rate = 0.5F;
   factors.step_size = 0.5F;
@@ -53,22 +53,22 @@ std::vector<Receipt> receipts(const lane::Actions& actions) {
   return found;
 }
 
-class Fixture {
+class ItemLaneFixture {
  public:
-  explicit Fixture(ItemRules rules = {}, std::size_t planned = 4, std::uint64_t event_bytes = 1U << 20U)
-      : lane(config(rules, event_bytes)) {
+  explicit ItemLaneFixture(ItemRules rules = {}, std::size_t planned = 4, std::uint64_t event_bytes = 1U << 20U)
+      : lane(item_config(rules, event_bytes)) {
     lane.step(lane::Tick{1'000});
     lead(Confirm{1, 1, {0, 0}});
     lane.step(lane::Begun{1});
-    lead(plan(0, planned));
-    for (const auto session : {kWorker, kOther}) {
+    lead(item_plan(0, planned));
+    for (const auto session : {kItemWorker, kOther}) {
       const Message hello = LaneHello{"worker", "spec", "layout"};
       lane.step(lane::FromWorker{session, &hello, kNoPayload, 0});
     }
   }
 
   lane::Actions lead(const Message& message) { return lane.step(lane::FromLead{&message}); }
-  lane::Actions push(Step step, Slot slot, ChunkId chunk, Version base, SessionId session = kWorker,
+  lane::Actions push(Step step, Slot slot, ChunkId chunk, Version base, SessionId session = kItemWorker,
                      bool want_next = false) {
     Push push{1, step, chunk, {slot, slot + 1}, want_next, kNoSlot, {}, {base, {1, 77}, {{0, 4, 12}}}};
     push.fault = finite ? kNoSlot : slot;
@@ -116,7 +116,7 @@ class Fixture {
 }  // namespace
 
 TEST_CASE("each item is applied once per chunk, in the order of arrival, with the factors of its version") {
-  Fixture fixture;
+  ItemLaneFixture fixture;
   auto actions = fixture.push(0, 1, 3, 0);
   REQUIRE(all<lane::Apply>(actions).size() == 1);
   CHECK(all<lane::Apply>(actions)[0].version == 0);
@@ -137,7 +137,7 @@ TEST_CASE("each item is applied once per chunk, in the order of arrival, with th
 }
 
 TEST_CASE("an item is covered when every chunk has it, and a step's loss comes when all its items are there") {
-  Fixture fixture;
+  ItemLaneFixture fixture;
   fixture.push(0, 1, 3, 0);
   CHECK(fixture.report().items.covered.empty());
   fixture.push(0, 1, 5, 0);
@@ -152,7 +152,7 @@ TEST_CASE("an item is covered when every chunk has it, and a step's loss comes w
 }
 
 TEST_CASE("a lane says how far any of its chunks has come, waiting for the journal or not") {
-  Fixture fixture({0, false, false, true});
+  ItemLaneFixture fixture({0, false, false, true});
   CHECK(fixture.report().items.reached == 0);
   fixture.push(1, 1, 3, 0);
   CHECK(fixture.report().items.covered.empty());
@@ -160,7 +160,7 @@ TEST_CASE("a lane says how far any of its chunks has come, waiting for the journ
 }
 
 TEST_CASE("what lies beyond the plan is asked for again later, and changes nothing") {
-  Fixture fixture({}, 2);
+  ItemLaneFixture fixture({}, 2);
   const auto actions = fixture.push(1, 0, 3, 0);
   REQUIRE(all<lane::SendToWorker>(actions).size() == 1);
   CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::not_serving);
@@ -169,16 +169,16 @@ TEST_CASE("what lies beyond the plan is asked for again later, and changes nothi
 }
 
 TEST_CASE("several slots at once, or weights that never were, are out of range") {
-  Fixture fixture;
+  ItemLaneFixture fixture;
   const Message both = Push{1, 0, 3, {0, 2}, false, kNoSlot, {}};
-  auto actions = fixture.lane.step(lane::FromWorker{kWorker, &both, 50, 100});
+  auto actions = fixture.lane.step(lane::FromWorker{kItemWorker, &both, 50, 100});
   CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::out_of_range);
   actions = fixture.push(0, 0, 3, 1);
   CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::out_of_range);
 }
 
 TEST_CASE("a contribution staler than the bound is never applied, and its worker told so") {
-  Fixture fixture({1, false, false, false});
+  ItemLaneFixture fixture({1, false, false, false});
   fixture.push(0, 0, 3, 0);
   fixture.push(0, 1, 3, 0);
   const auto actions = fixture.push(1, 0, 3, 0);
@@ -190,15 +190,15 @@ TEST_CASE("a contribution staler than the bound is never applied, and its worker
 }
 
 TEST_CASE("damping divides the step by the staleness") {
-  Fixture fixture({0, true, false, false});
+  ItemLaneFixture fixture({0, true, false, false});
   CHECK(all<lane::Apply>(fixture.push(0, 0, 3, 0))[0].factors.step_size == 0.5F);
   CHECK(all<lane::Apply>(fixture.push(0, 1, 3, 0))[0].factors.step_size == 0.5F);
   CHECK(all<lane::Apply>(fixture.push(1, 0, 3, 0))[0].factors.step_size == 0.25F);
 }
 
 TEST_CASE("a journaled item is applied and receipted when it is committed, with its duplicates") {
-  Fixture fixture({0, false, false, true});
-  auto actions = fixture.push(0, 0, 3, 0, kWorker, true);
+  ItemLaneFixture fixture({0, false, false, true});
+  auto actions = fixture.push(0, 0, 3, 0, kItemWorker, true);
   REQUIRE(all<lane::Append>(actions).size() == 1);
   CHECK(all<lane::Append>(actions)[0].item == 0);
   CHECK(all<lane::Append>(actions)[0].marks == std::vector<JournalMark>{{0, 4, 12}});
@@ -224,7 +224,7 @@ TEST_CASE("a journaled item is applied and receipted when it is committed, with 
 }
 
 TEST_CASE("a group of commits is applied a bounded number of bytes at a time, in order") {
-  Fixture fixture({0, false, false, true}, 4, 150);  // two chunks of 100 bytes are the first not to be below it
+  ItemLaneFixture fixture({0, false, false, true}, 4, 150);  // two chunks of 100 bytes are the first not to be below it
   for (Slot slot = 0; slot < 2; ++slot) {
     fixture.push(0, slot, 3, 0);
     fixture.push(0, slot, 5, 0);
@@ -241,8 +241,8 @@ TEST_CASE("a group of commits is applied a bounded number of bytes at a time, in
 }
 
 TEST_CASE("what was computed from weights of a lost life has expired, and its worker gets others") {
-  Fixture fixture({0, false, false, true});
-  const auto actions = fixture.push(0, 0, 3, 5, kWorker, true);
+  ItemLaneFixture fixture({0, false, false, true});
+  const auto actions = fixture.push(0, 0, 3, 5, kItemWorker, true);
   REQUIRE(receipts(actions).size() == 1);
   CHECK(receipts(actions)[0].outcome == ReceiptOutcome::expired);
   REQUIRE(all<lane::SendWeights>(actions).size() == 1);
@@ -252,7 +252,7 @@ TEST_CASE("what was computed from weights of a lost life has expired, and its wo
 }
 
 TEST_CASE("a life that goes on has what was recovered, once") {
-  auto resuming = config({0, false, false, true});
+  auto resuming = item_config({0, false, false, true});
   resuming.last_timeline = 1;
   resuming.lives = {{40, 0}, {1, 3}};
   Lane lane(resuming);
@@ -268,7 +268,7 @@ TEST_CASE("a life that goes on has what was recovered, once") {
   REQUIRE(all<lane::SendToLead>(actions).size() == 1);
   CHECK(std::get<ShardHello>(all<lane::SendToLead>(actions)[0].message).replayed == Replayed{2, 0});
   const Message pull = Pull{1, kNewestVersion, {3}, {}};
-  const auto refused = lane.step(lane::FromWorker{kWorker, &pull, kNoPayload, 0});
+  const auto refused = lane.step(lane::FromWorker{kItemWorker, &pull, kNoPayload, 0});
   CHECK(all<lane::SendWeights>(refused).empty());
   CHECK(all<lane::SendToLead>(lane.step(lane::FromLead{&confirm})).empty());
   const Message newer = Confirm{1, 1, {1, 1}, true, 1};
@@ -291,7 +291,7 @@ TEST_CASE("a life that goes on has what was recovered, once") {
 }
 
 TEST_CASE("a lane that is kept from serving tells why beside its hellos, and that it is over") {
-  auto resuming = config({0, false, false, true});
+  auto resuming = item_config({0, false, false, true});
   resuming.last_timeline = 1;
   resuming.lives = {{40, 0}, {1, 3}};
   Lane lane(resuming);
@@ -319,7 +319,7 @@ TEST_CASE("a lane that is kept from serving tells why beside its hellos, and tha
 }
 
 TEST_CASE("a chunk that has come back further on than its plan takes nothing before it knows the factors") {
-  auto resuming = config({0, false, false, true});
+  auto resuming = item_config({0, false, false, true});
   resuming.last_timeline = 1;
   resuming.lives = {{40, 0}, {1, 3}};
   Lane lane(resuming);
@@ -331,35 +331,35 @@ TEST_CASE("a chunk that has come back further on than its plan takes nothing bef
   const Message serves = Confirm{1, 1, {1, 0}, true, 0, true};
   lane.step(lane::FromLead{&serves});
   const Message hello = LaneHello{"worker", "spec", "layout"};
-  lane.step(lane::FromWorker{kWorker, &hello, kNoPayload, 0});
+  lane.step(lane::FromWorker{kItemWorker, &hello, kNoPayload, 0});
   const Message push = Push{1, 0, 3, {0, 1}, false, kNoSlot, {}, {0, {1, 77}, {}}};
-  const Message too_short = plan(0, 3);
+  const Message too_short = item_plan(0, 3);
   lane.step(lane::FromLead{&too_short});
-  auto actions = lane.step(lane::FromWorker{kWorker, &push, 1, 100});
+  auto actions = lane.step(lane::FromWorker{kItemWorker, &push, 1, 100});
   CHECK(all<lane::Measure>(actions).empty());
   CHECK(std::get<Refused>(all<lane::SendToWorker>(actions)[0].message).code == RefusalCode::not_serving);
-  const Message enough = plan(0, 4);
+  const Message enough = item_plan(0, 4);
   lane.step(lane::FromLead{&enough});
-  CHECK(all<lane::Measure>(lane.step(lane::FromWorker{kWorker, &push, 2, 100})).size() == 1);
+  CHECK(all<lane::Measure>(lane.step(lane::FromWorker{kItemWorker, &push, 2, 100})).size() == 1);
 }
 
 TEST_CASE("a commit of a timeline that is over says nothing of the newer one's journal") {
-  Fixture fixture({0, false, false, true});
+  ItemLaneFixture fixture({0, false, false, true});
   fixture.push(0, 0, 3, 0);
   fixture.lead(Confirm{1, 2, {1, 0}});
   fixture.lane.step(lane::Begun{2});
   CHECK(fixture.commit(1, 90).empty());
   const Message pull = Pull{2, kNewestVersion, {3}, 78};
-  const auto weights = all<lane::SendWeights>(fixture.lane.step(lane::FromWorker{kWorker, &pull, kNoPayload, 0}));
+  const auto weights = all<lane::SendWeights>(fixture.lane.step(lane::FromWorker{kItemWorker, &pull, kNoPayload, 0}));
   REQUIRE(weights.size() == 1);
   CHECK(weights[0].header.sequence == 0);
 }
 
 TEST_CASE("a snapshot is of a whole step: every item before it, and none of it") {
-  Fixture fixture({}, 2);
+  ItemLaneFixture fixture({}, 2);
   fixture.push(0, 0, 3, 0);
   fixture.push(0, 1, 3, 0);
-  CHECK(all<lane::TakeSnapshot>(fixture.lead(plan(0, 4, {1}))).size() == 1);
+  CHECK(all<lane::TakeSnapshot>(fixture.lead(item_plan(0, 4, {1}))).size() == 1);
   fixture.push(0, 0, 5, 0);
   const auto actions = fixture.push(0, 1, 5, 0);
   REQUIRE(all<lane::SealSnapshot>(actions).size() == 1);
@@ -367,7 +367,7 @@ TEST_CASE("a snapshot is of a whole step: every item before it, and none of it")
 }
 
 TEST_CASE("an item that is not finite ends the job, or is covered without a trace") {
-  Fixture halting;
+  ItemLaneFixture halting;
   halting.finite = false;
   auto actions = halting.push(0, 1, 3, 0);
   CHECK(all<lane::Apply>(actions).empty());
@@ -376,7 +376,7 @@ TEST_CASE("an item that is not finite ends the job, or is covered without a trac
   REQUIRE(report.measures.size() == 1);
   CHECK(report.measures[0].slot == 1);
 
-  Fixture skipping({0, false, true, false});
+  ItemLaneFixture skipping({0, false, true, false});
   skipping.finite = false;
   actions = skipping.push(0, 1, 3, 0);
   REQUIRE(all<lane::Apply>(actions).size() == 1);
@@ -387,7 +387,7 @@ TEST_CASE("an item that is not finite ends the job, or is covered without a trac
 namespace {
 
 Plan numbered(LeadNumber number, Version until, std::vector<Step> snapshots = {}) {
-  auto numbered = plan(0, 8, std::move(snapshots));
+  auto numbered = item_plan(0, 8, std::move(snapshots));
   numbered.number = number;
   numbered.until = until;
   return numbered;
@@ -396,7 +396,7 @@ Plan numbered(LeadNumber number, Version until, std::vector<Step> snapshots = {}
 }  // namespace
 
 TEST_CASE("a lane takes nothing beyond the end that its newest plan names, though an older one went further") {
-  Fixture fixture;
+  ItemLaneFixture fixture;
   fixture.lead(numbered({2, 1}, 8));
   CHECK(fixture.report().planned == 8);
   fixture.lead(numbered({2, 2}, 2));
@@ -412,7 +412,7 @@ TEST_CASE("a lane takes nothing beyond the end that its newest plan names, thoug
 }
 
 TEST_CASE("a plan for another life of the shard is none for this one") {
-  Fixture fixture;
+  ItemLaneFixture fixture;
   auto other = numbered({2, 1}, 0);
   other.incarnation = 7;
   fixture.lead(other);
@@ -420,9 +420,9 @@ TEST_CASE("a plan for another life of the shard is none for this one") {
 }
 
 TEST_CASE("what was read when a nearer end came is not taken") {
-  Fixture fixture;
+  ItemLaneFixture fixture;
   const Message message = Push{1, 1, 3, {0, 1}, false, kNoSlot, {}, {0, {1, 77}, {}}};
-  const auto measures = all<lane::Measure>(fixture.lane.step(lane::FromWorker{kWorker, &message, 50, 100}));
+  const auto measures = all<lane::Measure>(fixture.lane.step(lane::FromWorker{kItemWorker, &message, 50, 100}));
   REQUIRE(measures.size() == 1);
   fixture.lead(numbered({2, 2}, 2));
   const auto actions = fixture.lane.step(lane::Measured{{3, 1, {}, true, 0, kNoSlot}, measures[0].root});
@@ -432,13 +432,13 @@ TEST_CASE("what was read when a nearer end came is not taken") {
 }
 
 TEST_CASE("a lane tells at once that it follows another plan") {
-  Fixture fixture;
+  ItemLaneFixture fixture;
   CHECK(all<lane::SendToLead>(fixture.lead(numbered({2, 1}, 8))).size() == 1);
   CHECK(all<lane::SendToLead>(fixture.lead(numbered({2, 1}, 8))).empty());
 }
 
 TEST_CASE("a journal is synced where all stop, once all items before are there, and the lead told when it is") {
-  Fixture fixture({0, false, false, true});
+  ItemLaneFixture fixture({0, false, false, true});
   CHECK(all<lane::SyncJournal>(fixture.lead(numbered({2, 1}, 1))).empty());
   fixture.push(0, 0, 3, 0);
   fixture.push(0, 0, 5, 0);
@@ -453,7 +453,7 @@ TEST_CASE("a journal is synced where all stop, once all items before are there, 
   CHECK(fixture.report().items.synced == 1);
   fixture.lane.step(lane::JournalSynced{9, 2});  // of another timeline
   CHECK(fixture.report().items.synced == 1);
-  Fixture unwritten({0, false, false, false});
+  ItemLaneFixture unwritten({0, false, false, false});
   unwritten.push(0, 0, 3, 0);
   unwritten.push(0, 0, 5, 0);
   CHECK(all<lane::SyncJournal>(unwritten.lead(numbered({2, 1}, 1))).empty());

@@ -7,7 +7,7 @@ using namespace ballast;
 namespace {
 
 // Two slots a step; chunk 3, and chunk 5 of the statistics.
-LaneConfig config(std::uint64_t event_bytes = 1'000) {
+LaneConfig round_config(std::uint64_t event_bytes = 1'000) {
   LaneConfig config;
   config.slots = 2;
   config.steps = 4;
@@ -16,7 +16,7 @@ LaneConfig config(std::uint64_t event_bytes = 1'000) {
   return config;
 }
 
-FactorPlan plan(Version end, bool skips = false) {
+FactorPlan round_plan(Version end, bool skips = false) {
   FactorPlan plan;
   std::vector<StepFactors> factors(end);
   for (auto& of_one : factors) {
@@ -26,9 +26,9 @@ FactorPlan plan(Version end, bool skips = false) {
   return plan;
 }
 
-Push push(Step step, ChunkId chunk, Node node = {0, 2}) { return {1, step, chunk, node, false, kNoSlot, {}}; }
+Push round_push(Step step, ChunkId chunk, Node node = {0, 2}) { return {1, step, chunk, node, false, kNoSlot, {}}; }
 
-RoundApplier begun(const LaneConfig& of = config()) {
+RoundApplier begun_round(const LaneConfig& of = round_config()) {
   RoundApplier applier(of);
   applier.begin(0, 1);
   return applier;
@@ -36,7 +36,7 @@ RoundApplier begun(const LaneConfig& of = config()) {
 
 // The whole step comes at once, and is measured.
 ApplierOutcome round(RoundApplier& applier, Step step, ChunkId chunk, const FactorPlan& plan, bool finite = true) {
-  const auto offered = applier.offer(9, push(step, chunk), 10 + chunk, plan);
+  const auto offered = applier.offer(9, round_push(step, chunk), 10 + chunk, plan);
   REQUIRE(offered.measure.has_value());
   return applier.measured({{chunk, step, {}, finite, 0, kNoSlot}, offered.measure->root}, plan);
 }
@@ -50,20 +50,20 @@ LaneReport told(const RoundApplier& applier) {
 }  // namespace
 
 TEST_CASE("siblings are summed, and their sum is measured when the round is covered") {
-  auto applier = begun();
-  const auto known = plan(4);
-  auto offered = applier.offer(9, push(0, 3, {1, 2}), 1, known);
+  auto applier = begun_round();
+  const auto known = round_plan(4);
+  auto offered = applier.offer(9, round_push(0, 3, {1, 2}), 1, known);
   CHECK(offered.receipt == ReceiptOutcome::accepted);
   CHECK(offered.actions.empty());
   CHECK_FALSE(offered.measure.has_value());
   CHECK(applier.held_payloads() == 1);
 
-  offered = applier.offer(9, push(0, 3, {1, 2}), 2, known);
+  offered = applier.offer(9, round_push(0, 3, {1, 2}), 2, known);
   CHECK(offered.receipt == ReceiptOutcome::duplicate);
   REQUIRE(offered.actions.size() == 1);
   CHECK(std::get<lane::Drop>(offered.actions[0]).payload == 2);
 
-  offered = applier.offer(8, push(0, 3, {0, 1}), 3, known);
+  offered = applier.offer(8, round_push(0, 3, {0, 1}), 3, known);
   REQUIRE(offered.actions.size() == 1);
   const auto& sum = std::get<lane::Sum>(offered.actions[0]);
   CHECK(sum.join.into == 3);
@@ -76,15 +76,15 @@ TEST_CASE("siblings are summed, and their sum is measured when the round is cove
 }
 
 TEST_CASE("what cannot have been computed from any version is refused") {
-  auto applier = begun();
-  CHECK(applier.offer(9, push(1, 3), 1, plan(4)).refused.has_value());
-  CHECK(applier.offer(9, push(4, 3), 1, plan(4)).refused.has_value());
+  auto applier = begun_round();
+  CHECK(applier.offer(9, round_push(1, 3), 1, round_plan(4)).refused.has_value());
+  CHECK(applier.offer(9, round_push(4, 3), 1, round_plan(4)).refused.has_value());
   CHECK(applier.held_payloads() == 0);
 }
 
 TEST_CASE("a measured round with factors is applied, and the step opens when every chunk is") {
-  auto applier = begun();
-  const auto known = plan(4);
+  auto applier = begun_round();
+  const auto known = round_plan(4);
   auto outcome = round(applier, 0, 3, known);
   REQUIRE(outcome.applied.size() == 1);
   const auto& update = outcome.applied[0];
@@ -113,46 +113,46 @@ TEST_CASE("a measured round with factors is applied, and the step opens when eve
 }
 
 TEST_CASE("without factors a round waits, and the lead has to know when all chunks do") {
-  auto applier = begun();
-  CHECK_FALSE(round(applier, 0, 3, plan(0)).report);
-  const auto outcome = round(applier, 0, 5, plan(0));
+  auto applier = begun_round();
+  CHECK_FALSE(round(applier, 0, 3, round_plan(0)).report);
+  const auto outcome = round(applier, 0, 5, round_plan(0));
   CHECK(outcome.report);
   CHECK(outcome.applied.empty());
   CHECK(told(applier).measures.size() == 2);
   CHECK(applier.counters().waited_for_factors == 2);
-  CHECK(applier.planned(plan(1)).applied.size() == 2);
+  CHECK(applier.planned(round_plan(1)).applied.size() == 2);
   CHECK_FALSE(applier.has_more());
   CHECK(told(applier).measures.empty());
 }
 
 TEST_CASE("for one event so many bytes are applied, and the rest when the lane goes on") {
-  auto applier = begun(config(1));
-  round(applier, 0, 3, plan(0));
-  round(applier, 0, 5, plan(0));
-  CHECK(applier.planned(plan(1)).applied.size() == 1);
+  auto applier = begun_round(round_config(1));
+  round(applier, 0, 3, round_plan(0));
+  round(applier, 0, 5, round_plan(0));
+  CHECK(applier.planned(round_plan(1)).applied.size() == 1);
   CHECK(applier.has_more());
-  CHECK(applier.go_on(plan(1)).applied.size() == 1);
-  CHECK(applier.go_on(plan(1)).applied.empty());
+  CHECK(applier.go_on(round_plan(1)).applied.size() == 1);
+  CHECK(applier.go_on(round_plan(1)).applied.empty());
   CHECK_FALSE(applier.has_more());
 }
 
 TEST_CASE("a gradient that is not finite waits for the lead's word, which skips its step") {
-  auto applier = begun();
-  auto faulty = push(0, 3);
+  auto applier = begun_round();
+  auto faulty = round_push(0, 3);
   faulty.fault = 1;
-  applier.offer(9, faulty, 1, plan(4));
-  const auto outcome = applier.measured({{3, 0, {}, false, 0, kNoSlot}, 1}, plan(4));
+  applier.offer(9, faulty, 1, round_plan(4));
+  const auto outcome = applier.measured({{3, 0, {}, false, 0, kNoSlot}, 1}, round_plan(4));
   CHECK(outcome.report);
   CHECK(outcome.applied.empty());
   REQUIRE(told(applier).measures.size() == 1);
   CHECK(told(applier).measures[0].slot == 1);
-  CHECK(applier.planned(plan(4)).applied.empty());
-  CHECK(applier.planned(plan(4, true)).applied.size() == 1);
+  CHECK(applier.planned(round_plan(4)).applied.empty());
+  CHECK(applier.planned(round_plan(4, true)).applied.size() == 1);
 }
 
 TEST_CASE("a measure of a root that is applied, or of no chunk of the lane, says nothing") {
-  auto applier = begun();
-  const auto known = plan(4);
+  auto applier = begun_round();
+  const auto known = round_plan(4);
   CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 13}, known).applied.empty());
   round(applier, 0, 3, known);
   CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 13}, known).applied.empty());
@@ -160,30 +160,30 @@ TEST_CASE("a measure of a root that is applied, or of no chunk of the lane, says
 }
 
 TEST_CASE("a measure of a root that was given up is not taken for that of the one in its place") {
-  auto applier = begun();
-  const auto known = plan(4);
-  applier.offer(9, push(0, 3), 1, known);
+  auto applier = begun_round();
+  const auto known = round_plan(4);
+  applier.offer(9, round_push(0, 3), 1, known);
   applier.forget();
   applier.begin(0, 1);
-  applier.offer(9, push(0, 3), 2, known);
+  applier.offer(9, round_push(0, 3), 2, known);
   CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 1}, known).applied.empty());
   CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 2}, known).applied.size() == 1);
 }
 
 TEST_CASE("between a root and its measure anything may come") {
-  auto applier = begun();
-  applier.offer(9, push(0, 3), 1, plan(0));
-  CHECK(applier.offer(8, push(0, 3), 2, plan(0)).receipt == ReceiptOutcome::duplicate);
-  CHECK(applier.planned(plan(4)).applied.empty());
-  CHECK(applier.go_on(plan(4)).applied.empty());
-  CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 1}, plan(4)).applied.size() == 1);
+  auto applier = begun_round();
+  applier.offer(9, round_push(0, 3), 1, round_plan(0));
+  CHECK(applier.offer(8, round_push(0, 3), 2, round_plan(0)).receipt == ReceiptOutcome::duplicate);
+  CHECK(applier.planned(round_plan(4)).applied.empty());
+  CHECK(applier.go_on(round_plan(4)).applied.empty());
+  CHECK(applier.measured({{3, 0, {}, true, 0, kNoSlot}, 1}, round_plan(4)).applied.size() == 1);
 }
 
 TEST_CASE("with another timeline all contributions are given up, and older versions are of no use") {
-  auto applier = begun();
-  const auto known = plan(4);
+  auto applier = begun_round();
+  const auto known = round_plan(4);
   round(applier, 0, 3, known);
-  applier.offer(9, push(1, 3, {0, 1}), 77, known);
+  applier.offer(9, round_push(1, 3, {0, 1}), 77, known);
   CHECK(applier.forget() == std::vector<PayloadId>{77});
   CHECK(applier.held_payloads() == 0);
   applier.begin(2, 1);
@@ -196,7 +196,7 @@ TEST_CASE("with another timeline all contributions are given up, and older versi
 }
 
 TEST_CASE("a lane without chunks holds nobody up") {
-  auto none = config();
+  auto none = round_config();
   none.chunks.clear();
-  CHECK(begun(none).open_step() == 4);
+  CHECK(begun_round(none).open_step() == 4);
 }

@@ -7,15 +7,15 @@
 namespace ballast {
 namespace {
 
-constexpr Micros kPatience = 10'000'000;
+constexpr Micros kCopyPatience = 10'000'000;
 
 // A course with two shards, whose reports the test writes.
-struct Course {
-  CopyCourse course{77, 5, CopyRules{5, kPatience}};
+struct CopyOfRun {
+  CopyCourse course{77, 5, CopyRules{5, kCopyPatience}};
   Ledger ledger;
   std::vector<CopyPart> parts = {{0, {}, {}}, {1, {}, {}}};
 
-  Course() {
+  CopyOfRun() {
     ledger.timeline = 1;
     ledger.complete = {{0, 0}};
   }
@@ -31,7 +31,7 @@ struct Course {
 };
 
 TEST_CASE("one snapshot is named at a time, and the newest after it") {
-  Course at;
+  CopyOfRun at;
   CHECK(at.course.follow(at.ledger, at.parts));  // the run's id, and where its copies are
   CHECK(at.ledger.copies == CopyState{77, {}, {}, 5, 1});
   CHECK_FALSE(at.course.follow(at.ledger, at.parts));
@@ -51,7 +51,7 @@ TEST_CASE("one snapshot is named at a time, and the newest after it") {
 }
 
 TEST_CASE("a shard that is away, or started again, has copied what it says and nothing else") {
-  Course at;
+  CopyOfRun at;
   at.complete({1, 10});
   at.copied(0, {1, 10});
   at.parts[0].progress = {};  // another life
@@ -62,12 +62,12 @@ TEST_CASE("a shard that is away, or started again, has copied what it says and n
 }
 
 TEST_CASE("what is named stays so across a rollback and another life of the lead") {
-  Course at;
+  CopyOfRun at;
   at.complete({1, 10});
   at.complete({1, 20});
   at.ledger.timeline = 2;
   at.ledger.base = {1, 20};
-  Course again;
+  CopyOfRun again;
   again.ledger = at.ledger;
   CHECK_FALSE(again.course.follow(again.ledger, again.parts));
   again.copied(0, {1, 10});
@@ -76,12 +76,12 @@ TEST_CASE("what is named stays so across a rollback and another life of the lead
 }
 
 TEST_CASE("patience with a snapshot ends in a newer one, is told, and is told no more when one is copied") {
-  Course at;
+  CopyOfRun at;
   at.complete({1, 10});
   at.parts[1] = {1, {77, {1, 10}, 0, 4, false, false}, "the place is full"};
   at.copied(0, {1, 10});
-  at.course.wait(2 * kPatience);  // most of it before it was named
-  at.course.wait(kPatience);
+  at.course.wait(2 * kCopyPatience);  // most of it before it was named
+  at.course.wait(kCopyPatience);
   CHECK_FALSE(at.course.follow(at.ledger, at.parts));
   CHECK(at.course.trouble().empty());
   at.course.wait(1);
@@ -97,22 +97,22 @@ TEST_CASE("patience with a snapshot ends in a newer one, is told, and is told no
   CHECK(at.course.trouble().empty());
   at.complete({1, 30});
   at.course.wait(1);
-  at.course.wait(kPatience + 1);  // each has a patience of its own
+  at.course.wait(kCopyPatience + 1);  // each has a patience of its own
   at.course.follow(at.ledger, at.parts);
   CHECK(at.course.trouble().find("; no complete copy since step 20") != std::string::npos);
 }
 
 TEST_CASE("copies in another place say nothing of this one, and a job that keeps none keeps no snapshot for them") {
-  Course at;
+  CopyOfRun at;
   at.complete({1, 10});
   at.copied(0, {1, 10});
   at.copied(1, {1, 10});
-  Course elsewhere;
-  elsewhere.course = CopyCourse(78, 6, CopyRules{6, kPatience});
+  CopyOfRun elsewhere;
+  elsewhere.course = CopyCourse(78, 6, CopyRules{6, kCopyPatience});
   elsewhere.ledger = at.ledger;
   CHECK(elsewhere.course.follow(elsewhere.ledger, elsewhere.parts));
   CHECK(elsewhere.ledger.copies == CopyState{77, {1, 10}, {}, 6, 2});
-  Course nowhere;
+  CopyOfRun nowhere;
   nowhere.course = CopyCourse(79, 7, std::nullopt);
   nowhere.ledger = at.ledger;
   CHECK(nowhere.course.follow(nowhere.ledger, {}));
@@ -121,15 +121,16 @@ TEST_CASE("copies in another place say nothing of this one, and a job that keeps
 }
 
 TEST_CASE("a life whose run's name is another's copies all anew under a name of its own") {
-  Course at;
+  CopyOfRun at;
   at.complete({1, 10});
   at.copied(0, {1, 10});
   at.copied(1, {1, 10});
   at.complete({1, 20});
   REQUIRE(at.ledger.copies == CopyState{77, {1, 20}, {1, 10}, 5, 1});
 
-  Course copied;  // its folder was copied: the ledger is the same, and the life and what it would be called are its own
-  copied.course = CopyCourse(78, 6, CopyRules{5, kPatience});
+  CopyOfRun
+      copied;  // its folder was copied: the ledger is the same, and the life and what it would be called are its own
+  copied.course = CopyCourse(78, 6, CopyRules{5, kCopyPatience});
   copied.ledger = at.ledger;
   CHECK(copied.course.told(copied.ledger.copies) == CopyState{});  // not of this life
   CHECK(copied.course.follow(copied.ledger, copied.parts));
@@ -154,14 +155,14 @@ TEST_CASE("a life whose run's name is another's copies all anew under a name of 
 }
 
 TEST_CASE("the newest lives of which there may be claims are known, in a place that the job goes back to as well") {
-  Course first;
+  CopyOfRun first;
   first.complete({1, 10});
-  Course second;
-  second.course = CopyCourse(78, 6, CopyRules{5, kPatience});
+  CopyOfRun second;
+  second.course = CopyCourse(78, 6, CopyRules{5, kCopyPatience});
   second.ledger = first.ledger;
   second.course.follow(second.ledger, second.parts);
-  Course third;
-  third.course = CopyCourse(79, 7, CopyRules{5, kPatience});
+  CopyOfRun third;
+  third.course = CopyCourse(79, 7, CopyRules{5, kCopyPatience});
   third.ledger = second.ledger;
   third.course.follow(third.ledger, third.parts);
   CHECK(third.ledger.copies == CopyState{77, {1, 10}, {}, 7, 3});
@@ -170,7 +171,7 @@ TEST_CASE("the newest lives of which there may be claims are known, in a place t
   third.copied(1, {1, 10});
   CHECK(third.ledger.copy_lives == std::vector<std::uint64_t>{5, 6});
   for (std::uint64_t life = 8; life < 1'000; ++life) {
-    third.course = CopyCourse(79, life, CopyRules{5, kPatience});
+    third.course = CopyCourse(79, life, CopyRules{5, kCopyPatience});
     third.course.follow(third.ledger, third.parts);
   }
   CHECK(third.ledger.copy_lives.size() == 256);
@@ -178,10 +179,10 @@ TEST_CASE("the newest lives of which there may be claims are known, in a place t
 }
 
 TEST_CASE("what was named when a life began stays known, and nothing was under a name of its own") {
-  Course first;
+  CopyOfRun first;
   first.complete({1, 10});
-  Course second;
-  second.course = CopyCourse(78, 6, CopyRules{5, kPatience});
+  CopyOfRun second;
+  second.course = CopyCourse(78, 6, CopyRules{5, kCopyPatience});
   second.ledger = first.ledger;
   second.complete({1, 20});
   CHECK(second.ledger.named_before == SnapshotId{1, 10});
@@ -192,7 +193,7 @@ TEST_CASE("what was named when a life began stays known, and nothing was under a
 }
 
 TEST_CASE("the last copy is waited for, but not for ever, nor for a place that fails again and again") {
-  Course at;
+  CopyOfRun at;
   at.complete({1, 10});
   CHECK(at.awaits());
   at.parts[1].progress = {77, {1, 10}, 0, 2, false, false};
@@ -204,9 +205,9 @@ TEST_CASE("the last copy is waited for, but not for ever, nor for a place that f
   CHECK(at.course.trouble() ==
         "the newest snapshot, of step 10, was not copied by shard 0; there is no complete copy yet");
   at.parts[1].progress.failures = 0;
-  at.course.wait(kPatience + 1);
+  at.course.wait(kCopyPatience + 1);
   CHECK(at.awaits());  // most of that time it was not named
-  at.course.wait(kPatience + 1);
+  at.course.wait(kCopyPatience + 1);
   CHECK_FALSE(at.awaits());
 }
 
@@ -217,7 +218,7 @@ using namespace two_shards;
 LeadConfig copying() {
   auto lead = two_shards::config();
   lead.run = 77;
-  lead.copies = CopyRules{5, kPatience};
+  lead.copies = CopyRules{5, kCopyPatience};
   lead.snapshots_kept = 1;
   lead.test_examples = 0;
   return lead;

@@ -5,7 +5,7 @@
 using namespace ballast;
 
 namespace {
-constexpr Micros kLate = 1'000;
+constexpr Micros kLateEvaluation = 1'000;
 
 EvaluationResult result(const Evaluation& evaluation, double loss, std::uint64_t correct) {
   return {1, evaluation.split, evaluation.item, evaluation.version, loss, correct, evaluation.end - evaluation.begin};
@@ -18,7 +18,7 @@ TEST_CASE("the items cover the test split exactly once") {
       EvaluationBoard board(Split::test, 3, examples, size);
       std::uint32_t next = 0;
       SessionId session = 1;
-      while (const auto item = board.take(session++, 0, kLate)) {
+      while (const auto item = board.take(session++, 0, kLateEvaluation)) {
         CHECK(item->version == 3);
         CHECK(item->begin == next);
         CHECK(item->end - item->begin <= size);
@@ -32,8 +32,8 @@ TEST_CASE("the items cover the test split exactly once") {
 
 TEST_CASE("an item's result counts once, whoever brings it") {
   EvaluationBoard board(Split::test, 1, 10, 5);
-  const auto first = board.take(1, 0, kLate).value();
-  const auto second = board.take(2, 0, kLate).value();
+  const auto first = board.take(1, 0, kLateEvaluation).value();
+  const auto second = board.take(2, 0, kLateEvaluation).value();
   CHECK(board.put(result(first, 10, 3)));
   CHECK_FALSE(board.put(result(first, 99, 0)));
   CHECK_FALSE(board.done());
@@ -45,7 +45,7 @@ TEST_CASE("an item's result counts once, whoever brings it") {
 
 TEST_CASE("a result that cannot be is not counted") {
   EvaluationBoard board(Split::test, 1, 10, 5);
-  const auto item = board.take(1, 0, kLate).value();
+  const auto item = board.take(1, 0, kLateEvaluation).value();
   auto wrong = result(item, 1, 1);
   wrong.version = 2;
   CHECK_FALSE(board.put(wrong));
@@ -68,7 +68,7 @@ TEST_CASE("the sum is taken in the items' order, not in that of arrival") {
   EvaluationBoard board(Split::test, 1, 4, 1);
   std::vector<Evaluation> items;
   for (SessionId session = 1; session <= 4; ++session) {
-    items.push_back(board.take(session, 0, kLate).value());
+    items.push_back(board.take(session, 0, kLateEvaluation).value());
   }
   for (const auto i : {2U, 0U, 3U, 1U}) {
     board.put(result(items[i], losses[i], 0));
@@ -78,18 +78,18 @@ TEST_CASE("the sum is taken in the items' order, not in that of arrival") {
 
 TEST_CASE("a late item goes to another session, the one held longest first") {
   EvaluationBoard board(Split::test, 1, 2, 1);
-  const auto first = board.take(1, 0, kLate).value();
-  const auto second = board.take(2, 100, kLate).value();
-  CHECK_FALSE(board.take(3, kLate - 1, kLate).has_value());
-  CHECK(board.take(3, kLate + 200, kLate).value() == first);
+  const auto first = board.take(1, 0, kLateEvaluation).value();
+  const auto second = board.take(2, 100, kLateEvaluation).value();
+  CHECK_FALSE(board.take(3, kLateEvaluation - 1, kLateEvaluation).has_value());
+  CHECK(board.take(3, kLateEvaluation + 200, kLateEvaluation).value() == first);
   CHECK(board.ordered_from(3) == first);
   CHECK_FALSE(board.ordered_from(1).has_value());
-  CHECK(board.take(4, kLate + 200, kLate).value() == second);
+  CHECK(board.take(4, kLateEvaluation + 200, kLateEvaluation).value() == second);
 }
 
 TEST_CASE("a lost session's item is free at once") {
   EvaluationBoard board(Split::test, 1, 1, 1);
-  const auto item = board.take(1, 0, kLate).value();
+  const auto item = board.take(1, 0, kLateEvaluation).value();
   board.lose(1);
-  CHECK(board.take(2, 1, kLate).value() == item);
+  CHECK(board.take(2, 1, kLateEvaluation).value() == item);
 }

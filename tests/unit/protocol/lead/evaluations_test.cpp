@@ -6,7 +6,7 @@ using namespace ballast;
 
 namespace {
 
-constexpr Micros kLate = 100;
+constexpr Micros kLateEvaluations = 100;
 
 EvaluationRules rules(std::uint32_t validation, std::uint32_t test) {
   EvaluationRules rules;
@@ -16,7 +16,7 @@ EvaluationRules rules(std::uint32_t validation, std::uint32_t test) {
   rules.test_examples = test;
   rules.examples_per_item = 4;
   rules.patience = 2;
-  rules.late = kLate;
+  rules.late = kLateEvaluations;
   return rules;
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("an item is given to one session, and to another one when that is lost
   tests.lose(2);
   tests.hand_out({1, 3}, 1);
   CHECK(tests.ordered_from(3)->item == 1);
-  tests.hand_out({4}, kLate);
+  tests.hand_out({4}, kLateEvaluations);
   CHECK(tests.ordered_from(4)->item == 0);
   tests.rewind(0);
   CHECK_FALSE(tests.ordered_from(4));

@@ -6,9 +6,11 @@ using namespace ballast;
 
 namespace {
 
-constexpr Micros kLate = 1'000;
+constexpr Micros kLateGrant = 1'000;
 
-ItemGrants::Limits limits(std::uint32_t ahead, std::uint32_t bound) { return {ahead, bound, 7, {kLate, kLate, kLate}}; }
+ItemGrants::Limits limits(std::uint32_t ahead, std::uint32_t bound) {
+  return {ahead, bound, 7, {kLateGrant, kLateGrant, kLateGrant}};
+}
 
 std::vector<ItemId> held(const ItemGrants& items, SessionId session) {
   std::vector<ItemId> ids;
@@ -18,10 +20,10 @@ std::vector<ItemId> held(const ItemGrants& items, SessionId session) {
   return ids;
 }
 
-using Ids = std::vector<ItemId>;
+using ItemIds = std::vector<ItemId>;
 
 // Every chunk covers these and no others.
-void observe(ItemGrants& items, const CoveredItems& covered, Micros now) {
+void observe_covered(ItemGrants& items, const CoveredItems& covered, Micros now) {
   items.observe(CoveredItems(items.covered().without(covered)), CoveredItems(covered.without(items.covered())), now);
 }
 
@@ -36,8 +38,8 @@ void hand_out(ItemGrants& items, const std::vector<SessionId>& sessions, ItemId 
 TEST_CASE("each session gets an item before any gets a second one, up to the limit") {
   ItemGrants items(limits(2, 0));
   hand_out(items, {1, 2}, 3, 0);
-  CHECK(held(items, 1) == Ids{0, 2});
-  CHECK(held(items, 2) == Ids{1});
+  CHECK(held(items, 1) == ItemIds{0, 2});
+  CHECK(held(items, 2) == ItemIds{1});
   CHECK(items.granted_until() == 3);
   CHECK(items.grants(1)[0].clock == LeadNumber{7, 1});
   CHECK(items.grants(1)[1].clock == LeadNumber{7, 3});
@@ -48,45 +50,45 @@ TEST_CASE("what is delivered makes room, and is granted again if no shard says t
   hand_out(items, {1}, 2, 0);
   items.delivered(1, {7, 1}, 10);
   hand_out(items, {1}, 2, 10);
-  CHECK(held(items, 1) == Ids{1});
+  CHECK(held(items, 1) == ItemIds{1});
   items.delivered(1, {7, 2}, 20);
   hand_out(items, {1}, 2, 20);
   CHECK(held(items, 1).empty());
-  observe(items, CoveredItems({{1, 2}}), 10 + kLate);
-  hand_out(items, {1}, 2, 10 + kLate);
+  observe_covered(items, CoveredItems({{1, 2}}), 10 + kLateGrant);
+  hand_out(items, {1}, 2, 10 + kLateGrant);
   CHECK(held(items, 1).empty());
-  observe(items, CoveredItems({{1, 2}}), 11 + kLate);
-  hand_out(items, {1}, 2, 11 + kLate);
-  CHECK(held(items, 1) == Ids{0});
+  observe_covered(items, CoveredItems({{1, 2}}), 11 + kLateGrant);
+  hand_out(items, {1}, 2, 11 + kLateGrant);
+  CHECK(held(items, 1) == ItemIds{0});
 }
 
 TEST_CASE("what is dropped is granted again at once, before anything new and under another clock") {
   ItemGrants items(limits(2, 0));
   hand_out(items, {1, 2}, 100, 0);
-  CHECK(held(items, 1) == Ids{0, 2});
+  CHECK(held(items, 1) == ItemIds{0, 2});
   items.take_changed();
   items.dropped(1, {7, 1}, 10);
   CHECK(items.take_changed() == std::set<SessionId>{1});
   items.delivered(2, {7, 2}, 10);
   hand_out(items, {1, 2}, 100, 10);
-  CHECK(held(items, 1) == Ids{2, 0});
+  CHECK(held(items, 1) == ItemIds{2, 0});
   CHECK(items.grants(1)[1].clock == LeadNumber{7, 5});
-  CHECK(held(items, 2) == Ids{3, 4});
+  CHECK(held(items, 2) == ItemIds{3, 4});
   items.dropped(1, {7, 1}, 20);  // said again
-  CHECK(held(items, 1) == Ids{2, 0});
+  CHECK(held(items, 1) == ItemIds{2, 0});
 }
 
 TEST_CASE("what is dropped is not granted again while somebody else has it or has delivered it") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1, 2}, 2, 0);
-  items.delivered(2, {7, 2}, 2 * kLate);
-  hand_out(items, {1, 2}, 2, 2 * kLate);
-  REQUIRE(held(items, 2) == Ids{0});  // which session 1 is late with
-  items.dropped(1, {7, 1}, 2 * kLate);
-  hand_out(items, {1, 2}, 2, 2 * kLate);
+  items.delivered(2, {7, 2}, 2 * kLateGrant);
+  hand_out(items, {1, 2}, 2, 2 * kLateGrant);
+  REQUIRE(held(items, 2) == ItemIds{0});  // which session 1 is late with
+  items.dropped(1, {7, 1}, 2 * kLateGrant);
+  hand_out(items, {1, 2}, 2, 2 * kLateGrant);
   CHECK(held(items, 1).empty());
-  items.delivered(2, {7, 3}, 2 * kLate);
-  hand_out(items, {1, 2}, 2, 2 * kLate);
+  items.delivered(2, {7, 3}, 2 * kLateGrant);
+  hand_out(items, {1, 2}, 2, 2 * kLateGrant);
   CHECK(held(items, 1).empty());
   CHECK(held(items, 2).empty());
 }
@@ -94,14 +96,14 @@ TEST_CASE("what is dropped is not granted again while somebody else has it or ha
 TEST_CASE("a dropped grant leaves the bound's room to others, and says nothing of its session's speed") {
   ItemGrants items(limits(1, 1));
   hand_out(items, {1, 2, 3}, 100, 0);
-  REQUIRE(held(items, 2) == Ids{1});
+  REQUIRE(held(items, 2) == ItemIds{1});
   items.dropped(1, {7, 1}, 10);
   CHECK(items.largest_exposure() == 1);
   items.dropped(2, {7, 2}, 10);
   CHECK(items.largest_exposure() == 0);
   hand_out(items, {1, 2, 3}, 100, 10);
-  CHECK(held(items, 1) == Ids{0});  // none of the three has brought anything
-  CHECK(held(items, 2) == Ids{1});
+  CHECK(held(items, 1) == ItemIds{0});  // none of the three has brought anything
+  CHECK(held(items, 2) == ItemIds{1});
 }
 
 TEST_CASE("a word about a grant that is no more changes nothing") {
@@ -111,25 +113,25 @@ TEST_CASE("a word about a grant that is no more changes nothing") {
   items.delivered(2, {7, 1}, 10);
   items.dropped(1, {6, 1}, 10);
   items.dropped(2, {7, 1}, 10);
-  CHECK(held(items, 1) == Ids{0});
+  CHECK(held(items, 1) == ItemIds{0});
 }
 
 TEST_CASE("the items of a lost session go to the others first") {
   ItemGrants items(limits(2, 0));
   hand_out(items, {1, 2}, 100, 0);
-  CHECK(held(items, 1) == Ids{0, 2});
+  CHECK(held(items, 1) == ItemIds{0, 2});
   items.lose(1);
   items.delivered(2, items.grants(2)[0].clock, 5);
   hand_out(items, {2, 3}, 100, 5);
-  CHECK(held(items, 3) == Ids{0, 4});
-  CHECK(held(items, 2) == Ids{3, 2});
+  CHECK(held(items, 3) == ItemIds{0, 4});
+  CHECK(held(items, 2) == ItemIds{3, 2});
 }
 
 TEST_CASE("no grant lets an outstanding one's exposure exceed the bound") {
   ItemGrants items(limits(1, 2));
   hand_out(items, {1, 2, 3, 4}, 100, 0);
   // The first one's weights may miss the two that were granted after it; a fourth would be one too many.
-  CHECK(held(items, 3) == Ids{2});
+  CHECK(held(items, 3) == ItemIds{2});
   CHECK(held(items, 4).empty());
   CHECK(items.largest_exposure() == 2);
   items.delivered(2, {7, 2}, 1);
@@ -176,17 +178,17 @@ TEST_CASE("a lost session's grants hold nobody up, and who joins holds nobody up
   items.lose(1);
   items.lose(2);
   hand_out(items, {3}, 100, 0);
-  CHECK(held(items, 3) == Ids{0});
+  CHECK(held(items, 3) == ItemIds{0});
 }
 
 TEST_CASE("with nothing left to grant, an idle session helps a late one, once") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1, 2}, 2, 0);
   items.delivered(2, {7, 2}, 1);
-  hand_out(items, {1, 2}, 2, kLate);
+  hand_out(items, {1, 2}, 2, kLateGrant);
   CHECK(held(items, 2).empty());
-  hand_out(items, {1, 2, 3}, 2, kLate + 1);
-  CHECK(held(items, 2) == Ids{0});
+  hand_out(items, {1, 2, 3}, 2, kLateGrant + 1);
+  CHECK(held(items, 2) == ItemIds{0});
   CHECK(held(items, 3).empty());
   CHECK(items.backups() == 1);
 }
@@ -194,14 +196,14 @@ TEST_CASE("with nothing left to grant, an idle session helps a late one, once") 
 TEST_CASE("a shard that is back may lack what it had") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1}, 3, 0);
-  observe(items, CoveredItems({{0, 3}}), 1);
+  observe_covered(items, CoveredItems({{0, 3}}), 1);
   hand_out(items, {1}, 3, 1);
   CHECK(held(items, 1).empty());
   // It lost item 1; until it says so, the lead goes on with what it knew.
   hand_out(items, {1}, 0, 2);
-  observe(items, CoveredItems({{0, 1}, {2, 3}}), 2);
+  observe_covered(items, CoveredItems({{0, 1}, {2, 3}}), 2);
   hand_out(items, {1}, 3, 2);
-  CHECK(held(items, 1) == Ids{1});
+  CHECK(held(items, 1) == ItemIds{1});
 }
 
 TEST_CASE("what was delivered to a shard that comes back is granted again at once, unless it is covered") {
@@ -212,9 +214,9 @@ TEST_CASE("what was delivered to a shard that comes back is granted again at onc
   hand_out(items, {1}, 2, 1);
   CHECK(held(items, 1).empty());
   items.doubt_delivered();
-  observe(items, CoveredItems({{0, 1}}), 2);
+  observe_covered(items, CoveredItems({{0, 1}}), 2);
   hand_out(items, {1}, 2, 2);
-  CHECK(held(items, 1) == Ids{1});
+  CHECK(held(items, 1) == ItemIds{1});
 }
 
 TEST_CASE("a timeline begins anew with nothing granted, but its clocks go on") {
@@ -222,9 +224,9 @@ TEST_CASE("a timeline begins anew with nothing granted, but its clocks go on") {
   hand_out(items, {1}, 100, 0);
   items.rewind();
   CHECK(items.granted_until() == 0);
-  observe(items, CoveredItems(8), 0);
+  observe_covered(items, CoveredItems(8), 0);
   hand_out(items, {1}, 100, 0);
-  CHECK(held(items, 1) == Ids{8, 9});
+  CHECK(held(items, 1) == ItemIds{8, 9});
   CHECK(items.grants(1)[0].clock == LeadNumber{7, 3});
 }
 
@@ -234,8 +236,8 @@ TEST_CASE("late items are looked for once at a moment") {
   hand_out(items, {1, 2}, 1, 0);
   hand_out(items, {1, 2}, 1, 0);
   CHECK(held(items, 2).empty());
-  hand_out(items, {1, 2}, 1, kLate + 1);
-  CHECK(held(items, 2) == Ids{0});
+  hand_out(items, {1, 2}, 1, kLateGrant + 1);
+  CHECK(held(items, 2) == ItemIds{0});
 }
 
 TEST_CASE("whose grants have changed is told once") {
@@ -243,7 +245,7 @@ TEST_CASE("whose grants have changed is told once") {
   hand_out(items, {1, 2}, 1, 0);
   CHECK(items.take_changed() == std::set<SessionId>{1});
   CHECK(items.take_changed().empty());
-  observe(items, CoveredItems(1), 1);
+  observe_covered(items, CoveredItems(1), 1);
   CHECK(items.take_changed() == std::set<SessionId>{1});
   hand_out(items, {1, 2}, 3, 2);
   items.take_changed();
@@ -256,13 +258,13 @@ TEST_CASE("whose grants have changed is told once") {
 TEST_CASE("two sessions with one item are both done with it when it is covered") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1, 2}, 1, 0);
-  hand_out(items, {1, 2}, 1, kLate + 1);
+  hand_out(items, {1, 2}, 1, kLateGrant + 1);
   CHECK(held(items, 1) == held(items, 2));
-  observe(items, CoveredItems(1), kLate + 2);
+  observe_covered(items, CoveredItems(1), kLateGrant + 2);
   CHECK(held(items, 1).empty());
   CHECK(held(items, 2).empty());
-  hand_out(items, {1, 2}, 2, kLate + 3);
-  CHECK(held(items, 1) == Ids{1});
+  hand_out(items, {1, 2}, 2, kLateGrant + 3);
+  CHECK(held(items, 1) == ItemIds{1});
 }
 
 TEST_CASE("a session that is no more among them is lost with its grants") {
@@ -272,5 +274,5 @@ TEST_CASE("a session that is no more among them is lost with its grants") {
   CHECK(held(items, 1).empty());
   items.delivered(2, items.grants(2)[0].clock, 1);
   hand_out(items, {2}, 100, 1);
-  CHECK(held(items, 2) == Ids{3, 0});
+  CHECK(held(items, 2) == ItemIds{3, 0});
 }

@@ -7,9 +7,9 @@ using namespace ballast;
 
 namespace {
 
-constexpr Micros kMilli = 1'000;
+constexpr Micros kMillisecond = 1'000;
 
-LeadConfig config(Step steps) {
+LeadConfig round_config(Step steps) {
   LeadConfig config;
   config.shards = 1;
   config.lanes = 1;
@@ -25,16 +25,16 @@ LeadConfig config(Step steps) {
     return factors;
   };
   config.parameter_name = [](std::uint32_t) { return std::string("weight"); };
-  config.patience = 10'000 * kMilli;
-  config.late = {50 * kMilli, 1'000 * kMilli, 60'000 * kMilli};
-  config.linger = 100 * kMilli;
+  config.patience = 10'000 * kMillisecond;
+  config.late = {50 * kMillisecond, 1'000 * kMillisecond, 60'000 * kMillisecond};
+  config.linger = 100 * kMillisecond;
   return config;
 }
 
 // A lead with one lane and two workers, sessions 1 and 2, all of whose messages the test writes itself.
-class Fixture {
+class RoundLeadFixture {
  public:
-  explicit Fixture(LeadConfig lead_config) : lead(std::move(lead_config)) { tick(0); }
+  explicit RoundLeadFixture(LeadConfig lead_config) : lead(std::move(lead_config)) { tick(0); }
 
   lead::Actions tick(Micros later) {
     now += later;
@@ -96,7 +96,7 @@ class Fixture {
 };
 
 template <typename Action>
-const Action* find(const lead::Actions& actions) {
+const Action* found(const lead::Actions& actions) {
   for (const auto& action : actions) {
     if (const auto* found = std::get_if<Action>(&action)) {
       return found;
@@ -108,16 +108,16 @@ const Action* find(const lead::Actions& actions) {
 }  // namespace
 
 TEST_CASE("training begins when the timeline is durable, the lanes serve and enough workers are ready") {
-  Fixture fixture(config(4));
+  RoundLeadFixture fixture(round_config(4));
   auto actions = fixture.lane(ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "", "here", 0, 0, {{}}});
-  const auto* write = find<lead::WriteLedger>(actions);
+  const auto* write = found<lead::WriteLedger>(actions);
   REQUIRE(write != nullptr);
   CHECK(write->change.ledger.timeline == 1);
   CHECK(write->change.ledger.incarnations == std::vector<Incarnation>{1});
   CHECK(write->change.ledger.complete == std::vector<SnapshotId>{{0, 0}});
-  CHECK(find<lead::SendToLane>(actions) == nullptr);  // not before it is durable
+  CHECK(found<lead::SendToLane>(actions) == nullptr);  // not before it is durable
   actions = fixture.lead.step(lead::LedgerWritten{});
-  const auto* confirm = find<lead::SendToLane>(actions);
+  const auto* confirm = found<lead::SendToLane>(actions);
   REQUIRE(confirm != nullptr);
   CHECK(std::get<Confirm>(confirm->message) == Confirm{1, 1, {0, 0}});
   fixture.report(0, 15);
@@ -134,13 +134,13 @@ TEST_CASE("training begins when the timeline is durable, the lanes serve and eno
 }
 
 TEST_CASE("a shard of another job is refused with the reason") {
-  Fixture fixture(config(4));
+  RoundLeadFixture fixture(round_config(4));
   for (const auto& hello : {ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "other", "layout", "", "here"},
                             ShardHello{{0, 0}, 1, 1, 1, {7, 1}, "spec", "other", "", "here"},
                             ShardHello{{0, 0}, 2, 1, 1, {7, 1}, "spec", "layout", "", "here"},
                             ShardHello{{1, 0}, 1, 1, 1, {7, 1}, "spec", "layout", "", "here"}}) {
     const auto actions = fixture.lane(hello);
-    const auto* answer = find<lead::SendToLane>(actions);
+    const auto* answer = found<lead::SendToLane>(actions);
     REQUIRE(answer != nullptr);
     CHECK(std::holds_alternative<Refused>(answer->message));
     CHECK(fixture.lead.phase() == Lead::Phase::assembling);
@@ -149,7 +149,7 @@ TEST_CASE("a shard of another job is refused with the reason") {
 
 TEST_CASE("a hello from another connection than it names is refused, while assembling and while training") {
   for (const bool trains : {false, true}) {
-    Fixture fixture(config(4));
+    RoundLeadFixture fixture(round_config(4));
     if (trains) {
       fixture.train();
     }
@@ -158,45 +158,45 @@ TEST_CASE("a hello from another connection than it names is refused, while assem
     for (const auto& [lane, incarnation] :
          {std::pair{LaneId{999, 7}, Incarnation{777}}, std::pair{LaneId{0, 0}, Incarnation{778}}}) {
       const auto actions = fixture.lead.step(lead::FromLane{lane, incarnation, &hello});
-      REQUIRE(find<lead::SendToLane>(actions) != nullptr);
-      CHECK(std::holds_alternative<Refused>(find<lead::SendToLane>(actions)->message));
-      CHECK(find<lead::WriteLedger>(actions) == nullptr);
+      REQUIRE(found<lead::SendToLane>(actions) != nullptr);
+      CHECK(std::holds_alternative<Refused>(found<lead::SendToLane>(actions)->message));
+      CHECK(found<lead::WriteLedger>(actions) == nullptr);
       CHECK(fixture.lead.phase() == phase);
     }
   }
 }
 
 TEST_CASE("workers may come and go without end: the longest dead make room") {
-  Fixture fixture(config(4));
+  RoundLeadFixture fixture(round_config(4));
   fixture.train();
   for (SessionId session = 10; session < 10 + kMaxSessions + 5; ++session) {
     const auto actions = fixture.worker(session, WorkerHello{"passing"});
-    REQUIRE(find<lead::SendToWorker>(actions) != nullptr);
-    CHECK(std::holds_alternative<WorkerWelcome>(find<lead::SendToWorker>(actions)->message));
+    REQUIRE(found<lead::SendToWorker>(actions) != nullptr);
+    CHECK(std::holds_alternative<WorkerWelcome>(found<lead::SendToWorker>(actions)->message));
     fixture.worker(session, Goodbye{"leaving"});
   }
   CHECK(fixture.lead.status().sessions.size() <= kMaxSessions);
 }
 
 TEST_CASE("no more live workers than it may take, and no more remembered") {
-  auto small = config(4);
+  auto small = round_config(4);
   small.max_sessions = 3;
-  Fixture fixture(small);
+  RoundLeadFixture fixture(small);
   fixture.train();
   fixture.worker(3, WorkerHello{"third"});
   const auto actions = fixture.worker(4, WorkerHello{"fourth"});
-  const auto& refused = std::get<Refused>(find<lead::SendToWorker>(actions)->message);
+  const auto& refused = std::get<Refused>(found<lead::SendToWorker>(actions)->message);
   CHECK(refused.code == RefusalCode::too_many);
   CHECK(refused.text == "the job has 3 live sessions");
   fixture.worker(3, Goodbye{"leaving"});
   CHECK(std::holds_alternative<WorkerWelcome>(
-      find<lead::SendToWorker>(fixture.worker(4, WorkerHello{"fourth"}))->message));
+      found<lead::SendToWorker>(fixture.worker(4, WorkerHello{"fourth"}))->message));
   CHECK(fixture.lead.status().sessions.size() == 3);
 }
 
 TEST_CASE(
     "workers that a lane lets wait are trouble while others work, and what the job waits for where there are none") {
-  Fixture fixture(config(4));
+  RoundLeadFixture fixture(round_config(4));
   fixture.train();
   Heartbeat beat;
   beat.timeline = 1;
@@ -218,7 +218,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an older report changes nothing") {
-  Fixture fixture(config(4));
+  RoundLeadFixture fixture(round_config(4));
   fixture.train();
   fixture.report(2, 15);
   fixture.sequence -= 2;
@@ -227,16 +227,16 @@ TEST_CASE("an older report changes nothing") {
 }
 
 TEST_CASE("a lead that is copied while it trains goes on without the original, and the original without it") {
-  std::optional<Fixture> original(config(4));
+  std::optional<RoundLeadFixture> original(round_config(4));
   original->train();
   original->report(1, 15);
-  Fixture copy = *original;
+  RoundLeadFixture copy = *original;
   const auto before = original->lead;
   CHECK(differences(before, copy.lead) == Differences{});
-  const auto lose_a_worker = [](Fixture& fixture) {
+  const auto lose_a_worker = [](RoundLeadFixture& fixture) {
     fixture.worker(1, Goodbye{"leaving"});
     fixture.report(2, 15);
-    fixture.tick(20 * kMilli);
+    fixture.tick(20 * kMillisecond);
   };
 
   lose_a_worker(copy);
@@ -259,78 +259,78 @@ TEST_CASE("a lead that is copied while it trains goes on without the original, a
 }
 
 TEST_CASE("a session that the lead does not know is told to say hello") {
-  Fixture fixture(config(4));
+  RoundLeadFixture fixture(round_config(4));
   fixture.train();
   const auto actions = fixture.beat(77);
-  const auto* answer = find<lead::SendToWorker>(actions);
+  const auto* answer = found<lead::SendToWorker>(actions);
   REQUIRE(answer != nullptr);
   CHECK(std::get<Refused>(answer->message).code == RefusalCode::unknown_session);
 }
 
 TEST_CASE("the time that the lead itself slept is nobody's silence") {
-  Fixture fixture(config(4));
+  RoundLeadFixture fixture(round_config(4));
   fixture.train();
-  fixture.tick(60'000 * kMilli);
+  fixture.tick(60'000 * kMillisecond);
   CHECK(fixture.lead.phase() == Lead::Phase::training);
   CHECK(fixture.lead.status().lost_workers == 0);
   for (int i = 0; i < 1'000; ++i) {
-    fixture.tick(20 * kMilli);
+    fixture.tick(20 * kMillisecond);
   }
   CHECK(fixture.lead.phase() == Lead::Phase::failed);
   CHECK(fixture.lead.status().lost_workers == 2);
 }
 
 TEST_CASE("a lead that slept after the end still answers who missed it") {
-  Fixture fixture(config(4));
+  RoundLeadFixture fixture(round_config(4));
   fixture.train();
   fixture.lead.step(lead::LedgerFailed{"disk full"});
   REQUIRE(fixture.lead.phase() == Lead::Phase::failed);
   CHECK(fixture.lead.status().failure.find("disk full") != std::string::npos);
-  CHECK(find<lead::Stop>(fixture.tick(60'000 * kMilli)) == nullptr);
+  CHECK(found<lead::Stop>(fixture.tick(60'000 * kMillisecond)) == nullptr);
   const auto actions = fixture.beat(1);
-  const auto* answer = find<lead::SendToWorker>(actions);
+  const auto* answer = found<lead::SendToWorker>(actions);
   REQUIRE(answer != nullptr);
   CHECK(std::holds_alternative<Finish>(answer->message));
   bool stopped = false;
   for (int i = 0; i < 20 && !stopped; ++i) {
-    stopped = find<lead::Stop>(fixture.tick(10 * kMilli)) != nullptr;
+    stopped = found<lead::Stop>(fixture.tick(10 * kMillisecond)) != nullptr;
   }
   CHECK(stopped);
 }
 
 TEST_CASE("one straggler costs each step the same, not each more than the one before") {
   constexpr Step kSteps = 60;
-  Fixture fixture(config(kSteps));
+  RoundLeadFixture fixture(round_config(kSteps));
   fixture.train();
   Micros wait = 0;
   for (Step step = 0; step < kSteps; ++step) {
     fixture.report(step, 15);
     const auto opened = fixture.now;
-    fixture.tick(20 * kMilli);
+    fixture.tick(20 * kMillisecond);
     fixture.report(step, 12);  // session 1 has delivered its half; session 2 is never done
     while (!fixture.orders[1].rounds.extra || fixture.orders[1].rounds.extra->step != step) {
-      fixture.tick(10 * kMilli);
+      fixture.tick(10 * kMillisecond);
       fixture.report(step, 12);
       fixture.beat(1);
       fixture.beat(2);
-      REQUIRE(fixture.now - opened < 2'000 * kMilli);
+      REQUIRE(fixture.now - opened < 2'000 * kMillisecond);
     }
     CHECK(fixture.orders[1].rounds.extra->slots == SlotRange{2, 4});
     wait = fixture.now - opened;
-    fixture.tick(20 * kMilli);
+    fixture.tick(20 * kMillisecond);
   }
   // Three times what session 1 needs.
-  CHECK(wait >= 60 * kMilli);
-  CHECK(wait <= 80 * kMilli);
+  CHECK(wait >= 60 * kMillisecond);
+  CHECK(wait <= 80 * kMillisecond);
 }
 
 TEST_CASE("in item mode a step to be kept is waited at, and only evaluated if it is due") {
-  auto with_cuts = config(4);
+  auto with_cuts = round_config(4);
   with_cuts.items = ItemMode{};
   with_cuts.snapshot_every = 2;
   with_cuts.evaluate_every = 4;
   with_cuts.test_examples = 10;
-  Fixture fixture(with_cuts);
+  RoundLeadFixture fixture(with_cuts);
   fixture.train();
   Plan newest;
   const auto report_items = [&](ItemId covered, Version planned) {

@@ -18,7 +18,7 @@ std::size_t sent_to_workers(const lead::Actions& actions) {
   }));
 }
 
-LeadConfig items() {
+LeadConfig item_config() {
   auto items = config();
   items.items = ItemMode{0, 2, true};
   return items;
@@ -113,7 +113,7 @@ TEST_CASE("a lane that says hello as another life is not answered as the one tha
 }
 
 TEST_CASE("what is delivered makes room for whoever delivered it, and changes no other order") {
-  Fixture fixture(items());
+  Fixture fixture(item_config());
   fixture.planned = 20;  // items, to the barrier of step 10
   fixture.train();
   Workers workers(fixture);
@@ -128,7 +128,7 @@ TEST_CASE("what is delivered makes room for whoever delivered it, and changes no
 }
 
 TEST_CASE("what is dropped is granted again in the same turn") {
-  Fixture fixture(items());
+  Fixture fixture(item_config());
   fixture.planned = 20;  // items, to the barrier of step 10
   fixture.train();
   fixture.beat();

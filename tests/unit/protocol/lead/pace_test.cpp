@@ -9,7 +9,7 @@ using namespace ballast;
 
 namespace {
 
-constexpr Micros kSecond = 1'000'000;
+constexpr Micros kPaceSecond = 1'000'000;
 
 }  // namespace
 
@@ -18,13 +18,13 @@ TEST_CASE("the pace is that of the last seconds of training") {
   meter.observe(0, 0, 0);
   CHECK(meter.examples_per_second() == 0);
   for (Micros second = 1; second <= 10; ++second) {
-    meter.observe(second * kSecond, second * 100, second * 2);
+    meter.observe(second * kPaceSecond, second * 100, second * 2);
   }
   CHECK(meter.examples_per_second() == 100);
   CHECK(meter.steps_per_second() == 2);
-  meter.observe(12 * kSecond, 100, 2);  // the job went back
+  meter.observe(12 * kPaceSecond, 100, 2);  // the job went back
   CHECK(meter.examples_per_second() == 0);
-  meter.observe(13 * kSecond, 150, 3);
+  meter.observe(13 * kPaceSecond, 150, 3);
   CHECK(meter.examples_per_second() == 50);
 }
 
@@ -33,7 +33,7 @@ TEST_CASE("samples come no closer than they are worth") {
   meter.observe(0, 0, 0);
   meter.observe(1, 1'000'000, 1);
   CHECK(meter.examples_per_second() == 0);
-  meter.observe(kSecond, 1'000'000, 1);
+  meter.observe(kPaceSecond, 1'000'000, 1);
   CHECK(meter.examples_per_second() == 1'000'000);
 }
 
@@ -60,12 +60,12 @@ TEST_CASE("a paused job's time and pace leave the pause out") {
     job.written();
   };
   for (Step open = 1; open <= 4; ++open) {
-    later(kSecond);
+    later(kPaceSecond);
     job.reports(open);
   }
-  later(kSecond);
+  later(kPaceSecond);
   const auto before = job.lead.status();
-  CHECK(before.training == 5 * kSecond);
+  CHECK(before.training == 5 * kPaceSecond);
   CHECK(before.examples_per_second > 0.5);
   job.client(Control::Command::pause);
   job.held = {{1, 6}};
@@ -75,17 +75,17 @@ TEST_CASE("a paused job's time and pace leave the pause out") {
   }
   REQUIRE(job.lead.status().phase == JobPhase::paused);
   for (int second = 0; second < 100; ++second) {
-    later(kSecond);
+    later(kPaceSecond);
   }
   const auto paused = job.lead.status();
   CHECK(paused.training == before.training);
   job.client(Control::Command::resume);
   job.settle();
-  later(kSecond);
+  later(kPaceSecond);
   job.reports(7);
-  later(kSecond);
+  later(kPaceSecond);
   const auto after = job.lead.status();
-  CHECK(after.training == before.training + 2 * kSecond);
+  CHECK(after.training == before.training + 2 * kPaceSecond);
   CHECK(after.examples_per_second > 0.5);
   CHECK(after.steps_per_second > 0.5);
 }
@@ -99,11 +99,11 @@ TEST_CASE("steps before the snapshot from which a job goes on are no part of its
   ledger.base = {1, 30};
   ledger.complete = {{1, 30}};
   Fixture job(started_again(ledger));
-  job.lead.step(lead::Tick{job.now += kSecond});
+  job.lead.step(lead::Tick{job.now += kPaceSecond});
   job.held = {{1, 30}};
   job.train(30);
   for (Step open = 31; open <= 34; ++open) {
-    job.lead.step(lead::Tick{job.now += kSecond});
+    job.lead.step(lead::Tick{job.now += kPaceSecond});
     job.beat();
     job.reports(open);
     job.written();

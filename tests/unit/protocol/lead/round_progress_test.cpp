@@ -13,13 +13,13 @@ using namespace ballast::reports;
 namespace {
 
 constexpr Slot kSlots = 70;  // of more than one word
-constexpr Step kSteps = 6;
+constexpr Step kRounds = 6;
 
 SlotSet missing_of(const LaneReport& report) { return SlotSet::from_words(kSlots, report.rounds.missing); }
 
 // The same by a look at all.
 Step open_step(const std::map<LaneId, LaneReport>& lanes) {
-  Step open = kSteps;
+  Step open = kRounds;
   for (const auto& [id, report] : lanes) {
     open = std::min(open, report.open_step);
   }
@@ -29,7 +29,7 @@ Step open_step(const std::map<LaneId, LaneReport>& lanes) {
 SlotSet missing(const std::map<LaneId, LaneReport>& lanes) {
   SlotSet missing(kSlots);
   for (const auto& [id, report] : lanes) {
-    if (report.open_step < kSteps && report.open_step == open_step(lanes)) {
+    if (report.open_step < kRounds && report.open_step == open_step(lanes)) {
       missing.insert(missing_of(report));
     }
   }
@@ -41,11 +41,11 @@ SlotSet missing(const std::map<LaneId, LaneReport>& lanes) {
 TEST_CASE("the oldest open step and what is missing of it are those of a look at all lanes, report by report") {
   std::mt19937_64 random(1);
   for (int life = 0; life < 50; ++life) {
-    RoundProgress progress(kSlots, kSteps);
+    RoundProgress progress(kSlots, kRounds);
     std::map<LaneId, LaneReport> lanes;
     for (int turn = 0; turn < 100; ++turn) {
       const LaneId id{static_cast<std::uint32_t>(random() % 3), static_cast<std::uint32_t>(random() % 2)};
-      lanes[id] = at_step(random() % (kSteps + 1), {random() & random(), random()});
+      lanes[id] = at_step(random() % (kRounds + 1), {random() & random(), random()});
       progress.take(id, lanes[id]);
       CHECK(progress.open_step() == open_step(lanes));
       CHECK(progress.missing() == missing(lanes));
@@ -54,10 +54,10 @@ TEST_CASE("the oldest open step and what is missing of it are those of a look at
 }
 
 TEST_CASE("after a rewind nothing is known of any lane") {
-  RoundProgress progress(kSlots, kSteps);
+  RoundProgress progress(kSlots, kRounds);
   progress.take({0, 0}, at_step(2, {1}));
   CHECK(progress.open_step() == 2);
   progress.rewind();
-  CHECK(progress.open_step() == kSteps);
+  CHECK(progress.open_step() == kRounds);
   CHECK(progress.missing().empty());
 }

@@ -6,14 +6,14 @@ using namespace ballast;
 
 namespace {
 
-constexpr LearntDeadline::Bounds kSilence{100, 200, 1'000};
+constexpr LearntDeadline::Bounds kSessionSilence{100, 200, 1'000};
 
-SessionRoster roster(std::uint32_t at_most = 4) { return {at_most, kSilence}; }
+SessionRoster session_roster(std::uint32_t at_most = 4) { return {at_most, kSessionSilence}; }
 
 }  // namespace
 
 TEST_CASE("a session lives from its hello on, and is heard while it lives") {
-  auto sessions = roster();
+  auto sessions = session_roster();
   CHECK(sessions.heard(7, 1) == nullptr);
   REQUIRE(sessions.hello(7, "one", 1) != nullptr);
   CHECK(sessions.any_live());
@@ -27,7 +27,7 @@ TEST_CASE("a session lives from its hello on, and is heard while it lives") {
 }
 
 TEST_CASE("those that get work are listed in the order in which they joined, as long as they live") {
-  auto sessions = roster();
+  auto sessions = session_roster();
   for (const SessionId id : {3, 1, 2}) {
     sessions.hello(id, "worker", 0);
     sessions.join(id);
@@ -42,7 +42,7 @@ TEST_CASE("those that get work are listed in the order in which they joined, as 
 }
 
 TEST_CASE("who went without a goodbye is lost, and who is refused is not") {
-  auto sessions = roster();
+  auto sessions = session_roster();
   sessions.hello(1, "one", 0)->said_goodbye = true;
   sessions.lose(1);
   CHECK(sessions.lost() == 0);
@@ -61,7 +61,7 @@ TEST_CASE("who went without a goodbye is lost, and who is refused is not") {
 }
 
 TEST_CASE("the one dead for longest makes room, and nobody who lives") {
-  auto sessions = roster(2);
+  auto sessions = session_roster(2);
   sessions.hello(1, "one", 0);
   sessions.hello(2, "two", 10);
   CHECK(sessions.hello(3, "three", 20) == nullptr);
@@ -74,7 +74,7 @@ TEST_CASE("the one dead for longest makes room, and nobody who lives") {
 }
 
 TEST_CASE("who is silent for longer than it may is named, but not for time in which the lead did not listen") {
-  auto sessions = roster();
+  auto sessions = session_roster();
   sessions.hello(1, "one", 0);
   sessions.hello(2, "two", 0);
   sessions.heard(2, 150);
@@ -87,7 +87,7 @@ TEST_CASE("who is silent for longer than it may is named, but not for time in wh
 }
 
 TEST_CASE("changes among those that joined are told once, and once at a moment") {
-  auto sessions = roster();
+  auto sessions = session_roster();
   CHECK_FALSE(sessions.take_changes(10));
   sessions.hello(7, "one", 10);
   CHECK_FALSE(sessions.take_changes(10));

@@ -6,7 +6,7 @@ using namespace ballast;
 
 namespace {
 
-constexpr LearntDeadline::Bounds kSilence{100, 300, 1'000};
+constexpr LearntDeadline::Bounds kShardSilence{100, 300, 1'000};
 
 // A job of two shards with two lanes each, whose newest snapshot is of step 10.
 Ledger ledger() {
@@ -18,7 +18,7 @@ Ledger ledger() {
   return ledger;
 }
 
-ShardRoster roster(const Ledger& of = {}) { return {2, 2, kSilence, of}; }
+ShardRoster shard_roster(const Ledger& of = {}) { return {2, 2, kShardSilence, of}; }
 
 ShardHello hello(LaneId lane, Incarnation incarnation, DatabaseLife database, Timeline timeline = 0) {
   ShardHello hello;
@@ -34,7 +34,7 @@ ShardHello hello(LaneId lane, Incarnation incarnation, DatabaseLife database, Ti
 }  // namespace
 
 TEST_CASE("all are there when each lane of each shard has come") {
-  auto shards = roster();
+  auto shards = shard_roster();
   CHECK(shards.who_has_not_come() == "shard 0 and 1 more to come");
   for (std::uint32_t shard = 0; shard < 2; ++shard) {
     for (std::uint32_t lane = 0; lane < 2; ++lane) {
@@ -51,7 +51,7 @@ TEST_CASE("all are there when each lane of each shard has come") {
 }
 
 TEST_CASE("another life of a shard takes the place of all lanes of the one before") {
-  auto shards = roster();
+  auto shards = shard_roster();
   shards.admit(hello({0, 0}, 11, {1, 1}), 0);
   shards.admit(hello({0, 1}, 11, {1, 1}), 0);
   shards.admit(hello({0, 0}, 12, {1, 2}), 10);
@@ -63,7 +63,7 @@ TEST_CASE("another life of a shard takes the place of all lanes of the one befor
 }
 
 TEST_CASE("a life of another database is not taken while the present one is heard of") {
-  auto shards = roster(ledger());
+  auto shards = shard_roster(ledger());
   shards.begin(0);
   shards.admit(hello({1, 0}, 21, {2, 1}, 1), 0);
   const auto other = hello({1, 0}, 99, {7, 1}, 0);
@@ -75,19 +75,19 @@ TEST_CASE("a life of another database is not taken while the present one is hear
 }
 
 TEST_CASE("a database that lacks the base is not taken, and is told which snapshot that is") {
-  auto shards = roster(ledger());
+  auto shards = shard_roster(ledger());
   shards.begin(0);
   auto empty = hello({1, 0}, 22, {2, 2}, 0);
   empty.held.clear();
   CHECK(shards.why_not_taken(empty, ledger(), 10).find("lacks the snapshot of step 10 (timeline 1)") !=
         std::string::npos);
   Ledger lost;  // the lead's own database
-  CHECK(roster().why_not_taken(hello({1, 0}, 22, {2, 2}, 3), lost, 10).find("holds timeline 3 of this job") !=
+  CHECK(shard_roster().why_not_taken(hello({1, 0}, 22, {2, 2}, 3), lost, 10).find("holds timeline 3 of this job") !=
         std::string::npos);
 }
 
 TEST_CASE("who is turned away is known while it is heard of, unless an earlier life of the present one said it") {
-  auto shards = roster();
+  auto shards = shard_roster();
   shards.admit(hello({0, 0}, 12, {1, 2}), 0);
   shards.turn_away(hello({0, 0}, 11, {1, 1}), "too old", 5);
   CHECK(shards.turned_away().empty());
@@ -103,7 +103,7 @@ TEST_CASE("who is turned away is known while it is heard of, unless an earlier l
 }
 
 TEST_CASE("of those that are silent for too long, the one for longest is named") {
-  auto shards = roster();
+  auto shards = shard_roster();
   shards.admit(hello({0, 0}, 11, {1, 1}), 0);
   shards.admit(hello({0, 1}, 11, {1, 1}), 50);
   shards.admit(hello({1, 0}, 21, {2, 1}), 60);
@@ -116,13 +116,13 @@ TEST_CASE("of those that are silent for too long, the one for longest is named")
   CHECK(slept.longest_silent(400, 0, 7).who.empty());
   shards.turn_away(hello({0, 0}, 99, {7, 1}), "another one", 390);
   CHECK(shards.longest_silent(400, 0, 7).who == "another one");
-  const auto none = roster();
+  const auto none = shard_roster();
   CHECK(none.longest_silent(100, 0, 0).who.empty());  // who has not come has a shorter time
   CHECK(none.longest_silent(101, 0, 0).span == 101);
 }
 
 TEST_CASE("a lane that has not come back with its shard is silent since it was last heard of, in whichever life") {
-  auto shards = roster();
+  auto shards = shard_roster();
   for (const LaneId lane : {LaneId{0, 0}, LaneId{0, 1}}) {
     shards.admit(hello(lane, 11, {1, 1}), 0);
   }

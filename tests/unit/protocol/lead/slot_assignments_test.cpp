@@ -6,7 +6,7 @@ using namespace ballast;
 
 namespace {
 
-constexpr Micros kLate = 1'000;
+constexpr Micros kLateSlot = 1'000;
 
 SlotSet slots(std::uint32_t count, std::initializer_list<SlotRange> ranges) {
   SlotSet set(count);
@@ -54,7 +54,7 @@ TEST_CASE("what somebody brings in time is not handed out again") {
   SlotAssignments work(4);
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(4), 100);
-  work.hand_out({1, 2}, 100 + kLate - 1, kLate);
+  work.hand_out({1, 2}, 100 + kLateSlot - 1, kLateSlot);
   CHECK_FALSE(work.extra(1).has_value());
   CHECK_FALSE(work.extra(2).has_value());
 }
@@ -64,13 +64,13 @@ TEST_CASE("late slots go to a session that has nothing left to bring") {
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(4), 0);
   work.observe(0, slots(4, {{0, 2}}), 500);  // session 2 has delivered its part
-  work.hand_out({1, 2}, kLate, kLate);
+  work.hand_out({1, 2}, kLateSlot, kLateSlot);
   CHECK_FALSE(work.extra(1).has_value());
   REQUIRE(work.extra(2).has_value());
   CHECK(*work.extra(2) == Extra{0, {0, 2}});
   CHECK(work.backups() == 2);
   // The second holder has the same time.
-  work.hand_out({1, 2}, kLate + 1, kLate);
+  work.hand_out({1, 2}, kLateSlot + 1, kLateSlot);
   CHECK(work.backups() == 2);
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("a lost session's slots go to the others at once, to a busy one if all
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(4), 0);
   work.lose(1);
-  work.hand_out({2}, 1, kLate);
+  work.hand_out({2}, 1, kLateSlot);
   REQUIRE(work.extra(2).has_value());
   CHECK(*work.extra(2) == Extra{0, {0, 2}});
   CHECK(work.handed_out() == 2);
@@ -91,7 +91,7 @@ TEST_CASE("several free sessions share what is missing") {
   work.divide({1}, 0);
   work.observe(0, SlotSet::full(8), 0);
   work.lose(1);
-  work.hand_out({2, 3}, 1, kLate);
+  work.hand_out({2, 3}, 1, kLateSlot);
   REQUIRE(work.extra(2).has_value());
   REQUIRE(work.extra(3).has_value());
   CHECK(work.extra(2)->slots == SlotRange{0, 4});
@@ -103,7 +103,7 @@ TEST_CASE("extra work ends with its step") {
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(4), 0);
   work.lose(1);
-  work.hand_out({2}, 1, kLate);
+  work.hand_out({2}, 1, kLateSlot);
   work.observe(1, SlotSet::full(4), 2);
   CHECK_FALSE(work.extra(2).has_value());
 }
@@ -113,12 +113,12 @@ TEST_CASE("extra work is not replaced before it has been delivered") {
   work.divide({1}, 0);
   work.observe(0, slots(4, {{0, 1}, {2, 3}}), 0);
   work.lose(1);
-  work.hand_out({2}, 1, kLate);
+  work.hand_out({2}, 1, kLateSlot);
   CHECK(work.extra(2) == Extra{0, {0, 1}});
-  work.hand_out({2}, 2, kLate);
+  work.hand_out({2}, 2, kLateSlot);
   CHECK(work.extra(2) == Extra{0, {0, 1}});
   work.observe(0, slots(4, {{2, 3}}), 3);
-  work.hand_out({2}, 3, kLate);
+  work.hand_out({2}, 3, kLateSlot);
   CHECK(work.extra(2) == Extra{0, {2, 3}});
 }
 
@@ -131,8 +131,8 @@ TEST_CASE("everything missing is delivered in the end, by whoever is left") {
     work.lose(1);
     Micros now = 0;
     for (int turn = 0; turn < 10 && !missing.empty(); ++turn) {
-      now += kLate;
-      work.hand_out({7}, now, kLate);
+      now += kLateSlot;
+      work.hand_out({7}, now, kLateSlot);
       REQUIRE(work.extra(7).has_value());
       missing.erase(work.extra(7)->slots);
       work.observe(0, missing, now);
@@ -147,7 +147,7 @@ TEST_CASE("nobody is late for the time in which no work was given out") {
   work.divide({1, 2}, 0);
   work.observe(0, SlotSet::full(2), 0);
   work.observe(1, SlotSet::full(2), 100);
-  work.reopen(50 * kLate);
-  work.hand_out({1, 2}, 50 * kLate + 10, kLate);
+  work.reopen(50 * kLateSlot);
+  work.hand_out({1, 2}, 50 * kLateSlot + 10, kLateSlot);
   CHECK(work.backups() == 0);
 }

@@ -9,7 +9,7 @@ using namespace ballast::reports;
 
 namespace {
 
-constexpr LearntDeadline::Bounds kLate{100, 1'000, 10'000};
+constexpr LearntDeadline::Bounds kLateSnapshot{100, 1'000, 10'000};
 
 struct Seen {
   Seen(Course of_course, const std::vector<LaneReport>& reports)
@@ -22,7 +22,7 @@ struct Seen {
   ShardRoster shards;
 };
 
-Course rounds() { return Course(RoundCourse::Rules{2, 20, kLate}); }
+Course rounds_view() { return Course(RoundCourse::Rules{2, 20, kLateSnapshot}); }
 
 LaneReport holding(LaneReport report, std::vector<SnapshotId> held, std::vector<SnapshotId> writing = {}) {
   report.held = std::move(held);
@@ -33,12 +33,13 @@ LaneReport holding(LaneReport report, std::vector<SnapshotId> held, std::vector<
 }  // namespace
 
 TEST_CASE("held by all is what each lane holds of the timeline") {
-  const Seen seen(rounds(), {holding(at_step(6), {{0, 2}, {1, 3}, {1, 4}}), holding(at_step(6), {{0, 2}, {1, 4}})});
+  const Seen seen(rounds_view(),
+                  {holding(at_step(6), {{0, 2}, {1, 3}, {1, 4}}), holding(at_step(6), {{0, 2}, {1, 4}})});
   CHECK(seen.view().held_by_all() == std::set<SnapshotId>{{1, 4}});
 }
 
 TEST_CASE("a snapshot is missed when a lane has gone beyond its step without taking it") {
-  const Seen seen(rounds(), {holding(at_step(6), {{1, 3}}, {{1, 5}}), at_step(4)});
+  const Seen seen(rounds_view(), {holding(at_step(6), {{1, 3}}, {{1, 5}}), at_step(4)});
   CHECK(seen.view().why_missed(4) == "");
   CHECK(seen.view().why_missed(3) == "");  // the other lane is past it as well
   CHECK_FALSE(seen.view().why_missed(5));
@@ -49,7 +50,7 @@ TEST_CASE("a snapshot that a shard could not write is missed with its reason") {
   auto full = at_step(4);
   full.failed = {{1, 4}};
   full.trouble = "no space left";
-  const Seen seen(rounds(), {at_step(4), full});
+  const Seen seen(rounds_view(), {at_step(4), full});
   CHECK(seen.view().why_missed(4) == "shard 1: no space left");
 }
 

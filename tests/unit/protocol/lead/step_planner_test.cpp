@@ -8,7 +8,7 @@ using namespace ballast;
 
 namespace {
 
-DecisionRules clipping() {
+DecisionRules clipping_rules() {
   DecisionRules rules;
   rules.norms = {{0}, {0}};
   rules.norm_count = 1;
@@ -18,7 +18,7 @@ DecisionRules clipping() {
 }
 
 // The learning rate says which step it is, the step's size how many updates were before.
-StepFactors told(Step step, std::uint64_t updates) {
+StepFactors factors_at(Step step, std::uint64_t updates) {
   StepFactors factors;
   factors.learning_rate = static_cast<float>(step);
   factors.step_size = static_cast<float>(updates);
@@ -26,8 +26,8 @@ StepFactors told(Step step, std::uint64_t updates) {
 }
 
 struct Planned {
-  explicit Planned(const DecisionRules& rules = clipping(), Step base = 0)
-      : planner(std::make_shared<const DecisionRules>(rules), told, 1, base) {}
+  explicit Planned(const DecisionRules& rules = clipping_rules(), Step base = 0)
+      : planner(std::make_shared<const DecisionRules>(rules), factors_at, 1, base) {}
 
   bool decide(const std::vector<ChunkMeasure>& measures, Step barrier = 100) {
     std::vector<const ChunkMeasure*> all;
@@ -42,7 +42,7 @@ struct Planned {
   std::vector<StepRange> skipped;
 };
 
-ChunkMeasure measure(ChunkId chunk, Step step, double sum, bool finite = true) {
+ChunkMeasure measured(ChunkId chunk, Step step, double sum, bool finite = true) {
   return {chunk, step, {sum}, finite, 0, kNoSlot};
 }
 
@@ -51,9 +51,9 @@ ChunkMeasure measure(ChunkId chunk, Step step, double sum, bool finite = true) {
 TEST_CASE("a step is decided when all of its gradient is measured, whoever brings which part when") {
   Planned at;
   CHECK(at.known() == 0);
-  CHECK_FALSE(at.decide({measure(0, 0, 4)}));
-  CHECK_FALSE(at.decide({measure(1, 1, 9)}));  // of the next step
-  CHECK(at.decide({measure(1, 0, 12)}));
+  CHECK_FALSE(at.decide({measured(0, 0, 4)}));
+  CHECK_FALSE(at.decide({measured(1, 1, 9)}));  // of the next step
+  CHECK(at.decide({measured(1, 0, 12)}));
   CHECK(at.known() == 1);
   CHECK(at.planner.known_until(0) == 0);  // nothing beyond the barrier
   CHECK(at.planner.factors(0, {}).scales == std::vector<float>{16});
@@ -84,7 +84,7 @@ TEST_CASE("a step that is left out counts for no update, and needs no gradient")
 
 TEST_CASE("a gradient that is not finite is a fault of its step, which stays undecided") {
   Planned at;
-  CHECK_FALSE(at.decide({measure(0, 0, 1), measure(1, 0, 1, false)}));
+  CHECK_FALSE(at.decide({measured(0, 0, 1), measured(1, 0, 1, false)}));
   REQUIRE(at.planner.fault() != nullptr);
   CHECK(at.planner.fault()->chunk == 1);
   CHECK(at.known() == 0);
@@ -95,8 +95,8 @@ TEST_CASE("a gradient that is not finite is a fault of its step, which stays und
 
 TEST_CASE("what was decided is forgotten before the oldest open step") {
   Planned at;
-  REQUIRE(at.decide({measure(0, 0, 1), measure(1, 0, 1)}));
-  REQUIRE(at.decide({measure(0, 1, 1), measure(1, 1, 1)}));
+  REQUIRE(at.decide({measured(0, 0, 1), measured(1, 0, 1)}));
+  REQUIRE(at.decide({measured(0, 1, 1), measured(1, 1, 1)}));
   at.planner.forget_before(1);
   CHECK(at.planner.factors(0, {}).scales.empty());
   CHECK_FALSE(at.planner.factors(1, {}).scales.empty());
@@ -105,14 +105,14 @@ TEST_CASE("what was decided is forgotten before the oldest open step") {
 
 TEST_CASE("a job that is taken back decides anew, and a copy of a planner goes its own way") {
   Planned at;
-  REQUIRE(at.decide({measure(0, 0, 1), measure(1, 0, 1)}));
+  REQUIRE(at.decide({measured(0, 0, 1), measured(1, 0, 1)}));
   auto copy = at;
   at.planner.rewind(0);
   CHECK(at.known() == 0);
   CHECK(at.planner.factors(0, {}).scales.empty());
   CHECK(copy.known() == 1);
-  CHECK_FALSE(at.decide({measure(0, 0, 8)}));
-  CHECK(at.decide({measure(1, 0, 8)}));
+  CHECK_FALSE(at.decide({measured(0, 0, 8)}));
+  CHECK(at.decide({measured(1, 0, 8)}));
   CHECK(at.planner.factors(0, {}).scales == std::vector<float>{16});
   CHECK(copy.planner.factors(0, {}).scales == std::vector<float>{2});
 }

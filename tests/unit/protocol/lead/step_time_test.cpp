@@ -6,12 +6,12 @@ using namespace ballast;
 
 namespace {
 
-constexpr LearntDeadline::Bounds kBounds{10, 1'000, 10'000};
+constexpr LearntDeadline::Bounds kStepBounds{10, 1'000, 10'000};
 
 }  // namespace
 
 TEST_CASE("what half of the sessions need says when slots are late") {
-  StepTime time(kBounds);
+  StepTime time(kStepBounds);
   Micros now = 0;
   for (int step = 0; step < 5; ++step) {
     time.begin(now, 0);
@@ -25,17 +25,17 @@ TEST_CASE("what half of the sessions need says when slots are late") {
 }
 
 TEST_CASE("a step that waited for slots given out again teaches nothing") {
-  StepTime time(kBounds);
+  StepTime time(kStepBounds);
   for (int step = 0; step < 5; ++step) {
     time.begin(0, 0);
     CHECK_FALSE(time.wants_half(1));
     time.end(1, 900, 1);
   }
-  CHECK(time.deadline() == kBounds.initial);
+  CHECK(time.deadline() == kStepBounds.initial);
 }
 
 TEST_CASE("steps that ended between two reports share the time") {
-  StepTime time(kBounds);
+  StepTime time(kStepBounds);
   for (int step = 0; step < 5; ++step) {
     time.begin(0, 0);
     time.end(4, 400, 0);

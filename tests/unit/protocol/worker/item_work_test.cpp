@@ -13,8 +13,8 @@ Assign granted(std::uint64_t order, std::vector<Grant> grants) {
 }
 
 // Items of steps of 4 slots.
-struct Fixture {
-  explicit Fixture(std::vector<Grant> grants) { work.take(granted(1, std::move(grants)), true); }
+struct ItemWorkFixture {
+  explicit ItemWorkFixture(std::vector<Grant> grants) { work.take(granted(1, std::move(grants)), true); }
   // Computes what is next: its grant's clock.
   LeadNumber compute() {
     const auto target = work.next();
@@ -29,7 +29,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("items are computed in the order of their grants, each from the newest weights after its own") {
-  Fixture at({{9, {1, 11}}, {2, {1, 12}}});
+  ItemWorkFixture at({{9, {1, 11}}, {2, {1, 12}}});
   CHECK(at.work.next() == WorkerTarget{WorkerTarget::Kind::train, {kNewestVersion, {1, 11}}, 2, {{1, 2}}, {}});
   CHECK(at.compute() == LeadNumber{1, 11});
   CHECK(at.compute() == LeadNumber{1, 12});
@@ -38,7 +38,7 @@ TEST_CASE("items are computed in the order of their grants, each from the newest
 }
 
 TEST_CASE("a grant that a newer order repeats stays computed, and one of the same item is another") {
-  Fixture at({{9, {1, 11}}, {2, {1, 12}}});
+  ItemWorkFixture at({{9, {1, 11}}, {2, {1, 12}}});
   at.compute();
   at.work.take(granted(2, {{9, {1, 11}}, {9, {1, 13}}}), false);
   CHECK(at.work.computed_grants() == std::vector<Grant>{{9, {1, 11}}});
@@ -46,7 +46,7 @@ TEST_CASE("a grant that a newer order repeats stays computed, and one of the sam
 }
 
 TEST_CASE("what is given up is told as long as the order has its grant, and not computed for it again") {
-  Fixture at({{9, {1, 11}}, {2, {1, 12}}});
+  ItemWorkFixture at({{9, {1, 11}}, {2, {1, 12}}});
   at.compute();
   at.work.drop(2, 1);
   at.work.drop(0, 2);  // which is not computed yet
@@ -63,14 +63,14 @@ TEST_CASE("what is given up is told as long as the order has its grant, and not 
 }
 
 TEST_CASE("a newer timeline's grants are new ones") {
-  Fixture at({Grant{9, {1, 11}}});
+  ItemWorkFixture at({Grant{9, {1, 11}}});
   at.compute();
   at.work.take(granted(2, {Grant{9, {1, 11}}}), true);
   CHECK(at.work.computed_grants().empty());
 }
 
 TEST_CASE("the pull of the next item's weights goes with the last gradients of the one in hand") {
-  Fixture at({{0, {1, 11}}, {1, {1, 12}}});
+  ItemWorkFixture at({{0, {1, 11}}, {1, {1, 12}}});
   const auto first = *at.work.next();
   CHECK(at.work.next_key(first, WeightsKey{kNewestVersion, {1, 12}}) == WeightsKey{kNewestVersion, {1, 12}});
   CHECK(at.work.after(first) == SlotsAhead{0, {{1, 2}}});
@@ -81,14 +81,14 @@ TEST_CASE("the pull of the next item's weights goes with the last gradients of t
 }
 
 TEST_CASE("more grants are asked for while there are still two to compute") {
-  Fixture at({{0, {1, 11}}, {1, {1, 12}}, {2, {1, 13}}});
+  ItemWorkFixture at({{0, {1, 11}}, {1, {1, 12}}, {2, {1, 13}}});
   CHECK_FALSE(at.work.is_short());
   at.compute();
   CHECK(at.work.is_short());
 }
 
 TEST_CASE("receipts of an item are those of its slot, and its contribution says which version it was computed from") {
-  Fixture at({Grant{9, {1, 11}}});
+  ItemWorkFixture at({Grant{9, {1, 11}}});
   const auto scope = at.work.scope(*at.work.next());
   CHECK(scope.contains(2, 1));
   CHECK_FALSE(scope.contains(2, 0));
@@ -104,7 +104,7 @@ TEST_CASE("contributions say what they rest on where updates are journaled") {
 }
 
 TEST_CASE("the step that is told is that of the newest grant, also when there is none any more") {
-  Fixture at({{9, {1, 11}}, {12, {1, 12}}});
+  ItemWorkFixture at({{9, {1, 11}}, {12, {1, 12}}});
   CHECK(at.work.step() == 3);
   at.work.take(granted(2, {}), false);
   CHECK(at.work.step() == 3);

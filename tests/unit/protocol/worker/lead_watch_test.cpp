@@ -8,9 +8,9 @@ namespace {
 
 constexpr Micros kHeartbeat = 100;
 constexpr Micros kHello = 200;
-constexpr Micros kSilence = 1'000;
+constexpr Micros kLeadSilence = 1'000;
 
-LeadWatch watch() { return LeadWatch({kHeartbeat, kHello, kSilence}); }
+LeadWatch watch() { return LeadWatch({kHeartbeat, kHello, kLeadSilence}); }
 
 }  // namespace
 

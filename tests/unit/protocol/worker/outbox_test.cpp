@@ -25,7 +25,7 @@ std::vector<PayloadId> payloads(const std::vector<Contribution>& contributions) 
   return ids;
 }
 
-using Ids = std::vector<PayloadId>;
+using PayloadIds = std::vector<PayloadId>;
 
 }  // namespace
 
@@ -34,7 +34,7 @@ TEST_CASE("nothing is sent before a credit is known") {
   outbox.add(contribution(0, 0, {0, 1}, 1));
   CHECK(outbox.take_sendable(0).empty());
   outbox.set_credit(1'000);
-  CHECK(payloads(outbox.take_sendable(0)) == Ids{1});
+  CHECK(payloads(outbox.take_sendable(0)) == PayloadIds{1});
 }
 
 TEST_CASE("older steps go first, then earlier chunks, within the credit") {
@@ -43,11 +43,11 @@ TEST_CASE("older steps go first, then earlier chunks, within the credit") {
   outbox.add(contribution(1, 0, {0, 1}, 1));
   outbox.add(contribution(0, 2, {0, 1}, 2));
   outbox.add(contribution(0, 1, {0, 1}, 3));
-  CHECK(payloads(outbox.take_sendable(0)) == Ids{3, 2});
+  CHECK(payloads(outbox.take_sendable(0)) == PayloadIds{3, 2});
   CHECK(outbox.in_flight_bytes() == 200);
   CHECK(outbox.take_sendable(10).empty());
-  CHECK(outbox.receipt(1, 0, 1, {0, 1}, 20) == Ids{3});
-  CHECK(payloads(outbox.take_sendable(20)) == Ids{1});
+  CHECK(outbox.receipt(1, 0, 1, {0, 1}, 20) == PayloadIds{3});
+  CHECK(payloads(outbox.take_sendable(20)) == PayloadIds{1});
 }
 
 TEST_CASE("what is dropped of a slot is sent no more, and gives its credit back") {
@@ -58,11 +58,11 @@ TEST_CASE("what is dropped of a slot is sent no more, and gives its credit back"
   outbox.add(contribution(0, 1, {1, 2}, 3));
   outbox.add(contribution(0, 2, {0, 1}, 4));
   outbox.add(contribution(1, 0, {0, 1}, 5));
-  CHECK(payloads(outbox.take_sendable(0)) == Ids{1, 2});
-  CHECK(payloads(outbox.drop(0, 0)) == Ids{1, 2, 4});
+  CHECK(payloads(outbox.take_sendable(0)) == PayloadIds{1, 2});
+  CHECK(payloads(outbox.drop(0, 0)) == PayloadIds{1, 2, 4});
   CHECK_FALSE(outbox.has(0, 0));
   CHECK(outbox.in_flight_bytes() == 0);
-  CHECK(payloads(outbox.take_sendable(1)) == Ids{3, 5});
+  CHECK(payloads(outbox.take_sendable(1)) == PayloadIds{3, 5});
   CHECK(outbox.receipt(1, 0, 0, {0, 1}, 2).empty());
   CHECK(outbox.drop(0, 0).empty());
   CHECK(outbox.size() == 2);
@@ -73,10 +73,10 @@ TEST_CASE("a chunk larger than the credit goes alone") {
   outbox.set_credit(50);
   outbox.add(contribution(0, 0, {0, 1}, 1, 400));
   outbox.add(contribution(0, 1, {0, 1}, 2, 10));
-  CHECK(payloads(outbox.take_sendable(0)) == Ids{1});
+  CHECK(payloads(outbox.take_sendable(0)) == PayloadIds{1});
   CHECK(outbox.take_sendable(1).empty());
   outbox.receipt(1, 0, 0, {0, 1}, 2);
-  CHECK(payloads(outbox.take_sendable(2)) == Ids{2});
+  CHECK(payloads(outbox.take_sendable(2)) == PayloadIds{2});
 }
 
 TEST_CASE("what has no receipt is sent again, ever more slowly, and counts once against the credit") {
@@ -100,14 +100,14 @@ TEST_CASE("the oldest goes though the credit is used up by what is newer") {
   outbox.set_credit(200);
   outbox.add(contribution(4, 0, {0, 1}, 1));
   outbox.add(contribution(4, 0, {1, 2}, 2));
-  CHECK(payloads(outbox.take_sendable(0)) == Ids{1, 2});
+  CHECK(payloads(outbox.take_sendable(0)) == PayloadIds{1, 2});
   // The lane refuses both until it has what lies before them.
   outbox.add(contribution(3, 0, {1, 2}, 3));
   outbox.add(contribution(3, 1, {1, 2}, 4));
-  CHECK(payloads(outbox.take_sendable(1)) == Ids{3});
+  CHECK(payloads(outbox.take_sendable(1)) == PayloadIds{3});
   CHECK(outbox.take_sendable(2).empty());
-  CHECK(outbox.receipt(1, 3, 0, {1, 2}, 3) == Ids{3});
-  CHECK(payloads(outbox.take_sendable(3)) == Ids{4});
+  CHECK(outbox.receipt(1, 3, 0, {1, 2}, 3) == PayloadIds{3});
+  CHECK(payloads(outbox.take_sendable(3)) == PayloadIds{4});
 }
 
 TEST_CASE("a receipt frees exactly the contribution it names") {
@@ -119,7 +119,7 @@ TEST_CASE("a receipt frees exactly the contribution it names") {
   CHECK(outbox.receipt(1, 3, 1, {0, 2}, 1).empty());
   CHECK(outbox.receipt(1, 3, 0, {0, 1}, 1).empty());
   CHECK(outbox.receipt(2, 3, 0, {0, 2}, 1).empty());
-  CHECK(outbox.receipt(1, 3, 0, {0, 2}, 1) == Ids{1});
+  CHECK(outbox.receipt(1, 3, 0, {0, 2}, 1) == PayloadIds{1});
   CHECK(outbox.receipt(1, 3, 0, {0, 2}, 1).empty());
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("a newer version of a chunk is a receipt for all its older contributio
   outbox.add(contribution(1, 1, {0, 1}, 3));
   outbox.add(contribution(2, 0, {0, 1}, 4));
   outbox.take_sendable(0);
-  CHECK(outbox.before(0, 2) == Ids{1, 2});
+  CHECK(outbox.before(0, 2) == PayloadIds{1, 2});
   CHECK(outbox.size() == 2);
   CHECK(outbox.in_flight_bytes() == 200);
   CHECK(outbox.has(1, 0));
@@ -144,7 +144,7 @@ TEST_CASE("a new timeline takes the older ones' contributions along") {
   outbox.add(contribution(5, 0, {0, 1}, 1, 100, 1));
   outbox.add(contribution(3, 0, {0, 1}, 2, 100, 2));
   outbox.take_sendable(0);
-  CHECK(outbox.drop_older_timelines(2) == Ids{1});
+  CHECK(outbox.drop_older_timelines(2) == PayloadIds{1});
   CHECK(outbox.size() == 1);
   CHECK(outbox.in_flight_bytes() == 100);
 }
@@ -157,18 +157,18 @@ TEST_CASE("a lane that forgot the session is sent everything again") {
   outbox.take_sendable(0);
   outbox.forget_sent();
   CHECK(outbox.in_flight_bytes() == 0);
-  CHECK(payloads(outbox.take_sendable(1)) == Ids{1, 2});
+  CHECK(payloads(outbox.take_sendable(1)) == PayloadIds{1, 2});
 }
 
 TEST_CASE("a newer contribution to the same node takes the place of the older one, whose payload and credit are free") {
   Outbox outbox(kRetry);
   outbox.set_credit(100);
   CHECK(outbox.add(contribution(0, 0, {0, 1}, 1)).empty());
-  CHECK(payloads(outbox.take_sendable(0)) == Ids{1});
-  CHECK(outbox.add(contribution(0, 0, {0, 1}, 2)) == Ids{1});
+  CHECK(payloads(outbox.take_sendable(0)) == PayloadIds{1});
+  CHECK(outbox.add(contribution(0, 0, {0, 1}, 2)) == PayloadIds{1});
   CHECK(outbox.in_flight_bytes() == 0);
-  CHECK(payloads(outbox.take_sendable(1)) == Ids{2});
-  CHECK(outbox.receipt(1, 0, 0, {0, 1}, 2) == Ids{2});
+  CHECK(payloads(outbox.take_sendable(1)) == PayloadIds{2});
+  CHECK(outbox.receipt(1, 0, 0, {0, 1}, 2) == PayloadIds{2});
   CHECK(outbox.empty());
 }
 

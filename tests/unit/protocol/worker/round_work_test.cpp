@@ -7,8 +7,8 @@ using namespace ballast;
 namespace {
 
 // Steps of 4 slots; the session's standing range in all of them.
-struct Fixture {
-  Fixture() { work.take({{1, 1}, 1, 1, {}, {{0, 6, {0, 2}}, {}}, {}}, true); }
+struct RoundWorkFixture {
+  RoundWorkFixture() { work.take({{1, 1}, 1, 1, {}, {{0, 6, {0, 2}}, {}}, {}}, true); }
 
   RoundWork work{4, {}};
 };
@@ -16,7 +16,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("the next version is asked for along with a gradient if the standing range goes on, and once") {
-  Fixture at;
+  RoundWorkFixture at;
   const auto target = *at.work.next();
   CHECK(at.work.next_key(target, {}) == WeightsKey{1, {}});
   CHECK(at.work.next_key(target, WeightsKey{0, {}}) == WeightsKey{1, {}});
@@ -25,7 +25,7 @@ TEST_CASE("the next version is asked for along with a gradient if the standing r
 }
 
 TEST_CASE("after extra work of an older step no newer version is asked for: it is there") {
-  Fixture at;
+  RoundWorkFixture at;
   at.work.computed(*at.work.next());
   at.work.take({{1, 2}, 1, 1, {}, {{0, 6, {0, 2}}, Extra{0, {2, 4}}}, {}}, false);
   const auto target = *at.work.next();
@@ -54,7 +54,7 @@ TEST_CASE("a session without slots of its own is where its extra work is, and fo
 }
 
 TEST_CASE("where the standing range ends nothing is asked for") {
-  Fixture at;
+  RoundWorkFixture at;
   at.work.take({{1, 2}, 1, 1, {}, {{1, 6, {}}, {}}, {}}, false);
   const auto target = *at.work.next();
   CHECK_FALSE(at.work.next_key(target, {}));
@@ -62,7 +62,7 @@ TEST_CASE("where the standing range ends nothing is asked for") {
 }
 
 TEST_CASE("receipts of a round are those of its step or a newer one, and a newer version is one for all before") {
-  Fixture at;
+  RoundWorkFixture at;
   const auto scope = at.work.scope(*at.work.next());
   CHECK(scope.contains(0, 3));
   CHECK(scope.contains(1, kNoSlot));

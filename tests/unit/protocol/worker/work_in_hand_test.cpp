@@ -11,7 +11,7 @@ using Kind = WorkerTarget::Kind;
 WorkerTarget training(Step step) { return {Kind::train, {step, 0}, step, {{0, 2}}, {}}; }
 
 // Computes steps of one contribution each.
-struct Fixture {
+struct WorkInHandFixture {
   void begin(Step step, Micros at) {
     work.wants(at - 10);
     work.begin(1, training(step), {step, kNoSlot}, nullptr, at);
@@ -24,7 +24,7 @@ struct Fixture {
 }  // namespace
 
 TEST_CASE("a step's push lasts until its receipt") {
-  Fixture at;
+  WorkInHandFixture at;
   at.begin(0, 100);
   CHECK(at.work.is_running());
   at.work.computed({}, 200);
@@ -37,7 +37,7 @@ TEST_CASE("a step's push lasts until its receipt") {
 }
 
 TEST_CASE("a receipt that comes while the next step is computed is that of the step before") {
-  Fixture at;
+  WorkInHandFixture at;
   at.begin(0, 100);
   at.work.computed({}, 200);
   at.work.begin(1, training(1), {1, kNoSlot}, nullptr, 210);
@@ -47,7 +47,7 @@ TEST_CASE("a receipt that comes while the next step is computed is that of the s
 }
 
 TEST_CASE("a receipt that comes while its own step is computed leaves nothing to wait for") {
-  Fixture at;
+  WorkInHandFixture at;
   at.begin(0, 100);
   at.work.receipts(0, 1, 1, 150);
   at.work.computed({}, 200);
@@ -95,7 +95,7 @@ TEST_CASE("an evaluation whose weights are lost does not count, and a training i
 }
 
 TEST_CASE("receipts of what a rollback took away are not waited for") {
-  Fixture at;
+  WorkInHandFixture at;
   at.begin(0, 100);
   at.work.forget_receipts();
   at.work.computed({}, 200);

@@ -7,12 +7,12 @@ using namespace ballast;
 
 namespace {
 
-constexpr Micros kMilli = 1'000;
+constexpr Micros kWorkerMilli = 1'000;
 
 // A worker of two chunks on one lane, all of whose messages the test writes itself.
-class Fixture {
+class WorkerFixture {
  public:
-  explicit Fixture(const WorkerPlan::Rules& mode = {}) : worker(config()) {
+  explicit WorkerFixture(const WorkerPlan::Rules& mode = {}) : worker(config()) {
     tick(0);
     lead(WorkerWelcome{1, "job", "spec", "layout", 1, 1, {{{0, 0}, 1, "here"}}});
     WorkerLayout layout;
@@ -27,8 +27,8 @@ class Fixture {
   static WorkerConfig config() {
     WorkerConfig config;
     config.name = "worker";
-    config.lead_silence = 1'000 * kMilli;
-    config.retry = {100 * kMilli, 100 * kMilli, 100 * kMilli};
+    config.lead_silence = 1'000 * kWorkerMilli;
+    config.retry = {100 * kWorkerMilli, 100 * kWorkerMilli, 100 * kWorkerMilli};
     return config;
   }
 
@@ -71,7 +71,7 @@ std::vector<Body> to_lane(const worker::Actions& actions) {
 }  // namespace
 
 TEST_CASE("a worker computes when all chunks of the version are there, and not before") {
-  Fixture fixture;
+  WorkerFixture fixture;
   const auto pulls = to_lane<Pull>(fixture.assign(2));
   REQUIRE(pulls.size() == 1);
   CHECK(pulls[0] == Pull{1, 0, {0, 1}});
@@ -86,7 +86,7 @@ TEST_CASE("a worker computes when all chunks of the version are there, and not b
 }
 
 TEST_CASE("weights that nobody asked for are given up") {
-  Fixture fixture;
+  WorkerFixture fixture;
   fixture.assign(2);
   const auto actions = fixture.weights(0, 1);
   CHECK(all<worker::Store>(actions).empty());
@@ -96,7 +96,7 @@ TEST_CASE("weights that nobody asked for are given up") {
 }
 
 TEST_CASE("weights that come during a computation are stored after it") {
-  Fixture fixture;
+  WorkerFixture fixture;
   fixture.assign(2);
   fixture.weights(0, 0);
   fixture.weights(1, 0);
@@ -116,14 +116,14 @@ TEST_CASE("weights that come during a computation are stored after it") {
 }
 
 TEST_CASE("a gradient is kept and sent again until its receipt comes") {
-  Fixture fixture;
+  WorkerFixture fixture;
   fixture.assign(1);
   fixture.weights(0, 0);
   fixture.weights(1, 0);
   fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 7, kNoSlot, true});
   CHECK(fixture.worker.in_flight_bytes() == 100);
-  CHECK(to_lane<Push>(fixture.tick(99 * kMilli)).empty());
-  CHECK(to_lane<Push>(fixture.tick(1 * kMilli)).size() == 1);
+  CHECK(to_lane<Push>(fixture.tick(99 * kWorkerMilli)).empty());
+  CHECK(to_lane<Push>(fixture.tick(1 * kWorkerMilli)).size() == 1);
   auto actions = fixture.lane(Receipt{1, 0, 0, {0, 1}, ReceiptOutcome::accepted});
   CHECK(all<worker::Release>(actions).empty());
   actions = fixture.lane(Receipt{1, 0, 0, {0, 2}, ReceiptOutcome::accepted});
@@ -132,45 +132,45 @@ TEST_CASE("a gradient is kept and sent again until its receipt comes") {
 }
 
 TEST_CASE("a lane that forgot the session is greeted again and sent everything again") {
-  Fixture fixture;
+  WorkerFixture fixture;
   fixture.assign(1);
   fixture.weights(0, 0);
   fixture.weights(1, 0);
   fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 7, kNoSlot, true});
   fixture.lane(Refused{RefusalCode::unknown_session, "say hello first"});
   CHECK(fixture.worker.in_flight_bytes() == 0);
-  CHECK(to_lane<LaneHello>(fixture.tick(1 * kMilli)).size() == 1);
+  CHECK(to_lane<LaneHello>(fixture.tick(1 * kWorkerMilli)).size() == 1);
   CHECK(to_lane<Push>(fixture.lane(LaneWelcome{1, 1, 1'000})).size() == 1);
 }
 
 TEST_CASE("a worker that the lead gave up says hello again") {
-  Fixture fixture;
+  WorkerFixture fixture;
   fixture.lead(Refused{RefusalCode::unknown_session, "say hello first"});
   bool said = false;
-  for (const auto& send : all<worker::SendToLead>(fixture.tick(1 * kMilli))) {
+  for (const auto& send : all<worker::SendToLead>(fixture.tick(1 * kWorkerMilli))) {
     said = said || std::holds_alternative<WorkerHello>(send.message);
   }
   CHECK(said);
 }
 
 TEST_CASE("a worker leaves when the lead is silent, but not because it slept itself") {
-  Fixture fixture;
-  CHECK(all<worker::Stop>(fixture.tick(60'000 * kMilli)).empty());
+  WorkerFixture fixture;
+  CHECK(all<worker::Stop>(fixture.tick(60'000 * kWorkerMilli)).empty());
   worker::Actions actions;
   for (int i = 0; i < 12 && all<worker::Stop>(actions).empty(); ++i) {
-    actions = fixture.tick(100 * kMilli);
+    actions = fixture.tick(100 * kWorkerMilli);
   }
   REQUIRE(all<worker::Stop>(actions).size() == 1);
   CHECK(all<worker::Stop>(actions)[0].failure.find("lead") != std::string::npos);
 }
 
 TEST_CASE("a worker that has stopped gives up what still comes, and nothing else") {
-  Fixture fixture;
+  WorkerFixture fixture;
   fixture.lead(Finish{1, 2, Ending::finished, ""});
   const auto actions = fixture.weights(0, 0);
   REQUIRE(actions.size() == 1);
   CHECK(all<worker::Release>(actions).size() == 1);
-  CHECK(fixture.tick(100 * kMilli).empty());
+  CHECK(fixture.tick(100 * kWorkerMilli).empty());
 }
 
 // ---- rollback
@@ -182,7 +182,7 @@ WorkerWelcome welcome(Timeline timeline, Incarnation incarnation, const std::str
 }
 
 // A fixture that computes step 0 of timeline 1, one of whose gradients is on its way.
-class Computing : public Fixture {
+class Computing : public WorkerFixture {
  public:
   Computing() {
     assign(2);
@@ -195,7 +195,7 @@ class Computing : public Fixture {
 }  // namespace
 
 TEST_CASE("an order of a newer timeline is taken only after its lanes' addresses are known") {
-  Fixture fixture;
+  WorkerFixture fixture;
   const Assign assign{{1, ++fixture.order}, 2, 1, {}, {{0, 2, {0, 2}}, {}}, {}};
   CHECK(to_lane<Pull>(fixture.lead(assign)).empty());
   const auto actions = fixture.lead(welcome(2, 5, "there"));
@@ -209,7 +209,7 @@ TEST_CASE("an order of a newer timeline is taken only after its lanes' addresses
 }
 
 TEST_CASE("a lane that lives on at its address is not connected to again") {
-  Fixture fixture;
+  WorkerFixture fixture;
   CHECK(all<worker::Connect>(fixture.lead(welcome(2, 1, "here"))).empty());
   CHECK(all<worker::Connect>(fixture.lead(welcome(1, 9, "older"))).empty());
 }
@@ -230,7 +230,7 @@ TEST_CASE("with a newer timeline contributions of the older one are given up, th
 }
 
 TEST_CASE("weights of an older timeline are given up") {
-  Fixture fixture;
+  WorkerFixture fixture;
   fixture.lead(welcome(2, 1, "here"));
   fixture.lead(Assign{{1, ++fixture.order}, 2, 2, {}, {{0, 2, {0, 2}}, {}}, {}});
   const auto actions = fixture.weights(0, 0);  // of timeline 1
@@ -247,7 +247,7 @@ TEST_CASE("a lane's word of a newer timeline gives up what belongs to the older 
 }
 
 TEST_CASE("a welcome to another job ends the worker") {
-  Fixture fixture;
+  WorkerFixture fixture;
   auto other = welcome(2, 1, "here");
   other.spec_digest = "other";
   const auto actions = fixture.lead(other);
@@ -260,7 +260,7 @@ TEST_CASE("a worker that is copied while it computes goes on without the origina
   Computing copy = original;
   const auto before = original.worker;
   CHECK(differences(before, copy.worker) == Differences{});
-  const auto end_step = [](Fixture& fixture) {
+  const auto end_step = [](WorkerFixture& fixture) {
     fixture.lane(Receipt{1, 0, 1, {0, 2}, ReceiptOutcome::accepted});
     auto pushes = to_lane<Push>(fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 8, kNoSlot, true}));
     fixture.worker.step(worker::Computed{0, {}});
@@ -280,12 +280,12 @@ TEST_CASE("a worker that is copied while it computes goes on without the origina
   CHECK(original.worker.in_flight_bytes() == 100);
 
   original.lead(Finish{1, 2, Ending::finished, ""});
-  CHECK(original.tick(100 * kMilli).empty());
-  CHECK_FALSE(copy.tick(100 * kMilli).empty());
+  CHECK(original.tick(100 * kWorkerMilli).empty());
+  CHECK_FALSE(copy.tick(100 * kWorkerMilli).empty());
 }
 
 TEST_CASE("the slot that is not finite travels with its contribution") {
-  Fixture fixture;
+  WorkerFixture fixture;
   fixture.assign(2);
   fixture.weights(0, 0);
   fixture.weights(1, 0);
@@ -295,23 +295,23 @@ TEST_CASE("the slot that is not finite travels with its contribution") {
 }
 
 TEST_CASE("the job says for how long a worker waits for a lead that is gone") {
-  Worker worker(Fixture::config());  // which would wait for a second
-  worker.step(worker::Tick{5'000 * kMilli});
+  Worker worker(WorkerFixture::config());  // which would wait for a second
+  worker.step(worker::Tick{5'000 * kWorkerMilli});
   const Message welcome = WorkerWelcome{1, "job", "spec", "layout", 1, 1, {{{0, 0}, 1, "here"}}};
   worker.step(worker::FromLead{&welcome});
   WorkerLayout layout;
   layout.lanes = 1;
-  layout.lead_silence = 3'000 * kMilli;
+  layout.lead_silence = 3'000 * kWorkerMilli;
   worker.step(worker::Prepared{layout});
-  worker.step(worker::Tick{5'100 * kMilli});  // the lead was heard of
-  for (Micros now = 5'200 * kMilli; now <= 8'100 * kMilli; now += 100 * kMilli) {
+  worker.step(worker::Tick{5'100 * kWorkerMilli});  // the lead was heard of
+  for (Micros now = 5'200 * kWorkerMilli; now <= 8'100 * kWorkerMilli; now += 100 * kWorkerMilli) {
     REQUIRE(all<worker::Stop>(worker.step(worker::Tick{now})).empty());
   }
-  CHECK(all<worker::Stop>(worker.step(worker::Tick{8'200 * kMilli})).size() == 1);
+  CHECK(all<worker::Stop>(worker.step(worker::Tick{8'200 * kWorkerMilli})).size() == 1);
 }
 
 TEST_CASE("a session of single items asks for more grants before the one in hand is its last") {
-  Fixture fixture(ItemWork::Rules{});
+  WorkerFixture fixture(ItemWork::Rules{});
   fixture.lead(Assign{{1, ++fixture.order}, 1, 1, {}, {}, {{{0, {1, 11}}, {1, {1, 12}}, {2, {1, 13}}, {3, {1, 14}}}}});
   std::vector<std::vector<LeadNumber>> delivered;  // as told at the receipts of each item
   for (Slot slot = 0; slot < 3; ++slot) {
@@ -341,7 +341,7 @@ TEST_CASE("a session of single items asks for more grants before the one in hand
 }
 
 TEST_CASE("an item that a new lead grants again releases what its first computation left without a receipt") {
-  Fixture fixture;
+  WorkerFixture fixture;
   WorkerLayout layout;
   layout.slots = 4;
   layout.mode = ItemWork::Rules{};
@@ -370,7 +370,7 @@ namespace {
 
 // Two lanes of a chunk each; items 0 and 1 are granted, and item 0's weights are there.
 struct TwoParts {
-  explicit TwoParts(std::size_t chunks = 2) : worker(Fixture::config()) {
+  explicit TwoParts(std::size_t chunks = 2) : worker(WorkerFixture::config()) {
     worker.step(worker::Tick{5'000'000});
     lead(WorkerWelcome{1, "job", "spec", "layout", 2, 1, {{{0, 0}, 1, "here"}, {{1, 0}, 1, "there"}}});
     WorkerLayout layout;
@@ -496,7 +496,7 @@ namespace {
 
 // A worker of two shards of one lane each that has just said hello to both.
 struct TwoLanes {
-  TwoLanes() : worker(Fixture::config()) {
+  TwoLanes() : worker(WorkerFixture::config()) {
     tick(0);
     const Message welcome =
         WorkerWelcome{1, "job", "spec", "layout", 2, 1, {{{0, 0}, 1, "tcp://a:1"}, {{1, 0}, 1, "tcp://b:2"}}};
@@ -505,14 +505,14 @@ struct TwoLanes {
     layout.slots = 4;
     layout.chunks = {{0, 0, 100}, {1, 1, 20}};
     layout.lanes = 2;
-    layout.lead_silence = 1'000'000 * kMilli;
+    layout.lead_silence = 1'000'000 * kWorkerMilli;
     worker.step(worker::Prepared{layout});
   }
   worker::Actions tick(Micros later) { return worker.step(worker::Tick{now += later}); }
   void lane(std::uint32_t lane, const Message& message) { worker.step(worker::FromLane{lane, &message, kNoPayload}); }
   // What the next heartbeat says.
   std::string waits_for() {
-    for (const auto& send : all<worker::SendToLead>(tick(200 * kMilli))) {
+    for (const auto& send : all<worker::SendToLead>(tick(200 * kWorkerMilli))) {
       if (const auto* beat = std::get_if<Heartbeat>(&send.message)) {
         return beat->waits_for;
       }
@@ -530,9 +530,9 @@ TEST_CASE("a lane that answers no hello is told by its name and address, until i
   TwoLanes at;
   CHECK(at.waits_for().empty());
   at.lane(0, LaneWelcome{1, 1, 1'000});
-  at.tick(4'000 * kMilli);
+  at.tick(4'000 * kWorkerMilli);
   CHECK(at.waits_for().empty());
-  at.tick(1'000 * kMilli);
+  at.tick(1'000 * kWorkerMilli);
   CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://b:2, which does not answer");
   REQUIRE(at.worker.waiting_lane() != nullptr);
   CHECK(at.worker.waiting_lane()->address == "tcp://b:2");
@@ -545,7 +545,7 @@ TEST_CASE("a lane that answers no hello is told by its name and address, until i
 
 TEST_CASE("of several lanes that do not answer the first is named and the others are counted") {
   TwoLanes at;
-  at.tick(6'000 * kMilli);
+  at.tick(6'000 * kWorkerMilli);
   CHECK(at.waits_for() == "lane 0 of shard 0 at tcp://a:1, which does not answer (and 1 other lane)");
 }
 
@@ -553,7 +553,7 @@ TEST_CASE("a lane that answers that it does not serve yet is not silent; one tha
   TwoLanes at;
   at.lane(0, LaneWelcome{1, 1, 1'000});
   for (int i = 0; i < 30; ++i) {
-    at.tick(300 * kMilli);
+    at.tick(300 * kWorkerMilli);
     at.lane(1, Refused{RefusalCode::not_serving, "not yet"});
   }
   CHECK(at.waits_for().empty());
@@ -566,11 +566,11 @@ TEST_CASE("a lane that answers that it does not serve yet is not silent; one tha
 TEST_CASE("a lane that has moved is given its time anew") {
   TwoLanes at;
   at.lane(0, LaneWelcome{1, 1, 1'000});
-  at.tick(6'000 * kMilli);
+  at.tick(6'000 * kWorkerMilli);
   const Message moved =
       WorkerWelcome{2, "job", "spec", "layout", 2, 1, {{{0, 0}, 1, "tcp://a:1"}, {{1, 0}, 2, "tcp://c:3"}}, 1};
   at.worker.step(worker::FromLead{&moved});
   CHECK(at.waits_for().empty());
-  at.tick(6'000 * kMilli);
+  at.tick(6'000 * kWorkerMilli);
   CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://c:3, which does not answer");
 }

@@ -16,7 +16,7 @@
 namespace ballast {
 namespace {
 
-std::unique_ptr<CopyPlace> open(const CopyTarget& target) {
+std::unique_ptr<CopyPlace> place_at(const CopyTarget& target) {
   auto place = open_copy_place(target);
   REQUIRE_MESSAGE(place.ok(), (place.ok() ? "" : place.status().text()));
   return std::move(place.value());
@@ -113,7 +113,7 @@ void keeps_the_contract(CopyPlace& place) {
 TEST_CASE("a folder keeps the contract") {
   const TemporaryFolder folder;
   const auto root = folder.path() / "not" / "yet";
-  const auto place = open({root.string(), ""});
+  const auto place = place_at({root.string(), ""});
   keeps_the_contract(*place);
   for (const auto& file : std::filesystem::recursive_directory_iterator(root)) {
     CHECK(file.path().string().find(".part") == std::string::npos);
@@ -122,16 +122,16 @@ TEST_CASE("a folder keeps the contract") {
 
 TEST_CASE("an S3 storage keeps the contract, signatures and pages of listings included") {
   const testing::S3Server server;
-  keeps_the_contract(*open(server.target()));
+  keeps_the_contract(*place_at(server.target()));
   // Other prefixes of the bucket are not seen.
-  CHECK(listed(*open(server.target("/copies/job/t2"))) == std::vector<std::string>{"a"});
-  CHECK(listed(*open(server.target("/cop"))).empty());
-  CHECK(listed(*open(server.target(""))).size() == 8);
+  CHECK(listed(*place_at(server.target("/copies/job/t2"))) == std::vector<std::string>{"a"});
+  CHECK(listed(*place_at(server.target("/cop"))).empty());
+  CHECK(listed(*place_at(server.target(""))).size() == 8);
 }
 
 TEST_CASE("a storage that is busy for a moment is asked again") {
   const testing::S3Server server({"--fail", "2"});
-  const auto place = open(server.target());
+  const auto place = place_at(server.target());
   put(*place, "a", "x");
   CHECK(got(*place, "a") == "x");
 }
@@ -139,19 +139,19 @@ TEST_CASE("a storage that is busy for a moment is asked again") {
 TEST_CASE("a storage that refuses, or is not there, is an error with its address") {
   const testing::S3Server server;
   ::setenv("AWS_SECRET_ACCESS_KEY", "another", 1);
-  const auto refused = open(server.target())->list();
+  const auto refused = place_at(server.target())->list();
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.status().code() == StoreCode::io);
   CHECK(refused.status().text().find("s3://models/copies/ at " + server.endpoint()) == 0);
   CHECK(refused.status().text().find("403 SignatureDoesNotMatch") != std::string::npos);
   CHECK(refused.status().text().find("AWS_SECRET_ACCESS_KEY") != std::string::npos);
 
-  const auto unreachable = open({"s3://models/copies", "http://127.0.0.1:1"})->list();
+  const auto unreachable = place_at({"s3://models/copies", "http://127.0.0.1:1"})->list();
   REQUIRE_FALSE(unreachable.ok());
   CHECK(unreachable.status().text().find("http://127.0.0.1:1") != std::string::npos);
 
   const testing::S3Server again;  // sets the right key
-  const auto bucket = open({"s3://none", again.endpoint()})->list();
+  const auto bucket = place_at({"s3://none", again.endpoint()})->list();
   REQUIRE_FALSE(bucket.ok());
   CHECK(bucket.status().code() == StoreCode::missing);
   CHECK(bucket.status().text().find("NoSuchBucket") != std::string::npos);
@@ -175,7 +175,7 @@ TEST_CASE("a place that cannot be one is refused by what is wrong") {
 
 TEST_CASE("what stays in a folder is listed, whatever vanishes from it meanwhile") {
   const TemporaryFolder folder;
-  const auto place = open({folder.path().string(), ""});
+  const auto place = place_at({folder.path().string(), ""});
   const std::vector<std::string> stay = {"job/a/x", "job/m/x", "job/z/x"};
   for (const auto& name : stay) {
     put(*place, name, "stays");
@@ -202,7 +202,7 @@ TEST_CASE("what stays in a folder is listed, whatever vanishes from it meanwhile
 }
 
 TEST_CASE("a folder that cannot be written is an error") {
-  const auto place = open({"/proc/nowhere", ""});
+  const auto place = place_at({"/proc/nowhere", ""});
   CHECK_FALSE(place->write("job/a").ok());
 }
 

@@ -12,7 +12,7 @@
 namespace ballast {
 namespace {
 
-constexpr JournalSync kPolicies[] = {JournalSync::always, JournalSync::interval, JournalSync::never};
+constexpr JournalSync kSyncPolicies[] = {JournalSync::always, JournalSync::interval, JournalSync::never};
 
 JournalOptions options_of(MemoryJournalFiles& files, JournalSync sync) {
   JournalOptions options;
@@ -24,12 +24,6 @@ JournalOptions options_of(MemoryJournalFiles& files, JournalSync sync) {
   return options;
 }
 
-void append_range(Journal& journal, RecordMaker& maker, std::uint64_t from, std::uint64_t until) {
-  for (auto n = from; n < until; ++n) {
-    REQUIRE(journal.append(maker.make(n, journal.timeline())) == n);
-  }
-}
-
 // Whoever finds the journal now; by a process that died, or by a power cut.
 JournalSequence found_in(MemoryJournalFiles& files) {
   RecordMaker maker;
@@ -37,7 +31,7 @@ JournalSequence found_in(MemoryJournalFiles& files) {
 }
 
 TEST_CASE("each call may fail for a while, whatever the policy: nothing is lost, and trouble begins and ends once") {
-  for (const auto policy : kPolicies) {
+  for (const auto policy : kSyncPolicies) {
     for (const auto failing :
          {FileCall::create, FileCall::write, FileCall::sync, FileCall::rename, FileCall::sync_folder}) {
       for (const FileError error : {ENOSPC, EIO}) {
@@ -237,7 +231,7 @@ TEST_CASE("a timeline or life whose beginning cannot be written changes nothing,
   for (const auto failing :
        {FileCall::create, FileCall::write, FileCall::sync, FileCall::rename, FileCall::sync_folder}) {
     for (const bool removable : {true, false}) {
-      for (const auto policy : kPolicies) {
+      for (const auto policy : kSyncPolicies) {
         CAPTURE(static_cast<int>(failing));
         MemoryJournalFiles files;
         RecordMaker maker;
@@ -415,7 +409,7 @@ TEST_CASE("a journal on a full disk waits, says so, loses nothing, and goes on b
   if (!disk.mounted()) {
     return;
   }
-  for (const auto policy : kPolicies) {
+  for (const auto policy : kSyncPolicies) {
     std::filesystem::remove_all(disk.path("journal"));
     RecordMaker maker(200000);
     Listener listener;

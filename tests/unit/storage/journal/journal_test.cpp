@@ -32,12 +32,6 @@ std::vector<std::string> segments_in(const std::filesystem::path& folder) {
   return names;
 }
 
-void append_range(Journal& journal, RecordMaker& maker, std::uint64_t from, std::uint64_t until) {
-  for (auto n = from; n < until; ++n) {
-    REQUIRE(journal.append(maker.make(n, journal.timeline())) == n);
-  }
-}
-
 TEST_CASE("what was appended is replayed in order, in later lives as well") {
   for (const auto policy : kPolicies) {
     const TemporaryFolder folder;

@@ -125,4 +125,10 @@ inline JournalSequence check_replay(const Journal& journal, RecordMaker& maker) 
   return last;
 }
 
+inline void append_range(Journal& journal, RecordMaker& maker, std::uint64_t from, std::uint64_t until) {
+  for (auto n = from; n < until; ++n) {
+    REQUIRE(journal.append(maker.make(n, journal.timeline())) == n);
+  }
+}
+
 }  // namespace ballast

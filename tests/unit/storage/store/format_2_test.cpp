@@ -9,7 +9,7 @@
 namespace ballast {
 namespace {
 
-constexpr SnapshotId kOld{1, 10};
+constexpr SnapshotId kOldSnapshot{1, 10};
 constexpr std::size_t kElements = 4;
 
 Identity identity_of(std::uint32_t format) { return {format, "mnist", "spec", "layout", 0, 2, "job: mnist\n"}; }
@@ -22,7 +22,7 @@ std::vector<float> values_of(ChunkId chunk, TensorKind kind) {
 
 struct OldDatabase {
   // Chunks 0 and 2 with two states, chunk 1 with none.
-  explicit OldDatabase(const SnapshotId& snapshot = kOld) {
+  explicit OldDatabase(const SnapshotId& snapshot = kOldSnapshot) {
     auto owned = std::make_unique<MemoryStore>("runs/x/shard-0");
     memory = owned.get();
     WriteBatch batch;
@@ -63,13 +63,13 @@ void expect_snapshot(const ShardStore& shard, const SnapshotId& id) {
 TEST_CASE("a database of format 2 is read as it is, and nothing in it changes") {
   const OldDatabase old;
   CHECK(old.shard->identity().value()->format == 2);
-  expect_snapshot(*old.shard, kOld);
-  CHECK(old.shard->snapshots().value() == std::vector{kOld});
+  expect_snapshot(*old.shard, kOldSnapshot);
+  CHECK(old.shard->snapshots().value() == std::vector{kOldSnapshot});
   const auto listed = old.shard->list_snapshots().value();
   REQUIRE(listed.size() == 1);
   CHECK(listed[0].chunks == 3);
   CHECK(old.shard->verify().ok());
-  CHECK(old.keys(snapshot_prefix(kOld)) == 7);
+  CHECK(old.keys(snapshot_prefix(kOldSnapshot)) == 7);
 }
 
 TEST_CASE("the shard that claims a database of format 2 makes it today's, durably, and keeps its snapshots") {
@@ -77,8 +77,8 @@ TEST_CASE("the shard that claims a database of format 2 makes it today's, durabl
   REQUIRE(old.shard->claim(identity_of(kDatabaseFormat)).ok());
   old.memory->crash();
   CHECK(old.shard->identity().value() == identity_of(kDatabaseFormat));
-  expect_snapshot(*old.shard, kOld);
-  CHECK(old.shard->sealed().value() == std::vector{kOld});  // or the job could not go on from it
+  expect_snapshot(*old.shard, kOldSnapshot);
+  CHECK(old.shard->sealed().value() == std::vector{kOldSnapshot});  // or the job could not go on from it
   CHECK(old.shard->claim(identity_of(kDatabaseFormat)).ok());
 }
 
@@ -95,10 +95,10 @@ TEST_CASE("a snapshot of format 2 goes when a newer one has taken its place") {
   const SnapshotId newer{2, 20};
   REQUIRE(old.shard->claim(identity_of(kDatabaseFormat)).ok());
   REQUIRE(old.shard->write_chunk(newer, 0, values_of(0, TensorKind::weights), {}).ok());
-  CHECK(old.shard->snapshots().value() == std::vector{kOld, newer});
+  CHECK(old.shard->snapshots().value() == std::vector{kOldSnapshot, newer});
   REQUIRE(old.shard->retain(std::vector{newer}).ok());
   CHECK(old.shard->snapshots().value() == std::vector{newer});
-  CHECK(old.keys(snapshot_prefix(kOld)) == 0);
+  CHECK(old.keys(snapshot_prefix(kOldSnapshot)) == 0);
 }
 
 // A journaled job goes on in its timeline and comes to the snapshot that the older program was writing when it died.
@@ -107,21 +107,21 @@ TEST_CASE("nothing of a snapshot that format 2 had begun is left when it is writ
   REQUIRE(old.shard->claim(identity_of(kDatabaseFormat)).ok());
   const auto renewed = values_of(7, TensorKind::weights);
   for (ChunkId chunk = 0; chunk < 3; ++chunk) {
-    REQUIRE(old.shard->write_chunk(kOld, chunk, renewed, {}).ok());
+    REQUIRE(old.shard->write_chunk(kOldSnapshot, chunk, renewed, {}).ok());
   }
-  CHECK(old.keys(snapshot_prefix(kOld)) == 3);
-  CHECK(old.shard->states(kOld).value() == 0);
+  CHECK(old.keys(snapshot_prefix(kOldSnapshot)) == 3);
+  CHECK(old.shard->states(kOldSnapshot).value() == 0);
   CHECK(old.shard->list_snapshots().value()[0].chunks == 3);
-  CHECK(old.shard->read_chunk(kOld, 2, kElements, 0).value().weights == renewed);
+  CHECK(old.shard->read_chunk(kOldSnapshot, 2, kElements, 0).value().weights == renewed);
 }
 
 TEST_CASE("what a snapshot of format 2 lacks is told by today's key, and damage by its own") {
   const OldDatabase old;
-  const TensorKey key{kOld, TensorKind::weights, 2};
-  CHECK(old.shard->read_tensor({kOld, TensorKind::weights, 9}, kElements)
+  const TensorKey key{kOldSnapshot, TensorKind::weights, 2};
+  CHECK(old.shard->read_tensor({kOldSnapshot, TensorKind::weights, 9}, kElements)
             .status()
             .text()
-            .find(tensor_key({kOld, TensorKind::weights, 9})) != std::string::npos);
+            .find(tensor_key({kOldSnapshot, TensorKind::weights, 9})) != std::string::npos);
   auto record = *old.memory->get(tensor_key_of_format_2(key)).value();
   record.back() = static_cast<char>(record.back() ^ 1);
   REQUIRE(old.memory->write(WriteBatch{}.put(tensor_key_of_format_2(key), record), Sync::no).ok());

@@ -12,9 +12,9 @@
 namespace ballast {
 namespace {
 
-constexpr std::size_t kValue = 1U << 18U;
+constexpr std::size_t kLargeValue = 1U << 18U;
 
-std::unique_ptr<Store> open(const std::filesystem::path& path) {
+std::unique_ptr<Store> opened_on(const std::filesystem::path& path) {
   auto store = open_rocksdb(path, OpenMode::create);
   REQUIRE_MESSAGE(store.ok(), (store.ok() ? "" : store.status().text()));
   return std::move(store.value());
@@ -25,7 +25,7 @@ StoreStatus write_until_refused(Store& store, std::map<std::string, char>& accep
   for (int i = 0; i < 200; ++i) {
     const auto key = "k" + std::to_string(accepted.size());
     const auto letter = static_cast<char>('a' + i % 26);
-    const auto status = store.write(WriteBatch{}.put(key, std::string(kValue, letter)), Sync::yes);
+    const auto status = store.write(WriteBatch{}.put(key, std::string(kLargeValue, letter)), Sync::yes);
     if (!status.ok()) {
       return status;
     }
@@ -41,7 +41,7 @@ void holds_exactly(const Store& store, const std::map<std::string, char>& accept
                     [&](std::string_view key, std::string_view value) {
                       const auto expected = accepted.find(std::string(key));
                       REQUIRE(expected != accepted.end());
-                      CHECK(value == std::string(kValue, expected->second));
+                      CHECK(value == std::string(kLargeValue, expected->second));
                       ++found;
                       return true;
                     })
@@ -57,7 +57,7 @@ TEST_CASE("a full disk refuses with a text, loses nothing, and is written again 
   const auto database = disk.path("database");
   std::map<std::string, char> accepted;
   {
-    const auto store = open(database);
+    const auto store = opened_on(database);
     for (int round = 0; round < 3; ++round) {
       CAPTURE(round);
       disk.fill(1U << 20U);
@@ -74,7 +74,7 @@ TEST_CASE("a full disk refuses with a text, loses nothing, and is written again 
       holds_exactly(*store, accepted);
     }
   }
-  const auto again = open(database);
+  const auto again = opened_on(database);
   holds_exactly(*again, accepted);
   CHECK(again->get("after").value() == "2");
 }
@@ -85,13 +85,13 @@ TEST_CASE("a disk that is full from the first write on is waited for, and whoeve
     return;
   }
   const auto database = disk.path("database");
-  CHECK(open(database)->write(WriteBatch{}.put("k0", std::string(kValue, 'a')), Sync::yes).ok());
-  const auto store = open(database);
+  CHECK(opened_on(database)->write(WriteBatch{}.put("k0", std::string(kLargeValue, 'a')), Sync::yes).ok());
+  const auto store = opened_on(database);
   const auto write = [&](const char* key, std::size_t size) {
     return store->write(WriteBatch{}.put(key, std::string(size, 'a')), Sync::yes).code();
   };
   disk.fill(0);
-  CHECK(write("k1", kValue) == StoreCode::no_space);
+  CHECK(write("k1", kLargeValue) == StoreCode::no_space);
   for (int attempt = 0; attempt < 3; ++attempt) {
     CHECK(write("small", 10) == StoreCode::no_space);
     CHECK(store->sync().code() == StoreCode::no_space);
@@ -101,11 +101,11 @@ TEST_CASE("a disk that is full from the first write on is waited for, and whoeve
   REQUIRE(store
               ->scan("k",
                      [&](std::string_view, std::string_view) {
-                       CHECK(write("k1", kValue) == StoreCode::busy);
+                       CHECK(write("k1", kLargeValue) == StoreCode::busy);
                        return true;
                      })
               .ok());
-  CHECK(write("k1", kValue) == StoreCode::ok);
+  CHECK(write("k1", kLargeValue) == StoreCode::ok);
   holds_exactly(*store, {{"k0", 'a'}, {"k1", 'a'}});
 }
 
@@ -131,13 +131,13 @@ class FileLimit {
 
 TEST_CASE("a failure that is not want of space is told as such, and mended is mended too") {
   const TemporaryFolder folder;
-  const auto store = open(folder.path() / "database");
+  const auto store = opened_on(folder.path() / "database");
   const auto write = [&](const std::string& key) {
-    return store->write(WriteBatch{}.put(key, std::string(kValue, 'a')), Sync::yes).code();
+    return store->write(WriteBatch{}.put(key, std::string(kLargeValue, 'a')), Sync::yes).code();
   };
   CHECK(write("k0") == StoreCode::ok);
   {
-    const FileLimit limit(kValue / 2);
+    const FileLimit limit(kLargeValue / 2);
     CHECK(write("k1") == StoreCode::io);
     CHECK(write("k1") == StoreCode::io);
   }
@@ -162,18 +162,18 @@ TEST_CASE("a database that is closed or killed on a full disk keeps what it acce
   const auto database = disk.path("database");
   std::map<std::string, char> accepted;
   {
-    const auto store = open(database);
+    const auto store = opened_on(database);
     disk.fill(1U << 20U);
     CHECK_FALSE(write_until_refused(*store, accepted).ok());
     const auto image = disk.path("image");
     disk.make_room();
     std::filesystem::copy(database, image, std::filesystem::copy_options::recursive);
-    holds_exactly(*open(image), accepted);
+    holds_exactly(*opened_on(image), accepted);
     std::filesystem::remove_all(image);
     disk.fill(0);
   }
   disk.make_room();
-  holds_exactly(*open(database), accepted);
+  holds_exactly(*opened_on(database), accepted);
 }
 
 TEST_CASE("a database cannot be opened on a full disk, tells so, and has all it had once there is room") {
@@ -183,7 +183,7 @@ TEST_CASE("a database cannot be opened on a full disk, tells so, and has all it 
   }
   const auto database = disk.path("database");
   const auto write = [&](const char* key) {
-    CHECK(open(database)->write(WriteBatch{}.put(key, std::string(kValue, 'a')), Sync::yes).ok());
+    CHECK(opened_on(database)->write(WriteBatch{}.put(key, std::string(kLargeValue, 'a')), Sync::yes).ok());
   };
   write("k0");
   disk.fill(0);
@@ -195,7 +195,7 @@ TEST_CASE("a database cannot be opened on a full disk, tells so, and has all it 
   }
   disk.make_room();
   write("k1");
-  holds_exactly(*open(database), {{"k0", 'a'}, {"k1", 'a'}});
+  holds_exactly(*opened_on(database), {{"k0", 'a'}, {"k1", 'a'}});
   disk.fill(0);
   CHECK(open_rocksdb(disk.path("new"), OpenMode::create).status().code() == StoreCode::no_space);
 }
@@ -220,8 +220,8 @@ TEST_CASE("a database whose creation met a full disk is created once there is ro
       }
     }
     disk.make_room();
-    CHECK(open(database)->write(WriteBatch{}.put("k0", std::string(kValue, 'a')), Sync::yes).ok());
-    holds_exactly(*open(database), {{"k0", 'a'}});
+    CHECK(opened_on(database)->write(WriteBatch{}.put("k0", std::string(kLargeValue, 'a')), Sync::yes).ok());
+    holds_exactly(*opened_on(database), {{"k0", 'a'}});
   }
   CHECK(refusals > 3);
 }
@@ -229,11 +229,11 @@ TEST_CASE("a database whose creation met a full disk is created once there is ro
 TEST_CASE("what a killed process took to see whether there is room is given back") {
   const TemporaryFolder folder;
   const auto database = folder.path() / "database";
-  CHECK(open(database)->write(WriteBatch{}.put("k0", std::string(kValue, 'a')), Sync::yes).ok());
-  std::ofstream(database / "ROOM") << std::string(kValue, 'r');
+  CHECK(opened_on(database)->write(WriteBatch{}.put("k0", std::string(kLargeValue, 'a')), Sync::yes).ok());
+  std::ofstream(database / "ROOM") << std::string(kLargeValue, 'r');
   REQUIRE(open_rocksdb(database, OpenMode::read_only).ok());
   CHECK(std::filesystem::exists(database / "ROOM"));
-  holds_exactly(*open(database), {{"k0", 'a'}});
+  holds_exactly(*opened_on(database), {{"k0", 'a'}});
   CHECK_FALSE(std::filesystem::exists(database / "ROOM"));
 }
 
@@ -243,7 +243,7 @@ TEST_CASE("a file system that may not be written can be read, and says so to who
     return;
   }
   const auto database = disk.path("database");
-  REQUIRE(open(database)->write(WriteBatch{}.put("k", "v"), Sync::yes).ok());
+  REQUIRE(opened_on(database)->write(WriteBatch{}.put("k", "v"), Sync::yes).ok());
   REQUIRE(disk.make_read_only());
   const auto refused = open_rocksdb(database, OpenMode::create);
   REQUIRE_FALSE(refused.ok());

@@ -10,7 +10,8 @@
 namespace ballast {
 namespace {
 
-const Identity kIdentity{kDatabaseFormat, "mnist", "spec", "layout", 1, 3, "job: mnist\ntraining:\n  batch: 128\n"};
+const Identity kRecordIdentity{
+    kDatabaseFormat, "mnist", "spec", "layout", 1, 3, "job: mnist\ntraining:\n  batch: 128\n"};
 const TimelineRecord kTimeline{2, {1, 600}, 33};
 const SnapshotId kFinished{2, 4680};
 const DatabaseLife kLife{0x0123456789abcdef, 7};
@@ -55,9 +56,9 @@ std::string forge(std::string_view magic, std::uint16_t kind, std::uint16_t vers
 }
 
 std::vector<std::string> all_records() {
-  return {encode(kIdentity), encode(kTimeline),   encode_finished(kFinished),
-          encode(kLedger),   encode(kEvaluation), encode(kStatistics),
-          tensor_record(),   encode(kLife),       encode_sealed(kSealed)};
+  return {encode(kRecordIdentity), encode(kTimeline),   encode_finished(kFinished),
+          encode(kLedger),         encode(kEvaluation), encode(kStatistics),
+          tensor_record(),         encode(kLife),       encode_sealed(kSealed)};
 }
 
 // Whether any decoder accepts the bytes.
@@ -68,7 +69,7 @@ bool anyone_accepts(std::string_view record) {
 }
 
 TEST_CASE("every record comes back as it was") {
-  CHECK(decode_identity(encode(kIdentity)).value() == kIdentity);
+  CHECK(decode_identity(encode(kRecordIdentity)).value() == kRecordIdentity);
   CHECK(decode_timeline(encode(kTimeline)).value() == kTimeline);
   CHECK(decode_timeline(encode(TimelineRecord{})).value() == TimelineRecord{});
   CHECK(decode_finished(encode_finished(kFinished)).value() == kFinished);
@@ -234,8 +235,8 @@ TEST_CASE("an identity of another database format says which, whatever follows")
 TEST_CASE("tensor keys say where they belong and sort by number") {
   CHECK(tensor_key(kKey) == "snapshot/0000000000000001/0000000000000258/00000007/state-1");
   CHECK(tensor_key_of_format_2(kKey) == "snapshot/0000000000000001/0000000000000258/state-1/00000007");
-  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
-  for (const auto& key : {kKey, TensorKey{}, TensorKey{{kMost, kMost}, TensorKind::weights, 0xFFFFFFFFU}}) {
+  constexpr auto kGreatest = std::numeric_limits<std::uint64_t>::max();
+  for (const auto& key : {kKey, TensorKey{}, TensorKey{{kGreatest, kGreatest}, TensorKind::weights, 0xFFFFFFFFU}}) {
     CHECK(parse_tensor_key(tensor_key(key)) == key);
     CHECK(parse_tensor_key(tensor_key_of_format_2(key)) == key);
   }
@@ -270,7 +271,7 @@ TEST_CASE("what is not a tensor's key is not taken for one") {
 }
 
 TEST_CASE("a record is checked without being used, and against its key") {
-  CHECK(check_record("identity", encode(kIdentity)).ok());
+  CHECK(check_record("identity", encode(kRecordIdentity)).ok());
   CHECK(check_record("life", encode(kLife)).ok());
   CHECK(check_record(sealed_key(kSealed), encode_sealed(kSealed)).ok());
   CHECK(check_record("timeline", encode(kTimeline)).ok());

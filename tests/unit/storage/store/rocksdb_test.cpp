@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kVictimFolder = "BALLAST_TEST_VICTIM_FOLDER";
 
-std::unique_ptr<Store> open(const std::filesystem::path& path) {
+std::unique_ptr<Store> opened_in(const std::filesystem::path& path) {
   auto store = open_rocksdb(path, OpenMode::create);
   REQUIRE_MESSAGE(store.ok(), (store.ok() ? "" : store.status().text()));
   return std::move(store.value());
@@ -75,8 +75,8 @@ std::filesystem::path newest_log(const std::filesystem::path& database) {
 
 TEST_CASE("what was written is there again after closing") {
   const TemporaryFolder folder;
-  REQUIRE(open(folder.path())->write(WriteBatch{}.put("k", "v"), Sync::no).ok());
-  CHECK(open(folder.path())->get("k").value() == "v");
+  REQUIRE(opened_in(folder.path())->write(WriteBatch{}.put("k", "v"), Sync::no).ok());
+  CHECK(opened_in(folder.path())->get("k").value() == "v");
   const auto again = open_rocksdb(folder.path(), OpenMode::existing);
   REQUIRE(again.ok());
   CHECK(again.value()->get("k").value() == "v");
@@ -103,7 +103,7 @@ TEST_CASE("a folder that cannot be made is an error") {
 
 TEST_CASE("a database that this process has open is in use, and stays so") {
   const TemporaryFolder folder;
-  const auto first = open(folder.path());
+  const auto first = opened_in(folder.path());
   for (int attempt = 0; attempt < 2; ++attempt) {
     const auto second = open_rocksdb(folder.path(), OpenMode::create);
     REQUIRE_FALSE(second.ok());
@@ -115,7 +115,7 @@ TEST_CASE("a database that this process has open is in use, and stays so") {
 
 TEST_CASE("a database that another process has open names that process") {
   const TemporaryFolder folder;
-  open(folder.path());
+  opened_in(folder.path());
   {
     const LockHolder holder(folder.path());
     const auto opened = open_rocksdb(folder.path(), OpenMode::create);
@@ -124,12 +124,12 @@ TEST_CASE("a database that another process has open names that process") {
     CHECK(opened.status().text().find("pid " + std::to_string(holder.pid())) != std::string::npos);
     CHECK(opened.status().text().find(folder.path().string()) == 0);
   }
-  open(folder.path());
+  opened_in(folder.path());
 }
 
 TEST_CASE("reading only needs no lock, sees what was written and changes nothing") {
   const TemporaryFolder folder;
-  const auto owner = open(folder.path());
+  const auto owner = opened_in(folder.path());
   REQUIRE(owner->write(WriteBatch{}.put("k", "v"), Sync::yes).ok());
   const auto reader = open_rocksdb(folder.path(), OpenMode::read_only);
   REQUIRE(reader.ok());
@@ -142,7 +142,7 @@ TEST_CASE("reading only needs no lock, sees what was written and changes nothing
 TEST_CASE("victim: writes and is killed" * doctest::skip()) {
   const char* folder = std::getenv(kVictimFolder);
   REQUIRE(folder != nullptr);
-  const auto store = open(folder);
+  const auto store = opened_in(folder);
   for (int i = 0; i < 40; ++i) {  // beyond a memtable, so that files are written as well
     const auto sync = i % 10 == 9 ? Sync::yes : Sync::no;
     REQUIRE(store->write(WriteBatch{}.put("k" + std::to_string(i), std::string(1U << 20U, 'x')), sync).ok());
@@ -163,7 +163,7 @@ TEST_CASE("a process killed amid its work loses no write that returned") {
   REQUIRE(::waitpid(pid, &status, 0) == pid);
   REQUIRE(WIFSIGNALED(status));
   REQUIRE(WTERMSIG(status) == SIGKILL);
-  const auto store = open(folder.path());
+  const auto store = opened_in(folder.path());
   for (int i = 0; i < 40; ++i) {
     const auto value = store->get("k" + std::to_string(i));
     REQUIRE(value.ok());
@@ -174,7 +174,7 @@ TEST_CASE("a process killed amid its work loses no write that returned") {
 
 // The database as a killed process leaves it: closing one properly would empty its log.
 std::filesystem::path crashed(const std::filesystem::path& folder, const std::function<void(Store&)>& write) {
-  const auto store = open(folder / "alive");
+  const auto store = opened_in(folder / "alive");
   write(*store);
   std::filesystem::copy(folder / "alive", folder / "crashed", std::filesystem::copy_options::recursive);
   return folder / "crashed";
@@ -188,7 +188,7 @@ TEST_CASE("a torn last record is a write that never was; what was before it stay
   });
   const auto log = newest_log(database);
   std::filesystem::resize_file(log, std::filesystem::file_size(log) - 100);
-  const auto store = open(database);
+  const auto store = opened_in(database);
   CHECK(store->get("kept").value() == "v");
   CHECK(store->get("torn").value() == std::nullopt);
 }
@@ -239,19 +239,19 @@ TEST_CASE("a log that lost what was synced is an error, wherever it was cut") {
       CHECK(opened.status().text().find("ballast restore") != std::string::npos);
     }
   }
-  CHECK(open(database)->get("last").value() == "v");
+  CHECK(opened_in(database)->get("last").value() == "v");
 }
 
 TEST_CASE("a database without CURRENT is not made anew") {
   const TemporaryFolder folder;
-  REQUIRE(open(folder.path())->write(WriteBatch{}.put("k", "v"), Sync::yes).ok());
+  REQUIRE(opened_in(folder.path())->write(WriteBatch{}.put("k", "v"), Sync::yes).ok());
   std::filesystem::rename(folder.path() / "CURRENT", folder.path() / "gone");
   const auto opened = open_rocksdb(folder.path(), OpenMode::create);
   REQUIRE_FALSE(opened.ok());
   CHECK(opened.status().code() == StoreCode::corrupt);
   CHECK(opened.status().text().find("CURRENT is missing") != std::string::npos);
   std::filesystem::rename(folder.path() / "gone", folder.path() / "CURRENT");
-  CHECK(open(folder.path())->get("k").value() == "v");
+  CHECK(opened_in(folder.path())->get("k").value() == "v");
 }
 
 // Deletes, overwritten and empty writes as well: none may make the mark run ahead of the database.
@@ -260,7 +260,7 @@ TEST_CASE("a database that was never damaged always opens again") {
   std::mt19937 random(7);
   const auto key = [&random] { return "k" + std::to_string(random() % 8); };
   for (int life = 0; life < 12; ++life) {
-    const auto store = open(folder.path() / "alive");
+    const auto store = opened_in(folder.path() / "alive");
     for (int i = static_cast<int>(random() % 40); i > 0; --i) {
       WriteBatch batch;
       for (auto count = random() % 4; count > 0; --count) {
@@ -277,8 +277,8 @@ TEST_CASE("a database that was never damaged always opens again") {
     const auto image = folder.path() / std::to_string(life);
     std::filesystem::copy(folder.path() / "alive", image, std::filesystem::copy_options::recursive);
     store->reclaim("k", "l");
-    open(image)->reclaim("k", "l");
-    open(image);
+    opened_in(image)->reclaim("k", "l");
+    opened_in(image);
     CHECK(open_rocksdb(image, OpenMode::read_only).ok());
   }
 }
@@ -295,13 +295,13 @@ std::uintmax_t bytes_in(const std::filesystem::path& folder) {
 
 TEST_CASE("the space of deleted ranges comes back while others write") {
   const TemporaryFolder folder;
-  const auto store = open(folder.path());
-  constexpr std::size_t kValue = 1U << 20U;
+  const auto store = opened_in(folder.path());
+  constexpr std::size_t kValueBytes = 1U << 20U;
   constexpr int kValues = 20;
   for (int round = 0; round < 10; ++round) {
     const auto prefix = "s" + std::to_string(round) + "/";
     for (int i = 0; i < kValues; ++i) {
-      REQUIRE(store->write(WriteBatch{}.put(prefix + std::to_string(i), std::string(kValue, 'x')), Sync::no).ok());
+      REQUIRE(store->write(WriteBatch{}.put(prefix + std::to_string(i), std::string(kValueBytes, 'x')), Sync::no).ok());
     }
     REQUIRE(store->sync().ok());
     if (round > 0) {
@@ -311,12 +311,12 @@ TEST_CASE("the space of deleted ranges comes back while others write") {
     }
   }
   // One round is left; beside it there may be logs (at most 64 MiB) and what is being compacted.
-  const auto bound = 3 * kValues * kValue;
+  const auto bound = 3 * kValues * kValueBytes;
   for (int i = 0; i < 200 && bytes_in(folder.path()) > bound; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   CHECK(bytes_in(folder.path()) <= bound);
-  CHECK(store->get("s9/0").value()->size() == kValue);
+  CHECK(store->get("s9/0").value()->size() == kValueBytes);
   CHECK(store->get("s8/0").value() == std::nullopt);
 }
 

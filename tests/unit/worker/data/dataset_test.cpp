@@ -16,25 +16,25 @@ namespace {
 
 using namespace testing;
 
-constexpr std::uint32_t kTrain = 25;
-constexpr std::uint32_t kTest = 12;
+constexpr std::uint32_t kTrainImages = 25;
+constexpr std::uint32_t kTestImages = 12;
 
 void write_set(const TemporaryFolder& folder, const std::string& where, bool packed) {
   const auto put = [&](const std::string& name, const Bytes& bytes) {
     folder.write(where + name + (packed ? ".gz" : ""), packed ? gzip(bytes) : bytes);
   };
-  put("train-images-idx3-ubyte", idx({kTrain, 28, 28}, image_values(kTrain)));
-  put("train-labels-idx1-ubyte", idx({kTrain}, label_values(kTrain)));
-  put("t10k-images-idx3-ubyte", idx({kTest, 28, 28}, image_values(kTest)));
-  put("t10k-labels-idx1-ubyte", idx({kTest}, label_values(kTest)));
+  put("train-images-idx3-ubyte", idx({kTrainImages, 28, 28}, image_values(kTrainImages)));
+  put("train-labels-idx1-ubyte", idx({kTrainImages}, label_values(kTrainImages)));
+  put("t10k-images-idx3-ubyte", idx({kTestImages, 28, 28}, image_values(kTestImages)));
+  put("t10k-labels-idx1-ubyte", idx({kTestImages}, label_values(kTestImages)));
 }
 
 DataSpec mnist_spec(const std::string& path) {
   DataSpec spec;
   spec.name = "mnist";
   spec.path = path;
-  spec.train_examples = kTrain;
-  spec.test_examples = kTest;
+  spec.train_examples = kTrainImages;
+  spec.test_examples = kTestImages;
   return spec;
 }
 
@@ -53,8 +53,8 @@ TEST_CASE("mnist is found at the worker's path, the job's path, $BALLAST_DATA an
     const std::string base = packed ? "packed/" : "plain/";
     write_set(folder, base + "mnist/", packed);
     const std::string root = (folder.path() / base).string();
-    CHECK(open_dataset(mnist_spec(""), root + "mnist")->size(DataSplit::train) == kTrain);
-    CHECK(open_dataset(mnist_spec(root + "mnist"), "")->size(DataSplit::test) == kTest);
+    CHECK(open_dataset(mnist_spec(""), root + "mnist")->size(DataSplit::train) == kTrainImages);
+    CHECK(open_dataset(mnist_spec(root + "mnist"), "")->size(DataSplit::test) == kTestImages);
     // Somebody who names a folder does not mean another one.
     const auto error = error_of([&] { open_dataset(mnist_spec(root + "mnist"), root + "elsewhere"); });
     CHECK(contains(error, "the worker's data path is " + root + "elsewhere, which is no folder"));
@@ -66,15 +66,15 @@ TEST_CASE("mnist is found at the worker's path, the job's path, $BALLAST_DATA an
                    "data.path is " + root + "missing"));
     for (const std::string& data : {root, root + "mnist"}) {
       const Environment set("BALLAST_DATA", data);
-      CHECK(open_dataset(mnist_spec(""), "")->size(DataSplit::train) == kTrain);
+      CHECK(open_dataset(mnist_spec(""), "")->size(DataSplit::train) == kTrainImages);
     }
   }
   write_set(isolated.home, ".cache/ballast/mnist/", true);
-  CHECK(open_dataset(mnist_spec(""), "")->size(DataSplit::train) == kTrain);
+  CHECK(open_dataset(mnist_spec(""), "")->size(DataSplit::train) == kTrainImages);
   const Environment cache("XDG_CACHE_HOME", (folder.path() / "cache").string());
   CHECK_THROWS_AS(open_dataset(mnist_spec(""), ""), std::runtime_error);
   write_set(folder, "cache/ballast/mnist/", false);
-  CHECK(open_dataset(mnist_spec(""), "")->size(DataSplit::train) == kTrain);
+  CHECK(open_dataset(mnist_spec(""), "")->size(DataSplit::train) == kTrainImages);
 }
 
 TEST_CASE("a data set that is nowhere names every place looked at and the way out") {
@@ -131,7 +131,7 @@ TEST_CASE("example counts cut the set or are refused") {
   DataSpec spec = mnist_spec(folder.path());
   spec.train_examples = 7;
   CHECK(open_dataset(spec, "")->size(DataSplit::train) == 7);
-  spec.train_examples = kTrain + 1;
+  spec.train_examples = kTrainImages + 1;
   CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "holds 25 examples where data.train_examples asks for 26"));
   spec.train_examples = 0;  // all means MNIST's number, which the rest of the cluster assumes
   CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "holds 25 examples where all of MNIST's 60000"));
@@ -153,9 +153,9 @@ TEST_CASE("mnist's validation examples are the last of those that the job counts
   const auto expected = read_examples(*whole, DataSplit::train, 14, 6);
   CHECK(found.labels == expected.labels);
   CHECK(found.features == expected.features);
-  Bytes labels = label_values(kTrain);
+  Bytes labels = label_values(kTrainImages);
   labels[17] = 9;
-  folder.write("train-labels-idx1-ubyte", idx({kTrain}, labels));
+  folder.write("train-labels-idx1-ubyte", idx({kTrainImages}, labels));
   CHECK(open_dataset(spec, "")->digest() != whole->digest());
 }
 
@@ -167,11 +167,11 @@ TEST_CASE("the digest tells the content, not its packing") {
   DataSpec spec = mnist_spec(folder.path() / "plain");
   const std::string digest = open_dataset(spec, "")->digest();
   CHECK(digest == open_dataset(mnist_spec(folder.path() / "packed"), "")->digest());
-  spec.train_examples = kTrain - 1;
+  spec.train_examples = kTrainImages - 1;
   CHECK(digest != open_dataset(spec, "")->digest());
-  Bytes labels = label_values(kTest);
+  Bytes labels = label_values(kTestImages);
   labels[3] = 9;
-  folder.write("plain/t10k-labels-idx1-ubyte", idx({kTest}, labels));
+  folder.write("plain/t10k-labels-idx1-ubyte", idx({kTestImages}, labels));
   CHECK(digest != open_dataset(mnist_spec(folder.path() / "plain"), "")->digest());
 }
 

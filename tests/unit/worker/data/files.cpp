@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 namespace ballast::testing {
@@ -19,6 +20,11 @@ TemporaryFolder::TemporaryFolder() {
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::filesystem::path TemporaryFolder::write(const std::string& name, const Bytes& bytes) const {

@@ -60,6 +60,11 @@ std::string error_of(Call&& call) {
   return {};
 }
 
+inline Bytes bytes(const std::string& text) { return {text.begin(), text.end()}; }
+
+// What the file holds; empty if there is none.
+std::string text_of(const std::filesystem::path& path);
+
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace ballast::testing

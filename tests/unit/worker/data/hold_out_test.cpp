@@ -19,9 +19,9 @@ namespace {
 using namespace testing;
 
 // Example i of the train split is (i), of the test split (-1 - i).
-class Numbered : public Dataset {
+class NumberedExamples : public Dataset {
  public:
-  explicit Numbered(std::uint32_t train) : train_(train) {}
+  explicit NumberedExamples(std::uint32_t train) : train_(train) {}
   [[nodiscard]] std::uint32_t size(DataSplit split) const override {
     return split == DataSplit::train ? train_ : split == DataSplit::test ? 5 : 0;
   }
@@ -65,7 +65,7 @@ std::vector<float> numbers(std::uint32_t begin, std::uint32_t end) {
 }
 
 TEST_CASE("the last examples of the train split are held out, and nothing else changes") {
-  const auto dataset = hold_out(std::make_unique<Numbered>(50), 12);
+  const auto dataset = hold_out(std::make_unique<NumberedExamples>(50), 12);
   CHECK(all_of(*dataset, DataSplit::train) == numbers(0, 38));
   CHECK(all_of(*dataset, DataSplit::validation) == numbers(38, 50));
   CHECK(all_of(*dataset, DataSplit::test) == std::vector<float>{-1, -2, -3, -4, -5});
@@ -75,7 +75,7 @@ TEST_CASE("the last examples of the train split are held out, and nothing else c
 
 TEST_CASE("what epochs read is exactly the train part, each example once an epoch") {
   for (const std::uint32_t held_out : {1U, 12U, 49U}) {
-    const auto dataset = hold_out(std::make_unique<Numbered>(50), held_out);
+    const auto dataset = hold_out(std::make_unique<NumberedExamples>(50), held_out);
     TrainingSpec training;
     training.batch = 16;
     training.slots = 4;
@@ -118,8 +118,8 @@ TEST_CASE("glyphs held out are those of the whole train split, drawn alike") {
 }
 
 TEST_CASE("validation must leave something to train on") {
-  CHECK_THROWS_AS(hold_out(std::make_unique<Numbered>(50), 50), std::runtime_error);
-  CHECK(contains(error_of([] { hold_out(std::make_unique<Numbered>(50), 51); }),
+  CHECK_THROWS_AS(hold_out(std::make_unique<NumberedExamples>(50), 50), std::runtime_error);
+  CHECK(contains(error_of([] { hold_out(std::make_unique<NumberedExamples>(50), 51); }),
                  "data.validation_examples is 51, but the train split has 50 examples"));
 }
 

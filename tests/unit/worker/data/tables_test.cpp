@@ -19,8 +19,6 @@ using namespace testing;
 using Fields = std::vector<std::string>;
 using Floats = std::vector<float>;
 
-Bytes bytes(const std::string& text) { return {text.begin(), text.end()}; }
-
 TEST_CASE("rows are parted as RFC 4180 says") {
   const TemporaryFolder folder;
   const auto path = folder.write("t.csv", bytes("a,\"b \"\"x\"\", y\",\r\n\r\n\"two\nlines\",2,3\n\"\",,"));

@@ -20,8 +20,6 @@ namespace {
 using namespace testing;
 using Tokens = std::vector<std::int32_t>;
 
-Bytes bytes(const std::string& text) { return {text.begin(), text.end()}; }
-
 std::vector<std::string> tokens_of(const std::string& text) {
   std::vector<std::string> tokens;
   for_each_token(text, [&](std::string_view token) {

@@ -13,7 +13,7 @@
 namespace ballast {
 namespace {
 
-Job job_of(const std::string& more = "batch: 16", const std::string& train = "100") {
+Job data_job(const std::string& more = "batch: 16", const std::string& train = "100") {
   return make_job(
       parse_job("job: test\nmodel: {name: mlp, hidden: [8]}\ndata: {name: glyphs, "
                 "test_examples: 30, train_examples: " +
@@ -54,24 +54,24 @@ class Decoded : public Dataset {
 };
 
 TEST_CASE("arithmetic is told apart from data and seed") {
-  const auto one = arithmetic_of(job_of());
+  const auto one = arithmetic_of(data_job());
   CHECK(one.size() == 16);
-  CHECK(arithmetic_of(job_of("batch: 16, seed: 9")) == one);
-  CHECK(arithmetic_of(job_of("batch: 16", "100, validation_examples: 20")) == one);
-  CHECK(arithmetic_of(job_of("batch: 16", "90")) == one);
-  CHECK(arithmetic_of(job_of("batch: 32")) != one);  // slots of another size are computed otherwise
+  CHECK(arithmetic_of(data_job("batch: 16, seed: 9")) == one);
+  CHECK(arithmetic_of(data_job("batch: 16", "100, validation_examples: 20")) == one);
+  CHECK(arithmetic_of(data_job("batch: 16", "90")) == one);
+  CHECK(arithmetic_of(data_job("batch: 32")) != one);  // slots of another size are computed otherwise
 }
 
 TEST_CASE("data are the same whatever of them is held out, and whatever the seed") {
-  const auto one = data_of(job_of());
+  const auto one = data_of(data_job());
   CHECK(one.size() == 32);
-  CHECK(data_of(job_of("batch: 16, seed: 9")) == one);
-  CHECK(data_of(job_of("batch: 16", "100, validation_examples: 20")) == one);
-  CHECK(data_of(job_of("batch: 16", "90")) != one);
+  CHECK(data_of(data_job("batch: 16, seed: 9")) == one);
+  CHECK(data_of(data_job("batch: 16", "100, validation_examples: 20")) == one);
+  CHECK(data_of(data_job("batch: 16", "90")) != one);
 }
 
 TEST_CASE("the same files decoded otherwise are other data") {
-  const auto job = job_of("batch: 16", "100, validation_examples: 20");
+  const auto job = data_job("batch: 16", "100, validation_examples: 20");
   const auto whole = open_dataset(job.spec.data, "");
   const auto digest = data_digest(*whole);
   const auto with = [&](Decoded::Decode decode) { return data_digest(Decoded(*whole, std::move(decode))); };

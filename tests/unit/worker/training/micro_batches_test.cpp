@@ -57,8 +57,8 @@ class Noting : public Model {
   std::vector<Call>& calls_;
 };
 
-struct Slot {
-  explicit Slot(std::uint32_t count, std::uint32_t micro_batch)
+struct MicroBatchedSlot {
+  explicit MicroBatchedSlot(std::uint32_t count, std::uint32_t micro_batch)
       : examples(draw_examples({1, 2, 2, 3}, count, 4)),
         model(with_micro_batches(std::make_unique<Noting>(arena, calls), arena, micro_batch)),
         weights(arena.elements, 2.0F),
@@ -79,7 +79,7 @@ struct Slot {
 };
 
 TEST_CASE("a slot's gradient is the sum of its micro-batches' gradients in their order") {
-  Slot slot(7, 3);
+  MicroBatchedSlot slot(7, 3);
   const auto result = slot.train();
   REQUIRE(slot.calls.size() == 3);
   CHECK(result.examples == 7);
@@ -95,7 +95,7 @@ TEST_CASE("a slot's gradient is the sum of its micro-batches' gradients in their
 }
 
 TEST_CASE("of a running statistic a slot has the mean by shares, of other state old plus the mean change") {
-  Slot slot(7, 3);
+  MicroBatchedSlot slot(7, 3);
   slot.train();
   const float shares[] = {3.0F / 7.0F, 3.0F / 7.0F, 1.0F / 7.0F};
   const auto value = [&](std::size_t call, std::size_t element) {
@@ -114,7 +114,7 @@ TEST_CASE("of a running statistic a slot has the mean by shares, of other state 
 }
 
 TEST_CASE("each micro-batch draws for itself, and knows the whole step's examples") {
-  Slot slot(7, 3);
+  MicroBatchedSlot slot(7, 3);
   slot.train();
   REQUIRE(slot.calls.size() == 3);
   for (std::uint32_t part = 0; part < 3; ++part) {
@@ -130,15 +130,15 @@ TEST_CASE("each micro-batch draws for itself, and knows the whole step's example
 }
 
 TEST_CASE("gradients are ready once, when the last micro-batch has them, last parameters first") {
-  Slot slot(7, 3);
+  MicroBatchedSlot slot(7, 3);
   slot.train();
   CHECK(slot.order == std::vector<std::size_t>{2, 1, 0});
 }
 
 TEST_CASE("a micro-batch that holds the whole slot changes nothing") {
-  Slot whole(6, 6);
-  Slot larger(6, 100);
-  Slot without(6, 0);
+  MicroBatchedSlot whole(6, 6);
+  MicroBatchedSlot larger(6, 100);
+  MicroBatchedSlot without(6, 0);
   whole.train();
   larger.train();
   without.train();
@@ -151,7 +151,7 @@ TEST_CASE("a micro-batch that holds the whole slot changes nothing") {
 }
 
 TEST_CASE("a slot without examples is one empty micro-batch") {
-  Slot slot(0, 3);
+  MicroBatchedSlot slot(0, 3);
   CHECK(slot.train().examples == 0);
   CHECK(slot.calls.size() == 1);
   CHECK(slot.gradients[0] == 0.0F);
