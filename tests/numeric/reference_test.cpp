@@ -11,8 +11,8 @@ namespace {
 
 using reference::Tensor;
 
-constexpr double kReferenceTolerance =
-    1e-7;  // the values are of order 1; the error of the difference is of order 1e-10
+// The values are of order 1; the error of the difference is of order 1e-10.
+constexpr double kReferenceTolerance = 1e-7;
 constexpr int kReferenceCases = 8;
 
 Tensor<double> drawn_tensor(Draw& draw, const Shape& shape) {

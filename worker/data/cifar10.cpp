@@ -7,7 +7,6 @@
 #include "worker/data/byte_source.h"
 
 namespace ballast {
-namespace {}  // namespace
 
 void append_cifar10(const std::filesystem::path& path, std::uint32_t classes, PixelSplit& split) {
   ByteSource source(path);
