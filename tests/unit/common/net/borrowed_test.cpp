@@ -96,11 +96,15 @@ TEST_CASE("what a peer that went away did not take is released") {
         REQUIRE(router.send("w", bytes_of("h"), lend(content, sent, releases)));
       }
     }
+    // A loop that reads learns of the end of the connection: it may have to read the connection's last word before the
+    // transport lets go of what waits for the peer, though a send fails already.
+    std::size_t released = 0;
     eventually([&] {
-      router.receive();  // a loop that reads learns of the end of the connection
-      return !router.send("w", bytes_of("still there?"));
+      router.receive();
+      released += releases.take().size();
+      return released >= sent && !router.send("w", bytes_of("still there?"));
     });
-    CHECK(wait_for_releases(releases, sent).size() == sent);
+    CHECK(released == sent);
   }
 }
 
