@@ -69,6 +69,7 @@ struct EvaluationRecord {
   double loss = 0;      // mean over the examples
   double accuracy = 0;  // share of right answers
   std::uint64_t examples = 0;
+  std::vector<Metric> metrics = {};  // others that the job's evaluations tell
   bool operator==(const EvaluationRecord&) const = default;
 };
 

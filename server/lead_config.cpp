@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "common/job/evaluation_metrics.h"
 #include "common/job/clip_norms.h"
 #include "common/job/schedule.h"
 #include "common/job/shard_bytes.h"
@@ -97,6 +98,8 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& r
   config.early_stop_patience = training.early_stop.patience;
   config.early_stop_delta = training.early_stop.min_delta;
   config.keep_best = training.keep_best;
+  config.metrics = metric_rules(job.spec.model, job.shape);
+  config.best_by = best_by(training, config.metrics);
   config.snapshot_every = job.spec.durability.mode == "final" ? 0 : steps_between_snapshots(job);
   config.snapshots_kept = job.spec.durability.keep;
   config.run = random_id();

@@ -39,6 +39,7 @@ void LeadMetrics::update(const Status& status, Generation generation) {
   series_.generation->set(static_cast<double>(generation));
   update_course(status);
   update_quality(status);
+  update_metrics(status);
   for (const auto& [phase, gauge] : series_.phases) {
     gauge->set(status.phase == phase ? 1 : 0);
   }
@@ -97,6 +98,18 @@ void LeadMetrics::update_quality(const Status& status) {
   series_.best_step->set(static_cast<double>(status.best.step));
   series_.test_loss->set(status.test.loss);
   series_.test_accuracy->set(status.test.accuracy);
+}
+
+void LeadMetrics::update_metrics(const Status& status) {
+  const auto set = [&](const std::vector<Metric>& told, GaugeHandle LeadMetricSeries::*gauge) {
+    for (const auto& metric : told) {
+      const auto known = by_metric_.try_emplace(metric.kind, metrics_, metric.kind).first;
+      (known->second.*gauge)->set(metric.value);
+    }
+  };
+  set(status.validation_metrics, &LeadMetricSeries::validation);
+  set(status.best_metrics, &LeadMetricSeries::best);
+  set(status.test_metrics, &LeadMetricSeries::test);
 }
 
 void LeadMetrics::update_worker(const SessionStatus& session) {

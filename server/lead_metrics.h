@@ -25,12 +25,14 @@ class LeadMetrics {
   void forget_others(const Workers& workers);
   void update_course(const Status& status);
   void update_quality(const Status& status);
+  void update_metrics(const Status& status);
   void update_worker(const SessionStatus& session);
 
   Metrics* metrics_;
   LeadSeries series_;
   TurnSeries turns_;
   std::map<std::string, LeadWorkerSeries> workers_;
+  std::map<MetricKind, LeadMetricSeries> by_metric_;
 };
 
 }  // namespace ballast

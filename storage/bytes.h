@@ -58,6 +58,14 @@ class ByteReader {
   }
   std::string text() { return std::string(raw(number<std::uint32_t>())); }
   std::string_view rest() { return raw(rest_.size()); }
+  // Any other is a failure.
+  std::uint8_t number_below(std::uint8_t limit) {
+    const auto value = number<std::uint8_t>();
+    if (value >= limit) {
+      fail("has a number beyond what it may be");
+    }
+    return ok() ? value : std::uint8_t{0};
+  }
   // A byte that is 0 or 1. Any other is a failure: it would be written differently than it was read.
   bool flag() {
     const auto value = number<std::uint8_t>();

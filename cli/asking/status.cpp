@@ -9,6 +9,7 @@
 
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
+#include "cli/telling/quality.h"
 #include "cli/telling/copies_text.h"
 #include "cli/telling/json_numbers.h"
 #include "cli/telling/progress.h"
@@ -63,12 +64,11 @@ std::string fixed(double value, int digits) {
   return text.data();
 }
 
-std::string split_text(const char* name, const SplitStatus& split) {
+std::string split_text(const char* name, const SplitStatus& split, const std::vector<Metric>& metrics) {
   if (!split.evaluated) {
     return {};
   }
-  return std::string(name) + " accuracy " + fixed(100 * split.accuracy, 2) + " %, loss " + fixed(split.loss, 4) +
-         ", at step " + std::to_string(split.step) + "\n";
+  return std::string(name) + " " + quality_text(split.loss, split.accuracy, metrics) + ", at step " + std::to_string(split.step) + "\n";
 }
 
 std::string training_lines(const Status& status) {
@@ -80,8 +80,9 @@ std::string training_lines(const Status& status) {
   if (const auto pace = pace_of(status); pace && status.phase == JobPhase::training) {
     text += "\n" + pace_text(status, *pace, ", ");
   }
-  return text + "\n" + split_text("validation", status.validation) + split_text("best validation", status.best) +
-         split_text("test", status.test);
+  return text + "\n" + split_text("validation", status.validation, status.validation_metrics) +
+         split_text("best validation", status.best, status.best_metrics) +
+         split_text("test", status.test, status.test_metrics);
 }
 
 // What the job's bits rest on.
@@ -144,13 +145,6 @@ Json copies_json(const CopyStatus& copies) {
           {"shards_done", copies.shards}, {"bytes", copies.bytes},         {"awaited", copies.awaited}};
 }
 
-Json split_json(const SplitStatus& split) {
-  if (!split.evaluated) {
-    return nullptr;
-  }
-  return {{"step", split.step}, {"loss", finite(split.loss)}, {"accuracy", finite(split.accuracy)}};
-}
-
 }  // namespace
 
 std::string status_lines(const Status& status) {
@@ -200,9 +194,9 @@ std::string status_json(const Status& status) {
   json["gradient_norm"] = finite(status.gradient_norm);
   json["train_loss"] = finite(status.train_loss);
   json["recent_loss"] = finite(status.recent_loss);
-  json["validation"] = split_json(status.validation);
-  json["test"] = split_json(status.test);
-  json["best"] = split_json(status.best);
+  json["validation"] = split_json(status.validation, status.validation_metrics);
+  json["test"] = split_json(status.test, status.test_metrics);
+  json["best"] = split_json(status.best, status.best_metrics);
   json["duplicates"] = status.duplicates;
   json["superseded"] = status.superseded;
   json["lost_workers"] = status.lost_workers;

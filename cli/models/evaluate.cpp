@@ -3,28 +3,87 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
+#include "cli/telling/json_numbers.h"
+#include "cli/telling/quality.h"
+#include "common/job/evaluation_metrics.h"
 #include "worker/training/evaluate.h"
 
 namespace ballast {
 
 namespace {
 
+// People read no longer table; programs take it from --json.
+constexpr std::size_t kMostClassesShown = 100;
+
+struct OneClass {
+  std::string name;
+  std::uint64_t labelled = 0;
+  ClassMetrics metrics;
+};
+
 struct Outcome {
   double loss = 0;
   double accuracy = 0;
   std::uint32_t examples = 0;
+  std::vector<Metric> metrics;
+  std::vector<OneClass> classes;
 };
 
+std::vector<OneClass> classes_of(const LoadedModel& model, std::uint32_t count, const MetricCounts& counted) {
+  const auto& names = model.job().spec.data.classes;
+  std::vector<OneClass> classes;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto* const own = &counted.counts[MetricCounts::kClasses + 3 * i];
+    classes.push_back({i < names.size() ? names[i] : std::to_string(i), own[2], class_metrics(own[0], own[1], own[2])});
+  }
+  return classes;
+}
+
+Outcome outcome_of(const LoadedModel& model, const MetricRules& rules, const EvaluationSums& sums) {
+  return {sums.loss_sum / sums.examples, static_cast<double>(sums.correct) / sums.examples, sums.examples,
+          metrics_of(rules, sums.counted), classes_of(model, rules.classes, sums.counted)};
+}
+
+nlohmann::ordered_json json_of(const std::vector<OneClass>& classes) {
+  auto json = nlohmann::ordered_json::array();
+  for (const auto& one : classes) {
+    json.push_back({{"class", one.name},
+                    {"labelled", one.labelled},
+                    {"precision", one.metrics.precision},
+                    {"recall", one.metrics.recall},
+                    {"f1", one.metrics.f1}});
+  }
+  return json;
+}
+
 void print_json(const LoadedModel& model, const std::string& split, const Outcome& outcome) {
+  const auto accuracy = told_accuracy(outcome.accuracy, outcome.metrics);
   nlohmann::ordered_json json;
   json["weights"] = model.words();
   json["job"] = model.job().spec.job;
   json["split"] = split;
   json["examples"] = outcome.examples;
-  json["loss"] = std::isfinite(outcome.loss) ? nlohmann::ordered_json(outcome.loss) : nlohmann::ordered_json(nullptr);
-  json["accuracy"] = outcome.accuracy;
+  json["loss"] = finite(outcome.loss);
+  json["accuracy"] = accuracy ? finite(*accuracy) : nlohmann::ordered_json(nullptr);
+  json["metrics"] = metrics_json(outcome.metrics);
+  json["classes"] = json_of(outcome.classes);
   std::puts(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+}
+
+void print_text(const LoadedModel& model, const std::string& split, const Outcome& outcome) {
+  std::printf("%s\n%s split, %u examples: %s\n", model.words().c_str(), split.c_str(), outcome.examples,
+              quality_text(outcome.loss, outcome.accuracy, outcome.metrics).c_str());
+  if (outcome.classes.empty() || outcome.classes.size() > kMostClassesShown) {
+    return;
+  }
+  std::printf("%-32s %9s %9s %9s %9s\n", "class", "labelled", "precision", "recall", "f1");
+  for (const auto& one : outcome.classes) {
+    std::printf("%-32s %9llu %9.4f %9.4f %9.4f\n", one.name.c_str(), static_cast<unsigned long long>(one.labelled),
+                one.metrics.precision, one.metrics.recall, one.metrics.f1);
+  }
 }
 
 }  // namespace
@@ -33,15 +92,16 @@ int evaluate(const EvaluateOptions& options) {
   LoadedModel model(options.source);
   const auto split = model.split_named(options.split);
   const auto data = model.open_data();
-  const auto sums = evaluate_examples(model.model(), *data, split.split, 0, split.examples, model.weights());
-  const Outcome outcome{sums.loss_sum / sums.examples, static_cast<double>(sums.correct) / sums.examples,
-                        sums.examples};
+  const auto& job = model.job();
+  const auto rules = metric_rules(job.spec.model, job.shape);
+  const auto sums = evaluate_examples(model.model(), *data, split.split, 0, split.examples, model.weights(),
+                                      MetricCounter(rules, job.shape));
+  const auto outcome = outcome_of(model, rules, sums);
   if (options.json) {
     print_json(model, options.split, outcome);
-    return 0;
+  } else {
+    print_text(model, options.split, outcome);
   }
-  std::printf("%s\n%s split, %u examples: loss %.6f, accuracy %.2f %%\n", model.words().c_str(), options.split.c_str(),
-              outcome.examples, outcome.loss, 100 * outcome.accuracy);
   return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include "cli/models/opened_run.h"
 #include "cli/telling/amounts.h"
+#include "cli/telling/quality.h"
 #include "cli/telling/rollbacks.h"
 #include "common/arena/placement.h"
 #include "common/job/load.h"
@@ -274,8 +275,9 @@ void print(const RunState& state) {
     std::printf("snapshot    %s: %s\n", describe(snapshot.id).c_str(), words_of(snapshot, state).c_str());
   }
   for (const auto& evaluation : state.ledger.evaluations) {
-    std::printf("evaluation  step %llu, %s: loss %.4f, accuracy %.2f %%\n", number(evaluation.step),
-                std::string(to_string(evaluation.split)).c_str(), evaluation.loss, 100 * evaluation.accuracy);
+    std::printf("evaluation  step %llu, %s: %s\n", number(evaluation.step),
+                std::string(to_string(evaluation.split)).c_str(),
+                quality_text(evaluation.loss, evaluation.accuracy, evaluation.metrics).c_str());
   }
   for (const auto& journal : state.journals) {
     std::printf(
@@ -332,7 +334,8 @@ Json json_of(const EvaluationRecord& evaluation) {
           {"split", to_string(evaluation.split)},
           {"loss", evaluation.loss},
           {"accuracy", evaluation.accuracy},
-          {"examples", evaluation.examples}};
+          {"examples", evaluation.examples},
+          {"metrics", metrics_json(evaluation.metrics)}};
 }
 
 Json json_of(const JournalState& journal) {

@@ -16,6 +16,7 @@
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
 #include "cli/telling/amounts.h"
+#include "cli/telling/quality.h"
 #include "common/job/load.h"
 
 namespace ballast {
@@ -44,9 +45,9 @@ std::optional<double> newest_accuracy(const std::vector<EvaluationRecord>& evalu
   std::optional<double> validation;
   for (auto evaluation = evaluations.rbegin(); evaluation != evaluations.rend(); ++evaluation) {
     if (evaluation->split == Split::test) {
-      return evaluation->accuracy;
+      return told_accuracy(evaluation->accuracy, evaluation->metrics);
     }
-    validation = validation ? validation : evaluation->accuracy;
+    validation = validation ? validation : told_accuracy(evaluation->accuracy, evaluation->metrics);
   }
   return validation;
 }

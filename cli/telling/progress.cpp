@@ -11,6 +11,7 @@
 
 #include "cli/telling/changes.h"
 #include "cli/telling/copies_text.h"
+#include "cli/telling/quality.h"
 
 namespace ballast {
 
@@ -48,10 +49,10 @@ std::string workers_text(std::size_t count) { return format("%zu worker%s", coun
 std::string accuracy_text(const char* separator, const Status& status) {
   std::string text;
   if (status.validation.evaluated) {
-    text += separator + format("validation accuracy %.2f %%", 100 * status.validation.accuracy);
+    text += separator + ("validation " + headline(status.validation, status.validation_metrics));
   }
   if (status.test.evaluated) {
-    text += separator + format("test accuracy %.2f %%", 100 * status.test.accuracy);
+    text += separator + ("test " + headline(status.test, status.test_metrics));
   }
   return text;
 }

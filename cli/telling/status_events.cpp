@@ -1,3 +1,4 @@
+#include "cli/telling/quality.h"
 #include "cli/telling/status_events.h"
 
 #include <algorithm>
@@ -11,13 +12,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json rate(std::optional<double> value) { return value ? finite(*value) : Json(nullptr); }
-
-Json split(const SplitStatus& status) {
-  if (!status.evaluated) {
-    return nullptr;
-  }
-  return {{"step", status.step}, {"loss", finite(status.loss)}, {"accuracy", finite(status.accuracy)}};
-}
 
 JobEvent phase_event(const Status& status) {
   Json fields = {{"phase", name_of(status.phase)}, {"step", status.step}, {"timeline", status.timeline}};
@@ -74,8 +68,8 @@ JobEvent epoch_event(const Status& status, std::optional<double> examples_per_se
            {"epochs", status.epochs},
            {"step", status.step},
            {"train_loss", finite(status.train_loss)},
-           {"validation", split(status.validation)},
-           {"test", split(status.test)},
+           {"validation", split_json(status.validation, status.validation_metrics)},
+           {"test", split_json(status.test, status.test_metrics)},
            {"examples_per_second", rate(examples_per_second)}}};
 }
 

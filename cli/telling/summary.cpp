@@ -1,3 +1,4 @@
+#include "cli/telling/quality.h"
 #include "cli/telling/summary.h"
 
 #include <array>
@@ -26,6 +27,10 @@ std::string hexadecimal(std::uint64_t value) {
 }
 
 // Data may have no such split.
+Json accuracy_of(const SplitStatus& split, const std::vector<Metric>& metrics) {
+  const auto accuracy = told_accuracy(split.accuracy, metrics);
+  return split.evaluated && accuracy ? finite(*accuracy) : Json(nullptr);
+}
 Json evaluated(const SplitStatus& split, double value) { return split.evaluated ? finite(value) : Json(nullptr); }
 
 std::string percent(double share) {
@@ -40,13 +45,21 @@ std::string quality_line(const Status& status) {
   std::string line;
   if (status.test.evaluated) {
     std::array<char, 64> test{};
-    std::snprintf(test.data(), test.size(), ", test loss %.4f, ", status.test.loss);
-    line += "test accuracy " + percent(status.test.accuracy) + test.data();
+    std::snprintf(test.data(), test.size(), "test loss %.4f, ", status.test.loss);
+    const auto accuracy = told_accuracy(status.test.accuracy, status.test_metrics);
+    line += (accuracy ? "test accuracy " + percent(*accuracy) + ", " : "") + test.data();
   }
   line += loss.data();
+  if (!status.test_metrics.empty()) {
+    line += "test " + metrics_text(status.test_metrics) + "\n";
+  }
   if (status.validation.evaluated) {
-    line += "validation accuracy " + percent(status.validation.accuracy) + ", the best was " +
-            percent(status.best.accuracy) + " at step " + std::to_string(status.best.step) + "\n";
+    line += "validation " + quality_text(status.validation.loss, status.validation.accuracy, status.validation_metrics) +
+            "\n";
+  }
+  if (status.best.evaluated) {
+    line += "best validation " + quality_text(status.best.loss, status.best.accuracy, status.best_metrics) +
+            ", at step " + std::to_string(status.best.step) + "\n";
   }
   return line;
 }
@@ -142,10 +155,13 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["epochs"] = status.epoch;
   json["train_loss"] = finite(status.train_loss);
   json["test_loss"] = evaluated(status.test, status.test.loss);
-  json["test_accuracy"] = evaluated(status.test, status.test.accuracy);
+  json["test_accuracy"] = accuracy_of(status.test, status.test_metrics);
+  json["test_metrics"] = metrics_json(status.test_metrics);
   json["validation_loss"] = evaluated(status.validation, status.validation.loss);
-  json["validation_accuracy"] = evaluated(status.validation, status.validation.accuracy);
-  json["best_validation_accuracy"] = evaluated(status.best, status.best.accuracy);
+  json["validation_accuracy"] = accuracy_of(status.validation, status.validation_metrics);
+  json["validation_metrics"] = metrics_json(status.validation_metrics);
+  json["best_validation_accuracy"] = accuracy_of(status.best, status.best_metrics);
+  json["best_validation_metrics"] = metrics_json(status.best_metrics);
   json["best_step"] = status.best.evaluated ? Json(status.best.step) : Json(nullptr);
   json["weights_sha256"] = text_or_null(summary.weights);
   json["optimizer_sha256"] = text_or_null(summary.optimizer);

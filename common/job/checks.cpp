@@ -10,6 +10,7 @@
 #include "common/arena/arena.h"
 #include "common/job/example_file_checks.h"
 #include "common/job/image_checks.h"
+#include "common/job/evaluation_metrics.h"
 #include "common/job/model_graph.h"
 #include "common/job/model_parameters.h"
 #include "common/job/own_layers.h"
@@ -41,6 +42,9 @@ class JobChecks {
       example_files();
       if (mistakes_.size() == before) {  // otherwise its examples are not known
         network();
+      }
+      if (mistakes_.size() == before) {
+        metric_is_told();
       }
     }
     batch_divides();
@@ -209,6 +213,23 @@ class JobChecks {
     }
   }
 
+  void metric_is_told() {
+    if (spec_.training.best_by.empty() || !readable_section("model.") || !readable_section("data.")) {
+      return;
+    }
+    const auto rules = metric_rules(spec_.model, example_shape(spec_.data));
+    std::vector<std::string> told;
+    for (std::size_t kind = 0; kind < kMetricKinds; ++kind) {
+      if (rules.tell(static_cast<MetricKind>(kind))) {
+        told.emplace_back(name_of(static_cast<MetricKind>(kind)));
+      }
+    }
+    if (const auto wanted = metric_named(spec_.training.best_by); wanted && !rules.tell(*wanted)) {
+      refuse("training.best_by",
+             "'" + spec_.training.best_by + "' is not told of this model; choose " + listed(told));
+    }
+  }
+
   [[nodiscard]] bool readable_section(const std::string& section) const {
     return std::none_of(unreadable_.begin(), unreadable_.end(),
                         [&](const std::string& path) { return path.starts_with(section); });
@@ -292,7 +313,7 @@ class JobChecks {
     if (spec_.data.validation_examples > 0 || !readable({"data.validation_examples"})) {
       return;
     }
-    const std::string remedy = " goes by the accuracy on held-out examples; set data.validation_examples, or remove it";
+    const std::string remedy = " goes by held-out examples; set data.validation_examples, or remove it";
     if (spec_.training.keep_best) {
       refuse("training.keep_best", "true" + remedy);
     }

@@ -238,7 +238,7 @@ struct ClipSpec {
 
 struct EarlyStopSpec {
   std::uint32_t patience = 0;  // evaluations without improvement; 0: the job never stops early
-  double min_delta = 0;        // of accuracy, that counts as improvement
+  double min_delta = 0;        // of what best_by names, that counts as improvement
 };
 
 // training.augment: how training examples are changed at random, anew in every epoch
@@ -278,7 +278,8 @@ struct TrainingSpec {
   std::string exact = "prefer";  // prefer | required: only workers of the first one's arithmetic
   NonFinite non_finite = NonFinite::halt;
   std::uint32_t evaluate_every_epochs = 1;  // and at the end of the job
-  bool keep_best = false;                   // the snapshot with the best validation accuracy
+  bool keep_best = false;                   // the snapshot with the best validation
+  std::string best_by;                      // a metric's name; empty: accuracy, or the loss where there is none
   EarlyStopSpec early_stop;
 };
 

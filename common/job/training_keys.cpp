@@ -103,7 +103,16 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
        .identity = true},
       {.path = "training.keep_best",
        .target = &training.keep_best,
-       .description = "Keep the snapshot with the best validation accuracy, however old it grows"},
+       .description = "Keep the snapshot with the best validation, however old it grows"},
+      {.path = "training.best_by",
+       .target = &training.best_by,
+       .description =
+           "What `training.keep_best` and `training.early_stop` compare validations by: `loss`, `accuracy`, or another "
+           "metric that evaluations of this model tell. Losses, perplexity and errors are the better the smaller",
+       .choices = {"loss", "accuracy", "top5", "precision", "recall", "f1", "auc", "perplexity", "squared_error",
+                   "absolute_error"},
+       .identity = true,
+       .default_note = "`accuracy`; `loss` where labels are numbers or stand at each step"},
       {.path = "training.exact",
        .target = &training.exact,
        .description =
@@ -342,7 +351,7 @@ std::vector<Key> early_stop_keys(EarlyStopSpec& early_stop) {
   return {
       {.path = "training.early_stop.patience",
        .target = &early_stop.patience,
-       .description = "Evaluations without a better validation accuracy after which the job ends",
+       .description = "Evaluations without a better validation (`training.best_by`) after which the job ends",
        .unit = "evaluations",
        .minimum = 0,
        .maximum = 1000000,
@@ -350,9 +359,11 @@ std::vector<Key> early_stop_keys(EarlyStopSpec& early_stop) {
        .default_note = "`0`: never"},
       {.path = "training.early_stop.min_delta",
        .target = &early_stop.min_delta,
-       .description = "By how much validation accuracy (0 to 1) must exceed the best so far to count as better",
+       .description =
+           "By how much a validation must be better than the best so far to count, in what `training.best_by` names "
+           "(accuracy is 0 to 1)",
        .minimum = 0,
-       .maximum = 1,
+       .maximum = 1000000,
        .identity = true},
   };
 }

@@ -216,6 +216,13 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   }
 }
 
+LeadMetricSeries::LeadMetricSeries(Metrics* metrics, MetricKind kind) {
+  const Lookup lead(metrics, "ballast_lead_", {});
+  validation = lead.gauge("validation_metric", name_of(kind));
+  best = lead.gauge("best_metric", name_of(kind));
+  test = lead.gauge("test_metric", name_of(kind));
+}
+
 LeadWorkerSeries::LeadWorkerSeries(Metrics* metrics, const std::string& worker) {
   const Lookup of_worker(metrics, "ballast_lead_worker_", {worker});
   live = of_worker.gauge("live");

@@ -10,6 +10,7 @@
 
 #include "common/metrics/metrics.h"
 #include "protocol/messages.h"
+#include "protocol/metrics.h"
 #include "protocol/rollbacks.h"
 
 namespace ballast {
@@ -123,6 +124,13 @@ struct LeadSeries {
 };
 
 // What the lead says of one worker.
+// Of one metric; there from the first evaluation on that tells it.
+struct LeadMetricSeries {
+  LeadMetricSeries(Metrics* metrics, MetricKind kind);
+
+  GaugeHandle validation, best, test;
+};
+
 struct LeadWorkerSeries {
   LeadWorkerSeries(Metrics* metrics, const std::string& worker);
 

@@ -110,7 +110,8 @@ struct Described<EvaluationResult> : Plain<EvaluationResult, schema::EvaluationR
   static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(split, Known{Split::test}),
                                      BALLAST_FIELD(item),     BALLAST_FIELD(version),
                                      BALLAST_FIELD(loss_sum), BALLAST_FIELD(correct),
-                                     BALLAST_FIELD(examples)};
+                                     BALLAST_FIELD(examples), BALLAST_FIELD(counts, List{kMaxMetricCounts}),
+                                     BALLAST_FIELD(sums, List{kMaxMetricSums})};
   static constexpr std::string_view allowed = "correct <= examples";
   static Fault fault(const EvaluationResult& result) {
     return inside(".correct", fault_by(AtMost{result.examples}, result.correct));
@@ -294,7 +295,10 @@ struct Described<Status> : Plain<Status, schema::Status> {
                                      BALLAST_FIELD(staleness),
                                      BALLAST_FIELD(mode, Line{}),
                                      BALLAST_FIELD(copies),
-                                     BALLAST_FIELD(rollback_causes)};
+                                     BALLAST_FIELD(rollback_causes),
+                                     BALLAST_FIELD(validation_metrics, List{kMetricKinds}),
+                                     BALLAST_FIELD(test_metrics, List{kMetricKinds}),
+                                     BALLAST_FIELD(best_metrics, List{kMetricKinds})};
 };
 
 // A description that contradicts the schema does not compile.

@@ -147,6 +147,12 @@ struct Described<CopyStatus> : Plain<CopyStatus, schema::CopyStatus> {
                                      BALLAST_FIELD(kept),  BALLAST_FIELD(awaited)};
 };
 
+// So may a metric.
+template <>
+struct Described<Metric> : Plain<Metric, schema::Metric> {
+  static constexpr std::tuple fields{BALLAST_FIELD(kind, Known{MetricKind::absolute_error}), BALLAST_FIELD(value)};
+};
+
 // A loss may be infinite or NaN, as above.
 template <>
 struct Described<SplitStatus> : Plain<SplitStatus, schema::SplitStatus> {
@@ -226,7 +232,7 @@ struct Described<Told> : Plain<Told, schema::Told> {
 // All of them, in the order of docs/messages.md.
 using Parts = Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId,
                     PhaseTimes, StepFactors, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
-                    CopyState, CopyProgress, CopyStatus, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder,
+                    CopyState, CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder,
                     RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
 
 }  // namespace ballast::wire

@@ -34,6 +34,7 @@ std::string words(const char* const* names) {
 std::string words_of(schema::ReceiptOutcome) { return words(schema::EnumNamesReceiptOutcome()); }
 std::string words_of(schema::RefusalCode) { return words(schema::EnumNamesRefusalCode()); }
 std::string words_of(schema::Split) { return words(schema::EnumNamesSplit()); }
+std::string words_of(schema::MetricKind) { return words(schema::EnumNamesMetricKind()); }
 std::string words_of(schema::Ending) { return words(schema::EnumNamesEnding()); }
 std::string words_of(schema::JobPhase) { return words(schema::EnumNamesJobPhase()); }
 std::string words_of(schema::ControlCommand) { return words(schema::EnumNamesControlCommand()); }

@@ -6,6 +6,7 @@
 
 #include "common/arena/arena.h"
 #include "protocol/ids.h"
+#include "protocol/metrics.h"
 
 namespace ballast {
 
@@ -23,6 +24,8 @@ inline constexpr std::uint32_t kMaxScales = 1U << 20U;      // of all factors in
 inline constexpr std::uint32_t kMaxParameters = 1U << 20U;  // of a model
 inline constexpr std::uint32_t kMaxReportMarks = kMaxShards * kMaxShardLives;
 inline constexpr std::uint32_t kMaxStalenessCounts = 65;  // one for each bit length of a number
+inline constexpr std::uint32_t kMaxMetricCounts = 2 + 3 * kMostCountedClasses + 2 * kScoreBins;
+inline constexpr std::uint32_t kMaxMetricSums = 3;
 inline constexpr std::size_t kMaxTextBytes = 4096;        // of every string but the job
 inline constexpr std::size_t kMaxJobBytes = 1U << 20U;    // of the job in a WorkerWelcome
 

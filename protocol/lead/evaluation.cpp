@@ -1,11 +1,13 @@
 #include "protocol/lead/evaluation.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace ballast {
 
-EvaluationBoard::EvaluationBoard(Split split, Version version, std::uint32_t examples, std::uint32_t examples_per_item)
-    : split_(split), version_(version) {
+EvaluationBoard::EvaluationBoard(Split split, Version version, std::uint32_t examples, std::uint32_t examples_per_item,
+                                 const MetricRules& metrics)
+    : split_(split), version_(version), metrics_(metrics), counts_(metrics.counts()) {
   for (std::uint32_t begin = 0; begin < examples; begin += examples_per_item) {
     Item item;
     item.evaluation = {split, static_cast<std::uint32_t>(items_.size()), version, begin,
@@ -60,10 +62,13 @@ bool EvaluationBoard::put(const EvaluationResult& result) {
     return false;
   }
   auto& item = items_[result.item];
-  if (result.examples != item.evaluation.end - item.evaluation.begin || result.correct > result.examples) {
+  if (result.examples != item.evaluation.end - item.evaluation.begin || result.correct > result.examples ||
+      result.counts.size() != counts_.size() || result.sums.size() != metrics_.sums()) {
     return false;
   }
   item.result = result;
+  std::ranges::transform(counts_, item.result->counts, counts_.begin(), std::plus{});
+  item.result->counts = {};
   let_go(result.item);
   free_.erase(result.item);
   --open_;
@@ -82,14 +87,20 @@ EvaluationBoard::Total EvaluationBoard::total() const {
   double loss = 0;
   double correct = 0;
   double examples = 0;
+  std::vector<double> sums(metrics_.sums());
   for (const auto& item : items_) {
     if (item.result) {
       loss += item.result->loss_sum;
       correct += static_cast<double>(item.result->correct);
       examples += static_cast<double>(item.result->examples);
+      std::ranges::transform(sums, item.result->sums, sums.begin(), std::plus{});
     }
   }
-  return examples > 0 ? Total{loss / examples, correct / examples, static_cast<std::uint64_t>(examples)} : Total{};
+  if (examples == 0) {
+    return {};
+  }
+  return {loss / examples, correct / examples, static_cast<std::uint64_t>(examples),
+          metrics_of(metrics_, {counts_, std::move(sums)})};
 }
 
 }  // namespace ballast

@@ -23,10 +23,12 @@ class EvaluationBoard {
     double loss = 0;      // mean over the examples
     double accuracy = 0;  // share of right answers
     std::uint64_t examples = 0;
+    std::vector<Metric> metrics = {};
   };
 
   EvaluationBoard() = default;
-  EvaluationBoard(Split split, Version version, std::uint32_t examples, std::uint32_t examples_per_item);
+  EvaluationBoard(Split split, Version version, std::uint32_t examples, std::uint32_t examples_per_item,
+                  const MetricRules& metrics = {});
 
   // Whether there is an item that nobody has, or that somebody has for longer than `late`.
   [[nodiscard]] bool has_some(Micros now, Micros late) const;
@@ -37,7 +39,7 @@ class EvaluationBoard {
   [[nodiscard]] std::optional<Evaluation> ordered_from(SessionId session) const;
   // Who holds another item than when this was asked last, or none any more.
   std::set<SessionId> take_changed() { return std::exchange(changed_, {}); }
-  // False if the result is not of this board or is known already.
+  // False if the result is not of this board, is known already or counts something else than this job's.
   bool put(const EvaluationResult& result);
   void lose(SessionId session);
 
@@ -48,7 +50,7 @@ class EvaluationBoard {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(items_), listed::plain(free_, open_, split_, version_),
+    return listed::all(listed::parts(items_), listed::plain(free_, open_, split_, version_, metrics_, counts_),
                        listed::fixed(held_, holders_, changed_));
   }
 
@@ -74,6 +76,8 @@ class EvaluationBoard {
   std::size_t open_ = 0;
   Split split_ = Split::test;
   Version version_ = 0;
+  MetricRules metrics_;
+  std::vector<std::uint64_t> counts_;                // of all results; each item keeps its sums, which have an order
   std::set<std::pair<Micros, std::uint32_t>> held_;  // open and held, by since when
   std::map<SessionId, std::uint32_t> holders_;       // of these
   std::set<SessionId> changed_;

@@ -22,7 +22,7 @@ Step Evaluations::next_after(Step step) const {
 }
 
 bool Evaluations::ends_at(Step step) const {
-  return step == rules_.steps || is_out_of_patience(records_, rules_.patience, rules_.min_delta);
+  return step == rules_.steps || is_out_of_patience(records_, rules_.best_by, rules_.patience, rules_.min_delta);
 }
 
 std::optional<Split> Evaluations::due(Step step) const {
@@ -42,7 +42,7 @@ std::optional<Split> Evaluations::due(Step step) const {
 
 void Evaluations::begin(Split split, Step step) {
   step_ = step;
-  board_ = EvaluationBoard(split, step, examples(split), rules_.examples_per_item);
+  board_ = EvaluationBoard(split, step, examples(split), rules_.examples_per_item, rules_.metrics);
   has_room_ = true;
 }
 
@@ -59,8 +59,9 @@ void Evaluations::hand_out(const std::vector<SessionId>& sessions, Micros now) {
 }
 
 EvaluationRecord Evaluations::end() {
-  const auto total = board_.total();
-  records_.push_back({step_, board_.split(), total.loss, total.accuracy, total.examples});
+  auto total = board_.total();
+  records_.push_back(
+      {step_, board_.split(), total.loss, total.accuracy, total.examples, std::move(total.metrics)});
   changed_.merge(board_.take_changed());
   board_ = {};
   return records_.back();

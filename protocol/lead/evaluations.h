@@ -23,8 +23,10 @@ struct EvaluationRules {
   std::uint32_t test_examples = 0;        // 0: no test
   std::uint32_t examples_per_item = 500;
   std::uint32_t patience = 0;  // validations without improvement; 0: the job never stops early
-  double min_delta = 0;        // of accuracy
+  double min_delta = 0;        // of what `best_by` names
   Micros late = 0;             // an item that a session has for so long goes to another one as well
+  MetricRules metrics = {};    // what results count
+  MetricKind best_by = MetricKind::accuracy;
   bool operator==(const EvaluationRules&) const = default;
 };
 

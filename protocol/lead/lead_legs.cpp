@@ -175,7 +175,7 @@ void Lead::begin_evaluation(Split split) {
 void Lead::end_evaluation() {
   book_.add(evaluations_.end());
   update_best();
-  const auto* best = best_validation(evaluations_.records());
+  const auto* best = best_validation(evaluations_.records(), config_.best_by);
   const bool is_best = config_.keep_best && best != nullptr && best->step == barrier_;
   if ((is_best || evaluations_.ends_at(barrier_)) && book_.current().complete.back().step != barrier_) {
     keep(barrier_);

@@ -128,7 +128,7 @@ void Lead::miss_snapshot(Step step, const std::string& why) {
 }
 
 void Lead::update_best() {
-  const auto* best = best_validation(evaluations_.records());
+  const auto* best = best_validation(evaluations_.records(), config_.best_by);
   if (!config_.keep_best || best == nullptr) {
     return;
   }

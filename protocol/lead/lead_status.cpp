@@ -10,9 +10,11 @@ namespace {
 
 constexpr Step kRecentSteps = 50;
 
-SplitStatus split_status(const EvaluationRecord* evaluation) {
-  return evaluation == nullptr ? SplitStatus{}
-                               : SplitStatus{true, evaluation->step, evaluation->loss, evaluation->accuracy};
+void tell(const EvaluationRecord* evaluation, SplitStatus& split, std::vector<Metric>& metrics) {
+  if (evaluation != nullptr) {
+    split = {true, evaluation->step, evaluation->loss, evaluation->accuracy};
+    metrics = evaluation->metrics;
+  }
 }
 
 void add(StalenessCounts& total, const StalenessCounts& part) {
@@ -132,9 +134,9 @@ void Lead::tell_training(Status& status) const {
   const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
   status.train_loss = log_.mean_loss(epoch - config_.steps_per_epoch, epoch);
   status.recent_loss = log_.mean_loss(log_.next() - std::min(log_.next(), kRecentSteps), log_.next());
-  status.validation = split_status(newest_evaluation(evaluations_.records(), Split::validation));
-  status.test = split_status(newest_evaluation(evaluations_.records(), Split::test));
-  status.best = split_status(best_validation(evaluations_.records()));
+  tell(newest_evaluation(evaluations_.records(), Split::validation), status.validation, status.validation_metrics);
+  tell(newest_evaluation(evaluations_.records(), Split::test), status.test, status.test_metrics);
+  tell(best_validation(evaluations_.records(), config_.best_by), status.best, status.best_metrics);
 }
 
 // ---- what has happened, and who is there

@@ -9,6 +9,7 @@
 #include "protocol/job_phase.h"
 #include "protocol/messages/lane_and_lead.h"
 #include "protocol/messages/parts.h"
+#include "protocol/metrics.h"
 #include "protocol/rollbacks.h"
 
 namespace ballast {
@@ -88,7 +89,10 @@ struct Status {
   double recent_loss = 0;  // mean over the last steps
   SplitStatus validation;
   SplitStatus test;
-  SplitStatus best;  // by validation accuracy
+  SplitStatus best;  // validation, by training.best_by
+  std::vector<Metric> validation_metrics;
+  std::vector<Metric> test_metrics;
+  std::vector<Metric> best_metrics;
   std::uint64_t duplicates = 0;
   std::uint64_t superseded = 0;
   std::uint64_t lost_workers = 0;

@@ -45,6 +45,8 @@ struct EvaluationResult {
   double loss_sum = 0;
   std::uint64_t correct = 0;
   std::uint64_t examples = 0;
+  std::vector<std::uint64_t> counts = {};  // as the job's MetricRules say
+  std::vector<double> sums = {};
   bool operator==(const EvaluationResult&) const = default;
 };
 

@@ -166,6 +166,15 @@ void read(ByteReader& from, StepRange& range) {
   range.until = from.number<Step>();
 }
 
+void write(ByteWriter& to, const Metric& metric) {
+  to.number(static_cast<std::uint8_t>(metric.kind));
+  write_real(to, metric.value);
+}
+void read(ByteReader& from, Metric& metric) {
+  metric.kind = static_cast<MetricKind>(from.number_below(std::uint8_t{kMetricKinds}));
+  read_real(from, metric.value);
+}
+
 template <typename T>
 void write(ByteWriter& to, const std::vector<T>& items) {
   to.number(static_cast<std::uint32_t>(items.size()));
@@ -367,6 +376,7 @@ std::string encode(const EvaluationRecord& evaluation) {
   write_real(payload, evaluation.loss);
   write_real(payload, evaluation.accuracy);
   payload.number(evaluation.examples);
+  write(payload, evaluation.metrics);
   return seal(RecordKind::evaluation, payload.take());
 }
 
@@ -377,6 +387,7 @@ StoreResult<EvaluationRecord> decode_evaluation(std::string_view record) {
     read_real(reader, evaluation.loss);
     read_real(reader, evaluation.accuracy);
     evaluation.examples = reader.number<std::uint64_t>();
+    read(reader, evaluation.metrics);
   });
 }
 

@@ -27,6 +27,8 @@ LeadConfig lead_config(const World& world, std::uint64_t claim) {
   config.early_stop_patience = life.early_stop_patience;
   config.early_stop_delta = life.early_stop_delta;
   config.keep_best = life.keep_best;
+  config.best_by = life.best_by;
+  config.metrics = kMetrics;
   config.snapshot_every = world.snapshot_every;
   config.snapshots_kept = life.snapshots_kept;
   config.run = claim | 1U;

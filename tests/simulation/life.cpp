@@ -179,6 +179,7 @@ void draw_validation(LifeSpec& life, Random& random) {
   life.keep_best = random.chance(0.6);
   life.early_stop_patience = random.chance(0.5) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
   life.early_stop_delta = random.chance(0.5) ? 0 : 0.1;
+  life.best_by = life.validation_examples % 2 == 0 ? MetricKind::accuracy : MetricKind::perplexity;
 }
 
 void draw_clipping(LifeSpec& life, Random& random) {

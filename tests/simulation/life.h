@@ -9,6 +9,7 @@
 #include "protocol/deadline.h"
 #include "protocol/ids.h"
 #include "protocol/lead/step_decisions.h"
+#include "protocol/metrics.h"
 
 namespace ballast::simulation {
 
@@ -110,6 +111,7 @@ struct LifeSpec {
   std::uint32_t early_stop_patience = 0;
   double early_stop_delta = 0;
   bool keep_best = false;
+  MetricKind best_by = MetricKind::accuracy;
   Step snapshot_every = 0;
   std::uint32_t snapshots_kept = 2;
   bool copies = false;   // snapshots are copied to another place

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <stdexcept>
 #include <utility>
 
 #include "tests/simulation/random.h"
@@ -101,6 +103,14 @@ EvaluationResult evaluate(const Evaluation& evaluation, Expression all_weights) 
   result.loss_sum = static_cast<double>(value % 4096) / 16;
   result.correct = value % (examples + 1);
   result.examples = examples;
+  result.counts.resize(kMetrics.counts());
+  for (std::size_t place = 0; place < result.counts.size(); ++place) {
+    result.counts[place] = place == MetricCounts::kAnswers ? examples : (value >> (3 * place)) % (examples + 1);
+  }
+  result.sums.resize(kMetrics.sums());
+  for (std::size_t place = 0; place < result.sums.size(); ++place) {
+    result.sums[place] = static_cast<double>((value >> (5 * place)) % 64) / 8;
+  }
   return result;
 }
 
@@ -146,21 +156,37 @@ EvaluationRecord evaluate_split(const LifeSpec& life, Split split, Step step, Ex
   const auto examples = split == Split::test ? life.test_examples : life.validation_examples;
   double loss = 0;
   double correct = 0;
+  MetricCounts counted{std::vector<std::uint64_t>(kMetrics.counts()), std::vector<double>(kMetrics.sums())};
   std::uint32_t item = 0;
   for (std::uint32_t begin = 0; begin < examples; begin += life.evaluation_item) {
     const auto end = std::min(examples, begin + life.evaluation_item);
     const auto result = evaluate({split, item++, step, begin, end}, weights);
     loss += result.loss_sum;
     correct += static_cast<double>(result.correct);
+    std::ranges::transform(counted.counts, result.counts, counted.counts.begin(), std::plus{});
+    std::ranges::transform(counted.sums, result.sums, counted.sums.begin(), std::plus{});
   }
-  return {step, split, loss / examples, correct / examples, examples};
+  return {step, split, loss / examples, correct / examples, examples, metrics_of(kMetrics, counted)};
+}
+
+// The larger the better.
+double what_counts(const LifeSpec& life, const EvaluationRecord& record) {
+  if (life.best_by == MetricKind::accuracy) {
+    return record.accuracy;
+  }
+  for (const auto& metric : record.metrics) {
+    if (metric.kind == life.best_by) {
+      return -metric.value;
+    }
+  }
+  throw std::logic_error("a life's evaluations do not tell what they are compared by");
 }
 
 }  // namespace
 
 Evaluations evaluations(const LifeSpec& life, const std::function<Expression(Step)>& weights) {
   Evaluations found;
-  double best = -1;
+  std::optional<double> best;
   std::uint32_t without = 0;
   for (found.end = 1;; ++found.end) {
     const bool is_last = found.end == life.steps;
@@ -170,9 +196,9 @@ Evaluations evaluations(const LifeSpec& life, const std::function<Expression(Ste
     bool stops = is_last;
     if (life.validation_examples > 0) {
       found.records.push_back(evaluate_split(life, Split::validation, found.end, weights(found.end)));
-      const auto accuracy = found.records.back().accuracy;
-      const bool improves = best < 0 || accuracy > best + life.early_stop_delta;
-      best = improves ? accuracy : best;
+      const auto value = what_counts(life, found.records.back());
+      const bool improves = !best || value > *best + life.early_stop_delta;
+      best = improves ? std::optional(value) : best;
       without = improves ? 0 : without + 1;
       stops = stops || (life.early_stop_patience > 0 && without >= life.early_stop_patience);
     }

@@ -8,6 +8,7 @@
 #include "protocol/ids.h"
 #include "protocol/ledger.h"
 #include "protocol/messages.h"
+#include "protocol/metrics.h"
 #include "tests/simulation/life.h"
 
 namespace ballast::simulation {
@@ -34,6 +35,9 @@ StepFactors factors(Step step, std::uint64_t updates);
 // By which the gradients below a norm are scaled.
 float norm_scale(double sum_of_squares);
 StepStatistics statistics(Step step, Expression root);
+// What a life's evaluations count.
+constexpr MetricRules kMetrics{.top5 = true, .classes = 2, .scores = false, .likelihood = true, .errors = false};
+
 EvaluationResult evaluate(const Evaluation& evaluation, Expression all_weights);
 
 // A chunk's weights and optimizer state.

@@ -59,7 +59,9 @@ BatchResult Network::evaluate(const Batch& batch, const WeightArena& weights) {
   Tape& tape = tape_for(size_of(batch));
   const Pass pass{batch};
   tape.forward(pass, weights);
-  return result_of(tape, batch);
+  auto result = result_of(tape, batch);
+  result.predictions = tape.predictions();
+  return result;
 }
 
 void Network::predict(const Batch& batch, const WeightArena& weights, std::span<float> predictions) {

@@ -8,21 +8,24 @@
 
 namespace ballast {
 
-BatchResult evaluate_examples(Model& model, const Dataset& dataset, DataSplit split, std::uint32_t begin,
-                              std::uint32_t end, const WeightArena& weights) {
+EvaluationSums evaluate_examples(Model& model, const Dataset& dataset, DataSplit split, std::uint32_t begin,
+                                 std::uint32_t end, const WeightArena& weights, MetricCounter counter) {
   if (begin > end || end > dataset.size(split)) {
     throw std::out_of_range("examples " + std::to_string(begin) + " to " + std::to_string(end) +
                             " are to be evaluated, but their split has " + std::to_string(dataset.size(split)));
   }
-  BatchResult result;
+  EvaluationSums sums;
   for (auto at = begin; at < end; at += std::min(kEvaluatedAtOnce, end - at)) {
     const auto examples = read_examples(dataset, split, at, std::min(kEvaluatedAtOnce, end - at));
     const auto batch = model.evaluate(examples.batch(), weights);
-    result.loss_sum += batch.loss_sum;
-    result.correct += batch.correct;
-    result.examples += batch.examples;
+    counter.add(batch.predictions, examples.batch());
+    sums.loss_sum += batch.loss_sum;
+    sums.correct += batch.correct;
+    sums.examples += batch.examples;
   }
-  return result;
+  sums.correct += counter.all_right();
+  sums.counted = counter.counted();
+  return sums;
 }
 
 }  // namespace ballast

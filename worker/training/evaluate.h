@@ -6,15 +6,23 @@
 
 #include "worker/data/dataset.h"
 #include "worker/models/model.h"
+#include "worker/training/metric_counter.h"
 
 namespace ballast {
 
 // Examples that are computed at once. Bounds memory; another number gives other last bits.
 inline constexpr std::uint32_t kEvaluatedAtOnce = 100;
 
-// Sums over examples [begin, end) of the split, read as they are (never augmented), in order. `weights` is a whole
-// arena. Throws std::out_of_range for a range that the split does not have.
-BatchResult evaluate_examples(Model& model, const Dataset& dataset, DataSplit split, std::uint32_t begin,
-                              std::uint32_t end, const WeightArena& weights);
+struct EvaluationSums {
+  double loss_sum = 0;
+  std::uint64_t correct = 0;  // of several outputs: examples of which all are right
+  std::uint32_t examples = 0;
+  MetricCounts counted;  // as the rules say
+};
+
+// Over examples [begin, end) of the split, read as they are (never augmented), in order. `weights` is a whole arena.
+// Throws std::out_of_range for a range that the split does not have.
+EvaluationSums evaluate_examples(Model& model, const Dataset& dataset, DataSplit split, std::uint32_t begin,
+                                 std::uint32_t end, const WeightArena& weights, MetricCounter counter);
 
 }  // namespace ballast

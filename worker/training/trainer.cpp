@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "common/job/evaluation_metrics.h"
 #include "common/job/model_graph.h"
 #include "protocol/tree.h"
 #include "worker/training/contributions.h"
@@ -49,7 +50,8 @@ Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend
       post_(std::move(post)),
       delay_(delay),
       countdown_(job.arena),
-      each_slot_is_update_(is_item_mode(job.spec.training.mode)) {}
+      each_slot_is_update_(is_item_mode(job.spec.training.mode)),
+      metrics_(metric_rules(job.spec.model, job.shape)) {}
 
 worker::Prepared Trainer::prepare(std::span<float> weights) {
   dataset_ = open_dataset(job_.spec.data, data_path_);
@@ -157,9 +159,10 @@ bool Trainer::train_slot(Step step, NodeSum& sum, const WeightArena& weights, bo
 
 void Trainer::evaluate(const Evaluation& evaluation, const WeightArena& weights) {
   const auto split = evaluation.split == Split::test ? DataSplit::test : DataSplit::validation;
-  const auto result = evaluate_examples(*model_, *dataset_, split, evaluation.begin, evaluation.end, weights);
-  post_(worker::Evaluated{
-      {0, evaluation.split, evaluation.item, evaluation.version, result.loss_sum, result.correct, result.examples}});
+  auto sums = evaluate_examples(*model_, *dataset_, split, evaluation.begin, evaluation.end, weights,
+                                MetricCounter(metrics_, job_.shape));
+  post_(worker::Evaluated{{0, evaluation.split, evaluation.item, evaluation.version, sums.loss_sum, sums.correct,
+                           sums.examples, std::move(sums.counted.counts), std::move(sums.counted.sums)}});
 }
 
 }  // namespace ballast

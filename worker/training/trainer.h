@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/job/job.h"
+#include "protocol/metrics.h"
 #include "protocol/worker/worker.h"
 #include "worker/data/pipeline.h"
 #include "worker/models/model.h"
@@ -62,6 +63,7 @@ class Trainer {
   std::chrono::milliseconds delay_;
   ChunkCountdown countdown_;
   bool each_slot_is_update_;  // by itself: in item mode
+  MetricRules metrics_;
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Model> model_;

@@ -78,6 +78,7 @@ void fill(Random& random, PhaseTimes& value);
 void fill(Random& random, SnapshotId& value);
 void fill(Random& random, Standing& value);
 void fill(Random& random, StepFactors& value);
+void fill(Random& random, Metric& value);
 void fill(Random& random, SplitStatus& value);
 void fill(Random& random, Told& value);
 void fill(Random& random, StalenessCounts& value);
@@ -240,8 +241,9 @@ void fill(Random& random, Heartbeat& value) {
 }
 
 void fill(Random& random, EvaluationResult& value) {
-  auto& [a, b, c, d, e, correct, examples] = value;
-  fill_all(random, a, b, c, d, e, examples);
+  auto& [a, b, c, d, e, correct, examples, counts, sums] = value;
+  fill_all(random, a, b, c, d, e, examples, counts, sums);
+  sums.resize(std::min<std::size_t>(sums.size(), wire::kMaxMetricSums));
   correct = between(random, 1, examples);
 }
 
@@ -368,6 +370,12 @@ void fill(Random& random, StatusRequest& value) {
 void fill(Random& random, Control& value) {
   auto& [a] = value;
   fill_all(random, a);
+}
+
+void fill(Random& random, Metric& value) {
+  auto& [a, b] = value;
+  a = static_cast<MetricKind>(between(random, 0, kMetricKinds - 1));
+  fill_all(random, b);
 }
 
 void fill(Random& random, SplitStatus& value) {

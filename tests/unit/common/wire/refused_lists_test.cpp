@@ -25,6 +25,9 @@ TEST_CASE("lists are bounded") {
   check(changed<LaneReport>([](auto& body) { body.failed.resize(4097); }), "LaneReport.failed", 4096);
   check(changed<Plan>([](auto& body) { body.snapshots.resize(4097); }), "Plan.snapshots", 4096);
   check(changed<Plan>([](auto& body) { body.keep.resize(4097); }), "Plan.keep", 4096);
+  check(changed<EvaluationResult>([](auto& body) { body.counts.resize(5123); }), "EvaluationResult.counts", 5122);
+  check(changed<EvaluationResult>([](auto& body) { body.sums.resize(4); }), "EvaluationResult.sums", 3);
+  check(changed<Status>([](auto& body) { body.test_metrics.resize(11); }), "Status.test_metrics", 10);
   check(changed<Status>([](auto& body) { body.sessions.resize(1025); }), "Status.sessions", 1024);
   check(changed<Status>([](auto& body) { body.arithmetics.resize(17); }), "Status.arithmetics", 16);
   check(changed<Push>([](auto& body) { body.items.marks.resize(1025); }), "Push.items.marks", 1024);

@@ -63,6 +63,11 @@ TEST_CASE("lists and strings at their limits come back equal") {
   report.failure = longest;
   check_decodes_to(encoded(report), report);
 
+  EvaluationResult result;
+  result.counts.assign(wire::kMaxMetricCounts, 7);
+  result.sums.assign(wire::kMaxMetricSums, -0.5);
+  check_decodes_to(encoded(result), result);
+
   Plan plan;
   plan.factors.assign(kMaxPlanned, factors_with(wire::kMaxScales / kMaxPlanned));
   plan.snapshots.assign(wire::kMaxSnapshots, 9);
@@ -71,6 +76,7 @@ TEST_CASE("lists and strings at their limits come back equal") {
 
   Status status;
   status.sessions.assign(kMaxSessions, {7, longest, true, 8, 9, longest, longest, {}});
+  status.best_metrics.assign(kMetricKinds, {MetricKind::absolute_error, 0.5});
   check_decodes_to(encoded(status), status);
 }
 

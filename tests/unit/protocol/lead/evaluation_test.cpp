@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 using namespace ballast;
 
 namespace {
@@ -41,6 +43,41 @@ TEST_CASE("an item's result counts once, whoever brings it") {
   CHECK(board.done());
   CHECK(board.total().loss == 4.0);
   CHECK(board.total().accuracy == 0.5);
+}
+
+TEST_CASE("counts and sums of all items become metrics, whatever the order in which they come") {
+  const MetricRules rules{.top5 = false, .classes = 2, .scores = false, .likelihood = true, .errors = false};
+  const auto total_of = [&](std::vector<std::uint32_t> order) {
+    EvaluationBoard board(Split::test, 1, 10, 5, rules);
+    const std::vector items = {board.take(1, 0, kLate).value(), board.take(2, 0, kLate).value()};
+    for (const auto item : order) {
+      auto own = result(items[item], 10, 3);
+      own.counts = item == 0 ? std::vector<std::uint64_t>{5, 0, 2, 3, 3, 1, 2, 2} : std::vector<std::uint64_t>{5, 0, 1, 1, 1, 3, 4, 4};
+      own.sums = {item == 0 ? 0.1 : 0.2, 0, 0};
+      CHECK(board.put(own));
+    }
+    return board.total();
+  };
+  const auto total = total_of({0, 1});
+  REQUIRE(total.metrics.size() == 4);
+  CHECK(total.metrics[1].kind == MetricKind::recall);
+  CHECK(total.metrics[1].value == doctest::Approx((3.0 / 4 + 4.0 / 6) / 2));
+  CHECK(total.metrics[3].value == std::exp((0.1 + 0.2) / 10));
+  CHECK(total_of({1, 0}).metrics == total.metrics);
+}
+
+TEST_CASE("a result that counts something else than the job is not counted") {
+  EvaluationBoard board(Split::test, 1, 10, 5, {.top5 = true});
+  const auto item = board.take(1, 0, kLate).value();
+  auto wrong = result(item, 1, 1);
+  CHECK_FALSE(board.put(wrong));
+  wrong.counts = {5, 1, 1};
+  CHECK_FALSE(board.put(wrong));
+  wrong.counts = {5, 1};
+  wrong.sums = {1, 1, 1};
+  CHECK_FALSE(board.put(wrong));
+  wrong.sums = {};
+  CHECK(board.put(wrong));
 }
 
 TEST_CASE("a result that cannot be is not counted") {

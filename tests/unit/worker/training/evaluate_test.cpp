@@ -53,7 +53,7 @@ TEST_CASE("a range is evaluated in order, as it is in the data set, whatever its
   for (const auto split : {DataSplit::validation, DataSplit::test, DataSplit::train}) {
     for (const auto [begin, end] : std::vector<SlotRange>{{0, dataset->size(split)}, {7, 8}, {13, 13}, {1, 43}}) {
       Watching model;
-      const auto result = evaluate_examples(model, *dataset, split, begin, end, {});
+      const auto result = evaluate_examples(model, *dataset, split, begin, end, {}, MetricCounter({}, job.shape));
       CHECK(result.examples == end - begin);
       CHECK(result.loss_sum == 0.5 * (end - begin));
       REQUIRE(model.labels.size() == end - begin);
@@ -72,9 +72,9 @@ TEST_CASE("a range that the split does not have is refused") {
   const auto job = glyphs_job();
   const auto dataset = open_dataset(job.spec.data, "");
   Watching model;
-  CHECK_THROWS_AS(evaluate_examples(model, *dataset, DataSplit::validation, 0, 51, {}), std::out_of_range);
-  CHECK_THROWS_AS(evaluate_examples(model, *dataset, DataSplit::test, 4, 3, {}), std::out_of_range);
-  CHECK(contains(error_of([&] { evaluate_examples(model, *dataset, DataSplit::test, 100, 131, {}); }),
+  CHECK_THROWS_AS(evaluate_examples(model, *dataset, DataSplit::validation, 0, 51, {}, MetricCounter({}, job.shape)), std::out_of_range);
+  CHECK_THROWS_AS(evaluate_examples(model, *dataset, DataSplit::test, 4, 3, {}, MetricCounter({}, job.shape)), std::out_of_range);
+  CHECK(contains(error_of([&] { evaluate_examples(model, *dataset, DataSplit::test, 100, 131, {}, MetricCounter({}, job.shape)); }),
                  "examples 100 to 131 are to be evaluated, but their split has 130"));
   CHECK(model.labels.empty());
 }

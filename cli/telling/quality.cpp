@@ -1,0 +1,73 @@
+#include "cli/telling/quality.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "cli/telling/json_numbers.h"
+
+namespace ballast {
+
+namespace {
+
+std::string formatted(const char* format, double value) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+std::string text_of(const Metric& metric) {
+  const bool is_share = metric.kind == MetricKind::top5;
+  return std::string(name_of(metric.kind)) + " " +
+         (is_share ? formatted("%.2f %%", 100 * metric.value) : formatted("%.4f", metric.value));
+}
+
+}  // namespace
+
+std::optional<double> told_accuracy(double accuracy, const std::vector<Metric>& metrics) {
+  const bool of_numbers = std::ranges::find(metrics, MetricKind::squared_error, &Metric::kind) != metrics.end();
+  return of_numbers ? std::nullopt : std::optional(accuracy);
+}
+
+std::string quality_text(double loss, double accuracy, const std::vector<Metric>& metrics) {
+  std::string text;
+  if (const auto told = told_accuracy(accuracy, metrics)) {
+    text += formatted("accuracy %.2f %%, ", 100 * *told);
+  }
+  const auto others = metrics_text(metrics);
+  return text + formatted("loss %.4f", loss) + (others.empty() ? "" : ", " + others);
+}
+
+std::string headline(const SplitStatus& split, const std::vector<Metric>& metrics) {
+  const auto accuracy = told_accuracy(split.accuracy, metrics);
+  return accuracy ? formatted("accuracy %.2f %%", 100 * *accuracy) : formatted("loss %.4f", split.loss);
+}
+
+std::string metrics_text(const std::vector<Metric>& metrics) {
+  std::string text;
+  for (const auto& metric : metrics) {
+    text += (text.empty() ? "" : ", ") + text_of(metric);
+  }
+  return text;
+}
+
+nlohmann::ordered_json split_json(const SplitStatus& split, const std::vector<Metric>& metrics) {
+  if (!split.evaluated) {
+    return nullptr;
+  }
+  const auto accuracy = told_accuracy(split.accuracy, metrics);
+  return {{"step", split.step},
+          {"loss", finite(split.loss)},
+          {"accuracy", accuracy ? finite(*accuracy) : nlohmann::ordered_json(nullptr)},
+          {"metrics", metrics_json(metrics)}};
+}
+
+nlohmann::ordered_json metrics_json(const std::vector<Metric>& metrics) {
+  auto json = nlohmann::ordered_json::object();
+  for (const auto& metric : metrics) {
+    json[name_of(metric.kind)] = finite(metric.value);
+  }
+  return json;
+}
+
+}  // namespace ballast

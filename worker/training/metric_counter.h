@@ -1,0 +1,41 @@
+// Counts what a job's metrics are made of, over predictions and their labels.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "common/network/shape.h"
+#include "protocol/metrics.h"
+#include "worker/compute/batch.h"
+
+namespace ballast {
+
+// Of rows and outputs as LossOperation::predictions has them. Counts are the same whatever the order of batches; sums
+// are added in the order of the calls. Not thread-safe.
+class MetricCounter {
+ public:
+  MetricCounter(const MetricRules& rules, const ExampleShape& shape);
+
+  // `batch`: with its labels.
+  void add(std::span<const double> predictions, const Batch& batch);
+
+  [[nodiscard]] const MetricCounts& counted() const { return counted_; }
+  // Examples of Labels::several all of whose outputs are on their target's side of a half.
+  [[nodiscard]] std::uint64_t all_right() const { return all_right_; }
+
+ private:
+  void add_classes(std::span<const double> predictions, const Batch& batch);
+  void add_class(std::span<const double> probabilities, std::size_t label);
+  void add_several(std::span<const double> predictions, const Batch& batch);
+  void add_numbers(std::span<const double> predictions, std::span<const float> targets);
+  void add_answer(std::size_t answered, std::size_t labelled);
+  void add_score(double score, bool yes);
+
+  MetricRules rules_;
+  ExampleShape shape_;
+  MetricCounts counted_;
+  std::uint64_t all_right_ = 0;
+};
+
+}  // namespace ballast
