@@ -75,9 +75,7 @@ std::optional<MetricKind> metric_named(std::string_view name) {
   return std::nullopt;
 }
 
-bool is_larger_better(MetricKind kind) {
-  return kind != MetricKind::loss && kind < MetricKind::perplexity;
-}
+bool is_larger_better(MetricKind kind) { return kind != MetricKind::loss && kind < MetricKind::perplexity; }
 
 std::size_t MetricRules::counts() const {
   return *this == MetricRules{} ? 0 : 2 + std::size_t{3} * classes + (scores ? std::size_t{2} * kScoreBins : 0);

@@ -4,8 +4,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/job/evaluation_metrics.h"
 #include "common/job/clip_norms.h"
+#include "common/job/evaluation_metrics.h"
 #include "common/job/schedule.h"
 #include "common/job/shard_bytes.h"
 #include "common/net/random_id.h"

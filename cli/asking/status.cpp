@@ -9,10 +9,10 @@
 
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
-#include "cli/telling/quality.h"
 #include "cli/telling/copies_text.h"
 #include "cli/telling/json_numbers.h"
 #include "cli/telling/progress.h"
+#include "cli/telling/quality.h"
 #include "cli/telling/rollbacks.h"
 #include "cli/telling/staleness.h"
 #include "storage/copies/format.h"
@@ -68,7 +68,8 @@ std::string split_text(const char* name, const SplitStatus& split, const std::ve
   if (!split.evaluated) {
     return {};
   }
-  return std::string(name) + " " + quality_text(split.loss, split.accuracy, metrics) + ", at step " + std::to_string(split.step) + "\n";
+  return std::string(name) + " " + quality_text(split.loss, split.accuracy, metrics) + ", at step " +
+         std::to_string(split.step) + "\n";
 }
 
 std::string training_lines(const Status& status) {

@@ -330,12 +330,9 @@ Json json_of(const SnapshotState& snapshot) {
 }
 
 Json json_of(const EvaluationRecord& evaluation) {
-  return {{"step", evaluation.step},
-          {"split", to_string(evaluation.split)},
-          {"loss", evaluation.loss},
-          {"accuracy", evaluation.accuracy},
-          {"examples", evaluation.examples},
-          {"metrics", metrics_json(evaluation.metrics)}};
+  return {{"step", evaluation.step},         {"split", to_string(evaluation.split)},
+          {"loss", evaluation.loss},         {"accuracy", evaluation.accuracy},
+          {"examples", evaluation.examples}, {"metrics", metrics_json(evaluation.metrics)}};
 }
 
 Json json_of(const JournalState& journal) {

@@ -1,5 +1,5 @@
-#include "cli/telling/quality.h"
 #include "cli/telling/status_events.h"
+#include "cli/telling/quality.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-#include "cli/telling/quality.h"
 #include "cli/telling/summary.h"
+#include "cli/telling/quality.h"
 
 #include <array>
 #include <cmath>
@@ -26,11 +26,12 @@ std::string hexadecimal(std::uint64_t value) {
   return text.data();
 }
 
-// Data may have no such split.
 Json accuracy_of(const SplitStatus& split, const std::vector<Metric>& metrics) {
   const auto accuracy = told_accuracy(split.accuracy, metrics);
   return split.evaluated && accuracy ? finite(*accuracy) : Json(nullptr);
 }
+
+// Data may have no such split.
 Json evaluated(const SplitStatus& split, double value) { return split.evaluated ? finite(value) : Json(nullptr); }
 
 std::string percent(double share) {
@@ -54,8 +55,8 @@ std::string quality_line(const Status& status) {
     line += "test " + metrics_text(status.test_metrics) + "\n";
   }
   if (status.validation.evaluated) {
-    line += "validation " + quality_text(status.validation.loss, status.validation.accuracy, status.validation_metrics) +
-            "\n";
+    line += "validation " +
+            quality_text(status.validation.loss, status.validation.accuracy, status.validation_metrics) + "\n";
   }
   if (status.best.evaluated) {
     line += "best validation " + quality_text(status.best.loss, status.best.accuracy, status.best_metrics) +

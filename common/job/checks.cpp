@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "common/arena/arena.h"
+#include "common/job/evaluation_metrics.h"
 #include "common/job/example_file_checks.h"
 #include "common/job/image_checks.h"
-#include "common/job/evaluation_metrics.h"
 #include "common/job/model_graph.h"
 #include "common/job/model_parameters.h"
 #include "common/job/own_layers.h"
@@ -225,8 +225,7 @@ class JobChecks {
       }
     }
     if (const auto wanted = metric_named(spec_.training.best_by); wanted && !rules.tell(*wanted)) {
-      refuse("training.best_by",
-             "'" + spec_.training.best_by + "' is not told of this model; choose " + listed(told));
+      refuse("training.best_by", "'" + spec_.training.best_by + "' is not told of this model; choose " + listed(told));
     }
   }
 

@@ -123,14 +123,14 @@ struct LeadSeries {
   std::map<JobPhase, GaugeHandle> phases;
 };
 
-// What the lead says of one worker.
-// Of one metric; there from the first evaluation on that tells it.
+// What the lead says of one metric; there from the first evaluation on that tells it.
 struct LeadMetricSeries {
   LeadMetricSeries(Metrics* metrics, MetricKind kind);
 
   GaugeHandle validation, best, test;
 };
 
+// What the lead says of one worker.
 struct LeadWorkerSeries {
   LeadWorkerSeries(Metrics* metrics, const std::string& worker);
 

@@ -107,10 +107,14 @@ struct Described<Heartbeat> : Plain<Heartbeat, schema::Heartbeat> {
 
 template <>
 struct Described<EvaluationResult> : Plain<EvaluationResult, schema::EvaluationResult> {
-  static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(split, Known{Split::test}),
-                                     BALLAST_FIELD(item),     BALLAST_FIELD(version),
-                                     BALLAST_FIELD(loss_sum), BALLAST_FIELD(correct),
-                                     BALLAST_FIELD(examples), BALLAST_FIELD(counts, List{kMaxMetricCounts}),
+  static constexpr std::tuple fields{BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(split, Known{Split::test}),
+                                     BALLAST_FIELD(item),
+                                     BALLAST_FIELD(version),
+                                     BALLAST_FIELD(loss_sum),
+                                     BALLAST_FIELD(correct),
+                                     BALLAST_FIELD(examples),
+                                     BALLAST_FIELD(counts, List{kMaxMetricCounts}),
                                      BALLAST_FIELD(sums, List{kMaxMetricSums})};
   static constexpr std::string_view allowed = "correct <= examples";
   static Fault fault(const EvaluationResult& result) {

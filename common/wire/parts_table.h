@@ -232,7 +232,7 @@ struct Described<Told> : Plain<Told, schema::Told> {
 // All of them, in the order of docs/messages.md.
 using Parts = Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId,
                     PhaseTimes, StepFactors, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
-                    CopyState, CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder,
-                    RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
+                    CopyState, CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, RoundOrder,
+                    ItemOrder, RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
 
 }  // namespace ballast::wire

@@ -60,8 +60,7 @@ void Evaluations::hand_out(const std::vector<SessionId>& sessions, Micros now) {
 
 EvaluationRecord Evaluations::end() {
   auto total = board_.total();
-  records_.push_back(
-      {step_, board_.split(), total.loss, total.accuracy, total.examples, std::move(total.metrics)});
+  records_.push_back({step_, board_.split(), total.loss, total.accuracy, total.examples, std::move(total.metrics)});
   changed_.merge(board_.take_changed());
   board_ = {};
   return records_.back();

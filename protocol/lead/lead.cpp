@@ -10,9 +10,16 @@ using namespace lead;  // NOLINT(google-build-using-namespace): the events and a
 namespace {
 
 EvaluationRules evaluation_rules(const LeadConfig& config) {
-  return {config.steps,           config.evaluate_every,      config.validation_examples, config.test_examples,
-          config.evaluation_item, config.early_stop_patience, config.early_stop_delta,    config.late.initial,
-          config.metrics,         config.best_by};
+  return {config.steps,
+          config.evaluate_every,
+          config.validation_examples,
+          config.test_examples,
+          config.evaluation_item,
+          config.early_stop_patience,
+          config.early_stop_delta,
+          config.late.initial,
+          config.metrics,
+          config.best_by};
 }
 
 Course::Rules course_rules(const LeadConfig& config) {

@@ -69,7 +69,7 @@ struct LeadConfig {
   bool keep_best = false;
   MetricKind best_by = MetricKind::accuracy;  // what the best validation is, for these
   MetricRules metrics = {};                   // what evaluations count
-  Step snapshot_every = 0;  // steps; 0: only at the end
+  Step snapshot_every = 0;                    // steps; 0: only at the end
   std::uint32_t snapshots_kept = 2;
   RunId run = 1;                    // drawn at random; of a job whose ledger names none yet, or one that is another's
   std::optional<CopyRules> copies;  // none: snapshots are copied nowhere

@@ -27,8 +27,9 @@ std::ptrdiff_t before(std::span<const double> probabilities, std::size_t label) 
 }  // namespace
 
 MetricCounter::MetricCounter(const MetricRules& rules, const ExampleShape& shape)
-    : rules_(rules), shape_(shape), counted_{std::vector<std::uint64_t>(rules.counts()),
-                                             std::vector<double>(rules.sums())} {}
+    : rules_(rules),
+      shape_(shape),
+      counted_{std::vector<std::uint64_t>(rules.counts()), std::vector<double>(rules.sums())} {}
 
 void MetricCounter::add(std::span<const double> predictions, const Batch& batch) {
   if (counted_.counts.empty() || predictions.empty()) {

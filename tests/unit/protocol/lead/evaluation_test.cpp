@@ -52,7 +52,8 @@ TEST_CASE("counts and sums of all items become metrics, whatever the order in wh
     const std::vector items = {board.take(1, 0, kLate).value(), board.take(2, 0, kLate).value()};
     for (const auto item : order) {
       auto own = result(items[item], 10, 3);
-      own.counts = item == 0 ? std::vector<std::uint64_t>{5, 0, 2, 3, 3, 1, 2, 2} : std::vector<std::uint64_t>{5, 0, 1, 1, 1, 3, 4, 4};
+      own.counts = item == 0 ? std::vector<std::uint64_t>{5, 0, 2, 3, 3, 1, 2, 2}
+                             : std::vector<std::uint64_t>{5, 0, 1, 1, 1, 3, 4, 4};
       own.sums = {item == 0 ? 0.1 : 0.2, 0, 0};
       CHECK(board.put(own));
     }

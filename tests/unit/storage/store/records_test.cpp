@@ -38,8 +38,8 @@ const Ledger kLedger{
     {2, 700},
     800,
     {700, 800}};
-const EvaluationRecord kEvaluation{
-    800, Split::test, 0.0625, 0.984375, 10000, {{MetricKind::top5, 0.5}, {MetricKind::perplexity, 12.25}}};
+const EvaluationRecord kEvaluation{800,      Split::test, 0.0625,
+                                   0.984375, 10000,       {{MetricKind::top5, 0.5}, {MetricKind::perplexity, 12.25}}};
 const StepStatistics kStatistics{799, 0.25F, 120, 128};
 const TensorKey kKey{{1, 600}, TensorKind::state_1, 7};
 const std::string kContent("sixteen bytes!\0\xFF", 16);

@@ -72,9 +72,13 @@ TEST_CASE("a range that the split does not have is refused") {
   const auto job = glyphs_job();
   const auto dataset = open_dataset(job.spec.data, "");
   Watching model;
-  CHECK_THROWS_AS(evaluate_examples(model, *dataset, DataSplit::validation, 0, 51, {}, MetricCounter({}, job.shape)), std::out_of_range);
-  CHECK_THROWS_AS(evaluate_examples(model, *dataset, DataSplit::test, 4, 3, {}, MetricCounter({}, job.shape)), std::out_of_range);
-  CHECK(contains(error_of([&] { evaluate_examples(model, *dataset, DataSplit::test, 100, 131, {}, MetricCounter({}, job.shape)); }),
+  CHECK_THROWS_AS(evaluate_examples(model, *dataset, DataSplit::validation, 0, 51, {}, MetricCounter({}, job.shape)),
+                  std::out_of_range);
+  CHECK_THROWS_AS(evaluate_examples(model, *dataset, DataSplit::test, 4, 3, {}, MetricCounter({}, job.shape)),
+                  std::out_of_range);
+  CHECK(contains(error_of([&] {
+                   evaluate_examples(model, *dataset, DataSplit::test, 100, 131, {}, MetricCounter({}, job.shape));
+                 }),
                  "examples 100 to 131 are to be evaluated, but their split has 130"));
   CHECK(model.labels.empty());
 }
