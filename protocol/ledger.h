@@ -42,7 +42,7 @@ struct Ledger {
   std::vector<Incarnation> incarnations;  // of the timeline's shards, by index
   std::vector<DatabaseLife> databases;    // that these have, by index
   std::vector<SnapshotId> complete;       // ascending; what is older than the newest and not listed may be deleted
-  std::optional<SnapshotId> best;         // by validation accuracy; one of `complete`
+  std::optional<SnapshotId> best;         // the best validation's; one of `complete`
   std::vector<StepRange> skipped;         // ascending and disjoint: steps that leave the weights as they are
   RollbackCounts rollbacks;               // of timelines in which somebody is known to have trained
   std::uint64_t rolled_back_steps = 0;    // at least

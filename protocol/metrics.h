@@ -46,7 +46,8 @@ struct MetricRules {
   std::uint32_t classes = 0;  // counted one by one, at most kMostCountedClasses; 0: none is
   bool scores = false;        // of a yes or no
   bool likelihood = false;
-  bool errors = false;
+  bool errors = false;    // of numbers
+  bool of_input = false;  // these are an autoencoder's, whose target is its input
   bool operator==(const MetricRules&) const = default;
 
   // How many counts and sums a result has: none without any of these.

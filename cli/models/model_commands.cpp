@@ -11,7 +11,7 @@ namespace {
 
 void add_snapshot(CLI::App& command, SnapshotChoice& choice) {
   auto* step = command.add_option("--step", choice.step, "the snapshot of this step")->check(not_negative);
-  command.add_flag("--best", choice.best, "the snapshot with the best validation accuracy")->excludes(step);
+  command.add_flag("--best", choice.best, "the snapshot with the best validation (training.best_by)")->excludes(step);
 }
 
 void add_source(CLI::App& command, ModelSource& source) {

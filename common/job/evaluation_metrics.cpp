@@ -38,7 +38,9 @@ MetricRules metric_rules(const ModelSpec& model, const ExampleShape& example) {
   if (std::holds_alternative<LogisticLoss>(loss)) {
     return of_several(example);
   }
+  const auto* const squared = std::get_if<SquaredError>(&loss);
   rules.errors = true;
+  rules.of_input = squared != nullptr && squared->of_input;
   return rules;
 }
 

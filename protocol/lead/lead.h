@@ -65,7 +65,7 @@ struct LeadConfig {
   std::uint32_t test_examples = 0;        // 0: no test
   std::uint32_t evaluation_item = 500;
   std::uint32_t early_stop_patience = 0;  // validations without improvement; 0: never stops early
-  double early_stop_delta = 0;            // of accuracy
+  double early_stop_delta = 0;            // of what best_by names
   bool keep_best = false;
   MetricKind best_by = MetricKind::accuracy;  // what the best validation is, for these
   MetricRules metrics = {};                   // what evaluations count

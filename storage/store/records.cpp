@@ -12,15 +12,25 @@ namespace ballast {
 namespace {
 
 constexpr std::string_view kMagic = "BLST";
-constexpr std::uint16_t kRecordVersion = 1;  // of every kind but the ledger's
+constexpr std::uint16_t kRecordVersion = 1;  // of every kind but these two
 // Version 1 ends before the placement, and version 2, of the programs that wrote format 2, after the resumed shards;
 // version 3 before the life that copies, version 4 before the cut and the causes of rollbacks.
 constexpr std::uint16_t kLedgerVersion = 5;
+constexpr std::uint16_t kEvaluationVersion = 2;  // version 1 ends before the metrics
 constexpr std::size_t kCheckedHead = 4 + 2 + 2 + 8;
 constexpr std::size_t kHead = kCheckedHead + 4;
 constexpr std::size_t kTensorHead = 8 + 8 + 1 + 4;
 
-std::uint16_t newest_version(RecordKind kind) { return kind == RecordKind::ledger ? kLedgerVersion : kRecordVersion; }
+std::uint16_t newest_version(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::ledger:
+      return kLedgerVersion;
+    case RecordKind::evaluation:
+      return kEvaluationVersion;
+    default:
+      return kRecordVersion;
+  }
+}
 
 std::uint32_t checksum(std::string_view head, std::string_view payload) { return crc32c(payload, crc32c(head)); }
 
@@ -166,13 +176,21 @@ void read(ByteReader& from, StepRange& range) {
   range.until = from.number<Step>();
 }
 
-void write(ByteWriter& to, const Metric& metric) {
-  to.number(static_cast<std::uint8_t>(metric.kind));
-  write_real(to, metric.value);
+// At most one of each kind.
+void write(ByteWriter& to, const std::vector<Metric>& metrics) {
+  to.number(static_cast<std::uint8_t>(metrics.size()));
+  for (const auto& metric : metrics) {
+    to.number(static_cast<std::uint8_t>(metric.kind));
+    write_real(to, metric.value);
+  }
 }
-void read(ByteReader& from, Metric& metric) {
-  metric.kind = static_cast<MetricKind>(from.number_below(std::uint8_t{kMetricKinds}));
-  read_real(from, metric.value);
+
+void read(ByteReader& from, std::vector<Metric>& metrics) {
+  metrics.resize(from.number_below(kMetricKinds + 1));
+  for (auto& metric : metrics) {
+    metric.kind = static_cast<MetricKind>(from.number_below(kMetricKinds));
+    read_real(from, metric.value);
+  }
 }
 
 template <typename T>
@@ -381,14 +399,17 @@ std::string encode(const EvaluationRecord& evaluation) {
 }
 
 StoreResult<EvaluationRecord> decode_evaluation(std::string_view record) {
-  return decode<EvaluationRecord>(RecordKind::evaluation, record, [](ByteReader& reader, EvaluationRecord& evaluation) {
+  const auto fill = [](ByteReader& reader, EvaluationRecord& evaluation, std::uint16_t version) {
     evaluation.step = reader.number<Step>();
     evaluation.split = reader.flag() ? Split::test : Split::validation;
     read_real(reader, evaluation.loss);
     read_real(reader, evaluation.accuracy);
     evaluation.examples = reader.number<std::uint64_t>();
-    read(reader, evaluation.metrics);
-  });
+    if (version > 1) {
+      read(reader, evaluation.metrics);
+    }
+  };
+  return decode<EvaluationRecord>(RecordKind::evaluation, record, fill);
 }
 
 std::string encode(const StepStatistics& statistics) {

@@ -36,7 +36,7 @@ void MetricCounter::add(std::span<const double> predictions, const Batch& batch)
     return;
   }
   if (rules_.errors) {
-    add_numbers(predictions, batch.targets.empty() ? batch.features : batch.targets);
+    add_numbers(predictions, rules_.of_input ? batch.features : batch.targets);
   } else if (shape_.labels == Labels::several) {
     add_several(predictions, batch);
   } else {

@@ -193,6 +193,27 @@ TEST_CASE("a ledger of an earlier program is read, without what later ones have 
         "the record has version 6; this program reads version 5");
 }
 
+TEST_CASE("an evaluation of an earlier program is read, without metrics") {
+  const auto newest = encode(kEvaluation).substr(20);
+  const auto first = newest.substr(0, newest.size() - (1 + 2 * 9));
+  auto expected = kEvaluation;
+  expected.metrics.clear();
+  CHECK(decode_evaluation(forge("BLST", 8, 1, first)).value() == expected);
+  CHECK_FALSE(decode_evaluation(forge("BLST", 8, 1, newest)).ok());
+  CHECK_FALSE(decode_evaluation(forge("BLST", 8, 2, first)).ok());
+}
+
+TEST_CASE("metrics that nobody knows, or more than there are, are refused") {
+  const auto newest = encode(kEvaluation).substr(20);
+  const auto count = newest.size() - (1 + 2 * 9);
+  for (const auto place : {count, count + 1}) {
+    auto payload = newest;
+    payload[place] = static_cast<char>(kMetricKinds + (place == count ? 1 : 0));
+    CHECK(decode_evaluation(forge("BLST", 8, 2, payload)).status().text() ==
+          "the record has a number beyond what it may be");
+  }
+}
+
 TEST_CASE("lengths that lie inside an intact record are refused") {
   constexpr auto kMany = std::numeric_limits<std::uint32_t>::max();
   ByteWriter ledger;

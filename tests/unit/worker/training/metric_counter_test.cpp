@@ -66,13 +66,14 @@ TEST_CASE("several outputs are answers each, and an example is right with all of
   CHECK(counter.all_right() == 1);
 }
 
-TEST_CASE("numbers have errors, an autoencoder's from its input") {
+TEST_CASE("numbers have errors, an autoencoder's from its input, whatever its labels") {
   const std::vector<double> predictions = {1, 3};
   const std::vector<float> targets = {1.5F, 1};
   MetricCounter numbers({.errors = true}, shape_of(2, Labels::numbers));
   numbers.add(predictions, {.count = 1, .targets = targets});
-  MetricCounter reconstruction({.errors = true}, shape_of(10, Labels::classes));
-  reconstruction.add(predictions, {.count = 1, .features = targets});
+  const std::vector<float> own_targets = {7};
+  MetricCounter reconstruction({.errors = true, .of_input = true}, shape_of(1, Labels::numbers));
+  reconstruction.add(predictions, {.count = 1, .features = targets, .targets = own_targets});
   for (const auto* counter : {&numbers, &reconstruction}) {
     CHECK(counter->counted().counts[MetricCounts::kAnswers] == 2);
     CHECK(counter->counted().sums[MetricCounts::kSquared] == 4.25);
