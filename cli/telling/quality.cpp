@@ -40,7 +40,9 @@ std::string quality_text(double loss, double accuracy, const std::vector<Metric>
 
 std::string headline(const SplitStatus& split, const std::vector<Metric>& metrics) {
   const auto accuracy = told_accuracy(split.accuracy, metrics);
-  return accuracy ? formatted("accuracy %.2f %%", 100 * *accuracy) : formatted("loss %.4f", split.loss);
+  const auto perplexity = std::ranges::find(metrics, MetricKind::perplexity, &Metric::kind);
+  return (accuracy ? formatted("accuracy %.2f %%", 100 * *accuracy) : formatted("loss %.4f", split.loss)) +
+         (perplexity != metrics.end() ? ", " + text_of(*perplexity) : "");
 }
 
 std::string metrics_text(const std::vector<Metric>& metrics) {

@@ -17,7 +17,7 @@ std::optional<double> told_accuracy(double accuracy, const std::vector<Metric>& 
 // "accuracy 98.88 %, loss 0.0375, top5 99.97 %, f1 0.9887"; without the accuracy where it is not told.
 std::string quality_text(double loss, double accuracy, const std::vector<Metric>& metrics);
 
-// "accuracy 98.88 %", or "loss 0.0375" where no accuracy is told.
+// "accuracy 98.88 %", or "loss 0.0375" where no accuracy is told; with the perplexity where there is one.
 std::string headline(const SplitStatus& split, const std::vector<Metric>& metrics);
 
 // "top5 99.97 %, f1 0.9887"; empty without metrics.
