@@ -176,6 +176,11 @@ void read(ByteReader& from, StepRange& range) {
   range.until = from.number<Step>();
 }
 
+void write_real(ByteWriter& to, double value) { to.number(std::bit_cast<std::uint64_t>(value)); }
+void write_real(ByteWriter& to, float value) { to.number(std::bit_cast<std::uint32_t>(value)); }
+void read_real(ByteReader& from, double& value) { value = std::bit_cast<double>(from.number<std::uint64_t>()); }
+void read_real(ByteReader& from, float& value) { value = std::bit_cast<float>(from.number<std::uint32_t>()); }
+
 // At most one of each kind.
 void write(ByteWriter& to, const std::vector<Metric>& metrics) {
   to.number(static_cast<std::uint8_t>(metrics.size()));
@@ -209,11 +214,6 @@ void read(ByteReader& from, std::vector<T>& items) {
     read(from, items.emplace_back());
   }
 }
-
-void write_real(ByteWriter& to, double value) { to.number(std::bit_cast<std::uint64_t>(value)); }
-void write_real(ByteWriter& to, float value) { to.number(std::bit_cast<std::uint32_t>(value)); }
-void read_real(ByteReader& from, double& value) { value = std::bit_cast<double>(from.number<std::uint64_t>()); }
-void read_real(ByteReader& from, float& value) { value = std::bit_cast<float>(from.number<std::uint32_t>()); }
 
 }  // namespace
 

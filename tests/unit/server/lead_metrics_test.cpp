@@ -80,6 +80,22 @@ TEST_CASE("the numbers of a status reach their series") {
   CHECK(counter(metrics, "resumed_shards") == 11);
 }
 
+TEST_CASE("metrics of evaluations have a series each, from the first that tells them on") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  auto status = some_status();
+  lead.update(status, 1);
+  CHECK(metrics.text().find("ballast_lead_test_metric{") == std::string::npos);
+  status.validation_metrics = {{MetricKind::f1, 0.25}};
+  status.best_metrics = {{MetricKind::f1, 0.5}, {MetricKind::auc, 0.75}};
+  status.test_metrics = {{MetricKind::top5, 0.875}};
+  lead.update(status, 1);
+  CHECK(gauge(metrics, "validation_metric", {"f1"}) == 0.25);
+  CHECK(gauge(metrics, "best_metric", {"f1"}) == 0.5);
+  CHECK(gauge(metrics, "best_metric", {"auc"}) == 0.75);
+  CHECK(gauge(metrics, "test_metric", {"top5"}) == 0.875);
+}
+
 TEST_CASE("every phase of a job has its series, and one at a time is 1") {
   Metrics metrics;
   LeadMetrics lead(&metrics);

@@ -10,6 +10,7 @@
 #include "cli/models/evaluate.h"
 #include "cli/models/export.h"
 #include "cli/models/predict.h"
+#include "common/job/evaluation_metrics.h"
 #include "tests/unit/cli/captured.h"
 #include "tests/unit/cli/models/sample_run.h"
 #include "worker/data/examples.h"
@@ -39,10 +40,11 @@ std::vector<std::vector<std::string>> table(const std::string& csv) {
 }
 
 // The job's own model and data, asked without any of the commands' code.
-BatchResult direct(const SampleRun& run, const SnapshotId& snapshot, DataSplit split) {
+EvaluationSums direct(const SampleRun& run, const SnapshotId& snapshot, DataSplit split) {
   const auto model = make_model(run.job.spec.model, run.job.shape, run.job.arena, on_cpu(1));
   const auto data = open_dataset(run.job.spec.data, "");
-  return evaluate_examples(*model, *data, split, 0, data->size(split), run.weights(snapshot));
+  return evaluate_examples(*model, *data, split, 0, data->size(split), run.weights(snapshot),
+                           MetricCounter(metric_rules(run.job.spec.model, run.job.shape), run.job.shape));
 }
 
 TEST_CASE("a run is evaluated as its workers would, on either split and any snapshot") {
@@ -79,13 +81,38 @@ TEST_CASE("an exported file evaluates as the run does") {
   CHECK(of_file == of_run);
 }
 
+TEST_CASE("each class's labels are counted, and a run's metrics are means over the classes") {
+  const SampleRun run;
+  run.write_ledger(true);
+  const auto json = evaluated({run.path(), {}, "", ""});
+  const auto expected = direct(run, kEnd, DataSplit::test);
+  REQUIRE(json["classes"].size() == 10);
+  std::uint64_t labelled = 0;
+  double recall = 0;
+  for (std::size_t i = 0; i < 10; ++i) {
+    const auto& one = json["classes"][i];
+    const auto* const own = &expected.counted.counts[MetricCounts::kClasses + 3 * i];
+    CHECK(one["class"] == std::to_string(i));
+    CHECK(one["recall"] == class_metrics(own[0], own[1], own[2]).recall);
+    labelled += one["labelled"].get<std::uint64_t>();
+    recall += one["recall"].get<double>();
+  }
+  CHECK(labelled == 230);
+  CHECK(json["metrics"]["recall"].get<double>() == doctest::Approx(recall / 10));
+  CHECK(json["metrics"]["top5"].get<double>() >= json["accuracy"].get<double>());
+}
+
 TEST_CASE("text for people says the same") {
   const SampleRun run;
   run.write_ledger(true);
   const auto text = captured([&] { evaluate({{run.path(), {}, "", ""}, "test", false}); });
   CHECK(text.find("the final weights of") == 0);
-  CHECK(text.find("test split, 230 examples: loss ") != std::string::npos);
-  CHECK(text.find("accuracy ") != std::string::npos);
+  CHECK(text.find("test split, 230 examples: accuracy ") != std::string::npos);
+  CHECK(text.find(" %, loss ") != std::string::npos);
+  CHECK(text.find(", top5 ") != std::string::npos);
+  CHECK(text.find("\nclass                             labelled precision    recall        f1\n0   ") !=
+        std::string::npos);
+  CHECK(std::ranges::count(text, '\n') == 2 + 1 + 10);
 }
 
 TEST_CASE("what cannot be evaluated is said, with what to do") {

@@ -149,11 +149,33 @@ TEST_CASE("what is not finite or not known is null") {
   CHECK(json["examples_per_second"] == 0);
 }
 
+TEST_CASE("metrics are told beside losses and accuracies") {
+  auto status = finished();
+  status.test_metrics = {{MetricKind::top5, 0.875}, {MetricKind::f1, 0.5}};
+  status.validation_metrics = {{MetricKind::f1, 0.25}};
+  status.best_metrics = {{MetricKind::f1, 0.375}};
+  const auto json = nlohmann::json::parse(summary_json(small_job(), {status, "aa", "", 1, 0, 0, 0, 0, "run"}));
+  CHECK(json["test_metrics"] == nlohmann::json{{"top5", 0.875}, {"f1", 0.5}});
+  CHECK(json["validation_metrics"] == nlohmann::json{{"f1", 0.25}});
+  CHECK(json["best_validation_metrics"] == nlohmann::json{{"f1", 0.375}});
+  const auto text = summary_text({status, "aa", "", 1, 0, 64, 0, 0, "run"}, "run");
+  CHECK(text.find("test accuracy 62.50 %, test loss 0.7500, train loss 0.5000\ntest top5 87.50 %, f1 0.5000\n"
+                  "validation accuracy 50.00 %, loss 0.7000, f1 0.2500\n"
+                  "best validation accuracy 75.00 %, loss 0.6000, f1 0.3750, at step 4\n") != std::string::npos);
+  CHECK(status_lines(status).find("test accuracy 62.50 %, loss 0.7500, top5 87.50 %, f1 0.5000, at step 8\n") !=
+        std::string::npos);
+  const auto told = nlohmann::json::parse(status_json(status));
+  CHECK(told["test"]["metrics"] == nlohmann::json{{"top5", 0.875}, {"f1", 0.5}});
+  CHECK(told["best"]["metrics"] == nlohmann::json{{"f1", 0.375}});
+}
+
 TEST_CASE("what went wrong is told to people, and nothing else is") {
   auto status = finished();
   const auto text = summary_text({status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
   CHECK(text.find("2 epochs in 2.0 s, 64 images/s") != std::string::npos);
-  CHECK(text.find("validation accuracy 50.00 %, the best was 75.00 % at step 4") != std::string::npos);
+  CHECK(text.find(
+            "\nvalidation accuracy 50.00 %, loss 0.7000\nbest validation accuracy 75.00 %, loss 0.6000, at step 4\n") !=
+        std::string::npos);
   CHECK(text.find(
             "recoveries: 2 (a shard could not go on: 1, a gradient was not finite: 1), with 9 steps trained again") !=
         std::string::npos);

@@ -278,12 +278,10 @@ TEST_CASE("contradictions between keys are told with a remedy") {
        "job.yaml:6: data.validation_examples: 19900 leaves 100 examples to train on, fewer than training.batch (128); "
        "lower one of the two or raise data.train_examples"},
       {"slots: 8", "slots: 8\n  keep_best: true",
-       "job.yaml:8: training.keep_best: true goes by the accuracy on held-out examples; set data.validation_examples, "
-       "or "
-       "remove it"},
+       "job.yaml:8: training.keep_best: true goes by held-out examples; set data.validation_examples, or remove it"},
       {"slots: 8", "slots: 8\n  early_stop: {patience: 3}",
-       "job.yaml:8: training.early_stop.patience: 3 goes by the accuracy on held-out examples; set "
-       "data.validation_examples, or remove it"},
+       "job.yaml:8: training.early_stop.patience: 3 goes by held-out examples; set data.validation_examples, or "
+       "remove it"},
       {"slots: 8", "slots: 8\n  early_stop: {min_delta: 0.1}",
        "job.yaml:8: training.early_stop.min_delta: means nothing without training.early_stop.patience; set that too, "
        "or "
