@@ -316,6 +316,9 @@ class JobChecks {
     if (spec_.training.keep_best) {
       refuse("training.keep_best", "true" + remedy);
     }
+    if (!spec_.training.best_by.empty()) {
+      refuse("training.best_by", "'" + spec_.training.best_by + "'" + remedy);
+    }
     if (spec_.training.early_stop.patience > 0) {
       refuse("training.early_stop.patience", std::to_string(spec_.training.early_stop.patience) + remedy);
     } else if (spec_.training.early_stop.min_delta > 0 && readable({"training.early_stop.patience"})) {

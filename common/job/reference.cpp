@@ -217,8 +217,9 @@ std::string configuration_reference() {
   ([data.md](data.md)).
 - `data.mean` and `data.deviation` have one number for each channel. `training.augment.saturation` needs three channels,
   and `training.augment.crop` is less than height and width.
-- `data.validation_examples` leaves at least `training.batch` examples to train on; `training.keep_best` and
-  `training.early_stop` need it.
+- `data.validation_examples` leaves at least `training.batch` examples to train on; `training.keep_best`,
+  `training.early_stop` and `training.best_by` need it. The latter is a metric that
+  [evaluations of the model tell](models.md#what-evaluations-tell).
 - `training.optimizer.nesterov` needs a momentum.
 - `training.schedule.decay_steps` is given with `step` and `exponential`. `training.schedule.warmup_steps` is at most the
   job's steps.

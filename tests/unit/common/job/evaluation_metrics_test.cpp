@@ -72,9 +72,12 @@ TEST_CASE("training.best_by names what the job's evaluations tell") {
   for (const auto* const told : {"loss", "accuracy", "top5", "precision", "recall", "f1"}) {
     CHECK(job_errors(kJob, with(told)).empty());
   }
-  CHECK(job_error(replaced(kJob, "slots: 8", "slots: 8\n  best_by: auc"), held_out) ==
-        "job.yaml:8: training.best_by: 'auc' is not told of this model; choose loss, accuracy, top5, precision, recall, "
-        "f1");
+  CHECK(
+      job_error(replaced(kJob, "slots: 8", "slots: 8\n  best_by: auc"), held_out) ==
+      "job.yaml:8: training.best_by: 'auc' is not told of this model; choose loss, accuracy, top5, precision, recall, "
+      "f1");
+  CHECK(job_error(kJob, {"training.best_by=loss"}) ==
+        "training.best_by: 'loss' goes by held-out examples; set data.validation_examples, or remove it");
   CHECK(contains(job_error(kJob, with("acuracy")), "did you mean 'accuracy'?"));
 }
 
