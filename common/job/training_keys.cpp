@@ -108,8 +108,7 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
        .target = &training.best_by,
        .description =
            "What `training.keep_best` and `training.early_stop` compare validations by: `loss`, `accuracy`, or another "
-           "[metric that evaluations of this model tell](models.md#what-evaluations-tell). Losses, perplexity and "
-           "errors are the better the smaller",
+           "metric that evaluations of this model tell. Losses, perplexity and errors are the better the smaller",
        .choices = {"loss", "accuracy", "top5", "precision", "recall", "f1", "auc", "perplexity", "squared_error",
                    "absolute_error"},
        .identity = true,
