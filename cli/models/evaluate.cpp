@@ -32,8 +32,19 @@ struct Outcome {
   std::vector<OneClass> classes;
 };
 
+// Where the job gives none, classes have their numbers.
+std::vector<std::string> class_names(const DataSpec& data) {
+  auto names = data.classes;
+  for (const auto& column : data.columns) {
+    if (column.kind == CsvColumn::Kind::flag) {
+      names.push_back(column.name);
+    }
+  }
+  return names;
+}
+
 std::vector<OneClass> classes_of(const LoadedModel& model, std::uint32_t count, const MetricCounts& counted) {
-  const auto& names = model.job().spec.data.classes;
+  const auto names = class_names(model.job().spec.data);
   std::vector<OneClass> classes;
   for (std::size_t i = 0; i < count; ++i) {
     const auto* const own = &counted.counts[MetricCounts::kClasses + 3 * i];

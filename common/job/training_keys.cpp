@@ -112,7 +112,7 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
        .choices = {"loss", "accuracy", "top5", "precision", "recall", "f1", "auc", "perplexity", "squared_error",
                    "absolute_error"},
        .identity = true,
-       .default_note = "`accuracy`; `loss` where labels are numbers or stand at each step"},
+       .default_note = "`accuracy`; `loss` where numbers are predicted or labels stand at each step"},
       {.path = "training.exact",
        .target = &training.exact,
        .description =

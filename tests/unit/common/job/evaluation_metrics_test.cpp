@@ -77,7 +77,7 @@ TEST_CASE("training.best_by names what the job's evaluations tell") {
       "job.yaml:8: training.best_by: 'auc' is not told of this model; choose loss, accuracy, top5, precision, recall, "
       "f1");
   CHECK(job_error(kJob, {"training.best_by=loss"}) ==
-        "training.best_by: 'loss' goes by held-out examples; set data.validation_examples, or remove it");
+        "--set: training.best_by: 'loss' goes by held-out examples; set data.validation_examples, or remove it");
   CHECK(contains(job_error(kJob, with("acuracy")), "did you mean 'accuracy'?"));
 }
 

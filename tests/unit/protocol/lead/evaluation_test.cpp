@@ -49,7 +49,7 @@ TEST_CASE("counts and sums of all items become metrics, whatever the order in wh
   const MetricRules rules{.top5 = false, .classes = 2, .scores = false, .likelihood = true, .errors = false};
   const auto total_of = [&](std::vector<std::uint32_t> order) {
     EvaluationBoard board(Split::test, 1, 10, 5, rules);
-    const std::vector items = {board.take(1, 0, kLate).value(), board.take(2, 0, kLate).value()};
+    const std::vector items = {board.take(1, 0, kLateEvaluation).value(), board.take(2, 0, kLateEvaluation).value()};
     for (const auto item : order) {
       auto own = result(items[item], 10, 3);
       own.counts = item == 0 ? std::vector<std::uint64_t>{5, 0, 2, 3, 3, 1, 2, 2}
@@ -69,7 +69,7 @@ TEST_CASE("counts and sums of all items become metrics, whatever the order in wh
 
 TEST_CASE("a result that counts something else than the job is not counted") {
   EvaluationBoard board(Split::test, 1, 10, 5, {.top5 = true});
-  const auto item = board.take(1, 0, kLate).value();
+  const auto item = board.take(1, 0, kLateEvaluation).value();
   auto wrong = result(item, 1, 1);
   CHECK_FALSE(board.put(wrong));
   wrong.counts = {5, 1, 1};
