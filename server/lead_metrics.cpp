@@ -39,7 +39,9 @@ void LeadMetrics::update(const Status& status, Generation generation) {
   series_.generation->set(static_cast<double>(generation));
   update_course(status);
   update_quality(status);
-  update_metrics(status);
+  tell("validation", status.validation_metrics);
+  tell("best", status.best_metrics);
+  tell("test", status.test_metrics);
   for (const auto& [phase, gauge] : series_.phases) {
     gauge->set(status.phase == phase ? 1 : 0);
   }
@@ -100,16 +102,14 @@ void LeadMetrics::update_quality(const Status& status) {
   series_.test_accuracy->set(status.test.accuracy);
 }
 
-void LeadMetrics::update_metrics(const Status& status) {
-  const auto set = [&](const std::vector<Metric>& told, GaugeHandle LeadMetricSeries::*gauge) {
-    for (const auto& metric : told) {
-      const auto known = by_metric_.try_emplace(metric.kind, metrics_, metric.kind).first;
-      (known->second.*gauge)->set(metric.value);
+void LeadMetrics::tell(const std::string& evaluation, const std::vector<Metric>& metrics) {
+  for (const auto& metric : metrics) {
+    auto& gauge = told_[{evaluation, metric.kind}];
+    if (!gauge) {
+      gauge = lead_metric(metrics_, evaluation, metric.kind);
     }
-  };
-  set(status.validation_metrics, &LeadMetricSeries::validation);
-  set(status.best_metrics, &LeadMetricSeries::best);
-  set(status.test_metrics, &LeadMetricSeries::test);
+    gauge->set(metric.value);
+  }
 }
 
 void LeadMetrics::update_worker(const SessionStatus& session) {

@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "common/metrics/series.h"
 #include "protocol/messages.h"
@@ -25,14 +27,15 @@ class LeadMetrics {
   void forget_others(const Workers& workers);
   void update_course(const Status& status);
   void update_quality(const Status& status);
-  void update_metrics(const Status& status);
+  void tell(const std::string& evaluation, const std::vector<Metric>& metrics);
   void update_worker(const SessionStatus& session);
 
   Metrics* metrics_;
   LeadSeries series_;
   TurnSeries turns_;
   std::map<std::string, LeadWorkerSeries> workers_;
-  std::map<MetricKind, LeadMetricSeries> by_metric_;
+  // Of metrics of evaluations, from the first on that tells them.
+  std::map<std::pair<std::string, MetricKind>, GaugeHandle> told_;
 };
 
 }  // namespace ballast

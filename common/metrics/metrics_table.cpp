@@ -254,10 +254,15 @@ const std::vector<MetricEntry>& table() {
        kGauge,
        "1",
        {"metric"},
-       "What the last evaluation on the validation split told beside: top5, precision, recall, f1, auc, perplexity, "
+       "What the last evaluation on the validation split told beside loss and accuracy: top5, precision, recall, f1, "
+       "auc, perplexity, "
        "squared_error or absolute_error."},
-      {"ballast_lead_best_metric", kGauge, "1", {"metric"}, "The same of the best validation."},
-      {"ballast_lead_test_metric", kGauge, "1", {"metric"}, "The same of the last evaluation on the test split."},
+      {"ballast_lead_best_metric", kGauge, "1", {"metric"}, "What the best validation told beside loss and accuracy."},
+      {"ballast_lead_test_metric",
+       kGauge,
+       "1",
+       {"metric"},
+       "What the last evaluation on the test split told beside loss and accuracy."},
       {"ballast_lead_test_loss", kGauge, "loss", {}, "Mean loss of the last evaluation on the test split."},
       {"ballast_lead_test_accuracy",
        kGauge,

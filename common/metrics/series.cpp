@@ -216,11 +216,8 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   }
 }
 
-LeadMetricSeries::LeadMetricSeries(Metrics* metrics, MetricKind kind) {
-  const Lookup lead(metrics, "ballast_lead_", {});
-  validation = lead.gauge("validation_metric", name_of(kind));
-  best = lead.gauge("best_metric", name_of(kind));
-  test = lead.gauge("test_metric", name_of(kind));
+GaugeHandle lead_metric(Metrics* metrics, const std::string& evaluation, MetricKind kind) {
+  return Lookup(metrics, "ballast_lead_", {}).gauge(evaluation + "_metric", name_of(kind));
 }
 
 LeadWorkerSeries::LeadWorkerSeries(Metrics* metrics, const std::string& worker) {

@@ -123,12 +123,8 @@ struct LeadSeries {
   std::map<JobPhase, GaugeHandle> phases;
 };
 
-// What the lead says of one metric; there from the first evaluation on that tells it.
-struct LeadMetricSeries {
-  LeadMetricSeries(Metrics* metrics, MetricKind kind);
-
-  GaugeHandle validation, best, test;
-};
+// What the lead says of one metric of an evaluation: "validation", "best" or "test".
+GaugeHandle lead_metric(Metrics* metrics, const std::string& evaluation, MetricKind kind);
 
 // What the lead says of one worker.
 struct LeadWorkerSeries {

@@ -94,6 +94,7 @@ TEST_CASE("metrics of evaluations have a series each, from the first that tells 
   CHECK(gauge(metrics, "best_metric", {"f1"}) == 0.5);
   CHECK(gauge(metrics, "best_metric", {"auc"}) == 0.75);
   CHECK(gauge(metrics, "test_metric", {"top5"}) == 0.875);
+  CHECK(metrics.text().find("ballast_lead_test_metric{metric=\"f1\"}") == std::string::npos);
 }
 
 TEST_CASE("every phase of a job has its series, and one at a time is 1") {
