@@ -106,7 +106,7 @@ void LeadMetrics::tell(const std::string& evaluation, const std::vector<Metric>&
   for (const auto& metric : metrics) {
     auto& gauge = told_[{evaluation, metric.kind}];
     if (!gauge) {
-      gauge = lead_metric(metrics_, evaluation, metric.kind);
+      gauge = lead_metric(metrics_, evaluation, name_of(metric.kind));
     }
     gauge->set(metric.value);
   }

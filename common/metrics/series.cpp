@@ -216,8 +216,8 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   }
 }
 
-GaugeHandle lead_metric(Metrics* metrics, const std::string& evaluation, MetricKind kind) {
-  return Lookup(metrics, "ballast_lead_", {}).gauge(evaluation + "_metric", name_of(kind));
+GaugeHandle lead_metric(Metrics* metrics, const std::string& evaluation, const std::string& metric) {
+  return Lookup(metrics, "ballast_lead_", {}).gauge(evaluation + "_metric", metric);
 }
 
 LeadWorkerSeries::LeadWorkerSeries(Metrics* metrics, const std::string& worker) {

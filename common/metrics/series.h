@@ -10,7 +10,6 @@
 
 #include "common/metrics/metrics.h"
 #include "protocol/messages.h"
-#include "protocol/metrics.h"
 #include "protocol/rollbacks.h"
 
 namespace ballast {
@@ -124,7 +123,7 @@ struct LeadSeries {
 };
 
 // What the lead says of one metric of an evaluation: "validation", "best" or "test".
-GaugeHandle lead_metric(Metrics* metrics, const std::string& evaluation, MetricKind kind);
+GaugeHandle lead_metric(Metrics* metrics, const std::string& evaluation, const std::string& metric);
 
 // What the lead says of one worker.
 struct LeadWorkerSeries {
