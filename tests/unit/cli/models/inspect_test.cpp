@@ -98,7 +98,7 @@ TEST_CASE("what it prints") {
        {"job         sample", "timeline    2, begun at step 4 of timeline 1",
         "rollbacks   1 (a shard could not go on: 1), 3 steps", "steps 6 to 6", "finished    timeline 2, step 9",
         "timeline 1, step 4: complete, the best", "timeline 2, step 9: complete, the job's end",
-        "timeline 0, step 0: the initial weights", "evaluation  step 4, test: loss 2.5000, accuracy 12.50 %",
+        "timeline 0, step 0: the initial weights", "evaluation  step 4, test: accuracy 12.50 %, loss 2.5000",
         "disk        shard 1:", " 0 problems"}) {
     CAPTURE(text);
     CHECK_MESSAGE(contains(text, part), part);
