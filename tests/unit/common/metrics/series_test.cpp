@@ -17,6 +17,9 @@ TEST_CASE("every metric of the table belongs to some role's series, and every on
   const DiskSeries disk(&metrics);
   const LaneWorkerSeries lane_worker(&metrics, 1, "w");
   const LeadSeries lead(&metrics);
+  for (const auto* const evaluation : {"validation", "best", "test"}) {
+    lead_metric(&metrics, evaluation, "f1");
+  }
   const LeadWorkerSeries lead_worker(&metrics, "w");
   const WorkerSeries worker(&metrics);
   const GpuSeries gpu(&metrics);
