@@ -60,7 +60,7 @@ void write_records(const std::filesystem::path& folder) {
   ledger.snapshots_missed = 3;
   ledger.finished = SnapshotId{2, 800};
   ledger.pause = Pause::held;
-  const EvaluationRecord test{800, Split::test, 0.0625, 0.984375, 10000};
+  const EvaluationRecord test{800, Split::test, 0.0625, 0.984375, 10000, {{MetricKind::f1, 0.5}, {MetricKind::auc, 1}}};
   const EvaluationRecord validation{800, Split::validation, 0.0625, 0.984375, 10000};
   const StepStatistics statistics{799, 0.25F, 120, 128};
   const TensorKey tensor{{1, 600}, TensorKind::state_1, 7};
