@@ -1,7 +1,6 @@
 #include "cli/models/export.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -12,16 +11,6 @@
 namespace ballast {
 
 namespace {
-
-std::string numbers_text(const Normalisation& normalisation, float (Normalisation::*number)(std::size_t) const) {
-  std::string text;
-  for (std::size_t channel = 0; channel < normalisation.channels(); ++channel) {
-    std::array<char, 32> digits{};
-    std::snprintf(digits.data(), digits.size(), "%.9g", static_cast<double>((normalisation.*number)(channel)));
-    text += (text.empty() ? "" : ", ") + std::string(digits.data());
-  }
-  return "[" + text + "]";
-}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -42,10 +31,7 @@ void append_examples(safetensors::Metadata& metadata, const Job& job) {
     metadata["input"] = example_text({1, shape.channels, shape.height, shape.width, std::max(shape.steps, 1U)});
   }
   if (data.name != "none" && !is_example_files(data)) {
-    const auto normalisation = normalisation_of(data);
-    metadata["normalization"] = "(x / 255 - mean) / deviation, mean " +
-                                numbers_text(normalisation, &Normalisation::mean) + ", deviation " +
-                                numbers_text(normalisation, &Normalisation::deviation);
+    metadata["normalization"] = normalisation_of(data).formula();
   }
   if (shape.classes > 0) {
     metadata["outputs"] = std::to_string(shape.classes);

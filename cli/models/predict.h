@@ -18,11 +18,20 @@ struct PredictOptions {
   std::optional<std::uint64_t> limit;  // examples at most
 };
 
-// csv    a line of names, then: index,label,predicted,p0,p1,...     (label empty where there is none)
-// jsonl  {"index":0,"label":7,"predicted":7,"probabilities":[...]}  (null where there is none)
+// What a line holds depends on what the model predicts:
 //
-// Probabilities are written so that they read back as the same floats. An output file appears whole or not at all.
-// Returns the exit code; throws std::runtime_error with a text for the user.
+// one class           index,label,predicted,p0,p1,...           label empty where there is none
+// a class each step   index,step,label,predicted,p0,p1,...      a line for each step that is labelled
+// several classes     index,label0,...,p0,...
+// numbers             index,target0,...,predicted0,...
+// autoencoders        index,r0,r1,...                           the reconstruction
+//
+// in csv, below a line of these names. In jsonl: {"index":0,"label":7,"predicted":7,"probabilities":[...]}, with
+// "step", "labels", "targets" and "reconstruction" alike; null where there is none. Numbers are as the network is
+// trained on them; where data are normalised, standard error says how.
+//
+// Floats are written so that they read back as the same. An output file appears whole or not at all. Returns the exit
+// code; throws std::runtime_error with a text for the user.
 int predict(const PredictOptions& options);
 
 }  // namespace ballast

@@ -1,8 +1,24 @@
 #include "worker/data/normalise.h"
 
+#include <array>
+#include <cstdio>
+
 #include "common/job/model_parameters.h"
 
 namespace ballast {
+namespace {
+
+std::string numbers_text(std::span<const float> numbers) {
+  std::string text;
+  for (const float number : numbers) {
+    std::array<char, 32> digits{};
+    std::snprintf(digits.data(), digits.size(), "%.9g", static_cast<double>(number));
+    text += (text.empty() ? "" : ", ") + std::string(digits.data());
+  }
+  return "[" + text + "]";
+}
+
+}  // namespace
 
 Normalisation::Normalisation(std::span<const double> means, std::span<const double> deviations)
     : tables_(means.size()) {
@@ -23,6 +39,10 @@ void Normalisation::apply(std::span<const std::uint8_t> pixels, std::span<float>
       features[i] = table[pixels[i]];
     }
   }
+}
+
+std::string Normalisation::formula() const {
+  return "(x / 255 - mean) / deviation, mean " + numbers_text(means_) + ", deviation " + numbers_text(deviations_);
 }
 
 Normalisation normalisation_of(const DataSpec& data) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/job/spec.h"
@@ -23,6 +24,8 @@ class Normalisation {
   [[nodiscard]] std::size_t channels() const { return means_.size(); }
   [[nodiscard]] float mean(std::size_t channel) const { return means_[channel]; }
   [[nodiscard]] float deviation(std::size_t channel) const { return deviations_[channel]; }
+  // "(x / 255 - mean) / deviation, mean [0.5, 0.25], deviation [1, 1]"
+  [[nodiscard]] std::string formula() const;
 
  private:
   std::vector<float> means_;

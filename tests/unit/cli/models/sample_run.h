@@ -33,8 +33,8 @@ inline const std::string kSampleJob =
 
 class SampleRun {
  public:
-  SampleRun() : job(make_job(parse_job(kSampleJob, "sample"))) {
-    std::ofstream(job_file()) << kSampleJob;
+  explicit SampleRun(const std::string& text = kSampleJob) : job(make_job(parse_job(text, "sample"))) {
+    std::ofstream(job_file()) << text;
     for (std::uint32_t shard = 0; shard < kShards; ++shard) {
       const auto store = open(shard);
       REQUIRE(
