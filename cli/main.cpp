@@ -179,23 +179,51 @@ void define_restore(CLI::App& app, ballast::RestoreCommand& command) {
   restore->add_option("--s3-endpoint", command.s3_endpoint, "where an s3:// place is, e.g. https://s3.example.org");
 }
 
-void define_describe(CLI::App& data, ballast::DescribeOptions& options) {
-  auto* describe = data.add_subcommand("describe", "look at a folder's files and write the data section of a job file");
-  describe->add_option("folder", options.folder, "folder that the files lie in")->required()->type_name("DIR");
-  describe->add_option("--as", options.kind, "what they are (default: told by their names)")
-      ->check(CLI::IsMember({"idx", "cifar10", "images"}));
+void define_strip(CLI::App& command, ballast::StripSpec& strip) {
+  command.add_flag("--strip-headers", strip.headers, "of texts: as data.strip.headers");
+  command.add_flag("--strip-quotes", strip.quotes, "of texts: as data.strip.quotes");
+  command.add_flag("--strip-signature", strip.signature, "of texts: as data.strip.signature");
+}
+
+void define_describe_tables(CLI::App& describe, ballast::DescribeOptions& options) {
+  describe.add_option("--tree-labels", options.tree_labels, "of trees: all (default) or polarity")
+      ->check(CLI::IsMember({"all", "polarity"}));
+  describe
+      .add_option("--separator", options.separator, "of csv: comma, tab or semicolon (default: told by the first line)")
+      ->check(CLI::IsMember({"comma", "tab", "semicolon"}));
+  describe.add_flag("--no-header", options.no_header, "of csv: the first line names no columns");
+  describe.add_option("--label", options.label, "of csv: the column whose values are the classes")->type_name("COLUMN");
   for (const auto& [name, target, about] :
-       {std::tuple("--train", &options.train, "the train split's file, folder or archive, within the folder"),
-        std::tuple("--train-labels", &options.train_labels, "for idx: the train split's labels"),
-        std::tuple("--test", &options.test, "the test split's file, folder or archive"),
-        std::tuple("--test-labels", &options.test_labels, "for idx: the test split's labels")}) {
+       {std::tuple("--flag", &options.flags, "of csv: a column of 0 and 1, one of several classes; as often as wanted"),
+        std::tuple("--target", &options.targets, "of csv: a column of numbers to be predicted; as often as wanted")}) {
+    describe.add_option(name, *target, about)->type_name("COLUMN")->expected(1)->take_all();
+  }
+}
+
+void define_describe(CLI::App& data, ballast::DescribeOptions& options) {
+  auto* describe =
+      data.add_subcommand("describe", "look at a data set's files and write the data section of a job file");
+  describe
+      ->add_option("folder", options.folder, "folder that the files lie in; or an archive of texts, or an .npz file")
+      ->required()
+      ->type_name("DIR");
+  describe->add_option("--as", options.kind, "what they are (default: told by their names)")
+      ->check(CLI::IsMember({"idx", "cifar10", "images", "text", "trees", "csv", "npy"}));
+  for (const auto& [name, target, about] :
+       {std::tuple("--train", &options.train, "the train split's file, folder, archive or array, within the folder"),
+        std::tuple("--train-labels", &options.train_labels, "for idx and npy: the train split's labels"),
+        std::tuple("--test", &options.test, "the test split's file, folder, archive or array"),
+        std::tuple("--test-labels", &options.test_labels, "for idx and npy: the test split's labels")}) {
     describe->add_option(name, *target, about)->type_name("NAME");
   }
   describe->add_option("--height", options.height, "of images (default: the first one's)")->check(CLI::Range(1, 4096));
   describe->add_option("--width", options.width, "of images (default: the first one's)")->check(CLI::Range(1, 4096));
   describe->add_option("--channels", options.channels, "of images: 1 or 3 (default: the first one's)")
       ->check(CLI::IsMember({1, 3}));
-  describe->add_flag("--normalise", options.normalise, "tell mean and deviation by channel, over the train split");
+  describe->add_flag("--normalise", options.normalise,
+                     "tell mean and deviation by channel or column, over the train split");
+  define_strip(*describe, options.strip);
+  define_describe_tables(*describe, options);
 }
 
 struct MakeOptions {
@@ -210,9 +238,7 @@ void define_make(CLI::App& data, MakeOptions& options) {
   words->add_option("path", vocabulary.path, "folder or archive, as data.path")->required();
   words->add_option("--train", vocabulary.train, "the split within it, as data.train")->required()->type_name("NAME");
   words->add_option("--as", vocabulary.kind, "text (default) or trees")->check(CLI::IsMember({"text", "trees"}));
-  words->add_flag("--strip-headers", vocabulary.strip.headers, "as data.strip.headers");
-  words->add_flag("--strip-quotes", vocabulary.strip.quotes, "as data.strip.quotes");
-  words->add_flag("--strip-signature", vocabulary.strip.signature, "as data.strip.signature");
+  define_strip(*words, vocabulary.strip);
   words->add_option("--size", vocabulary.size, "tokens at most (default 20000)")
       ->check(CLI::Range(3U, ballast::kMaxVocabulary));
   words->add_option("--least", vocabulary.least, "times that a word must occur (default 1)")

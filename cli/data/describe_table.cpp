@@ -1,0 +1,291 @@
+// `ballast data describe` of tables: what each column holds.
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <stdexcept>
+
+#include "cli/data/described_columns.h"
+#include "cli/data/described_kinds.h"
+#include "cli/data/section_text.h"
+#include "common/job/words.h"
+#include "common/job/yaml_tree.h"
+#include "worker/data/example_files.h"
+#include "worker/data/lines.h"
+#include "worker/data/tables/csv_rows.h"
+
+namespace ballast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostColumns = 4096;  // that a job may name
+
+std::string separator_name(char separator) {
+  return separator == '\t' ? "tab" : separator == ';' ? "semicolon" : "comma";
+}
+
+// The one that the first line has most of; a comma if it has none.
+char separator_in(const fs::path& path, const std::string& named) {
+  if (!named.empty()) {
+    return named == "tab" ? '\t' : named == "semicolon" ? ';' : ',';
+  }
+  LineReader lines(path);
+  const auto line = lines.next().value_or("");
+  char best = ',';
+  for (const char candidate : {'\t', ';'}) {
+    if (std::ranges::count(line, candidate) > std::ranges::count(line, best)) {
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+class Table {
+ public:
+  Table(const DescribeOptions& options, const DataSpec& spec)
+      : options_(options), separator_(separator_in(example_file(spec.path, spec.train, "train"), options.separator)) {}
+
+  // The train split first: its first row says how many columns there are, and their names.
+  struct Split {
+    std::uint64_t rows = 0;
+    CorruptList corrupt;
+  };
+  Split read(const fs::path& path, bool of_train) {
+    CsvRows rows(path, separator_);
+    Split split;
+    bool first = true;
+    for (bool more = true; more;) {
+      try {
+        const auto fields = rows.next();
+        more = fields.has_value();
+        if (more && first) {
+          begin(rows.where(), *fields);
+        }
+        if (more && (!first || options_.no_header)) {
+          add(*fields, of_train);
+          ++split.rows;
+        }
+        first = first && !more;
+      } catch (const BadRow& bad) {
+        if (first && !options_.no_header) {
+          throw std::runtime_error(rows.where() + ": the line of names cannot be read: " + bad.what());
+        }
+        split.corrupt.add(rows.where() + ", column " + std::to_string(bad.column) + ": " + bad.what());
+      }
+    }
+    return split;
+  }
+
+  [[nodiscard]] std::size_t columns() const { return names_.size(); }
+  [[nodiscard]] const std::string& name(std::size_t index) const { return names_[index]; }
+  [[nodiscard]] const ColumnFacts& facts(std::size_t index) const { return facts_[index]; }
+  [[nodiscard]] CsvColumn::Kind target_kind(std::size_t index) const { return targets_[index]; }
+  [[nodiscard]] std::string separator() const { return separator_name(separator_); }
+
+ private:
+  void begin(const std::string& where, const std::vector<std::string>& fields) {
+    if (names_.empty()) {
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        names_.push_back(options_.no_header ? "column" + std::to_string(i + 1) : fields[i]);
+      }
+      check_names(where);
+      facts_.resize(names_.size());
+      find_targets(where);
+    } else if (!options_.no_header && fields != names_) {
+      throw std::runtime_error(where +
+                               ": names other columns than the train split; is there no line of names? Then "
+                               "say --no-header");
+    }
+  }
+
+  void check_names(const std::string& where) const {
+    if (names_.size() > kMostColumns) {
+      throw std::runtime_error(where + ": has " + std::to_string(names_.size()) + " columns; a job names at most " +
+                               std::to_string(kMostColumns) + ". Is --separator right?");
+    }
+    std::set<std::string> seen;
+    for (const auto& name : names_) {
+      if (!is_printable_text(name)) {
+        throw std::runtime_error(where + ": " + shown(name) +
+                                 " is no name that a job file can hold: rename the column, or, if this line names no "
+                                 "columns, say --no-header");
+      }
+      if (!name.empty() && !seen.insert(name).second) {
+        throw std::runtime_error(where + ": two columns are named " + shown(name) +
+                                 "; rename one, or, if this line names no columns, say --no-header");
+      }
+    }
+  }
+
+  void find_targets(const std::string& where) {
+    targets_.assign(names_.size(), CsvColumn::Kind::ignored);
+    const auto mark = [&](const std::string& name, CsvColumn::Kind kind) {
+      const auto found = std::ranges::find(names_, name);
+      if (found == names_.end()) {
+        throw std::runtime_error(where + ": there is no column " + shown(name) + "; they are " + listed(names_));
+      }
+      targets_[static_cast<std::size_t>(found - names_.begin())] = kind;
+    };
+    if (!options_.label.empty()) {
+      mark(options_.label, CsvColumn::Kind::label);
+    }
+    for (const auto& name : options_.flags) {
+      mark(name, CsvColumn::Kind::flag);
+    }
+    for (const auto& name : options_.targets) {
+      mark(name, CsvColumn::Kind::target);
+    }
+  }
+
+  void add(const std::vector<std::string>& fields, bool of_train) {
+    if (fields.size() != names_.size()) {
+      throw BadRow(std::min(fields.size(), names_.size()), "the row has " + std::to_string(fields.size()) +
+                                                               " fields where " + std::to_string(names_.size()) +
+                                                               " are needed; is --separator right?");
+    }
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      check_target(i, fields[i]);
+    }
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      facts_[i].add(fields[i], of_train);
+    }
+  }
+
+  void check_target(std::size_t index, const std::string& field) const {
+    using enum CsvColumn::Kind;
+    const auto kind = targets_[index];
+    const bool bad = (kind == label && says_missing(field)) || (kind == flag && field != "0" && field != "1") ||
+                     (kind == target && !number_in(field));
+    if (bad) {
+      throw BadRow(index + 1, names_[index] + ": " + shown(field) + " is no " +
+                                  (kind == label  ? "class"
+                                   : kind == flag ? "0 or 1"
+                                                  : "number"));
+    }
+  }
+
+  const DescribeOptions& options_;
+  char separator_;
+  std::vector<std::string> names_;
+  std::vector<ColumnFacts> facts_;        // by column
+  std::vector<CsvColumn::Kind> targets_;  // by column; ignored: it is no target
+};
+
+std::string digits(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.9g", number);
+  return text.data();
+}
+
+std::string normalisation_text(const Moments& moments) {
+  return ", mean: " + digits(moments.mean()) + ", deviation: " + digits(moments.deviation());
+}
+
+// The flow map of a column, and perhaps why.
+std::string column_text(const Table& table, std::size_t index, bool normalise) {
+  using enum CsvColumn::Kind;
+  const auto& facts = table.facts(index);
+  const auto begin = "- {name: " + yaml_quoted(table.name(index)) + ", kind: ";
+  const auto normalisation = normalise ? normalisation_text(facts.moments()) : "";
+  switch (table.target_kind(index)) {
+    case label:
+      return begin + "label}";
+    case flag:
+      return begin + "flag}";
+    case target:
+      return begin + "target" + normalisation + "}";
+    default:
+      break;
+  }
+  if (facts.is_number()) {
+    return begin + "number" + normalisation + "}";
+  }
+  if (facts.values().empty()) {
+    return begin + "ignored}  # no row has a value";
+  }
+  if (facts.is_category()) {
+    return begin + "category, values: [" + yaml_listed({facts.values().begin(), facts.values().end()}) + "]}";
+  }
+  return begin + "ignored}  # more than " + std::to_string(kMostValues) + " different texts, or long ones";
+}
+
+// Of a label's column; otherwise none.
+std::vector<std::string> classes_of(const Table& table) {
+  for (std::size_t i = 0; i < table.columns(); ++i) {
+    if (table.target_kind(i) == CsvColumn::Kind::label) {
+      const auto& values = table.facts(i).values();
+      if (!table.facts(i).is_printable()) {
+        throw std::runtime_error("--label " + table.name(i) +
+                                 ": the column has values that a job file cannot hold: line breaks or long texts");
+      }
+      if (values.size() > kMostClasses) {
+        throw std::runtime_error("--label " + table.name(i) + ": the column has more than " +
+                                 std::to_string(kMostClasses) +
+                                 " different values, which are no classes; is it a number to be predicted (--target)?");
+      }
+      return {values.begin(), values.end()};
+    }
+  }
+  return {};
+}
+
+void tell_missing(const Table& table, SectionText& section) {
+  std::set<std::string> words;
+  for (std::size_t i = 0; i < table.columns(); ++i) {
+    words.insert(table.facts(i).missing().begin(), table.facts(i).missing().end());
+  }
+  if (!words.empty()) {
+    section.list("missing", {words.begin(), words.end()});
+  }
+}
+
+void tell_columns(const Table& table, const DescribeOptions& options, SectionText& section) {
+  if (options.label.empty() && options.flags.empty() && options.targets.empty()) {
+    section.comment("nothing is to be predicted yet: name the columns with --label, --flag or --target");
+  }
+  section.line("columns:");
+  for (std::size_t i = 0; i < table.columns(); ++i) {
+    if (!table.name(i).empty()) {
+      section.line("  " + column_text(table, i, options.normalise));
+    }
+  }
+}
+
+void tell_rows(const char* split, const Table::Split& facts, SectionText& section) {
+  if (facts.corrupt.count() > 0) {
+    section.comment(std::string(split) + ": " + std::to_string(facts.corrupt.count()) + " corrupt rows are left out");
+  }
+  section.number(std::string(split) + "_examples", facts.rows);
+}
+
+}  // namespace
+
+Description describe_table(const DescribeOptions& options, const DataSpec& spec) {
+  Table table(options, spec);
+  const auto train = table.read(example_file(spec.path, spec.train, "train"), true);
+  const auto test = spec.test.empty() ? Table::Split() : table.read(example_file(spec.path, spec.test, "test"), false);
+  SectionText section(spec);
+  section.raw("separator", table.separator());
+  if (options.no_header) {
+    section.raw("header", "false");
+  }
+  tell_missing(table, section);
+  if (const auto classes = classes_of(table); !classes.empty()) {
+    section.list("classes", classes);
+  }
+  tell_columns(table, options, section);
+  tell_rows("train", train, section);
+  if (!spec.test.empty()) {
+    tell_rows("test", test, section);
+  }
+  auto corrupt = train.corrupt.texts();
+  std::ranges::copy(test.corrupt.texts(), std::back_inserter(corrupt));
+  if (!corrupt.empty()) {
+    section.raw("corrupt", "skip");
+  }
+  return {section.yaml(), corrupt};
+}
+
+}  // namespace ballast

@@ -1,0 +1,270 @@
+// `ballast data describe` of messages and of sentences as trees.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "cli/data/described_kinds.h"
+#include "cli/data/section_text.h"
+#include "worker/data/example_files.h"
+#include "worker/data/lines.h"
+#include "worker/data/text/message.h"
+#include "worker/data/text/text_files.h"
+#include "worker/data/text/tokenizer.h"
+#include "worker/data/text/tree.h"
+#include "worker/data/text/vocabulary.h"
+
+namespace ballast {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kUsualVocabulary = 20000;     // as `ballast data vocabulary` makes it if it is not told
+constexpr std::uint32_t kMostSteps = 1U << 16U;       // that are suggested
+constexpr const char* kVocabularyFile = "words.txt";  // beside the data
+
+// In single quotes for a shell, where it needs them.
+std::string shell_word(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                          "0123456789_-./+,:=@") == std::string::npos;
+  if (plain) {
+    return word;
+  }
+  std::string quoted = "'";
+  for (const char c : word) {
+    quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  }
+  return quoted + "'";
+}
+
+std::string vocabulary_command(const DataSpec& spec) {
+  std::error_code ignored;
+  const fs::path root = spec.path;
+  const auto file = (fs::is_directory(root, ignored) ? root : root.parent_path()) / kVocabularyFile;
+  std::string command = "ballast data vocabulary " + shell_word(spec.path) + " --train " + shell_word(spec.train);
+  command += spec.name == "trees" ? " --as trees" : "";
+  command += spec.strip.headers ? " --strip-headers" : "";
+  command += spec.strip.quotes ? " --strip-quotes" : "";
+  command += spec.strip.signature ? " --strip-signature" : "";
+  return command + " -o " + shell_word(file);
+}
+
+void tell_vocabulary(const DataSpec& spec, const WordCounts& words, SectionText& section) {
+  section.comment(std::to_string(words.different()) +
+                  " different words in the train split; this writes the most frequent ones:");
+  section.comment(vocabulary_command(spec));
+  section.number("vocabulary", words.most_frequent(kUsualVocabulary, 1).size());
+  section.text("vocabulary_file", kVocabularyFile);
+}
+
+// The longest, and a length that most do not exceed.
+struct Lengths {
+  std::vector<std::uint32_t> all;
+
+  [[nodiscard]] std::uint32_t at(double part) {
+    if (all.empty()) {
+      return 1;
+    }
+    std::ranges::sort(all);
+    return std::max(1U, all[static_cast<std::size_t>(part * static_cast<double>(all.size() - 1))]);
+  }
+};
+
+struct TextFacts {
+  std::map<std::string, std::uint64_t> by_class;
+  CorruptList corrupt;
+  Lengths lengths;
+  WordCounts words;
+};
+
+TextFacts read_messages(const DataSpec& spec, const std::string& split) {
+  TextFacts facts;
+  read_text_files(spec.path, {split}, [&](const TextFile& file, std::string bytes, const std::string& fault) {
+    if (!fault.empty()) {
+      facts.corrupt.add(spec.path + ": " + file.split + "/" + file.folder + "/" + file.name + ": " + fault);
+      return;
+    }
+    std::uint32_t length = 0;
+    for_each_token(strip_message(message_text(std::move(bytes)), spec.strip), [&](std::string_view word) {
+      facts.words.add(word);
+      ++length;
+      return true;
+    });
+    facts.lengths.all.push_back(length);
+    ++facts.by_class[file.folder];
+  });
+  return facts;
+}
+
+std::vector<std::uint64_t> counts_of(const TextFacts& facts, const std::vector<std::string>& classes,
+                                     const std::string& where) {
+  std::vector<std::uint64_t> counts(classes.size());
+  for (const auto& [name, count] : facts.by_class) {
+    const auto found = std::ranges::find(classes, name);
+    if (found == classes.end()) {
+      throw std::runtime_error(where + "/" + name +
+                               " is a folder of messages, but the train split has no class of this name; name other "
+                               "splits with --train and --test, or take the folder away");
+    }
+    counts[static_cast<std::size_t>(found - classes.begin())] = count;
+  }
+  return counts;
+}
+
+void tell_split(const std::string& split, const std::vector<std::string>& classes,
+                const std::vector<std::uint64_t>& counts, std::uint64_t corrupt, SectionText& section) {
+  std::uint64_t all = 0;
+  for (const auto count : counts) {
+    all += count;
+  }
+  section.comment(class_counts(split, classes, counts, corrupt));
+  section.number(split + "_examples", all);
+}
+
+Description finished(SectionText section, const CorruptList& train, const CorruptList& test) {
+  auto corrupt = train.texts();
+  std::ranges::copy(test.texts(), std::back_inserter(corrupt));
+  if (!corrupt.empty()) {
+    section.raw("corrupt", "skip");
+  }
+  return {section.yaml(), corrupt};
+}
+
+void tell_strip(const StripSpec& strip, SectionText& section) {
+  std::vector<std::string> parts;
+  for (const auto& [given, name] : {std::pair(strip.headers, "headers"), std::pair(strip.quotes, "quotes"),
+                                    std::pair(strip.signature, "signature")}) {
+    if (given) {
+      parts.push_back(std::string(name) + ": true");
+    }
+  }
+  std::string all;
+  for (const auto& part : parts) {
+    all += (all.empty() ? "" : ", ") + part;
+  }
+  if (!all.empty()) {
+    section.raw("strip", "{" + all + "}");
+  }
+}
+
+struct TreeFacts {
+  std::vector<std::uint64_t> roots;  // by label
+  std::int32_t largest = 0;          // label of any node
+  std::uint32_t nodes = 1;           // of the largest tree
+  CorruptList corrupt;
+  WordCounts words;
+};
+
+void add_tree(const std::vector<TreeNode>& nodes, TreeFacts& facts) {
+  constexpr std::int32_t kMostLabels = 1000;
+  for (const auto& node : nodes) {
+    if (node.label >= kMostLabels) {
+      throw BadTree(1, "has label " + std::to_string(node.label) + "; labels are numbers from 0 on");
+    }
+  }
+  for (const auto& node : nodes) {
+    facts.largest = std::max(facts.largest, node.label);
+    if (!node.word.empty()) {
+      facts.words.add(lower_case(node.word));
+    }
+  }
+  const auto root = static_cast<std::size_t>(nodes.back().label);
+  facts.roots.resize(std::max(facts.roots.size(), root + 1));
+  ++facts.roots[root];
+  facts.nodes = std::max(facts.nodes, static_cast<std::uint32_t>(nodes.size()));
+}
+
+TreeFacts read_trees(const DataSpec& spec, const std::string& name, const char* key) {
+  TreeFacts facts;
+  LineReader lines(example_file(spec.path, name, key));
+  while (const auto line = lines.next()) {
+    if (line->find_first_not_of(" \t") == std::string_view::npos) {
+      continue;
+    }
+    try {
+      add_tree(parse_tree(*line), facts);
+    } catch (const BadTree& bad) {
+      facts.corrupt.add(lines.where() + ", column " + std::to_string(bad.column) + ": " + bad.what());
+    }
+  }
+  return facts;
+}
+
+// With polarity 0 and 1 are one class, 3 and 4 the other, and 2 is none.
+std::vector<std::uint64_t> class_roots(const std::vector<std::uint64_t>& roots, std::size_t classes, bool polarity) {
+  constexpr std::size_t kMiddle = 2;
+  std::vector<std::uint64_t> counts(classes);
+  for (std::size_t label = 0; label < roots.size(); ++label) {
+    if (!polarity) {
+      counts[label] = roots[label];
+    } else if (label != kMiddle) {
+      counts[label > kMiddle ? 1 : 0] += roots[label];
+    }
+  }
+  return counts;
+}
+
+}  // namespace
+
+Description describe_text(const DescribeOptions& options, DataSpec spec) {
+  constexpr double kMost = 0.95;
+  spec.strip = options.strip;
+  auto train = read_messages(spec, spec.train);
+  const auto test = spec.test.empty() ? TextFacts() : read_messages(spec, spec.test);
+  for (const auto& [name, count] : train.by_class) {
+    spec.classes.push_back(name);
+  }
+  SectionText section(spec);
+  section.list("classes", spec.classes);
+  tell_strip(spec.strip, section);
+  section.comment("tokens of a message of the train split: median " + std::to_string(train.lengths.at(0.5)) +
+                  ", 95 % have at most " + std::to_string(train.lengths.at(kMost)) + ", the longest " +
+                  std::to_string(train.lengths.at(1)));
+  section.number("steps", std::min(train.lengths.at(kMost), kMostSteps));
+  tell_vocabulary(spec, train.words, section);
+  tell_split("train", spec.classes, counts_of(train, spec.classes, spec.path + ": " + spec.train),
+             train.corrupt.count(), section);
+  if (!spec.test.empty()) {
+    tell_split("test", spec.classes, counts_of(test, spec.classes, spec.path + ": " + spec.test), test.corrupt.count(),
+               section);
+  }
+  return finished(section, train.corrupt, test.corrupt);
+}
+
+Description describe_trees(const DescribeOptions& options, DataSpec spec) {
+  const auto train = read_trees(spec, spec.train, "train");
+  const auto test = spec.test.empty() ? TreeFacts() : read_trees(spec, spec.test, "test");
+  const bool polarity = options.tree_labels == "polarity";
+  const auto largest = static_cast<std::size_t>(std::max(train.largest, test.largest));
+  if (polarity && largest > 4) {
+    throw std::runtime_error(spec.path + ": a node has label " + std::to_string(largest) +
+                             "; with --tree-labels polarity they are 0 to 4: leave it out");
+  }
+  if (polarity) {
+    spec.classes = {"negative", "positive"};
+  } else {
+    for (std::size_t label = 0; label <= largest; ++label) {
+      spec.classes.push_back(std::to_string(label));
+    }
+  }
+  SectionText section(spec);
+  section.list("classes", spec.classes);
+  if (polarity) {
+    section.raw("tree_labels", "polarity");
+  }
+  section.comment("nodes of the largest tree");
+  section.number("steps", std::max(train.nodes, test.nodes));
+  tell_vocabulary(spec, train.words, section);
+  section.comment("labels of the roots:");
+  tell_split("train", spec.classes, class_roots(train.roots, spec.classes.size(), polarity), train.corrupt.count(),
+             section);
+  if (!spec.test.empty()) {
+    tell_split("test", spec.classes, class_roots(test.roots, spec.classes.size(), polarity), test.corrupt.count(),
+               section);
+  }
+  return finished(section, train.corrupt, test.corrupt);
+}
+
+}  // namespace ballast
