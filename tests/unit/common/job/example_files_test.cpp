@@ -172,5 +172,48 @@ TEST_CASE("columns are read and written, and what is wrong with one is told by i
   }
 }
 
+// A job of each set whose examples are no images, with `augment` on its third line.
+std::vector<std::string> jobs_without_images(const std::string& augment) {
+  const std::string sequences = "steps: 8, vocabulary: 256, train: a, train_examples: 100";
+  const std::vector<std::pair<std::string, std::string>> sets = {
+      {"text_cnn", "{name: text, classes: [a, b], vocabulary_file: w.txt, " + sequences + "}"},
+      {"gpt", "{name: characters, " + sequences + "}"},
+      {"tree_lstm", "{name: trees, classes: [a, b], vocabulary_file: w.txt, " + sequences + "}"},
+      {"mlp", "{name: csv, train: t.csv, train_examples: 100, columns: [{name: a}, {name: b, kind: flag}]}"},
+      {"mlp", "{name: npy, train: x, train_labels: y, train_examples: 100, shape: [1, 8, 8], outputs: 10}"}};
+  std::vector<std::string> jobs;
+  for (const auto& [model, data] : sets) {
+    jobs.push_back("job: t\nmodel: {name: " + model + "}\ntraining: {epochs: 1, batch: 16" + augment +
+                   "}\ndata: " + data + "\n");
+  }
+  return jobs;
+}
+
+std::string error_of_job(const std::string& text) {
+  try {
+    parse_job(text, "job.yaml");
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST_CASE("images alone are augmented: other sets refuse each key by file, line and remedy") {
+  for (const auto& job : jobs_without_images("")) {
+    CHECK(error_of_job(job).empty());
+  }
+  const std::vector<std::pair<std::string, std::string>> keys = {
+      {"shift", "1"}, {"rotation", "15"},    {"shear", "0.1"},    {"zoom", "0.1"},      {"flip", "0.5"},
+      {"crop", "1"},  {"brightness", "0.1"}, {"contrast", "0.1"}, {"saturation", "0.1"}};
+  for (const auto& [key, value] : keys) {
+    for (const auto& job : jobs_without_images(", augment: {" + key + ": " + value + "}")) {
+      CAPTURE(job);
+      CHECK(error_of_job(job) == "job.yaml:3: training.augment." + key +
+                                     ": means nothing here; it is allowed only with data.name: mnist, glyphs, idx, "
+                                     "cifar10, images; remove it");
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ballast
