@@ -21,7 +21,7 @@ TREES = """data: {name: trees, path: "FOLDER", train: trees.txt, test: trees.txt
 CHARACTERS = """data: {name: characters, path: "FOLDER", train: book.txt, steps: 16, vocabulary: 256, train_examples: 40,
   test_examples: 4}"""
 
-# Branches, all normalizations, dropout.
+# Branches, all normalizations, dropout; in micro-batches.
 OWN = """layers, layers: [
     {conv2d: {channels: 8, kernel: 3, padding: 1, stride: 2}, name: stem}, {group_norm: 4}, relu, {dropout: 0.2, name: wide},
     {max_pool2d: {window: 3, stride: 1, padding: 1}, from: stem, name: pooled}, {add: , from: [wide, pooled]}, batch_norm,
@@ -34,7 +34,7 @@ NETWORKS = {
     "conv_autoencoder": ("conv_autoencoder, channels: [4, 8]", GLYPHS, TRAINING),
     "simpsons_cnn": ("simpsons_cnn, channels: [8, 8, 8]", GLYPHS, AUGMENTED),
     "resnet20": ("resnet20", GLYPHS, AUGMENTED),
-    "own": (OWN, GLYPHS, AUGMENTED),
+    "own": (OWN, GLYPHS, AUGMENTED + "  micro_batch: 1\n"),
     "text_cnn": ("text_cnn, embedding: 8, filters: 6", TEXTS, TRAINING),
     "text_lstm": ("text_lstm, embedding: 8, units: 7", TEXTS, TRAINING),
     "transformer": ("transformer, width: 16, depth: 2, heads: 2", TEXTS, TRAINING),

@@ -7,7 +7,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
+#include "common/job/model_graph.h"
 #include "tests/reference/content.h"
 #include "tests/reference/update.h"
 #include "worker/data/pipeline.h"
@@ -74,7 +76,7 @@ class Trainer {
     const auto examples = pipeline_.take(step, slot);
     const SlotTask task{step, slot, examples_of_step(job_.spec.training, job_.sizes.train, step),
                         job_.spec.training.seed};
-    const auto batch = model_->train(task, examples.batch(), weights_, gradient, [](std::size_t) {});
+    const auto batch = compute(task, examples.batch(), weights_, gradient);
     loss_sum_ += batch.loss_sum;
     examples_ += batch.examples;
     const auto share = static_cast<float>(batch.examples) / static_cast<float>(task.step_examples);
@@ -83,6 +85,52 @@ class Trainer {
       gradient[i] = batch.examples == 0 ? 0.0F : share * (momentum == 0 ? change : momentum * change);
     });
     return gradient;
+  }
+
+  // All at once, or with training.micro_batch so many examples at a time.
+  BatchResult compute(const SlotTask& task, const Batch& batch, const Floats& weights, Floats& gradient) {
+    const auto at_once = job_.spec.training.micro_batch;
+    if (at_once == 0 || batch.count == 0 || !has_graph(job_.spec.model)) {
+      return model_->train(task, batch, weights, gradient, [](std::size_t) {});
+    }
+    std::vector<Floats> gradients;
+    std::vector<float> shares;
+    BatchResult sum;
+    const auto parts = (batch.count + at_once - 1) / at_once;
+    for (std::uint32_t begin = 0; begin < batch.count; begin += at_once) {
+      const auto count = std::min(at_once, batch.count - begin);
+      auto of_part = task;  // each draws its own numbers
+      of_part.local_step = task.local_step * parts + begin / at_once;
+      gradients.emplace_back(job_.arena.elements);
+      shares.push_back(static_cast<float>(count) / static_cast<float>(batch.count));
+      const auto part =
+          model_->train(of_part, part_of(batch, begin, count), weights, gradients.back(), [](std::size_t) {});
+      sum.loss_sum += part.loss_sum;
+      sum.correct += part.correct;
+      sum.examples += part.examples;
+    }
+    gradient = joined(gradients, shares, weights);
+    return sum;
+  }
+
+  // Gradients are added in order. A running statistic is the mean of the parts' by their shares; another buffer goes
+  // from its value by each part's change, by its share.
+  [[nodiscard]] Floats joined(const std::vector<Floats>& parts, const std::vector<float>& shares,
+                              const Floats& weights) const {
+    Floats all = parts[0];
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        all[i] = all[i] + parts[part][i];
+      }
+    }
+    each_of_state([&](std::size_t i, float momentum) {
+      const float from = momentum > 0 ? 0.0F : weights[i];
+      all[i] = from;
+      for (std::size_t part = 0; part < parts.size(); ++part) {
+        all[i] = all[i] + shares[part] * (parts[part][i] - from);
+      }
+    });
+    return all;
   }
 
   template <typename See>
@@ -124,7 +172,7 @@ class Trainer {
     task.step_examples = static_cast<std::uint32_t>(count);
     const auto batch = part_of(examples.batch(), static_cast<std::uint32_t>(begin), task.step_examples);
     Floats gradient(job_.arena.elements);
-    const auto trained = model_->train(task, batch, weights, gradient, [](std::size_t) {});
+    const auto trained = compute(task, batch, weights, gradient);
     loss_sum_ += trained.loss_sum;
     examples_ += trained.examples;
     update.apply(task.local_step, task.local_step, gradient, weights);
