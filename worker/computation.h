@@ -24,6 +24,8 @@ class Computation {
              std::chrono::milliseconds delay);
   [[nodiscard]] const Job& job() const { return *job_; }
   [[nodiscard]] ComputeThread& thread() { return *thread_; }
+  // Of its data, found so far; 0 before begin().
+  [[nodiscard]] std::uint64_t corrupt_examples() const { return thread_ ? thread_->corrupt_examples() : 0; }
   // The thread ends; bytes of gradients stay.
   void close();
 

@@ -96,7 +96,7 @@ void WorkerLoop::turn() {
 
 void WorkerLoop::tick(Micros now) {
   feed(worker::Tick{now});
-  metrics_.update(core_);
+  metrics_.update(core_, computation_.corrupt_examples());
   if (const auto unreachable = lead_.tick(core_, now, lanes_.per_shard())) {
     feed(*unreachable);
   }
@@ -168,7 +168,7 @@ void WorkerLoop::on_compute(worker::Event event) {
   }
   feed(event);
   if (std::holds_alternative<worker::Computed>(event)) {
-    metrics_.update(core_);
+    metrics_.update(core_, computation_.corrupt_examples());
   }
 }
 

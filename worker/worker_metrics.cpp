@@ -17,7 +17,7 @@ void WorkerMetrics::watch_gpu(const std::string& bus_id) {
   }
 }
 
-void WorkerMetrics::update(const Worker& worker) {
+void WorkerMetrics::update(const Worker& worker, std::uint64_t corrupt) {
   const auto raise = [](Counter& counter, std::uint64_t total) { counter.raise_to(static_cast<double>(total)); };
   const auto& counters = worker.counters();
   raise(*series_.steps, counters.steps);
@@ -25,6 +25,7 @@ void WorkerMetrics::update(const Worker& worker) {
   raise(*series_.retries, worker.retries());
   raise(*series_.duplicates, counters.duplicates);
   raise(*series_.gone, counters.gone);
+  raise(*series_.corrupt_examples, corrupt);
   series_.in_flight_bytes->set(static_cast<double>(worker.in_flight_bytes()));
   if (worker.finished_steps() != steps_seen_) {
     steps_seen_ = worker.finished_steps();

@@ -24,8 +24,8 @@ class WorkerMetrics {
   void turn(Micros took) { turns_.observe(took); }
   void received(std::uint64_t payload_bytes) { series_.bytes_in->add(static_cast<double>(payload_bytes)); }
   void sent(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
-  // After every step, and at every tick.
-  void update(const Worker& worker);
+  // After every step, and at every tick. `corrupt`: examples of its data that were left out or replaced so far.
+  void update(const Worker& worker, std::uint64_t corrupt);
 
  private:
   Metrics* metrics_;

@@ -316,6 +316,12 @@ const std::vector<MetricEntry>& table() {
        "bytes",
        {"direction"},
        "Payload bytes by direction: in (weights) or out (gradients)."},
+      {"ballast_worker_corrupt_examples_total",
+       kCounter,
+       "examples",
+       {},
+       "Examples of this worker's data that could not be read and were left out or replaced (data.corrupt: skip), each "
+       "once; of images those that it has come to so far."},
       {"ballast_worker_in_flight_bytes", kGauge, "bytes", {}, "Gradient bytes sent and without a receipt."},
       {"ballast_worker_gpu_utilization",
        kGauge,

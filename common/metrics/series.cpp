@@ -238,6 +238,7 @@ WorkerSeries::WorkerSeries(Metrics* metrics) {
   gone = worker.counter("gone_total");
   bytes_in = worker.counter("bytes_total", "in");
   bytes_out = worker.counter("bytes_total", "out");
+  corrupt_examples = worker.counter("corrupt_examples_total");
   in_flight_bytes = worker.gauge("in_flight_bytes");
 }
 

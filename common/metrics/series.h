@@ -138,7 +138,7 @@ struct WorkerSeries {
   explicit WorkerSeries(Metrics* metrics);
 
   PhaseHistograms phases;
-  CounterHandle steps, slots, retries, duplicates, gone, bytes_in, bytes_out;
+  CounterHandle steps, slots, retries, duplicates, gone, bytes_in, bytes_out, corrupt_examples;
   GaugeHandle in_flight_bytes;
 };
 

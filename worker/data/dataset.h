@@ -40,6 +40,8 @@ class Dataset {
   [[nodiscard]] virtual const ExampleShape& shape() const = 0;
   // A digest of the content or of the generator and its settings: part of the worker's fingerprint.
   [[nodiscard]] virtual std::string digest() const = 0;
+  // Examples that could not be read so far and were left out or replaced (data.corrupt: skip), each once.
+  [[nodiscard]] virtual std::uint64_t corrupt() const { return 0; }
 };
 
 // Opens the job's data set. `path` (of the worker's file or of the job) is tried first, then $BALLAST_DATA, then the

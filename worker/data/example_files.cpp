@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "common/log/log.h"
 #include "worker/data/datasets.h"
@@ -63,7 +64,7 @@ void CorruptExamples::found(const std::string& text) {
   }
 }
 
-void CorruptExamples::check(const fs::path& path, std::uint64_t good, std::uint32_t wanted, const char* key) {
+std::uint64_t CorruptExamples::check(const fs::path& path, std::uint64_t good, std::uint32_t wanted, const char* key) {
   if (count_ > 0) {
     log_warn("{}: {} examples were left out, {} are good", path.string(), count_, good);
   }
@@ -73,7 +74,7 @@ void CorruptExamples::check(const fs::path& path, std::uint64_t good, std::uint3
                              (count_ > 0 ? " (" + std::to_string(count_) + " were left out)" : "") + "; set data." +
                              key + " to " + std::to_string(good) + " or less, or name another path");
   }
-  count_ = 0;
+  return std::exchange(count_, 0);
 }
 
 void Sequences::add(const std::vector<std::int32_t>& values) {

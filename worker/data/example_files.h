@@ -33,10 +33,9 @@ class CorruptExamples {
 
   // `text` names the place and what is wrong. Throws it as std::runtime_error unless such are skipped.
   void found(const std::string& text);
-  [[nodiscard]] std::uint64_t count() const { return count_; }
-  // Once a split is read: says how many were left out, and throws std::runtime_error if it has not as many good ones as
-  // the job counts on (`key` of it says so).
-  void check(const std::filesystem::path& path, std::uint64_t good, std::uint32_t wanted, const char* key);
+  // Once a split is read: says how many were left out and returns it, and throws std::runtime_error if it has not as
+  // many good ones as the job counts on (`key` of it says so).
+  std::uint64_t check(const std::filesystem::path& path, std::uint64_t good, std::uint32_t wanted, const char* key);
 
  private:
   bool skips_;
@@ -58,12 +57,12 @@ class Sequences {
 };
 
 // A data set of a train and a test split in memory. Split: count(), read(index, room), label(index), keep_first(count)
-// and add_to(digest).
+// and add_to(digest). `corrupt` examples were left out of both.
 template <class Split>
 class SplitDataset : public Dataset {
  public:
-  SplitDataset(const DataSpec& spec, Split train, Split test)
-      : shape_(example_shape(spec)), train_(std::move(train)), test_(std::move(test)) {
+  SplitDataset(const DataSpec& spec, Split train, Split test, std::uint64_t corrupt)
+      : shape_(example_shape(spec)), train_(std::move(train)), test_(std::move(test)), corrupt_(corrupt) {
     train_.keep_first(spec.train_examples);
     test_.keep_first(spec.test_examples);
     Sha256 digest;
@@ -84,6 +83,7 @@ class SplitDataset : public Dataset {
   }
   [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
   [[nodiscard]] std::string digest() const override { return digest_; }
+  [[nodiscard]] std::uint64_t corrupt() const override { return corrupt_; }
 
  private:
   [[nodiscard]] const Split& of(DataSplit split) const { return split == DataSplit::train ? train_ : test_; }
@@ -91,6 +91,7 @@ class SplitDataset : public Dataset {
   ExampleShape shape_;
   Split train_;
   Split test_;
+  std::uint64_t corrupt_;
   std::string digest_;
 };
 

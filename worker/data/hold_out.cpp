@@ -37,6 +37,7 @@ class HeldOut : public Dataset {
   [[nodiscard]] const ExampleShape& shape() const override { return whole_->shape(); }
   // The job's digest tells where the cut is.
   [[nodiscard]] std::string digest() const override { return whole_->digest(); }
+  [[nodiscard]] std::uint64_t corrupt() const override { return whole_->corrupt(); }
 
  private:
   std::unique_ptr<Dataset> whole_;

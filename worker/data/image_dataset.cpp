@@ -49,6 +49,11 @@ class ImageSplit {
     return cache_.get(index, own, [&](std::span<std::uint8_t> to) { decode_or_replace(index, to); });
   }
 
+  [[nodiscard]] std::uint64_t corrupt() const {
+    const std::lock_guard lock(mutex_);
+    return corrupt_.size();
+  }
+
   void add_to(Sha256& digest) const {
     digest.update("images " + std::to_string(size()) + "\n");
     for (const auto& example : examples_) {
@@ -143,6 +148,7 @@ class Images : public Dataset {
     test_.add_to(digest);
     return digest.hex();
   }
+  [[nodiscard]] std::uint64_t corrupt() const override { return train_.corrupt() + test_.corrupt(); }
 
  private:
   [[nodiscard]] const ImageSplit& of(DataSplit split) const { return split == DataSplit::train ? train_ : test_; }

@@ -41,6 +41,7 @@ class ComputeThread {
   void compute(Step step, const std::vector<SlotRange>& ranges);
   void evaluate(const Evaluation& evaluation);
   void close();
+  [[nodiscard]] std::uint64_t corrupt_examples() const { return trainer_.corrupt_examples(); }
 
   // Takes one chunk of the weights: between jobs only, by the loop's thread. The thread that computes writes it before
   // the next job, so that the loop neither copies nor is the first to touch the memory of a large model; until then

@@ -61,6 +61,7 @@ worker::Prepared Trainer::prepare(std::span<float> weights) {
   worker::Prepared prepared;
   prepared.layout.fingerprint = fingerprint(weights);
   prepared.layout.data_digest = data_digest(*dataset_);
+  corrupt_examples_ = dataset_->corrupt();
   model_ = with_contributions(std::move(model_), job_);
   model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
   model_ = with_delay(std::move(model_), delay_);
@@ -127,6 +128,7 @@ bool Trainer::train_slot(Step step, NodeSum& sum, const WeightArena& weights, bo
   const auto data_start = std::chrono::steady_clock::now();
   const auto examples = pipeline_->take(step, sum.slot());
   phases.data_wait += micros_since(data_start);
+  corrupt_examples_ = dataset_->corrupt();
 
   const auto result = sum.result();
   const auto chunk_ready = [&](ChunkId chunk) {
@@ -161,6 +163,7 @@ void Trainer::evaluate(const Evaluation& evaluation, const WeightArena& weights)
   const auto split = evaluation.split == Split::test ? DataSplit::test : DataSplit::validation;
   auto sums = evaluate_examples(*model_, *dataset_, split, evaluation.begin, evaluation.end, weights,
                                 MetricCounter(metrics_, job_.shape));
+  corrupt_examples_ = dataset_->corrupt();
   post_(worker::Evaluated{{0, evaluation.split, evaluation.item, evaluation.version, sums.loss_sum, sums.correct,
                            sums.examples, std::move(sums.counted.counts), std::move(sums.counted.sums)}});
 }

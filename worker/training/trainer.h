@@ -1,6 +1,7 @@
 // What computes: slots into gradient sums, examples of an evaluation into its result.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -44,6 +45,8 @@ class Trainer {
   worker::Prepared prepare(std::span<float> weights);
   // Once that is done: examples to read ahead. From any thread.
   void prefetch(Step step, const std::vector<SlotRange>& ranges);
+  // Examples of the data that were left out or replaced, as of the last slot or evaluation. From any thread.
+  [[nodiscard]] std::uint64_t corrupt_examples() const { return corrupt_examples_.load(std::memory_order_relaxed); }
   void train(const TrainingTask& task, const WeightArena& weights);
   void evaluate(const Evaluation& evaluation, const WeightArena& weights);
   // Nothing is computed any more: lets the backend go.
@@ -64,6 +67,7 @@ class Trainer {
   ChunkCountdown countdown_;
   bool each_slot_is_update_;  // by itself: in item mode
   MetricRules metrics_;
+  std::atomic<std::uint64_t> corrupt_examples_ = 0;
   std::unique_ptr<Dataset> dataset_;
   std::unique_ptr<Pipeline> pipeline_;
   std::unique_ptr<Model> model_;

@@ -97,9 +97,12 @@ class ArrayReader {
         corrupt.found(where(features) + ", row " + std::to_string(row) + ": " + fault);
       }
     }
-    corrupt.check(where(features), split.count(), wanted, key);
+    left_out_ += corrupt.check(where(features), split.count(), wanted, key);
     return split;
   }
+
+  // Corrupt examples of all that was read.
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
   [[nodiscard]] std::string where(const std::string& name) const { return root_.string() + ": array " + name; }
@@ -139,6 +142,7 @@ class ArrayReader {
 
   const DataSpec& spec_;
   std::filesystem::path root_;
+  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace
@@ -147,7 +151,7 @@ std::unique_ptr<Dataset> open_arrays(const DataSpec& spec, const std::string& wo
   ArrayReader reader(spec, worker_path);
   auto train = reader.read(spec.train, spec.train_labels, spec.train_examples, "train_examples");
   auto test = reader.read(spec.test, spec.test_labels, spec.test_examples, "test_examples");
-  return std::make_unique<SplitDataset<ArraySplit>>(spec, std::move(train), std::move(test));
+  return std::make_unique<SplitDataset<ArraySplit>>(spec, std::move(train), std::move(test), reader.left_out());
 }
 
 }  // namespace ballast

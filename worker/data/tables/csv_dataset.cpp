@@ -110,9 +110,12 @@ class TableReader {
         corrupt.found(rows.where() + ", column " + std::to_string(bad.column) + ": " + bad.what());
       }
     }
-    corrupt.check(path, split.count(), wanted, key);
+    left_out_ += corrupt.check(path, split.count(), wanted, key);
     return split;
   }
+
+  // Corrupt examples of all that was read.
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
   // Where in a row each of data.columns stands.
@@ -235,6 +238,7 @@ class TableReader {
   std::vector<ValuePlaces> values_;  // by column
   std::vector<std::size_t> places_;  // by column
   std::size_t fields_ = 0;           // of a row
+  std::uint64_t left_out_ = 0;
   // Of one row:
   std::vector<float> features_;
   std::vector<float> targets_;
@@ -250,7 +254,7 @@ std::unique_ptr<Dataset> open_csv(const DataSpec& spec, const std::string& worke
   auto test = spec.test.empty()
                   ? TableSplit()
                   : reader.read(example_file(root, spec.test, "test"), spec.test_examples, "test_examples");
-  return std::make_unique<SplitDataset<TableSplit>>(spec, std::move(train), std::move(test));
+  return std::make_unique<SplitDataset<TableSplit>>(spec, std::move(train), std::move(test), reader.left_out());
 }
 
 }  // namespace ballast

@@ -124,15 +124,19 @@ class TextReader {
       messages[label->second].push_back({file.name, tokens_of(std::move(bytes), spec_, vocabulary_)});
       ++good;
     });
-    corrupt.check(root_ / name, good, wanted, key);
+    left_out_ += corrupt.check(root_ / name, good, wanted, key);
     return spread(std::move(messages));
   }
+
+  // Corrupt examples of all that was read.
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
   const DataSpec& spec_;
   std::filesystem::path root_;
   Vocabulary vocabulary_;
   std::map<std::string, std::size_t, std::less<>> labels_;
+  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace
@@ -141,7 +145,7 @@ std::unique_ptr<Dataset> open_text(const DataSpec& spec, const std::string& work
   TextReader reader(spec, worker_path);
   auto train = reader.read(spec.train, spec.train_examples, "train_examples");
   auto test = reader.read(spec.test, spec.test_examples, "test_examples");
-  return std::make_unique<SplitDataset<TextSplit>>(spec, std::move(train), std::move(test));
+  return std::make_unique<SplitDataset<TextSplit>>(spec, std::move(train), std::move(test), reader.left_out());
 }
 
 }  // namespace ballast

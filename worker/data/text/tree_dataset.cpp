@@ -75,9 +75,12 @@ class TreeReader {
         corrupt.found(lines.where() + ", column " + std::to_string(bad.column) + ": " + bad.what());
       }
     }
-    corrupt.check(path, split.count(), wanted, key);
+    left_out_ += corrupt.check(path, split.count(), wanted, key);
     return split;
   }
+
+  // Corrupt examples of all that was read.
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
   [[nodiscard]] std::int32_t label_of(const TreeNode& node) const {
@@ -112,6 +115,7 @@ class TreeReader {
   std::filesystem::path root_;
   Vocabulary vocabulary_;
   bool polarity_;
+  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace
@@ -120,7 +124,7 @@ std::unique_ptr<Dataset> open_trees(const DataSpec& spec, const std::string& wor
   TreeReader reader(spec, worker_path);
   auto train = reader.read(spec.train, "train", spec.train_examples, "train_examples");
   auto test = reader.read(spec.test, "test", spec.test_examples, "test_examples");
-  return std::make_unique<SplitDataset<TreeSplit>>(spec, std::move(train), std::move(test));
+  return std::make_unique<SplitDataset<TreeSplit>>(spec, std::move(train), std::move(test), reader.left_out());
 }
 
 }  // namespace ballast

@@ -37,6 +37,7 @@ class NumberedExamples : public Dataset {
   }
   [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
   [[nodiscard]] std::string digest() const override { return "numbered"; }
+  [[nodiscard]] std::uint64_t corrupt() const override { return 3; }
 
  private:
   std::uint32_t train_;
@@ -70,6 +71,7 @@ TEST_CASE("the last examples of the train split are held out, and nothing else c
   CHECK(all_of(*dataset, DataSplit::validation) == numbers(38, 50));
   CHECK(all_of(*dataset, DataSplit::test) == std::vector<float>{-1, -2, -3, -4, -5});
   CHECK(dataset->digest() == "numbered");
+  CHECK(dataset->corrupt() == 3);
   CHECK(dataset->shape().features() == 1);
 }
 

@@ -179,9 +179,15 @@ TEST_CASE("with skip, the next of its class takes a corrupt image's place, where
     const std::vector<std::uint32_t> order =
         cache == 0 ? std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5} : std::vector<std::uint32_t>{3, 5, 2, 4, 1, 0};
     std::array<std::vector<float>, 6> features;
+    CHECK(dataset->corrupt() == 0);  // nobody has come to them
     for (const auto index : order) {
       features[index] = at(index).features;
     }
+    CHECK(dataset->corrupt() == 3);
+    for (const auto index : order) {
+      at(index);
+    }
+    CHECK(dataset->corrupt() == 3);
     CHECK(features[2] == features[5]);  // dog/4.png for dog/2.jpg
     CHECK(features[3] == features[5]);  // and for dog/3.png
     CHECK(features[4] == features[1]);  // cat/a.png for cat/b.jpeg

@@ -106,7 +106,9 @@ TEST_CASE("a row that does not fit ends the reading with line, column and value,
     spec.corrupt = "fatal";
     CHECK(contains(error_of([&] { open_dataset(spec, ""); }), why));
     spec.corrupt = "skip";
-    CHECK(read_examples(*open_dataset(spec, ""), DataSplit::train, 0, 2).labels == std::vector<std::int32_t>{0, 1});
+    const auto kept = open_dataset(spec, "");
+    CHECK(read_examples(*kept, DataSplit::train, 0, 2).labels == std::vector<std::int32_t>{0, 1});
+    CHECK(kept->corrupt() == 1);
     spec.train_examples = 3;
     CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "holds 2 good examples"));
   }

@@ -233,7 +233,9 @@ TEST_CASE("corrupt trees end the reading, or are left out and the good ones coun
   spec.train_examples = 2;
   CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "train.txt, line 2, column 6: "));
   spec.corrupt = "skip";
-  const auto kept = read_examples(*open_dataset(spec, ""), DataSplit::train, 0, 2);
+  const auto dataset = open_dataset(spec, "");
+  CHECK(dataset->corrupt() == 3);
+  const auto kept = read_examples(*dataset, DataSplit::train, 0, 2);
   CHECK(kept.labels.front() == 3);
   CHECK(kept.tokens.front() == 2);
   spec.train_examples = 3;

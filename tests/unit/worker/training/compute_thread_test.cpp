@@ -320,5 +320,20 @@ TEST_CASE("local steps change their own weights, and a device copies them for ea
   CHECK(compared.step(1) == 4);
 }
 
+TEST_CASE("examples that are left out are counted, and told once the data is open") {
+  const testing::TemporaryFolder folder;
+  const std::string rows = "a,b\n1,0\n2,1\nx,1\n3,0\n4\n5,1\n";
+  folder.write("t.csv", {rows.begin(), rows.end()});
+  const auto job =
+      make_job(parse_job("job: test\nmodel: {name: mlp, hidden: [8]}\ndata: {name: csv, corrupt: skip, train: t.csv, "
+                         "train_examples: 4, columns: [{name: a}, {name: b, kind: flag}]}\n"
+                         "training: {batch: 4, slots: 2, epochs: 1}\n",
+                         "the test's job"));
+  Events events;
+  ComputeThread thread(job, folder.path(), on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
+  events.up_to<worker::Prepared>();
+  CHECK(thread.corrupt_examples() == 2);
+}
+
 }  // namespace
 }  // namespace ballast
