@@ -25,8 +25,8 @@ struct DescribeOptions {
   std::string separator = {};        // csv; empty: the one that the first line has most of
   bool no_header = false;            // csv
   std::string label = {};            // csv: the column of the class
-  std::vector<std::string> flags;    // csv: columns of several classes
-  std::vector<std::string> targets;  // csv: columns of numbers to be predicted
+  std::vector<std::string> flags = {};    // csv: columns of several classes
+  std::vector<std::string> targets = {};  // csv: columns of numbers to be predicted
 };
 
 // What was found.

@@ -73,7 +73,7 @@ FeatureFacts features_of(const DataSpec& spec, const std::string& name) {
     throw std::runtime_error(spec.path + ": array " + name + " has " + std::to_string(header.shape.size()) +
                              " extents; rows of 1 to 3 are needed; reshape it, or name another array");
   }
-  FeatureFacts facts{.rows = header.shape[0], .bytes = header.type == "u1"};
+  FeatureFacts facts{.rows = header.shape[0], .shape = {}, .bytes = header.type == "u1"};
   for (std::size_t i = 1; i < header.shape.size(); ++i) {
     facts.shape.push_back(std::to_string(header.shape[i]));
   }

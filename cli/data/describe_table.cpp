@@ -42,9 +42,9 @@ char separator_in(const fs::path& path, const std::string& named) {
   return best;
 }
 
-class Table {
+class DescribedTable {
  public:
-  Table(const DescribeOptions& options, const DataSpec& spec)
+  DescribedTable(const DescribeOptions& options, const DataSpec& spec)
       : options_(options), separator_(separator_in(example_file(spec.path, spec.train, "train"), options.separator)) {}
 
   // The train split first: its first row says how many columns there are, and their names.
@@ -184,7 +184,7 @@ std::string normalisation_text(const Moments& moments) {
 }
 
 // The flow map of a column, and perhaps why.
-std::string column_text(const Table& table, std::size_t index, bool normalise) {
+std::string column_text(const DescribedTable& table, std::size_t index, bool normalise) {
   using enum CsvColumn::Kind;
   const auto& facts = table.facts(index);
   const auto begin = "- {name: " + yaml_quoted(table.name(index)) + ", kind: ";
@@ -212,7 +212,7 @@ std::string column_text(const Table& table, std::size_t index, bool normalise) {
 }
 
 // Of a label's column; otherwise none.
-std::vector<std::string> classes_of(const Table& table) {
+std::vector<std::string> classes_of(const DescribedTable& table) {
   for (std::size_t i = 0; i < table.columns(); ++i) {
     if (table.target_kind(i) == CsvColumn::Kind::label) {
       const auto& values = table.facts(i).values();
@@ -231,7 +231,7 @@ std::vector<std::string> classes_of(const Table& table) {
   return {};
 }
 
-void tell_missing(const Table& table, SectionText& section) {
+void tell_missing(const DescribedTable& table, SectionText& section) {
   std::set<std::string> words;
   for (std::size_t i = 0; i < table.columns(); ++i) {
     words.insert(table.facts(i).missing().begin(), table.facts(i).missing().end());
@@ -241,7 +241,7 @@ void tell_missing(const Table& table, SectionText& section) {
   }
 }
 
-void tell_columns(const Table& table, const DescribeOptions& options, SectionText& section) {
+void tell_columns(const DescribedTable& table, const DescribeOptions& options, SectionText& section) {
   if (options.label.empty() && options.flags.empty() && options.targets.empty()) {
     section.comment("nothing is to be predicted yet: name the columns with --label, --flag or --target");
   }
@@ -253,7 +253,7 @@ void tell_columns(const Table& table, const DescribeOptions& options, SectionTex
   }
 }
 
-void tell_rows(const char* split, const Table::Split& facts, SectionText& section) {
+void tell_rows(const char* split, const DescribedTable::Split& facts, SectionText& section) {
   if (facts.corrupt.count() > 0) {
     section.comment(std::string(split) + ": " + std::to_string(facts.corrupt.count()) + " corrupt rows are left out");
   }
@@ -263,9 +263,10 @@ void tell_rows(const char* split, const Table::Split& facts, SectionText& sectio
 }  // namespace
 
 Description describe_table(const DescribeOptions& options, const DataSpec& spec) {
-  Table table(options, spec);
+  DescribedTable table(options, spec);
   const auto train = table.read(example_file(spec.path, spec.train, "train"), true);
-  const auto test = spec.test.empty() ? Table::Split() : table.read(example_file(spec.path, spec.test, "test"), false);
+  const auto test =
+      spec.test.empty() ? DescribedTable::Split() : table.read(example_file(spec.path, spec.test, "test"), false);
   SectionText section(spec);
   section.raw("separator", table.separator());
   if (options.no_header) {

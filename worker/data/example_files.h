@@ -61,7 +61,7 @@ class Sequences {
 template <class Split>
 class SplitDataset : public Dataset {
  public:
-  SplitDataset(const DataSpec& spec, Split train, Split test, std::uint64_t corrupt)
+  SplitDataset(const DataSpec& spec, Split train, Split test, std::uint64_t corrupt = 0)
       : shape_(example_shape(spec)), train_(std::move(train)), test_(std::move(test)), corrupt_(corrupt) {
     train_.keep_first(spec.train_examples);
     test_.keep_first(spec.test_examples);

@@ -40,7 +40,7 @@ TEST_CASE("a folder's path is told without dots, whatever was written") {
   folder.write("t10k-images-idx3-ubyte", testing::idx({1, 2, 3}, Bytes(6, 0)));
   folder.write("t10k-labels-idx1-ubyte", testing::idx({1}, {1}));
   const auto path = folder.path().string();
-  for (const std::string ending : {"", "/", "/.", "/./", "/../" + folder.path().filename().string()}) {
+  for (const auto& ending : std::vector<std::string>{"", "/", "/.", "/./", "/../" + folder.path().filename().string()}) {
     CAPTURE(ending);
     const auto described = describe({.folder = path + ending, .normalise = true});
     CHECK(described.corrupt.empty());
