@@ -85,20 +85,46 @@ struct Product {
   }
 };
 
-cublasStatus_t multiply(const char* function, cublasHandle_t handle, const Product& product) {
+// Of the same product some distance further on, so many times.
+struct Batch {
+  std::size_t count = 1;
+  std::size_t a_apart = 0;
+  std::size_t b_apart = 0;
+  std::size_t c_apart = 0;
+
+  [[nodiscard]] std::size_t bytes(std::size_t apart, Type type) const { return (count - 1) * apart * size_of(type); }
+};
+
+const void* moved(const void* values, Type type, std::size_t by) {
+  return static_cast<const std::byte*>(values) + by * size_of(type);
+}
+
+cublasStatus_t multiply(const char* function, cublasHandle_t handle, const Product& product, const Batch& batch = {}) {
   const cublasContext& context = handles().at(function, handle);
   if (context.workspace == nullptr) {
     misuse(function, "cuBLAS has no workspace of its own, so its results may differ from run to run");
   }
   const Matrix c{product.c, Type::float32, CUBLAS_OP_N, product.c_stride};
   Operands operands(function, context.stream);
-  operands.reads("A", product.a.values, bytes_of(function, "A", product.a, product.rows, product.summands))
-      .reads("B", product.b.values, bytes_of(function, "B", product.b, product.summands, product.columns))
-      .writes("C", c.values, bytes_of(function, "C", c, product.rows, product.columns))
+  operands
+      .reads("A", product.a.values,
+             bytes_of(function, "A", product.a, product.rows, product.summands) +
+                 batch.bytes(batch.a_apart, product.a.type))
+      .reads("B", product.b.values,
+             bytes_of(function, "B", product.b, product.summands, product.columns) +
+                 batch.bytes(batch.b_apart, product.b.type))
+      .writes("C", c.values,
+              bytes_of(function, "C", c, product.rows, product.columns) + batch.bytes(batch.c_apart, c.type))
       .writes("the workspace", context.workspace, context.workspace_bytes);
-  operands.queue([product, workspace = context.workspace, bytes = std::min(context.workspace_bytes, kSpoiled)] {
+  operands.queue([product, batch, workspace = context.workspace, bytes = std::min(context.workspace_bytes, kSpoiled)] {
     std::memset(workspace, 0xFF, bytes);
-    product.compute();
+    for (std::size_t i = 0; i < batch.count; ++i) {
+      Product one = product;
+      one.a.values = moved(one.a.values, one.a.type, i * batch.a_apart);
+      one.b.values = moved(one.b.values, one.b.type, i * batch.b_apart);
+      one.c += i * batch.c_apart;
+      one.compute();
+    }
   });
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -161,6 +187,25 @@ cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t a_as, cublas
                    c,
                    size(c_stride),
                    {*alpha, *beta}});
+}
+
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t a_as, cublasOperation_t b_as,
+                                         int rows, int columns, int summands, const float* alpha, const float* a,
+                                         int a_stride, long long int a_apart, const float* b, int b_stride,
+                                         long long int b_apart, const float* beta, float* c, int c_stride,
+                                         long long int c_apart, int count) {
+  const Call call;
+  const auto apart = [](long long int distance) { return static_cast<std::size_t>(distance); };
+  return multiply("cublasSgemmStridedBatched", handle,
+                  {size(rows),
+                   size(columns),
+                   size(summands),
+                   {a, Type::float32, a_as, size(a_stride)},
+                   {b, Type::float32, b_as, size(b_stride)},
+                   c,
+                   size(c_stride),
+                   {*alpha, *beta}},
+                  {size(count), apart(a_apart), apart(b_apart), apart(c_apart)});
 }
 
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t a_as, cublasOperation_t b_as, int rows,

@@ -26,9 +26,24 @@ struct cudnnTensorStruct {
 };
 // n outputs of c inputs each.
 struct cudnnFilterStruct : cudnnTensorStruct {};
-struct cudnnConvolutionStruct {
+// Along one side.
+struct Sliding {
   std::size_t padding = 0;
   std::size_t stride = 1;
+  std::size_t dilation = 1;
+
+  // Wraps around in front of the input.
+  [[nodiscard]] std::size_t place(std::size_t output, std::size_t tap) const {
+    return output * stride + tap * dilation - padding;
+  }
+  [[nodiscard]] std::size_t outputs(std::size_t inputs, std::size_t taps) const {
+    return (inputs + 2 * padding - (dilation * (taps - 1) + 1)) / stride + 1;
+  }
+};
+struct cudnnConvolutionStruct {
+  Sliding h;
+  Sliding w;
+  std::size_t groups = 1;
 };
 
 namespace ballast::device_model {
@@ -94,12 +109,13 @@ struct Convolution {
     for (std::size_t y_row = 0; y_row < y.n * y.c * y.h; ++y_row) {
       const std::size_t example = y_row / (y.c * y.h);
       const std::size_t to = y_row / y.h % y.c;
-      for (std::size_t from = 0; from < x.c; ++from) {
+      const std::size_t first = to / (y.c / how.groups) * weights.c;
+      for (std::size_t from = 0; from < weights.c; ++from) {
         for (std::size_t kh = 0; kh < weights.h; ++kh) {
-          const std::size_t h = y_row % y.h * how.stride + kh - how.padding;
+          const std::size_t h = how.h.place(y_row % y.h, kh);
           if (h < x.h) {
-            for_each_in_row(((example * x.c + from) * x.h + h) * x.w, ((to * x.c + from) * weights.h + kh) * weights.w,
-                            y_row * y.w, visit);
+            for_each_in_row(((example * x.c + first + from) * x.h + h) * x.w,
+                            ((to * weights.c + from) * weights.h + kh) * weights.w, y_row * y.w, visit);
           }
         }
       }
@@ -112,7 +128,7 @@ struct Convolution {
   void for_each_in_row(std::size_t x_row, std::size_t weight_row, std::size_t y_row, const Visit& visit) const {
     for (std::size_t kw = 0; kw < weights.w; ++kw) {
       for (std::size_t ow = 0; ow < y.w; ++ow) {
-        const std::size_t w = ow * how.stride + kw - how.padding;
+        const std::size_t w = how.w.place(ow, kw);
         if (w < x.w) {
           visit(x_row + w, weight_row + kw, y_row + ow);
         }
@@ -121,17 +137,14 @@ struct Convolution {
   }
 };
 
-std::size_t outputs(std::size_t inputs, std::size_t kernel, const cudnnConvolutionStruct& how) {
-  return (inputs + 2 * how.padding - kernel) / how.stride + 1;
-}
-
 // What fits together.
 Convolution look_up(const char* function, cudnnTensorDescriptor_t x, cudnnFilterDescriptor_t weights,
                     cudnnConvolutionDescriptor_t how, cudnnTensorDescriptor_t y) {
   const Convolution all{tensors().at(function, x), filters().at(function, weights), convolutions().at(function, how),
                         tensors().at(function, y)};
-  if (all.x.c != all.weights.c || all.y.c != all.weights.n || all.x.n != all.y.n ||
-      all.y.h != outputs(all.x.h, all.weights.h, all.how) || all.y.w != outputs(all.x.w, all.weights.w, all.how)) {
+  if (all.x.c != all.weights.c * all.how.groups || all.y.c != all.weights.n || all.y.c % all.how.groups != 0 ||
+      all.x.n != all.y.n || all.y.h != all.how.h.outputs(all.x.h, all.weights.h) ||
+      all.y.w != all.how.w.outputs(all.x.w, all.weights.w)) {
     misuse(function, "the shapes of input, weights and output do not fit");
   }
   if (all.x.type != all.weights.type || all.x.type != all.y.type) {
@@ -283,11 +296,22 @@ cudnnStatus_t cudnnSetConvolution2dDescriptor(cudnnConvolutionDescriptor_t descr
                                               cudnnConvolutionMode_t mode, cudnnDataType_t sums) {
   constexpr const char* kFunction = "cudnnSetConvolution2dDescriptor";
   const Call call;
-  if (padding_h != padding_w || stride_h != stride_w || dilation_h != 1 || dilation_w != 1 ||
-      mode != CUDNN_CROSS_CORRELATION || sums != CUDNN_DATA_FLOAT) {
-    misuse(kFunction, "the model knows square, undilated cross correlation with sums in float32 only");
+  if (mode != CUDNN_CROSS_CORRELATION || sums != CUDNN_DATA_FLOAT) {
+    misuse(kFunction, "the model knows cross correlation with sums in float32 only");
   }
-  convolutions().at(kFunction, descriptor) = {static_cast<std::size_t>(padding_h), static_cast<std::size_t>(stride_h)};
+  const auto sliding = [](int padding, int stride, int dilation) {
+    return Sliding{static_cast<std::size_t>(padding), static_cast<std::size_t>(stride),
+                   static_cast<std::size_t>(dilation)};
+  };
+  cudnnConvolutionStruct& convolution = convolutions().at(kFunction, descriptor);
+  convolution.h = sliding(padding_h, stride_h, dilation_h);
+  convolution.w = sliding(padding_w, stride_w, dilation_w);
+  return CUDNN_STATUS_SUCCESS;
+}
+cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t descriptor, int groups) {
+  constexpr const char* kFunction = "cudnnSetConvolutionGroupCount";
+  const Call call;
+  convolutions().at(kFunction, descriptor).groups = static_cast<std::size_t>(groups);
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnSetConvolutionMathType(cudnnConvolutionDescriptor_t /*descriptor*/, cudnnMathType_t /*type*/) {

@@ -15,7 +15,7 @@
 #include "tests/device_model/misuse.h"
 #include "tests/device_model/streams.h"
 #include "tests/device_model/warp.h"
-#include "worker/compute/cuda/launch.h"
+#include "worker/compute/cuda/kernels/launch.h"
 
 struct PlaceInGrid {
   unsigned x = 0;

@@ -2,7 +2,7 @@
 //
 // It stands in for as much of the CUDA runtime, cuBLAS and cuDNN as worker/compute/cuda calls. The backend's sources
 // are compiled unchanged and linked with it into a module of their own, which tests load as they load the real one. The
-// kernels are those of kernels.cu, compiled as C++ (launch.h).
+// kernels are those of its .cu files, compiled as C++ (launch.h).
 //
 // What it models
 //  - Two devices, each with memory of its own. What is fresh is filled with not-a-numbers, what is freed as well.

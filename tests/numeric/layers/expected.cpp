@@ -107,14 +107,14 @@ std::string difference(const std::vector<float>& actual, const std::vector<doubl
 }
 
 std::string difference(const std::vector<float>& actual, const ExpectedGradient& expected, double tolerance,
-                       double floor, double before) {
+                       double floor) {
   const std::size_t count = expected.direction.size();
   if (actual.size() != count) {
     return told("the number of values", static_cast<double>(actual.size()), static_cast<double>(count));
   }
-  const double allowed = tolerance * (largest_of(expected.values) + floor + std::abs(before));
+  const double allowed = tolerance * (largest_of(expected.values) + floor);
   for (std::size_t i = 0; i < expected.places.size(); ++i) {
-    const double value = static_cast<double>(actual[expected.places[i]]) - before;
+    const double value = static_cast<double>(actual[expected.places[i]]);
     if (!is_close(value, expected.values[i], allowed)) {
       return told("value " + std::to_string(expected.places[i]), value, expected.values[i]);
     }
@@ -122,11 +122,11 @@ std::string difference(const std::vector<float>& actual, const ExpectedGradient&
   double along = 0;
   double largest = largest_of(expected.values);
   for (std::size_t i = 0; i < count; ++i) {
-    const double value = static_cast<double>(actual[i]) - before;
+    const double value = static_cast<double>(actual[i]);
     along += value * expected.direction[i];
     largest = std::max(largest, std::abs(value));
   }
-  const double allowed_along = tolerance * (largest + floor + std::abs(before)) * std::sqrt(static_cast<double>(count));
+  const double allowed_along = tolerance * (largest + floor) * std::sqrt(static_cast<double>(count));
   if (!is_close(along, expected.along, allowed_along)) {
     return told("the derivative in all values at once", along, expected.along);
   }

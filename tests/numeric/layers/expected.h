@@ -38,8 +38,8 @@ Expected expect(const LayerCase& drawn, const DrawnValues& values, Draw& draw);
 // A sentence on the first value that differs from `expected` by more than `tolerance` of the largest, or is not a
 // number; empty if there is none.
 std::string difference(const std::vector<float>& actual, const std::vector<double>& expected, double tolerance);
-// `before` was there before and is taken off. `floor` is added to the largest value.
+// `floor` is added to the largest value.
 std::string difference(const std::vector<float>& actual, const ExpectedGradient& expected, double tolerance,
-                       double floor, double before = 0);
+                       double floor);
 
 }  // namespace ballast::layers

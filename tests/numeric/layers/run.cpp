@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "common/network/infer.h"
@@ -28,7 +29,7 @@ std::vector<double> distinct_values(std::size_t count, Draw& draw) {
 // Parameters in arenas of their own, each where it may begin in every arena, with floats between that nobody may write.
 class Arenas {
  public:
-  explicit Arenas(const DrawnValues& values, float before) {
+  explicit Arenas(const DrawnValues& values) {
     std::size_t end = kGap;
     for (const auto& parameter : values.parameters) {
       places_.push_back({end, parameter.size()});
@@ -38,7 +39,6 @@ class Arenas {
     gradients_.assign(end, kNan);
     for (std::size_t i = 0; i < places_.size(); ++i) {
       std::ranges::copy(to_float(values.parameters[i]), begin(weights_, i));
-      std::fill_n(begin(gradients_, i), places_[i].elements, before);
     }
   }
 
@@ -153,13 +153,15 @@ class LayerRun {
         setting_(setting),
         pass_(pass_of(drawn)),
         inputs_(backend, drawn, setting) {
-    const Arenas arenas(values, 0);
-    const auto places = arenas.places(setting.shared);
-    prepared_ = backend.prepare({drawn.layer, inputs_.tensors(), places, setting.in_place, drawn.number});
+    const Arenas arenas(values);
+    prepared_ = prepare(arenas.places(setting.shared));
+    if (setting.shared) {
+      later_ = prepare(arenas.places(false));
+    }
   }
 
   Outcome run(double factor) {
-    Arenas arenas(values_, setting_.shared ? kBefore : kNan);
+    Arenas arenas(values_);
     backend_.bind_weights(arenas.weights());
     backend_.bind_gradients(arenas.gradients());
     backend_.begin(pass_);
@@ -178,13 +180,16 @@ class LayerRun {
   }
 
  private:
+  Prepared prepare(const std::vector<ParameterPlace>& places) {
+    return backend_.prepare({drawn_.layer, inputs_.tensors(), places, setting_.in_place, drawn_.number});
+  }
+
   void run_backward(double factor, Arenas& arenas, Outcome& outcome) {
-    if (prepared_.output->with_gradient()) {
-      auto y_gradient = to_float(values_.y_gradient.values);
-      std::ranges::for_each(y_gradient, [&](float& value) { value *= static_cast<float>(factor); });
-      backend_.write_gradient(*prepared_.output, y_gradient);
+    if (later_) {
+      later_->operation->forward();
+      go_back_to_parameters(*later_, factor);
     }
-    prepared_.operation->backward_parameters();
+    go_back_to_parameters(prepared_, factor);
     std::size_t on_their_way = 0;
     for (const Extent& extent : arenas.extents()) {
       on_their_way += backend_.deliver(extent) ? 0 : 1;
@@ -198,6 +203,7 @@ class LayerRun {
     }
     for (std::size_t i = 0; i < arenas.extents().size(); ++i) {
       outcome.parameter_gradients.push_back(arenas.gradient(i));
+      std::ranges::for_each(outcome.parameter_gradients.back(), [&](float& value) { value *= later_ ? 0.5F : 1.0F; });
     }
     for (const Tensor* input : inputs_.tensors()) {
       outcome.input_gradients.emplace_back(input->with_gradient() ? input->shape().elements() : 0);
@@ -207,6 +213,15 @@ class LayerRun {
     }
   }
 
+  void go_back_to_parameters(const Prepared& prepared, double factor) {
+    if (prepared.output->with_gradient()) {
+      auto y_gradient = to_float(values_.y_gradient.values);
+      std::ranges::for_each(y_gradient, [&](float& value) { value *= static_cast<float>(factor); });
+      backend_.write_gradient(*prepared.output, y_gradient);
+    }
+    prepared.operation->backward_parameters();
+  }
+
   Backend& backend_;
   const LayerCase& drawn_;
   const DrawnValues& values_;
@@ -214,6 +229,7 @@ class LayerRun {
   Pass pass_;
   InputTensors inputs_;
   Prepared prepared_;
+  std::optional<Prepared> later_;  // what the parameters are shared with
 };
 
 }  // namespace

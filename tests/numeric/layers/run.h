@@ -25,7 +25,7 @@ struct Setting {
   // Its inputs are outputs of convolutions, in layouts of the backend's choice.
   bool behind_convolutions = false;
   bool in_place = false;
-  bool shared = false;            // its parameters' gradients are added to what is there
+  bool shared = false;            // a layer like it, further on in the network, has the same parameters
   bool without_gradient = false;  // of the first input
 };
 
@@ -34,15 +34,12 @@ struct Outcome {
   Shape shape;
   std::vector<float> y;
   std::vector<std::vector<float>> input_gradients;
-  std::vector<std::vector<float>> parameter_gradients;
+  std::vector<std::vector<float>> parameter_gradients;  // where two layers share parameters: half of their sum
   bool untouched = true;  // what must not be written was not: arenas outside parameters, inputs that others read
 };
 
 bool same_bytes(const std::vector<float>& a, const std::vector<float>& b);
 bool same_bytes(const std::vector<std::vector<float>>& a, const std::vector<std::vector<float>>& b);
-
-// What a shared layer adds to: before its backward pass every parameter's gradient has this value.
-inline constexpr float kBefore = 0.25F;
 
 // Prepares the layer and runs it three times: with other values, and twice with these, throwing std::logic_error if the
 // bytes differ. Throws what Backend::prepare throws.

@@ -20,18 +20,26 @@ TensorDescriptor describe(const Shape& shape, std::string_view what, cudnnDataTy
   return descriptor;
 }
 
-Bias::Bias(const Context& context, const Shape& y, const Extent& extent, std::string_view what)
-    : context_(context), extent_(extent), y_(describe(y, what)), bias_(describe(Shape{1, y.c, 1, 1}, what)) {}
+Bias::Bias(const Context& context, const Shape& y, const ParameterPlace* place, std::string_view what)
+    : context_(context), y_(describe(y, what)), bias_(describe(Shape{1, y.c, 1, 1}, what)) {
+  if (place != nullptr) {
+    place_ = *place;
+  }
+}
 
 void Bias::add_to(float* y, std::string_view what) const {
-  check(cudnnAddTensor(context_.cudnn(), &kOne, bias_.get(), context_.weights_at(extent_), &kOne, y_.get(), y), what,
-        "adding the bias");
+  if (place_) {
+    check(cudnnAddTensor(context_.cudnn(), &kOne, bias_.get(), context_.weights_at(place_->extent), &kOne, y_.get(), y),
+          what, "adding the bias");
+  }
 }
 
 void Bias::backward(const float* y_gradient, std::string_view what) const {
-  check(cudnnConvolutionBackwardBias(context_.cudnn(), &kOne, y_.get(), y_gradient, &kZero, bias_.get(),
-                                     context_.gradients_at(extent_)),
-        what, "gradient of the bias");
+  if (place_) {
+    check(cudnnConvolutionBackwardBias(context_.cudnn(), &kOne, y_.get(), y_gradient, place_->adds ? &kOne : &kZero,
+                                       bias_.get(), context_.gradients_at(place_->extent)),
+          what, "gradient of the bias");
+  }
 }
 
 }  // namespace ballast::cuda

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "worker/compute/backend.h"
@@ -14,16 +15,16 @@ TensorDescriptor describe(const Shape& shape, std::string_view what, cudnnDataTy
 
 class Bias {
  public:
-  // Of activations of this shape.
-  Bias(const Context& context, const Shape& y, const Extent& extent, std::string_view what);
+  // Of activations of this shape. Without a place: no bias, and nothing is done.
+  Bias(const Context& context, const Shape& y, const ParameterPlace* place, std::string_view what);
 
   void add_to(float* y, std::string_view what) const;
-  // Overwrites the bias's gradient with the sums of y's over all but the channels.
+  // The bias's gradient becomes the sums of y's over all but the channels, or takes them up where it is shared.
   void backward(const float* y_gradient, std::string_view what) const;
 
  private:
   const Context& context_;
-  Extent extent_;
+  std::optional<ParameterPlace> place_;
   TensorDescriptor y_;
   TensorDescriptor bias_;
 };

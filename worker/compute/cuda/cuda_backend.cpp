@@ -91,8 +91,9 @@ class CudaBackend : public Backend {
     context_.use_device();
     return std::visit([&](const auto& layer) { return make(context_, task, layer); }, task.layer);
   }
-  Forked fork(Tensor& /*x*/, std::size_t /*uses*/) override {
-    throw std::invalid_argument("the cuda backend has no values that several layers read");
+  Forked fork(Tensor& x, std::size_t uses) override {
+    context_.use_device();
+    return make_fork(context_, as_cuda(x), uses);
   }
   std::unique_ptr<LossOperation> prepare_loss(const Loss& loss, Tensor& prediction,
                                               const ExampleShape& example) override {

@@ -11,14 +11,22 @@
 
 namespace ballast::cuda {
 
+// Marks a constructor.
+struct OwnGradient {};
+
 class CudaTensor : public Tensor {
  public:
   // Of its own memory.
   CudaTensor(const Shape& shape, bool with_gradient)
       : Tensor(shape, with_gradient), value_(allocate(shape)), gradient_(with_gradient ? allocate(shape) : nullptr) {}
   // Another name for the memory of `other`.
-  CudaTensor(const CudaTensor& other, std::in_place_t)
-      : Tensor(other.shape(), other.with_gradient()), value_(other.value_), gradient_(other.gradient_) {}
+  CudaTensor(const CudaTensor& other, std::in_place_t) : CudaTensor(other.shape(), other) {}
+  // The same in another shape, of as many values.
+  CudaTensor(const Shape& shape, const CudaTensor& other)
+      : Tensor(shape, other.with_gradient()), value_(other.value_), gradient_(other.gradient_) {}
+  // Another name for the value of `other`, with a gradient of its own.
+  CudaTensor(const CudaTensor& other, OwnGradient /*mark*/)
+      : Tensor(other.shape(), true), value_(other.value_), gradient_(allocate(other.shape())) {}
 
   [[nodiscard]] float* value() const { return value_->data(); }
   // Null without a gradient.

@@ -1,6 +1,6 @@
 #include "worker/compute/cuda/factor.h"
 
-#include "worker/compute/cuda/kernels.h"
+#include "worker/compute/cuda/kernels/elementwise.h"
 #include "worker/compute/cuda/status.h"
 
 namespace ballast::cuda {

@@ -1,114 +1,128 @@
-// The examples' losses are summed on the host, in their order. They travel beside the backward pass.
+// Softmax cross entropy of each row. Rows' losses are summed on the host, in their order; they travel beside the
+// backward pass.
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
-#include "worker/compute/cuda/kernels.h"
+#include "worker/compute/cuda/download.h"
+#include "worker/compute/cuda/kernels/losses.h"
 #include "worker/compute/cuda/operations.h"
 #include "worker/compute/cuda/status.h"
+#include "worker/compute/cuda/upload.h"
 #include "worker/compute/fit.h"
 
 namespace ballast::cuda {
 namespace {
 
-// More than 15 fields: what comes and goes lies on the device and on the host, with an event for each way.
+SoftmaxShape shape_of(const Shape& logits, const SoftmaxCrossEntropy& loss) {
+  const auto classes = static_cast<std::uint32_t>(logits.features());
+  const double all_weights = loss.class_weights.empty()
+                                 ? static_cast<double>(classes)
+                                 : std::accumulate(loss.class_weights.begin(), loss.class_weights.end(), 0.0);
+  return {static_cast<std::uint32_t>(logits.rows()), classes, static_cast<double>(loss.smoothing), all_weights};
+}
+
+// More than 15 fields: what comes and goes lies on the device and on the host.
 class SoftmaxOperation : public LossOperation {
  public:
-  SoftmaxOperation(Context& context, const CudaTensor& logits)
+  SoftmaxOperation(Context& context, const CudaTensor& logits, const ExampleShape& example,
+                   const SoftmaxCrossEntropy& loss)
       : context_(context),
-        shape_(logits.shape()),
-        what_("softmax_cross_entropy of " + to_string(shape_)),
-        examples_(shape_.n),
-        classes_(static_cast<std::uint32_t>(shape_.features())),
+        what_("softmax_cross_entropy of " + to_string(logits.shape())),
+        labelled_steps_(example.labels == Labels::steps),
+        examples_(logits.shape().n),
+        steps_(logits.shape().steps),
+        shape_(shape_of(logits.shape(), loss)),
         logits_(logits.value()),
         gradient_(logits.gradient()),
-        labels_(examples_, what_),
-        probabilities_(shape_.elements(), what_),
-        losses_(examples_, what_),
-        correct_(examples_, what_),
-        host_labels_(examples_, what_),
-        host_losses_(examples_, what_),
-        host_correct_(examples_, what_),
-        host_probabilities_(shape_.elements()),
-        labels_read_(make_event()),
-        losses_arrived_(make_event()) {}
+        weights_(shape_.classes, what_),
+        labels_(shape_.rows, what_),
+        shares_(shape_.rows, what_),
+        losses_(shape_.rows, what_),
+        correct_(shape_.rows, what_),
+        probabilities_(logits.shape().elements(), what_) {
+    weights_.send(context_, loss.class_weights.empty() ? std::vector<float>(shape_.classes, 1.0F) : loss.class_weights,
+                  what_);
+  }
 
   void forward() override {
     const auto labels = context_.pass().batch.labels;
-    check_labels(labels, examples_, classes_);
-    check(cudaEventSynchronize(labels_read_.get()), what_, "forward");
-    std::ranges::copy(labels, host_labels_.data());
-    context_.upload(labels_.data(), host_labels_.data(), labels_.bytes(), what_);
-    check(cudaEventRecord(labels_read_.get(), context_.upload_stream()), what_, "forward");
-    check(launch_softmax(examples_, classes_, logits_, labels_.data(), probabilities_.data(), losses_.data(),
-                         correct_.data(), context_.compute()),
+    check_labels(labels, shape_.rows, shape_.classes, labelled_steps_);
+    labels_.send(context_, labels, what_);
+    send_shares();
+    check(launch_softmax(shape_, targets(), logits_, probabilities_.data(), losses_.data(), correct_.data(),
+                         context_.compute()),
           what_, "forward");
-    context_.download_after_compute(what_);
-    fetch(host_losses_.data(), losses_.data(), losses_.bytes(), context_.download());
-    fetch(host_correct_.data(), correct_.data(), correct_.bytes(), context_.download());
-    check(cudaEventRecord(losses_arrived_.get(), context_.download()), what_, "download");
-    probabilities_fetched_ = false;
+    losses_.begin(context_, what_);
+    correct_.begin(context_, what_);
+    probabilities_.change();
   }
 
   [[nodiscard]] LossSums sums() const override {
-    check(cudaEventSynchronize(losses_arrived_.get()), what_, "download");
     LossSums sums;
-    for (std::uint32_t i = 0; i < examples_; ++i) {
-      sums.loss_sum += host_losses_.data()[i];
-      sums.correct += static_cast<std::uint32_t>(host_correct_.data()[i]);
+    for (const double loss : losses_.await(what_)) {
+      sums.loss_sum += loss;
     }
+    sums.correct = count_correct(correct_.await(what_));
     return sums;
   }
 
-  // Brought here only for who asks.
-  [[nodiscard]] std::span<const double> predictions() const override {
-    if (!probabilities_fetched_) {
-      fetch(host_probabilities_.data(), probabilities_.data(), probabilities_.bytes(), context_.compute());
-      context_.finish(what_);
-      probabilities_fetched_ = true;
-    }
-    return host_probabilities_;
-  }
+  [[nodiscard]] std::span<const double> predictions() const override { return probabilities_.fetch(context_, what_); }
 
   void backward(float scale) override {
-    check(launch_softmax_backward(examples_, classes_, probabilities_.data(), labels_.data(), scale, gradient_,
-                                  context_.compute()),
+    check(launch_softmax_backward(shape_, targets(), probabilities_.data(), scale, gradient_, context_.compute()),
           what_, "backward");
   }
 
  private:
-  void fetch(void* to, const void* from, std::size_t bytes, cudaStream_t stream) const {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), what_, "download");
+  // Each labelled row's of its example's loss, the mean over these.
+  void send_shares() {
+    const auto shares = shares_.stage(what_);
+    for (std::size_t example = 0; example < examples_; ++example) {
+      const auto own = labels_.sent().subspan(example * steps_, steps_);
+      const auto labelled = static_cast<double>(own.size()) - static_cast<double>(std::ranges::count(own, -1));
+      std::ranges::fill(shares.subspan(example * steps_, steps_), labelled > 0 ? 1.0 / labelled : 0.0);
+    }
+    shares_.send(context_, what_);
   }
 
+  // Of each example, by its last row that has a label.
+  [[nodiscard]] std::uint32_t count_correct(std::span<const std::int32_t> correct) const {
+    std::uint32_t sum = 0;
+    for (std::size_t example = 0; example < examples_; ++example) {
+      std::size_t row = (example + 1) * steps_;
+      while (row > example * steps_ && labels_.sent()[row - 1] < 0) {
+        --row;
+      }
+      sum += row > example * steps_ ? static_cast<std::uint32_t>(correct[row - 1]) : 0;
+    }
+    return sum;
+  }
+
+  [[nodiscard]] SoftmaxTargets targets() const { return {labels_.data(), shares_.data(), weights_.data()}; }
+
   Context& context_;
-  Shape shape_;
   std::string what_;
-  std::uint32_t examples_;
-  std::uint32_t classes_;
+  bool labelled_steps_;
+  std::size_t examples_;
+  std::size_t steps_;
+  SoftmaxShape shape_;
   const float* logits_;
   float* gradient_;
-  DeviceBuffer<std::int32_t> labels_;
-  DeviceBuffer<double> probabilities_;
-  DeviceBuffer<double> losses_;
-  DeviceBuffer<std::int32_t> correct_;
-  PinnedBuffer<std::int32_t> host_labels_;
-  PinnedBuffer<double> host_losses_;
-  PinnedBuffer<std::int32_t> host_correct_;
-  mutable std::vector<double> host_probabilities_;
-  mutable bool probabilities_fetched_ = false;
-  Event labels_read_;     // the device has read the host's labels
-  Event losses_arrived_;  // and those of the correct
+  Upload<float> weights_;
+  Upload<std::int32_t> labels_;
+  Upload<double> shares_;
+  Download<double> losses_;
+  Download<std::int32_t> correct_;
+  Predictions probabilities_;
 };
 
 }  // namespace
 
 std::unique_ptr<LossOperation> make_loss(Context& context, CudaTensor& prediction, const ExampleShape& example,
                                          const SoftmaxCrossEntropy& loss) {
-  if (example.labels != Labels::classes || loss.smoothing != 0 || !loss.class_weights.empty()) {
-    throw std::invalid_argument("the cuda backend has no such loss");
-  }
-  return std::make_unique<SoftmaxOperation>(context, prediction);
+  return std::make_unique<SoftmaxOperation>(context, prediction, example, loss);
 }
 
 }  // namespace ballast::cuda
