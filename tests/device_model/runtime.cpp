@@ -218,3 +218,11 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
   }
   return cudaSuccess;
 }
+
+cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
+  constexpr const char* kFunction = "cudaMemsetAsync";
+  const Call call;
+  require_on_device(kFunction, "the memory", {memory, bytes}, device_of(kFunction, stream));
+  queue(stream, {kFunction, {{memory, bytes}}, [=] { std::memset(memory, value, bytes); }, nullptr});
+  return cudaSuccess;
+}

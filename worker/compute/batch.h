@@ -1,6 +1,8 @@
 // Examples and their labels, as models are given them.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -18,6 +20,11 @@ struct Batch {
   std::span<const std::int32_t> children = {};  // count x steps x 2: of trees, steps before it; -1, -1: a leaf
   std::uint32_t steps = 1;
 };
+
+// How many steps of a value that has `steps` are an example's own.
+inline std::size_t length_of(const Batch& batch, std::size_t example, std::size_t steps) {
+  return batch.lengths.empty() ? steps : std::min<std::size_t>(batch.lengths[example], steps);
+}
 
 // Examples [begin, begin + count) of a batch, which has as many.
 inline Batch part_of(const Batch& batch, std::uint32_t begin, std::uint32_t count) {

@@ -8,10 +8,6 @@
 
 namespace ballast::cpu {
 
-std::size_t length_of(const Batch& batch, std::size_t example, std::size_t steps) {
-  return batch.lengths.empty() ? steps : std::min<std::size_t>(batch.lengths[example], steps);
-}
-
 PackedSteps::PackedSteps(const Shape& shape)
     : examples_(shape.n), most_steps_(shape.steps), lengths_(shape.n), order_(shape.n), begins_(shape.steps + 1) {}
 

@@ -11,9 +11,6 @@
 
 namespace ballast::cpu {
 
-// How many steps of a value that has `steps` are an example's own.
-std::size_t length_of(const Batch& batch, std::size_t example, std::size_t steps);
-
 class PackedSteps {
  public:
   // For values of so many examples and steps.

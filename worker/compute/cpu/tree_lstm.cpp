@@ -11,8 +11,8 @@
 #include "worker/compute/cpu/operations.h"
 #include "worker/compute/cpu/parameter_gradient.h"
 #include "worker/compute/cpu/tree_cell_loops.h"
-#include "worker/compute/cpu/tree_levels.h"
 #include "worker/compute/fit.h"
+#include "worker/compute/tree_levels.h"
 
 namespace ballast::cpu {
 namespace {

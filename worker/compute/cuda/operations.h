@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <stdexcept>
 
 #include "worker/compute/backend.h"
 #include "worker/compute/cuda/context.h"
@@ -20,6 +19,9 @@ Prepared make(Context& context, const LayerTask& task, const LayerNorm& norm);
 Prepared make(Context& context, const LayerTask& task, const GroupNorm& norm);
 Prepared make(Context& context, const LayerTask& task, const Embedding& embedding);
 Prepared make(Context& context, const LayerTask& task, const PositionEmbedding& embedding);
+Prepared make(Context& context, const LayerTask& task, const Lstm& lstm);
+Prepared make(Context& context, const LayerTask& task, const Gru& gru);
+Prepared make(Context& context, const LayerTask& task, const TreeLstm& lstm);
 Prepared make(Context& context, const LayerTask& task, const MaxPool2d& pool);
 Prepared make(Context& context, const LayerTask& task, const AveragePool2d& pool);
 Prepared make(Context& context, const LayerTask& task, const GlobalPool2d& pool);
@@ -30,11 +32,6 @@ Prepared make(Context& context, const LayerTask& task, const Dropout& dropout);
 Prepared make(Context& context, const LayerTask& task, const Add& add);
 Prepared make(Context& context, const LayerTask& task, const Concatenate& concatenate);
 Prepared make(Context& context, const LayerTask& task, const Reshape& reshape);
-
-template <typename Other>
-Prepared make(Context& /*context*/, const LayerTask& task, const Other& /*layer*/) {
-  throw std::invalid_argument("the cuda backend has no " + name_of(task.layer));
-}
 
 Forked make_fork(Context& context, CudaTensor& x, std::size_t uses);
 

@@ -1,12 +1,10 @@
-#include "worker/compute/cpu/tree_levels.h"
+#include "worker/compute/tree_levels.h"
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
-#include "worker/compute/cpu/packed_steps.h"
-
-namespace ballast::cpu {
+namespace ballast {
 namespace {
 
 [[noreturn]] void refuse(std::size_t node, const std::string& what) {
@@ -88,4 +86,4 @@ void TreeLevels::claim(std::size_t child) {
   has_parent_[child] = true;
 }
 
-}  // namespace ballast::cpu
+}  // namespace ballast

@@ -8,7 +8,7 @@
 #include "common/network/shape.h"
 #include "worker/compute/batch.h"
 
-namespace ballast::cpu {
+namespace ballast {
 
 class TreeLevels {
  public:
@@ -45,4 +45,4 @@ class TreeLevels {
   std::vector<std::uint32_t> rights_;
 };
 
-}  // namespace ballast::cpu
+}  // namespace ballast
