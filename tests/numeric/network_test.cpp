@@ -118,5 +118,88 @@ TEST_CASE("networks: lenet5 on images of another size") {
   check_model_by_reference(setup, reference::lenet5_layers(4), 5);
 }
 
+float largest_of(std::span<const float> values) {
+  float largest = 0;
+  for (const float value : values) {
+    largest = std::max(largest, std::abs(value));
+  }
+  return largest;
+}
+
+// A bias of attention's keys has no gradient but what rounding leaves, as softmax takes the same from all scores: so
+// differences are over the largest gradient of the parameter, or a hundredth of the network's.
+void check_gradients(const Setup& setup, const std::vector<float>& actual, const std::vector<float>& expected) {
+  const float floor = largest_of(expected) / 100;
+  for (std::size_t i = 0; i < setup.arena.extents.size(); ++i) {
+    CAPTURE(setup.arena.parameters[i].name);
+    const auto [offset, elements] = setup.arena.extents[i];
+    const float largest = largest_of(std::span(expected).subspan(offset, elements));
+    const float allowed = static_cast<float>(kTolerance) * std::max(largest, floor);
+    std::size_t wrong = 0;
+    for (std::size_t at = offset; at < offset + elements; ++at) {
+      wrong += std::abs(actual[at] - expected[at]) <= allowed ? 0 : 1;
+    }
+    CHECK(largest > 0);
+    CHECK(wrong == 0);
+  }
+}
+
+// Layers are held one by one against loops, and networks against PyTorch on the cpu: this is for what stands between.
+void check_as_on_cpu(Setup& setup) {
+  CAPTURE(setup.spec.name);
+  for (const std::uint32_t count : {5U, 2U}) {
+    CAPTURE(count);
+    const Examples examples = draw_examples(setup.shape, count, count);
+    setup.backend = on_cpu(1);
+    const auto on_the_cpu = setup.make();
+    const auto gradients = setup.gradients(*on_the_cpu, {3, 1, 40, 1}, examples.batch());
+    const double loss = on_the_cpu->evaluate(examples.batch(), setup.weights).loss_sum;
+    for (const NamedBackend& named : backends_under_test()) {
+      if (named.looseness > 1) {
+        continue;
+      }
+      CAPTURE(named.name);
+      setup.backend = named.make;
+      const auto model = setup.make();
+      check_gradients(setup, setup.gradients(*model, {3, 1, 40, 1}, examples.batch()), gradients);
+      CHECK(model->evaluate(examples.batch(), setup.weights).loss_sum == doctest::Approx(loss).epsilon(1e-5));
+    }
+  }
+}
+
+ModelSpec small_named(const std::string& name) {
+  ModelSpec spec = model_named(name);
+  spec.embedding = 6;
+  spec.units = 5;
+  spec.filters = 3;
+  spec.width = 8;
+  spec.depth = 1;
+  spec.heads = 2;
+  return spec;
+}
+
+TEST_CASE("networks: sequences and trees give every backend the cpu's gradients") {
+  ExampleShape texts;
+  texts.classes = 4;
+  texts.vocabulary = 20;
+  texts.steps = 7;
+  texts.same_length = false;
+  for (const char* const name : {"text_cnn", "text_lstm", "transformer"}) {
+    Setup setup(small_named(name), texts);
+    check_as_on_cpu(setup);
+  }
+  ExampleShape trees = texts;
+  trees.trees = true;
+  trees.labels = Labels::steps;
+  Setup of_trees(small_named("tree_lstm"), trees);
+  check_as_on_cpu(of_trees);
+  ExampleShape characters = texts;
+  characters.classes = characters.vocabulary;
+  characters.same_length = true;
+  characters.labels = Labels::steps;
+  Setup of_characters(small_named("gpt"), characters);
+  check_as_on_cpu(of_characters);
+}
+
 }  // namespace
 }  // namespace ballast
