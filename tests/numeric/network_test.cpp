@@ -201,5 +201,14 @@ TEST_CASE("networks: sequences and trees give every backend the cpu's gradients"
   check_as_on_cpu(of_characters);
 }
 
+TEST_CASE("networks: images give every backend the cpu's gradients") {
+  for (const char* const name : {"conv_autoencoder", "simpsons_cnn", "resnet20"}) {
+    ModelSpec spec = small_named(name);
+    spec.channels = {3, 4};
+    Setup setup(spec, {3, 16, 16, 4});
+    check_as_on_cpu(setup);
+  }
+}
+
 }  // namespace
 }  // namespace ballast
