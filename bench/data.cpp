@@ -10,7 +10,7 @@
 #include "bench/process_use.h"
 #include "bench/spread.h"
 #include "bench/torchvision.h"
-#include "cli/data/describe.h"
+#include "cli/data/described_kinds.h"
 #include "worker/data/pipeline.h"
 
 namespace ballast::bench {
@@ -22,8 +22,11 @@ constexpr double kSeconds = 4;
 JobSpec job_on(const std::string& images, std::uint64_t cache_mb, std::uint32_t threads) {
   const auto folder = std::filesystem::canonical(images);
   JobSpec job;
-  job.data = describe(
-      {.folder = folder.parent_path(), .kind = "images", .train = folder.filename(), .test = folder.filename()});
+  job.data.name = "images";
+  job.data.path = folder.parent_path();
+  job.data.train = folder.filename();
+  job.data.test = folder.filename();
+  describe_images({}, job.data);
   job.data.channels = 3;
   job.data.mean = {0.5, 0.5, 0.5};
   job.data.deviation = {0.25, 0.25, 0.25};

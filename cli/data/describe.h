@@ -19,12 +19,12 @@ struct DescribeOptions {
   std::uint32_t channels = 0;  // images; 0: as the first image has
   std::uint32_t height = 0;
   std::uint32_t width = 0;
-  bool normalise = false;            // images, csv: tell mean and deviation as well
-  StripSpec strip = {};              // text: what is not read of a message
-  std::string tree_labels = "all";   // trees
-  std::string separator = {};        // csv; empty: the one that the first line has most of
-  bool no_header = false;            // csv
-  std::string label = {};            // csv: the column of the class
+  bool normalise = false;                 // images, csv: tell mean and deviation as well
+  StripSpec strip = {};                   // text: what is not read of a message
+  std::string tree_labels = "all";        // trees
+  std::string separator = {};             // csv; empty: the one that the first line has most of
+  bool no_header = false;                 // csv
+  std::string label = {};                 // csv: the column of the class
   std::vector<std::string> flags = {};    // csv: columns of several classes
   std::vector<std::string> targets = {};  // csv: columns of numbers to be predicted
 };

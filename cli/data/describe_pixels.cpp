@@ -77,31 +77,6 @@ std::vector<std::string> cifar_names(const fs::path& folder) {
   return names.size() == kClasses ? names : numbered(kClasses);
 }
 
-void describe_images(const DescribeOptions& options, const fs::path& folder, DataSpec& spec) {
-  const ImageFiles train(folder / spec.train, kMegabytes * 1'000'000);
-  const ImageFiles test(folder / spec.test, kMegabytes * 1'000'000);
-  spec.classes = class_folders(train.files());
-  const auto examples = spread_examples(train.files(), spec.classes, (folder / spec.train).string());
-  spec.train_examples = static_cast<std::uint32_t>(examples.size());
-  spec.test_examples =
-      static_cast<std::uint32_t>(spread_examples(test.files(), spec.classes, (folder / spec.test).string()).size());
-  std::optional<Image> first;
-  for (std::size_t i = 0; i < examples.size() && !first; ++i) {
-    try {
-      first = decode_image(train.bytes(train.files()[examples[i].file]));
-    } catch (const BadImage&) {
-      continue;  // told when everything is read
-    }
-  }
-  if (!first) {
-    throw std::runtime_error((folder / spec.train).string() +
-                             ": holds no image that can be decoded; if these are texts, say --as text");
-  }
-  spec.channels = options.channels > 0 ? options.channels : first->channels;
-  spec.height = options.height > 0 ? options.height : first->height;
-  spec.width = options.width > 0 ? options.width : first->width;
-}
-
 // Sums of one split.
 class Sums {
  public:
@@ -199,6 +174,32 @@ void tell_normalisation(const SplitFacts& facts, SectionText& section) {
 
 }  // namespace
 
+void describe_images(const DescribeOptions& options, DataSpec& spec) {
+  const fs::path folder = spec.path;
+  const ImageFiles train(folder / spec.train, kMegabytes * 1'000'000);
+  const ImageFiles test(folder / spec.test, kMegabytes * 1'000'000);
+  spec.classes = class_folders(train.files());
+  const auto examples = spread_examples(train.files(), spec.classes, (folder / spec.train).string());
+  spec.train_examples = static_cast<std::uint32_t>(examples.size());
+  spec.test_examples =
+      static_cast<std::uint32_t>(spread_examples(test.files(), spec.classes, (folder / spec.test).string()).size());
+  std::optional<Image> first;
+  for (std::size_t i = 0; i < examples.size() && !first; ++i) {
+    try {
+      first = decode_image(train.bytes(train.files()[examples[i].file]));
+    } catch (const BadImage&) {
+      continue;  // told when everything is read
+    }
+  }
+  if (!first) {
+    throw std::runtime_error((folder / spec.train).string() +
+                             ": holds no image that can be decoded; if these are texts, say --as text");
+  }
+  spec.channels = options.channels > 0 ? options.channels : first->channels;
+  spec.height = options.height > 0 ? options.height : first->height;
+  spec.width = options.width > 0 ? options.width : first->width;
+}
+
 Description describe_pixels(const DescribeOptions& options, DataSpec spec) {
   const fs::path folder = spec.path;
   if (spec.name == "idx") {
@@ -208,7 +209,7 @@ Description describe_pixels(const DescribeOptions& options, DataSpec spec) {
     spec.test_examples = count_records(folder, spec.test);
     spec.classes = cifar_names(folder);
   } else {
-    describe_images(options, folder, spec);
+    describe_images(options, spec);
   }
   const auto facts = look_at(spec);
   SectionText section(spec);

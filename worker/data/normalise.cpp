@@ -1,19 +1,20 @@
 #include "worker/data/normalise.h"
 
 #include <array>
-#include <cstdio>
+#include <charconv>
 
 #include "common/job/model_parameters.h"
 
 namespace ballast {
 namespace {
 
+// The shortest decimals that are these floats again.
 std::string numbers_text(std::span<const float> numbers) {
   std::string text;
   for (const float number : numbers) {
     std::array<char, 32> digits{};
-    std::snprintf(digits.data(), digits.size(), "%.9g", static_cast<double>(number));
-    text += (text.empty() ? "" : ", ") + std::string(digits.data());
+    const auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
+    text += (text.empty() ? "" : ", ") + std::string(digits.begin(), end);
   }
   return "[" + text + "]";
 }

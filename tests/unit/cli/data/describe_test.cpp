@@ -17,12 +17,11 @@ namespace ballast {
 namespace {
 
 using testing::Bytes;
+using testing::bytes;
 using testing::contains;
 using testing::error_of;
 using testing::gzip;
 using Words = std::vector<std::string>;
-
-Bytes bytes(const std::string& text) { return {text.begin(), text.end()}; }
 
 // The section, read as a job file's.
 DataSpec data_of(const Description& described, const std::string& model) {
@@ -40,7 +39,8 @@ TEST_CASE("a folder's path is told without dots, whatever was written") {
   folder.write("t10k-images-idx3-ubyte", testing::idx({1, 2, 3}, Bytes(6, 0)));
   folder.write("t10k-labels-idx1-ubyte", testing::idx({1}, {1}));
   const auto path = folder.path().string();
-  for (const auto& ending : std::vector<std::string>{"", "/", "/.", "/./", "/../" + folder.path().filename().string()}) {
+  for (const auto& ending :
+       std::vector<std::string>{"", "/", "/.", "/./", "/../" + folder.path().filename().string()}) {
     CAPTURE(ending);
     const auto described = describe({.folder = path + ending, .normalise = true});
     CHECK(described.corrupt.empty());

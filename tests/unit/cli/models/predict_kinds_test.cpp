@@ -85,15 +85,15 @@ std::vector<float> part(const std::vector<float>& values, std::size_t begin, std
 
 const std::string kRows = "age,price,rooms,wet\n20,100,3,1\n35,250,4,0\n50,70.5,2,1\n";
 
-std::string table(const std::string& columns) {
+std::string rows_data(const std::string& columns) {
   return "{name: csv, train: rows.csv, train_examples: 3, test: rows.csv, test_examples: 3, columns: "
          "[{name: age, mean: 40, deviation: 10}, " +
          columns + "]}";
 }
 
 TEST_CASE("predicted numbers stand beside their targets, and what they mean is said where columns are normalised") {
-  PredictedRun run(job_text("{name: mlp, hidden: [5]}", table("{name: rooms, kind: target}, {name: price, kind: "
-                                                              "target, mean: 100, deviation: 50}")),
+  PredictedRun run(job_text("{name: mlp, hidden: [5]}", rows_data("{name: rooms, kind: target}, {name: price, kind: "
+                                                                  "target, mean: 100, deviation: 50}")),
                    {{"rows.csv", kRows}});
   const auto rows = run.csv();
   const auto objects = run.json();
@@ -113,12 +113,12 @@ TEST_CASE("predicted numbers stand beside their targets, and what they mean is s
   CHECK(meaning_of_numbers(run.job) ==
         "targets and predictions are normalised as the job says: number 1 is (price - 100) / 50");
   const auto plain =
-      make_job(parse_job(job_text("{name: mlp, hidden: [5]}", table("{name: rooms, kind: target}")), "plain"));
+      make_job(parse_job(job_text("{name: mlp, hidden: [5]}", rows_data("{name: rooms, kind: target}")), "plain"));
   CHECK(meaning_of_numbers(plain).empty());
 }
 
 TEST_CASE("of several classes each one's label and probability are told") {
-  PredictedRun run(job_text("{name: mlp, hidden: [5]}", table("{name: wet, kind: flag}")), {{"rows.csv", kRows}});
+  PredictedRun run(job_text("{name: mlp, hidden: [5]}", rows_data("{name: wet, kind: flag}")), {{"rows.csv", kRows}});
   const auto rows = run.csv();
   const auto objects = run.json();
   REQUIRE(rows.size() == 4);
@@ -175,8 +175,8 @@ TEST_CASE("of autoencoders the reconstruction is told, also of images in a file"
   }
   CHECK(run.json().at(6)["reconstruction"].get<std::vector<float>>() == part(predicted, std::size_t{6} * 784, 784));
   CHECK(meaning_of_numbers(run.job) ==
-        "reconstructed values are normalised as the job says: (x / 255 - mean) / deviation, mean [0.130700007], "
-        "deviation [0.308100015]");
+        "reconstructed values are normalised as the job says: (x / 255 - mean) / deviation, mean [0.1307], "
+        "deviation [0.3081]");
 
   run.options.input = run.file("images.idx");
   std::ofstream(run.options.input, std::ios::binary)
@@ -188,7 +188,7 @@ TEST_CASE("of autoencoders the reconstruction is told, also of images in a file"
 }
 
 TEST_CASE("a file of images is refused for examples that are none") {
-  PredictedRun run(job_text("{name: mlp, hidden: [5]}", table("{name: wet, kind: flag}")), {{"rows.csv", kRows}});
+  PredictedRun run(job_text("{name: mlp, hidden: [5]}", rows_data("{name: wet, kind: flag}")), {{"rows.csv", kRows}});
   run.options.input = "images.idx";
   CHECK_THROWS_WITH(predict(run.options),
                     "--input images.idx: an idx file holds images of one channel; the examples of the job's data set, "

@@ -190,15 +190,15 @@ TEST_CASE("a timeline that begins leaves nothing of the one before it") {
     CHECK(journal->append(maker.make(1, 1)) == 0);  // of the timeline before
     CHECK_FALSE(journal->begin(2).ok());
     CHECK_FALSE(journal->begin(0).ok());
-    append_range(*journal, maker, 1, 5);
+    append_range(*journal, maker, 1, 2);
     REQUIRE(journal->sync().ok());
-    CHECK(check_replay(*journal, maker) == 4);
+    CHECK(check_replay(*journal, maker) == 1);
   }
   CHECK(segments_in(path).size() == 1);
   {
     const auto journal = open_journal(path, options_of(JournalSync::interval, 500));
     CHECK(journal->timeline() == 3);
-    CHECK(check_replay(*journal, maker) == 4);
+    CHECK(check_replay(*journal, maker) == 1);
     REQUIRE(journal->begin(3).ok());  // the same, anew
     CHECK(check_replay(*journal, maker) == 0);
   }
