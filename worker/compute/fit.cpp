@@ -9,7 +9,7 @@
 namespace ballast {
 namespace {
 
-void require(bool fits, const std::string& otherwise) {
+void require_fit(bool fits, const std::string& otherwise) {
   if (!fits) {
     throw std::invalid_argument(otherwise);
   }
@@ -18,11 +18,11 @@ void require(bool fits, const std::string& otherwise) {
 }  // namespace
 
 void check_input(const Shape& shape) {
-  require(shape.elements() > 0, "an input of " + to_string(shape) + " holds no values");
+  require_fit(shape.elements() > 0, "an input of " + to_string(shape) + " holds no values");
 }
 
 void check_copy(const Shape& shape, std::size_t floats) {
-  require(floats == shape.elements(),
+  require_fit(floats == shape.elements(),
           std::to_string(floats) + " floats were given for a tensor of " + to_string(shape));
 }
 
@@ -40,16 +40,16 @@ Shape fit(const LayerTask& task) {
     const auto given = task.parameters[i].extent.elements;
     fits = given == needs[i].elements() || (of_part && given > needs[i].elements());
   }
-  require(fits, "the parameters of " + name_of(task.layer) + " do not have the sizes of its shapes");
+  require_fit(fits, "the parameters of " + name_of(task.layer) + " do not have the sizes of its shapes");
   return y;
 }
 
 void check_prediction(const Tensor& prediction) {
-  require(prediction.with_gradient(), "the prediction that a loss reads needs a gradient");
+  require_fit(prediction.with_gradient(), "the prediction that a loss reads needs a gradient");
 }
 
 void check_labels(std::span<const std::int32_t> labels, std::size_t rows, std::size_t classes, bool unlabelled) {
-  require(labels.size() == rows,
+  require_fit(labels.size() == rows,
           std::to_string(labels.size()) + " labels were given for " + std::to_string(rows) + " rows");
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const bool known = labels[i] >= 0 && static_cast<std::size_t>(labels[i]) < classes;
@@ -62,7 +62,7 @@ void check_labels(std::span<const std::int32_t> labels, std::size_t rows, std::s
 }
 
 void check_tokens(std::span<const std::int32_t> tokens, std::size_t rows, std::size_t vocabulary) {
-  require(tokens.size() == rows,
+  require_fit(tokens.size() == rows,
           std::to_string(tokens.size()) + " tokens were given for " + std::to_string(rows) + " rows");
   for (const std::int32_t token : tokens) {
     if (token < 0 || static_cast<std::size_t>(token) >= vocabulary) {
@@ -73,7 +73,7 @@ void check_tokens(std::span<const std::int32_t> tokens, std::size_t rows, std::s
 }
 
 void check_targets(std::span<const float> targets, std::size_t examples, std::size_t outputs, bool zero_or_one) {
-  require(targets.size() == examples * outputs, std::to_string(targets.size()) + " targets were given for " +
+  require_fit(targets.size() == examples * outputs, std::to_string(targets.size()) + " targets were given for " +
                                                     std::to_string(examples) + " examples of " +
                                                     std::to_string(outputs));
   for (std::size_t i = 0; zero_or_one && i < targets.size(); ++i) {

@@ -102,7 +102,6 @@ class AttentionOperation : public Operation {
   }
 
   void multiply(const Heads& a, const Heads& b, const Extents& of, float scale, const Result& result) const {
-    constexpr float kZero = 0.0F;
     check(cublasSgemmStridedBatched(context_.cublas(), a.as, b.as, of.rows, of.columns, of.summands, &scale, a.values,
                                     static_cast<int>(a.stride), static_cast<long long>(a.apart), b.values,
                                     static_cast<int>(b.stride), static_cast<long long>(b.apart), &kZero, result.values,

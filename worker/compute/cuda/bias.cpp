@@ -5,8 +5,6 @@
 namespace ballast::cuda {
 namespace {
 
-constexpr float kOne = 1.0F;
-constexpr float kZero = 0.0F;
 
 }  // namespace
 

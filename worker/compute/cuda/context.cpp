@@ -51,7 +51,7 @@ CublasHandle make_cublas(cudaStream_t stream) {
 
 // The flag forbids cuBLAS to add partial sums in the type of the result where that is shorter than float32. Here it is
 // float32 as well: the flag says that sums of products of bfloat16 stay so.
-cublasMath_t math_of(Precision precision) {
+cublasMath_t cublas_math_of(Precision precision) {
   switch (precision) {
     case Precision::tf32:
       return CUBLAS_TF32_TENSOR_OP_MATH;
@@ -81,7 +81,7 @@ Context::Context(std::uint32_t device, Precision precision)
       cudnn_(make_cudnn(compute_.get())),
       cublas_(make_cublas(compute_.get())),
       cublas_workspace_(kCublasWorkspace, "cuBLAS") {
-  check(cublasSetMathMode(cublas_.get(), math_of(precision)), "starting cuBLAS");
+  check(cublasSetMathMode(cublas_.get(), cublas_math_of(precision)), "starting cuBLAS");
   check(cublasSetWorkspace(cublas_.get(), cublas_workspace_.data(), cublas_workspace_.bytes()), "starting cuBLAS");
 }
 

@@ -34,6 +34,10 @@ struct Destroy {
 template <typename Handle, auto kDestroy>
 using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy<kDestroy>>;
 
+// Factors on the host, to which cuBLAS and cuDNN want pointers.
+inline constexpr float kOne = 1.0F;
+inline constexpr float kZero = 0.0F;
+
 using Stream = Owned<cudaStream_t, cudaStreamDestroy>;
 using Event = Owned<cudaEvent_t, cudaEventDestroy>;
 using CudnnHandle = Owned<cudnnHandle_t, cudnnDestroy>;

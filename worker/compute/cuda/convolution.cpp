@@ -13,8 +13,6 @@ constexpr auto kForward = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
 constexpr auto kBackwardWeights = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1;  // 0 and 3 add atomically
 constexpr auto kBackwardInput = CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;      // 0 adds atomically
 
-constexpr float kOne = 1.0F;
-constexpr float kZero = 0.0F;
 
 FilterDescriptor describe_weights(const Shape& x, const Conv2d& conv, cudnnDataType_t type, std::string_view what) {
   cudnnFilterDescriptor_t made = nullptr;
@@ -28,7 +26,7 @@ FilterDescriptor describe_weights(const Shape& x, const Conv2d& conv, cudnnDataT
 }
 
 // cuDNN's default is TF32 where the device has it. Factors in bfloat16 want tensor cores named.
-cudnnMathType_t math_of(Precision precision) {
+cudnnMathType_t cudnn_math_of(Precision precision) {
   switch (precision) {
     case Precision::tf32:
       return CUDNN_DEFAULT_MATH;
@@ -50,7 +48,7 @@ ConvolutionDescriptor describe_convolution(const Conv2d& conv, Precision precisi
                                         CUDNN_CROSS_CORRELATION, CUDNN_DATA_FLOAT),
         what, "preparing");
   check(cudnnSetConvolutionGroupCount(made, of(conv.groups)), what, "preparing");
-  check(cudnnSetConvolutionMathType(made, math_of(precision)), what, "preparing");
+  check(cudnnSetConvolutionMathType(made, cudnn_math_of(precision)), what, "preparing");
   return descriptor;
 }
 

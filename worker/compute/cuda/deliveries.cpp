@@ -7,7 +7,7 @@
 namespace ballast::cuda {
 namespace {
 
-constexpr const char* kWhat = "a gradient on its way to the host";
+constexpr const char* kDelivery = "a gradient on its way to the host";
 
 }  // namespace
 
@@ -23,11 +23,11 @@ void Deliveries::begin(const Extent& parameter) {
   if (begun_ == arrived_.size()) {
     arrived_.push_back(make_event());
   }
-  context_.download_after_compute(kWhat);
+  context_.download_after_compute(kDelivery);
   check(cudaMemcpyAsync(context_.host_gradients().data() + parameter.offset, context_.gradients_at(parameter),
                         parameter.elements * sizeof(float), cudaMemcpyDeviceToHost, context_.download()),
-        kWhat);
-  check(cudaEventRecord(arrived_[begun_].get(), context_.download()), kWhat);
+        kDelivery);
+  check(cudaEventRecord(arrived_[begun_].get(), context_.download()), kDelivery);
   ++begun_;
 }
 
@@ -35,7 +35,7 @@ void Deliveries::await() {
   if (awaited_ == begun_) {
     throw std::logic_error("no gradient is on its way to the host");
   }
-  check(cudaEventSynchronize(arrived_[awaited_].get()), kWhat);
+  check(cudaEventSynchronize(arrived_[awaited_].get()), kDelivery);
   ++awaited_;
 }
 

@@ -7,15 +7,15 @@
 namespace ballast::cuda {
 namespace {
 
-constexpr const char* kWhat = "examples on their way to the device";
+constexpr const char* kExamples = "examples on their way to the device";
 
 }  // namespace
 
 void InputTensor::fill(Context& context, std::span<const float> nchw) {
-  check(cudaEventSynchronize(read_.get()), kWhat);
+  check(cudaEventSynchronize(read_.get()), kExamples);
   std::ranges::copy(nchw, staged_.data());
-  context.upload(value(), staged_.data(), nchw.size_bytes(), kWhat);
-  check(cudaEventRecord(read_.get(), context.upload_stream()), kWhat);
+  context.upload(value(), staged_.data(), nchw.size_bytes(), kExamples);
+  check(cudaEventRecord(read_.get(), context.upload_stream()), kExamples);
 }
 
 }  // namespace ballast::cuda

@@ -12,8 +12,6 @@
 namespace ballast::cuda {
 namespace {
 
-constexpr float kOne = 1.0F;
-constexpr float kZero = 0.0F;
 
 // A matrix as cuBLAS is to see it: its values, or their transpose, with so many of them from one column to the next.
 struct Matrix {

@@ -11,7 +11,6 @@ cublasOperation_t as(const RowMatrix& matrix) { return matrix.transposed ? CUBLA
 
 void multiply(const Context& context, const ProductSize& size, const RowMatrix& left, const RowMatrix& right,
               const ProductResult& result, std::string_view what) {
-  constexpr float kOne = 1.0F;
   const float kept = result.into == Into::add ? 1.0F : 0.0F;
   if (size.rows == 0 || size.columns == 0) {
     return;
