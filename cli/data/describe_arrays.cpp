@@ -11,7 +11,7 @@
 namespace ballast {
 namespace {
 
-constexpr double kMostClasses = 1U << 20U;  // of a label that is a whole number
+constexpr double kEndOfClasses = 1U << 20U;  // of a label that is a whole number
 
 // What the labels of a split are.
 struct LabelFacts {
@@ -34,7 +34,7 @@ LabelFacts labels_of(const DataSpec& spec, const std::string& name) {
   facts.outputs = facts.of_rows ? 1 : static_cast<std::uint32_t>(std::min<std::uint64_t>(shape[1], UINT32_MAX));
   for (std::uint64_t i = 0; i < array.size(); ++i) {
     const double value = array.at(i);
-    facts.whole = facts.whole && value >= 0 && value < kMostClasses && value == std::floor(value);
+    facts.whole = facts.whole && value >= 0 && value < kEndOfClasses && value == std::floor(value);
     facts.bits = facts.bits && (value == 0 || value == 1);
     facts.largest = facts.whole ? std::max(facts.largest, value) : 0;
   }
@@ -111,7 +111,7 @@ Description describe_arrays(const DescribeOptions& options, DataSpec spec) {
   if (!spec.test.empty()) {
     section.text("test_labels", spec.test_labels);
   }
-  section.raw("shape", "[" + listed(train.shape) + "]");
+  section.raw("shape", "[" + comma_list(train.shape) + "]");
   tell_labels(labels, section);
   if (train.bytes) {
     constexpr double kWhite = 255;

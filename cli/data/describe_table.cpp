@@ -124,7 +124,7 @@ class DescribedTable {
     const auto mark = [&](const std::string& name, CsvColumn::Kind kind) {
       const auto found = std::ranges::find(names_, name);
       if (found == names_.end()) {
-        throw std::runtime_error(where + ": there is no column " + shown(name) + "; they are " + listed(names_));
+        throw std::runtime_error(where + ": there is no column " + shown(name) + "; they are " + comma_list(names_));
       }
       targets_[static_cast<std::size_t>(found - names_.begin())] = kind;
     };

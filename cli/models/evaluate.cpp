@@ -18,7 +18,7 @@ namespace {
 // People read no longer table; programs take it from --json.
 constexpr std::size_t kMostClassesShown = 100;
 
-struct OneClass {
+struct ClassOutcome {
   std::string name;
   std::uint64_t labelled = 0;
   ClassMetrics metrics;
@@ -29,7 +29,7 @@ struct Outcome {
   double accuracy = 0;
   std::uint32_t examples = 0;
   std::vector<Metric> metrics;
-  std::vector<OneClass> classes;
+  std::vector<ClassOutcome> classes;
 };
 
 // Where the job gives none, classes have their numbers.
@@ -43,9 +43,9 @@ std::vector<std::string> class_names(const DataSpec& data) {
   return names;
 }
 
-std::vector<OneClass> classes_of(const LoadedModel& model, std::uint32_t count, const MetricCounts& counted) {
+std::vector<ClassOutcome> classes_of(const LoadedModel& model, std::uint32_t count, const MetricCounts& counted) {
   const auto names = class_names(model.job().spec.data);
-  std::vector<OneClass> classes;
+  std::vector<ClassOutcome> classes;
   for (std::size_t i = 0; i < count; ++i) {
     const auto* const own = &counted.counts[MetricCounts::kClasses + 3 * i];
     classes.push_back({i < names.size() ? names[i] : std::to_string(i), own[2], class_metrics(own[0], own[1], own[2])});
@@ -58,7 +58,7 @@ Outcome outcome_of(const LoadedModel& model, const MetricRules& rules, const Eva
           metrics_of(rules, sums.counted), classes_of(model, rules.classes, sums.counted)};
 }
 
-nlohmann::ordered_json json_of(const std::vector<OneClass>& classes) {
+nlohmann::ordered_json json_of(const std::vector<ClassOutcome>& classes) {
   auto json = nlohmann::ordered_json::array();
   for (const auto& one : classes) {
     json.push_back({{"class", one.name},

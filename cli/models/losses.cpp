@@ -1,28 +1,21 @@
 #include "cli/models/losses.h"
 
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 
 #include "cli/models/opened_run.h"
+#include "common/job/words.h"
 
 namespace ballast {
 
 namespace {
 
-// The shortest text that reads back as the same float.
-std::string number_text(float value) {
-  std::array<char, 32> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
-}
-
 std::string line_of(const StepStatistics& statistics) {
   const float accuracy = statistics.examples > 0 ? statistics.correct / statistics.examples : 0;
-  return std::to_string(statistics.step) + "," + number_text(statistics.loss) + "," + number_text(accuracy) + "," +
+  return std::to_string(statistics.step) + "," + float_text(statistics.loss) + "," + float_text(accuracy) + "," +
          std::to_string(static_cast<std::uint64_t>(statistics.examples)) + "\n";
 }
 

@@ -105,7 +105,7 @@ std::string meaning_of_targets(const DataSpec& data) {
       ++number;
     }
   }
-  return meanings.empty() ? "" : "targets and predictions are normalised as the job says: " + listed(meanings);
+  return meanings.empty() ? "" : "targets and predictions are normalised as the job says: " + comma_list(meanings);
 }
 
 std::string meaning_of_features(const DataSpec& data) {

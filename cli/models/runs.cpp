@@ -25,6 +25,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::uintmax_t bytes_in(const fs::path& folder) {
   std::uintmax_t bytes = 0;
   std::error_code error;  // a running run's files come and go
@@ -127,7 +129,6 @@ void print(const RunListing& run) {
 }
 
 std::string runs_json(const std::vector<RunListing>& runs) {
-  using Json = nlohmann::ordered_json;
   auto list = Json::array();
   for (const auto& run : runs) {
     Json entry;

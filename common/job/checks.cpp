@@ -105,7 +105,7 @@ class JobChecks {
       if (unmet != nullptr) {
         const auto place = place_of({key.path, unmet->key});
         mistakes_.add(place, key.path,
-                      "means nothing here; it is allowed only with " + unmet->key + ": " + listed(unmet->values) +
+                      "means nothing here; it is allowed only with " + unmet->key + ": " + comma_list(unmet->values) +
                           "; " + removal(key.path, place));
       }
     }
@@ -225,7 +225,8 @@ class JobChecks {
       }
     }
     if (const auto wanted = metric_named(spec_.training.best_by); wanted && !rules.tell(*wanted)) {
-      refuse("training.best_by", "'" + spec_.training.best_by + "' is not told of this model; choose " + listed(told));
+      refuse("training.best_by",
+             "'" + spec_.training.best_by + "' is not told of this model; choose " + comma_list(told));
     }
   }
 
@@ -373,7 +374,7 @@ class JobChecks {
     }
     if (given.size() > 1) {
       mistakes_.add(place_of({given.back(), given.front()}), given.back(),
-                    "one way to clip is allowed, but " + listed(given) + " are given; keep one of them");
+                    "one way to clip is allowed, but " + comma_list(given) + " are given; keep one of them");
     }
   }
 

@@ -4,7 +4,7 @@
 namespace ballast {
 namespace {
 
-constexpr double kLongest = 1U << 20U;  // steps
+constexpr double kLongestExample = 1U << 20U;  // steps
 
 std::vector<Key> sequence_keys(DataSpec& data) {
   const OnlyWith sequences = {"data.name", {"text", "characters", "trees"}};
@@ -15,7 +15,7 @@ std::vector<Key> sequence_keys(DataSpec& data) {
                       "each sequence (`characters`); nodes of a tree, at most (`trees`)",
        .unit = "steps",
        .minimum = 1,
-       .maximum = kLongest,
+       .maximum = kLongestExample,
        .only_with = sequences,
        .identity = true,
        .default_note = "none: it is needed"},

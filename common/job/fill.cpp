@@ -48,7 +48,7 @@ bool is_name(const std::string& text, std::size_t most) {
 std::string missing_text(const Key& key) {
   std::string text = "is missing";
   if (!key.choices.empty()) {
-    text += "; allowed: " + listed(key.choices);
+    text += "; allowed: " + comma_list(key.choices);
   } else if (key.rule == TextRule::endpoint) {
     text += "; e.g. tcp://10.0.0.5:7070";
   } else {
@@ -120,7 +120,7 @@ void check_choice(const std::string& text, const Key& key) {
   if (std::find(key.choices.begin(), key.choices.end(), text) != key.choices.end()) {
     return;
   }
-  const std::string allowed = "allowed: " + listed(key.choices);
+  const std::string allowed = "allowed: " + comma_list(key.choices);
   if (std::find(key.not_built.begin(), key.not_built.end(), text) != key.not_built.end()) {
     throw Unfit{"'" + text + "' is not built yet; " + allowed};
   }

@@ -59,7 +59,7 @@ std::string unknown_key_text(const Schema& schema, const std::string& path) {
       siblings.push_back(name.substr(section.size()));
     }
   }
-  return siblings.empty() ? "unknown key" : "unknown key; allowed here: " + listed(siblings);
+  return siblings.empty() ? "unknown key" : "unknown key; allowed here: " + comma_list(siblings);
 }
 
 std::string shortened(const std::string& path) {

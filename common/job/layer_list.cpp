@@ -20,7 +20,7 @@ std::string kind_names() {
   for (const auto& kind : layer_kinds()) {
     names.push_back(kind.name);
   }
-  return listed(names);
+  return comma_list(names);
 }
 
 const LayerKind& known_kind(const std::string& name) {
@@ -194,7 +194,7 @@ class Entry {
     const auto meant = nearest(name, names);
     throw Unfit{shown(name) + " is no setting of " + kind.name + "; " +
                 (names.empty()   ? "it has none"
-                 : meant.empty() ? "allowed: " + listed(names)
+                 : meant.empty() ? "allowed: " + comma_list(names)
                                  : "did you mean '" + meant + "'?")};
   }
 

@@ -20,7 +20,7 @@ std::string names_of(const std::vector<Parameter>& parameters) {
   }
   const auto more = names.size() - std::min(names.size(), kNamed);
   names.resize(names.size() - more);
-  return listed(names) + (more == 0 ? "" : " and " + std::to_string(more) + " more");
+  return comma_list(names) + (more == 0 ? "" : " and " + std::to_string(more) + " more");
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ std::string shown(std::string_view text) {
   return "'" + as_line(text, kMaxShown) + (text.size() > kMaxShown ? "...'" : "'");
 }
 
-std::string listed(const std::vector<std::string>& words) {
+std::string comma_list(const std::vector<std::string>& words) {
   std::string text;
   for (const auto& word : words) {
     text += (text.empty() ? "" : ", ") + word;

@@ -20,7 +20,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 std::string shown(std::string_view text);
 
 // "a, b, c"
-std::string listed(const std::vector<std::string>& words);
+std::string comma_list(const std::vector<std::string>& words);
 
 // The shortest decimal text that reads back as the same number, whatever the locale.
 std::string number_text(double number);

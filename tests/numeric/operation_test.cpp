@@ -322,14 +322,14 @@ TEST_CASE("operations: max_pool2d of conv2d") { for_each_backend_and_case(check_
 TEST_CASE("operations: softmax_cross_entropy") { for_each_backend_and_case(check_softmax_cross_entropy); }
 
 TEST_CASE("operations: what is not finite stays visible") {
-  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
   for (const NamedBackend& named : backends_under_test()) {
     CAPTURE(named.name);
     const auto made = named.make();
     Backend& backend = *made;
     const Shape shape{1, 2, 4, 4};
     std::vector<float> values(shape.elements(), 1.0F);
-    values[5] = kNan;
+    values[5] = kNotANumber;
     const auto x = backend.input(shape, true);
     backend.write(*x, values);
     const Prepared relu = prepare_relu(backend, *x);

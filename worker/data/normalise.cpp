@@ -1,22 +1,18 @@
 #include "worker/data/normalise.h"
 
-#include <array>
-#include <charconv>
+#include <algorithm>
+#include <iterator>
 
 #include "common/job/model_parameters.h"
+#include "common/job/words.h"
 
 namespace ballast {
 namespace {
 
-// The shortest decimals that are these floats again.
-std::string numbers_text(std::span<const float> numbers) {
-  std::string text;
-  for (const float number : numbers) {
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.begin(), digits.end(), number).ptr;
-    text += (text.empty() ? "" : ", ") + std::string(digits.begin(), end);
-  }
-  return "[" + text + "]";
+std::string numbers_text(const std::vector<float>& numbers) {
+  std::vector<std::string> texts;
+  std::ranges::transform(numbers, std::back_inserter(texts), float_text);
+  return "[" + comma_list(texts) + "]";
 }
 
 }  // namespace

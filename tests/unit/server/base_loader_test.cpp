@@ -7,7 +7,7 @@
 namespace ballast {
 namespace {
 
-Job job_of(const std::string& mode) {
+Job job_to_load(const std::string& mode) {
   return make_job(parse_job(R"(
 job: loaded
 model: {name: mlp, hidden: [4]}
@@ -20,7 +20,7 @@ training: {mode: )" + mode + R"(, slots: 4, batch: 16, max_steps: 9}
 // A lane that has every chunk, and what the storage thread would pass on to it.
 struct BaseLoaderFixture {
   explicit BaseLoaderFixture(const std::string& mode = "async", bool has_initial_snapshot = false)
-      : job(job_of(mode)), weights(job, ids(job)), loader(job, ids(job), has_initial_snapshot) {
+      : job(job_to_load(mode)), weights(job, ids(job)), loader(job, ids(job), has_initial_snapshot) {
     turn.begin(monotonic_micros());
   }
   static std::vector<ChunkId> ids(const Job& job) {

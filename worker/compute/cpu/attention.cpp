@@ -21,7 +21,7 @@ namespace ballast::cpu {
 namespace {
 
 enum Input : std::size_t { kQueries, kKeys, kValues, kInputs };
-constexpr std::size_t kTogether = 64;  // queries
+constexpr std::size_t kQueriesTogether = 64;  // queries
 
 class AttentionOperation : public Operation {
  public:
@@ -37,7 +37,7 @@ class AttentionOperation : public Operation {
         y_(y.value()),
         y_gradient_(y.gradient()),
         probabilities_(examples_ * heads_ * steps_ * steps_),
-        of_threads_(context.threads * kTogether * steps_) {
+        of_threads_(context.threads * kQueriesTogether * steps_) {
     for (std::size_t i = 0; i < kInputs; ++i) {
       const CpuTensor& x = as_cpu(*task.inputs[i]);
       inputs_[i] = Incoming(context, x.value(), plain(x.shape()));
@@ -53,7 +53,7 @@ class AttentionOperation : public Operation {
       input.refresh();
     }
     share_out(examples_ * heads_, context_.threads, [&](std::size_t head) {
-      for (std::size_t begin = 0; begin < steps_; begin += kTogether) {
+      for (std::size_t begin = 0; begin < steps_; begin += kQueriesTogether) {
         attend(head, some_queries(head, begin));
       }
     });
@@ -63,7 +63,7 @@ class AttentionOperation : public Operation {
     share_out(examples_ * heads_, context_.threads, [&](std::size_t head) {
       clear(kKeys, head);
       clear(kValues, head);
-      for (std::size_t begin = 0; begin < steps_; begin += kTogether) {
+      for (std::size_t begin = 0; begin < steps_; begin += kQueriesTogether) {
         go_back(head, some_queries(head, begin));
       }
     });
@@ -85,7 +85,7 @@ class AttentionOperation : public Operation {
     return length_of(context_.pass->batch, head / heads_, steps_);
   }
   [[nodiscard]] Queries some_queries(std::size_t head, std::size_t begin) const {
-    const auto end = std::min(steps_, begin + kTogether);
+    const auto end = std::min(steps_, begin + kQueriesTogether);
     return {begin, end - begin, causal_ ? std::min(length(head), end) : length(head)};
   }
   // Those that one query sees.
@@ -124,7 +124,8 @@ class AttentionOperation : public Operation {
   void go_back(std::size_t head, const Queries& some) {
     const float* const weights = probabilities(head, some.begin);
     const Factor y_gradient = {floats(y_gradient_) + offset(head, some.begin), stride_};
-    float* const between = of_threads_.data() + static_cast<std::size_t>(omp_get_thread_num()) * kTogether * steps_;
+    float* const between =
+        of_threads_.data() + static_cast<std::size_t>(omp_get_thread_num()) * kQueriesTogether * steps_;
     if (has_gradient_[kValues]) {
       multiply({some.keys, channels_, some.count}, {weights, steps_, true}, y_gradient, gradient(kValues, head, 0),
                stride_, Into::add, 1);

@@ -13,10 +13,10 @@ namespace {
 
 using dnnl::memory;
 using Tag = dnnl::memory::format_tag;
-constexpr auto kF32 = dnnl::memory::data_type::f32;
+constexpr auto kMatrixType = dnnl::memory::data_type::f32;
 
 memory::desc matrix(std::size_t rows, std::size_t columns) {
-  return {{static_cast<memory::dim>(rows), static_cast<memory::dim>(columns)}, kF32, Tag::ab};
+  return {{static_cast<memory::dim>(rows), static_cast<memory::dim>(columns)}, kMatrixType, Tag::ab};
 }
 
 // A plain tensor as a matrix of its rows, in the same memory.
@@ -28,7 +28,7 @@ struct Descriptions {
   Descriptions(const Context& context, const Shape& x_shape, const Linear& linear)
       : x(matrix(x_shape.rows(), x_shape.features())),
         weights(matrix(linear.units, x_shape.features())),
-        bias(linear.bias ? memory::desc({linear.units}, kF32, Tag::x) : memory::desc()),
+        bias(linear.bias ? memory::desc({linear.units}, kMatrixType, Tag::x) : memory::desc()),
         y(matrix(x_shape.rows(), linear.units)) {
     const dnnl::primitive_attr attributes = with_own_scratchpad();
     forward = {{dnnl::prop_kind::forward_training, x, weights, bias, y}, attributes, context.engine};

@@ -128,7 +128,7 @@ TEST_CASE("every digit has strokes within its box") {
   }
 }
 
-const Normalisation normalisation(std::vector<double>{0.1307}, std::vector<double>{0.3081});
+const Normalisation digit_normalisation(std::vector<double>{0.1307}, std::vector<double>{0.3081});
 
 TEST_CASE("the data set holds the generator's glyphs, normalised, at every reading") {
   const auto dataset = open_dataset(glyphs_spec(100, 50), "");
@@ -138,7 +138,7 @@ TEST_CASE("the data set holds the generator's glyphs, normalised, at every readi
   std::vector<float> expected(kGlyphPixels);
   for (const DataSplit split : {DataSplit::train, DataSplit::test}) {
     for (const std::uint32_t index : {0U, 49U, 0U, 7U, 49U}) {
-      normalisation.apply(glyph(split, index), expected);
+      digit_normalisation.apply(glyph(split, index), expected);
       const auto one = read_examples(*dataset, split, index, 1);
       CHECK(one.labels[0] == static_cast<std::int32_t>(index % 10));
       CHECK(one.features == expected);
@@ -152,7 +152,7 @@ TEST_CASE("zero examples mean the defaults; glyphs beyond the cache are drawn at
   const auto large = open_dataset(glyphs_spec(1U << 24U, 0), "");
   std::vector<float> expected(kGlyphPixels);
   const std::uint32_t last = (1U << 24U) - 1;
-  normalisation.apply(glyph(DataSplit::train, last), expected);
+  digit_normalisation.apply(glyph(DataSplit::train, last), expected);
   for (int reading = 0; reading < 2; ++reading) {
     const auto one = read_examples(*large, DataSplit::train, last, 1);
     CHECK(one.labels[0] == static_cast<std::int32_t>(glyph_label(last)));
