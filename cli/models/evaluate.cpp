@@ -53,7 +53,7 @@ std::vector<ClassOutcome> classes_of(const LoadedModel& model, std::uint32_t cou
   return classes;
 }
 
-Outcome outcome_of(const LoadedModel& model, const MetricRules& rules, const EvaluationSums& sums) {
+Outcome outcome_from(const LoadedModel& model, const MetricRules& rules, const EvaluationSums& sums) {
   return {sums.loss_sum / sums.examples, static_cast<double>(sums.correct) / sums.examples, sums.examples,
           metrics_of(rules, sums.counted), classes_of(model, rules.classes, sums.counted)};
 }
@@ -107,7 +107,7 @@ int evaluate(const EvaluateOptions& options) {
   const auto rules = metric_rules(job.spec.model, job.shape);
   const auto sums = evaluate_examples(model.model(), *data, split.split, 0, split.examples, model.weights(),
                                       MetricCounter(rules, job.shape));
-  const auto outcome = outcome_of(model, rules, sums);
+  const auto outcome = outcome_from(model, rules, sums);
   if (options.json) {
     print_json(model, options.split, outcome);
   } else {

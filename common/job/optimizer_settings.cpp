@@ -8,7 +8,7 @@
 namespace ballast {
 namespace {
 
-OptimizerKind kind_of(const std::string& name) {
+OptimizerKind optimizer_kind(const std::string& name) {
   if (name == "sgd") {
     return OptimizerKind::sgd;
   }
@@ -29,7 +29,7 @@ OptimizerKind kind_of(const std::string& name) {
 
 OptimizerSettings settings_of(const OptimizerSpec& optimizer, const ClipSpec& clip, Group group) {
   OptimizerSettings settings;
-  settings.kind = kind_of(optimizer.name);
+  settings.kind = optimizer_kind(optimizer.name);
   settings.momentum = optimizer.momentum;
   settings.nesterov = optimizer.nesterov;
   settings.beta1 = optimizer.beta1;

@@ -34,7 +34,7 @@ bool is_number(const std::string& type) {
   return type.starts_with("UINT") || type.starts_with("INT") || type.starts_with("FLOAT");
 }
 
-Word read(const CLI::Option& option) {
+Word read_option(const CLI::Option& option) {
   Word word;
   word.positional = option.get_positional();
   for (const auto& name : option.get_snames()) {
@@ -69,7 +69,7 @@ Command read(const CLI::App& app) {
   command.about = app.get_description();
   for (const auto* option : app.get_options()) {
     if (!option->get_group().empty()) {  // else it is hidden
-      command.words.push_back(read(*option));
+      command.words.push_back(read_option(*option));
     }
   }
   std::stable_partition(command.words.begin(), command.words.end(), [](const Word& word) { return word.positional; });

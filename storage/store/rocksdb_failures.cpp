@@ -14,7 +14,7 @@ namespace ballast {
 namespace {
 
 // RocksDB tells an exhausted quota, and the want of file descriptors, by its text alone.
-StoreCode code_of(const rocksdb::Status& status) {
+StoreCode store_code_of(const rocksdb::Status& status) {
   if (status.IsCorruption()) {
     return StoreCode::corrupt;
   }
@@ -70,11 +70,11 @@ std::string logs_in(const std::filesystem::path& database) {
 }  // namespace
 
 StoreStatus translate(const std::string& path, const std::string& what, const rocksdb::Status& status) {
-  return with_remedy(code_of(status), path + ": cannot " + what + ": " + status.ToString());
+  return with_remedy(store_code_of(status), path + ": cannot " + what + ": " + status.ToString());
 }
 
 StoreStatus refused_write(const std::string& path, int error) {
-  return with_remedy(ballast::code_of(error), path + ": cannot write: " + std::strerror(error));
+  return with_remedy(code_of(error), path + ": cannot write: " + std::strerror(error));
 }
 
 StoreStatus explain_open(const std::string& path, const rocksdb::Status& status) {

@@ -9,7 +9,7 @@ namespace ballast::simulation {
 
 namespace {
 
-std::string words_of(SnapshotId id) {
+std::string named(SnapshotId id) {
   return "the snapshot of step " + std::to_string(id.step) + " on timeline " + std::to_string(id.timeline);
 }
 
@@ -22,7 +22,7 @@ const Disk& disk_of(const LifeSpec& life, const Disks& disks, const LaneLife& la
 void SnapshotOrders::taken(const LaneLife& lane, SnapshotId id) const {
   const auto ordered = ordered_.find(lane.timeline);
   if (id.timeline != lane.timeline || ordered == ordered_.end() || !ordered->second.contains(id.step)) {
-    throw Violation(words_of(id) + " is taken, which nobody has ordered");
+    throw Violation(named(id) + " is taken, which nobody has ordered");
   }
 }
 
@@ -35,7 +35,7 @@ void check_listed(const LifeSpec& life, const Ledger& ledger) {
           "too many snapshots are kept");
   for (const auto id : ledger.complete) {
     if (id > ledger.base && id.timeline != ledger.timeline) {
-      throw Violation(words_of(id) + " is called complete on timeline " + std::to_string(ledger.timeline));
+      throw Violation(named(id) + " is called complete on timeline " + std::to_string(ledger.timeline));
     }
   }
   require(!ledger.best || is_listed(ledger, *ledger.best), "the best snapshot is none of the complete ones");
@@ -50,10 +50,10 @@ void check_stored(const LifeSpec& life, const Disks& disks, SnapshotId id,
     }
     const auto* value = disk.durable(id, chunk);
     if (value == nullptr) {
-      throw Violation(words_of(id) + " is called complete, but chunk " + std::to_string(chunk) + " is not durable");
+      throw Violation(named(id) + " is called complete, but chunk " + std::to_string(chunk) + " is not durable");
     }
     if (!(*value == expected(chunk))) {
-      throw Violation("chunk " + std::to_string(chunk) + " of " + words_of(id) +
+      throw Violation("chunk " + std::to_string(chunk) + " of " + named(id) +
                       ", which is complete, differs from the reference");
     }
   }
@@ -61,7 +61,7 @@ void check_stored(const LifeSpec& life, const Disks& disks, SnapshotId id,
 
 void check_deletion(const Ledger& durable, std::uint32_t shard, SnapshotId id) {
   if (durable.complete.empty() || is_listed(durable, id)) {
-    throw Violation("shard " + std::to_string(shard) + " deletes " + words_of(id) + ", which the durable ledger lists");
+    throw Violation("shard " + std::to_string(shard) + " deletes " + named(id) + ", which the durable ledger lists");
   }
   require(id < durable.complete.back(), "a shard deletes a snapshot that may still become the newest complete one");
 }
@@ -72,7 +72,7 @@ void check_claims(const LifeSpec& life, const Disks& disks, const Ledger& durabl
     for (ChunkId chunk = 0; chunk < life.statistics(); ++chunk) {
       if (life.chunks[chunk].lane == lane.lane && disk_of(life, disks, lane).durable(id, chunk) == nullptr &&
           id >= durable.complete.back()) {
-        throw Violation("lane " + std::to_string(lane.lane) + " says that it holds " + words_of(id) + ", but chunk " +
+        throw Violation("lane " + std::to_string(lane.lane) + " says that it holds " + named(id) + ", but chunk " +
                         std::to_string(chunk) + " is not durable");
       }
     }

@@ -22,7 +22,7 @@ constexpr const char* kJob =
     "job: test\nmodel: {name: mlp, hidden: [3]}\ndata: {name: glyphs, train_examples: 100}\n"
     "training: {mode: local, batch: 16, slots: 2, epochs: 1, local: {steps: 4}}\n";
 
-Job job_of(const std::vector<std::string>& overrides = {}) { return make_job(parse_job(kJob, "test", overrides)); }
+Job job_with(const std::vector<std::string>& overrides = {}) { return make_job(parse_job(kJob, "test", overrides)); }
 
 // What the inner model was asked for.
 struct Call {
@@ -129,7 +129,7 @@ void for_each_element(const Job& job, const Visit& visit) {
 std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 
 TEST_CASE("a slot's examples are cut into mini-batches, each trained on the weights that the one before left") {
-  const auto job = job_of();
+  const auto job = job_with();
   Slot8 slot(job);
   slot.train(8);
   REQUIRE(slot.calls.size() == 4);
@@ -160,7 +160,7 @@ TEST_CASE("a slot's examples are cut into mini-batches, each trained on the weig
 }
 
 TEST_CASE("the contribution is the change over the number of slots, and nothing else is written") {
-  const auto job = job_of();
+  const auto job = job_with();
   Slot8 slot(job);
   const auto gradients = slot.train(8);
   Floats expected(gradients.size(), -9.0F);
@@ -192,9 +192,9 @@ TEST_CASE("the inner optimizer begins anew with each slot") {
 }
 
 TEST_CASE("adamw: bias corrections count the local steps, and decay spares biases") {
-  const auto job = job_of({"training.local.optimizer.name=adamw", "training.local.optimizer.learning_rate=0.1",
-                           "training.local.optimizer.weight_decay=0.5", "training.local.optimizer.beta1=0.8",
-                           "training.local.optimizer.beta2=0.9"});
+  const auto job = job_with({"training.local.optimizer.name=adamw", "training.local.optimizer.learning_rate=0.1",
+                             "training.local.optimizer.weight_decay=0.5", "training.local.optimizer.beta1=0.8",
+                             "training.local.optimizer.beta2=0.9"});
   Slot8 slot(job);
   const auto gradients = slot.train(4);  // two local steps
   REQUIRE(slot.calls.size() == 2);
@@ -214,7 +214,7 @@ TEST_CASE("adamw: bias corrections count the local steps, and decay spares biase
 }
 
 TEST_CASE("the tail of an epoch: fewer local steps, one with fewer examples, or none") {
-  const auto job = job_of();
+  const auto job = job_with();
   Slot8 slot(job);
   slot.train(5, 13);
   REQUIRE(slot.calls.size() == 3);
@@ -237,7 +237,7 @@ float scale_of(double limit, double squares) {
 TEST_CASE("training.clip limits the gradients of local steps") {
   for (const std::string kind : {"value", "tensor_norm", "global_norm"}) {
     CAPTURE(kind);
-    const auto job = job_of({"training.clip." + kind + "=0.05"});
+    const auto job = job_with({"training.clip." + kind + "=0.05"});
     Slot8 slot(job);
     slot.train(8);
     REQUIRE(slot.calls.size() == 4);
@@ -270,7 +270,7 @@ TEST_CASE("a gradient that is not finite shows in the contribution at its elemen
         if (!clip.empty()) {
           overrides.push_back("training.clip." + clip + "=0.05");
         }
-        const auto job = job_of(overrides);
+        const auto job = job_with(overrides);
         Slot8 slot(job);
         const auto bad = job.arena.extents[1].offset + 1;
         slot.inner->fault = bad;
@@ -285,7 +285,7 @@ TEST_CASE("a gradient that is not finite shows in the contribution at its elemen
 }
 
 TEST_CASE("state becomes what each step makes of it, and the slot sends its change by its share") {
-  auto job = job_of();
+  auto job = job_with();
   const auto parameter = [](std::string name, std::uint32_t elements, Group group) {
     Parameter made;
     made.name = std::move(name);
@@ -305,7 +305,7 @@ TEST_CASE("state becomes what each step makes of it, and the slot sends its chan
 }
 
 TEST_CASE("each local step blends its statistic into what the one before has left") {
-  auto job = job_of();
+  auto job = job_with();
   job.arena = lay_out({{"w", {5}, Group::decay, {}}, {"mean", {3}, Group::state, {}, 0.125F}});
   Slot8 slot(job);
   const auto gradients = slot.train(4, 12);
@@ -320,9 +320,9 @@ TEST_CASE("each local step blends its statistic into what the one before has lef
 }
 
 TEST_CASE("local steps have the rate and the decay of the first group that matches a parameter") {
-  const auto job = job_of({"training.local.optimizer.learning_rate=0.5", "training.local.optimizer.weight_decay=0.25",
-                           "training.parameter_groups=[{match: 'fc1.*', learning_rate: 0.125, weight_decay: 0.5}, "
-                           "{match: fc*.weight, learning_rate: 0}]"});
+  const auto job = job_with({"training.local.optimizer.learning_rate=0.5", "training.local.optimizer.weight_decay=0.25",
+                             "training.parameter_groups=[{match: 'fc1.*', learning_rate: 0.125, weight_decay: 0.5}, "
+                             "{match: fc*.weight, learning_rate: 0}]"});
   Slot8 slot(job);
   slot.train(4);
   REQUIRE(slot.calls.size() == 2);
