@@ -48,7 +48,10 @@ void check(cudnnStatus_t status, std::string_view what, std::string_view part) {
     std::array<char, 512> detail{};
     cudnnGetLastErrorString(detail.data(), detail.size());
     fail(what, part,
-         std::string("cuDNN: ") + cudnnGetErrorString(status) + (detail[0] == '\0' ? "" : "; ") + detail.data());
+         std::string("cuDNN: ") + cudnnGetErrorString(status) + (detail[0] == '\0' ? "" : "; ") + detail.data() +
+             (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED
+                  ? "; the cpu computes it: start this worker with --backend cpu"
+                  : ""));
   }
 }
 
