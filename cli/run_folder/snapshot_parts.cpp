@@ -11,13 +11,6 @@ namespace ballast {
 
 namespace {
 
-// Programs of format 2 sealed none: those that a ledger calls complete are whole.
-std::vector<SnapshotId> whole_in(const ShardStore& store) {
-  const auto identity = value_or_throw(store.identity());
-  return identity && identity->format < kDatabaseFormat ? value_or_throw(store.snapshots())
-                                                        : value_or_throw(store.sealed());
-}
-
 std::string newest_text(const std::vector<SnapshotId>& held) {
   return held.empty() ? "it holds none" : "the newest that it holds is " + describe(held.back());
 }
@@ -31,7 +24,7 @@ void check_snapshot_parts(const std::vector<std::filesystem::path>& databases, c
   const auto& newest = ledger.complete.back();
   for (std::size_t shard = 0; shard < databases.size(); ++shard) {
     const ShardStore store(value_or_throw(open_rocksdb(databases[shard], OpenMode::read_only)));
-    const auto held = whole_in(store);
+    const auto held = value_or_throw(store.sealed());
     if (std::find(held.begin(), held.end(), newest) == held.end()) {
       throw std::runtime_error("the database " + databases[shard].string() + " lacks shard " + std::to_string(shard) +
                                "'s part of the newest complete snapshot, " + describe(newest) + ": " +

@@ -68,28 +68,13 @@ StoreResult<std::string> with_timeline(std::string_view record, Timeline newest)
   return encode(ledger.value());
 }
 
-// A record of a copy as a database of today's format has it. Sets `format` by the identity, the first record.
-struct Converted {
-  std::string key;
-  std::string record;
-};
-StoreResult<Converted> convert(std::string_view key, std::string_view record, Timeline newest, std::uint32_t& format) {
-  const auto with_key = [](std::string to, StoreResult<std::string> kept) {
-    return kept.ok() ? StoreResult<Converted>(Converted{std::move(to), std::move(kept.value())}) : kept.status();
-  };
+// A record of a copy as the restored database has it.
+StoreResult<std::string> restored(std::string_view key, std::string_view record, Timeline newest) {
   if (key == kIdentityKey) {
-    auto identity = decode_identity(record);
-    if (!identity.ok()) {
-      return identity.status();
-    }
-    format = std::exchange(identity.value().format, kDatabaseFormat);
-    return with_key(std::string(key), encode(identity.value()));
+    const auto identity = decode_identity(record);
+    return identity.ok() ? StoreResult<std::string>(std::string(record)) : identity.status();
   }
-  if (key == kLedgerKey) {
-    return with_key(std::string(key), with_timeline(record, newest));
-  }
-  const auto tensor = parse_tensor_key(key);
-  return with_key(tensor ? tensor_key(*tensor) : std::string(key), std::string(record));
+  return key == kLedgerKey ? with_timeline(record, newest) : StoreResult<std::string>(std::string(record));
 }
 
 // Gives out the entries of an object.
@@ -107,22 +92,22 @@ StoreStatus read_object(CopyPlace& place, const std::string& object, const CopyN
   return wrong.ok() ? read : in_object(place, object, wrong);
 }
 
-// The format of the database that the copy was made of.
-StoreResult<std::uint32_t> restore_shard(CopyPlace& place, const CopySet& set, std::uint32_t shard,
-                                         const fs::path& database, Timeline newest) {
+StoreStatus restore_shard(CopyPlace& place, const CopySet& set, std::uint32_t shard, const fs::path& database,
+                          Timeline newest) {
   auto opened = open_rocksdb(database, OpenMode::create);
   if (!opened.ok()) {
     return opened.status();
   }
   Filler filler(*opened.value());
-  std::uint32_t format = 0;
+  bool has_identity = false;
   StoreStatus ours;  // what the database says, which is no fault of the copy
   const auto put = [&](std::string_view key, std::string_view record) {
-    auto converted = convert(key, record, newest, format);
-    if (!converted.ok()) {
-      return converted.status();
+    auto kept = restored(key, record, newest);
+    if (!kept.ok()) {
+      return kept.status();
     }
-    ours = filler.put(converted.value().key, std::move(converted.value().record));
+    has_identity = has_identity || key == kIdentityKey;
+    ours = filler.put(std::string(key), std::move(kept.value()));
     return ours;
   };
   const auto& object = set.objects[shard];
@@ -133,31 +118,21 @@ StoreResult<std::uint32_t> restore_shard(CopyPlace& place, const CopySet& set, s
   if (!ours.ok() || !status.ok()) {
     return ours.ok() ? status : ours;
   }
-  if (format == 0) {
+  if (!has_identity) {
     return in_object(place, object, {StoreCode::corrupt, "the copy has no identity"});
   }
-  if (const auto sealed = filler.put(sealed_key(set.snapshot), encode_sealed(set.snapshot)); !sealed.ok()) {
+  if (auto sealed = filler.put(sealed_key(set.snapshot), encode_sealed(set.snapshot)); !sealed.ok()) {
     return sealed;
   }
-  status = filler.flush(Sync::yes);
-  return status.ok() ? StoreResult<std::uint32_t>(format) : status;
+  return filler.flush(Sync::yes);
 }
 
 // All shards of one set under temporary names, checked.
 StoreStatus restore_set(CopyPlace& place, const CopySet& set, const std::vector<fs::path>& temporary, Timeline newest,
                         const RestoreCheck& check) {
-  std::uint32_t first = 0;
   for (std::uint32_t shard = 0; shard < set.shards; ++shard) {
-    const auto format = restore_shard(place, set, shard, temporary[shard], newest);
-    if (!format.ok()) {
-      return format.status();
-    }
-    first = shard == 0 ? format.value() : first;
-    if (format.value() != first) {
-      return {StoreCode::corrupt, place.describe(set.objects[shard]) + ": the copy is of a database of format " +
-                                      std::to_string(format.value()) +
-                                      ", and that of shard 0 in the same set of format " + std::to_string(first) +
-                                      ": they are of two programs' runs"};
+    if (auto status = restore_shard(place, set, shard, temporary[shard], newest); !status.ok()) {
+      return status;
     }
   }
   return check ? check(temporary, set.snapshot) : StoreStatus{};

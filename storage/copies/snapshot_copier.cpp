@@ -377,8 +377,7 @@ StoreStatus SnapshotCopier::write_snapshot(CopyEncoder& encoder, const CopyName&
       return {checked.code(), store_.path() + ": key " + *key.value() + ": " + checked.text()};
     }
     const auto tensor = *parse_tensor_key(*key.value());
-    // A snapshot of format 2 may have had another key.
-    if (auto status = encoder.entry(tensor_key(tensor), *record.value()); !status.ok()) {
+    if (auto status = encoder.entry(*key.value(), *record.value()); !status.ok()) {
       return status;
     }
     count(record.value()->size());

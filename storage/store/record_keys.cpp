@@ -61,20 +61,12 @@ std::string snapshot_prefix(const SnapshotId& snapshot) {
       .append("/");
 }
 
-std::string format_2_prefix(const SnapshotId& snapshot) {
-  return snapshot_prefix(snapshot).append("s");  // digits come before kinds
-}
-
 std::string chunk_prefix(const SnapshotId& snapshot, ChunkId chunk) {
   return snapshot_prefix(snapshot).append(hex(chunk, kHexChunk)).append("/");
 }
 
 std::string tensor_key(const TensorKey& key) {
   return chunk_prefix(key.snapshot, key.chunk).append(to_string(key.kind));
-}
-
-std::string tensor_key_of_format_2(const TensorKey& key) {
-  return snapshot_prefix(key.snapshot).append(to_string(key.kind)).append("/").append(hex(key.chunk, kHexChunk));
 }
 
 std::optional<TensorKey> parse_tensor_key(std::string_view key) {
@@ -85,16 +77,15 @@ std::optional<TensorKey> parse_tensor_key(std::string_view key) {
   if (!key.starts_with(kSnapshotPrefix) || key.size() != kRestAt + kHexChunk + 1 + kKindSize) {
     return std::nullopt;
   }
-  const bool is_of_format_2 = key[kRestAt + kKindSize] == '/';
   const auto timeline = parse_hex(key.substr(kTimelineAt, kHexStep));
   const auto step = parse_hex(key.substr(kStepAt, kHexStep));
-  const auto chunk = parse_hex(key.substr(is_of_format_2 ? kRestAt + kKindSize + 1 : kRestAt, kHexChunk));
+  const auto chunk = parse_hex(key.substr(kRestAt, kHexChunk));
   if (!timeline || !step || !chunk) {
     return std::nullopt;
   }
   for (const auto kind : kTensorKinds) {
     const TensorKey parsed{{*timeline, *step}, kind, static_cast<ChunkId>(*chunk)};
-    if ((is_of_format_2 ? tensor_key_of_format_2(parsed) : tensor_key(parsed)) == key) {
+    if (tensor_key(parsed) == key) {
       return parsed;
     }
   }

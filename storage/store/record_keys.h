@@ -1,7 +1,7 @@
 // The keys of a shard's database: their grammar. Pure functions.
 //
 //   key        := "identity" | "life" | "timeline" | "finished" | tensor | sealed | ledger
-//   tensor     := snapshot hex8(chunk) "/" kind                              (format 2: snapshot kind "/" hex8(chunk))
+//   tensor     := snapshot hex8(chunk) "/" kind
 //   snapshot   := "snapshot/" hex16(timeline) "/" hex16(step) "/"
 //   kind       := "state-0" | "state-1" | "state-2" | "weights"
 //   sealed     := "sealed/" hex16(timeline) "/" hex16(step)
@@ -11,8 +11,7 @@
 //   hexN(n)    := n in N lower-case hexadecimal digits, so that byte order is numeric order
 //
 // A snapshot is written chunk by chunk, and its keys sort as it is written: each of the database's tables holds a range
-// of chunks of its own, and a chunk is read from one table. Format 2 had the kind first, so that every table spanned
-// the whole snapshot. Its snapshots stay where they are until newer ones take their place; all else of it is as it was.
+// of chunks of its own, and a chunk is read from one table.
 #pragma once
 
 #include <cstddef>
@@ -58,14 +57,9 @@ std::string_view to_string(Split split);
 std::string describe(const SnapshotId& snapshot);
 
 std::string tensor_key(const TensorKey& key);
-// Where format 2 had it.
-std::string tensor_key_of_format_2(const TensorKey& key);
-// What the keys of all of a snapshot's tensors begin with, of either format, and of one chunk's. Those of format 2 are
-// `format_2_prefix` or come after it.
+// What the keys of all of a snapshot's tensors begin with, and those of one chunk's.
 std::string snapshot_prefix(const SnapshotId& snapshot);
-std::string format_2_prefix(const SnapshotId& snapshot);
 std::string chunk_prefix(const SnapshotId& snapshot, ChunkId chunk);
-// Of either format.
 std::optional<TensorKey> parse_tensor_key(std::string_view key);
 std::string sealed_key(const SnapshotId& snapshot);
 std::string evaluation_key(Step step, Split split);

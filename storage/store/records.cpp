@@ -12,30 +12,34 @@ namespace ballast {
 namespace {
 
 constexpr std::string_view kMagic = "BLST";
-constexpr std::uint16_t kRecordVersion = 1;  // of every kind but these two
-// Version 1 ends before the placement, and version 2, of the programs that wrote format 2, after the resumed shards;
-// version 3 before the life that copies, version 4 before the cut and the causes of rollbacks.
-constexpr std::uint16_t kLedgerVersion = 5;
-constexpr std::uint16_t kEvaluationVersion = 2;  // version 1 ends before the metrics
+// Versions of a kind of record that are read; the newest is written.
+struct Versions {
+  std::uint16_t oldest = 1;
+  std::uint16_t newest = 1;
+};
+// Version 3 ends before the life that copies, version 4 before the cut and the causes of rollbacks; older ones were
+// written in databases of older formats alone.
+constexpr Versions kLedgerVersions = {3, 5};
+constexpr Versions kEvaluationVersions = {1, 2};  // version 1 ends before the metrics
 constexpr std::size_t kCheckedHead = 4 + 2 + 2 + 8;
 constexpr std::size_t kHead = kCheckedHead + 4;
 constexpr std::size_t kTensorHead = 8 + 8 + 1 + 4;
 
-std::uint16_t newest_version(RecordKind kind) {
+Versions versions_of(RecordKind kind) {
   switch (kind) {
     case RecordKind::ledger:
-      return kLedgerVersion;
+      return kLedgerVersions;
     case RecordKind::evaluation:
-      return kEvaluationVersion;
+      return kEvaluationVersions;
     default:
-      return kRecordVersion;
+      return {};
   }
 }
 
 std::uint32_t checksum(std::string_view head, std::string_view payload) { return crc32c(payload, crc32c(head)); }
 
 void write_head(ByteWriter& record, RecordKind kind, std::uint64_t size) {
-  record.raw(kMagic).number(static_cast<std::uint16_t>(kind)).number(newest_version(kind)).number(size);
+  record.raw(kMagic).number(static_cast<std::uint16_t>(kind)).number(versions_of(kind).newest).number(size);
 }
 
 std::string seal(RecordKind kind, std::string_view payload) {
@@ -55,7 +59,7 @@ struct Payload {
   std::uint16_t version = 0;
 };
 
-// The payload of a record of this kind, or what is wrong with the record. Older versions than the newest are read.
+// The payload of a record of this kind, or what is wrong with the record.
 StoreResult<Payload> unseal(RecordKind kind, std::string_view record) {
   if (record.size() < kHead) {
     return damaged("the record has " + std::to_string(record.size()) + " bytes, fewer than a record's head");
@@ -79,9 +83,11 @@ StoreResult<Payload> unseal(RecordKind kind, std::string_view record) {
     return damaged("the record is of kind " + std::to_string(found_kind) + ", expected " +
                    std::to_string(static_cast<std::uint16_t>(kind)));
   }
-  if (version == 0 || version > newest_version(kind)) {
-    return StoreStatus{StoreCode::mismatch, "the record has version " + std::to_string(version) +
-                                                "; this program reads version " + std::to_string(newest_version(kind))};
+  const auto [oldest, newest] = versions_of(kind);
+  if (version < oldest || version > newest) {
+    return StoreStatus{StoreCode::mismatch,
+                       "the record has version " + std::to_string(version) + "; this program reads version " +
+                           (oldest == newest ? "" : std::to_string(oldest) + " to ") + std::to_string(newest)};
   }
   return Payload{payload, version};
 }
@@ -231,11 +237,12 @@ StoreResult<Identity> decode_identity(std::string_view record) {
   }
   // Of another format only the number is known.
   const auto format = ByteReader(payload.value().bytes).number<std::uint32_t>();
-  if (format < kOldestDatabaseFormat || format > kDatabaseFormat) {
+  if (format != kDatabaseFormat) {
     return StoreStatus{StoreCode::mismatch,
-                       "the database has format " + std::to_string(format) + "; this program reads formats " +
-                           std::to_string(kOldestDatabaseFormat) + " to " + std::to_string(kDatabaseFormat) +
-                           ": use the program that wrote it, or another run folder"};
+                       "this database was made by another version of Ballast: it has format " + std::to_string(format) +
+                           ", and this version reads format " + std::to_string(kDatabaseFormat) +
+                           ". Go on with the version that made it; or export its weights with that version (`ballast "
+                           "export`), and begin a run of its own from them (training.init_from)"};
   }
   return decode<Identity>(RecordKind::identity, record, [](ByteReader& reader, Identity& identity) {
     identity.format = reader.number<std::uint32_t>();
@@ -361,19 +368,15 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
     ledger.rolled_back_steps = reader.number<std::uint64_t>();
     ledger.snapshots_missed = reader.number<std::uint64_t>();
     read(reader, ledger.finished);
-    if (version > 1) {
-      ledger.placement = reader.number<std::uint64_t>();
-      ledger.resumed_shards = reader.number<std::uint64_t>();
-    }
-    if (version > 2) {
-      read(reader, ledger.databases);
-      read(reader, ledger.pause);
-      read(reader, ledger.provenance);
-      ledger.copies.run = reader.number<RunId>();
-      read(reader, ledger.copies.named);
-      read(reader, ledger.copies.complete);
-      ledger.copies_in = reader.number<std::uint64_t>();
-    }
+    ledger.placement = reader.number<std::uint64_t>();
+    ledger.resumed_shards = reader.number<std::uint64_t>();
+    read(reader, ledger.databases);
+    read(reader, ledger.pause);
+    read(reader, ledger.provenance);
+    ledger.copies.run = reader.number<RunId>();
+    read(reader, ledger.copies.named);
+    read(reader, ledger.copies.complete);
+    ledger.copies_in = reader.number<std::uint64_t>();
     if (version > 3) {
       ledger.copies.life = reader.number<std::uint64_t>();
       ledger.copies.turn = reader.number<std::uint64_t>();

@@ -23,10 +23,8 @@
 
 namespace ballast {
 
-// Of the database as a whole; in the identity. An older one is read, and becomes this one when a shard claims it;
-// others are refused.
+// Of the database as a whole; in the identity. Others are refused.
 inline constexpr std::uint32_t kDatabaseFormat = 3;
-inline constexpr std::uint32_t kOldestDatabaseFormat = 2;
 
 // 4 and 5 belonged to format 1.
 enum class RecordKind : std::uint16_t {

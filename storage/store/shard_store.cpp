@@ -106,7 +106,7 @@ StoreStatus ShardStore::claim(const Identity& identity) {
       return {StoreCode::mismatch, store_->path() + ": this database belongs to another job (" + difference +
                                        "); use another run folder, or the job file it was made with"};
     }
-    return existing.value()->format == kDatabaseFormat ? StoreStatus{} : renew(*existing.value());
+    return {};
   }
   bool empty = true;
   const auto scanned = store_->scan("", [&empty](std::string_view, std::string_view) { return empty = false; });
@@ -119,22 +119,6 @@ StoreStatus ShardStore::claim(const Identity& identity) {
         store_->path() + ": this database holds something but no identity: it is not a shard's; use another folder"};
   }
   return put_durably(kIdentityKey, encode(identity));
-}
-
-// From format 2: its snapshots are read where they are. Programs of format 2 sealed none; those that a ledger calls
-// complete are whole, and nobody asks for others.
-StoreStatus ShardStore::renew(Identity identity) {
-  identity.format = kDatabaseFormat;
-  WriteBatch batch;
-  batch.put(std::string(kIdentityKey), encode(identity));
-  const auto there = snapshots();
-  if (!there.ok()) {
-    return there.status();
-  }
-  for (const auto& snapshot : there.value()) {
-    batch.put(sealed_key(snapshot), encode_sealed(snapshot));
-  }
-  return store_->write(batch, Sync::yes);
 }
 
 StoreResult<std::optional<Identity>> ShardStore::identity() const { return read(kIdentityKey, decode_identity); }
@@ -173,11 +157,6 @@ StoreStatus ShardStore::write_chunk(const SnapshotId& snapshot, ChunkId chunk, s
                                      " optimizer states cannot be kept; the format has " + std::to_string(kMaxStates)};
   }
   WriteBatch batch;
-  if (is_another(snapshot)) {
-    if (auto status = erase_format_2(snapshot, batch); !status.ok()) {
-      return status;
-    }
-  }
   const auto put = [&](TensorKind kind, std::span<const float> values) {
     const TensorKey key{snapshot, kind, chunk};
     batch.put(tensor_key(key), encode_tensor(key, std::as_bytes(values)));
@@ -187,26 +166,6 @@ StoreStatus ShardStore::write_chunk(const SnapshotId& snapshot, ChunkId chunk, s
     put(state_kind(index), states[index]);
   }
   return store_->write(batch, Sync::no);
-}
-
-bool ShardStore::is_another(const SnapshotId& snapshot) {
-  const std::scoped_lock lock(mutex_);
-  return std::exchange(writing_, snapshot) != snapshot;
-}
-
-// What a program of format 2 wrote of this snapshot before it died: a journaled job goes on within its timeline, and
-// writes the same snapshot again.
-StoreStatus ShardStore::erase_format_2(const SnapshotId& snapshot, WriteBatch& batch) const {
-  const auto begin = format_2_prefix(snapshot);
-  const auto end = after_prefix(snapshot_prefix(snapshot));
-  const auto key = store_->first_key(begin);
-  if (!key.ok()) {
-    return key.status();
-  }
-  if (key.value() && *key.value() < end) {
-    batch.erase_range(begin, end);
-  }
-  return {};
 }
 
 StoreStatus ShardStore::sync() { return store_->sync(); }
@@ -234,15 +193,8 @@ StoreResult<std::vector<SnapshotId>> ShardStore::sealed() const {
 }
 
 StoreResult<std::vector<float>> ShardStore::read_tensor(const TensorKey& key, std::size_t elements) const {
-  auto name = tensor_key(key);
-  auto record = store_->get(name);
-  if (record.ok() && !record.value()) {
-    const auto older = tensor_key_of_format_2(key);
-    record = store_->get(older);
-    if (record.ok() && record.value()) {
-      name = older;
-    }
-  }
+  const auto name = tensor_key(key);
+  const auto record = store_->get(name);
   if (!record.ok()) {
     return record.status();
   }
@@ -370,24 +322,19 @@ StoreResult<std::size_t> ShardStore::states(const SnapshotId& snapshot) const {
     if (parsed->kind != TensorKind::weights) {
       return states(snapshot, parsed->chunk);
     }
-    if (*key.value() != tensor_key(*parsed)) {  // in format 2 all other kinds come before
-      return std::size_t{0};
-    }
     from = after_prefix(chunk_prefix(snapshot, parsed->chunk));
   }
 }
 
 StoreResult<std::size_t> ShardStore::states(const SnapshotId& snapshot, ChunkId chunk) const {
   for (std::size_t count = kMaxStates; count > 0; --count) {
-    const TensorKey tensor{snapshot, state_kind(count - 1), chunk};
-    for (const auto& name : {tensor_key(tensor), tensor_key_of_format_2(tensor)}) {
-      const auto key = store_->first_key(name);
-      if (!key.ok()) {
-        return key.status();
-      }
-      if (key.value() == name) {
-        return count;
-      }
+    const auto name = tensor_key({snapshot, state_kind(count - 1), chunk});
+    const auto key = store_->first_key(name);
+    if (!key.ok()) {
+      return key.status();
+    }
+    if (key.value() == name) {
+      return count;
     }
   }
   return std::size_t{0};

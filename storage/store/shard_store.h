@@ -48,8 +48,7 @@ class ShardStore {
 
   // Makes the database this shard's. A fresh one takes the identity durably. One that has an identity is accepted if
   // job, shard, shard count, layout and spec digest agree (the effective job may differ where the digest does not see
-  // it), and is durably of this format from then on, whatever its size: older programs refuse it. Otherwise it is
-  // refused as `mismatch`, naming everything that differs, and stays as it is.
+  // it). Otherwise it is refused as `mismatch`, naming everything that differs, and stays as it is.
   StoreStatus claim(const Identity& identity);
   [[nodiscard]] StoreResult<std::optional<Identity>> identity() const;
 
@@ -107,16 +106,11 @@ class ShardStore {
 
  private:
   StoreStatus put_durably(std::string_view key, std::string record);
-  StoreStatus renew(Identity identity);
   [[nodiscard]] StoreResult<std::size_t> states(const SnapshotId& snapshot, ChunkId chunk) const;
-  bool is_another(const SnapshotId& snapshot);
-  StoreStatus erase_format_2(const SnapshotId& snapshot, WriteBatch& batch) const;
   template <typename T>
   StoreResult<std::optional<T>> read(std::string_view key, StoreResult<T> (*decode)(std::string_view)) const;
 
   std::unique_ptr<Store> store_;
-  std::mutex mutex_;
-  std::optional<SnapshotId> writing_;  // of which the newest chunk was
 };
 
 }  // namespace ballast

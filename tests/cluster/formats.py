@@ -1,7 +1,6 @@
-"""Databases and copies of an older layout are refused by name, by every command, and stay as they are.
+"""Databases and copies of an older format are refused by name, by every command, and stay as they are.
 
-tests/formats holds an archive for each older format, made with the programs that wrote it (tests/formats/make.py); its
-layout of parameters is that of their time.
+tests/formats holds an archive for each older format, made with the programs that wrote it (tests/formats/make.py).
 """
 
 import hashlib
@@ -11,7 +10,7 @@ import tarfile
 import harness
 
 FORMATS = pathlib.Path(__file__).resolve().parents[1] / "formats"
-REFUSAL = "this database was made by another version of Ballast, which laid out the model's parameters in another way"
+REFUSAL = "this database was made by another version of Ballast: it has format 2, and this version reads format 3"
 REMEDY = "begin a run of its own from them (training.init_from)"
 
 

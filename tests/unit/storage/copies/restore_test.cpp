@@ -181,6 +181,27 @@ TEST_CASE("copies of older programs, without a run, are listed, restored and lef
       std::string::npos);
 }
 
+TEST_CASE("copies of a database of another format are refused by its number, and nothing is left of them") {
+  const Places places;
+  Run run(places.copies());
+  run.reach({1, 10});
+  for (std::uint32_t shard = 0; shard < 2; ++shard) {
+    const CopyName name{"job-01234567", {1, 10}, shard, 2};
+    auto writer = run.place()->write(to_string(name));
+    REQUIRE(writer.ok());
+    CopyEncoder encoder(*writer.value(), name);
+    auto identity = run.shard(shard).identity().value().value();
+    identity.format = 2;
+    REQUIRE(encoder.entry(kIdentityKey, encode(identity)).ok());
+    REQUIRE(encoder.finish().ok());
+  }
+  const auto refused = restore_from(run, places.options()).status();
+  CAPTURE(refused.text());
+  CHECK(refused.text().find("made by another version of Ballast: it has format 2") != std::string::npos);
+  CHECK(refused.text().find("training.init_from") != std::string::npos);
+  CHECK(fs::is_empty(places.folder.path() / "run"));
+}
+
 TEST_CASE("losses are copied once, in blocks, and all of them are restored") {
   const Places places;
   Run run(places.copies());
