@@ -24,7 +24,7 @@ namespace {
 // A product may spoil all of it; so much of it is enough to be noticed.
 constexpr std::size_t kSpoiled = 4096;
 
-Handles<cublasContext>& handles() {
+Handles<cublasContext>& cublas_handles() {
   static Handles<cublasContext> all("handles of cuBLAS");
   return all;
 }
@@ -100,7 +100,7 @@ const void* moved(const void* values, Type type, std::size_t by) {
 }
 
 cublasStatus_t multiply(const char* function, cublasHandle_t handle, const Product& product, const Batch& batch = {}) {
-  const cublasContext& context = handles().at(function, handle);
+  const cublasContext& context = cublas_handles().at(function, handle);
   if (context.workspace == nullptr) {
     misuse(function, "cuBLAS has no workspace of its own, so its results may differ from run to run");
   }
@@ -142,13 +142,13 @@ const char* cublasGetStatusName(cublasStatus_t /*status*/) { return "an error"; 
 
 cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   const Call call;
-  *handle = handles().make();
+  *handle = cublas_handles().make();
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasDestroy(cublasHandle_t handle) {
   const Call call;
-  handles().destroy("cublasDestroy", handle);
+  cublas_handles().destroy("cublasDestroy", handle);
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -156,13 +156,13 @@ cublasStatus_t cublasDestroy(cublasHandle_t handle) {
 cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream) {
   const Call call;
   device_of("cublasSetStream", stream);
-  handles().at("cublasSetStream", handle) = {stream, nullptr, 0};
+  cublas_handles().at("cublasSetStream", handle) = {stream, nullptr, 0};
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void* workspace, std::size_t bytes) {
   const Call call;
-  cublasContext& context = handles().at("cublasSetWorkspace", handle);
+  cublasContext& context = cublas_handles().at("cublasSetWorkspace", handle);
   context.workspace = workspace;
   context.workspace_bytes = bytes;
   return CUBLAS_STATUS_SUCCESS;

@@ -49,7 +49,7 @@ struct cudnnConvolutionStruct {
 namespace ballast::device_model {
 namespace {
 
-Handles<cudnnContext>& handles() {
+Handles<cudnnContext>& cudnn_handles() {
   static Handles<cudnnContext> all("handles of cuDNN");
   return all;
 }
@@ -194,7 +194,7 @@ struct Result {
 template <typename Pick>
 cudnnStatus_t convolve(const char* function, cudnnHandle_t handle, const Convolution& all, Pass pass, const Values& a,
                        const Values& b, const Workspace& workspace, const Result& result, const Pick& pick) {
-  Operands operands(function, handles().at(function, handle).stream);
+  Operands operands(function, cudnn_handles().at(function, handle).stream);
   operands.reads(a.name, a.begin, a.shape.bytes()).reads(b.name, b.begin, b.shape.bytes());
   operands.writes(result.name, result.begin, result.shape.bytes());
   add_workspace(function, operands, workspace, all.workspace(pass));
@@ -252,12 +252,12 @@ std::size_t cudnnGetVersion() { return CUDNN_VERSION; }
 const char* cudnnGetErrorString(cudnnStatus_t /*status*/) { return "an error of the device model"; }
 void cudnnGetLastErrorString(char* text, std::size_t /*bytes*/) { text[0] = '\0'; }
 
-cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) { return make_in(handles(), handle); }
-cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) { return destroy_in(handles(), "cudnnDestroy", handle); }
+cudnnStatus_t cudnnCreate(cudnnHandle_t* handle) { return make_in(cudnn_handles(), handle); }
+cudnnStatus_t cudnnDestroy(cudnnHandle_t handle) { return destroy_in(cudnn_handles(), "cudnnDestroy", handle); }
 cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream) {
   const Call call;
   device_of("cudnnSetStream", stream);
-  handles().at("cudnnSetStream", handle).stream = stream;
+  cudnn_handles().at("cudnnSetStream", handle).stream = stream;
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -401,7 +401,7 @@ cudnnStatus_t cudnnConvolutionBackwardBias(cudnnHandle_t handle, const void* alp
   const cudnnTensorStruct y = tensors().at(kFunction, y_descriptor);
   const cudnnTensorStruct bias = tensors().at(kFunction, bias_descriptor);
   require_bias(kFunction, bias, y);
-  Operands operands(kFunction, handles().at(kFunction, handle).stream);
+  Operands operands(kFunction, cudnn_handles().at(kFunction, handle).stream);
   operands.reads("y's gradient", y_gradient, y.bytes()).writes("the bias's gradient", bias_gradient, bias.bytes());
   operands.queue([=, scale = scale_of(alpha, beta)] {
     std::vector<double> sums(bias.c);
@@ -422,7 +422,7 @@ cudnnStatus_t cudnnAddTensor(cudnnHandle_t handle, const void* alpha, cudnnTenso
   const cudnnTensorStruct shape = tensors().at(kFunction, y_descriptor);
   const cudnnTensorStruct bias_shape = tensors().at(kFunction, bias_descriptor);
   require_bias(kFunction, bias_shape, shape);
-  Operands operands(kFunction, handles().at(kFunction, handle).stream);
+  Operands operands(kFunction, cudnn_handles().at(kFunction, handle).stream);
   operands.reads("the bias", bias, bias_shape.bytes()).writes("y", y, shape.bytes());
   operands.queue([=, scale = scale_of(alpha, beta)] {
     for (std::size_t i = 0; i < shape.elements(); ++i) {
