@@ -4,8 +4,6 @@
 // as many bytes as the second and third byte say. The rest are the files. Each is read as it stands and compressed.
 // Beyond not crashing: an array holds what its dimensions say; both forms of a file give the same; examples are
 // complete and their labels digits. What is refused must say why, in a line.
-#include <sys/mman.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -17,30 +15,13 @@
 #include <vector>
 
 #include "tests/fuzz/expect.h"
+#include "tests/fuzz/memory_file.h"
 #include "worker/data/idx.h"
 
 namespace ballast::fuzz {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
-
-// A file that lives in memory.
-class MemoryFile {
- public:
-  explicit MemoryFile(Bytes bytes) : descriptor_(memfd_create("idx", MFD_CLOEXEC)) {
-    expect(descriptor_ >= 0, "the system gives a file in memory");
-    expect(write(descriptor_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
-           "a file in memory can be written");
-  }
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
 
 // One gzip member, made with little memory.
 std::vector<std::uint8_t> compressed(Bytes bytes) {

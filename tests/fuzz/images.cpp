@@ -4,8 +4,6 @@
 // Beyond not crashing: an image has the pixels that its size says, and is the same when decoded again; an archive's
 // files lie within it; whatever can be opened as a data set can be read whole, corrupt examples being replaced or told.
 // What is refused must say why, in a line.
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "tests/fuzz/expect.h"
+#include "tests/fuzz/memory_file.h"
 #include "worker/data/cifar10.h"
 #include "worker/data/datasets.h"
 #include "worker/data/examples.h"
@@ -28,25 +27,6 @@ namespace ballast::fuzz {
 namespace {
 
 using Bytes = std::span<const std::uint8_t>;
-
-// A file that lives in memory.
-class MemoryFile {
- public:
-  explicit MemoryFile(Bytes bytes) : descriptor_(memfd_create("images", MFD_CLOEXEC)) {
-    expect(descriptor_ >= 0, "the system gives a file in memory");
-    expect(write(descriptor_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
-           "a file in memory can be written");
-  }
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  [[nodiscard]] std::string name() const { return std::to_string(descriptor_); }
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + name(); }
-
- private:
-  int descriptor_;
-};
 
 void try_image(Bytes bytes) {
   try {

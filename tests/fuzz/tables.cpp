@@ -4,8 +4,6 @@
 // itself; a tree's children stand before it, each once; a row has fields, written anew they read the same; an array
 // holds what its shape says; byte pairs written anew are the same; a file that opens as an archive has members within
 // it. What is refused must say why, in a line.
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <span>
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "tests/fuzz/expect.h"
+#include "tests/fuzz/memory_file.h"
 #include "worker/data/arrays/npy.h"
 #include "worker/data/arrays/zip.h"
 #include "worker/data/tables/csv_rows.h"
@@ -26,24 +25,6 @@
 
 namespace ballast::fuzz {
 namespace {
-
-// A file that lives in memory.
-class MemoryFile {
- public:
-  explicit MemoryFile(std::string_view bytes) : descriptor_(memfd_create("tables", MFD_CLOEXEC)) {
-    expect(descriptor_ >= 0, "the system gives a file in memory");
-    expect(write(descriptor_, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
-           "a file in memory can be written");
-  }
-  ~MemoryFile() { close(descriptor_); }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
- private:
-  int descriptor_;
-};
 
 std::vector<std::string> tokens_of(std::string_view text) {
   std::vector<std::string> tokens;
