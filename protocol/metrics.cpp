@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <span>
 
 namespace ballast {
@@ -102,6 +103,33 @@ bool MetricRules::tell(MetricKind kind) const {
       return errors;
   }
   return false;
+}
+
+std::optional<double> told_accuracy(double accuracy, const std::vector<Metric>& metrics) {
+  const bool of_numbers = std::ranges::find(metrics, MetricKind::squared_error, &Metric::kind) != metrics.end();
+  return of_numbers ? std::nullopt : std::optional(accuracy);
+}
+
+bool can_be(const MetricRules& rules, std::uint64_t examples, const std::vector<std::uint64_t>& counts,
+            const std::vector<double>& sums) {
+  if (counts.size() != rules.counts() || sums.size() != rules.sums()) {
+    return false;
+  }
+  if (counts.empty()) {
+    return true;
+  }
+  const auto answers = counts[MetricCounts::kAnswers];
+  if (answers >> 32U > examples || std::ranges::any_of(counts, [&](std::uint64_t count) { return count > answers; })) {
+    return false;
+  }
+  const auto classes = std::span(counts).subspan(MetricCounts::kClasses, std::size_t{3} * rules.classes);
+  for (std::size_t at = 0; at < classes.size(); at += 3) {
+    if (classes[at] > std::min(classes[at + 1], classes[at + 2])) {
+      return false;
+    }
+  }
+  const auto bins = std::span(counts).last(rules.scores ? std::size_t{2} * kScoreBins : 0);
+  return std::accumulate(bins.begin(), bins.end(), std::uint64_t{0}) <= answers;
 }
 
 std::uint32_t score_bin(double score) {

@@ -73,6 +73,14 @@ struct MetricCounts {
   bool operator==(const MetricCounts&) const = default;
 };
 
+// The share of right answers; none of a model that predicts numbers, which tells its errors instead.
+std::optional<double> told_accuracy(double accuracy, const std::vector<Metric>& metrics);
+
+// Whether a worker can have counted this over so many examples: as many counts and sums as the rules say, no part above
+// its whole, and no more answers than 2^32 an example, so that sums over a job's examples do not overflow.
+bool can_be(const MetricRules& rules, std::uint64_t examples, const std::vector<std::uint64_t>& counts,
+            const std::vector<double>& sums);
+
 // The bin of a score from 0 to 1; ascending with it.
 std::uint32_t score_bin(double score);
 

@@ -1,5 +1,6 @@
 #include "server/lead_metrics.h"
 
+#include <limits>
 #include <string>
 
 #include "server/twin_name.h"
@@ -89,17 +90,20 @@ void LeadMetrics::update_course(const Status& status) {
 
 // What training has come to.
 void LeadMetrics::update_quality(const Status& status) {
+  const auto accuracy = [](const SplitStatus& split, const std::vector<Metric>& metrics) {
+    return told_accuracy(split.accuracy, metrics).value_or(std::numeric_limits<double>::quiet_NaN());
+  };
   series_.train_loss->set(status.train_loss);
   series_.recent_loss->set(status.recent_loss);
   series_.learning_rate->set(status.learning_rate);
   series_.gradient_norm->set(status.gradient_norm);
   series_.validation_loss->set(status.validation.loss);
-  series_.validation_accuracy->set(status.validation.accuracy);
+  series_.validation_accuracy->set(accuracy(status.validation, status.validation_metrics));
   series_.best_loss->set(status.best.loss);
-  series_.best_accuracy->set(status.best.accuracy);
+  series_.best_accuracy->set(accuracy(status.best, status.best_metrics));
   series_.best_step->set(static_cast<double>(status.best.step));
   series_.test_loss->set(status.test.loss);
-  series_.test_accuracy->set(status.test.accuracy);
+  series_.test_accuracy->set(accuracy(status.test, status.test_metrics));
 }
 
 void LeadMetrics::tell(const std::string& evaluation, const std::vector<Metric>& metrics) {

@@ -330,8 +330,9 @@ Json json_of(const SnapshotState& snapshot) {
 }
 
 Json json_of(const EvaluationRecord& evaluation) {
+  const auto accuracy = told_accuracy(evaluation.accuracy, evaluation.metrics);
   return {{"step", evaluation.step},         {"split", to_string(evaluation.split)},
-          {"loss", evaluation.loss},         {"accuracy", evaluation.accuracy},
+          {"loss", evaluation.loss},         {"accuracy", accuracy ? Json(*accuracy) : Json(nullptr)},
           {"examples", evaluation.examples}, {"metrics", metrics_json(evaluation.metrics)}};
 }
 

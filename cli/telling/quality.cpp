@@ -24,11 +24,6 @@ std::string text_of(const Metric& metric) {
 
 }  // namespace
 
-std::optional<double> told_accuracy(double accuracy, const std::vector<Metric>& metrics) {
-  const bool of_numbers = std::ranges::find(metrics, MetricKind::squared_error, &Metric::kind) != metrics.end();
-  return of_numbers ? std::nullopt : std::optional(accuracy);
-}
-
 std::string quality_text(double loss, double accuracy, const std::vector<Metric>& metrics) {
   std::string text;
   if (const auto told = told_accuracy(accuracy, metrics)) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +9,6 @@
 #include "protocol/metrics.h"
 
 namespace ballast {
-
-// The share of right answers; none of a model that predicts numbers, which tells its errors instead.
-std::optional<double> told_accuracy(double accuracy, const std::vector<Metric>& metrics);
 
 // "accuracy 98.88 %, loss 0.0375, top5 99.97 %, f1 0.9887"; without the accuracy where it is not told.
 std::string quality_text(double loss, double accuracy, const std::vector<Metric>& metrics);

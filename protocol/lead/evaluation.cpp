@@ -63,7 +63,7 @@ bool EvaluationBoard::put(const EvaluationResult& result) {
   }
   auto& item = items_[result.item];
   if (result.examples != item.evaluation.end - item.evaluation.begin || result.correct > result.examples ||
-      result.counts.size() != counts_.size() || result.sums.size() != metrics_.sums()) {
+      !can_be(metrics_, result.examples, result.counts, result.sums)) {
     return false;
   }
   item.result = result;

@@ -40,7 +40,8 @@ namespace {
 // The larger the better, whatever the metric; none if there is none to compare.
 std::optional<double> score_of(const EvaluationRecord& evaluation, MetricKind by) {
   const auto value = value_of(evaluation, by);
-  if (evaluation.split != Split::validation || !value || std::isnan(*value)) {
+  // Where the loss is no number, answers are none either, though they are counted.
+  if (evaluation.split != Split::validation || !value || std::isnan(*value) || std::isnan(evaluation.loss)) {
     return std::nullopt;
   }
   return is_larger_better(by) ? *value : -*value;

@@ -107,6 +107,9 @@ EvaluationResult evaluate(const Evaluation& evaluation, Expression all_weights) 
   for (std::size_t place = 0; place < result.counts.size(); ++place) {
     result.counts[place] = place == MetricCounts::kAnswers ? examples : (value >> (3 * place)) % (examples + 1);
   }
+  for (std::size_t at = MetricCounts::kClasses; at < MetricCounts::kClasses + 3 * kMetrics.classes; at += 3) {
+    result.counts[at] = std::min({result.counts[at], result.counts[at + 1], result.counts[at + 2]});
+  }
   result.sums.resize(kMetrics.sums());
   for (std::size_t place = 0; place < result.sums.size(); ++place) {
     result.sums[place] = static_cast<double>((value >> (5 * place)) % 64) / 8;

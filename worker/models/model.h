@@ -29,9 +29,9 @@ struct BatchResult {
   double loss_sum = 0;  // over the examples, in natural units (not scaled)
   std::uint32_t correct = 0;
   std::uint32_t examples = 0;
-  // Of evaluate: what is predicted (LossOperation::predictions), until the model is used again. Empty of a model that
-  // predicts nothing.
-  std::span<const double> predictions = {};
+  // Of evaluate: computes what is predicted (LossOperation::predictions), which stands until the model is used again.
+  // None of a model that predicts nothing.
+  std::function<std::span<const double>()> predictions = {};
 };
 
 // Microseconds of the phases of one slot, for the phase times that travel with contributions. Where a device runs

@@ -60,7 +60,7 @@ BatchResult Network::evaluate(const Batch& batch, const WeightArena& weights) {
   const Pass pass{batch};
   tape.forward(pass, weights);
   auto result = result_of(tape, batch);
-  result.predictions = tape.predictions();
+  result.predictions = [&tape] { return tape.predictions(); };
   return result;
 }
 

@@ -18,7 +18,9 @@ EvaluationSums evaluate_examples(Model& model, const Dataset& dataset, DataSplit
   for (auto at = begin; at < end; at += std::min(kEvaluatedAtOnce, end - at)) {
     const auto examples = read_examples(dataset, split, at, std::min(kEvaluatedAtOnce, end - at));
     const auto batch = model.evaluate(examples.batch(), weights);
-    counter.add(batch.predictions, examples.batch());
+    if (counter.counts() && batch.predictions) {
+      counter.add(batch.predictions(), examples.batch());
+    }
     sums.loss_sum += batch.loss_sum;
     sums.correct += batch.correct;
     sums.examples += batch.examples;

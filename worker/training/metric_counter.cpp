@@ -32,14 +32,14 @@ MetricCounter::MetricCounter(const MetricRules& rules, const ExampleShape& shape
       counted_{std::vector<std::uint64_t>(rules.counts()), std::vector<double>(rules.sums())} {}
 
 void MetricCounter::add(std::span<const double> predictions, const Batch& batch) {
-  if (counted_.counts.empty() || predictions.empty()) {
+  if (predictions.empty()) {
     return;
   }
   if (rules_.errors) {
     add_numbers(predictions, rules_.of_input ? batch.features : batch.targets);
   } else if (shape_.labels == Labels::several) {
     add_several(predictions, batch);
-  } else {
+  } else if (rules_.counts() > 0) {
     add_classes(predictions, batch);
   }
 }
@@ -77,7 +77,9 @@ void MetricCounter::add_several(std::span<const double> predictions, const Batch
       const bool answered = predictions[place] > 0.5;
       const bool labelled = batch.targets[place] > 0.5F;
       right = right && answered == labelled;
-      ++counted_.counts[MetricCounts::kAnswers];
+      if (rules_.counts() > 0) {
+        ++counted_.counts[MetricCounts::kAnswers];
+      }
       if (rules_.classes > 0) {
         auto* const own = &counted_.counts[MetricCounts::kClasses + 3 * output];
         own[0] += answered && labelled ? 1 : 0;

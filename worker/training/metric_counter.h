@@ -17,6 +17,8 @@ class MetricCounter {
  public:
   MetricCounter(const MetricRules& rules, const ExampleShape& shape);
 
+  // Whether there is anything to be counted. Labels::several are, for all_right, where the rules count nothing.
+  [[nodiscard]] bool counts() const { return rules_.counts() > 0 || shape_.labels == Labels::several; }
   // `batch`: with its labels.
   void add(std::span<const double> predictions, const Batch& batch);
 

@@ -66,6 +66,34 @@ TEST_CASE("precision, recall and F1 are means over the classes that occur") {
   CHECK(*value_of(metrics, MetricKind::f1) == doctest::Approx((0.6 + 0 + 1) / 3));
 }
 
+TEST_CASE("counts that no worker can have made are known") {
+  const MetricRules rules{.classes = 2, .scores = true, .likelihood = true};
+  const auto good = [&] {
+    auto counted = counted_by(rules);
+    counted.counts[MetricCounts::kAnswers] = 4;
+    for (std::size_t place = 0; place < 3; ++place) {
+      counted.counts[MetricCounts::kClasses + place] = 3;
+    }
+    counted.counts.back() = 4;
+    return counted;
+  }();
+  const auto can = [&](const auto& change) {
+    auto counted = good;
+    change(counted);
+    return can_be(rules, 2, counted.counts, counted.sums);
+  };
+  CHECK(can([](MetricCounts&) {}));
+  CHECK(can_be({}, 2, {}, {}));
+  CHECK_FALSE(can([](MetricCounts& counted) { counted.counts.pop_back(); }));
+  CHECK_FALSE(can([](MetricCounts& counted) { counted.sums.pop_back(); }));
+  CHECK_FALSE(can([](MetricCounts& counted) { counted.counts[MetricCounts::kAmongFive] = 5; }));
+  CHECK_FALSE(can([](MetricCounts& counted) { counted.counts[MetricCounts::kClasses] = 4; }));      // right
+  CHECK_FALSE(can([](MetricCounts& counted) { counted.counts[MetricCounts::kClasses + 1] = 2; }));  // answered
+  CHECK_FALSE(can([](MetricCounts& counted) { counted.counts[MetricCounts::kClasses + 2] = 2; }));  // labelled
+  CHECK_FALSE(can([](MetricCounts& counted) { counted.counts[counted.counts.size() - 2] = 1; }));   // five scores
+  CHECK_FALSE(can([](MetricCounts& counted) { counted.counts[MetricCounts::kAnswers] = std::uint64_t{3} << 32U; }));
+}
+
 TEST_CASE("bins of scores ascend with them, and are narrow near 0 and near 1") {
   std::uint32_t last = 0;
   for (double score = 1e-9; score < 1; score = score < 0.5 ? score * 1.01 : 1 - (1 - score) * 0.99) {

@@ -78,6 +78,11 @@ TEST_CASE("a result that counts something else than the job is not counted") {
   wrong.sums = {1, 1, 1};
   CHECK_FALSE(board.put(wrong));
   wrong.sums = {};
+  wrong.counts = {5, 6};
+  CHECK_FALSE(board.put(wrong));
+  wrong.counts = {std::uint64_t{6} << 32U, 1};
+  CHECK_FALSE(board.put(wrong));
+  wrong.counts = {5, 1};
   CHECK(board.put(wrong));
 }
 

@@ -27,7 +27,7 @@ TEST_CASE("the best validation is the earlier one of equals") {
 }
 
 TEST_CASE("validations are compared by any metric, the smaller the better where it is a loss or an error") {
-  auto records = validations({0.5, 0.8, 0.7});
+  auto records = validations({0.5, 0.8, 0.9});
   records[0].metrics = {{MetricKind::f1, 0.9}, {MetricKind::perplexity, 30}};
   records[2].metrics = {{MetricKind::f1, 0.2}, {MetricKind::perplexity, 10}};
   records[4].metrics = {{MetricKind::f1, 0.3}, {MetricKind::perplexity, 20}};
@@ -44,12 +44,13 @@ TEST_CASE("validations are compared by any metric, the smaller the better where 
 }
 
 TEST_CASE("a validation that is no number is never the best, and no improvement") {
-  auto records = validations({0.5, 0.8, 0.7});
+  auto records = validations({0.5, 0.8, 0.9});
   records[0].loss = std::numeric_limits<double>::quiet_NaN();
   records[4].loss = std::numeric_limits<double>::quiet_NaN();
   CHECK(best_validation(records, MetricKind::loss)->step == 20);
   CHECK(is_out_of_patience(records, MetricKind::loss, 1, 0));
   CHECK_FALSE(is_out_of_patience(records, MetricKind::loss, 2, 0));
+  CHECK(best_validation(records, MetricKind::accuracy)->step == 20);
 }
 
 TEST_CASE("evaluations are found by split and version") {

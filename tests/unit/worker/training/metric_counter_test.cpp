@@ -66,6 +66,23 @@ TEST_CASE("several outputs are answers each, and an example is right with all of
   CHECK(counter.all_right() == 1);
 }
 
+TEST_CASE("examples of more outputs than are counted one by one are right or wrong all the same") {
+  constexpr std::uint32_t kOutputs = kMostCountedClasses + 1;
+  MetricCounter counter({}, shape_of(kOutputs, Labels::several));
+  CHECK(counter.counts());
+  std::vector<double> predictions(std::size_t{2} * kOutputs, 0.1);
+  const std::vector<float> targets(std::size_t{2} * kOutputs, 0);
+  predictions.back() = 0.9;
+  counter.add(predictions, {.count = 2, .targets = targets});
+  CHECK(counter.all_right() == 1);
+  CHECK(counter.counted() == MetricCounts{});
+}
+
+TEST_CASE("classes of which nothing is told are not counted") {
+  CHECK_FALSE(MetricCounter({}, shape_of(2, Labels::classes)).counts());
+  CHECK(MetricCounter({.top5 = true}, shape_of(6, Labels::classes)).counts());
+}
+
 TEST_CASE("numbers have errors, an autoencoder's from its input, whatever its labels") {
   const std::vector<double> predictions = {1, 3};
   const std::vector<float> targets = {1.5F, 1};
