@@ -23,7 +23,7 @@ void check_input(const Shape& shape) {
 
 void check_copy(const Shape& shape, std::size_t floats) {
   require_fit(floats == shape.elements(),
-          std::to_string(floats) + " floats were given for a tensor of " + to_string(shape));
+              std::to_string(floats) + " floats were given for a tensor of " + to_string(shape));
 }
 
 Shape fit(const LayerTask& task) {
@@ -50,7 +50,7 @@ void check_prediction(const Tensor& prediction) {
 
 void check_labels(std::span<const std::int32_t> labels, std::size_t rows, std::size_t classes, bool unlabelled) {
   require_fit(labels.size() == rows,
-          std::to_string(labels.size()) + " labels were given for " + std::to_string(rows) + " rows");
+              std::to_string(labels.size()) + " labels were given for " + std::to_string(rows) + " rows");
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const bool known = labels[i] >= 0 && static_cast<std::size_t>(labels[i]) < classes;
     if (!known && !(unlabelled && labels[i] == -1)) {
@@ -63,7 +63,7 @@ void check_labels(std::span<const std::int32_t> labels, std::size_t rows, std::s
 
 void check_tokens(std::span<const std::int32_t> tokens, std::size_t rows, std::size_t vocabulary) {
   require_fit(tokens.size() == rows,
-          std::to_string(tokens.size()) + " tokens were given for " + std::to_string(rows) + " rows");
+              std::to_string(tokens.size()) + " tokens were given for " + std::to_string(rows) + " rows");
   for (const std::int32_t token : tokens) {
     if (token < 0 || static_cast<std::size_t>(token) >= vocabulary) {
       throw std::invalid_argument("token " + std::to_string(token) + " is not in the vocabulary of " +
@@ -74,8 +74,8 @@ void check_tokens(std::span<const std::int32_t> tokens, std::size_t rows, std::s
 
 void check_targets(std::span<const float> targets, std::size_t examples, std::size_t outputs, bool zero_or_one) {
   require_fit(targets.size() == examples * outputs, std::to_string(targets.size()) + " targets were given for " +
-                                                    std::to_string(examples) + " examples of " +
-                                                    std::to_string(outputs));
+                                                        std::to_string(examples) + " examples of " +
+                                                        std::to_string(outputs));
   for (std::size_t i = 0; zero_or_one && i < targets.size(); ++i) {
     if (targets[i] != 0.0F && targets[i] != 1.0F) {
       throw std::invalid_argument("example " + std::to_string(i / outputs) + " of the batch has " +

@@ -3,10 +3,6 @@
 #include "worker/compute/cuda/status.h"
 
 namespace ballast::cuda {
-namespace {
-
-
-}  // namespace
 
 TensorDescriptor describe(const Shape& shape, std::string_view what, cudnnDataType_t type) {
   cudnnTensorDescriptor_t made = nullptr;

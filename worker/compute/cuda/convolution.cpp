@@ -13,7 +13,6 @@ constexpr auto kForward = CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
 constexpr auto kBackwardWeights = CUDNN_CONVOLUTION_BWD_FILTER_ALGO_1;  // 0 and 3 add atomically
 constexpr auto kBackwardInput = CUDNN_CONVOLUTION_BWD_DATA_ALGO_1;      // 0 adds atomically
 
-
 FilterDescriptor describe_weights(const Shape& x, const Conv2d& conv, cudnnDataType_t type, std::string_view what) {
   cudnnFilterDescriptor_t made = nullptr;
   check(cudnnCreateFilterDescriptor(&made), what, "preparing");

@@ -12,7 +12,6 @@
 namespace ballast::cuda {
 namespace {
 
-
 // A matrix as cuBLAS is to see it: its values, or their transpose, with so many of them from one column to the next.
 struct Matrix {
   const void* values;
