@@ -34,7 +34,7 @@ constexpr std::array<Benchmark, 19> kBenchmarks = {{
     {"journal", "a shard's journal, against the disk's limit and RocksDB", journal},
     {"journaled", "a job that keeps a journal, against one that keeps none", journaled},
     {"cuts", "steps of a journaled job with a cut at each, and without", cuts},
-    {"restart", "a shard's snapshots written and read back, against format 2's keys", restart},
+    {"restart", "a shard's snapshots written and read back, against keys with the kind first", restart},
     {"stale", "a slow worker in each mode: time, loss and staleness", stale},
     {"pace", "items a second in async, against sync", pace},
     {"outbox", "queues of workers and lanes by their length, against a map", outbox},

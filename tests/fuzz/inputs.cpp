@@ -79,7 +79,6 @@ void write_records(const std::filesystem::path& folder) {
   put("evaluation-validation", evaluation_key(validation.step, validation.split), encode(validation));
   put("statistics", statistics_key(statistics.step), encode(statistics));
   put("tensor", tensor_key(tensor), encode_tensor(tensor, std::as_bytes(std::span(content))));
-  put("tensor-of-format-2", tensor_key_of_format_2(tensor), encode_tensor(tensor, std::as_bytes(std::span(content))));
   put("tensor-empty", tensor_key(tensor), encode_tensor(tensor, {}));
 }
 

@@ -86,8 +86,7 @@ void try_record(std::string_view key, std::string_view record) {
   expect_same<StepStatistics>(decode_statistics(record), record, encode);
   expect_same<SnapshotId>(decode_finished(record), record, encode_finished);
   if (const auto tensor = parse_tensor_key(key)) {
-    expect(tensor_key(*tensor) == key || tensor_key_of_format_2(*tensor) == key,
-           "a key that is read is the key that is written");
+    expect(tensor_key(*tensor) == key, "a key that is read is the key that is written");
     expect_tensor(*tensor, record);
   }
   expect_checked(key, record);

@@ -17,8 +17,8 @@ Identity made_as(std::uint32_t format, const std::string& layout) {
   return {format, "mnist", "spec-of-" + layout, layout, 0, 2, "job: mnist\nmodel:\n  name: lenet5\n"};
 }
 
-// What a shard of today is told that finds this identity, and leaves as it is.
-std::string refusal_of(const Identity& there) {
+// What a shard is told that finds this identity; it leaves it as it is.
+std::string refusal_to_claim(const Identity& there) {
   auto owned = std::make_unique<MemoryStore>(kPath);
   auto* memory = owned.get();
   REQUIRE(memory->write(WriteBatch{}.put(std::string(kIdentityKey), encode(there)), Sync::yes).ok());
@@ -31,7 +31,7 @@ std::string refusal_of(const Identity& there) {
 
 TEST_CASE("a database of another format is refused by its number, and stays as it is") {
   for (const std::uint32_t format : {0U, 2U, kDatabaseFormat + 1}) {
-    const auto text = refusal_of(made_as(format, "grouped"));
+    const auto text = refusal_to_claim(made_as(format, "grouped"));
     CAPTURE(text);
     CHECK(text.starts_with(kPath));
     CHECK(text.find("made by another version of Ballast: it has format " + std::to_string(format)) !=
@@ -41,7 +41,7 @@ TEST_CASE("a database of another format is refused by its number, and stays as i
 }
 
 TEST_CASE("a database of the same model in another layout is refused by it, and stays as it is") {
-  const auto text = refusal_of(made_as(kDatabaseFormat, "by-layer"));
+  const auto text = refusal_to_claim(made_as(kDatabaseFormat, "by-layer"));
   CAPTURE(text);
   CHECK(text.starts_with(kPath));
   CHECK(text.find("laid out the model's parameters in another way (layout by-layer there, grouped here)") !=
