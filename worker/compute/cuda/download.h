@@ -40,16 +40,17 @@ class Download {
   Event arrived_;
 };
 
-// Only for who asks.
+// Only for who asks, room on the host included: training does not.
 class Predictions {
  public:
-  Predictions(std::size_t count, std::string_view what) : values_(count, what), received_(count) {}
+  Predictions(std::size_t count, std::string_view what) : values_(count, what) {}
 
   [[nodiscard]] double* data() const { return values_.data(); }  // on the device
   void change() { fetched_ = false; }
   // Of the last change.
   [[nodiscard]] std::span<const double> fetch(const Context& context, std::string_view what) const {
     if (!fetched_) {
+      received_.resize(values_.bytes() / sizeof(double));
       check(
           cudaMemcpyAsync(received_.data(), values_.data(), values_.bytes(), cudaMemcpyDeviceToHost, context.compute()),
           what, "download");
