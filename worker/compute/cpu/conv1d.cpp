@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "worker/compute/conv1d_as_2d.h"
 #include "worker/compute/cpu/direct_convolution.h"
 #include "worker/compute/cpu/floats.h"
 #include "worker/compute/cpu/layout.h"
@@ -16,20 +17,6 @@ namespace ballast::cpu {
 namespace {
 
 using Tag = dnnl::memory::format_tag;
-
-Shape as_image(const Shape& sequences) { return {sequences.n, sequences.c, 1, sequences.steps}; }
-
-Conv2d as_2d(const Conv1d& conv) {
-  Conv2d same;
-  same.channels = conv.channels;
-  same.kernel = {1, conv.kernel};
-  same.stride = {1, conv.stride};
-  same.padding = {0, conv.padding};
-  same.dilation = {1, conv.dilation};
-  same.groups = conv.groups;
-  same.bias = conv.bias;
-  return same;
-}
 
 // A name of its own for the memory of plain sequences, as images; empty if that is empty.
 dnnl::memory image_of(const Context& context, const Shape& shape, const dnnl::memory& sequences) {

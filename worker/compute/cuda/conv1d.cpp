@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "worker/compute/conv1d_as_2d.h"
 #include "worker/compute/cuda/bias.h"
 #include "worker/compute/cuda/convolution.h"
 #include "worker/compute/cuda/kernels/sequences.h"
@@ -13,19 +14,6 @@
 
 namespace ballast::cuda {
 namespace {
-
-Shape as_image(const Shape& sequences) { return {sequences.n, sequences.c, 1, sequences.steps}; }
-
-Conv2d as_2d(const Conv1d& conv) {
-  Conv2d same;
-  same.channels = conv.channels;
-  same.kernel = {1, conv.kernel};
-  same.stride = {1, conv.stride};
-  same.padding = {0, conv.padding};
-  same.dilation = {1, conv.dilation};
-  same.groups = conv.groups;
-  return same;
-}
 
 class Conv1dOperation : public Operation {
  public:
