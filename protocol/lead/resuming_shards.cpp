@@ -22,14 +22,14 @@ const std::vector<ShardLife>* lives_of(std::uint32_t shard, const ShardRoster& s
 }  // namespace
 
 bool ResumingShards::is_mark_broken(const Marks::value_type& mark, const ShardRoster& shards) {
-  const auto& [of, sequence] = mark;
-  const auto* lives = lives_of(of.first, shards);
+  const auto& [shard, incarnation] = mark.first;
+  const auto* lives = lives_of(shard, shards);
   if (lives == nullptr) {
     return false;  // when it comes back it is asked again
   }
-  const auto life = std::ranges::find(*lives, of.second, &ShardLife::incarnation);
+  const auto life = std::ranges::find(*lives, incarnation, &ShardLife::incarnation);
   return life == lives->end() ||
-         std::any_of(std::next(life), lives->end(), [&](const ShardLife& later) { return later.begun < sequence; });
+         std::any_of(std::next(life), lives->end(), [&](const ShardLife& later) { return later.begun < mark.second; });
 }
 
 void ResumingShards::rewind() { *this = {}; }

@@ -19,8 +19,8 @@ std::set<SnapshotId> SnapshotView::held_by_all() const {
   const auto& some = shards_.lanes().begin()->second.report.held;
   std::set<SnapshotId> held(some.begin(), some.end());
   std::erase_if(held, [&](const SnapshotId& snapshot) { return snapshot.timeline != timeline_; });
-  for (const auto& [id, lane] : shards_.lanes()) {
-    std::erase_if(held, [&](const SnapshotId& snapshot) { return !lists(lane.report.held, snapshot); });
+  for (const auto& lane : shards_.lanes()) {
+    std::erase_if(held, [&](const SnapshotId& snapshot) { return !lists(lane.second.report.held, snapshot); });
   }
   return held;
 }
