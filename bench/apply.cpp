@@ -19,22 +19,22 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr std::size_t kElements = 25'557'032;  // ResNet-50's; five arrays of them are far beyond any cache
+constexpr std::size_t kApplyElements = 25'557'032;  // ResNet-50's; five arrays of them are far beyond any cache
 constexpr std::size_t kChunk = (1U << 20U) / sizeof(float);
-constexpr double kSeconds = 16;
+constexpr double kApplySeconds = 16;
 constexpr unsigned kMostThreads = 2;
 
 struct Arrays {
-  std::vector<float> weights = std::vector<float>(kElements, 0.5F);
-  std::vector<float> gradient = std::vector<float>(kElements, 0.001F);
-  std::vector<float> first = std::vector<float>(kElements, 0.0F);
-  std::vector<float> second = std::vector<float>(kElements, 0.0F);
-  std::vector<float> next = std::vector<float>(kElements, 0.0F);
+  std::vector<float> weights = std::vector<float>(kApplyElements, 0.5F);
+  std::vector<float> gradient = std::vector<float>(kApplyElements, 0.001F);
+  std::vector<float> first = std::vector<float>(kApplyElements, 0.0F);
+  std::vector<float> second = std::vector<float>(kApplyElements, 0.0F);
+  std::vector<float> next = std::vector<float>(kApplyElements, 0.0F);
 };
 
 using Pass = std::function<void(Arrays&, std::size_t begin, std::size_t count)>;
 
-struct Work {
+struct ApplyWork {
   std::string name;
   unsigned streams = 0;  // arrays read plus arrays written
   Pass run;
@@ -90,7 +90,7 @@ void update(const OptimizerSettings& settings, unsigned state, Arrays& a, std::s
                  std::span(a.next).subspan(begin, count));
 }
 
-Work optimizer_work(const std::string& name, const OptimizerSettings& settings) {
+ApplyWork optimizer_work(const std::string& name, const OptimizerSettings& settings) {
   const auto state = static_cast<unsigned>(state_tensors(settings).size());
   return {
       name, 3 + 2 * state,
@@ -98,7 +98,7 @@ Work optimizer_work(const std::string& name, const OptimizerSettings& settings) 
       3 + 2 * state, [state](Arrays& a, std::size_t begin, std::size_t count) { stream(state, a, begin, count); }};
 }
 
-std::vector<Work> all_work() {
+std::vector<ApplyWork> all_work() {
   const auto copy = [](Arrays& a, std::size_t begin, std::size_t count) {
     std::memcpy(a.next.data() + begin, a.weights.data() + begin, count * sizeof(float));
   };
@@ -129,8 +129,8 @@ std::vector<Work> all_work() {
 // Each thread goes over a part of the arrays, in chunks as a lane does it.
 void pass(const Pass& run, Arrays& arrays, unsigned threads) {
   const auto part = [&](unsigned thread) {
-    const std::size_t chunks = (kElements + kChunk - 1) / kChunk;
-    const std::size_t end = std::min(kElements, (thread + 1) * chunks / threads * kChunk);
+    const std::size_t chunks = (kApplyElements + kChunk - 1) / kChunk;
+    const std::size_t end = std::min(kApplyElements, (thread + 1) * chunks / threads * kChunk);
     for (std::size_t at = thread * chunks / threads * kChunk; at < end; at += kChunk) {
       run(arrays, at, std::min(kChunk, end - at));
     }
@@ -166,7 +166,7 @@ struct Compared {
 };
 
 // The update and its plain loop take turns, pass by pass, so that whatever else the machine does befalls both.
-Compared compare(const Work& work, Arrays& arrays, unsigned threads, double seconds) {
+Compared compare(const ApplyWork& work, Arrays& arrays, unsigned threads, double seconds) {
   Used used;
   Used plain;
   std::uint64_t passes = 0;
@@ -175,8 +175,8 @@ Compared compare(const Work& work, Arrays& arrays, unsigned threads, double seco
     time_pass(work.plain, arrays, threads, plain);
     ++passes;
   }
-  const auto bytes = static_cast<double>(passes * kElements * sizeof(float) * work.streams);
-  const auto plain_bytes = static_cast<double>(passes * kElements * sizeof(float) * work.plain_streams);
+  const auto bytes = static_cast<double>(passes * kApplyElements * sizeof(float) * work.streams);
+  const auto plain_bytes = static_cast<double>(passes * kApplyElements * sizeof(float) * work.plain_streams);
   Compared result;
   result.rate = bytes / used.processor * threads;
   result.plain_rate = plain_bytes / plain.processor * threads;
@@ -185,7 +185,7 @@ Compared compare(const Work& work, Arrays& arrays, unsigned threads, double seco
   return result;
 }
 
-Row row_of(const Work& work, unsigned threads, const std::vector<Compared>& repetitions) {
+Row row_of(const ApplyWork& work, unsigned threads, const std::vector<Compared>& repetitions) {
   std::vector<double> rates;
   std::vector<double> plain;
   std::vector<double> ratios;
@@ -216,7 +216,7 @@ Row row_of(const Work& work, unsigned threads, const std::vector<Compared>& repe
 Result apply(const Options& options) {
   const auto works = all_work();
   Arrays arrays;
-  const double seconds = options.seconds.value_or(kSeconds) / static_cast<double>(works.size() * kMostThreads);
+  const double seconds = options.seconds.value_or(kApplySeconds) / static_cast<double>(works.size() * kMostThreads);
   Result result;
   result.how = std::string("updates of 25,557,032 floats (vectors: ") + name_of(detected()) +
                "), in chunks of 1 MiB as a lane does it, in turns with a plain loop that reads and writes as many "

@@ -14,23 +14,22 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr double kSeconds = 120;
-constexpr Step kWarmUpSteps = 5;
-constexpr std::chrono::seconds kPatience{900};
+constexpr double kCutsSeconds = 120;
+constexpr std::chrono::seconds kCutsPatience{900};
 
-struct Setting {
+struct CutsSetting {
   const char* cuts;
   const char* durability;
 };
 
-constexpr std::array<Setting, 3> kSettings = {{
+constexpr std::array<CutsSetting, 3> kCutsSettings = {{
     {"none", "{mode: journal, fsync: never, every_steps: 1000000000}"},
     {"each step, in the ledger", "{mode: journal, fsync: never, every_steps: 1}"},
     {"each step, in memory", "{mode: snapshot, every_steps: 1}"},
 }};
 
 // Weights of 134 MB with both of adam's moments: a snapshot of 403 MB.
-std::string job_of(const Setting& setting) {
+std::string job_of(const CutsSetting& setting) {
   return "job: bench-cuts\n"
          "model: {name: emulated, parameters: [{name: t.weight, shape: [8192, 4096]}], gradient: fixed}\n"
          "data: {name: none}\n"
@@ -52,9 +51,9 @@ struct Steps {
   }
 };
 
-Steps run_once(const Setting& setting, const Options& options) {
+Steps run_once(const CutsSetting& setting, const Options& options) {
   LocalCluster cluster(job_of(setting), 1, true, options);
-  cluster.wait_for_step(kWarmUpSteps);
+  cluster.warm_up();
   Steps steps;
   Step step = 0;
   Step newest = 0;
@@ -73,9 +72,9 @@ Steps run_once(const Setting& setting, const Options& options) {
         }
         steps.snapshots += status.snapshot > newest ? 1 : 0;
         newest = std::max(newest, status.snapshot);
-        return seconds_since(begin) > options.seconds.value_or(kSeconds) && !steps.times.empty();
+        return seconds_since(begin) > options.seconds.value_or(kCutsSeconds) && !steps.times.empty();
       },
-      kPatience);
+      kCutsPatience);
   steps.ledger_writes =
       spans_on(metrics_page(cluster.server().addresses.at("metrics")), "ballast_lead_ledger_write_seconds");
   std::ranges::sort(steps.times);
@@ -93,7 +92,7 @@ Result cuts(const Options& options) {
       "(one at a time), and without any; one after the other, once each. snapshots: became complete meanwhile. ledger: "
       "from when the lead asked for a write "
       "of its ledger until that was durable, by its histogram.";
-  for (const auto& setting : kSettings) {
+  for (const auto& setting : kCutsSettings) {
     const auto steps = run_once(setting, options);
     result.rows.push_back({{"cuts", setting.cuts},
                            {"steps", std::uint64_t(steps.times.size())},

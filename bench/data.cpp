@@ -17,7 +17,7 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr double kSeconds = 4;
+constexpr double kDataSeconds = 4;
 
 JobSpec job_on(const std::string& images, std::uint64_t cache_mb, std::uint32_t threads) {
   const auto folder = std::filesystem::canonical(images);
@@ -92,7 +92,7 @@ Result data(const Options& options) {
   if (options.images.empty()) {
     throw std::runtime_error("data needs --images FOLDER, with one folder of images a class in it");
   }
-  const double seconds = options.seconds.value_or(kSeconds);
+  const double seconds = options.seconds.value_or(kDataSeconds);
   std::vector<std::pair<std::string, JobSpec>> works = {
       {"decoded anew, 1 thread", job_on(options.images, 0, 1)},
       {"decoded anew, 2 threads", job_on(options.images, 0, 2)},

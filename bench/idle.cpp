@@ -12,11 +12,11 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr double kSeconds = 60;
-constexpr std::uint32_t kWorkers = 3;
+constexpr double kIdleSeconds = 60;
+constexpr std::uint32_t kIdleWorkers = 3;
 
 // One worker more than there are is waited for, so nothing ever begins.
-constexpr const char* kJob =
+constexpr const char* kIdleJob =
     "job: bench-idle\n"
     "model: {name: emulated, preset: resnet50, compute_ms: 0, gradient: fixed}\n"
     "data: {name: none}\n"
@@ -34,15 +34,15 @@ bool all_wait(const Status& status, std::uint64_t workers) {
 }  // namespace
 
 Result idle(const Options& options) {
-  LocalCluster cluster(kJob, kWorkers, true, options);
-  cluster.wait_for("all workers ready", all_wait, kWorkers);
+  LocalCluster cluster(kIdleJob, kIdleWorkers, true, options);
+  cluster.wait_for("all workers ready", all_wait, kIdleWorkers);
   cluster.rest(2);  // what the start left behind
   const auto server = cluster.server();
   const auto begin = Clock::now();
   const auto before = process_use(server.pid);
   std::uint64_t scrapes = 0;
   std::size_t scraped = 0;
-  while (seconds_since(begin) < options.seconds.value_or(kSeconds)) {
+  while (seconds_since(begin) < options.seconds.value_or(kIdleSeconds)) {
     scraped = metrics_page(server.addresses.at("metrics")).size();
     ++scrapes;
     cluster.rest(std::max(0.0, static_cast<double>(scrapes) - seconds_since(begin)));
@@ -56,7 +56,7 @@ Result idle(const Options& options) {
       "worker is waited for), metrics scraped once a second. Processor time of the server process from /proc over the "
       "time told, in per cent of one core.";
   result.rows.push_back({{"work", "idle server"},
-                         {"workers", std::uint64_t{kWorkers}},
+                         {"workers", std::uint64_t{kIdleWorkers}},
                          {"cpu_percent", 100 * (after.cpu_seconds - before.cpu_seconds) / seconds},
                          {"resident_mb", static_cast<double>(after.resident_bytes) / 1e6},
                          {"scrapes", scrapes},

@@ -33,7 +33,7 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr double kSeconds = 3;
+constexpr double kJournalSeconds = 3;
 constexpr std::array<std::size_t, 3> kRecordBytes = {1U << 20U, 64U << 10U, 4U << 10U};
 constexpr std::size_t kGroup = 16;               // records that make a group
 constexpr std::uint64_t kKept = 512U << 20U;     // bytes, then the oldest are given up
@@ -292,14 +292,14 @@ Rate log_of_our_own(const Payloads& payloads, JournalSync sync, double seconds) 
 
 // ----
 
-struct Measured {
+struct JournalMeasured {
   std::vector<double> rates;
   std::vector<double> ratios;  // to the limit's of the same repetition
   std::vector<double> cpu;
 };
 
-Row row_of(JournalSync sync, std::size_t record_bytes, const Measured& log, const Measured& limit,
-           const Measured& database) {
+Row row_of(JournalSync sync, std::size_t record_bytes, const JournalMeasured& log, const JournalMeasured& limit,
+           const JournalMeasured& database) {
   const auto ratio = spread_of(log.ratios);
   return {{"sync", std::string(sync == JournalSync::always ? "always" : "interval")},
           {"record_bytes", std::uint64_t(record_bytes)},
@@ -317,12 +317,12 @@ Row row_of(JournalSync sync, std::size_t record_bytes, const Measured& log, cons
 Row measure(JournalSync sync, std::size_t record_bytes, const Options& options) {
   const Payloads payloads(record_bytes);
   const std::array<Candidate, 3> candidates = {log_of_our_own, raw, rocks};
-  std::array<Measured, 3> measured;
+  std::array<JournalMeasured, 3> measured;
   for (unsigned repetition = 0; repetition < options.repetitions; ++repetition) {
     std::array<double, 3> rates{};
     for (std::size_t turn = 0; turn < candidates.size(); ++turn) {
       const auto which = (turn + repetition) % candidates.size();  // none is always behind the same one
-      const auto rate = candidates[which](payloads, sync, options.seconds.value_or(kSeconds));
+      const auto rate = candidates[which](payloads, sync, options.seconds.value_or(kJournalSeconds));
       rates[which] = rate.bytes_per_second;
       measured[which].rates.push_back(rate.bytes_per_second / 1e6);
       measured[which].cpu.push_back(rate.cpu_seconds_per_gigabyte);

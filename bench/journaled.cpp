@@ -11,17 +11,17 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr double kSeconds = 20;
-constexpr Step kWarmUpSteps = 5;
+constexpr double kJournaledSeconds = 20;
 
-struct Setting {
+struct JournaledSetting {
   const char* durability;
   int compute_ms;
 };
 
-constexpr std::array<Setting, 4> kSettings = {{{"always", 0}, {"interval", 0}, {"never", 0}, {"interval", 50}}};
+constexpr std::array<JournaledSetting, 4> kJournaledSettings = {
+    {{"always", 0}, {"interval", 0}, {"never", 0}, {"interval", 50}}};
 
-std::string job_of(const Setting& setting, bool journal) {
+std::string job_of(const JournaledSetting& setting, bool journal) {
   return "job: bench-journaled\n"
          "model: {name: emulated, preset: resnet50, gradient: fixed, compute_ms: " +
          std::to_string(setting.compute_ms) +
@@ -35,13 +35,13 @@ std::string job_of(const Setting& setting, bool journal) {
                   : std::string("{mode: snapshot, every_steps: 100}\n"));
 }
 
-Progressed run_once(const Setting& setting, bool journal, const Options& options) {
+Progressed run_once(const JournaledSetting& setting, bool journal, const Options& options) {
   LocalCluster cluster(job_of(setting, journal), 2, false, options);
-  cluster.wait_for_step(kWarmUpSteps);
-  return cluster.measure(options.seconds.value_or(kSeconds));
+  cluster.warm_up();
+  return cluster.measure(options.seconds.value_or(kJournaledSeconds));
 }
 
-Row measure(const Setting& setting, const Options& options) {
+Row measure(const JournaledSetting& setting, const Options& options) {
   std::array<std::vector<double>, 2> rates;  // without, and with
   std::array<std::vector<double>, 2> cpu;
   std::vector<double> ratios;
@@ -78,7 +78,7 @@ Result journaled(const Options& options) {
       "write a snapshot every 100 steps of 2 items. On the disk of temporary files ($TMPDIR), for longer than the "
       "system's memory takes the journal without the disk. Runs in turns, medians; the ratio with its least and most. "
       "server_cpu_ms: processor time of the server for an item.";
-  for (const auto& setting : kSettings) {
+  for (const auto& setting : kJournaledSettings) {
     result.rows.push_back(measure(setting, options));
   }
   return result;

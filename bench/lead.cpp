@@ -78,10 +78,10 @@ struct Said {
   std::variant<SessionId, LaneId> by;
   Message message;
 };
-using Turn = std::vector<Said>;
+using LeadTurn = std::vector<Said>;
 using Events = std::vector<lead::Event>;
 
-Events events_of(const Turn& turn) {
+Events events_of(const LeadTurn& turn) {
   Events events;
   for (const auto& said : turn) {
     if (const auto* session = std::get_if<SessionId>(&said.by)) {
@@ -93,8 +93,8 @@ Events events_of(const Turn& turn) {
   return events;
 }
 
-std::vector<Turn> a_turn_each(Turn all) {
-  std::vector<Turn> turns;
+std::vector<LeadTurn> a_turn_each(LeadTurn all) {
+  std::vector<LeadTurn> turns;
   for (auto& said : all) {
     turns.emplace_back().push_back(std::move(said));
   }
@@ -155,7 +155,7 @@ class Members {
     take_turns({events_of({{by, std::move(message)}})});
   }
   // One turn after the other, without anything between them.
-  void hear(const std::vector<Turn>& turns) {
+  void hear(const std::vector<LeadTurn>& turns) {
     std::vector<Events> events;
     for (const auto& turn : turns) {
       events.push_back(events_of(turn));
@@ -358,7 +358,7 @@ double microseconds(unsigned repetitions, const std::function<Cost()>& call) {
 // Heartbeats that bring nothing new, of one worker after the other.
 double heartbeat_us(Members& members, unsigned repetitions) {
   const auto& sessions = members.sessions();
-  Turn beats;
+  LeadTurn beats;
   while (beats.size() < kBatch) {
     const auto session = sessions[beats.size() % sessions.size()];
     beats.push_back({session, members.heartbeat_of(session)});
@@ -391,7 +391,7 @@ double heartbeat_wire_us(Members& members, unsigned repetitions) {
 
 // A report of each lane, so many of them a turn.
 Cost all_report(Members& members, std::size_t by_turn) {
-  std::vector<Turn> turns;
+  std::vector<LeadTurn> turns;
   members.for_lanes([&](LaneId lane) {
     if (turns.empty() || turns.back().size() == by_turn) {
       turns.emplace_back();
@@ -450,7 +450,7 @@ class ItemTraffic {
   // Each worker every second tick. How many items are done.
   std::uint64_t beat(std::uint32_t part) {
     const auto& sessions = members_.sessions();
-    Turn beats;
+    LeadTurn beats;
     std::uint64_t done = 0;
     for (std::size_t i = phase_ * kParts + part; i < sessions.size(); i += std::size_t{2} * kParts) {
       const auto beat = members_.delivery_of(sessions[i], 1);
@@ -462,7 +462,7 @@ class ItemTraffic {
   }
   // Each lane once a tick. Those that do not fill a turn wait for others, until the tick's end.
   Cost report(std::uint32_t part, bool is_last) {
-    std::vector<Turn> turns;
+    std::vector<LeadTurn> turns;
     std::uint32_t number = 0;
     members_.for_lanes([&](LaneId lane) {
       if (number++ % kParts == part) {
@@ -477,7 +477,7 @@ class ItemTraffic {
     }
     return turns.empty() ? Cost() : heard(turns);
   }
-  Cost heard(const std::vector<Turn>& turns) {
+  Cost heard(const std::vector<LeadTurn>& turns) {
     return cost_of(members_, [&] {
       members_.hear(turns);
       std::uint64_t reports = 0;
@@ -491,7 +491,7 @@ class ItemTraffic {
   Members& members_;
   std::size_t by_turn_;
   std::size_t phase_ = 0;
-  Turn waiting_;
+  LeadTurn waiting_;
 };
 
 double item_us(Members& members, std::size_t reports_by_turn, unsigned repetitions) {

@@ -18,10 +18,10 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr double kSeconds = 4;
+constexpr double kLeNet5Seconds = 4;
 
 // Few test examples, so that the evaluation at each epoch's end hardly counts.
-constexpr const char* kJob =
+constexpr const char* kLeNet5Job =
     "job: bench-lenet5\n"
     "model: {name: lenet5}\n"
     "data: {name: glyphs, train_examples: 20000, test_examples: 100}\n"
@@ -29,7 +29,7 @@ constexpr const char* kJob =
     "momentum: 0.9, weight_decay: 0.0005}}\n"
     "cluster: {shards: 1, lanes: 1, workers: 1, transport: ipc}\n";
 
-struct Speed {
+struct LeNet5Speed {
   double images_per_second = 0;
   double cpu_us = 0;  // processor time for an image, all processes and threads
 };
@@ -44,7 +44,7 @@ std::vector<float> initial_weights(const Arena& arena, std::uint64_t seed) {
 }
 
 // The slots of the job's first step, forward and backward, again and again.
-Speed model_alone(const Job& job, double seconds) {
+LeNet5Speed model_alone(const Job& job, double seconds) {
   const auto dataset = open_dataset(job.spec.data, "");
   Pipeline pipeline(*dataset, job.spec.training);
   std::vector<SlotExamples> slots;
@@ -73,15 +73,15 @@ Speed model_alone(const Job& job, double seconds) {
   return {images / elapsed, 1e6 * (own_cpu_seconds() - cpu_begin) / images};
 }
 
-Speed cluster(const Job& job, double seconds, const Options& options) {
-  LocalCluster cluster(kJob, 1, false, options);
+LeNet5Speed cluster(const Job& job, double seconds, const Options& options) {
+  LocalCluster cluster(kLeNet5Job, 1, false, options);
   cluster.wait_for_step(job.steps.steps_per_epoch + 1);  // every glyph has been drawn once
   const auto progressed = cluster.measure(seconds);
   const auto images = static_cast<double>(progressed.steps * job.spec.training.batch);
   return {images / progressed.seconds, 1e6 * (progressed.server_cpu_seconds + progressed.worker_cpu_seconds) / images};
 }
 
-Row row(const char* work, const std::vector<Speed>& speeds, const std::vector<Speed>& alone) {
+Row row(const char* work, const std::vector<LeNet5Speed>& speeds, const std::vector<LeNet5Speed>& alone) {
   std::vector<double> rates;
   std::vector<double> cpu;
   std::vector<double> ratios;
@@ -102,11 +102,11 @@ Row row(const char* work, const std::vector<Speed>& speeds, const std::vector<Sp
 }  // namespace
 
 Result lenet5(const Options& options) {
-  const double seconds = options.seconds.value_or(kSeconds);
-  const auto job = make_job(parse_job(kJob, "the benchmark's job"));
-  std::vector<Speed> alone;
-  std::vector<Speed> clusters;
-  std::vector<Speed> torches;
+  const double seconds = options.seconds.value_or(kLeNet5Seconds);
+  const auto job = make_job(parse_job(kLeNet5Job, "the benchmark's job"));
+  std::vector<LeNet5Speed> alone;
+  std::vector<LeNet5Speed> clusters;
+  std::vector<LeNet5Speed> torches;
   TorchSpeed torch;
   for (unsigned i = 0; i < options.repetitions; ++i) {
     const auto before = model_alone(job, seconds / 4);

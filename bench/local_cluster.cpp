@@ -14,7 +14,8 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr std::chrono::seconds kPatience{60};
+constexpr std::chrono::seconds kLocalClusterPatience{60};
+constexpr Step kWarmUpSteps = 5;
 constexpr std::chrono::milliseconds kAskEvery{10};
 
 double seconds_between(Clock::time_point from, Clock::time_point to) {
@@ -37,7 +38,7 @@ LocalCluster::LocalCluster(const std::string& job, std::uint32_t workers, bool m
   std::optional<std::string> lead;
   while (!(lead = cluster_->lead_address())) {
     watch();
-    if (Clock::now() - begin > kPatience) {
+    if (Clock::now() - begin > kLocalClusterPatience) {
       throw std::runtime_error("the server did not begin to listen");
     }
     std::this_thread::sleep_for(kAskEvery);
@@ -81,7 +82,7 @@ std::optional<Status> LocalCluster::look() {
 Status LocalCluster::wait_for(const std::string& what, bool (*reached)(const Status&, std::uint64_t),
                               std::uint64_t argument) {
   return watch_until(
-      what, [&](const Status& status) { return reached(status, argument); }, kPatience);
+      what, [&](const Status& status) { return reached(status, argument); }, kLocalClusterPatience);
 }
 
 Status LocalCluster::watch_until(const std::string& what, const std::function<bool(const Status&)>& reached,
@@ -105,6 +106,8 @@ void LocalCluster::wait_for_step(Step step) {
       step);
 }
 
+void LocalCluster::warm_up() { wait_for_step(kWarmUpSteps); }
+
 LocalCluster::Mark LocalCluster::mark(Step step) {
   Mark mark{step, Clock::now(), 0, 0};
   for (const auto& member : cluster_->members()) {
@@ -121,7 +124,7 @@ Progressed LocalCluster::measure(double seconds) {
   Time changed;
   Step snapshot = 0;
   const auto begin = Clock::now();
-  while (Clock::now() - begin < kPatience + std::chrono::duration<double>(seconds)) {
+  while (Clock::now() - begin < kLocalClusterPatience + std::chrono::duration<double>(seconds)) {
     const auto status = look();
     if (!status || (seen && status->step == *seen)) {
       continue;

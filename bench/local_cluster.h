@@ -43,6 +43,7 @@ class LocalCluster {
   // Until the lead's status satisfies `reached`.
   Status wait_for(const std::string& what, bool (*reached)(const Status&, std::uint64_t), std::uint64_t argument);
   void wait_for_step(Step step);
+  void warm_up();  // the first steps are slower
   // The same with any test, which is asked about each status in turn.
   Status watch_until(const std::string& what, const std::function<bool(const Status&)>& reached,
                      std::chrono::seconds patience);

@@ -17,7 +17,7 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr double kSeconds = 4;
+constexpr double kNetworksSeconds = 4;
 
 struct Subject {
   std::string name;  // torch_networks.cpp knows it too
@@ -109,7 +109,7 @@ Row row(const Subject& subject, const std::vector<Speed>& ours, const std::vecto
 }  // namespace
 
 Result networks(const Options& options) {
-  const double seconds = options.seconds.value_or(kSeconds);
+  const double seconds = options.seconds.value_or(kNetworksSeconds);
   Result result;
   result.how =
       "Forward and backward of drawn examples in memory, without an update, one thread each, in turns. cpu_us: "

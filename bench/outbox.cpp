@@ -92,12 +92,12 @@ std::uint64_t plain_map(std::uint32_t entries) {
   return sum;
 }
 
-struct Work {
+struct OutboxWork {
   std::string name;
   std::uint64_t (*run)(std::uint32_t entries);
 };
 
-double nanoseconds_an_entry(const Work& work, std::uint32_t entries, std::uint64_t& kept) {
+double nanoseconds_an_entry(const OutboxWork& work, std::uint32_t entries, std::uint64_t& kept) {
   const auto begin = Clock::now();
   std::uint32_t done = 0;
   for (; done < kMost; done += entries) {
@@ -109,10 +109,10 @@ double nanoseconds_an_entry(const Work& work, std::uint32_t entries, std::uint64
 }  // namespace
 
 Result outbox(const Options& options) {
-  const std::vector<Work> works = {{"outbox of a worker", step_of_a_worker},
-                                   {"items of a lane that wait for the journal", items_of_a_lane},
-                                   {"replies of a lane that wait for a window", replies_of_a_lane}};
-  const Work baseline{"map", plain_map};
+  const std::vector<OutboxWork> works = {{"outbox of a worker", step_of_a_worker},
+                                         {"items of a lane that wait for the journal", items_of_a_lane},
+                                         {"replies of a lane that wait for a window", replies_of_a_lane}};
+  const OutboxWork baseline{"map", plain_map};
   Result result;
   result.how =
       "entries put into each queue, sent and released, as the protocol does it; in turns with an ordered map of as "

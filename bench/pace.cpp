@@ -11,7 +11,7 @@ namespace ballast::bench {
 namespace {
 
 constexpr std::uint32_t kMostWorkers = 4;
-constexpr std::uint64_t kSlots = 8;
+constexpr std::uint64_t kPaceSlots = 8;
 
 std::string emulated(const std::string& mode, int compute_ms, std::uint32_t workers) {
   const auto count = std::to_string(workers);
@@ -31,9 +31,9 @@ std::string emulated(const std::string& mode, int compute_ms, std::uint32_t work
 
 double items_per_second(const std::string& mode, int compute_ms, std::uint32_t workers, const Options& options) {
   LocalCluster cluster(emulated(mode, compute_ms, workers), workers, false, options);
-  cluster.wait_for_step(5);
+  cluster.warm_up();
   const auto progressed = cluster.measure(options.seconds.value_or(2));
-  return static_cast<double>(progressed.steps * kSlots) / progressed.seconds;
+  return static_cast<double>(progressed.steps * kPaceSlots) / progressed.seconds;
 }
 
 Row pace_row(int compute_ms, std::uint32_t workers, const Options& options) {

@@ -14,50 +14,49 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr double kSeconds = 4;
-constexpr Step kWarmUpSteps = 5;
+constexpr double kPeersSeconds = 4;
 
-struct Setting {
+struct PeersSetting {
   const char* transport;
   bool whole_mebibytes;
   bool equal;
 };
 
-constexpr std::array<Setting, 6> kSettings = {{{"tcp", false, false},
-                                               {"tcp", false, true},
-                                               {"ipc", false, false},
-                                               {"ipc", false, true},
-                                               {"tcp", true, false},
-                                               {"tcp", true, true}}};
+constexpr std::array<PeersSetting, 6> kPeersSettings = {{{"tcp", false, false},
+                                                         {"tcp", false, true},
+                                                         {"ipc", false, false},
+                                                         {"ipc", false, true},
+                                                         {"tcp", true, false},
+                                                         {"tcp", true, true}}};
 
-struct Speed {
+struct PeersSpeed {
   double gigabytes_per_second = 0;
   double worker_cpu_ms = 0;
 };
 
-Speed ours(const Setting& setting, double seconds, const Options& options) {
+PeersSpeed ours(const PeersSetting& setting, double seconds, const Options& options) {
   const Traffic traffic{setting.transport, 1, setting.whole_mebibytes};
   LocalCluster cluster(job_of(traffic), 1, false, options);
-  cluster.wait_for_step(kWarmUpSteps);
+  cluster.warm_up();
   const auto progressed = cluster.measure(seconds);
   const auto steps = static_cast<double>(progressed.steps);
   return {static_cast<double>(bytes_of(traffic)) * steps / progressed.seconds / 1e9,
           1e3 * progressed.worker_cpu_seconds / steps};
 }
 
-Speed theirs(const Setting& setting, double seconds, const Options& options) {
+PeersSpeed theirs(const PeersSetting& setting, double seconds, const Options& options) {
   const auto speed = run_ps_lite(
       options.ps_lite, {setting.transport, setting.whole_mebibytes ? "1048576" : "resnet", setting.equal}, seconds);
   return {speed.gigabytes_per_second, speed.worker_cpu_ms};
 }
 
-Row measure(const Setting& setting, const Options& options) {
-  const double seconds = options.seconds.value_or(kSeconds);
+Row measure(const PeersSetting& setting, const Options& options) {
+  const double seconds = options.seconds.value_or(kPeersSeconds);
   std::array<std::vector<double>, 2> rates;
   std::array<std::vector<double>, 2> cpu;
   std::vector<double> ratios;
   for (unsigned i = 0; i < options.repetitions; ++i) {
-    std::array<Speed, 2> pair;
+    std::array<PeersSpeed, 2> pair;
     for (const unsigned turn : {0U, 1U}) {
       const unsigned which = (turn + i) % 2;  // who goes first alternates
       pair[which] = which == 0 ? ours(setting, seconds, options) : theirs(setting, seconds, options);
@@ -98,7 +97,7 @@ Result peers(const Options& options) {
       "/ seconds, one way counted though as many come back. Medians; the ratio is that of each pair, with its least "
       "and "
       "most. worker_cpu_ms: processor time of a round.";
-  for (const auto& setting : kSettings) {
+  for (const auto& setting : kPeersSettings) {
     result.rows.push_back(measure(setting, options));
   }
   return result;

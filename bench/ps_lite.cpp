@@ -13,15 +13,6 @@ namespace ballast::bench {
 
 namespace {
 
-// As one word of a shell's command.
-std::string quoted(const std::string& text) {
-  std::string word = "'";
-  for (const char c : text) {
-    word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return word + "'";
-}
-
 // Each process ends with the others, or after a minute more than it is to take.
 std::string command_of(const std::string& program, const PsLiteWork& work, double seconds) {
   std::string command =

@@ -13,30 +13,29 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr double kSeconds = 4;
-constexpr Step kWarmUpSteps = 5;
+constexpr double kPushpullSeconds = 4;
 
-struct Setting {
+struct PushpullSetting {
   const char* work;
   const char* transport;
   std::uint32_t workers;
 };
 
-constexpr Setting kSettings[] = {
+constexpr PushpullSetting kPushpullSettings[] = {
     {"apply", "tcp", 1},
     {"apply", "ipc", 1},
     {"sum and apply", "tcp", 2},
     {"sum and apply", "ipc", 2},
 };
 
-Progressed run_once(const Setting& setting, double seconds, const Options& options) {
+Progressed run_once(const PushpullSetting& setting, double seconds, const Options& options) {
   LocalCluster cluster(job_of(Traffic{setting.transport, setting.workers, false}), setting.workers, false, options);
-  cluster.wait_for_step(kWarmUpSteps);
+  cluster.warm_up();
   return cluster.measure(seconds);
 }
 
-Row measure(const Setting& setting, const Options& options) {
-  const double seconds = options.seconds.value_or(kSeconds);
+Row measure(const PushpullSetting& setting, const Options& options) {
+  const double seconds = options.seconds.value_or(kPushpullSeconds);
   std::vector<double> goodputs;
   std::vector<double> raws;
   std::vector<double> raw_cpu;
@@ -85,7 +84,7 @@ Result pushpull(const Options& options) {
       "half before and half after each run. Medians; ratio with its least and most. cpu_ms: processor time for a step, "
       "all workers together; raw: of both processes for the bytes of one worker's step. It hardly depends on how busy "
       "the machine is.";
-  for (const auto& setting : kSettings) {
+  for (const auto& setting : kPushpullSettings) {
     result.rows.push_back(measure(setting, options));
   }
   return result;

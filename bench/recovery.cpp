@@ -14,7 +14,7 @@ namespace {
 constexpr Step kEvery = 20;
 
 // 102 MB of weights and as much of momentum.
-constexpr const char* kJob =
+constexpr const char* kRecoveryJob =
     "job: bench-recovery\n"
     "model: {name: emulated, preset: resnet50, compute_ms: 20, gradient: fixed}\n"
     "data: {name: none}\n"
@@ -44,7 +44,7 @@ Row row(const std::string& killed, const std::vector<Recovered>& all) {
 }  // namespace
 
 Result recovery(const Options& options) {
-  LocalCluster cluster(kJob, 2, false, options);
+  LocalCluster cluster(kRecoveryJob, 2, false, options);
   const auto reached = [](const Status& status, std::uint64_t step) { return status.snapshot >= step; };
   std::vector<std::vector<Recovered>> recovered(2);
   Step wanted = kEvery;

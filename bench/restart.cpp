@@ -25,7 +25,7 @@ namespace ballast::bench {
 namespace {
 
 constexpr ChunkId kChunks = 2048;
-constexpr std::size_t kElements = (1U << 20U) / sizeof(float);  // of a chunk; as many of momentum
+constexpr std::size_t kRestartElements = (1U << 20U) / sizeof(float);  // of a chunk; as many of momentum
 constexpr std::array<SnapshotId, 2> kSnapshots = {{{1, 100}, {1, 200}}};
 constexpr ChunkId kRead = 64;  // chunks in a row that are read, from each of four places
 
@@ -36,7 +36,7 @@ void require(const StoreStatus& status) {
 }
 
 std::vector<float> values_of(std::uint64_t seed) {
-  std::vector<float> values(kElements);
+  std::vector<float> values(kRestartElements);
   for (auto& value : values) {
     seed = seed * 6364136223846793005U + 1442695040888963407U;
     value = static_cast<float>(seed >> 40U);
@@ -58,7 +58,7 @@ StoreStatus write_today(ShardStore& shard, const SnapshotId& snapshot, ChunkId c
 }
 
 StoreStatus read_today(const ShardStore& shard, const SnapshotId& snapshot, ChunkId chunk) {
-  const auto read = shard.read_chunk(snapshot, chunk, kElements, 1);
+  const auto read = shard.read_chunk(snapshot, chunk, kRestartElements, 1);
   return read.ok() ? StoreStatus{} : read.status();
 }
 
@@ -92,7 +92,7 @@ StoreStatus read_kind_first(const ShardStore& shard, const SnapshotId& snapshot,
     if (!bytes.ok()) {
       return bytes.status();
     }
-    std::vector<float> values(kElements);
+    std::vector<float> values(kRestartElements);
     std::memcpy(values.data(), bytes.value().data(), bytes.value().size());
   }
   return {};
@@ -126,7 +126,7 @@ struct Times {
 Times run_once(const Layout& layout) {
   const TemporaryFolder folder;
   Times times;
-  constexpr double kBytes = 2.0 * kSnapshots.size() * kChunks * kElements * sizeof(float);
+  constexpr double kBytes = 2.0 * kSnapshots.size() * kChunks * kRestartElements * sizeof(float);
   {
     auto shard = open(folder.path());
     const auto cpu = own_cpu_seconds();
@@ -155,14 +155,14 @@ Times run_once(const Layout& layout) {
   return times;
 }
 
-struct Measured {
+struct RestartMeasured {
   std::vector<double> rates;
   std::vector<double> write_cpu;
   std::vector<double> reads;
   std::vector<double> read_cpu;
 };
 
-Row row_of(const std::string& keys, const Measured& measured) {
+Row row_of(const std::string& keys, const RestartMeasured& measured) {
   const auto rate = spread_of(measured.rates);
   const auto read = spread_of(measured.reads);
   return {{"keys", keys},
@@ -190,7 +190,7 @@ Result restart(const Options& options) {
       "and most.";
   constexpr std::array<Layout, 2> kLayouts = {
       {{"chunk, kind", write_today, read_today}, {"kind, chunk", write_kind_first, read_kind_first}}};
-  std::array<Measured, 2> measured;
+  std::array<RestartMeasured, 2> measured;
   for (unsigned repetition = 0; repetition < options.repetitions; ++repetition) {
     for (std::size_t turn = 0; turn < kLayouts.size(); ++turn) {
       const auto which = (turn + repetition) % kLayouts.size();

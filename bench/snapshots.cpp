@@ -10,18 +10,17 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr double kSeconds = 40;
-constexpr Step kWarmUpSteps = 5;
+constexpr double kSnapshotsSeconds = 40;
 
-struct Setting {
+struct SnapshotsSetting {
   int compute_ms;
   bool large;  // 403 MB of weights instead of 102
   unsigned every_steps;
 };
 
-constexpr Setting kSettings[] = {{0, false, 100}, {50, false, 100}, {0, true, 40}};
+constexpr SnapshotsSetting kSnapshotsSettings[] = {{0, false, 100}, {50, false, 100}, {0, true, 40}};
 
-std::string model_of(const Setting& setting) {
+std::string model_of(const SnapshotsSetting& setting) {
   std::string model = "model: {name: emulated, gradient: fixed, compute_ms: " + std::to_string(setting.compute_ms);
   if (!setting.large) {
     return model + ", preset: resnet50}\n";
@@ -33,7 +32,7 @@ std::string model_of(const Setting& setting) {
   return model;
 }
 
-std::string job_of(const Setting& setting, bool snapshots) {
+std::string job_of(const SnapshotsSetting& setting, bool snapshots) {
   return "job: bench-snapshots\n" + model_of(setting) +
          "data: {name: none}\n"
          "training: {batch: 64, slots: 2, max_steps: 1000000000, seed: 1, "
@@ -49,15 +48,15 @@ struct Pace {
   double snapshots = 0;
 };
 
-Pace run_once(const Setting& setting, bool snapshots, const Options& options) {
+Pace run_once(const SnapshotsSetting& setting, bool snapshots, const Options& options) {
   LocalCluster cluster(job_of(setting, snapshots), 2, false, options);
-  cluster.wait_for_step(kWarmUpSteps);
-  const auto progressed = cluster.measure(options.seconds.value_or(kSeconds));
+  cluster.warm_up();
+  const auto progressed = cluster.measure(options.seconds.value_or(kSnapshotsSeconds));
   return {static_cast<double>(progressed.steps) / progressed.seconds, progressed.longest_gap_seconds,
           static_cast<double>(progressed.snapshots)};
 }
 
-Row measure(const Setting& setting, const Options& options) {
+Row measure(const SnapshotsSetting& setting, const Options& options) {
   std::vector<double> with;
   std::vector<double> without;
   std::vector<double> losses;
@@ -103,7 +102,7 @@ Result snapshots(const Options& options) {
       "nothing until its end (durability.mode: final), runs in turn. Steps from the lead's status after 5 steps of "
       "warm-up; longest_step_ms: the longest time between two changes of the step in any run, asked every 10 ms. "
       "compute_ms: emulated compute of a slot, two slots a step. Medians; loss with its least and most.";
-  for (const auto& setting : kSettings) {
+  for (const auto& setting : kSnapshotsSettings) {
     result.rows.push_back(measure(setting, options));
   }
   return result;

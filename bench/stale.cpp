@@ -15,11 +15,11 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr std::uint32_t kWorkers = 4;
-constexpr std::uint64_t kSlots = 8;
+constexpr std::uint32_t kStaleWorkers = 4;
+constexpr std::uint64_t kStaleSlots = 8;
 constexpr std::uint64_t kItems = 4000;
 constexpr double kLoss = 0.5;
-constexpr std::chrono::seconds kPatience{300};
+constexpr std::chrono::seconds kStalePatience{300};
 constexpr const char* kDelays = "worker-0:20,*:5";
 
 struct Kind {
@@ -76,7 +76,7 @@ struct Raced {
 // Steps as whole steps count: up to the first item that is missing.
 Raced race(const Kind& kind, const Options& options) {
   const Delays delays(kDelays);
-  LocalCluster cluster(learning(kind), kWorkers, false, options);
+  LocalCluster cluster(learning(kind), kStaleWorkers, false, options);
   cluster.wait_for_step(1);
   const auto begin = Clock::now();
   Raced raced;
@@ -84,14 +84,14 @@ Raced race(const Kind& kind, const Options& options) {
     if (raced.seconds_to_loss == 0 && status.step > 50 && status.recent_loss <= kLoss) {
       raced.seconds_to_loss = seconds_since(begin);
     }
-    if (raced.seconds_to_items == 0 && status.step * kSlots >= kItems) {
+    if (raced.seconds_to_items == 0 && status.step * kStaleSlots >= kItems) {
       raced.seconds_to_items = seconds_since(begin);
       raced.loss_at_items = status.recent_loss;
     }
     raced.staleness = status.staleness;
     return raced.seconds_to_loss > 0 && raced.seconds_to_items > 0;
   };
-  cluster.watch_until("so many items and so low a loss", look, kPatience);
+  cluster.watch_until("so many items and so low a loss", look, kStalePatience);
   return raced;
 }
 

@@ -12,7 +12,7 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr const char* kProgram = R"py(
+constexpr const char* kTorchProgram = R"py(
 torch.set_num_threads(1)
 torch.manual_seed(1)
 net = nn.Sequential(nn.Conv2d(1, 6, 5, padding=2), nn.MaxPool2d(2), nn.ReLU(), nn.Conv2d(6, 16, 5),
@@ -47,7 +47,7 @@ TorchSpeed torch_lenet5(double seconds) {
   // The program has no single quote, so the shell takes it as it is.
   const std::string command =
       "env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 -c '" +
-      std::string(kTorchPrologue) + kProgram + "' " + std::to_string(seconds) + " 2>/dev/null";
+      std::string(kTorchPrologue) + kTorchProgram + "' " + std::to_string(seconds) + " 2>/dev/null";
   const auto pipe = pipe_from(command);
   std::array<char, 512> line{};
   TorchSpeed speed;

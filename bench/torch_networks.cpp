@@ -10,7 +10,7 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr const char* kProgram = R"py(
+constexpr const char* kTorchNetworksProgram = R"py(
 from torch.nn import functional as f
 torch.set_num_threads(1)
 torch.manual_seed(1)
@@ -103,7 +103,7 @@ TorchNetwork torch_network(const std::string& name, std::uint32_t examples, doub
   // The program has no single quote, so the shell takes it as it is.
   const std::string command =
       "env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 /usr/bin/python3 -c '" +
-      std::string(kTorchPrologue) + kProgram + "' " + name + " " + std::to_string(examples) + " " +
+      std::string(kTorchPrologue) + kTorchNetworksProgram + "' " + name + " " + std::to_string(examples) + " " +
       std::to_string(seconds) + " 2>/dev/null";
   const auto pipe = pipe_from(command);
   std::array<char, 512> line{};

@@ -9,7 +9,7 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr const char* kProgram = R"py(
+constexpr const char* kTorchvisionProgram = R"py(
 import random, sys, time
 try:
     import torch, torchvision
@@ -36,21 +36,12 @@ while time.monotonic() - begin < seconds:
 print(taken / (time.monotonic() - begin), 1e6 * (time.process_time() - cpu) / taken)
 )py";
 
-// For a shell.
-std::string quoted(const std::string& text) {
-  std::string all = "'";
-  for (const char c : text) {
-    all += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return all + "'";
-}
-
 }  // namespace
 
 ImageSpeed torchvision_speed(const std::string& folder, const DataSpec& data, double seconds) {
-  const std::string command = "OMP_NUM_THREADS=1 /usr/bin/python3 -c " + quoted(kProgram) + " " + quoted(folder) + " " +
-                              std::to_string(data.height) + " " + std::to_string(data.width) + " " +
-                              std::to_string(seconds) + " 2>/dev/null";
+  const std::string command = "OMP_NUM_THREADS=1 /usr/bin/python3 -c " + quoted(kTorchvisionProgram) + " " +
+                              quoted(folder) + " " + std::to_string(data.height) + " " + std::to_string(data.width) +
+                              " " + std::to_string(seconds) + " 2>/dev/null";
   const auto pipe = pipe_from(command);
   std::array<char, 512> line{};
   ImageSpeed speed;

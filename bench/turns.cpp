@@ -22,7 +22,7 @@ namespace {
 constexpr double kGigabytes = 0.94;
 constexpr double kTensorBytes = 8192.0 * 4096 * sizeof(float);
 constexpr Step kSteps = 3;  // after which there is a snapshot
-constexpr std::chrono::seconds kPatience{900};
+constexpr std::chrono::seconds kTurnsPatience{900};
 
 // It never ends by itself: the pages are read while all its processes are there.
 std::string job_of(unsigned tensors, std::uint32_t shards) {
@@ -137,7 +137,7 @@ void run_once(const std::string& job, const Options& options, Seen& seen) {
         watch.see(status);
         return status.snapshot >= kSteps;
       },
-      kPatience);
+      kTurnsPatience);
   for (const auto& member : cluster.cluster().members()) {
     note_turns(metrics_page(member.addresses.at("metrics")), seen.longest);
   }
