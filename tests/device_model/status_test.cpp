@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "worker/compute/module.h"
+
 namespace ballast {
 namespace {
 
@@ -25,6 +27,7 @@ TEST_CASE("what cuDNN does not support names the backend that computes it") {
   CHECK(said_of(CUDNN_STATUS_EXECUTION_FAILED) == plain);
   CHECK(said_of(CUDNN_STATUS_NOT_SUPPORTED) == plain + remedy);
   CHECK(said_of(CUDNN_STATUS_NOT_SUPPORTED_SHAPE) == plain + remedy);
+  CHECK_THROWS_AS(cuda::check(CUDNN_STATUS_NOT_SUPPORTED, "conv2d"), BackendUnavailable);  // a worker ends for good
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ import torch
 from torch.nn import functional
 
 FAULT = 0.02
+NEAR = 1e-5  # of the root of a layer's mean square: some times what float32 has made of a value after many layers
 
 
 def spoilt(y):
@@ -42,11 +43,16 @@ class Batch:
 
 
 class Network:
-    """`parameters` maps names to tensors; state becomes a statistic of the batch, gathered in `statistics`."""
+    """`parameters` maps names to tensors; state becomes a statistic of the batch, gathered in `statistics`.
 
-    def __init__(self, graph, parameters, fault=None):
-        self.graph, self.parameters, self.fault = graph, parameters, fault
+    Values that enter a ReLU within NEAR of its kink are gathered in `near`: nearness, layer and place. `flipped`: those
+    (layer, place) that are taken to be on the other side.
+    """
+
+    def __init__(self, graph, parameters, fault=None, flipped=()):
+        self.graph, self.parameters, self.fault, self.flipped = graph, parameters, fault, flipped
         self.statistics = {}
+        self.near = []
 
     def __call__(self, batch, training):
         """The sum of the examples' losses."""
@@ -216,7 +222,15 @@ class Network:
         return x[torch.arange(x.shape[0]), places][:, None]
 
     def relu(self, layer, inputs, weights, batch, training):
-        return functional.relu(inputs[0])
+        x = inputs[0]
+        nearness = x.detach().abs().flatten() / x.detach().square().mean().sqrt()
+        for place in (nearness < NEAR).nonzero().flatten().tolist():
+            self.near.append((nearness[place].item(), layer["name"], place))
+        kept = x.detach().flatten() > 0
+        for name, place in self.flipped:
+            if name == layer["name"]:
+                kept[place] = ~kept[place]
+        return x * kept.reshape(x.shape)
 
     def leaky_relu(self, layer, inputs, weights, batch, training):
         return functional.leaky_relu(inputs[0], layer["settings"]["slope"])

@@ -22,7 +22,8 @@ struct BackendModule {
   std::unique_ptr<Backend> (*make)(std::uint32_t device, Precision precision) = nullptr;
 };
 
-// The backend cannot be had on this machine; the text is a sentence for a user that says what is missing.
+// The backend cannot be had on this machine, or not for this model; the text is a sentence for a user that says what is
+// missing.
 class BackendUnavailable : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

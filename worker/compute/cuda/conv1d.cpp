@@ -20,7 +20,9 @@ class Conv1dOperation : public Operation {
   Conv1dOperation(Context& context, const LayerTask& task, const CudaTensor& y, const Conv1d& conv)
       : context_(context),
         what_("conv1d of " + to_string(task.inputs[0]->shape()) + " to " + to_string(y.shape()) + " with kernel " +
-              std::to_string(conv.kernel)),
+              std::to_string(conv.kernel) + ", stride " + std::to_string(conv.stride) + ", padding " +
+              std::to_string(conv.padding) + ", dilation " + std::to_string(conv.dilation) + ", groups " +
+              std::to_string(conv.groups)),
         x_shape_(task.inputs[0]->shape()),
         y_shape_(y.shape()),
         x_(as_cuda(*task.inputs[0]).value()),

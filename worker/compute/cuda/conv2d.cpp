@@ -12,8 +12,13 @@ namespace {
 
 template <typename Layer>
 std::string describe_layer(const LayerTask& task, const Layer& conv, const Shape& y) {
-  return name_of(task.layer) + " of " + to_string(task.inputs[0]->shape()) + " to " + to_string(y) + " with kernel " +
-         text(conv.kernel) + ", stride " + text(conv.stride) + ", padding " + text(conv.padding);
+  std::string all = name_of(task.layer) + " of " + to_string(task.inputs[0]->shape()) + " to " + to_string(y) +
+                    " with kernel " + text(conv.kernel) + ", stride " + text(conv.stride) + ", padding " +
+                    text(conv.padding);
+  if constexpr (requires { conv.dilation; }) {
+    all += ", dilation " + text(conv.dilation);
+  }
+  return all + ", groups " + std::to_string(conv.groups);
 }
 
 // The convolution that a transposed one is the backward pass of.

@@ -4,17 +4,19 @@
 #include <stdexcept>
 #include <string>
 
+#include "worker/compute/module.h"
+
 namespace ballast::cuda {
 namespace {
 
-[[noreturn]] void fail(std::string_view what, std::string_view part, const std::string& reason) {
+std::string failure(std::string_view what, std::string_view part, const std::string& reason) {
   std::string text = "cuda: ";
   text += what;
   if (!part.empty()) {
     text += ", ";
     text += part;
   }
-  throw std::runtime_error(text + ": " + reason);
+  return text + ": " + reason;
 }
 
 // Statuses that tell of a kernel that ran before, not of the call that returns them.
@@ -37,9 +39,10 @@ bool may_be_of_an_earlier_call(cudaError_t status) {
 
 void check(cudaError_t status, std::string_view what, std::string_view part) {
   if (status != cudaSuccess) {
-    fail(what, part,
-         std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")" +
-             (may_be_of_an_earlier_call(status) ? "; it may be an operation before this one that failed" : ""));
+    throw std::runtime_error(
+        failure(what, part,
+                std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")" +
+                    (may_be_of_an_earlier_call(status) ? "; it may be an operation before this one that failed" : "")));
   }
 }
 
@@ -47,18 +50,21 @@ void check(cudnnStatus_t status, std::string_view what, std::string_view part) {
   if (status != CUDNN_STATUS_SUCCESS) {
     std::array<char, 512> detail{};
     cudnnGetLastErrorString(detail.data(), detail.size());
-    fail(what, part,
-         std::string("cuDNN: ") + cudnnGetErrorString(status) + (detail[0] == '\0' ? "" : "; ") + detail.data() +
-             (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED
-                  ? "; the cpu computes it: start this worker with --backend cpu"
-                  : ""));
+    const auto text =
+        failure(what, part,
+                std::string("cuDNN: ") + cudnnGetErrorString(status) + (detail[0] == '\0' ? "" : "; ") + detail.data());
+    if (CUDNN_STATUS_CATEGORY(status) == CUDNN_STATUS_NOT_SUPPORTED) {
+      throw BackendUnavailable(text + "; the cpu computes it: start this worker with --backend cpu");
+    }
+    throw std::runtime_error(text);
   }
 }
 
 void check(cublasStatus_t status, std::string_view what, std::string_view part) {
   if (status != CUBLAS_STATUS_SUCCESS) {
-    fail(what, part,
-         std::string("cuBLAS: ") + cublasGetStatusString(status) + " (" + cublasGetStatusName(status) + ")");
+    throw std::runtime_error(
+        failure(what, part,
+                std::string("cuBLAS: ") + cublasGetStatusString(status) + " (" + cublasGetStatusName(status) + ")"));
   }
 }
 
