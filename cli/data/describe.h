@@ -38,8 +38,8 @@ struct Description {
   bool is_whole = true;                    // a job file may hold the section as it is
 };
 
-// Reads everything, of no file more than an example at a time (but idx files, records of CIFAR-10 and compressed
-// archives of images, which are held as a worker holds them). Throws UsageError for options that contradict each other
+// Reads everything, of no file more than an example at a time (but idx files and records of CIFAR-10, at most 1 GiB
+// each, which are held as a worker holds them). Throws UsageError for options that contradict each other
 // or that the kind does not have, and std::runtime_error with what is missing, and which option may help.
 Description describe(const DescribeOptions& options);
 

@@ -1,19 +1,19 @@
 // `ballast data describe` of images: idx files, CIFAR-10's records, folders and archives.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "cli/data/class_order.h"
+#include "cli/data/described_images.h"
 #include "cli/data/described_kinds.h"
 #include "cli/data/section_text.h"
+#include "cli/data/split_facts.h"
 #include "common/job/model_parameters.h"
 #include "common/job/words.h"
 #include "worker/data/cifar10.h"
@@ -21,7 +21,6 @@
 #include "worker/data/examples.h"
 #include "worker/data/idx.h"
 #include "worker/data/image_files.h"
-#include "worker/data/images/decode.h"
 
 namespace ballast {
 namespace {
@@ -29,15 +28,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMegabyte = 1'000'000;
-constexpr std::uint64_t kMegabytes = 4000;  // of a compressed archive
 
-// Of a split, read to its end. Sums are over whole numbers from 0 to 255, hence exact in any order; the mean is their
-// quotient in double, the deviation the root of the mean square less the mean's square.
-struct SplitFacts {
-  std::vector<std::uint64_t> by_class;
-  std::vector<double> mean;  // by channel, of values from 0 to 1, over the examples that can be read
-  std::vector<double> deviation;
-  CorruptList corrupt;
+struct DataFacts {
+  SplitFacts train;
+  SplitFacts test;
 };
 
 std::vector<std::string> numbered(std::size_t count) {
@@ -90,66 +84,29 @@ std::vector<std::string> cifar_names(const fs::path& folder) {
   return names.size() == kClasses ? names : numbered(kClasses);
 }
 
-// Sums of one split.
-class Sums {
- public:
-  explicit Sums(const ExampleShape& shape) : shape_(shape), sums_(shape.channels), squares_(shape.channels) {}
-
-  void add(std::span<const float> features) {
-    const std::size_t plane = features.size() / shape_.channels;
-    for (std::size_t i = 0; i < features.size(); ++i) {
-      const auto value = static_cast<std::uint64_t>(features[i] * 255.0F + 0.5F);  // the byte that it was
-      sums_[i / plane] += value;
-      squares_[i / plane] += value * value;
-    }
-    pixels_ += plane;
-  }
-  void tell(SplitFacts& facts) const {
-    constexpr double kWhite = 255;
-    for (std::size_t channel = 0; channel < sums_.size(); ++channel) {
-      const auto count = static_cast<double>(std::max<std::uint64_t>(pixels_, 1));
-      const double mean = static_cast<double>(sums_[channel]) / count;
-      const double square = static_cast<double>(squares_[channel]) / count;
-      facts.mean.push_back(mean / kWhite);
-      facts.deviation.push_back(std::sqrt(std::max(0.0, square - mean * mean)) / kWhite);
-    }
-  }
-
- private:
-  const ExampleShape& shape_;
-  std::vector<std::uint64_t> sums_;
-  std::vector<std::uint64_t> squares_;
-  std::uint64_t pixels_ = 0;
-};
-
-SplitFacts look_at(const Dataset& dataset, DataSplit split) {
+// Of a set that a worker holds as bytes.
+SplitFacts look_at_split(const Dataset& dataset, DataSplit split) {
   SplitFacts facts;
   facts.by_class.resize(dataset.shape().classes);
-  Sums sums(dataset.shape());
+  PixelSums sums(dataset.shape().channels);
   SlotExamples example(dataset.shape(), 1);
+  std::vector<std::uint8_t> pixels(dataset.shape().features());
   for (std::uint32_t i = 0; i < dataset.size(split); ++i) {
     ++facts.by_class[static_cast<std::size_t>(dataset.label(split, i))];
-    try {
-      dataset.read(split, i, example.room(0));
-      sums.add(example.features);
-    } catch (const std::runtime_error& error) {
-      facts.corrupt.add(error.what());
-    }
+    dataset.read(split, i, example.room(0));
+    std::ranges::transform(example.features, pixels.begin(), [](float value) {
+      return static_cast<std::uint8_t>(value * 255.0F + 0.5F);  // the byte that it was
+    });
+    sums.add(pixels);
   }
+  facts.readable = facts.by_class;
   sums.tell(facts);
   return facts;
 }
 
-struct DataFacts {
-  SplitFacts train;
-  SplitFacts test;
-};
-
-DataFacts look_at(const DataSpec& spec) {
-  DataSpec plain = spec;
-  plain.corrupt = "fatal";
-  const auto dataset = open_dataset(plain, "");
-  return {look_at(*dataset, DataSplit::train), look_at(*dataset, DataSplit::test)};
+DataFacts look_at_bytes(const DataSpec& spec) {
+  const auto dataset = open_dataset(spec, "");
+  return {look_at_split(*dataset, DataSplit::train), look_at_split(*dataset, DataSplit::test)};
 }
 
 // Nine significant digits of a float read back as the same float, by way of a double, too: a job with these numbers
@@ -187,7 +144,7 @@ void tell_normalisation(const SplitFacts& facts, SectionText& section) {
   section.raw("deviation", "[" + comma_list(deviations) + "]");
 }
 
-// Classes that have no example in either split, and one class alone, a job may have; it learns nothing of them.
+// Classes without examples, and one class alone, a job may have; it learns nothing of them.
 std::vector<std::string> class_warnings(const std::vector<std::string>& classes, const SplitFacts& train) {
   std::vector<std::string> warnings;
   if (classes.size() == 1) {
@@ -202,59 +159,75 @@ std::vector<std::string> class_warnings(const std::vector<std::string>& classes,
   return warnings;
 }
 
-}  // namespace
+// A worker takes another image of the class for one that is corrupt.
+void require_readable(const DataSpec& spec, const std::string& split, const SplitFacts& facts) {
+  for (std::size_t i = 0; i < facts.by_class.size(); ++i) {
+    if (facts.by_class[i] > 0 && facts.readable[i] == 0) {
+      throw std::runtime_error(spec.path + ": " + split + ": no image of class " + shown(spec.classes[i]) +
+                               " can be decoded: " + facts.corrupt.texts()[0] + "; repair it, or take the class away");
+    }
+  }
+}
 
-void describe_images(const DescribeOptions& options, DataSpec& spec) {
+void take_size(const DescribeOptions& options, const Image& first, const std::string& where, DataSpec& spec) {
+  constexpr std::uint32_t kLongestSide = 4096;  // that a job may have
+  if ((options.height == 0 && first.height > kLongestSide) || (options.width == 0 && first.width > kLongestSide)) {
+    throw std::runtime_error(where + ": the first image has " + std::to_string(first.height) + " x " +
+                             std::to_string(first.width) + " pixels, and those of a job at most " +
+                             std::to_string(kLongestSide) + " a side; say --height and --width");
+  }
+  spec.channels = options.channels > 0 ? options.channels : first.channels;
+  spec.height = options.height > 0 ? options.height : first.height;
+  spec.width = options.width > 0 ? options.width : first.width;
+}
+
+DataFacts describe_images(const DescribeOptions& options, DataSpec& spec) {
   const fs::path folder = spec.path;
-  const ImageFiles train(folder / spec.train, kMegabytes * kMegabyte);
-  const ImageFiles test(folder / spec.test, kMegabytes * kMegabyte);
+  const auto where = (folder / spec.train).string();
+  const DescribedImages train(folder / spec.train);
+  const DescribedImages test(folder / spec.test);
   spec.classes = in_class_order(class_folders(train.files()));
   if (spec.classes.empty()) {
-    throw std::runtime_error((folder / spec.train).string() +
+    throw std::runtime_error(where +
                              ": no folder in it holds a .png, .jpg or .jpeg file; images lie in one folder a class. If "
                              "these are texts, say --as text");
   }
-  const auto examples = spread_examples(train.files(), spec.classes, (folder / spec.train).string());
-  spec.train_examples = static_cast<std::uint32_t>(examples.size());
-  spec.test_examples =
-      static_cast<std::uint32_t>(spread_examples(test.files(), spec.classes, (folder / spec.test).string()).size());
-  std::optional<Image> first;
-  for (std::size_t i = 0; i < examples.size() && !first; ++i) {
-    try {
-      first = decode_image(train.bytes(train.files()[examples[i].file]));
-    } catch (const BadImage&) {
-      continue;  // told when everything is read
-    }
-  }
+  const auto train_examples = spread_examples(train.files(), spec.classes, where);
+  const auto test_examples = spread_examples(test.files(), spec.classes, (folder / spec.test).string());
+  spec.train_examples = static_cast<std::uint32_t>(train_examples.size());
+  spec.test_examples = static_cast<std::uint32_t>(test_examples.size());
+  spec.cache_mb = (train.held_by_workers() + test.held_by_workers() + kMegabyte - 1) / kMegabyte;
+  const auto first = train.first(train_examples);
   if (!first) {
-    throw std::runtime_error((folder / spec.train).string() +
-                             ": holds no image that can be decoded; if these are texts, say --as text");
+    throw std::runtime_error(where + ": holds no image that can be decoded; if these are texts, say --as text");
   }
-  constexpr std::uint32_t kLongestSide = 4096;  // that a job may have
-  if ((options.height == 0 && first->height > kLongestSide) || (options.width == 0 && first->width > kLongestSide)) {
-    throw std::runtime_error((folder / spec.train).string() + ": the first image has " + std::to_string(first->height) +
-                             " x " + std::to_string(first->width) + " pixels, and those of a job at most " +
-                             std::to_string(kLongestSide) + " a side; say --height and --width");
-  }
-  // Examples are read once here: only what is compressed as a whole has to be held.
-  spec.cache_mb = (train.memory() + test.memory() + kMegabyte - 1) / kMegabyte;
-  spec.channels = options.channels > 0 ? options.channels : first->channels;
-  spec.height = options.height > 0 ? options.height : first->height;
-  spec.width = options.width > 0 ? options.width : first->width;
+  take_size(options, *first, where, spec);
+  DataFacts facts{train.look_at(spec, train_examples), test.look_at(spec, test_examples)};
+  require_readable(spec, spec.train, facts.train);
+  require_readable(spec, spec.test, facts.test);
+  return facts;
 }
 
-Description describe_pixels(const DescribeOptions& options, DataSpec spec) {
+DataFacts facts_of(const DescribeOptions& options, DataSpec& spec) {
   const fs::path folder = spec.path;
+  if (spec.name == "images") {
+    return describe_images(options, spec);
+  }
   if (spec.name == "idx") {
     describe_idx(folder, spec);
-  } else if (spec.name == "cifar10") {
+  } else {
     spec.train_examples = count_records(folder, spec.train);
     spec.test_examples = count_records(folder, spec.test);
     spec.classes = cifar_names(folder);
-  } else {
-    describe_images(options, spec);
   }
-  const auto facts = look_at(spec);
+  return look_at_bytes(spec);
+}
+
+}  // namespace
+
+Description describe_pixels(const DescribeOptions& options, DataSpec spec) {
+  const fs::path folder = spec.path;
+  const auto facts = facts_of(options, spec);
   Description found{.section = {},
                     .corrupt = texts_of(facts.train.corrupt, facts.test.corrupt),
                     .warnings = class_warnings(spec.classes, facts.train)};

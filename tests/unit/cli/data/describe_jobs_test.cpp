@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/before/check.h"
@@ -61,6 +62,36 @@ TEST_CASE("check takes what describe prints of images") {
   std::filesystem::create_directories(images.path() / "train/none");
   CHECK(describe({.folder = images.path()}).warnings ==
         std::vector<std::string>{(images.path() / "train/none").string() + ": holds no example, and is no class"});
+}
+
+TEST_CASE(
+    "a folder of images and archives of it are told alike, and the first image in the examples' order has the size") {
+  const testing::TemporaryFolder folder;
+  const std::vector<std::pair<std::string, Bytes>> files = {{"b/3.png", testing::png(testing::picture(3, 9, 9))},
+                                                            {"b/2.png", testing::png(testing::picture(3, 6, 7, 1))},
+                                                            {"a/1.png", bytes("cut")},
+                                                            {"a/2.jpg", testing::jpeg(testing::picture(3, 8, 8, 2))}};
+  for (const auto& [name, content] : files) {
+    folder.write("train/" + name, content);
+  }
+  folder.write("train.tar", testing::tar(files));
+  folder.write("train.tar.gz", testing::gzip(testing::tar(files)));
+  const auto told = [&](const std::string& name) {
+    auto described =
+        describe({.folder = folder.path(), .kind = "images", .train = name, .test = name, .normalise = true});
+    CHECK(described.corrupt.size() == 2);
+    CHECK(contains(described.corrupt[0], "a/1.png, byte 0: the file is neither a PNG nor a JPEG"));
+    return described.section.substr(described.section.find("classes:"));
+  };
+  const auto by_folder = told("train");
+  CHECK(contains(by_folder, "height: 6\n  width: 7\n  # train: 2 a, 2 b; 1 corrupt\n"));
+  CHECK(told("train.tar") == by_folder);
+  CHECK(told("train.tar.gz") == by_folder);
+
+  folder.write("train/a/2.jpg", bytes("cut, too"));
+  CHECK(contains(
+      error_of([&] { describe({.folder = folder.path(), .kind = "images", .train = "train", .test = "train"}); }),
+      "train: no image of class 'a' can be decoded: "));
 }
 
 TEST_CASE("check takes what describe prints of texts and trees") {
