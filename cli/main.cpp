@@ -186,6 +186,9 @@ void define_strip(CLI::App& command, ballast::StripSpec& strip) {
 }
 
 void define_describe_tables(CLI::App& describe, ballast::DescribeOptions& options) {
+  describe
+      .add_option("--labels", options.array_labels, "of npy: class, several or number (default: told by the values)")
+      ->check(CLI::IsMember({"class", "several", "number"}));
   describe.add_option("--tree-labels", options.tree_labels, "of trees: all (default) or polarity")
       ->check(CLI::IsMember({"all", "polarity"}));
   describe

@@ -21,24 +21,29 @@ struct DescribeOptions {
   std::uint32_t width = 0;
   bool normalise = false;                 // images, csv: tell mean and deviation as well
   StripSpec strip = {};                   // text: what is not read of a message
-  std::string tree_labels = "all";        // trees
+  std::string tree_labels = {};           // trees: all | polarity; empty: all
   std::string separator = {};             // csv; empty: the one that the first line has most of
   bool no_header = false;                 // csv
   std::string label = {};                 // csv: the column of the class
   std::vector<std::string> flags = {};    // csv: columns of several classes
   std::vector<std::string> targets = {};  // csv: columns of numbers to be predicted
+  std::string array_labels = {};          // npy: class | several | number; empty: told by the values
 };
 
 // What was found.
 struct Description {
-  std::string section;               // the section as YAML, with facts as comments
-  std::vector<std::string> corrupt;  // each with its place and reason
+  std::string section;                     // the section as YAML, with facts as comments
+  std::vector<std::string> corrupt;        // each with its place and reason
+  std::vector<std::string> warnings = {};  // what a job may hold, but hardly should
+  bool is_whole = true;                    // a job file may hold the section as it is
 };
 
-// Reads everything. Throws std::runtime_error with what is missing, and which option may help.
+// Reads everything, of no file more than an example at a time (but idx files and records of CIFAR-10, at most 1 GiB
+// each, which are held as a worker holds them). Throws UsageError for options that contradict each other
+// or that the kind does not have, and std::runtime_error with what is missing, and which option may help.
 Description describe(const DescribeOptions& options);
 
-// Exit code 0. Standard output gets the section, standard error each corrupt example.
+// Exit code 0. Standard output gets the section, standard error warnings and each corrupt example.
 int describe_data(const DescribeOptions& options);
 
 }  // namespace ballast

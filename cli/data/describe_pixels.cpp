@@ -1,38 +1,37 @@
 // `ballast data describe` of images: idx files, CIFAR-10's records, folders and archives.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <optional>
-#include <span>
 #include <stdexcept>
+#include <utility>
 
+#include "cli/data/class_order.h"
+#include "cli/data/described_images.h"
 #include "cli/data/described_kinds.h"
 #include "cli/data/section_text.h"
+#include "cli/data/split_facts.h"
 #include "common/job/model_parameters.h"
+#include "common/job/words.h"
 #include "worker/data/cifar10.h"
 #include "worker/data/datasets.h"
 #include "worker/data/examples.h"
 #include "worker/data/idx.h"
 #include "worker/data/image_files.h"
-#include "worker/data/images/decode.h"
 
 namespace ballast {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMegabytes = 4000;  // of a compressed archive, and of what is decoded
+constexpr std::uint64_t kMegabyte = 1'000'000;
 
-// Of a split, read to its end. Sums are over whole numbers from 0 to 255, hence exact in any order; the mean is their
-// quotient in double, the deviation the root of the mean square less the mean's square.
-struct SplitFacts {
-  std::vector<std::uint64_t> by_class;
-  std::vector<double> mean;  // by channel, of values from 0 to 1, over the examples that can be read
-  std::vector<double> deviation;
-  CorruptList corrupt;
+struct DataFacts {
+  SplitFacts train;
+  SplitFacts test;
 };
 
 std::vector<std::string> numbered(std::size_t count) {
@@ -44,14 +43,19 @@ std::vector<std::string> numbered(std::size_t count) {
 }
 
 void describe_idx(const fs::path& folder, DataSpec& spec) {
-  const auto images = read_idx(folder / spec.train, {std::nullopt, std::nullopt, std::nullopt});
+  const auto images = read_idx(folder / spec.train, {std::nullopt, std::nullopt, std::nullopt}).dimensions;
   const auto train = read_idx(folder / spec.train_labels, {std::nullopt});
   const auto test = read_idx(folder / spec.test_labels, {std::nullopt});
-  spec.height = images.dimensions[1];
-  spec.width = images.dimensions[2];
+  spec.height = images[1];
+  spec.width = images[2];
   spec.train_examples = train.dimensions[0];
   spec.test_examples = test.dimensions[0];
-  const std::size_t last = train.values.empty() ? 0 : *std::ranges::max_element(train.values);
+  for (const auto& [labels, name] : {std::pair(&train, spec.train_labels), std::pair(&test, spec.test_labels)}) {
+    if (labels->values.empty()) {
+      throw std::runtime_error((folder / name).string() + ": holds no label; name another file");
+    }
+  }
+  const std::size_t last = std::max(*std::ranges::max_element(train.values), *std::ranges::max_element(test.values));
   spec.classes = numbered(last + 1);
 }
 
@@ -70,6 +74,9 @@ std::vector<std::string> cifar_names(const fs::path& folder) {
   std::vector<std::string> names;
   std::ifstream file(folder / "batches.meta.txt");
   for (std::string line; names.size() < kClasses && std::getline(file, line);) {
+    if (line.ends_with('\r')) {
+      line.pop_back();
+    }
     if (!line.empty()) {
       names.push_back(line);
     }
@@ -77,77 +84,37 @@ std::vector<std::string> cifar_names(const fs::path& folder) {
   return names.size() == kClasses ? names : numbered(kClasses);
 }
 
-// Sums of one split.
-class Sums {
- public:
-  explicit Sums(const ExampleShape& shape) : shape_(shape), sums_(shape.channels), squares_(shape.channels) {}
-
-  void add(std::span<const float> features) {
-    const std::size_t plane = features.size() / shape_.channels;
-    for (std::size_t i = 0; i < features.size(); ++i) {
-      const auto value = static_cast<std::uint64_t>(features[i] * 255.0F + 0.5F);  // the byte that it was
-      sums_[i / plane] += value;
-      squares_[i / plane] += value * value;
-    }
-    pixels_ += plane;
-  }
-  void tell(SplitFacts& facts) const {
-    constexpr double kWhite = 255;
-    for (std::size_t channel = 0; channel < sums_.size(); ++channel) {
-      const auto count = static_cast<double>(std::max<std::uint64_t>(pixels_, 1));
-      const double mean = static_cast<double>(sums_[channel]) / count;
-      const double square = static_cast<double>(squares_[channel]) / count;
-      facts.mean.push_back(mean / kWhite);
-      facts.deviation.push_back(std::sqrt(std::max(0.0, square - mean * mean)) / kWhite);
-    }
-  }
-
- private:
-  const ExampleShape& shape_;
-  std::vector<std::uint64_t> sums_;
-  std::vector<std::uint64_t> squares_;
-  std::uint64_t pixels_ = 0;
-};
-
-SplitFacts look_at(const Dataset& dataset, DataSplit split) {
+// Of a set that a worker holds as bytes.
+SplitFacts look_at_split(const Dataset& dataset, DataSplit split) {
   SplitFacts facts;
   facts.by_class.resize(dataset.shape().classes);
-  Sums sums(dataset.shape());
+  PixelSums sums(dataset.shape().channels);
   SlotExamples example(dataset.shape(), 1);
+  std::vector<std::uint8_t> pixels(dataset.shape().features());
   for (std::uint32_t i = 0; i < dataset.size(split); ++i) {
     ++facts.by_class[static_cast<std::size_t>(dataset.label(split, i))];
-    try {
-      dataset.read(split, i, example.room(0));
-      sums.add(example.features);
-    } catch (const std::runtime_error& error) {
-      facts.corrupt.add(error.what());
-    }
+    dataset.read(split, i, example.room(0));
+    std::ranges::transform(example.features, pixels.begin(), [](float value) {
+      return static_cast<std::uint8_t>(value * 255.0F + 0.5F);  // the byte that it was
+    });
+    sums.add(pixels);
   }
+  facts.readable = facts.by_class;
   sums.tell(facts);
   return facts;
 }
 
-struct DataFacts {
-  SplitFacts train;
-  SplitFacts test;
-};
-
-DataFacts look_at(const DataSpec& spec) {
-  DataSpec plain = spec;
-  plain.corrupt = "fatal";
-  plain.cache_mb = kMegabytes;
-  const auto dataset = open_dataset(plain, "");
-  return {look_at(*dataset, DataSplit::train), look_at(*dataset, DataSplit::test)};
+DataFacts look_at_bytes(const DataSpec& spec) {
+  const auto dataset = open_dataset(spec, "");
+  return {look_at_split(*dataset, DataSplit::train), look_at_split(*dataset, DataSplit::test)};
 }
 
-std::string decimals(const std::vector<double>& numbers) {
-  std::string all;
-  for (const auto number : numbers) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.6f", number);
-    all += (all.empty() ? "" : ", ") + std::string(text.data());
-  }
-  return "[" + all + "]";
+// Nine significant digits of a float read back as the same float, by way of a double, too: a job with these numbers
+// normalises as one with the numbers that were computed.
+std::string float_digits(double number) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.9g", static_cast<double>(static_cast<float>(number)));
+  return text.data();
 }
 
 void tell_shape(const DataSpec& spec, SectionText& section) {
@@ -165,69 +132,127 @@ void tell_shape(const DataSpec& spec, SectionText& section) {
 }
 
 void tell_normalisation(const SplitFacts& facts, SectionText& section) {
-  constexpr double kLeast = 1e-6;  // that a job may say: of a channel that is the same everywhere
-  auto deviation = facts.deviation;
-  std::ranges::transform(deviation, deviation.begin(), [&](double x) { return std::max(x, kLeast); });
-  section.raw("mean", decimals(facts.mean));
-  section.raw("deviation", decimals(deviation));
+  constexpr float kLeast = 1e-6F;  // that a job may say: of a channel that is the same everywhere
+  std::vector<std::string> means;
+  std::vector<std::string> deviations;
+  for (std::size_t channel = 0; channel < facts.mean.size(); ++channel) {
+    const auto deviation = facts.deviation[channel];
+    means.push_back(float_digits(facts.mean[channel]));
+    deviations.push_back(static_cast<float>(deviation) > kLeast ? float_digits(deviation) : "0.000001");
+  }
+  section.raw("mean", "[" + comma_list(means) + "]");
+  section.raw("deviation", "[" + comma_list(deviations) + "]");
+}
+
+// Classes without examples, and one class alone, a job may have; it learns nothing of them.
+std::vector<std::string> class_warnings(const std::vector<std::string>& classes, const SplitFacts& train) {
+  std::vector<std::string> warnings;
+  if (classes.size() == 1) {
+    warnings.push_back("there is one class alone, " + shown(classes[0]) + ": nothing is to be told apart");
+  }
+  const auto empty = static_cast<std::size_t>(std::ranges::count(train.by_class, 0U));
+  if (empty > 0) {
+    const auto first = static_cast<std::size_t>(std::ranges::find(train.by_class, 0U) - train.by_class.begin());
+    warnings.push_back(std::to_string(empty) + " of " + std::to_string(classes.size()) +
+                       " classes have no example in the train split, the first of them " + shown(classes[first]));
+  }
+  return warnings;
+}
+
+// A worker takes another image of the class for one that is corrupt.
+void require_readable(const DataSpec& spec, const std::string& split, const SplitFacts& facts) {
+  for (std::size_t i = 0; i < facts.by_class.size(); ++i) {
+    if (facts.by_class[i] > 0 && facts.readable[i] == 0) {
+      throw std::runtime_error(spec.path + ": " + split + ": no image of class " + shown(spec.classes[i]) +
+                               " can be decoded: " + facts.corrupt.texts()[0] + "; repair it, or take the class away");
+    }
+  }
+}
+
+void take_size(const DescribeOptions& options, const Image& first, const std::string& where, DataSpec& spec) {
+  constexpr std::uint32_t kLongestSide = 4096;  // that a job may have
+  if ((options.height == 0 && first.height > kLongestSide) || (options.width == 0 && first.width > kLongestSide)) {
+    throw std::runtime_error(where + ": the first image has " + std::to_string(first.height) + " x " +
+                             std::to_string(first.width) + " pixels, and those of a job at most " +
+                             std::to_string(kLongestSide) + " a side; say --height and --width");
+  }
+  spec.channels = options.channels > 0 ? options.channels : first.channels;
+  spec.height = options.height > 0 ? options.height : first.height;
+  spec.width = options.width > 0 ? options.width : first.width;
+}
+
+DataFacts describe_images(const DescribeOptions& options, DataSpec& spec) {
+  const fs::path folder = spec.path;
+  const auto where = (folder / spec.train).string();
+  const DescribedImages train(folder / spec.train);
+  const DescribedImages test(folder / spec.test);
+  spec.classes = in_class_order(class_folders(train.files()));
+  if (spec.classes.empty()) {
+    throw std::runtime_error(where +
+                             ": no folder in it holds a .png, .jpg or .jpeg file; images lie in one folder a class. If "
+                             "these are texts, say --as text");
+  }
+  const auto train_examples = spread_examples(train.files(), spec.classes, where);
+  const auto test_examples = spread_examples(test.files(), spec.classes, (folder / spec.test).string());
+  spec.train_examples = static_cast<std::uint32_t>(train_examples.size());
+  spec.test_examples = static_cast<std::uint32_t>(test_examples.size());
+  spec.cache_mb = (train.held_by_workers() + test.held_by_workers() + kMegabyte - 1) / kMegabyte;
+  const auto first = train.first(train_examples);
+  if (!first) {
+    throw std::runtime_error(where + ": holds no image that can be decoded; if these are texts, say --as text");
+  }
+  take_size(options, *first, where, spec);
+  DataFacts facts{train.look_at(spec, train_examples), test.look_at(spec, test_examples)};
+  require_readable(spec, spec.train, facts.train);
+  require_readable(spec, spec.test, facts.test);
+  return facts;
+}
+
+DataFacts facts_of(const DescribeOptions& options, DataSpec& spec) {
+  const fs::path folder = spec.path;
+  if (spec.name == "images") {
+    return describe_images(options, spec);
+  }
+  if (spec.name == "idx") {
+    describe_idx(folder, spec);
+  } else {
+    spec.train_examples = count_records(folder, spec.train);
+    spec.test_examples = count_records(folder, spec.test);
+    spec.classes = cifar_names(folder);
+  }
+  return look_at_bytes(spec);
 }
 
 }  // namespace
 
-void describe_images(const DescribeOptions& options, DataSpec& spec) {
-  const fs::path folder = spec.path;
-  const ImageFiles train(folder / spec.train, kMegabytes * 1'000'000);
-  const ImageFiles test(folder / spec.test, kMegabytes * 1'000'000);
-  spec.classes = class_folders(train.files());
-  const auto examples = spread_examples(train.files(), spec.classes, (folder / spec.train).string());
-  spec.train_examples = static_cast<std::uint32_t>(examples.size());
-  spec.test_examples =
-      static_cast<std::uint32_t>(spread_examples(test.files(), spec.classes, (folder / spec.test).string()).size());
-  std::optional<Image> first;
-  for (std::size_t i = 0; i < examples.size() && !first; ++i) {
-    try {
-      first = decode_image(train.bytes(train.files()[examples[i].file]));
-    } catch (const BadImage&) {
-      continue;  // told when everything is read
-    }
-  }
-  if (!first) {
-    throw std::runtime_error((folder / spec.train).string() +
-                             ": holds no image that can be decoded; if these are texts, say --as text");
-  }
-  spec.channels = options.channels > 0 ? options.channels : first->channels;
-  spec.height = options.height > 0 ? options.height : first->height;
-  spec.width = options.width > 0 ? options.width : first->width;
-}
-
 Description describe_pixels(const DescribeOptions& options, DataSpec spec) {
   const fs::path folder = spec.path;
-  if (spec.name == "idx") {
-    describe_idx(folder, spec);
-  } else if (spec.name == "cifar10") {
-    spec.train_examples = count_records(folder, spec.train);
-    spec.test_examples = count_records(folder, spec.test);
-    spec.classes = cifar_names(folder);
-  } else {
-    describe_images(options, spec);
+  const auto facts = facts_of(options, spec);
+  Description found{.section = {},
+                    .corrupt = texts_of(facts.train.corrupt, facts.test.corrupt),
+                    .warnings = class_warnings(spec.classes, facts.train)};
+  if (spec.name == "images") {
+    for (const auto& split : {spec.train, spec.test}) {
+      std::ranges::copy(empty_folder_warnings(folder / split, spec.classes), std::back_inserter(found.warnings));
+    }
   }
-  const auto facts = look_at(spec);
   SectionText section(spec);
   section.list("classes", spec.classes);
   tell_shape(spec, section);
   section.comment(class_counts("train", spec.classes, facts.train.by_class, facts.train.corrupt.count()));
-  section.number("train_examples", spec.train_examples);
+  section.examples("train", spec.train_examples);
   section.comment(class_counts("test", spec.classes, facts.test.by_class, facts.test.corrupt.count()));
-  section.number("test_examples", spec.test_examples);
+  section.examples("test", spec.test_examples);
   if (options.normalise) {
     tell_normalisation(facts.train, section);
   }
-  auto corrupt = facts.train.corrupt.texts();
-  std::ranges::copy(facts.test.corrupt.texts(), std::back_inserter(corrupt));
-  if (!corrupt.empty()) {
-    section.raw("corrupt", "skip");
+  if (spec.name == "images" && spec.cache_mb > DataSpec().cache_mb) {
+    section.comment("the archives' content, which each worker holds: unpacked with gunzip it is read where it lies");
+    section.number("cache_mb", spec.cache_mb);
   }
-  return {section.yaml(), corrupt};
+  section.corrupt(found.corrupt);
+  found.section = section.yaml();
+  return found;
 }
 
 }  // namespace ballast

@@ -1,11 +1,11 @@
 // `ballast data describe` of tables: what each column holds.
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
+#include <string_view>
 
+#include "cli/data/class_order.h"
 #include "cli/data/described_columns.h"
 #include "cli/data/described_kinds.h"
 #include "cli/data/section_text.h"
@@ -26,13 +26,20 @@ std::string separator_name(char separator) {
   return separator == '\t' ? "tab" : separator == ';' ? "semicolon" : "comma";
 }
 
-// The one that the first line has most of; a comma if it has none.
+// The one that the first line that is not empty has most of; a comma if it has none.
 char separator_in(const fs::path& path, const std::string& named) {
   if (!named.empty()) {
     return named == "tab" ? '\t' : named == "semicolon" ? ';' : ',';
   }
   LineReader lines(path);
-  const auto line = lines.next().value_or("");
+  std::string_view line;
+  while (line.empty()) {
+    const auto next = lines.next();
+    if (!next) {
+      break;
+    }
+    line = *next;
+  }
   char best = ',';
   for (const char candidate : {'\t', ';'}) {
     if (std::ranges::count(line, candidate) > std::ranges::count(line, best)) {
@@ -75,6 +82,13 @@ class DescribedTable {
         split.corrupt.add(rows.where() + ", column " + std::to_string(bad.column) + ": " + bad.what());
       }
     }
+    if (split.rows == 0) {
+      throw std::runtime_error(path.string() + ": holds no row to learn from" +
+                               (split.corrupt.count() > 0 ? split.corrupt.all_text()
+                                : first                   ? "; the file is empty"
+                                                          : ", only a line of names") +
+                               (options_.no_header || first ? "" : "; if that line is a row, say --no-header"));
+    }
     return split;
   }
 
@@ -107,10 +121,10 @@ class DescribedTable {
     }
     std::set<std::string> seen;
     for (const auto& name : names_) {
-      if (!is_printable_text(name)) {
-        throw std::runtime_error(where + ": " + shown(name) +
-                                 " is no name that a job file can hold: rename the column, or, if this line names no "
-                                 "columns, say --no-header");
+      if (const auto fault = unfit_text(name)) {
+        throw std::runtime_error(where + ": the column's name " + *fault +
+                                 ", which a job file cannot hold: rename the column, save the file as UTF-8, or, if "
+                                 "this line names no columns, say --no-header");
       }
       if (!name.empty() && !seen.insert(name).second) {
         throw std::runtime_error(where + ": two columns are named " + shown(name) +
@@ -126,7 +140,9 @@ class DescribedTable {
       if (found == names_.end()) {
         throw std::runtime_error(where + ": there is no column " + shown(name) + "; they are " + comma_list(names_));
       }
-      targets_[static_cast<std::size_t>(found - names_.begin())] = kind;
+      const auto index = static_cast<std::size_t>(found - names_.begin());
+      targets_[index] = kind;
+      facts_[index].hold(kind == CsvColumn::Kind::label ? kMostClasses : kMostValues);
     };
     if (!options_.label.empty()) {
       mark(options_.label, CsvColumn::Kind::label);
@@ -173,14 +189,9 @@ class DescribedTable {
   std::vector<CsvColumn::Kind> targets_;  // by column; ignored: it is no target
 };
 
-std::string digits(double number) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.9g", number);
-  return text.data();
-}
-
+// Workers subtract and divide in double: nine digits would lose a small deviation beside a large mean.
 std::string normalisation_text(const Moments& moments) {
-  return ", mean: " + digits(moments.mean()) + ", deviation: " + digits(moments.deviation());
+  return ", mean: " + number_text(moments.mean()) + ", deviation: " + number_text(moments.deviation());
 }
 
 // The flow map of a column, and perhaps why.
@@ -199,16 +210,19 @@ std::string column_text(const DescribedTable& table, std::size_t index, bool nor
     default:
       break;
   }
+  if (facts.is_empty()) {
+    return begin + "ignored}  # no row has a value";
+  }
   if (facts.is_number()) {
     return begin + "number" + normalisation + "}";
   }
-  if (facts.values().empty()) {
-    return begin + "ignored}  # no row has a value";
-  }
   if (facts.is_category()) {
-    return begin + "category, values: [" + yaml_listed({facts.values().begin(), facts.values().end()}) + "]}";
+    return begin + "category, values: [" + yaml_listed(in_class_order({facts.values().begin(), facts.values().end()})) +
+           "]}";
   }
-  return begin + "ignored}  # more than " + std::to_string(kMostValues) + " different texts, or long ones";
+  return begin + "ignored}  # " +
+         (!facts.unfit().empty() ? facts.unfit() + ", which a job file cannot hold"
+                                 : "more than " + std::to_string(kMostValues) + " different texts");
 }
 
 // Of a label's column; otherwise none.
@@ -216,19 +230,34 @@ std::vector<std::string> classes_of(const DescribedTable& table) {
   for (std::size_t i = 0; i < table.columns(); ++i) {
     if (table.target_kind(i) == CsvColumn::Kind::label) {
       const auto& values = table.facts(i).values();
-      if (!table.facts(i).is_printable()) {
-        throw std::runtime_error("--label " + table.name(i) +
-                                 ": the column has values that a job file cannot hold: line breaks or long texts");
+      const auto begin = "--label " + table.name(i) + ": the column ";
+      if (!table.facts(i).unfit().empty()) {
+        throw std::runtime_error(begin + "has a value that a job file cannot hold: " + table.facts(i).unfit() +
+                                 "; rename it, and save the file as UTF-8");
       }
-      if (values.size() > kMostClasses) {
-        throw std::runtime_error("--label " + table.name(i) + ": the column has more than " +
-                                 std::to_string(kMostClasses) +
+      if (table.facts(i).is_crowded()) {
+        throw std::runtime_error(begin + "has more than " + std::to_string(kMostClasses) +
                                  " different values, which are no classes; is it a number to be predicted (--target)?");
       }
-      return {values.begin(), values.end()};
+      if (values.size() < 2) {
+        throw std::runtime_error(begin + "has one value alone, " + shown(*values.begin()) +
+                                 "; at least two classes are needed: name another column, or other files");
+      }
+      return in_class_order({values.begin(), values.end()});
     }
   }
   return {};
+}
+
+// Two texts of one number are two classes to a worker.
+void warn_of_equal_numbers(const std::vector<std::string>& classes, std::vector<std::string>& warnings) {
+  for (std::size_t i = 1; i < classes.size(); ++i) {
+    const auto number = number_in(classes[i]);
+    if (number && number == number_in(classes[i - 1])) {
+      warnings.push_back("the classes " + shown(classes[i - 1]) + " and " + shown(classes[i]) +
+                         " are one number and two classes; write them alike in all rows");
+    }
+  }
 }
 
 void tell_missing(const DescribedTable& table, SectionText& section) {
@@ -241,8 +270,12 @@ void tell_missing(const DescribedTable& table, SectionText& section) {
   }
 }
 
+bool has_target(const DescribeOptions& options) {
+  return !options.label.empty() || !options.flags.empty() || !options.targets.empty();
+}
+
 void tell_columns(const DescribedTable& table, const DescribeOptions& options, SectionText& section) {
-  if (options.label.empty() && options.flags.empty() && options.targets.empty()) {
+  if (!has_target(options)) {
     section.comment("nothing is to be predicted yet: name the columns with --label, --flag or --target");
   }
   section.line("columns:");
@@ -253,27 +286,55 @@ void tell_columns(const DescribedTable& table, const DescribeOptions& options, S
   }
 }
 
+void require_feature(const DescribedTable& table, const std::string& where) {
+  std::string why;  // of the first column that might have been one
+  for (std::size_t i = 0; i < table.columns(); ++i) {
+    const auto& facts = table.facts(i);
+    if (!table.name(i).empty() && table.target_kind(i) == CsvColumn::Kind::ignored &&
+        (facts.is_number() || facts.is_category())) {
+      return;
+    }
+    if (why.empty() && !facts.unfit().empty() && table.target_kind(i) == CsvColumn::Kind::ignored) {
+      why = table.name(i) + ": " + facts.unfit() + ", which a job file cannot hold; save the file as UTF-8. ";
+    }
+  }
+  throw std::runtime_error(where + ": no column is left to learn from: " + why +
+                           "At least one must hold numbers, or at most " + std::to_string(kMostValues) +
+                           " different texts. Is --separator right?");
+}
+
 void tell_rows(const char* split, const DescribedTable::Split& facts, SectionText& section) {
   if (facts.corrupt.count() > 0) {
     section.comment(std::string(split) + ": " + std::to_string(facts.corrupt.count()) + " corrupt rows are left out");
   }
-  section.number(std::string(split) + "_examples", facts.rows);
+  section.examples(split, facts.rows);
 }
 
 }  // namespace
 
 Description describe_table(const DescribeOptions& options, const DataSpec& spec) {
   DescribedTable table(options, spec);
-  const auto train = table.read(example_file(spec.path, spec.train, "train"), true);
+  const auto path = example_file(spec.path, spec.train, "train");
+  const auto train = table.read(path, true);
   const auto test =
       spec.test.empty() ? DescribedTable::Split() : table.read(example_file(spec.path, spec.test, "test"), false);
+  require_feature(table, path.string());
+  const auto classes = classes_of(table);
+  Description found{.section = {}, .corrupt = texts_of(train.corrupt, test.corrupt)};
+  warn_of_equal_numbers(classes, found.warnings);
+  if (!has_target(options)) {
+    found.is_whole = false;
+    found.warnings.push_back(
+        "nothing is to be predicted yet, and no job can have this section: name columns with --label, --flag or "
+        "--target");
+  }
   SectionText section(spec);
   section.raw("separator", table.separator());
   if (options.no_header) {
     section.raw("header", "false");
   }
   tell_missing(table, section);
-  if (const auto classes = classes_of(table); !classes.empty()) {
+  if (!classes.empty()) {
     section.list("classes", classes);
   }
   tell_columns(table, options, section);
@@ -281,12 +342,9 @@ Description describe_table(const DescribeOptions& options, const DataSpec& spec)
   if (!spec.test.empty()) {
     tell_rows("test", test, section);
   }
-  auto corrupt = train.corrupt.texts();
-  std::ranges::copy(test.corrupt.texts(), std::back_inserter(corrupt));
-  if (!corrupt.empty()) {
-    section.raw("corrupt", "skip");
-  }
-  return {section.yaml(), corrupt};
+  section.corrupt(found.corrupt);
+  found.section = section.yaml();
+  return found;
 }
 
 }  // namespace ballast

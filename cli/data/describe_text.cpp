@@ -1,12 +1,16 @@
 // `ballast data describe` of messages and of sentences as trees.
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
-#include <set>
 #include <stdexcept>
+#include <system_error>
+#include <utility>
 
+#include "cli/data/class_order.h"
 #include "cli/data/described_kinds.h"
 #include "cli/data/section_text.h"
+#include "common/job/words.h"
 #include "worker/data/example_files.h"
 #include "worker/data/lines.h"
 #include "worker/data/text/message.h"
@@ -73,7 +77,9 @@ struct Lengths {
 };
 
 struct TextFacts {
-  std::map<std::string, std::uint64_t> by_class;
+  std::map<std::string, std::uint64_t> by_class;  // a folder whose messages are all corrupt is a class, too
+  std::uint64_t good = 0;
+  std::uint64_t latin1 = 0;  // messages that are not UTF-8
   CorruptList corrupt;
   Lengths lengths;
   WordCounts words;
@@ -82,10 +88,12 @@ struct TextFacts {
 TextFacts read_messages(const DataSpec& spec, const std::string& split) {
   TextFacts facts;
   read_text_files(spec.path, {split}, [&](const TextFile& file, std::string bytes, const std::string& fault) {
+    auto& of_class = facts.by_class[file.folder];
     if (!fault.empty()) {
       facts.corrupt.add(spec.path + ": " + file.split + "/" + file.folder + "/" + file.name + ": " + fault);
       return;
     }
+    facts.latin1 += is_utf8(bytes) ? 0 : 1;
     std::uint32_t length = 0;
     for_each_token(strip_message(message_text(std::move(bytes)), spec.strip), [&](std::string_view word) {
       facts.words.add(word);
@@ -93,8 +101,12 @@ TextFacts read_messages(const DataSpec& spec, const std::string& split) {
       return true;
     });
     facts.lengths.all.push_back(length);
-    ++facts.by_class[file.folder];
+    ++of_class;
+    ++facts.good;
   });
+  if (facts.good == 0) {
+    throw std::runtime_error(spec.path + ": " + split + ": no message can be read" + facts.corrupt.all_text());
+  }
   return facts;
 }
 
@@ -113,6 +125,22 @@ std::vector<std::uint64_t> counts_of(const TextFacts& facts, const std::vector<s
   return counts;
 }
 
+void tell_encoding(const std::string& split, const TextFacts& facts, SectionText& section) {
+  if (facts.latin1 > 0) {
+    section.comment(split + ": " + std::to_string(facts.latin1) + " of " + std::to_string(facts.good) +
+                    " messages are not UTF-8, and read as ISO-8859-1");
+  }
+}
+
+void require_words(const DataSpec& spec, const WordCounts& words) {
+  if (words.different() == 0) {
+    throw std::runtime_error(spec.path + ": " + spec.train + " holds no word" +
+                             (spec.strip.headers || spec.strip.quotes || spec.strip.signature
+                                  ? " once --strip-... has taken its part; leave that out"
+                                  : "; name other files"));
+  }
+}
+
 void tell_split(const std::string& split, const std::vector<std::string>& classes,
                 const std::vector<std::uint64_t>& counts, std::uint64_t corrupt, SectionText& section) {
   std::uint64_t all = 0;
@@ -120,16 +148,15 @@ void tell_split(const std::string& split, const std::vector<std::string>& classe
     all += count;
   }
   section.comment(class_counts(split, classes, counts, corrupt));
-  section.number(split + "_examples", all);
+  section.examples(split, all);
 }
 
-Description finished(SectionText section, const CorruptList& train, const CorruptList& test) {
-  auto corrupt = train.texts();
-  std::ranges::copy(test.texts(), std::back_inserter(corrupt));
-  if (!corrupt.empty()) {
-    section.raw("corrupt", "skip");
-  }
-  return {section.yaml(), corrupt};
+Description finished(SectionText section, const CorruptList& train, const CorruptList& test,
+                     std::vector<std::string> warnings) {
+  Description found{.section = {}, .corrupt = texts_of(train, test), .warnings = std::move(warnings)};
+  section.corrupt(found.corrupt);
+  found.section = section.yaml();
+  return found;
 }
 
 void tell_strip(const StripSpec& strip, SectionText& section) {
@@ -153,6 +180,7 @@ struct TreeFacts {
   std::vector<std::uint64_t> roots;  // by label
   std::int32_t largest = 0;          // label of any node
   std::uint32_t nodes = 1;           // of the largest tree
+  std::uint64_t undecoded = 0;       // lines that are not UTF-8
   CorruptList corrupt;
   WordCounts words;
 };
@@ -185,11 +213,22 @@ TreeFacts read_trees(const DataSpec& spec, const std::string& name, const char* 
     }
     try {
       add_tree(parse_tree(*line), facts);
+      facts.undecoded += is_utf8(*line) ? 0 : 1;
     } catch (const BadTree& bad) {
       facts.corrupt.add(lines.where() + ", column " + std::to_string(bad.column) + ": " + bad.what());
     }
   }
+  if (facts.roots.empty()) {
+    throw std::runtime_error(lines.path().string() + ": holds no tree" + facts.corrupt.all_text());
+  }
   return facts;
+}
+
+void warn_of_encoding(const std::string& name, const TreeFacts& facts, std::vector<std::string>& warnings) {
+  if (facts.undecoded > 0) {
+    warnings.push_back(name + ": " + std::to_string(facts.undecoded) +
+                       " lines are not UTF-8, and their words will be taken byte by byte; save the file as UTF-8");
+  }
 }
 
 // With polarity 0 and 1 are one class, 3 and 4 the other, and 2 is none.
@@ -206,6 +245,37 @@ std::vector<std::uint64_t> class_roots(const std::vector<std::uint64_t>& roots, 
   return counts;
 }
 
+// The names of the classes, in the order of their labels.
+std::vector<std::string> tree_classes(const DataSpec& spec, std::int32_t largest, bool polarity) {
+  if (polarity && largest > 4) {
+    throw std::runtime_error(spec.path + ": a node has label " + std::to_string(largest) +
+                             "; with --tree-labels polarity they are 0 to 4: leave it out");
+  }
+  if (polarity) {
+    return {"negative", "positive"};
+  }
+  if (largest == 0) {
+    throw std::runtime_error(spec.path + ": all nodes have label 0; at least two classes are needed");
+  }
+  std::vector<std::string> classes;
+  for (std::int32_t label = 0; label <= largest; ++label) {
+    classes.push_back(std::to_string(label));
+  }
+  return classes;
+}
+
+// The labels of a split's roots, by class.
+std::vector<std::uint64_t> counted_roots(const TreeFacts& facts, const DataSpec& spec, const std::string& name,
+                                         bool polarity) {
+  auto counts = class_roots(facts.roots, spec.classes.size(), polarity);
+  if (std::ranges::all_of(counts, [](auto count) { return count == 0; })) {
+    throw std::runtime_error(spec.path + ": " + name +
+                             ": the root of every tree has label 2, and with --tree-labels polarity these are no "
+                             "examples; leave it out");
+  }
+  return counts;
+}
+
 }  // namespace
 
 Description describe_text(const DescribeOptions& options, DataSpec spec) {
@@ -216,6 +286,12 @@ Description describe_text(const DescribeOptions& options, DataSpec spec) {
   for (const auto& [name, count] : train.by_class) {
     spec.classes.push_back(name);
   }
+  spec.classes = in_class_order(spec.classes);
+  if (spec.classes.size() < 2) {
+    throw std::runtime_error(spec.path + ": " + spec.train + " has one folder with messages alone, " +
+                             shown(spec.classes[0]) + "; at least two classes are needed, a folder each");
+  }
+  require_words(spec, train.words);
   SectionText section(spec);
   section.list("classes", spec.classes);
   tell_strip(spec.strip, section);
@@ -224,31 +300,29 @@ Description describe_text(const DescribeOptions& options, DataSpec spec) {
                   std::to_string(train.lengths.at(1)));
   section.number("steps", std::min(train.lengths.at(kMost), kMostSteps));
   tell_vocabulary(spec, train.words, section);
+  tell_encoding("train", train, section);
   tell_split("train", spec.classes, counts_of(train, spec.classes, spec.path + ": " + spec.train),
              train.corrupt.count(), section);
+  auto warnings = empty_folder_warnings(fs::path(spec.path) / spec.train, spec.classes);
   if (!spec.test.empty()) {
+    tell_encoding("test", test, section);
     tell_split("test", spec.classes, counts_of(test, spec.classes, spec.path + ": " + spec.test), test.corrupt.count(),
                section);
+    std::ranges::copy(empty_folder_warnings(fs::path(spec.path) / spec.test, spec.classes),
+                      std::back_inserter(warnings));
   }
-  return finished(section, train.corrupt, test.corrupt);
+  return finished(section, train.corrupt, test.corrupt, std::move(warnings));
 }
 
 Description describe_trees(const DescribeOptions& options, DataSpec spec) {
   const auto train = read_trees(spec, spec.train, "train");
   const auto test = spec.test.empty() ? TreeFacts() : read_trees(spec, spec.test, "test");
   const bool polarity = options.tree_labels == "polarity";
-  const auto largest = static_cast<std::size_t>(std::max(train.largest, test.largest));
-  if (polarity && largest > 4) {
-    throw std::runtime_error(spec.path + ": a node has label " + std::to_string(largest) +
-                             "; with --tree-labels polarity they are 0 to 4: leave it out");
-  }
-  if (polarity) {
-    spec.classes = {"negative", "positive"};
-  } else {
-    for (std::size_t label = 0; label <= largest; ++label) {
-      spec.classes.push_back(std::to_string(label));
-    }
-  }
+  spec.classes = tree_classes(spec, std::max(train.largest, test.largest), polarity);
+  require_words(spec, train.words);
+  std::vector<std::string> warnings;
+  warn_of_encoding(spec.train, train, warnings);
+  warn_of_encoding(spec.test, test, warnings);
   SectionText section(spec);
   section.list("classes", spec.classes);
   if (polarity) {
@@ -258,13 +332,11 @@ Description describe_trees(const DescribeOptions& options, DataSpec spec) {
   section.number("steps", std::max(train.nodes, test.nodes));
   tell_vocabulary(spec, train.words, section);
   section.comment("labels of the roots:");
-  tell_split("train", spec.classes, class_roots(train.roots, spec.classes.size(), polarity), train.corrupt.count(),
-             section);
+  tell_split("train", spec.classes, counted_roots(train, spec, spec.train, polarity), train.corrupt.count(), section);
   if (!spec.test.empty()) {
-    tell_split("test", spec.classes, class_roots(test.roots, spec.classes.size(), polarity), test.corrupt.count(),
-               section);
+    tell_split("test", spec.classes, counted_roots(test, spec, spec.test, polarity), test.corrupt.count(), section);
   }
-  return finished(section, train.corrupt, test.corrupt);
+  return finished(section, train.corrupt, test.corrupt, std::move(warnings));
 }
 
 }  // namespace ballast

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <system_error>
+
+#include "cli/data/class_order.h"
+#include "common/job/words.h"
+#include "common/text/text.h"
 
 namespace ballast {
 
@@ -13,20 +15,15 @@ bool says_missing(const std::string& field) {
   return std::ranges::any_of(kWords, [&](const char* word) { return field == word; });
 }
 
-bool is_printable_text(const std::string& text) {
+std::optional<std::string> unfit_text(const std::string& text) {
   constexpr std::size_t kLongest = 256;
-  return text.size() <= kLongest && std::ranges::all_of(text, [](char c) {
-           const auto byte = static_cast<unsigned char>(c);
-           return byte >= 0x20U && byte != 0x7FU;
-         });
-}
-
-std::optional<double> number_in(const std::string& field) {
-  double value = 0;
-  const auto* end = field.data() + field.size();
-  const auto [stop, error] = std::from_chars(field.data(), end, value);
-  const bool good = !field.empty() && error == std::errc() && stop == end && std::isfinite(value);
-  return good ? std::optional(value) : std::nullopt;
+  if (const auto fault = text_fault(text, TextKind::line)) {
+    return shown(text) + " has " + *fault;
+  }
+  if (text.size() > kLongest) {
+    return shown(text) + " is longer than " + std::to_string(kLongest) + " bytes";
+  }
+  return std::nullopt;
 }
 
 void Moments::add(double value) {
@@ -47,13 +44,17 @@ void ColumnFacts::add(const std::string& field, bool of_train) {
     missing_.insert(field);
     return;
   }
+  any_ = true;
   const auto value = number_in(field);
   all_numbers_ = all_numbers_ && value.has_value();
   if (value && of_train) {
     moments_.add(*value);
   }
-  printable_ = printable_ && is_printable_text(field);
-  if (values_.size() <= kMostClasses) {
+  if (!unfit_.empty()) {
+    return;
+  }
+  unfit_ = unfit_text(field).value_or("");
+  if (unfit_.empty() && !is_crowded()) {
     values_.insert(field);
   }
 }

@@ -15,11 +15,8 @@ inline constexpr std::size_t kMostClasses = 10000;  // of the label
 // Whether a field holds one of the words that usually say that a value is missing: nothing, NA, NaN, null, ?, ...
 bool says_missing(const std::string& field);
 
-// Whether a job file may hold the text.
-bool is_printable_text(const std::string& text);
-
-// A finite number that is the whole field; nothing otherwise.
-std::optional<double> number_in(const std::string& field);
+// Why a job file cannot hold the text as a name or a value; nothing if it can.
+std::optional<std::string> unfit_text(const std::string& text);
 
 // Mean and deviation of numbers in their order (B. P. Welford, "Note on a Method for Calculating Corrected Sums of
 // Squares and Products", 1962), in double.
@@ -35,23 +32,30 @@ class Moments {
   double squares_ = 0;
 };
 
-// Memory: the column's different values, up to kMostClasses + 1.
+// Memory: the column's different values, up to one more than hold() says, of at most 256 bytes each.
 class ColumnFacts {
  public:
+  // How many different values are told apart; kMostValues unless another number is said before the first add().
+  void hold(std::size_t most) { most_ = most; }
   // Values of all splits count; mean and deviation are the train split's.
   void add(const std::string& field, bool of_train);
 
-  [[nodiscard]] bool is_number() const { return all_numbers_ && !values_.empty(); }
-  [[nodiscard]] bool is_category() const { return !all_numbers_ && printable_ && values_.size() <= kMostValues; }
-  // Whether all values may stand in a job file: no control characters, no long texts.
-  [[nodiscard]] bool is_printable() const { return printable_; }
+  [[nodiscard]] bool is_empty() const { return !any_; }
+  [[nodiscard]] bool is_number() const { return all_numbers_ && any_; }
+  [[nodiscard]] bool is_category() const { return !all_numbers_ && !is_crowded() && unfit_.empty(); }
+  // Whether there are more different values than are held.
+  [[nodiscard]] bool is_crowded() const { return values_.size() > most_; }
+  // The first value that no job file can hold, and why; empty if there is none. Then values() are not all.
+  [[nodiscard]] const std::string& unfit() const { return unfit_; }
   [[nodiscard]] const std::set<std::string>& values() const { return values_; }
   [[nodiscard]] const std::set<std::string>& missing() const { return missing_; }
   [[nodiscard]] const Moments& moments() const { return moments_; }
 
  private:
+  std::size_t most_ = kMostValues;
+  bool any_ = false;
   bool all_numbers_ = true;
-  bool printable_ = true;
+  std::string unfit_;
   std::set<std::string> values_;
   std::set<std::string> missing_;
   Moments moments_;

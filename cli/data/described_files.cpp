@@ -4,6 +4,7 @@
 #include <set>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 #include "worker/data/arrays/zip.h"
 #include "worker/data/tar.h"
@@ -120,6 +121,25 @@ std::vector<std::string> possible_kinds(const DescribeOptions& options, const fs
   return {};
 }
 
+// Whether what the spec names can be of its kind: names that were given fit several otherwise.
+bool may_be(const fs::path& root, const DataSpec& spec) {
+  std::error_code ignored;
+  const auto& name = spec.train;
+  if (spec.name == "csv") {
+    return is_table(name);
+  }
+  if (spec.name == "cifar10") {
+    return name.ends_with(".bin") || name.ends_with(".bin.gz");
+  }
+  if (spec.name == "images") {
+    return is_archive(name) || is_folder(root / name);
+  }
+  if (spec.name == "npy") {
+    return !is_folder(root) || name.ends_with(".npy") || fs::exists(root / (name + ".npy"), ignored);
+  }
+  return !name.ends_with(".npy") && (fs::exists(root / name, ignored) || fs::exists(root / (name + ".gz"), ignored));
+}
+
 [[noreturn]] void refuse(const fs::path& root, const DescribeOptions& options) {
   if (!options.kind.empty()) {
     throw std::runtime_error(root.string() + ": the files of a data set of kind " + options.kind +
@@ -190,15 +210,24 @@ DataSpec find_described(const DescribeOptions& options) {
   // Behind the last slash stands nothing then, also for `folder/.`.
   const auto root = (fs::absolute(options.folder) / "").lexically_normal().parent_path();
   const FolderNames names(root);
+  std::vector<DataSpec> found;
   for (const auto& kind : possible_kinds(options, root)) {
     auto spec = usual_files(root, names, kind);
     take_named(options, spec);
-    if (is_whole(spec)) {
+    if (is_whole(spec) && (!options.kind.empty() || may_be(root, spec))) {
       spec.path = root;
-      return spec;
+      found.push_back(std::move(spec));
     }
   }
-  refuse(root, options);
+  if (found.size() > 1) {
+    throw std::runtime_error(root.string() + ": the files of several data sets are known by their names here, " +
+                             found[0].train + " (" + found[0].name + ") and " + found[1].train + " (" + found[1].name +
+                             ") among them; say which one with --as");
+  }
+  if (found.empty()) {
+    refuse(root, options);
+  }
+  return found[0];
 }
 
 }  // namespace ballast

@@ -7,8 +7,6 @@ namespace ballast {
 
 // `spec` has the kind, the path and the files. All throw std::runtime_error that names the file and the remedy.
 Description describe_pixels(const DescribeOptions& options, DataSpec spec);  // idx, cifar10, images
-// Only classes, counts and size of a folder of images.
-void describe_images(const DescribeOptions& options, DataSpec& spec);
 Description describe_text(const DescribeOptions& options, DataSpec spec);
 Description describe_trees(const DescribeOptions& options, DataSpec spec);
 Description describe_table(const DescribeOptions& options, const DataSpec& spec);

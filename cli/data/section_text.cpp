@@ -1,11 +1,33 @@
 #include "cli/data/section_text.h"
 
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+#include <system_error>
+
+#include "common/job/words.h"
 #include "common/job/yaml_tree.h"
+#include "common/text/text.h"
 
 namespace ballast {
 namespace {
 
-constexpr std::size_t kKept = 1000;  // corrupt examples whose texts are told
+constexpr std::size_t kKept = 1000;         // corrupt examples whose texts are told
+constexpr std::size_t kMostCounted = 1000;  // classes whose examples are told
+
+// As the job file's reader has it.
+void require_holdable(const std::string& where, const std::string& key, const std::string& value) {
+  constexpr std::size_t kLongest = 4096;
+  auto fault = text_fault(value, TextKind::line);
+  if (!fault && value.size() > kLongest) {
+    fault = "more than " + std::to_string(kLongest) + " bytes";
+  }
+  if (fault) {
+    throw std::runtime_error(as_line(where, kLongest) + ": data." + key + ": " + shown(value) + " has " + *fault +
+                             ", which a job file cannot hold; rename it");
+  }
+}
 
 }  // namespace
 
@@ -17,7 +39,7 @@ std::string yaml_listed(const std::vector<std::string>& words) {
   return all;
 }
 
-SectionText::SectionText(const DataSpec& spec) : yaml_("data:\n") {
+SectionText::SectionText(const DataSpec& spec) : where_(spec.path), yaml_("data:\n") {
   raw("name", spec.name);
   text("path", spec.path);
   text("train", spec.train);
@@ -26,24 +48,47 @@ SectionText::SectionText(const DataSpec& spec) : yaml_("data:\n") {
   }
 }
 
-void SectionText::text(const std::string& key, const std::string& value) { raw(key, yaml_quoted(value)); }
+void SectionText::text(const std::string& key, const std::string& value) {
+  require_holdable(where_, key, value);
+  raw(key, yaml_quoted(value));
+}
 
 void SectionText::list(const std::string& key, const std::vector<std::string>& values) {
+  for (const auto& value : values) {
+    require_holdable(where_, key, value);
+  }
   raw(key, "[" + yaml_listed(values) + "]");
 }
 
 void SectionText::raw(const std::string& key, const std::string& yaml) { line(key + ": " + yaml); }
 
-void SectionText::comment(const std::string& words) { line("# " + words); }
+void SectionText::examples(const std::string& split, std::uint64_t count) {
+  constexpr std::uint64_t kMost = 16'000'000;
+  if (count > kMost) {
+    comment("the first " + std::to_string(kMost) + " of " + std::to_string(count) + ": a job counts on no more");
+  }
+  number(split + "_examples", std::min(count, kMost));
+}
+
+void SectionText::corrupt(const std::vector<std::string>& texts) {
+  if (!texts.empty()) {
+    raw("corrupt", "skip");
+  }
+}
+
+// Names from elsewhere may be in it: a line break would end the comment.
+void SectionText::comment(const std::string& words) { line("# " + as_line(words, kMaxYamlBytes)); }
 
 void SectionText::line(const std::string& yaml) { yaml_ += "  " + yaml + "\n"; }
 
 std::string class_counts(const std::string& split, const std::vector<std::string>& classes,
                          const std::vector<std::uint64_t>& by_class, std::uint64_t corrupt) {
   std::string text = split + ":";
-  for (std::size_t i = 0; i < by_class.size(); ++i) {
+  const auto counted = std::min(by_class.size(), kMostCounted);
+  for (std::size_t i = 0; i < counted; ++i) {
     text += (i == 0 ? " " : ", ") + std::to_string(by_class[i]) + " " + classes[i];
   }
+  text += counted < by_class.size() ? ", and " + std::to_string(by_class.size() - counted) + " more classes" : "";
   return text + (corrupt == 0 ? "" : "; " + std::to_string(corrupt) + " corrupt");
 }
 
@@ -58,6 +103,33 @@ std::vector<std::string> CorruptList::texts() const {
   if (count_ > kept_.size()) {
     texts.push_back("and " + std::to_string(count_ - kept_.size()) + " more");
   }
+  return texts;
+}
+
+std::string CorruptList::all_text() const {
+  return count_ == 0 ? "" : "; all " + std::to_string(count_) + " are corrupt, the first: " + kept_[0];
+}
+
+std::vector<std::string> empty_folder_warnings(const std::filesystem::path& split,
+                                               const std::vector<std::string>& classes) {
+  const std::set<std::string> known(classes.begin(), classes.end());
+  std::vector<std::string> warnings;
+  std::error_code error;
+  for (std::filesystem::directory_iterator folder(split, error), end; !error && folder != end;
+       folder.increment(error)) {
+    const auto name = folder->path().filename().string();
+    std::error_code ignored;
+    if (!name.starts_with('.') && folder->is_directory(ignored) && !known.contains(name)) {
+      warnings.push_back(folder->path().string() + ": holds no example, and is no class");
+    }
+  }
+  std::ranges::sort(warnings);
+  return warnings;
+}
+
+std::vector<std::string> texts_of(const CorruptList& train, const CorruptList& test) {
+  auto texts = train.texts();
+  std::ranges::copy(test.texts(), std::back_inserter(texts));
   return texts;
 }
 

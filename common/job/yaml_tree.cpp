@@ -42,6 +42,14 @@ void check_characters(std::string_view text, const std::string& label) {
   }
 }
 
+// A control character as YAML 1.2.2, 5.7 escapes it in double quotes: a line break as it stands would be read as a
+// blank, and others are refused.
+std::string escaped(char32_t code) {
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), code <= 0xFF ? "\\x%02X" : "\\u%04X", static_cast<unsigned>(code));
+  return text.data();
+}
+
 // Builds the tree from yaml-cpp's events. It refuses as it goes, so that hostile text costs no more than its size.
 class TreeBuilder final : public YAML::EventHandler {
  public:
@@ -210,11 +218,16 @@ std::string yaml_quoted(std::string_view text) {
     return std::string(text);
   }
   std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
+  for (std::size_t at = 0; at < text.size();) {
+    const auto found = character_at(text, at);
+    const auto bytes = std::max<std::size_t>(found.bytes, 1);
+    if (found.bytes > 0 && is_control(found.code)) {
+      quoted += escaped(found.code);
+    } else {
+      quoted += found.code == U'"' || found.code == U'\\' ? "\\" : "";
+      quoted += text.substr(at, bytes);
     }
-    quoted += c;
+    at += bytes;
   }
   return quoted + '"';
 }

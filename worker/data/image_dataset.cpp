@@ -25,13 +25,14 @@ constexpr std::uint64_t kMegabyte = 1'000'000;
 // One split: its files, its examples in their order, and those that were decoded.
 class ImageSplit {
  public:
-  ImageSplit(const std::filesystem::path& path, const DataSpec& spec, std::uint32_t examples, const char* key,
-             std::uint64_t memory)
-      : files_(path, memory),
+  // `memory` is what decoded images may take.
+  ImageSplit(ImageFiles files, const std::filesystem::path& path, const DataSpec& spec, std::uint32_t examples,
+             const char* key, std::uint64_t memory)
+      : files_(std::move(files)),
         examples_(spread_examples(files_.files(), spec.classes, path.string())),
         shape_(example_shape(spec)),
         skips_(spec.corrupt == "skip"),
-        cache_(examples, shape_.features(), memory - files_.memory()) {
+        cache_(examples, shape_.features(), memory) {
     if (examples_.size() < examples) {
       throw std::runtime_error(path.string() + " holds " + std::to_string(examples_.size()) + " examples where data." +
                                key + " asks for " + std::to_string(examples) + "; lower it, or name another path");
@@ -43,7 +44,8 @@ class ImageSplit {
   [[nodiscard]] std::int32_t label(std::uint32_t index) const {
     return static_cast<std::int32_t>(examples_[index].label);
   }
-  [[nodiscard]] std::uint64_t memory() const { return files_.memory() + cache_.memory(); }
+  // Bytes that decoded images may come to take.
+  [[nodiscard]] std::uint64_t decoded_memory() const { return cache_.memory(); }
 
   std::span<const std::uint8_t> pixels(std::uint32_t index, std::span<std::uint8_t> own) const {
     return cache_.get(index, own, [&](std::span<std::uint8_t> to) { decode_or_replace(index, to); });
@@ -122,11 +124,14 @@ class ImageSplit {
 
 class Images : public Dataset {
  public:
-  explicit Images(const DataSpec& spec, const std::filesystem::path& train, const std::filesystem::path& test)
+  // `memory` is what decoded images of both splits may take.
+  Images(const DataSpec& spec, ImageFiles train, const std::filesystem::path& train_path, ImageFiles test,
+         const std::filesystem::path& test_path, std::uint64_t memory)
       : shape_(example_shape(spec)),
         normalisation_(normalisation_of(spec)),
-        train_(train, spec, whole_split_sizes(spec).train, "train_examples", spec.cache_mb * kMegabyte),
-        test_(test, spec, whole_split_sizes(spec).test, "test_examples", spec.cache_mb * kMegabyte - train_.memory()) {}
+        train_(std::move(train), train_path, spec, whole_split_sizes(spec).train, "train_examples", memory),
+        test_(std::move(test), test_path, spec, whole_split_sizes(spec).test, "test_examples",
+              memory - train_.decoded_memory()) {}
 
   [[nodiscard]] std::uint32_t size(DataSplit split) const override {
     return split == DataSplit::validation ? 0 : of(split).size();
@@ -163,7 +168,13 @@ class Images : public Dataset {
 
 std::unique_ptr<Dataset> open_images(const DataSpec& spec, const std::string& worker_path) {
   const auto folder = data_folder(spec, worker_path);
-  return std::make_unique<Images>(spec, folder / spec.train, folder / spec.test);
+  // What must be held comes before what may be: images of the train split would else take the test archive's room.
+  const auto memory = spec.cache_mb * kMegabyte;
+  ImageFiles train(folder / spec.train, memory);
+  ImageFiles test(folder / spec.test, memory - train.memory());
+  const auto left = memory - train.memory() - test.memory();
+  return std::make_unique<Images>(spec, std::move(train), folder / spec.train, std::move(test), folder / spec.test,
+                                  left);
 }
 
 }  // namespace ballast

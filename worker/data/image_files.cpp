@@ -158,19 +158,10 @@ class ImageFiles::Folder : public Source {
 class ImageFiles::PlainArchive : public Source {
  public:
   explicit PlainArchive(const fs::path& path) : archive_(path) {
-    TarReader reader(path);
-    std::vector<std::uint8_t> content;
-    while (const auto found = reader.next()) {
-      auto file = placed(*found);
-      if (!file.folder.empty()) {
-        check_size(shown_path(path / found->path), file.size);
-        content.resize(static_cast<std::size_t>(file.size));
-        reader.read(content);
-        file.digest = digest_of(content);
-        files.push_back(std::move(file));
-        check_count(path, files.size());
-      }
-    }
+    for_each_archived(path, [&](const ImageFile& file, std::span<const std::uint8_t> bytes) {
+      files.push_back(file);
+      files.back().digest = digest_of(bytes);
+    });
   }
   [[nodiscard]] std::vector<std::uint8_t> bytes(const ImageFile& file) const override {
     return archive_.read(file.offset, file.size);
@@ -215,6 +206,33 @@ class ImageFiles::Unpacked : public Source {
   std::vector<std::uint8_t> content_;
 };
 
+void for_each_archived(const fs::path& archive,
+                       const std::function<void(const ImageFile& file, std::span<const std::uint8_t> bytes)>& take) {
+  TarReader reader(archive);
+  std::vector<std::uint8_t> content;
+  std::size_t count = 0;
+  while (const auto found = reader.next()) {
+    const auto file = placed(*found);
+    if (!file.folder.empty()) {
+      check_size(shown_path(archive / found->path), file.size);
+      check_count(archive, ++count);
+      content.resize(static_cast<std::size_t>(file.size));
+      reader.read(content);
+      take(file, content);
+    }
+  }
+}
+
+void sort_image_files(const fs::path& path, std::vector<ImageFile>& files) {
+  std::ranges::sort(files, {}, &ImageFile::path);
+  const auto twice = std::ranges::adjacent_find(files, {}, &ImageFile::path);
+  if (twice != files.end()) {
+    throw std::runtime_error(image_where(path, *twice) + ": occurs twice; pack the archive again");
+  }
+}
+
+std::string image_where(const fs::path& path, const ImageFile& file) { return shown_path(path / file.path()); }
+
 ImageFiles::ImageFiles(const fs::path& path, std::uint64_t memory) : path_(path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
@@ -224,12 +242,7 @@ ImageFiles::ImageFiles(const fs::path& path, std::uint64_t memory) : path_(path)
   } else {
     source_ = std::make_unique<PlainArchive>(path);
   }
-  auto& files = source_->files;
-  std::ranges::sort(files, {}, &ImageFile::path);
-  const auto twice = std::ranges::adjacent_find(files, {}, &ImageFile::path);
-  if (twice != files.end()) {
-    throw std::runtime_error(where(*twice) + ": occurs twice; pack the archive again");
-  }
+  sort_image_files(path, source_->files);
 }
 
 ImageFiles::~ImageFiles() = default;
@@ -239,7 +252,7 @@ const std::vector<ImageFile>& ImageFiles::files() const { return source_->files;
 
 std::vector<std::uint8_t> ImageFiles::bytes(const ImageFile& file) const { return source_->bytes(file); }
 
-std::string ImageFiles::where(const ImageFile& file) const { return shown_path(path_ / file.path()); }
+std::string ImageFiles::where(const ImageFile& file) const { return image_where(path_, file); }
 
 std::uint64_t ImageFiles::memory() const { return source_->memory(); }
 

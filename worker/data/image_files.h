@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +56,17 @@ class ImageFiles {
   std::unique_ptr<Source> source_;
   std::filesystem::path path_;
 };
+
+// Each file of a tar archive that counts, front to back, with its bytes while `take` runs: memory for one at a time.
+// Throws as the constructor of ImageFiles does.
+void for_each_archived(const std::filesystem::path& archive,
+                       const std::function<void(const ImageFile& file, std::span<const std::uint8_t> bytes)>& take);
+
+// Sorts by path. Throws std::runtime_error for a path that occurs twice.
+void sort_image_files(const std::filesystem::path& path, std::vector<ImageFile>& files);
+
+// For messages: where a file of this folder or archive lies.
+std::string image_where(const std::filesystem::path& path, const ImageFile& file);
 
 // Whether a name ends as those of images do: .png, .jpg or .jpeg, in capitals or not.
 bool looks_like_image(const std::string& name);

@@ -25,6 +25,7 @@ class LineReader {
   std::optional<std::string_view> next();
   // Of the line that next() gave, from 1 on.
   [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   // "PATH, line 3".
   [[nodiscard]] std::string where() const { return path_.string() + ", line " + std::to_string(number_); }
 

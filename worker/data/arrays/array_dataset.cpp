@@ -1,11 +1,11 @@
 // Examples in arrays of features and labels.
 #include <algorithm>
-#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "worker/data/arrays/array_faults.h"
 #include "worker/data/arrays/npy.h"
 #include "worker/data/example_files.h"
 
@@ -117,31 +117,26 @@ class ArrayReader {
     }
   }
 
-  [[nodiscard]] std::string fault_of(const ArraySplit& split, std::uint64_t row) const {
-    const auto size = split.features().size() / split.features().count();
-    for (std::uint64_t i = 0; i < size; ++i) {
-      if (!std::isfinite(static_cast<float>(split.features().at(row * size + i) * spec_.scale))) {
-        return "feature " + std::to_string(i) + " is infinite or not a number";
+  [[nodiscard]] std::string fault_of(const ArraySplit& split, std::uint64_t row) {
+    const auto take = [&](const NpyArray& array) {
+      const auto size = array.size() / array.count();
+      values_.clear();
+      for (std::uint64_t i = row * size; i < (row + 1) * size; ++i) {
+        values_.push_back(array.at(i));
       }
+    };
+    take(split.features());
+    auto fault = feature_fault(values_, spec_.scale);
+    if (fault.empty()) {
+      take(split.labels());
+      fault = label_fault(values_, spec_.target, spec_.outputs);
     }
-    const auto outputs = split.labels().size() / split.labels().count();
-    for (std::uint64_t i = 0; i < outputs; ++i) {
-      const auto label = split.labels().at(row * outputs + i);
-      if (spec_.target == "class" && !(label >= 0 && label < spec_.outputs && label == std::floor(label))) {
-        return "its label is no whole number below data.outputs (" + std::to_string(spec_.outputs) + ")";
-      }
-      if (spec_.target == "several" && label != 0 && label != 1) {
-        return "label " + std::to_string(i) + " is neither 0 nor 1";
-      }
-      if (!std::isfinite(static_cast<float>(label))) {
-        return "label " + std::to_string(i) + " is infinite or not a number";
-      }
-    }
-    return {};
+    return fault;
   }
 
   const DataSpec& spec_;
   std::filesystem::path root_;
+  std::vector<double> values_;  // of one row
   std::uint64_t left_out_ = 0;
 };
 

@@ -25,6 +25,10 @@ constexpr std::array<std::string_view, 11> kTypes = {"f4", "f8", "u1", "i1", "b1
 
 [[noreturn]] void refuse(const std::string& what) { throw std::runtime_error(what); }
 
+[[noreturn]] void refuse_header(std::size_t length) {
+  refuse("byte 8: the header's " + std::to_string(length) + " bytes are not there; the file is cut short or damaged");
+}
+
 // What follows 'KEY': in the dictionary, without blanks before it.
 std::string_view after_key(std::string_view text, std::string_view key) {
   for (const char quote : {'\'', '"'}) {
@@ -45,6 +49,9 @@ std::string type_of(std::string_view text) {
     refuse("its 'descr' is no type; structured arrays are not read: save one field");
   }
   const auto name = text.substr(1, end - 1);
+  if (name.starts_with("|O") || name.starts_with("O")) {
+    refuse("its values are Python objects ('|O'); save an array of numbers: its rows must be equally long");
+  }
   const bool ordered = name.size() == 3 && (name[0] == '<' || name[0] == '|' || name[0] == '=');
   const auto type = ordered ? name.substr(1) : std::string_view();
   if (std::ranges::find(kTypes, type) == kTypes.end()) {
@@ -97,26 +104,37 @@ std::string members_text(const ZipFile& file) {
 std::string bytes_of(const std::filesystem::path& root, const std::string& name, std::string& where) {
   std::error_code error;
   if (std::filesystem::is_directory(root, error)) {
-    for (const auto& ending : {"", ".npy"}) {
-      const auto path = root / (name + ending);
-      if (std::filesystem::exists(path, error)) {
-        where = path.string();
-        return read_whole_text(path, kMaxArrayBytes + kMostHeader);
-      }
-    }
-    refuse((root / name).string() + "[.npy]: there is no such file; correct data.path or the array's name");
+    const auto path = array_file(root, name);
+    where = path.string();
+    return read_whole_text(path, kMaxArrayBytes + kMostHeader);
   }
   ZipFile file(root);
-  const auto found = std::ranges::find_if(
-      file.members(), [&](const auto& member) { return member.name == name || member.name == name + ".npy"; });
-  if (found == file.members().end()) {
-    refuse(root.string() + " has no array " + shown(name) + "; it has " + members_text(file));
-  }
-  where = root.string() + ", member " + found->name;
-  return file.read(*found);
+  const auto member = array_member(file, root, name);
+  where = root.string() + ", member " + member.name;
+  return file.read(member);
 }
 
 }  // namespace
+
+std::filesystem::path array_file(const std::filesystem::path& folder, const std::string& name) {
+  std::error_code error;
+  for (const auto& ending : {"", ".npy"}) {
+    auto path = folder / (name + ending);
+    if (std::filesystem::exists(path, error)) {
+      return path;
+    }
+  }
+  refuse((folder / name).string() + "[.npy]: there is no such file; correct data.path or the array's name");
+}
+
+ZipMember array_member(const ZipFile& file, const std::filesystem::path& path, const std::string& name) {
+  const auto found = std::ranges::find_if(
+      file.members(), [&](const auto& member) { return member.name == name || member.name == name + ".npy"; });
+  if (found == file.members().end()) {
+    refuse(path.string() + " has no array " + shown(name) + "; it has " + members_text(file));
+  }
+  return *found;
+}
 
 NpyHeader parse_npy_header(std::string_view text) {
   NpyHeader header{type_of(after_key(text, "descr")), shape_of(after_key(text, "shape"))};
@@ -141,11 +159,9 @@ std::uint64_t NpyArray::size() const {
   return size;
 }
 
-double NpyArray::at(std::uint64_t index) const {
-  const auto each = header.bytes_each();
-  const auto* from = bytes.data() + begin + index * each;
-  const char kind = header.type[0];
-  switch (each) {
+double NpyHeader::value(const char* from) const {
+  const char kind = type[0];
+  switch (bytes_each()) {
     case 1:
       return kind == 'i' ? value_at<std::int8_t>(from) : value_at<std::uint8_t>(from);
     case 2:
@@ -161,7 +177,11 @@ double NpyArray::at(std::uint64_t index) const {
   }
 }
 
-NpyArray parse_npy(std::string bytes) {
+double NpyArray::at(std::uint64_t index) const {
+  return header.value(bytes.data() + begin + index * header.bytes_each());
+}
+
+NpyPrologue parse_npy_prologue(std::string_view bytes) {
   constexpr std::size_t kFixed = 10;  // magic, version, a length of two bytes
   if (bytes.size() < kFixed || !bytes.starts_with(kNpyMagic)) {
     refuse("byte 0: this is no .npy file; write it with numpy.save");
@@ -169,15 +189,23 @@ NpyArray parse_npy(std::string bytes) {
   const auto byte = [&](std::size_t at) { return std::size_t{static_cast<std::uint8_t>(bytes[at])}; };
   const auto version = byte(kNpyMagic.size());
   const bool is_long = version > 1;
-  if (version < 1 || version > 3 || bytes.size() < kFixed + 2) {
+  if (version < 1 || version > 3 || bytes.size() < kNpyPrologueBytes) {
     refuse("byte 6: version " + std::to_string(version) + " of the format is not known; 1 to 3 are");
   }
   const auto length = byte(8) | byte(9) << 8U | (is_long ? byte(10) << 16U | byte(11) << 24U : 0);
-  const auto header_begin = is_long ? kFixed + 2 : kFixed;
-  if (length > kMostHeader || bytes.size() - header_begin < length) {
-    refuse("byte 8: the header's " + std::to_string(length) + " bytes are not there; the file is cut short or damaged");
+  if (length > kMostHeader) {
+    refuse_header(length);
   }
-  NpyArray array{parse_npy_header(std::string_view(bytes).substr(header_begin, length)), {}, header_begin + length};
+  return {is_long ? kFixed + 2 : kFixed, length};
+}
+
+NpyArray parse_npy(std::string bytes) {
+  const auto prologue = parse_npy_prologue(bytes);
+  if (bytes.size() - prologue.begin < prologue.length) {
+    refuse_header(prologue.length);
+  }
+  const auto header = std::string_view(bytes).substr(prologue.begin, prologue.length);
+  NpyArray array{parse_npy_header(header), {}, prologue.begin + prologue.length};
   const auto needed = array.size() * array.header.bytes_each();
   if (bytes.size() - array.begin != needed) {
     refuse("byte " + std::to_string(array.begin) + ": " + std::to_string(bytes.size() - array.begin) +

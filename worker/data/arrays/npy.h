@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "worker/data/arrays/zip.h"
+
 namespace ballast {
 
 // The bytes of an array are at most 4 GiB.
@@ -21,7 +23,19 @@ struct NpyHeader {
   std::vector<std::uint64_t> shape;
 
   [[nodiscard]] std::uint64_t bytes_each() const { return static_cast<std::uint64_t>(type[1] - '0'); }
+  // Of the bytes_each() bytes there.
+  double value(const char* from) const;
 };
+
+// Where the header's text stands in a file.
+struct NpyPrologue {
+  std::size_t begin = 0;
+  std::size_t length = 0;
+};
+inline constexpr std::size_t kNpyPrologueBytes = 12;
+// Of a file's first kNpyPrologueBytes or more. Throws std::runtime_error for what is no .npy file.
+NpyPrologue parse_npy_prologue(std::string_view bytes);
+
 // Of the dictionary's text. Throws std::runtime_error with what is wrong: no dictionary, Fortran order, big-endian
 // numbers, a type that is not read, too large a shape.
 NpyHeader parse_npy_header(std::string_view text);
@@ -40,6 +54,11 @@ struct NpyArray {
 
 // Of the bytes of an .npy file. Throws std::runtime_error with what is wrong, and where.
 NpyArray parse_npy(std::string bytes);
+
+// Where the array NAME lies: the file NAME or NAME.npy of a folder, and the member of an .npz file. Both throw
+// std::runtime_error naming what is there instead.
+std::filesystem::path array_file(const std::filesystem::path& folder, const std::string& name);
+ZipMember array_member(const ZipFile& file, const std::filesystem::path& path, const std::string& name);
 
 // The array NAME of `root`: of a folder the file NAME or NAME.npy, otherwise the member of the .npz file, stored or
 // deflated. Memory grows with what is really there. Throws std::runtime_error naming the file, the byte where it

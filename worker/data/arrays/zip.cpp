@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace ballast {
 namespace {
@@ -17,7 +18,7 @@ constexpr std::uint32_t kEndMark = 0x06054b50;
 constexpr std::uint32_t kEntryMark = 0x02014b50;
 constexpr std::uint32_t kLocalMark = 0x04034b50;
 constexpr std::uint32_t kElsewhere = 0xFFFFFFFF;  // a number that stands in a zip64 record
-constexpr std::size_t kUnpackedAtOnce = std::size_t{1} << 20U;
+constexpr std::size_t kZipBlock = std::size_t{1} << 20U;
 
 std::uint32_t number_at(std::string_view bytes, std::size_t at, std::size_t size) {
   std::uint32_t value = 0;
@@ -30,22 +31,6 @@ std::uint32_t u32(std::string_view bytes, std::size_t at) { return number_at(byt
 std::uint16_t u16(std::string_view bytes, std::size_t at) {
   return static_cast<std::uint16_t>(number_at(bytes, at, 2));
 }
-
-// Ends when it goes away.
-class Inflater {
- public:
-  Inflater() {
-    constexpr int kRawDeflate = -MAX_WBITS;
-    if (inflateInit2(&stream, kRawDeflate) != Z_OK) {
-      throw std::runtime_error("zlib could not be started (out of memory)");
-    }
-  }
-  ~Inflater() { inflateEnd(&stream); }
-  Inflater(const Inflater&) = delete;
-  Inflater& operator=(const Inflater&) = delete;
-
-  z_stream stream{};
-};
 
 }  // namespace
 
@@ -123,53 +108,116 @@ void ZipFile::read_directory() {
 }
 
 std::string ZipFile::read(const ZipMember& member) {
-  const auto header = bytes_at(member.offset, kLocalBytes);
-  if (u32(header, 0) != kLocalMark) {
-    fail(member.offset, "the header of member " + member.name + " is damaged");
+  ZipMemberReader reader(*this, member);
+  std::string bytes;
+  while (true) {
+    const auto before = bytes.size();
+    bytes.resize(before + kZipBlock);
+    const auto got =
+        reader.read(std::span(reinterpret_cast<std::uint8_t*>(bytes.data()) + before, bytes.size() - before));
+    bytes.resize(before + got);
+    if (got < kZipBlock) {
+      return bytes;
+    }
   }
-  const auto begin = member.offset + kLocalBytes + u16(header, 26) + u16(header, 28);
-  if (member.method != 0 && member.method != 8) {
-    fail(member.offset, "member " + member.name + " is packed by method " + std::to_string(member.method) +
-                            "; stored and deflated ones are read");
-  }
-  if (member.method == 0 && member.packed != member.size) {
-    fail(member.offset, "the sizes of member " + member.name + " differ, though it is stored");
-  }
-  auto bytes = member.method == 0 ? bytes_at(begin, member.size) : inflated(member, begin);
-  const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-  if (crc != member.crc) {
-    fail(begin, "member " + member.name + " is damaged: its checksum is wrong");
-  }
-  return bytes;
 }
 
-std::string ZipFile::inflated(const ZipMember& member, std::uint64_t begin) {
-  Inflater inflater;
-  std::string bytes;
-  std::uint64_t taken = 0;
-  int outcome = Z_OK;
-  while (outcome != Z_STREAM_END && taken < member.packed) {
-    auto packed = bytes_at(begin + taken, std::min<std::uint64_t>(kUnpackedAtOnce, member.packed - taken));
-    taken += packed.size();
-    inflater.stream.next_in = reinterpret_cast<Bytef*>(packed.data());
-    inflater.stream.avail_in = static_cast<uInt>(packed.size());
-    do {
-      const auto before = bytes.size();
-      bytes.resize(
-          std::min<std::size_t>(before + kUnpackedAtOnce, member.size + 1));  // one more shows that there is more
-      inflater.stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + before);
-      inflater.stream.avail_out = static_cast<uInt>(bytes.size() - before);
-      outcome = inflate(&inflater.stream, Z_NO_FLUSH);
-      bytes.resize(bytes.size() - inflater.stream.avail_out);
-      if ((outcome != Z_OK && outcome != Z_STREAM_END && outcome != Z_BUF_ERROR) || bytes.size() > member.size) {
-        fail(begin + taken, "member " + member.name + " is damaged");
-      }
-    } while (outcome != Z_STREAM_END && inflater.stream.avail_out == 0);
+// Ends when it goes away.
+class ZipMemberReader::Inflater {
+ public:
+  Inflater() {
+    constexpr int kRawDeflate = -MAX_WBITS;
+    if (inflateInit2(&stream, kRawDeflate) != Z_OK) {
+      throw std::runtime_error("zlib could not be started (out of memory)");
+    }
   }
-  if (outcome != Z_STREAM_END || bytes.size() != member.size) {
-    fail(begin + taken, "member " + member.name + " is cut short");
+  ~Inflater() { inflateEnd(&stream); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  z_stream stream{};
+};
+
+ZipMemberReader::ZipMemberReader(ZipFile& file, ZipMember member) : file_(file), member_(std::move(member)) {
+  const auto header = file_.bytes_at(member_.offset, kLocalBytes);
+  if (u32(header, 0) != kLocalMark) {
+    file_.fail(member_.offset, "the header of member " + member_.name + " is damaged");
   }
-  return bytes;
+  begin_ = member_.offset + kLocalBytes + u16(header, 26) + u16(header, 28);
+  if (member_.method != 0 && member_.method != 8) {
+    file_.fail(member_.offset, "member " + member_.name + " is packed by method " + std::to_string(member_.method) +
+                                   "; stored and deflated ones are read");
+  }
+  if (member_.method == 0 && member_.packed != member_.size) {
+    file_.fail(member_.offset, "the sizes of member " + member_.name + " differ, though it is stored");
+  }
+  if (member_.method != 0) {
+    inflater_ = std::make_unique<Inflater>();
+  }
+}
+
+ZipMemberReader::~ZipMemberReader() = default;
+
+void ZipMemberReader::fail(const std::string& what) const {
+  file_.fail(begin_ + taken_, "member " + member_.name + " " + what);
+}
+
+std::size_t ZipMemberReader::read(std::span<std::uint8_t> bytes) {
+  std::size_t got = 0;
+  while (got < bytes.size() && !ended_) {
+    const auto rest = bytes.subspan(got);
+    got += inflater_ ? inflate_some(rest) : copy_some(rest);
+  }
+  crc_ = static_cast<std::uint32_t>(crc32_z(crc_, bytes.data(), got));
+  given_ += got;
+  if (given_ > member_.size) {
+    fail("is damaged");
+  }
+  if (got < bytes.size()) {
+    check_end();
+  }
+  return got;
+}
+
+std::size_t ZipMemberReader::copy_some(std::span<std::uint8_t> bytes) {
+  const auto count = std::min<std::uint64_t>({bytes.size(), member_.packed - taken_, kZipBlock});
+  const auto part = file_.bytes_at(begin_ + taken_, count);
+  std::ranges::copy(part, bytes.begin());
+  taken_ += count;
+  ended_ = taken_ == member_.packed;
+  return part.size();
+}
+
+std::size_t ZipMemberReader::inflate_some(std::span<std::uint8_t> bytes) {
+  auto& stream = inflater_->stream;
+  if (stream.avail_in == 0 && taken_ < member_.packed) {
+    packed_ = file_.bytes_at(begin_ + taken_, std::min<std::uint64_t>(kZipBlock, member_.packed - taken_));
+    taken_ += packed_.size();
+    stream.next_in = reinterpret_cast<Bytef*>(packed_.data());
+    stream.avail_in = static_cast<uInt>(packed_.size());
+  }
+  const auto room = std::min(bytes.size(), kZipBlock);
+  stream.next_out = bytes.data();
+  stream.avail_out = static_cast<uInt>(room);
+  const int outcome = inflate(&stream, Z_NO_FLUSH);
+  const auto made = room - stream.avail_out;
+  if (outcome != Z_OK && outcome != Z_STREAM_END && outcome != Z_BUF_ERROR) {
+    fail("is damaged");
+  }
+  ended_ = outcome == Z_STREAM_END;
+  if (!ended_ && made == 0 && stream.avail_in == 0 && taken_ == member_.packed) {
+    fail("is cut short");
+  }
+  return made;
+}
+
+void ZipMemberReader::check_end() const {
+  if (given_ < member_.size) {
+    fail("is cut short");
+  }
+  if (crc_ != member_.crc) {
+    fail("is damaged: its checksum is wrong");
+  }
 }
 
 }  // namespace ballast

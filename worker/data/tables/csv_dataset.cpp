@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -81,6 +82,12 @@ class ValuePlaces {
   std::map<std::string, std::size_t> places_;
 };
 
+// A job may name the first column with the byte-order mark that once was read as a part of it.
+std::string_view without_mark(std::string_view name) {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return name.starts_with(kMark) ? name.substr(kMark.size()) : name;
+}
+
 char separator_of(const DataSpec& spec) {
   return spec.separator == "tab" ? '\t' : spec.separator == "semicolon" ? ';' : ',';
 }
@@ -134,7 +141,7 @@ class TableReader {
     }
     fields_ = names->size();
     for (const auto& column : spec_.columns) {
-      const auto found = std::ranges::find(*names, column.name);
+      const auto found = std::ranges::find(*names, without_mark(column.name));
       if (found == names->end()) {
         throw std::runtime_error(rows.where() + ": names no column " + shown(column.name) +
                                  "; correct data.columns, or set data.header: false if the first line is an example");

@@ -1,5 +1,7 @@
 #include "worker/data/tables/csv_rows.h"
 
+#include <algorithm>
+#include <array>
 #include <span>
 
 namespace ballast {
@@ -7,11 +9,17 @@ namespace {
 
 constexpr std::size_t kRowWindow = std::size_t{1} << 16U;
 constexpr int kEnd = -1;
+constexpr std::array<std::uint8_t, 3> kByteOrderMark = {0xEF, 0xBB, 0xBF};  // U+FEFF in UTF-8
 
 }  // namespace
 
 CsvRows::CsvRows(const std::filesystem::path& path, char separator)
-    : source_(path), path_(path), separator_(separator), window_(kRowWindow) {}
+    : source_(path), path_(path), separator_(separator), window_(kRowWindow) {
+  end_ = source_.read(window_);
+  if (std::ranges::equal(std::span(window_).first(std::min(end_, kByteOrderMark.size())), kByteOrderMark)) {
+    at_ = kByteOrderMark.size();
+  }
+}
 
 std::string CsvRows::where() const { return path_.string() + ", line " + std::to_string(row_line_); }
 

@@ -1,7 +1,7 @@
 // The rows of a table in text: RFC 4180, with any separator.
 //
 // Fields in double quotes may hold separators, line breaks and, doubled, quotes. A row ends with \n or \r\n, the last
-// one perhaps with neither. Empty lines are passed over.
+// one perhaps with neither. Empty lines are passed over, as is a byte-order mark in UTF-8 at the file's beginning.
 #pragma once
 
 #include <cstdint>

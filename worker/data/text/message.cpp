@@ -10,17 +10,6 @@
 namespace ballast {
 namespace {
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const auto bytes = character_at(text, at).bytes;
-    if (bytes == 0) {
-      return false;
-    }
-    at += bytes;
-  }
-  return true;
-}
-
 std::string from_latin1(std::string_view bytes) {
   std::string text;
   for (const char byte : bytes) {
@@ -85,6 +74,17 @@ std::string without_quotes(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto bytes = character_at(text, at).bytes;
+    if (bytes == 0) {
+      return false;
+    }
+    at += bytes;
+  }
+  return true;
+}
 
 std::string message_text(std::string bytes) {
   std::size_t kept = 0;

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "common/job/spec.h"
 
 namespace ballast {
+
+bool is_utf8(std::string_view text);
 
 // UTF-8: the bytes themselves if they are, otherwise as ISO-8859-1. \r\n become \n.
 std::string message_text(std::string bytes);

@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <filesystem>
 #include <string>
 #include <vector>
 
+#include "cli/data/class_order.h"
 #include "cli/data/described_columns.h"
 #include "cli/data/make_files.h"
 #include "common/job/load.h"
@@ -44,12 +47,13 @@ TEST_CASE("a folder's path is told without dots, whatever was written") {
     CAPTURE(ending);
     const auto described = describe({.folder = path + ending, .normalise = true});
     CHECK(described.corrupt.empty());
-    CHECK(described.section == "data:\n  name: idx\n  path: " + path +
-                                   "\n  train: train-images-idx3-ubyte\n  test: t10k-images-idx3-ubyte\n  classes: "
-                                   "[0, 1]\n  train_labels: train-labels-idx1-ubyte.gz\n  test_labels: "
-                                   "t10k-labels-idx1-ubyte\n  height: 2\n  width: 3\n  # train: 1 0, 1 1\n"
-                                   "  train_examples: 2\n  # test: 0 0, 1 1\n  test_examples: 1\n  mean: [0.200000]\n"
-                                   "  deviation: [0.000001]\n");
+    CHECK(described.section ==
+          "data:\n  name: idx\n  path: " + path +
+              "\n  train: train-images-idx3-ubyte\n  test: t10k-images-idx3-ubyte\n  classes: "
+              "[0, 1]\n  train_labels: train-labels-idx1-ubyte.gz\n  test_labels: "
+              "t10k-labels-idx1-ubyte\n  height: 2\n  width: 3\n  # train: 1 0, 1 1\n"
+              "  train_examples: 2\n  # test: 0 0, 1 1\n  test_examples: 1\n  mean: [0.200000003]\n"
+              "  deviation: [0.000001]\n");
   }
 }
 
@@ -125,7 +129,7 @@ TEST_CASE("a table's columns are told as numbers, categories and what is to be p
   REQUIRE(described.corrupt.size() == 2);
   CHECK(contains(described.corrupt[0], "my-train.csv, line 104, column 2: the row has 2 fields where 4 are needed"));
   CHECK(contains(described.corrupt[1], "my-test.csv, line 3, column 4: sold: '' is no class"));
-  CHECK(contains(described.section, "- {name: id, kind: ignored}  # more than 100 different texts, or long ones\n"));
+  CHECK(contains(described.section, "- {name: id, kind: ignored}  # more than 100 different texts\n"));
   CHECK(contains(described.section, "- {name: age, kind: number, mean: 25, deviation: 5}\n"));
   const auto data = data_of(described, "mlp");
   CHECK(data.missing == Words{"NA"});
@@ -172,36 +176,182 @@ TEST_CASE("mean and deviation do not lose digits to a large mean") {
   CHECK(constant.deviation() == 1);
 }
 
-Bytes npy(const std::string& type, const std::string& shape, const std::string& values) {
-  std::string header = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (" + shape + "), }";
-  header += std::string(63 - (10 + header.size()) % 64, ' ') + "\n";
-  return bytes(std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header + values);
+TEST_CASE("classes that are numbers are told in the order of the numbers, and workers take them so") {
+  const testing::TemporaryFolder folder;
+  folder.write("train.csv", bytes("x,y\n1,10\n2,0\n3,2\n4,1\n"));
+  const auto table = data_of(describe({.folder = folder.path(), .label = "y"}), "mlp");
+  CHECK(table.classes == Words{"0", "1", "2", "10"});
+  CHECK(read_examples(*open_dataset(table, ""), DataSplit::train, 0, 4).labels ==
+        std::vector<std::int32_t>{3, 0, 2, 1});
+
+  const testing::TemporaryFolder texts;
+  for (const std::string name : {"0", "1", "2", "10"}) {
+    texts.write("train/" + name + "/m", bytes("the words of " + name));
+  }
+  const auto numbered = data_of(describe({.folder = texts.path(), .kind = "text"}), "text_cnn");
+  CHECK(numbered.classes == Words{"0", "1", "2", "10"});
+  texts.write("train/b/m", bytes("of no number"));
+  CHECK(data_of(describe({.folder = texts.path(), .kind = "text"}), "text_cnn").classes ==
+        Words{"0", "1", "10", "2", "b"});
 }
 
-TEST_CASE("arrays are told with their shape and what their labels are") {
-  const testing::TemporaryFolder folder;
-  folder.write("x_train.npy", npy("|u1", "3, 1, 2, 2", std::string(12, '\x33')));
-  folder.write("y_train.npy", npy("|u1", "3,", std::string("\0\2\1", 3)));
-  folder.write("x_test.npy", npy("|u1", "1, 1, 2, 2", std::string(4, '\0')));
-  folder.write("y_test.npy", npy("|u1", "1,", std::string("\3", 1)));
-  DescribeOptions options{.folder = folder.path()};
-  const auto data = data_of(describe(options), "mlp");
-  CHECK(data.name == "npy");
-  CHECK(data.shape == std::vector<std::uint32_t>{1, 2, 2});
-  CHECK(data.outputs == 4);
-  CHECK(data.test_examples == 1);
-  CHECK(read_examples(*open_dataset(data, ""), DataSplit::train, 0, 1).features == std::vector<float>(4, 0.2F));
+TEST_CASE("numbers order names only where all are numbers, and equal ones stand by their bytes") {
+  CHECK(in_class_order({"10", "9", "-1", "1e1", "2.5"}) == Words{"-1", "2.5", "9", "10", "1e1"});
+  CHECK(in_class_order({"10", "9", "x"}) == Words{"10", "9", "x"});
+  CHECK(in_class_order({}).empty());
+}
 
-  options.train_labels = options.test_labels = "bits";
-  options.test = "x_train";
-  folder.write("bits.npy", npy("|u1", "3, 2", std::string("\0\1\1\1\0\0", 6)));
-  CHECK(data_of(describe(options), "mlp").target == "several");
-  folder.write("bits.npy", npy("|i1", "3, 2", std::string("\0\1\1\1\0\xff", 6)));
-  CHECK(data_of(describe(options), "mlp").target == "number");
-  folder.write("bits.npy", npy("|i1", "2, 2", std::string("\0\1\1\1", 4)));
-  CHECK(contains(error_of([&] { describe(options); }), "array x_train has 3 rows and bits 2; they must be as many"));
-  options.normalise = true;
-  CHECK(contains(error_of([&] { describe(options); }), "--normalise: arrays have data.scale alone"));
+TEST_CASE("two texts of one number are two classes, of which describe warns") {
+  const testing::TemporaryFolder folder;
+  folder.write("train.csv", bytes("x,y\n1,1\n2,1.0\n3,2\n"));
+  const auto described = describe({.folder = folder.path(), .label = "y"});
+  REQUIRE(described.warnings.size() == 1);
+  CHECK(contains(described.warnings[0], "the classes '1' and '1.0' are one number and two classes"));
+}
+
+TEST_CASE("a byte-order mark is no part of the first column's name") {
+  const testing::TemporaryFolder folder;
+  folder.write("train.csv", bytes("\xEF\xBB\xBFsize,sold\n1,no\n3,yes\n"));
+  const auto data = data_of(describe({.folder = folder.path(), .label = "sold"}), "mlp");
+  CHECK(data.columns[0].name == "size");
+  CHECK(read_examples(*open_dataset(data, ""), DataSplit::train, 0, 2).features == std::vector<float>{1, 3});
+}
+
+TEST_CASE("means and deviations read back as the numbers that were computed") {
+  const testing::TemporaryFolder folder;
+  folder.write("train.csv", bytes("x,y\n1000000000000,a\n1000000000001,b\n0.1,c\n0.2,c\n"));
+  Moments moments;
+  for (const double value : {1000000000000.0, 1000000000001.0, 0.1, 0.2}) {
+    moments.add(value);
+  }
+  const auto column = data_of(describe({.folder = folder.path(), .normalise = true, .label = "y"}), "mlp").columns[0];
+  CHECK(column.mean == moments.mean());
+  CHECK(column.deviation == moments.deviation());
+
+  const testing::TemporaryFolder images;
+  Bytes pixels;
+  for (int i = 0; i < 12; ++i) {
+    pixels.push_back(static_cast<std::uint8_t>(i * i));
+  }
+  images.write("train-images-idx3-ubyte", testing::idx({2, 2, 3}, pixels));
+  images.write("train-labels-idx1-ubyte", testing::idx({2}, {0, 1}));
+  images.write("t10k-images-idx3-ubyte", testing::idx({1, 2, 3}, Bytes(6, 0)));
+  images.write("t10k-labels-idx1-ubyte", testing::idx({1}, {1}));
+  const auto data = data_of(describe({.folder = images.path(), .normalise = true}), "mlp");
+  double sum = 0;
+  double squares = 0;
+  for (const auto pixel : pixels) {
+    sum += pixel;
+    squares += double{static_cast<double>(pixel)} * pixel;
+  }
+  const double mean = sum / 12;
+  CHECK(static_cast<float>(data.mean[0]) == static_cast<float>(mean / 255));
+  CHECK(static_cast<float>(data.deviation[0]) == static_cast<float>(std::sqrt(squares / 12 - mean * mean) / 255));
+}
+
+TEST_CASE("messages that are not UTF-8 are counted") {
+  const testing::TemporaryFolder folder;
+  folder.write("train/a/1", bytes("caf\xe9 cr\xe8me"));
+  folder.write("train/a/2", bytes("plain"));
+  folder.write("train/b/1", bytes("na\xc3\xafve"));
+  const auto described = describe({.folder = folder.path(), .kind = "text"});
+  CHECK(contains(described.section, "# train: 1 of 3 messages are not UTF-8, and read as ISO-8859-1\n"));
+  data_of(described, "text_cnn");
+}
+
+TEST_CASE("a name that no job file can hold is refused with its fault, and never printed as it stands") {
+  for (const std::string name : {"a\tb", "a\nmodel: {name: mlp}", "caf\xe9"}) {
+    CAPTURE(name);
+    const testing::TemporaryFolder folder;
+    folder.write("train/" + name + "/1", bytes("x"));
+    folder.write("train/b/1", bytes("y"));
+    const auto error = error_of([&] { describe({.folder = folder.path(), .kind = "text"}); });
+    CHECK(contains(error, folder.path().string() + ": data.classes: '"));
+    CHECK(contains(error, ", which a job file cannot hold; rename it"));
+    CHECK_FALSE(contains(error, name));
+  }
+  const testing::TemporaryFolder folder;
+  folder.write("train.csv", bytes("n,colour,y\n1,caf\xe9,no\n2,x\xc2\x85,yes\n"));
+  const auto described = describe({.folder = folder.path(), .label = "y"});
+  CHECK(contains(described.section,
+                 "- {name: colour, kind: ignored}  # 'caf ' has invalid UTF-8 0xe9 at byte 3, which a job file"));
+  data_of(described, "mlp");
+  CHECK(contains(error_of([&] { describe({.folder = folder.path(), .label = "colour"}); }),
+                 "--label colour: the column has a value that a job file cannot hold: 'caf ' has invalid UTF-8"));
+  folder.write("train.csv", bytes("caf\xe9,y\n1,no\n2,yes\n"));
+  CHECK(contains(error_of([&] { describe({.folder = folder.path(), .label = "y"}); }),
+                 "line 1: the column's name 'caf ' has invalid UTF-8 0xe9 at byte 3"));
+}
+
+TEST_CASE("a folder whose messages are all corrupt is a class, as workers take it, and an empty one is told") {
+  const testing::TemporaryFolder folder;
+  folder.write("train/a/1", bytes("x"));
+  folder.write("train/b/1", bytes("y"));
+  folder.write("train/c/1.gz", bytes("\x1f\x8b, cut short"));
+  std::filesystem::create_directories(folder.path() / "train/none");
+  const auto described = describe({.folder = folder.path(), .kind = "text"});
+  CHECK(described.corrupt.size() == 1);
+  CHECK(described.warnings == Words{(folder.path() / "train/none").string() + ": holds no example, and is no class"});
+  const auto data = data_of(described, "text_cnn");
+  CHECK(data.classes == Words{"a", "b", "c"});
+  captured([&] {
+    make_vocabulary({.path = data.path, .train = data.train, .output = data.path + "/" + data.vocabulary_file});
+  });
+  CHECK(open_dataset(data, "")->size(DataSplit::train) == 2);
+}
+
+TEST_CASE("what holds nothing to learn from is refused with the reason") {
+  const testing::TemporaryFolder folder;
+  const auto refused = [&](const std::string& rows, const DescribeOptions& options, const std::string& why) {
+    CAPTURE(rows);
+    folder.write("train.csv", bytes(rows));
+    auto with_folder = options;
+    with_folder.folder = folder.path();
+    CHECK(contains(error_of([&] { describe(with_folder); }), why));
+  };
+  refused("", {.label = "y"}, "train.csv: holds no row to learn from; the file is empty");
+  refused("x,y\n", {.label = "y"}, "train.csv: holds no row to learn from, only a line of names");
+  refused("x,y\n1\n", {.label = "y"}, "; all 1 are corrupt, the first: ");
+  refused("x,y\n1,a\n2,a\n", {.label = "y"}, "--label y: the column has one value alone, 'a'");
+  refused("y\na\nb\n", {.label = "y"}, "train.csv: no column is left to learn from");
+  refused("x,y\n1,a\n2,b\n", {.label = "z"}, "there is no column 'z'; they are x, y");
+  folder.write("test.csv", bytes("x,y\n"));
+  refused("x,y\n1,a\n2,b\n", {.label = "y"}, "test.csv: holds no row to learn from");
+
+  const testing::TemporaryFolder texts;
+  texts.write("train/a/1", bytes("x"));
+  const DescribeOptions text{.folder = texts.path(), .kind = "text"};
+  CHECK(contains(error_of([&] { describe(text); }), "train has one folder with messages alone, 'a'"));
+  texts.write("train/b/1", bytes(""));
+  texts.write("train/a/1", bytes(" \n"));
+  CHECK(contains(error_of([&] { describe(text); }), "train holds no word"));
+  texts.write("train.txt", bytes("\n"));
+  const DescribeOptions trees{.folder = texts.path(), .kind = "trees"};
+  CHECK(contains(error_of([&] { describe(trees); }), "train.txt: holds no tree"));
+  texts.write("train.txt", bytes("(0 a)\n"));
+  CHECK(contains(error_of([&] { describe(trees); }), "all nodes have label 0; at least two classes are needed"));
+}
+
+TEST_CASE("a column of many values is not held as a whole") {
+  ColumnFacts facts;
+  facts.hold(kMostClasses);
+  for (int i = 0; i < 30000; ++i) {
+    facts.add("text " + std::to_string(i), true);
+  }
+  CHECK(facts.is_crowded());
+  CHECK(facts.values().size() == kMostClasses + 1);
+  ColumnFacts features;
+  for (int i = 0; i < 30000; ++i) {
+    features.add(std::to_string(i), true);
+  }
+  CHECK(features.is_number());
+  CHECK(features.values().size() == kMostValues + 1);
+  ColumnFacts texts;
+  texts.add(std::string(1000, 'x'), true);
+  texts.add("short", true);
+  CHECK_FALSE(texts.is_category());
+  CHECK(texts.values().empty());
+  CHECK(contains(texts.unfit(), "is longer than 256 bytes"));
 }
 
 TEST_CASE("files that are not known are refused with the options that would say what they are") {

@@ -68,10 +68,11 @@ TEST_CASE("what is refused") {
 }
 
 TEST_CASE("quoted text reads back as itself") {
-  for (const std::string text :
-       {"plain",       "with space",  "null", "~",   "",    "a: b", "#x",        "it's",     "say \"hi\"",
-        "back\\slash", "/data/mnist", "-",    "- a", "*a",  "&a",   "tcp://h:1", "\xC3\xA4", "a,b",
-        "[x]",         "1.5",         ".",    "...", "---", "%a",   "@a",        "`a"}) {
+  for (const auto& text : std::vector<std::string>{
+           "plain", "with space", "null", "~", "", "a: b", "#x", "it's", "say \"hi\"", "back\\slash", "/data/mnist",
+           "-", "- a", "*a", "&a", "tcp://h:1", "\xC3\xA4", "a,b", "[x]", "1.5", ".", "...", "---", "%a", "@a", "`a",
+           // Control characters, which as they stand would be read otherwise or refused.
+           "a\tb", "a\nb: c", "\r", std::string("a\0b", 3), "\x1b[2J", "\x7f", "\xC2\x85", "\xE2\x80\xA8x"}) {
     CAPTURE(text);
     const YamlNode root = parse_yaml("k: " + yaml_quoted(text) + "\n", "f");
     REQUIRE(root.entries.size() == 1);

@@ -54,6 +54,23 @@ std::vector<float> features_of(const Dataset& dataset, DataSplit split) {
   return read_examples(dataset, split, 0, dataset.size(split)).features;
 }
 
+TEST_CASE("decoded images leave the room that the test split's compressed archive needs") {
+  const TemporaryFolder folder;
+  folder.write("train.tar.gz", gzip(tar({{"cat/1.png", png(picture(3, 4, 4))}, {"dog/1.png", png(picture(3, 4, 4))}})));
+  Files test;
+  for (int i = 0; i < 20; ++i) {
+    test.emplace_back((i % 2 == 0 ? "cat/" : "dog/") + std::to_string(i) + ".jpg",
+                      jpeg(picture(3, 64, 64, static_cast<std::uint32_t>(i))));
+  }
+  folder.write("test.tar.gz", gzip(tar(test)));
+  auto spec = images_spec(folder, "train.tar.gz", "test.tar.gz");
+  spec.train_examples = 2;
+  spec.height = 407;  // two images of the train split take nearly all of the megabyte
+  spec.width = 408;
+  const auto dataset = open_dataset(spec, "");
+  CHECK(dataset->size(DataSplit::test) == 6);
+}
+
 TEST_CASE("a folder, a plain archive and a compressed one are the same data") {
   const TemporaryFolder folder;
   auto files = split_files();

@@ -2,11 +2,15 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <filesystem>
+#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/unit/worker/data/files.h"
 #include "worker/data/arrays/npy.h"
+#include "worker/data/arrays/npy_rows.h"
 #include "worker/data/arrays/zip.h"
 #include "worker/data/dataset.h"
 #include "worker/data/examples.h"
@@ -46,6 +50,20 @@ TEST_CASE("a row whose quotes are wrong is refused, and the next one read") {
   CHECK(contains(error_of([&] { rows.next(); }), "line 4, column 1: a quote is not closed"));
 }
 
+TEST_CASE("a byte-order mark at the beginning of a table belongs to no field") {
+  const TemporaryFolder folder;
+  const std::string mark = "\xEF\xBB\xBF";
+  CsvRows rows(folder.write("t.csv", bytes(mark + "\"a\",b\n" + mark + "c,d\n")), ',');
+  CHECK(rows.next() == Fields{"a", "b"});
+  CHECK(rows.next() == Fields{mark + "c", "d"});  // only the file's first bytes are one
+  CsvRows packed(folder.write("t.csv.gz", gzip(bytes(mark + "a\n"))), ',');
+  CHECK(packed.next() == Fields{"a"});
+  for (const std::string& text : {mark, std::string("\xEF\xBB"), std::string("\xEF")}) {
+    CsvRows alone(folder.write("t.csv", bytes(text)), ',');
+    CHECK(alone.next() == (text == mark ? std::nullopt : std::optional(Fields{text})));
+  }
+}
+
 DataSpec csv_spec(const std::string& path) {
   using enum CsvColumn::Kind;
   DataSpec spec;
@@ -68,6 +86,20 @@ TEST_CASE("columns are found by name and become features and a class") {
   CHECK(train.features == Floats{1, 0, 1, 0, 0, 0, -0.45F, 1, 0});
   CHECK(train.labels == std::vector<std::int32_t>{1, 0, 0});
   CHECK(dataset->label(DataSplit::train, 0) == 1);
+}
+
+TEST_CASE("a column is found whether the file or the job has a byte-order mark before its name") {
+  const TemporaryFolder folder;
+  const std::string mark = "\xEF\xBB\xBF";
+  auto spec = csv_spec(folder.path());
+  spec.train_examples = 1;
+  for (const std::string& in_file : {std::string(), mark}) {
+    for (const std::string& in_job : {std::string(), mark}) {
+      folder.write("train.csv", bytes(in_file + "age,colour,sold\n50,red,no\n"));
+      spec.columns[0].name = in_job + "age";
+      CHECK(read_examples(*open_dataset(spec, ""), DataSplit::train, 0, 1).features == Floats{1, 1, 0});
+    }
+  }
 }
 
 TEST_CASE("numbers and several classes are targets, and without a header columns stand in their order") {
@@ -188,7 +220,7 @@ TEST_CASE("arrays that are damaged or do not fit are refused by name") {
   folder.write("y.npy", bytes(npy<std::uint8_t>("|u1", "(2,)", {3, 0})));
   auto spec = npy_spec(folder.path());
   CHECK(contains(error_of([&] { open_dataset(spec, ""); }),
-                 "row 0: its label is no whole number below data.outputs (3)"));
+                 "row 0: its label 3 is no whole number below data.outputs (3)"));
   spec.corrupt = "skip";
   spec.train_examples = 1;
   CHECK(read_examples(*open_dataset(spec, ""), DataSplit::train, 0, 1).features == Floats{3, 4});
@@ -241,6 +273,62 @@ std::string zip(const std::vector<Packed>& members) {
   add(file, begin, 4);
   add(file, 0, 2);
   return file;
+}
+
+// All rows of an array, read one by one.
+std::vector<Floats> rows_of(const std::filesystem::path& root, const std::string& name) {
+  NpyRows rows(root, name);
+  std::vector<Floats> all;
+  for (std::vector<double> row; rows.next(row);) {
+    all.emplace_back(row.begin(), row.end());
+  }
+  return all;
+}
+
+TEST_CASE("an array is the same row by row, and so is what is wrong with it") {
+  const TemporaryFolder folder;
+  const auto good = npy<float>("<f4", "(2, 2)", {1, 2, 3, 4});
+  const std::vector<Floats> expected = {{1, 2}, {3, 4}};
+  folder.write("x.npy", bytes(good));
+  CHECK(rows_of(folder.path(), "x") == expected);
+  folder.write("x.npy", gzip(bytes(good)));
+  CHECK(rows_of(folder.path(), "x") == expected);
+  CHECK(rows_of(folder.write("set.npz", bytes(zip({{"x.npy", good}}))), "x") == expected);
+  CHECK(rows_of(folder.path() / "set.npz", "x.npy") == expected);
+  CHECK(contains(error_of([&] { rows_of(folder.path() / "set.npz", "z"); }), "has no array 'z'; it has x.npy"));
+  CHECK(contains(error_of([&] { rows_of(folder.path(), "z"); }), "z[.npy]: there is no such file"));
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    folder.write("x.npy", bytes(good.substr(0, size)));
+    CHECK(contains(error_of([&] { rows_of(folder.path(), "x"); }), "x.npy: "));
+  }
+  folder.write("x.npy", bytes(good + "x"));
+  CHECK(contains(error_of([&] { rows_of(folder.path(), "x"); }), "x.npy: more bytes follow the 2 rows"));
+  folder.write("x.npy", bytes(npy<float>("|O", "(2, 2)", {1, 2, 3, 4})));
+  CHECK(contains(error_of([&] { rows_of(folder.path(), "x"); }), "x.npy: its values are Python objects"));
+}
+
+TEST_CASE("a member larger than what is unpacked at once is whole, and damage to it is told at its end") {
+  const TemporaryFolder folder;
+  std::vector<std::uint32_t> values(1500000);
+  std::uint32_t state = 1;
+  for (auto& value : values) {
+    value = state = state * 1664525U + 1013904223U;
+  }
+  auto packed = zip({{"x.npy", npy<std::uint32_t>("<u4", "(3, 500000)", values)}});
+  const auto path = folder.write("set.npz", bytes(packed));
+  const auto array = read_array(path, "x");
+  REQUIRE(array.size() == values.size());
+  bool same = true;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    same = same && array.at(i) == values[i];
+  }
+  CHECK(same);
+  CHECK(rows_of(path, "x").size() == 3);
+  const auto checksum = packed.find("PK\x01\x02") + 16;
+  packed[checksum] = static_cast<char>(packed[checksum] ^ 1);
+  folder.write("set.npz", bytes(packed));
+  CHECK(contains(error_of([&] { rows_of(path, "x"); }), "member x.npy is damaged: its checksum is wrong"));
+  CHECK(contains(error_of([&] { read_array(path, "x"); }), "member x.npy is damaged: its checksum is wrong"));
 }
 
 TEST_CASE("members of an .npz file are arrays, and damage to it is told") {
