@@ -10,7 +10,8 @@
 #include "bench/process_use.h"
 #include "bench/spread.h"
 #include "bench/torchvision.h"
-#include "cli/data/described_kinds.h"
+#include "cli/data/describe.h"
+#include "common/job/load.h"
 #include "worker/data/pipeline.h"
 
 namespace ballast::bench {
@@ -19,17 +20,24 @@ namespace {
 
 constexpr double kDataSeconds = 4;
 
-JobSpec job_on(const std::string& images, std::uint64_t cache_mb, std::uint32_t threads) {
+// The folder as a job's data, which it is to be trained and tested on.
+DataSpec data_in(const std::string& images) {
   const auto folder = std::filesystem::canonical(images);
+  const auto found = describe({.folder = folder.parent_path(),
+                               .kind = "images",
+                               .train = folder.filename(),
+                               .test = folder.filename(),
+                               .channels = 3});
+  const std::string job = "job: data\nmodel: {name: autoencoder}\ntraining: {max_steps: 1, batch: 1, slots: 1}\n";
+  auto data = parse_job(job + found.section, images).data;
+  data.mean = {0.5, 0.5, 0.5};
+  data.deviation = {0.25, 0.25, 0.25};
+  return data;
+}
+
+JobSpec job_on(const DataSpec& data, std::uint64_t cache_mb, std::uint32_t threads) {
   JobSpec job;
-  job.data.name = "images";
-  job.data.path = folder.parent_path();
-  job.data.train = folder.filename();
-  job.data.test = folder.filename();
-  describe_images({}, job.data);
-  job.data.channels = 3;
-  job.data.mean = {0.5, 0.5, 0.5};
-  job.data.deviation = {0.25, 0.25, 0.25};
+  job.data = data;
   job.data.cache_mb = cache_mb;
   job.data.threads = threads;
   job.training.batch = 128;
@@ -93,10 +101,11 @@ Result data(const Options& options) {
     throw std::runtime_error("data needs --images FOLDER, with one folder of images a class in it");
   }
   const double seconds = options.seconds.value_or(kDataSeconds);
+  const auto images = data_in(options.images);
   std::vector<std::pair<std::string, JobSpec>> works = {
-      {"decoded anew, 1 thread", job_on(options.images, 0, 1)},
-      {"decoded anew, 2 threads", job_on(options.images, 0, 2)},
-      {"kept in memory, 1 thread", job_on(options.images, 1000, 1)},
+      {"decoded anew, 1 thread", job_on(images, 0, 1)},
+      {"decoded anew, 2 threads", job_on(images, 0, 2)},
+      {"kept in memory, 1 thread", job_on(images, 1000, 1)},
   };
   std::map<std::string, std::vector<ImageSpeed>> speeds;
   std::vector<ImageSpeed> torch;
