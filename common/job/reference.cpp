@@ -101,7 +101,7 @@ std::string allowed(const Key& key) {
   }
   if (std::holds_alternative<std::vector<ParameterGroup>*>(key.target)) {
     return "list of 1 to " + std::to_string(kMaxParameterGroups) +
-           " groups; `learning_rate` 0 to 1000, `weight_decay` 0 to 1";
+           " groups; `learning_rate` 0 to 1000, `weight_decay` 0 to 1, `trust_ratio` `true` or `false`";
   }
   if (std::holds_alternative<std::vector<CsvColumn>*>(key.target)) {
     return "list of 1 to " + std::to_string(kMaxColumns) + " columns";

@@ -175,6 +175,20 @@ Scenario clipped_step() {
       {}};
 }
 
+Scenario scaled_step() {
+  auto life = small(2, 2, 1);
+  life.norms = {{0, 1}, {}};
+  life.norm_count = 2;
+  life.norms_for = simulation::LifeNorms::lamb;
+  return {"step-with-trust-ratios",
+          "The job's optimizer is lamb. A plan ends with the prospect of the first undecided update, by which a lane "
+          "takes\n"
+          "the norms of weights and update as soon as a chunk is covered. The next plan brings the ratios.",
+          life,
+          in_time,
+          {}};
+}
+
 Scenario paused() {
   return {"paused-and-resumed",
           "The user pauses the job, which holds at a version that nobody has passed and takes a snapshot of it; later\n"
@@ -338,11 +352,10 @@ void live(const Scenario& scenario, std::function<void(const std::string&)> trac
 }
 
 std::vector<Scenario> all() {
-  return {plain(),        superseding(),     late_joiner(),     duplicate(),
-          lost_worker(),  shard_death(),     shard_0_death(),   skipped_step(),
-          clipped_step(), paused(),          async_item(),      two_stale(),
-          straggler(),    journaled_crash(), power_cut(),       item_granted_again(),
-          expired(),      stop_taken_back(), pause_that_moves()};
+  return {plain(),       superseding(),        late_joiner(),  duplicate(),       lost_worker(),
+          shard_death(), shard_0_death(),      skipped_step(), clipped_step(),    scaled_step(),
+          paused(),      async_item(),         two_stale(),    straggler(),       journaled_crash(),
+          power_cut(),   item_granted_again(), expired(),      stop_taken_back(), pause_that_moves()};
 }
 
 }  // namespace ballast::scenarios

@@ -12,7 +12,9 @@ LeadConfig clipping() {
   auto clipping = config();
   clipping.decisions.norms = {{0}, {0}};
   clipping.decisions.norm_count = 1;
-  clipping.decisions.scale = [](double sum) { return static_cast<float>(sum); };
+  clipping.decisions.scales = [](const std::vector<double>& sums) {
+    return std::vector<float>(sums.begin(), sums.end());
+  };
   return clipping;
 }
 

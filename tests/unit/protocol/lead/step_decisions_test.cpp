@@ -14,7 +14,7 @@ DecisionRules rules() {
   DecisionRules rules;
   rules.norms = {{0}, {0, 1}, {1}, {}};
   rules.norm_count = 2;
-  rules.scale = [](double sum) { return static_cast<float>(sum); };
+  rules.scales = [](const std::vector<double>& sums) { return std::vector<float>(sums.begin(), sums.end()); };
   rules.chunks = 4;
   return rules;
 }
@@ -52,7 +52,7 @@ TEST_CASE("sums are added in the order of chunks, whatever the order of arrival"
   DecisionRules one;
   one.norms = {{0}, {0}, {0}};
   one.norm_count = 1;
-  one.scale = [](double sum) { return static_cast<float>(sum); };
+  one.scales = [](const std::vector<double>& sums) { return std::vector<float>(sums.begin(), sums.end()); };
   one.chunks = 3;
   const double big = 0x1p53;
   for (const auto& order : {std::vector<ChunkId>{0, 1, 2}, {2, 1, 0}, {1, 2, 0}}) {

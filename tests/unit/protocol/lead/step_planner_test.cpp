@@ -12,7 +12,7 @@ DecisionRules clipping_rules() {
   DecisionRules rules;
   rules.norms = {{0}, {0}};
   rules.norm_count = 1;
-  rules.scale = [](double sum) { return static_cast<float>(sum); };
+  rules.scales = [](const std::vector<double>& sums) { return std::vector<float>(sums.begin(), sums.end()); };
   rules.chunks = 2;
   return rules;
 }
