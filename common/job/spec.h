@@ -199,10 +199,10 @@ inline bool has_trust_ratios(const OptimizerSpec& optimizer) {
 
 // An item of training.parameter_groups: other settings for parameters whose names match.
 struct ParameterGroup {
-  std::string match;                   // a name, in which * stands for any characters or none
-  double learning_rate = 1;            // factor of the optimizer's
-  std::optional<double> weight_decay;  // in place of the optimizer's; none: that one
-  std::optional<bool> trust_ratio;     // lars, lamb: false: the ratio is 1; none: as true
+  std::string match;                     // a name, in which * stands for any characters or none
+  double learning_rate = 1;              // factor of the optimizer's
+  std::optional<double> weight_decay;    // in place of the optimizer's; none: that one
+  std::optional<bool> trust_ratio = {};  // lars, lamb: false: the ratio is 1; none: as true
 };
 
 // training.staleness: async and ssp. A contribution's staleness on a chunk is the chunk's version when it is applied,

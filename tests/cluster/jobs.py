@@ -114,6 +114,13 @@ OPTIMIZERS = {
                "  clip: {value: 0.01}",
     "rmsprop": "optimizer: {name: rmsprop, learning_rate: 0.001, momentum: 0.5, weight_decay: 0.0005}\n"
                "  clip: {tensor_norm: 0.1}",
+    "lars": "optimizer: {name: lars, learning_rate: 2, momentum: 0.9, weight_decay: 0.0005}\n"
+            "  parameter_groups: [{match: '*.bias', learning_rate: 0.01, trust_ratio: false}]\n"
+            "  clip: {value: 0.02}\n"
+            "  schedule: {name: cosine, warmup_steps: 4}",
+    "lamb": "optimizer: {name: lamb, learning_rate: 0.01, weight_decay: 0.01}\n"
+            "  parameter_groups: [{match: '*.bias', learning_rate: 0.5, trust_ratio: false}]\n"
+            "  schedule: {name: cosine, warmup_steps: 4}",
 }
 
 # The reference need not wait: time is no part of the bits.

@@ -48,6 +48,22 @@ TEST_CASE("scales come from all chunks' sums, each piece counted once to its nor
                                  [](const auto& left, const auto& right) { return left.chunk < right.chunk; }));
 }
 
+TEST_CASE("scales are made of all sums together, which need not be the gradient's") {
+  auto all = rules();
+  all.of_gradients = false;
+  all.scales = [](const std::vector<double>& sums) {
+    return std::vector<float>{static_cast<float>(sums[0] / sums[1]), 1};
+  };
+  StepDecisions decisions(std::make_shared<const DecisionRules>(all));
+  decisions.open(5);
+  for (const auto& measure : measures(5)) {
+    decisions.take(measure);
+  }
+  REQUIRE(decisions.complete());
+  CHECK(decisions.scales() == std::vector<float>{0.25F, 1});
+  CHECK(decisions.norm() == 0);
+}
+
 TEST_CASE("sums are added in the order of chunks, whatever the order of arrival") {
   DecisionRules one;
   one.norms = {{0}, {0}, {0}};

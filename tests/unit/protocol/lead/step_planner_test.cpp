@@ -93,6 +93,20 @@ TEST_CASE("a gradient that is not finite is a fault of its step, which stays und
   CHECK(at.planner.fault() == nullptr);
 }
 
+TEST_CASE("the prospect is of the first undecided step, and counts those that were left out before it") {
+  auto rules = clipping_rules();
+  CHECK_FALSE(Planned(rules).planner.prospect(0, {}));
+  rules.of_updates = true;
+  Planned at(rules, 1);
+  at.skipped = {{0, 1}, {2, 3}};
+  CHECK(at.planner.prospect(1, at.skipped) == Prospect{0, 1});
+  CHECK_FALSE(at.planner.prospect(2, at.skipped));  // not decided
+  REQUIRE(at.decide({measured(0, 1, 1), measured(1, 1, 1)}));
+  CHECK_FALSE(at.planner.prospect(1, at.skipped));  // a plan that ends there has more to come
+  CHECK(at.decide({}));
+  CHECK(at.planner.prospect(3, at.skipped) == Prospect{1, 1});
+}
+
 TEST_CASE("what was decided is forgotten before the oldest open step") {
   Planned at;
   REQUIRE(at.decide({measured(0, 0, 1), measured(1, 0, 1)}));
