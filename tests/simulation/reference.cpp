@@ -103,6 +103,7 @@ StepFactors factors(Step step, std::uint64_t updates) {
   StepFactors factors;
   factors.learning_rate = 0.5F + static_cast<float>(step);
   factors.step_size = static_cast<float>(updates);
+  factors.second_moment_root = static_cast<float>(2 + updates);
   return factors;
 }
 
