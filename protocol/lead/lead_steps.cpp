@@ -126,7 +126,7 @@ void Lead::send_plan(LaneId id, const LeadLane& lane) {
       plan.factors.push_back(planner_.factors(version, skipped()));
     }
   }
-  if (plan.first + plan.factors.size() == known_until) {
+  if (plan.first + plan.factors.size() == known_until && plan_end() < config_.steps) {
     plan.prospect = planner_.prospect(plan_end(), skipped());
   }
   plan.snapshots.assign(schedule_.ordered().begin(), schedule_.ordered().end());

@@ -203,8 +203,8 @@ Scenario late_prospect() {
       life,
       [](ProcessId, ProcessId to, const Message& message) -> std::optional<Fate> {
         const auto* plan = std::get_if<Plan>(&message);
-        if (to == kLane1 && plan != nullptr && plan->prospect && plan->factors.empty()) {
-          return Fate{1, 30 * kMilli};
+        if (to == kLane1 && plan != nullptr && plan->first == 0 && plan->factors.empty()) {
+          return Fate{1, 15 * kMilli};
         }
         return std::nullopt;
       },
