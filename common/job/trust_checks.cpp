@@ -15,14 +15,14 @@ struct Limited {
   std::string name;  // the key of its name
 };
 
-Limited limited(const TrainingSpec& training) {
+Limited limited_optimizer(const TrainingSpec& training) {
   if (training.mode == Mode::local) {
     return {training.local.optimizer, "training.local.optimizer.name"};
   }
   return {training.optimizer, "training.optimizer.name"};
 }
 
-void whole_steps(const TrainingSpec& training, const Mistake& mistake) {
+void check_whole_steps(const TrainingSpec& training, const Mistake& mistake) {
   if (!is_item_mode(training.mode) || !has_trust_ratios(training.optimizer)) {
     return;
   }
@@ -34,16 +34,15 @@ void whole_steps(const TrainingSpec& training, const Mistake& mistake) {
 }
 
 // The update whose norm is taken would be that of the clipped gradient, so a step would wait for the lead twice.
-void clip_by_norm(const TrainingSpec& training, const Mistake& mistake) {
-  const auto [optimizer, name] = limited(training);
-  if (!has_trust_ratios(optimizer)) {
+void check_no_clip_by_norm(const TrainingSpec& training, const Mistake& mistake) {
+  const auto clipped = limited_optimizer(training);
+  if (!has_trust_ratios(clipped.optimizer)) {
     return;
   }
-  const auto refuse = [&, &optimizer = optimizer, &name = name](const std::string& key,
-                                                                const std::optional<double>& limit) {
+  const auto refuse = [&](const std::string& key, const std::optional<double>& limit) {
     if (limit) {
-      mistake(key, {name},
-              "clipping by norm with " + name + ": " + optimizer.name +
+      mistake(key, {clipped.name},
+              "clipping by norm with " + clipped.name + ": " + clipped.optimizer.name +
                   " is not possible: its trust ratios bound each tensor's step already, and would need the clipped "
                   "gradient's norms; use training.clip.value, or remove it");
     }
@@ -52,8 +51,8 @@ void clip_by_norm(const TrainingSpec& training, const Mistake& mistake) {
   refuse("training.clip.global_norm", training.clip.global_norm);
 }
 
-void groups(const TrainingSpec& training, const Mistake& mistake) {
-  const auto [optimizer, name] = limited(training);
+void check_groups_of_trust(const TrainingSpec& training, const Mistake& mistake) {
+  const auto [optimizer, name] = limited_optimizer(training);
   if (has_trust_ratios(optimizer)) {
     return;
   }
@@ -69,9 +68,9 @@ void groups(const TrainingSpec& training, const Mistake& mistake) {
 }  // namespace
 
 void check_trust_ratios(const JobSpec& spec, const Mistake& mistake) {
-  whole_steps(spec.training, mistake);
-  clip_by_norm(spec.training, mistake);
-  groups(spec.training, mistake);
+  check_whole_steps(spec.training, mistake);
+  check_no_clip_by_norm(spec.training, mistake);
+  check_groups_of_trust(spec.training, mistake);
 }
 
 }  // namespace ballast

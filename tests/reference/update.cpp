@@ -237,8 +237,8 @@ float Update::changed(const Parameter& parameter, float w, float made, const Ite
 Floats Update::ratios(const Rates& rates, const Floats& gradient, const Floats& weights) const {
   const auto& arena = job_.arena;
   const auto& optimizer = rules_.optimizer;
-  Floats ratios(arena.parameters.size(), 1.0F);
-  for (std::size_t p = 0; p < ratios.size() && is_by_trust(optimizer); ++p) {
+  Floats factors(arena.parameters.size(), 1.0F);
+  for (std::size_t p = 0; p < factors.size() && is_by_trust(optimizer); ++p) {
     const auto settings = settings_of(arena.parameters[p]);
     if (!descends(arena.parameters[p].group) || !settings.has_ratio) {
       continue;
@@ -254,11 +254,11 @@ Floats Update::ratios(const Rates& rates, const Floats& gradient, const Floats& 
     if (w == 0 || u == 0) {
       continue;
     }
-    ratios[p] = rounded(optimizer.name == "lamb"
-                            ? w / u
-                            : optimizer.trust_coefficient * w / (u + settings.decay * w + epsilon_of(optimizer)));
+    factors[p] = rounded(optimizer.name == "lamb"
+                             ? w / u
+                             : optimizer.trust_coefficient * w / (u + settings.decay * w + epsilon_of(optimizer)));
   }
-  return ratios;
+  return factors;
 }
 
 float Update::lamb_update(float w, float m, float v, const Rates& rates, double decay) const {

@@ -109,16 +109,16 @@ StepFactors factors(Step step, std::uint64_t updates) {
 
 std::vector<float> scales(LifeNorms norms_for, const std::vector<double>& sums) {
   const auto scale = [](Expression of) { return static_cast<float>(1 + of % 1'000'000); };
-  std::vector<float> scales;
+  std::vector<float> found;
   for (std::size_t norm = 0; norm < sums.size(); ++norm) {
     const auto sum = std::bit_cast<std::uint64_t>(sums[norm]);
     if (norms_for == LifeNorms::clip) {
-      scales.push_back(scale(expression('c', sum)));
+      found.push_back(scale(expression('c', sum)));
     } else if (norm % 2 == 1) {
-      scales.push_back(scale(expression('t', std::bit_cast<std::uint64_t>(sums[norm - 1]), sum)));
+      found.push_back(scale(expression('t', std::bit_cast<std::uint64_t>(sums[norm - 1]), sum)));
     }
   }
-  return scales;
+  return found;
 }
 
 StepStatistics statistics(Step step, Expression root) {
