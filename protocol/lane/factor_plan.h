@@ -45,7 +45,7 @@ class FactorPlan {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(first_, factors_, until_, prospect_), listed::names(number_));
+    return listed::all(listed::plain(first_, factors_, prospect_, until_), listed::names(number_));
   }
 
  private:
