@@ -112,6 +112,8 @@ std::vector<ApplyWork> all_work() {
       optimizer_work("adagrad", {.kind = OptimizerKind::adagrad}),
       optimizer_work("rmsprop", {.kind = OptimizerKind::rmsprop}),
       optimizer_work("rmsprop, momentum", {.kind = OptimizerKind::rmsprop, .momentum = 0.9}),
+      optimizer_work("lars, momentum", {.kind = OptimizerKind::lars, .momentum = 0.9, .weight_decay = 1e-4}),
+      optimizer_work("lamb", {.kind = OptimizerKind::lamb, .weight_decay = 0.01}),
       {"sum of two contributions (to memcpy)", 3,
        [](Arrays& a, std::size_t begin, std::size_t count) {
          add_into(a.next.data() + begin, a.gradient.data() + begin, count);
@@ -121,6 +123,16 @@ std::vector<ApplyWork> all_work() {
        [](Arrays& a, std::size_t begin, std::size_t count) {
          // Kept, so that the loop is not left out.
          a.next[begin] = static_cast<float>(measure(std::span(a.gradient).subspan(begin, count)).sum_of_squares);
+       },
+       2, copy},
+      {"sums of lamb's trust ratio (to memcpy)", 4,
+       [](Arrays& a, std::size_t begin, std::size_t count) {
+         const std::span<const float> state[] = {std::span(a.first).subspan(begin, count),
+                                                 std::span(a.second).subspan(begin, count)};
+         const auto sums =
+             trust_sums({.kind = OptimizerKind::lamb, .weight_decay = 0.01}, {0.01F, 1.5F, 0.5F},
+                        std::span(a.weights).subspan(begin, count), std::span(a.gradient).subspan(begin, count), state);
+         a.next[begin] = static_cast<float>(sums.update);
        },
        2, copy},
   };

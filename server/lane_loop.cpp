@@ -213,7 +213,8 @@ void LaneLoop::carry_out(lane::Sum& action) {
 void LaneLoop::carry_out(lane::Drop& action) { payloads_.drop(action.payload); }
 
 void LaneLoop::carry_out(lane::Measure& action) {
-  auto measured = weights_.measure(action.chunk, payloads_.values(action.root), payloads_.is_known_finite(action.root));
+  auto measured = weights_.measure(action.chunk, payloads_.values(action.root), payloads_.is_known_finite(action.root),
+                                   action.prospect);
   events_.emplace_back(lane::Measured{
       {action.chunk, action.step, std::move(measured.sums), measured.finite, measured.parameter, kNoSlot},
       action.root});

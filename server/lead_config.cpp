@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "common/job/clip_norms.h"
 #include "common/job/evaluation_metrics.h"
 #include "common/job/schedule.h"
 #include "common/job/shard_bytes.h"
+#include "common/job/trust_ratios.h"
 #include "common/net/random_id.h"
 #include "common/numeric/sha256.h"
 
@@ -58,16 +61,39 @@ std::optional<ItemMode> item_mode(const JobSpec& spec) {
   return ItemMode{bound, grants_ahead(spec), is_journaled(spec)};
 }
 
-// Whether a step waits for the lead: it clips by norm, or acts on gradients that are not finite.
+void clip_by(ClipNorms norms, DecisionRules& rules) {
+  rules.norms = std::move(norms.of_chunk);
+  rules.norm_count = norms.count;
+  rules.scales = [limit = norms.limit](const std::vector<double>& sums) {
+    std::vector<float> scales;
+    for (const auto sum : sums) {
+      scales.push_back(clip_scale(limit, sum));
+    }
+    return scales;
+  };
+}
+
+void scale_by_trust(const Job& job, DecisionRules& rules) {
+  const auto own = descents(job.spec.training, job.arena.parameters);
+  auto norms = trust_norms(own, job.arena);
+  rules.norms = std::move(norms.of_chunk);
+  rules.norm_count = norms.count;
+  rules.scales = [own](const std::vector<double>& sums) { return trust_ratios(own, sums); };
+  rules.of_updates = measures_updates(job.spec.training);
+  rules.of_gradients = false;
+}
+
+// Whether a step waits for the lead: it clips by norm, has trust ratios, or acts on gradients that are not finite.
 DecisionRules decision_rules(const Job& job) {
-  auto norms = clip_norms(clip_of_updates(job.spec.training), job.arena);
   DecisionRules rules;
   // A lane that makes an update of each item skips one by itself.
   rules.non_finite = is_item_mode(job.spec.training.mode) ? NonFinite::halt : job.spec.training.non_finite;
   rules.chunks = static_cast<std::uint32_t>(job.arena.chunks.size());
-  rules.norms = std::move(norms.of_chunk);
-  rules.norm_count = norms.count;
-  rules.scale = [limit = norms.limit](double sum) { return clip_scale(limit, sum); };
+  if (has_trust_ratios(job.spec.training.optimizer)) {  // it is not clipped by norm then
+    scale_by_trust(job, rules);
+  } else {
+    clip_by(clip_norms(clip_of_updates(job.spec.training), job.arena), rules);
+  }
   return rules;
 }
 

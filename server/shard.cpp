@@ -11,6 +11,7 @@
 #include "common/files/new_file.h"
 #include "common/job/optimizer_settings.h"
 #include "common/job/schema.h"
+#include "common/job/trust_ratios.h"
 #include "common/log/log.h"
 #include "common/metrics/series.h"
 #include "common/net/address.h"
@@ -320,6 +321,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   config.steps = job_.steps.steps;
   config.last_timeline = found_.last_timeline;
   config.items = item_rules(job_.spec);
+  config.measures_updates = measures_updates(job_.spec.training);
   if (journal_) {
     config.lives = journal_->lives(found_.last_timeline);
   }

@@ -14,6 +14,7 @@
 #include "common/job/clip_norms.h"
 #include "common/job/optimizer_settings.h"
 #include "common/job/steps.h"
+#include "common/job/trust_ratios.h"
 #include "common/numeric/vector.h"
 
 namespace ballast {
@@ -207,9 +208,41 @@ void LaneWeights::release(ChunkId chunk, ChunkBuffer* buffer) {
 
 // ---- arithmetic
 
-RootMeasure LaneWeights::measure(ChunkId chunk, std::span<const float> root, bool known_finite) const {
+RootMeasure LaneWeights::measure(ChunkId chunk, std::span<const float> root, bool known_finite,
+                                 const Prospect& prospect) const {
   const auto& entry = this->entry(chunk);
   assert(root.size() == entry.chunk.elements);
+  auto result = measure_clipping(entry, root, known_finite);
+  if (has_trust_ratios(job_.spec.training.optimizer) && is_descended(entry.chunk.group)) {
+    result.sums = measure_trust(entry, root, prospect);
+  }
+  return result;
+}
+
+// Two for each piece of a parameter that has a ratio. They mean nothing if the root is not finite.
+std::vector<double> LaneWeights::measure_trust(const Entry& entry, std::span<const float> root,
+                                               const Prospect& prospect) const {
+  std::vector<double> sums;
+  const StepScalars scalars{0, prospect.step_size, prospect.second_moment_root};
+  std::span<const float> state[kMaxStateTensors];
+  for (const auto& piece : entry.pieces) {
+    const auto& descent = descents_.of(piece.parameter);
+    if (!has_trust_ratio(descent)) {
+      continue;
+    }
+    for (std::size_t i = 0; i < entry.state.size(); ++i) {
+      state[i] = entry.state[i]->values.subspan(piece.offset, piece.elements);
+    }
+    const auto found = trust_sums(
+        descent.optimizer, scalars, entry.newest->values.subspan(piece.offset, piece.elements),
+        root.subspan(piece.offset, piece.elements), std::span<const std::span<const float>>(state, entry.state.size()));
+    sums.push_back(found.weights);
+    sums.push_back(found.update);
+  }
+  return sums;
+}
+
+RootMeasure LaneWeights::measure_clipping(const Entry& entry, std::span<const float> root, bool known_finite) const {
   RootMeasure result;
   if (entry.pieces.empty()) {
     return result;

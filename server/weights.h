@@ -30,7 +30,7 @@ struct ChunkBuffer {
 
 // What the decision on a step needs to know of a chunk's gradient.
 struct RootMeasure {
-  std::vector<double> sums;  // of squares, as clip_norms() counts them; empty unless the job clips by norm
+  std::vector<double> sums;  // of squares, as clip_norms() or trust_norms() counts them; empty if those have none
   bool finite = true;
   std::uint32_t parameter = 0;  // if not finite: that of the first such element, by its index in the arena
 };
@@ -68,8 +68,10 @@ class LaneWeights {
                const std::vector<std::vector<float>>& state);
 
   // Of a step's root, which has the chunk's elements and any alignment. The statistics chunk's is always finite.
-  // `known_finite`: whoever wrote the root has looked, so that it is read again only if the job clips by norm.
-  [[nodiscard]] RootMeasure measure(ChunkId chunk, std::span<const float> root, bool known_finite = false) const;
+  // `known_finite`: whoever wrote the root has looked, so that it is read again only if norms are needed. Trust ratios'
+  // are of the newest version and the update that apply() would make of it with the factors of `prospect`.
+  [[nodiscard]] RootMeasure measure(ChunkId chunk, std::span<const float> root, bool known_finite = false,
+                                    const Prospect& prospect = {}) const;
 
   // `version` becomes `version + 1`. `root` has the chunk's elements and any alignment; a skipped update does not look
   // at it. `factors.scales` are none, one, or one for each parameter of the model. Of state the root is the change; in
@@ -129,6 +131,9 @@ class LaneWeights {
   void unshare_state(Entry& entry);
   [[nodiscard]] std::vector<Stretch> stretches_of(const Entry& entry) const;
   static std::vector<Stretch> joined(const std::vector<Stretch>& stretches);
+  [[nodiscard]] RootMeasure measure_clipping(const Entry& entry, std::span<const float> root, bool known_finite) const;
+  [[nodiscard]] std::vector<double> measure_trust(const Entry& entry, std::span<const float> root,
+                                                  const Prospect& prospect) const;
   void descend(Entry& entry, std::span<const float> root, const StepFactors& factors, std::span<float> next);
   void change(const Entry& entry, std::span<const float> root, const ItemSource& item, std::span<float> next) const;
   [[nodiscard]] static std::uint32_t parameter_at(const Entry& entry, std::uint64_t element);

@@ -16,6 +16,7 @@
 #include "common/job/own_layers.h"
 #include "common/job/parameter_groups.h"
 #include "common/job/steps.h"
+#include "common/job/trust_checks.h"
 #include "common/job/words.h"
 
 namespace ballast {
@@ -58,6 +59,7 @@ class JobChecks {
     initial_weights();
     if (readable({"training.mode"})) {
       mode();
+      trust_ratios();
     }
     copies();
     enough_workers();
@@ -471,6 +473,15 @@ class JobChecks {
                                                   name_of(spec_.training.mode) +
                                                   " each slot is an update of its own; use halt or skip");
     }
+  }
+
+  void trust_ratios() {
+    check_trust_ratios(spec_, [&](const std::string& path, std::vector<std::string> with, const std::string& text) {
+      with.insert(with.begin(), path);
+      if (readable(with)) {
+        mistakes_.add(place_of(with), path, text);
+      }
+    });
   }
 
   void refuse_with_mode(const std::string& path, const std::string& text) {

@@ -18,6 +18,7 @@ Descents descents_by(const std::vector<ParameterGroup>& groups, const std::vecto
     if (const auto* group = group_of(groups, parameter)) {
       descent.rate = static_cast<float>(group->learning_rate);
       descent.optimizer.weight_decay = group->weight_decay.value_or(descent.optimizer.weight_decay);
+      descent.optimizer.trust_ratio = group->trust_ratio.value_or(true);
     }
     const auto known = std::ranges::find(descents.kinds, descent);
     descents.of_parameter.push_back(static_cast<std::uint32_t>(known - descents.kinds.begin()));

@@ -20,7 +20,7 @@ struct Descent {
   // Of a step, for this parameter.
   [[nodiscard]] StepScalars scalars(StepScalars step) const {
     step.learning_rate *= rate;
-    step.step_size *= rate;
+    step.step_size *= optimizer.kind == OptimizerKind::lamb ? 1 : rate;  // lamb's has no rate in it
     return step;
   }
 };

@@ -121,9 +121,6 @@ void check_choice(const std::string& text, const Key& key) {
     return;
   }
   const std::string allowed = "allowed: " + comma_list(key.choices);
-  if (std::find(key.not_built.begin(), key.not_built.end(), text) != key.not_built.end()) {
-    throw Unfit{"'" + text + "' is not built yet; " + allowed};
-  }
   const std::string meant = nearest(text, key.choices);
   throw Unfit{shown(text) + " is not known; " + allowed + (meant.empty() ? "" : "; did you mean '" + meant + "'?")};
 }

@@ -21,6 +21,14 @@ void read_number(Target target, double most, const YamlNode& node) {
   read_value(key, node);
 }
 
+bool read_switch(const YamlNode& node) {
+  bool value = false;
+  Key key;
+  key.target = &value;
+  read_value(key, node);
+  return value;
+}
+
 ParameterGroup read_group(const YamlNode& node) {
   ParameterGroup group;
   if (node.kind != YamlNode::Kind::map) {
@@ -37,8 +45,11 @@ ParameterGroup read_group(const YamlNode& node) {
       read_number(&group.learning_rate, 1000, entry.value);
     } else if (entry.key == "weight_decay") {
       read_number(&group.weight_decay, 1, entry.value);
+    } else if (entry.key == "trust_ratio") {
+      group.trust_ratio = read_switch(entry.value);
     } else {
-      throw Unfit{"unknown key " + shown(entry.key) + " of a group; allowed: match, learning_rate, weight_decay"};
+      throw Unfit{"unknown key " + shown(entry.key) +
+                  " of a group; allowed: match, learning_rate, weight_decay, trust_ratio"};
     }
   }
   auto letters = group.match;
@@ -48,7 +59,7 @@ ParameterGroup read_group(const YamlNode& node) {
                 " is no pattern of parameters' names; allowed: 1 to 128 of A-Z a-z 0-9 . _ - and *, e.g. conv*.weight"};
   }
   if (!changes) {
-    throw Unfit{"group '" + group.match + "' changes nothing; add learning_rate or weight_decay"};
+    throw Unfit{"group '" + group.match + "' changes nothing; add learning_rate, weight_decay or trust_ratio"};
   }
   return group;
 }

@@ -12,7 +12,8 @@ bool is_plain_averaging(const TrainingSpec& training) {
 
 // "sgd with Nesterov momentum"
 std::string optimizer_text(const OptimizerSpec& optimizer) {
-  const bool momentum = (optimizer.name == "sgd" || optimizer.name == "rmsprop") && optimizer.momentum != 0;
+  const bool momentum =
+      (optimizer.name == "sgd" || optimizer.name == "rmsprop" || optimizer.name == "lars") && optimizer.momentum != 0;
   if (!momentum) {
     return optimizer.name;
   }

@@ -24,6 +24,12 @@ OptimizerKind optimizer_kind(const std::string& name) {
   if (name == "rmsprop") {
     return OptimizerKind::rmsprop;
   }
+  if (name == "lars") {
+    return OptimizerKind::lars;
+  }
+  if (name == "lamb") {
+    return OptimizerKind::lamb;
+  }
   throw std::invalid_argument("there is no optimizer '" + name + "'");
 }
 
@@ -37,6 +43,7 @@ OptimizerSettings settings_of(const OptimizerSpec& optimizer, const ClipSpec& cl
   settings.alpha = optimizer.alpha;
   settings.epsilon = epsilon_of(optimizer);
   settings.initial_accumulator = optimizer.initial_accumulator;
+  settings.trust_coefficient = optimizer.trust_coefficient;
   settings.weight_decay = group == Group::decay ? optimizer.weight_decay : 0;
   if (clip.value) {
     settings.clip_value = *clip.value;

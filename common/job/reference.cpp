@@ -74,8 +74,7 @@ std::string allowed(const Key& key) {
   }
   const std::string range = count_text(key.minimum) + " to " + count_text(key.maximum);
   if (!key.choices.empty()) {
-    return code_list(key.choices) +
-           (key.not_built.empty() ? "" : "; *not built yet: refused*: " + code_list(key.not_built));
+    return code_list(key.choices);
   }
   if (std::holds_alternative<std::string*>(key.target)) {
     return text_rule(key.rule);
@@ -101,7 +100,7 @@ std::string allowed(const Key& key) {
   }
   if (std::holds_alternative<std::vector<ParameterGroup>*>(key.target)) {
     return "list of 1 to " + std::to_string(kMaxParameterGroups) +
-           " groups; `learning_rate` 0 to 1000, `weight_decay` 0 to 1";
+           " groups; `learning_rate` 0 to 1000, `weight_decay` 0 to 1, `trust_ratio` `true` or `false`";
   }
   if (std::holds_alternative<std::vector<CsvColumn>*>(key.target)) {
     return "list of 1 to " + std::to_string(kMaxColumns) + " columns";
@@ -223,9 +222,11 @@ std::string configuration_reference() {
 - `training.optimizer.nesterov` needs a momentum.
 - `training.schedule.decay_steps` is given with `step` and `exponential`. `training.schedule.warmup_steps` is at most the
   job's steps.
-- At most one key of `training.clip` is given.
-- With `async` and `ssp` there is no `training.clip.tensor_norm` and no `training.clip.global_norm`, which need all of a
-  gradient before any of it is applied, and no `training.non_finite: rollback`, which leaves out whole steps.
+- At most one key of `training.clip` is given. With `lars` and `lamb` it is `value`: their trust ratios bound each tensor's
+  step already, and would need the clipped gradient's norms. With `local` that is about the inner optimizer.
+- `trust_ratio` in `training.parameter_groups` is for `lars` and `lamb`.
+- With `async` and `ssp` there are no `training.clip.tensor_norm`, `training.clip.global_norm`, `lars` and `lamb`, which
+  need all of a gradient before any of it is applied, and no `training.non_finite: rollback`, which leaves out whole steps.
 - `training.staleness.bound` is given with `ssp`, `training.local.steps` with `local`.
 - `training.local.partition: by_class` needs data with labels.
 - `durability.mode: journal` is for `async` and `ssp`.

@@ -44,6 +44,10 @@ StepFactors step_factors(const TrainingSpec& training, Step steps_of_job, Step s
     const auto t = static_cast<double>(updates_before + 1);
     factors.step_size = static_cast<float>(rate / (1 - std::pow(optimizer.beta1, t)));
     factors.second_moment_root = static_cast<float>(std::sqrt(1 - std::pow(optimizer.beta2, t)));
+  } else if (optimizer.name == "lamb") {  // the rate is no part of the update whose norm is taken
+    const auto t = static_cast<double>(updates_before + 1);
+    factors.step_size = static_cast<float>(1 / (1 - std::pow(optimizer.beta1, t)));
+    factors.second_moment_root = static_cast<float>(std::sqrt(1 - std::pow(optimizer.beta2, t)));
   }
   return factors;
 }

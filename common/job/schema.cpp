@@ -48,7 +48,8 @@ std::string groups_text(const std::vector<ParameterGroup>& groups) {
   for (const auto& group : groups) {
     text += (text.empty() ? "" : ", ") + std::string("{match: ") + yaml_quoted(group.match) +
             ", learning_rate: " + number_text(group.learning_rate) +
-            (group.weight_decay ? ", weight_decay: " + number_text(*group.weight_decay) : "") + "}";
+            (group.weight_decay ? ", weight_decay: " + number_text(*group.weight_decay) : "") +
+            (group.trust_ratio ? std::string(", trust_ratio: ") + (*group.trust_ratio ? "true" : "false") : "") + "}";
   }
   return "[" + text + "]";
 }

@@ -36,8 +36,7 @@ struct Key {
   std::string unit = {};
   double minimum = 0;  // numbers, and each number of a list; both included
   double maximum = 0;
-  std::vector<std::string> choices = {};    // text: the allowed words, if it is not free; of an enum, in its order
-  std::vector<std::string> not_built = {};  // text: words that are known but refused
+  std::vector<std::string> choices = {};  // text: the allowed words, if it is not free; of an enum, in its order
   TextRule rule = TextRule::printable;
   OnlyWith only_with = {};
   bool required = false;

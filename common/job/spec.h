@@ -174,28 +174,35 @@ inline bool is_example_files(const DataSpec& data) {
 
 // training.optimizer: what the values mean exactly, stands in common/numeric/optimizer.h
 struct OptimizerSpec {
-  std::string name = "sgd";  // sgd | adam | adamw | adagrad | rmsprop
+  std::string name = "sgd";  // sgd | adam | adamw | adagrad | rmsprop | lars | lamb
   double learning_rate = 0.01;
-  double momentum = 0;                 // sgd, rmsprop
+  double momentum = 0;                 // sgd, rmsprop, lars
   bool nesterov = false;               // sgd
-  double beta1 = 0.9;                  // adam, adamw
-  double beta2 = 0.999;                // adam, adamw
+  double beta1 = 0.9;                  // adam, adamw, lamb
+  double beta2 = 0.999;                // adam, adamw, lamb
   double alpha = 0.99;                 // rmsprop
-  std::optional<double> epsilon = {};  // adam, adamw, rmsprop, adagrad; none only in specs that no file gave
+  std::optional<double> epsilon = {};  // all but sgd; none only in specs that no file gave
   double initial_accumulator = 0;      // adagrad
-  double weight_decay = 0;             // adamw: decoupled; all others: added to the gradient
+  double trust_coefficient = 1e-3;     // lars
+  double weight_decay = 0;             // adamw: decoupled; lamb: in the update; all others: added to the gradient
 };
 
-// The given epsilon, or the optimizer's usual one: adagrad 1e-10, all others 1e-8.
+// The given epsilon, or the optimizer's usual one: adagrad 1e-10, lamb 1e-6, all others 1e-8.
 inline double epsilon_of(const OptimizerSpec& optimizer) {
-  return optimizer.epsilon.value_or(optimizer.name == "adagrad" ? 1e-10 : 1e-8);
+  return optimizer.epsilon.value_or(optimizer.name == "adagrad" ? 1e-10 : optimizer.name == "lamb" ? 1e-6 : 1e-8);
+}
+
+// Whether an update needs the norms of each tensor before any of it can be applied.
+inline bool has_trust_ratios(const OptimizerSpec& optimizer) {
+  return optimizer.name == "lars" || optimizer.name == "lamb";
 }
 
 // An item of training.parameter_groups: other settings for parameters whose names match.
 struct ParameterGroup {
-  std::string match;                   // a name, in which * stands for any characters or none
-  double learning_rate = 1;            // factor of the optimizer's
-  std::optional<double> weight_decay;  // in place of the optimizer's; none: that one
+  std::string match;                     // a name, in which * stands for any characters or none
+  double learning_rate = 1;              // factor of the optimizer's
+  std::optional<double> weight_decay;    // in place of the optimizer's; none: that one
+  std::optional<bool> trust_ratio = {};  // lars, lamb: false: the ratio is 1; none: as true
 };
 
 // training.staleness: async and ssp. A contribution's staleness on a chunk is the chunk's version when it is applied,

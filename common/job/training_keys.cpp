@@ -126,7 +126,8 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
            "...]`. "
            "`match` is a parameter's name, in which `*` stands for any characters or none; of several that match the "
            "first counts. `learning_rate` is a factor of the optimizer's, `0` leaves the parameters as they are; "
-           "`weight_decay` takes the place of the optimizer's, for biases too. With `local` they are those of the "
+           "`weight_decay` takes the place of the optimizer's, for biases too; `trust_ratio: false` leaves each of the "
+           "parameters without a ratio of its own (`lars`, `lamb`). With `local` they are those of the "
            "inner optimizer",
        .identity = true},
   };
@@ -165,7 +166,7 @@ std::vector<Key> augment_keys(AugmentSpec& augment) {
 
 std::vector<Key> optimizer_keys(OptimizerSpec& optimizer, const std::string& section) {
   const OnlyWith sgd = {section + ".name", {"sgd"}};
-  const OnlyWith adam = {section + ".name", {"adam", "adamw"}};
+  const OnlyWith adam = {section + ".name", {"adam", "adamw", "lamb"}};
   const OnlyWith rmsprop = {section + ".name", {"rmsprop"}};
   const auto kept = [&](const std::string& name, double& target, const std::string& description, const OnlyWith& with) {
     return Key{.path = section + "." + name,
@@ -180,9 +181,9 @@ std::vector<Key> optimizer_keys(OptimizerSpec& optimizer, const std::string& sec
       {.path = section + ".name",
        .target = &optimizer.name,
        .description = "Stochastic gradient descent, or one that scales each element by what its gradients were; all as "
-                      "PyTorch defines them (formulas: common/numeric/optimizer.h)",
-       .choices = {"sgd", "adam", "adamw", "adagrad", "rmsprop"},
-       .not_built = {"lars", "lamb"},
+                      "PyTorch defines them. `lars` and `lamb`, for large batches, also scale each tensor's update by "
+                      "the norm of its weights (formulas: common/numeric/optimizer.h)",
+       .choices = {"sgd", "adam", "adamw", "adagrad", "rmsprop", "lars", "lamb"},
        .identity = true},
       {.path = section + ".learning_rate",
        .target = &optimizer.learning_rate,
@@ -192,7 +193,7 @@ std::vector<Key> optimizer_keys(OptimizerSpec& optimizer, const std::string& sec
        .identity = true,
        .default_note = "`0.01`; `sgd` with `training.mode: local`: `1`"},
       kept("momentum", optimizer.momentum, "Share of the previous update that is kept",
-           {section + ".name", {"sgd", "rmsprop"}}),
+           {section + ".name", {"sgd", "rmsprop", "lars"}}),
       {.path = section + ".nesterov",
        .target = &optimizer.nesterov,
        .description = "Momentum that looks ahead (Nesterov's)",
@@ -204,12 +205,12 @@ std::vector<Key> optimizer_keys(OptimizerSpec& optimizer, const std::string& sec
            rmsprop),
       {.path = section + ".epsilon",
        .target = &optimizer.epsilon,
-       .description = "Added to the root that updates are divided by",
+       .description = "Added to the root that updates are divided by; `lars`: to the norms that a ratio is divided by",
        .minimum = 1e-20,
        .maximum = 1,
-       .only_with = {section + ".name", {"adam", "adamw", "adagrad", "rmsprop"}},
+       .only_with = {section + ".name", {"adam", "adamw", "adagrad", "rmsprop", "lars", "lamb"}},
        .identity = true,
-       .default_note = "adagrad: `1e-10`; others: `1e-08`"},
+       .default_note = "adagrad: `1e-10`; lamb: `1e-06`; others: `1e-08`"},
       {.path = section + ".initial_accumulator",
        .target = &optimizer.initial_accumulator,
        .description = "What each sum of squared gradients begins with",
@@ -217,11 +218,19 @@ std::vector<Key> optimizer_keys(OptimizerSpec& optimizer, const std::string& sec
        .maximum = 1000000,
        .only_with = {section + ".name", {"adagrad"}},
        .identity = true},
+      {.path = section + ".trust_coefficient",
+       .target = &optimizer.trust_coefficient,
+       .description = "Factor of each tensor's ratio of norms: how far a step goes, as a part of the weights' norm",
+       .minimum = 1e-12,
+       .maximum = 1000,
+       .only_with = {section + ".name", {"lars"}},
+       .identity = true},
       {.path = section + ".weight_decay",
        .target = &optimizer.weight_decay,
        .description =
            "Pull of weights towards zero; biases are left alone. With `adamw` weights shrink by learning rate "
-           "times decay (decoupled), with all others decay times weight is added to the gradient (L2)",
+           "times decay (decoupled), with `lamb` decay times weight is added to the update before its norm is taken, "
+           "with all others to the gradient (L2)",
        .minimum = 0,
        .maximum = 1,
        .identity = true},

@@ -82,6 +82,27 @@ struct RmsPropMomentum {
   }
 };
 
+struct LarsMomentum {
+  static constexpr int kState = 1;
+  static float step(float w, float g, float& a, float& /*b*/, const Factors& f) {
+    a = f.momentum * a + f.learning_rate * g;
+    return w - a;
+  }
+};
+
+struct Lamb {
+  static constexpr int kState = 2;
+  // Before the learning rate and the ratio.
+  static float update(float w, float g, float& a, float& b, const Factors& f) {
+    a = f.keep_first * a + f.add_first * g;
+    b = f.keep_second * b + f.add_second * g * g;
+    return a * f.correction / (__builtin_sqrtf(b) / f.root + f.epsilon) + f.decay * w;
+  }
+  static float step(float w, float g, float& a, float& b, const Factors& f) {
+    return w - f.learning_rate * update(w, g, a, b, f);
+  }
+};
+
 template <class Optimizer, bool kDecay>
 void run(const Slice& slice, const Factors& given) {
   const Factors f = given;  // a copy that no store through a pointer can change
@@ -117,6 +138,15 @@ void run(const Slice& slice, const Factors& given) {
 
 constexpr std::size_t kSums = 16;
 
+double joined(double (&sums)[kSums]) {
+  for (std::size_t half = kSums / 2; half > 0; half /= 2) {
+    for (std::size_t j = 0; j < half; ++j) {
+      sums[j] = sums[j] + sums[j + half];
+    }
+  }
+  return sums[0];
+}
+
 double sum_of_squares(const void* values, std::size_t elements) {
   double sums[kSums] = {};
   const std::size_t whole = elements / kSums * kSums;
@@ -130,12 +160,47 @@ double sum_of_squares(const void* values, std::size_t elements) {
     const double value = load(values, i);
     sums[i - whole] = sums[i - whole] + value * value;
   }
-  for (std::size_t half = kSums / 2; half > 0; half /= 2) {
-    for (std::size_t j = 0; j < half; ++j) {
-      sums[j] = sums[j] + sums[j + half];
+  return joined(sums);
+}
+
+// The part of a prospective update whose norm counts: what `Optimizer::step` makes of the same numbers.
+struct LarsNorm {
+  static float of(const Slice& slice, std::size_t i, const Factors& f) {
+    return clipped(load(slice.gradient, i) * f.scale, f.clip);
+  }
+};
+
+struct LambNorm {
+  static float of(const Slice& slice, std::size_t i, const Factors& f) {
+    float a = slice.state[0][i];
+    float b = slice.state[1][i];
+    return Lamb::update(slice.weights[i], clipped(load(slice.gradient, i) * f.scale, f.clip), a, b, f);
+  }
+};
+
+// Both in the order of sum_of_squares.
+template <class Norm>
+TwoSums trust_sums(const Slice& given_slice, const Factors& given) {
+  const Slice slice = given_slice;
+  const Factors f = given;
+  double weights[kSums] = {};
+  double update[kSums] = {};
+  const std::size_t whole = slice.elements / kSums * kSums;
+  for (std::size_t i = 0; i < whole; i += kSums) {
+    for (std::size_t j = 0; j < kSums; ++j) {
+      const double w = slice.weights[i + j];
+      const double u = Norm::of(slice, i + j, f);
+      weights[j] = weights[j] + w * w;
+      update[j] = update[j] + u * u;
     }
   }
-  return sums[0];
+  for (std::size_t i = whole; i < slice.elements; ++i) {
+    const double w = slice.weights[i];
+    const double u = Norm::of(slice, i, f);
+    weights[i - whole] = weights[i - whole] + w * w;
+    update[i - whole] = update[i - whole] + u * u;
+  }
+  return {joined(weights), joined(update)};
 }
 
 }  // namespace
@@ -148,8 +213,12 @@ const Kernels BALLAST_KERNELS = {
      {run<AdamW, false>, run<AdamW, false>},
      {run<Adagrad, false>, run<Adagrad, true>},
      {run<RmsProp, false>, run<RmsProp, true>},
-     {run<RmsPropMomentum, false>, run<RmsPropMomentum, true>}},
+     {run<RmsPropMomentum, false>, run<RmsPropMomentum, true>},
+     {run<LarsMomentum, false>, run<LarsMomentum, true>},
+     {run<Lamb, false>, run<Lamb, false>}},
     sum_of_squares,
+    trust_sums<LarsNorm>,
+    trust_sums<LambNorm>,
 };
 
 }  // namespace ballast::numeric

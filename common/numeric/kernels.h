@@ -19,7 +19,7 @@ struct Factors {
   float scale = 1;
   float clip = 0;
   float decay = 0;          // weight_decay; adamw: 1 - lr * weight_decay
-  float learning_rate = 0;  // adam, adamw: the step size
+  float learning_rate = 0;  // adam, adamw: the step size; lars, lamb: lr * ratio
   float momentum = 0;
   float keep_first = 0;   // beta1
   float add_first = 0;    // 1 - beta1
@@ -27,13 +27,34 @@ struct Factors {
   float add_second = 0;   // 1 - beta2, 1 - alpha
   float root = 1;
   float epsilon = 0;
+  float correction = 1;  // lamb: 1 / (1 - beta1^t)
 };
 
-enum Rule : unsigned char { sgd, sgd_momentum, sgd_nesterov, adam, adamw, adagrad, rmsprop, rmsprop_momentum, kRules };
+enum Rule : unsigned char {
+  sgd,
+  sgd_momentum,
+  sgd_nesterov,
+  adam,
+  adamw,
+  adagrad,
+  rmsprop,
+  rmsprop_momentum,
+  lars_momentum,
+  lamb,
+  kRules
+};
+
+// The sums of squares of which trust ratios are made.
+struct TwoSums {
+  double weights = 0;
+  double update = 0;
+};
 
 struct Kernels {
   void (*step[kRules][2])(const Slice& slice, const Factors& factors);  // [..][1]: with coupled decay
   double (*sum_of_squares)(const void* values, std::size_t elements);
+  TwoSums (*lars_sums)(const Slice& slice, const Factors& factors);  // read the slice, and write nothing
+  TwoSums (*lamb_sums)(const Slice& slice, const Factors& factors);
 };
 
 extern const Kernels kBaselineKernels;

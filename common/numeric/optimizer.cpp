@@ -1,7 +1,9 @@
 #include "common/numeric/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -44,6 +46,10 @@ numeric::Rule rule_of(const OptimizerSettings& settings) {
       return numeric::adagrad;
     case OptimizerKind::rmsprop:
       return momentum ? numeric::rmsprop_momentum : numeric::rmsprop;
+    case OptimizerKind::lars:
+      return momentum ? numeric::lars_momentum : numeric::sgd;
+    case OptimizerKind::lamb:
+      return numeric::lamb;
     case OptimizerKind::sgd:
       break;
   }
@@ -57,12 +63,17 @@ numeric::Factors factors_of(const OptimizerSettings& settings, const StepScalars
   const bool corrected = settings.kind == OptimizerKind::adam || settings.kind == OptimizerKind::adamw;
   const double kept = settings.kind == OptimizerKind::rmsprop ? settings.alpha : settings.beta2;
   numeric::Factors factors;
-  factors.scale = scale;
+  const bool has_ratio = has_trust_ratios(settings.kind);
+  factors.scale = has_ratio ? 1.0F : scale;
   factors.clip = static_cast<float>(settings.clip_value);
   factors.decay = static_cast<float>(settings.kind == OptimizerKind::adamw
                                          ? 1 - static_cast<double>(scalars.learning_rate) * settings.weight_decay
                                          : settings.weight_decay);
   factors.learning_rate = corrected ? scalars.step_size : scalars.learning_rate;
+  if (has_ratio) {
+    factors.learning_rate = scalars.learning_rate * scale;
+    factors.correction = scalars.step_size;
+  }
   factors.momentum = static_cast<float>(settings.momentum);
   factors.keep_first = static_cast<float>(settings.beta1);
   factors.add_first = static_cast<float>(1 - settings.beta1);
@@ -79,9 +90,11 @@ std::vector<StateTensor> state_tensors(const OptimizerSettings& settings) {
   switch (rule_of(settings)) {
     case numeric::sgd_momentum:
     case numeric::sgd_nesterov:
+    case numeric::lars_momentum:
       return {{"momentum_buffer", 0}};
     case numeric::adam:
     case numeric::adamw:
+    case numeric::lamb:
       return {{"exp_avg", 0}, {"exp_avg_sq", 0}};
     case numeric::adagrad:
       return {{"sum", static_cast<float>(settings.initial_accumulator)}};
@@ -96,23 +109,68 @@ std::vector<StateTensor> state_tensors(const OptimizerSettings& settings) {
   return {};
 }
 
+namespace {
+
+template <typename Float>
+void require_state(const OptimizerSettings& settings, std::span<const std::span<Float>> state, std::size_t elements,
+                   const std::string& caller) {
+  const auto tensors = state_tensors(settings);
+  if (state.size() != tensors.size()) {
+    throw std::invalid_argument(caller + ": " + std::to_string(state.size()) + " state tensors where " +
+                                std::to_string(tensors.size()) + " are needed");
+  }
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    require_size(state[i].size(), elements, caller + ": " + tensors[i].name);
+  }
+}
+
+}  // namespace
+
 void optimizer_step(const OptimizerSettings& settings, const StepScalars& scalars, float scale,
                     std::span<const float> weights, std::span<const float> gradient,
                     std::span<const std::span<float>> state, std::span<float> new_weights, InstructionSet set) {
   const auto& kernels = kernels_of(set);
-  const auto tensors = state_tensors(settings);
   require_size(gradient.size(), weights.size(), "optimizer_step: gradient");
   require_size(new_weights.size(), weights.size(), "optimizer_step: new_weights");
-  if (state.size() != tensors.size()) {
-    throw std::invalid_argument("optimizer_step: " + std::to_string(state.size()) + " state tensors where " +
-                                std::to_string(tensors.size()) + " are needed");
-  }
+  require_state(settings, state, weights.size(), "optimizer_step");
   numeric::Slice slice{weights.data(), gradient.data(), {}, new_weights.data(), weights.size()};
   for (std::size_t i = 0; i < state.size(); ++i) {
-    require_size(state[i].size(), weights.size(), std::string("optimizer_step: ") + tensors[i].name);
     slice.state[i] = state[i].data();
   }
   kernels.step[rule_of(settings)][settings.weight_decay != 0 ? 1 : 0](slice, factors_of(settings, scalars, scale));
+}
+
+TrustSums trust_sums(const OptimizerSettings& settings, const StepScalars& scalars, std::span<const float> weights,
+                     std::span<const float> gradient, std::span<const std::span<const float>> state,
+                     InstructionSet set) {
+  const auto& kernels = kernels_of(set);
+  if (!has_trust_ratios(settings.kind)) {
+    throw std::invalid_argument("trust_sums: the optimizer has no trust ratios");
+  }
+  require_size(gradient.size(), weights.size(), "trust_sums: gradient");
+  require_state(settings, state, weights.size(), "trust_sums");
+  numeric::Slice slice{weights.data(), gradient.data(), {}, nullptr, weights.size()};
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    slice.state[i] = const_cast<float*>(state[i].data());  // read alone
+  }
+  const auto sums = settings.kind == OptimizerKind::lars ? kernels.lars_sums : kernels.lamb_sums;
+  const auto found = sums(slice, factors_of(settings, scalars, 1.0F));
+  const auto bounded = [](double sum) { return std::isfinite(sum) ? sum : std::numeric_limits<double>::max(); };
+  return {bounded(found.weights), bounded(found.update)};
+}
+
+float trust_ratio(const OptimizerSettings& settings, const TrustSums& sums) {
+  const auto counts = [](double sum) { return sum > 0 && sum < std::numeric_limits<double>::max(); };
+  if (!settings.trust_ratio || !counts(sums.weights) || !counts(sums.update)) {
+    return 1;
+  }
+  const double weights = std::sqrt(sums.weights);
+  const double update = std::sqrt(sums.update);
+  const double ratio =
+      settings.kind == OptimizerKind::lars
+          ? settings.trust_coefficient * weights / (update + settings.weight_decay * weights + settings.epsilon)
+          : weights / update;
+  return static_cast<float>(std::min<double>(ratio, std::numeric_limits<float>::max()));
 }
 
 void change_state(std::span<const float> old_state, std::span<const float> change, float scale,

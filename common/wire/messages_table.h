@@ -228,7 +228,8 @@ struct Described<Plan> : Plain<Plan, schema::Plan> {
                                      BALLAST_FIELD(copies),
                                      BALLAST_FIELD(incarnation),
                                      BALLAST_FIELD(number),
-                                     BALLAST_FIELD(until)};
+                                     BALLAST_FIELD(until),
+                                     BALLAST_FIELD(prospect)};
   static constexpr std::string_view allowed = "first + entries of factors < 2^64";
   static Fault fault(const Plan& plan) {
     return inside(".first", fault_by(AtMost{std::numeric_limits<Step>::max() - plan.factors.size()}, plan.first));

@@ -77,6 +77,12 @@ struct Described<StepFactors> : Plain<StepFactors, schema::StepFactors> {
 };
 
 template <>
+struct Described<Prospect> : Plain<Prospect, schema::Prospect> {
+  static constexpr std::tuple fields{BALLAST_FIELD(step_size, Finite{}),
+                                     BALLAST_FIELD(second_moment_root, NotNegative{})};
+};
+
+template <>
 struct Described<ChunkMeasure> : Plain<ChunkMeasure, schema::ChunkMeasure> {
   static constexpr std::tuple fields{BALLAST_FIELD(step),
                                      BALLAST_FIELD(chunk),
@@ -230,9 +236,10 @@ struct Described<Told> : Plain<Told, schema::Told> {
 };
 
 // All of them, in the order of docs/messages.md.
-using Parts = Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId,
-                    PhaseTimes, StepFactors, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation,
-                    CopyState, CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, RoundOrder,
-                    ItemOrder, RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
+using Parts =
+    Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId, PhaseTimes,
+          StepFactors, Prospect, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation, CopyState,
+          CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder, RoundReport,
+          ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
 
 }  // namespace ballast::wire

@@ -11,6 +11,7 @@ void FactorPlan::begin(Version first) {
 void FactorPlan::start_at(Version first) {
   first_ = first;
   factors_.clear();
+  prospect_.reset();
 }
 
 void FactorPlan::follow(LeadNumber number, Version until) {
@@ -30,6 +31,20 @@ void FactorPlan::extend(Version first, const std::vector<StepFactors>& factors, 
   for (Version version = this->known(); version < first + factors.size(); ++version) {
     factors_.push_back(factors[version - first]);
   }
+  prospect_.reset();
+}
+
+void FactorPlan::foresee(Version version, const std::optional<Prospect>& prospect) {
+  if (prospect && version == known()) {
+    prospect_ = prospect;
+  }
+}
+
+std::optional<Prospect> FactorPlan::prospect(Version version) const {
+  if (version >= first_ && version < known()) {
+    return prospect_of(factors_[version - first_]);
+  }
+  return version == known() ? prospect_ : std::nullopt;
 }
 
 void FactorPlan::passed(Version version) {

@@ -128,6 +128,7 @@ struct Measure {
   ChunkId chunk = 0;
   Step step = 0;
   PayloadId root = kNoPayload;
+  Prospect prospect = {};  // where the job measures updates
 };
 // Turns `version` of the chunk into the next one, written into a buffer that no reply references; `version` stays, the
 // one before it goes. Consumes the root. A skipped update leaves weights and state as they are.

@@ -124,6 +124,7 @@ void Lane::on_plan(const Plan& plan) {
   const bool is_news = plan.number != plan_.number();
   plan_.follow(plan.number, plan.until);
   plan_.extend(plan.first, plan.factors, applier_.version_at(applier_.open_step()));
+  plan_.foresee(plan.first + plan.factors.size(), plan.prospect);
   if (is_news || (applier_.stands_at(known) && plan_.end() > known)) {
     report();  // the lead waits for it
   }

@@ -9,12 +9,13 @@ RoundApplier::RoundApplier(const LaneConfig& config)
     : slots_(config.slots),
       steps_(config.steps),
       event_bytes_(config.event_bytes),
+      measures_updates_(config.measures_updates),
       chunks_(config.chunks, [&](const LaneChunk& chunk) { return Chunk(chunk, config.slots); }),
       next_decided_(chunks_.size()) {}
 
 // ---- contributions
 
-Offered RoundApplier::offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& /*plan*/) {
+Offered RoundApplier::offer(SessionId session, const Push& push, PayloadId payload, const FactorPlan& plan) {
   auto& chunk = *chunks_.find(push.chunk);
   Offered offered;
   // Weights of a version that does not exist yet cannot have been pulled.
@@ -33,9 +34,7 @@ Offered RoundApplier::offer(SessionId session, const Push& push, PayloadId paylo
     offered.actions.emplace_back(lane::Drop{payload});
   } else {
     ++counters_.accepted;
-    if (chunk.round.covered()) {
-      offered.measure = {chunk.spec.id, chunk.version, chunk.round.root()};
-    }
+    offered.measure = read_if_foreseen(chunk, plan);
   }
   return offered;
 }
@@ -56,6 +55,19 @@ void RoundApplier::collect(Chunk& chunk, SessionId session, const Push& push, Pa
     const bool is_last = chunk.round.covered() && &join == &taken.joins.back();
     offered.actions.emplace_back(lane::Sum{join, chunk.spec.id, is_last});
   }
+}
+
+// Once for each root.
+std::optional<lane::Measure> RoundApplier::read_if_foreseen(Chunk& chunk, const FactorPlan& plan) {
+  if (chunk.is_read || !chunk.round.covered()) {
+    return std::nullopt;
+  }
+  const auto prospect = measures_updates_ ? plan.prospect(chunk.version) : Prospect{};
+  if (!prospect) {
+    return std::nullopt;
+  }
+  chunk.is_read = true;
+  return lane::Measure{chunk.spec.id, chunk.version, chunk.round.root(), *prospect};
 }
 
 ApplierOutcome RoundApplier::measured(const lane::Measured& event, const FactorPlan& plan) {
@@ -87,7 +99,7 @@ ApplierOutcome RoundApplier::committed(std::uint64_t /*ticket*/, std::uint64_t /
 
 ApplierOutcome RoundApplier::go_on(const FactorPlan& plan) { return apply_decided(plan); }
 
-// Those that a plan has decided, as far as one event may go.
+// What a plan has decided or foreseen, as far as one event may go.
 ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
   ApplierOutcome outcome;
   for (std::uint64_t bytes = 0; next_decided_ < chunks_.size() && bytes < event_bytes_; ++next_decided_) {
@@ -95,6 +107,9 @@ ApplierOutcome RoundApplier::apply_decided(const FactorPlan& plan) {
     if (auto applied = apply_if_decided(chunk, plan)) {
       bytes += chunk.spec.bytes;
       outcome.applied.push_back(std::move(*applied));
+    } else if (auto measure = read_if_foreseen(chunk, plan)) {
+      bytes += chunk.spec.bytes;
+      outcome.actions.emplace_back(std::move(*measure));
     }
   }
   return outcome;
@@ -115,9 +130,7 @@ std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const 
       *known};
   --held_payloads_;
   waiting_chunks_ -= chunk.waits ? 1 : 0;
-  chunk.measure.reset();
-  chunk.fault = kNoSlot;
-  chunk.waits = false;
+  reopen(chunk);
   ++chunk.version;
   update.served = served(chunk);
   update.at_step = chunk.version;
@@ -127,6 +140,13 @@ std::optional<AppliedUpdate> RoundApplier::apply_if_decided(Chunk& chunk, const 
     update.opened = {open_step_, open_step_};
   }
   return update;
+}
+
+void RoundApplier::reopen(Chunk& chunk) {
+  chunk.is_read = false;
+  chunk.measure.reset();
+  chunk.fault = kNoSlot;
+  chunk.waits = false;
 }
 
 // Whether the lead has to know at once: it decides when it knows of all chunks, or of one that stops the job.
@@ -146,9 +166,7 @@ std::vector<PayloadId> RoundApplier::forget() {
   for (auto& chunk : chunks_) {
     const auto held = chunk.round.reset();
     payloads.insert(payloads.end(), held.begin(), held.end());
-    chunk.fault = kNoSlot;
-    chunk.measure.reset();
-    chunk.waits = false;
+    reopen(chunk);
   }
   held_payloads_ = 0;
   next_decided_ = chunks_.size();

@@ -18,9 +18,9 @@
 
 namespace ballast {
 
-// Collects each chunk's contributions, and applies their sum when it is measured and the factors are known. What item
-// mode has besides, such as a journal, is answered by what is so without it.
-// Invariants:
+// Collects each chunk's contributions, and applies their sum when it is measured and the factors are known. Where
+// updates are measured, that waits for their prospect. What item mode has besides, such as a journal, is answered by
+// what is so without it. Invariants:
 //   1. every chunk is at open_step() or open_step() + 1;
 //   2. a gradient that is not finite is never applied: its step is skipped by the lead's word, or waits.
 // Pure and copyable. Not thread-safe.
@@ -69,7 +69,7 @@ class RoundApplier {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(slots_, steps_, event_bytes_), listed::parts(chunks_),
+    return listed::all(listed::plain(slots_, steps_, event_bytes_, measures_updates_), listed::parts(chunks_),
                        listed::plain(base_, open_step_, behind_, next_decided_, waiting_chunks_),
                        listed::accounts(held_payloads_), listed::accounts(counters_));
   }
@@ -80,17 +80,21 @@ class RoundApplier {
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::plain(spec), listed::parts(round), listed::plain(version, fault, measure, waits));
+      return listed::all(listed::plain(spec), listed::parts(round),
+                         listed::plain(version, fault, is_read, measure, waits));
     }
 
     LaneChunk spec;
     Round round;
     Version version = 0;
     Slot fault = kNoSlot;                 // the first slot of the round that is said to be not finite
+    bool is_read = false;                 // covered, and to be measured
     std::optional<ChunkMeasure> measure;  // of the round, which is covered
     bool waits = false;                   // covered, and counted in waiting_chunks_
   };
 
+  std::optional<lane::Measure> read_if_foreseen(Chunk& chunk, const FactorPlan& plan);
+  static void reopen(Chunk& chunk);
   void collect(Chunk& chunk, SessionId session, const Push& push, PayloadId payload, Offered& offered);
   ApplierOutcome apply_decided(const FactorPlan& plan);
   std::optional<AppliedUpdate> apply_if_decided(Chunk& chunk, const FactorPlan& plan);
@@ -100,11 +104,12 @@ class RoundApplier {
   Slot slots_;
   Step steps_;
   std::uint64_t event_bytes_;
+  bool measures_updates_;
   ChunkTable<Chunk> chunks_;
   Step base_ = 0;
   Step open_step_ = 0;
   std::size_t behind_ = 0;          // chunks still at open_step_
-  std::size_t next_decided_;        // chunks from here on may be decided by a plan and not applied yet
+  std::size_t next_decided_;        // chunks from here on may be due by a plan, to be applied or measured
   std::size_t waiting_chunks_ = 0;  // covered ones of open_step_ that have no decision
   std::size_t held_payloads_ = 0;
   ApplierCounters counters_;

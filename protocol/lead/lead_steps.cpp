@@ -126,6 +126,9 @@ void Lead::send_plan(LaneId id, const LeadLane& lane) {
       plan.factors.push_back(planner_.factors(version, skipped()));
     }
   }
+  if (plan.first + plan.factors.size() == known_until && plan_end() < config_.steps) {
+    plan.prospect = planner_.prospect(plan_end(), skipped());
+  }
   plan.snapshots.assign(schedule_.ordered().begin(), schedule_.ordered().end());
   plan.keep = book_.durable().complete;
   plan.copies = copies_.told(book_.durable().copies);

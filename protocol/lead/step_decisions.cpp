@@ -44,15 +44,11 @@ std::vector<double> StepDecisions::sums() const {
 }
 
 std::vector<float> StepDecisions::scales() const {
-  std::vector<float> scales;
-  for (const auto sum : sums()) {
-    scales.push_back(rules_->scale(sum));
-  }
-  return scales;
+  return rules_->norms.empty() ? std::vector<float>{} : rules_->scales(sums());
 }
 
 double StepDecisions::norm() const {
-  const auto all = sums();
+  const auto all = rules_->of_gradients ? sums() : std::vector<double>{};
   return std::sqrt(std::accumulate(all.begin(), all.end(), 0.0));
 }
 

@@ -1,5 +1,5 @@
-// The decision on a step that needs to see all of its gradient: the factors by which it is clipped, and whether it is
-// finite.
+// The decision on a step that needs to see all of its gradient: the factors by which it is clipped, or the trust ratios
+// of its update, and whether it is finite.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,14 @@ namespace ballast {
 
 struct DecisionRules {
   NonFinite non_finite = NonFinite::halt;
-  // By chunk id, the norm that each of its sums belongs to; empty: the job does not clip by norm.
+  // By chunk id, the norm that each of its sums belongs to; empty: the job neither clips by norm nor has trust ratios.
   std::vector<std::vector<std::uint32_t>> norms;
   std::uint32_t norm_count = 0;
-  std::function<float(double)> scale;  // of the gradients below one norm, from the sum of their squares; pure
-  std::uint32_t chunks = 0;            // of the whole job, statistics included
+  // Of an update, from the sum of squares of each norm; pure.
+  std::function<std::vector<float>(const std::vector<double>& sums)> scales;
+  bool of_updates = false;   // sums are of weights and prospective updates, which lanes take by a plan's prospect
+  bool of_gradients = true;  // all norms together are the gradient's
+  std::uint32_t chunks = 0;  // of the whole job, statistics included
 
   // Whether a step has to wait for the lead.
   [[nodiscard]] bool decides() const { return !norms.empty() || non_finite != NonFinite::halt; }
@@ -42,9 +45,9 @@ class StepDecisions {
   [[nodiscard]] bool complete() const;
   // The measure, first in the order of chunks, of a gradient that is not finite; null if there is none so far.
   [[nodiscard]] const ChunkMeasure* fault() const;
-  // Only when complete. Empty unless the job clips by norm.
+  // Only when complete. Empty unless the job clips by norm or has trust ratios.
   [[nodiscard]] std::vector<float> scales() const;
-  // The root of the sum of all squares. Only when complete; 0 unless the job clips by norm.
+  // Of the gradient. Only when complete; 0 unless the job clips by norm.
   [[nodiscard]] double norm() const;
 
   // All of it.

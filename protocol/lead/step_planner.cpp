@@ -49,6 +49,14 @@ StepFactors StepPlanner::factors(Version version, const std::vector<StepRange>& 
   return factors;
 }
 
+// All steps before it are decided, so it is known which of them changed the weights.
+std::optional<Prospect> StepPlanner::prospect(Step end, const std::vector<StepRange>& skipped) const {
+  if (!rules_->of_updates || end != next_) {
+    return std::nullopt;
+  }
+  return prospect_of(factors(end * updates_, skipped));
+}
+
 Step StepPlanner::known_until(Step barrier) const { return decides() ? std::min(barrier, next_) : barrier; }
 
 }  // namespace ballast

@@ -46,6 +46,8 @@ class StepPlanner {
   [[nodiscard]] Step known_until(Step barrier) const;
   // Whether steps have to wait for a decision.
   [[nodiscard]] bool decides() const { return rules_->decides(); }
+  // Of the plan that ends before `end`, where lanes measure by it and that step is the one to be decided on next.
+  [[nodiscard]] std::optional<Prospect> prospect(Step end, const std::vector<StepRange>& skipped) const;
   // Of the newest decision; 0 if there was none.
   [[nodiscard]] double gradient_norm() const { return gradient_norm_; }
 

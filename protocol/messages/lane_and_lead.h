@@ -144,7 +144,7 @@ inline SnapshotId newest_named(const CopyState& copies) { return std::max(copies
 
 // The factors of the updates of versions [first, first + factors.size()), and which snapshots to take; also the lead's
 // sign of life. A plan with a lower number than the newest is ignored. Where a step's factors depend on its gradients
-// (norms, non-finite values), the plan ends before the first undecided step.
+// (norms, trust ratios, non-finite values), the plan ends before the first undecided step.
 struct Plan {
   Timeline timeline = 0;
   Version first = 0;
@@ -157,6 +157,8 @@ struct Plan {
   LeadNumber number = {};        // increases with each other `until`
   // Updates of this version or later are not made, nor of items from this one on, whatever older plans said.
   Version until = std::numeric_limits<Version>::max();
+  // Of version first + factors.size(), where its step is the first undecided one and lanes measure by it.
+  std::optional<Prospect> prospect = {};
   bool operator==(const Plan&) const = default;
 };
 

@@ -26,12 +26,23 @@ struct PhaseTimes {
 // need agree.
 struct StepFactors {
   float learning_rate = 0;
-  float step_size = 0;           // learning_rate, divided by 1 - beta1^t where the optimizer corrects its first moment
+  // learning_rate, divided by 1 - beta1^t where the optimizer corrects its first moment; lamb: 1 / (1 - beta1^t)
+  float step_size = 0;
   float second_moment_root = 1;  // sqrt(1 - beta2^t) where it corrects its second
   bool skip = false;             // the step leaves all weights and all state as they are
-  std::vector<float> scales;     // of the gradient: none (1), one for all of it, or one for each parameter
+  // Of the gradient, or the trust ratios of the update: none (1), one for all of it, or one for each parameter.
+  std::vector<float> scales;
   bool operator==(const StepFactors&) const = default;
 };
+
+// Of the factors that an update will have, if its step is not skipped, those that a lane needs to take the update's
+// norms before the step is decided.
+struct Prospect {
+  float step_size = 0;
+  float second_moment_root = 1;
+  bool operator==(const Prospect&) const = default;
+};
+inline Prospect prospect_of(const StepFactors& factors) { return {factors.step_size, factors.second_moment_root}; }
 
 // A property of the job's bits that workers or shards tell, and who told it first.
 struct Told {
@@ -44,7 +55,9 @@ struct Told {
 struct ChunkMeasure {
   ChunkId chunk = 0;
   Step step = 0;
-  std::vector<double> sums;     // of the gradient's squares: of the chunk, or of each parameter's piece of it, in order
+  // Of the gradient's squares: of the chunk, or of each parameter's piece of it, in order. With trust ratios two for
+  // each piece of a parameter that has one: of the weights' squares, and of the prospective update's.
+  std::vector<double> sums;
   bool finite = true;           // the chunk's gradient has no infinity and no NaN
   std::uint32_t parameter = 0;  // if not finite: the parameter of the first such element, by its index in the model
   Slot slot = kNoSlot;  // if not finite: the first slot to blame; kNoSlot: only the sum over the slots overflows

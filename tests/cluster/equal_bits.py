@@ -28,7 +28,7 @@ class EqualBits(harness.ClusterCase):
                 self.assertAlmostEqual(summary["test_accuracy"], reference["test_accuracy"], delta=1.5 / 60)
 
     def test_local_steps_give_equal_bits_whoever_makes_them(self):
-        for name, workers, shards in (("averaging", 3, 2), ("diloco", 2, 1), ("diloco", 1, 1)):
+        for name, workers, shards in (("averaging", 3, 2), ("diloco", 2, 1), ("diloco", 1, 1), ("trust", 3, 2)):
             with self.subTest(name, workers=workers):
                 job = self.job(jobs.glyphs(steps=20, training=jobs.LOCAL[name]), name=f"{name}.yaml")
                 reference = self.reference(job)

@@ -3,7 +3,7 @@
 
 MOMENTUM = "optimizer: {name: sgd, learning_rate: 0.05, momentum: 0.9, weight_decay: 0.0005}"
 
-# Lines of `training` for slots of 6 or 8 examples: plain averaging, and DiLoCo.
+# Lines of `training` for slots of 6 or 8 examples: plain averaging, DiLoCo, and trust ratios within slots and outside.
 LOCAL = {
     "averaging": "mode: local\n"
                  "  local: {steps: 2, optimizer: {name: sgd, learning_rate: 0.05, momentum: 0.9, weight_decay: 0.0005}}",
@@ -12,6 +12,10 @@ LOCAL = {
               "  optimizer: {name: sgd, learning_rate: 0.7, momentum: 0.9, nesterov: true}\n"
               "  parameter_groups: [{match: '*.bias', learning_rate: 0.5, weight_decay: 0.001}]\n"
               "  clip: {global_norm: 0.9}",
+    "trust": "mode: local\n"
+             "  local: {steps: 2, optimizer: {name: lars, learning_rate: 4, momentum: 0.9, weight_decay: 0.0005}}\n"
+             "  optimizer: {name: lamb, learning_rate: 0.01}\n"
+             "  parameter_groups: [{match: '*.bias', learning_rate: 0.01, trust_ratio: false}]",
 }
 
 
@@ -114,6 +118,13 @@ OPTIMIZERS = {
                "  clip: {value: 0.01}",
     "rmsprop": "optimizer: {name: rmsprop, learning_rate: 0.001, momentum: 0.5, weight_decay: 0.0005}\n"
                "  clip: {tensor_norm: 0.1}",
+    "lars": "optimizer: {name: lars, learning_rate: 2, momentum: 0.9, weight_decay: 0.0005}\n"
+            "  parameter_groups: [{match: '*.bias', learning_rate: 0.01, trust_ratio: false}]\n"
+            "  clip: {value: 0.02}\n"
+            "  schedule: {name: cosine, warmup_steps: 4}",
+    "lamb": "optimizer: {name: lamb, learning_rate: 0.01, weight_decay: 0.01}\n"
+            "  parameter_groups: [{match: '*.bias', learning_rate: 0.5, trust_ratio: false}]\n"
+            "  schedule: {name: cosine, warmup_steps: 4}",
 }
 
 # The reference need not wait: time is no part of the bits.

@@ -41,6 +41,12 @@ class NonFinite(harness.ClusterCase):
         self.expect_equal_bits(summary, self.reference(job, jobs.AT_ONCE, skip=[14]))
         self.assertIn("1 step skipped: the gradient was not finite", run.out.read_text())
 
+    def test_a_step_left_out_is_in_no_prospect(self):
+        job, run = self.start_with("skip", "lamb")
+        summary = run.finish()
+        self.assertEqual(summary["skipped_steps"], 1, summary)
+        self.expect_equal_bits(summary, self.reference(job, jobs.AT_ONCE, skip=[14]))
+
     def test_without_a_norm_whoever_sums_last_looks(self):
         """Of one worker a step's sum comes whole, and is read; of several the pass that joins them looks."""
         for workers in (1, 3):

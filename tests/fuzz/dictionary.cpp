@@ -54,7 +54,6 @@ Words configuration_words(const Schema& schema) {
     add_parts(words, key.path);
     words.insert(key.path + "=");
     words.insert(key.choices.begin(), key.choices.end());
-    words.insert(key.not_built.begin(), key.not_built.end());
   }
   for (const auto& kind : layer_kinds()) {
     words.insert(kind.name);

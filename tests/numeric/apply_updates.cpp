@@ -40,6 +40,16 @@ void write_floats(const std::string& path, const std::vector<float>& values) {
   file.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size() * sizeof(float)));
 }
 
+float ratio_of(const Descent& descent, const StepScalars& scalars, std::span<const float> weights,
+               std::span<const float> gradient, const std::vector<std::span<float>>& state) {
+  if (!has_trust_ratios(descent.optimizer.kind)) {
+    return 1;
+  }
+  const std::vector<std::span<const float>> read(state.begin(), state.end());
+  return trust_ratio(descent.optimizer,
+                     trust_sums(descent.optimizer, descent.scalars(scalars), weights, gradient, read));
+}
+
 void run(const std::string& job, const std::string& folder) {
   const auto spec = load_job(job);
   const auto& training = spec.training;
@@ -70,7 +80,9 @@ void run(const std::string& job, const std::string& folder) {
         spans.push_back(std::span(tensor).subspan(begin, elements));
       }
       const auto& descent = descents.of(i);
-      optimizer_step(descent.optimizer, descent.scalars(scalars), 1.0F, std::span(weights).subspan(begin, elements),
+      const float ratio = ratio_of(descent, scalars, std::span(weights).subspan(begin, elements),
+                                   gradient.subspan(begin, elements), spans);
+      optimizer_step(descent.optimizer, descent.scalars(scalars), ratio, std::span(weights).subspan(begin, elements),
                      gradient.subspan(begin, elements), spans, std::span(next).subspan(begin, elements));
       begin += elements;
     }

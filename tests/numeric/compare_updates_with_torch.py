@@ -39,6 +39,53 @@ training:
 {groups}"""
 
 
+class Lars(torch.optim.Optimizer):
+    """Algorithm 1 of Y. You, I. Gitman, B. Ginsburg, "Large Batch Training of Convolutional Networks" (2017)."""
+
+    def __init__(self, parameters, lr, momentum=0.0, weight_decay=0.0, coefficient=1e-3, eps=1e-8, adapts=True):
+        super().__init__(parameters, dict(lr=lr, momentum=momentum, weight_decay=weight_decay, coefficient=coefficient,
+                                          eps=eps, adapts=adapts))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for w in group["params"]:
+                g, decay = w.grad, group["weight_decay"]
+                norm, gradient = w.norm(), g.norm()
+                rate = torch.tensor(group["lr"])
+                if group["adapts"] and norm > 0 and gradient > 0:
+                    rate = rate * group["coefficient"] * norm / (gradient + decay * norm + group["eps"])
+                buffer = self.state[w].setdefault("momentum_buffer", torch.zeros_like(w))
+                buffer.mul_(group["momentum"]).add_(rate * (g + decay * w))
+                w.sub_(buffer)
+
+
+class Lamb(torch.optim.Optimizer):
+    """Algorithm 2 of Y. You et al., "Large Batch Optimization for Deep Learning: Training BERT in 76 minutes" (2020),
+    phi being the identity."""
+
+    def __init__(self, parameters, lr, betas=(0.9, 0.999), eps=1e-6, weight_decay=0.0, adapts=True):
+        super().__init__(parameters, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, adapts=adapts))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            (beta1, beta2) = group["betas"]
+            for w in group["params"]:
+                state = self.state[w]
+                if not state:
+                    state.update(t=0, m=torch.zeros_like(w), v=torch.zeros_like(w))
+                state["t"] += 1
+                state["m"].mul_(beta1).add_(w.grad, alpha=1 - beta1)
+                state["v"].mul_(beta2).addcmul_(w.grad, w.grad, value=1 - beta2)
+                m = state["m"] / (1 - beta1 ** state["t"])
+                v = state["v"] / (1 - beta2 ** state["t"])
+                update = m / (v.sqrt() + group["eps"]) + group["weight_decay"] * w
+                norm, of_update = w.norm(), update.norm()
+                ratio = norm / of_update if group["adapts"] and norm > 0 and of_update > 0 else 1.0
+                w.sub_(group["lr"] * ratio * update)
+
+
 def optimizers():
     """Name, our keys, and PyTorch's optimizer of some parameters; each with and without decay."""
     optim = torch.optim
@@ -55,6 +102,11 @@ def optimizers():
         ("rmsprop", {}, optim.RMSprop, {}),
         ("rmsprop", {"alpha": 0.9, "momentum": 0.5, "epsilon": 1e-3}, optim.RMSprop,
          {"alpha": 0.9, "momentum": 0.5, "eps": 1e-3}),
+        ("lars", {}, Lars, {}),
+        ("lars", {"momentum": 0.9, "trust_coefficient": 0.02, "epsilon": 0.5}, Lars,
+         {"momentum": 0.9, "coefficient": 0.02, "eps": 0.5}),
+        ("lamb", {}, Lamb, {}),
+        ("lamb", {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-3}, Lamb, {"betas": (0.8, 0.95), "eps": 1e-3}),
     ]
     for (name, keys, kind, arguments), decay in itertools.product(plain, (0, 0.1)):
         keys = dict(keys, weight_decay=decay)
@@ -115,7 +167,7 @@ def disagreement(label, weights, ours, theirs):
 def compare_optimizers(program, folder, weights, gradients):
     for name, keys, make in optimizers():
         ours, _ = run_ours(program, folder, name, keys)
-        yield from disagreement(f"{name} {keys}", weights, ours, run_torch(weights, gradients, make))
+        yield from disagreement(f"{name} {keys}", weights, ours, run_torch_in_parts(weights, gradients, make))
 
 
 def compare_in_combination(program, folder, weights, gradients):
@@ -144,13 +196,30 @@ def compare_groups(program, folder, weights, gradients):
         yield from disagreement(f"{name} {keys} in groups", weights, ours, theirs)
 
 
-def run_torch_in_parts(weights, gradients, make_optimizer):
+def compare_without_ratio(program, folder, weights, gradients):
+    """A parameter whose ratio is 1 beside one with a ratio; and decay and clipping together with a schedule."""
+    (_, _), _, _, (schedule, make_schedule) = schedules()
+    for name, keys, kind, arguments in (
+            ("lars", {"momentum": 0.9, "weight_decay": 0.1}, Lars, {"momentum": 0.9, "weight_decay": 0.1}),
+            ("lamb", {"weight_decay": 0.1}, Lamb, {"weight_decay": 0.1})):
+        ours, _ = run_ours(program, folder, name, keys, schedule, clip="value: 0.5",
+                           groups="{match: second, trust_ratio: false}")
+        of_group = lambda variables, kind=kind, arguments=arguments: kind(
+            [{"params": variables[:1]}, {"params": variables[1:], "adapts": False}], lr=RATE, **arguments)
+        theirs = run_torch_in_parts(weights, gradients.clamp(-0.5, 0.5), of_group, make_schedule)
+        yield from disagreement(f"{name} {keys} partly without ratios, with cosine", weights, ours, theirs)
+
+
+def run_torch_in_parts(weights, gradients, make_optimizer, make_schedule=None):
     variables = [weights[:FIRST].clone().requires_grad_(), weights[FIRST:].clone().requires_grad_()]
     optimizer = make_optimizer(variables)
+    schedule = make_schedule(optimizer) if make_schedule else None
     after = []
     for gradient in gradients:
         variables[0].grad, variables[1].grad = gradient[:FIRST].clone(), gradient[FIRST:].clone()
         optimizer.step()
+        if schedule:
+            schedule.step()
         after.append(torch.cat([variable.detach() for variable in variables]))
     return torch.stack(after)
 
@@ -194,6 +263,7 @@ def main():
         failures = list(compare_optimizers(sys.argv[1], folder, weights, gradients))
         failures += compare_in_combination(sys.argv[1], folder, weights, gradients)
         failures += compare_groups(sys.argv[1], folder, weights, gradients)
+        failures += compare_without_ratio(sys.argv[1], folder, weights, gradients)
         failures += compare_schedules(sys.argv[1], folder)
     for failure in failures:
         print(failure, file=sys.stderr)

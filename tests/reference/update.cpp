@@ -105,11 +105,18 @@ bool fits(const std::string& pattern, const std::string& name) {
   return pattern[0] == name[0] && fits(pattern.substr(1), name.substr(1));
 }
 
+bool is_by_trust(const OptimizerSpec& optimizer) { return optimizer.name == "lars" || optimizer.name == "lamb"; }
+
 std::size_t count_states(const OptimizerSpec& optimizer) {
-  if (optimizer.name == "adam" || optimizer.name == "adamw") {
+  if (optimizer.name == "adam" || optimizer.name == "adamw" || optimizer.name == "lamb") {
     return 2;
   }
-  return (optimizer.name == "sgd" ? 0 : 1) + (optimizer.momentum != 0 ? 1 : 0);
+  return (optimizer.name == "sgd" || optimizer.name == "lars" ? 0 : 1) + (optimizer.momentum != 0 ? 1 : 0);
+}
+
+std::pair<float, float> lamb_moments(const OptimizerSpec& optimizer, float m, float v, float g) {
+  return {rounded(optimizer.beta1) * m + rounded(1 - optimizer.beta1) * g,
+          rounded(optimizer.beta2) * v + rounded(1 - optimizer.beta2) * g * g};
 }
 
 // base^exponent: between rounds as the library has it, within slots as so many factors.
@@ -153,7 +160,8 @@ Update::Rates Update::rates(std::uint64_t step, std::uint64_t updates_before) co
   const auto& optimizer = rules_.optimizer;
   const double rate = optimizer.learning_rate * schedule_factor(rules_.schedule, job_.steps.steps, step);
   const auto t = updates_before + 1;
-  return {rounded(rate), rounded(rate / (1 - power(optimizer.beta1, t, rules_.within_slots))),
+  const double in_step = optimizer.name == "lamb" ? 1 : rate;
+  return {rounded(rate), rounded(in_step / (1 - power(optimizer.beta1, t, rules_.within_slots))),
           rounded(std::sqrt(1 - power(optimizer.beta2, t, rules_.within_slots)))};
 }
 
@@ -179,7 +187,8 @@ void Update::clip(Floats& gradient) const {
 
 void Update::apply(std::uint64_t step, std::uint64_t updates_before, Floats& gradient, Floats& weights) {
   clip(gradient);
-  descend(0, job_.arena.elements, rates(step, updates_before), {}, gradient, weights);
+  const auto rates = this->rates(step, updates_before);
+  descend(0, job_.arena.elements, rates, {}, ratios(rates, gradient, weights), gradient, weights);
 }
 
 void Update::apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, const Item& item,
@@ -187,11 +196,15 @@ void Update::apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_
   if (rules_.clip.global_norm || rules_.clip.tensor_norm) {
     throw std::runtime_error("updates of single chunks are not clipped by norm here");
   }
+  if (is_by_trust(rules_.optimizer)) {
+    throw std::runtime_error("updates of single chunks have no trust ratios");
+  }
   clip(gradient);
   auto rates = this->rates(step, updates_before);
   rates.learning_rate /= item.damping;
   rates.step_size /= item.damping;
-  descend(chunk.offset, chunk.offset + chunk.elements, rates, item, gradient, weights);
+  descend(chunk.offset, chunk.offset + chunk.elements, rates, item, Floats(job_.arena.parameters.size(), 1.0F),
+          gradient, weights);
 }
 
 Update::Settings Update::settings_of(const Parameter& parameter) const {
@@ -200,6 +213,7 @@ Update::Settings Update::settings_of(const Parameter& parameter) const {
     if (fits(group.match, parameter.name)) {
       settings.rate = rounded(group.learning_rate);
       settings.decay = group.weight_decay.value_or(settings.decay);
+      settings.has_ratio = group.trust_ratio.value_or(true);
       break;
     }
   }
@@ -219,22 +233,60 @@ float Update::changed(const Parameter& parameter, float w, float made, const Ite
   return rules_.within_slots ? made : w + 1.0F / item.staleness * made;
 }
 
+// By the squares of each part of the parameter that lies in one chunk, in order.
+Floats Update::ratios(const Rates& rates, const Floats& gradient, const Floats& weights) const {
+  const auto& arena = job_.arena;
+  const auto& optimizer = rules_.optimizer;
+  Floats factors(arena.parameters.size(), 1.0F);
+  for (std::size_t p = 0; p < factors.size() && is_by_trust(optimizer); ++p) {
+    const auto settings = settings_of(arena.parameters[p]);
+    if (!descends(arena.parameters[p].group) || !settings.has_ratio) {
+      continue;
+    }
+    auto update = gradient;
+    const auto [offset, elements] = arena.extents[p];
+    for (auto i = offset; optimizer.name == "lamb" && i < offset + elements; ++i) {
+      const auto [m, v] = lamb_moments(optimizer, state_[0][i], state_[1][i], gradient[i]);
+      update[i] = lamb_update(weights[i], m, v, rates, settings.decay);
+    }
+    const double w = std::sqrt(tensor_sum(arena, arena.extents[p], weights));
+    const double u = std::sqrt(tensor_sum(arena, arena.extents[p], update));
+    if (w == 0 || u == 0) {
+      continue;
+    }
+    factors[p] = rounded(optimizer.name == "lamb"
+                             ? w / u
+                             : optimizer.trust_coefficient * w / (u + settings.decay * w + epsilon_of(optimizer)));
+  }
+  return factors;
+}
+
+float Update::lamb_update(float w, float m, float v, const Rates& rates, double decay) const {
+  return m * rates.step_size / (std::sqrt(v) / rates.root + rounded(epsilon_of(rules_.optimizer))) + rounded(decay) * w;
+}
+
 // Elements [begin, end) of the arena.
-void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, const Item& item, const Floats& gradient,
-                     Floats& weights) {
+void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, const Item& item, const Floats& ratios,
+                     const Floats& gradient, Floats& weights) {
   for (std::size_t p = 0; p < job_.arena.parameters.size(); ++p) {
     const auto& parameter = job_.arena.parameters[p];
     const auto [offset, elements] = job_.arena.extents[p];
-    const auto [rate, decay] = settings_of(parameter);
+    const auto settings = settings_of(parameter);
+    const auto decay = settings.decay;
     auto own = rates;
-    own.learning_rate *= rate;
-    own.step_size *= rate;
+    own.learning_rate *= settings.rate;
+    own.learning_rate *= ratios[p];
+    own.step_size *= rules_.optimizer.name == "lamb" ? 1.0F : settings.rate;
     const auto until = std::min<std::size_t>(end, offset + elements);
     for (auto i = std::max<std::size_t>(begin, offset); i < until; ++i) {
       float w = weights[i];
       float g = gradient[i];
       if (parameter.group == Group::state) {
         weights[i] = changed(parameter, w, g, item);
+        continue;
+      }
+      if (is_by_trust(rules_.optimizer)) {
+        weights[i] = next_by_trust(i, w, g, own, decay);
         continue;
       }
       if (rules_.optimizer.name == "adamw") {
@@ -245,6 +297,24 @@ void Update::descend(std::size_t begin, std::size_t end, const Rates& rates, con
       weights[i] = next(i, w, g, own);
     }
   }
+}
+
+// `rates.learning_rate` has the ratio in it.
+float Update::next_by_trust(std::size_t i, float w, float g, const Rates& rates, double decay) {
+  const auto& optimizer = rules_.optimizer;
+  if (optimizer.name == "lamb") {
+    const auto [m, v] = lamb_moments(optimizer, state_[0][i], state_[1][i], g);
+    state_[0][i] = m;
+    state_[1][i] = v;
+    return w - rates.learning_rate * lamb_update(w, m, v, rates, decay);
+  }
+  float way = rates.learning_rate * (decay != 0 ? g + rounded(decay) * w : g);
+  if (optimizer.momentum != 0) {
+    auto& b = state_[0][i];
+    b = rounded(optimizer.momentum) * b + way;
+    way = b;
+  }
+  return w - way;
 }
 
 // torch.optim's single-tensor forms, dampening 0, without amsgrad, centering and lr_decay.

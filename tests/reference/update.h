@@ -1,5 +1,6 @@
 // The update of one step, written from the definitions of PyTorch's optimizers, learning rate schedules and
-// clip_grad_norm_, element by element: no vectors, nothing of common/numeric or common/job/schedule.h.
+// clip_grad_norm_, and for lars and lamb from their papers, element by element: no vectors, nothing of common/numeric
+// or common/job/schedule.h.
 #pragma once
 
 #include <cstdint>
@@ -47,8 +48,8 @@ class Update {
 
   struct Rates {
     float learning_rate = 0;
-    float step_size = 0;  // adam: learning_rate / (1 - beta1^t)
-    float root = 1;       // adam: sqrt(1 - beta2^t)
+    float step_size = 0;  // adam: learning_rate / (1 - beta1^t); lamb: 1 / (1 - beta1^t)
+    float root = 1;       // adam, lamb: sqrt(1 - beta2^t)
   };
   [[nodiscard]] Rates rates(std::uint64_t step, std::uint64_t updates_before) const;
   void clip(std::vector<float>& gradient) const;
@@ -56,12 +57,19 @@ class Update {
   struct Settings {
     float rate = 1;
     double decay = 0;
+    bool has_ratio = true;
   };
   [[nodiscard]] Settings settings_of(const Parameter& parameter) const;
   void descend(std::size_t begin, std::size_t end, const Rates& rates, const Item& item,
-               const std::vector<float>& gradient, std::vector<float>& weights);
+               const std::vector<float>& ratios, const std::vector<float>& gradient, std::vector<float>& weights);
+  // Of lars and lamb: the factor of each parameter's update; else 1.
+  [[nodiscard]] std::vector<float> ratios(const Rates& rates, const std::vector<float>& gradient,
+                                          const std::vector<float>& weights) const;
+  // Of lamb: what learning rate and ratio are to multiply, of an element whose state is these.
+  [[nodiscard]] float lamb_update(float w, float m, float v, const Rates& rates, double decay) const;
   [[nodiscard]] float changed(const Parameter& parameter, float w, float made, const Item& item) const;
   float next(std::size_t element, float w, float g, const Rates& rates);
+  float next_by_trust(std::size_t element, float w, float g, const Rates& rates, double decay);
 
   const Job& job_;
   Rules rules_;

@@ -175,6 +175,42 @@ Scenario clipped_step() {
       {}};
 }
 
+Scenario scaled_step() {
+  auto life = small(2, 2, 1);
+  life.norms = {{0, 1}, {}};
+  life.norm_count = 2;
+  life.norms_for = simulation::LifeNorms::lamb;
+  return {"step-with-trust-ratios",
+          "The job's optimizer is lamb. A plan ends with the prospect of the first undecided update, by which a lane "
+          "takes\n"
+          "the norms of weights and update as soon as a chunk is covered. The next plan brings the ratios.",
+          life,
+          in_time,
+          {}};
+}
+
+Scenario late_prospect() {
+  auto life = small(2, 1, 1);
+  life.chunks = {{100, 0}, {60, 1}, {60, 1}, {20, 1}};
+  life.norms = {{0, 1}, {0, 1, 2, 3}, {2, 3}, {}};
+  life.norm_count = 4;
+  life.norms_for = simulation::LifeNorms::lamb;
+  return {
+      "prospect-comes-late",
+      "As before, with two tensors, of which one spans both lanes. The plan with the prospect of update 0 takes 15 ms\n"
+      "to lane 1.0, whose chunks are covered earlier. They are measured when it comes, one for each event, and not\n"
+      "before.",
+      life,
+      [](ProcessId, ProcessId to, const Message& message) -> std::optional<Fate> {
+        const auto* plan = std::get_if<Plan>(&message);
+        if (to == kLane1 && plan != nullptr && plan->first == 0 && plan->factors.empty()) {
+          return Fate{1, 15 * kMilli};
+        }
+        return std::nullopt;
+      },
+      {}};
+}
+
 Scenario paused() {
   return {"paused-and-resumed",
           "The user pauses the job, which holds at a version that nobody has passed and takes a snapshot of it; later\n"
@@ -338,11 +374,11 @@ void live(const Scenario& scenario, std::function<void(const std::string&)> trac
 }
 
 std::vector<Scenario> all() {
-  return {plain(),        superseding(),     late_joiner(),     duplicate(),
-          lost_worker(),  shard_death(),     shard_0_death(),   skipped_step(),
-          clipped_step(), paused(),          async_item(),      two_stale(),
-          straggler(),    journaled_crash(), power_cut(),       item_granted_again(),
-          expired(),      stop_taken_back(), pause_that_moves()};
+  return {plain(),           superseding(),   late_joiner(),        duplicate(),    lost_worker(),
+          shard_death(),     shard_0_death(), skipped_step(),       clipped_step(), scaled_step(),
+          late_prospect(),   paused(),        async_item(),         two_stale(),    straggler(),
+          journaled_crash(), power_cut(),     item_granted_again(), expired(),      stop_taken_back(),
+          pause_that_moves()};
 }
 
 }  // namespace ballast::scenarios

@@ -133,7 +133,9 @@ void Cluster::gather_facts() {
   facts().add(judge().facts());
   gather_items();
   facts().note(Fact::mixed_arithmetic, world_.ledger.ledger.provenance.arithmetics.size() > 1);
-  facts().note(Fact::clipped, !life().norms.empty() && (facts().has(Fact::rollback) || facts().has(Fact::with_lead)));
+  if (!life().norms.empty() && (facts().has(Fact::rollback) || facts().has(Fact::with_lead))) {
+    facts().note(life().has_trust_ratios() ? Fact::scaled_by_trust : Fact::clipped);
+  }
   for (const auto& hosted : processes_) {
     if (const auto* lane = std::get_if<LaneShell>(&hosted.shell)) {
       lane->gather(facts());

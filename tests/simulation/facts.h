@@ -40,6 +40,7 @@ enum class Fact : std::uint8_t {
   mid_compute,
   stale,
   clipped,
+  scaled_by_trust,
   skipped,
   halted,
   snapshot_failed,

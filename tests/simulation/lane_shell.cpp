@@ -41,6 +41,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.idle_report_every = life.idle_report_every;
   config.lead_silence = life.lead_silence;
   config.event_bytes = event_bytes(incarnation);
+  config.measures_updates = life.norms_for == LifeNorms::lamb;
   if (life.items) {
     config.items =
         ItemRules{life.items->bound, life.items->damped, world.non_finite == NonFinite::skip, life.journaled()};

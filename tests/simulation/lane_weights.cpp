@@ -69,8 +69,14 @@ void LaneShell::act(Host& host, lane::Measure& action) {
   const auto root = held_.find(action.root);
   require(root != held_.end() && root->second.chunk == action.chunk && root->second.step == action.step,
           "the root of another chunk or step is measured");
-  own_events_.push_front(
-      lane::Measured{measure(host.life(), action.chunk, action.step, root->second.payload), action.root});
+  turns_.measured(action);
+  own_events_.push_front(lane::Measured{measure(host.life(), action.chunk, action.step, root->second.payload,
+                                                chunks_.at(action.chunk).value, action.prospect),
+                                        action.root});
+  if (host.traces() && host.life().norms_for == LifeNorms::lamb) {
+    host.say(name() + " measures the update of step " + std::to_string(action.step) + " to chunk " +
+             std::to_string(action.chunk));
+  }
 }
 
 void LaneShell::apply_item(Host& host, lane::Apply& action) {

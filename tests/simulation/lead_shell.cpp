@@ -43,7 +43,11 @@ LeadConfig lead_config(const World& world, std::uint64_t claim) {
   config.decisions.non_finite = world.non_finite;
   config.decisions.norms = life.norms;
   config.decisions.norm_count = life.norm_count;
-  config.decisions.scale = norm_scale;
+  config.decisions.scales = [norms_for = life.norms_for](const std::vector<double>& sums) {
+    return scales(norms_for, sums);
+  };
+  config.decisions.of_updates = life.norms_for == LifeNorms::lamb;
+  config.decisions.of_gradients = !life.has_trust_ratios();
   config.decisions.chunks = static_cast<std::uint32_t>(life.chunks.size());
   config.parameter_name = [](std::uint32_t parameter) { return "parameter " + std::to_string(parameter); };
   config.provenance = {life.data_digest, life.exact};

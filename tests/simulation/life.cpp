@@ -270,6 +270,27 @@ void draw_state(LifeSpec& life, Random& random) {
   life.filled = random.chance(0.5) ? static_cast<Slot>(random.between(1, life.slots)) : 0;
 }
 
+// Half of those that clip by norm have trust ratios instead: tensors in several chunks, chunks of several tensors, and
+// chunks whose tensors have no ratio.
+void draw_trust_ratios(LifeSpec& life, Random& random) {
+  if (life.norms.empty() || random.chance(0.5)) {
+    return;
+  }
+  life.norms_for = random.chance(0.6) ? LifeNorms::lamb : LifeNorms::lars;
+  const auto tensors = static_cast<std::uint32_t>(random.between(1, 3));
+  life.norm_count = 2 * tensors;
+  for (ChunkId chunk = 0; chunk < life.chunks.size(); ++chunk) {
+    auto& sums = life.norms[chunk];
+    sums.clear();
+    const bool has_any = chunk != life.statistics() && life.chunks[chunk].rule == LifeRule::descent;
+    for (auto left = has_any ? random.between(0, 2) : 0; left > 0; --left) {
+      const auto tensor = static_cast<std::uint32_t>(random.between(0, tensors - 1));
+      sums.push_back(2 * tensor);
+      sums.push_back(2 * tensor + 1);
+    }
+  }
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -298,6 +319,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_copied_job(life, random);
   life.lead_turn = random.chance(0.5) ? random.between(1, 12'000) : 0;
   draw_state(life, random);
+  draw_trust_ratios(life, random);
   return life;
 }
 

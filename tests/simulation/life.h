@@ -75,6 +75,13 @@ struct LifeItems {
   Journal journal = Journal::none;
 };
 
+// What norms are for.
+enum class LifeNorms : std::uint8_t {
+  clip,
+  lars,  // trust ratios, of weights and gradients
+  lamb,  // trust ratios, of weights and prospective updates
+};
+
 // How an update changes a chunk's weights.
 enum class LifeRule : std::uint8_t {
   descent,
@@ -117,8 +124,10 @@ struct LifeSpec {
   bool copies = false;   // snapshots are copied to another place
   Micros copy_high = 0;  // until a shard's part is copied; may be longer than from one snapshot to the next
   Micros copy_patience = 0;
-  std::vector<std::vector<std::uint32_t>> norms;  // by chunk, of each piece; empty: no clipping by norm
+  // By chunk, of each sum; empty: steps need no norms. For trust ratios two for each piece, 2 p and 2 p + 1.
+  std::vector<std::vector<std::uint32_t>> norms;
   std::uint32_t norm_count = 0;
+  LifeNorms norms_for = LifeNorms::clip;
   std::optional<LifeItems> items;          // none: rounds
   NonFinite non_finite = NonFinite::halt;  // a job that has halted is resumed with skip
   std::vector<LifeFault> non_finite_gradients;
@@ -161,6 +170,7 @@ struct LifeSpec {
   Faults faults;
 
   [[nodiscard]] std::uint32_t all_lanes() const { return shards * lanes; }
+  [[nodiscard]] bool has_trust_ratios() const { return norms_for != LifeNorms::clip; }
   [[nodiscard]] bool journaled() const { return items && items->journal != LifeItems::Journal::none; }
   // Of a chunk, for so many steps.
   [[nodiscard]] Version updates(Step step) const { return items ? step * slots : step; }

@@ -51,18 +51,41 @@ Payload sum(const Payload& left, const Payload& right) {
           timeline, 0};
 }
 
-ChunkMeasure measure(const LifeSpec& life, ChunkId chunk, Step step, const Payload& root) {
+bool is_finite(const LifeSpec& life, ChunkId chunk, Step step, const Payload& root) {
   const auto& faults = life.non_finite_gradients;
-  ChunkMeasure measure;
-  measure.chunk = chunk;
-  measure.step = step;
   // In item mode there is no sum that could overflow.
   const bool overflows =
       !life.items && std::find(faults.begin(), faults.end(), LifeFault{step, chunk, kNoSlot}) != faults.end();
-  measure.finite = root.fault == kNoSlot && !overflows;
+  return root.fault == kNoSlot && !overflows;
+}
+
+namespace {
+
+double sum_of(const LifeSpec& life, std::size_t piece, bool of_weights, const Payload& root, const ChunkValue& value,
+              const Prospect& prospect) {
+  if (of_weights) {
+    return number_of(expression('n', value.weights, piece));
+  }
+  if (life.norms_for == LifeNorms::lamb) {
+    return number_of(expression('u', root.value, value.weights, value.state, piece,
+                                std::bit_cast<std::uint32_t>(prospect.step_size),
+                                std::bit_cast<std::uint32_t>(prospect.second_moment_root)));
+  }
+  return number_of(expression('n', root.value, piece));
+}
+
+}  // namespace
+
+ChunkMeasure measure(const LifeSpec& life, ChunkId chunk, Step step, const Payload& root, const ChunkValue& value,
+                     const Prospect& prospect) {
+  ChunkMeasure measure;
+  measure.chunk = chunk;
+  measure.step = step;
+  measure.finite = is_finite(life, chunk, step, root);
   if (!life.norms.empty()) {
     for (std::size_t piece = 0; piece < life.norms[chunk].size(); ++piece) {
-      measure.sums.push_back(number_of(expression('n', root.value, piece)));
+      const bool of_weights = life.has_trust_ratios() && piece % 2 == 0;
+      measure.sums.push_back(sum_of(life, piece, of_weights, root, value, prospect));
     }
   }
   return measure;
@@ -80,11 +103,22 @@ StepFactors factors(Step step, std::uint64_t updates) {
   StepFactors factors;
   factors.learning_rate = 0.5F + static_cast<float>(step);
   factors.step_size = static_cast<float>(updates);
+  factors.second_moment_root = static_cast<float>(2 + updates);
   return factors;
 }
 
-float norm_scale(double sum_of_squares) {
-  return static_cast<float>(1 + expression('c', std::bit_cast<std::uint64_t>(sum_of_squares)) % 1'000'000);
+std::vector<float> scales(LifeNorms norms_for, const std::vector<double>& sums) {
+  const auto scale = [](Expression of) { return static_cast<float>(1 + of % 1'000'000); };
+  std::vector<float> found;
+  for (std::size_t norm = 0; norm < sums.size(); ++norm) {
+    const auto sum = std::bit_cast<std::uint64_t>(sums[norm]);
+    if (norms_for == LifeNorms::clip) {
+      found.push_back(scale(expression('c', sum)));
+    } else if (norm % 2 == 1) {
+      found.push_back(scale(expression('t', std::bit_cast<std::uint64_t>(sums[norm - 1]), sum)));
+    }
+  }
+  return found;
 }
 
 StepStatistics statistics(Step step, Expression root) {
@@ -270,23 +304,31 @@ void Reference::train() {
   }
 }
 
-void Reference::decide(Step step) {
+std::uint64_t Reference::updates_before(Step step) const {
   std::uint64_t updates = 0;
   for (Step earlier = 0; earlier < step; ++earlier) {
     updates += is_skipped(earlier) ? 0 : 1;
   }
-  auto decided = factors(step, updates);
+  return updates;
+}
+
+Prospect Reference::prospect(Step step) const { return prospect_of(factors(step, updates_before(step))); }
+
+void Reference::decide(Step step) {
+  auto decided = factors(step, updates_before(step));
   decided.skip = is_skipped(step);
+  std::vector<double> norms;
   for (std::uint32_t norm = 0; norm < life_.norm_count && !decided.skip; ++norm) {
     double squares = 0;
     for (ChunkId chunk = 0; chunk < life_.chunks.size(); ++chunk) {
-      const auto sums = measure(life_, chunk, step, roots_[step][chunk]).sums;
+      const auto sums = measure(life_, chunk, step, roots_[step][chunk], values_[step][chunk], prospect(step)).sums;
       for (std::size_t piece = 0; piece < sums.size(); ++piece) {
         squares += life_.norms[chunk][piece] == norm ? sums[piece] : 0;
       }
     }
-    decided.scales.push_back(norm_scale(squares));
+    norms.push_back(squares);
   }
+  decided.scales = scales(life_.norms_for, norms);
   factors_.push_back(std::move(decided));
 }
 

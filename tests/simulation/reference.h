@@ -26,14 +26,12 @@ struct Payload {
 
 Payload gradient(const LifeSpec& life, Step step, Slot slot, ChunkId chunk, Expression all_weights);
 Payload sum(const Payload& left, const Payload& right);
-// What a lane reads from a root.
-ChunkMeasure measure(const LifeSpec& life, ChunkId chunk, Step step, const Payload& root);
 // The weights of all chunks at one version.
 Expression all_weights(const std::vector<Expression>& weights);
 // Without what is decided by norms.
 StepFactors factors(Step step, std::uint64_t updates);
-// By which the gradients below a norm are scaled.
-float norm_scale(double sum_of_squares);
+// What a step's updates are scaled by, from the sum of squares of each norm.
+std::vector<float> scales(LifeNorms norms_for, const std::vector<double>& sums);
 StepStatistics statistics(Step step, Expression root);
 // What a life's evaluations count.
 constexpr MetricRules kMetrics{.top5 = true, .classes = 2, .scores = false, .likelihood = true, .errors = false};
@@ -47,6 +45,11 @@ struct ChunkValue {
   bool operator==(const ChunkValue&) const = default;
 };
 ChunkValue initial(const LifeSpec& life, ChunkId chunk);
+// Whether a root, or in item mode a contribution, is finite.
+bool is_finite(const LifeSpec& life, ChunkId chunk, Step step, const Payload& root);
+// What a lane reads from a root, the chunk's newest value, and what it is told of the update to come.
+ChunkMeasure measure(const LifeSpec& life, ChunkId chunk, Step step, const Payload& root, const ChunkValue& value,
+                     const Prospect& prospect);
 // What an update is, and the chunk's rule makes of it.
 struct Update {
   ChunkId chunk = 0;
@@ -73,7 +76,7 @@ std::uint64_t examples(const std::vector<StepStatistics>& statistics, Step end);
 double train_loss(const LifeSpec& life, const std::vector<StepStatistics>& statistics, Step end);
 
 // The whole history of a job that leaves out `skipped` steps, computed one step after the other by nobody in
-// particular. Its tree, its clipping and its patience are its own.
+// particular. Its tree, its norms and its patience are its own.
 class Reference {
  public:
   Reference(const LifeSpec& life, std::vector<StepRange> skipped);
@@ -83,6 +86,8 @@ class Reference {
   [[nodiscard]] Expression weights(Version version, ChunkId chunk) const { return values_[version][chunk].weights; }
   [[nodiscard]] Expression all(Version version) const;
   [[nodiscard]] Expression root(Step step, ChunkId chunk) const { return roots_[step][chunk].value; }
+  // What lanes are to be told of the step before it is decided.
+  [[nodiscard]] Prospect prospect(Step step) const;
   // Whether these are the factors of the step.
   [[nodiscard]] bool agrees(Step step, const StepFactors& factors) const;
   [[nodiscard]] const StepStatistics& statistics(Step step) const { return statistics_[step]; }
@@ -97,6 +102,7 @@ class Reference {
   void decide(Step step);
   void update(Step step);
   [[nodiscard]] bool is_skipped(Step step) const;
+  [[nodiscard]] std::uint64_t updates_before(Step step) const;
 
   const LifeSpec& life_;
   std::vector<StepRange> skipped_;

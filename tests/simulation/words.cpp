@@ -168,6 +168,9 @@ std::string text(const Plan& plan) {
     text += ", factors of updates " + std::to_string(plan.first) + " to " +
             std::to_string(plan.first + plan.factors.size());
   }
+  if (plan.prospect) {
+    text += ", prospect of update " + std::to_string(plan.first + plan.factors.size());
+  }
   for (const auto step : plan.snapshots) {
     text += ", snapshot of step " + std::to_string(step);
   }

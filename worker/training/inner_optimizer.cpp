@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "common/job/optimizer_settings.h"
+#include "common/job/trust_ratios.h"
 #include "common/numeric/vector.h"
 
 namespace ballast {
@@ -13,6 +14,7 @@ InnerOptimizer::InnerOptimizer(const Job& job)
     : job_(job),
       descents_(local_descents(job.spec.training, job.arena.parameters)),
       norms_(clip_norms(job.spec.training.clip, job.arena)),
+      has_ratios_(has_trust_ratios(job.spec.training.local.optimizer)),
       tensors_(state_tensors(local_optimizer_settings(job.spec.training, Group::decay))),
       state_(tensors_.size(), std::vector<float>(job.arena.elements)),
       scales_(job.arena.parameters.size(), 1.0F) {
@@ -38,6 +40,11 @@ StepScalars InnerOptimizer::next_scalars() {
     beta1_power_ *= optimizer.beta1;
     beta2_power_ *= optimizer.beta2;
     scalars.step_size = static_cast<float>(optimizer.learning_rate / (1 - beta1_power_));
+    scalars.second_moment_root = static_cast<float>(std::sqrt(1 - beta2_power_));
+  } else if (optimizer.name == "lamb") {
+    beta1_power_ *= optimizer.beta1;
+    beta2_power_ *= optimizer.beta2;
+    scalars.step_size = static_cast<float>(1 / (1 - beta1_power_));
     scalars.second_moment_root = static_cast<float>(std::sqrt(1 - beta2_power_));
   }
   return scalars;
@@ -69,12 +76,41 @@ void InnerOptimizer::measure_norms(std::span<const float> gradient) {
   }
 }
 
+// The same sums in the same order as those of a round's root: see trust_norms.
+void InnerOptimizer::measure_ratios(const StepScalars& scalars, std::span<const float> weights,
+                                    std::span<const float> gradient) {
+  std::vector<TrustSums> sums(scales_.size());
+  std::span<const float> state[kMaxStateTensors];
+  for (const auto& chunk : job_.arena.chunks) {
+    for (const auto& piece : pieces_[chunk.id]) {
+      const auto& descent = descents_.of(piece.parameter);
+      if (!is_descended(chunk.group) || !has_trust_ratio(descent)) {
+        continue;
+      }
+      const auto offset = chunk.offset + piece.offset;
+      for (std::size_t i = 0; i < state_.size(); ++i) {
+        state[i] = std::span(state_[i]).subspan(offset, piece.elements);
+      }
+      const auto found = trust_sums(descent.optimizer, scalars, weights.subspan(offset, piece.elements),
+                                    gradient.subspan(offset, piece.elements),
+                                    std::span<const std::span<const float>>(state, state_.size()));
+      sums[piece.parameter].weights += found.weights;
+      sums[piece.parameter].update += found.update;
+    }
+  }
+  for (std::size_t parameter = 0; parameter < scales_.size(); ++parameter) {
+    scales_[parameter] = trust_ratio(descents_.of(parameter).optimizer, sums[parameter]);
+  }
+}
+
 bool InnerOptimizer::step(std::span<const float> weights, std::span<const float> gradient, std::span<float> next) {
   const auto scalars = next_scalars();
   const bool finite = is_finite(gradient);
   std::fill(scales_.begin(), scales_.end(), 1.0F);
   if (finite && norms_.count > 0) {
     measure_norms(gradient);
+  } else if (finite && has_ratios_) {
+    measure_ratios(scalars, weights, gradient);
   }
   for (std::size_t parameter = 0; parameter < job_.arena.parameters.size(); ++parameter) {
     if (job_.arena.parameters[parameter].group == Group::state) {

@@ -34,6 +34,8 @@ class InnerOptimizer {
   StepScalars next_scalars();
   // The factor of each parameter's gradient by the limits on norms.
   void measure_norms(std::span<const float> gradient);
+  // Or of its update, where it has a trust ratio.
+  void measure_ratios(const StepScalars& scalars, std::span<const float> weights, std::span<const float> gradient);
   [[nodiscard]] bool is_finite(std::span<const float> gradient) const;
   void descend(std::size_t parameter, const OptimizerSettings& settings, const StepScalars& scalars, float scale,
                std::span<const float> weights, std::span<const float> gradient, std::span<float> next);
@@ -43,10 +45,11 @@ class InnerOptimizer {
   const Job& job_;
   Descents descents_;
   ClipNorms norms_;
+  bool has_ratios_;                         // then nothing is clipped by norm
   std::vector<std::vector<Piece>> pieces_;  // by chunk
   std::vector<StateTensor> tensors_;
   std::vector<std::vector<float>> state_;  // by tensor, each as large as the arena
-  std::vector<float> scales_;              // by parameter
+  std::vector<float> scales_;              // by parameter: of its gradient, or its trust ratio
   double beta1_power_ = 1;
   double beta2_power_ = 1;
 };

@@ -68,7 +68,7 @@ std::uint64_t ContributionsJudge::staleness(const ItemHistories& histories, cons
 
 StepFactors ContributionsJudge::expected_factors(const ItemUpdate& update, std::uint64_t staleness) const {
   auto expected = factors(update.version / life_.slots, update.version);
-  expected.skip = !measure(life_, update.held.chunk, update.held.step, update.held.payload).finite;
+  expected.skip = !is_finite(life_, update.held.chunk, update.held.step, update.held.payload);
   if (life_.items->damped) {
     const auto divisor = static_cast<float>(std::max<std::uint64_t>(staleness, 1));
     expected.learning_rate /= divisor;

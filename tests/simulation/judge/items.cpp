@@ -96,7 +96,7 @@ void ItemsJudge::applied(const Disks& disks, const ItemUpdate& update, const Chu
   if (life_.journaled() && !is_committed(life_, disk_of(disks, held.chunk), timeline, entry.sequence)) {
     throw Violation(what + ": applied before it is committed");
   }
-  if (!entry.factors.skip && !measure(life_, held.chunk, held.step, held.payload).finite) {
+  if (!entry.factors.skip && !is_finite(life_, held.chunk, held.step, held.payload)) {
     throw Violation(what + ": a gradient that is not finite is applied");
   }
   note_state(held, entry.staleness);

@@ -114,7 +114,7 @@ void RoundsJudge::check_update(const RoundUpdate& update, const HeldPayload& roo
   if (!known.reference->agrees(update.step, update.factors)) {
     throw Violation(what + ": applied with other factors than the step's, or not skipped by the durable ledger's word");
   }
-  if (!update.factors.skip && !measure(life_, update.chunk, update.step, root.payload).finite) {
+  if (!update.factors.skip && !is_finite(life_, update.chunk, update.step, root.payload)) {
     throw Violation(what + ": a gradient that is not finite is applied");
   }
   if (update.is_statistics != (update.chunk == life_.statistics() && !update.factors.skip)) {
@@ -206,6 +206,9 @@ void RoundsJudge::planned(const Plan& plan) const {
                       "'s, or a skip that is not durable");
     }
   }
+  const Step end = plan.first + plan.factors.size();
+  require(!plan.prospect || *plan.prospect == reference_->prospect(end),
+          "a plan with another prospect than that of the step after it");
 }
 
 // ---- what is durable

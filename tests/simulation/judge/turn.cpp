@@ -40,10 +40,16 @@ void TurnJudge::planned(const Plan& plan, Version open) {
   }
 }
 
-void TurnJudge::applied(const lane::Apply& action) {
-  require(bytes_ < event_bytes_, "a lane applies more for one event than it may");
-  bytes_ += life_.chunks[action.chunk].bytes;
+void TurnJudge::counts(ChunkId chunk) {
+  require(bytes_ < event_bytes_, "a lane does more for one event than it may");
+  bytes_ += life_.chunks[chunk].bytes;
   went_on_ = went_on_ || goes_on_;
+}
+
+void TurnJudge::measured(const lane::Measure& action) { counts(action.chunk); }
+
+void TurnJudge::applied(const lane::Apply& action) {
+  counts(action.chunk);
   roots_.erase(action.chunk);
   std::erase_if(appended_, [&](const auto& entry) { return entry.second == std::pair(action.chunk, action.version); });
 }

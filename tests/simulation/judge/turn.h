@@ -31,8 +31,9 @@ class TurnJudge {
   // Within a turn.
   void appended(const lane::Append& action) { appended_[action.ticket] = {action.chunk, action.version}; }
   void applied(const lane::Apply& action);
+  void measured(const lane::Measure& action);
 
-  // Something was applied that an earlier event had left to do.
+  // Something was applied or measured that an earlier event had left to do.
   [[nodiscard]] bool went_on() const { return went_on_; }
 
  private:
@@ -40,6 +41,8 @@ class TurnJudge {
     Step step = 0;
     bool is_finite = true;
   };
+
+  void counts(ChunkId chunk);
 
   const LifeSpec& life_;
   std::uint64_t event_bytes_;
@@ -50,7 +53,7 @@ class TurnJudge {
   std::map<std::uint64_t, std::pair<ChunkId, Version>> appended_;  // of items, by ticket: and not applied
   std::uint64_t committed_ = 0;                                    // the ticket
   bool goes_on_ = false;                                           // the turn is of an event that says so
-  std::uint64_t bytes_ = 0;                                        // applied in this turn
+  std::uint64_t bytes_ = 0;                                        // applied or measured in this turn
   bool went_on_ = false;
 };
 

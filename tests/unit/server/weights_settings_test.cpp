@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "common/job/load.h"
 #include "common/job/optimizer_settings.h"
+#include "common/job/trust_ratios.h"
 #include "server/weights.h"
 #include "tests/unit/common/numeric/samples.h"
 #include "tests/unit/server/weights_support.h"
@@ -145,6 +147,97 @@ TEST_CASE("parameters of a group have its rate and decay, whatever shares their 
       CHECK(same_bits(copy(scaled.newest(chunk.id)), expected));
     }
   }
+}
+
+TEST_CASE("trust ratios: measures are of the weights and the update to come, which takes each parameter's ratio") {
+  for (const std::string optimizer : {"lars, momentum: 0.9", "lamb"}) {
+    CAPTURE(optimizer);
+    const Job job = job_of("optimizer: {name: " + optimizer +
+                           ", weight_decay: 0.01}, clip: {value: 3}, parameter_groups: [{match: 'b.*', learning_rate: "
+                           "0.5}, {match: '*.bias', trust_ratio: false}]");
+    const auto own = descents(job.spec.training, job.arena.parameters);
+    const auto norms = trust_norms(own, job.arena);
+    LaneWeights weights(job, all_chunks(job));
+    weights.initialize();
+    const Floats ratios = {0.5F, 2.0F, 1.0F, 1.0F, 0.25F};
+    for (Version version = 0; version < 2; ++version) {
+      const Prospect prospect{1.5F + static_cast<float>(version), 0.25F};
+      for (const auto& chunk : job.arena.chunks) {
+        if (chunk.group == Group::statistics) {
+          CHECK(weights.measure(chunk.id, Floats(chunk.elements), true, prospect).sums.empty());
+          continue;
+        }
+        const Floats root = root_of(job, chunk.id, 85);
+        const Floats before = copy(weights.newest(chunk.id));
+        std::vector<Floats> kept;
+        for (const auto& tensor : weights.state(chunk.id)) {
+          kept.push_back(copy(tensor));
+        }
+        const auto measured = weights.measure(chunk.id, root, true, prospect);
+        CHECK(measured.finite);
+        CHECK(same_bits(copy(weights.newest(chunk.id)), before));
+        weights.apply(chunk.id, version, root, {0.1F, prospect.step_size, prospect.second_moment_root, false, ratios});
+        std::vector<double> sums;
+        Floats expected(before.size(), 0.0F);
+        for (const auto& piece : pieces_of(job.arena, chunk)) {
+          const auto& descent = own.of(piece.parameter);
+          const auto part = [&](std::span<const float> of) { return of.subspan(piece.offset, piece.elements); };
+          std::vector<std::span<const float>> read;
+          std::vector<std::span<float>> written;
+          for (auto& tensor : kept) {
+            read.push_back(part(tensor));
+            written.push_back(std::span(tensor).subspan(piece.offset, piece.elements));
+          }
+          const StepScalars scalars = descent.scalars({0.1F, prospect.step_size, prospect.second_moment_root});
+          CHECK(scalars.step_size == (descent.optimizer.kind == OptimizerKind::lamb || descent.rate == 1
+                                          ? prospect.step_size
+                                          : 0.5F * prospect.step_size));
+          if (has_trust_ratio(descent)) {
+            const auto found = trust_sums(descent.optimizer, scalars, part(before), part(root), read);
+            sums.push_back(found.weights);
+            sums.push_back(found.update);
+          }
+          optimizer_step(descent.optimizer, scalars, ratios[piece.parameter], part(before), part(root), written,
+                         std::span(expected).subspan(piece.offset, piece.elements));
+        }
+        CHECK(measured.sums == sums);
+        CHECK(measured.sums.size() == norms.of_chunk[chunk.id].size());
+        CHECK(same_bits(copy(weights.newest(chunk.id)), expected));
+      }
+    }
+  }
+}
+
+TEST_CASE("trust ratios: a root that is not finite has as many sums, and names its parameter") {
+  const Job job = job_of("optimizer: {name: lamb}");
+  LaneWeights weights(job, all_chunks(job));
+  weights.initialize();
+  Floats root = root_of(job, 0, 86);
+  root[0] = NAN;
+  const auto measured = weights.measure(0, root, false, {1, 1});
+  CHECK_FALSE(measured.finite);
+  CHECK(measured.sums.size() == weights.measure(0, root_of(job, 0, 86), false, {1, 1}).sums.size());
+}
+
+TEST_CASE("trust ratios are made of all pieces of a parameter, and are 1 where it has none") {
+  const Job job = job_of("optimizer: {name: lamb}, parameter_groups: [{match: '*.bias', trust_ratio: false}]");
+  const auto own = descents(job.spec.training, job.arena.parameters);
+  const auto norms = trust_norms(own, job.arena);
+  CHECK(norms.count == 10);
+  std::vector<std::size_t> pieces(norms.count);
+  for (const auto& chunk : norms.of_chunk) {
+    for (const auto norm : chunk) {
+      ++pieces[norm];
+    }
+  }
+  CHECK(pieces[0] == 1);
+  CHECK(pieces[1] == 1);
+  CHECK(pieces[4] + pieces[5] + pieces[6] + pieces[7] == 0);
+  CHECK(pieces[8] > 1);
+  CHECK(pieces[8] == pieces[9]);
+  CHECK(trust_ratios(own, {16, 4, 0, 4, 16, 4, 16, 4, 4, 16}) == Floats{2, 1, 1, 1, 0.5F});
+  CHECK(trust_norms(descents(job_of("optimizer: {name: adam}").spec.training, job.arena.parameters), job.arena)
+            .of_chunk.empty());
 }
 
 TEST_CASE("a group with a rate of 0 stays as it is") {

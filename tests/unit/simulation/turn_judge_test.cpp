@@ -50,7 +50,7 @@ Plan plan_of(Step first, const std::vector<bool>& skips) {
 TEST_CASE("turn: a lane begins no update for an event for which it has applied its bytes") {
   const auto life = small_life();
   TurnJudge judge(life, kEventBytes);
-  const auto more = Contains("a lane applies more for one event than it may");
+  const auto more = Contains("a lane does more for one event than it may");
   judge.turn_begins(lane::Tick{});
   judge.applied(apply_of(1));
   CHECK_NOTHROW(judge.applied(apply_of(0)));  // the last one may be larger than what is left
@@ -60,6 +60,18 @@ TEST_CASE("turn: a lane begins no update for an event for which it has applied i
     CHECK_NOTHROW(judge.applied(apply_of(1)));
   }
   CHECK_THROWS_WITH_AS(judge.applied(apply_of(1)), more, Violation);
+}
+
+TEST_CASE("turn: what a lane measures for an event counts as what it applies") {
+  const auto life = small_life();
+  TurnJudge judge(life, kEventBytes);
+  judge.turn_begins(lane::GoOn{});
+  judge.measured({1, 0, 1, {}});
+  CHECK_NOTHROW(judge.turn_ends(true));
+  CHECK(judge.went_on());
+  judge.applied(apply_of(0));
+  CHECK_THROWS_WITH_AS(judge.measured({1, 0, 1, {}}), Contains("a lane does more for one event than it may"),
+                       Violation);
 }
 
 TEST_CASE("turn: a lane that is told to go on does some of what it has left to do") {

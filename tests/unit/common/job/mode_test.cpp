@@ -52,6 +52,44 @@ TEST_CASE("the words of the modes reach the spec") {
   }
 }
 
+TEST_CASE("trust ratios go with rounds and clipping by value, within slots too") {
+  for (const std::string name : {"lars", "lamb"}) {
+    const std::vector<std::string> taken = {"training.optimizer.name=" + name, "training.clip.value=1",
+                                            "training.parameter_groups=[{match: '*.bias', trust_ratio: false}]"};
+    const auto spec = job(taken);
+    CHECK(has_trust_ratios(spec.training.optimizer));
+    CHECK(spec.training.parameter_groups[0].trust_ratio == false);
+    CHECK(epsilon_of(spec.training.optimizer) == (name == "lars" ? 1e-8 : 1e-6));
+    const auto by_norm =
+        " is not possible: its trust ratios bound each tensor's step already, and would need the "
+        "clipped gradient's norms; use training.clip.value, or remove it";
+    for (const std::string clip : {"training.clip.tensor_norm", "training.clip.global_norm"}) {
+      check({{{"training.optimizer.name=" + name, clip + "=1"},
+              "--set: " + clip + ": clipping by norm with training.optimizer.name: " + name + by_norm},
+             {joined(kLocal, {"training.local.optimizer.name=" + name, clip + "=1"}),
+              "--set: " + clip + ": clipping by norm with training.local.optimizer.name: " + name + by_norm}});
+      // What is clipped is the inner gradient.
+      CHECK(job_errors(kJob, joined(kLocal, {"training.optimizer.name=" + name, clip + "=1"})).empty());
+    }
+    for (const auto& mode : {kAsync, kSsp}) {
+      const std::string mode_name = job(mode).training.mode == Mode::ssp ? "ssp" : "async";
+      check({{joined(mode, {"training.optimizer.name=" + name}),
+              "--set: training.optimizer.name: '" + name + "' with training.mode: " + mode_name +
+                  " is impossible: its trust ratios need all of an update before any of it is applied; use "
+                  "training.mode: sync, or " +
+                  (name == "lars" ? "sgd" : "adamw")}});
+    }
+  }
+  const std::string groups = "training.parameter_groups=[{match: '*.bias', trust_ratio: false}]";
+  const std::string useless =
+      "--set: training.parameter_groups: trust_ratio of group '*.bias' means nothing here; it is "
+      "allowed only with ";
+  check({{{groups}, useless + "training.optimizer.name: lars, lamb; remove it"},
+         {joined(kLocal, {"training.optimizer.name=lamb", groups}),
+          useless + "training.local.optimizer.name: lars, lamb; remove it"}});
+  CHECK(job_errors(kJob, joined(kLocal, {"training.local.optimizer.name=lamb", groups})).empty());
+}
+
 TEST_CASE("what local steps take, and take by themselves") {
   const JobSpec usual = job(joined(kLocal, {"training.optimizer.learning_rate="}));
   CHECK(usual.training.local.steps == 4);
@@ -113,7 +151,7 @@ TEST_CASE("keys of a mode mean nothing in another") {
        "remove it"},
       {joined(kLocal, {"training.local.optimizer.beta1=0.9"}),
        "--set: training.local.optimizer.beta1: means nothing here; it is allowed only with "
-       "training.local.optimizer.name: adam, adamw; remove it"},
+       "training.local.optimizer.name: adam, adamw, lamb; remove it"},
       {joined(kLocal, {"training.local.optimizer.nesterov=true"}),
        "--set: training.local.optimizer.nesterov: true without a momentum changes nothing; set "
        "training.local.optimizer.momentum (e.g. 0.9), or remove it"},

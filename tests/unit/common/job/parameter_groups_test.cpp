@@ -109,7 +109,7 @@ TEST_CASE("groups of parameters reach the spec, and what is wrong with them is t
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"[]", "a list of 1 to 64 groups is needed; e.g. [{match: conv*.weight, learning_rate: 0.1}]"},
       {"[5]", "group 1: '5' where {match: ..., learning_rate: ..., weight_decay: ...} is needed"},
-      {"[{match: 'fc1*'}]", "group 1: group 'fc1*' changes nothing; add learning_rate or weight_decay"},
+      {"[{match: 'fc1*'}]", "group 1: group 'fc1*' changes nothing; add learning_rate, weight_decay or trust_ratio"},
       {"[{learning_rate: 2}]",
        "group 1: '' is no pattern of parameters' names; allowed: 1 to 128 of A-Z a-z 0-9 . _ - and *, e.g. "
        "conv*.weight"},
@@ -117,7 +117,8 @@ TEST_CASE("groups of parameters reach the spec, and what is wrong with them is t
        "group 1: 'fc?' is no pattern of parameters' names; allowed: 1 to 128 of A-Z a-z 0-9 . _ - and *, e.g. "
        "conv*.weight"},
       {"[{match: fc1*, rate: 2}]",
-       "group 1: unknown key 'rate' of a group; allowed: match, learning_rate, weight_decay"},
+       "group 1: unknown key 'rate' of a group; allowed: match, learning_rate, weight_decay, trust_ratio"},
+      {"[{match: fc1*, trust_ratio: no}]", "group 1: 'no' is neither true nor false; allowed: true, false"},
       {"[{match: fc1*, learning_rate: -1}]", "group 1: '-1' is out of range; allowed: 0 to 1000"},
       {"[{match: fc1*, weight_decay: 2}]", "group 1: '2' is out of range; allowed: 0 to 1"},
       {"[{match: conv*, learning_rate: 2}]",

@@ -46,7 +46,8 @@ TEST_CASE("the effective job reads back as the same job") {
   JobSpec listed = specs[1];
   listed.model.preset = "";
   listed.model.parameters = {{"a.weight", {3, 4}}, {"null", {7}}, {"mean", {7}, "state", 0.1}};
-  listed.training.parameter_groups = {{"a.*", 0.25, std::nullopt}, {"*", 1, 0.1 + 0.2}};
+  listed.training.parameter_groups = {{"a.*", 0.25, std::nullopt, true}, {"*", 1, 0.1 + 0.2, false}};
+  listed.training.optimizer = {.name = "lars", .momentum = 0.5, .epsilon = 1e-9, .trust_coefficient = 0.1 + 0.2};
   specs.push_back(listed);
   specs.push_back(parse_job(kJob, "job.yaml", kWrittenLocal));
   specs.push_back(parse_job(kJob, "job.yaml", kWrittenSsp));

@@ -62,10 +62,10 @@ float rounded(double value) { return static_cast<float>(value); }
 // One element, from the formulas.
 void reference_element(const OptimizerSettings& o, const StepScalars& s, float scale, Slice& slice, std::size_t i) {
   float w = slice.weights[i];
-  float g = times(slice.gradient[i], scale);
+  float g = has_trust_ratios(o.kind) ? slice.gradient[i] : times(slice.gradient[i], scale);
   const float limit = rounded(o.clip_value);
   g = g > limit ? limit : g < -limit ? -limit : g;
-  if (o.weight_decay != 0 && o.kind != OptimizerKind::adamw) {
+  if (o.weight_decay != 0 && o.kind != OptimizerKind::adamw && o.kind != OptimizerKind::lamb) {
     g = plus(g, times(rounded(o.weight_decay), w));
   }
   const auto state = [&](std::size_t which) -> float& { return slice.state[which][i]; };
@@ -101,6 +101,20 @@ void reference_element(const OptimizerSettings& o, const StepScalars& s, float s
       }
       slice.next[i] = minus(w, times(lr, g));
       return;
+    case OptimizerKind::lars:
+      g = times(times(lr, scale), g);
+      if (o.momentum != 0) {
+        state(0) = plus(times(mu, state(0)), g);
+        g = state(0);
+      }
+      slice.next[i] = minus(w, g);
+      return;
+    case OptimizerKind::lamb:
+      state(0) = plus(times(rounded(o.beta1), state(0)), times(rounded(1 - o.beta1), g));
+      state(1) = plus(times(rounded(o.beta2), state(1)), times(times(rounded(1 - o.beta2), g), g));
+      g = over(times(state(0), s.step_size), plus(over(root(state(1)), s.second_moment_root), rounded(o.epsilon)));
+      slice.next[i] = minus(w, times(times(lr, scale), plus(g, times(rounded(o.weight_decay), w))));
+      return;
   }
 }
 
@@ -108,11 +122,12 @@ void reference_element(const OptimizerSettings& o, const StepScalars& s, float s
 std::vector<OptimizerSettings> all_settings() {
   std::vector<OptimizerSettings> all;
   for (const auto kind : {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::adagrad,
-                          OptimizerKind::rmsprop}) {
+                          OptimizerKind::rmsprop, OptimizerKind::lars, OptimizerKind::lamb}) {
     for (const double decay : {0.0, 0.01}) {
       for (const double momentum : {0.0, 0.9}) {
         for (const bool nesterov : {false, true}) {
-          const bool takes_momentum = kind == OptimizerKind::sgd || kind == OptimizerKind::rmsprop;
+          const bool takes_momentum =
+              kind == OptimizerKind::sgd || kind == OptimizerKind::rmsprop || kind == OptimizerKind::lars;
           if ((momentum != 0 && !takes_momentum) || (nesterov && (momentum == 0 || kind != OptimizerKind::sgd))) {
             continue;
           }
@@ -324,6 +339,9 @@ TEST_CASE("what each optimizer keeps is named as in PyTorch") {
   CHECK(names({.kind = OptimizerKind::adagrad}) == "sum ");
   CHECK(names({.kind = OptimizerKind::rmsprop}) == "square_avg ");
   CHECK(names({.kind = OptimizerKind::rmsprop, .momentum = 0.9}) == "square_avg momentum_buffer ");
+  CHECK(names({.kind = OptimizerKind::lars}).empty());
+  CHECK(names({.kind = OptimizerKind::lars, .momentum = 0.9}) == "momentum_buffer ");
+  CHECK(names({.kind = OptimizerKind::lamb}) == "exp_avg exp_avg_sq ");
   CHECK(state_tensors({.kind = OptimizerKind::adagrad, .initial_accumulator = 0.5})[0].initial == 0.5F);
 }
 

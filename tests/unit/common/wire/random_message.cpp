@@ -78,6 +78,7 @@ void fill(Random& random, PhaseTimes& value);
 void fill(Random& random, SnapshotId& value);
 void fill(Random& random, Standing& value);
 void fill(Random& random, StepFactors& value);
+void fill(Random& random, Prospect& value);
 void fill(Random& random, Metric& value);
 void fill(Random& random, SplitStatus& value);
 void fill(Random& random, Told& value);
@@ -109,6 +110,12 @@ void fill(Random& random, LaneId& value) {
 void fill(Random& random, PhaseTimes& value) {
   auto& [a, b, c, d, e] = value;
   fill_all(random, a, b, c, d, e);
+}
+
+void fill(Random& random, Prospect& value) {
+  auto& [size, root] = value;
+  fill_all(random, size);
+  fill_not_negative(random, root);
 }
 
 void fill(Random& random, StepFactors& value) {
@@ -352,8 +359,8 @@ void fill(Random& random, CopyState& value) {
 }
 
 void fill(Random& random, Plan& value) {
-  auto& [a, first, b, c, d, copies, e, f, g, h] = value;
-  fill_all(random, a, b, c, d, copies, e, f, g, h);
+  auto& [a, first, b, c, d, copies, e, f, g, h, prospect] = value;
+  fill_all(random, a, b, c, d, copies, e, f, g, h, prospect);
   first = between(random, 1, 1U << 30U);
 }
 

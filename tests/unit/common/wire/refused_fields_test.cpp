@@ -114,6 +114,14 @@ TEST_CASE("numbers are finite where anything else makes no sense") {
     check_out_of_range(changed<Plan>([&](auto& plan) { plan.factors[0].second_moment_root = bad; }),
                        {"Plan.factors[0].second_moment_root", "finite"});
     check_out_of_range(changed<Plan>([&](auto& plan) {
+                         plan.prospect = Prospect{bad, 1};
+                       }),
+                       {"Plan.prospect.step_size", "finite"});
+    check_out_of_range(changed<Plan>([&](auto& plan) {
+                         plan.prospect = Prospect{1, bad};
+                       }),
+                       {"Plan.prospect.second_moment_root", "finite"});
+    check_out_of_range(changed<Plan>([&](auto& plan) {
                          plan.factors[0].scales = {1, bad};
                        }),
                        {"Plan.factors[0].scales[1]", "finite"});

@@ -96,3 +96,28 @@ TEST_CASE("the newest plan says where all stop, whatever factors are known") {
   CHECK(plan.number() == kNoLeadNumber);
   CHECK(plan.until() > 9);
 }
+
+TEST_CASE("a prospect is of the first version that is not known, and gives way to its factors") {
+  FactorPlan plan;
+  plan.begin(3);
+  plan.foresee(4, Prospect{7, 1});
+  CHECK_FALSE(plan.prospect(3));
+  CHECK_FALSE(plan.prospect(4));
+  plan.foresee(3, Prospect{5, 0.5F});
+  CHECK(plan.prospect(3) == Prospect{5, 0.5F});
+  CHECK_FALSE(plan.prospect(4));
+  plan.foresee(3, std::nullopt);  // of a plan that says nothing
+  plan.extend(3, {}, 3);
+  CHECK(plan.prospect(3) == Prospect{5, 0.5F});
+  StepFactors known;
+  known.step_size = 6;
+  plan.extend(3, {known}, 3);
+  CHECK(plan.prospect(3) == Prospect{6, 1});
+  CHECK_FALSE(plan.prospect(4));
+  plan.foresee(4, Prospect{8, 1});
+  plan.follow({1, 1}, 2);  // where all stop is another matter
+  CHECK(plan.prospect(4) == Prospect{8, 1});
+  plan.clear();
+  plan.begin(4);
+  CHECK_FALSE(plan.prospect(4));
+}

@@ -150,6 +150,41 @@ TEST_CASE("a gradient that is not finite waits for the lead's word, which skips 
   CHECK(applier.planned(round_plan(4, true)).applied.size() == 1);
 }
 
+TEST_CASE("where updates are measured, a covered round waits for the prospect of its version") {
+  auto config = round_config(1);
+  config.measures_updates = true;
+  auto applier = begun_round(config);
+  auto known = round_plan(0);
+  CHECK_FALSE(applier.offer(9, round_push(0, 3), 13, known).measure);
+  CHECK_FALSE(applier.offer(9, round_push(0, 5), 15, known).measure);
+  CHECK(applier.planned(known).actions.empty());
+  known.foresee(0, Prospect{4, 0.5F});
+  // As many for one event as may be applied, and each once.
+  auto outcome = applier.planned(known);
+  REQUIRE(outcome.actions.size() == 1);
+  const auto first = std::get<lane::Measure>(outcome.actions[0]);
+  CHECK(first.chunk == 3);
+  CHECK(first.root == 13);
+  CHECK(first.prospect == Prospect{4, 0.5F});
+  CHECK(applier.has_more());
+  outcome = applier.go_on(known);
+  REQUIRE(outcome.actions.size() == 1);
+  CHECK(std::get<lane::Measure>(outcome.actions[0]).chunk == 5);
+  CHECK(applier.go_on(known).actions.empty());
+  CHECK(applier.planned(known).actions.empty());
+  CHECK(applier.go_on(known).actions.empty());
+  CHECK_FALSE(applier.measured({{3, 0, {1, 2}, true, 0, kNoSlot}, 13}, known).report);
+  CHECK(applier.measured({{5, 0, {}, true, 0, kNoSlot}, 15}, known).report);
+  known.extend(0, std::vector<StepFactors>(1), 0);
+  CHECK(applier.planned(known).applied.size() == 1);
+  CHECK(applier.go_on(known).applied.size() == 1);
+  // Of the next version at once, if its prospect has come with the factors.
+  known.foresee(1, Prospect{6, 0.5F});
+  const auto offered = applier.offer(9, round_push(1, 3), 23, known);
+  REQUIRE(offered.measure);
+  CHECK(offered.measure->prospect == Prospect{6, 0.5F});
+}
+
 TEST_CASE("a measure of a root that is applied, or of no chunk of the lane, says nothing") {
   auto applier = begun_round();
   const auto known = round_plan(4);

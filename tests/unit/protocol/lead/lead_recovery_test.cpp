@@ -12,7 +12,9 @@ LeadConfig clipping() {
   auto clipping = config();
   clipping.decisions.norms = {{0}, {0}};
   clipping.decisions.norm_count = 1;
-  clipping.decisions.scale = [](double sum) { return static_cast<float>(sum); };
+  clipping.decisions.scales = [](const std::vector<double>& sums) {
+    return std::vector<float>(sums.begin(), sums.end());
+  };
   return clipping;
 }
 
@@ -252,6 +254,31 @@ TEST_CASE("clipping: a step's factors come from all chunks, once, and no plan re
   second.measures = {measure(1, 0, 30.0)};
   fixture.lane(1, second);
   CHECK(fixture.plan[1].factors[0].scales == std::vector<float>{5});
+}
+
+TEST_CASE("a plan that ends before an undecided step brings its prospect where lanes measure updates") {
+  auto trust = clipping();
+  trust.decisions.of_updates = true;
+  trust.factors = [](Step, std::uint64_t updates) {
+    StepFactors factors;
+    factors.step_size = static_cast<float>(updates);
+    return factors;
+  };
+  Fixture fixture(trust);
+  fixture.train();
+  CHECK(fixture.plan[0].factors.empty());
+  CHECK(fixture.plan[0].prospect == Prospect{0, 1});
+  for (std::uint32_t shard = 0; shard < 2; ++shard) {
+    auto report = fixture.state(shard, 0);
+    report.planned = 0;
+    report.measures = {measure(shard, 0, 2.0)};
+    fixture.lane(shard, report);
+  }
+  REQUIRE(fixture.plan[0].factors.size() == 1);
+  CHECK(fixture.plan[0].prospect == Prospect{1, 1});
+  Fixture plain(clipping());
+  plain.train();
+  CHECK_FALSE(plain.plan[0].prospect);
 }
 
 TEST_CASE("a gradient that is not finite: the job halts, naming slot and parameter") {

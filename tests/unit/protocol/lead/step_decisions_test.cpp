@@ -14,7 +14,7 @@ DecisionRules rules() {
   DecisionRules rules;
   rules.norms = {{0}, {0, 1}, {1}, {}};
   rules.norm_count = 2;
-  rules.scale = [](double sum) { return static_cast<float>(sum); };
+  rules.scales = [](const std::vector<double>& sums) { return std::vector<float>(sums.begin(), sums.end()); };
   rules.chunks = 4;
   return rules;
 }
@@ -48,11 +48,27 @@ TEST_CASE("scales come from all chunks' sums, each piece counted once to its nor
                                  [](const auto& left, const auto& right) { return left.chunk < right.chunk; }));
 }
 
+TEST_CASE("scales are made of all sums together, which need not be the gradient's") {
+  auto all = rules();
+  all.of_gradients = false;
+  all.scales = [](const std::vector<double>& sums) {
+    return std::vector<float>{static_cast<float>(sums[0] / sums[1]), 1};
+  };
+  StepDecisions decisions(std::make_shared<const DecisionRules>(all));
+  decisions.open(5);
+  for (const auto& measure : measures(5)) {
+    decisions.take(measure);
+  }
+  REQUIRE(decisions.complete());
+  CHECK(decisions.scales() == std::vector<float>{0.25F, 1});
+  CHECK(decisions.norm() == 0);
+}
+
 TEST_CASE("sums are added in the order of chunks, whatever the order of arrival") {
   DecisionRules one;
   one.norms = {{0}, {0}, {0}};
   one.norm_count = 1;
-  one.scale = [](double sum) { return static_cast<float>(sum); };
+  one.scales = [](const std::vector<double>& sums) { return std::vector<float>(sums.begin(), sums.end()); };
   one.chunks = 3;
   const double big = 0x1p53;
   for (const auto& order : {std::vector<ChunkId>{0, 1, 2}, {2, 1, 0}, {1, 2, 0}}) {

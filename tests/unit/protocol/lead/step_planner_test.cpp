@@ -12,7 +12,7 @@ DecisionRules clipping_rules() {
   DecisionRules rules;
   rules.norms = {{0}, {0}};
   rules.norm_count = 1;
-  rules.scale = [](double sum) { return static_cast<float>(sum); };
+  rules.scales = [](const std::vector<double>& sums) { return std::vector<float>(sums.begin(), sums.end()); };
   rules.chunks = 2;
   return rules;
 }
@@ -91,6 +91,20 @@ TEST_CASE("a gradient that is not finite is a fault of its step, which stays und
   at.skipped = {{0, 1}};
   CHECK(at.decide({}));
   CHECK(at.planner.fault() == nullptr);
+}
+
+TEST_CASE("the prospect is of the first undecided step, and counts those that were left out before it") {
+  auto rules = clipping_rules();
+  CHECK_FALSE(Planned(rules).planner.prospect(0, {}));
+  rules.of_updates = true;
+  Planned at(rules, 1);
+  at.skipped = {{0, 1}, {2, 3}};
+  CHECK(at.planner.prospect(1, at.skipped) == Prospect{0, 1});
+  CHECK_FALSE(at.planner.prospect(2, at.skipped));  // not decided
+  REQUIRE(at.decide({measured(0, 1, 1), measured(1, 1, 1)}));
+  CHECK_FALSE(at.planner.prospect(1, at.skipped));  // a plan that ends there has more to come
+  CHECK(at.decide({}));
+  CHECK(at.planner.prospect(3, at.skipped) == Prospect{1, 1});
 }
 
 TEST_CASE("what was decided is forgotten before the oldest open step") {

@@ -178,7 +178,8 @@ TEST_CASE("the contribution is the change over the number of slots, and nothing 
 }
 
 TEST_CASE("the inner optimizer begins anew with each slot") {
-  for (const std::string name : {"sgd, momentum: 0.9", "adam", "adamw", "adagrad", "rmsprop, momentum: 0.5"}) {
+  for (const std::string name :
+       {"sgd, momentum: 0.9", "adam", "adamw", "adagrad", "rmsprop, momentum: 0.5", "lars, momentum: 0.9", "lamb"}) {
     CAPTURE(name);
     const auto text = std::string(kJob);
     const auto at = text.find("{steps: 4}");
@@ -211,6 +212,39 @@ TEST_CASE("adamw: bias corrections count the local steps, and decay spares biase
     }
     REQUIRE(gradients[i] == doctest::Approx((slot.before[i] - w) / 2).epsilon(1e-4));
   });
+}
+
+TEST_CASE("lars and lamb: each parameter's ratio is of all of it, but for those without one") {
+  for (const std::string name : {"lars", "lamb"}) {
+    CAPTURE(name);
+    const auto job = job_with({"training.local.optimizer.name=" + name, "training.local.optimizer.learning_rate=0.5",
+                               "training.local.optimizer.weight_decay=0.25", "training.clip.value=0.1",
+                               "training.parameter_groups=[{match: '*.bias', trust_ratio: false}]"});
+    Slot8 slot(job);
+    slot.train(4);
+    REQUIRE(slot.calls.size() == 2);
+    std::vector<double> of_weights(job.arena.parameters.size());
+    std::vector<double> of_updates(job.arena.parameters.size());
+    const auto decay = [&](std::size_t p) { return job.arena.parameters[p].group == Group::decay ? 0.25 : 0.0; };
+    // Of the first step, whose corrected means are the gradient and its square.
+    const auto update = [&](std::size_t p, std::size_t i) {
+      const double g = std::clamp(gradient_at(i, slot.before[i], 0), -0.1F, 0.1F);
+      return name == "lars" ? g : g / (std::abs(g) + 1e-6) + decay(p) * slot.before[i];
+    };
+    for_each_element(job, [&](std::size_t p, std::size_t i) {
+      of_weights[p] += static_cast<double>(slot.before[i]) * slot.before[i];
+      of_updates[p] += update(p, i) * update(p, i);
+    });
+    for_each_element(job, [&](std::size_t p, std::size_t i) {
+      const double w = std::sqrt(of_weights[p]);
+      const double u = std::sqrt(of_updates[p]);
+      const double ratio = job.arena.parameters[p].name.ends_with("bias") ? 1
+                           : name == "lars"                               ? 0.001 * w / (u + 0.25 * w + 1e-8)
+                                                                          : w / u;
+      const double way = update(p, i) + (name == "lars" ? decay(p) * slot.before[i] : 0);
+      REQUIRE(slot.calls[1].weights[i] == doctest::Approx(slot.before[i] - 0.5 * ratio * way).epsilon(1e-4));
+    });
+  }
 }
 
 TEST_CASE("the tail of an epoch: fewer local steps, one with fewer examples, or none") {
