@@ -1,12 +1,18 @@
 #include "server/worker_connections.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/log/log.h"
 #include "common/net/address.h"
-#include "common/net/peer.h"
 
 namespace ballast {
+namespace {
+
+// Anybody may name a session. Whoever is forgotten repeats what has no answer.
+constexpr std::size_t kMostNoted = 64 * std::size_t{kMaxSessions};
+
+}  // namespace
 
 WorkerConnections::WorkerConnections(zmq::context_t& context, std::uint64_t buffer_bytes,
                                      const std::string& bind_address, const std::string& advertised_host)
@@ -28,6 +34,7 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
     return refuse(received->peer,
                   {RefusalCode::malformed, "a message has one header frame and at most one payload frame"});
   }
+  note(*session);
   const auto payload_bytes = received->payload ? received->payload->size() : 0;
   turn.spend(payload_bytes);
   auto decoded = decode(received->header.bytes(), payload_bytes, received->payload.has_value());
@@ -43,12 +50,25 @@ WorkerConnections::Unreadable WorkerConnections::refuse(const std::string& peer,
   return {};
 }
 
+void WorkerConnections::note(const SessionPeer& peer) {
+  if (newest_.size() >= kMostNoted && !newest_.contains(peer.session)) {
+    newest_.clear();
+  }
+  auto& newest = newest_[peer.session];
+  newest = std::max(newest, peer.connection);
+}
+
+std::string WorkerConnections::name_of(SessionId session) const {
+  const auto known = newest_.find(session);
+  return session_routing_id(session, known == newest_.end() ? 0 : known->second);
+}
+
 void WorkerConnections::send(SessionId session, const Message& message) {
-  router_.send(session_routing_id(session), encoder_.encode(message));
+  router_.send(name_of(session), encoder_.encode(message));
 }
 
 void WorkerConnections::send(SessionId session, const Message& message, const Borrowed& payload) {
-  router_.send(session_routing_id(session), encoder_.encode(message), payload);
+  router_.send(name_of(session), encoder_.encode(message), payload);
 }
 
 }  // namespace ballast

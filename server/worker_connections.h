@@ -5,8 +5,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <variant>
 
+#include "common/net/peer.h"
 #include "common/net/socket.h"
 #include "common/net/turn.h"
 #include "common/wire/wire.h"
@@ -14,7 +16,7 @@
 
 namespace ballast {
 
-// One thread.
+// Answers a session by the newest connection of which it has heard. One thread.
 class WorkerConnections {
  public:
   struct Incoming {
@@ -43,9 +45,12 @@ class WorkerConnections {
 
  private:
   Unreadable refuse(const std::string& peer, const Refused& refused);
+  void note(const SessionPeer& peer);
+  [[nodiscard]] std::string name_of(SessionId session) const;
 
   Router router_;
   std::string address_;
+  std::unordered_map<SessionId, std::uint32_t> newest_;  // connection
   Encoder encoder_;
 };
 

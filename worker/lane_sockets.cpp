@@ -15,15 +15,15 @@ void LaneSockets::open(std::uint32_t shards, std::uint32_t lanes_per_shard, cons
   sockets_.resize(std::size_t{shards} * lanes_per_shard);
 }
 
-// A new socket. Bytes that the old one still has are let go with it.
+// A new socket, by a name that no earlier one had. Bytes that the old one still has are let go with it.
 void LaneSockets::connect(std::uint32_t lane, const std::string& address) {
   auto& socket = sockets_[lane];
   if (socket) {
     socket->raw().set(zmq::sockopt::linger, 0);
     socket->close();
   }
-  socket =
-      std::make_unique<Dealer>(context_, session_routing_id(session_), SocketOptions{.buffer_bytes = buffer_bytes_});
+  socket = std::make_unique<Dealer>(context_, session_routing_id(session_, ++connections_),
+                                    SocketOptions{.buffer_bytes = buffer_bytes_});
   socket->connect(address);
 }
 

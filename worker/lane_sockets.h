@@ -49,6 +49,7 @@ class LaneSockets {
   std::uint32_t per_shard_ = 1;
   zmq::context_t context_ = make_context();       // its number of threads is the job's, which the lead tells
   std::vector<std::unique_ptr<Dealer>> sockets_;  // null until it is known where to connect
+  std::uint32_t connections_ = 0;                 // opened so far
   std::uint32_t next_ = 0;
   Encoder encoder_;
 };

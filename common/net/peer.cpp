@@ -4,7 +4,7 @@
 
 namespace ballast {
 
-// routing id := 'w' session(8)
+// routing id := 'w' session(8) [connection(4)]         if it is not 0
 //             | 's' shard(2) lane(2) incarnation(8)
 //             | 'c' random(8)                          numbers little-endian
 namespace {
@@ -25,9 +25,12 @@ std::uint64_t read(std::string_view text, std::size_t at, int bytes) {
 
 }  // namespace
 
-std::string session_routing_id(SessionId session) {
+std::string session_routing_id(SessionId session, std::uint32_t connection) {
   std::string id = "w";
   append(id, session, 8);
+  if (connection != 0) {
+    append(id, connection, 4);
+  }
   return id;
 }
 
@@ -48,6 +51,9 @@ std::string client_routing_id(std::uint64_t random) {
 std::optional<Peer> parse_routing_id(std::string_view id) {
   if (id.size() == 9 && id[0] == 'w' && read(id, 1, 8) != 0) {
     return SessionPeer{read(id, 1, 8)};
+  }
+  if (id.size() == 13 && id[0] == 'w' && read(id, 1, 8) != 0 && read(id, 9, 4) != 0) {
+    return SessionPeer{read(id, 1, 8), static_cast<std::uint32_t>(read(id, 9, 4))};
   }
   if (id.size() == 13 && id[0] == 's' && read(id, 5, 8) != 0) {
     return LanePeer{{static_cast<std::uint32_t>(read(id, 1, 2)), static_cast<std::uint32_t>(read(id, 3, 2))},

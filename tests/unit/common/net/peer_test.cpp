@@ -15,6 +15,12 @@ TEST_CASE("routing ids say who the peer is") {
     REQUIRE(peer);
     REQUIRE(std::holds_alternative<SessionPeer>(*peer));
     CHECK(std::get<SessionPeer>(*peer).session == session);
+    CHECK(std::get<SessionPeer>(*peer).connection == 0);
+    const auto later = parse_routing_id(session_routing_id(session, 0x01020304));
+    REQUIRE(later);
+    REQUIRE(std::holds_alternative<SessionPeer>(*later));
+    CHECK(std::get<SessionPeer>(*later).session == session);
+    CHECK(std::get<SessionPeer>(*later).connection == 0x01020304);
   }
   for (const LaneId lane : {LaneId{0, 0}, LaneId{63, 15}, LaneId{65535, 65535}}) {
     const auto peer = parse_routing_id(lane_routing_id(lane, kMost));
@@ -31,6 +37,7 @@ TEST_CASE("routing ids say who the peer is") {
 TEST_CASE("ids that no process of ours gives itself are nobody's") {
   for (const std::string& id :
        {std::string(), std::string("w"), std::string("w1234567"), session_routing_id(0), session_routing_id(1) + "x",
+        session_routing_id(1) + std::string(4, '\0'), session_routing_id(0, 1), session_routing_id(1, 1) + "x",
         std::string("x12345678"), lane_routing_id({0, 0}, 0), lane_routing_id({0, 0}, 1).substr(0, 12),
         client_routing_id(1) + "x", std::string("\0abcd", 5), std::string(255, 'w')}) {
     CHECK_FALSE(parse_routing_id(id));
