@@ -42,6 +42,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.lead_silence = life.lead_silence;
   config.event_bytes = event_bytes(incarnation);
   config.measures_updates = life.norms_for == LifeNorms::lamb;
+  config.averages = life.averaged_from.has_value();
   if (life.items) {
     config.items =
         ItemRules{life.items->bound, life.items->damped, world.non_finite == NonFinite::skip, life.journaled()};
@@ -83,7 +84,7 @@ void LaneShell::tick(Host& host, Micros clock) { step(host, lane::Tick{clock}); 
 void LaneShell::note_asked(Host& host, ProcessId from, const Message& message) {
   if (const auto* pull = std::get_if<Pull>(&message)) {
     for (const auto chunk : pull->chunks) {
-      host.judge().asked(from, chunk, {pull->version, pull->clock});
+      host.judge().asked(from, chunk, {pull->version, pull->clock, pull->averages});
     }
   } else if (const auto* push = std::get_if<Push>(&message); push != nullptr && push->want_next) {
     host.judge().asked(
