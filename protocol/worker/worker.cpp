@@ -232,7 +232,7 @@ void Worker::on_gone(const Gone& gone) {
     return;
   }
   ++counters_.gone;
-  weights_.gone(gone.chunk, {gone.version, 0, gone.averages});
+  weights_.gone(gone.chunk, {gone.version, {}, gone.averages});
   plan_.gone(gone);
   if (!lead_.has_beaten(now_)) {
     heartbeat();  // asks the lead, once for all chunks of the version

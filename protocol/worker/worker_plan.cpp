@@ -23,7 +23,7 @@ bool WorkerPlan::take(const Assign& assign) {
 WorkerTarget WorkerPlan::next() {
   if (const auto* evaluation = evaluation_.next()) {
     const auto version = visit([&](const auto& own) { return own.updates(evaluation->version); });
-    return {WorkerTarget::Kind::evaluate, {version, 0, averages_}, 0, {}, *evaluation};
+    return {WorkerTarget::Kind::evaluate, {version, {}, averages_}, 0, {}, *evaluation};
   }
   return visit([](auto& own) { return own.next(); }).value_or(WorkerTarget{});
 }
