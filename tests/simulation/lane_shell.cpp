@@ -204,7 +204,8 @@ void LaneShell::step(Host& host, const lane::Event& event) {
   if (core_.has_more() && !std::exchange(goes_on_, true)) {
     later(host, within(host.life().release_high), LaneGoesOn{});
   }
-  require(core_.deferred_replies() <= core_.sessions() * chunks_.size(), "more deferred replies than can be");
+  const auto kinds = host.life().averaged_from ? 2U : 1U;  // weights, and their averages
+  require(core_.deferred_replies() <= core_.sessions() * chunks_.size() * kinds, "more deferred replies than can be");
 }
 
 void LaneShell::carry_out(Host& host, const LanePending& what) {
