@@ -228,8 +228,8 @@ Scenario averaged() {
   life.validation_examples = 10;
   return {
       "averages-evaluated",
-      "The job averages its weights from version 1 on. At each version the worker evaluates the averages, which it\n"
-      "pulls beside the weights that its last push has asked for, and pulls the weights again to go on.",
+      "The job averages its weights from version 1 on. At each version the worker pulls the averages and evaluates\n"
+      "them; then it pulls the weights of that version, and goes on from them.",
       life,
       in_time,
       {}};
