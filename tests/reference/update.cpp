@@ -374,7 +374,7 @@ float Update::next(std::size_t i, float w, float g, const Rates& rates) {
     d = g / (std::sqrt(s) + epsilon);
   }
   if (mu != 0) {
-    auto& b = state_.back()[i];
+    auto& b = state_[count_states(optimizer) - 1][i];
     b = mu * b + d;
     d = optimizer.nesterov ? d + mu * b : b;
   }
