@@ -194,7 +194,8 @@ void LaneLoop::carry_out(lane::SendToWorker& action) {
 }
 
 void LaneLoop::carry_out(lane::SendWeights& action) {
-  auto* buffer = weights_.read(action.header.chunk, action.header.version);
+  const auto& header = action.header;
+  auto* buffer = header.averages ? weights_.read_average(header.chunk) : weights_.read(header.chunk, header.version);
   metrics_.sent_weights(action.bytes);
   const Released released{action.session, action.header.chunk, buffer, action.bytes};
   workers_.send(action.session, action.header, Borrowed{buffer->values.data(), action.bytes, released, &releases_});

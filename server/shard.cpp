@@ -57,12 +57,15 @@ std::optional<ItemRules> item_rules(const JobSpec& spec) {
                    training.non_finite == NonFinite::skip, is_journaled(spec)};
 }
 
-// Of a chunk before its first update.
-std::vector<std::vector<float>> initial_states(const Job& job, const Chunk& chunk) {
+// Of a chunk before its first update, whose weights are these.
+std::vector<std::vector<float>> initial_states(const Job& job, const Chunk& chunk, std::span<const float> weights) {
   std::vector<std::vector<float>> states;
   if (is_descended(chunk.group)) {
     for (const auto& tensor : state_tensors(optimizer_settings(job.spec.training, chunk.group))) {
       states.emplace_back(chunk.elements, tensor.initial);
+    }
+    if (averages_weights(job.spec.training)) {
+      states.emplace_back(weights.begin(), weights.end());
     }
   }
   return states;
@@ -248,7 +251,7 @@ StoreStatus Shard::write_initial_weights() {
     if (!weights.ok()) {
       return weights.status();
     }
-    const auto states = initial_states(job_, chunk);
+    const auto states = initial_states(job_, chunk, weights.value());
     const std::vector<std::span<const float>> views(states.begin(), states.end());
     if (auto written = store_->write_chunk({}, chunk.id, weights.value(), views); !written.ok()) {
       return written;
@@ -322,6 +325,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   config.last_timeline = found_.last_timeline;
   config.items = item_rules(job_.spec);
   config.measures_updates = measures_updates(job_.spec.training);
+  config.averages = averages_weights(job_.spec.training);
   if (journal_) {
     config.lives = journal_->lives(found_.last_timeline);
   }

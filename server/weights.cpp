@@ -32,7 +32,7 @@ LaneWeights::LaneWeights(const Job& job, const std::vector<ChunkId>& chunks)
     entry.pieces = pieces_of(job.arena, entry.chunk);
     entry.by_piece = stretches_of(entry);
     entry.stretches = joined(entry.by_piece);
-    entry.tensors = is_descended(entry.chunk.group) ? tensors_.size() : 0;
+    entry.tensors = is_descended(entry.chunk.group) ? tensors_beside_weights(job.spec.training, entry.chunk.group) : 0;
     entries_.push_back(std::move(entry));
   }
   drawn_ = entries_.size();
@@ -108,7 +108,11 @@ std::uint64_t LaneWeights::draw_next() {
                  job_.spec.training.seed, piece.parameter, piece.first);
   }
   for (std::size_t i = 0; i < entry.tensors; ++i) {
-    std::fill(entry.state[i]->values.begin(), entry.state[i]->values.end(), tensors_[i].initial);
+    if (i < tensors_.size()) {
+      std::fill(entry.state[i]->values.begin(), entry.state[i]->values.end(), tensors_[i].initial);
+    } else {
+      std::ranges::copy(values, entry.state[i]->values.begin());  // the average
+    }
   }
   return entry.chunk.bytes() * (1 + entry.tensors);
 }
@@ -175,6 +179,14 @@ ChunkBuffer* LaneWeights::read(ChunkId chunk, Version version) {
   return buffer;
 }
 
+ChunkBuffer* LaneWeights::read_average(ChunkId chunk) {
+  auto& entry = this->entry(chunk);
+  assert(averages_weights(job_.spec.training));
+  auto* buffer = is_descended(entry.chunk.group) ? entry.state.back().get() : entry.newest.get();
+  ++buffer->readers;
+  return buffer;
+}
+
 std::vector<ChunkBuffer*> LaneWeights::read_state(ChunkId chunk) {
   std::vector<ChunkBuffer*> buffers;
   for (const auto& tensor : entry(chunk).state) {
@@ -230,12 +242,12 @@ std::vector<double> LaneWeights::measure_trust(const Entry& entry, std::span<con
     if (!has_trust_ratio(descent)) {
       continue;
     }
-    for (std::size_t i = 0; i < entry.state.size(); ++i) {
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
       state[i] = entry.state[i]->values.subspan(piece.offset, piece.elements);
     }
     const auto found = trust_sums(
         descent.optimizer, scalars, entry.newest->values.subspan(piece.offset, piece.elements),
-        root.subspan(piece.offset, piece.elements), std::span<const std::span<const float>>(state, entry.state.size()));
+        root.subspan(piece.offset, piece.elements), std::span<const std::span<const float>>(state, tensors_.size()));
     sums.push_back(found.weights);
     sums.push_back(found.update);
   }
@@ -295,6 +307,7 @@ void LaneWeights::apply(ChunkId chunk, Version version, std::span<const float> r
   } else if (is_descended(entry.chunk.group)) {
     unshare_state(entry);
     descend(entry, root, factors, next->values);
+    average(entry, next->values);
   } else if (entry.chunk.group == Group::state) {
     change(entry, root, item, next->values);
   } else {
@@ -314,14 +327,28 @@ void LaneWeights::descend(Entry& entry, std::span<const float> root, const StepF
     const auto offset = stretch.offset;
     const auto elements = stretch.elements;
     const auto& descent = descents_.kinds[stretch.descent];
-    for (std::size_t i = 0; i < entry.state.size(); ++i) {
+    for (std::size_t i = 0; i < tensors_.size(); ++i) {
       state[i] = entry.state[i]->values.subspan(offset, elements);
     }
     const float scale = scales.empty() ? 1.0F : scales[scales.size() == 1 ? 0 : stretch.parameter];
     optimizer_step(descent.optimizer,
                    descent.scalars({factors.learning_rate, factors.step_size, factors.second_moment_root}), scale,
                    weights.subspan(offset, elements), root.subspan(offset, elements),
-                   std::span(state).first(entry.state.size()), next.subspan(offset, elements));
+                   std::span(state).first(tensors_.size()), next.subspan(offset, elements));
+  }
+}
+
+// Of the version that `next` will be.
+void LaneWeights::average(Entry& entry, std::span<const float> next) const {
+  const auto& rule = job_.spec.training.weight_average;
+  if (!rule.decay) {
+    return;
+  }
+  const auto values = entry.state.back()->values;
+  if (entry.version + 1 <= rule.begins_at_step.value_or(1)) {
+    std::ranges::copy(next, values.begin());
+  } else {
+    average_weights(next, *rule.decay, values);
   }
 }
 

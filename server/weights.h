@@ -62,8 +62,8 @@ class LaneWeights {
   std::uint64_t draw_next();
   // All at once.
   void initialize();
-  // One chunk becomes `version` with these bytes; state in the order of state_tensors(). std::invalid_argument, before
-  // anything is changed, if sizes or the number of tensors are not the chunk's.
+  // One chunk becomes `version` with these bytes; state in the order of state(). std::invalid_argument, before anything
+  // is changed, if sizes or the number of tensors are not the chunk's.
   void restore(ChunkId chunk, Version version, std::span<const float> weights,
                const std::vector<std::vector<float>>& state);
 
@@ -82,15 +82,18 @@ class LaneWeights {
 
   // The buffer of a version, which must be one of the two held; counts a reader.
   ChunkBuffer* read(ChunkId chunk, Version version);
-  // The optimizer's state at the newest version, in the order of state_tensors(); counts a reader of each.
+  // The same of what is evaluated in a job that averages its weights: the average at the newest version, or of chunks
+  // that are not descended its values.
+  ChunkBuffer* read_average(ChunkId chunk);
+  // The optimizer's state at the newest version, in the order of state_tensors(), and the average of the weights as the
+  // last one where the job has it; counts a reader of each.
   std::vector<ChunkBuffer*> read_state(ChunkId chunk);
   void release(ChunkId chunk, ChunkBuffer* buffer);
 
   [[nodiscard]] std::span<const float> newest(ChunkId chunk) const;
   // What the statistics chunk says of the step that its newest version came of.
   [[nodiscard]] StepStatistics statistics(ChunkId chunk, Step step) const;
-  // The optimizer's state at the newest version, in the order of state_tensors(); none for chunks that are not
-  // descended.
+  // The same without counting; none for chunks that are not descended.
   [[nodiscard]] std::vector<std::span<const float>> state(ChunkId chunk) const;
   // How many tensors that is, also before they are there.
   [[nodiscard]] std::size_t state_count(ChunkId chunk) const { return entry(chunk).tensors; }
@@ -117,7 +120,7 @@ class LaneWeights {
     std::vector<Stretch> by_piece;   // one for each
     std::vector<Stretch> stretches;  // as few as there may be
     Version version = 0;
-    std::size_t tensors = 0;              // of state
+    std::size_t tensors = 0;              // of state, the average included
     std::unique_ptr<ChunkBuffer> newest;  // null until the chunk is drawn or restored
     std::unique_ptr<ChunkBuffer> older;   // null before the first update
     std::vector<std::unique_ptr<ChunkBuffer>> state;
@@ -135,6 +138,7 @@ class LaneWeights {
   [[nodiscard]] std::vector<double> measure_trust(const Entry& entry, std::span<const float> root,
                                                   const Prospect& prospect) const;
   void descend(Entry& entry, std::span<const float> root, const StepFactors& factors, std::span<float> next);
+  void average(Entry& entry, std::span<const float> next) const;
   void change(const Entry& entry, std::span<const float> root, const ItemSource& item, std::span<float> next) const;
   [[nodiscard]] static std::uint32_t parameter_at(const Entry& entry, std::uint64_t element);
   void give_up(Entry& entry, std::unique_ptr<ChunkBuffer> buffer);
@@ -144,7 +148,7 @@ class LaneWeights {
   const Job& job_;
   bool each_item_is_update_;  // its statistics are blended; otherwise a round's change is added
   Descents descents_;
-  std::vector<StateTensor> tensors_;  // of the optimizer's state
+  std::vector<StateTensor> tensors_;  // of the optimizer's state, without the average
   std::vector<ChunkId> ids_;
   std::vector<Entry> entries_;
   std::unordered_map<ChunkId, std::size_t> index_;

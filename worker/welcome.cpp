@@ -53,6 +53,7 @@ void complete(WorkerLayout& layout, const Job& job, std::uint32_t shards, std::u
   if (is_item_mode(job.spec.training.mode)) {
     layout.mode = ItemWork::Rules{is_journaled(job.spec)};
   }
+  layout.averages = averages_weights(job.spec.training);
   layout.lanes = shards * lanes_per_shard;
   layout.spec_digest = job.spec_digest;
   layout.layout_digest = job.layout_digest;

@@ -71,7 +71,8 @@ std::vector<Resource> shard_memory(const Job& job, const ShardBytes& bytes, std:
   const auto pinned = bytes.weights + bytes.state;
   return {{"the process itself", kServerBytes, kServerBytes},
           {"weights, two versions", 2 * bytes.weights, 2 * bytes.weights},
-          {"optimizer state", bytes.state, bytes.state},
+          {averages_weights(job.spec.training) ? "optimizer state and average" : "optimizer state", bytes.state,
+           bytes.state},
           contributions.kept,
           contributions.on_their_way,
           {"versions that slow readers keep", 0, unread},

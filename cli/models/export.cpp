@@ -41,16 +41,19 @@ void append_examples(safetensors::Metadata& metadata, const Job& job) {
   }
 }
 
-safetensors::Metadata metadata_of(const OpenedRun& run, const WeightsDigest& digest) {
+safetensors::Metadata metadata_of(const OpenedRun& run, const OpenedRun::Chosen& chosen, const std::string& sha256) {
   safetensors::Metadata metadata = {{"format", "pt"},  // names, shapes and order of elements are PyTorch's
                                     {"job", run.job().spec.job},
-                                    {"step", std::to_string(digest.snapshot.step)},
-                                    {"timeline", std::to_string(digest.snapshot.timeline)},
+                                    {"step", std::to_string(chosen.id.step)},
+                                    {"timeline", std::to_string(chosen.id.timeline)},
                                     {"spec_digest", run.job().spec_digest},
                                     {"layout_digest", run.job().layout_digest},
-                                    {"weights_sha256", digest.weights},
+                                    {"weights_sha256", sha256},
                                     {"model", run.job().spec.model.name},
                                     {"job_file", run.job().yaml}};
+  if (averages_weights(run.job().spec.training)) {
+    metadata["weights"] = chosen.averages ? "averages" : "last";
+  }
   append_examples(metadata, run.job());
   return metadata;
 }
@@ -68,20 +71,19 @@ std::vector<safetensors::Declared> tensors_of(const Arena& arena) {
 int export_weights(const ExportOptions& options) {
   const OpenedRun run(options.run);
   const auto chosen = run.choose(options.snapshot);
-  const auto digest = run.digest(chosen.id);
+  const auto sha256 = run.weights_sha256(chosen);
   auto writer = value_or_throw(
-      safetensors::Writer::create(options.output, tensors_of(run.job().arena), metadata_of(run, digest)));
+      safetensors::Writer::create(options.output, tensors_of(run.job().arena), metadata_of(run, chosen, sha256)));
   StoreStatus written;
-  throw_unless_ok(
-      run.reader().visit(chosen.id, TensorKind::weights, [&](std::size_t, std::span<const std::byte> piece) {
-        if (written.ok()) {
-          written = writer.append(piece);
-        }
-      }));
+  run.visit(chosen, [&](std::size_t, std::span<const std::byte> piece) {
+    if (written.ok()) {
+      written = writer.append(piece);
+    }
+  });
   throw_unless_ok(written);
   throw_unless_ok(writer.finish());
   std::printf("%s\nwritten to %s: %zu tensors, weights sha256 %s\n", chosen.words.c_str(), options.output.c_str(),
-              run.job().arena.parameters.size(), digest.weights.c_str());
+              run.job().arena.parameters.size(), sha256.c_str());
   return 0;
 }
 

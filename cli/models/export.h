@@ -14,7 +14,8 @@ struct ExportOptions {
 };
 
 // Says which weights were written and where. The file appears whole or not at all. Its metadata: job, step, timeline,
-// spec_digest, layout_digest and weights_sha256 (as `ballast digest` gives it). Returns the exit code. Throws
+// spec_digest, layout_digest, weights_sha256 (of what is in the file; of the last weights as `ballast digest` gives it)
+// and, of a job that averages its weights, weights: averages or last. Returns the exit code. Throws
 // std::runtime_error if there are no such weights or the file cannot be written.
 int export_weights(const ExportOptions& options);
 

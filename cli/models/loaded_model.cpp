@@ -30,13 +30,14 @@ void LoadedModel::load_run() {
       source_.job.empty() ? OpenedRun(source_.weights) : OpenedRun(source_.weights, make_job(load_job(source_.job)));
   const auto chosen = run.choose(source_.snapshot);
   words_ = chosen.words;
-  weights_ = run.weights(chosen.id);
+  weights_ = run.weights(chosen);
   job_ = std::make_unique<const Job>(run.job());
 }
 
 void LoadedModel::load_file() {
-  if (source_.snapshot.step || source_.snapshot.best) {
-    throw std::runtime_error(source_.weights + ": a file holds one set of weights: leave --step and --best out");
+  if (source_.snapshot.step || source_.snapshot.best || source_.snapshot.last_weights) {
+    throw std::runtime_error(source_.weights +
+                             ": a file holds one set of weights: leave --step, --best and --last-weights out");
   }
   if (source_.job.empty()) {
     throw std::runtime_error(source_.weights +

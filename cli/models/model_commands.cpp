@@ -12,6 +12,8 @@ namespace {
 void add_snapshot(CLI::App& command, SnapshotChoice& choice) {
   auto* step = command.add_option("--step", choice.step, "the snapshot of this step")->check(not_negative);
   command.add_flag("--best", choice.best, "the snapshot with the best validation (training.best_by)")->excludes(step);
+  command.add_flag("--last-weights", choice.last_weights,
+                   "the weights that training left, not their averages (training.weight_average)");
 }
 
 void add_source(CLI::App& command, ModelSource& source) {

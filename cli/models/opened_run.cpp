@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/job/load.h"
+#include "common/numeric/sha256.h"
 
 namespace ballast {
 
@@ -33,9 +34,17 @@ OpenedRun::OpenedRun(const std::string& folder, Job job)
           RunReader::open(value_or_throw(find_shard_databases(folder)), job_->arena, job_->layout_digest))) {}
 
 OpenedRun::Chosen OpenedRun::choose(const SnapshotChoice& choice) const {
-  const auto chosen = [this](const SnapshotId& id, const std::string& what) {
-    return Chosen{id, what + " of " + folder_ + ": step " + std::to_string(id.step) + " of timeline " +
-                          std::to_string(id.timeline)};
+  const bool has_averages = averages_weights(job_->spec.training);
+  const bool averages = has_averages && !choice.last_weights;
+  const auto chosen = [&](const SnapshotId& id, const std::string& what) {
+    const auto place =
+        " of " + folder_ + ": step " + std::to_string(id.step) + " of timeline " + std::to_string(id.timeline);
+    return Chosen{id,
+                  what + place +
+                      (averages       ? ", averages of the weights"
+                       : has_averages ? ", last weights"
+                                      : ""),
+                  averages};
   };
   if (choice.best) {
     return chosen(value_or_throw(reader_.best()), "the best snapshot");
@@ -54,17 +63,27 @@ OpenedRun::Chosen OpenedRun::choose(const SnapshotChoice& choice) const {
   return chosen(newest, "the newest snapshot (the run has not finished)");
 }
 
-std::vector<float> OpenedRun::weights(const SnapshotId& snapshot) const {
+void OpenedRun::visit(const Chosen& chosen, const RunReader::Visitor& visitor) const {
+  throw_unless_ok(chosen.averages ? reader_.visit_averages(chosen.id, visitor)
+                                  : reader_.visit(chosen.id, TensorKind::weights, visitor));
+}
+
+std::vector<float> OpenedRun::weights(const Chosen& chosen) const {
   const auto& arena = job_->arena;
   std::vector<float> weights(arena.elements);
   std::vector<std::size_t> filled(arena.parameters.size());  // bytes
-  throw_unless_ok(
-      reader_.visit(snapshot, TensorKind::weights, [&](std::size_t parameter, std::span<const std::byte> piece) {
-        auto* const begin = reinterpret_cast<std::byte*>(weights.data() + arena.extents[parameter].offset);
-        std::memcpy(begin + filled[parameter], piece.data(), piece.size());
-        filled[parameter] += piece.size();
-      }));
+  visit(chosen, [&](std::size_t parameter, std::span<const std::byte> piece) {
+    auto* const begin = reinterpret_cast<std::byte*>(weights.data() + arena.extents[parameter].offset);
+    std::memcpy(begin + filled[parameter], piece.data(), piece.size());
+    filled[parameter] += piece.size();
+  });
   return weights;
+}
+
+std::string OpenedRun::weights_sha256(const Chosen& chosen) const {
+  Sha256 sum;
+  visit(chosen, [&sum](std::size_t, std::span<const std::byte> piece) { sum.update(piece); });
+  return sum.hex();
 }
 
 WeightsDigest OpenedRun::digest(const SnapshotId& snapshot) const { return value_or_throw(reader_.digest(snapshot)); }

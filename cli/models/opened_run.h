@@ -11,11 +11,12 @@
 
 namespace ballast {
 
-// Which snapshot of a run is meant; at most one of the two. Neither: the final weights of a run that has finished, else
-// its newest complete snapshot.
+// Which snapshot of a run is meant; at most one of `step` and `best`. Neither: the final weights of a run that has
+// finished, else its newest complete snapshot.
 struct SnapshotChoice {
   std::optional<Step> step;
   bool best = false;
+  bool last_weights = false;  // as training left them, though the job averages its weights
 };
 
 // One thread. Every function throws std::runtime_error, whose text names the database and the remedy.
@@ -31,11 +32,16 @@ class OpenedRun {
 
   struct Chosen {
     SnapshotId id;
-    std::string words;  // "the final weights of runs/a: step 300 of timeline 1"
+    std::string words;      // "the final weights of runs/a: step 300 of timeline 1"
+    bool averages = false;  // their moving averages are meant
   };
   [[nodiscard]] Chosen choose(const SnapshotChoice& choice) const;
-  // The whole arena: padding and statistics zero.
-  [[nodiscard]] std::vector<float> weights(const SnapshotId& snapshot) const;
+  // The chosen weights, or their averages: the content of the parameters in the model's order.
+  void visit(const Chosen& chosen, const RunReader::Visitor& visitor) const;
+  // The same as the whole arena: padding and statistics zero.
+  [[nodiscard]] std::vector<float> weights(const Chosen& chosen) const;
+  // SHA-256 over what visit() shows; without averages that of `ballast digest`.
+  [[nodiscard]] std::string weights_sha256(const Chosen& chosen) const;
   [[nodiscard]] WeightsDigest digest(const SnapshotId& snapshot) const;
 
  private:

@@ -17,6 +17,7 @@
 #include "common/job/parameter_groups.h"
 #include "common/job/steps.h"
 #include "common/job/trust_checks.h"
+#include "common/job/weight_average_checks.h"
 #include "common/job/words.h"
 
 namespace ballast {
@@ -60,6 +61,7 @@ class JobChecks {
     if (readable({"training.mode"})) {
       mode();
       trust_ratios();
+      weight_average();
     }
     copies();
     enough_workers();
@@ -476,12 +478,20 @@ class JobChecks {
   }
 
   void trust_ratios() {
-    check_trust_ratios(spec_, [&](const std::string& path, std::vector<std::string> with, const std::string& text) {
-      with.insert(with.begin(), path);
-      if (readable(with)) {
-        mistakes_.add(place_of(with), path, text);
-      }
-    });
+    check_trust_ratios(spec_, [&](const std::string& path, const std::vector<std::string>& with,
+                                  const std::string& text) { refuse_with(path, with, text); });
+  }
+
+  void weight_average() {
+    check_weight_average(spec_, [&](const std::string& path, const std::vector<std::string>& with,
+                                    const std::string& text) { refuse_with(path, with, text); });
+  }
+
+  void refuse_with(const std::string& path, std::vector<std::string> with, const std::string& text) {
+    with.insert(with.begin(), path);
+    if (readable(with)) {
+      mistakes_.add(place_of(with), path, text);
+    }
   }
 
   void refuse_with_mode(const std::string& path, const std::string& text) {

@@ -26,6 +26,10 @@ std::vector<Section> job_sections() {
       {"training.clip",
        "Limits on the gradient, before the optimizer sees it; at most one of them. With `sync` of a step's mean "
        "gradient, with `local` of each local step's, with `async` and `ssp` of each slot's."},
+      {"training.weight_average",
+       "A moving average of the weights (docs/modes.md), which is evaluated, exported and predicted from in their "
+       "place; "
+       "training goes on from the weights themselves."},
       {"training.early_stop", "When a job ends before its last step."},
       {"cluster",
        "How many processes there are and how they talk. Nothing here changes the result: the same job on 1 worker or "

@@ -29,6 +29,10 @@ std::string local_text(const TrainingSpec& training) {
   return text + (draws_by_class(training) ? "; each slot draws from its own classes" : "");
 }
 
+std::string average_text(const TrainingSpec& training) {
+  return averages_weights(training) ? "; evaluations are of a moving average of the weights" : "";
+}
+
 std::string item_mode_text(const TrainingSpec& training) {
   std::string text = std::string(name_of(training.mode)) + ": each slot is an update of its own by " +
                      optimizer_text(training.optimizer);
@@ -58,10 +62,10 @@ std::string mode_text(const TrainingSpec& training) {
     return item_mode_text(training);
   }
   if (training.mode == Mode::local) {
-    return local_text(training);
+    return local_text(training) + average_text(training);
   }
   return "sync: each step is one update by " + optimizer_text(training.optimizer) + ", the mean of " +
-         std::to_string(training.slots) + (training.slots == 1 ? " slot" : " slots");
+         std::to_string(training.slots) + (training.slots == 1 ? " slot" : " slots") + average_text(training);
 }
 
 std::string idle_workers_text(const JobSpec& spec) {

@@ -57,6 +57,10 @@ OptimizerSettings optimizer_settings(const TrainingSpec& training, Group group) 
   return settings_of(training.optimizer, clip_of_updates(training), group);
 }
 
+std::size_t tensors_beside_weights(const TrainingSpec& training, Group group) {
+  return state_tensors(optimizer_settings(training, group)).size() + (averages_weights(training) ? 1 : 0);
+}
+
 OptimizerSettings local_optimizer_settings(const TrainingSpec& training, Group group) {
   return settings_of(training.local.optimizer, training.clip, group);
 }

@@ -227,6 +227,8 @@ std::string configuration_reference() {
 - `trust_ratio` in `training.parameter_groups` is for `lars` and `lamb`.
 - With `async` and `ssp` there are no `training.clip.tensor_norm`, `training.clip.global_norm`, `lars` and `lamb`, which
   need all of a gradient before any of it is applied, and no `training.non_finite: rollback`, which leaves out whole steps.
+- `training.weight_average` is for `sync` and `local`; `begins_at_step` is given with `decay`, and is less than
+  `training.max_steps`.
 - `training.staleness.bound` is given with `ssp`, `training.local.steps` with `local`.
 - `training.local.partition: by_class` needs data with labels.
 - `durability.mode: journal` is for `async` and `ssp`.

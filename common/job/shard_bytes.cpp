@@ -17,7 +17,7 @@ ShardBytes bytes_of(const Job& job, const std::vector<Chunk>& chunks) {
     ++shard.chunks;
     shard.weights += chunk.bytes();
     if (is_descended(chunk.group)) {
-      const auto state = state_tensors(optimizer_settings(job.spec.training, chunk.group)).size() * chunk.bytes();
+      const auto state = tensors_beside_weights(job.spec.training, chunk.group) * chunk.bytes();
       shard.state += state;
       shard.snapshot += state;
     }

@@ -13,7 +13,7 @@ namespace ballast {
 struct ShardBytes {
   std::size_t chunks = 0;
   std::uint64_t weights = 0;   // one version, the statistics chunk included
-  std::uint64_t state = 0;     // of the optimizer
+  std::uint64_t state = 0;     // of the optimizer, and the average of the weights
   std::uint64_t snapshot = 0;  // weights of the model, and state
   std::uint64_t updates = 0;   // of a work item: what the journal holds of it
 };

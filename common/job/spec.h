@@ -236,6 +236,12 @@ struct ScheduleSpec {
   double final_rate = 0;                          // cosine: the smallest factor
 };
 
+// training.weight_average: without a decay there is none
+struct WeightAverageSpec {
+  std::optional<double> decay;                       // share of the average that is kept at each step
+  std::optional<std::uint64_t> begins_at_step = {};  // it begins as the weights after so many steps; none: 1
+};
+
 // training.clip: at most one
 struct ClipSpec {
   std::optional<double> value;        // of each element of the gradient
@@ -280,6 +286,7 @@ struct TrainingSpec {
   std::vector<ParameterGroup> parameter_groups;  // the first one that matches a parameter counts
   ScheduleSpec schedule;
   ClipSpec clip;
+  WeightAverageSpec weight_average;
   StalenessSpec staleness;
   LocalSpec local;
   std::string exact = "prefer";  // prefer | required: only workers of the first one's arithmetic
@@ -289,6 +296,9 @@ struct TrainingSpec {
   std::string best_by;                      // a metric's name; empty: accuracy, or the loss where there is none
   EarlyStopSpec early_stop;
 };
+
+// Whether servers keep a moving average of the weights, from which the job is evaluated.
+inline bool averages_weights(const TrainingSpec& training) { return training.weight_average.decay.has_value(); }
 
 // What parameters that training.init_from's file lacks are drawn from; nothing if it must have all.
 inline std::optional<std::uint64_t> drawn_seed(const TrainingSpec& training) {

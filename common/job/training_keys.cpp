@@ -356,6 +356,28 @@ std::vector<Key> clip_keys(ClipSpec& clip) {
   };
 }
 
+std::vector<Key> weight_average_keys(WeightAverageSpec& average) {
+  return {
+      {.path = "training.weight_average.decay",
+       .target = &average.decay,
+       .description =
+           "Share of the average that is kept at each step; the rest is the step's new weights. As PyTorch's "
+           "`AveragedModel` with `get_ema_multi_avg_fn(decay)`; running statistics are not averaged",
+       .minimum = 0,
+       .maximum = 0.999999,
+       .identity = true,
+       .default_note = "no average is kept"},
+      {.path = "training.weight_average.begins_at_step",
+       .target = &average.begins_at_step,
+       .description = "Steps after which the average begins, as a copy of the weights; until then it is the weights",
+       .unit = "steps",
+       .minimum = 0,
+       .maximum = 1e12,
+       .identity = true,
+       .default_note = "`1`"},
+  };
+}
+
 std::vector<Key> early_stop_keys(EarlyStopSpec& early_stop) {
   return {
       {.path = "training.early_stop.patience",
@@ -388,6 +410,7 @@ std::vector<Key> training_keys(TrainingSpec& training) {
   append(keys, local_optimizer_keys(training.local.optimizer));
   append(keys, schedule_keys(training.schedule));
   append(keys, clip_keys(training.clip));
+  append(keys, weight_average_keys(training.weight_average));
   append(keys, early_stop_keys(training.early_stop));
   return keys;
 }

@@ -203,6 +203,20 @@ TwoSums trust_sums(const Slice& given_slice, const Factors& given) {
   return {joined(weights), joined(update)};
 }
 
+// From the nearer end, as torch.lerp has it, so that a share of 1 gives the weights themselves.
+void average(const float* __restrict weights, float share, float* __restrict averages, std::size_t elements) {
+  if (share < 0.5F) {
+    for (std::size_t i = 0; i < elements; ++i) {
+      averages[i] = averages[i] + share * (weights[i] - averages[i]);
+    }
+    return;
+  }
+  const float rest = 1 - share;
+  for (std::size_t i = 0; i < elements; ++i) {
+    averages[i] = weights[i] - (weights[i] - averages[i]) * rest;
+  }
+}
+
 }  // namespace
 
 const Kernels BALLAST_KERNELS = {
@@ -219,6 +233,7 @@ const Kernels BALLAST_KERNELS = {
     sum_of_squares,
     trust_sums<LarsNorm>,
     trust_sums<LambNorm>,
+    average,
 };
 
 }  // namespace ballast::numeric

@@ -55,6 +55,7 @@ struct Kernels {
   double (*sum_of_squares)(const void* values, std::size_t elements);
   TwoSums (*lars_sums)(const Slice& slice, const Factors& factors);  // read the slice, and write nothing
   TwoSums (*lamb_sums)(const Slice& slice, const Factors& factors);
+  void (*average)(const float* weights, float share, float* average, std::size_t elements);  // share: of the weights
 };
 
 extern const Kernels kBaselineKernels;

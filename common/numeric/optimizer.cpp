@@ -173,6 +173,12 @@ float trust_ratio(const OptimizerSettings& settings, const TrustSums& sums) {
   return static_cast<float>(std::min<double>(ratio, std::numeric_limits<float>::max()));
 }
 
+void average_weights(std::span<const float> weights, double decay, std::span<float> average, InstructionSet set) {
+  const auto& kernels = kernels_of(set);
+  require_size(average.size(), weights.size(), "average_weights: average");
+  kernels.average(weights.data(), static_cast<float>(1 - decay), average.data(), weights.size());
+}
+
 void change_state(std::span<const float> old_state, std::span<const float> change, float scale,
                   std::span<float> new_state) {
   require_size(change.size(), old_state.size(), "change_state: change");

@@ -131,6 +131,17 @@ TrustSums trust_sums(const OptimizerSettings& settings, const StepScalars& scala
 // finite or settings.trust_ratio is false. Pure.
 float trust_ratio(const OptimizerSettings& settings, const TrustSums& sums);
 
+// One step of a moving average of weights, in place: with share = 1 - decay rounded to float once,
+//
+//   average = average + share * (weights - average)          share < 0.5
+//   average = weights - (weights - average) * (1 - share)    otherwise
+//
+// which is torch.lerp, by which torch.optim.swa_utils.get_ema_multi_avg_fn(decay) averages (PyTorch's vector code may
+// fuse the product and the sum). Spans have the same size and don't overlap; std::invalid_argument otherwise, or if
+// this processor lacks `set`. Thread-safe for disjoint outputs.
+void average_weights(std::span<const float> weights, double decay, std::span<float> average,
+                     InstructionSet set = detected());
+
 // The update of Group::state by changes: old + scale * change, so that what no slot has changed keeps its value.
 // `change`: the sum over the slots of what each makes of an element less what it was, weighted by the slot's share of
 // the examples. All spans have the same size and don't overlap; std::invalid_argument otherwise. `change` may have any

@@ -24,7 +24,8 @@ struct Described<LaneHello> : Plain<LaneHello, schema::LaneHello> {
 template <>
 struct Described<Pull> : Plain<Pull, schema::Pull> {
   static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(version),
-                                     BALLAST_FIELD(chunks, List{kMaxPullChunks}), BALLAST_FIELD(clock)};
+                                     BALLAST_FIELD(chunks, List{kMaxPullChunks}), BALLAST_FIELD(clock),
+                                     BALLAST_FIELD(averages)};
 };
 
 template <>
@@ -61,13 +62,14 @@ template <>
 struct Described<Weights> : Plain<Weights, schema::Weights> {
   static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(incarnation, NotZero{}),
                                      BALLAST_FIELD(chunk),    BALLAST_FIELD(version),
-                                     BALLAST_FIELD(clock),    BALLAST_FIELD(sequence)};
+                                     BALLAST_FIELD(clock),    BALLAST_FIELD(sequence),
+                                     BALLAST_FIELD(averages)};
 };
 
 template <>
 struct Described<Gone> : Plain<Gone, schema::Gone> {
   static constexpr std::tuple fields{BALLAST_FIELD(timeline), BALLAST_FIELD(chunk), BALLAST_FIELD(version),
-                                     BALLAST_FIELD(newest)};
+                                     BALLAST_FIELD(newest), BALLAST_FIELD(averages)};
 };
 
 template <>

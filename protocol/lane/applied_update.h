@@ -28,11 +28,6 @@ struct Answer {
   ReceiptOutcome outcome = ReceiptOutcome::accepted;
 };
 
-struct WantedVersion {
-  Version version = 0;
-  LeadNumber clock = {};
-};
-
 struct OpenedStep {
   Step step = 0;
   Version passed = 0;  // all chunks are at that version or beyond

@@ -111,6 +111,9 @@ void Lane::on_pull(SessionId session, const Pull& pull) {
   if (!check_timeline(session, pull.timeline)) {
     return;
   }
+  if (pull.averages && !config_.averages) {
+    return refuse(session, {RefusalCode::out_of_range, "the job keeps no averages of its weights"});
+  }
   for (const auto id : pull.chunks) {
     const auto chunk = applier_.served(id);
     if (!chunk) {
@@ -123,7 +126,7 @@ void Lane::on_pull(SessionId session, const Pull& pull) {
                                                              std::to_string(applier_.version_at(config_.steps)) +
                                                              " updates of a chunk"});
     }
-    send(sessions_.want(session, *chunk, pull.version, pull.clock));
+    send(sessions_.want(session, *chunk, {pull.version, pull.clock, pull.averages}));
   }
 }
 
@@ -132,19 +135,20 @@ void Lane::send(const std::optional<WeightsReply>& reply) {
     return;
   }
   if (reply->is_gone) {
-    emit(SendToWorker{reply->session, Gone{era_.timeline, reply->chunk, reply->version, reply->newest}});
+    emit(SendToWorker{reply->session,
+                      Gone{era_.timeline, reply->chunk, reply->version, reply->newest, reply->averages}});
     return;
   }
   emit(SendWeights{reply->session,
                    Weights{era_.timeline, config_.incarnation, reply->chunk, reply->version, reply->clock,
-                           applier_.journal_sequence()},
+                           applier_.journal_sequence(), reply->averages},
                    reply->bytes});
 }
 
 void Lane::on(const RepliesReleased& event) {
   sessions_.released(event.session, event.bytes);
   while (const auto next = sessions_.next_deferred(event.session)) {
-    send(sessions_.reply(event.session, *applier_.served(next->chunk), next->version, next->clock));
+    send(sessions_.reply(event.session, *applier_.served(next->chunk), next->wanted));
   }
 }
 
@@ -204,8 +208,7 @@ void Lane::answer(const Answer& answer, const ServedChunk& chunk) {
   }
   emit(SendToWorker{answer.session, Receipt{era_.timeline, push.step, push.chunk, push.node, answer.outcome}});
   if (push.want_next) {
-    const auto wanted = applier_.wanted(push);
-    send(sessions_.want(answer.session, chunk, wanted.version, wanted.clock));
+    send(sessions_.want(answer.session, chunk, applier_.wanted(push)));
   }
 }
 

@@ -40,6 +40,7 @@ struct LaneConfig {
   Timeline last_timeline = 0;      // that the shard's database knows of
   std::optional<ItemRules> items;  // of item mode; none: rounds
   bool measures_updates = false;   // of rounds: a measure needs the prospect of its version, not the root alone
+  bool averages = false;           // the weights' moving averages are kept, for evaluations; of rounds
   std::vector<ShardLife> lives;    // in last_timeline, this one last; empty if there is nothing to go on with
   std::string spec_digest;
   std::string layout_digest;

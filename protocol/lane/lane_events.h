@@ -104,8 +104,8 @@ struct SendToWorker {
   SessionId session = 0;
   Message message;
 };
-// Weights of (header.chunk, header.version), whose buffer must not be written until the transport lets go of it; then
-// the shell says RepliesReleased with `bytes`.
+// Weights of (header.chunk, header.version), or their average at it (header.averages), whose buffer must not be written
+// until the transport lets go of it; then the shell says RepliesReleased with `bytes`.
 struct SendWeights {
   SessionId session = 0;
   Weights header;

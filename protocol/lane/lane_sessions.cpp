@@ -22,7 +22,7 @@ bool LaneSessions::make_room(Micros now) {
   if (now - oldest->second.seen < limits_.memory || oldest->second.reply_bytes != 0) {
     return false;
   }
-  std::erase_if(waiting_, [&](const auto& waiting) { return waiting.first.second == oldest->first; });
+  std::erase_if(waiting_, [&](const auto& waiting) { return waiting.first.session == oldest->first; });
   contributions_.erase(oldest->first);
   sessions_.erase(oldest);
   return true;
@@ -37,32 +37,32 @@ bool LaneSessions::heard(SessionId session, Micros now) {
   return true;
 }
 
-std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedChunk& chunk, Version version,
-                                               LeadNumber clock) {
-  if (version != kNewestVersion && version > chunk.newest) {
-    waiting_[{chunk.id, session}] = version;
+std::optional<WeightsReply> LaneSessions::want(SessionId session, const ServedChunk& chunk, WantedVersion wanted) {
+  if (wanted.version != kNewestVersion && wanted.version > chunk.newest) {
+    waiting_[{chunk.id, session, wanted.averages}] = wanted.version;
     return std::nullopt;
   }
-  waiting_.erase({chunk.id, session});
-  return reply(session, chunk, version, clock);
+  waiting_.erase({chunk.id, session, wanted.averages});
+  return reply(session, chunk, wanted);
 }
 
-std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedChunk& chunk, Version version,
-                                                LeadNumber clock) {
+std::optional<WeightsReply> LaneSessions::reply(SessionId session, const ServedChunk& chunk, WantedVersion wanted) {
+  const auto [version, clock, averages] = wanted;
   const bool is_newest = version == chunk.newest || version == kNewestVersion;
-  const bool is_older = version >= chunk.oldest && version < chunk.newest;
+  const bool is_older = !averages && version >= chunk.oldest && version < chunk.newest;
   if (!is_newest && !is_older) {
     ++counters_.gone;
-    return WeightsReply{session, chunk.id, version, chunk.newest, clock, 0, true};
+    return WeightsReply{session, chunk.id, version, chunk.newest, clock, averages, 0, true};
   }
   auto& state = sessions_.at(session);
   if (!fits(state, chunk.bytes)) {
-    defer(state, {chunk.id, version, clock, chunk.bytes});
+    defer(state, {chunk.id, wanted, chunk.bytes});
     return std::nullopt;
   }
   counters_.served_older += is_older ? 1 : 0;
   state.reply_bytes += chunk.bytes;
-  return WeightsReply{session, chunk.id, is_newest ? chunk.newest : version, chunk.newest, clock, chunk.bytes, false};
+  return WeightsReply{session,     chunk.id, is_newest ? chunk.newest : version, chunk.newest, clock, averages,
+                      chunk.bytes, false};
 }
 
 bool LaneSessions::fits(const Session& session, std::uint64_t bytes) const {
@@ -71,22 +71,23 @@ bool LaneSessions::fits(const Session& session, std::uint64_t bytes) const {
 
 void LaneSessions::defer(Session& session, const DeferredReply& reply) {
   ++counters_.deferred;
-  if (session.deferred.insert_or_assign(reply.chunk, reply).second) {
-    session.order.push_back(reply.chunk);
+  const Served served{reply.chunk, reply.wanted.averages};
+  if (session.deferred.insert_or_assign(served, reply).second) {
+    session.order.push_back(served);
   }
 }
 
 std::vector<WeightsReply> LaneSessions::answer_waiting(const ServedChunk& chunk) {
   std::vector<WeightsReply> replies;
-  auto waiting = waiting_.lower_bound({chunk.id, 0});
-  while (waiting != waiting_.end() && waiting->first.first == chunk.id) {
+  auto waiting = waiting_.lower_bound({chunk.id, 0, false});
+  while (waiting != waiting_.end() && waiting->first.chunk == chunk.id) {
     const auto [key, version] = *waiting;
     if (version > chunk.newest) {
       ++waiting;
       continue;
     }
     waiting = waiting_.erase(waiting);
-    if (const auto now = reply(key.second, chunk, version, kNoLeadNumber)) {
+    if (const auto now = reply(key.session, chunk, {version, kNoLeadNumber, key.averages})) {
       replies.push_back(*now);
     }
   }

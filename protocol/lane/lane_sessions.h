@@ -20,7 +20,14 @@ struct LaneSessionLimits {
   bool operator==(const LaneSessionLimits&) const = default;
 };
 
-// What can be served of a chunk at the moment.
+// Which weights of a chunk a session wants.
+struct WantedVersion {
+  Version version = 0;  // or kNewestVersion
+  LeadNumber clock = {};
+  bool averages = false;  // the moving average of the weights
+};
+
+// What can be served of a chunk at the moment; of averages the newest version alone.
 struct ServedChunk {
   ChunkId id = 0;
   std::uint64_t bytes = 0;
@@ -35,6 +42,7 @@ struct WeightsReply {
   Version version = 0;
   Version newest = 0;
   LeadNumber clock = {};
+  bool averages = false;
   std::uint64_t bytes = 0;
   bool is_gone = false;
 };
@@ -43,13 +51,13 @@ struct WeightsReply {
 // its turn comes.
 struct DeferredReply {
   ChunkId chunk = 0;
-  Version version = 0;
-  LeadNumber clock = {};
+  WantedVersion wanted;
   std::uint64_t bytes = 0;
 
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(chunk, version), listed::names(clock), listed::plain(bytes));
+    return listed::all(listed::plain(chunk, wanted.version), listed::names(wanted.clock),
+                       listed::plain(wanted.averages, bytes));
   }
 };
 
@@ -60,8 +68,8 @@ struct ReplyCounters {
   bool operator==(const ReplyCounters&) const = default;
 };
 
-// A session has at most one waiting and one deferred reply per chunk, so memory is bounded by sessions x chunks.
-// Pure and copyable. Not thread-safe.
+// A session has at most one waiting and one deferred reply per chunk, and one of each for the chunk's average, so
+// memory is bounded by sessions x chunks. Pure and copyable. Not thread-safe.
 class LaneSessions {
  public:
   explicit LaneSessions(LaneSessionLimits limits) : limits_(limits) {}
@@ -74,9 +82,9 @@ class LaneSessions {
   [[nodiscard]] std::size_t size() const { return sessions_.size(); }
 
   // A session wants a version of a chunk. Nothing if it waits: for the version, or for its window.
-  std::optional<WeightsReply> want(SessionId session, const ServedChunk& chunk, Version version, LeadNumber clock);
+  std::optional<WeightsReply> want(SessionId session, const ServedChunk& chunk, WantedVersion wanted);
   // The same for a version that exists already, or is gone.
-  std::optional<WeightsReply> reply(SessionId session, const ServedChunk& chunk, Version version, LeadNumber clock);
+  std::optional<WeightsReply> reply(SessionId session, const ServedChunk& chunk, WantedVersion wanted);
   // The chunk has a newer version: for those who waited for it.
   std::vector<WeightsReply> answer_waiting(const ServedChunk& chunk);
   // The transport has let go of so many bytes sent to the session.
@@ -101,11 +109,18 @@ class LaneSessions {
   }
 
  private:
+  using Served = std::pair<ChunkId, bool>;  // a chunk's weights, or (true) their average
+  struct Waiting {
+    ChunkId chunk = 0;
+    SessionId session = 0;
+    bool averages = false;
+    auto operator<=>(const Waiting&) const = default;
+  };
   struct Session {
     Micros seen = 0;
     std::uint64_t reply_bytes = 0;
-    std::deque<ChunkId> order;  // in which chunks have a deferred reply
-    std::map<ChunkId, DeferredReply> deferred;
+    std::deque<Served> order;  // in which they have a deferred reply
+    std::map<Served, DeferredReply> deferred;
 
     template <typename = void>
     [[nodiscard]] auto state() const {
@@ -119,7 +134,7 @@ class LaneSessions {
 
   LaneSessionLimits limits_;
   std::map<SessionId, Session> sessions_;
-  std::map<std::pair<ChunkId, SessionId>, Version> waiting_;  // pulls of versions that do not exist yet
+  std::map<Waiting, Version> waiting_;  // pulls of versions that do not exist yet
   std::map<SessionId, std::uint64_t> contributions_;
   ReplyCounters counters_;
 };

@@ -24,6 +24,8 @@ struct Pull {
   Version version = 0;  // or kNewestVersion
   std::vector<ChunkId> chunks;
   LeadNumber clock = {};  // of the grant that they are for, if of one
+  bool averages =
+      false;  // the moving averages of the weights, as evaluations use them; the newest version alone has them
   bool operator==(const Pull&) const = default;
 };
 
@@ -75,7 +77,7 @@ struct Receipt {
   bool operator==(const Receipt&) const = default;
 };
 
-// Its payload frame is the chunk's weights at `version`.
+// Its payload frame is the chunk's weights at `version`, or their average.
 struct Weights {
   Timeline timeline = 0;
   Incarnation incarnation = 0;
@@ -83,15 +85,17 @@ struct Weights {
   Version version = 0;
   LeadNumber clock = {};       // of the pull
   std::uint64_t sequence = 0;  // in a journaled job: what the shard's journal had committed, as far as the lane knows
+  bool averages = false;       // as in the pull
   bool operator==(const Weights&) const = default;
 };
 
-// `version` of the chunk is no longer there; the chunk is at version `newest`.
+// `version` of the chunk, or the average at it, is no longer there; the chunk is at version `newest`.
 struct Gone {
   Timeline timeline = 0;
   ChunkId chunk = 0;
   Version version = 0;
   Version newest = 0;
+  bool averages = false;  // as in the pull
   bool operator==(const Gone&) const = default;
 };
 

@@ -232,8 +232,8 @@ void Worker::on_gone(const Gone& gone) {
     return;
   }
   ++counters_.gone;
-  weights_.gone(gone.chunk, {gone.version, 0});
-  plan_.gone(gone.version, gone.newest);
+  weights_.gone(gone.chunk, {gone.version, {}, gone.averages});
+  plan_.gone(gone);
   if (!lead_.has_beaten(now_)) {
     heartbeat();  // asks the lead, once for all chunks of the version
   }
@@ -309,10 +309,11 @@ void Worker::pull_missing() {
       pulls[chunk.lane].push_back(chunk.id);
     }
   }
-  const auto [version, clock] = target_.weights;
+  const auto& key = target_.weights;
   for (std::uint32_t lane = 0; lane < pulls.size(); ++lane) {
     if (!pulls[lane].empty()) {
-      emit(SendToLane{lane, Pull{plan_.timeline(), version, std::move(pulls[lane]), clock}, kNoPayload});
+      emit(SendToLane{lane, Pull{plan_.timeline(), key.version, std::move(pulls[lane]), key.clock, key.averages},
+                      kNoPayload});
     }
   }
 }
@@ -425,7 +426,7 @@ void Worker::send_outbox(std::uint32_t lane) {
 void Worker::on(const Prepared& event) {
   layout_ = event.layout;
   lead_.set_silence(layout_.lead_silence.value_or(config_.lead_silence));
-  plan_ = WorkerPlan(layout_.slots, layout_.mode);
+  plan_ = WorkerPlan(layout_.slots, layout_.mode, layout_.averages);
   weights_ = PulledWeights(layout_.chunks.size(), config_.retry);
   lanes_ = LaneLinks(layout_.lanes, config_.retry);
   phase_ = Phase::ready;

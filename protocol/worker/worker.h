@@ -41,6 +41,7 @@ struct WorkerLayout {
   };
   Slot slots = 1;
   WorkerPlan::Rules mode;     // in rounds, or in item mode
+  bool averages = false;      // evaluations are of the weights' moving averages
   std::vector<Chunk> chunks;  // id == index
   std::uint32_t lanes = 1;    // over all shards
   std::string spec_digest;

@@ -23,14 +23,17 @@ bool WorkerPlan::take(const Assign& assign) {
 WorkerTarget WorkerPlan::next() {
   if (const auto* evaluation = evaluation_.next()) {
     const auto version = visit([&](const auto& own) { return own.updates(evaluation->version); });
-    return {WorkerTarget::Kind::evaluate, {version, 0}, 0, {}, *evaluation};
+    return {WorkerTarget::Kind::evaluate, {version, {}, averages_}, 0, {}, *evaluation};
   }
   return visit([](auto& own) { return own.next(); }).value_or(WorkerTarget{});
 }
 
-void WorkerPlan::gone(Version version, Version newest) {
-  evaluation_.gone(version);
-  visit([&](auto& own) { own.gone(version, newest); });
+// An average goes with the update after it, the weights one update later: what trains may still find them.
+void WorkerPlan::gone(const Gone& gone) {
+  evaluation_.gone(gone.version);
+  if (!gone.averages) {
+    visit([&](auto& own) { own.gone(gone.version, gone.newest); });
+  }
 }
 
 }  // namespace ballast

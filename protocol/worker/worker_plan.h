@@ -34,8 +34,9 @@ class WorkerPlan {
  public:
   using Rules = std::variant<RoundWork::Rules, ItemWork::Rules>;
 
-  explicit WorkerPlan(Slot slots, const Rules& rules = {})
-      : work_(std::visit([&](auto own) { return make(slots, own); }, rules)) {}
+  // `averages`: evaluations are of the weights' moving averages.
+  explicit WorkerPlan(Slot slots, const Rules& rules = {}, bool averages = false)
+      : averages_(averages), work_(std::visit([&](auto own) { return make(slots, own); }, rules)) {}
 
   // False if the order is no newer than the last one: by timeline, then by number.
   bool take(const Assign& assign);
@@ -55,8 +56,8 @@ class WorkerPlan {
   void drop(Step step, Slot slot) {
     visit([&](auto& own) { own.drop(step, slot); });
   }
-  // A chunk of this version is gone and already at `newest`.
-  void gone(Version version, Version newest);
+  // A version of a chunk, or the average at it, is to be had no more.
+  void gone(const Gone& gone);
 
   [[nodiscard]] OrderedEvaluation& evaluation() { return evaluation_; }
   [[nodiscard]] const OrderedEvaluation& evaluation() const { return evaluation_; }
@@ -95,7 +96,8 @@ class WorkerPlan {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::names(order_), listed::plain(timeline_), listed::parts(evaluation_, work_));
+    return listed::all(listed::names(order_), listed::plain(timeline_), listed::parts(evaluation_),
+                       listed::fixed(averages_), listed::parts(work_));
   }
 
  private:
@@ -105,6 +107,7 @@ class WorkerPlan {
   LeadNumber order_;
   Timeline timeline_ = 0;
   OrderedEvaluation evaluation_;
+  bool averages_;
   Work work_;
 };
 

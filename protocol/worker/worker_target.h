@@ -10,21 +10,24 @@
 
 namespace ballast {
 
-// What weights are asked for by: a version, or the newest one after the grant of that clock.
+// What weights are asked for by: a version, or the newest one after the grant of that clock; and whether it is their
+// averages that are meant.
 struct WeightsKey {
   Version version = 0;
   LeadNumber clock = {};
+  bool averages = false;
   auto operator<=>(const WeightsKey&) const = default;
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(version), listed::names(clock));
+    return listed::all(listed::plain(version), listed::names(clock), listed::plain(averages));
   }
 };
 
 inline WeightsKey key_of(const Weights& header) {
-  return header.clock != kNoLeadNumber ? WeightsKey{kNewestVersion, header.clock} : WeightsKey{header.version, {}};
+  return header.clock != kNoLeadNumber ? WeightsKey{kNewestVersion, header.clock, header.averages}
+                                       : WeightsKey{header.version, {}, header.averages};
 }
 
 struct WorkerTarget {

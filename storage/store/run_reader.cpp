@@ -160,8 +160,30 @@ StoreResult<std::size_t> RunReader::states(const SnapshotId& snapshot) const {
   return most;
 }
 
-// A group's chunks hold its parameters in the model's order, so that one chunk of each group is in hand.
 StoreStatus RunReader::visit(const SnapshotId& snapshot, TensorKind kind, const Visitor& visitor) const {
+  const auto kind_of = [kind](Group group) { return holds(kind, group) ? std::optional(kind) : std::nullopt; };
+  return visit_kinds(snapshot, kind_of, visitor);
+}
+
+StoreStatus RunReader::visit_averages(const SnapshotId& snapshot, const Visitor& visitor) const {
+  const auto count = states(snapshot);
+  if (!count.ok()) {
+    return count.status();
+  }
+  if (count.value() == 0) {
+    return {StoreCode::missing, shards_.front()->path() + ": the snapshot of " + describe(snapshot) +
+                                    " holds no averages of the weights, though its job keeps them"};
+  }
+  const auto average = state_kind(count.value() - 1);
+  const auto kind_of = [average](Group group) {
+    return std::optional(holds(average, group) ? average : TensorKind::weights);
+  };
+  return visit_kinds(snapshot, kind_of, visitor);
+}
+
+// A group's chunks hold its parameters in the model's order, so that one chunk of each group is in hand.
+StoreStatus RunReader::visit_kinds(const SnapshotId& snapshot, const KindOfGroup& kind_of,
+                                   const Visitor& visitor) const {
   struct InHand {
     std::optional<ChunkId> chunk;
     std::vector<float> values;
@@ -170,14 +192,15 @@ StoreStatus RunReader::visit(const SnapshotId& snapshot, TensorKind kind, const 
   const auto parts = parts_of_parameters(arena_);
   for (std::size_t parameter = 0; parameter < parts.size(); ++parameter) {
     const Group group = arena_.parameters[parameter].group;
-    if (!holds(kind, group)) {
+    const auto kind = kind_of(group);
+    if (!kind) {
       continue;
     }
     auto& in_hand = groups[group];
     for (const auto& [chunk, piece] : parts[parameter]) {
       if (in_hand.chunk != chunk) {
         auto values =
-            shards_[placement_[chunk].shard]->read_tensor({snapshot, kind, chunk}, arena_.chunks[chunk].elements);
+            shards_[placement_[chunk].shard]->read_tensor({snapshot, *kind, chunk}, arena_.chunks[chunk].elements);
         if (!values.ok()) {
           return values.status();
         }

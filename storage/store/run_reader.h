@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,10 +51,16 @@ class RunReader {
   // Visits the content of the parameters in the model's order: no padding, no statistics. A state leaves out parameters
   // of the group `state`, which are not descended. A chunk that is missing, damaged or of another size is an error.
   [[nodiscard]] StoreStatus visit(const SnapshotId& snapshot, TensorKind kind, const Visitor& visitor) const;
+  // The same of the moving averages of a job that keeps them: the last tensor of state where there is one, and the
+  // content of parameters of the group `state` as it is.
+  [[nodiscard]] StoreStatus visit_averages(const SnapshotId& snapshot, const Visitor& visitor) const;
   [[nodiscard]] StoreResult<WeightsDigest> digest(const SnapshotId& snapshot) const;
 
  private:
   RunReader() = default;
+  using KindOfGroup = std::function<std::optional<TensorKind>(Group group)>;  // none: it is left out
+  [[nodiscard]] StoreStatus visit_kinds(const SnapshotId& snapshot, const KindOfGroup& kind_of,
+                                        const Visitor& visitor) const;
   [[nodiscard]] StoreResult<std::string> state_digest(const SnapshotId& snapshot) const;
   [[nodiscard]] StoreStatus no_such(const std::string& what) const;
 

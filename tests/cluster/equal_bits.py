@@ -1,5 +1,8 @@
 """The same model, to the last bit, however many processes train it."""
 
+import hashlib
+import json
+
 import harness
 import jobs
 
@@ -57,6 +60,40 @@ class EqualBits(harness.ClusterCase):
                 for workers in (1, 3):
                     summary = self.run_to_end(job, f"state-{name}-{workers}", str(workers), "2")
                     self.expect_equal_bits(summary, reference)
+
+    def test_averages_are_evaluated_and_exported_with_equal_bits_whoever_dies(self):
+        averages = {"sync": jobs.MOMENTUM, "local": jobs.LOCAL["diloco"]}
+        for name, training in averages.items():
+            with self.subTest(name):
+                job = self.job(jobs.glyphs(steps=40, training=f"{training}\n  weight_average: {{decay: 0.95}}"),
+                               name=f"averages-{name}.yaml")
+                reference = self.reference(job)
+                self.assertNotEqual(reference["evaluated_sha256"], reference["weights_sha256"])
+                run = self.start(job, name=f"averages-{name}", options=["--workers", "2", "--shards", "2"],
+                                 overrides={"durability.every_steps": 5}, environment={"BALLAST_DELAY": "*:20"})
+                run.wait_for_snapshot(5)
+                self.assertTrue(run.kill("worker", 0))
+                self.assertTrue(run.kill("server", 1))
+                summary = run.finish()
+                self.expect_equal_bits(summary, reference)
+                self.assertEqual(summary["restarted_shards"], 1, summary)
+                self.assertAlmostEqual(summary["test_accuracy"], reference["test_accuracy"], delta=1.5 / 60)
+                for options, digest, kind in (((), reference["evaluated_sha256"], "averages"),
+                                              (("--last-weights",), reference["weights_sha256"], "last")):
+                    self.expect_exported(run.folder, options, digest, kind)
+                evaluated = json.loads(self.ballast("evaluate", "--json", run.folder).stdout)
+                self.assertAlmostEqual(evaluated["loss"], summary["test_loss"], places=5)
+                last = json.loads(self.ballast("evaluate", "--json", "--last-weights", run.folder).stdout)
+                self.assertNotAlmostEqual(last["loss"], summary["test_loss"], places=4)
+
+    def expect_exported(self, folder, options, digest, kind):
+        file = self.folder / "exported.safetensors"
+        self.ballast("export", folder, "-o", file, *options)
+        content = file.read_bytes()
+        header = 8 + int.from_bytes(content[:8], "little")
+        self.assertEqual(hashlib.sha256(content[header:]).hexdigest(), digest)
+        metadata = json.loads(content[8:header])["__metadata__"]
+        self.assertEqual((metadata["weights_sha256"], metadata["weights"]), (digest, kind))
 
     def test_another_seed_gives_another_model(self):
         digests = set()

@@ -125,6 +125,8 @@ OPTIMIZERS = {
     "lamb": "optimizer: {name: lamb, learning_rate: 0.01, weight_decay: 0.01}\n"
             "  parameter_groups: [{match: '*.bias', learning_rate: 0.5, trust_ratio: false}]\n"
             "  schedule: {name: cosine, warmup_steps: 4}",
+    "adamw-averaged": "optimizer: {name: adamw, learning_rate: 0.002, weight_decay: 0.01}\n"
+                      "  weight_average: {decay: 0.9, begins_at_step: 3}",
 }
 
 # The reference need not wait: time is no part of the bits.

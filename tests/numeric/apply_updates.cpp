@@ -4,6 +4,7 @@
 //            gradients.f32   n floats for each step of the job
 //   written  after.f32       n floats for each step: the weights after it
 //            rates.f32       the learning rate of each step
+//            averages.f32    n floats for each step: the moving average of the weights, if the job has one
 //
 // The n weights are those of the model's parameters, one after the other.
 #include <cstdio>
@@ -68,6 +69,9 @@ void run(const std::string& job, const std::string& folder) {
   std::vector<float> next(weights.size());
   std::vector<float> after;
   std::vector<float> rates;
+  const auto& rule = training.weight_average;
+  auto average = weights;
+  std::vector<float> averages;
   for (Step step = 0; step < steps; ++step) {
     const auto factors = step_factors(training, steps, step, step);
     const auto gradient = std::span(gradients).subspan(step * weights.size(), weights.size());
@@ -89,9 +93,18 @@ void run(const std::string& job, const std::string& folder) {
     weights.swap(next);
     after.insert(after.end(), weights.begin(), weights.end());
     rates.push_back(factors.learning_rate);
+    if (rule.decay && step + 1 > rule.begins_at_step.value_or(1)) {
+      average_weights(weights, *rule.decay, average);
+    } else {
+      average = weights;
+    }
+    averages.insert(averages.end(), average.begin(), average.end());
   }
   write_floats(folder + "/after.f32", after);
   write_floats(folder + "/rates.f32", rates);
+  if (rule.decay) {
+    write_floats(folder + "/averages.f32", averages);
+  }
 }
 
 }  // namespace

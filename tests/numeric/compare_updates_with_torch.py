@@ -13,7 +13,7 @@ import tempfile
 try:
     import numpy
     import torch
-    from torch.optim import lr_scheduler
+    from torch.optim import lr_scheduler, swa_utils
 except ImportError:
     print("PyTorch is not installed: skipped")
     sys.exit(77)
@@ -126,10 +126,10 @@ def schedules():
     ]
 
 
-def run_ours(program, folder, name, keys, schedule="name: constant", clip="", groups=""):
+def run_ours(program, folder, name, keys, schedule="name: constant", clip="", groups="", averages=""):
     keys = "".join(f", {key}: {value}" for key, value in keys.items())
     job = folder / "job.yaml"
-    groups = f"  parameter_groups: [{groups}]\n" if groups else ""
+    groups = (f"  parameter_groups: [{groups}]\n" if groups else "") + averages
     job.write_text(JOB.format(steps=STEPS, name=name, rate=RATE, keys=keys, schedule=schedule, clip=clip,
                               groups=groups, first=FIRST, second=ELEMENTS - FIRST))
     subprocess.run([program, job, folder], check=True)
@@ -210,6 +210,39 @@ def compare_without_ratio(program, folder, weights, gradients):
         yield from disagreement(f"{name} {keys} partly without ratios, with cosine", weights, ours, theirs)
 
 
+def exponential_average(decay):
+    """What AveragedModel takes for an exponential moving average."""
+    if hasattr(swa_utils, "get_ema_multi_avg_fn"):
+        return {"multi_avg_fn": swa_utils.get_ema_multi_avg_fn(decay)}
+    # Before PyTorch 2.0, which averages by torch.lerp.
+    return {"avg_fn": lambda average, weights, _: torch.lerp(average, weights, 1 - decay)}
+
+
+def averages_of(weights, after, decay, begins):
+    """AveragedModel's parameters after each step, of a model that has gone the way of `after`."""
+    model = torch.nn.Linear(1, ELEMENTS, bias=False)
+    averaged = swa_utils.AveragedModel(model, **exponential_average(decay))
+    averages = []
+    for step, now in enumerate([weights, *after]):
+        with torch.no_grad():
+            model.weight.copy_(now.unsqueeze(1))
+        if step >= begins:
+            averaged.update_parameters(model)  # the first one copies
+        average = averaged.module if step >= begins else model
+        averages.append(average.weight.detach().clone().squeeze(1))
+    return torch.stack(averages[1:])
+
+
+def compare_averages(program, folder, weights, gradients):
+    for name, decay, begins in itertools.product(("sgd", "adamw"), (0.999, 0.9, 0.5, 0.3, 0), (0, None, 10)):
+        keys = f"  weight_average: {{decay: {decay}{'' if begins is None else f', begins_at_step: {begins}'}}}\n"
+        ours, _ = run_ours(program, folder, name, {}, averages=keys)
+        averages = numpy.fromfile(folder / "averages.f32", dtype=numpy.float32).reshape(STEPS, ELEMENTS)
+        theirs = averages_of(weights, ours, decay, 1 if begins is None else begins)
+        yield from disagreement(f"{name}, average with decay {decay} from {begins}", weights,
+                                torch.from_numpy(averages), theirs)
+
+
 def run_torch_in_parts(weights, gradients, make_optimizer, make_schedule=None):
     variables = [weights[:FIRST].clone().requires_grad_(), weights[FIRST:].clone().requires_grad_()]
     optimizer = make_optimizer(variables)
@@ -264,6 +297,7 @@ def main():
         failures += compare_in_combination(sys.argv[1], folder, weights, gradients)
         failures += compare_groups(sys.argv[1], folder, weights, gradients)
         failures += compare_without_ratio(sys.argv[1], folder, weights, gradients)
+        failures += compare_averages(sys.argv[1], folder, weights, gradients)
         failures += compare_schedules(sys.argv[1], folder)
     for failure in failures:
         print(failure, file=sys.stderr)

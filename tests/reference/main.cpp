@@ -22,6 +22,7 @@ void print(const ballast::reference::Result& result) {
   json["weights_sha256"] = result.weights_sha256;
   json["optimizer_sha256"] = result.optimizer_sha256.empty() ? nlohmann::ordered_json(nullptr)
                                                              : nlohmann::ordered_json(result.optimizer_sha256);
+  json["evaluated_sha256"] = result.evaluated_sha256;
   json["train_loss"] = result.train_loss;  // null if it is not finite
   json["test_accuracy"] =
       result.evaluated ? nlohmann::ordered_json(result.test_accuracy) : nlohmann::ordered_json(nullptr);

@@ -182,6 +182,7 @@ class Trainer {
     Result result;
     result.weights_sha256 = weights_digest(job_, weights_);
     result.optimizer_sha256 = state_digest(job_, update_.state());
+    result.evaluated_sha256 = weights_digest(job_, update_.evaluated(weights_));
     result.train_loss = epoch_loss_.value_or(loss_sum_ / examples_);
     const auto correct = count_correct();
     result.evaluated = job_.sizes.test > 0;
@@ -192,10 +193,11 @@ class Trainer {
   double count_correct() {
     constexpr std::uint32_t kAtOnce = 64;
     double correct = 0;
+    const auto weights = update_.evaluated(weights_);
     for (std::uint32_t begin = 0; begin < job_.sizes.test; begin += kAtOnce) {
       const auto count = std::min(kAtOnce, job_.sizes.test - begin);
       const auto examples = read_examples(*dataset_, DataSplit::test, begin, count);
-      correct += model_->evaluate(examples.batch(), weights_).correct;
+      correct += model_->evaluate(examples.batch(), weights).correct;
     }
     return correct;
   }

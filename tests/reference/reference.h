@@ -14,6 +14,7 @@ namespace ballast::reference {
 struct Result {
   std::string weights_sha256;
   std::string optimizer_sha256;  // over all its state; empty: the optimizer keeps none
+  std::string evaluated_sha256;  // of the weights that are evaluated: with a moving average of them, that
   double train_loss = 0;         // mean over the examples of the last whole epoch, or of the steps so far in the first
   double test_accuracy = 0;
   bool evaluated = false;  // the data has a test split

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "tests/reference/content.h"
+
 namespace ballast::reference {
 
 namespace {
@@ -137,7 +139,8 @@ Update::Update(const Job& job)
     : Update(job, {job.spec.training.optimizer, job.spec.training.schedule,
                    job.spec.training.mode == Mode::local ? ClipSpec{} : job.spec.training.clip, false,
                    job.spec.training.mode == Mode::local ? std::vector<ParameterGroup>{}
-                                                         : job.spec.training.parameter_groups}) {}
+                                                         : job.spec.training.parameter_groups,
+                   job.spec.training.weight_average}) {}
 
 Update Update::of_local_steps(const Job& job) {
   const auto& training = job.spec.training;
@@ -154,6 +157,36 @@ Update::Update(const Job& job, Rules rules)
   if (rules_.optimizer.name == "adagrad") {
     std::fill(state_[0].begin(), state_[0].end(), rounded(rules_.optimizer.initial_accumulator));
   }
+  if (rules_.average.decay) {
+    state_.push_back(initial_weights(job));
+  }
+}
+
+// torch.lerp(average, weights, 1 - decay), element by element.
+void Update::average(std::uint64_t version, const Floats& weights) {
+  if (!rules_.average.decay) {
+    return;
+  }
+  auto& values = state_.back();
+  const bool has_begun = version > rules_.average.begins_at_step.value_or(1);
+  const float share = rounded(1 - *rules_.average.decay);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const float way = weights[i] - values[i];
+    const float moved = share < 0.5F ? values[i] + share * way : weights[i] - way * (1.0F - share);
+    values[i] = has_begun ? moved : weights[i];
+  }
+}
+
+Floats Update::evaluated(const Floats& weights) const {
+  auto evaluated = weights;
+  for (std::size_t p = 0; p < job_.arena.parameters.size() && rules_.average.decay; ++p) {
+    const auto& extent = job_.arena.extents[p];
+    if (descends(job_.arena.parameters[p].group)) {
+      std::copy_n(state_.back().begin() + static_cast<std::ptrdiff_t>(extent.offset), extent.elements,
+                  evaluated.begin() + static_cast<std::ptrdiff_t>(extent.offset));
+    }
+  }
+  return evaluated;
 }
 
 Update::Rates Update::rates(std::uint64_t step, std::uint64_t updates_before) const {
@@ -189,6 +222,7 @@ void Update::apply(std::uint64_t step, std::uint64_t updates_before, Floats& gra
   clip(gradient);
   const auto rates = this->rates(step, updates_before);
   descend(0, job_.arena.elements, rates, {}, ratios(rates, gradient, weights), gradient, weights);
+  average(step + 1, weights);
 }
 
 void Update::apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, const Item& item,
@@ -340,7 +374,7 @@ float Update::next(std::size_t i, float w, float g, const Rates& rates) {
     d = g / (std::sqrt(s) + epsilon);
   }
   if (mu != 0) {
-    auto& b = state_.back()[i];
+    auto& b = state_[count_states(optimizer) - 1][i];
     b = mu * b + d;
     d = optimizer.nesterov ? d + mu * b : b;
   }

@@ -11,7 +11,7 @@
 
 namespace ballast::reference {
 
-// What the optimizer keeps: tensors as large as the arena.
+// What the optimizer keeps, and the moving average of the weights: tensors as large as the arena.
 class Update {
  public:
   explicit Update(const Job& job);
@@ -33,8 +33,10 @@ class Update {
   void apply_to_chunk(const Chunk& chunk, std::uint64_t step, std::uint64_t updates_before, const Item& item,
                       std::vector<float>& gradient, std::vector<float>& weights);
 
-  // In the order in which PyTorch lists them; none for plain SGD.
+  // In the order in which PyTorch lists them, then the average; none for plain SGD without one.
   [[nodiscard]] std::span<std::vector<float>> state() { return state_; }
+  // What the job evaluates of these weights, the newest ones: the average of what is descended, where it has one.
+  [[nodiscard]] std::vector<float> evaluated(const std::vector<float>& weights) const;
 
  private:
   struct Rules {
@@ -43,6 +45,7 @@ class Update {
     ClipSpec clip;
     bool within_slots = false;
     std::vector<ParameterGroup> groups;
+    WeightAverageSpec average = {};
   };
   Update(const Job& job, Rules rules);
 
@@ -67,6 +70,7 @@ class Update {
                                           const std::vector<float>& weights) const;
   // Of lamb: what learning rate and ratio are to multiply, of an element whose state is these.
   [[nodiscard]] float lamb_update(float w, float m, float v, const Rates& rates, double decay) const;
+  void average(std::uint64_t version, const std::vector<float>& weights);
   [[nodiscard]] float changed(const Parameter& parameter, float w, float made, const Item& item) const;
   float next(std::size_t element, float w, float g, const Rates& rates);
   float next_by_trust(std::size_t element, float w, float g, const Rates& rates, double decay);

@@ -221,6 +221,20 @@ Scenario paused() {
           }};
 }
 
+Scenario averaged() {
+  auto life = small(2, 2, 1);
+  life.averaged_from = 1;
+  life.evaluate_every = 1;
+  life.validation_examples = 10;
+  return {
+      "averages-evaluated",
+      "The job averages its weights from version 1 on. At each version the worker pulls the averages and evaluates\n"
+      "them; then it pulls the weights of that version, and goes on from them.",
+      life,
+      in_time,
+      {}};
+}
+
 // ---- each item an update of its own
 
 LifeSpec items(Slot slots, Step steps, std::uint32_t workers, simulation::LifeItems rules) {
@@ -374,11 +388,11 @@ void live(const Scenario& scenario, std::function<void(const std::string&)> trac
 }
 
 std::vector<Scenario> all() {
-  return {plain(),           superseding(),   late_joiner(),        duplicate(),    lost_worker(),
-          shard_death(),     shard_0_death(), skipped_step(),       clipped_step(), scaled_step(),
-          late_prospect(),   paused(),        async_item(),         two_stale(),    straggler(),
-          journaled_crash(), power_cut(),     item_granted_again(), expired(),      stop_taken_back(),
-          pause_that_moves()};
+  return {
+      plain(),         superseding(),     late_joiner(),      duplicate(),       lost_worker(),   shard_death(),
+      shard_0_death(), skipped_step(),    clipped_step(),     scaled_step(),     late_prospect(), paused(),
+      async_item(),    two_stale(),       straggler(),        journaled_crash(), power_cut(),     item_granted_again(),
+      expired(),       stop_taken_back(), pause_that_moves(), averaged()};
 }
 
 }  // namespace ballast::scenarios

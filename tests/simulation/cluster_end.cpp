@@ -136,6 +136,8 @@ void Cluster::gather_facts() {
   if (!life().norms.empty() && (facts().has(Fact::rollback) || facts().has(Fact::with_lead))) {
     facts().note(life().has_trust_ratios() ? Fact::scaled_by_trust : Fact::clipped);
   }
+  facts().note(Fact::averages_restored, life().averaged_from && facts().has(Fact::rollback) &&
+                                            life().validation_examples + life().test_examples > 0);
   for (const auto& hosted : processes_) {
     if (const auto* lane = std::get_if<LaneShell>(&hosted.shell)) {
       lane->gather(facts());

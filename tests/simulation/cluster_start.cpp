@@ -90,7 +90,8 @@ namespace {
 
 // In another file than the job's.
 ChunkValue other(const ChunkValue& value, std::uint32_t file) {
-  return {Random::mix(value.weights ^ file), value.state};
+  const auto weights = Random::mix(value.weights ^ file);
+  return {weights, value.state, value.average == 0 ? 0 : weights};
 }
 
 }  // namespace

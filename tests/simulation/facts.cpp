@@ -33,6 +33,7 @@ constexpr FactWords kFactWords[] = {
     {Fact::stale, "a message of an older timeline"},
     {Fact::clipped, "clipping by norm beside a rollback or a crash of the lead"},
     {Fact::scaled_by_trust, "trust ratios beside a rollback or a crash of the lead"},
+    {Fact::averages_restored, "averages of the weights that are evaluated beside a rollback"},
     {Fact::skipped, "a step skipped for its gradient"},
     {Fact::halted, "a halt for a gradient"},
     {Fact::snapshot_failed, "a snapshot that cannot be written"},

@@ -41,6 +41,7 @@ enum class Fact : std::uint8_t {
   stale,
   clipped,
   scaled_by_trust,
+  averages_restored,
   skipped,
   halted,
   snapshot_failed,

@@ -42,6 +42,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.lead_silence = life.lead_silence;
   config.event_bytes = event_bytes(incarnation);
   config.measures_updates = life.norms_for == LifeNorms::lamb;
+  config.averages = life.averaged_from.has_value();
   if (life.items) {
     config.items =
         ItemRules{life.items->bound, life.items->damped, world.non_finite == NonFinite::skip, life.journaled()};
@@ -83,7 +84,7 @@ void LaneShell::tick(Host& host, Micros clock) { step(host, lane::Tick{clock}); 
 void LaneShell::note_asked(Host& host, ProcessId from, const Message& message) {
   if (const auto* pull = std::get_if<Pull>(&message)) {
     for (const auto chunk : pull->chunks) {
-      host.judge().asked(from, chunk, {pull->version, pull->clock});
+      host.judge().asked(from, chunk, {pull->version, pull->clock, pull->averages});
     }
   } else if (const auto* push = std::get_if<Push>(&message); push != nullptr && push->want_next) {
     host.judge().asked(
@@ -203,7 +204,8 @@ void LaneShell::step(Host& host, const lane::Event& event) {
   if (core_.has_more() && !std::exchange(goes_on_, true)) {
     later(host, within(host.life().release_high), LaneGoesOn{});
   }
-  require(core_.deferred_replies() <= core_.sessions() * chunks_.size(), "more deferred replies than can be");
+  const auto kinds = host.life().averaged_from ? 2U : 1U;  // weights, and their averages
+  require(core_.deferred_replies() <= core_.sessions() * chunks_.size() * kinds, "more deferred replies than can be");
 }
 
 void LaneShell::carry_out(Host& host, const LanePending& what) {

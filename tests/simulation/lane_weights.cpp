@@ -26,10 +26,13 @@ void LaneShell::act(Host& host, lane::SendWeights& action) {
   }
   const auto index = version->second;
   auto& buffer = chunk.buffers[index];
+  require(!action.header.averages || action.header.version == chunk.versions.rbegin()->first,
+          "an average is sent under another version than the chunk's newest");
+  const auto value = action.header.averages ? evaluated(host.life(), action.header.chunk, chunk.value) : buffer.value;
   ++buffer.references;
-  host.judge().weights_sent(host.disks(), action.session, life_, action.header, action.bytes, buffer.value);
+  host.judge().weights_sent(host.disks(), action.session, life_, action.header, action.bytes, value);
   host.send(*this, static_cast<ProcessId>(action.session), action.header,
-            Payload{buffer.value, 0, kNoSlot, life_.timeline, 0});
+            Payload{value, 0, kNoSlot, life_.timeline, 0});
   later(host, within(host.life().release_high), ReplyRelease{action.header.chunk, index, action.session, action.bytes});
 }
 

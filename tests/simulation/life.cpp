@@ -291,6 +291,13 @@ void draw_trust_ratios(LifeSpec& life, Random& random) {
   }
 }
 
+// Half of those in rounds.
+void draw_averages(LifeSpec& life, Random& random) {
+  if (!life.items && random.chance(0.5)) {
+    life.averaged_from = random.between(0, 2);
+  }
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -320,6 +327,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   life.lead_turn = random.chance(0.5) ? random.between(1, 12'000) : 0;
   draw_state(life, random);
   draw_trust_ratios(life, random);
+  draw_averages(life, random);
   return life;
 }
 

@@ -128,6 +128,7 @@ struct LifeSpec {
   std::vector<std::vector<std::uint32_t>> norms;
   std::uint32_t norm_count = 0;
   LifeNorms norms_for = LifeNorms::clip;
+  std::optional<Step> averaged_from;       // averages of the weights begin at that version; none: there are none
   std::optional<LifeItems> items;          // none: rounds
   NonFinite non_finite = NonFinite::halt;  // a job that has halted is resumed with skip
   std::vector<LifeFault> non_finite_gradients;
@@ -176,6 +177,10 @@ struct LifeSpec {
   [[nodiscard]] Version updates(Step step) const { return items ? step * slots : step; }
   [[nodiscard]] bool has_examples(Step step, Slot slot) const {
     return filled == 0 || slot < filled || (step + 1) % steps_per_epoch != 0;
+  }
+  // Whether the chunk's weights have an average, from which the job is evaluated.
+  [[nodiscard]] bool is_averaged(ChunkId chunk) const {
+    return averaged_from && chunk != statistics() && chunks[chunk].rule == LifeRule::descent;
   }
   [[nodiscard]] ChunkId statistics() const { return static_cast<ChunkId>(chunks.size() - 1); }
 };

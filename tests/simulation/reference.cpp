@@ -152,7 +152,11 @@ EvaluationResult evaluate(const Evaluation& evaluation, Expression all_weights) 
 }
 
 ChunkValue initial(const LifeSpec& life, ChunkId chunk) {
-  return chunk == life.statistics() ? statistics_value(0) : ChunkValue{expression('w', chunk), expression('o', chunk)};
+  if (chunk == life.statistics()) {
+    return statistics_value(0);
+  }
+  const auto weights = expression('w', chunk);
+  return {weights, expression('o', chunk), life.is_averaged(chunk) ? weights : 0};
 }
 
 Expression change(const LifeSpec& life, const Update& update, const Payload& root, const StepFactors& factors) {
@@ -161,6 +165,18 @@ Expression change(const LifeSpec& life, const Update& update, const Payload& roo
   }
   return expression('d', root.value, std::max<std::uint64_t>(update.staleness, 1));
 }
+
+namespace {
+
+// In rounds an update's step is the version that it changes.
+Expression average(const LifeSpec& life, const Update& update, Expression before, Expression weights) {
+  if (!life.is_averaged(update.chunk)) {
+    return 0;
+  }
+  return update.step + 1 <= *life.averaged_from ? weights : expression('m', before, weights);
+}
+
+}  // namespace
 
 ChunkValue apply(const LifeSpec& life, const Update& update, const ChunkValue& value, const Payload& root,
                  const StepFactors& factors) {
@@ -179,8 +195,13 @@ ChunkValue apply(const LifeSpec& life, const Update& update, const ChunkValue& v
   for (const auto scale : factors.scales) {
     rate = expression('f', rate, std::bit_cast<std::uint32_t>(scale));
   }
-  return {expression('w', value.weights, value.state, root.value, rate),
-          expression('o', value.weights, value.state, root.value, rate)};
+  const auto weights = expression('w', value.weights, value.state, root.value, rate);
+  return {weights, expression('o', value.weights, value.state, root.value, rate),
+          average(life, update, value.average, weights)};
+}
+
+Expression evaluated(const LifeSpec& life, ChunkId chunk, const ChunkValue& value) {
+  return life.is_averaged(chunk) ? value.average : value.weights;
 }
 
 ChunkValue statistics_value(Version version) { return {expression('s', version), 0}; }
@@ -273,7 +294,7 @@ double train_loss(const LifeSpec& life, const std::vector<StepStatistics>& stati
 
 Reference::Reference(const LifeSpec& life, std::vector<StepRange> skipped) : life_(life), skipped_(std::move(skipped)) {
   train();
-  evaluations_ = simulation::evaluations(life_, [this](Step step) { return all(step); });
+  evaluations_ = simulation::evaluations(life_, [this](Step step) { return all_evaluated(step); });
 }
 
 bool Reference::is_skipped(Step step) const {
@@ -286,6 +307,18 @@ Expression Reference::all(Version version) const {
     weights.push_back(value.weights);
   }
   return all_weights(weights);
+}
+
+Expression Reference::evaluated(Version version, ChunkId chunk) const {
+  return simulation::evaluated(life_, chunk, values_[version][chunk]);
+}
+
+Expression Reference::all_evaluated(Version version) const {
+  std::vector<Expression> values;
+  for (ChunkId chunk = 0; chunk < values_[version].size(); ++chunk) {
+    values.push_back(evaluated(version, chunk));
+  }
+  return all_weights(values);
 }
 
 void Reference::train() {

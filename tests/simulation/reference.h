@@ -38,10 +38,11 @@ constexpr MetricRules kMetrics{.top5 = true, .classes = 2, .scores = false, .lik
 
 EvaluationResult evaluate(const Evaluation& evaluation, Expression all_weights);
 
-// A chunk's weights and optimizer state.
+// A chunk's weights, optimizer state and, where LifeSpec::is_averaged, the average of its weights.
 struct ChunkValue {
   Expression weights = 0;
   Expression state = 0;
+  Expression average = 0;
   bool operator==(const ChunkValue&) const = default;
 };
 ChunkValue initial(const LifeSpec& life, ChunkId chunk);
@@ -61,6 +62,8 @@ ChunkValue apply(const LifeSpec& life, const Update& update, const ChunkValue& v
                  const StepFactors& factors);
 // What an update adds to a chunk of LifeRule::change. Sums of such are the same in any order, modulo 2^64.
 Expression change(const LifeSpec& life, const Update& update, const Payload& root, const StepFactors& factors);
+// What of a chunk's value is evaluated.
+Expression evaluated(const LifeSpec& life, ChunkId chunk, const ChunkValue& value);
 // The statistics chunk is no part of the model and of no snapshot: its content follows from the version alone.
 ChunkValue statistics_value(Version version);
 
@@ -85,6 +88,9 @@ class Reference {
   [[nodiscard]] const ChunkValue& value(Version version, ChunkId chunk) const { return values_[version][chunk]; }
   [[nodiscard]] Expression weights(Version version, ChunkId chunk) const { return values_[version][chunk].weights; }
   [[nodiscard]] Expression all(Version version) const;
+  // What is evaluated: averages where the life has them.
+  [[nodiscard]] Expression evaluated(Version version, ChunkId chunk) const;
+  [[nodiscard]] Expression all_evaluated(Version version) const;
   [[nodiscard]] Expression root(Step step, ChunkId chunk) const { return roots_[step][chunk].value; }
   // What lanes are to be told of the step before it is decided.
   [[nodiscard]] Prospect prospect(Step step) const;

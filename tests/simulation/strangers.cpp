@@ -72,13 +72,17 @@ StrangeMessage strange_push(Random& random, const LifeSpec& life, std::uint32_t 
 }  // namespace
 
 StrangeMessage strange_to_lane(Random& random, const LifeSpec& life, std::uint32_t lane, Timeline timeline) {
-  switch (random.between(0, 5)) {
+  switch (random.between(0, 6)) {
     case 0:
       return {Pull{timeline, 0, {chunk_elsewhere(random, life, lane)}}, 0};
     case 1:
       return {Pull{timeline, life.updates(life.steps) + random.between(1, 5), {any_chunk_of(life, lane)}}, 0};
     case 2:
       return {Heartbeat{}, 0};
+    case 3:  // averages that the job does not keep, or that never are
+      return {
+          Pull{timeline, life.updates(life.steps) + (life.averaged_from ? 1 : 0), {any_chunk_of(life, lane)}, {}, true},
+          0};
     default:
       return strange_push(random, life, lane, timeline);
   }

@@ -42,7 +42,7 @@ std::string ranges(const std::vector<ItemRange>& ranges) {
 
 std::string text(const LaneHello&) { return "hello"; }
 std::string text(const Pull& pull) {
-  return "pull " +
+  return std::string("pull ") + (pull.averages ? "averages at " : "") +
          (pull.version == kNewestVersion ? "the newest version, for clock " + words(pull.clock) + ","
                                          : "version " + std::to_string(pull.version)) +
          " of chunks " + list(pull.chunks);
@@ -67,13 +67,14 @@ std::string text(const Receipt& receipt) {
          std::to_string(receipt.step) + " chunk " + std::to_string(receipt.chunk) + " slots " + words(receipt.node);
 }
 std::string text(const Weights& weights) {
-  return "weights of chunk " + std::to_string(weights.chunk) + " at version " + std::to_string(weights.version) +
+  return std::string(weights.averages ? "averages" : "weights") + " of chunk " + std::to_string(weights.chunk) +
+         " at version " + std::to_string(weights.version) +
          (weights.clock != kNoLeadNumber ? ", for clock " + words(weights.clock) : "") +
          (weights.sequence != 0 ? ", journal at " + std::to_string(weights.sequence) : "");
 }
 std::string text(const Gone& gone) {
-  return "gone: chunk " + std::to_string(gone.chunk) + " version " + std::to_string(gone.version) + ", is at " +
-         std::to_string(gone.newest);
+  return "gone: chunk " + std::to_string(gone.chunk) + (gone.averages ? " average at version " : " version ") +
+         std::to_string(gone.version) + ", is at " + std::to_string(gone.newest);
 }
 std::string list(const std::vector<SnapshotId>& snapshots) {
   std::string text;

@@ -43,6 +43,7 @@ void WorkerShell::act(Host& host, worker::Prepare& /*action*/) {
   if (life.items) {
     layout.mode = ItemWork::Rules{life.journaled()};
   }
+  layout.averages = life.averaged_from.has_value();
   layout.lanes = life.all_lanes();
   for (ChunkId chunk = 0; chunk < life.chunks.size(); ++chunk) {
     layout.chunks.push_back({chunk, life.chunks[chunk].lane, life.chunks[chunk].bytes});

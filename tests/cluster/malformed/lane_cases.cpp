@@ -108,6 +108,10 @@ class LaneCases {
   void ranges() {
     const auto steps = job_.steps.steps;
     for (const auto& chunk : lane_.own) {
+      if (!averages_weights(job_.spec.training)) {
+        refused("an average that the job does not keep", Pull{timeline_, 0, {chunk.id}, {}, true},
+                RefusalCode::out_of_range, {"no averages"});
+      }
       refused("a version that will never be", Pull{timeline_, steps + 1, {chunk.id}}, RefusalCode::out_of_range,
               {text(steps + 1), text(steps)});
       for (const auto step : {steps, steps + 1000}) {

@@ -137,6 +137,7 @@ void ItemsJudge::weights_sent(const Disks& disks, Timeline timeline, const Weigh
   const auto& path = histories_.of(timeline);
   const auto& known = path.chunks[header.chunk];
   const auto what = words_of(header);
+  require(!header.averages, "averages are sent in item mode");
   if (header.version != known.applied) {
     throw Violation(what + " are sent as the newest ones, but it is at version " + std::to_string(known.applied));
   }

@@ -55,9 +55,9 @@ void Judge::gone_sent(const Disks& disks, const LaneLife& lane, const Gone& gone
       },
       course_);
   if (!is_gone || gone.newest != version || gone.timeline != lane.timeline) {
-    throw Violation("chunk " + std::to_string(gone.chunk) + " is at version " + std::to_string(version) +
-                    ", yet version " + std::to_string(gone.version) + " is said to be gone, and " +
-                    std::to_string(gone.newest) + " to be held");
+    throw Violation("chunk " + std::to_string(gone.chunk) + " is at version " + std::to_string(version) + ", yet " +
+                    (gone.averages ? "the average at version " : "version ") + std::to_string(gone.version) +
+                    " is said to be gone, and " + std::to_string(gone.newest) + " to be held");
   }
 }
 

@@ -5,7 +5,8 @@
 namespace ballast::simulation {
 
 std::string words_of(const Weights& header) {
-  return "weights of chunk " + std::to_string(header.chunk) + " at version " + std::to_string(header.version);
+  return std::string(header.averages ? "averages" : "weights") + " of chunk " + std::to_string(header.chunk) +
+         " at version " + std::to_string(header.version);
 }
 
 void RepliesJudge::sent(SessionId session, std::uint32_t process, const Weights& header, std::uint64_t bytes) {

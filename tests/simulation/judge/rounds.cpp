@@ -46,14 +46,17 @@ void RoundsJudge::ledger_durable(const Ledger& ledger) {
 
 bool RoundsJudge::is_gone(Timeline timeline, const Gone& gone) const {
   const auto& known = history(timeline);
-  return gone.version + 1 < known.versions.at(gone.chunk) || gone.version < known.base;
+  const auto held = gone.averages ? 1U : 2U;  // versions
+  return gone.version + held <= known.versions.at(gone.chunk) || gone.version < known.base;
 }
 
 void RoundsJudge::weights_sent(const Disks& /*disks*/, Timeline timeline, const Weights& header,
                                Expression value) const {
   const auto& known = history(timeline);
+  require(!header.averages || life_.averaged_from, "averages are sent that the job does not keep");
   if (header.version > life_.steps || header.version < known.base ||
-      value != known.reference->weights(header.version, header.chunk)) {
+      value != (header.averages ? known.reference->evaluated(header.version, header.chunk)
+                                : known.reference->weights(header.version, header.chunk))) {
     throw Violation(words_of(header) + " differ from the reference");
   }
 }
@@ -190,7 +193,7 @@ void RoundsJudge::computes(Timeline timeline, Step step, Expression weights) con
 }
 
 void RoundsJudge::evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const {
-  if (evaluation.version > life_.steps || weights != history(timeline).reference->all(evaluation.version)) {
+  if (evaluation.version > life_.steps || weights != history(timeline).reference->all_evaluated(evaluation.version)) {
     throw Violation("version " + std::to_string(evaluation.version) + " is evaluated from other weights");
   }
 }

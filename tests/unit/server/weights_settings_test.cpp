@@ -149,6 +149,81 @@ TEST_CASE("parameters of a group have its rate and decay, whatever shares their 
   }
 }
 
+TEST_CASE("the average follows the weights after each update that changed them, and is the weights until it begins") {
+  for (const std::string optimizer : {"sgd", "lamb"}) {
+    for (const std::uint64_t begins : {0, 1, 3}) {
+      CAPTURE(optimizer);
+      CAPTURE(begins);
+      const Job job = job_of("optimizer: {name: " + optimizer +
+                             ", learning_rate: 0.1}, weight_average: {decay: 0.75, "
+                             "begins_at_step: " +
+                             std::to_string(begins) + "}");
+      LaneWeights weights(job, all_chunks(job));
+      weights.initialize();
+      for (const auto& chunk : job.arena.chunks) {
+        if (chunk.group == Group::statistics) {
+          CHECK(weights.state_count(chunk.id) == 0);
+          CHECK(weights.read_average(chunk.id)->values.data() == weights.newest(chunk.id).data());
+          continue;
+        }
+        REQUIRE(weights.state_count(chunk.id) == (optimizer == "sgd" ? 1 : 3));
+        Floats expected = copy(weights.newest(chunk.id));
+        CHECK(same_bits(copy(weights.state(chunk.id).back()), expected));
+        for (Step step = 0; step < 5; ++step) {
+          const bool skips = step == 2;
+          weights.apply(chunk.id, step, root_of(job, chunk.id, 50), {0.1F, 0.1F, 0.5F, skips, {}});
+          if (step + 1 <= begins) {
+            expected = copy(weights.newest(chunk.id));
+          } else if (!skips) {
+            average_weights(weights.newest(chunk.id), 0.75, expected);
+          }
+          CHECK(same_bits(copy(weights.state(chunk.id).back()), expected));
+        }
+        CHECK_FALSE(same_bits(copy(weights.newest(chunk.id)), expected));
+      }
+    }
+  }
+}
+
+TEST_CASE("an average begins after the first step by itself, and is no part of the optimizer's arithmetic") {
+  const Job plain = job_of("optimizer: {name: adam}");
+  const Job averaged = job_of("optimizer: {name: adam}, weight_average: {decay: 0.5}");
+  LaneWeights without(plain, all_chunks(plain));
+  LaneWeights with(averaged, all_chunks(averaged));
+  without.initialize();
+  with.initialize();
+  for (Step step = 0; step < 3; ++step) {
+    without.apply(0, step, root_of(plain, 0, 51), {0.1F, 0.1F, 0.5F, false, {}});
+    with.apply(0, step, root_of(plain, 0, 51), {0.1F, 0.1F, 0.5F, false, {}});
+    CHECK(same_bits(copy(with.newest(0)), copy(without.newest(0))));
+    CHECK(same_bits(copy(with.state(0)[1]), copy(without.state(0)[1])));
+    CHECK(same_bits(copy(with.state(0)[2]), copy(with.newest(0))) == (step == 0));
+  }
+}
+
+TEST_CASE("an average that is being sent stays as it is through updates, and comes back with what is restored") {
+  const Job job = job_of("optimizer: {name: sgd, momentum: 0.9}, weight_average: {decay: 0.9}");
+  LaneWeights weights(job, all_chunks(job));
+  weights.initialize();
+  const StepFactors factors{0.1F, 0.1F, 0.5F, false, {}};
+  weights.apply(0, 0, root_of(job, 0, 52), factors);
+  weights.apply(0, 1, root_of(job, 0, 53), factors);
+  auto* sent = weights.read_average(0);
+  const Floats values = copy(sent->values);
+  CHECK(same_bits(values, copy(weights.state(0)[1])));
+  const Floats newest = copy(weights.newest(0));
+  const Floats momentum = copy(weights.state(0)[0]);
+  weights.apply(0, 2, root_of(job, 0, 54), factors);
+  CHECK(same_bits(copy(sent->values), values));
+  const Floats third = copy(weights.state(0)[1]);
+  CHECK_FALSE(same_bits(third, values));
+  weights.release(0, sent);
+  weights.restore(0, 2, newest, {momentum, values});
+  weights.apply(0, 2, root_of(job, 0, 54), factors);
+  CHECK(same_bits(copy(weights.state(0)[1]), third));
+  CHECK_THROWS_AS(weights.restore(0, 2, newest, {momentum}), std::invalid_argument);
+}
+
 TEST_CASE("trust ratios: measures are of the weights and the update to come, which takes each parameter's ratio") {
   for (const std::string optimizer : {"lars, momentum: 0.9", "lamb"}) {
     CAPTURE(optimizer);

@@ -148,11 +148,13 @@ TEST_CASE("where each slot is an update of its own, each brings a gradient and t
 
 TEST_CASE("a shard's weights and state are what its lanes allocate") {
   const std::string adam = "name: adam";
-  for (const std::string optimizer : {"name: sgd", "name: sgd, momentum: 0.9", "name: adam"}) {
+  for (const std::string optimizer : {"name: sgd", "name: sgd, momentum: 0.9", "name: adam", "name: adam, averaged"}) {
     CAPTURE(optimizer);
+    const bool averaged = optimizer.ends_with(", averaged");
     auto text = kMillion;
-    text.replace(text.find(adam), adam.size(), optimizer);
-    const auto job = job_of({"cluster.shards=2"}, text);
+    text.replace(text.find(adam), adam.size(), averaged ? adam : optimizer);
+    const auto job = averaged ? job_of({"cluster.shards=2", "training.weight_average.decay=0.9"}, text)
+                              : job_of({"cluster.shards=2"}, text);
     const auto resources = resources_of(job);
     const Placement placement(job.arena, 2, 1);
     for (std::uint32_t shard = 0; shard < 2; ++shard) {
@@ -169,7 +171,8 @@ TEST_CASE("a shard's weights and state are what its lanes allocate") {
         weights.apply(chunk, 0, root, factors);
       }
       const auto& memory = resources.shards[shard].memory;
-      CHECK(weights.bytes() == part(memory, "weights, two versions").usual + part(memory, "optimizer state").usual);
+      const auto& state = part(memory, averaged ? "optimizer state and average" : "optimizer state");
+      CHECK(weights.bytes() == part(memory, "weights, two versions").usual + state.usual);
     }
   }
 }
@@ -201,6 +204,7 @@ TEST_CASE("disk: snapshots of weights and state, as many as are kept, and the on
   const auto resources = resources_of(job);
   const auto snapshot = 3 * (job.arena.elements - kStatisticsFloats) * sizeof(float);  // Adam: weights and two states
   CHECK(resources.snapshot == snapshot);
+  CHECK(resources_of(job_of({"training.weight_average.decay=0.9"})).snapshot == snapshot / 3 * 4);
   CHECK(part(resources.shards[0].disk, "snapshots kept").most == 3 * snapshot);
   CHECK(resources.copies == 0);
   const auto copied = resources_of(job_of({"durability.copy_to=/somewhere"}));

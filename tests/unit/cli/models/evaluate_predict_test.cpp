@@ -124,7 +124,7 @@ TEST_CASE("what cannot be evaluated is said, with what to do") {
     CHECK_THROWS_WITH(evaluate({source, split, false}), doctest::Contains(part));
   };
   refused({file, {}, "", ""}, "test", "add --job");
-  refused({file, {4, false}, run.job_file(), ""}, "test", "leave --step and --best out");
+  refused({file, {4, false}, run.job_file(), ""}, "test", "leave --step, --best and --last-weights out");
   refused({run.file("none"), {}, "", ""}, "test", "there is no such run folder or safetensors file");
 
   const auto other = run.file("other.yaml");

@@ -63,6 +63,33 @@ TEST_CASE("another snapshot is exported when it is asked for") {
                     doctest::Contains("no complete snapshot of step 5"));
 }
 
+TEST_CASE(
+    "of a job that averages its weights the averages are exported, and the last weights when they are asked for") {
+  auto text = kSampleJob;
+  text.replace(text.find("max_steps"), 0, "weight_average: {decay: 0.9}, ");
+  const SampleRun run(text, true);
+  run.write_ledger(true);
+  const auto file = run.file("out.safetensors");
+  auto said = captured([&] { CHECK(export_weights({run.path(), file, {}}) == 0); });
+  CHECK(said.find("step 9 of timeline 2, averages of the weights") != std::string::npos);
+  CHECK(exported(run, file) == run.averages(kEnd));
+  CHECK(exported(run, file) != run.weights(kEnd));
+  const OpenedRun opened(run.path());
+  auto metadata = load_initial(file, run.job.arena).value().metadata();
+  CHECK(metadata.at("weights") == "averages");
+  CHECK(metadata.at("weights_sha256") == opened.weights_sha256(opened.choose({})));
+  CHECK(metadata.at("weights_sha256") != opened.digest(kEnd).weights);
+
+  const SnapshotChoice last{std::nullopt, false, true};
+  said = captured([&] { CHECK(export_weights({run.path(), file, last}) == 0); });
+  CHECK(said.find("step 9 of timeline 2, last weights") != std::string::npos);
+  CHECK(exported(run, file) == run.weights(kEnd));
+  metadata = load_initial(file, run.job.arena).value().metadata();
+  CHECK(metadata.at("weights") == "last");
+  CHECK(metadata.at("weights_sha256") == opened.digest(kEnd).weights);
+  CHECK(opened.weights(opened.choose({4, false})) == run.averages(kEarly));
+}
+
 TEST_CASE("a run that goes on gives its newest complete snapshot, and says so") {
   const SampleRun run;
   run.write_ledger(false);  // kEnd is there, but not complete

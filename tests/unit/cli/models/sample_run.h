@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -33,7 +34,9 @@ inline const std::string kSampleJob =
 
 class SampleRun {
  public:
-  explicit SampleRun(const std::string& text = kSampleJob) : job(make_job(parse_job(text, "sample"))) {
+  // `averages`: the snapshots have a second tensor of state, the averages.
+  explicit SampleRun(const std::string& text = kSampleJob, bool averages = false)
+      : job(make_job(parse_job(text, "sample"))), has_averages_(averages) {
     std::ofstream(job_file()) << text;
     for (std::uint32_t shard = 0; shard < kShards; ++shard) {
       const auto store = open(shard);
@@ -66,6 +69,13 @@ class SampleRun {
     return values;
   }
 
+  // Of a job without parameters of the group `state`.
+  [[nodiscard]] std::vector<float> averages(const SnapshotId& snapshot) const {
+    auto values = weights(snapshot);
+    std::ranges::for_each(values, [](float& value) { value *= 0.5F; });
+    return values;
+  }
+
   // A ledger of a run that goes on, with kEarly as its only snapshot, or of one that finished at kEnd.
   void write_ledger(bool finished) const {
     Ledger ledger;
@@ -90,13 +100,19 @@ class SampleRun {
  private:
   void write_snapshot(ShardStore& store, std::uint32_t shard, const SnapshotId& snapshot) const {
     const auto values = weights(snapshot);
+    const auto averaged = averages(snapshot);
     for (const auto& chunk : Placement(job.arena, kShards, 1).of_model(shard)) {
       const auto content = std::span(values).subspan(chunk.offset, chunk.elements);
-      const std::vector<std::span<const float>> states = {content};
+      std::vector<std::span<const float>> states = {content};
+      if (has_averages_) {
+        states.push_back(std::span(averaged).subspan(chunk.offset, chunk.elements));
+      }
       REQUIRE(store.write_chunk(snapshot, chunk.id, content, states).ok());
     }
     REQUIRE(store.seal(snapshot).ok());
   }
+
+  bool has_averages_;
 };
 
 }  // namespace ballast

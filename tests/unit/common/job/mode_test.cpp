@@ -90,6 +90,40 @@ TEST_CASE("trust ratios go with rounds and clipping by value, within slots too")
   CHECK(job_errors(kJob, joined(kLocal, {"training.local.optimizer.name=lamb", groups})).empty());
 }
 
+TEST_CASE("weights are averaged in rounds, from a step on that comes") {
+  const std::string decay = "training.weight_average.decay=0.99";
+  const std::string begins = "training.weight_average.begins_at_step=";
+  const auto plain = job({});
+  CHECK_FALSE(averages_weights(plain.training));
+  CHECK(to_yaml(plain).find("weight_average") == std::string::npos);
+  for (const auto& mode : {std::vector<std::string>{}, kLocal}) {
+    const auto averaged = job(joined(mode, {decay}));
+    CHECK(averages_weights(averaged.training));
+    CHECK(averaged.training.weight_average.decay == 0.99);
+    CHECK(mode_text(averaged.training) ==
+          mode_text(job(mode).training) + "; evaluations are of a moving average of the weights");
+    CHECK_FALSE(averaged.training.weight_average.begins_at_step);
+    CHECK(spec_digest(averaged) != spec_digest(job(mode)));
+    CHECK(spec_digest(job(joined(mode, {decay, begins + "2"}))) != spec_digest(averaged));
+    CHECK(job(joined(mode, {decay, begins + "0"})).training.weight_average.begins_at_step == 0);
+  }
+  for (const auto& mode : {kAsync, kSsp}) {
+    const std::string mode_name = name_of(job(mode).training.mode);
+    check({{joined(mode, {decay}),
+            "--set: training.weight_average.decay: a moving average of the weights with training.mode: " + mode_name +
+                " is impossible: chunks have their updates at different times, so that there is no step whose weights "
+                "would be averaged; use training.mode: sync or local, or remove it"}});
+  }
+  check({{{begins + "3"},
+          "--set: training.weight_average.begins_at_step: means nothing without an average; set "
+          "training.weight_average.decay, or remove it"},
+         {{decay, "training.max_steps=3", begins + "3"},
+          "--set: training.weight_average.begins_at_step: 3 is no less than training.max_steps (3), so nothing would "
+          "ever be averaged; lower it or raise training.max_steps"}});
+  CHECK(job_errors(kJob, {decay, "training.max_steps=4", begins + "3"}).empty());
+  CHECK_FALSE(job_errors(kJob, {"training.weight_average.decay=1"}).empty());
+}
+
 TEST_CASE("what local steps take, and take by themselves") {
   const JobSpec usual = job(joined(kLocal, {"training.optimizer.learning_rate="}));
   CHECK(usual.training.local.steps == 4);

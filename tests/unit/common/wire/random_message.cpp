@@ -192,8 +192,8 @@ void fill(Random& random, LaneHello& value) {
 }
 
 void fill(Random& random, Pull& value) {
-  auto& [a, b, c, d] = value;
-  fill_all(random, a, b, c, d);
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
 }
 
 void fill(Random& random, ItemPush& value) {
@@ -218,13 +218,13 @@ void fill(Random& random, Receipt& value) {
 }
 
 void fill(Random& random, Weights& value) {
-  auto& [a, b, c, d, e, f] = value;
-  fill_all(random, a, b, c, d, e, f);
+  auto& [a, b, c, d, e, f, g] = value;
+  fill_all(random, a, b, c, d, e, f, g);
 }
 
 void fill(Random& random, Gone& value) {
-  auto& [a, b, c, d] = value;
-  fill_all(random, a, b, c, d);
+  auto& [a, b, c, d, e] = value;
+  fill_all(random, a, b, c, d, e);
 }
 
 void fill(Random& random, Stale& value) {

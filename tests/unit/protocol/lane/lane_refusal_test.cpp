@@ -65,6 +65,11 @@ TEST_CASE("pulls that cannot be are refused") {
   refused = find_to_worker<Refused>(actions);
   REQUIRE(refused != nullptr);
   CHECK(refused->code == RefusalCode::out_of_range);
+  actions = fixture.from_worker(kWorker, Pull{1, 0, {3}, {}, true});
+  refused = find_to_worker<Refused>(actions);
+  REQUIRE(refused != nullptr);
+  CHECK(refused->code == RefusalCode::out_of_range);
+  CHECK(refused->text == "the job keeps no averages of its weights");
   actions = fixture.from_worker(kWorker, WorkerHello{"worker"});
   refused = find_to_worker<Refused>(actions);
   REQUIRE(refused != nullptr);

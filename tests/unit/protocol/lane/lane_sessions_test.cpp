@@ -33,7 +33,7 @@ TEST_CASE("who has said hello is heard, and one unseen for long enough makes roo
 
 TEST_CASE("one to which weights are still on their way keeps its place") {
   auto sessions = two_sessions();
-  sessions.want(1, kChunk, 5, {});
+  sessions.want(1, kChunk, {5, {}});
   sessions.heard(2, 500);
   CHECK_FALSE(sessions.hello(3, 500));
   sessions.released(1, 100);
@@ -42,15 +42,15 @@ TEST_CASE("one to which weights are still on their way keeps its place") {
 
 TEST_CASE("a version that is there is sent, the newest for whoever asks for it, and an older one is gone") {
   auto sessions = two_sessions();
-  const auto older = sessions.want(1, kChunk, 4, {1, 7});
+  const auto older = sessions.want(1, kChunk, {4, {1, 7}});
   REQUIRE(older.has_value());
   CHECK(older->version == 4);
   CHECK(older->clock == LeadNumber{1, 7});
   CHECK_FALSE(older->is_gone);
-  const auto newest = sessions.want(2, kChunk, kNewestVersion, {1, 8});
+  const auto newest = sessions.want(2, kChunk, {kNewestVersion, {1, 8}});
   REQUIRE(newest.has_value());
   CHECK(newest->version == 5);
-  const auto gone = sessions.want(1, kChunk, 3, {1, 9});
+  const auto gone = sessions.want(1, kChunk, {3, {1, 9}});
   REQUIRE(gone.has_value());
   CHECK(gone->is_gone);
   CHECK(gone->version == 3);
@@ -61,9 +61,9 @@ TEST_CASE("a version that is there is sent, the newest for whoever asks for it, 
 TEST_CASE(
     "a version to come is waited for, by each session for one of a chunk, and answered in the order of sessions") {
   auto sessions = two_sessions();
-  CHECK_FALSE(sessions.want(2, kChunk, 6, {}).has_value());
-  CHECK_FALSE(sessions.want(1, kChunk, 7, {}).has_value());
-  CHECK_FALSE(sessions.want(1, kChunk, 6, {}).has_value());
+  CHECK_FALSE(sessions.want(2, kChunk, {6, {}}).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, {7, {}}).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, {6, {}}).has_value());
   CHECK(sessions.answer_waiting({4, 100, 5, 6}).empty());
   const auto replies = sessions.answer_waiting({3, 100, 5, 6});
   REQUIRE(replies.size() == 2);
@@ -77,11 +77,11 @@ TEST_CASE("beyond its window a session's replies wait, one for each chunk, in th
   auto sessions = two_sessions();
   const ServedChunk other{8, 100, 4, 5};
   const ServedChunk third{9, 20, 4, 5};
-  REQUIRE(sessions.want(1, kChunk, 5, {1, 1}).has_value());
-  CHECK_FALSE(sessions.want(1, other, 4, {1, 2}).has_value());
-  CHECK_FALSE(sessions.want(1, kChunk, 5, {1, 3}).has_value());
-  CHECK_FALSE(sessions.want(1, other, 5, {1, 4}).has_value());
-  CHECK(sessions.want(1, third, 5, {1, 5}).has_value());  // fits beside the first
+  REQUIRE(sessions.want(1, kChunk, {5, {1, 1}}).has_value());
+  CHECK_FALSE(sessions.want(1, other, {4, {1, 2}}).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, {5, {1, 3}}).has_value());
+  CHECK_FALSE(sessions.want(1, other, {5, {1, 4}}).has_value());
+  CHECK(sessions.want(1, third, {5, {1, 5}}).has_value());  // fits beside the first
   CHECK(sessions.deferred() == 2);
   CHECK(sessions.counters().deferred == 3);
   CHECK_FALSE(sessions.next_deferred(1).has_value());
@@ -89,31 +89,74 @@ TEST_CASE("beyond its window a session's replies wait, one for each chunk, in th
   const auto next = sessions.next_deferred(1);
   REQUIRE(next.has_value());
   CHECK(next->chunk == 8);
-  CHECK(next->version == 5);
-  CHECK(next->clock == LeadNumber{1, 4});
-  REQUIRE(sessions.reply(1, other, next->version, next->clock).has_value());
+  CHECK(next->wanted.version == 5);
+  CHECK(next->wanted.clock == LeadNumber{1, 4});
+  REQUIRE(sessions.reply(1, other, next->wanted).has_value());
   CHECK_FALSE(sessions.next_deferred(1).has_value());
   CHECK_FALSE(sessions.next_deferred(77).has_value());
+}
+
+TEST_CASE("an average is there at the newest version alone") {
+  auto sessions = two_sessions();
+  const auto newest = sessions.want(1, kChunk, {5, {}, true});
+  REQUIRE(newest.has_value());
+  CHECK(newest->averages);
+  CHECK_FALSE(newest->is_gone);
+  CHECK(newest->version == 5);
+  const auto older = sessions.want(2, kChunk, {4, {}, true});
+  REQUIRE(older.has_value());
+  CHECK(older->averages);
+  CHECK(older->is_gone);
+  CHECK(sessions.counters().served_older == 0);
+}
+
+TEST_CASE("a session waits for the weights and the average of a chunk side by side") {
+  auto sessions = two_sessions();
+  CHECK_FALSE(sessions.want(1, kChunk, {6, {}, true}).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, {6, {}}).has_value());
+  const auto replies = sessions.answer_waiting({3, 20, 5, 6});
+  REQUIRE(replies.size() == 2);
+  CHECK_FALSE(replies[0].averages);
+  CHECK(replies[1].averages);
+  CHECK(replies[1].version == 6);
+}
+
+TEST_CASE("beyond the window the weights and the average of a chunk wait side by side") {
+  auto sessions = two_sessions();
+  REQUIRE(sessions.want(1, kChunk, {5, {}}).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, {5, {}, true}).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, {4, {}}).has_value());
+  CHECK(sessions.deferred() == 2);
+  sessions.released(1, 100);
+  const auto average = sessions.next_deferred(1);
+  REQUIRE(average.has_value());
+  CHECK(average->wanted.averages);
+  const auto reply = sessions.reply(1, {3, 100, 5, 6}, average->wanted);  // the chunk has gone on
+  REQUIRE(reply.has_value());
+  CHECK(reply->is_gone);
+  const auto weights = sessions.next_deferred(1);
+  REQUIRE(weights.has_value());
+  CHECK_FALSE(weights->wanted.averages);
 }
 
 TEST_CASE("a chunk larger than the window is sent by itself") {
   auto sessions = two_sessions();
   const ServedChunk large{3, 1'000, 4, 5};
-  CHECK(sessions.want(1, large, 5, {}).has_value());
-  CHECK_FALSE(sessions.want(1, kChunk, 5, {}).has_value());
+  CHECK(sessions.want(1, large, {5, {}}).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, {5, {}}).has_value());
   sessions.released(1, 5'000);  // more than there was
   CHECK(sessions.next_deferred(1).has_value());
 }
 
 TEST_CASE("with another timeline nobody waits any more, and what is on its way still fills the window") {
   auto sessions = two_sessions();
-  sessions.want(1, kChunk, 5, {});
-  sessions.want(1, {8, 100, 4, 5}, 5, {});
-  sessions.want(2, kChunk, 6, {});
+  sessions.want(1, kChunk, {5, {}});
+  sessions.want(1, {8, 100, 4, 5}, {5, {}});
+  sessions.want(2, kChunk, {6, {}});
   sessions.forget_replies();
   CHECK(sessions.deferred() == 0);
   CHECK(sessions.answer_waiting({3, 100, 5, 6}).empty());
-  CHECK_FALSE(sessions.want(1, kChunk, 5, {}).has_value());
+  CHECK_FALSE(sessions.want(1, kChunk, {5, {}}).has_value());
 }
 
 TEST_CASE("contributions are counted for the sessions that are known") {

@@ -45,6 +45,27 @@ TEST_CASE("a version older than the two that are kept is gone") {
   CHECK(*gone == Gone{1, 3, 0, 2});
 }
 
+TEST_CASE("averages are sent of the newest version alone, and to whoever asked for them") {
+  auto averaging = config();
+  averaging.averages = true;
+  Fixture fixture(averaging);
+  CHECK(fixture.from_worker(kWorker, Pull{1, 1, {3}, {}, true}).empty());
+  auto actions = fixture.push(0, 3, {0, 4}, 100);
+  const auto* sent = find<lane::SendWeights>(actions);
+  REQUIRE(sent != nullptr);
+  CHECK(sent->header.version == 1);
+  CHECK(sent->header.averages);
+  fixture.lane.step(lane::RepliesReleased{kWorker, 100});
+  actions = fixture.from_worker(kWorker, Pull{1, 0, {3}, {}, true});
+  const auto* gone = find_to_worker<Gone>(actions);
+  REQUIRE(gone != nullptr);
+  CHECK(*gone == Gone{1, 3, 0, 1, true});
+  actions = fixture.from_worker(kWorker, Pull{1, 0, {3}});
+  sent = find<lane::SendWeights>(actions);
+  REQUIRE(sent != nullptr);
+  CHECK_FALSE(sent->header.averages);
+}
+
 TEST_CASE("a contribution to a closed step is a duplicate and gets its receipt") {
   Fixture fixture;
   fixture.push(0, 3, {0, 4}, 100);

@@ -52,6 +52,24 @@ TEST_CASE("the newest weights of a version are not those that were asked for aft
   CHECK_FALSE(held.wants(0, {kNewestVersion, {1, 11}}));
 }
 
+TEST_CASE("averages are not the weights of their version, nor the other way round") {
+  PulledWeights held(1, {kPullPatience, kPullPatience, kPullPatience});
+  held.aim(WeightsKey{3, {}, true});
+  held.store(weights(0, 3), 0);
+  CHECK_FALSE(held.is_complete());
+  CHECK(held.ask(0, 0) == Ask::first);
+  CHECK(held.wants(0, {3, {}, true}));
+  held.gone(0, {3, {}});  // of the weights
+  CHECK(held.asked(0) == WeightsKey{3, {}, true});
+  auto averages = weights(0, 3);
+  averages.averages = true;
+  held.store(averages, 0);
+  CHECK(held.is_complete());
+  held.aim(WeightsKey{3, {}});
+  CHECK_FALSE(held.is_complete());
+  CHECK(held.ask(0, 0) == Ask::first);
+}
+
 TEST_CASE("wanted is what brings a chunk to the target, or was asked for, and is not there") {
   PulledWeightsFixture at;
   CHECK(at.held.wants(0, {3, {}}));

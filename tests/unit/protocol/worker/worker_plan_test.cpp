@@ -153,7 +153,7 @@ TEST_CASE("an evaluation that ends after its order has changed is not taken for 
 TEST_CASE("a version that is gone takes the work that needs it along") {
   WorkerPlan plan(4);
   plan.take(order(1, {0, 9, {0, 2}}, Extra{0, {2, 4}}));
-  plan.gone(0, 4);
+  plan.gone({1, 0, 0, 4});
   // A chunk at 4 means that every chunk is at 3 at least.
   check_train(plan, 3, {{0, 2}});
   CHECK(plan.step() == 3);
@@ -166,8 +166,28 @@ TEST_CASE("a version that is gone leaves newer work alone") {
   plan.computed(work(1, {{0, 2}}));
   check_train(plan, 2, {{0, 2}});
   plan.take(order(2, {0, 9, {0, 2}}, Extra{1, {2, 4}}));
-  plan.gone(0, 2);
+  plan.gone({1, 0, 0, 2});
   check_train(plan, 1, {{2, 4}});
+}
+
+TEST_CASE("evaluations are of averages where the job has them, and training of the weights") {
+  WorkerPlan plan(4, {}, true);
+  plan.take(order(1, {2, 4, {0, 2}}, std::nullopt, Evaluation{Split::test, 0, 2, 0, 10}));
+  const auto evaluation = plan.next();
+  CHECK(evaluation.kind == Kind::evaluate);
+  CHECK(evaluation.weights == WeightsKey{2, {}, true});
+  plan.evaluation().done(result_of(0, 2));
+  const auto training = plan.next();
+  CHECK(training.kind == Kind::train);
+  CHECK(training.weights == WeightsKey{2, {}, false});
+}
+
+TEST_CASE("an average that is gone takes its evaluation along, and leaves training alone") {
+  WorkerPlan plan(4, {}, true);
+  plan.take(order(1, {2, 9, {0, 2}}, std::nullopt, Evaluation{Split::test, 0, 2, 0, 10}));
+  CHECK(plan.next().kind == Kind::evaluate);
+  plan.gone({1, 0, 2, 3, true});
+  check_train(plan, 2, {{0, 2}});
 }
 
 TEST_CASE("a new timeline forgets what was done in the older one") {

@@ -12,7 +12,7 @@ constexpr Micros kWorkerMilli = 1'000;
 // A worker of two chunks on one lane, all of whose messages the test writes itself.
 class WorkerFixture {
  public:
-  explicit WorkerFixture(const WorkerPlan::Rules& mode = {}) : worker(config()) {
+  explicit WorkerFixture(const WorkerPlan::Rules& mode = {}, bool averages = false) : worker(config()) {
     tick(0);
     lead(WorkerWelcome{1, "job", "spec", "layout", 1, 1, {{{0, 0}, 1, "here"}}});
     WorkerLayout layout;
@@ -20,6 +20,7 @@ class WorkerFixture {
     layout.chunks = {{0, 0, 100}, {1, 0, 20}};
     layout.lanes = 1;
     layout.mode = mode;
+    layout.averages = averages;
     worker.step(worker::Prepared{layout});
     lane(LaneWelcome{1, 1, 1'000});
   }
@@ -83,6 +84,34 @@ TEST_CASE("a worker computes when all chunks of the version are there, and not b
   REQUIRE(computes.size() == 1);
   CHECK(computes[0].step == 0);
   CHECK(computes[0].ranges == std::vector<SlotRange>{{0, 2}});
+}
+
+TEST_CASE("an evaluation is of the averages, and training goes on from the weights") {
+  WorkerFixture fixture({}, true);
+  const Evaluation evaluation{Split::validation, 0, 2, 0, 10};
+  auto pulls = to_lane<Pull>(fixture.lead(Assign{{1, ++fixture.order}, 1, 1, evaluation, {{2, 4, {0, 2}}, {}}, {}}));
+  REQUIRE(pulls.size() == 1);
+  CHECK(pulls[0] == Pull{1, 2, {0, 1}, {}, true});
+  CHECK(all<worker::Store>(fixture.weights(0, 2)).empty());  // not asked for: those that training left
+  fixture.lane(Weights{1, 1, 0, 2, {}, 0, true}, ++fixture.payloads);
+  auto actions = fixture.lane(Weights{1, 1, 1, 2, {}, 0, true}, ++fixture.payloads);
+  CHECK(all<worker::Evaluate>(actions).size() == 1);
+  actions = fixture.worker.step(worker::Evaluated{{1, Split::validation, 0, 2, 1.0, 5, 10}});
+  CHECK(all<worker::Compute>(actions).empty());
+  pulls = to_lane<Pull>(actions);
+  REQUIRE(pulls.size() == 1);
+  CHECK(pulls[0] == Pull{1, 2, {0, 1}});
+  fixture.weights(0, 2);
+  CHECK(all<worker::Compute>(fixture.weights(1, 2)).size() == 1);
+}
+
+TEST_CASE("an average that is gone is asked for no more") {
+  WorkerFixture fixture({}, true);
+  const Evaluation evaluation{Split::validation, 0, 2, 0, 10};
+  fixture.lead(Assign{{1, ++fixture.order}, 1, 1, evaluation, {{2, 4, {0, 2}}, {}}, {}});
+  const auto pulls = to_lane<Pull>(fixture.lane(Gone{1, 0, 2, 3, true}));
+  REQUIRE(pulls.size() == 1);
+  CHECK(pulls[0] == Pull{1, 2, {0, 1}});  // for training, of which the version may still be there
 }
 
 TEST_CASE("weights that nobody asked for are given up") {
