@@ -67,12 +67,12 @@ std::uint64_t replies_of_a_lane(std::uint32_t chunks) {
   sessions.hello(1, 0);
   std::uint64_t sent = 0;
   for (ChunkId chunk = 0; chunk < chunks; ++chunk) {
-    sent += sessions.want(1, {chunk, kChunkBytes, 1, 1}, 1, {}) ? 1 : 0;
+    sent += sessions.want(1, {chunk, kChunkBytes, 1, 1}, {1}) ? 1 : 0;
   }
   while (sent < chunks) {
     sessions.released(1, kChunkBytes);
     while (const auto next = sessions.next_deferred(1)) {
-      sent += sessions.reply(1, {next->chunk, kChunkBytes, 1, 1}, 1, {}) ? 1 : 0;
+      sent += sessions.reply(1, {next->chunk, kChunkBytes, 1, 1}, {1}) ? 1 : 0;
     }
   }
   return sent;
