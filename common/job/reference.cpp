@@ -166,8 +166,8 @@ constexpr std::string_view kLayers = R"(
 ### Layers
 
 What `model.layers` may hold; [models.md](models.md#a-network-of-your-own) has examples, and common/network/layers.h the formulas. An
-entry is a kind alone (`relu`), a kind with its first setting (`linear: 10`), or with several (`conv2d: {channels: 32,
-kernel: 3}`). Beside it may stand:
+entry is a kind alone (`relu`; with a colon, `relu:`, if anything stands beside it), a kind with its first setting
+(`linear: 10`), or with several (`conv2d: {channels: 32, kernel: 3}`). Beside it may stand:
 
 - `name`: 1 to 64 of A-Z a-z 0-9 . _ -, by which later layers, messages and parameters (`NAME.weight`) call it; without one it
   is called by its kind and a number (`relu3`, `conv2d_1`).
