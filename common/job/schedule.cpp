@@ -40,13 +40,10 @@ StepFactors step_factors(const TrainingSpec& training, Step steps_of_job, Step s
   StepFactors factors;
   factors.learning_rate = static_cast<float>(rate);
   factors.step_size = factors.learning_rate;
-  if (optimizer.name == "adam" || optimizer.name == "adamw") {
+  const bool is_lamb = optimizer.name == "lamb";  // the rate is no part of the update whose norm is taken
+  if (is_lamb || optimizer.name == "adam" || optimizer.name == "adamw") {
     const auto t = static_cast<double>(updates_before + 1);
-    factors.step_size = static_cast<float>(rate / (1 - std::pow(optimizer.beta1, t)));
-    factors.second_moment_root = static_cast<float>(std::sqrt(1 - std::pow(optimizer.beta2, t)));
-  } else if (optimizer.name == "lamb") {  // the rate is no part of the update whose norm is taken
-    const auto t = static_cast<double>(updates_before + 1);
-    factors.step_size = static_cast<float>(1 / (1 - std::pow(optimizer.beta1, t)));
+    factors.step_size = static_cast<float>((is_lamb ? 1 : rate) / (1 - std::pow(optimizer.beta1, t)));
     factors.second_moment_root = static_cast<float>(std::sqrt(1 - std::pow(optimizer.beta2, t)));
   }
   return factors;

@@ -36,15 +36,11 @@ StepScalars InnerOptimizer::next_scalars() {
   StepScalars scalars;
   scalars.learning_rate = static_cast<float>(optimizer.learning_rate);
   scalars.step_size = scalars.learning_rate;
-  if (optimizer.name == "adam" || optimizer.name == "adamw") {
+  const bool is_lamb = optimizer.name == "lamb";  // the rate is no part of the update whose norm is taken
+  if (is_lamb || optimizer.name == "adam" || optimizer.name == "adamw") {
     beta1_power_ *= optimizer.beta1;
     beta2_power_ *= optimizer.beta2;
-    scalars.step_size = static_cast<float>(optimizer.learning_rate / (1 - beta1_power_));
-    scalars.second_moment_root = static_cast<float>(std::sqrt(1 - beta2_power_));
-  } else if (optimizer.name == "lamb") {
-    beta1_power_ *= optimizer.beta1;
-    beta2_power_ *= optimizer.beta2;
-    scalars.step_size = static_cast<float>(1 / (1 - beta1_power_));
+    scalars.step_size = static_cast<float>((is_lamb ? 1 : optimizer.learning_rate) / (1 - beta1_power_));
     scalars.second_moment_root = static_cast<float>(std::sqrt(1 - beta2_power_));
   }
   return scalars;
