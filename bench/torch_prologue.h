@@ -24,7 +24,7 @@ if open_blas:
         function.restype = ctypes.c_char_p
         return function().decode()
     blas = " ".join(say("openblas_get_config").split()[:2]) + " (" + say("openblas_get_corename") + ")"
-elif any("libmkl" in path for path in mapped) or "mkl" in torch.__config__.show().lower().split("build settings")[0]:
+elif torch.backends.mkl.is_available():
     blas = "MKL"
 else:
     print("refused PyTorch " + torch.__version__ + " of /usr/bin/python3 multiplies with the reference BLAS; "
