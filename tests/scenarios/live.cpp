@@ -1,5 +1,6 @@
-// ballast-live: lives the scenarios, each in a process of its own, and then lives of chance for so many seconds, until
-// a promise breaks. What breaks in a scenario may be too rare to meet by chance.
+// ballast-live: lives the scenarios, each in a process of its own, then the lives of the seeds that are named, and then
+// lives of chance, for so many seconds, until a promise breaks. What breaks in a scenario may be too rare to meet by
+// chance.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,9 +46,12 @@ bool keeps_promises(const ballast::scenarios::Scenario& scenario) {
 int main(int argc, char** argv) {
   ballast::simulation::Options options;
   options.jobs = 1;
-  options.seconds = argc == 2 ? std::strtod(argv[1], nullptr) : 0;
+  options.seconds = argc >= 2 ? std::strtod(argv[1], nullptr) : 0;
+  for (int i = 2; i < argc; ++i) {
+    options.seeds.push_back(std::strtoull(argv[i], nullptr, 10));
+  }
   if (options.seconds <= 0) {
-    std::fputs("ballast-live SECONDS\n", stderr);
+    std::fputs("ballast-live SECONDS [SEED...]\n", stderr);
     return 2;
   }
   for (const auto& scenario : ballast::scenarios::all()) {

@@ -52,6 +52,10 @@ double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+std::uint64_t seed_of(const Options& options, std::uint64_t life) {
+  return life < options.seeds.size() ? options.seeds[life] : options.first_seed + (life - options.seeds.size());
+}
+
 // Returns the exit status of the job's process.
 int run_job(const Options& options, unsigned job, Shared& shared) {
   auto& told = shared.jobs[job];
@@ -60,7 +64,7 @@ int run_job(const Options& options, unsigned job, Shared& shared) {
     if (shared.broken.load() || (options.lives == 0 && wall_seconds() >= end)) {
       break;
     }
-    told.seed = options.first_seed + i;
+    told.seed = seed_of(options, i);
     alarm(kHangSeconds);
     try {
       const auto life = draw_life(told.seed);

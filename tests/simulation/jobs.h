@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace ballast::simulation {
 
@@ -11,8 +12,9 @@ inline constexpr unsigned kMostJobs = 64;
 struct Options {
   bool one_seed = false;
   bool trace = false;
-  std::uint64_t first_seed = 1;
-  std::uint64_t lives = 0;  // 0: as many as `seconds` allow
+  std::vector<std::uint64_t> seeds;  // lived first
+  std::uint64_t first_seed = 1;      // of those that follow
+  std::uint64_t lives = 0;           // 0: as many as `seconds` allow
   double seconds = 10;
   unsigned jobs = 2;
 };
