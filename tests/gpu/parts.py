@@ -37,8 +37,11 @@ CHECKED = {
                                        "operations: softmax*,operations: what*,operations: large*,operations: equal*,"
                                        "networks: mlp*"),
     "memcheck, convolutions": ("memcheck", 170, "operations: conv2d,operations: max_pool2d of*,networks: lenet5"),
+    "memcheck, images": ("memcheck", 170, "networks: images*"),
+    "memcheck, sequences and trees": ("memcheck", 170, "networks: sequences*"),
     "initcheck, kernels of our own": ("initcheck", 60, "operations: relu,operations: max_pool2d,operations: softmax*"),
     "racecheck, kernels of our own": ("racecheck", 60, "operations: relu,operations: max_pool2d,operations: softmax*"),
+    "racecheck, sequences and trees": ("racecheck", 170, "networks: sequences*"),
 }
 
 
