@@ -11,8 +11,7 @@
 
 namespace ballast {
 
-// The shape of the layer's output. Throws std::invalid_argument with what does not fit, naming all shapes involved,
-// each as that of one example: how many there are at once is no matter of the network.
+// The shape of the layer's output. Throws std::invalid_argument with what does not fit, in shapes of one example.
 Shape output_shape(const Layer& layer, std::span<const Shape> inputs);
 
 // What a layer needs besides inputs. Names are those behind "LAYER."; the inputs' steps are those of the longest
