@@ -221,7 +221,7 @@ void warn_of_files(const fs::path& folder, const std::string& split, const std::
   };
   take(empty_folder_warnings(folder / split, classes));
   take(aside_warnings(split, facts.aside));
-  take(counted_warning(split, facts.no_images, "in a class's folder, no images by name or content, count as examples",
+  take(counted_warning(split, facts.no_images, "files that are no images by name or content, but count as examples",
                        "take them away: a job reads each file of a class's folder, unless its name begins with a dot, "
                        "and puts another image of the class in place of what is none (data.corrupt: skip)"));
 }

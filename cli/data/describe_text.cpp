@@ -127,7 +127,8 @@ void warn_of_messages(const DataSpec& spec, const std::string& split, const Text
   };
   take(empty_folder_warnings(fs::path(spec.path) / split, spec.classes));
   take(aside_warnings(split, facts.aside));
-  take(counted_warning(split, facts.binary, "with bytes that are 0, so hardly of text, count as messages",
+  take(counted_warning(split, facts.binary,
+                       "files that count as messages, but have bytes that are 0, and are hardly texts",
                        "take them away if they are none: a job reads each file of a class's folder, unless its name "
                        "begins with a dot"));
 }

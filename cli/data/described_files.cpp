@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/data/section_text.h"
 #include "common/job/words.h"
 #include "worker/data/arrays/zip.h"
 #include "worker/data/tar.h"
@@ -83,8 +84,9 @@ NamedFile array(const fs::path& root, const FolderNames& names, const std::strin
   if (is_folder(root)) {
     found = names.file(name + ending);
   } else {
+    const ZipFile zip(root);
     std::vector<std::string> members;
-    for (const auto& member : ZipFile(root).members()) {
+    for (const auto& member : zip.members()) {
       members.push_back(member.name);
     }
     found = one_of(members, name + ending, "");
@@ -227,11 +229,15 @@ struct Lacking {
     near += (near.empty() ? "" : ". ") + kind + ": " + what;
   }
   std::error_code ignored;
+  if (options.kind.empty() && fs::is_regular_file(root, ignored)) {
+    throw std::runtime_error(where + "is a file: name the folder that it lies in, and say --train " +
+                             shell_word(root.filename()) + "; if it is an archive of texts, say --as text");
+  }
   if (!options.train.empty() && options.kind.empty() && nearly.empty()) {
-    throw std::runtime_error(where + "what " + shown(options.train) +
+    throw std::runtime_error(where +
                              (fs::exists(root / options.train, ignored)
-                                  ? " is cannot be told by its name; say it with --as"
-                                  : ", which --train names, is not there; correct it"));
+                                  ? "what " + shown(options.train) + " is cannot be told by its name; say it with --as"
+                                  : "--train: there is no " + shown(options.train) + " here; correct it"));
   }
   if (!options.kind.empty()) {
     throw std::runtime_error(where + "the files of a data set of kind " + options.kind +

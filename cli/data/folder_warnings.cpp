@@ -12,21 +12,19 @@ std::vector<std::string> counted_warning(const std::string& split, const LeftAsi
   if (files.count == 0) {
     return {};
   }
-  const bool one = files.count == 1;
-  return {split + ": " + std::to_string(files.count) + (one ? " file " : " files ") + what +
-          (one ? ": " : ", the first of them ") + files.first + "; " + remedy};
+  return {split + ": " + what + ": " + std::to_string(files.count) + (files.count == 1 ? ", " : ", the first ") +
+          files.first + "; " + remedy};
 }
 
 std::vector<std::string> aside_warnings(const std::string& split, const LeftAside& aside) {
   std::vector<std::string> all;
   const auto tell = [&](const LeftAside::Kind& files, const std::string& what, const std::string& remedy) {
-    std::ranges::copy(counted_warning(split, files, "no job reads, because " + what, remedy), std::back_inserter(all));
+    std::ranges::copy(counted_warning(split, files, what + ", which no job reads", remedy), std::back_inserter(all));
   };
-  tell(aside.nested, "they lie in folders within a class's folder",
-       "examples lie in SPLIT/CLASS/FILE: move them there, or take them away");
-  tell(aside.outside, "they lie in no class's folder",
-       "examples lie in SPLIT/CLASS/FILE: move them there, or take them away");
-  tell(aside.dangling, "they are links that lead nowhere", "correct or remove them");
+  const std::string move = "examples lie in SPLIT/CLASS/FILE: move them there, or take them away";
+  tell(aside.nested, "files in folders within a class's folder", move);
+  tell(aside.outside, "files in no class's folder", move);
+  tell(aside.dangling, "links that lead nowhere", "correct or remove them");
   return all;
 }
 

@@ -17,7 +17,7 @@ std::vector<std::string> empty_folder_warnings(const std::filesystem::path& spli
 // Files of a split that are no examples because of where they lie: how many and the first of each kind.
 std::vector<std::string> aside_warnings(const std::string& split, const LeftAside& aside);
 
-// "SPLIT: 2 files WHAT, the first of them PATH; REMEDY"; nothing if there are none.
+// "SPLIT: WHAT: 2, the first PATH; REMEDY"; nothing if there are none.
 std::vector<std::string> counted_warning(const std::string& split, const LeftAside::Kind& files,
                                          const std::string& what, const std::string& remedy);
 

@@ -41,11 +41,11 @@ TEST_CASE("files of images that no job reads are told by number and the first by
   CHECK(contains(described.section, "# train: 1 cat, 1 dog\n  train_examples: 2\n"));
   const auto train = (root / "train").string();
   CHECK(described.warnings ==
-        Words{"train: 3 files no job reads, because they lie in folders within a class's folder, the first of them " +
-                  train + "/cat/more/b.png; examples lie in SPLIT/CLASS/FILE: move them there, or take them away",
-              "train: 1 file no job reads, because they lie in no class's folder: " + train +
+        Words{"train: files in folders within a class's folder, which no job reads: 3, the first " + train +
+                  "/cat/more/b.png; examples lie in SPLIT/CLASS/FILE: move them there, or take them away",
+              "train: files in no class's folder, which no job reads: 1, " + train +
                   "/3.png; examples lie in SPLIT/CLASS/FILE: move them there, or take them away",
-              "train: 1 file no job reads, because they are links that lead nowhere: " + train +
+              "train: links that lead nowhere, which no job reads: 1, " + train +
                   "/dog/link.png; correct or remove them"});
 }
 
@@ -59,8 +59,7 @@ TEST_CASE("files among images that are none count as examples, as a worker takes
   CHECK(described.corrupt.size() == 2);
   REQUIRE(described.warnings.size() == 1);
   CHECK(contains(described.warnings[0],
-                 "train: 2 files in a class's folder, no images by name or content, count as examples, the first of "
-                 "them " +
+                 "train: files that are no images by name or content, but count as examples: 2, the first " +
                      (folder.path() / "train/cat/Thumbs.db").string() + "; take them away: a job reads each file"));
 }
 
@@ -90,13 +89,14 @@ TEST_CASE("files beside messages are told alike of folders and archives, and mes
     return describe({.folder = root, .kind = "text", .train = "train"}).warnings;
   };
   const auto told = [&](const std::string& root) {
-    return Words{"train: 1 file no job reads, because they lie in folders within a class's folder: " + root +
-                     "train/a/sub/2; examples lie in SPLIT/CLASS/FILE: move them there, or take them away",
-                 "train: 1 file no job reads, because they lie in no class's folder: " + root +
-                     "train/readme; examples lie in SPLIT/CLASS/FILE: move them there, or take them away",
-                 "train: 1 file with bytes that are 0, so hardly of text, count as messages: train/b/Thumbs.db; take "
-                 "them away if they are none: a job reads each file of a class's folder, unless its name begins with "
-                 "a dot"};
+    return Words{
+        "train: files in folders within a class's folder, which no job reads: 1, " + root +
+            "train/a/sub/2; examples lie in SPLIT/CLASS/FILE: move them there, or take them away",
+        "train: files in no class's folder, which no job reads: 1, " + root +
+            "train/readme; examples lie in SPLIT/CLASS/FILE: move them there, or take them away",
+        "train: files that count as messages, but have bytes that are 0, and are hardly texts: 1, "
+        "train/b/Thumbs.db; take them away if they are none: a job reads each file of a class's folder, unless "
+        "its name begins with a dot"};
   };
   CHECK(warnings(folder.path()) == told(folder.path().string() + "/"));
   CHECK(warnings(folder.path() / "set.tar") == told(""));
@@ -145,7 +145,14 @@ TEST_CASE("names that are nearly known are told with what is amiss") {
   refused({"Train.txt"}, {.kind = "trees"},
           "kind trees are not known by their names here: 'Train.txt' is there, but names are known in small letters");
   refused({"rows.dat"}, {.train = "rows.dat"}, "what 'rows.dat' is cannot be told by its name; say it with --as");
-  refused({"rows.dat"}, {.train = "row.dat"}, "what 'row.dat', which --train names, is not there; correct it");
+  refused({"rows.dat"}, {.train = "row.dat"}, "--train: there is no 'row.dat' here; correct it");
+}
+
+TEST_CASE("a file in place of a folder is told with how to name both") {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.write("my train.csv", bytes("x,y\n1,2\n"));
+  CHECK(contains(error_of([&] { describe({.folder = file}); }),
+                 "my train.csv: is a file: name the folder that it lies in, and say --train 'my train.csv'"));
 }
 
 TEST_CASE("of several tables that may be the test split none is taken, which is told") {
@@ -154,7 +161,7 @@ TEST_CASE("of several tables that may be the test split none is taken, which is 
     folder.write(name, bytes("x,y\n1,2\n2,3\n"));
   }
   const auto described = describe({.folder = folder.path(), .label = "y"});
-  CHECK_FALSE(contains(described.section, "test"));
+  CHECK_FALSE(contains(described.section, "  test"));
   CHECK(described.warnings == Words{"there is no test split: 2 tables have 'test' in their names: test1.csv, "
                                     "test2.csv; name it with --test"});
 }
