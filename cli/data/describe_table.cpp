@@ -33,6 +33,9 @@ std::string numbers_text(const DescribedTable& table, std::size_t index) {
          " values are numbers, the first that is none is " + shown(table.first_no_number(index));
 }
 
+// Whether a column may be meant to be of numbers.
+bool is_half_numbers(const ColumnFacts& facts) { return facts.numbers() > 0 && 2 * facts.numbers() >= facts.given(); }
+
 // Of a column that its values leave no other kind.
 std::string why_ignored(const DescribedTable& table, std::size_t index) {
   const auto& facts = table.facts(index);
@@ -40,7 +43,7 @@ std::string why_ignored(const DescribedTable& table, std::size_t index) {
     return facts.unfit() + ", which a job file cannot hold";
   }
   return "more than " + std::to_string(kMostValues) + " different texts" +
-         (facts.numbers() > 0 ? "; " + numbers_text(table, index) : "");
+         (is_half_numbers(facts) ? "; " + numbers_text(table, index) : "");
 }
 
 // What becomes of a column: what an option says, or else what its values tell.
@@ -106,7 +109,7 @@ void warn_of_ignored_numbers(const DescribedTable& table, std::vector<std::strin
   for (std::size_t i = 0; i < table.columns(); ++i) {
     const auto& facts = table.facts(i);
     if (!table.name(i).empty() && !table.chosen(i) && kind_of_column(table, i) == CsvColumn::Kind::ignored &&
-        facts.numbers() > 0 && 2 * facts.numbers() >= facts.given()) {
+        is_half_numbers(facts)) {
       warnings.push_back("the column " + shown(table.name(i)) + " is ignored: " + numbers_text(table, i) + " (" +
                          table.where_no_number(i) + "); if it is of numbers, say --number " +
                          shell_word(table.name(i)));
