@@ -83,8 +83,7 @@ DescribedTable::Split DescribedTable::read(const fs::path& path, bool of_train) 
     throw std::runtime_error(path.string() + ": holds no row to learn from" +
                              (split.corrupt.count() > 0 ? split.corrupt.all_text()
                               : first                   ? "; the file is empty"
-                                                        : ", only a line of names") +
-                             (options_.no_header || first ? "" : "; if that line is a row, say --no-header"));
+                                      : ", only a line of names; if that line is a row, say --no-header"));
   }
   return split;
 }

@@ -174,6 +174,12 @@ TEST_CASE("columns that options name are what these say, and are refused if they
   CHECK(contains(error_of([&] { described({.categories = {"empty"}}); }),
                  "--category empty: the column has no value; say --ignore empty"));
   CHECK(contains(error_of([&] { described({.ignored = {"none"}}); }), "there is no column 'none'"));
+  const auto none = error_of([&] { described({.numbers = {"y"}, .ignored = {"note"}}); });
+  CHECK(contains(none, "--number: the column 'y' is named twice, with --label before"));
+  folder.write("train.csv", bytes("month,note,empty,y\n1,t,,a\n2,t,,b\n"));
+  const auto all = error_of([&] { described({.numbers = {"note"}}); });
+  CHECK(contains(all, "; all 2 are corrupt, the first: "));
+  CHECK_FALSE(contains(all, "--no-header"));
 }
 
 TEST_CASE("names and numbers of the section are what every reader of YAML takes them for") {
