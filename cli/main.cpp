@@ -198,7 +198,12 @@ void define_describe_tables(CLI::App& describe, ballast::DescribeOptions& option
   describe.add_option("--label", options.label, "of csv: the column whose values are the classes")->type_name("COLUMN");
   for (const auto& [name, target, about] :
        {std::tuple("--flag", &options.flags, "of csv: a column of 0 and 1, one of several classes; as often as wanted"),
-        std::tuple("--target", &options.targets, "of csv: a column of numbers to be predicted; as often as wanted")}) {
+        std::tuple("--target", &options.targets, "of csv: a column of numbers to be predicted; as often as wanted"),
+        std::tuple("--number", &options.numbers,
+                   "of csv: a column of numbers; rows in which it has none are left out; as often as wanted"),
+        std::tuple("--category", &options.categories,
+                   "of csv: a column whose texts are categories, also if they are numbers; as often as wanted"),
+        std::tuple("--ignore", &options.ignored, "of csv: a column that is not read; as often as wanted")}) {
     describe.add_option(name, *target, about)->type_name("COLUMN")->expected(1)->take_all();
   }
 }

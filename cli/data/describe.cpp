@@ -52,9 +52,10 @@ void check_section(const std::string& root, const std::string& section) {
 }  // namespace
 
 Description describe(const DescribeOptions& options) {
-  const auto spec = find_described(options);
+  const auto [spec, warnings] = find_described(options);
   check_described_options(options, spec);
   auto found = described(options, spec);
+  found.warnings.insert(found.warnings.begin(), warnings.begin(), warnings.end());
   if (found.is_whole) {
     check_section(spec.path, found.section);
   }

@@ -27,7 +27,11 @@ struct DescribeOptions {
   std::string label = {};                 // csv: the column of the class
   std::vector<std::string> flags = {};    // csv: columns of several classes
   std::vector<std::string> targets = {};  // csv: columns of numbers to be predicted
-  std::string array_labels = {};          // npy: class | several | number; empty: told by the values
+  // csv: columns that are what is said here, whatever their values look like.
+  std::vector<std::string> numbers = {};
+  std::vector<std::string> categories = {};
+  std::vector<std::string> ignored = {};
+  std::string array_labels = {};  // npy: class | several | number; empty: told by the values
 };
 
 // What was found.

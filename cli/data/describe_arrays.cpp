@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "cli/data/described_kinds.h"
+#include "cli/data/portable_yaml.h"
 #include "cli/data/section_text.h"
 #include "common/job/words.h"
 #include "worker/data/arrays/array_faults.h"
@@ -312,7 +313,7 @@ Description describe_arrays(const DescribeOptions& options, DataSpec spec) {
   }
   if (spec.scale != 1) {
     section.comment("bytes become numbers from 0 to 1");
-    section.raw("scale", number_text(spec.scale));
+    section.raw("scale", portable_number(number_text(spec.scale)));
   }
   tell_rows_of("train", train, section);
   if (!spec.test.empty()) {

@@ -12,11 +12,14 @@
 #include "cli/data/class_order.h"
 #include "cli/data/described_images.h"
 #include "cli/data/described_kinds.h"
+#include "cli/data/folder_warnings.h"
+#include "cli/data/portable_yaml.h"
 #include "cli/data/section_text.h"
 #include "cli/data/split_facts.h"
 #include "common/job/model_parameters.h"
 #include "common/job/words.h"
 #include "worker/data/cifar10.h"
+#include "worker/data/class_files.h"
 #include "worker/data/datasets.h"
 #include "worker/data/examples.h"
 #include "worker/data/idx.h"
@@ -114,7 +117,7 @@ DataFacts look_at_bytes(const DataSpec& spec) {
 std::string float_digits(double number) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.9g", static_cast<double>(static_cast<float>(number)));
-  return text.data();
+  return portable_number(text.data());
 }
 
 void tell_shape(const DataSpec& spec, SectionText& section) {
@@ -188,9 +191,11 @@ DataFacts describe_images(const DescribeOptions& options, DataSpec& spec) {
   const DescribedImages test(folder / spec.test);
   spec.classes = in_class_order(class_folders(train.files()));
   if (spec.classes.empty()) {
-    throw std::runtime_error(where +
-                             ": no folder in it holds a .png, .jpg or .jpeg file; images lie in one folder a class. If "
-                             "these are texts, say --as text");
+    const auto aside = fs::is_directory(where) ? left_aside(where) : LeftAside();
+    throw std::runtime_error(
+        where + ": no folder in it holds a .png, .jpg or .jpeg file; images lie in one folder a class" +
+        (aside.nested.count == 0 ? std::string() : ", and not in folders within it as " + aside.nested.first) +
+        ". If these are texts, say --as text");
   }
   const auto train_examples = spread_examples(train.files(), spec.classes, where);
   const auto test_examples = spread_examples(test.files(), spec.classes, (folder / spec.test).string());
@@ -206,6 +211,19 @@ DataFacts describe_images(const DescribeOptions& options, DataSpec& spec) {
   require_readable(spec, spec.train, facts.train);
   require_readable(spec, spec.test, facts.test);
   return facts;
+}
+
+// Of a split of images: what is no example, and what is one against all likelihood.
+void warn_of_files(const fs::path& folder, const std::string& split, const std::vector<std::string>& classes,
+                   const SplitFacts& facts, std::vector<std::string>& warnings) {
+  const auto take = [&](const std::vector<std::string>& texts) {
+    std::ranges::copy(texts, std::back_inserter(warnings));
+  };
+  take(empty_folder_warnings(folder / split, classes));
+  take(aside_warnings(split, facts.aside));
+  take(counted_warning(split, facts.no_images, "files that are no images by name or content, but count as examples",
+                       "take them away: a job reads each file of a class's folder, unless its name begins with a dot, "
+                       "and puts another image of the class in place of what is none (data.corrupt: skip)"));
 }
 
 DataFacts facts_of(const DescribeOptions& options, DataSpec& spec) {
@@ -232,9 +250,8 @@ Description describe_pixels(const DescribeOptions& options, DataSpec spec) {
                     .corrupt = texts_of(facts.train.corrupt, facts.test.corrupt),
                     .warnings = class_warnings(spec.classes, facts.train)};
   if (spec.name == "images") {
-    for (const auto& split : {spec.train, spec.test}) {
-      std::ranges::copy(empty_folder_warnings(folder / split, spec.classes), std::back_inserter(found.warnings));
-    }
+    warn_of_files(folder, spec.train, spec.classes, facts.train, found.warnings);
+    warn_of_files(folder, spec.test, spec.classes, facts.test, found.warnings);
   }
   SectionText section(spec);
   section.list("classes", spec.classes);

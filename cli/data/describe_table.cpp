@@ -1,249 +1,195 @@
 // `ballast data describe` of tables: what each column holds.
 #include <algorithm>
-#include <filesystem>
+#include <cmath>
 #include <set>
 #include <stdexcept>
-#include <string_view>
 
 #include "cli/data/class_order.h"
-#include "cli/data/described_columns.h"
 #include "cli/data/described_kinds.h"
+#include "cli/data/described_table.h"
+#include "cli/data/portable_yaml.h"
 #include "cli/data/section_text.h"
 #include "common/job/words.h"
-#include "common/job/yaml_tree.h"
 #include "worker/data/example_files.h"
-#include "worker/data/lines.h"
-#include "worker/data/tables/csv_rows.h"
+#include "worker/data/tables/written_numbers.h"
 
 namespace ballast {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::size_t kMostColumns = 4096;  // that a job may name
-
-std::string separator_name(char separator) {
-  return separator == '\t' ? "tab" : separator == ';' ? "semicolon" : "comma";
-}
-
-// The one that the first line that is not empty has most of; a comma if it has none.
-char separator_in(const fs::path& path, const std::string& named) {
-  if (!named.empty()) {
-    return named == "tab" ? '\t' : named == "semicolon" ? ';' : ',';
-  }
-  LineReader lines(path);
-  std::string_view line;
-  while (line.empty()) {
-    const auto next = lines.next();
-    if (!next) {
-      break;
-    }
-    line = *next;
-  }
-  char best = ',';
-  for (const char candidate : {'\t', ';'}) {
-    if (std::ranges::count(line, candidate) > std::ranges::count(line, best)) {
-      best = candidate;
-    }
-  }
-  return best;
-}
-
-class DescribedTable {
- public:
-  DescribedTable(const DescribeOptions& options, const DataSpec& spec)
-      : options_(options), separator_(separator_in(example_file(spec.path, spec.train, "train"), options.separator)) {}
-
-  // The train split first: its first row says how many columns there are, and their names.
-  struct Split {
-    std::uint64_t rows = 0;
-    CorruptList corrupt;
-  };
-  Split read(const fs::path& path, bool of_train) {
-    CsvRows rows(path, separator_);
-    Split split;
-    bool first = true;
-    for (bool more = true; more;) {
-      try {
-        const auto fields = rows.next();
-        more = fields.has_value();
-        if (more && first) {
-          begin(rows.where(), *fields);
-        }
-        if (more && (!first || options_.no_header)) {
-          add(*fields, of_train);
-          ++split.rows;
-        }
-        first = first && !more;
-      } catch (const BadRow& bad) {
-        if (first && !options_.no_header) {
-          throw std::runtime_error(rows.where() + ": the line of names cannot be read: " + bad.what());
-        }
-        split.corrupt.add(rows.where() + ", column " + std::to_string(bad.column) + ": " + bad.what());
-      }
-    }
-    if (split.rows == 0) {
-      throw std::runtime_error(path.string() + ": holds no row to learn from" +
-                               (split.corrupt.count() > 0 ? split.corrupt.all_text()
-                                : first                   ? "; the file is empty"
-                                                          : ", only a line of names") +
-                               (options_.no_header || first ? "" : "; if that line is a row, say --no-header"));
-    }
-    return split;
-  }
-
-  [[nodiscard]] std::size_t columns() const { return names_.size(); }
-  [[nodiscard]] const std::string& name(std::size_t index) const { return names_[index]; }
-  [[nodiscard]] const ColumnFacts& facts(std::size_t index) const { return facts_[index]; }
-  [[nodiscard]] CsvColumn::Kind target_kind(std::size_t index) const { return targets_[index]; }
-  [[nodiscard]] std::string separator() const { return separator_name(separator_); }
-
- private:
-  void begin(const std::string& where, const std::vector<std::string>& fields) {
-    if (names_.empty()) {
-      for (std::size_t i = 0; i < fields.size(); ++i) {
-        names_.push_back(options_.no_header ? "column" + std::to_string(i + 1) : fields[i]);
-      }
-      check_names(where);
-      facts_.resize(names_.size());
-      find_targets(where);
-    } else if (!options_.no_header && fields != names_) {
-      throw std::runtime_error(where +
-                               ": names other columns than the train split; is there no line of names? Then "
-                               "say --no-header");
-    }
-  }
-
-  void check_names(const std::string& where) const {
-    if (names_.size() > kMostColumns) {
-      throw std::runtime_error(where + ": has " + std::to_string(names_.size()) + " columns; a job names at most " +
-                               std::to_string(kMostColumns) + ". Is --separator right?");
-    }
-    std::set<std::string> seen;
-    for (const auto& name : names_) {
-      if (const auto fault = unfit_text(name)) {
-        throw std::runtime_error(where + ": the column's name " + *fault +
-                                 ", which a job file cannot hold: rename the column, save the file as UTF-8, or, if "
-                                 "this line names no columns, say --no-header");
-      }
-      if (!name.empty() && !seen.insert(name).second) {
-        throw std::runtime_error(where + ": two columns are named " + shown(name) +
-                                 "; rename one, or, if this line names no columns, say --no-header");
-      }
-    }
-  }
-
-  void find_targets(const std::string& where) {
-    targets_.assign(names_.size(), CsvColumn::Kind::ignored);
-    const auto mark = [&](const std::string& name, CsvColumn::Kind kind) {
-      const auto found = std::ranges::find(names_, name);
-      if (found == names_.end()) {
-        throw std::runtime_error(where + ": there is no column " + shown(name) + "; they are " + comma_list(names_));
-      }
-      const auto index = static_cast<std::size_t>(found - names_.begin());
-      targets_[index] = kind;
-      facts_[index].hold(kind == CsvColumn::Kind::label ? kMostClasses : kMostValues);
-    };
-    if (!options_.label.empty()) {
-      mark(options_.label, CsvColumn::Kind::label);
-    }
-    for (const auto& name : options_.flags) {
-      mark(name, CsvColumn::Kind::flag);
-    }
-    for (const auto& name : options_.targets) {
-      mark(name, CsvColumn::Kind::target);
-    }
-  }
-
-  void add(const std::vector<std::string>& fields, bool of_train) {
-    if (fields.size() != names_.size()) {
-      throw BadRow(std::min(fields.size(), names_.size()), "the row has " + std::to_string(fields.size()) +
-                                                               " fields where " + std::to_string(names_.size()) +
-                                                               " are needed; is --separator right?");
-    }
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      check_target(i, fields[i]);
-    }
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-      facts_[i].add(fields[i], of_train);
-    }
-  }
-
-  void check_target(std::size_t index, const std::string& field) const {
-    using enum CsvColumn::Kind;
-    const auto kind = targets_[index];
-    const bool bad = (kind == label && says_missing(field)) || (kind == flag && field != "0" && field != "1") ||
-                     (kind == target && !number_in(field));
-    if (bad) {
-      throw BadRow(index + 1, names_[index] + ": " + shown(field) + " is no " +
-                                  (kind == label  ? "class"
-                                   : kind == flag ? "0 or 1"
-                                                  : "number"));
-    }
-  }
-
-  const DescribeOptions& options_;
-  char separator_;
-  std::vector<std::string> names_;
-  std::vector<ColumnFacts> facts_;        // by column
-  std::vector<CsvColumn::Kind> targets_;  // by column; ignored: it is no target
-};
-
 // Workers subtract and divide in double: nine digits would lose a small deviation beside a large mean.
 std::string normalisation_text(const Moments& moments) {
-  return ", mean: " + number_text(moments.mean()) + ", deviation: " + number_text(moments.deviation());
+  return ", mean: " + portable_number(number_text(moments.mean())) +
+         ", deviation: " + portable_number(number_text(moments.deviation()));
+}
+
+std::string values_text(const ColumnFacts& facts) {
+  return portable_list(in_class_order({facts.values().begin(), facts.values().end()}));
+}
+
+// "512 of 1000 values are numbers, the first that is none is 'abc'"
+std::string numbers_text(const DescribedTable& table, std::size_t index) {
+  const auto& facts = table.facts(index);
+  return std::to_string(facts.numbers()) + " of " + std::to_string(facts.given()) +
+         " values are numbers, the first that is none is " + shown(table.first_no_number(index));
+}
+
+// Whether a column may be meant to be of numbers.
+bool is_half_numbers(const ColumnFacts& facts) { return facts.numbers() > 0 && 2 * facts.numbers() >= facts.given(); }
+
+// Of a column that its values leave no other kind.
+std::string why_ignored(const DescribedTable& table, std::size_t index) {
+  const auto& facts = table.facts(index);
+  if (!facts.unfit().empty()) {
+    return facts.unfit() + ", which a job file cannot hold";
+  }
+  return "more than " + std::to_string(kMostValues) + " different texts" +
+         (is_half_numbers(facts) ? "; " + numbers_text(table, index) : "");
+}
+
+// What becomes of a column: what an option says, or else what its values tell.
+CsvColumn::Kind kind_of_column(const DescribedTable& table, std::size_t index) {
+  using enum CsvColumn::Kind;
+  const auto& facts = table.facts(index);
+  if (const auto chosen = table.chosen(index)) {
+    return *chosen;
+  }
+  return facts.is_number() ? number : !facts.is_empty() && facts.is_category() ? category : ignored;
 }
 
 // The flow map of a column, and perhaps why.
 std::string column_text(const DescribedTable& table, std::size_t index, bool normalise) {
   using enum CsvColumn::Kind;
   const auto& facts = table.facts(index);
-  const auto begin = "- {name: " + yaml_quoted(table.name(index)) + ", kind: ";
-  const auto normalisation = normalise ? normalisation_text(facts.moments()) : "";
-  switch (table.target_kind(index)) {
-    case label:
-      return begin + "label}";
-    case flag:
-      return begin + "flag}";
-    case target:
-      return begin + "target" + normalisation + "}";
-    default:
-      break;
+  const auto kind = kind_of_column(table, index);
+  auto text = "- {name: " + portable_text(table.name(index)) + ", kind: " + name_of(kind);
+  if (normalise && (kind == number || kind == target)) {
+    text += normalisation_text(facts.moments());
   }
-  if (facts.is_empty()) {
-    return begin + "ignored}  # no row has a value";
+  if (kind == category) {
+    text += ", values: [" + values_text(facts) + "]";
   }
-  if (facts.is_number()) {
-    return begin + "number" + normalisation + "}";
+  text += "}";
+  if (kind == ignored && !table.chosen(index)) {
+    text += "  # " + (facts.is_empty() ? "no row has a value" : why_ignored(table, index));
   }
-  if (facts.is_category()) {
-    return begin + "category, values: [" + yaml_listed(in_class_order({facts.values().begin(), facts.values().end()})) +
-           "]}";
+  return text;
+}
+
+// A worker would refuse, or leave out, each row of such a column that holds no number: whether that, a category or
+// nothing is meant, only the author can say.
+void refuse_nearly_numbers(const DescribedTable& table) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < table.columns(); ++i) {
+    if (!table.name(i).empty() && !table.chosen(i) && table.facts(i).is_nearly_number()) {
+      found.push_back(i);
+    }
   }
-  return begin + "ignored}  # " +
-         (!facts.unfit().empty() ? facts.unfit() + ", which a job file cannot hold"
-                                 : "more than " + std::to_string(kMostValues) + " different texts");
+  if (found.empty()) {
+    return;
+  }
+  const auto& facts = table.facts(found[0]);
+  const auto name = shell_word(table.name(found[0]));
+  const auto fault = number_fault(table.first_no_number(found[0]));
+  auto text = table.where_no_number(found[0]) + " " +
+              (fault.empty() ? "is no number; correct it, or leave the field empty where a value is missing" : fault) +
+              " (" + std::to_string(facts.given() - facts.numbers()) + " of the column's " +
+              std::to_string(facts.given()) +
+              " values are no numbers as they stand). Or say what the column is: --number " + name +
+              " leaves out the rows where it is no number, --category " + name + " takes its texts, --ignore " + name +
+              " passes it over";
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < found.size(); ++i) {
+    others.push_back(shown(table.name(found[i])));
+  }
+  throw std::runtime_error(text + (others.empty() ? "" : ". So it is with " + comma_list(others)));
+}
+
+// Columns that nobody said to ignore, though half of their values or more are numbers.
+void warn_of_ignored_numbers(const DescribedTable& table, std::vector<std::string>& warnings) {
+  for (std::size_t i = 0; i < table.columns(); ++i) {
+    const auto& facts = table.facts(i);
+    if (!table.name(i).empty() && !table.chosen(i) && kind_of_column(table, i) == CsvColumn::Kind::ignored &&
+        is_half_numbers(facts)) {
+      warnings.push_back("the column " + shown(table.name(i)) + " is ignored: " + numbers_text(table, i) + " (" +
+                         table.where_no_number(i) + "); if it is of numbers, say --number " +
+                         shell_word(table.name(i)));
+    }
+  }
+}
+
+// Of columns that an option says are categories.
+void require_categories(const DescribedTable& table) {
+  for (std::size_t i = 0; i < table.columns(); ++i) {
+    const auto& facts = table.facts(i);
+    if (table.chosen(i) != CsvColumn::Kind::category) {
+      continue;
+    }
+    const auto begin = "--category " + table.name(i) + ": the column ";
+    if (!facts.unfit().empty()) {
+      throw std::runtime_error(begin + "has a value that a job file cannot hold: " + facts.unfit() +
+                               "; change it, and save the file as UTF-8");
+    }
+    if (facts.is_crowded() || facts.is_empty()) {
+      throw std::runtime_error(begin +
+                               (facts.is_empty() ? "has no value"
+                                                 : "has more than " + std::to_string(kMostClasses) +
+                                                       " different values, which are no categories") +
+                               "; say --ignore " + shell_word(table.name(i)));
+    }
+  }
+}
+
+// The first value that is a number, but no whole one; nothing if none is, or some are no numbers.
+std::optional<std::string> first_fraction(const ColumnFacts& facts) {
+  if (!facts.is_number()) {
+    return std::nullopt;
+  }
+  const auto found = std::ranges::find_if(facts.values(), [](const std::string& value) {
+    const auto number = number_in(value);
+    return number && *number != std::floor(*number);
+  });
+  return found == facts.values().end() ? std::nullopt : std::optional(*found);
+}
+
+// Numbers to be predicted, and names of rows, look like very many classes.
+void check_label(const DescribedTable& table, std::size_t index, std::vector<std::string>& warnings) {
+  constexpr std::uint64_t kFewRows = 20;  // of which each may well be of a class of its own
+  const auto& facts = table.facts(index);
+  const auto name = shell_word(table.name(index));
+  const auto fraction = first_fraction(facts);
+  const auto classes = facts.values().size();
+  const bool one_each = facts.given() >= kFewRows && 2 * classes > facts.given();
+  if (!facts.is_crowded() && !fraction && !one_each) {
+    return;
+  }
+  const auto text = "--label " + name + ": the column has " + (facts.is_crowded() ? "more than " : "") +
+                    std::to_string(facts.is_crowded() ? kMostClasses : classes) + " different values in " +
+                    std::to_string(facts.given()) + " rows" +
+                    (fraction ? ", some of them, such as " + *fraction + ", no whole numbers" : "");
+  const auto meant = facts.is_number() ? "did you mean --target " + name + ", a number to be predicted?"
+                                       : "is it the name of each row? Then name another column";
+  if (classes > kMostValues) {
+    throw std::runtime_error(text + ", which are no classes; " + meant);
+  }
+  warnings.push_back(text + ", each of which becomes a class; " + meant);
 }
 
 // Of a label's column; otherwise none.
-std::vector<std::string> classes_of(const DescribedTable& table) {
+std::vector<std::string> classes_of(const DescribedTable& table, std::vector<std::string>& warnings) {
   for (std::size_t i = 0; i < table.columns(); ++i) {
-    if (table.target_kind(i) == CsvColumn::Kind::label) {
-      const auto& values = table.facts(i).values();
+    if (table.chosen(i) == CsvColumn::Kind::label) {
+      const auto& facts = table.facts(i);
       const auto begin = "--label " + table.name(i) + ": the column ";
-      if (!table.facts(i).unfit().empty()) {
-        throw std::runtime_error(begin + "has a value that a job file cannot hold: " + table.facts(i).unfit() +
+      if (!facts.unfit().empty()) {
+        throw std::runtime_error(begin + "has a value that a job file cannot hold: " + facts.unfit() +
                                  "; rename it, and save the file as UTF-8");
       }
-      if (table.facts(i).is_crowded()) {
-        throw std::runtime_error(begin + "has more than " + std::to_string(kMostClasses) +
-                                 " different values, which are no classes; is it a number to be predicted (--target)?");
-      }
-      if (values.size() < 2) {
-        throw std::runtime_error(begin + "has one value alone, " + shown(*values.begin()) +
+      if (facts.values().size() < 2) {
+        throw std::runtime_error(begin + "has one value alone, " + shown(*facts.values().begin()) +
                                  "; at least two classes are needed: name another column, or other files");
       }
-      return in_class_order({values.begin(), values.end()});
+      check_label(table, i, warnings);
+      return in_class_order({facts.values().begin(), facts.values().end()});
     }
   }
   return {};
@@ -287,14 +233,15 @@ void tell_columns(const DescribedTable& table, const DescribeOptions& options, S
 }
 
 void require_feature(const DescribedTable& table, const std::string& where) {
+  using enum CsvColumn::Kind;
   std::string why;  // of the first column that might have been one
   for (std::size_t i = 0; i < table.columns(); ++i) {
     const auto& facts = table.facts(i);
-    if (!table.name(i).empty() && table.target_kind(i) == CsvColumn::Kind::ignored &&
-        (facts.is_number() || facts.is_category())) {
+    const auto kind = kind_of_column(table, i);
+    if (!table.name(i).empty() && (kind == number || kind == category)) {
       return;
     }
-    if (why.empty() && !facts.unfit().empty() && table.target_kind(i) == CsvColumn::Kind::ignored) {
+    if (why.empty() && !facts.unfit().empty() && !table.chosen(i)) {
       why = table.name(i) + ": " + facts.unfit() + ", which a job file cannot hold; save the file as UTF-8. ";
     }
   }
@@ -318,9 +265,12 @@ Description describe_table(const DescribeOptions& options, const DataSpec& spec)
   const auto train = table.read(path, true);
   const auto test =
       spec.test.empty() ? DescribedTable::Split() : table.read(example_file(spec.path, spec.test, "test"), false);
+  refuse_nearly_numbers(table);
+  require_categories(table);
   require_feature(table, path.string());
-  const auto classes = classes_of(table);
   Description found{.section = {}, .corrupt = texts_of(train.corrupt, test.corrupt)};
+  const auto classes = classes_of(table, found.warnings);
+  warn_of_ignored_numbers(table, found.warnings);
   warn_of_equal_numbers(classes, found.warnings);
   if (!has_target(options)) {
     found.is_whole = false;

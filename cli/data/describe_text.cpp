@@ -9,6 +9,7 @@
 
 #include "cli/data/class_order.h"
 #include "cli/data/described_kinds.h"
+#include "cli/data/folder_warnings.h"
 #include "cli/data/section_text.h"
 #include "common/job/words.h"
 #include "worker/data/example_files.h"
@@ -27,21 +28,6 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kUsualVocabulary = 20000;     // as `ballast data vocabulary` makes it if it is not told
 constexpr std::uint32_t kMostSteps = 1U << 16U;       // that are suggested
 constexpr const char* kVocabularyFile = "words.txt";  // beside the data
-
-// In single quotes for a shell, where it needs them.
-std::string shell_word(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of(
-                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                          "0123456789_-./+,:=@") == std::string::npos;
-  if (plain) {
-    return word;
-  }
-  std::string quoted = "'";
-  for (const char c : word) {
-    quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return quoted + "'";
-}
 
 std::string vocabulary_command(const DataSpec& spec) {
   std::error_code ignored;
@@ -81,17 +67,23 @@ struct TextFacts {
   std::uint64_t good = 0;
   std::uint64_t latin1 = 0;  // messages that are not UTF-8
   CorruptList corrupt;
+  LeftAside aside;         // files that are no messages
+  LeftAside::Kind binary;  // messages that hold a byte 0
   Lengths lengths;
   WordCounts words;
 };
 
 TextFacts read_messages(const DataSpec& spec, const std::string& split) {
   TextFacts facts;
-  read_text_files(spec.path, {split}, [&](const TextFile& file, std::string bytes, const std::string& fault) {
+  const auto take = [&](const TextFile& file, std::string bytes, const std::string& fault) {
+    const auto path = file.split + "/" + file.folder + "/" + file.name;
     auto& of_class = facts.by_class[file.folder];
     if (!fault.empty()) {
-      facts.corrupt.add(spec.path + ": " + file.split + "/" + file.folder + "/" + file.name + ": " + fault);
+      facts.corrupt.add(spec.path + ": " + path + ": " + fault);
       return;
+    }
+    if (bytes.find('\0') != std::string::npos) {
+      facts.binary.add(path);
     }
     facts.latin1 += is_utf8(bytes) ? 0 : 1;
     std::uint32_t length = 0;
@@ -103,7 +95,9 @@ TextFacts read_messages(const DataSpec& spec, const std::string& split) {
     facts.lengths.all.push_back(length);
     ++of_class;
     ++facts.good;
-  });
+  };
+  read_text_files(spec.path, {split}, take, &facts.aside);
+  facts.aside.dangling = {};  // these are told as corrupt examples
   if (facts.good == 0) {
     throw std::runtime_error(spec.path + ": " + split + ": no message can be read" + facts.corrupt.all_text());
   }
@@ -123,6 +117,20 @@ std::vector<std::uint64_t> counts_of(const TextFacts& facts, const std::vector<s
     counts[static_cast<std::size_t>(found - classes.begin())] = count;
   }
   return counts;
+}
+
+// Of what lies in a split beside its messages, and of messages that are hardly any.
+void warn_of_messages(const DataSpec& spec, const std::string& split, const TextFacts& facts,
+                      std::vector<std::string>& warnings) {
+  const auto take = [&](const std::vector<std::string>& texts) {
+    std::ranges::copy(texts, std::back_inserter(warnings));
+  };
+  take(empty_folder_warnings(fs::path(spec.path) / split, spec.classes));
+  take(aside_warnings(split, facts.aside));
+  take(counted_warning(split, facts.binary,
+                       "files that count as messages, but have bytes that are 0, and are hardly texts",
+                       "take them away if they are none: a job reads each file of a class's folder, unless its name "
+                       "begins with a dot"));
 }
 
 void tell_encoding(const std::string& split, const TextFacts& facts, SectionText& section) {
@@ -303,13 +311,13 @@ Description describe_text(const DescribeOptions& options, DataSpec spec) {
   tell_encoding("train", train, section);
   tell_split("train", spec.classes, counts_of(train, spec.classes, spec.path + ": " + spec.train),
              train.corrupt.count(), section);
-  auto warnings = empty_folder_warnings(fs::path(spec.path) / spec.train, spec.classes);
+  std::vector<std::string> warnings;
+  warn_of_messages(spec, spec.train, train, warnings);
   if (!spec.test.empty()) {
     tell_encoding("test", test, section);
     tell_split("test", spec.classes, counts_of(test, spec.classes, spec.path + ": " + spec.test), test.corrupt.count(),
                section);
-    std::ranges::copy(empty_folder_warnings(fs::path(spec.path) / spec.test, spec.classes),
-                      std::back_inserter(warnings));
+    warn_of_messages(spec, spec.test, test, warnings);
   }
   return finished(section, train.corrupt, test.corrupt, std::move(warnings));
 }

@@ -7,6 +7,7 @@
 #include "cli/data/class_order.h"
 #include "common/job/words.h"
 #include "common/text/text.h"
+#include "worker/data/tables/written_numbers.h"
 
 namespace ballast {
 
@@ -39,24 +40,32 @@ double Moments::deviation() const {
   return deviation > kLeast && std::isfinite(deviation) ? deviation : 1;
 }
 
-void ColumnFacts::add(const std::string& field, bool of_train) {
+bool ColumnFacts::is_nearly_number() const {
+  constexpr std::uint64_t kOfTen = 9;
+  return numbers_ < given_ && 10 * (numbers_ + foreign_) >= kOfTen * given_;
+}
+
+bool ColumnFacts::add(const std::string& field, bool of_train) {
   if (says_missing(field)) {
     missing_.insert(field);
-    return;
+    return false;
   }
-  any_ = true;
   const auto value = number_in(field);
-  all_numbers_ = all_numbers_ && value.has_value();
+  const bool is_first = !value && numbers_ == given_;
+  ++given_;
+  numbers_ += value ? 1 : 0;
+  foreign_ += !value && !number_fault(field).empty() ? 1 : 0;
   if (value && of_train) {
     moments_.add(*value);
   }
   if (!unfit_.empty()) {
-    return;
+    return is_first;
   }
   unfit_ = unfit_text(field).value_or("");
   if (unfit_.empty() && !is_crowded()) {
     values_.insert(field);
   }
+  return is_first;
 }
 
 }  // namespace ballast

@@ -37,14 +37,21 @@ class ColumnFacts {
  public:
   // How many different values are told apart; kMostValues unless another number is said before the first add().
   void hold(std::size_t most) { most_ = most; }
-  // Values of all splits count; mean and deviation are the train split's.
-  void add(const std::string& field, bool of_train);
+  // Values of all splits count; mean and deviation are the train split's. Returns whether this is the column's first
+  // value that is no number.
+  bool add(const std::string& field, bool of_train);
 
-  [[nodiscard]] bool is_empty() const { return !any_; }
-  [[nodiscard]] bool is_number() const { return all_numbers_ && any_; }
-  [[nodiscard]] bool is_category() const { return !all_numbers_ && !is_crowded() && unfit_.empty(); }
+  [[nodiscard]] bool is_empty() const { return given_ == 0; }
+  [[nodiscard]] bool is_number() const { return given_ > 0 && numbers_ == given_; }
+  // Whether some values are no numbers, but nearly all are meant to be: at least 9 in 10 are numbers, or would be if
+  // they were written otherwise (number_fault).
+  [[nodiscard]] bool is_nearly_number() const;
+  [[nodiscard]] bool is_category() const { return !is_number() && !is_crowded() && unfit_.empty(); }
   // Whether there are more different values than are held.
   [[nodiscard]] bool is_crowded() const { return values_.size() > most_; }
+  // Fields that say no missing value, and how many of them are numbers.
+  [[nodiscard]] std::uint64_t given() const { return given_; }
+  [[nodiscard]] std::uint64_t numbers() const { return numbers_; }
   // The first value that no job file can hold, and why; empty if there is none. Then values() are not all.
   [[nodiscard]] const std::string& unfit() const { return unfit_; }
   [[nodiscard]] const std::set<std::string>& values() const { return values_; }
@@ -53,8 +60,9 @@ class ColumnFacts {
 
  private:
   std::size_t most_ = kMostValues;
-  bool any_ = false;
-  bool all_numbers_ = true;
+  std::uint64_t given_ = 0;
+  std::uint64_t numbers_ = 0;
+  std::uint64_t foreign_ = 0;  // numbers, but for how they are written
   std::string unfit_;
   std::set<std::string> values_;
   std::set<std::string> missing_;

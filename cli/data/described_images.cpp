@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "worker/data/byte_source.h"
+#include "worker/data/class_files.h"
 #include "worker/data/images/decode.h"
 #include "worker/data/images/resize.h"
 
@@ -113,9 +114,15 @@ SplitFacts DescribedImages::look_at(const DataSpec& spec, const std::vector<Imag
       ++facts.readable[label];
     } catch (const BadImage& bad) {
       facts.corrupt.add(where(file) + ", byte " + std::to_string(bad.byte) + ": " + bad.what());
+      if (!looks_like_image(files()[file].name)) {
+        facts.no_images.add(where(file));
+      }
     }
   });
   sums.tell(facts);
+  if (std::error_code error; std::filesystem::is_directory(path_, error)) {
+    facts.aside = left_aside(path_);
+  }
   return facts;
 }
 

@@ -1,7 +1,9 @@
 #include "cli/data/described_options.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/command/usage_error.h"
@@ -34,6 +36,9 @@ std::vector<KindOption> kind_options(const DescribeOptions& options) {
       {"--label", !options.label.empty(), {"csv"}},
       {"--flag", !options.flags.empty(), {"csv"}},
       {"--target", !options.targets.empty(), {"csv"}},
+      {"--number", !options.numbers.empty(), {"csv"}},
+      {"--category", !options.categories.empty(), {"csv"}},
+      {"--ignore", !options.ignored.empty(), {"csv"}},
       {"--labels", !options.array_labels.empty(), {"npy"}},
   };
 }
@@ -49,26 +54,41 @@ void check_kind(const DescribeOptions& options, const std::string& kind) {
   }
 }
 
-void check_targets(const DescribeOptions& options) {
+using ColumnOption = std::pair<const char*, std::vector<std::string>>;
+
+// Those that say what becomes of columns; those of what is predicted first.
+std::vector<ColumnOption> column_options(const DescribeOptions& options) {
+  return {{"--label", options.label.empty() ? std::vector<std::string>() : std::vector{options.label}},
+          {"--flag", options.flags},
+          {"--target", options.targets},
+          {"--number", options.numbers},
+          {"--category", options.categories},
+          {"--ignore", options.ignored}};
+}
+
+void check_columns(const DescribeOptions& options) {
+  constexpr std::size_t kPredicted = 3;  // of the options below
+  const auto given = column_options(options);
   std::vector<std::string> kinds;
-  std::vector<std::string> columns;
-  const auto take = [&](const char* option, const std::vector<std::string>& names) {
-    if (!names.empty()) {
-      kinds.emplace_back(option);
-      columns.insert(columns.end(), names.begin(), names.end());
+  for (std::size_t i = 0; i < kPredicted; ++i) {
+    if (!given[i].second.empty()) {
+      kinds.emplace_back(given[i].first);
     }
-  };
-  take("--label", options.label.empty() ? std::vector<std::string>() : std::vector{options.label});
-  take("--flag", options.flags);
-  take("--target", options.targets);
+  }
   if (kinds.size() > 1) {
     throw UsageError(kinds[0] + " and " + kinds[1] +
                      ": a job predicts one class (--label), several classes (--flag) or numbers (--target); name "
                      "columns with one of them");
   }
-  std::ranges::sort(columns);
-  if (const auto twice = std::ranges::adjacent_find(columns); twice != columns.end()) {
-    throw UsageError(kinds[0] + ": the column " + shown(*twice) + " is named twice; name it once");
+  std::map<std::string, std::string> named;  // column: by which option
+  for (const auto& [option, columns] : given) {
+    for (const auto& column : columns) {
+      const auto [before, is_new] = named.emplace(column, option);
+      if (!is_new) {
+        throw UsageError(std::string(option) + ": the column " + shown(column) + " is named twice" +
+                         (before->second == option ? "" : ", with " + before->second + " before") + "; name it once");
+      }
+    }
   }
 }
 
@@ -76,7 +96,7 @@ void check_targets(const DescribeOptions& options) {
 
 void check_described_options(const DescribeOptions& options, const DataSpec& spec) {
   check_kind(options, spec.name);
-  check_targets(options);
+  check_columns(options);
   if (!options.test_labels.empty() && spec.test.empty()) {
     throw UsageError("--test-labels: there is no test split that they belong to; name it with --test");
   }

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <set>
 #include <stdexcept>
-#include <system_error>
 
+#include "cli/data/portable_yaml.h"
 #include "common/job/words.h"
 #include "common/job/yaml_tree.h"
 #include "common/text/text.h"
@@ -31,14 +30,6 @@ void require_holdable(const std::string& where, const std::string& key, const st
 
 }  // namespace
 
-std::string yaml_listed(const std::vector<std::string>& words) {
-  std::string all;
-  for (const auto& word : words) {
-    all += (all.empty() ? "" : ", ") + yaml_quoted(word);
-  }
-  return all;
-}
-
 SectionText::SectionText(const DataSpec& spec) : where_(spec.path), yaml_("data:\n") {
   raw("name", spec.name);
   text("path", spec.path);
@@ -50,14 +41,14 @@ SectionText::SectionText(const DataSpec& spec) : where_(spec.path), yaml_("data:
 
 void SectionText::text(const std::string& key, const std::string& value) {
   require_holdable(where_, key, value);
-  raw(key, yaml_quoted(value));
+  raw(key, portable_text(value));
 }
 
 void SectionText::list(const std::string& key, const std::vector<std::string>& values) {
   for (const auto& value : values) {
     require_holdable(where_, key, value);
   }
-  raw(key, "[" + yaml_listed(values) + "]");
+  raw(key, "[" + portable_list(values) + "]");
 }
 
 void SectionText::raw(const std::string& key, const std::string& yaml) { line(key + ": " + yaml); }
@@ -80,6 +71,20 @@ void SectionText::corrupt(const std::vector<std::string>& texts) {
 void SectionText::comment(const std::string& words) { line("# " + as_line(words, kMaxYamlBytes)); }
 
 void SectionText::line(const std::string& yaml) { yaml_ += "  " + yaml + "\n"; }
+
+std::string shell_word(const std::string& word) {
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                          "0123456789_-./+,:=@") == std::string::npos;
+  if (plain) {
+    return word;
+  }
+  std::string quoted = "'";
+  for (const char c : word) {
+    quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  }
+  return quoted + "'";
+}
 
 std::string class_counts(const std::string& split, const std::vector<std::string>& classes,
                          const std::vector<std::uint64_t>& by_class, std::uint64_t corrupt) {
@@ -108,23 +113,6 @@ std::vector<std::string> CorruptList::texts() const {
 
 std::string CorruptList::all_text() const {
   return count_ == 0 ? "" : "; all " + std::to_string(count_) + " are corrupt, the first: " + kept_[0];
-}
-
-std::vector<std::string> empty_folder_warnings(const std::filesystem::path& split,
-                                               const std::vector<std::string>& classes) {
-  const std::set<std::string> known(classes.begin(), classes.end());
-  std::vector<std::string> warnings;
-  std::error_code error;
-  for (std::filesystem::directory_iterator folder(split, error), end; !error && folder != end;
-       folder.increment(error)) {
-    const auto name = folder->path().filename().string();
-    std::error_code ignored;
-    if (!name.starts_with('.') && folder->is_directory(ignored) && !known.contains(name)) {
-      warnings.push_back(folder->path().string() + ": holds no example, and is no class");
-    }
-  }
-  std::ranges::sort(warnings);
-  return warnings;
 }
 
 std::vector<std::string> texts_of(const CorruptList& train, const CorruptList& test) {

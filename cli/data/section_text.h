@@ -10,9 +10,6 @@
 
 namespace ballast {
 
-// "a, b": each quoted where YAML needs it.
-std::string yaml_listed(const std::vector<std::string>& words);
-
 class SectionText {
  public:
   // Begins with the set's name, its path and its splits.
@@ -36,6 +33,9 @@ class SectionText {
   std::string yaml_;
 };
 
+// A word of a command line that is told, in single quotes where a shell needs them.
+std::string shell_word(const std::string& word);
+
 // "SPLIT: 12 cat, 13 dog; 2 corrupt"; of very many classes the first.
 std::string class_counts(const std::string& split, const std::vector<std::string>& classes,
                          const std::vector<std::uint64_t>& by_class, std::uint64_t corrupt);
@@ -54,11 +54,6 @@ class CorruptList {
   std::vector<std::string> kept_;
   std::uint64_t count_ = 0;
 };
-
-// Folders of SPLIT, a folder, that are none of the classes because nothing that counts lies in them. Of an archive none
-// are known.
-std::vector<std::string> empty_folder_warnings(const std::filesystem::path& split,
-                                               const std::vector<std::string>& classes);
 
 // Those of both splits.
 std::vector<std::string> texts_of(const CorruptList& train, const CorruptList& test);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/data/section_text.h"
+#include "worker/data/class_files.h"
 
 namespace ballast {
 
@@ -16,6 +17,8 @@ struct SplitFacts {
   std::vector<double> mean;             // by channel, of values from 0 to 1, over the examples that can be read
   std::vector<double> deviation;
   CorruptList corrupt;
+  LeftAside aside = {};            // files that are no examples
+  LeftAside::Kind no_images = {};  // corrupt examples whose names are none of images
 };
 
 // Sums over whole numbers from 0 to 255, hence exact in any order; the mean is their quotient in double, the deviation

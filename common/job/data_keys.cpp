@@ -170,11 +170,12 @@ std::vector<Key> data_keys(DataSpec& data) {
               .maximum = 64},
              {.path = "data.digest",
               .target = &data.digest,
-              .description = "The digest that each worker's data must have, over the set and examples as the worker "
-                             "decodes them; a worker with another is refused. `ballast status` and the summary "
-                             "tell it",
+              .description = "Says which data are meant, by the digest that an earlier run's `ballast status` or "
+                             "summary (`data_digest`) tells. Each worker computes its own when it starts, of what the "
+                             "data set holds, wherever it lies, and of some examples as this worker decodes them; one "
+                             "with another digest is refused and ends",
               .rule = TextRule::data_digest,
-              .default_note = "that of the first ready worker"},
+              .default_note = "that of the first worker that is ready"},
          });
   return keys;
 }

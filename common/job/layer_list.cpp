@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "common/job/foreign_layers.h"
 #include "common/job/layer_kinds.h"
 #include "common/job/words.h"
 
@@ -27,8 +28,8 @@ const LayerKind& known_kind(const std::string& name) {
   if (const auto* const kind = find_layer_kind(name)) {
     return *kind;
   }
-  if (name == "softmax_cross_entropy" || name == "logistic_loss" || name == "squared_error") {
-    throw Unfit{"'" + name + "' is a loss, no layer; it follows from the data's labels, or is named in model.loss"};
+  if (const auto hint = foreign_layer_hint(name); !hint.empty()) {
+    throw Unfit{shown(name) + " is no layer here; " + hint};
   }
   std::vector<std::string> names;
   for (const auto& kind : layer_kinds()) {

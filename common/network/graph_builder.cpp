@@ -151,7 +151,7 @@ void GraphBuilder::check_uses(Value prediction) const {
   for (std::size_t i = 0; i < graph_.layers.size(); ++i) {
     if (!used[i + 1]) {
       throw std::invalid_argument("layer " + graph_.layers[i].name + ": nothing reads its output of " +
-                                  to_string(graph_.layers[i].output));
+                                  example_text(graph_.layers[i].output));
     }
   }
 }

@@ -11,7 +11,7 @@
 
 namespace ballast {
 
-// The shape of the layer's output. Throws std::invalid_argument with what does not fit, naming all shapes involved.
+// The shape of the layer's output. Throws std::invalid_argument with what does not fit, in shapes of one example.
 Shape output_shape(const Layer& layer, std::span<const Shape> inputs);
 
 // What a layer needs besides inputs. Names are those behind "LAYER."; the inputs' steps are those of the longest

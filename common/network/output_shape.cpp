@@ -16,6 +16,11 @@ void require(bool fits, const std::string& otherwise) {
 std::string text(std::uint32_t number) { return std::to_string(number); }
 std::string text(Pair pair) { return pair.h == pair.w ? text(pair.h) : text(pair.h) + " x " + text(pair.w); }
 
+// Of what a window slides over.
+std::string planes_text(const Shape& x) {
+  return example_text(x) + (x.h == 1 && x.w == 1 ? " (height 1, width 1)" : "");
+}
+
 bool is_positive(Pair pair) { return pair.h > 0 && pair.w > 0; }
 
 // Extents are of 32 bits, and so are places within them in the libraries below.
@@ -44,7 +49,7 @@ class Inference {
     y.h = sliding_outputs(x_.h, conv.kernel.h, conv.stride.h, conv.padding.h, conv.dilation.h);
     y.w = sliding_outputs(x_.w, conv.kernel.w, conv.stride.w, conv.padding.w, conv.dilation.w);
     require(y.h > 0 && y.w > 0,
-            "a convolution's kernel of " + text(conv.kernel) + " does not fit into " + to_string(x_));
+            "a convolution's kernel of " + text(conv.kernel) + " does not fit into " + planes_text(x_));
     return y;
   }
 
@@ -57,7 +62,7 @@ class Inference {
     y.c = conv.channels;
     y.steps = sliding_outputs(x_.steps, conv.kernel, conv.stride, conv.padding, conv.dilation);
     require(y.steps > 0,
-            "a convolution's kernel of " + text(conv.kernel) + " steps does not fit into " + to_string(x_));
+            "a convolution's kernel of " + text(conv.kernel) + " steps does not fit into " + example_text(x_));
     return y;
   }
 
@@ -73,7 +78,7 @@ class Inference {
     y.h = transposed(x_.h, conv.kernel.h, conv.stride.h, conv.padding.h, conv.output_padding.h);
     y.w = transposed(x_.w, conv.kernel.w, conv.stride.w, conv.padding.w, conv.output_padding.w);
     require(y.h > 0 && y.w > 0,
-            "a transposed convolution's padding of " + text(conv.padding) + " leaves nothing of " + to_string(x_));
+            "a transposed convolution's padding of " + text(conv.padding) + " leaves nothing of " + planes_text(x_));
     return y;
   }
 
@@ -100,7 +105,7 @@ class Inference {
 
   Shape operator()(const Embedding& embedding) const {
     require(embedding.units > 0 && embedding.vocabulary > 0, "an embedding needs a vocabulary and at least 1 unit");
-    require(x_.features() == 1, "an embedding reads tokens, not " + to_string(x_));
+    require(x_.features() == 1, "an embedding reads tokens, not " + example_text(x_));
     return {x_.n, embedding.units, 1, 1, x_.steps};
   }
   Shape operator()(const PositionEmbedding& /*embedding*/) const {
@@ -160,7 +165,7 @@ class Inference {
     const auto plane = std::uint64_t{reshape.height} * reshape.width;
     const auto channels = reshape.channels == 0 && plane > 0 ? floats / plane : reshape.channels;
     require(channels * plane == floats && floats > 0,
-            to_string(x_) + " cannot become " +
+            example_text(x_) + " cannot become " +
                 (reshape.channels == 0 ? "any number of" : std::to_string(reshape.channels)) + " channels x " +
                 text(reshape.height) + " x " + text(reshape.width) + ": the numbers of values differ");
     return {x_.n, extent(channels, "a reshaping"), reshape.height, reshape.width, reshape.join_steps ? 1 : x_.steps};
@@ -181,7 +186,7 @@ class Inference {
     auto y = x_;
     y.h = sliding_outputs(x_.h, window.h, stride.h, padding.h);
     y.w = sliding_outputs(x_.w, window.w, stride.w, padding.w);
-    require(y.h > 0 && y.w > 0, "a pooling's window of " + text(window) + " does not fit into " + to_string(x_));
+    require(y.h > 0 && y.w > 0, "a pooling's window of " + text(window) + " does not fit into " + planes_text(x_));
     return y;
   }
 
@@ -192,14 +197,14 @@ class Inference {
   }
 
   void require_vectors(const std::string& what) const {
-    require(x_.h == 1 && x_.w == 1, what + " needs a vector at each step, not " + to_string(x_));
+    require(x_.h == 1 && x_.w == 1, what + " needs a vector at each step, not " + example_text(x_));
   }
 
   [[nodiscard]] std::string count() const { return std::to_string(inputs_.size()); }
   [[nodiscard]] std::string shapes() const {
     std::string all;
     for (const Shape& shape : inputs_) {
-      all += (all.empty() ? "" : " and ") + to_string(shape);
+      all += (all.empty() ? "" : " and ") + example_text(shape);
     }
     return all;
   }
@@ -238,10 +243,12 @@ Loss usual_loss(Labels labels) {
 
 void check_loss(const Loss& loss, const Shape& prediction, const ExampleShape& example) {
   const auto outputs = prediction.features();
-  const auto what = "the prediction of " + to_string(prediction);
+  const bool is_vector = prediction.steps == 1 && prediction.h == 1 && prediction.w == 1;
+  const auto what = "the prediction" + (is_vector ? std::string() : " of " + example_text(prediction));
   if (const auto* const squared = std::get_if<SquaredError>(&loss); squared != nullptr && squared->of_input) {
-    require(outputs == example.features() && outputs > 0,
-            what + " is compared with the example, which has " + std::to_string(example.features()) + " values");
+    require(outputs == example.features() && outputs > 0, what + " has " + std::to_string(outputs) +
+                                                              " values and is compared with the example, which has " +
+                                                              std::to_string(example.features()));
     return;
   }
   require(outputs == example.classes,

@@ -17,6 +17,7 @@
 
 #include "common/numeric/sha256.h"
 #include "common/text/text.h"
+#include "worker/data/class_files.h"
 #include "worker/data/tar.h"
 
 namespace ballast {
@@ -122,11 +123,12 @@ class ImageFiles::Source {
 class ImageFiles::Folder : public Source {
  public:
   explicit Folder(const fs::path& path) : path_(path) {
-    for (const auto& folder : fs::directory_iterator(path)) {
-      if (!is_hidden(folder.path()) && folder.is_directory()) {
-        list(folder.path());
+    for_each_class_file(path, [&](const std::string& folder, const fs::directory_entry& file) {
+      if (file.is_regular_file()) {
+        files.push_back({folder, file.path().filename(), 0, file.file_size()});
+        check_count(path_, files.size());
       }
-    }
+    });
     for (auto& file : files) {
       check_size(shown_path(path_ / file.path()), file.size);
       file.digest = digest_of(bytes(file));
@@ -141,17 +143,6 @@ class ImageFiles::Folder : public Source {
   }
 
  private:
-  static bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
-
-  void list(const fs::path& folder) {
-    for (const auto& file : fs::directory_iterator(folder)) {
-      if (!is_hidden(file.path()) && file.is_regular_file()) {
-        files.push_back({folder.filename(), file.path().filename(), 0, file.file_size()});
-        check_count(path_, files.size());
-      }
-    }
-  }
-
   fs::path path_;
 };
 

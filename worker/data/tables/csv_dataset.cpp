@@ -12,6 +12,7 @@
 #include "common/job/words.h"
 #include "worker/data/example_files.h"
 #include "worker/data/tables/csv_rows.h"
+#include "worker/data/tables/written_numbers.h"
 
 namespace ballast {
 namespace {
@@ -199,7 +200,10 @@ class TableReader {
     const auto* end = field.data() + field.size();
     const auto [stop, error] = std::from_chars(field.data(), end, value);
     if (field.empty() || error != std::errc() || stop != end || !std::isfinite(value)) {
-      refuse(index, shown(field) + " is no number; if it says that the value is missing, name it in data.missing");
+      const auto fault = number_fault(field);
+      refuse(index, shown(field) + (fault.empty() ? " is no number; if it says that the value is missing, name it in "
+                                                    "data.missing"
+                                                  : " " + fault));
     }
     const auto normal = static_cast<float>((value - column.mean) / column.deviation);
     if (!std::isfinite(normal)) {

@@ -5,7 +5,6 @@
 #include <span>
 #include <stdexcept>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "worker/data/tar.h"
@@ -18,35 +17,50 @@ namespace fs = std::filesystem;
 
 const char* const kTooLarge = "is larger than the 64 MiB of a message";
 
-bool is_hidden(std::string_view name) { return name.empty() || name.starts_with('.'); }
-
-// SPLIT/CLASS/NAME; a "./" before it means nothing.
-std::optional<TextFile> parse_path(std::string_view path, const std::vector<std::string>& splits) {
+// What follows SPLIT/ in a path of an archive; a "./" before it means nothing.
+std::optional<std::string_view> path_in_split(std::string_view path, const std::string& split) {
   while (path.starts_with("./")) {
     path.remove_prefix(2);
   }
+  if (!path.starts_with(split) || path.size() <= split.size() || path[split.size()] != '/') {
+    return std::nullopt;
+  }
+  return path.substr(split.size() + 1);
+}
+
+std::vector<std::string> parts_of(std::string_view path) {
+  std::vector<std::string> parts;
+  for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
+    parts.emplace_back(path.substr(0, slash));
+    path.remove_prefix(slash + 1);
+  }
+  parts.emplace_back(path);
+  return parts;
+}
+
+// Of the path SPLIT/CLASS/NAME. Others of the splits are noted in `aside`, if it is given.
+std::optional<TextFile> parse_path(const std::string& path, const std::vector<std::string>& splits, LeftAside* aside) {
   for (const auto& split : splits) {
-    if (!path.starts_with(split) || path.size() <= split.size() || path[split.size()] != '/') {
+    const auto rest = path_in_split(path, split);
+    const auto parts = rest ? parts_of(*rest) : std::vector<std::string>();
+    if (parts.empty() || std::ranges::any_of(parts, is_hidden_name)) {
       continue;
     }
-    const auto rest = path.substr(split.size() + 1);
-    const auto slash = rest.find('/');
-    if (slash == std::string_view::npos || rest.find('/', slash + 1) != std::string_view::npos) {
-      continue;
+    if (parts.size() == 2) {
+      return TextFile{split, parts[0], parts[1]};
     }
-    const auto folder = rest.substr(0, slash);
-    const auto name = rest.substr(slash + 1);
-    if (!is_hidden(folder) && !is_hidden(name)) {
-      return TextFile{split, std::string(folder), std::string(name)};
+    if (aside != nullptr) {
+      (parts.size() == 1 ? aside->outside : aside->nested).add(path);
     }
   }
   return std::nullopt;
 }
 
-void read_archive(const fs::path& root, const std::vector<std::string>& splits, const TakeText& take) {
+void read_archive(const fs::path& root, const std::vector<std::string>& splits, const TakeText& take,
+                  LeftAside* aside) {
   TarReader archive(root);
   while (const auto entry = archive.next()) {
-    const auto file = parse_path(entry->path, splits);
+    const auto file = parse_path(entry->path, splits, aside);
     if (!file) {
       continue;
     }
@@ -60,29 +74,23 @@ void read_archive(const fs::path& root, const std::vector<std::string>& splits, 
   }
 }
 
-void read_class(const fs::path& folder, const TextFile& where, const TakeText& take) {
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    TextFile file = where;
-    file.name = entry.path().filename().string();
-    if (is_hidden(file.name) || entry.is_directory()) {
-      continue;
-    }
-    std::string bytes;
-    std::string fault;
-    try {
-      bytes = read_whole_text(entry.path(), kMaxTextFile);
-    } catch (const std::runtime_error& error) {
-      const std::string text = error.what();
-      const auto prefix = entry.path().string() + ": ";
-      fault = text.starts_with(prefix) ? text.substr(prefix.size()) : text;
-    }
-    take(file, std::move(bytes), fault);
+void read_file(const fs::path& path, const TextFile& file, const TakeText& take) {
+  std::string bytes;
+  std::string fault;
+  try {
+    bytes = read_whole_text(path, kMaxTextFile);
+  } catch (const std::runtime_error& error) {
+    const std::string text = error.what();
+    const auto prefix = path.string() + ": ";
+    fault = text.starts_with(prefix) ? text.substr(prefix.size()) : text;
   }
+  take(file, std::move(bytes), fault);
 }
 
 }  // namespace
 
-void read_text_files(const fs::path& root, const std::vector<std::string>& splits, const TakeText& take) {
+void read_text_files(const fs::path& root, const std::vector<std::string>& splits, const TakeText& take,
+                     LeftAside* aside) {
   std::vector<bool> found(splits.size());
   const auto note = [&](const TextFile& file, std::string bytes, const std::string& fault) {
     found[static_cast<std::size_t>(std::ranges::find(splits, file.split) - splits.begin())] = true;
@@ -90,20 +98,15 @@ void read_text_files(const fs::path& root, const std::vector<std::string>& split
   };
   if (fs::is_directory(root)) {
     for (const auto& split : splits) {
-      std::error_code error;
-      for (fs::directory_iterator folder(root / split, error), end; !error && folder != end; folder.increment(error)) {
-        const auto name = folder->path().filename().string();
-        if (folder->is_directory() && !is_hidden(name)) {
-          read_class(folder->path(), {split, name, {}}, note);
-        }
-      }
-      if (error) {
-        throw std::runtime_error((root / split).string() + ": cannot be read: " + error.message() +
-                                 "; correct data.train, data.test or data.path");
+      for_each_class_file(root / split, [&](const std::string& folder, const fs::directory_entry& entry) {
+        read_file(entry.path(), {split, folder, entry.path().filename().string()}, note);
+      });
+      if (aside != nullptr) {
+        aside->add(left_aside(root / split));
       }
     }
   } else {
-    read_archive(root, splits, note);
+    read_archive(root, splits, note, aside);
   }
   const auto missing = std::ranges::find(found, false);
   if (missing != found.end()) {

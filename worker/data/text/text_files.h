@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "worker/data/class_files.h"
+
 namespace ballast {
 
 struct TextFile {
@@ -20,9 +22,11 @@ inline constexpr std::uint64_t kMaxTextFile = std::uint64_t{1} << 26U;
 
 // Calls `take` once for each file root/SPLIT/CLASS/NAME of the splits, with its bytes, or with why they can't be had
 // (then `bytes` is empty): in an order that is the archive's or the file system's. Hidden files and folders are passed
-// over, as are files elsewhere. Throws std::runtime_error for a root that is neither a folder nor a tar archive, for a
-// split without files, and what `take` throws.
+// over, as are files elsewhere, of which those within a split are noted in `aside`, if it is given (links that lead
+// nowhere are given to `take`, too). Throws std::runtime_error for a root that is neither a folder nor a tar archive,
+// for a split without files, and what `take` throws.
 using TakeText = std::function<void(const TextFile& file, std::string bytes, const std::string& fault)>;
-void read_text_files(const std::filesystem::path& root, const std::vector<std::string>& splits, const TakeText& take);
+void read_text_files(const std::filesystem::path& root, const std::vector<std::string>& splits, const TakeText& take,
+                     LeftAside* aside = nullptr);
 
 }  // namespace ballast

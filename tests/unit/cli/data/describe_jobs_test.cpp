@@ -145,8 +145,8 @@ TEST_CASE("what no job can have is refused, and not printed") {
                  ": no job can have what lies there: data.height: '5000' is out of range"));
   const testing::TemporaryFolder table;
   std::string rows = "x,y\n";
-  for (int i = 0; i < 5000; ++i) {
-    rows += "1," + std::string(250, 'n') + std::to_string(i) + "\n";
+  for (int i = 0; i < 15000; ++i) {
+    rows += "1," + std::string(250, 'n') + std::to_string(i % 5000) + "\n";
   }
   table.write("train.csv", bytes(rows));
   CHECK(
@@ -211,6 +211,15 @@ TEST_CASE("an option that the kind does not have is refused by name") {
   trees.flags = {};
   trees.targets = {"x"};
   has_none("--target", trees);
+  trees.targets = {};
+  trees.numbers = {"x"};
+  has_none("--number", trees);
+  trees.numbers = {};
+  trees.categories = {"x"};
+  has_none("--category", trees);
+  trees.categories = {};
+  trees.ignored = {"x"};
+  has_none("--ignore", trees);
 }
 
 TEST_CASE("options that contradict each other are refused by name") {
@@ -219,7 +228,9 @@ TEST_CASE("options that contradict each other are refused by name") {
   CHECK(contains(usage_error_of({.folder = folder.path(), .label = "x", .targets = {"y"}}), "--label and --target: "));
   CHECK(contains(usage_error_of({.folder = folder.path(), .flags = {"x"}, .targets = {"y"}}), "--flag and --target: "));
   CHECK(contains(usage_error_of({.folder = folder.path(), .targets = {"y", "y"}}),
-                 "--target: the column 'y' is named twice"));
+                 "--target: the column 'y' is named twice; name it once"));
+  CHECK(contains(usage_error_of({.folder = folder.path(), .label = "y", .ignored = {"y"}}),
+                 "--ignore: the column 'y' is named twice, with --label before; name it once"));
   const testing::TemporaryFolder arrays;
   arrays.write("x_train.npy", bytes(""));
   arrays.write("y_train.npy", bytes(""));

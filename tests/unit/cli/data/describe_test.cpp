@@ -50,7 +50,7 @@ TEST_CASE("a folder's path is told without dots, whatever was written") {
     CHECK(described.section ==
           "data:\n  name: idx\n  path: " + path +
               "\n  train: train-images-idx3-ubyte\n  test: t10k-images-idx3-ubyte\n  classes: "
-              "[0, 1]\n  train_labels: train-labels-idx1-ubyte.gz\n  test_labels: "
+              "[\"0\", \"1\"]\n  train_labels: train-labels-idx1-ubyte.gz\n  test_labels: "
               "t10k-labels-idx1-ubyte\n  height: 2\n  width: 3\n  # train: 1 0, 1 1\n"
               "  train_examples: 2\n  # test: 0 0, 1 1\n  test_examples: 1\n  mean: [0.200000003]\n"
               "  deviation: [0.000001]\n");
@@ -146,7 +146,7 @@ TEST_CASE("a table's columns are told as numbers, categories and what is to be p
 TEST_CASE("a table without names has columns by number, and its target is not guessed") {
   const testing::TemporaryFolder folder;
   folder.write("t.tsv", bytes("1,5\t0\tx\n2,5\t1\ty\n"));
-  DescribeOptions options{.folder = folder.path(), .train = "t.tsv", .no_header = true};
+  DescribeOptions options{.folder = folder.path(), .train = "t.tsv", .no_header = true, .categories = {"column1"}};
   const auto none = describe(options);
   CHECK(contains(none.section, "separator: tab\n  header: false\n  # nothing is to be predicted yet"));
   CHECK(contains(none.section, "- {name: column1, kind: category, values: [\"1,5\", \"2,5\"]}\n"));
@@ -159,6 +159,7 @@ TEST_CASE("a table without names has columns by number, and its target is not gu
       contains(error_of([&] { describe(options); }), "there is no column 'price'; they are column1, column2, column3"));
   options.no_header = false;
   options.targets = {};
+  options.categories = {};
   folder.write("t.tsv", bytes("1\t1\n2\t3\n"));
   CHECK(contains(error_of([&] { describe(options); }), "two columns are named '1'"));
 }

@@ -122,14 +122,19 @@ TEST_CASE("layers that do not fit are told with file, line, layer and shapes") {
   CHECK(
       job_error(job_of(replaced_entry(3, "{max_pool2d: 2, from: stem, name: pooled}"))) ==
       "job.yaml:11: model.layers[4] 'concatenate1': a concatenation needs inputs that differ in their channels alone, "
-      "not 1 x 4 x 28 x 28 and 1 x 4 x 28 x 28 and 1 x 8 x 14 x 14");
+      "not 4 x 28 x 28 and 4 x 28 x 28 and 8 x 14 x 14");
   CHECK(job_error(job_of(replaced_entry(0, "{conv2d: {channels: 8, kernel: 29}, name: stem}"))) ==
-        "job.yaml:7: model.layers[0] 'stem': a convolution's kernel of 29 does not fit into 1 x 1 x 28 x 28");
+        "job.yaml:7: model.layers[0] 'stem': a convolution's kernel of 29 does not fit into 1 x 28 x 28");
   CHECK(job_error(job_of(replaced_entry(2, "{conv2d: 4, from: sten, name: wide}"))) ==
         "job.yaml:9: model.layers[2] 'wide': from: there is no layer 'sten' before it; did you mean 'stem'?");
-  CHECK(
-      job_error(job_of(replaced_entry(8, "linear: 9"))) ==
-      "job.yaml:15: model.layers[8] 'linear1': the prediction of 1 x 9 x 1 x 1 has 9 outputs, the data has 10 classes");
+  CHECK(job_error(job_of(replaced_entry(8, "linear: 9"))) ==
+        "job.yaml:15: model.layers[8] 'linear1': the prediction has 9 outputs, the data has 10 classes");
+  CHECK(contains(job_error(job_of(replaced_entry(8, "relu"))),
+                 "model.layers[8] 'relu2': the prediction has 16 outputs, the data has 10 classes"));
+  CHECK(contains(job_error(job_of({"conv2d: {channels: 10, kernel: 3}"})),
+                 "the prediction of 10 x 26 x 26 has 6760 outputs, the data has 10 classes"));
+  CHECK(contains(job_error(job_of({"linear: 16", "conv2d: {channels: 10, kernel: 3}"})),
+                 "a convolution's kernel of 3 does not fit into 16 (height 1, width 1)"));
   CHECK(job_error(job_of(replaced_entry(4, "{concatenate: , from: [narrow, wide]}"))) ==
         "job.yaml:10: model.layers[3] 'pooled': nothing reads its output of 8 x 28 x 28; name it in the `from` of a "
         "later "
@@ -142,7 +147,7 @@ TEST_CASE("layers that do not fit are told with file, line, layer and shapes") {
 
 TEST_CASE("layers of an override are told with its option") {
   CHECK(job_error(job_of(kBranches), {"model.layers=[conv2d: {channels: 4, kernel: 31}, linear: 10]"}) ==
-        "--set: model.layers[0] 'conv2d_1': a convolution's kernel of 31 does not fit into 1 x 1 x 28 x 28");
+        "--set: model.layers[0] 'conv2d_1': a convolution's kernel of 31 does not fit into 1 x 28 x 28");
 }
 
 TEST_CASE("slips of words are told with those that are meant, all of them at once") {
@@ -161,7 +166,7 @@ TEST_CASE("slips of words are told with those that are meant, all of them at onc
       "job.yaml:14: model.layers[7]: 'name' stands beside the layer, not in its braces",
       "job.yaml:15: model.layers[8]: a list where a layer is needed",
       "job.yaml:16: model.layers[9] 'x': no kind of layer is named",
-      "job.yaml:17: model.layers[10]: 'softmax_cross_entropy' is a loss, no layer",
+      "job.yaml:17: model.layers[10]: 'softmax_cross_entropy' is no layer here; it is a loss, which follows from",
       "job.yaml:18: model.layers[11]: from: a list of 0 names; allowed: 1 to 64",
       "job.yaml:19: model.layers[12]: rate: '1.5' is out of range; allowed: 0 to 0.999",
       "job.yaml:20: model.layers[13]: kind: 'averag' is not known; allowed: average, max; did you mean 'average'?",
@@ -170,6 +175,48 @@ TEST_CASE("slips of words are told with those that are meant, all of them at onc
   for (std::size_t i = 0; i < errors.size(); ++i) {
     CHECK_MESSAGE(errors[i].starts_with(expected[i]), errors[i]);
   }
+}
+
+TEST_CASE("a layer's name from elsewhere is told with what does the same here") {
+  const std::vector<std::pair<std::string, std::string>> hints = {
+      {"softmax", "softmax is a part of the loss (softmax_cross_entropy)"},
+      {"flatten", "a linear layer reads all values of an image as they are, so leave it out"},
+      {"dense", "write 'linear'"},
+      {"Linear", "write 'linear'"},
+      {"nn.Linear", "write 'linear'"},
+      {"Conv2D", "write 'conv2d'"},
+      {"batchnorm", "write 'batch_norm'"},
+      {"BatchNorm2d", "write 'batch_norm'"},
+      {"bn", "write 'batch_norm'"},
+      {"relu6", "write 'relu'"},
+      {"LeakyReLU", "write 'leaky_relu'"},
+      {"silu", "the activations are relu, leaky_relu, gelu, tanh and sigmoid"},
+      {"maxpool", "write 'max_pool2d'"},
+      {"MaxPooling2D", "write 'max_pool2d'"},
+      {"AdaptiveAvgPool2d", "write 'global_pool2d'"},
+      {"conv_transpose2d", "write 'transposed_conv2d'"},
+      {"concat", "write 'concatenate' with `from`"},
+      {"CrossEntropyLoss", "it is a loss, which follows from the data's labels or is named in model.loss"},
+  };
+  for (const auto& [name, hint] : hints) {
+    CAPTURE(name);
+    const auto error = job_error(job_of({name, "linear: 10"}));
+    CHECK(contains(error, "job.yaml:7: model.layers[0]: '" + name + "' is no layer here; "));
+    CHECK(contains(error, hint));
+  }
+  CHECK(contains(job_error(job_of({"capsule", "linear: 10"})), "'capsule' is no layer; allowed: conv2d, conv1d, "));
+  // What a hint tells to write is a kind that there is.
+  for (const auto& [name, hint] : hints) {
+    const auto begin = hint.find("write '");
+    if (begin != std::string::npos) {
+      const auto kind = hint.substr(begin + 7, hint.find('\'', begin + 7) - begin - 7);
+      CHECK_MESSAGE(find_layer_kind(kind) != nullptr, kind);
+    }
+  }
+}
+
+TEST_CASE("reshape alone makes one vector of an image, as the hint for flatten says") {
+  CHECK(layer_of(graph_of(job_of({"reshape", "linear: 10"})), "reshape1").output == Shape{1, 784});
 }
 
 TEST_CASE("settings that are missing or unknown are told") {

@@ -15,6 +15,7 @@
 #include "worker/data/dataset.h"
 #include "worker/data/examples.h"
 #include "worker/data/tables/csv_rows.h"
+#include "worker/data/tables/written_numbers.h"
 
 namespace ballast {
 namespace {
@@ -125,6 +126,7 @@ TEST_CASE("a row that does not fit ends the reading with line, column and value,
   const std::vector<std::pair<std::string, std::string>> bad = {
       {"old,blue,yes", "line 3, column 1: age: 'old' is no number"},
       {"1e999,blue,yes", "line 3, column 1: age: '1e999' is no number"},
+      {"\"1,5\",blue,yes", "line 3, column 1: age: '1,5' has a decimal comma; write it with a decimal point"},
       {"1,green,yes", "line 3, column 2: colour: 'green' is none of the column's values"},
       {"1,red,maybe", "line 3, column 3: sold: 'maybe' is none of data.classes"},
       {"1,red,NA", "line 3, column 3: sold: holds 'NA', which says that the value is missing"},
@@ -349,6 +351,33 @@ TEST_CASE("members of an .npz file are arrays, and damage to it is told") {
   }
   folder.write("set.npz", bytes(good.substr(0, good.size() / 2)));
   CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "end mark is missing"));
+}
+
+TEST_CASE("a number that is written otherwise is known by how it is written, and nothing else is") {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> known = {
+      {"has a decimal comma", {"1,5", "-3,25", "+0,1", "1.234,5", "1.234.567,89", "12 345,6", "1,5e3", "1234,567"}},
+      {"has separators between thousands",
+       {"1,234,567", "1,234.5", "-12,345.678", "1.234.567", "1 234", "1'234'567.5", "1_000",
+        "12\xC2\xA0"
+        "500"}},
+      {"has a comma, for decimals or between thousands", {"1,234", "-12,345"}},
+      {"has blanks around it", {" 1", "2.5 ", "\t3"}},
+      {"begins with a plus sign", {"+1", "+2.5e3"}},
+      {"ends in a percent sign", {"12%", "3.5 %"}}};
+  for (const auto& [fault, fields] : known) {
+    for (const auto& field : fields) {
+      CAPTURE(field);
+      CHECK(number_fault(field).starts_with(fault));
+    }
+  }
+  for (const std::string field :
+       {"1",     "-2.5",     "1e-5",  "0",       ".5",  "",    "x",   "1x",         "a,b",
+        "1,",    ",",        "1,2,3", "12,34.5", "++1", "+-1", "1 2", "2001-12-14", "10:30",
+        "1.2.3", "1,23,456", "%",     "inf",     "nan", "+",   "-",   "1..2",       "68fd1e64"}) {
+    CAPTURE(field);
+    CHECK(number_fault(field).empty());
+  }
+  CHECK(number_fault(std::string(1000, '1') + ",5").empty());
 }
 
 }  // namespace

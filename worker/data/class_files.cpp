@@ -1,0 +1,101 @@
+#include "worker/data/class_files.h"
+
+#include <stdexcept>
+#include <system_error>
+
+namespace ballast {
+namespace {
+
+namespace fs = std::filesystem;
+using TakeEntry = std::function<void(const fs::directory_entry& entry)>;
+
+constexpr int kDeepest = 32;  // folders within a class's folder that are looked into
+
+// Each entry of a folder that is not hidden. Returns why it cannot be looked into.
+std::error_code for_each_entry(const fs::path& folder, const TakeEntry& take) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (!is_hidden_name(entry->path().filename().string())) {
+      take(*entry);
+    }
+  }
+  return error;
+}
+
+void require_read(const fs::path& folder, const std::error_code& error) {
+  if (error) {
+    throw std::runtime_error(folder.string() + ": cannot be read: " + error.message() +
+                             "; correct data.train, data.test or data.path");
+  }
+}
+
+void add_nested(const fs::directory_entry& folder, int depth, LeftAside& aside) {
+  const auto take = [&](const fs::directory_entry& entry) {
+    if (entry.is_directory()) {
+      add_nested(entry, depth + 1, aside);
+    } else {
+      aside.nested.add(entry.path());
+    }
+  };
+  if (folder.is_symlink() || depth > kDeepest || for_each_entry(folder.path(), take)) {
+    aside.nested.add(folder.path());
+  }
+}
+
+}  // namespace
+
+bool is_hidden_name(const std::string& name) { return name.empty() || name.front() == '.'; }
+
+void for_each_class_file(const fs::path& split,
+                         const std::function<void(const std::string& folder, const fs::directory_entry& entry)>& take) {
+  require_read(split, for_each_entry(split, [&](const fs::directory_entry& folder) {
+                 if (folder.is_directory()) {
+                   const auto name = folder.path().filename().string();
+                   require_read(folder.path(), for_each_entry(folder.path(), [&](const fs::directory_entry& entry) {
+                                  if (!entry.is_directory()) {
+                                    take(name, entry);
+                                  }
+                                }));
+                 }
+               }));
+}
+
+void LeftAside::Kind::add(const std::string& path) {
+  if (count++ == 0 || path < first) {
+    first = path;
+  }
+}
+
+void LeftAside::Kind::add(const Kind& other) {
+  if (other.count > 0 && (count == 0 || other.first < first)) {
+    first = other.first;
+  }
+  count += other.count;
+}
+
+void LeftAside::add(const LeftAside& other) {
+  nested.add(other.nested);
+  outside.add(other.outside);
+  dangling.add(other.dangling);
+}
+
+LeftAside left_aside(const fs::path& split) {
+  LeftAside aside;
+  const auto in_class = [&](const fs::directory_entry& entry) {
+    if (entry.is_directory()) {
+      add_nested(entry, 1, aside);
+    } else if (entry.is_symlink() && !entry.exists()) {
+      aside.dangling.add(entry.path());
+    }
+  };
+  require_read(split, for_each_entry(split, [&](const fs::directory_entry& folder) {
+                 if (folder.is_directory()) {
+                   require_read(folder.path(), for_each_entry(folder.path(), in_class));
+                 } else {
+                   aside.outside.add(folder.path());
+                 }
+               }));
+  return aside;
+}
+
+}  // namespace ballast
