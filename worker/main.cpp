@@ -29,6 +29,7 @@ const ballast::ManWords kManWords{
     "and what to compute. It holds nothing, and may come and go at any time.",
     {{"0", "the job has finished, or was stopped"},
      {"1", "it failed; standard error says why"},
+     {"2", "the command line or the worker file is wrong, or the job's data cannot be read here as the job says"},
      {"4",
       "it cannot serve this job, and another life of it would say the same: other data, another arithmetic, or no "
       "such backend"}},
@@ -124,7 +125,7 @@ int work(const Options& options) {
     return *code;
   }
   tell(ending.failure);
-  return ending.for_good ? ballast::kExitForGood : 1;
+  return ending.of_data ? ballast::kExitUsage : ending.for_good ? ballast::kExitForGood : 1;
 }
 
 // What a worker with these options would say of its backend, a line each, on standard output.

@@ -29,6 +29,7 @@ class WorkerLoop {
   struct Ending {
     std::string failure;    // empty: the job finished or was stopped
     bool for_good = false;  // another life of this worker would end in the same way
+    bool of_data = false;   // because it cannot read the job's data as the job says
   };
   // Until the job ends or this worker cannot go on.
   Ending run();

@@ -50,6 +50,7 @@ class JobChecks {
       }
     }
     batch_divides();
+    batch_fits_epoch();
     has_an_end();
     held_out_examples();
     validation_is_there();
@@ -279,6 +280,29 @@ class JobChecks {
     mistakes_.add(place_of({"training.batch", "training.slots"}), "training.batch",
                   std::to_string(batch) + " is not a multiple of training.slots (" + std::to_string(slots) +
                       "); the nearest multiples are " + nearest_multiples(batch, slots));
+  }
+
+  // A slot of every step that an epoch has no example for is a batch that was meant otherwise; and each slot's memory
+  // and time, of the probe before the first step too, are those of its share.
+  void batch_fits_epoch() {
+    const auto& training = spec_.training;
+    if (!readable({"training.batch", "training.slots", "data.name", "data.train_examples", "data.validation_examples"}) ||
+        training.batch % training.slots != 0 || spec_.data.validation_examples > 0) {
+      return;  // of held-out examples, held_out_examples tells
+    }
+    const std::uint64_t examples = split_sizes(spec_.data).train;
+    if (const auto most = largest_batch(training.slots, examples); examples > 0 && training.batch > most) {
+      mistakes_.add(place_of({"training.batch", "data.train_examples"}), "training.batch",
+                    std::to_string(training.batch) + " is more than the " + std::to_string(examples) +
+                        " examples of an epoch can fill; with training.slots: " + std::to_string(training.slots) +
+                        " use " + std::to_string(most) + " or less, or raise data.train_examples");
+    }
+  }
+
+  // The examples, rounded up, or what leaves the last slot one of them.
+  static std::uint64_t largest_batch(std::uint64_t slots, std::uint64_t examples) {
+    const auto all = (examples + slots - 1) / slots * slots;
+    return slots == 1 ? all : std::max(all, (examples - 1) / (slots - 1) * slots);
   }
 
   static std::string nearest_multiples(std::uint64_t number, std::uint64_t factor) {

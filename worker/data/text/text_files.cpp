@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "worker/data/failures.h"
 #include "worker/data/tar.h"
 #include "worker/data/text/whole_text.h"
 
@@ -98,8 +99,9 @@ void read_text_files(const fs::path& root, const std::vector<std::string>& split
         }
       }
       if (error) {
-        throw std::runtime_error((root / split).string() + ": cannot be read: " + error.message() +
-                                 "; correct data.train, data.test or data.path");
+        throw_unread((root / split).string() + ": cannot be read: " + error.message() +
+                         "; correct data.train, data.test or data.path",
+                     error);
       }
     }
   } else {

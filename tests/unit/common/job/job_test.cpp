@@ -344,6 +344,22 @@ const std::string kImages =
     "  test_examples: 100\n"    // 11
     "training: {epochs: 1}\n";
 
+TEST_CASE("a batch is no larger than what an epoch's examples fill") {
+  const std::string why = " examples of an epoch can fill; with training.slots: 8 use ";
+  const std::vector<std::string> few = {"data.train_examples=100"};
+  CHECK(job_error(replaced(kJob, "batch: 128", "batch: 1000000")) ==
+        "job.yaml:8: training.batch: 1000000 is more than the 20000" + why +
+            "22856 or less, or raise data.train_examples");
+  CHECK(job_errors(kJob, few).at(0) ==
+        "--set: training.batch: 128 is more than the 100" + why + "112 or less, or raise data.train_examples");
+  CHECK(job_errors(replaced(kJob, "batch: 128", "batch: 112"), few).empty());  // 14 in each slot, 2 in the last
+  CHECK(job_errors(kJob, {"data.train_examples=120"}).empty());
+  CHECK(job_errors(kJob, {"data.train_examples=5", "training.batch=8"}).empty());  // rounded up to the slots
+  CHECK(job_errors(kJob, {"data.train_examples=5", "training.batch=16"}).size() == 1);
+  CHECK(job_errors(kJob, {"training.slots=1", "training.batch=20000"}).empty());
+  CHECK(job_errors(kJob, {"training.slots=1", "training.batch=20001"}).size() == 1);
+}
+
 TEST_CASE("a job says of images all that servers need") {
   const auto job = parse_job(kImages, "job.yaml");
   CHECK(example_shape(job.data) == ExampleShape{.channels = 3, .height = 28, .width = 30, .classes = 2});
