@@ -304,7 +304,7 @@ const ballast::ManWords kManWords{
     "jobs wherever they run.",
     {{"0", "done"},
      {"1", "it failed; standard error says why"},
-     {"2", "the job file or the command line is wrong"},
+     {"2", "the job file, the data that it names or the command line is wrong"},
      {"3", "the run was stopped by ballast stop before the job's end"},
      {"130, 143", "the run was stopped by Ctrl-C, or by a request to terminate"}},
     {"ballast-server(1)", "ballast-worker(1)"}};

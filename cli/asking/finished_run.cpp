@@ -21,9 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-MetricKind best_by_of(const Job& job) {
-  return best_by(job.spec.training, metric_rules(job.spec.model, job.shape));
-}
+MetricKind best_by_of(const Job& job) { return best_by(job.spec.training, metric_rules(job.spec.model, job.shape)); }
 
 Job job_in(const fs::path& folder) { return make_job(load_job((folder / "job.yaml").string())); }
 

@@ -42,7 +42,8 @@ std::string lacking_text(const std::vector<std::uint64_t>& counts, const Job& jo
   std::size_t lacking = 0;
   for (std::size_t i = 0; i < counts.size() && examples > 0; ++i) {
     if (counts[i] == 0 && ++lacking <= kMostClasses) {
-      names += (names.empty() ? "" : ", ") + (job.spec.data.classes.empty() ? std::to_string(i) : job.spec.data.classes[i]);
+      names +=
+          (names.empty() ? "" : ", ") + (job.spec.data.classes.empty() ? std::to_string(i) : job.spec.data.classes[i]);
     }
   }
   if (lacking == 0) {

@@ -174,7 +174,8 @@ std::string what_is_left(const RunFolder& folder, const Job& job, Outlook outloo
     }
     const bool trained = !ledger.complete.empty() && ledger.complete.back().step > 0;
     if (outlook == Outlook::bad_data && !trained) {
-      return "nothing was trained; mend the data or the job file, try it with `ballast check --data`, then start anew: " +
+      return "nothing was trained; mend the data or the job file, try it with `ballast check --data`, then start "
+             "anew: " +
              anew;
     }
     if (ledger.complete.empty()) {

@@ -22,7 +22,7 @@ struct Summary {
   std::uint32_t worker_restarts = 0;
   std::uint32_t shard_restarts = 0;
   std::filesystem::path run_dir;
-  double standstill_seconds = 0;  // of training_seconds
+  double standstill_seconds = 0;      // of training_seconds
   std::optional<MetricKind> best_by;  // what the best validation is the best in, if that is known
 };
 

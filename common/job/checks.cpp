@@ -286,7 +286,8 @@ class JobChecks {
   // and time, of the probe before the first step too, are those of its share.
   void batch_fits_epoch() {
     const auto& training = spec_.training;
-    if (!readable({"training.batch", "training.slots", "data.name", "data.train_examples", "data.validation_examples"}) ||
+    if (!readable(
+            {"training.batch", "training.slots", "data.name", "data.train_examples", "data.validation_examples"}) ||
         training.batch % training.slots != 0 || spec_.data.validation_examples > 0) {
       return;  // of held-out examples, held_out_examples tells
     }

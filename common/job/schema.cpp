@@ -128,8 +128,8 @@ bool is_written(const Schema& schema, const Key& key) {
   if (value_text(key).empty() || !applies(schema, key)) {
     return false;
   }
-  if (key.later_with.empty() || std::ranges::find(key.later_with, value_text(*schema.find_key(key.only_with.key))) ==
-                                    key.later_with.end()) {
+  if (key.later_with.empty() ||
+      std::ranges::find(key.later_with, value_text(*schema.find_key(key.only_with.key))) == key.later_with.end()) {
     return true;
   }
   JobSpec defaults;

@@ -69,8 +69,8 @@ Schema worker_schema(WorkerSpec& spec);
 // The value of a key as YAML text on one line; empty where it has none.
 std::string value_text(const Key& key);
 
-// Whether the effective job file and the digest have the key: it means something and has a value, which is not a default
-// that came later.
+// Whether the effective job file and the digest have the key: it means something and has a value, which is not a
+// default that came later.
 bool is_written(const Schema& schema, const Key& key);
 
 // Whether the key means something, given the values of the spec that the schema is bound to.

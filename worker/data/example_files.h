@@ -26,7 +26,8 @@ std::filesystem::path example_file(const std::filesystem::path& root, const std:
 std::filesystem::path vocabulary_path(const std::filesystem::path& root, const DataSpec& spec);
 
 // What becomes of examples that cannot be read (data.corrupt): they end it, the first ten at once, or they are logged,
-// counted and left out. They are found while a set is opened, so every worker leaves out the same ones. Not thread-safe.
+// counted and left out. They are found while a set is opened, so every worker leaves out the same ones. Not
+// thread-safe.
 class CorruptExamples {
  public:
   explicit CorruptExamples(const DataSpec& spec) : skips_(spec.corrupt == "skip") {}

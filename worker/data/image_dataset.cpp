@@ -131,8 +131,8 @@ class Images : public Dataset {
         normalisation_(normalisation_of(spec)),
         train_(std::move(train), train_path, spec, whole_split_sizes(spec).train, "train_examples",
                EmptyClasses::refused, memory),
-        test_(std::move(test), test_path, spec, whole_split_sizes(spec).test, "test_examples",
-              EmptyClasses::allowed, memory - train_.decoded_memory()) {}
+        test_(std::move(test), test_path, spec, whole_split_sizes(spec).test, "test_examples", EmptyClasses::allowed,
+              memory - train_.decoded_memory()) {}
 
   [[nodiscard]] std::uint32_t size(DataSplit split) const override {
     return split == DataSplit::validation ? 0 : of(split).size();

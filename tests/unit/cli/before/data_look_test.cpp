@@ -16,9 +16,9 @@ using testing::contains;
 using testing::error_of;
 
 Job job_of(const std::string& data, const std::vector<std::string>& overrides = {}) {
-  return make_job(parse_job("job: look\nmodel: {name: mlp, hidden: [4]}\ndata: {" + data +
-                                "}\ntraining: {slots: 2, batch: 4, epochs: 1}\n",
-                            "job.yaml", overrides));
+  return make_job(parse_job(
+      "job: look\nmodel: {name: mlp, hidden: [4]}\ndata: {" + data + "}\ntraining: {slots: 2, batch: 4, epochs: 1}\n",
+      "job.yaml", overrides));
 }
 
 std::string said_of(const Job& job, DataLook look, bool good = true) {
@@ -85,8 +85,9 @@ TEST_CASE("over how many examples batch normalization is") {
   CHECK(batch_norm_text(training) ==
         "statistics are over 16 examples, those of a slot (training.batch / training.slots), not over the step's 128");
   training.micro_batch = 4;
-  CHECK(contains(batch_norm_text(training), "over 4 examples, those of training.micro_batch, not over the step's 128; "
-                                            "that is few for most networks"));
+  CHECK(contains(batch_norm_text(training),
+                 "over 4 examples, those of training.micro_batch, not over the step's 128; "
+                 "that is few for most networks"));
   training.micro_batch = 0;
   training.mode = Mode::local;
   training.local.steps = 8;

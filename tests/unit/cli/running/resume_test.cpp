@@ -241,7 +241,8 @@ TEST_CASE("what is left is offered, unless what ended the run would end it again
   CHECK(what_is_left(folder, run.job(), Outlook::ends_again) ==
         durable + "a run that goes on from there would end like this one: see to what is told above");
   const auto left = what_is_left(folder, run.job(), Outlook::bad_data, "digits.yaml");
-  CHECK(left == durable + "if the data become what they were, or lie elsewhere: ballast run --resume " + folder.shown() +
+  CHECK(left == durable + "if the data become what they were, or lie elsewhere: ballast run --resume " +
+                    folder.shown() +
                     " (--set data.path=DIR); with other data, or another data section, start anew: ballast run "
                     "digits.yaml, in another run folder");
 }

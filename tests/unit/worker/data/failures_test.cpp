@@ -27,21 +27,13 @@ TEST_CASE("what is not there, or must not be read, does not pass; what the syste
 }
 
 TEST_CASE("an error while data are read is one of the data, unless it may pass") {
-  const auto reading = [](auto throwing) {
-    return [throwing] { reading_data([&] { throwing(); }); };
-  };
+  const auto reading = [](auto throwing) { return [throwing] { reading_data([&] { throwing(); }); }; };
   CHECK_THROWS_AS(reading([] { throw std::runtime_error("a row is short"); })(), BadData);
   CHECK_THROWS_AS(reading([] { throw ReadFailure("the disk"); })(), ReadFailure);
   CHECK_THROWS_AS(reading([] { throw_unread("x", system_error_of(EIO)); })(), ReadFailure);
   CHECK_THROWS_AS(reading([] { throw_unread("x", system_error_of(ENOENT)); })(), BadData);
-  CHECK_THROWS_AS(reading([] {
-                    throw std::filesystem::filesystem_error("x", system_error_of(EIO));
-                  })(),
-                  ReadFailure);
-  CHECK_THROWS_AS(reading([] {
-                    throw std::filesystem::filesystem_error("x", system_error_of(ENOENT));
-                  })(),
-                  BadData);
+  CHECK_THROWS_AS(reading([] { throw std::filesystem::filesystem_error("x", system_error_of(EIO)); })(), ReadFailure);
+  CHECK_THROWS_AS(reading([] { throw std::filesystem::filesystem_error("x", system_error_of(ENOENT)); })(), BadData);
   CHECK_THROWS_AS(reading([] { throw std::out_of_range("a program's fault"); })(), std::out_of_range);
   CHECK(reading_data([] { return 7; }) == 7);
 }

@@ -153,8 +153,9 @@ TEST_CASE("what does not fit the job is refused by name") {
   spec.classes = {"cat"};
   CHECK(contains(refused(spec), "dog/1.png lies in a folder that is none of data.classes"));
   spec.classes = {"cat", "dog", "eel"};
-  CHECK(contains(refused(spec), "train: holds no folder 'eel' with images of that class of data.classes; add some, or "
-                                "take the class out"));
+  CHECK(contains(refused(spec),
+                 "train: holds no folder 'eel' with images of that class of data.classes; add some, or "
+                 "take the class out"));
   CHECK(contains(refused(images_spec(folder, "elsewhere", "train")), "elsewhere: cannot be opened: "));
   spec = images_spec(folder, "train", "train");
   spec.path = folder.path() / "nowhere";

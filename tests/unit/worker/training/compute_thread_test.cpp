@@ -328,11 +328,11 @@ worker::Failed failure_of(const Job& job, const std::string& path) {
 
 TEST_CASE("data that are not what the job says would fail another life, too") {
   const testing::TemporaryFolder folder;
-  const auto job = make_job(
-      parse_job("job: test\nmodel: {name: mlp, hidden: [8]}\ndata: {name: csv, train: t.csv, "
-                "train_examples: 2, columns: [{name: a}, {name: b, kind: flag}]}\n"
-                "training: {batch: 2, slots: 2, epochs: 1}\n",
-                "the test's job"));
+  const auto job =
+      make_job(parse_job("job: test\nmodel: {name: mlp, hidden: [8]}\ndata: {name: csv, train: t.csv, "
+                         "train_examples: 2, columns: [{name: a}, {name: b, kind: flag}]}\n"
+                         "training: {batch: 2, slots: 2, epochs: 1}\n",
+                         "the test's job"));
   const auto check_bad = [&](const std::string& why) {
     const auto failed = failure_of(job, folder.path());
     CHECK(contains(failed.text, why));
