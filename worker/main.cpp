@@ -18,6 +18,7 @@
 #include "common/usage/usage.h"
 #include "common/version/version.h"
 #include "worker/compute/choose.h"
+#include "worker/corrupt_line.h"
 #include "worker/exit_codes.h"
 #include "worker/worker_loop.h"
 
@@ -116,6 +117,9 @@ int work(const Options& options) {
   ballast::WorkerLoop loop(options.spec, fault, metrics.get());
   const ballast::StopSignals signals([&](const std::string& reason) { loop.interrupt(reason); });
   const auto ending = loop.run();
+  if (const auto corrupt = loop.corrupt_examples(); corrupt > 0) {
+    ballast::log_info("{}{}", ballast::kCorruptLine, corrupt);
+  }
   if (ending.failure.empty()) {
     ballast::log_info("the job has finished, or was stopped");
     return 0;

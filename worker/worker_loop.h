@@ -33,6 +33,8 @@ class WorkerLoop {
   };
   // Until the job ends or this worker cannot go on.
   Ending run();
+  // Examples of its data that it could not read, and left out or replaced.
+  [[nodiscard]] std::uint64_t corrupt_examples() const { return computation_.corrupt_examples(); }
   // From any thread: says goodbye to the lead and ends run() soon.
   void interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
 

@@ -16,6 +16,7 @@
 #include "cli/processes/signals.h"
 #include "cli/run_folder/run_folder.h"
 #include "cli/running/cluster.h"
+#include "cli/running/corrupt_examples.h"
 #include "cli/running/resume.h"
 #include "cli/running/supervisor.h"
 #include "cli/telling/copies_text.h"
@@ -156,6 +157,14 @@ EventStream::Json report(const Job& job, const RunOptions& options, const RunFol
   summary.weights = final_weights.weights;
   summary.optimizer = final_weights.optimizer;
   summary.run_dir = folder.path();
+  std::vector<std::filesystem::path> logs;
+  for (std::uint32_t worker = 0; worker < job.spec.cluster.workers; ++worker) {
+    logs.push_back(folder.log("worker-" + std::to_string(worker)));
+  }
+  if (const auto corrupt = corrupt_examples(logs)) {
+    summary.corrupt_examples = corrupt->examples;
+    summary.corrupt_log = corrupt->log.string();
+  }
   const auto json = summary_json(job, summary);
   if (!options.summary.empty()) {
     write_atomically(options.summary, json);

@@ -110,6 +110,11 @@ std::string incidents(const Summary& summary) {
   if (status.snapshots_missed > 0) {
     lines += "snapshots missed: " + std::to_string(status.snapshots_missed) + "\n";
   }
+  if (summary.corrupt_examples > 0) {
+    lines +=
+        "corrupt examples, left out or replaced (data.corrupt: skip): " + std::to_string(summary.corrupt_examples) +
+        "; " + summary.corrupt_log + " names them\n";
+  }
   if (const auto trouble = all_trouble(status); !trouble.empty()) {
     lines += "trouble: " + trouble + "\n";
   }
@@ -191,6 +196,7 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["rollbacks_by_cause"] = causes_json(status.rollback_causes);
   json["rolled_back_steps"] = status.rolled_back_steps;
   json["skipped_steps"] = status.skipped_steps;
+  json["corrupt_examples"] = summary.corrupt_examples;
   json["snapshots_missed"] = status.snapshots_missed;
   json["backups"] = status.backups;
   json["resumed_shards"] = status.resumed_shards;

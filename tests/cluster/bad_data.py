@@ -99,6 +99,14 @@ class BadData(harness.ClusterCase):
                          [f"corrupt example: {folder}/train/dog/3.png", f"corrupt example: {folder}/test/cat/1.png"])
         self.expect_ended_by_data(self.start(file), "train/dog/3.png, byte 0", "set data.corrupt: skip")
 
+    def test_what_is_skipped_is_told_at_the_end(self):
+        file = self.table(rows=43)
+        path = self.folder / "data" / "train.csv"
+        path.write_text(path.read_text().replace("\n3,yes\n", "\nx,yes\n").replace("\n7,yes\n", "\n7,maybe\n"))
+        run = self.start(file, overrides={"data.corrupt": "skip"})
+        self.assertEqual(run.finish()["corrupt_examples"], 2)
+        self.assertIn("corrupt examples, left out or replaced (data.corrupt: skip): 2; ", run.out.read_text())
+
     def test_a_class_without_a_test_image_is_no_hindrance(self):
         folder, file = self.images()
         for image in (folder / "test" / "cat").iterdir():

@@ -43,7 +43,7 @@ worker::Prepared Trainer::prepare(std::span<float> weights) {
   make_plain_model(weights);
   worker::Prepared prepared;
   prepared.layout.fingerprint = fingerprint(weights);
-  prepared.layout.data_digest = data_digest(*dataset_);
+  prepared.layout.data_digest = reading_data([&] { return data_digest(*dataset_); });
   corrupt_examples_ = dataset_->corrupt();
   model_ = with_contributions(std::move(model_), job_);
   model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
