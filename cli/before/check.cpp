@@ -52,6 +52,10 @@ void print_summary(const Job& job) {
   std::printf("chunks      %zu\n", job.arena.chunks.size());
   std::printf("cluster     %u workers, %u shards of %u lanes, over %s\n", cluster.workers, cluster.shards,
               cluster.lanes, cluster.transport.c_str());
+  if (job.sizes.train < training.batch) {
+    std::printf("note        training.batch is more than the examples of an epoch: each step takes all %u of them\n",
+                job.sizes.train);
+  }
   if (normalizes_batches(job)) {
     std::printf("batch norm  %s\n", batch_norm_text(training).c_str());
   }

@@ -282,8 +282,8 @@ class JobChecks {
                       "); the nearest multiples are " + nearest_multiples(batch, slots));
   }
 
-  // A slot of every step that an epoch has no example for is a batch that was meant otherwise; and each slot's memory
-  // and time, of the probe before the first step too, are those of its share.
+  // A step takes an epoch's examples at most, and a slot's time and memory, of the probe before the first step too, are
+  // those of its share of the batch. A default that is a little too large for a small set does no harm.
   void batch_fits_epoch() {
     const auto& training = spec_.training;
     if (!readable(
@@ -292,18 +292,14 @@ class JobChecks {
       return;  // of held-out examples, held_out_examples tells
     }
     const std::uint64_t examples = split_sizes(spec_.data).train;
-    if (const auto most = largest_batch(training.slots, examples); examples > 0 && training.batch > most) {
+    const std::uint64_t slots = training.slots;
+    if (examples > 0 && training.batch > std::max(2 * examples, slots)) {
       mistakes_.add(place_of({"training.batch", "data.train_examples"}), "training.batch",
-                    std::to_string(training.batch) + " is more than the " + std::to_string(examples) +
-                        " examples of an epoch can fill; with training.slots: " + std::to_string(training.slots) +
-                        " use " + std::to_string(most) + " or less, or raise data.train_examples");
+                    std::to_string(training.batch) + " is more than twice the " + std::to_string(examples) +
+                        " examples of an epoch, and a step takes those at most; use " +
+                        std::to_string((examples + slots - 1) / slots * slots) +
+                        " (one step an epoch) or less, or raise data.train_examples");
     }
-  }
-
-  // The examples, rounded up, or what leaves the last slot one of them.
-  static std::uint64_t largest_batch(std::uint64_t slots, std::uint64_t examples) {
-    const auto all = (examples + slots - 1) / slots * slots;
-    return slots == 1 ? all : std::max(all, (examples - 1) / (slots - 1) * slots);
   }
 
   static std::string nearest_multiples(std::uint64_t number, std::uint64_t factor) {

@@ -344,20 +344,17 @@ const std::string kImages =
     "  test_examples: 100\n"    // 11
     "training: {epochs: 1}\n";
 
-TEST_CASE("a batch is no larger than what an epoch's examples fill") {
-  const std::string why = " examples of an epoch can fill; with training.slots: 8 use ";
-  const std::vector<std::string> few = {"data.train_examples=100"};
+TEST_CASE("a batch is no larger than two epochs") {
+  const auto why = [](const std::string& examples, const std::string& remedy) {
+    return "is more than twice the " + examples + " examples of an epoch, and a step takes those at most; use " +
+           remedy + " (one step an epoch) or less, or raise data.train_examples";
+  };
   CHECK(job_error(replaced(kJob, "batch: 128", "batch: 1000000")) ==
-        "job.yaml:8: training.batch: 1000000 is more than the 20000" + why +
-            "22856 or less, or raise data.train_examples");
-  CHECK(job_errors(kJob, few).at(0) ==
-        "--set: training.batch: 128 is more than the 100" + why + "112 or less, or raise data.train_examples");
-  CHECK(job_errors(replaced(kJob, "batch: 128", "batch: 112"), few).empty());  // 14 in each slot, 2 in the last
-  CHECK(job_errors(kJob, {"data.train_examples=120"}).empty());
-  CHECK(job_errors(kJob, {"data.train_examples=5", "training.batch=8"}).empty());  // rounded up to the slots
-  CHECK(job_errors(kJob, {"data.train_examples=5", "training.batch=16"}).size() == 1);
-  CHECK(job_errors(kJob, {"training.slots=1", "training.batch=20000"}).empty());
-  CHECK(job_errors(kJob, {"training.slots=1", "training.batch=20001"}).size() == 1);
+        "job.yaml:8: training.batch: 1000000 " + why("20000", "20000"));
+  CHECK(job_error(kJob, {"data.train_examples=63"}) == "--set: training.batch: 128 " + why("63", "64"));
+  CHECK(job_errors(kJob, {"data.train_examples=64"}).empty());
+  CHECK(job_errors(kJob, {"data.train_examples=3", "training.batch=8"}).empty());  // an example for each slot
+  CHECK(job_errors(kJob, {"data.train_examples=3", "training.batch=16"}).size() == 1);
 }
 
 TEST_CASE("a job says of images all that servers need") {

@@ -27,7 +27,7 @@ TEST_CASE("the effective job reads back as the same job") {
     specs.push_back(load_job(project_file("configs/" + std::string(name) + ".yaml")));
   }
   JobSpec odd = specs[0];
-  odd.data = {.name = "mnist", .path = "a \"b\" \\c: #d", .train_examples = 3, .test_examples = 2, .digest = {}};
+  odd.data = {.name = "mnist", .path = "a \"b\" \\c: #d", .train_examples = 301, .test_examples = 2, .digest = {}};
   odd.training.optimizer.learning_rate = 0.1 + 0.2;  // not 0.3
   odd.training.seed = 18446744073709551615U;
   odd.training.max_steps = 1000000000000U;
