@@ -25,7 +25,7 @@ MetricKind best_by_of(const Job& job) { return best_by(job.spec.training, metric
 
 Job job_in(const fs::path& folder) { return make_job(load_job((folder / "job.yaml").string())); }
 
-void take(const EvaluationRecord* evaluation, SplitStatus& split, std::vector<Metric>& metrics) {
+void take_evaluation(const EvaluationRecord* evaluation, SplitStatus& split, std::vector<Metric>& metrics) {
   if (evaluation != nullptr) {
     split = {true, evaluation->step, evaluation->loss, evaluation->accuracy};
     metrics = evaluation->metrics;
@@ -52,9 +52,9 @@ Status status_of(const Job& job, const LedgerContent& content) {
     *unknown = kUnknown;
   }
   const auto& evaluations = content.evaluations;
-  take(newest_evaluation(evaluations, Split::validation), status.validation, status.validation_metrics);
-  take(newest_evaluation(evaluations, Split::test), status.test, status.test_metrics);
-  take(best_validation(evaluations, best_by_of(job)), status.best, status.best_metrics);
+  take_evaluation(newest_evaluation(evaluations, Split::validation), status.validation, status.validation_metrics);
+  take_evaluation(newest_evaluation(evaluations, Split::test), status.test, status.test_metrics);
+  take_evaluation(best_validation(evaluations, best_by_of(job)), status.best, status.best_metrics);
   status.rollbacks = ledger.rollbacks.total();
   status.rollback_causes = ledger.rollbacks;
   status.rolled_back_steps = ledger.rolled_back_steps;

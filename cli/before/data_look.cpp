@@ -12,7 +12,7 @@ namespace ballast {
 
 namespace {
 
-constexpr std::size_t kMostClasses = 20;  // that are told one by one
+constexpr std::size_t kMostShownClasses = 20;  // that are told one by one
 
 struct SplitSize {
   DataSplit split;
@@ -41,7 +41,7 @@ std::string lacking_text(const std::vector<std::uint64_t>& counts, const Job& jo
   std::string names;
   std::size_t lacking = 0;
   for (std::size_t i = 0; i < counts.size() && examples > 0; ++i) {
-    if (counts[i] == 0 && ++lacking <= kMostClasses) {
+    if (counts[i] == 0 && ++lacking <= kMostShownClasses) {
       names +=
           (names.empty() ? "" : ", ") + (job.spec.data.classes.empty() ? std::to_string(i) : job.spec.data.classes[i]);
     }
@@ -50,7 +50,7 @@ std::string lacking_text(const std::vector<std::uint64_t>& counts, const Job& jo
     return {};
   }
   return "note        " + std::to_string(lacking) + (lacking == 1 ? " class has" : " classes have") + " no " + split +
-         " example: " + names + (lacking > kMostClasses ? ", ..." : "") + "\n";
+         " example: " + names + (lacking > kMostShownClasses ? ", ..." : "") + "\n";
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ ClassCounts count_classes(const Dataset& dataset, const Job& job) {
 
 std::string classes_text(const ClassCounts& counts, const Job& job) {
   std::string text;
-  for (std::size_t i = 0; i < counts.train.size() && counts.train.size() <= kMostClasses; ++i) {
+  for (std::size_t i = 0; i < counts.train.size() && counts.train.size() <= kMostShownClasses; ++i) {
     const auto& names = job.spec.data.classes;
     text += "class       " + (names.empty() ? std::to_string(i) : names[i]) + ": " + std::to_string(counts.train[i]) +
             " training, " + std::to_string(counts.validation[i]) + " validation and " + std::to_string(counts.test[i]) +

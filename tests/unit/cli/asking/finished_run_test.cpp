@@ -18,7 +18,7 @@ namespace {
 using testing::contains;
 using testing::error_of;
 
-constexpr const char* kJob = R"(
+constexpr const char* kEndedJob = R"(
 job: small
 model: {name: mlp, hidden: [4]}
 data: {name: glyphs, train_examples: 84, test_examples: 8, validation_examples: 20}
@@ -30,7 +30,7 @@ class EndedRun {
  public:
   explicit EndedRun(bool finished) {
     const RunFolder run(path(), "small");  // its lock stays, and nobody has it
-    std::ofstream(run.job_file()) << kJob;
+    std::ofstream(run.job_file()) << kEndedJob;
     ShardStore store(value_or_throw(open_rocksdb(shard_database(path(), 0), OpenMode::create)));
     Ledger ledger;
     ledger.timeline = 1;
