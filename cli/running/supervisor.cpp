@@ -374,8 +374,8 @@ std::string Supervisor::last_words(const Member& member) const {
   const auto lines = last_lines(log, 1);
   auto words = lines.empty() ? std::string() : lines.back();
   if (const auto level = words.find(kError); level != std::string::npos) {
-    const auto colon = words.find(": ", level + kError.size());
-    words.erase(0, colon == std::string::npos ? level + kError.size() : colon + 2);
+    const auto role = words.find(' ', level + kError.size());  // which the log's lines have behind the level
+    words.erase(0, role == std::string::npos ? level + kError.size() : role + 1);
   }
   return words + "\n  its log is " + log.string();
 }
