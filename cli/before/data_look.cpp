@@ -92,10 +92,10 @@ std::string classes_text(const ClassCounts& counts, const Job& job) {
 std::vector<std::string> unreadable_examples(const Dataset& dataset, const Job& job) {
   std::vector<std::string> faults;
   SlotExamples room(dataset.shape(), 1);
-  for (const auto& [split, examples] : splits_of(job)) {
-    for (std::uint32_t i = 0; i < examples; ++i) {
+  for (const auto& part : splits_of(job)) {
+    for (std::uint32_t i = 0; i < part.examples; ++i) {
       try {
-        reading_data([&] { dataset.read(split, i, room.room(0)); });
+        reading_data([&] { dataset.read(part.split, i, room.room(0)); });
       } catch (const BadData& bad) {
         faults.emplace_back(bad.what());
       }
