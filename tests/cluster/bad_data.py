@@ -5,6 +5,7 @@ import zlib
 
 import guard
 import harness
+import jobs
 
 BAD_JOB = 2  # exit code: the job file, its data or the command line is wrong
 
@@ -98,6 +99,16 @@ class BadData(harness.ClusterCase):
         self.assertEqual([line.split(", byte")[0] for line in looked.stderr.splitlines()],
                          [f"corrupt example: {folder}/train/dog/3.png", f"corrupt example: {folder}/test/cat/1.png"])
         self.expect_ended_by_data(self.start(file), "train/dog/3.png, byte 0", "set data.corrupt: skip")
+
+    def test_a_batch_larger_than_an_epoch_takes_all_of_it_and_one_of_many_epochs_is_refused(self):
+        file = self.job(jobs.glyphs(steps=3))  # of 300 examples
+        large = {"training.batch": 400}
+        self.assertIn("each step takes all 300 of them",
+                      self.ballast("check", file, *harness.set_options(large)).stdout)
+        self.expect_equal_bits(self.start(file, overrides=large).finish(), self.reference(file, large))
+        refused = self.start(file, name="refused", overrides={"training.batch": 1_000_000})
+        self.assertEqual(refused.wait(), BAD_JOB)
+        self.assertIn("training.batch: 1000000 is more than twice the 300 examples of an epoch", refused.errors())
 
     def test_what_is_skipped_is_told_at_the_end(self):
         file = self.table(rows=43)
