@@ -100,6 +100,20 @@ class BadData(harness.ClusterCase):
                          [f"corrupt example: {folder}/train/dog/3.png", f"corrupt example: {folder}/test/cat/1.png"])
         self.expect_ended_by_data(self.start(file), "train/dog/3.png, byte 0", "set data.corrupt: skip")
 
+    def test_data_that_are_gone_for_a_while_let_the_run_be_resumed(self):
+        folder, file = self.images()
+        # Images are decoded at each reading.
+        settings = {"data.cache_mb": 0, "durability.every_steps": 5, "training.max_steps": 60}
+        run = self.start(file, overrides=settings, environment={"BALLAST_DELAY": "*:40"})
+        run.wait_for_snapshot(5)
+        (folder / "train").rename(folder / "elsewhere")
+        told = self.expect_ended_by_data(run, "/train/")
+        self.assertRegex(told, r"durable is the snapshot of step \d+ of 60; if the data become what they were, or lie "
+                               r"elsewhere: ballast run --resume ")
+        self.assertIn(f"start anew: ballast run {file}, in another run folder", told)
+        (folder / "elsewhere").rename(folder / "train")
+        self.expect_equal_bits(self.start(None).finish(), self.reference(file, settings))
+
     def test_a_batch_larger_than_an_epoch_takes_all_of_it_and_one_of_many_epochs_is_refused(self):
         file = self.job(jobs.glyphs(steps=3))  # of 300 examples
         large = {"training.batch": 400}
