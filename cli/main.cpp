@@ -38,6 +38,12 @@ struct CheckOptions {
   std::vector<std::string> overrides;
   bool worker = false;
   bool shapes = false;
+  bool data = false;
+  bool examples = false;
+
+  [[nodiscard]] ballast::DataLook look() const {
+    return examples ? ballast::DataLook::examples : data ? ballast::DataLook::opened : ballast::DataLook::none;
+  }
 };
 
 // INDEX:POINT
@@ -71,8 +77,15 @@ void define_check(CLI::App& app, CheckOptions& options) {
   auto* check = app.add_subcommand("check", "check a job or worker file and say what it would do");
   check->add_option("file", options.file, "the file")->required();
   auto* worker = check->add_flag("--worker", options.worker, "it is a worker file");
-  check->add_flag("--shapes", options.shapes, "show the network's layers: shapes, parameters, multiplications")
-      ->excludes(worker);
+  auto* shapes =
+      check->add_flag("--shapes", options.shapes, "show the network's layers: shapes, parameters, multiplications")
+          ->excludes(worker);
+  check->add_flag("--data", options.data, "open the job's data as workers would, and count what is there")
+      ->excludes(worker)
+      ->excludes(shapes);
+  check->add_flag("--examples", options.examples, "the same, and read every example: each corrupt one is named")
+      ->excludes(worker)
+      ->excludes(shapes);
   check->add_option("--set", options.overrides, kSetHelp)->type_name("KEY=VALUE")->expected(1)->take_all();
 }
 
@@ -296,7 +309,7 @@ const ballast::ManWords kManWords{
     "jobs wherever they run.",
     {{"0", "done"},
      {"1", "it failed; standard error says why"},
-     {"2", "the job file or the command line is wrong"},
+     {"2", "the job file, the data that it names or the command line is wrong"},
      {"3", "the run was stopped by ballast stop before the job's end"},
      {"130, 143", "the run was stopped by Ctrl-C, or by a request to terminate"}},
     {"ballast-server(1)", "ballast-worker(1)"}};
@@ -317,10 +330,10 @@ struct Options {
 
 int dispatch(const CLI::App& app, const Options& options) {
   if (app.got_subcommand("check")) {
-    const auto check = options.check.worker   ? ballast::check_worker
-                       : options.check.shapes ? ballast::check_shapes
-                                              : ballast::check_job;
-    return check(options.check.file, options.check.overrides);
+    const auto& check = options.check;
+    return check.worker   ? ballast::check_worker(check.file, check.overrides)
+           : check.shapes ? ballast::check_shapes(check.file, check.overrides)
+                          : ballast::check_job(check.file, check.overrides, check.look());
   }
   if (app.got_subcommand("status")) {
     return ballast::show_status(options.status.where, options.status.json);

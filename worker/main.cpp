@@ -18,6 +18,7 @@
 #include "common/usage/usage.h"
 #include "common/version/version.h"
 #include "worker/compute/choose.h"
+#include "worker/corrupt_line.h"
 #include "worker/exit_codes.h"
 #include "worker/worker_loop.h"
 
@@ -29,6 +30,7 @@ const ballast::ManWords kManWords{
     "and what to compute. It holds nothing, and may come and go at any time.",
     {{"0", "the job has finished, or was stopped"},
      {"1", "it failed; standard error says why"},
+     {"2", "the command line or the worker file is wrong, or the job's data cannot be read here as the job says"},
      {"4",
       "it cannot serve this job, and another life of it would say the same: other data, another arithmetic, or no "
       "such backend"}},
@@ -115,6 +117,9 @@ int work(const Options& options) {
   ballast::WorkerLoop loop(options.spec, fault, metrics.get());
   const ballast::StopSignals signals([&](const std::string& reason) { loop.interrupt(reason); });
   const auto ending = loop.run();
+  if (const auto corrupt = loop.corrupt_examples(); corrupt > 0) {
+    ballast::log_info("{}{}", ballast::kCorruptLine, corrupt);
+  }
   if (ending.failure.empty()) {
     ballast::log_info("the job has finished, or was stopped");
     return 0;
@@ -124,7 +129,7 @@ int work(const Options& options) {
     return *code;
   }
   tell(ending.failure);
-  return ending.for_good ? ballast::kExitForGood : 1;
+  return ending.of_data ? ballast::kExitUsage : ending.for_good ? ballast::kExitForGood : 1;
 }
 
 // What a worker with these options would say of its backend, a line each, on standard output.

@@ -251,6 +251,6 @@ void WorkerLoop::carry_out(const worker::Compute& action) { computation_.thread(
 
 void WorkerLoop::carry_out(const worker::Evaluate& action) { computation_.thread().evaluate(action.evaluation); }
 
-void WorkerLoop::carry_out(const worker::Stop& action) { ending_ = {action.failure, action.for_good}; }
+void WorkerLoop::carry_out(const worker::Stop& action) { ending_ = {action.failure, action.for_good, action.of_data}; }
 
 }  // namespace ballast

@@ -29,9 +29,12 @@ class WorkerLoop {
   struct Ending {
     std::string failure;    // empty: the job finished or was stopped
     bool for_good = false;  // another life of this worker would end in the same way
+    bool of_data = false;   // because it cannot read the job's data as the job says
   };
   // Until the job ends or this worker cannot go on.
   Ending run();
+  // Examples of its data that it could not read, and left out or replaced.
+  [[nodiscard]] std::uint64_t corrupt_examples() const { return computation_.corrupt_examples(); }
   // From any thread: says goodbye to the lead and ends run() soon.
   void interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
 

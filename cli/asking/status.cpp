@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/asking/finished_run.h"
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
 #include "cli/telling/copies_text.h"
@@ -72,7 +73,7 @@ std::string split_text(const char* name, const SplitStatus& split, const std::ve
          std::to_string(split.step) + "\n";
 }
 
-std::string training_lines(const Status& status) {
+std::string training_lines(const Status& status, std::optional<MetricKind> best_by) {
   auto text =
       "loss " + fixed(status.recent_loss, 4) + " over the last steps, learning rate " + fixed(status.learning_rate, 6);
   if (status.gradient_norm > 0) {
@@ -82,7 +83,7 @@ std::string training_lines(const Status& status) {
     text += "\n" + pace_text(status, *pace, ", ");
   }
   return text + "\n" + split_text("validation", status.validation, status.validation_metrics) +
-         split_text("best validation", status.best, status.best_metrics) +
+         (status.best.evaluated ? best_text(status.best, status.best_metrics, best_by) + "\n" : "") +
          split_text("test", status.test, status.test_metrics);
 }
 
@@ -148,7 +149,7 @@ Json copies_json(const CopyStatus& copies) {
 
 }  // namespace
 
-std::string status_lines(const Status& status) {
+std::string status_lines(const Status& status, std::optional<MetricKind> best_by) {
   auto text = "job " + status.job + ": " + name_of(status.phase) + ", step " + std::to_string(status.step) + " of " +
               std::to_string(status.steps) + ", " + std::to_string(status.epoch) + " of " +
               std::to_string(status.epochs) + " epochs done, mode " + status.mode + "\n";
@@ -159,7 +160,7 @@ std::string status_lines(const Status& status) {
       text += std::string(name) + ": " + *value + "\n";
     }
   }
-  text += training_lines(status);
+  text += training_lines(status, best_by);
   if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
     text += staleness + "\n";
   }
@@ -170,7 +171,7 @@ std::string status_lines(const Status& status) {
   return text + provenance_lines(status) + sessions_table(status);
 }
 
-std::string status_json(const Status& status) {
+std::string status_json(const Status& status, std::optional<MetricKind> best_by) {
   Json json;
   json["job"] = status.job;
   json["mode"] = status.mode;
@@ -198,6 +199,7 @@ std::string status_json(const Status& status) {
   json["validation"] = split_json(status.validation, status.validation_metrics);
   json["test"] = split_json(status.test, status.test_metrics);
   json["best"] = split_json(status.best, status.best_metrics);
+  json["best_by"] = best_by ? Json(name_of(*best_by)) : Json(nullptr);
   json["duplicates"] = status.duplicates;
   json["superseded"] = status.superseded;
   json["lost_workers"] = status.lost_workers;
@@ -223,6 +225,11 @@ std::string status_json(const Status& status) {
 }
 
 int show_status(const std::string& where, bool json) {
+  const auto best_by = best_by_of_run(where);
+  if (const auto status = finished_run(where)) {
+    std::fputs(json ? status_json(*status, best_by).c_str() : finished_lines(*status, best_by, where).c_str(), stdout);
+    return 0;
+  }
   const auto lead = lead_address(where);
   const auto status = ask(lead);
   if (!status) {
@@ -230,7 +237,7 @@ int show_status(const std::string& where, bool json) {
                  static_cast<long long>(kAnswerPatience.count()));
     return 1;
   }
-  std::fputs(json ? status_json(*status).c_str() : status_lines(*status).c_str(), stdout);
+  std::fputs(json ? status_json(*status, best_by).c_str() : status_lines(*status, best_by).c_str(), stdout);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // `ballast status`: how a running job stands, asked of its lead.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "protocol/messages.h"
@@ -8,13 +9,15 @@
 namespace ballast {
 
 // One JSON object with the fields of Status; phase times in microseconds; numbers that are not finite are null.
-std::string status_json(const Status& status);
+// `best_by`: what the best validation is the best in, if that is known.
+std::string status_json(const Status& status, std::optional<MetricKind> best_by = {});
 
 // For people, in several lines.
-std::string status_lines(const Status& status);
+std::string status_lines(const Status& status, std::optional<MetricKind> best_by = {});
 
 // Prints the status to standard output; `json` as one object, else for people. `where`: a run's folder or the lead's
-// address. Returns the exit code: 1 if the lead does not answer within a few seconds.
+// address. Of a folder whose job has finished and whose processes are gone: its end (cli/asking/finished_run.h).
+// Returns the exit code: 1 if the lead does not answer within a few seconds.
 int show_status(const std::string& where, bool json);
 
 }  // namespace ballast

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/asking/finished_run.h"
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
 #include "cli/processes/signals.h"
@@ -46,6 +47,7 @@ class Watch {
  public:
   explicit Watch(const WatchOptions& options)
       : patience_(options.patience),
+        best_by_(best_by_of_run(options.where)),
         lead_(lead_address(options.where)),
         events_(open_events(options.show.events)),
         progress_(stdout, stderr, line_style(options.show, stdout, stderr), events_.get()),
@@ -110,6 +112,7 @@ class Watch {
     summary.status = status;
     summary.training_seconds = watched_.seconds();
     summary.examples_per_second = watched_.examples_per_second();
+    summary.best_by = best_by_;
     progress_.result(summary_text(summary, {}) +
                      "the weights are in the databases of its servers: ballast gather, then digest or export\n");
     end("finished", 0, {});
@@ -139,6 +142,7 @@ class Watch {
   }
 
   seconds patience_;
+  std::optional<MetricKind> best_by_;
   Signals signals_;  // before anything that has threads
   std::string lead_;
   std::unique_ptr<EventStream> events_;

@@ -1,6 +1,8 @@
 #include "cli/before/check.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <variant>
 
 #include "cli/before/backend_probe.h"
 #include "cli/before/shapes.h"
@@ -10,10 +12,14 @@
 #include "common/job/mode_text.h"
 #include "common/job/model_graph.h"
 #include "common/job/shard_bytes.h"
+#include "worker/data/datasets.h"
+#include "worker/data/failures.h"
 
 namespace ballast {
 
 namespace {
+
+constexpr std::uint32_t kFewForBatchNorm = 8;  // examples
 
 std::uint64_t count_parameters(const Arena& arena) {
   std::uint64_t count = 0;
@@ -21,6 +27,15 @@ std::uint64_t count_parameters(const Arena& arena) {
     count += extent.elements;
   }
   return count;
+}
+
+bool normalizes_batches(const Job& job) {
+  if (!has_graph(job.spec.model)) {
+    return false;
+  }
+  const auto graph = model_graph(job.spec.model, job.shape);
+  return std::ranges::any_of(graph.layers,
+                             [](const auto& named) { return std::holds_alternative<BatchNorm>(named.layer); });
 }
 
 void print_summary(const Job& job) {
@@ -37,6 +52,13 @@ void print_summary(const Job& job) {
   std::printf("chunks      %zu\n", job.arena.chunks.size());
   std::printf("cluster     %u workers, %u shards of %u lanes, over %s\n", cluster.workers, cluster.shards,
               cluster.lanes, cluster.transport.c_str());
+  if (job.sizes.train < training.batch) {
+    std::printf("note        training.batch is more than the examples of an epoch: each step takes all %u of them\n",
+                job.sizes.train);
+  }
+  if (normalizes_batches(job)) {
+    std::printf("batch norm  %s\n", batch_norm_text(training).c_str());
+  }
   if (const auto idle = idle_workers_text(job.spec); !idle.empty()) {
     std::printf("note        %s\n", idle.c_str());
   }
@@ -70,6 +92,27 @@ void print_summary(const WorkerSpec& worker) {
   std::printf("log         %s, level %s\n", or_default(worker.log_file, "standard error"), worker.log_level.c_str());
 }
 
+}  // namespace
+
+std::string batch_norm_text(const TrainingSpec& training) {
+  auto examples = training.batch / training.slots;
+  std::string of = "a slot (training.batch / training.slots)";
+  if (training.mode == Mode::local) {
+    examples /= training.local.steps;
+    of = "a local step (training.batch / training.slots / training.local.steps)";
+  }
+  if (training.micro_batch > 0 && training.micro_batch < examples) {
+    examples = training.micro_batch;
+    of = "training.micro_batch";
+  }
+  const bool few = examples < kFewForBatchNorm;
+  return "statistics are over " + std::to_string(examples) + " examples, those of " + of + ", not over the step's " +
+         std::to_string(training.batch) +
+         (few ? "; that is few for most networks: use fewer slots or a larger batch (docs/models.md)" : "");
+}
+
+namespace {
+
 template <typename Summarize>
 int check(const Summarize& summarize) {
   try {
@@ -78,13 +121,26 @@ int check(const Summarize& summarize) {
   } catch (const ConfigError& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return kExitBadJob;
+  } catch (const BadData& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kExitBadJob;
   }
 }
 
 }  // namespace
 
-int check_job(const std::string& file, const std::vector<std::string>& overrides) {
-  return check([&] { print_summary(make_job(load_job(file, overrides))); });
+int check_job(const std::string& file, const std::vector<std::string>& overrides, DataLook look) {
+  bool good = true;
+  const int code = check([&] {
+    const auto job = make_job(load_job(file, overrides));
+    print_summary(job);
+    if (look != DataLook::none) {
+      good = look_at_data(job, look);
+    } else if (reads_files(job.spec.data)) {
+      std::printf("note        the data were not looked at; --data opens them as workers do\n");
+    }
+  });
+  return good ? code : kExitBadJob;
 }
 
 int check_shapes(const std::string& file, const std::vector<std::string>& overrides) {

@@ -198,7 +198,8 @@ DataFacts describe_images(const DescribeOptions& options, DataSpec& spec) {
         ". If these are texts, say --as text");
   }
   const auto train_examples = spread_examples(train.files(), spec.classes, where);
-  const auto test_examples = spread_examples(test.files(), spec.classes, (folder / spec.test).string());
+  const auto test_examples =
+      spread_examples(test.files(), spec.classes, (folder / spec.test).string(), EmptyClasses::allowed);
   spec.train_examples = static_cast<std::uint32_t>(train_examples.size());
   spec.test_examples = static_cast<std::uint32_t>(test_examples.size());
   spec.cache_mb = (train.held_by_workers() + test.held_by_workers() + kMegabyte - 1) / kMegabyte;
@@ -219,6 +220,12 @@ void warn_of_files(const fs::path& folder, const std::string& split, const std::
   const auto take = [&](const std::vector<std::string>& texts) {
     std::ranges::copy(texts, std::back_inserter(warnings));
   };
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (facts.by_class[i] == 0) {
+      warnings.push_back(split + ": no image of class " + shown(classes[i]) +
+                         ", so that evaluations will not tell how well it is known");
+    }
+  }
   take(empty_folder_warnings(folder / split, classes));
   take(aside_warnings(split, facts.aside));
   take(counted_warning(split, facts.no_images, "files that are no images by name or content, but count as examples",

@@ -12,7 +12,9 @@
 #include "cli/telling/quality.h"
 #include "cli/telling/rollbacks.h"
 #include "common/arena/placement.h"
+#include "common/job/evaluation_metrics.h"
 #include "common/job/load.h"
+#include "protocol/lead/validation.h"
 #include "storage/journal/journal.h"
 #include "storage/journal/journal_scan.h"
 #include "storage/store/layout_difference.h"
@@ -150,6 +152,7 @@ class Inspection {
     try {
       const auto job = make_job(parse_job(state_.identity->effective_job, path + " (its job)"));
       draws_ = job.spec.training.init_from.empty();
+      state_.best_by = best_by(job.spec.training, metric_rules(job.spec.model, job.shape));
       if (job.layout_digest != state_.identity->layout_digest) {
         problem(path + ": " + other_layout_text(state_.identity->layout_digest, job.layout_digest));
         return;
@@ -227,6 +230,16 @@ class Inspection {
 
 // ---- for people
 
+// " by accuracy"
+std::string by_text(const RunState& state) {
+  return state.best_by ? std::string(" by ") + name_of(*state.best_by) : std::string();
+}
+
+// The evaluation that is the best one's; null if there is none.
+const EvaluationRecord* best_of(const RunState& state) {
+  return state.best_by ? best_validation(state.ledger.evaluations, *state.best_by) : nullptr;
+}
+
 std::string words_of(const SnapshotState& snapshot, const RunState& state) {
   if (snapshot.drawn) {
     return "the initial weights, drawn from the seed and not kept";
@@ -235,7 +248,7 @@ std::string words_of(const SnapshotState& snapshot, const RunState& state) {
                                       [&](const auto& other) { return other.complete && snapshot.id < other.id; });
   std::string text = snapshot.complete ? "complete" : superseded ? "superseded by a newer one" : "not complete";
   text += snapshot.finished ? ", the job's end" : "";
-  text += snapshot.best ? ", the best" : "";
+  text += snapshot.best ? ", the best" + by_text(state) : "";
   for (std::size_t shard = 0; !snapshot.whole && shard < snapshot.chunks.size(); ++shard) {
     text += ", shard " + std::to_string(shard) + " has " + std::to_string(snapshot.chunks[shard]) + " of " +
             std::to_string(state.chunks[shard]) + " chunks";
@@ -274,10 +287,12 @@ void print(const RunState& state) {
   for (const auto& snapshot : state.snapshots) {
     std::printf("snapshot    %s: %s\n", describe(snapshot.id).c_str(), words_of(snapshot, state).c_str());
   }
+  const auto* const best = best_of(state);
   for (const auto& evaluation : state.ledger.evaluations) {
-    std::printf("evaluation  step %llu, %s: %s\n", number(evaluation.step),
+    std::printf("evaluation  step %llu, %s: %s%s\n", number(evaluation.step),
                 std::string(to_string(evaluation.split)).c_str(),
-                quality_text(evaluation.loss, evaluation.accuracy, evaluation.metrics).c_str());
+                quality_text(evaluation.loss, evaluation.accuracy, evaluation.metrics).c_str(),
+                &evaluation == best ? ("; the best" + by_text(state)).c_str() : "");
   }
   for (const auto& journal : state.journals) {
     std::printf(
@@ -359,6 +374,7 @@ void print_json(const RunState& state) {
   json["spec_digest"] = state.identity ? Json(state.identity->spec_digest) : Json(nullptr);
   json["shards"] = state.identity ? Json(state.identity->shards) : Json(nullptr);
   json["ledger"] = json_of(state.ledger.ledger);
+  json["best_by"] = state.best_by ? Json(name_of(*state.best_by)) : Json(nullptr);
   json["chunks"] = state.chunks;
   json["snapshots"] = Json::array();
   for (const auto& snapshot : state.snapshots) {

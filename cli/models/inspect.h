@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "protocol/ledger.h"
+#include "protocol/metrics.h"
 #include "storage/journal/journal_records.h"
 #include "storage/store/shard_store.h"
 
@@ -46,6 +47,7 @@ struct JournalState {
 struct RunState {
   std::string folder;
   std::optional<Identity> identity;      // of the first shard that has one
+  std::optional<MetricKind> best_by;     // what the best validation is the best in; nothing without an identity
   std::vector<std::size_t> chunks;       // that a whole snapshot has, by shard; empty without an identity
   std::vector<std::uint64_t> disk;       // bytes of files, by shard
   std::vector<JournalState> journals;    // of the shards that have one

@@ -159,13 +159,24 @@ std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& l
          journals_text(folder, job) + (ledger.pause == Pause::none ? "" : "; it was paused, which is over");
 }
 
-std::string what_is_left(const RunFolder& folder, const Job& job, bool ends_again) {
-  const auto go_on = ends_again ? "; a run that goes on from there would end like this one: see to what is told above"
-                                : "; go on with: ballast run --resume " + folder.shown();
+std::string what_is_left(const RunFolder& folder, const Job& job, Outlook outlook, const std::string& job_file) {
+  const auto resume = "ballast run --resume " + folder.shown();
+  const auto anew = "ballast run " + (job_file.empty() ? "JOB" : job_file) + ", in another run folder";
+  const auto go_on = outlook == Outlook::open ? "; go on with: " + resume
+                     : outlook == Outlook::ends_again
+                         ? "; a run that goes on from there would end like this one: see to what is told above"
+                         : "; if the data become what they were, or lie elsewhere: " + resume +
+                               " (--set data.path=DIR); with other data, or another data section, start anew: " + anew;
   try {
     const auto ledger = ledger_to_resume(folder, job);
     if (ledger.finished) {
       return "the job's end, at step " + std::to_string(ledger.finished->step) + ", is durable on shard 0" + go_on;
+    }
+    const bool trained = !ledger.complete.empty() && ledger.complete.back().step > 0;
+    if (outlook == Outlook::bad_data && !trained) {
+      return "nothing was trained; mend the data or the job file, try it with `ballast check --data`, then start "
+             "anew: " +
+             anew;
     }
     if (ledger.complete.empty()) {
       return "nothing was trained that could be durable" + go_on;

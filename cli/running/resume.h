@@ -1,6 +1,7 @@
 // `ballast run --resume DIR`: what an earlier run left, and whether it can go on.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,16 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job);
 // not begun: it starts"; or "... has finished, at step 937: what lacks its end gets it".
 std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& ledger);
 
-// Of a run whose processes are all gone before its job's end: what is durable, and the command that goes on from
-// there; if they do not let a run go on, the reason. `ends_again`: a run that goes on would meet what ended this one,
-// and is not offered. Never throws.
-std::string what_is_left(const RunFolder& folder, const Job& job, bool ends_again);
+// What a run that goes on would meet.
+enum class Outlook : std::uint8_t {
+  open,
+  ends_again,  // what ended this one: another arithmetic, say
+  bad_data,    // the same, unless the data become what the job says
+};
+
+// Of a run whose processes are all gone before its job's end: what is durable, and what can be done: the command that
+// goes on from there, or how to start anew with `job_file` (empty: not known). If the databases do not let a run go on,
+// the reason. Never throws.
+std::string what_is_left(const RunFolder& folder, const Job& job, Outlook outlook, const std::string& job_file = {});
 
 }  // namespace ballast

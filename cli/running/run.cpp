@@ -16,6 +16,7 @@
 #include "cli/processes/signals.h"
 #include "cli/run_folder/run_folder.h"
 #include "cli/running/cluster.h"
+#include "cli/running/corrupt_examples.h"
 #include "cli/running/resume.h"
 #include "cli/running/supervisor.h"
 #include "cli/telling/copies_text.h"
@@ -23,6 +24,7 @@
 #include "cli/telling/exit_codes.h"
 #include "cli/telling/progress.h"
 #include "cli/telling/summary.h"
+#include "common/job/evaluation_metrics.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/job/mode_text.h"
@@ -30,6 +32,7 @@
 #include "storage/store/run_reader.h"
 #include "worker/data/datasets.h"
 #include "worker/data/example_files.h"
+#include "worker/data/failures.h"
 
 namespace ballast {
 
@@ -83,15 +86,17 @@ void check_summary_file(const std::string& file) {
   }
 }
 
-// Found out now rather than by workers that die, are started again and die.
+// Found out now rather than by workers, where it takes no reading. Throws BadData.
 void check_data_files(const Job& job) {
-  if (job.spec.data.name == "mnist") {
-    find_mnist(job.spec.data, "");
-  } else if (is_example_files(job.spec.data)) {
-    example_root(job.spec.data, "");
-  } else if (reads_files(job.spec.data)) {
-    data_folder(job.spec.data, "");
-  }
+  reading_data([&] {
+    if (job.spec.data.name == "mnist") {
+      find_mnist(job.spec.data, "");
+    } else if (is_example_files(job.spec.data)) {
+      example_root(job.spec.data, "");
+    } else if (reads_files(job.spec.data)) {
+      data_folder(job.spec.data, "");
+    }
+  });
 }
 
 // The same.
@@ -152,6 +157,14 @@ EventStream::Json report(const Job& job, const RunOptions& options, const RunFol
   summary.weights = final_weights.weights;
   summary.optimizer = final_weights.optimizer;
   summary.run_dir = folder.path();
+  std::vector<std::filesystem::path> logs;
+  for (std::uint32_t worker = 0; worker < job.spec.cluster.workers; ++worker) {
+    logs.push_back(folder.log("worker-" + std::to_string(worker)));
+  }
+  if (const auto corrupt = corrupt_examples(logs)) {
+    summary.corrupt_examples = corrupt->examples;
+    summary.corrupt_log = corrupt->log.string();
+  }
   const auto json = summary_json(job, summary);
   if (!options.summary.empty()) {
     write_atomically(options.summary, json);
@@ -161,7 +174,8 @@ EventStream::Json report(const Job& job, const RunOptions& options, const RunFol
 }
 
 // How a run ended that has not come to its job's end, once all processes are gone.
-std::string end_text(const std::optional<Status>& status, const Job& job, const RunFolder& folder, bool ends_again) {
+std::string end_text(const std::optional<Status>& status, const Job& job, const RunFolder& folder, Outlook outlook,
+                     const std::string& job_file) {
   const bool is_stopped = status && status->phase == JobPhase::stopped;
   const auto where =
       status ? " at step " + std::to_string(status->step) + " of " + std::to_string(status->steps) : std::string();
@@ -174,7 +188,7 @@ std::string end_text(const std::optional<Status>& status, const Job& job, const 
            "; go on with: ballast run --resume " + folder.shown();
   }
   return text + (is_stopped ? "stopped without a snapshot of its own" : "ended") + where + ": " +
-         what_is_left(folder, job, ends_again);
+         what_is_left(folder, job, outlook, job_file);
 }
 
 // A server that was stopped before it had room for it, say: all weights are durable, but not all has come to its end.
@@ -215,7 +229,7 @@ int finish(const Job& job, const RunOptions& options, const RunFolder& folder, P
                         std::chrono::seconds(job.spec.cluster.stop_patience));
   const int exit_code = watched(supervisor, cluster, progress);
   if (exit_code != 0) {
-    const auto text = end_text(supervisor.status(), job, folder, supervisor.ends_again());
+    const auto text = end_text(supervisor.status(), job, folder, supervisor.outlook(), options.job);
     if (exit_code == kExitSignal + SIGPIPE) {  // nobody reads the output
       progress.error(text);
     } else {
@@ -241,7 +255,9 @@ int finish(const Job& job, const RunOptions& options, const RunFolder& folder, P
                    trained.examples_per_second(),
                    cluster.restarts(Role::worker),
                    cluster.restarts(Role::server),
-                   {}}));
+                   {},
+                   0,
+                   best_by(job.spec.training, metric_rules(job.spec.model, job.shape))}));
   return 0;
 }
 
@@ -311,6 +327,9 @@ int run(const RunOptions& options) {
     return options.resume.empty() ? run_new(options) : run_again(options);
   } catch (const ConfigError& error) {
     std::fprintf(stderr, "%s\n", error.what());
+    return kExitBadJob;
+  } catch (const BadData& error) {
+    std::fprintf(stderr, "ballast: %s\n", error.what());
     return kExitBadJob;
   }
 }

@@ -29,8 +29,8 @@ struct RunOptions {
 };
 
 // Returns the exit code: 0 the job finished, its weights are durable; 1 it did not, standard error says why; 2 the job
-// file is wrong; 3 it was stopped by `ballast stop`; 130 and 143 stopped by Ctrl-C or a request to terminate. No
-// process is left behind.
+// file is wrong, or its data are not what it says; 3 it was stopped by `ballast stop`; 130 and 143 stopped by Ctrl-C or
+// a request to terminate. No process is left behind.
 int run(const RunOptions& options);
 
 }  // namespace ballast

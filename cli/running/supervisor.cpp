@@ -7,6 +7,7 @@
 
 #include "cli/telling/changes.h"
 #include "cli/telling/exit_codes.h"
+#include "common/command/exit_codes.h"
 #include "worker/exit_codes.h"
 
 namespace ballast {
@@ -194,8 +195,12 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
     worker.due = Clock::now() + kEarlyLeavePatience;
     return;
   }
+  if (!exit.by_signal && exit.number == kExitUsage) {
+    outlook_ = Outlook::bad_data;
+    return fail(worker.name() + " cannot read the job's data: " + last_words(worker), kExitBadJob);
+  }
   if (!exit.by_signal && exit.number == kExitForGood) {
-    ends_again_ = true;
+    outlook_ = Outlook::ends_again;
     return fail(worker.name() + " cannot serve: " + last_words(worker));
   }
   if (!start_again_later(worker, exit)) {
@@ -338,9 +343,9 @@ void Supervisor::start_again(Member& member, Clock::time_point now) {
   member.refusal = refusal;
 }
 
-void Supervisor::fail(const std::string& text) {
+void Supervisor::fail(const std::string& text, int exit_code) {
   progress_.error(text);
-  stop(1);
+  stop(exit_code);
 }
 
 void Supervisor::stop(int exit_code) {
@@ -369,8 +374,8 @@ std::string Supervisor::last_words(const Member& member) const {
   const auto lines = last_lines(log, 1);
   auto words = lines.empty() ? std::string() : lines.back();
   if (const auto level = words.find(kError); level != std::string::npos) {
-    const auto colon = words.find(": ", level + kError.size());
-    words.erase(0, colon == std::string::npos ? level + kError.size() : colon + 2);
+    const auto role = words.find(' ', level + kError.size());  // which the log's lines have behind the level
+    words.erase(0, role == std::string::npos ? level + kError.size() : role + 1);
   }
   return words + "\n  its log is " + log.string();
 }

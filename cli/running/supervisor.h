@@ -1,7 +1,8 @@
 // Watches over a local run: starts it, shows how it goes, starts lost processes again, and ends it.
 //
 // A process that was killed by a signal is started again, unless that happens again and again; one that ends by itself
-// with a message would only say it again. One that cannot be started is tried again, whatever it lasts. One thread, one
+// with a message would only say it again, and so would a worker that cannot serve or cannot read the data: all workers
+// read the same ones here. One that cannot be started is tried again, whatever it lasts. One thread, one
 // loop: it waits for signals (a child's end is one) and for the lead's answers. The courses it takes:
 //   binding -> running -> leaving               the job finished or was stopped: wait for the processes to leave
 //                      -> doubtful -> stopping  a shard gave up: a moment for the lead's reason
@@ -18,6 +19,7 @@
 #include "cli/asking/lead_talk.h"
 #include "cli/processes/signals.h"
 #include "cli/running/cluster.h"
+#include "cli/running/resume.h"
 #include "cli/telling/progress.h"
 #include "cli/telling/training_time.h"
 #include "protocol/messages.h"
@@ -31,12 +33,13 @@ class Supervisor {
   Supervisor(Cluster& cluster, Signals& signals, Progress& progress, bool resumed, bool paused,
              std::chrono::seconds stop_patience);
 
-  // Returns when no process is left: 0 finished, 1 failed, kExitStopped, or kExitSignal + signal when stopped by one.
+  // Returns when no process is left: 0 finished, 1 failed, kExitBadJob: its data cannot be read as the job says,
+  // kExitStopped, or kExitSignal + signal when stopped by one.
   int watch();
   // The lead's last word; nothing if there never was one.
   [[nodiscard]] const std::optional<Status>& status() const { return lead_.status(); }
-  // Whether it ended for what a run that goes on meets again: data that is not the job's, say.
-  [[nodiscard]] bool ends_again() const { return ends_again_; }
+  // What a run that goes on would meet.
+  [[nodiscard]] Outlook outlook() const { return outlook_; }
   [[nodiscard]] const TrainingTime& training_time() const { return training_time_; }
 
  private:
@@ -66,7 +69,7 @@ class Supervisor {
   void start_again(Member& member, Clock::time_point now);
   void mend_list(Clock::time_point now);
   void show_silence(Clock::time_point now);
-  void fail(const std::string& text);
+  void fail(const std::string& text, int exit_code = 1);
   void stop(int exit_code);
   [[nodiscard]] bool can_start_again(const Member& member) const;
   [[nodiscard]] std::string who_stayed() const;
@@ -86,7 +89,7 @@ class Supervisor {
   std::optional<Interruption> interrupted_;
   std::string told_refusal_;  // of processes.json
   std::string doubt_;         // what is said if the lead gives no reason
-  bool ends_again_ = false;
+  Outlook outlook_ = Outlook::open;
   int exit_code_ = 0;
 };
 

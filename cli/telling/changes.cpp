@@ -39,7 +39,7 @@ void add_trouble(std::vector<Change>& lines, const Status& before, const Status&
     lines.push_back({trouble.empty() ? "over: " + known : "trouble: " + trouble, !trouble.empty()});
   }
   if (!now.waits_for.empty() && who(now.waits_for) != who(before.waits_for)) {
-    lines.push_back({"waiting for " + now.waits_for});
+    lines.push_back({"waiting for " + now.waits_for, now.phase != JobPhase::assembling});  // servers come one by one
   }
 }
 

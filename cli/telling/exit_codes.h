@@ -3,7 +3,7 @@
 
 namespace ballast {
 
-inline constexpr int kExitBadJob = 2;    // the job file or the command line is wrong
+inline constexpr int kExitBadJob = 2;    // the job file, its data or the command line is wrong
 inline constexpr int kExitStopped = 3;   // `ballast stop` ended the run before the job's end; it can be resumed
 inline constexpr int kExitSignal = 128;  // plus the signal that stopped the run
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cli/telling/json_numbers.h"
+#include "protocol/lead/validation.h"
 
 namespace ballast {
 
@@ -16,11 +17,12 @@ std::string formatted(const char* format, double value) {
   return text.data();
 }
 
-std::string text_of(const Metric& metric) {
-  const bool is_share = metric.kind == MetricKind::top5;
-  return std::string(name_of(metric.kind)) + " " +
-         (is_share ? formatted("%.2f %%", 100 * metric.value) : formatted("%.4f", metric.value));
+std::string value_text(const Metric& metric) {
+  const bool is_share = metric.kind == MetricKind::top5 || metric.kind == MetricKind::accuracy;
+  return is_share ? formatted("%.2f %%", 100 * metric.value) : formatted("%.4f", metric.value);
 }
+
+std::string text_of(const Metric& metric) { return std::string(name_of(metric.kind)) + " " + value_text(metric); }
 
 }  // namespace
 
@@ -46,6 +48,15 @@ std::string metrics_text(const std::vector<Metric>& metrics) {
     text += (text.empty() ? "" : ", ") + text_of(metric);
   }
   return text;
+}
+
+std::string best_text(const SplitStatus& best, const std::vector<Metric>& metrics, std::optional<MetricKind> by) {
+  const auto at = ", at step " + std::to_string(best.step);
+  const auto all = "validation " + quality_text(best.loss, best.accuracy, metrics);
+  const EvaluationRecord evaluation{best.step, Split::validation, best.loss, best.accuracy, 0, metrics};
+  const auto value = by ? value_of(evaluation, *by) : std::nullopt;
+  return value ? std::string("best by ") + name_of(*by) + ": " + value_text({*by, *value}) + at + " (" + all + ")"
+               : "best " + all + at;
 }
 
 nlohmann::ordered_json split_json(const SplitStatus& split, const std::vector<Metric>& metrics) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ std::string headline(const SplitStatus& split, const std::vector<Metric>& metric
 
 // "top5 99.97 %, f1 0.9887"; empty without metrics.
 std::string metrics_text(const std::vector<Metric>& metrics);
+
+// Of the best validation: "best by f1: 0.9887, at step 400 (validation accuracy 98.88 %, loss 0.0375, f1 0.9887)".
+// `by`: what it is the best in (common/job/evaluation_metrics.h); where that is not known, "best validation accuracy
+// 98.88 %, loss 0.0375, f1 0.9887, at step 400".
+std::string best_text(const SplitStatus& best, const std::vector<Metric>& metrics, std::optional<MetricKind> by);
 
 // A split's step, loss, accuracy and metrics; null if it was not evaluated.
 nlohmann::ordered_json split_json(const SplitStatus& split, const std::vector<Metric>& metrics);

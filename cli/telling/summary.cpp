@@ -40,7 +40,7 @@ std::string percent(double share) {
   return text.data();
 }
 
-std::string quality_line(const Status& status) {
+std::string quality_line(const Status& status, std::optional<MetricKind> best_by) {
   std::array<char, 64> loss{};
   std::snprintf(loss.data(), loss.size(), "train loss %.4f\n", status.train_loss);
   std::string line;
@@ -59,8 +59,7 @@ std::string quality_line(const Status& status) {
             quality_text(status.validation.loss, status.validation.accuracy, status.validation_metrics) + "\n";
   }
   if (status.best.evaluated) {
-    line += "best validation " + quality_text(status.best.loss, status.best.accuracy, status.best_metrics) +
-            ", at step " + std::to_string(status.best.step) + "\n";
+    line += best_text(status.best, status.best_metrics, best_by) + "\n";
   }
   return line;
 }
@@ -110,6 +109,11 @@ std::string incidents(const Summary& summary) {
   }
   if (status.snapshots_missed > 0) {
     lines += "snapshots missed: " + std::to_string(status.snapshots_missed) + "\n";
+  }
+  if (summary.corrupt_examples > 0) {
+    lines +=
+        "corrupt examples, left out or replaced (data.corrupt: skip): " + std::to_string(summary.corrupt_examples) +
+        "; " + summary.corrupt_log + " names them\n";
   }
   if (const auto trouble = all_trouble(status); !trouble.empty()) {
     lines += "trouble: " + trouble + "\n";
@@ -163,6 +167,7 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["validation_metrics"] = metrics_json(status.validation_metrics);
   json["best_validation_accuracy"] = accuracy_of(status.best, status.best_metrics);
   json["best_validation_metrics"] = metrics_json(status.best_metrics);
+  json["best_by"] = summary.best_by ? Json(name_of(*summary.best_by)) : Json(nullptr);
   json["best_step"] = status.best.evaluated ? Json(status.best.step) : Json(nullptr);
   json["weights_sha256"] = text_or_null(summary.weights);
   json["optimizer_sha256"] = text_or_null(summary.optimizer);
@@ -191,6 +196,7 @@ std::string summary_json(const Job& job, const Summary& summary) {
   json["rollbacks_by_cause"] = causes_json(status.rollback_causes);
   json["rolled_back_steps"] = status.rolled_back_steps;
   json["skipped_steps"] = status.skipped_steps;
+  json["corrupt_examples"] = summary.corrupt_examples;
   json["snapshots_missed"] = status.snapshots_missed;
   json["backups"] = status.backups;
   json["resumed_shards"] = status.resumed_shards;
@@ -207,7 +213,7 @@ std::string summary_text(const Summary& summary, const std::string& shown_dir) {
                 static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.epoch),
                 status.epoch == 1 ? "" : "s", summary.training_seconds, summary.examples_per_second);
   std::string all = "job " + status.job + " " + text.data();
-  all += quality_line(status);
+  all += quality_line(status, summary.best_by);
   if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
     all += staleness + "\n";
   }

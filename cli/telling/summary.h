@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "common/job/job.h"
@@ -21,7 +22,10 @@ struct Summary {
   std::uint32_t worker_restarts = 0;
   std::uint32_t shard_restarts = 0;
   std::filesystem::path run_dir;
-  double standstill_seconds = 0;  // of training_seconds
+  double standstill_seconds = 0;           // of training_seconds
+  std::optional<MetricKind> best_by = {};  // what the best validation is the best in, if that is known
+  std::uint64_t corrupt_examples = 0;      // left out or replaced, as far as a worker has told
+  std::string corrupt_log = {};            // the log that names them
 };
 
 // Accepted slots by session: under the worker's name where one session had it, else under "name@<session>", so that

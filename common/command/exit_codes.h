@@ -3,7 +3,8 @@
 
 namespace ballast {
 
-inline constexpr int kExitUsage =
-    2;  // the command line, or a file that it names, is wrong: the same again ends the same
+// The command line, or a file that it names, is wrong, or a worker cannot read the job's data as the job says: the same
+// again ends the same.
+inline constexpr int kExitUsage = 2;
 
 }  // namespace ballast

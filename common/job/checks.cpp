@@ -50,6 +50,7 @@ class JobChecks {
       }
     }
     batch_divides();
+    batch_fits_epoch();
     has_an_end();
     held_out_examples();
     validation_is_there();
@@ -279,6 +280,26 @@ class JobChecks {
     mistakes_.add(place_of({"training.batch", "training.slots"}), "training.batch",
                   std::to_string(batch) + " is not a multiple of training.slots (" + std::to_string(slots) +
                       "); the nearest multiples are " + nearest_multiples(batch, slots));
+  }
+
+  // A step takes an epoch's examples at most, and a slot's time and memory, of the probe before the first step too, are
+  // those of its share of the batch. A default that is a little too large for a small set does no harm.
+  void batch_fits_epoch() {
+    const auto& training = spec_.training;
+    if (!readable(
+            {"training.batch", "training.slots", "data.name", "data.train_examples", "data.validation_examples"}) ||
+        training.batch % training.slots != 0 || spec_.data.validation_examples > 0) {
+      return;  // of held-out examples, held_out_examples tells
+    }
+    const std::uint64_t examples = split_sizes(spec_.data).train;
+    const std::uint64_t slots = training.slots;
+    if (examples > 0 && training.batch > std::max(2 * examples, slots)) {
+      mistakes_.add(place_of({"training.batch", "data.train_examples"}), "training.batch",
+                    std::to_string(training.batch) + " is more than twice the " + std::to_string(examples) +
+                        " examples of an epoch, and a step takes those at most; use " +
+                        std::to_string((examples + slots - 1) / slots * slots) +
+                        " (one step an epoch) or less, or raise data.train_examples");
+    }
   }
 
   static std::string nearest_multiples(std::uint64_t number, std::uint64_t factor) {

@@ -85,7 +85,8 @@ std::vector<Key> keys_of_examples(DataSpec& data) {
        .default_note = "mnist: all 60,000; glyphs: 20,000; none: 1,000,000"},
       {.path = "data.test_examples",
        .target = &data.test_examples,
-       .description = "Examples that each evaluation looks at: the first ones of the test split",
+       .description = "Examples that each evaluation of the test split looks at: its first ones. With "
+                      "`data.validation_examples` it is evaluated at the job's end alone",
        .unit = "examples",
        .minimum = 0,
        .maximum = 16000000,
@@ -95,7 +96,8 @@ std::vector<Key> keys_of_examples(DataSpec& data) {
       {.path = "data.validation_examples",
        .target = &data.validation_examples,
        .description =
-           "The last ones of `data.train_examples`, held out to validate with: an epoch trains on the others",
+           "The last ones of `data.train_examples`, held out to validate with: an epoch trains on the others. They are "
+           "evaluated every `training.evaluate_every_epochs`, and the test split at the job's end alone",
        .unit = "examples",
        .minimum = 0,
        .maximum = 1000000,

@@ -204,7 +204,7 @@ std::string configuration_reference() {
 ### Between keys
 
 - `training.batch` is a multiple of `training.slots`, and with `training.mode: local` of `training.slots` times
-  `training.local.steps`.
+  `training.local.steps`. It is at most twice an epoch's examples; where it is more than these, each step takes all of them.
 - At least one of `training.epochs` and `training.max_steps` is given; the job ends with whichever comes first.
 - Each network needs examples of its kind ([models.md](models.md)); `emulated` needs `none`, and exactly one of
   `model.preset` and `model.parameters`.

@@ -124,6 +124,18 @@ std::string value_text(const Key& key) {
       key.target);
 }
 
+bool is_written(const Schema& schema, const Key& key) {
+  if (value_text(key).empty() || !applies(schema, key)) {
+    return false;
+  }
+  if (key.later_with.empty() ||
+      std::ranges::find(key.later_with, value_text(*schema.find_key(key.only_with.key))) == key.later_with.end()) {
+    return true;
+  }
+  JobSpec defaults;
+  return value_text(*job_schema(defaults).find_key(key.path)) != value_text(key);
+}
+
 bool applies(const Schema& schema, const Key& key) { return unmet_condition(schema, key) == nullptr; }
 
 const OnlyWith* unmet_condition(const Schema& schema, const Key& key) {

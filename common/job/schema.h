@@ -39,6 +39,9 @@ struct Key {
   std::vector<std::string> choices = {};  // text: the allowed words, if it is not free; of an enum, in its order
   TextRule rule = TextRule::printable;
   OnlyWith only_with = {};
+  // Those values of only_with where the key came to mean something later: its default is neither written nor a part of
+  // the digest there, so that jobs keep theirs.
+  std::vector<std::string> later_with = {};
   bool required = false;
   bool identity = false;          // decides the bits of the job's result
   std::string default_note = {};  // what the default value means, where the value alone does not say it
@@ -65,6 +68,10 @@ Schema worker_schema(WorkerSpec& spec);
 
 // The value of a key as YAML text on one line; empty where it has none.
 std::string value_text(const Key& key);
+
+// Whether the effective job file and the digest have the key: it means something and has a value, which is not a
+// default that came later.
+bool is_written(const Schema& schema, const Key& key);
 
 // Whether the key means something, given the values of the spec that the schema is bound to.
 bool applies(const Schema& schema, const Key& key);

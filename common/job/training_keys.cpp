@@ -7,7 +7,6 @@ namespace {
 constexpr double kMaxU64 = 18446744073709551615.0;
 
 std::vector<Key> keys_of_training(TrainingSpec& training) {
-  const OnlyWith images = {"data.name", image_sets()};
   return {
       {.path = "training.mode",
        .target = &training.mode,
@@ -95,11 +94,14 @@ std::vector<Key> keys_of_training(TrainingSpec& training) {
        .choices = {"halt", "skip", "rollback"}},
       {.path = "training.evaluate_every_epochs",
        .target = &training.evaluate_every_epochs,
-       .description = "Epochs from one evaluation to the next; the end of the job is always evaluated",
+       .description = "Epochs from one evaluation to the next; the end of the job is always evaluated. With "
+                      "`data.validation_examples` these evaluations are of the validation split, and the test split is "
+                      "evaluated once, at the job's end; without, they are of the test split",
        .unit = "epochs",
        .minimum = 1,
        .maximum = 1000000,
-       .only_with = images,
+       .only_with = {"data.name", joined(image_sets(), example_file_sets())},
+       .later_with = example_file_sets(),
        .identity = true},
       {.path = "training.keep_best",
        .target = &training.keep_best,

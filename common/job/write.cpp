@@ -50,9 +50,8 @@ std::map<std::string, std::string> identity_of(JobSpec spec) {
   std::map<std::string, std::string> values;
   const Schema schema = job_schema(spec);
   for (const auto& key : schema.keys) {
-    const std::string value = value_text(key);
-    if (key.identity && !value.empty() && applies(schema, key)) {
-      values[key.path] = value;
+    if (key.identity && is_written(schema, key)) {
+      values[key.path] = value_text(key);
     }
   }
   return values;
@@ -66,10 +65,10 @@ std::string to_yaml(const JobSpec& spec) {
   std::string text;
   std::string open_section;
   for (const auto& key : schema.keys) {
-    const std::string value = written_value(key);
-    if (value.empty() || !applies(schema, key)) {
+    if (!is_written(schema, key)) {
       continue;
     }
+    const std::string value = written_value(key);
     const std::string section = section_of(key.path);
     text += section_header(section, open_section);
     open_section = section;

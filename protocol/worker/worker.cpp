@@ -439,7 +439,7 @@ void Worker::on(const Prepared& event) {
 
 void Worker::on(const Failed& event) {
   emit(SendToLead{Goodbye{event.text}});
-  stop(event.text, event.for_good);
+  stop(event.text, event.for_good, event.of_data);
 }
 
 void Worker::on(const Tick& event) {
@@ -511,9 +511,9 @@ void Worker::release(const std::vector<PayloadId>& payloads) {
   }
 }
 
-void Worker::stop(std::string failure, bool for_good) {
+void Worker::stop(std::string failure, bool for_good, bool of_data) {
   phase_ = Phase::stopped;
-  emit(Stop{std::move(failure), for_good});
+  emit(Stop{std::move(failure), for_good, of_data});
 }
 
 }  // namespace ballast

@@ -74,6 +74,7 @@ struct Prepared {
 struct Failed {
   std::string text;
   bool for_good = false;  // another life of this worker would meet the same
+  bool of_data = false;   // it cannot read the job's data as the job says
 };
 // Why nobody can be reached at a lane's address; empty: no reason is known.
 struct Unreachable {
@@ -145,6 +146,7 @@ struct Evaluate {
 struct Stop {
   std::string failure;    // empty: the run ended well
   bool for_good = false;  // another life of this worker would end with the same failure
+  bool of_data = false;   // as in Failed
 };
 using Action =
     std::variant<SendToLead, SendToLane, Prepare, Connect, Prefetch, Store, Release, Compute, Evaluate, Stop>;
@@ -239,7 +241,7 @@ class Worker {
   void hello_lanes();
   void heartbeat();
   void release(const std::vector<PayloadId>& payloads);
-  void stop(std::string failure, bool for_good = false);
+  void stop(std::string failure, bool for_good = false, bool of_data = false);
   [[nodiscard]] Heartbeat heartbeat_now() const;
   [[nodiscard]] bool has_target() const { return target_.kind != WorkerTarget::Kind::none; }
 

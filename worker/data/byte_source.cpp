@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "worker/data/failures.h"
+
 namespace ballast {
 namespace {
 
@@ -21,7 +23,8 @@ void require_regular(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status)) {
-    throw std::runtime_error(path.string() + ": cannot be opened: " + (error ? error.message() : "no such file"));
+    throw_unread(path.string() + ": cannot be opened: " + (error ? error.message() : "no such file"),
+                 error ? error : std::make_error_code(std::errc::no_such_file_or_directory));
   }
   if (!std::filesystem::is_regular_file(status)) {
     throw std::runtime_error(path.string() + ": is not a regular file; name a plain or gzip-compressed file");
@@ -36,12 +39,13 @@ struct ByteSource::Impl {
     errno = 0;
     stream.open(path, std::ios::binary);
     if (!stream) {
-      throw std::runtime_error(path.string() + ": cannot be opened: " + std::strerror(errno != 0 ? errno : EIO));
+      const int error = errno != 0 ? errno : EIO;
+      throw_unread(path.string() + ": cannot be opened: " + std::strerror(error), {error, std::generic_category()});
     }
     refill();
     compressed = at_gzip_member();
     if (compressed && inflateInit2(&inflater, kGzipOnly) != Z_OK) {
-      throw std::runtime_error(path.string() + ": zlib could not be started (out of memory)");
+      throw ReadFailure(path.string() + ": zlib could not be started (out of memory)");
     }
   }
   ~Impl() {
@@ -63,8 +67,8 @@ struct ByteSource::Impl {
     begin = 0;
     stream.read(reinterpret_cast<char*>(window.data() + end), static_cast<std::streamsize>(kWindow - end));
     if (stream.bad()) {
-      throw std::runtime_error(path.string() + ", byte " + std::to_string(file_offset) +
-                               " of the file: reading failed; check the disk");
+      throw ReadFailure(path.string() + ", byte " + std::to_string(file_offset) +
+                        " of the file: reading failed; check the disk");
     }
     end += static_cast<std::size_t>(stream.gcount());
     file_offset += static_cast<std::uint64_t>(stream.gcount());

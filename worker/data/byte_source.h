@@ -13,9 +13,10 @@ namespace ballast {
 // The remedy for a file that is not what it should be.
 inline constexpr const char* kFetchAgain = "; fetch the file again, or name the right one";
 
-// A file read once, front to back, in constant memory. Not thread-safe. Every error is a std::runtime_error that names
-// the file, the offset and a remedy: no such file, not a regular file (a pipe could block for ever), a failing disk, a
-// truncated or damaged gzip stream, bytes behind its end that are no further gzip member.
+// A file read once, front to back, in constant memory. Not thread-safe. Every error is a std::runtime_error (a
+// ReadFailure: what may pass) that names the file, the offset and a remedy: no such file, not a regular file (a pipe
+// could block for ever), a failing disk, a truncated or damaged gzip stream, bytes behind its end that are no further
+// gzip member.
 class ByteSource {
  public:
   explicit ByteSource(const std::filesystem::path& path);

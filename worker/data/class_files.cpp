@@ -1,7 +1,8 @@
 #include "worker/data/class_files.h"
 
-#include <stdexcept>
 #include <system_error>
+
+#include "worker/data/failures.h"
 
 namespace ballast {
 namespace {
@@ -24,8 +25,9 @@ std::error_code for_each_entry(const fs::path& folder, const TakeEntry& take) {
 
 void require_read(const fs::path& folder, const std::error_code& error) {
   if (error) {
-    throw std::runtime_error(folder.string() + ": cannot be read: " + error.message() +
-                             "; correct data.train, data.test or data.path");
+    throw_unread(folder.string() + ": cannot be read: " + error.message() +
+                     "; correct data.train, data.test or data.path",
+                 error);
   }
 }
 

@@ -14,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kTold = 10;               // corrupt examples that are named; more are counted
+constexpr std::size_t kMostText = 2000;           // bytes of their names, where they end it
 constexpr std::uint64_t kMostValues = 1U << 30U;  // of all sequences of a split: 4 GiB
 
 bool is_there(const fs::path& path) {
@@ -56,15 +57,30 @@ fs::path vocabulary_path(const fs::path& root, const DataSpec& spec) {
 }
 
 void CorruptExamples::found(const std::string& text) {
-  if (!skips_) {
-    throw std::runtime_error(text + "; repair it, take it away, or set data.corrupt: skip");
+  ++count_;
+  if (skips_) {
+    if (count_ <= kTold) {
+      log_warn("{}: left out", text);
+    }
+    return;
   }
-  if (++count_ <= kTold) {
-    log_warn("{}: left out", text);
+  faults_ += (faults_.empty() ? "" : "; ") + text;
+  if (count_ == kTold || faults_.size() > kMostText) {
+    refuse(" and what else is corrupt behind them");
   }
 }
 
+void CorruptExamples::refuse(const std::string& others) const {
+  const auto remedy = count_ == 1 && others.empty()
+                          ? std::string("repair it, take it away")
+                          : "repair these " + std::to_string(count_) + others + ", take them away";
+  throw std::runtime_error(faults_ + "; " + remedy + ", or set data.corrupt: skip");
+}
+
 std::uint64_t CorruptExamples::check(const fs::path& path, std::uint64_t good, std::uint32_t wanted, const char* key) {
+  if (!skips_ && count_ > 0) {
+    refuse({});
+  }
   if (count_ > 0) {
     log_warn("{}: {} examples were left out, {} are good", path.string(), count_, good);
   }

@@ -25,21 +25,25 @@ std::filesystem::path example_file(const std::filesystem::path& root, const std:
 // data.vocabulary_file: within the root, or the folder that an archive lies in.
 std::filesystem::path vocabulary_path(const std::filesystem::path& root, const DataSpec& spec);
 
-// What becomes of examples that cannot be read (data.corrupt): the first ends it, or they are logged, counted and left
-// out. They are found while a set is opened, so every worker leaves out the same ones. Not thread-safe.
+// What becomes of examples that cannot be read (data.corrupt): they end it, the first ten at once, or they are logged,
+// counted and left out. They are found while a set is opened, so every worker leaves out the same ones. Not
+// thread-safe.
 class CorruptExamples {
  public:
   explicit CorruptExamples(const DataSpec& spec) : skips_(spec.corrupt == "skip") {}
 
-  // `text` names the place and what is wrong. Throws it as std::runtime_error unless such are skipped.
+  // `text` names the place and what is wrong. Unless such are skipped, the tenth throws std::runtime_error naming all.
   void found(const std::string& text);
-  // Once a split is read: says how many were left out and returns it, and throws std::runtime_error if it has not as
-  // many good ones as the job counts on (`key` of it says so).
+  // Once a split is read: throws std::runtime_error naming what was found, unless such are skipped; says how many were
+  // left out and returns it, and throws if there are not as many good ones as the job counts on (`key` of it says so).
   std::uint64_t check(const std::filesystem::path& path, std::uint64_t good, std::uint32_t wanted, const char* key);
 
  private:
+  [[noreturn]] void refuse(const std::string& others) const;
+
   bool skips_;
   std::uint64_t count_ = 0;  // since the last check
+  std::string faults_;       // what was found, unless such are skipped
 };
 
 // Sequences of numbers one after the other.

@@ -27,9 +27,9 @@ class ImageSplit {
  public:
   // `memory` is what decoded images may take.
   ImageSplit(ImageFiles files, const std::filesystem::path& path, const DataSpec& spec, std::uint32_t examples,
-             const char* key, std::uint64_t memory)
+             const char* key, EmptyClasses empty, std::uint64_t memory)
       : files_(std::move(files)),
-        examples_(spread_examples(files_.files(), spec.classes, path.string())),
+        examples_(spread_examples(files_.files(), spec.classes, path.string(), empty)),
         shape_(example_shape(spec)),
         skips_(spec.corrupt == "skip"),
         cache_(examples, shape_.features(), memory) {
@@ -129,8 +129,9 @@ class Images : public Dataset {
          const std::filesystem::path& test_path, std::uint64_t memory)
       : shape_(example_shape(spec)),
         normalisation_(normalisation_of(spec)),
-        train_(std::move(train), train_path, spec, whole_split_sizes(spec).train, "train_examples", memory),
-        test_(std::move(test), test_path, spec, whole_split_sizes(spec).test, "test_examples",
+        train_(std::move(train), train_path, spec, whole_split_sizes(spec).train, "train_examples",
+               EmptyClasses::refused, memory),
+        test_(std::move(test), test_path, spec, whole_split_sizes(spec).test, "test_examples", EmptyClasses::allowed,
               memory - train_.decoded_memory()) {}
 
   [[nodiscard]] std::uint32_t size(DataSplit split) const override {

@@ -18,6 +18,7 @@
 #include "common/numeric/sha256.h"
 #include "common/text/text.h"
 #include "worker/data/class_files.h"
+#include "worker/data/failures.h"
 #include "worker/data/tar.h"
 
 namespace ballast {
@@ -42,7 +43,7 @@ class OpenFile {
       if (descriptor_ >= 0) {
         ::close(descriptor_);
       }
-      throw std::runtime_error(shown_path(path) + ": cannot be opened: " + std::strerror(error));
+      throw_unread(shown_path(path) + ": cannot be opened: " + std::strerror(error), {error, std::generic_category()});
     }
     size_ = S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
   }
@@ -60,9 +61,11 @@ class OpenFile {
         continue;
       }
       if (part <= 0) {
-        throw std::runtime_error(shown_path(path_) + ", byte " + std::to_string(offset + got) + ": " +
-                                 (part == 0 ? "the file ends; it has changed since it was opened"
-                                            : std::string("reading failed: ") + std::strerror(errno)));
+        const auto where = shown_path(path_) + ", byte " + std::to_string(offset + got) + ": ";
+        if (part == 0) {
+          throw std::runtime_error(where + "the file ends; it has changed since it was opened");
+        }
+        throw ReadFailure(where + "reading failed: " + std::strerror(errno));
       }
       got += static_cast<std::size_t>(part);
     }
@@ -265,7 +268,7 @@ std::vector<std::string> class_folders(const std::vector<ImageFile>& files) {
 }
 
 std::vector<ImageExample> spread_examples(const std::vector<ImageFile>& files, const std::vector<std::string>& classes,
-                                          const std::string& where) {
+                                          const std::string& where, EmptyClasses empty) {
   std::map<std::string, std::uint32_t> labels;
   for (const auto& name : classes) {
     labels.emplace(name, static_cast<std::uint32_t>(labels.size()));
@@ -286,10 +289,11 @@ std::vector<ImageExample> spread_examples(const std::vector<ImageFile>& files, c
                                "its class there, or take the folder away");
     }
   }
-  const auto empty = std::ranges::find(held, 0U);
-  if (empty != held.end()) {
-    throw std::runtime_error(where + ": holds no folder '" + classes[static_cast<std::size_t>(empty - held.begin())] +
-                             "' with images of that class of data.classes");
+  const auto lacking = std::ranges::find(held, 0U);
+  if (lacking != held.end() && empty == EmptyClasses::refused) {
+    throw std::runtime_error(where + ": holds no folder '" + classes[static_cast<std::size_t>(lacking - held.begin())] +
+                             "' with images of that class of data.classes; add some, or take the class out of "
+                             "data.classes and its folder out of the other split");
   }
   std::ranges::sort(ranked, [&](const Ranked& a, const Ranked& b) {
     const auto left = (2 * a.rank + 1) * held[b.example.label];

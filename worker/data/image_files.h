@@ -83,8 +83,10 @@ struct ImageExample {
 // The examples of files that are sorted by path: those in a folder that is one of `classes`. Classes are spread evenly,
 // so that a part of the order holds all of them: the k-th of a class's n files by path stands at (k + 1/2) / n, and
 // those at equal places stand in the order of `classes`. Throws std::runtime_error, beginning with `where`, for an
-// image in another folder, and for a class without any.
+// image in another folder, and for a class without any unless classes may be empty: what is only evaluated may lack
+// some.
+enum class EmptyClasses : std::uint8_t { refused, allowed };
 std::vector<ImageExample> spread_examples(const std::vector<ImageFile>& files, const std::vector<std::string>& classes,
-                                          const std::string& where);
+                                          const std::string& where, EmptyClasses empty = EmptyClasses::refused);
 
 }  // namespace ballast

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "worker/compute/module.h"
+#include "worker/data/failures.h"
 
 namespace ballast {
 
@@ -58,6 +59,8 @@ void ComputeThread::run() {
     work();
   } catch (const BackendUnavailable& error) {
     post_(worker::Failed{error.what(), true});
+  } catch (const BadData& error) {
+    post_(worker::Failed{error.what(), true, true});
   } catch (const std::exception& error) {
     post_(worker::Failed{error.what()});
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "worker/data/examples.h"
+#include "worker/data/failures.h"
 
 namespace ballast {
 
@@ -16,7 +17,8 @@ EvaluationSums evaluate_examples(Model& model, const Dataset& dataset, DataSplit
   }
   EvaluationSums sums;
   for (auto at = begin; at < end; at += std::min(kEvaluatedAtOnce, end - at)) {
-    const auto examples = read_examples(dataset, split, at, std::min(kEvaluatedAtOnce, end - at));
+    const auto examples =
+        reading_data([&] { return read_examples(dataset, split, at, std::min(kEvaluatedAtOnce, end - at)); });
     const auto batch = model.evaluate(examples.batch(), weights);
     if (counter.counts() && batch.predictions) {
       counter.add(batch.predictions(), examples.batch());

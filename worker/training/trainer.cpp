@@ -1,12 +1,12 @@
 #include "worker/training/trainer.h"
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "common/job/evaluation_metrics.h"
 #include "common/job/model_graph.h"
 #include "protocol/tree.h"
+#include "worker/data/failures.h"
 #include "worker/training/contributions.h"
 #include "worker/training/delay.h"
 #include "worker/training/evaluate.h"
@@ -21,22 +21,6 @@ namespace {
 std::uint64_t micros_since(std::chrono::steady_clock::time_point start) {
   return static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now() - start).count());
-}
-
-std::string sizes_text(std::uint32_t train, std::uint32_t validation, std::uint32_t test) {
-  return std::to_string(train) + " training, " + std::to_string(validation) + " validation and " +
-         std::to_string(test) + " test examples";
-}
-
-void check_sizes(const Dataset& dataset, const Job& job) {
-  const auto train = dataset.size(DataSplit::train);
-  const auto validation = dataset.size(DataSplit::validation);
-  const auto test = dataset.size(DataSplit::test);
-  if (train != job.sizes.train || validation != job.sizes.validation || test < job.sizes.test) {
-    throw std::runtime_error("data " + job.spec.data.name + ": this machine's copy has " +
-                             sizes_text(train, validation, test) + ", the job counts on " +
-                             sizes_text(job.sizes.train, job.sizes.validation, job.sizes.test));
-  }
 }
 
 }  // namespace
@@ -54,13 +38,12 @@ Trainer::Trainer(const Job& job, std::string data_path, MakeBackend make_backend
       metrics_(metric_rules(job.spec.model, job.shape)) {}
 
 worker::Prepared Trainer::prepare(std::span<float> weights) {
-  dataset_ = open_dataset(job_.spec.data, data_path_);
-  check_sizes(*dataset_, job_);
+  dataset_ = open_job_data(job_, data_path_);
   pipeline_ = std::make_unique<Pipeline>(*dataset_, job_.spec.training, read_ahead_of(job_.spec));
   make_plain_model(weights);
   worker::Prepared prepared;
   prepared.layout.fingerprint = fingerprint(weights);
-  prepared.layout.data_digest = data_digest(*dataset_);
+  prepared.layout.data_digest = reading_data([&] { return data_digest(*dataset_); });
   corrupt_examples_ = dataset_->corrupt();
   model_ = with_contributions(std::move(model_), job_);
   model_ = with_gradient_faults(std::move(model_), job_.arena, job_.spec.training.slots);
@@ -126,7 +109,7 @@ bool Trainer::train_node(Step step, Node node, const WeightArena& weights, bool 
 
 bool Trainer::train_slot(Step step, NodeSum& sum, const WeightArena& weights, bool last, PhaseTimes& phases) {
   const auto data_start = std::chrono::steady_clock::now();
-  const auto examples = pipeline_->take(step, sum.slot());
+  const auto examples = reading_data([&] { return pipeline_->take(step, sum.slot()); });
   phases.data_wait += micros_since(data_start);
   corrupt_examples_ = dataset_->corrupt();
 

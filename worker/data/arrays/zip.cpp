@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 #include <utility>
+
+#include "worker/data/failures.h"
 
 namespace ballast {
 namespace {
@@ -38,7 +41,8 @@ ZipFile::ZipFile(const std::filesystem::path& path) : path_(path), stream_(path,
   std::error_code error;
   bytes_ = std::filesystem::file_size(path, error);
   if (!stream_ || error) {
-    throw std::runtime_error(path.string() + ": cannot be opened: " + (error ? error.message() : "no permission"));
+    throw_unread(path.string() + ": cannot be opened: " + (error ? error.message() : "no permission"),
+                 error ? error : std::make_error_code(std::errc::permission_denied));
   }
   read_directory();
 }
@@ -57,7 +61,7 @@ std::string ZipFile::bytes_at(std::uint64_t offset, std::uint64_t count) {
   stream_.seekg(static_cast<std::streamoff>(offset));
   stream_.read(bytes.data(), static_cast<std::streamsize>(count));
   if (static_cast<std::uint64_t>(stream_.gcount()) != count) {
-    fail(offset, "reading failed");
+    throw ReadFailure(path_.string() + ", byte " + std::to_string(offset) + ": reading failed; check the disk");
   }
   return bytes;
 }

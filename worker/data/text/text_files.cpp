@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "worker/data/failures.h"
 #include "worker/data/tar.h"
 #include "worker/data/text/whole_text.h"
 

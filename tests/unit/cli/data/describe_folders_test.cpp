@@ -63,6 +63,16 @@ TEST_CASE("files among images that are none count as examples, as a worker takes
                      (folder.path() / "train/cat/Thumbs.db").string() + "; take them away: a job reads each file"));
 }
 
+TEST_CASE("a class without test images is told, and taken, as a job takes it") {
+  const testing::TemporaryFolder folder;
+  write_images(folder);
+  folder.write("train/eel/1.png", testing::png(testing::picture(3, 4, 5)));
+  const auto described = describe({.folder = folder.path()});
+  CHECK(contains(described.section, "classes: [cat, dog, eel]"));
+  CHECK(described.warnings ==
+        Words{"test: no image of class 'eel', so that evaluations will not tell how well it is known"});
+}
+
 TEST_CASE("images that lie a folder too deep are told where none is found") {
   const testing::TemporaryFolder folder;
   folder.write("train/all/cat/1.png", testing::png(testing::picture(3, 4, 5)));

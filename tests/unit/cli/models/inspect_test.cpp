@@ -97,7 +97,7 @@ TEST_CASE("what it prints") {
   for (const auto* const part :
        {"job         sample", "timeline    2, begun at step 4 of timeline 1",
         "rollbacks   1 (a shard could not go on: 1), 3 steps", "steps 6 to 6", "finished    timeline 2, step 9",
-        "timeline 1, step 4: complete, the best", "timeline 2, step 9: complete, the job's end",
+        "timeline 1, step 4: complete, the best by accuracy", "timeline 2, step 9: complete, the job's end",
         "timeline 0, step 0: the initial weights", "evaluation  step 4, test: accuracy 12.50 %, loss 2.5000",
         "disk        shard 1:", " 0 problems"}) {
     CAPTURE(text);
@@ -105,6 +105,7 @@ TEST_CASE("what it prints") {
   }
   const auto json = nlohmann::json::parse(captured([&] { CHECK(inspect({run.path(), false, true}) == 0); }));
   CHECK(json["ledger"]["finished"]["step"] == 9);
+  CHECK(json["best_by"] == "accuracy");
   CHECK(json["ledger"]["rollbacks"] == 1);
   CHECK(json["ledger"]["rollbacks_by_cause"]["shard"] == 1);
   CHECK(json["ledger"]["skipped"] == nlohmann::json::parse("[[6,7]]"));

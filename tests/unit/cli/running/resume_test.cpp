@@ -208,7 +208,7 @@ TEST_CASE("a database without its part of the newest snapshot is refused, and so
                              " lacks shard 1's part of the newest complete snapshot, " + describe(SnapshotId{1, 6}) +
                              ": the newest that it holds is " + describe(SnapshotId{1, 3})));
     CHECK(contains(text, "ballast restore"));
-    const auto left = what_is_left(folder, run.job(), false);
+    const auto left = what_is_left(folder, run.job(), Outlook::open);
     CHECK(contains(left, text));
     CHECK_FALSE(contains(left, "go on with"));
   }
@@ -223,7 +223,7 @@ TEST_CASE("a database without its part of the newest snapshot is refused, and so
       removed += file.path().extension() == ".sst" && fs::remove(file.path()) ? 1 : 0;
     }
     REQUIRE(removed > 0);
-    const auto left = what_is_left(folder, run.job(), false);
+    const auto left = what_is_left(folder, run.job(), Outlook::open);
     CHECK(contains(left, database.string()));
     CHECK(contains(left, "ballast restore"));
     CHECK_FALSE(contains(left, "go on with"));
@@ -237,9 +237,26 @@ TEST_CASE("what is left is offered, unless what ended the run would end it again
   run.make_database(0, &ledger);
   run.make_database(1, nullptr);
   const std::string durable = "durable is the snapshot of step 6 of 8; ";
-  CHECK(contains(what_is_left(folder, run.job(), false), durable + "go on with: ballast run --resume "));
-  CHECK(what_is_left(folder, run.job(), true) ==
+  CHECK(contains(what_is_left(folder, run.job(), Outlook::open), durable + "go on with: ballast run --resume "));
+  CHECK(what_is_left(folder, run.job(), Outlook::ends_again) ==
         durable + "a run that goes on from there would end like this one: see to what is told above");
+  const auto left = what_is_left(folder, run.job(), Outlook::bad_data, "digits.yaml");
+  CHECK(left == durable + "if the data become what they were, or lie elsewhere: ballast run --resume " +
+                    folder.shown() +
+                    " (--set data.path=DIR); with other data, or another data section, start anew: ballast run "
+                    "digits.yaml, in another run folder");
+}
+
+TEST_CASE("after bad data, a run that has trained nothing is not offered to go on") {
+  EarlierRun run;
+  auto ledger = with_snapshot(6);
+  ledger.complete.pop_back();
+  run.make_database(0, &ledger, {}, {{1, 0}});
+  run.make_database(1, nullptr, {}, {{1, 0}});
+  const auto left = what_is_left(run.folder(), run.job(), Outlook::bad_data);
+  CHECK(contains(left, "nothing was trained; mend the data or the job file"));
+  CHECK(contains(left, "start anew: ballast run JOB, in another run folder"));
+  CHECK_FALSE(contains(left, "--resume"));
 }
 
 TEST_CASE("databases of another job than the folder's job.yaml are refused") {

@@ -64,6 +64,18 @@ TEST_CASE("trouble is told when it comes and when it goes; a wait, when its obje
   CHECK(texts_between(waiting, longer).empty());
 }
 
+TEST_CASE("a wait while servers come together is no trouble") {
+  auto waiting = training_in(1, 9);
+  waiting.waits_for = "shard 1, which has not come";
+  const auto is_wrong = [&](JobPhase phase) {
+    waiting.phase = phase;
+    return changes_between(training_in(1, 9), waiting).at(0).wrong;
+  };
+  CHECK_FALSE(is_wrong(JobPhase::assembling));
+  CHECK(is_wrong(JobPhase::training));
+  CHECK(is_wrong(JobPhase::recovering));
+}
+
 TEST_CASE("a pause is told with how it ends") {
   auto paused = training_in(1, 9);
   paused.phase = JobPhase::paused;

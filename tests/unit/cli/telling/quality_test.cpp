@@ -28,6 +28,15 @@ TEST_CASE("in short an evaluation is its accuracy, with the perplexity where the
   CHECK(headline(kSplit, {{MetricKind::perplexity, 12.25}}) == "accuracy 98.88 %, perplexity 12.2500");
 }
 
+TEST_CASE("the best is told by what it is the best in, where that is known") {
+  const std::string all = "validation accuracy 98.88 %, loss 0.0375, top5 99.97 %, f1 0.9887";
+  CHECK(best_text(kSplit, kOfClasses, MetricKind::accuracy) == "best by accuracy: 98.88 %, at step 40 (" + all + ")");
+  CHECK(best_text(kSplit, kOfClasses, MetricKind::f1) == "best by f1: 0.9887, at step 40 (" + all + ")");
+  CHECK(best_text(kSplit, kOfClasses, MetricKind::loss) == "best by loss: 0.0375, at step 40 (" + all + ")");
+  CHECK(best_text(kSplit, kOfClasses, std::nullopt) == "best " + all + ", at step 40");
+  CHECK(best_text(kSplit, kOfClasses, MetricKind::auc) == "best " + all + ", at step 40");  // that nobody has told
+}
+
 TEST_CASE("for programs metrics stand by name, and what is not finite is null") {
   const auto json =
       split_json(kSplit, {{MetricKind::f1, 0.5}, {MetricKind::perplexity, std::numeric_limits<double>::infinity()}});

@@ -162,11 +162,29 @@ TEST_CASE("metrics are told beside losses and accuracies") {
   CHECK(text.find("test accuracy 62.50 %, test loss 0.7500, train loss 0.5000\ntest top5 87.50 %, f1 0.5000\n"
                   "validation accuracy 50.00 %, loss 0.7000, f1 0.2500\n"
                   "best validation accuracy 75.00 %, loss 0.6000, f1 0.3750, at step 4\n") != std::string::npos);
+  const Summary by_f1{status, "aa", "", 1, 0, 64, 0, 0, "run", 0, MetricKind::f1};
+  const std::string best = "best by f1: 0.3750, at step 4 (validation accuracy 75.00 %, loss 0.6000, f1 0.3750)\n";
+  CHECK(summary_text(by_f1, "run").find(best) != std::string::npos);
+  CHECK(nlohmann::json::parse(summary_json(small_job(), by_f1))["best_by"] == "f1");
+  CHECK(json["best_by"].is_null());
+  CHECK(status_lines(status, MetricKind::f1).find(best) != std::string::npos);
+  CHECK(nlohmann::json::parse(status_json(status, MetricKind::f1))["best_by"] == "f1");
   CHECK(status_lines(status).find("test accuracy 62.50 %, loss 0.7500, top5 87.50 %, f1 0.5000, at step 8\n") !=
         std::string::npos);
   const auto told = nlohmann::json::parse(status_json(status));
   CHECK(told["test"]["metrics"] == nlohmann::json{{"top5", 0.875}, {"f1", 0.5}});
   CHECK(told["best"]["metrics"] == nlohmann::json{{"f1", 0.375}});
+}
+
+TEST_CASE("corrupt examples are told with the log that names them") {
+  Summary summary{finished(), "aa", "", 1, 0, 64, 0, 0, "run"};
+  CHECK(summary_text(summary, "run").find("corrupt") == std::string::npos);
+  summary.corrupt_examples = 3;
+  summary.corrupt_log = "run/logs/worker-1.log";
+  CHECK(summary_text(summary, "run")
+            .find("corrupt examples, left out or replaced (data.corrupt: skip): 3; "
+                  "run/logs/worker-1.log names them\n") != std::string::npos);
+  CHECK(nlohmann::json::parse(summary_json(small_job(), summary))["corrupt_examples"] == 3);
 }
 
 TEST_CASE("what went wrong is told to people, and nothing else is") {

@@ -344,6 +344,19 @@ const std::string kImages =
     "  test_examples: 100\n"    // 11
     "training: {epochs: 1}\n";
 
+TEST_CASE("a batch is no larger than two epochs") {
+  const auto why = [](const std::string& examples, const std::string& remedy) {
+    return "is more than twice the " + examples + " examples of an epoch, and a step takes those at most; use " +
+           remedy + " (one step an epoch) or less, or raise data.train_examples";
+  };
+  CHECK(job_error(replaced(kJob, "batch: 128", "batch: 1000000")) ==
+        "job.yaml:8: training.batch: 1000000 " + why("20000", "20000"));
+  CHECK(job_error(kJob, {"data.train_examples=63"}) == "--set: training.batch: 128 " + why("63", "64"));
+  CHECK(job_errors(kJob, {"data.train_examples=64"}).empty());
+  CHECK(job_errors(kJob, {"data.train_examples=3", "training.batch=8"}).empty());  // an example for each slot
+  CHECK(job_errors(kJob, {"data.train_examples=3", "training.batch=16"}).size() == 1);
+}
+
 TEST_CASE("a job says of images all that servers need") {
   const auto job = parse_job(kImages, "job.yaml");
   CHECK(example_shape(job.data) == ExampleShape{.channels = 3, .height = 28, .width = 30, .classes = 2});

@@ -27,7 +27,7 @@ TEST_CASE("the effective job reads back as the same job") {
     specs.push_back(load_job(project_file("configs/" + std::string(name) + ".yaml")));
   }
   JobSpec odd = specs[0];
-  odd.data = {.name = "mnist", .path = "a \"b\" \\c: #d", .train_examples = 3, .test_examples = 2, .digest = {}};
+  odd.data = {.name = "mnist", .path = "a \"b\" \\c: #d", .train_examples = 301, .test_examples = 2, .digest = {}};
   odd.training.optimizer.learning_rate = 0.1 + 0.2;  // not 0.3
   odd.training.seed = 18446744073709551615U;
   odd.training.max_steps = 1000000000000U;
@@ -172,6 +172,20 @@ TEST_CASE("the digest changes with what decides the bits and with nothing else")
   JobSpec moved = mnist;
   moved.data.path = "/elsewhere";
   CHECK(spec_digest(mnist) == spec_digest(moved));
+}
+
+TEST_CASE("a key that came later to tables enters file and digest only with another value than its default") {
+  const std::string table =
+      "job: table\nmodel: {name: mlp}\ndata: {name: csv, train: t.csv, train_examples: 300, "
+      "columns: [{name: a}, {name: b, kind: flag}]}\ntraining: {epochs: 2}\n";
+  const auto of = [&](const std::vector<std::string>& overrides) { return parse_job(table, "job.yaml", overrides); };
+  const auto plain = of({});
+  CHECK(to_yaml(plain).find("evaluate_every_epochs") == std::string::npos);
+  CHECK(spec_digest(of({"training.evaluate_every_epochs=1"})) == spec_digest(plain));
+  const auto rarely = of({"training.evaluate_every_epochs=2"});
+  CHECK(to_yaml(rarely).find("  evaluate_every_epochs: 2\n") != std::string::npos);
+  CHECK(spec_digest(rarely) != spec_digest(plain));
+  CHECK(parse_job(to_yaml(rarely), "job.yaml").training.evaluate_every_epochs == 2);
 }
 
 TEST_CASE("the digest counts what means something in the job's mode") {

@@ -193,6 +193,22 @@ TEST_CASE("a worker leaves when the lead is silent, but not because it slept its
   CHECK(all<worker::Stop>(actions)[0].failure.find("lead") != std::string::npos);
 }
 
+TEST_CASE("a worker that fails says goodbye, and ends as the failure is") {
+  for (const auto& failed :
+       {worker::Failed{"a disk"}, worker::Failed{"no backend", true}, worker::Failed{"no file", true, true}}) {
+    WorkerFixture fixture;
+    const auto actions = fixture.worker.step(failed, fixture.now);
+    const auto stops = all<worker::Stop>(actions);
+    REQUIRE(stops.size() == 1);
+    CHECK(stops[0].failure == failed.text);
+    CHECK(stops[0].for_good == failed.for_good);
+    CHECK(stops[0].of_data == failed.of_data);
+    const auto sent = all<worker::SendToLead>(actions);
+    REQUIRE(sent.size() == 1);
+    CHECK(std::get<Goodbye>(sent[0].message).reason == failed.text);
+  }
+}
+
 TEST_CASE("a worker that has stopped gives up what still comes, and nothing else") {
   WorkerFixture fixture;
   fixture.lead(Finish{1, 2, Ending::finished, ""});

@@ -153,7 +153,9 @@ TEST_CASE("what does not fit the job is refused by name") {
   spec.classes = {"cat"};
   CHECK(contains(refused(spec), "dog/1.png lies in a folder that is none of data.classes"));
   spec.classes = {"cat", "dog", "eel"};
-  CHECK(contains(refused(spec), "holds no folder 'eel'"));
+  CHECK(contains(refused(spec),
+                 "train: holds no folder 'eel' with images of that class of data.classes; add some, or "
+                 "take the class out"));
   CHECK(contains(refused(images_spec(folder, "elsewhere", "train")), "elsewhere: cannot be opened: "));
   spec = images_spec(folder, "train", "train");
   spec.path = folder.path() / "nowhere";
@@ -164,6 +166,18 @@ TEST_CASE("what does not fit the job is refused by name") {
   CHECK(contains(refused(images_spec(folder, "cut.tar", "train")), "cut.tar, byte 1024: the archive is cut short"));
   folder.write("large.tar.gz", gzip(tar({{"dog/1.png", Bytes(1100000)}})));
   CHECK(contains(refused(images_spec(folder, "large.tar.gz", "train")), "raise data.cache_mb, or unpack the archive"));
+}
+
+TEST_CASE("a class may have no image in the test split") {
+  const TemporaryFolder folder;
+  write_folder(folder, "train", split_files());
+  write_folder(folder, "test", {{"dog/1.png", png(picture(3, 6, 6, 1))}, {"dog/2.png", png(picture(3, 6, 6, 2))}});
+  auto spec = images_spec(folder, "train", "test");
+  spec.test_examples = 2;
+  const auto dataset = open_dataset(spec, "");
+  CHECK(read_examples(*dataset, DataSplit::test, 0, 2).labels == std::vector<std::int32_t>{1, 1});
+  std::swap(spec.train, spec.test);
+  CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "test: holds no folder 'cat'"));
 }
 
 TEST_CASE("an image that cannot be decoded fails its reading with path, byte and reason") {

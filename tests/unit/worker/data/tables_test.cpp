@@ -150,6 +150,25 @@ TEST_CASE("a row that does not fit ends the reading with line, column and value,
   CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "names no column 'colour'"));
 }
 
+TEST_CASE("all corrupt rows of a table are told at once, up to ten") {
+  const TemporaryFolder folder;
+  auto spec = csv_spec(folder.path());
+  folder.write("train.csv", bytes("age,colour,sold\nold,red,no\n40,red,no\n30,green,yes\n"));
+  const auto both = error_of([&] { open_dataset(spec, ""); });
+  CHECK(contains(both, "line 2, column 1: age: 'old' is no number"));
+  CHECK(contains(both, "line 4, column 2: colour: 'green' is none"));
+  CHECK(contains(both, "; repair these 2, take them away, or set data.corrupt: skip"));
+  std::string rows = "age,colour,sold\n";
+  for (int row = 0; row < 20; ++row) {
+    rows += "old,red,no\n";
+  }
+  folder.write("train.csv", bytes(rows));
+  const auto many = error_of([&] { open_dataset(spec, ""); });
+  CHECK(contains(many, "line 11, column 1"));
+  CHECK_FALSE(contains(many, "line 12, column 1"));
+  CHECK(contains(many, "; repair these 10 and what else is corrupt behind them, take them away"));
+}
+
 // The bytes of an .npy file.
 template <typename Value>
 std::string npy(const std::string& type, const std::string& shape, const std::vector<Value>& values,

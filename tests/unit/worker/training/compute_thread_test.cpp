@@ -320,6 +320,42 @@ TEST_CASE("local steps change their own weights, and a device copies them for ea
   CHECK(compared.step(1) == 4);
 }
 
+worker::Failed failure_of(const Job& job, const std::string& path) {
+  Events events;
+  const ComputeThread thread(job, path, on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
+  return std::get<worker::Failed>(events.up_to<worker::Failed>().back());
+}
+
+TEST_CASE("data that are not what the job says would fail another life, too") {
+  const testing::TemporaryFolder folder;
+  const auto job =
+      make_job(parse_job("job: test\nmodel: {name: mlp, hidden: [8]}\ndata: {name: csv, train: t.csv, "
+                         "train_examples: 2, columns: [{name: a}, {name: b, kind: flag}]}\n"
+                         "training: {batch: 2, slots: 2, epochs: 1}\n",
+                         "the test's job"));
+  const auto check_bad = [&](const std::string& why) {
+    const auto failed = failure_of(job, folder.path());
+    CHECK(contains(failed.text, why));
+    CHECK(failed.for_good);
+    CHECK(failed.of_data);
+  };
+  check_bad("there is no such file");
+  folder.write("t.csv", testing::bytes("a,c\n1,0\n2,1\n"));
+  check_bad("names no column 'b'");
+  folder.write("t.csv", testing::bytes("a,b\n1,0\n2,7\n"));
+  check_bad("'7' is neither 0 nor 1");
+  folder.write("t.csv", testing::bytes("a,b\n1,0\n"));
+  check_bad("holds 1 good examples where data.train_examples counts on 2");
+}
+
+TEST_CASE("what has nothing to do with the data is not told to be theirs") {
+  const Environment environment("BALLAST_FAULT", "nan@0:0:fc9.weight");
+  const auto failed = failure_of(small_job(), "");
+  CHECK(contains(failed.text, "no parameter 'fc9.weight'"));
+  CHECK_FALSE(failed.for_good);
+  CHECK_FALSE(failed.of_data);
+}
+
 TEST_CASE("examples that are left out are counted, and told once the data is open") {
   const testing::TemporaryFolder folder;
   const std::string rows = "a,b\n1,0\n2,1\nx,1\n3,0\n4\n5,1\n";

@@ -1,0 +1,118 @@
+#include "cli/asking/finished_run.h"
+
+#include <exception>
+#include <filesystem>
+#include <limits>
+#include <utility>
+
+#include "cli/run_folder/run_folder.h"
+#include "cli/run_folder/run_lock.h"
+#include "cli/telling/quality.h"
+#include "cli/telling/rollbacks.h"
+#include "common/job/evaluation_metrics.h"
+#include "common/job/job.h"
+#include "common/job/load.h"
+#include "protocol/lead/validation.h"
+#include "storage/store/shard_store.h"
+
+namespace ballast {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+MetricKind best_by_of(const Job& job) { return best_by(job.spec.training, metric_rules(job.spec.model, job.shape)); }
+
+Job job_in(const fs::path& folder) { return make_job(load_job((folder / "job.yaml").string())); }
+
+void take_evaluation(const EvaluationRecord* evaluation, SplitStatus& split, std::vector<Metric>& metrics) {
+  if (evaluation != nullptr) {
+    split = {true, evaluation->step, evaluation->loss, evaluation->accuracy};
+    metrics = evaluation->metrics;
+  }
+}
+
+Status status_of(const Job& job, const LedgerContent& content) {
+  const auto& ledger = content.ledger;
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  Status status;
+  status.job = job.spec.job;
+  status.mode = name_of(job.spec.training.mode);
+  status.phase = JobPhase::finished;
+  status.timeline = ledger.timeline;
+  status.base = ledger.base;
+  status.step = ledger.finished->step;
+  status.snapshot = ledger.finished->step;
+  status.steps = job.steps.steps;
+  status.epoch = status.step / job.steps.steps_per_epoch;
+  status.epochs = (job.steps.steps + job.steps.steps_per_epoch - 1) / job.steps.steps_per_epoch;
+  status.start_workers = job.spec.cluster.start_workers;
+  for (auto* unknown : {&status.examples_per_second, &status.steps_per_second, &status.learning_rate,
+                        &status.gradient_norm, &status.train_loss, &status.recent_loss}) {
+    *unknown = kUnknown;
+  }
+  const auto& evaluations = content.evaluations;
+  take_evaluation(newest_evaluation(evaluations, Split::validation), status.validation, status.validation_metrics);
+  take_evaluation(newest_evaluation(evaluations, Split::test), status.test, status.test_metrics);
+  take_evaluation(best_validation(evaluations, best_by_of(job)), status.best, status.best_metrics);
+  status.rollbacks = ledger.rollbacks.total();
+  status.rollback_causes = ledger.rollbacks;
+  status.rolled_back_steps = ledger.rolled_back_steps;
+  for (const auto& range : ledger.skipped) {
+    status.skipped_steps += range.until - range.from;
+  }
+  status.snapshots_missed = ledger.snapshots_missed;
+  status.resumed_shards = ledger.resumed_shards;
+  status.data = ledger.provenance.data;
+  status.arithmetics = ledger.provenance.arithmetics;
+  return status;
+}
+
+}  // namespace
+
+std::optional<MetricKind> best_by_of_run(const std::string& where) {
+  try {
+    return fs::is_directory(where) ? std::optional(best_by_of(job_in(where))) : std::nullopt;
+  } catch (const std::exception&) {  // of a folder that servers by hand have made, say
+    return std::nullopt;
+  }
+}
+
+std::optional<Status> finished_run(const std::string& where) {
+  if (!fs::is_directory(where) || !fs::exists(fs::path(where) / "job.yaml") || has_living_run(where)) {
+    return std::nullopt;
+  }
+  try {
+    const auto job = job_in(where);
+    const ShardStore store(value_or_throw(open_rocksdb(shard_database(where, 0), OpenMode::read_only)));
+    const auto content = value_or_throw(store.read_ledger());
+    return content.ledger.finished ? std::optional(status_of(job, content)) : std::nullopt;
+  } catch (const std::exception&) {  // what is wrong is for `ballast inspect` to tell
+    return std::nullopt;
+  }
+}
+
+std::string finished_lines(const Status& status, std::optional<MetricKind> best_by, const std::string& folder) {
+  const auto line = [](const char* name, const SplitStatus& split, const std::vector<Metric>& metrics) {
+    return split.evaluated ? std::string(name) + " " + quality_text(split.loss, split.accuracy, metrics) +
+                                 ", at step " + std::to_string(split.step) + "\n"
+                           : std::string();
+  };
+  auto text = "job " + status.job + ": finished, at step " + std::to_string(status.step) + " of " +
+              std::to_string(status.steps) + ", mode " + status.mode + "; no process of it lives any more\n" +
+              line("test", status.test, status.test_metrics) +
+              line("validation", status.validation, status.validation_metrics);
+  if (status.best.evaluated) {
+    text += best_text(status.best, status.best_metrics, best_by) + "\n";
+  }
+  if (status.rollbacks > 0) {
+    text += "recoveries: " + std::to_string(status.rollbacks) + " (" + causes_text(status.rollback_causes) + ")\n";
+  }
+  if (status.skipped_steps > 0) {
+    text += "steps skipped for gradients that were not finite: " + std::to_string(status.skipped_steps) + "\n";
+  }
+  return text + "its weights are in its databases: `ballast digest " + folder + "`, `ballast export " + folder +
+         " -o FILE.safetensors`\n";
+}
+
+}  // namespace ballast

@@ -1,0 +1,88 @@
+#include "cli/asking/finished_run.h"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/asking/status.h"
+#include "cli/run_folder/run_folder.h"
+#include "storage/store/shard_store.h"
+#include "tests/unit/cli/captured.h"
+#include "tests/unit/temporary_folder.h"
+#include "tests/unit/worker/data/files.h"
+
+namespace ballast {
+namespace {
+
+using testing::contains;
+using testing::error_of;
+
+constexpr const char* kEndedJob = R"(
+job: small
+model: {name: mlp, hidden: [4]}
+data: {name: glyphs, train_examples: 84, test_examples: 8, validation_examples: 20}
+training: {slots: 4, batch: 16, epochs: 2}
+)";
+
+// A run's folder as it is once its processes are gone.
+class EndedRun {
+ public:
+  explicit EndedRun(bool finished) {
+    const RunFolder run(path(), "small");  // its lock stays, and nobody has it
+    std::ofstream(run.job_file()) << kEndedJob;
+    ShardStore store(value_or_throw(open_rocksdb(shard_database(path(), 0), OpenMode::create)));
+    Ledger ledger;
+    ledger.timeline = 1;
+    ledger.complete = {{1, 8}};
+    if (finished) {
+      ledger.finished = SnapshotId{1, 8};
+    }
+    REQUIRE(store
+                .write_ledger({ledger,
+                               {},
+                               {},
+                               {{4, Split::validation, 0.5, 0.75, 20},
+                                {8, Split::validation, 0.75, 0.5, 20},
+                                {8, Split::test, 1.25, 0.625, 8}}})
+                .ok());
+  }
+  [[nodiscard]] std::string path() const { return folder_.path().string() + "/run"; }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_CASE("the status of a run that has finished is its end, by its databases") {
+  const EndedRun run(true);
+  const auto text = captured([&] { CHECK(show_status(run.path(), false) == 0); });
+  CHECK(contains(text, "job small: finished, at step 8 of 8, mode sync; no process of it lives any more\n"));
+  CHECK(contains(text, "test accuracy 62.50 %, loss 1.2500, at step 8\n"));
+  CHECK(contains(text, "validation accuracy 50.00 %, loss 0.7500, at step 8\n"));
+  CHECK(contains(text, "best by accuracy: 75.00 %, at step 4 ("));
+  CHECK(contains(text, "ballast export " + run.path()));
+  const auto json = nlohmann::json::parse(captured([&] { CHECK(show_status(run.path(), true) == 0); }));
+  CHECK(json["phase"] == "finished");
+  CHECK(json["step"] == 8);
+  CHECK(json["best"]["step"] == 4);
+  CHECK(json["best_by"] == "accuracy");
+  CHECK(json["train_loss"].is_null());
+}
+
+TEST_CASE("a run that has not finished has no end") {
+  const EndedRun run(false);
+  CHECK_FALSE(finished_run(run.path()));
+  CHECK(contains(error_of([&] { show_status(run.path(), false); }), "no process of the run in"));
+  CHECK(best_by_of_run(run.path()) == MetricKind::accuracy);
+}
+
+TEST_CASE("what is no run's folder tells nothing") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(finished_run(folder.path().string()));
+  CHECK_FALSE(finished_run("tcp://127.0.0.1:1"));
+  CHECK_FALSE(best_by_of_run(folder.path().string()));
+  CHECK_FALSE(best_by_of_run("tcp://127.0.0.1:1"));
+}
+
+}  // namespace
+}  // namespace ballast
