@@ -11,6 +11,7 @@
 #include "cli/data/described_kinds.h"
 #include "cli/data/section_text.h"
 #include "common/job/words.h"
+#include "common/text/shell_word.h"
 #include "worker/data/example_files.h"
 #include "worker/data/lines.h"
 #include "worker/data/text/message.h"
@@ -28,21 +29,6 @@ constexpr std::uint32_t kUsualVocabulary = 20000;     // as `ballast data vocabu
 constexpr std::uint32_t kMostSteps = 1U << 16U;       // that are suggested
 constexpr const char* kVocabularyFile = "words.txt";  // beside the data
 
-// In single quotes for a shell, where it needs them.
-std::string shell_word(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of(
-                                          "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                          "0123456789_-./+,:=@") == std::string::npos;
-  if (plain) {
-    return word;
-  }
-  std::string quoted = "'";
-  for (const char c : word) {
-    quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  }
-  return quoted + "'";
-}
-
 std::string vocabulary_command(const DataSpec& spec) {
   std::error_code ignored;
   const fs::path root = spec.path;
@@ -52,7 +38,7 @@ std::string vocabulary_command(const DataSpec& spec) {
   command += spec.strip.headers ? " --strip-headers" : "";
   command += spec.strip.quotes ? " --strip-quotes" : "";
   command += spec.strip.signature ? " --strip-signature" : "";
-  return command + " -o " + shell_word(file);
+  return command + " -o " + shell_word(file.string());
 }
 
 void tell_vocabulary(const DataSpec& spec, const WordCounts& words, SectionText& section) {

@@ -7,6 +7,7 @@
 
 #include "cli/run_folder/snapshot_parts.h"
 #include "common/job/load.h"
+#include "common/text/shell_word.h"
 #include "storage/journal/journal.h"
 #include "storage/journal/journal_scan.h"
 #include "storage/store/layout_difference.h"
@@ -129,14 +130,14 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job) {
   if (!holds_something(database)) {
     throw std::runtime_error("there is nothing to resume in " + folder.path().string() + ": it has no database " +
                              database.string() + "; start the job with `ballast run JOB --run-dir " +
-                             folder.path().string() + "`");
+                             shell_word(folder.path().string()) + "`");
   }
   const ShardStore store(value_or_throw(open_rocksdb(database, OpenMode::read_only)));
   check_identity(store, job);
   auto ledger = value_or_throw(store.read_ledger()).ledger;
   check_databases(folder, job, ledger);
   if (ledger.finished && shards_without_end(folder, job).empty()) {
-    const auto shown = folder.shown();
+    const auto shown = shell_word(folder.shown());
     throw std::runtime_error("the job in " + folder.path().string() + " has finished, at step " +
                              std::to_string(ledger.finished->step) +
                              ": there is nothing to resume; its weights are in " + "its databases (`ballast digest " +
@@ -161,7 +162,7 @@ std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& l
 
 std::string what_is_left(const RunFolder& folder, const Job& job, bool ends_again) {
   const auto go_on = ends_again ? "; a run that goes on from there would end like this one: see to what is told above"
-                                : "; go on with: ballast run --resume " + folder.shown();
+                                : "; go on with: ballast run --resume " + shell_word(folder.shown());
   try {
     const auto ledger = ledger_to_resume(folder, job);
     if (ledger.finished) {
