@@ -3,18 +3,22 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
+#include "cli/telling/amounts.h"
 #include "cli/telling/copies_text.h"
 #include "cli/telling/json_numbers.h"
 #include "cli/telling/progress.h"
 #include "cli/telling/quality.h"
 #include "cli/telling/rollbacks.h"
 #include "cli/telling/staleness.h"
+#include "cli/telling/target_units.h"
+#include "common/job/load.h"
 #include "storage/copies/format.h"
 
 namespace ballast {
@@ -64,15 +68,17 @@ std::string fixed(double value, int digits) {
   return text.data();
 }
 
-std::string split_text(const char* name, const SplitStatus& split, const std::vector<Metric>& metrics) {
+std::string split_text(const char* name, const SplitStatus& split, const std::vector<Metric>& metrics,
+                       const DataSpec* data) {
   if (!split.evaluated) {
     return {};
   }
-  return std::string(name) + " " + quality_text(split.loss, split.accuracy, metrics) + ", at step " +
-         std::to_string(split.step) + "\n";
+  const auto units = units_text(metrics, data);
+  return std::string(name) + " " + quality_text(split.loss, split.accuracy, metrics) +
+         (units.empty() ? "" : " (" + units + ")") + ", at step " + std::to_string(split.step) + "\n";
 }
 
-std::string training_lines(const Status& status) {
+std::string training_lines(const Status& status, const DataSpec* data) {
   auto text =
       "loss " + fixed(status.recent_loss, 4) + " over the last steps, learning rate " + fixed(status.learning_rate, 6);
   if (status.gradient_norm > 0) {
@@ -81,9 +87,9 @@ std::string training_lines(const Status& status) {
   if (const auto pace = pace_of(status); pace && status.phase == JobPhase::training) {
     text += "\n" + pace_text(status, *pace, ", ");
   }
-  return text + "\n" + split_text("validation", status.validation, status.validation_metrics) +
-         split_text("best validation", status.best, status.best_metrics) +
-         split_text("test", status.test, status.test_metrics);
+  return text + "\n" + split_text("validation", status.validation, status.validation_metrics, data) +
+         split_text("best validation", status.best, status.best_metrics, data) +
+         split_text("test", status.test, status.test_metrics, data);
 }
 
 // What the job's bits rest on.
@@ -102,17 +108,17 @@ std::string durability_line(const Status& status) {
   auto text = "newest complete snapshot: step " + std::to_string(status.snapshot) + "; timeline " +
               std::to_string(status.timeline) + ", from step " + std::to_string(status.base.step);
   if (status.rollbacks > 0) {
-    text += "; " + std::to_string(status.rollbacks) + " recoveries (" + causes_text(status.rollback_causes) + "), " +
-            std::to_string(status.rolled_back_steps) + " steps trained again";
+    text += "; " + count_text(status.rollbacks, "recovery", "recoveries") + " (" + causes_text(status.rollback_causes) +
+            "), " + count_text(status.rolled_back_steps, "step") + " trained again";
   }
   if (status.resumed_shards > 0) {
-    text += "; " + std::to_string(status.resumed_shards) + " shards came back within a timeline";
+    text += "; " + count_text(status.resumed_shards, "shard") + " came back within a timeline";
   }
   if (status.skipped_steps > 0) {
-    text += "; " + std::to_string(status.skipped_steps) + " steps skipped";
+    text += "; " + count_text(status.skipped_steps, "step") + " skipped";
   }
   if (status.snapshots_missed > 0) {
-    text += "; " + std::to_string(status.snapshots_missed) + " snapshots missed";
+    text += "; " + count_text(status.snapshots_missed, "snapshot") + " missed";
   }
   return text + "\n";
 }
@@ -148,10 +154,10 @@ Json copies_json(const CopyStatus& copies) {
 
 }  // namespace
 
-std::string status_lines(const Status& status) {
+std::string status_lines(const Status& status, const DataSpec* data) {
   auto text = "job " + status.job + ": " + name_of(status.phase) + ", step " + std::to_string(status.step) + " of " +
               std::to_string(status.steps) + ", " + std::to_string(status.epoch) + " of " +
-              std::to_string(status.epochs) + " epochs done, mode " + status.mode + "\n";
+              count_text(status.epochs, "epoch") + " done, mode " + status.mode + "\n";
   const auto trouble = all_trouble(status);
   for (const auto& [name, value] :
        {std::pair{"failure", &status.failure}, {"waits for", &status.waits_for}, {"trouble", &trouble}}) {
@@ -159,7 +165,7 @@ std::string status_lines(const Status& status) {
       text += std::string(name) + ": " + *value + "\n";
     }
   }
-  text += training_lines(status);
+  text += training_lines(status, data);
   if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
     text += staleness + "\n";
   }
@@ -222,6 +228,22 @@ std::string status_json(const Status& status) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+namespace {
+
+// Nothing but a folder tells its units, which nobody would miss for the status' sake.
+std::optional<JobSpec> job_in_folder(const std::string& where) {
+  if (!std::filesystem::is_directory(where)) {
+    return std::nullopt;
+  }
+  try {
+    return load_effective_job(std::filesystem::path(where) / "job.yaml", {});
+  } catch (const ConfigError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
 int show_status(const std::string& where, bool json) {
   const auto lead = lead_address(where);
   const auto status = ask(lead);
@@ -230,7 +252,12 @@ int show_status(const std::string& where, bool json) {
                  static_cast<long long>(kAnswerPatience.count()));
     return 1;
   }
-  std::fputs(json ? status_json(*status).c_str() : status_lines(*status).c_str(), stdout);
+  if (json) {
+    std::fputs(status_json(*status).c_str(), stdout);
+  } else {
+    const auto job = job_in_folder(where);
+    std::fputs(status_lines(*status, job ? &job->data : nullptr).c_str(), stdout);
+  }
   return 0;
 }
 
