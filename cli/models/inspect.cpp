@@ -116,8 +116,8 @@ class Inspection {
       state_.identity = identity;
       count_chunks(path);
     } else if (state_.identity->spec_digest != identity.spec_digest || state_.identity->shards != identity.shards) {
-      problem(path + ": belongs to job " + identity.job + " of " + std::to_string(identity.shards) +
-              " shards, unlike the first shard: put the databases of one run into one folder");
+      problem(path + ": belongs to job " + identity.job + " of " + count_text(identity.shards, "shard") +
+              ", unlike the first shard: put the databases of one run into one folder");
     }
   }
 
@@ -211,8 +211,8 @@ class Inspection {
         if (snapshot.chunks[shard] != state_.chunks[shard] && shard < state_.disk.size()) {
           problem(shard_database(state_.folder, static_cast<std::uint32_t>(shard)).string() + ": the snapshot of " +
                   describe(snapshot.id) + " is complete by the ledger, but has " +
-                  std::to_string(snapshot.chunks[shard]) + " of " + std::to_string(state_.chunks[shard]) +
-                  " chunks here; " + std::string(kDamageRemedy));
+                  std::to_string(snapshot.chunks[shard]) + " of " + count_text(state_.chunks[shard], "chunk") +
+                  " here; " + std::string(kDamageRemedy));
         }
       }
     }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cli/run_folder/snapshot_parts.h"
+#include "cli/telling/amounts.h"
 #include "common/job/load.h"
 #include "common/text/shell_word.h"
 #include "storage/journal/journal.h"
@@ -30,7 +31,7 @@ void refuse_other_job(const std::string& what, const std::string& theirs, const 
 void check_shards(const Job& job, const Job& before, const RunFolder& folder) {
   if (job.spec.cluster.shards != before.spec.cluster.shards) {
     throw std::runtime_error("the run in " + folder.path().string() + " has its weights in " +
-                             std::to_string(before.spec.cluster.shards) + " shards and cannot be resumed with " +
+                             count_text(before.spec.cluster.shards, "shard") + " and cannot be resumed with " +
                              std::to_string(job.spec.cluster.shards) + "; workers and lanes may change");
   }
 }

@@ -25,8 +25,8 @@ class FileFeed {
 
 // Of a folder all regular files in it and below it, in the order of their paths, links followed; of a tar archive all
 // regular files, in its order; otherwise the file itself. Hidden files and folders (whose names begin with a dot) are
-// passed over, but for `path` itself. A file of more than `most` bytes has a fault. Throws std::runtime_error for a link
-// that leads back to a folder above it, a folder that cannot be read, and too many files.
+// passed over, but for `path` itself. A file of more than `most` bytes has a fault. Throws std::runtime_error for a
+// link that leads back to a folder above it, a folder that cannot be read, and too many files.
 std::unique_ptr<FileFeed> feed_files(const std::filesystem::path& path, std::uint64_t most);
 
 }  // namespace ballast

@@ -108,6 +108,7 @@ TEST_CASE("a corrupt image has a line that says so and no other's prediction, an
   const auto text = captured([&] { evaluate({run.options.source, "", false}); });
   CHECK(text.find("test split, 3 examples (corrupt and left out: 1): accuracy") != std::string::npos);
 
+  run.options.source.data_path.clear();
   run.options.inputs = {run.file("split")};  // whatever the job says of its own
   const auto of_input = by_source(run.csv(), run.file("split/"));
   CHECK(of_input.size() == 4);
@@ -149,18 +150,18 @@ TEST_CASE("a table without its targets is predicted row by row, and a row that c
 }
 
 TEST_CASE("without test examples the validation split is asked, and without both it must be said which") {
-  PredictedRun run(table_job("train_examples: 4, validation_examples: 1"), {{"rows.csv", kTable}});
+  PredictedRun run(table_job("train_examples: 5, validation_examples: 1"), {{"rows.csv", kTable + "70,20,1\n"}});
   const auto rows = run.csv();
   REQUIRE(rows.size() == 2);
-  CHECK(rows[1][1] == run.file("rows.csv") + ":5");
+  CHECK(rows[1][1] == run.file("rows.csv") + ":6");
   const auto json = Json::parse(captured([&] { evaluate({run.options.source, "", true}); }));
   CHECK(json["split"] == "validation");
   run.options.split = "test";
   CHECK_THROWS_WITH(predict(run.options),
                     "job sample has no test examples; say --split validation for its 1 validation examples, or "
-                    "--split train for its 3 train examples");
+                    "--split train for its 4 train examples");
   run.options.split = "train";
-  CHECK(run.csv().size() == 4);
+  CHECK(run.csv().size() == 5);
 
   PredictedRun bare(table_job("train_examples: 4"), {{"rows.csv", kTable}});
   CHECK_THROWS_WITH(predict(bare.options),

@@ -44,9 +44,8 @@ TEST_CASE("classes, normalisation and size that differ are refused, also by a fi
             "in normalization: (x / 255 - mean) / deviation, mean [0.5], deviation [1] there, (x / 255 - mean) / "
             "deviation, mean [0.25], deviation [1] in job.yaml");
     refused(job_of_data(images_data("cat, dog", "height: 6, width: 4", "0.5")), "in input: 1 x 4 x 6 there");
-    refused(
-        job_of_data(images_data("cat, dog", kSize, "0.5"), "{name: layers, layers: [flatten, linear: 5, linear: 2]}"),
-        "in model: mlp there, layers in job.yaml");
+    refused(job_of_data(images_data("cat, dog", kSize, "0.5"), "{name: layers, layers: [linear: 5, linear: 2]}"),
+            "in model: mlp there, layers in job.yaml");
     refused(job_of_data(images_data("dog, cat", kSize, "0.5")), "predict nonsense; mend it");
   }
 }
