@@ -56,9 +56,10 @@ TEST_CASE("a folder of one's own is predicted as the same files of the split are
   const auto rows = run.csv();
   const auto of_input = by_source(rows, run.file("split/"));
   REQUIRE(of_input.size() == 4);
-  for (const auto& [source, row] : of_split) {
-    CAPTURE(source);
-    const auto& other = of_input.at(source);
+  for (const auto& entry : of_split) {
+    const auto& row = entry.second;
+    CAPTURE(entry.first);
+    const auto& other = of_input.at(entry.first);
     CHECK(other[3].empty());
     CHECK(other[4] == row[4]);
     CHECK(std::stof(other[5]) == doctest::Approx(std::stof(row[5])).epsilon(1e-6));
