@@ -6,6 +6,7 @@
 
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
+#include "common/text/shell_word.h"
 
 namespace ballast {
 
@@ -41,7 +42,7 @@ ControlOutcome stopped(const Status& status, const std::string& where) {
                             : (status.trouble.empty() ? "" : ": " + status.trouble) +
                                   "; its newest complete snapshot is of step " + std::to_string(status.snapshot);
   return {0, "stopped " + at_step(status) + snapshot +
-                 (is_folder(where) ? "; go on with: ballast run --resume " + where
+                 (is_folder(where) ? "; go on with: ballast run --resume " + shell_word(where)
                                    : "; it goes on when its servers and workers are started again as they were")};
 }
 
@@ -70,7 +71,7 @@ std::optional<ControlOutcome> outcome_of(Control::Command command, const Status&
     return end;
   }
   if (command == Control::Command::pause && status.phase == JobPhase::paused) {
-    return ControlOutcome{0, "paused " + at_step(status) + "; let it go on with: ballast resume " + where};
+    return ControlOutcome{0, "paused " + at_step(status) + "; let it go on with: ballast resume " + shell_word(where)};
   }
   if (command == Control::Command::resume && status.phase != JobPhase::paused && status.phase != JobPhase::pausing) {
     return ControlOutcome{0, "goes on " + at_step(status)};

@@ -9,6 +9,7 @@
 #include "cli/run_folder/run_lock.h"
 #include "cli/telling/quality.h"
 #include "cli/telling/rollbacks.h"
+#include "cli/telling/target_units.h"
 #include "common/job/evaluation_metrics.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
@@ -20,10 +21,6 @@ namespace ballast {
 namespace {
 
 namespace fs = std::filesystem;
-
-MetricKind best_by_of(const Job& job) { return best_by(job.spec.training, metric_rules(job.spec.model, job.shape)); }
-
-Job job_in(const fs::path& folder) { return make_job(load_job((folder / "job.yaml").string())); }
 
 void take_evaluation(const EvaluationRecord* evaluation, SplitStatus& split, std::vector<Metric>& metrics) {
   if (evaluation != nullptr) {
@@ -70,21 +67,23 @@ Status status_of(const Job& job, const LedgerContent& content) {
 
 }  // namespace
 
-std::optional<MetricKind> best_by_of_run(const std::string& where) {
+std::optional<Job> job_of_run(const std::string& where) {
   try {
-    return fs::is_directory(where) ? std::optional(best_by_of(job_in(where))) : std::nullopt;
+    return fs::is_directory(where) ? std::optional(make_job(load_job((fs::path(where) / "job.yaml").string())))
+                                   : std::nullopt;
   } catch (const std::exception&) {  // of a folder that servers by hand have made, say
     return std::nullopt;
   }
 }
 
-std::optional<Status> finished_run(const std::string& where) {
-  if (!fs::is_directory(where) || !fs::exists(fs::path(where) / "job.yaml") || has_living_run(where)) {
+MetricKind best_by_of(const Job& job) { return best_by(job.spec.training, metric_rules(job.spec.model, job.shape)); }
+
+std::optional<Status> finished_run(const Job& job, const std::string& folder) {
+  if (has_living_run(folder)) {
     return std::nullopt;
   }
   try {
-    const auto job = job_in(where);
-    const ShardStore store(value_or_throw(open_rocksdb(shard_database(where, 0), OpenMode::read_only)));
+    const ShardStore store(value_or_throw(open_rocksdb(shard_database(folder, 0), OpenMode::read_only)));
     const auto content = value_or_throw(store.read_ledger());
     return content.ledger.finished ? std::optional(status_of(job, content)) : std::nullopt;
   } catch (const std::exception&) {  // what is wrong is for `ballast inspect` to tell
@@ -92,18 +91,13 @@ std::optional<Status> finished_run(const std::string& where) {
   }
 }
 
-std::string finished_lines(const Status& status, std::optional<MetricKind> best_by, const std::string& folder) {
-  const auto line = [](const char* name, const SplitStatus& split, const std::vector<Metric>& metrics) {
-    return split.evaluated ? std::string(name) + " " + quality_text(split.loss, split.accuracy, metrics) +
-                                 ", at step " + std::to_string(split.step) + "\n"
-                           : std::string();
-  };
+std::string finished_lines(const Job& job, const Status& status, const std::string& folder) {
   auto text = "job " + status.job + ": finished, at step " + std::to_string(status.step) + " of " +
               std::to_string(status.steps) + ", mode " + status.mode + "; no process of it lives any more\n" +
-              line("test", status.test, status.test_metrics) +
-              line("validation", status.validation, status.validation_metrics);
+              split_line("test", status.test, status.test_metrics, &job.spec.data) +
+              split_line("validation", status.validation, status.validation_metrics, &job.spec.data);
   if (status.best.evaluated) {
-    text += best_text(status.best, status.best_metrics, best_by) + "\n";
+    text += best_text(status.best, status.best_metrics, best_by_of(job)) + "\n";
   }
   if (status.rollbacks > 0) {
     text += "recoveries: " + std::to_string(status.rollbacks) + " (" + causes_text(status.rollback_causes) + ")\n";

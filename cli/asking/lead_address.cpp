@@ -7,6 +7,7 @@
 #include "cli/run_folder/run_lock.h"
 #include "common/command/usage_error.h"
 #include "common/text/endpoint.h"
+#include "common/text/shell_word.h"
 
 namespace ballast {
 
@@ -14,8 +15,9 @@ namespace {
 
 std::string written_in(const std::filesystem::path& folder) {
   if (!has_living_run(folder)) {
-    throw std::runtime_error("no process of the run in " + folder.string() + " lives; `ballast inspect " +
-                             folder.string() + "` tells what it holds, `ballast run --resume " + folder.string() +
+    const auto word = shell_word(folder.string());
+    throw std::runtime_error("no process of the run in " + folder.string() + " lives; `ballast inspect " + word +
+                             "` tells what it holds, `ballast run --resume " + word +
                              "` goes on with a job that is not at its end");
   }
   std::ifstream in(folder / "lead.address");

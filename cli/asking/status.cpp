@@ -3,6 +3,7 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -10,12 +11,14 @@
 #include "cli/asking/finished_run.h"
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
+#include "cli/telling/amounts.h"
 #include "cli/telling/copies_text.h"
 #include "cli/telling/json_numbers.h"
 #include "cli/telling/progress.h"
 #include "cli/telling/quality.h"
 #include "cli/telling/rollbacks.h"
 #include "cli/telling/staleness.h"
+#include "cli/telling/target_units.h"
 #include "storage/copies/format.h"
 
 namespace ballast {
@@ -65,15 +68,7 @@ std::string fixed(double value, int digits) {
   return text.data();
 }
 
-std::string split_text(const char* name, const SplitStatus& split, const std::vector<Metric>& metrics) {
-  if (!split.evaluated) {
-    return {};
-  }
-  return std::string(name) + " " + quality_text(split.loss, split.accuracy, metrics) + ", at step " +
-         std::to_string(split.step) + "\n";
-}
-
-std::string training_lines(const Status& status, std::optional<MetricKind> best_by) {
+std::string training_lines(const Status& status, std::optional<MetricKind> best_by, const DataSpec* data) {
   auto text =
       "loss " + fixed(status.recent_loss, 4) + " over the last steps, learning rate " + fixed(status.learning_rate, 6);
   if (status.gradient_norm > 0) {
@@ -82,9 +77,9 @@ std::string training_lines(const Status& status, std::optional<MetricKind> best_
   if (const auto pace = pace_of(status); pace && status.phase == JobPhase::training) {
     text += "\n" + pace_text(status, *pace, ", ");
   }
-  return text + "\n" + split_text("validation", status.validation, status.validation_metrics) +
+  return text + "\n" + split_line("validation", status.validation, status.validation_metrics, data) +
          (status.best.evaluated ? best_text(status.best, status.best_metrics, best_by) + "\n" : "") +
-         split_text("test", status.test, status.test_metrics);
+         split_line("test", status.test, status.test_metrics, data);
 }
 
 // What the job's bits rest on.
@@ -103,17 +98,17 @@ std::string durability_line(const Status& status) {
   auto text = "newest complete snapshot: step " + std::to_string(status.snapshot) + "; timeline " +
               std::to_string(status.timeline) + ", from step " + std::to_string(status.base.step);
   if (status.rollbacks > 0) {
-    text += "; " + std::to_string(status.rollbacks) + " recoveries (" + causes_text(status.rollback_causes) + "), " +
-            std::to_string(status.rolled_back_steps) + " steps trained again";
+    text += "; " + count_text(status.rollbacks, "recovery", "recoveries") + " (" + causes_text(status.rollback_causes) +
+            "), " + count_text(status.rolled_back_steps, "step") + " trained again";
   }
   if (status.resumed_shards > 0) {
-    text += "; " + std::to_string(status.resumed_shards) + " shards came back within a timeline";
+    text += "; " + count_text(status.resumed_shards, "shard") + " came back within a timeline";
   }
   if (status.skipped_steps > 0) {
-    text += "; " + std::to_string(status.skipped_steps) + " steps skipped";
+    text += "; " + count_text(status.skipped_steps, "step") + " skipped";
   }
   if (status.snapshots_missed > 0) {
-    text += "; " + std::to_string(status.snapshots_missed) + " snapshots missed";
+    text += "; " + count_text(status.snapshots_missed, "snapshot") + " missed";
   }
   return text + "\n";
 }
@@ -149,10 +144,10 @@ Json copies_json(const CopyStatus& copies) {
 
 }  // namespace
 
-std::string status_lines(const Status& status, std::optional<MetricKind> best_by) {
+std::string status_lines(const Status& status, std::optional<MetricKind> best_by, const DataSpec* data) {
   auto text = "job " + status.job + ": " + name_of(status.phase) + ", step " + std::to_string(status.step) + " of " +
               std::to_string(status.steps) + ", " + std::to_string(status.epoch) + " of " +
-              std::to_string(status.epochs) + " epochs done, mode " + status.mode + "\n";
+              count_text(status.epochs, "epoch") + " done, mode " + status.mode + "\n";
   const auto trouble = all_trouble(status);
   for (const auto& [name, value] :
        {std::pair{"failure", &status.failure}, {"waits for", &status.waits_for}, {"trouble", &trouble}}) {
@@ -160,7 +155,7 @@ std::string status_lines(const Status& status, std::optional<MetricKind> best_by
       text += std::string(name) + ": " + *value + "\n";
     }
   }
-  text += training_lines(status, best_by);
+  text += training_lines(status, best_by, data);
   if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
     text += staleness + "\n";
   }
@@ -225,9 +220,10 @@ std::string status_json(const Status& status, std::optional<MetricKind> best_by)
 }
 
 int show_status(const std::string& where, bool json) {
-  const auto best_by = best_by_of_run(where);
-  if (const auto status = finished_run(where)) {
-    std::fputs(json ? status_json(*status, best_by).c_str() : finished_lines(*status, best_by, where).c_str(), stdout);
+  const auto job = job_of_run(where);
+  const auto best_by = job ? std::optional(best_by_of(*job)) : std::nullopt;
+  if (const auto status = job ? finished_run(*job, where) : std::nullopt) {
+    std::fputs(json ? status_json(*status, best_by).c_str() : finished_lines(*job, *status, where).c_str(), stdout);
     return 0;
   }
   const auto lead = lead_address(where);
@@ -237,7 +233,9 @@ int show_status(const std::string& where, bool json) {
                  static_cast<long long>(kAnswerPatience.count()));
     return 1;
   }
-  std::fputs(json ? status_json(*status, best_by).c_str() : status_lines(*status, best_by).c_str(), stdout);
+  std::fputs(json ? status_json(*status, best_by).c_str()
+                  : status_lines(*status, best_by, job ? &job->spec.data : nullptr).c_str(),
+             stdout);
   return 0;
 }
 

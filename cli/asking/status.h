@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "common/job/spec.h"
 #include "protocol/messages.h"
 
 namespace ballast {
@@ -12,8 +13,8 @@ namespace ballast {
 // `best_by`: what the best validation is the best in, if that is known.
 std::string status_json(const Status& status, std::optional<MetricKind> best_by = {});
 
-// For people, in several lines.
-std::string status_lines(const Status& status, std::optional<MetricKind> best_by = {});
+// For people, in several lines. `data`: of the job, if it is known: it says in which units errors are.
+std::string status_lines(const Status& status, std::optional<MetricKind> best_by = {}, const DataSpec* data = nullptr);
 
 // Prints the status to standard output; `json` as one object, else for people. `where`: a run's folder or the lead's
 // address. Of a folder whose job has finished and whose processes are gone: its end (cli/asking/finished_run.h).

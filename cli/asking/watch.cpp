@@ -43,11 +43,16 @@ class Watched {
   std::optional<double> before_;
 };
 
+std::optional<MetricKind> best_by_in(const std::string& where) {
+  const auto job = job_of_run(where);
+  return job ? std::optional(best_by_of(*job)) : std::nullopt;
+}
+
 class Watch {
  public:
   explicit Watch(const WatchOptions& options)
       : patience_(options.patience),
-        best_by_(best_by_of_run(options.where)),
+        best_by_(best_by_in(options.where)),
         lead_(lead_address(options.where)),
         events_(open_events(options.show.events)),
         progress_(stdout, stderr, line_style(options.show, stdout, stderr), events_.get()),

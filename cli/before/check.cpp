@@ -50,8 +50,9 @@ void print_summary(const Job& job) {
   std::printf("model       %zu parameters of %llu floats in all, %llu bytes\n", job.arena.parameters.size(),
               number(count_parameters(job.arena)), number(count_parameters(job.arena) * sizeof(float)));
   std::printf("chunks      %zu\n", job.arena.chunks.size());
-  std::printf("cluster     %u workers, %u shards of %u lanes, over %s\n", cluster.workers, cluster.shards,
-              cluster.lanes, cluster.transport.c_str());
+  std::printf("cluster     %s, %s of %s, over %s\n", count_text(cluster.workers, "worker").c_str(),
+              count_text(cluster.shards, "shard").c_str(), count_text(cluster.lanes, "lane").c_str(),
+              cluster.transport.c_str());
   if (job.sizes.train < training.batch) {
     std::printf("note        training.batch is more than the examples of an epoch: each step takes all %u of them\n",
                 job.sizes.train);

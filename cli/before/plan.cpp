@@ -52,7 +52,7 @@ void print_wire(const JobResources& resources) {
   std::printf("on the wire, a step%33s %12s\n", "gradients", "weights");
   for (std::size_t i = 0; i < std::min(resources.shards.size(), kMostRows); ++i) {
     const auto& shard = resources.shards[i];
-    const auto title = "shard " + std::to_string(i) + " (" + std::to_string(shard.chunks) + " chunks)";
+    const auto title = "shard " + std::to_string(i) + " (" + count_text(shard.chunks, "chunk") + ")";
     std::printf("  %-36s %12s %12s\n", title.c_str(), bytes_text(shard.in_per_step).c_str(),
                 bytes_text(shard.out_per_step).c_str());
   }
@@ -66,8 +66,8 @@ void print_wire(const JobResources& resources) {
 
 // `gpus`: of this machine, where it is asked about.
 void print(const Job& job, const JobResources& resources, std::uint32_t gpus) {
-  std::printf("job %s: %u shards, %u workers, %llu steps\n", job.spec.job.c_str(), job.spec.cluster.shards,
-              job.spec.cluster.workers, number(job.steps.steps));
+  std::printf("job %s: %s, %s, %s\n", job.spec.job.c_str(), count_text(job.spec.cluster.shards, "shard").c_str(),
+              count_text(job.spec.cluster.workers, "worker").c_str(), count_text(job.steps.steps, "step").c_str());
   std::printf("mode %s; durability: %s\n", mode_text(job.spec.training).c_str(),
               durability_text(job.spec.durability).c_str());
   if (const auto text = journal_cuts_text(job); !text.empty()) {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "cli/data/data_files.h"
+#include "common/text/shell_word.h"
 #include "worker/data/datasets.h"
 
 namespace ballast {
@@ -72,7 +73,7 @@ int check_data(const DataOptions& options) {
   }
   std::fprintf(stderr,
                "ballast: the data set is not whole; fetch what is missing or damaged with: ballast data get %s%s\n",
-               set.set.c_str(), options.folder.empty() ? "" : (" --to " + options.folder).c_str());
+               set.set.c_str(), options.folder.empty() ? "" : (" --to " + shell_word(options.folder)).c_str());
   return 1;
 }
 

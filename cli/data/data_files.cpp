@@ -14,6 +14,7 @@
 
 #include "common/download/mirrors.h"
 #include "common/numeric/sha256.h"
+#include "common/text/shell_word.h"
 #include "worker/data/byte_source.h"
 
 namespace ballast {
@@ -185,8 +186,8 @@ class Fetch {
       text += "  " + failure.mirror + ": " + failure.reason + "\n";
     }
     text += "Name a mirror of your own with --mirror URL, or put these files by hand into " + folder_.string() +
-            ", plain or gzip-compressed (then with the ending .gz), and look at them with 'ballast data check " +
-            set_.set + " --in " + folder_.string() + "':";
+            ", plain or gzip-compressed (then with the ending .gz), and look at them with `ballast data check " +
+            set_.set + " --in " + shell_word(folder_.string()) + "`:";
     for (const auto& needed : set_.files) {
       text += "\n  " + needed.name;
     }

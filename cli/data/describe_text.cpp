@@ -12,6 +12,7 @@
 #include "cli/data/folder_warnings.h"
 #include "cli/data/section_text.h"
 #include "common/job/words.h"
+#include "common/text/shell_word.h"
 #include "worker/data/example_files.h"
 #include "worker/data/lines.h"
 #include "worker/data/text/message.h"
@@ -38,7 +39,7 @@ std::string vocabulary_command(const DataSpec& spec) {
   command += spec.strip.headers ? " --strip-headers" : "";
   command += spec.strip.quotes ? " --strip-quotes" : "";
   command += spec.strip.signature ? " --strip-signature" : "";
-  return command + " -o " + shell_word(file);
+  return command + " -o " + shell_word(file.string());
 }
 
 void tell_vocabulary(const DataSpec& spec, const WordCounts& words, SectionText& section) {

@@ -1,45 +1,16 @@
 #include "cli/models/export.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "cli/models/same_job.h"
+#include "cli/telling/amounts.h"
 #include "common/safetensors/writer.h"
-#include "worker/data/normalise.h"
 
 namespace ballast {
 
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) {
-    text += (text.empty() ? "" : "\n") + word;
-  }
-  return text;
-}
-
-// What the network reads and predicts, so that it can be computed elsewhere.
-void append_examples(safetensors::Metadata& metadata, const Job& job) {
-  const auto& shape = job.shape;
-  const auto& data = job.spec.data;
-  if (shape.vocabulary > 0) {
-    metadata["input"] = "tokens below " + std::to_string(shape.vocabulary) + ", at most " +
-                        std::to_string(shape.steps) + (shape.trees ? " nodes of a tree" : " steps");
-  } else if (shape.features() > 0) {
-    metadata["input"] = example_text({1, shape.channels, shape.height, shape.width, std::max(shape.steps, 1U)});
-  }
-  if (data.name != "none" && !is_example_files(data)) {
-    metadata["normalization"] = normalisation_of(data).formula();
-  }
-  if (shape.classes > 0) {
-    metadata["outputs"] = std::to_string(shape.classes);
-  }
-  if (!data.classes.empty()) {
-    metadata["classes"] = joined(data.classes);
-  }
-}
 
 safetensors::Metadata metadata_of(const OpenedRun& run, const OpenedRun::Chosen& chosen, const std::string& sha256) {
   safetensors::Metadata metadata = {{"format", "pt"},  // names, shapes and order of elements are PyTorch's
@@ -54,7 +25,7 @@ safetensors::Metadata metadata_of(const OpenedRun& run, const OpenedRun::Chosen&
   if (averages_weights(run.job().spec.training)) {
     metadata["weights"] = chosen.averages ? "averages" : "last";
   }
-  append_examples(metadata, run.job());
+  metadata.merge(example_metadata(run.job()));
   return metadata;
 }
 
@@ -82,8 +53,8 @@ int export_weights(const ExportOptions& options) {
   });
   throw_unless_ok(written);
   throw_unless_ok(writer.finish());
-  std::printf("%s\nwritten to %s: %zu tensors, weights sha256 %s\n", chosen.words.c_str(), options.output.c_str(),
-              run.job().arena.parameters.size(), sha256.c_str());
+  std::printf("%s\nwritten to %s: %s, weights sha256 %s\n", chosen.words.c_str(), options.output.c_str(),
+              count_text(run.job().arena.parameters.size(), "tensor").c_str(), sha256.c_str());
   return 0;
 }
 

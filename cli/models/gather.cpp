@@ -16,7 +16,9 @@
 #include "cli/models/opened_run.h"
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/snapshot_parts.h"
+#include "cli/telling/amounts.h"
 #include "common/job/load.h"
+#include "common/text/shell_word.h"
 
 namespace ballast {
 
@@ -183,9 +185,9 @@ int gather(const GatherCommand& command) {
     throw;
   }
   const OpenedRun run(folder.path().string());
-  std::printf("%s the databases of %zu shards of job %s into %s\n", command.link ? "linked" : "copied", shards.size(),
-              shards.at(0).identity.job.c_str(), folder.shown().c_str());
-  const auto shown = folder.shown();
+  std::printf("%s the databases of %s of job %s into %s\n", command.link ? "linked" : "copied",
+              count_text(shards.size(), "shard").c_str(), shards.at(0).identity.job.c_str(), folder.shown().c_str());
+  const auto shown = shell_word(folder.shown());
   if (run.reader().ledger().finished) {
     std::printf("the job has finished; its weights: ballast digest %s, ballast export %s -o FILE.safetensors\n",
                 shown.c_str(), shown.c_str());

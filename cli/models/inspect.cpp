@@ -118,8 +118,8 @@ class Inspection {
       state_.identity = identity;
       count_chunks(path);
     } else if (state_.identity->spec_digest != identity.spec_digest || state_.identity->shards != identity.shards) {
-      problem(path + ": belongs to job " + identity.job + " of " + std::to_string(identity.shards) +
-              " shards, unlike the first shard: put the databases of one run into one folder");
+      problem(path + ": belongs to job " + identity.job + " of " + count_text(identity.shards, "shard") +
+              ", unlike the first shard: put the databases of one run into one folder");
     }
   }
 
@@ -214,8 +214,8 @@ class Inspection {
         if (snapshot.chunks[shard] != state_.chunks[shard] && shard < state_.disk.size()) {
           problem(shard_database(state_.folder, static_cast<std::uint32_t>(shard)).string() + ": the snapshot of " +
                   describe(snapshot.id) + " is complete by the ledger, but has " +
-                  std::to_string(snapshot.chunks[shard]) + " of " + std::to_string(state_.chunks[shard]) +
-                  " chunks here; " + std::string(kDamageRemedy));
+                  std::to_string(snapshot.chunks[shard]) + " of " + count_text(state_.chunks[shard], "chunk") +
+                  " here; " + std::string(kDamageRemedy));
         }
       }
     }
@@ -251,7 +251,7 @@ std::string words_of(const SnapshotState& snapshot, const RunState& state) {
   text += snapshot.best ? ", the best" + by_text(state) : "";
   for (std::size_t shard = 0; !snapshot.whole && shard < snapshot.chunks.size(); ++shard) {
     text += ", shard " + std::to_string(shard) + " has " + std::to_string(snapshot.chunks[shard]) + " of " +
-            std::to_string(state.chunks[shard]) + " chunks";
+            count_text(state.chunks[shard], "chunk");
   }
   return text + ", " + bytes_text(snapshot.bytes);
 }
@@ -264,15 +264,15 @@ void print_ledger(const Ledger& ledger) {
   std::printf("timeline    %llu, begun at step %llu of timeline %llu\n", number(ledger.timeline),
               number(ledger.base.step), number(ledger.base.timeline));
   const auto causes = causes_text(ledger.rollbacks);
-  std::printf("rollbacks   %llu%s, %llu steps trained again; %llu snapshots missed\n", number(ledger.rollbacks.total()),
-              causes.empty() ? "" : (" (" + causes + ")").c_str(), number(ledger.rolled_back_steps),
-              number(ledger.snapshots_missed));
+  std::printf("rollbacks   %llu%s, %s trained again; %s missed\n", number(ledger.rollbacks.total()),
+              causes.empty() ? "" : (" (" + causes + ")").c_str(), count_text(ledger.rolled_back_steps, "step").c_str(),
+              count_text(ledger.snapshots_missed, "snapshot").c_str());
   for (const auto& range : ledger.skipped) {
     std::printf("skipped     steps %llu to %llu: their gradients were not finite\n", number(range.from),
                 number(range.until - 1));
   }
   if (ledger.resumed_shards > 0) {
-    std::printf("resumed     %llu shards, within a timeline\n", number(ledger.resumed_shards));
+    std::printf("resumed     %s, within a timeline\n", count_text(ledger.resumed_shards, "shard").c_str());
   }
   std::printf("finished    %s\n", ledger.finished ? describe(*ledger.finished).c_str() : "no");
 }
@@ -295,11 +295,10 @@ void print(const RunState& state) {
                 &evaluation == best ? ("; the best" + by_text(state)).c_str() : "");
   }
   for (const auto& journal : state.journals) {
-    std::printf(
-        "journal     shard %u: timeline %llu, %llu updates up to number %llu in %zu segments, %s, %zu %s of the "
-        "shard\n",
-        journal.shard, number(journal.timeline), number(journal.records), number(journal.last), journal.segments,
-        bytes_text(journal.bytes).c_str(), journal.lives.size(), journal.lives.size() == 1 ? "life" : "lives");
+    std::printf("journal     shard %u: timeline %llu, %s up to number %llu in %s, %s, %s of the shard\n", journal.shard,
+                number(journal.timeline), count_text(journal.records, "update").c_str(), number(journal.last),
+                count_text(journal.segments, "segment").c_str(), bytes_text(journal.bytes).c_str(),
+                count_text(journal.lives.size(), "life", "lives").c_str());
   }
   for (std::size_t shard = 0; shard < state.disk.size(); ++shard) {
     std::printf("disk        shard %zu: %s\n", shard, bytes_text(state.disk[shard]).c_str());
@@ -402,13 +401,15 @@ int inspect(const InspectOptions& options) {
   const auto state = inspect_run(options.run, options.verify);
   options.json ? print_json(state) : print(state);
   if (options.verify && !options.json) {
-    std::printf("verified    %llu records, %zu problems\n", number(state.records), state.problems.size());
+    std::printf("verified    %s, %s\n", count_text(state.records, "record").c_str(),
+                count_text(state.problems.size(), "problem").c_str());
   }
   for (std::size_t i = 0; i < std::min(state.problems.size(), kMostProblems); ++i) {
     std::fprintf(stderr, "ballast: %s\n", state.problems[i].c_str());
   }
   if (state.problems.size() > kMostProblems) {
-    std::fprintf(stderr, "ballast: and %zu problems more\n", state.problems.size() - kMostProblems);
+    std::fprintf(stderr, "ballast: and %s more\n",
+                 count_text(state.problems.size() - kMostProblems, "problem").c_str());
   }
   return state.problems.empty() ? 0 : 1;
 }

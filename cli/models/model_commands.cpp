@@ -19,13 +19,16 @@ void add_snapshot(CLI::App& command, SnapshotChoice& choice) {
 void add_source(CLI::App& command, ModelSource& source) {
   command.add_option("weights", source.weights, "a run's folder, or a safetensors file")->required();
   add_snapshot(command, source.snapshot);
-  command.add_option("--job", source.job, "the job file: its model and data; a run's own if left out");
-  command.add_option("--data", source.data_path, "folder of the data files (default: searched as workers do)")
-      ->check(CLI::ExistingDirectory);
+  command.add_option("--job", source.job, "a job file: its model and data (default: the one in the run or the file)");
+  command
+      .add_option("--data", source.data_path,
+                  "folder of the data files, or their one file (default: searched as workers do)")
+      ->check(CLI::ExistingPath);
 }
 
 void add_split(CLI::App& command, std::string& split) {
-  command.add_option("--split", split, "test (default) or validation")->check(CLI::IsMember({"test", "validation"}));
+  command.add_option("--split", split, "test, validation or train (default: test, without test examples validation)")
+      ->check(CLI::IsMember({"test", "validation", "train"}));
 }
 
 void define_gather(CLI::App& app, GatherCommand& command) {
@@ -67,8 +70,13 @@ void ModelCommands::define(CLI::App& app) {
   auto* const predict_command = app.add_subcommand("predict", "what trained weights make of examples, one by one");
   add_source(*predict_command, predict_.source);
   add_split(*predict_command, predict_.split);
-  predict_command->add_option("--input", predict_.input, "an idx file of images instead of the job's data")
-      ->excludes("--data", "--split");
+  predict_command
+      ->add_option("--input", predict_.inputs,
+                   "instead of the job's data: a file or folder of your own, without labels; as often as wanted")
+      ->type_name("PATH")
+      ->expected(1)
+      ->take_all()
+      ->excludes("--split");
   predict_command->add_option("--format", predict_.format, "csv (default) or jsonl")
       ->check(CLI::IsMember({"csv", "jsonl"}));
   predict_command->add_option("-o,--output", predict_.output, "a file instead of standard output");

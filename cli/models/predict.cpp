@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <limits>
+#include <memory>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "cli/models/predicted_examples.h"
@@ -17,36 +21,102 @@ namespace ballast {
 
 namespace {
 
-// As many as evaluation computes at once, also if fewer are wanted: the last bits depend on their number.
+// As many as evaluation computes at once, also if fewer are wanted: the last bits depend on their number. Those that
+// could not be read are in it without predictions.
 class PredictedBatch {
  public:
-  PredictedBatch(LoadedModel& model, const PredictionKind& kind, const PredictedExamples& examples, std::uint64_t begin)
-      : begin_(begin),
-        labelled_(examples.labelled),
-        read_(model.job().shape,
-              static_cast<std::uint32_t>(std::min<std::uint64_t>(kEvaluatedAtOnce, examples.count - begin))) {
-    for (std::uint32_t i = 0; i < count(); ++i) {
-      examples.read(begin + i, read_.room(i));
+  PredictedBatch(LoadedModel& model, const PredictionKind& kind, ExampleStream& examples, bool labelled)
+      : labelled_(labelled), read_(model.job().shape, kEvaluatedAtOnce) {
+    std::uint32_t good = 0;
+    while (entries_.size() < kEvaluatedAtOnce) {
+      auto example = examples.next(read_.room(good));
+      if (!example) {
+        break;
+      }
+      entries_.push_back({std::move(*example), good});
+      good += entries_.back().example.fault.empty() ? 1 : 0;
     }
-    read_.pad();
-    predictions_.resize(count() * kind.predictions(read_.steps));
-    model.model().predict(read_.batch(), model.weights(), predictions_);
+    read_.keep_first(good);
+    if (good > 0) {
+      read_.pad();
+      predictions_.resize(good * kind.predictions(read_.steps));
+      model.model().predict(read_.batch(), model.weights(), predictions_);
+    }
   }
 
-  [[nodiscard]] std::uint32_t count() const { return read_.count; }
-  [[nodiscard]] PredictedExample example(std::uint32_t index) const {
+  [[nodiscard]] std::size_t count() const { return entries_.size(); }
+  [[nodiscard]] const StreamedExample& read(std::size_t index) const { return entries_[index].example; }
+  // Of one without a fault.
+  [[nodiscard]] PredictedExample predicted(std::size_t index) const {
     const auto part = [&]<class Value>(const std::vector<Value>& values) {
-      const auto size = values.size() / count();
-      return std::span(values).subspan(index * size, size);
+      const auto size = values.size() / read_.count;
+      return std::span(values).subspan(entries_[index].place * size, size);
     };
-    return {begin_ + index, labelled_, part(read_.labels), part(read_.targets), part(predictions_)};
+    return {labelled_, part(read_.labels), part(read_.targets), part(predictions_)};
   }
 
  private:
-  std::uint64_t begin_;
+  struct Entry {
+    StreamedExample example;
+    std::uint32_t place;  // in the batch
+  };
+
   bool labelled_;
   SlotExamples read_;
+  std::vector<Entry> entries_;
   std::vector<float> predictions_;
+};
+
+struct Written {
+  std::uint64_t lines = 0;
+  std::uint64_t corrupt = 0;
+};
+
+// Lines of examples, numbered as they come.
+class PredictionWriter {
+ public:
+  PredictionWriter(const PredictionKind& kind, const PredictOptions& options)
+      : kind_(kind), format_(line_format(options.format)), output_(options.output) {
+    std::ranges::copy(kind.columns(), std::back_inserter(columns_));
+    output_.write(format_->head(columns_));
+  }
+
+  void add(const PredictedBatch& batch, std::size_t index) {
+    const auto& example = batch.read(index);
+    std::vector<PredictionValue> values = {static_cast<std::int64_t>(index_++), text_or_none(example.source),
+                                           PredictionValue()};
+    if (!example.fault.empty()) {
+      values.back() = "corrupt: " + example.fault;
+      values.resize(columns_.size());
+      ++written_.corrupt;
+      return write(values);
+    }
+    kind_.lines(batch.predicted(index), [&](const std::vector<PredictionValue>& own) {
+      auto line = values;
+      line.insert(line.end(), own.begin(), own.end());
+      write(line);
+    });
+  }
+  Written close() {
+    output_.close();
+    return written_;
+  }
+
+ private:
+  static PredictionValue text_or_none(const std::string& text) {
+    return text.empty() ? PredictionValue() : PredictionValue(text);
+  }
+  void write(const std::vector<PredictionValue>& values) {
+    output_.write(format_->line(columns_, values));
+    ++written_.lines;
+  }
+
+  const PredictionKind& kind_;
+  std::unique_ptr<LineFormat> format_;
+  PredictionOutput output_;
+  std::vector<PredictionColumn> columns_ = {{"index"}, {"source"}, {"error"}};
+  std::uint64_t index_ = 0;
+  Written written_;
 };
 
 void check_predicts(const Job& job) {
@@ -56,14 +126,33 @@ void check_predicts(const Job& job) {
   }
 }
 
+std::unique_ptr<ExampleStream> open_examples(const PredictOptions& options, const LoadedModel& model) {
+  if (!options.inputs.empty()) {
+    return examples_of_inputs(model, options.inputs);
+  }
+  const auto split = model.split_named(options.split);
+  if (split.split != DataSplit::test && options.split.empty()) {
+    std::fprintf(stderr, "the job has no test examples: these are predictions of its %s split\n", split.name.c_str());
+  }
+  return examples_of_split(model, split);
+}
+
 // Standard output may be the predictions' own.
-void tell(const PredictOptions& options, const LoadedModel& model, std::uint64_t lines) {
+void tell(const PredictOptions& options, const LoadedModel& model, const Written& written, std::uint64_t passed_over) {
   if (const auto meaning = meaning_of_numbers(model.job()); !meaning.empty()) {
     std::fprintf(stderr, "%s\n", meaning.c_str());
   }
+  if (written.corrupt > 0) {
+    std::fprintf(stderr, "corrupt examples, whose lines say why (error) and predict nothing: %llu\n",
+                 static_cast<unsigned long long>(written.corrupt));
+  }
+  if (passed_over > 0) {
+    std::fprintf(stderr, "files of --input that are neither PNG nor JPEG and were passed over: %llu\n",
+                 static_cast<unsigned long long>(passed_over));
+  }
   if (!options.output.empty()) {
-    std::printf("%s\n%llu predictions written to %s\n", model.words().c_str(), static_cast<unsigned long long>(lines),
-                options.output.c_str());
+    std::printf("%s\n%llu prediction%s written to %s\n", model.words().c_str(),
+                static_cast<unsigned long long>(written.lines), written.lines == 1 ? "" : "s", options.output.c_str());
   }
 }
 
@@ -72,26 +161,21 @@ void tell(const PredictOptions& options, const LoadedModel& model, std::uint64_t
 int predict(const PredictOptions& options) {
   LoadedModel model(options.source);
   check_predicts(model.job());
-  const auto examples =
-      options.input.empty() ? examples_of_job(model, options.split) : examples_of_file(options.input, model.job());
-  const auto count = std::min(examples.count, options.limit.value_or(examples.count));
+  const auto examples = open_examples(options, model);
   const auto kind = prediction_kind(model.job());
-  const auto columns = kind->columns();
-  const auto format = line_format(options.format);
-  std::uint64_t lines = 0;
-  PredictionOutput output(options.output);
-  output.write(format->head(columns));
-  for (std::uint64_t begin = 0; begin < count; begin += kEvaluatedAtOnce) {
-    const PredictedBatch batch(model, *kind, examples, begin);
-    for (std::uint32_t i = 0; i < std::min<std::uint64_t>(batch.count(), count - begin); ++i) {
-      kind->lines(batch.example(i), [&](const std::vector<PredictionValue>& values) {
-        output.write(format->line(columns, values));
-        ++lines;
-      });
+  PredictionWriter writer(*kind, options);
+  auto left = options.limit.value_or(std::numeric_limits<std::uint64_t>::max());
+  while (left > 0) {
+    const PredictedBatch batch(model, *kind, *examples, options.inputs.empty());
+    for (std::size_t i = 0; i < std::min<std::uint64_t>(batch.count(), left); ++i) {
+      writer.add(batch, i);
+    }
+    left -= std::min<std::uint64_t>(batch.count(), left);
+    if (batch.count() < kEvaluatedAtOnce) {
+      break;
     }
   }
-  output.close();
-  tell(options, model, lines);
+  tell(options, model, writer.close(), examples->passed_over());
   return 0;
 }
 

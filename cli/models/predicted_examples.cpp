@@ -1,50 +1,95 @@
 #include "cli/models/predicted_examples.h"
 
-#include <memory>
-#include <optional>
-#include <span>
+#include <cstddef>
 #include <stdexcept>
+#include <utility>
 
-#include "worker/data/idx.h"
-#include "worker/data/normalise.h"
+#include "common/command/usage_error.h"
 
 namespace ballast {
 namespace {
 
-void check_reads_grey_images(const std::string& path, const Job& job) {
-  const auto refuse = [&](const std::string& what) {
-    throw std::runtime_error("--input " + path + ": an idx file holds images of one channel; " + what +
-                             "; leave --input out: the job's own data are predicted then");
-  };
-  const auto& data = job.spec.data;
-  if (is_example_files(data)) {
-    refuse("the examples of the job's data set, " + data.name + ", are none");
+class SplitStream : public ExampleStream {
+ public:
+  SplitStream(std::unique_ptr<Dataset> data, const EvaluatedSplit& split) : data_(std::move(data)), split_(split) {}
+
+  std::optional<StreamedExample> next(const ExampleRoom& room) override {
+    if (at_ == split_.examples) {
+      return std::nullopt;
+    }
+    const auto index = at_++;
+    data_->read(split_.split, index, room);
+    return StreamedExample{data_->source(split_.split, index), data_->fault(split_.split, index)};
   }
-  if (job.shape.channels != 1) {
-    refuse("the job's have " + std::to_string(job.shape.channels));
+
+ private:
+  std::unique_ptr<Dataset> data_;
+  EvaluatedSplit split_;
+  std::uint32_t at_ = 0;
+};
+
+struct OpenInput {
+  std::string path;
+  std::unique_ptr<ExampleStream> stream;
+  bool has_examples = false;
+};
+
+class InputsStream : public ExampleStream {
+ public:
+  InputsStream(std::vector<OpenInput> inputs, std::string data) : inputs_(std::move(inputs)), data_(std::move(data)) {}
+
+  std::optional<StreamedExample> next(const ExampleRoom& room) override {
+    for (; at_ < inputs_.size(); ++at_) {
+      auto& input = inputs_[at_];
+      if (auto example = input.stream->next(room)) {
+        input.has_examples = true;
+        return example;
+      }
+      if (!input.has_examples) {
+        const auto others = input.stream->passed_over();
+        throw std::runtime_error("--input " + input.path + ": holds no example of the job's kind (data.name: " + data_ +
+                                 ")" + (others > 0 ? ", but other files: " + std::to_string(others) : ""));
+      }
+    }
+    return std::nullopt;
   }
-}
+  [[nodiscard]] std::uint64_t passed_over() const override {
+    std::uint64_t sum = 0;
+    for (const auto& input : inputs_) {
+      sum += input.stream->passed_over();
+    }
+    return sum;
+  }
+
+ private:
+  std::vector<OpenInput> inputs_;
+  std::string data_;
+  std::size_t at_ = 0;
+};
 
 }  // namespace
 
-PredictedExamples examples_of_file(const std::string& path, const Job& job) {
-  check_reads_grey_images(path, job);
-  const auto& shape = job.shape;
-  const auto images = std::make_shared<IdxArray>(read_idx(path, {std::nullopt, shape.height, shape.width}));
-  const auto pixels = shape.features();
-  return {
-      images->dimensions[0], false,
-      [images, pixels, normalisation = normalisation_of(job.spec.data)](std::uint64_t index, const ExampleRoom& room) {
-        normalisation.apply(std::span(images->values).subspan(index * pixels, pixels), room.features);
-      }};
+std::unique_ptr<ExampleStream> examples_of_split(const LoadedModel& model, const EvaluatedSplit& split) {
+  return std::make_unique<SplitStream>(model.open_data(), split);
 }
 
-PredictedExamples examples_of_job(const LoadedModel& model, const std::string& split_name) {
-  const auto split = model.split_named(split_name);
-  const std::shared_ptr<const Dataset> data = model.open_data();
-  return {split.examples, true, [data, split](std::uint64_t index, const ExampleRoom& room) {
-            data->read(split.split, static_cast<std::uint32_t>(index), room);
-          }};
+std::unique_ptr<ExampleStream> examples_of_inputs(const LoadedModel& model, const std::vector<std::string>& inputs) {
+  const auto& data = model.job().spec.data;
+  if (!model.data_path().empty() && data.name != "text") {
+    throw UsageError("--data " + model.data_path() +
+                     ": with --input only texts need it, for their vocabulary; the "
+                     "job's data set is " +
+                     data.name + "; leave --data out");
+  }
+  std::vector<OpenInput> open;
+  for (const auto& input : inputs) {
+    try {
+      open.push_back({input, open_unlabelled(data, model.data_path(), input)});
+    } catch (const std::runtime_error& error) {
+      throw std::runtime_error(std::string("--input ") + error.what());
+    }
+  }
+  return std::make_unique<InputsStream>(std::move(open), data.name);
 }
 
 }  // namespace ballast

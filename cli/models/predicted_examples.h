@@ -1,25 +1,21 @@
 // The examples that `ballast predict` is asked about.
 #pragma once
 
-#include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/models/loaded_model.h"
+#include "worker/data/unlabelled/examples_stream.h"
 
 namespace ballast {
 
-struct PredictedExamples {
-  std::uint64_t count = 0;
-  bool labelled = false;
-  std::function<void(std::uint64_t index, const ExampleRoom& room)> read;
-};
+// Of a split of the job's data, with their labels. Refers to nothing of the model.
+std::unique_ptr<ExampleStream> examples_of_split(const LoadedModel& model, const EvaluatedSplit& split);
 
-// Of an idx file of images of the job's size. Throws std::runtime_error if the job's examples are no grey images, or
-// the file is not such a one.
-PredictedExamples examples_of_file(const std::string& path, const Job& job);
-
-// Of a split of the job's data, with their labels.
-PredictedExamples examples_of_job(const LoadedModel& model, const std::string& split);
+// Of files and folders of a user's own, one after the other, without labels. Throws std::runtime_error where
+// open_unlabelled does, at once for all of them; next() throws it at the end of an input without any example. The model
+// must outlive the stream.
+std::unique_ptr<ExampleStream> examples_of_inputs(const LoadedModel& model, const std::vector<std::string>& inputs);
 
 }  // namespace ballast

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 
+#include "cli/telling/target_units.h"
 #include "common/job/model_graph.h"
 #include "common/job/words.h"
 #include "worker/data/normalise.h"
 
 namespace ballast {
 namespace {
-
-using Whole = std::optional<std::int64_t>;
 
 // The likeliest class, the lowest among equals.
 std::int64_t likeliest(std::span<const float> probabilities) {
@@ -21,11 +20,11 @@ class OneClass : public PredictionKind {
   explicit OneClass(std::uint32_t classes) : classes_(classes) {}
   [[nodiscard]] std::size_t predictions(std::uint32_t /*steps*/) const override { return classes_; }
   [[nodiscard]] std::vector<PredictionColumn> columns() const override {
-    return {{"index"}, {"label"}, {"predicted"}, {"probabilities", "p", classes_}};
+    return {{"label"}, {"predicted"}, {"probabilities", "p", classes_}};
   }
   void lines(const PredictedExample& example, const TakeLine& take) const override {
-    const auto label = example.labelled ? Whole(example.labels[0]) : Whole();
-    take({Whole(example.index), label, Whole(likeliest(example.predictions)), example.predictions});
+    const auto label = example.labelled ? PredictionValue(std::int64_t{example.labels[0]}) : PredictionValue();
+    take({label, likeliest(example.predictions), example.predictions});
   }
 
  private:
@@ -38,13 +37,13 @@ class ClassOfEachStep : public PredictionKind {
   explicit ClassOfEachStep(std::uint32_t classes) : classes_(classes) {}
   [[nodiscard]] std::size_t predictions(std::uint32_t steps) const override { return std::size_t{steps} * classes_; }
   [[nodiscard]] std::vector<PredictionColumn> columns() const override {
-    return {{"index"}, {"step"}, {"label"}, {"predicted"}, {"probabilities", "p", classes_}};
+    return {{"step"}, {"label"}, {"predicted"}, {"probabilities", "p", classes_}};
   }
   void lines(const PredictedExample& example, const TakeLine& take) const override {
     for (std::size_t step = 0; step < example.labels.size(); ++step) {
       if (example.labels[step] >= 0) {
         const auto of_step = example.predictions.subspan(step * classes_, classes_);
-        take({Whole(example.index), Whole(step), Whole(example.labels[step]), Whole(likeliest(of_step)), of_step});
+        take({static_cast<std::int64_t>(step), std::int64_t{example.labels[step]}, likeliest(of_step), of_step});
       }
     }
   }
@@ -59,9 +58,9 @@ class EachOutput : public PredictionKind {
   EachOutput(const PredictionColumn& targets, const PredictionColumn& predicted)
       : targets_(targets), predicted_(predicted) {}
   [[nodiscard]] std::size_t predictions(std::uint32_t /*steps*/) const override { return *predicted_.of_list; }
-  [[nodiscard]] std::vector<PredictionColumn> columns() const override { return {{"index"}, targets_, predicted_}; }
+  [[nodiscard]] std::vector<PredictionColumn> columns() const override { return {targets_, predicted_}; }
   void lines(const PredictedExample& example, const TakeLine& take) const override {
-    take({Whole(example.index), example.targets, example.predictions});
+    take({example.labelled ? PredictionValue(example.targets) : PredictionValue(), example.predictions});
   }
 
  private:
@@ -73,12 +72,8 @@ class Reconstruction : public PredictionKind {
  public:
   explicit Reconstruction(std::uint32_t features) : features_(features) {}
   [[nodiscard]] std::size_t predictions(std::uint32_t /*steps*/) const override { return features_; }
-  [[nodiscard]] std::vector<PredictionColumn> columns() const override {
-    return {{"index"}, {"reconstruction", "r", features_}};
-  }
-  void lines(const PredictedExample& example, const TakeLine& take) const override {
-    take({Whole(example.index), example.predictions});
-  }
+  [[nodiscard]] std::vector<PredictionColumn> columns() const override { return {{"reconstruction", "r", features_}}; }
+  void lines(const PredictedExample& example, const TakeLine& take) const override { take({example.predictions}); }
 
  private:
   std::uint32_t features_;
@@ -90,19 +85,14 @@ bool reconstructs(const Job& job) {
   return squared != nullptr && squared->of_input;
 }
 
-bool is_normalised(const CsvColumn& column) { return column.mean != 0 || column.deviation != 1; }
-
 // "number 0 is (price - 30.5) / 9.2"
 std::string meaning_of_targets(const DataSpec& data) {
+  const auto units = target_units(data);
   std::vector<std::string> meanings;
-  std::size_t number = 0;
-  for (const auto& column : data.columns) {
-    if (column.kind == CsvColumn::Kind::target) {
-      if (is_normalised(column)) {
-        meanings.push_back("number " + std::to_string(number) + " is (" + column.name + " - " +
-                           number_text(column.mean) + ") / " + number_text(column.deviation));
-      }
-      ++number;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (units[i].is_normalised()) {
+      meanings.push_back("number " + std::to_string(i) + " is (" + units[i].name + " - " + number_text(units[i].mean) +
+                         ") / " + number_text(units[i].deviation));
     }
   }
   return meanings.empty() ? "" : "targets and predictions are normalised as the job says: " + comma_list(meanings);
@@ -114,7 +104,7 @@ std::string meaning_of_features(const DataSpec& data) {
     return begin + normalisation_of(data).formula();
   }
   const bool of_columns = std::ranges::any_of(data.columns, [](const CsvColumn& column) {
-    return column.kind == CsvColumn::Kind::number && is_normalised(column);
+    return column.kind == CsvColumn::Kind::number && (column.mean != 0 || column.deviation != 1);
   });
   if (of_columns) {
     return begin + "those of a number's column are (value - mean) / deviation of that column in data.columns";
@@ -149,6 +139,11 @@ std::string meaning_of_numbers(const Job& job) {
     return meaning_of_features(job.spec.data);
   }
   return job.shape.labels == Labels::numbers ? meaning_of_targets(job.spec.data) : "";
+}
+
+std::string meaning_of_errors(const Job& job) {
+  const auto meaning = meaning_of_numbers(job);
+  return meaning.empty() ? "" : "loss and errors are in normalised units: " + meaning;
 }
 
 }  // namespace ballast

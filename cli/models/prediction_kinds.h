@@ -16,7 +16,6 @@ namespace ballast {
 
 // The spans are the example's own part of a batch; what examples of the kind do not have is empty.
 struct PredictedExample {
-  std::uint64_t index = 0;
   bool labelled = false;
   std::span<const std::int32_t> labels = {};  // one, or one of each step, -1 where there is none
   std::span<const float> targets = {};
@@ -26,7 +25,8 @@ struct PredictedExample {
 // The lines of an example by what the model predicts. Immutable.
 class PredictionKind {
  public:
-  using TakeLine = std::function<void(const std::vector<PredictionValue>& values)>;  // one of each column
+  // Values: one of each column.
+  using TakeLine = std::function<void(const std::vector<PredictionValue>& values)>;
 
   virtual ~PredictionKind() = default;
   // Predictions of one example whose sequence is padded to `steps`.
@@ -41,5 +41,8 @@ std::unique_ptr<PredictionKind> prediction_kind(const Job& job);
 
 // What predicted numbers are, where they are not the data's own: a sentence for a user; empty where they are.
 std::string meaning_of_numbers(const Job& job);
+
+// What the errors of a job that predicts numbers are measured in, where they are not the data's own units; else empty.
+std::string meaning_of_errors(const Job& job);
 
 }  // namespace ballast

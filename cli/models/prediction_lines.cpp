@@ -1,6 +1,7 @@
 #include "cli/models/prediction_lines.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "common/job/words.h"
 
@@ -18,6 +19,29 @@ std::string joined(std::span<const float> values, const char* other) {
   return text;
 }
 
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) {
+    quoted += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return quoted + "\"";
+}
+
+std::string json_text(const std::string& text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Calls the one of these that takes the value.
+template <class... Takes>
+struct ByKind : Takes... {
+  using Takes::operator()...;
+};
+template <class... Takes>
+ByKind(Takes...) -> ByKind<Takes...>;
+
 class Csv : public LineFormat {
  public:
   [[nodiscard]] std::string head(std::span<const PredictionColumn> columns) const override {
@@ -33,18 +57,25 @@ class Csv : public LineFormat {
     return text.substr(1) + "\n";
   }
 
-  [[nodiscard]] std::string line(std::span<const PredictionColumn> /*columns*/,
+  [[nodiscard]] std::string line(std::span<const PredictionColumn> columns,
                                  std::span<const PredictionValue> values) const override {
     std::string text;
-    for (const auto& value : values) {
-      if (const auto* const list = std::get_if<std::span<const float>>(&value)) {
-        text += "," + joined(*list, "nan");
-      } else {
-        const auto number = std::get<std::optional<std::int64_t>>(value);
-        text += "," + (number ? std::to_string(*number) : "");
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i].of_list != 0U) {
+        text += "," + field(columns[i], values[i]);
       }
     }
     return text.substr(1) + "\n";
+  }
+
+ private:
+  // Of a list: its fields.
+  static std::string field(const PredictionColumn& column, const PredictionValue& value) {
+    return std::visit(ByKind{[&](std::monostate) { return std::string(column.of_list.value_or(1) - 1, ','); },
+                             [](std::int64_t number) { return std::to_string(number); },
+                             [](const std::string& text) { return csv_field(text); },
+                             [](std::span<const float> list) { return joined(list, "nan"); }},
+                      value);
   }
 };
 
@@ -57,12 +88,11 @@ class JsonLines : public LineFormat {
     std::string text;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       text += (i == 0 ? "{\"" : ",\"") + std::string(columns[i].name) + "\":";
-      if (const auto* const list = std::get_if<std::span<const float>>(&values[i])) {
-        text += "[" + joined(*list, "null") + "]";
-      } else {
-        const auto number = std::get<std::optional<std::int64_t>>(values[i]);
-        text += number ? std::to_string(*number) : "null";
-      }
+      text += std::visit(ByKind{[](std::monostate) { return std::string("null"); },
+                                [](std::int64_t number) { return std::to_string(number); },
+                                [](const std::string& value) { return json_text(value); },
+                                [](std::span<const float> list) { return "[" + joined(list, "null") + "]"; }},
+                         values[i]);
     }
     return text + "}\n";
   }

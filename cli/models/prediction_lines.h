@@ -17,8 +17,8 @@ struct PredictionColumn {
   std::optional<std::uint32_t> of_list = {};  // how many values a list has; none: it is one value
 };
 
-// Of one column: a whole number or none, or a list.
-using PredictionValue = std::variant<std::optional<std::int64_t>, std::span<const float>>;
+// Of one column: nothing, a whole number, a text, or a list of as many numbers as the column says.
+using PredictionValue = std::variant<std::monostate, std::int64_t, std::string, std::span<const float>>;
 
 // How a line is written. Floats are written so that they read back as the same.
 class LineFormat {
@@ -29,8 +29,10 @@ class LineFormat {
                                          std::span<const PredictionValue> values) const = 0;
 };
 
-// csv    a line of names first; an empty field for what there is none of, nan for what is no number
-// jsonl  an object a line; null for either
+// csv    a line of names first; an empty field for each value of what there is none of, nan for what is no number;
+// texts
+//        in quotes where they need them (RFC 4180)
+// jsonl  an object a line; null for either; bytes that are no UTF-8 become U+FFFD
 std::unique_ptr<LineFormat> line_format(const std::string& name);
 
 }  // namespace ballast

@@ -5,8 +5,10 @@
 #include <utility>
 
 #include "cli/run_folder/run_folder.h"
+#include "cli/telling/amounts.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
+#include "common/text/shell_word.h"
 #include "storage/copies/restore.h"
 #include "storage/store/run_reader.h"
 
@@ -98,13 +100,13 @@ int restore_run(const RestoreCommand& command) {
   for (const auto& reason : restored.passed_over) {
     std::fprintf(stderr, "ballast: passed over: %s\n", reason.c_str());
   }
-  std::printf("restored step %llu of timeline %llu of run %s into %s (%zu shards, weights sha256 %s)\n",
+  std::printf("restored step %llu of timeline %llu of run %s into %s (%s, weights sha256 %s)\n",
               static_cast<unsigned long long>(restored.snapshot.step),
               static_cast<unsigned long long>(restored.snapshot.timeline), run_text(restored.run).c_str(),
-              command.run_dir.c_str(), restored.databases.size(), weights.c_str());
+              command.run_dir.c_str(), count_text(restored.databases.size(), "shard").c_str(), weights.c_str());
   std::printf(finished ? "that is the job's end; its weights: ballast export %s -o FILE.safetensors\n"
                        : "go on with: ballast run --resume %s\n",
-              command.run_dir.c_str());
+              shell_word(command.run_dir).c_str());
   return 0;
 }
 

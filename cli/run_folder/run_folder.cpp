@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "common/files/new_file.h"
+#include "common/text/shell_word.h"
 
 namespace ballast {
 
@@ -45,8 +46,8 @@ void refuse_databases(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.is_directory() && entry.path().filename().string().starts_with("shard-") && !fs::is_empty(entry.path())) {
       throw std::runtime_error("the run folder " + folder.string() + " holds the database " + entry.path().string() +
-                               " of an earlier run; go on with it by `ballast run --resume " + folder.string() +
-                               "`, choose another --run-dir, or remove it");
+                               " of an earlier run; go on with it by `ballast run --resume " +
+                               shell_word(folder.string()) + "`, choose another --run-dir, or remove it");
     }
   }
 }

@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "common/text/shell_word.h"
+
 namespace ballast {
 
 namespace {
@@ -51,9 +53,9 @@ RunLock::RunLock(const std::filesystem::path& folder) {
   if (!taken_in_time(fd_)) {
     const auto pid = holder(fd_);
     close(fd_);
-    throw std::runtime_error("another run uses the folder " + folder.string() +
-                             (pid.empty() ? "" : " (started by process " + pid + ")") +
-                             "; stop it with `ballast stop " + folder.string() + "`, or choose another folder");
+    throw std::runtime_error(
+        "another run uses the folder " + folder.string() + (pid.empty() ? "" : " (started by process " + pid + ")") +
+        "; stop it with `ballast stop " + shell_word(folder.string()) + "`, or choose another folder");
   }
   const auto pid = std::to_string(getpid()) + "\n";
   // Only for the message above: if it cannot be written, the lock holds all the same.

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "cli/run_folder/snapshot_parts.h"
+#include "cli/telling/amounts.h"
 #include "common/job/load.h"
+#include "common/text/shell_word.h"
 #include "storage/journal/journal.h"
 #include "storage/journal/journal_scan.h"
 #include "storage/store/layout_difference.h"
@@ -29,7 +31,7 @@ void refuse_other_job(const std::string& what, const std::string& theirs, const 
 void check_shards(const Job& job, const Job& before, const RunFolder& folder) {
   if (job.spec.cluster.shards != before.spec.cluster.shards) {
     throw std::runtime_error("the run in " + folder.path().string() + " has its weights in " +
-                             std::to_string(before.spec.cluster.shards) + " shards and cannot be resumed with " +
+                             count_text(before.spec.cluster.shards, "shard") + " and cannot be resumed with " +
                              std::to_string(job.spec.cluster.shards) + "; workers and lanes may change");
   }
 }
@@ -129,14 +131,14 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job) {
   if (!holds_something(database)) {
     throw std::runtime_error("there is nothing to resume in " + folder.path().string() + ": it has no database " +
                              database.string() + "; start the job with `ballast run JOB --run-dir " +
-                             folder.path().string() + "`");
+                             shell_word(folder.path().string()) + "`");
   }
   const ShardStore store(value_or_throw(open_rocksdb(database, OpenMode::read_only)));
   check_identity(store, job);
   auto ledger = value_or_throw(store.read_ledger()).ledger;
   check_databases(folder, job, ledger);
   if (ledger.finished && shards_without_end(folder, job).empty()) {
-    const auto shown = folder.shown();
+    const auto shown = shell_word(folder.shown());
     throw std::runtime_error("the job in " + folder.path().string() + " has finished, at step " +
                              std::to_string(ledger.finished->step) +
                              ": there is nothing to resume; its weights are in " + "its databases (`ballast digest " +
@@ -160,8 +162,8 @@ std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& l
 }
 
 std::string what_is_left(const RunFolder& folder, const Job& job, Outlook outlook, const std::string& job_file) {
-  const auto resume = "ballast run --resume " + folder.shown();
-  const auto anew = "ballast run " + (job_file.empty() ? "JOB" : job_file) + ", in another run folder";
+  const auto resume = "ballast run --resume " + shell_word(folder.shown());
+  const auto anew = "ballast run " + (job_file.empty() ? "JOB" : shell_word(job_file)) + ", in another run folder";
   const auto go_on = outlook == Outlook::open ? "; go on with: " + resume
                      : outlook == Outlook::ends_again
                          ? "; a run that goes on from there would end like this one: see to what is told above"

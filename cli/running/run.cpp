@@ -29,6 +29,7 @@
 #include "common/job/load.h"
 #include "common/job/mode_text.h"
 #include "common/safetensors/initial_weights.h"
+#include "common/text/shell_word.h"
 #include "storage/store/run_reader.h"
 #include "worker/data/datasets.h"
 #include "worker/data/example_files.h"
@@ -185,7 +186,7 @@ std::string end_text(const std::optional<Status>& status, const Job& job, const 
   }
   if (is_stopped && !status->beyond_snapshot) {
     return text + "stopped" + where + ", with a snapshot of step " + std::to_string(status->snapshot) +
-           "; go on with: ballast run --resume " + folder.shown();
+           "; go on with: ballast run --resume " + shell_word(folder.shown());
   }
   return text + (is_stopped ? "stopped without a snapshot of its own" : "ended") + where + ": " +
          what_is_left(folder, job, outlook, job_file);
@@ -196,7 +197,7 @@ void check_ends(const Job& job, const RunFolder& folder) {
   if (const auto names = shards_without_end(folder, job); !names.empty()) {
     throw std::runtime_error(
         "the job has finished and its weights are durable, but its end is missing in the databases of " + names +
-        "; make room on a disk that is full, then: ballast run --resume " + folder.shown());
+        "; make room on a disk that is full, then: ballast run --resume " + shell_word(folder.shown()));
   }
 }
 

@@ -5,6 +5,10 @@
 
 namespace ballast {
 
+std::string count_text(std::uint64_t count, const std::string& one, const std::string& many) {
+  return std::to_string(count) + " " + (count == 1 ? one : many.empty() ? one + "s" : many);
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 1000) {
     return std::to_string(bytes) + " B";

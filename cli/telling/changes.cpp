@@ -1,10 +1,10 @@
 #include "cli/telling/changes.h"
 
+#include "cli/telling/amounts.h"
+
 namespace ballast {
 
 namespace {
-
-std::string steps_text(std::uint64_t count) { return std::to_string(count) + (count == 1 ? " step" : " steps"); }
 
 // The name of who is waited for stays, the time grows: "shard 1 (lane 0), not heard of for 1200 ms, ...".
 std::string who(const std::string& waits_for) { return waits_for.substr(0, waits_for.find(',')); }
@@ -16,19 +16,19 @@ void add_rollback(std::vector<Change>& lines, const Status& before, const Status
   std::string line = "the job goes on from the snapshot of step " + std::to_string(now.base.step) + " (timeline " +
                      std::to_string(now.timeline) + ")";
   if (now.rolled_back_steps > before.rolled_back_steps) {
-    line += ": " + steps_text(now.rolled_back_steps - before.rolled_back_steps) + " are trained again";
+    const auto again = now.rolled_back_steps - before.rolled_back_steps;
+    line += ": " + count_text(again, "step") + (again == 1 ? " is" : " are") + " trained again";
   }
   lines.push_back({line});
 }
 
 void add_counts(std::vector<Change>& lines, const Status& before, const Status& now) {
   if (now.skipped_steps > before.skipped_steps) {
-    lines.push_back({steps_text(now.skipped_steps - before.skipped_steps) + " skipped: the gradient was not finite; " +
-                     std::to_string(now.skipped_steps) + " so far"});
+    lines.push_back({count_text(now.skipped_steps - before.skipped_steps, "step") +
+                     " skipped: the gradient was not finite; " + std::to_string(now.skipped_steps) + " so far"});
   }
   if (now.snapshots_missed > before.snapshots_missed) {
-    const auto missed = now.snapshots_missed - before.snapshots_missed;
-    lines.push_back({std::to_string(missed) + (missed == 1 ? " snapshot" : " snapshots") +
+    lines.push_back({count_text(now.snapshots_missed - before.snapshots_missed, "snapshot") +
                      " missed; the newest complete one is of step " + std::to_string(now.snapshot)});
   }
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/telling/amounts.h"
 #include "cli/telling/changes.h"
 #include "cli/telling/copies_text.h"
 #include "cli/telling/quality.h"
@@ -44,8 +45,6 @@ std::size_t count_ready(const Status& status) {
                     [](const auto& session) { return session.live && !session.fingerprint.empty(); }));
 }
 
-std::string workers_text(std::size_t count) { return format("%zu worker%s", count, count == 1 ? "" : "s"); }
-
 std::string accuracy_text(const char* separator, const Status& status) {
   std::string text;
   if (status.validation.evaluated) {
@@ -71,7 +70,7 @@ std::optional<Pace> pace_of(const Status& status) {
 }
 
 std::string pace_text(const Status& status, const Pace& pace, const char* separator) {
-  std::string text = format("%.0f images/s", pace.examples_per_second);
+  std::string text = format("%.0f examples/s", pace.examples_per_second);
   if (pace.steps_per_second > 0 && status.steps > status.step) {
     text += separator + time_text(static_cast<double>(status.steps - status.step) / pace.steps_per_second) + " left";
   }
@@ -113,7 +112,7 @@ std::string status_text(const Status& status, const std::optional<Pace>& pace) {
   } else if (status.phase == JobPhase::training && status.examples > 0 && !hindrance(status).empty()) {
     text += "  stands still";
   }
-  text += "  " + workers_text(count_live(status));
+  text += "  " + count_text(count_live(status), "worker");
   if (const auto copying = copying_text(status.copies); status.copies.awaited && !copying.empty()) {
     return text + "  " + copying + waits_for;
   }
@@ -125,7 +124,7 @@ std::string epoch_text(const Status& status, const std::optional<Pace>& pace) {
                      static_cast<unsigned long long>(status.epochs), status.train_loss);
   text += accuracy_text(", ", status);
   if (pace) {
-    text += format(", %.0f images/s", pace->examples_per_second);
+    text += format(", %.0f examples/s", pace->examples_per_second);
   }
   return text;
 }

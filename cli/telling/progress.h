@@ -21,7 +21,7 @@ struct Pace {
   double steps_per_second = 0;
 };
 std::optional<Pace> pace_of(const Status& status);
-// "812 images/s, 1:05 min left"
+// "812 examples/s, 1:05 min left"
 std::string pace_text(const Status& status, const Pace& pace, const char* separator);
 
 // "59 s", "1:05 min", "2:00 h": rounded down, for people.
@@ -30,7 +30,7 @@ std::string time_text(double seconds);
 // "waiting for servers", "waiting for workers: 1 of 2 ready", "step 10/200  epoch 0/2  loss 0.3 ...".
 std::string status_text(const Status& status, const std::optional<Pace>& pace);
 
-// "epoch 1/10: loss 0.2312, test accuracy 93.10 %, 5310 images/s"
+// "epoch 1/10: loss 0.2312, test accuracy 93.10 %, 5310 examples/s"
 std::string epoch_text(const Status& status, const std::optional<Pace>& pace);
 
 // What the user wants to see; see docs/cli.md.

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "cli/telling/amounts.h"
+
 namespace ballast {
 
 namespace {
@@ -35,8 +37,8 @@ std::string staleness_text(const StalenessCounts& staleness) {
     return {};
   }
   std::array<char, 96> part{};
-  std::snprintf(part.data(), part.size(), "staleness: mean %.2f, largest %llu updates", mean(staleness),
-                static_cast<unsigned long long>(staleness.largest));
+  std::snprintf(part.data(), part.size(), "staleness: mean %.2f, largest %s", mean(staleness),
+                count_text(staleness.largest, "update").c_str());
   std::string text = part.data();
   const auto all = static_cast<double>(contributions(staleness));
   const char* separator = "; ";

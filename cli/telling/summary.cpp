@@ -1,4 +1,5 @@
 #include "cli/telling/summary.h"
+#include "cli/telling/amounts.h"
 #include "cli/telling/quality.h"
 
 #include <array>
@@ -70,7 +71,7 @@ std::string fingerprints_line(const Status& status) {
   std::string line;
   for (const auto& [fingerprint, count] : slots) {
     line += (line.empty() ? "computed by " : ", ") + (fingerprint.empty() ? "unknown" : fingerprint);
-    line += slots.size() > 1 ? " (" + std::to_string(count) + " slots)" : "";
+    line += slots.size() > 1 ? " (" + count_text(count, "slot") + ")" : "";
   }
   return line.empty() ? line : line + "\n";
 }
@@ -81,7 +82,7 @@ std::string incidents(const Summary& summary) {
   std::string lines;
   if (summary.standstill_seconds >= 1) {
     lines += "stood still for " + time_text(summary.standstill_seconds) +
-             " of that, which images/s leaves out: a disk was full, or somebody was waited for\n";
+             " of that, which examples/s leaves out: a disk was full, or somebody was waited for\n";
   }
   if (status.lost_workers > 0) {
     lines += "workers lost on the way: " + std::to_string(status.lost_workers) + " (no contribution was)\n";
@@ -99,7 +100,7 @@ std::string incidents(const Summary& summary) {
   }
   if (status.rollbacks > 0) {
     lines += "recoveries: " + std::to_string(status.rollbacks) + " (" + causes_text(status.rollback_causes) +
-             "), with " + std::to_string(status.rolled_back_steps) + " steps trained again\n";
+             "), with " + count_text(status.rolled_back_steps, "step") + " trained again\n";
   }
   if (status.resumed_shards > 0) {
     lines += "shards that came back with all they had: " + std::to_string(status.resumed_shards) + "\n";
@@ -209,9 +210,9 @@ std::string summary_json(const Job& job, const Summary& summary) {
 std::string summary_text(const Summary& summary, const std::string& shown_dir) {
   const auto& status = summary.status;
   std::array<char, 256> text{};
-  std::snprintf(text.data(), text.size(), "finished: %llu steps, %llu epoch%s in %.1f s, %.0f images/s\n",
-                static_cast<unsigned long long>(status.step), static_cast<unsigned long long>(status.epoch),
-                status.epoch == 1 ? "" : "s", summary.training_seconds, summary.examples_per_second);
+  std::snprintf(text.data(), text.size(), "finished: %s, %s in %.1f s, %.0f examples/s\n",
+                count_text(status.step, "step").c_str(), count_text(status.epoch, "epoch").c_str(),
+                summary.training_seconds, summary.examples_per_second);
   std::string all = "job " + status.job + " " + text.data();
   all += quality_line(status, summary.best_by);
   if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {

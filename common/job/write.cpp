@@ -1,7 +1,9 @@
 // The effective job as YAML, its digest, and what differs between two.
 #include <algorithm>
 #include <map>
+#include <utility>
 
+#include "common/job/differing.h"
 #include "common/job/layer_list.h"
 #include "common/job/load.h"
 #include "common/job/schema.h"
@@ -86,28 +88,33 @@ std::string spec_digest(const JobSpec& spec) {
   return digest.hex();
 }
 
-std::string differing_keys(const std::string& a_yaml, const std::string& b_yaml) {
-  std::map<std::string, std::string> a;
-  std::map<std::string, std::string> b;
-  try {
-    a = identity_of(parse_job(a_yaml, "the first job"));
-    b = identity_of(parse_job(b_yaml, "the second job"));
-  } catch (const ConfigError& error) {
-    return "one of the two can't be read by this version (" + error.errors().front() + ")";
-  }
-  std::map<std::string, std::string> all = a;
-  all.insert(b.begin(), b.end());
+std::vector<DifferingKey> differing(const JobSpec& a, const JobSpec& b) {
+  const auto in_a = identity_of(a);
+  const auto in_b = identity_of(b);
+  auto all = in_a;
+  all.insert(in_b.begin(), in_b.end());
   const auto value_in = [](const std::map<std::string, std::string>& values, const std::string& path) {
     const auto found = values.find(path);
     return found == values.end() ? std::string("none") : found->second;
   };
-  std::string text;
+  std::vector<DifferingKey> keys;
   for (const auto& [path, value] : all) {
-    const std::string in_a = value_in(a, path);
-    const std::string in_b = value_in(b, path);
-    if (in_a != in_b) {
-      text += (text.empty() ? "" : ", ") + path + " (" + in_a + " against " + in_b + ")";
+    DifferingKey key{path, value_in(in_a, path), value_in(in_b, path)};
+    if (key.a != key.b) {
+      keys.push_back(std::move(key));
     }
+  }
+  return keys;
+}
+
+std::string differing_keys(const std::string& a_yaml, const std::string& b_yaml) {
+  std::string text;
+  try {
+    for (const auto& [key, a, b] : differing(parse_job(a_yaml, "the first job"), parse_job(b_yaml, "the second job"))) {
+      text += (text.empty() ? "" : ", ") + key + " (" + a + " against " + b + ")";
+    }
+  } catch (const ConfigError& error) {
+    return "one of the two can't be read by this version (" + error.errors().front() + ")";
   }
   return text;
 }

@@ -25,9 +25,9 @@ std::error_code for_each_entry(const fs::path& folder, const TakeEntry& take) {
 
 void require_read(const fs::path& folder, const std::error_code& error) {
   if (error) {
-    throw_unread(folder.string() + ": cannot be read: " + error.message() +
-                     "; correct data.train, data.test or data.path",
-                 error);
+    throw_unread(
+        folder.string() + ": cannot be read: " + error.message() + "; correct data.train, data.test or data.path",
+        error);
   }
 }
 

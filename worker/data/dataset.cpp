@@ -9,7 +9,7 @@ namespace ballast {
 
 namespace {
 
-std::unique_ptr<Dataset> open_whole(const DataSpec& spec, const std::string& worker_path) {
+std::unique_ptr<Dataset> open_whole(const DataSpec& spec, const std::string& worker_path, DatasetUse use) {
   if (spec.name == "mnist") {
     return open_mnist(spec, worker_path);
   }
@@ -20,7 +20,7 @@ std::unique_ptr<Dataset> open_whole(const DataSpec& spec, const std::string& wor
     return open_cifar10(spec, worker_path);
   }
   if (spec.name == "images") {
-    return open_images(spec, worker_path);
+    return open_images(spec, worker_path, use);
   }
   if (spec.name == "glyphs") {
     return make_glyphs(spec);
@@ -29,16 +29,16 @@ std::unique_ptr<Dataset> open_whole(const DataSpec& spec, const std::string& wor
     return make_none(spec);
   }
   if (spec.name == "text") {
-    return open_text(spec, worker_path);
+    return open_text(spec, worker_path, use);
   }
   if (spec.name == "characters") {
     return open_characters(spec, worker_path);
   }
   if (spec.name == "trees") {
-    return open_trees(spec, worker_path);
+    return open_trees(spec, worker_path, use);
   }
   if (spec.name == "csv") {
-    return open_csv(spec, worker_path);
+    return open_csv(spec, worker_path, use);
   }
   if (spec.name == "npy") {
     return open_arrays(spec, worker_path);
@@ -50,8 +50,8 @@ std::unique_ptr<Dataset> open_whole(const DataSpec& spec, const std::string& wor
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_dataset(const DataSpec& spec, const std::string& worker_path) {
-  auto dataset = open_whole(spec, worker_path);
+std::unique_ptr<Dataset> open_dataset(const DataSpec& spec, const std::string& worker_path, DatasetUse use) {
+  auto dataset = open_whole(spec, worker_path, use);
   return spec.validation_examples == 0 ? std::move(dataset) : hold_out(std::move(dataset), spec.validation_examples);
 }
 

@@ -16,6 +16,12 @@ namespace ballast {
 // file's (or generator's) train split: its last examples.
 enum class DataSplit : std::uint8_t { train, validation, test };
 
+// What a data set is opened for.
+enum class DatasetUse : std::uint8_t {
+  training,  // with data.corrupt: skip, another example takes a corrupt image's place
+  asking,    // a trained model: fault() tells such an image instead, and source() where examples lie
+};
+
 // Room for one example, whose sequence may be as long as the longest. What examples of the kind do not have is empty.
 // The spans lie in memory of their owner; two rooms never overlap.
 struct ExampleRoom {
@@ -35,6 +41,12 @@ class Dataset {
   // Writes example `index` (below size(split)) into the room, which is of shape(). Steps beyond the written length are
   // left as they are.
   virtual void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const = 0;
+  // Of DatasetUse::asking: where an example lies, as "digits/7/a.png", "rows.csv:3" (the line) or "x.npy[3]" (the
+  // row). Empty where it has no such place.
+  [[nodiscard]] virtual std::string source(DataSplit /*split*/, std::uint32_t /*index*/) const { return {}; }
+  // Of DatasetUse::asking with data.corrupt: skip: why an example that read() was asked for could not be read. What
+  // read() wrote means nothing then. Empty if nothing is wrong.
+  [[nodiscard]] virtual std::string fault(DataSplit /*split*/, std::uint32_t /*index*/) const { return {}; }
   // The class of an example, without the reading; of Labels::classes only.
   [[nodiscard]] virtual std::int32_t label(DataSplit split, std::uint32_t index) const = 0;
   [[nodiscard]] virtual const ExampleShape& shape() const = 0;
@@ -47,6 +59,7 @@ class Dataset {
 // Opens the job's data set. `path` (of the worker's file or of the job) is tried first, then $BALLAST_DATA, then the
 // cache folder ($XDG_CACHE_HOME/ballast or ~/.cache/ballast). The last data.validation_examples of the train split
 // become the validation split. Throws std::runtime_error naming every place looked at.
-std::unique_ptr<Dataset> open_dataset(const DataSpec& spec, const std::string& worker_path);
+std::unique_ptr<Dataset> open_dataset(const DataSpec& spec, const std::string& worker_path,
+                                      DatasetUse use = DatasetUse::training);
 
 }  // namespace ballast

@@ -50,9 +50,10 @@ std::unique_ptr<Dataset> open_cifar10(const DataSpec& spec, const std::string& w
 
 // PNG and JPEG images in folders or archives. Each file is read once, for the digest; images are decoded when they are
 // first wanted, and kept as far as data.cache_mb goes. Reading throws for one that cannot be decoded, or takes another
-// in its place, as data.corrupt says, and tells each in the log once. Throws std::runtime_error as ImageFiles and
-// spread_examples do.
-std::unique_ptr<Dataset> open_images(const DataSpec& spec, const std::string& worker_path);
+// in its place, as data.corrupt and `use` say, and tells each in the log once. Throws std::runtime_error as ImageFiles
+// and spread_examples do.
+std::unique_ptr<Dataset> open_images(const DataSpec& spec, const std::string& worker_path,
+                                     DatasetUse use = DatasetUse::training);
 
 // The last `examples` of the train split become the validation split; what is read and the digest stay the same.
 // Throws std::runtime_error if none would be left to train on.

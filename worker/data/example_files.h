@@ -60,8 +60,30 @@ class Sequences {
   std::vector<std::uint64_t> ends_;
 };
 
-// A data set of a train and a test split in memory. Split: count(), read(index, room), label(index), keep_first(count)
-// and add_to(digest). `corrupt` examples were left out of both.
+// The lines of a file that a split's examples stand on, as "rows.csv:3"; kept where they may be asked for.
+class SourceLines {
+ public:
+  SourceLines() = default;
+  SourceLines(const std::filesystem::path& path, DatasetUse use)
+      : path_(path.string()), kept_(use == DatasetUse::asking) {}
+
+  void add(std::uint64_t line) {
+    if (kept_) {
+      lines_.push_back(line);
+    }
+  }
+  [[nodiscard]] std::string of(std::uint32_t index) const {
+    return kept_ ? path_ + ":" + std::to_string(lines_.at(index)) : std::string();
+  }
+
+ private:
+  std::string path_;
+  bool kept_ = false;
+  std::vector<std::uint64_t> lines_;
+};
+
+// A data set of a train and a test split in memory. Split: count(), read(index, room), label(index), source(index),
+// keep_first(count) and add_to(digest). `corrupt` examples were left out of both.
 template <class Split>
 class SplitDataset : public Dataset {
  public:
@@ -85,6 +107,9 @@ class SplitDataset : public Dataset {
   [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
     return of(split).label(index);
   }
+  [[nodiscard]] std::string source(DataSplit split, std::uint32_t index) const override {
+    return of(split).source(index);
+  }
   [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
   [[nodiscard]] std::string digest() const override { return digest_; }
   [[nodiscard]] std::uint64_t corrupt() const override { return corrupt_; }
@@ -101,10 +126,13 @@ class SplitDataset : public Dataset {
 
 // Each reads its files wholly into memory, and throws std::runtime_error that names the file, the place in it, the
 // value and the remedy. docs/data-text.md
-std::unique_ptr<Dataset> open_text(const DataSpec& spec, const std::string& worker_path);
+std::unique_ptr<Dataset> open_text(const DataSpec& spec, const std::string& worker_path,
+                                   DatasetUse use = DatasetUse::training);
 std::unique_ptr<Dataset> open_characters(const DataSpec& spec, const std::string& worker_path);
-std::unique_ptr<Dataset> open_trees(const DataSpec& spec, const std::string& worker_path);
-std::unique_ptr<Dataset> open_csv(const DataSpec& spec, const std::string& worker_path);
+std::unique_ptr<Dataset> open_trees(const DataSpec& spec, const std::string& worker_path,
+                                    DatasetUse use = DatasetUse::training);
+std::unique_ptr<Dataset> open_csv(const DataSpec& spec, const std::string& worker_path,
+                                  DatasetUse use = DatasetUse::training);
 std::unique_ptr<Dataset> open_arrays(const DataSpec& spec, const std::string& worker_path);
 
 }  // namespace ballast

@@ -57,6 +57,17 @@ ExampleRoom SlotExamples::room(std::uint32_t example) {
           part(lengths, count, example),  part(labels, count, example), part(targets, count, example)};
 }
 
+void SlotExamples::keep_first(std::uint32_t examples) {
+  const auto cut = [&](auto& values) { values.resize(values.size() / count * examples); };
+  cut(features);
+  cut(tokens);
+  cut(children);
+  cut(lengths);
+  cut(labels);
+  cut(targets);
+  count = examples;
+}
+
 void SlotExamples::pad() {
   if (lengths.empty()) {
     return;

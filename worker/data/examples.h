@@ -23,6 +23,8 @@ struct SlotExamples {
 
   // Of an example below `count`; before pad().
   [[nodiscard]] ExampleRoom room(std::uint32_t example);
+  // Drops all examples but the first `examples`; before pad().
+  void keep_first(std::uint32_t examples);
   // Sequences become as long as padded_steps() says for the longest of them, a function of these examples alone. Steps
   // behind a sequence's end get features and tokens 0, children and labels -1.
   void pad();

@@ -24,15 +24,16 @@ class HeldOut : public Dataset {
     return whole_->size(split);
   }
   void read(DataSplit split, std::uint32_t index, const ExampleRoom& room) const override {
-    if (split == DataSplit::validation) {
-      whole_->read(DataSplit::train, train_ + index, room);
-    } else {
-      whole_->read(split, index, room);
-    }
+    whole_->read(split_of(split), place_of(split, index), room);
+  }
+  [[nodiscard]] std::string source(DataSplit split, std::uint32_t index) const override {
+    return whole_->source(split_of(split), place_of(split, index));
+  }
+  [[nodiscard]] std::string fault(DataSplit split, std::uint32_t index) const override {
+    return whole_->fault(split_of(split), place_of(split, index));
   }
   [[nodiscard]] std::int32_t label(DataSplit split, std::uint32_t index) const override {
-    return split == DataSplit::validation ? whole_->label(DataSplit::train, train_ + index)
-                                          : whole_->label(split, index);
+    return whole_->label(split_of(split), place_of(split, index));
   }
   [[nodiscard]] const ExampleShape& shape() const override { return whole_->shape(); }
   // The job's digest tells where the cut is.
@@ -40,6 +41,12 @@ class HeldOut : public Dataset {
   [[nodiscard]] std::uint64_t corrupt() const override { return whole_->corrupt(); }
 
  private:
+  // Where in the whole set an example stands.
+  static DataSplit split_of(DataSplit split) { return split == DataSplit::validation ? DataSplit::train : split; }
+  [[nodiscard]] std::uint32_t place_of(DataSplit split, std::uint32_t index) const {
+    return split == DataSplit::validation ? train_ + index : index;
+  }
+
   std::unique_ptr<Dataset> whole_;
   std::uint32_t train_;
   std::uint32_t validation_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/job/model_parameters.h"
+#include "common/text/shell_word.h"
 #include "worker/data/datasets.h"
 #include "worker/data/idx.h"
 #include "worker/data/normalise.h"
@@ -48,7 +49,7 @@ std::optional<Paths> files_in(const fs::path& folder) {
   }
   if (found != 0 && found != kFiles.size()) {
     throw std::runtime_error(folder.string() + " holds only a part of the data set; add " + missing +
-                             ", or fetch them with 'ballast data get mnist --to " + folder.string() + "'");
+                             ", or fetch them with `ballast data get mnist --to " + shell_word(folder.string()) + "`");
   }
   return found == 0 ? std::nullopt : std::optional(paths);
 }

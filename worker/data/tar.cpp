@@ -87,6 +87,11 @@ std::uint64_t to_block(std::uint64_t size) { return (kBlock - size % kBlock) % k
 
 }  // namespace
 
+bool is_tar(const std::filesystem::path& path) {
+  Header header;
+  return ByteSource(path).read(header) == header.size() && (is_empty(header) || checksum_is_right(header));
+}
+
 void TarReader::fill(std::span<std::uint8_t> bytes, const char* within) {
   const auto start = source_.offset();
   const auto got = source_.read(bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,9 @@ struct TarFile {
 // Paths longer than this, and pax records longer than kMaxPaxBytes, are refused.
 inline constexpr std::size_t kMaxTarPath = 4096;
 inline constexpr std::uint64_t kMaxPaxBytes = std::uint64_t{1} << 20U;
+
+// Whether a file, plain or gzip-compressed, begins as a tar archive does. Throws what ByteSource throws.
+bool is_tar(const std::filesystem::path& path);
 
 // Not thread-safe. Each error is a std::runtime_error that names the archive, the byte and the remedy: no tar archive,
 // a wrong checksum, an archive that is cut short (it must end with an empty block).

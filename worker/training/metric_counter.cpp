@@ -29,7 +29,8 @@ std::ptrdiff_t before(std::span<const double> probabilities, std::size_t label) 
 MetricCounter::MetricCounter(const MetricRules& rules, const ExampleShape& shape)
     : rules_(rules),
       shape_(shape),
-      counted_{std::vector<std::uint64_t>(rules.counts()), std::vector<double>(rules.sums())} {}
+      counted_{std::vector<std::uint64_t>(rules.counts()), std::vector<double>(rules.sums())},
+      squared_errors_(rules.errors && !rules.of_input ? shape.classes : 0) {}
 
 void MetricCounter::add(std::span<const double> predictions, const Batch& batch) {
   if (predictions.empty()) {
@@ -100,6 +101,9 @@ void MetricCounter::add_numbers(std::span<const double> predictions, std::span<c
     ++counted_.counts[MetricCounts::kAnswers];
     counted_.sums[MetricCounts::kSquared] += error * error;
     counted_.sums[MetricCounts::kAbsolute] += std::abs(error);
+    if (!squared_errors_.empty()) {
+      squared_errors_[place % squared_errors_.size()] += error * error;
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "common/network/shape.h"
 #include "protocol/metrics.h"
@@ -23,6 +24,8 @@ class MetricCounter {
   void add(std::span<const double> predictions, const Batch& batch);
 
   [[nodiscard]] const MetricCounts& counted() const { return counted_; }
+  // Of numbers: the sum of the squared errors of each output, over the examples.
+  [[nodiscard]] const std::vector<double>& squared_errors() const { return squared_errors_; }
   // Examples of Labels::several all of whose outputs are on their target's side of a half.
   [[nodiscard]] std::uint64_t all_right() const { return all_right_; }
 
@@ -37,6 +40,7 @@ class MetricCounter {
   MetricRules rules_;
   ExampleShape shape_;
   MetricCounts counted_;
+  std::vector<double> squared_errors_;
   std::uint64_t all_right_ = 0;
 };
 

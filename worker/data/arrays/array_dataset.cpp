@@ -12,23 +12,17 @@
 namespace ballast {
 namespace {
 
-std::string shape_text(std::span<const std::uint64_t> shape) {
-  std::string text;
-  for (const auto extent : shape) {
-    text += (text.empty() ? "" : ", ") + std::to_string(extent);
-  }
-  return "(" + text + ")";
-}
-
 // The arrays stay as they are in memory; values become float when they are read.
 class ArraySplit {
  public:
   ArraySplit() = default;
-  ArraySplit(const DataSpec& spec, NpyArray features, NpyArray labels)
+  // `source` is where the features lie.
+  ArraySplit(const DataSpec& spec, NpyArray features, NpyArray labels, std::string source)
       : features_(std::move(features)),
         labels_(std::move(labels)),
         scale_(spec.scale),
-        classes_(spec.target == "class") {}
+        classes_(spec.target == "class"),
+        source_(std::move(source)) {}
 
   [[nodiscard]] std::uint32_t count() const { return static_cast<std::uint32_t>(kept_.size()); }
   void read(std::uint32_t index, const ExampleRoom& room) const {
@@ -45,6 +39,9 @@ class ArraySplit {
   }
   [[nodiscard]] std::int32_t label(std::uint32_t index) const {
     return classes_ ? static_cast<std::int32_t>(labels_.at(kept_[index])) : -1;
+  }
+  [[nodiscard]] std::string source(std::uint32_t index) const {
+    return source_ + "[" + std::to_string(kept_[index]) + "]";
   }
   void keep_first(std::uint32_t count) { kept_.resize(std::min<std::size_t>(kept_.size(), count)); }
   void keep(std::uint32_t row) { kept_.push_back(row); }
@@ -65,6 +62,7 @@ class ArraySplit {
   NpyArray labels_;
   double scale_ = 1;
   bool classes_ = true;
+  std::string source_;
   std::vector<std::uint32_t> kept_;  // rows that are examples
 };
 
@@ -77,7 +75,7 @@ class ArrayReader {
     if (features.empty()) {
       return {};
     }
-    ArraySplit split(spec_, read_array(root_, features), read_array(root_, labels));
+    ArraySplit split(spec_, read_array(root_, features), read_array(root_, labels), array_source(root_, features));
     const std::vector<std::uint64_t> shape(spec_.shape.begin(), spec_.shape.end());
     check_shape(features, split.features(), shape, "data.shape");
     const bool has_one = spec_.target == "class" || (spec_.outputs == 1 && split.labels().header.shape.size() == 1);

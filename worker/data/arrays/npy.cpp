@@ -216,6 +216,19 @@ NpyArray parse_npy(std::string bytes) {
   return array;
 }
 
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  std::string text;
+  for (const auto extent : shape) {
+    text += (text.empty() ? "" : ", ") + std::to_string(extent);
+  }
+  return "(" + text + ")";
+}
+
+std::string array_source(const std::filesystem::path& root, const std::string& name) {
+  std::error_code error;
+  return std::filesystem::is_directory(root, error) ? array_file(root, name).string() : root.string() + ":" + name;
+}
+
 NpyArray read_array(const std::filesystem::path& root, const std::string& name) {
   std::string where;
   auto bytes = bytes_of(root, name, where);

@@ -60,6 +60,12 @@ NpyArray parse_npy(std::string bytes);
 std::filesystem::path array_file(const std::filesystem::path& folder, const std::string& name);
 ZipMember array_member(const ZipFile& file, const std::filesystem::path& path, const std::string& name);
 
+// "(60000, 784)".
+std::string shape_text(const std::vector<std::uint64_t>& shape);
+
+// Where read_array() reads, for people: "DIR/x.npy", or "set.npz:x".
+std::string array_source(const std::filesystem::path& root, const std::string& name);
+
 // The array NAME of `root`: of a folder the file NAME or NAME.npy, otherwise the member of the .npz file, stored or
 // deflated. Memory grows with what is really there. Throws std::runtime_error naming the file, the byte where it
 // matters, what is wrong and the remedy; an .npz without the member lists those it has.

@@ -21,6 +21,10 @@ std::uint8_t luma(std::uint32_t red, std::uint32_t green, std::uint32_t blue) {
 
 }  // namespace
 
+bool is_image(std::span<const std::uint8_t> bytes) {
+  return begins_with(bytes, kPngMagic) || begins_with(bytes, kJpegMagic);
+}
+
 Image decode_image(std::span<const std::uint8_t> bytes) {
   if (begins_with(bytes, kPngMagic)) {
     return decode_png(bytes);

@@ -19,6 +19,9 @@ inline constexpr std::uint64_t kMaxPassedPixels = std::uint64_t{1} << 28U;
 // checksum or code that is wrong), or with colours that are no RGB (CMYK).
 Image decode_image(std::span<const std::uint8_t> bytes);
 
+// Whether the first bytes say that it is a PNG or JPEG.
+bool is_image(std::span<const std::uint8_t> bytes);
+
 // Each of these alone; see decode_image.
 Image decode_png(std::span<const std::uint8_t> bytes);
 Image decode_jpeg(std::span<const std::uint8_t> bytes);

@@ -35,6 +35,7 @@ class CsvRows {
   std::optional<std::vector<std::string>> next();
   // "PATH, line 3": where the row that next() gave, or refused, begins.
   [[nodiscard]] std::string where() const;
+  [[nodiscard]] std::uint64_t line() const { return row_line_; }
 
  private:
   enum class Ended { field, row, file };

@@ -29,6 +29,7 @@ class CharacterSplit {
     std::copy_n(from + 1, steps_, room.labels.begin());
   }
   [[nodiscard]] std::int32_t label(std::uint32_t /*index*/) const { return -1; }
+  [[nodiscard]] static std::string source(std::uint32_t /*index*/) { return {}; }
   void keep_first(std::uint32_t count) { count_ = std::min(count_, count); }
   void add_to(Sha256& digest) const {
     if (count_ > 0) {

@@ -1,5 +1,6 @@
 // Messages, each a sequence of the first data.steps tokens of its text.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -7,9 +8,8 @@
 
 #include "common/job/words.h"
 #include "worker/data/example_files.h"
-#include "worker/data/text/message.h"
+#include "worker/data/text/message_tokens.h"
 #include "worker/data/text/text_files.h"
-#include "worker/data/text/tokenizer.h"
 #include "worker/data/text/vocabulary.h"
 
 namespace ballast {
@@ -25,6 +25,7 @@ class TextSplit {
     room.labels[0] = labels_[index];
   }
   [[nodiscard]] std::int32_t label(std::uint32_t index) const { return labels_[index]; }
+  [[nodiscard]] std::string source(std::uint32_t index) const { return sources_.empty() ? "" : sources_[index]; }
   void keep_first(std::uint32_t count) {
     sequences_.keep_first(count);
     labels_.resize(sequences_.count());
@@ -38,10 +39,13 @@ class TextSplit {
     sequences_.add(tokens);
     labels_.push_back(label);
   }
+  // Of the example that was added last: of all of a split, or of none.
+  void add_source(std::string source) { sources_.push_back(std::move(source)); }
 
  private:
   Sequences sequences_;
   std::vector<std::int32_t> labels_;
+  std::vector<std::string> sources_;
 };
 
 struct Message {
@@ -49,23 +53,12 @@ struct Message {
   std::vector<std::int32_t> tokens;
 };
 using Messages = std::vector<std::vector<Message>>;  // by class
-
-// A message without any token is one unknown one.
-std::vector<std::int32_t> tokens_of(std::string bytes, const DataSpec& spec, const Vocabulary& vocabulary) {
-  std::vector<std::int32_t> tokens;
-  for_each_token(strip_message(message_text(std::move(bytes)), spec.strip), [&](std::string_view word) {
-    tokens.push_back(vocabulary.token(word));
-    return tokens.size() < spec.steps;
-  });
-  if (tokens.empty()) {
-    tokens.push_back(kUnknownToken);
-  }
-  return tokens;
-}
+using SourceOf = std::function<std::string(std::size_t label, const std::string& name)>;
 
 // Classes are spread evenly, so that the first ones of a split are of all classes: the k-th of a class's n messages by
-// name stands at (k + 1/2) / n, those at equal places in the order of classes.
-TextSplit spread(Messages messages) {
+// name stands at (k + 1/2) / n, those at equal places in the order of classes. `source` says where a message lies; it
+// may be empty.
+TextSplit spread(Messages messages, const SourceOf& source) {
   struct Place {
     std::uint64_t rank;
     std::uint64_t held;
@@ -85,15 +78,20 @@ TextSplit spread(Messages messages) {
   });
   TextSplit split;
   for (const auto& place : places) {
-    split.add(messages[place.label][place.rank].tokens, static_cast<std::int32_t>(place.label));
+    const auto& message = messages[place.label][place.rank];
+    split.add(message.tokens, static_cast<std::int32_t>(place.label));
+    if (source) {
+      split.add_source(source(place.label, message.name));
+    }
   }
   return split;
 }
 
 class TextReader {
  public:
-  TextReader(const DataSpec& spec, const std::string& worker_path)
+  TextReader(const DataSpec& spec, const std::string& worker_path, DatasetUse use)
       : spec_(spec),
+        use_(use),
         root_(example_root(spec, worker_path)),
         vocabulary_(vocabulary_path(root_, spec), spec.vocabulary) {
     for (const auto& name : spec.classes) {
@@ -121,11 +119,14 @@ class TextReader {
         corrupt.found(where + ": " + fault);
         return;
       }
-      messages[label->second].push_back({file.name, tokens_of(std::move(bytes), spec_, vocabulary_)});
+      messages[label->second].push_back({file.name, message_tokens(std::move(bytes), spec_, vocabulary_)});
       ++good;
     });
     left_out_ += corrupt.check(root_ / name, good, wanted, key);
-    return spread(std::move(messages));
+    const auto source = [&](std::size_t label, const std::string& file) {
+      return (root_ / name / spec_.classes[label] / file).string();
+    };
+    return spread(std::move(messages), use_ == DatasetUse::asking ? SourceOf(source) : SourceOf());
   }
 
   // Corrupt examples of all that was read.
@@ -133,6 +134,7 @@ class TextReader {
 
  private:
   const DataSpec& spec_;
+  DatasetUse use_;
   std::filesystem::path root_;
   Vocabulary vocabulary_;
   std::map<std::string, std::size_t, std::less<>> labels_;
@@ -141,8 +143,8 @@ class TextReader {
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_text(const DataSpec& spec, const std::string& worker_path) {
-  TextReader reader(spec, worker_path);
+std::unique_ptr<Dataset> open_text(const DataSpec& spec, const std::string& worker_path, DatasetUse use) {
+  TextReader reader(spec, worker_path, use);
   auto train = reader.read(spec.train, spec.train_examples, "train_examples");
   auto test = reader.read(spec.test, spec.test_examples, "test_examples");
   return std::make_unique<SplitDataset<TextSplit>>(spec, std::move(train), std::move(test), reader.left_out());

@@ -18,6 +18,9 @@ constexpr std::int32_t kUnlabelled = -1;
 
 class TreeSplit {
  public:
+  TreeSplit() = default;
+  explicit TreeSplit(SourceLines lines) : lines_(std::move(lines)) {}
+
   [[nodiscard]] std::uint32_t count() const { return tokens_.count(); }
   void read(std::uint32_t index, const ExampleRoom& room) const {
     std::ranges::copy(tokens_.at(index), room.tokens.begin());
@@ -26,6 +29,7 @@ class TreeSplit {
     room.length[0] = static_cast<std::uint32_t>(tokens_.at(index).size());
   }
   [[nodiscard]] std::int32_t label(std::uint32_t index) const { return labels_.at(index).back(); }
+  [[nodiscard]] std::string source(std::uint32_t index) const { return lines_.of(index); }
   void keep_first(std::uint32_t count) {
     tokens_.keep_first(count);
     children_.keep_first(count);
@@ -37,7 +41,8 @@ class TreeSplit {
     labels_.add_to(digest);
   }
   void add(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& children,
-           const std::vector<std::int32_t>& labels) {
+           const std::vector<std::int32_t>& labels, std::uint64_t line) {
+    lines_.add(line);
     tokens_.add(tokens);
     children_.add(children);
     labels_.add(labels);
@@ -47,22 +52,24 @@ class TreeSplit {
   Sequences tokens_;  // of inner nodes padding: nobody reads it
   Sequences children_;
   Sequences labels_;
+  SourceLines lines_;
 };
 
 class TreeReader {
  public:
-  TreeReader(const DataSpec& spec, const std::string& worker_path)
+  TreeReader(const DataSpec& spec, const std::string& worker_path, DatasetUse use)
       : spec_(spec),
+        use_(use),
         root_(example_root(spec, worker_path)),
         vocabulary_(vocabulary_path(root_, spec), spec.vocabulary),
         polarity_(spec.tree_labels == "polarity") {}
 
   TreeSplit read(const std::string& name, const char* name_key, std::uint32_t wanted, const char* key) {
-    TreeSplit split;
     if (name.empty()) {
-      return split;
+      return {};
     }
     const auto path = example_file(root_, name, name_key);
+    TreeSplit split{SourceLines(path, use_)};
     LineReader lines(path);
     CorruptExamples corrupt(spec_);
     while (const auto line = lines.next()) {
@@ -70,7 +77,7 @@ class TreeReader {
         continue;
       }
       try {
-        add(parse_tree(*line), split);
+        add(parse_tree(*line), split, lines.number());
       } catch (const BadTree& bad) {
         corrupt.found(lines.where() + ", column " + std::to_string(bad.column) + ": " + bad.what());
       }
@@ -92,7 +99,7 @@ class TreeReader {
     return !polarity_ ? node.label : node.label == kNeutral ? kUnlabelled : node.label > kNeutral ? 1 : 0;
   }
 
-  void add(const std::vector<TreeNode>& nodes, TreeSplit& split) const {
+  void add(const std::vector<TreeNode>& nodes, TreeSplit& split, std::uint64_t line) const {
     if (nodes.size() > spec_.steps) {
       throw BadTree(1, "has " + std::to_string(nodes.size()) + " nodes, more than data.steps (" +
                            std::to_string(spec_.steps) + "); raise it");
@@ -107,11 +114,12 @@ class TreeReader {
       labels.push_back(label_of(node));
     }
     if (labels.back() != kUnlabelled) {
-      split.add(tokens, children, labels);
+      split.add(tokens, children, labels, line);
     }
   }
 
   const DataSpec& spec_;
+  DatasetUse use_;
   std::filesystem::path root_;
   Vocabulary vocabulary_;
   bool polarity_;
@@ -120,8 +128,8 @@ class TreeReader {
 
 }  // namespace
 
-std::unique_ptr<Dataset> open_trees(const DataSpec& spec, const std::string& worker_path) {
-  TreeReader reader(spec, worker_path);
+std::unique_ptr<Dataset> open_trees(const DataSpec& spec, const std::string& worker_path, DatasetUse use) {
+  TreeReader reader(spec, worker_path, use);
   auto train = reader.read(spec.train, "train", spec.train_examples, "train_examples");
   auto test = reader.read(spec.test, "test", spec.test_examples, "test_examples");
   return std::make_unique<SplitDataset<TreeSplit>>(spec, std::move(train), std::move(test), reader.left_out());

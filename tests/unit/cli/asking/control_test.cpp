@@ -36,6 +36,9 @@ TEST_CASE("a wish is fulfilled when the status shows it") {
         "again as they were");
   CHECK(outcome(Command::pause, JobPhase::paused)->text ==
         "paused at step 40 of 100; let it go on with: ballast resume ADDRESS");
+  auto paused = training(1, 40);
+  paused.phase = JobPhase::paused;
+  CHECK(outcome_of(Command::pause, paused, "my runs/a")->text.ends_with(": ballast resume 'my runs/a'"));
   CHECK_FALSE(outcome(Command::resume, JobPhase::paused).has_value());
   CHECK_FALSE(outcome(Command::resume, JobPhase::pausing).has_value());
   CHECK(outcome(Command::resume, JobPhase::training)->exit_code == 0);

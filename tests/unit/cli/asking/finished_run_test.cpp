@@ -71,17 +71,16 @@ TEST_CASE("the status of a run that has finished is its end, by its databases") 
 
 TEST_CASE("a run that has not finished has no end") {
   const EndedRun run(false);
-  CHECK_FALSE(finished_run(run.path()));
+  REQUIRE(job_of_run(run.path()));
+  CHECK_FALSE(finished_run(*job_of_run(run.path()), run.path()));
   CHECK(contains(error_of([&] { show_status(run.path(), false); }), "no process of the run in"));
-  CHECK(best_by_of_run(run.path()) == MetricKind::accuracy);
+  CHECK(best_by_of(*job_of_run(run.path())) == MetricKind::accuracy);
 }
 
 TEST_CASE("what is no run's folder tells nothing") {
   const TemporaryFolder folder;
-  CHECK_FALSE(finished_run(folder.path().string()));
-  CHECK_FALSE(finished_run("tcp://127.0.0.1:1"));
-  CHECK_FALSE(best_by_of_run(folder.path().string()));
-  CHECK_FALSE(best_by_of_run("tcp://127.0.0.1:1"));
+  CHECK_FALSE(job_of_run(folder.path().string()));
+  CHECK_FALSE(job_of_run("tcp://127.0.0.1:1"));
 }
 
 }  // namespace

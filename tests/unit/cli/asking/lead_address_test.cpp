@@ -37,6 +37,12 @@ TEST_CASE("a run whose processes are gone is told at once, with what to do") {
   const auto text = error_of([&] { lead_address(folder.path().string()); });
   CHECK(contains(text, "no process of the run in " + folder.path().string() + " lives"));
   CHECK(contains(text, "ballast run --resume " + folder.path().string()));
+  const auto blank = folder.path() / "my run";
+  { const RunFolder run(blank.string(), "job"); }
+  std::ofstream(blank / "lead.address") << "ipc:///x/lead\n";
+  CHECK(contains(error_of([&] { lead_address(blank.string()); }),
+                 "`ballast inspect '" + blank.string() + "'` tells what it holds, `ballast run --resume '" +
+                     blank.string() + "'` goes on"));
 }
 
 }  // namespace

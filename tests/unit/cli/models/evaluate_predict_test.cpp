@@ -79,6 +79,9 @@ TEST_CASE("an exported file evaluates as the run does") {
   of_file.erase("weights");
   of_run.erase("weights");
   CHECK(of_file == of_run);
+  auto alone = evaluated({file, {}, "", ""});  // the file holds its job
+  alone.erase("weights");
+  CHECK(alone == of_run);
 }
 
 TEST_CASE("each class's labels are counted, and a run's metrics are means over the classes") {
@@ -123,7 +126,10 @@ TEST_CASE("what cannot be evaluated is said, with what to do") {
   const auto refused = [](const ModelSource& source, const std::string& split, const char* part) {
     CHECK_THROWS_WITH(evaluate({source, split, false}), doctest::Contains(part));
   };
-  refused({file, {}, "", ""}, "test", "add --job");
+  const auto foreign = run.file("foreign.safetensors");
+  auto bytes = read_file(file);
+  std::ofstream(foreign, std::ios::binary) << bytes.replace(bytes.find("job_file"), 8, "nob_file");
+  refused({foreign, {}, "", ""}, "test", "add --job");
   refused({file, {4, false}, run.job_file(), ""}, "test", "leave --step, --best and --last-weights out");
   refused({run.file("none"), {}, "", ""}, "test", "there is no such run folder or safetensors file");
 
@@ -137,6 +143,8 @@ TEST_CASE("what cannot be evaluated is said, with what to do") {
   const std::string held_out = ", validation_examples: 20";
   std::ofstream(other) << text.erase(text.find(held_out), held_out.size());
   refused({file, {}, other, ""}, "validation", "data.validation_examples is 0");
+  refused({file, {}, other, ""}, "validation",
+          "say --split test for its 230 test examples, or --split train for its 120");
 }
 
 void check_predictions(const SampleRun& run, const std::vector<std::vector<std::string>>& rows) {
@@ -145,16 +153,18 @@ void check_predictions(const SampleRun& run, const std::vector<std::vector<std::
   double loss = 0;
   for (std::uint32_t i = 0; i < rows.size(); ++i) {
     const auto& row = rows[i];
-    REQUIRE(row.size() == 13);
+    REQUIRE(row.size() == 15);
     CHECK(row[0] == std::to_string(i));
-    CHECK(row[1] == std::to_string(data->label(DataSplit::test, i)));
+    CHECK(row[1].empty());  // drawn by a generator
+    CHECK(row[2].empty());
+    CHECK(row[3] == std::to_string(data->label(DataSplit::test, i)));
     std::vector<double> probabilities;
-    for (std::size_t column = 3; column < 13; ++column) {
+    for (std::size_t column = 5; column < 15; ++column) {
       probabilities.push_back(std::stod(row[column]));
     }
-    CHECK(std::to_string(std::ranges::max_element(probabilities) - probabilities.begin()) == row[2]);
-    correct += row[1] == row[2] ? 1 : 0;
-    loss -= std::log(probabilities[std::stoul(row[1])]);
+    CHECK(std::to_string(std::ranges::max_element(probabilities) - probabilities.begin()) == row[4]);
+    correct += row[3] == row[4] ? 1 : 0;
+    loss -= std::log(probabilities[std::stoul(row[3])]);
   }
   const auto expected = direct(run, kEnd, DataSplit::test);
   CHECK(correct == expected.correct);
@@ -168,8 +178,8 @@ TEST_CASE("predictions of the test split agree with its evaluation, in both form
   options.source = {run.path(), {}, "", ""};
   auto rows = table(captured([&] { CHECK(predict(options) == 0); }));
   REQUIRE(rows.size() == 231);
-  CHECK(rows[0] == std::vector<std::string>{"index", "label", "predicted", "p0", "p1", "p2", "p3", "p4", "p5", "p6",
-                                            "p7", "p8", "p9"});
+  CHECK(rows[0] == std::vector<std::string>{"index", "source", "error", "label", "predicted", "p0", "p1", "p2", "p3",
+                                            "p4", "p5", "p6", "p7", "p8", "p9"});
   rows.erase(rows.begin());
   check_predictions(run, rows);
 
@@ -183,10 +193,12 @@ TEST_CASE("predictions of the test split agree with its evaluation, in both form
     const auto json = Json::parse(line);
     const auto& row = rows.at(count);
     CHECK(json["index"].dump() == row[0]);
-    CHECK(json["label"].dump() == row[1]);
-    CHECK(json["predicted"].dump() == row[2]);
+    CHECK(json["source"].is_null());
+    CHECK(json["error"].is_null());
+    CHECK(json["label"].dump() == row[3]);
+    CHECK(json["predicted"].dump() == row[4]);
     for (std::size_t i = 0; i < 10; ++i) {
-      CHECK(json["probabilities"][i].get<float>() == std::stof(row[3 + i]));
+      CHECK(json["probabilities"][i].get<float>() == std::stof(row[5 + i]));
     }
   }
   CHECK(count == 230);
@@ -207,7 +219,7 @@ TEST_CASE("predictions go into a pipe or device that is named, and do not replac
   std::array<char, 4096> text{};
   const auto size = ::read(reader, text.data(), text.size());
   REQUIRE(size > 0);
-  CHECK(std::string(text.data(), static_cast<std::size_t>(size)).starts_with("index,label,predicted,p0"));
+  CHECK(std::string(text.data(), static_cast<std::size_t>(size)).starts_with("index,source,error,label,predicted,p0"));
   ::close(reader);
 
   const auto target = run.file("target");
@@ -216,7 +228,7 @@ TEST_CASE("predictions go into a pipe or device that is named, and do not replac
   std::filesystem::create_symlink(target, options.output);
   captured([&] { CHECK(predict(options) == 0); });
   CHECK(std::filesystem::is_symlink(options.output));
-  CHECK(read_file(target).starts_with("index,label,predicted,p0"));
+  CHECK(read_file(target).starts_with("index,source,error,label,predicted,p0"));
 }
 
 void write_idx(const std::string& path, std::uint32_t rows, const std::string& pixels) {
@@ -262,19 +274,22 @@ TEST_CASE("images of a file are predicted without labels, like the same images o
   options.limit = 7;
   const auto of_job = table(captured([&] { predict(options); }));
   REQUIRE(of_job.size() == 8);
-  options.input = run.file("images.idx");
-  write_idx(options.input, 28, pixels_of(run, 230));
+  const auto input = run.file("images.idx");
+  options.inputs = {input};
+  write_idx(input, 28, pixels_of(run, 230));
   auto of_file = table(captured([&] { predict(options); }));
   REQUIRE(of_file.size() == 8);
   for (std::size_t i = 1; i < of_file.size(); ++i) {
-    CHECK(of_file[i][1].empty());
+    CHECK(of_file[i][1] == input + "[" + std::to_string(i - 1) + "]");
+    CHECK(of_file[i][3].empty());
     of_file[i][1] = of_job[i][1];
+    of_file[i][3] = of_job[i][3];
     CHECK(of_file[i] == of_job[i]);
   }
   options.format = "jsonl";
   CHECK(captured([&] { predict(options); }).find("\"label\":null") != std::string::npos);
 
-  write_idx(options.input, 14, std::string(14 * 28, '\0'));
+  write_idx(input, 14, std::string(14 * 28, '\0'));
   CHECK_THROWS_WITH(predict(options), doctest::Contains("images.idx"));
 }
 
@@ -286,7 +301,7 @@ TEST_CASE("an output that cannot be written is an error and leaves nothing") {
   options.output = run.file("no/folder/out.csv");
   CHECK_THROWS_WITH(predict(options), doctest::Contains("cannot be made"));
   options.output = run.file("out.csv");
-  options.input = run.file("none.idx");
+  options.inputs = {run.file("none.idx")};
   CHECK_THROWS(predict(options));
   CHECK_FALSE(std::filesystem::exists(options.output));
   CHECK_FALSE(std::filesystem::exists(options.output + ".part"));

@@ -2,73 +2,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "cli/models/predict.h"
 #include "cli/models/prediction_kinds.h"
-#include "tests/unit/cli/captured.h"
-#include "tests/unit/cli/models/sample_run.h"
-#include "worker/data/examples.h"
+#include "tests/unit/cli/models/predicted_run.h"
 
 namespace ballast {
 namespace {
 
-using Json = nlohmann::json;
-using Row = std::vector<std::string>;
-
-std::string job_text(const std::string& model, const std::string& data) {
-  return "job: sample\nmodel: " + model + "\ndata: " + data +
-         "\ntraining: {batch: 4, slots: 2, max_steps: 9, optimizer: {name: sgd, learning_rate: 0.1, momentum: 0.9}}\n"
-         "cluster: {shards: 2}\n";
-}
-
-// A run that has finished, and the files of its data beside it.
-struct PredictedRun : SampleRun {
-  PredictedRun(const std::string& text, const std::vector<std::pair<std::string, std::string>>& files)
-      : SampleRun(text) {
-    for (const auto& [name, content] : files) {
-      std::ofstream(file(name)) << content;
-    }
-    options.source = {path(), {}, "", files.empty() ? "" : folder.path().string()};
-    write_ledger(true);
-  }
-
-  std::vector<Row> csv() {
-    options.format = "csv";
-    std::vector<Row> rows;
-    std::istringstream lines(captured([&] { CHECK(predict(options) == 0); }));
-    for (std::string line; std::getline(lines, line);) {
-      std::istringstream cells(line);
-      rows.emplace_back();
-      for (std::string cell; std::getline(cells, cell, ',');) {
-        rows.back().push_back(cell);
-      }
-    }
-    return rows;
-  }
-  std::vector<Json> json() {
-    options.format = "jsonl";
-    std::vector<Json> objects;
-    std::istringstream lines(captured([&] { CHECK(predict(options) == 0); }));
-    for (std::string line; std::getline(lines, line);) {
-      objects.push_back(Json::parse(line));
-    }
-    return objects;
-  }
-
-  // The job's own model and data, asked without any of the command's code.
-  [[nodiscard]] SlotExamples examples(std::uint32_t count) const {
-    return read_examples(*open_dataset(job.spec.data, options.source.data_path), DataSplit::test, 0, count);
-  }
-  [[nodiscard]] std::vector<float> predictions(const SlotExamples& read, std::size_t size) const {
-    std::vector<float> values(size);
-    make_model(job.spec.model, job.shape, job.arena, on_cpu(1))->predict(read.batch(), weights(kEnd), values);
-    return values;
-  }
-
-  PredictOptions options;
-};
+using Json = PredictedRun::Json;
+using Row = PredictedRun::Row;
 
 std::vector<float> floats(const Row& row, std::size_t begin, std::size_t count) {
   std::vector<float> values;
@@ -99,14 +41,18 @@ TEST_CASE("predicted numbers stand beside their targets, and what they mean is s
   const auto objects = run.json();
   REQUIRE(rows.size() == 4);
   REQUIRE(objects.size() == 3);
-  CHECK(rows[0] == Row{"index", "target0", "target1", "predicted0", "predicted1"});
+  CHECK(rows[0] == Row{"index", "source", "error", "target0", "target1", "predicted0", "predicted1"});
   const auto predicted = run.predictions(run.examples(3), 6);
   const std::vector<std::vector<float>> targets = {{3, 0}, {4, 3}, {2, -0.59F}};
   for (std::size_t i = 0; i < 3; ++i) {
     CHECK(rows[i + 1][0] == std::to_string(i));
-    CHECK(floats(rows[i + 1], 1, 2) == targets[i]);
-    CHECK(floats(rows[i + 1], 3, 2) == part(predicted, 2 * i, 2));
+    CHECK(rows[i + 1][1] == run.file("rows.csv") + ":" + std::to_string(i + 2));
+    CHECK(rows[i + 1][2].empty());
+    CHECK(floats(rows[i + 1], 3, 2) == targets[i]);
+    CHECK(floats(rows[i + 1], 5, 2) == part(predicted, 2 * i, 2));
     CHECK(objects[i]["index"] == i);
+    CHECK(objects[i]["source"] == rows[i + 1][1]);
+    CHECK(objects[i]["error"].is_null());
     CHECK(objects[i]["targets"].get<std::vector<float>>() == targets[i]);
     CHECK(objects[i]["predicted"].get<std::vector<float>>() == part(predicted, 2 * i, 2));
   }
@@ -122,11 +68,11 @@ TEST_CASE("of several classes each one's label and probability are told") {
   const auto rows = run.csv();
   const auto objects = run.json();
   REQUIRE(rows.size() == 4);
-  CHECK(rows[0] == Row{"index", "label0", "p0"});
+  CHECK(rows[0] == Row{"index", "source", "error", "label0", "p0"});
   const auto predicted = run.predictions(run.examples(3), 3);
   for (std::size_t i = 0; i < 3; ++i) {
-    CHECK(rows[i + 1][1] == (i == 1 ? "0" : "1"));
-    CHECK(floats(rows[i + 1], 2, 1) == part(predicted, i, 1));
+    CHECK(rows[i + 1][3] == (i == 1 ? "0" : "1"));
+    CHECK(floats(rows[i + 1], 4, 1) == part(predicted, i, 1));
     CHECK((predicted[i] > 0 && predicted[i] < 1));
     CHECK(objects.at(i)["labels"] == Json({i == 1 ? 0.0 : 1.0}));
     CHECK(objects[i]["probabilities"].get<std::vector<float>>() == part(predicted, i, 1));
@@ -142,7 +88,7 @@ TEST_CASE("of sequences each labelled step has a line") {
       {{"t.txt", "(3 (2 It) (4 works))\n(1 (2 (1 a) (2 b)) (0 c))\n"}, {"words.txt", "<pad>\n<unk>\nit\nworks\n"}});
   const auto rows = run.csv();
   const auto objects = run.json();
-  CHECK(rows.at(0) == Row{"index", "step", "label", "predicted", "p0", "p1"});
+  CHECK(rows.at(0) == Row{"index", "source", "error", "step", "label", "predicted", "p0", "p1"});
   const std::vector<std::array<std::size_t, 3>> labelled = {{0, 1, 1}, {0, 2, 1}, {1, 0, 0}, {1, 3, 0}, {1, 4, 0}};
   REQUIRE(rows.size() == labelled.size() + 1);
   REQUIRE(objects.size() == labelled.size());
@@ -151,9 +97,10 @@ TEST_CASE("of sequences each labelled step has a line") {
     const auto [index, step, label] = labelled[i];
     const auto probabilities = part(predicted, (index * 5 + step) * 2, 2);
     const auto likeliest = std::to_string(probabilities[1] > probabilities[0] ? 1 : 0);
-    CHECK(part(predicted, (index * 5 + step) * 2, 2) == floats(rows[i + 1], 4, 2));
-    CHECK(Row(rows[i + 1].begin(), rows[i + 1].begin() + 4) ==
-          Row{std::to_string(index), std::to_string(step), std::to_string(label), likeliest});
+    CHECK(part(predicted, (index * 5 + step) * 2, 2) == floats(rows[i + 1], 6, 2));
+    CHECK(Row(rows[i + 1].begin(), rows[i + 1].begin() + 6) ==
+          Row{std::to_string(index), run.file("t.txt") + ":" + std::to_string(index + 1), "", std::to_string(step),
+              std::to_string(label), likeliest});
     CHECK(objects[i]["index"] == index);
     CHECK(objects[i]["step"] == step);
     CHECK(objects[i]["label"] == label);
@@ -167,38 +114,24 @@ TEST_CASE("of autoencoders the reconstruction is told, also of images in a file"
                    {});
   const auto rows = run.csv();
   REQUIRE(rows.size() == 8);
-  CHECK(rows[0].size() == 785);
-  CHECK(rows[0][1] == "r0");
+  CHECK(rows[0].size() == 787);
+  CHECK(rows[0][3] == "r0");
   const auto predicted = run.predictions(run.examples(7), 7 * std::size_t{784});
   for (std::size_t i = 0; i < 7; ++i) {
-    CHECK(floats(rows[i + 1], 1, 784) == part(predicted, i * 784, 784));
+    CHECK(floats(rows[i + 1], 3, 784) == part(predicted, i * 784, 784));
   }
   CHECK(run.json().at(6)["reconstruction"].get<std::vector<float>>() == part(predicted, std::size_t{6} * 784, 784));
   CHECK(meaning_of_numbers(run.job) ==
         "reconstructed values are normalised as the job says: (x / 255 - mean) / deviation, mean [0.1307], "
         "deviation [0.3081]");
 
-  run.options.input = run.file("images.idx");
-  std::ofstream(run.options.input, std::ios::binary)
+  run.options.inputs = {run.file("images.idx")};
+  std::ofstream(run.options.inputs[0], std::ios::binary)
       << std::string("\0\0\x08\x03\0\0\0\x02\0\0\0\x1c\0\0\0\x1c", 16) << std::string(std::size_t{2} * 784, '\x20');
   const auto of_file = run.csv();
   REQUIRE(of_file.size() == 3);
-  CHECK(of_file[2].size() == 785);
-  CHECK(Row(of_file[1].begin() + 1, of_file[1].end()) == Row(of_file[2].begin() + 1, of_file[2].end()));
-}
-
-TEST_CASE("a file of images is refused for examples that are none") {
-  PredictedRun run(job_text("{name: mlp, hidden: [5]}", rows_data("{name: wet, kind: flag}")), {{"rows.csv", kRows}});
-  run.options.input = "images.idx";
-  CHECK_THROWS_WITH(predict(run.options),
-                    "--input images.idx: an idx file holds images of one channel; the examples of the job's data set, "
-                    "csv, are none; leave --input out: the job's own data are predicted then");
-  PredictedRun coloured(job_text("{name: mlp, hidden: [5]}",
-                                 "{name: cifar10, train: a.bin, test: b.bin, train_examples: 40, "
-                                 "test_examples: 7}"),
-                        {});
-  coloured.options.input = "images.idx";
-  CHECK_THROWS_WITH(predict(coloured.options), doctest::Contains("the job's have 3"));
+  CHECK(of_file[2].size() == 787);
+  CHECK(Row(of_file[1].begin() + 2, of_file[1].end()) == Row(of_file[2].begin() + 2, of_file[2].end()));
 }
 
 TEST_CASE("a model that computes no network predicts nothing, and says so") {

@@ -58,9 +58,9 @@ TEST_CASE("the pace is what the lead says, once it can") {
   status.examples_per_second = 500;
   status.steps_per_second = 2;
   CHECK(pace_of(status)->examples_per_second == 500);
-  CHECK(pace_text(status, *pace_of(status), ", ") == "500 images/s, 1:15 min left");
+  CHECK(pace_text(status, *pace_of(status), ", ") == "500 examples/s, 1:15 min left");
   status.step = status.steps;
-  CHECK(pace_text(status, *pace_of(status), ", ") == "500 images/s");
+  CHECK(pace_text(status, *pace_of(status), ", ") == "500 examples/s");
 }
 
 TEST_CASE("epochs that were done before the first status are not told") {
@@ -79,12 +79,12 @@ TEST_CASE("a status as one line") {
   status.epoch = 1;
   status.sessions = {{1, "a", true, 50, 0, "f", {}, {}}, {2, "b", false, 9, 0, "f", {}, {}}};
   CHECK(status_text(status, Pace{1000, 2}) ==
-        "step 50/200  epoch 1/4  loss 0.2500  1000 images/s  1:15 min left  1 worker");
+        "step 50/200  epoch 1/4  loss 0.2500  1000 examples/s  1:15 min left  1 worker");
   status.trouble = "the disk is full";
   CHECK(status_text(status, std::nullopt) == "step 50/200  epoch 1/4  loss 0.2500  stands still  1 worker");
-  CHECK(status_text(status, Pace{7, 0}).find("7 images/s") != std::string::npos);
+  CHECK(status_text(status, Pace{7, 0}).find("7 examples/s") != std::string::npos);
   status.trouble.clear();
-  CHECK(status_text(status, Pace{0, 0}).find("  0 images/s") != std::string::npos);  // a long step
+  CHECK(status_text(status, Pace{0, 0}).find("  0 examples/s") != std::string::npos);  // a long step
   status.test = {true, 40, 0.1, 0.985};
   status.phase = JobPhase::evaluating;
   CHECK(status_text(status, Pace{1000, 2}) ==
@@ -139,7 +139,7 @@ TEST_CASE("without a terminal there is a line every few seconds and one for each
   const auto text = out.text();
   CHECK(text.find("step 1/200") == 0);
   CHECK(text.find("step 2/200") == std::string::npos);
-  CHECK(text.find("epoch 1/4: loss 0.5000, test accuracy 90.00 %, 2450 images/s\n") != std::string::npos);
+  CHECK(text.find("epoch 1/4: loss 0.5000, test accuracy 90.00 %, 2450 examples/s\n") != std::string::npos);
   CHECK(text.find("epoch 1/4: ") == text.rfind("epoch 1/4: "));
   CHECK(text.find("step 60/200") != std::string::npos);
 }

@@ -190,7 +190,7 @@ TEST_CASE("corrupt examples are told with the log that names them") {
 TEST_CASE("what went wrong is told to people, and nothing else is") {
   auto status = finished();
   const auto text = summary_text({status, "aa", "", 1, 2, 64, 0, 0, "run"}, "run");
-  CHECK(text.find("2 epochs in 2.0 s, 64 images/s") != std::string::npos);
+  CHECK(text.find("2 epochs in 2.0 s, 64 examples/s") != std::string::npos);
   CHECK(text.find(
             "\nvalidation accuracy 50.00 %, loss 0.7000\nbest validation accuracy 75.00 %, loss 0.6000, at step 4\n") !=
         std::string::npos);
@@ -204,7 +204,7 @@ TEST_CASE("what went wrong is told to people, and nothing else is") {
                   "2; left out, not finite: 4\n") != std::string::npos);
   CHECK(text.find("stood still") == std::string::npos);
   const auto stalled = summary_text({status, "aa", "", 800, 700, 64, 0, 0, "run", 640}, "run");
-  CHECK(stalled.find("stood still for 10:40 min of that, which images/s leaves out") != std::string::npos);
+  CHECK(stalled.find("stood still for 10:40 min of that, which examples/s leaves out") != std::string::npos);
   status.rollbacks = 0;
   status.resumed_shards = 0;
   status.staleness = {};
@@ -227,7 +227,7 @@ TEST_CASE("the status for people") {
                   "the disk is full\n") == 0);
   CHECK(text.find("best validation accuracy 75.00 %, loss 0.6000, at step 4\n") != std::string::npos);
   CHECK(text.find("timeline 3, from step 4; 2 recoveries (a shard could not go on: 1, a gradient was not finite: 1), 9 "
-                  "steps trained again; 6 shards came back within a timeline; 1 steps skipped; 4 snapshots") !=
+                  "steps trained again; 6 shards came back within a timeline; 1 step skipped; 4 snapshots") !=
         std::string::npos);
   CHECK(text.find("\nstaleness: mean 0.90, largest 3 updates") != std::string::npos);
   CHECK(text.find("worker-0") != std::string::npos);

@@ -68,6 +68,44 @@ TEST_CASE("a range is evaluated in order, as it is in the data set, whatever its
   }
 }
 
+// Every third example cannot be read.
+class Faulty : public Dataset {
+ public:
+  [[nodiscard]] std::uint32_t size(DataSplit /*split*/) const override { return 250; }
+  void read(DataSplit /*split*/, std::uint32_t index, const ExampleRoom& room) const override {
+    room.features[0] = static_cast<float>(index);
+    room.labels[0] = label(DataSplit::test, index);
+  }
+  [[nodiscard]] std::string fault(DataSplit /*split*/, std::uint32_t index) const override {
+    return index % 3 == 0 || index >= 200 ? "cut short" : "";
+  }
+  [[nodiscard]] std::int32_t label(DataSplit /*split*/, std::uint32_t index) const override {
+    return static_cast<std::int32_t>(index);
+  }
+  [[nodiscard]] const ExampleShape& shape() const override { return shape_; }
+  [[nodiscard]] std::string digest() const override { return "faulty"; }
+
+ private:
+  ExampleShape shape_{1, 1, 1, 250};
+};
+
+TEST_CASE("examples with a fault are left out and counted") {
+  const Faulty dataset;
+  Watching model;
+  const auto result =
+      evaluate_examples(model, dataset, DataSplit::test, 0, 250, {}, MetricCounter({}, dataset.shape()));
+  std::vector<std::int32_t> good;
+  for (std::int32_t i = 0; i < 200; ++i) {
+    if (i % 3 != 0) {
+      good.push_back(i);
+    }
+  }
+  CHECK(model.labels == good);
+  CHECK(result.examples == good.size());
+  CHECK(result.left_out == 250 - good.size());
+  CHECK(result.loss_sum == 0.5 * static_cast<double>(good.size()));
+}
+
 TEST_CASE("a range that the split does not have is refused") {
   const auto job = glyphs_job();
   const auto dataset = open_dataset(job.spec.data, "");

@@ -96,6 +96,9 @@ TEST_CASE("numbers have errors, an autoencoder's from its input, whatever its la
     CHECK(counter->counted().sums[MetricCounts::kSquared] == 4.25);
     CHECK(counter->counted().sums[MetricCounts::kAbsolute] == 2.5);
   }
+  numbers.add(predictions, {.count = 1, .targets = targets});
+  CHECK(numbers.squared_errors() == std::vector<double>{0.5, 8});  // of each output
+  CHECK(reconstruction.squared_errors().empty());
 }
 
 TEST_CASE("a prediction that is no number is no answer among five") {
