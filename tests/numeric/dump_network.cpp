@@ -1,9 +1,10 @@
 // Writes a short run of a network for another framework to repeat:  dump-network JOB FOLDER
 //
-// JOB is a job file: its model is trained for 20 steps of plain gradient descent in this process, on drawn examples of
-// the job's kind and size, a step's examples cut into slots as in a job.
+// JOB is a job file: its model is trained for 20 steps of plain gradient descent at the job's rate in this process, on
+// drawn examples of the job's kind and size, a step's examples cut into slots as in a job.
 //
-//   network.json                        layers, loss, parameters (name, shape, offset, group, momentum), slots
+//   network.json                        layers, loss, parameters (name, shape, offset, group, momentum), slots, the
+//                                       first step's rate
 //   weights-V.f32                       the arena at versions V = 0, 10, 20
 //   gradient-V.f32                      the mean gradient of the step from there; of state its statistic's mean
 //   slot-V-S.*                          a slot's examples at versions 0, 1, 10, 20: features.f32 labels.i32 ...;
@@ -21,6 +22,7 @@
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/job/model_graph.h"
+#include "common/job/schedule.h"
 #include "tests/numeric/draw_examples.h"
 #include "tests/numeric/graph_json.h"
 #include "worker/compute/pass.h"
@@ -43,7 +45,6 @@ class Run {
  public:
   Run(const Job& job, std::string folder)
       : job_(job),
-        learning_rate_(static_cast<float>(job.spec.training.optimizer.learning_rate)),
         graph_(model_graph(job.spec.model, job.shape)),
         folder_(std::move(folder)),
         model_(make_model(job.spec.model, job.shape, job.arena, on_cpu(1))),
@@ -88,7 +89,7 @@ class Run {
       write_values(folder_ + "/weights-" + version + ".f32", weights_);
       write_values(folder_ + "/gradient-" + version + ".f32", sum);
     }
-    descend(sum);
+    descend(sum, learning_rate(step));
     return loss / training.batch;
   }
 
@@ -103,13 +104,19 @@ class Run {
     }
   }
 
-  void descend(const std::vector<float>& sum) {
+  [[nodiscard]] float learning_rate(std::uint64_t step) const {
+    const auto& training = job_.spec.training;
+    return static_cast<float>(training.optimizer.learning_rate *
+                              schedule_factor(training.schedule, job_.steps.steps, step));
+  }
+
+  void descend(const std::vector<float>& sum, float rate) {
     for (std::size_t i = 0; i < job_.arena.parameters.size(); ++i) {
       const auto [offset, elements] = job_.arena.extents[i];
       const auto& parameter = job_.arena.parameters[i];
       for (auto at = offset; at < offset + elements; ++at) {
         weights_[at] +=
-            parameter.group == Group::state ? parameter.momentum * (sum[at] - weights_[at]) : -learning_rate_ * sum[at];
+            parameter.group == Group::state ? parameter.momentum * (sum[at] - weights_[at]) : -rate * sum[at];
       }
     }
   }
@@ -124,7 +131,7 @@ class Run {
                                     {"state", parameter.group == Group::state},
                                     {"momentum", parameter.momentum}});
     }
-    json["learning_rate"] = learning_rate_;
+    json["learning_rate"] = learning_rate(0);
     json["slots"] = job_.spec.training.slots;
     json["batch"] = job_.spec.training.batch;
     json["steps"] = std::max(job_.shape.steps, 1U);
@@ -156,7 +163,6 @@ class Run {
   }
 
   const Job& job_;
-  float learning_rate_;
   Graph graph_;
   std::string folder_;
   std::unique_ptr<Model> model_;
