@@ -43,16 +43,11 @@ class Watched {
   std::optional<double> before_;
 };
 
-std::optional<MetricKind> best_by_in(const std::string& where) {
-  const auto job = job_of_run(where);
-  return job ? std::optional(best_by_of(*job)) : std::nullopt;
-}
-
 class Watch {
  public:
   explicit Watch(const WatchOptions& options)
       : patience_(options.patience),
-        best_by_(best_by_in(options.where)),
+        job_(job_of_run(options.where)),
         lead_(lead_address(options.where)),
         events_(open_events(options.show.events)),
         progress_(stdout, stderr, line_style(options.show, stdout, stderr), events_.get()),
@@ -117,7 +112,10 @@ class Watch {
     summary.status = status;
     summary.training_seconds = watched_.seconds();
     summary.examples_per_second = watched_.examples_per_second();
-    summary.best_by = best_by_;
+    if (job_) {
+      summary.best_by = best_by_of(*job_);
+      summary.data = &job_->spec.data;
+    }
     progress_.result(summary_text(summary, {}) +
                      "the weights are in the databases of its servers: ballast gather, then digest or export\n");
     end("finished", 0, {});
@@ -147,7 +145,7 @@ class Watch {
   }
 
   seconds patience_;
-  std::optional<MetricKind> best_by_;
+  std::optional<Job> job_;
   Signals signals_;  // before anything that has threads
   std::string lead_;
   std::unique_ptr<EventStream> events_;

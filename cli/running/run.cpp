@@ -158,6 +158,7 @@ EventStream::Json report(const Job& job, const RunOptions& options, const RunFol
   summary.weights = final_weights.weights;
   summary.optimizer = final_weights.optimizer;
   summary.run_dir = folder.path();
+  summary.data = &job.spec.data;
   std::vector<std::filesystem::path> logs;
   for (std::uint32_t worker = 0; worker < job.spec.cluster.workers; ++worker) {
     logs.push_back(folder.log("worker-" + std::to_string(worker)));

@@ -11,6 +11,7 @@
 #include "cli/telling/progress.h"
 #include "cli/telling/rollbacks.h"
 #include "cli/telling/staleness.h"
+#include "cli/telling/target_units.h"
 #include "storage/copies/format.h"
 
 namespace ballast {
@@ -41,7 +42,7 @@ std::string percent(double share) {
   return text.data();
 }
 
-std::string quality_line(const Status& status, std::optional<MetricKind> best_by) {
+std::string quality_line(const Status& status, std::optional<MetricKind> best_by, const DataSpec* data) {
   std::array<char, 64> loss{};
   std::snprintf(loss.data(), loss.size(), "train loss %.4f\n", status.train_loss);
   std::string line;
@@ -53,7 +54,8 @@ std::string quality_line(const Status& status, std::optional<MetricKind> best_by
   }
   line += loss.data();
   if (!status.test_metrics.empty()) {
-    line += "test " + metrics_text(status.test_metrics) + "\n";
+    const auto units = units_text(status.test_metrics, data);
+    line += "test " + metrics_text(status.test_metrics) + (units.empty() ? "" : " (" + units + ")") + "\n";
   }
   if (status.validation.evaluated) {
     line += "validation " +
@@ -214,7 +216,7 @@ std::string summary_text(const Summary& summary, const std::string& shown_dir) {
                 count_text(status.step, "step").c_str(), count_text(status.epoch, "epoch").c_str(),
                 summary.training_seconds, summary.examples_per_second);
   std::string all = "job " + status.job + " " + text.data();
-  all += quality_line(status, summary.best_by);
+  all += quality_line(status, summary.best_by, summary.data);
   if (const auto staleness = staleness_text(status.staleness); !staleness.empty()) {
     all += staleness + "\n";
   }

@@ -26,6 +26,7 @@ struct Summary {
   std::optional<MetricKind> best_by = {};  // what the best validation is the best in, if that is known
   std::uint64_t corrupt_examples = 0;      // left out or replaced, as far as a worker has told
   std::string corrupt_log = {};            // the log that names them
+  const DataSpec* data = nullptr;          // of the job, if it is known: it says in which units errors are
 };
 
 // Accepted slots by session: under the worker's name where one session had it, else under "name@<session>", so that

@@ -171,6 +171,11 @@ TEST_CASE("metrics are told beside losses and accuracies") {
   CHECK(nlohmann::json::parse(status_json(status, MetricKind::f1))["best_by"] == "f1");
   CHECK(status_lines(status).find("test accuracy 62.50 %, loss 0.7500, top5 87.50 %, f1 0.5000, at step 8\n") !=
         std::string::npos);
+  auto numbers = status;
+  numbers.test_metrics = {{MetricKind::squared_error, 0.25}};
+  CHECK(summary_text({numbers, "aa", "", 1, 0, 64, 0, 0, "run"}, "run")
+            .find("test squared_error 0.2500 (errors are in the units that the network is trained on)\n") !=
+        std::string::npos);
   const auto told = nlohmann::json::parse(status_json(status));
   CHECK(told["test"]["metrics"] == nlohmann::json{{"top5", 0.875}, {"f1", 0.5}});
   CHECK(told["best"]["metrics"] == nlohmann::json{{"f1", 0.375}});
