@@ -1,6 +1,7 @@
 """What comes out of a run: exported, evaluated, predicted, inspected; whether `plan` foretold what it took, and whether
 processes have the threads that the job asks for."""
 
+import csv
 import hashlib
 import json
 import pathlib
@@ -115,8 +116,8 @@ class TrainedWeights(harness.ClusterCase):
                           "out", refused.stderr)
             self.assertEqual(refused.stdout, "")
 
-        lines = self.ballast("predict", run.folder).stdout.splitlines()[1:]
-        right = sum(line.split(",")[1] == line.split(",")[2] for line in lines)
+        lines = list(csv.DictReader(self.ballast("predict", run.folder).stdout.splitlines()))
+        right = sum(line["label"] == line["predicted"] for line in lines)
         self.assertEqual(len(lines), 60)
         self.assertAlmostEqual(right / 60, summary["test_accuracy"], places=9)
 
