@@ -12,6 +12,12 @@ using TakeEntry = std::function<void(const fs::directory_entry& entry)>;
 
 constexpr int kDeepest = 32;  // folders within a class's folder that are looked into
 
+void require_known(const fs::path& path, const std::error_code& error) {
+  if (error && may_pass(error)) {
+    throw ReadFailure(path.string() + ": cannot be looked at: " + error.message());
+  }
+}
+
 // Each entry of a folder that is not hidden. Returns why it cannot be looked into.
 std::error_code for_each_entry(const fs::path& folder, const TakeEntry& take) {
   std::error_code error;
@@ -21,6 +27,14 @@ std::error_code for_each_entry(const fs::path& folder, const TakeEntry& take) {
     }
   }
   return error;
+}
+
+// A link that leads nowhere, or to itself, is none.
+bool is_folder(const fs::directory_entry& entry) {
+  std::error_code error;
+  const bool is = entry.is_directory(error);
+  require_known(entry.path(), error);
+  return is;
 }
 
 void require_read(const fs::path& folder, const std::error_code& error) {
@@ -33,7 +47,7 @@ void require_read(const fs::path& folder, const std::error_code& error) {
 
 void add_nested(const fs::directory_entry& folder, int depth, LeftAside& aside) {
   const auto take = [&](const fs::directory_entry& entry) {
-    if (entry.is_directory()) {
+    if (is_folder(entry)) {
       add_nested(entry, depth + 1, aside);
     } else {
       aside.nested.add(entry.path());
@@ -46,15 +60,22 @@ void add_nested(const fs::directory_entry& folder, int depth, LeftAside& aside) 
 
 }  // namespace
 
+bool is_class_file(const fs::directory_entry& entry) {
+  std::error_code error;
+  const bool is = entry.is_regular_file(error);
+  require_known(entry.path(), error);
+  return is;
+}
+
 bool is_hidden_name(const std::string& name) { return name.empty() || name.front() == '.'; }
 
 void for_each_class_file(const fs::path& split,
                          const std::function<void(const std::string& folder, const fs::directory_entry& entry)>& take) {
   require_read(split, for_each_entry(split, [&](const fs::directory_entry& folder) {
-                 if (folder.is_directory()) {
+                 if (is_folder(folder)) {
                    const auto name = folder.path().filename().string();
                    require_read(folder.path(), for_each_entry(folder.path(), [&](const fs::directory_entry& entry) {
-                                  if (!entry.is_directory()) {
+                                  if (!is_folder(entry)) {
                                     take(name, entry);
                                   }
                                 }));
@@ -84,14 +105,15 @@ void LeftAside::add(const LeftAside& other) {
 LeftAside left_aside(const fs::path& split) {
   LeftAside aside;
   const auto in_class = [&](const fs::directory_entry& entry) {
-    if (entry.is_directory()) {
+    std::error_code error;
+    if (is_folder(entry)) {
       add_nested(entry, 1, aside);
-    } else if (entry.is_symlink() && !entry.exists()) {
+    } else if (entry.is_symlink() && !entry.exists(error)) {
       aside.dangling.add(entry.path());
     }
   };
   require_read(split, for_each_entry(split, [&](const fs::directory_entry& folder) {
-                 if (folder.is_directory()) {
+                 if (is_folder(folder)) {
                    require_read(folder.path(), for_each_entry(folder.path(), in_class));
                  } else {
                    aside.outside.add(folder.path());

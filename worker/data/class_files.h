@@ -13,9 +13,13 @@ namespace ballast {
 // Whether a name in such a folder is passed over: it begins with a dot (or is empty, in an archive's path).
 bool is_hidden_name(const std::string& name);
 
+// Whether an entry is a regular file, or a link to one. Throws ReadFailure where that cannot be told for now.
+bool is_class_file(const std::filesystem::directory_entry& entry);
+
 // Calls `take` with each entry of each class's folder that is neither hidden nor a folder, in the file system's order:
 // regular files, and what else there may be (links that lead nowhere, pipes), which is for the set's reader to judge.
-// Throws std::runtime_error, naming `split` and the reason, if that cannot be looked into, and what `take` throws.
+// Throws std::runtime_error (ReadFailure if it may pass), naming `split` and the reason, if that cannot be looked into,
+// and what `take` throws.
 void for_each_class_file(
     const std::filesystem::path& split,
     const std::function<void(const std::string& folder, const std::filesystem::directory_entry& entry)>& take);
@@ -31,7 +35,7 @@ struct LeftAside {
   };
   Kind nested;    // files in folders within a class's folder
   Kind outside;   // files in no class's folder
-  Kind dangling;  // links that lead nowhere, in a class's folder
+  Kind dangling;  // links that lead nowhere or to themselves, in a class's folder
 
   void add(const LeftAside& other);
 };

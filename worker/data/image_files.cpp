@@ -127,7 +127,7 @@ class ImageFiles::Folder : public Source {
  public:
   explicit Folder(const fs::path& path) : path_(path) {
     for_each_class_file(path, [&](const std::string& folder, const fs::directory_entry& file) {
-      if (file.is_regular_file()) {
+      if (is_class_file(file)) {
         files.push_back({folder, file.path().filename(), 0, file.file_size()});
         check_count(path_, files.size());
       }
@@ -229,6 +229,12 @@ std::string image_where(const fs::path& path, const ImageFile& file) { return sh
 
 ImageFiles::ImageFiles(const fs::path& path, std::uint64_t memory) : path_(path) {
   std::error_code error;
+  if (!fs::exists(path, error)) {
+    const auto nothing = std::make_error_code(std::errc::no_such_file_or_directory);
+    throw_unread(shown_path(path) + ": cannot be read: " + (error ? error : nothing).message() +
+                     "; correct data.train, data.test or data.path",
+                 error ? error : nothing);
+  }
   if (fs::is_directory(path, error)) {
     source_ = std::make_unique<Folder>(path);
   } else if (ByteSource(path).is_compressed()) {

@@ -8,6 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/log/log.h"
+#include "common/text/text.h"
+
 namespace ballast {
 namespace {
 
@@ -164,6 +167,7 @@ std::optional<TarFile> TarReader::next() {
     fill(header, "a header: its end mark is missing");
     if (is_empty(header)) {
       drain();
+      warn_of_links();
       return std::nullopt;
     }
     if (!checksum_is_right(header)) {
@@ -197,7 +201,26 @@ std::optional<TarFile> TarReader::next() {
     if (type == '0' || type == '\0' || type == '7') {
       return file;
     }
+    if (type == '1' || type == '2') {
+      note_link(file.path);
+    }
     skip_rest();
+  }
+}
+
+void TarReader::note_link(const std::string& name) {
+  if (links_++ == 0) {
+    first_link_ = name;
+  }
+}
+
+void TarReader::warn_of_links() const {
+  if (links_ > 0) {
+    constexpr std::size_t kLongest = 1000;
+    log_warn(
+        "{}: {} entries are links without content and are passed over, the first {}; pack the files themselves "
+        "(tar --dereference --hard-dereference)",
+        path_.string(), links_, as_line(first_link_, kLongest));
   }
 }
 

@@ -30,10 +30,11 @@ bool is_tar(const std::filesystem::path& path);
 // a wrong checksum, an archive that is cut short (it must end with an empty block).
 class TarReader {
  public:
-  explicit TarReader(const std::filesystem::path& path) : source_(path) {}
+  explicit TarReader(const std::filesystem::path& path) : path_(path), source_(path) {}
 
   // The next regular file; what is left of the one before is passed over, as are folders, links and devices. Nothing at
-  // the archive's end; then the rest is read, so that a compressed archive's checksum has been looked at.
+  // the archive's end; then the rest is read, so that a compressed archive's checksum has been looked at, and links are
+  // warned of: one who packs files that have several names, or links, may not know that only the names are in it.
   std::optional<TarFile> next();
   // Of the file that next() gave, from where the last read ended. `bytes` is at most what is left of it.
   void read(std::span<std::uint8_t> bytes);
@@ -45,8 +46,13 @@ class TarReader {
   std::string read_text(std::uint64_t size, const char* within);
   void read_pax(const std::string& records, std::uint64_t at);
   void drain();
+  void note_link(const std::string& name);
+  void warn_of_links() const;
 
+  std::filesystem::path path_;
   ByteSource source_;
+  std::uint64_t links_ = 0;
+  std::string first_link_;
   std::uint64_t left_ = 0;     // of the current file
   std::uint64_t padding_ = 0;  // behind it
   // Said before a file, of that file alone:

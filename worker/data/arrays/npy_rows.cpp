@@ -7,6 +7,7 @@
 
 #include "worker/data/arrays/zip.h"
 #include "worker/data/byte_source.h"
+#include "worker/data/failures.h"
 
 namespace ballast {
 namespace {
@@ -36,6 +37,8 @@ NpyRows::NpyRows(const std::filesystem::path& root, const std::string& name) {
   }
   try {
     read_header();
+  } catch (const ReadFailure&) {
+    throw;
   } catch (const std::runtime_error& fault) {
     const std::string text = fault.what();
     throw std::runtime_error(text.starts_with(root.string()) ? text : where_ + ": " + text);

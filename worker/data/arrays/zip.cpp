@@ -3,6 +3,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -37,12 +38,15 @@ std::uint16_t u16(std::string_view bytes, std::size_t at) {
 
 }  // namespace
 
-ZipFile::ZipFile(const std::filesystem::path& path) : path_(path), stream_(path, std::ios::binary) {
-  std::error_code error;
-  bytes_ = std::filesystem::file_size(path, error);
-  if (!stream_ || error) {
-    throw_unread(path.string() + ": cannot be opened: " + (error ? error.message() : "no permission"),
-                 error ? error : std::make_error_code(std::errc::permission_denied));
+ZipFile::ZipFile(const std::filesystem::path& path) : path_(path) {
+  errno = 0;
+  stream_.open(path, std::ios::binary);
+  std::error_code error(stream_ ? 0 : errno != 0 ? errno : EIO, std::generic_category());
+  if (!error) {
+    bytes_ = std::filesystem::file_size(path, error);
+  }
+  if (error) {
+    throw_unread(path.string() + ": cannot be opened: " + error.message(), error);
   }
   read_directory();
 }

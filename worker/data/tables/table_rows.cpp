@@ -58,8 +58,17 @@ TableRows::TableRows(const DataSpec& spec, const std::filesystem::path& path, Co
 
 bool TableRows::is_read(const CsvColumn& column) const { return columns_ == Columns::all || is_feature(column); }
 
+std::optional<std::vector<std::string>> TableRows::names_line() {
+  try {
+    return rows_.next();
+  } catch (const BadRow& bad) {
+    throw std::runtime_error(rows_.where() + ": the line of names cannot be read: " + bad.what() +
+                             "; correct it, or set data.header: false if the first line is an example");
+  }
+}
+
 void TableRows::place_by_names() {
-  const auto names = rows_.next();
+  const auto names = names_line();
   if (!names) {
     throw std::runtime_error(rows_.where() + ": the file is empty; its first line must name the columns");
   }

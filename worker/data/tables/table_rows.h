@@ -51,6 +51,7 @@ class TableRows {
   };
 
   [[nodiscard]] bool is_read(const CsvColumn& column) const;
+  std::optional<std::vector<std::string>> names_line();
   void place_by_names();
   void place_by_number(std::size_t fields);
   void read_row(const std::vector<std::string>& fields);

@@ -80,6 +80,8 @@ void read_file(const fs::path& path, const TextFile& file, const TakeText& take)
   std::string fault;
   try {
     bytes = read_whole_text(path, kMaxTextFile);
+  } catch (const ReadFailure&) {
+    throw;  // the text itself may be good
   } catch (const std::runtime_error& error) {
     const std::string text = error.what();
     const auto prefix = path.string() + ": ";

@@ -40,7 +40,7 @@ class ArrayStream : public ExampleStream {
     if (held.empty() || !std::ranges::equal(std::span(held).subspan(1), spec.shape)) {
       throw std::runtime_error(source_ + " has shape " + shape_text(held) + ", but the job's examples have shape " +
                                shape_text({spec.shape.begin(), spec.shape.end()}) +
-                               " (data.shape): the array's first extent must be that of the examples");
+                               " (data.shape): the array needs one extent more in front, the number of examples");
     }
   }
 

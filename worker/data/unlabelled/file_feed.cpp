@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "worker/data/failures.h"
 #include "worker/data/image_files.h"
 #include "worker/data/tar.h"
 #include "worker/data/text/whole_text.h"
@@ -31,6 +32,11 @@ std::string fault_without_path(const std::string& error, const fs::path& path) {
 
 // `above`: the real paths of the folder itself and of those that it was reached through.
 void list_below(const fs::path& folder, std::vector<fs::path>& above, std::vector<fs::path>& files) {
+  constexpr std::size_t kDeepest = 32;
+  if (above.size() == kDeepest) {
+    throw std::runtime_error(folder.string() + ": lies " + std::to_string(kDeepest) +
+                             " folders deep in what was named; name a part of it");
+  }
   std::error_code error;
   const auto real = fs::canonical(folder, error);
   if (!error && std::ranges::find(above, real) != above.end()) {
@@ -77,6 +83,8 @@ class ListedFiles : public FileFeed {
     }
     try {
       file.bytes = read_whole_text(path, static_cast<std::size_t>(most_));
+    } catch (const ReadFailure&) {
+      throw;  // the file itself may be good
     } catch (const std::runtime_error& error) {
       file.fault = fault_without_path(error.what(), path);
     }

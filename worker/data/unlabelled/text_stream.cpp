@@ -16,7 +16,8 @@ Vocabulary vocabulary_of(const DataSpec& spec, const std::string& data_path) {
   try {
     return {vocabulary_path(example_root(spec, data_path), spec), spec.vocabulary};
   } catch (const std::runtime_error& error) {
-    throw std::runtime_error(std::string(error.what()) + " (the job's vocabulary is looked for there)");
+    throw std::runtime_error(std::string(error.what()) +
+                             "; the job's vocabulary is looked for there: name its folder or archive with --data, too");
   }
 }
 

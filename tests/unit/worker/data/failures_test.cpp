@@ -1,12 +1,18 @@
 #include "worker/data/failures.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 
 #include "common/job/load.h"
 #include "tests/unit/worker/data/files.h"
+#include "worker/data/arrays/zip.h"
+#include "worker/data/class_files.h"
+#include "worker/data/image_files.h"
+#include "worker/data/text/text_files.h"
 
 namespace ballast {
 namespace {
@@ -36,6 +42,53 @@ TEST_CASE("an error while data are read is one of the data, unless it may pass")
   CHECK_THROWS_AS(reading([] { throw std::filesystem::filesystem_error("x", system_error_of(ENOENT)); })(), BadData);
   CHECK_THROWS_AS(reading([] { throw std::out_of_range("a program's fault"); })(), std::out_of_range);
   CHECK(reading_data([] { return 7; }) == 7);
+}
+
+// As long as it lives, no more than `more` files can be opened.
+class FewFiles {
+ public:
+  explicit FewFiles(rlim_t more) {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = dup(STDIN_FILENO);
+    close(next);
+    auto few = before_;
+    few.rlim_cur = static_cast<rlim_t>(next) + more;
+    setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewFiles() { setrlimit(RLIMIT_NOFILE, &before_); }
+  FewFiles(const FewFiles&) = delete;
+  FewFiles& operator=(const FewFiles&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_CASE("what the system cannot open for now is no corrupt text, and no damaged archive") {
+  const testing::TemporaryFolder folder;
+  const auto file = folder.write("train/good/a", testing::bytes("a text"));
+  bool taken = false;
+  const auto read = [&] {
+    read_text_files(
+        folder.path(), {"train"}, [&](auto&&...) { taken = true; }, nullptr);
+  };
+  constexpr rlim_t kFolders = 2;  // that are listed meanwhile
+  {
+    const FewFiles few(kFolders);
+    CHECK_THROWS_AS(read(), ReadFailure);
+    CHECK_FALSE(taken);
+  }
+  read();
+  CHECK(taken);
+  const FewFiles none(0);
+  CHECK_THROWS_AS(ZipFile{file}, ReadFailure);
+}
+
+TEST_CASE("a link to itself is told as one that leads nowhere, and images are read beside it") {
+  const testing::TemporaryFolder folder;
+  folder.write("train/good/a.png", testing::bytes("an image"));
+  std::filesystem::create_symlink("loop", folder.path() / "train/good/loop");
+  CHECK(left_aside(folder.path() / "train").dangling.count == 1);
+  CHECK(ImageFiles(folder.path() / "train", 0).files().size() == 1);
 }
 
 TEST_CASE("a job's data have as many examples as it counts on") {

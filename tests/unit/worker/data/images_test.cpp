@@ -156,7 +156,8 @@ TEST_CASE("what does not fit the job is refused by name") {
   CHECK(contains(refused(spec),
                  "train: holds no folder 'eel' with images of that class of data.classes; add some, or "
                  "take the class out"));
-  CHECK(contains(refused(images_spec(folder, "elsewhere", "train")), "elsewhere: cannot be opened: "));
+  CHECK(contains(refused(images_spec(folder, "elsewhere", "train")),
+                 "elsewhere: cannot be read: No such file or directory; correct data.train"));
   spec = images_spec(folder, "train", "train");
   spec.path = folder.path() / "nowhere";
   CHECK(contains(refused(spec), "data.path is " + spec.path + ", which is no folder"));

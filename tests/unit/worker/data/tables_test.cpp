@@ -148,6 +148,9 @@ TEST_CASE("a row that does not fit ends the reading with line, column and value,
   }
   folder.write("train.csv", bytes("age,sold\n1,no\n"));
   CHECK(contains(error_of([&] { open_dataset(spec, ""); }), "names no column 'colour'"));
+  folder.write("train.csv", bytes("age,co\"lour,sold\n1,red,no\n"));
+  CHECK(contains(error_of([&] { open_dataset(spec, ""); }),
+                 "train.csv, line 1: the line of names cannot be read: a quote stands within a field"));
 }
 
 TEST_CASE("all corrupt rows of a table are told at once, up to ten") {

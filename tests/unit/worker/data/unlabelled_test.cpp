@@ -258,7 +258,7 @@ TEST_CASE("messages are read as the job's split reads them") {
   CHECK(sources_of(streamed(spec, folder, "own/x/b")) == std::vector<std::string>{"own/x/b"});
   spec.path = folder.path() / "own";
   CHECK(contains(error_of([&] { open_unlabelled(spec, "", folder.path() / "own"); }),
-                 "(the job's vocabulary is looked for there)"));
+                 "the job's vocabulary is looked for there: name its folder or archive with --data"));
   CHECK_FALSE(open_unlabelled(spec, folder.path() / "data", folder.path() / "own") == nullptr);
 }
 
