@@ -135,27 +135,46 @@ def judge_losses(dump, loss, gradients):
             yield f"version {version}: loss {dump.losses[version]}, PyTorch has {value}"
 
 
+def layers_by_parameter(network):
+    """Of each parameter the number of its layer, the last one if it has several."""
+    return {name: number for number, layer in enumerate(network["layers"]) for name in layer["parameters"]}
+
+
 def other_sides(dump, version):
-    """The values near a kink that are on its other side in our gradients; none if these agree without."""
+    """The values near a kink that are on its other side in our gradients; none if these agree without.
+
+    All gradients before such a value's layer are apart, and none behind it: so the next one is sought behind the last
+    tensor that is too far apart."""
     ours = dump.tensors(f"gradient-{version}.f32")
     learnt = [name for name in ours if name not in dump.state]
-
-    def apart(flipped, near=None):
-        _, exact = computed(dump, version, torch.float64, flipped=flipped, near=near)
-        return max(distance(ours[name], exact[name]) for name in learnt)
-
+    place_of = layers_by_parameter(dump.network)
+    number_of = {layer["name"]: number for number, layer in enumerate(dump.network["layers"])}
     near, flipped = [], []
     _, exact = computed(dump, version, torch.float64, near=near)
     _, rounded = computed(dump, version, torch.float32)
-    if all(distance(ours[name], exact[name]) <= gradient_limit(rounded[name], exact[name]) for name in learnt):
-        return []
-    best = max(distance(ours[name], exact[name]) for name in learnt)
-    for _, *value in sorted(near)[:MOST_NEAR]:
-        if best <= GRADIENTS or len(flipped) == MOST_FLIPPED:
+    limits = {name: gradient_limit(rounded[name], exact[name]) for name in learnt}
+    near.sort()
+
+    def excess(exact):
+        return {name: distance(ours[name], exact[name]) / limits[name] for name in learnt}
+
+    def step(best):
+        """One value more, and what is apart then; nothing if none helps."""
+        last = max((name for name in learnt if best[name] > 1), key=place_of.__getitem__)
+        behind = [value for _, *value in near if number_of[value[1]] > place_of[last] and value not in flipped]
+        for value in behind[:MOST_NEAR]:
+            now = excess(computed(dump, version, torch.float64, flipped=[*flipped, value])[1])
+            if now[last] < 0.8 * best[last]:
+                return value, now
+        return None
+
+    best = excess(exact)
+    while max(best.values()) > 1 and len(flipped) < MOST_FLIPPED:
+        found = step(best)
+        if found is None:
             break
-        if (now := apart([*flipped, value])) < 0.8 * best:
-            best = now
-            flipped.append(value)
+        value, best = found
+        flipped.append(value)
     for slot, layer, place in flipped:
         print(f"  version {version}, slot {slot}: value {place} that enters {layer} is on the other side of the kink")
     return flipped
