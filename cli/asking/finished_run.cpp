@@ -15,6 +15,7 @@
 #include "common/job/load.h"
 #include "protocol/lead/validation.h"
 #include "storage/store/shard_store.h"
+#include "common/text/shell_word.h"
 
 namespace ballast {
 
@@ -105,7 +106,8 @@ std::string finished_lines(const Job& job, const Status& status, const std::stri
   if (status.skipped_steps > 0) {
     text += "steps skipped for gradients that were not finite: " + std::to_string(status.skipped_steps) + "\n";
   }
-  return text + "its weights are in its databases: `ballast digest " + folder + "`, `ballast export " + folder +
+  const auto word = shell_word(folder);
+  return text + "its weights are in its databases: `ballast digest " + word + "`, `ballast export " + word +
          " -o FILE.safetensors`\n";
 }
 

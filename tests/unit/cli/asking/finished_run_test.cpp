@@ -69,6 +69,14 @@ TEST_CASE("the status of a run that has finished is its end, by its databases") 
   CHECK(json["train_loss"].is_null());
 }
 
+TEST_CASE("commands that are told fit a shell where the folder's name has blanks") {
+  const EndedRun run(true);
+  const auto job = job_of_run(run.path());
+  REQUIRE(job);
+  const auto text = finished_lines(*job, *finished_run(*job, run.path()), "/runs/my run");
+  CHECK(contains(text, "`ballast digest '/runs/my run'`, `ballast export '/runs/my run' -o FILE.safetensors`\n"));
+}
+
 TEST_CASE("a run that has not finished has no end") {
   const EndedRun run(false);
   REQUIRE(job_of_run(run.path()));
