@@ -3,8 +3,10 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/asking/status.h"
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
 #include "cli/telling/quality.h"
@@ -109,6 +111,15 @@ std::string finished_lines(const Job& job, const Status& status, const std::stri
   const auto word = shell_word(folder);
   return text + "its weights are in its databases: `ballast digest " + word + "`, `ballast export " + word +
          " -o FILE.safetensors`\n";
+}
+
+std::string finished_json(const Status& status, std::optional<MetricKind> best_by) {
+  auto json = nlohmann::ordered_json::parse(status_json(status, best_by));
+  for (const auto* unknown : {"training_seconds", "examples", "copies", "duplicates", "superseded", "lost_workers",
+                              "refused_workers", "backups", "staleness", "sessions"}) {
+    json.at(unknown) = nullptr;
+  }
+  return json.dump(2) + "\n";
 }
 
 }  // namespace ballast

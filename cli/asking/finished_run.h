@@ -23,4 +23,7 @@ std::optional<Status> finished_run(const Job& job, const std::string& folder);
 // For people: "job digits finished, at step 937 of 937, ...", evaluations, and where the weights are.
 std::string finished_lines(const Job& job, const Status& status, const std::string& folder);
 
+// status_json() with null for all that the databases do not hold.
+std::string finished_json(const Status& status, std::optional<MetricKind> best_by);
+
 }  // namespace ballast

@@ -223,7 +223,7 @@ int show_status(const std::string& where, bool json) {
   const auto job = job_of_run(where);
   const auto best_by = job ? std::optional(best_by_of(*job)) : std::nullopt;
   if (const auto status = job ? finished_run(*job, where) : std::nullopt) {
-    std::fputs(json ? status_json(*status, best_by).c_str() : finished_lines(*job, *status, where).c_str(), stdout);
+    std::fputs(json ? finished_json(*status, best_by).c_str() : finished_lines(*job, *status, where).c_str(), stdout);
     return 0;
   }
   const auto lead = lead_address(where);
