@@ -15,9 +15,9 @@
 #include "common/job/evaluation_metrics.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
+#include "common/text/shell_word.h"
 #include "protocol/lead/validation.h"
 #include "storage/store/shard_store.h"
-#include "common/text/shell_word.h"
 
 namespace ballast {
 
@@ -82,9 +82,10 @@ std::optional<Job> job_of_run(const std::string& where) {
 MetricKind best_by_of(const Job& job) { return best_by(job.spec.training, metric_rules(job.spec.model, job.shape)); }
 
 std::optional<Status> finished_run(const Job& job, const std::string& folder) {
-  if (has_living_run(folder)) {
-    return std::nullopt;
-  }
+  return has_living_run(folder) ? std::nullopt : finish_in_databases(job, folder);
+}
+
+std::optional<Status> finish_in_databases(const Job& job, const std::string& folder) {
   try {
     const ShardStore store(value_or_throw(open_rocksdb(shard_database(folder, 0), OpenMode::read_only)));
     const auto content = value_or_throw(store.read_ledger());
@@ -96,7 +97,8 @@ std::optional<Status> finished_run(const Job& job, const std::string& folder) {
 
 std::string finished_lines(const Job& job, const Status& status, const std::string& folder) {
   auto text = "job " + status.job + ": finished, at step " + std::to_string(status.step) + " of " +
-              std::to_string(status.steps) + ", mode " + status.mode + "; no process of it lives any more\n" +
+              std::to_string(status.steps) + ", mode " + status.mode + "; " +
+              (has_living_run(folder) ? "its lead has gone" : "no process of it lives any more") + "\n" +
               split_line("test", status.test, status.test_metrics, &job.spec.data) +
               split_line("validation", status.validation, status.validation_metrics, &job.spec.data);
   if (status.best.evaluated) {
