@@ -3,8 +3,10 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/asking/status.h"
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
 #include "cli/telling/quality.h"
@@ -13,6 +15,7 @@
 #include "common/job/evaluation_metrics.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
+#include "common/text/shell_word.h"
 #include "protocol/lead/validation.h"
 #include "storage/store/shard_store.h"
 
@@ -79,9 +82,10 @@ std::optional<Job> job_of_run(const std::string& where) {
 MetricKind best_by_of(const Job& job) { return best_by(job.spec.training, metric_rules(job.spec.model, job.shape)); }
 
 std::optional<Status> finished_run(const Job& job, const std::string& folder) {
-  if (has_living_run(folder)) {
-    return std::nullopt;
-  }
+  return has_living_run(folder) ? std::nullopt : finish_in_databases(job, folder);
+}
+
+std::optional<Status> finish_in_databases(const Job& job, const std::string& folder) {
   try {
     const ShardStore store(value_or_throw(open_rocksdb(shard_database(folder, 0), OpenMode::read_only)));
     const auto content = value_or_throw(store.read_ledger());
@@ -93,7 +97,8 @@ std::optional<Status> finished_run(const Job& job, const std::string& folder) {
 
 std::string finished_lines(const Job& job, const Status& status, const std::string& folder) {
   auto text = "job " + status.job + ": finished, at step " + std::to_string(status.step) + " of " +
-              std::to_string(status.steps) + ", mode " + status.mode + "; no process of it lives any more\n" +
+              std::to_string(status.steps) + ", mode " + status.mode + "; " +
+              (has_living_run(folder) ? "its lead has gone" : "no process of it lives any more") + "\n" +
               split_line("test", status.test, status.test_metrics, &job.spec.data) +
               split_line("validation", status.validation, status.validation_metrics, &job.spec.data);
   if (status.best.evaluated) {
@@ -105,8 +110,18 @@ std::string finished_lines(const Job& job, const Status& status, const std::stri
   if (status.skipped_steps > 0) {
     text += "steps skipped for gradients that were not finite: " + std::to_string(status.skipped_steps) + "\n";
   }
-  return text + "its weights are in its databases: `ballast digest " + folder + "`, `ballast export " + folder +
+  const auto word = shell_word(folder);
+  return text + "its weights are in its databases: `ballast digest " + word + "`, `ballast export " + word +
          " -o FILE.safetensors`\n";
+}
+
+std::string finished_json(const Status& status, std::optional<MetricKind> best_by) {
+  auto json = nlohmann::ordered_json::parse(status_json(status, best_by));
+  for (const auto* unknown : {"training_seconds", "examples", "copies", "duplicates", "superseded", "lost_workers",
+                              "refused_workers", "backups", "staleness", "sessions"}) {
+    json.at(unknown) = nullptr;
+  }
+  return json.dump(2) + "\n";
 }
 
 }  // namespace ballast

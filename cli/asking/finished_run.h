@@ -20,7 +20,13 @@ MetricKind best_by_of(const Job& job);
 // otherwise, and where the databases cannot be read.
 std::optional<Status> finished_run(const Job& job, const std::string& folder);
 
+// The same, whether processes live or not: for when the lead is known to be gone.
+std::optional<Status> finish_in_databases(const Job& job, const std::string& folder);
+
 // For people: "job digits finished, at step 937 of 937, ...", evaluations, and where the weights are.
 std::string finished_lines(const Job& job, const Status& status, const std::string& folder);
+
+// status_json() with null for all that the databases do not hold.
+std::string finished_json(const Status& status, std::optional<MetricKind> best_by);
 
 }  // namespace ballast

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <system_error>
 
 #include "cli/run_folder/run_lock.h"
 #include "common/command/usage_error.h"
@@ -14,13 +15,18 @@ namespace ballast {
 namespace {
 
 std::string written_in(const std::filesystem::path& folder) {
-  if (!has_living_run(folder)) {
+  const auto address_file = folder / "lead.address";
+  const auto is_there = [](const std::filesystem::path& file) {
+    std::error_code unknown;
+    return std::filesystem::exists(file, unknown);
+  };
+  if (!has_living_run(folder) && (is_there(folder / "lock") || is_there(address_file))) {
     const auto word = shell_word(folder.string());
     throw std::runtime_error("no process of the run in " + folder.string() + " lives; `ballast inspect " + word +
                              "` tells what it holds, `ballast run --resume " + word +
                              "` goes on with a job that is not at its end");
   }
-  std::ifstream in(folder / "lead.address");
+  std::ifstream in(address_file);
   std::string address;
   if (!std::getline(in, address) || address.empty()) {
     throw std::runtime_error(folder.string() +

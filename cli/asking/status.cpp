@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "cli/asking/finished_run.h"
@@ -27,8 +28,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::chrono::seconds kAnswerPatience{5};
-
 Json session_json(const SessionStatus& session) {
   Json json;
   json["session"] = session.session;
@@ -46,21 +45,63 @@ Json session_json(const SessionStatus& session) {
   return json;
 }
 
-std::optional<Status> ask(const std::string& lead) {
-  zmq::context_t context(1);
-  StatusClient client(context, lead);
-  Poll poll;
-  poll.add(client.socket());
-  const auto until = std::chrono::steady_clock::now() + kAnswerPatience;
-  while (std::chrono::steady_clock::now() < until) {
-    client.ask();
-    poll.wait(kAskEvery.count());
-    if (auto status = client.take()) {
-      return status;
+// What is asked, and what its run's folder tells if it is one.
+class Asked {
+ public:
+  Asked(const std::string& where, bool json) : where_(where), json_(json), job_(job_of_run(where)) {
+    best_by_ = job_ ? std::optional(best_by_of(*job_)) : std::nullopt;
+  }
+
+  // The text of a run that has finished; none while processes of it live, unless its lead is known to be gone.
+  [[nodiscard]] std::optional<std::string> end(bool lead_gone = false) const {
+    const auto status = !job_       ? std::nullopt
+                        : lead_gone ? finish_in_databases(*job_, where_)
+                                    : finished_run(*job_, where_);
+    if (!status) {
+      return std::nullopt;
+    }
+    return json_ ? finished_json(*status, best_by_) : finished_lines(*job_, *status, where_);
+  }
+
+  // Of the lead, or of the run's end, should it come to it meanwhile.
+  [[nodiscard]] std::optional<std::string> answer(const std::string& lead, std::chrono::milliseconds patience) const {
+    zmq::context_t context(1);
+    StatusClient client(context, lead);
+    Poll poll;
+    poll.add(client.socket());
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (std::chrono::steady_clock::now() < until) {
+      client.ask();
+      poll.wait(kAskEvery.count());
+      if (const auto status = client.take()) {
+        return json_ ? status_json(*status, best_by_)
+                     : status_lines(*status, best_by_, job_ ? &job_->spec.data : nullptr);
+      }
+      if (auto text = end()) {
+        return text;
+      }
+    }
+    return end(true);
+  }
+
+  // As lead_address, but nothing where the job has finished just now.
+  [[nodiscard]] std::optional<std::string> lead() const {
+    try {
+      return lead_address(where_);
+    } catch (const std::runtime_error&) {
+      if (end()) {
+        return std::nullopt;
+      }
+      throw;
     }
   }
-  return std::nullopt;
-}
+
+ private:
+  std::string where_;
+  bool json_;
+  std::optional<Job> job_;
+  std::optional<MetricKind> best_by_;
+};
 
 std::string fixed(double value, int digits) {
   std::array<char, 64> text{};
@@ -219,23 +260,20 @@ std::string status_json(const Status& status, std::optional<MetricKind> best_by)
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-int show_status(const std::string& where, bool json) {
-  const auto job = job_of_run(where);
-  const auto best_by = job ? std::optional(best_by_of(*job)) : std::nullopt;
-  if (const auto status = job ? finished_run(*job, where) : std::nullopt) {
-    std::fputs(json ? status_json(*status, best_by).c_str() : finished_lines(*job, *status, where).c_str(), stdout);
-    return 0;
+int show_status(const std::string& where, bool json, std::chrono::milliseconds patience) {
+  const Asked asked(where, json);
+  auto text = asked.end();
+  if (!text) {
+    const auto lead = asked.lead();
+    text = lead ? asked.answer(*lead, patience) : asked.end();
   }
-  const auto lead = lead_address(where);
-  const auto status = ask(lead);
-  if (!status) {
-    std::fprintf(stderr, "no lead answers at %s within %lld s; is the job still running?\n", lead.c_str(),
-                 static_cast<long long>(kAnswerPatience.count()));
+  if (!text) {
+    const auto lead = lead_address(where);  // says so if the run's processes have gone meanwhile
+    std::fprintf(stderr, "no lead answers at %s within %.3g s; is the job still running?\n", lead.c_str(),
+                 std::chrono::duration<double>(patience).count());
     return 1;
   }
-  std::fputs(json ? status_json(*status, best_by).c_str()
-                  : status_lines(*status, best_by, job ? &job->spec.data : nullptr).c_str(),
-             stdout);
+  std::fputs(text->c_str(), stdout);
   return 0;
 }
 

@@ -1,6 +1,7 @@
 // `ballast status`: how a running job stands, asked of its lead.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -17,8 +18,9 @@ std::string status_json(const Status& status, std::optional<MetricKind> best_by 
 std::string status_lines(const Status& status, std::optional<MetricKind> best_by = {}, const DataSpec* data = nullptr);
 
 // Prints the status to standard output; `json` as one object, else for people. `where`: a run's folder or the lead's
-// address. Of a folder whose job has finished and whose processes are gone: its end (cli/asking/finished_run.h).
-// Returns the exit code: 1 if the lead does not answer within a few seconds.
-int show_status(const std::string& where, bool json);
+// address. Of a folder whose job has finished and whose processes are gone, or go while the lead is asked: its end
+// (cli/asking/finished_run.h), and so too if the lead does not answer though processes still live. Returns the exit
+// code: 1 if the lead does not answer within `patience` and the job has not finished.
+int show_status(const std::string& where, bool json, std::chrono::milliseconds patience = std::chrono::seconds(5));
 
 }  // namespace ballast

@@ -53,6 +53,15 @@ std::string lacking_text(const std::vector<std::uint64_t>& counts, const Job& jo
          " example: " + names + (lacking > kMostShownClasses ? ", ..." : "") + "\n";
 }
 
+// Without the advice to set what is set.
+std::string without_advice_to_skip(std::string fault) {
+  const std::string advice = ", take it away, or set data.corrupt: skip";
+  if (fault.ends_with(advice)) {
+    fault.replace(fault.size() - advice.size(), advice.size(), " or take it away");
+  }
+  return fault;
+}
+
 }  // namespace
 
 ClassCounts count_classes(const Dataset& dataset, const Job& job) {
@@ -120,7 +129,7 @@ bool look_at_data(const Job& job, DataLook look) {
   }
   const auto faults = unreadable_examples(*dataset, job);
   for (const auto& fault : faults) {
-    std::fprintf(stderr, "corrupt example: %s\n", fault.c_str());
+    std::fprintf(stderr, "corrupt example: %s\n", (skips ? without_advice_to_skip(fault) : fault).c_str());
   }
   std::printf("examples    all were read; %zu %s corrupt%s\n", faults.size(), faults.size() == 1 ? "is" : "are",
               skips && !faults.empty() ? ": others of their classes take their places (data.corrupt: skip)" : "");

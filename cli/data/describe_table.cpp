@@ -104,15 +104,16 @@ void refuse_nearly_numbers(const DescribedTable& table) {
   throw std::runtime_error(text + (others.empty() ? "" : ". So it is with " + comma_list(others)));
 }
 
-// Columns that nobody said to ignore, though half of their values or more are numbers.
-void warn_of_ignored_numbers(const DescribedTable& table, std::vector<std::string>& warnings) {
+// Columns that nobody said to ignore or to take as texts, though half of their values or more are numbers.
+void warn_of_half_numbers(const DescribedTable& table, std::vector<std::string>& warnings) {
   for (std::size_t i = 0; i < table.columns(); ++i) {
-    const auto& facts = table.facts(i);
-    if (!table.name(i).empty() && !table.chosen(i) && kind_of_column(table, i) == CsvColumn::Kind::ignored &&
-        is_half_numbers(facts)) {
-      warnings.push_back("the column " + shown(table.name(i)) + " is ignored: " + numbers_text(table, i) + " (" +
-                         table.where_no_number(i) + "); if it is of numbers, say --number " +
-                         shell_word(table.name(i)));
+    const auto kind = kind_of_column(table, i);
+    if (!table.name(i).empty() && !table.chosen(i) && kind != CsvColumn::Kind::number &&
+        is_half_numbers(table.facts(i))) {
+      warnings.push_back("the column " + shown(table.name(i)) +
+                         (kind == CsvColumn::Kind::ignored ? " is ignored: " : " becomes a category: ") +
+                         numbers_text(table, i) + " (" + table.where_no_number(i) +
+                         "); if it is of numbers, say --number " + shell_word(table.name(i)));
     }
   }
 }
@@ -270,7 +271,7 @@ Description describe_table(const DescribeOptions& options, const DataSpec& spec)
   require_feature(table, path.string());
   Description found{.section = {}, .corrupt = texts_of(train.corrupt, test.corrupt)};
   const auto classes = classes_of(table, found.warnings);
-  warn_of_ignored_numbers(table, found.warnings);
+  warn_of_half_numbers(table, found.warnings);
   warn_of_equal_numbers(classes, found.warnings);
   if (!has_target(options)) {
     found.is_whole = false;

@@ -177,7 +177,12 @@ std::string what_is_lacking(const DataSpec& spec, const std::vector<UsualFile>& 
              file.option + ")";
     }
   }
-  return any ? all : "";
+  const bool lacks_test = spec.name == "images" && !spec.train.empty() && spec.test.empty();
+  const std::string advice =
+      lacks_test ? "; where no images are kept for tests, move a part of each class's files into a folder of their own "
+                   "(test/CLASS/FILE)"
+                 : "";
+  return any && !all.empty() ? all + advice : "";
 }
 
 // Those that names may tell, in the order in which they are looked for.
@@ -256,9 +261,20 @@ struct Lacking {
       "with --as, --train, --test and, for idx and npy, --train-labels, --test-labels");
 }
 
-// Several files may be the test split, which is left out then.
-std::vector<std::string> test_warnings(const DataSpec& spec, const std::vector<UsualFile>& files) {
+bool is_one_place(const fs::path& root, const std::string& a, const std::string& b) {
+  std::error_code none_there;  // arrays of an .npz file, names with a star
+  return a == b || fs::equivalent(root / a, root / b, none_there);
+}
+
+// Several files may be the test split, which is left out then. One file may be both.
+std::vector<std::string> test_warnings(const fs::path& root, const DataSpec& spec,
+                                       const std::vector<UsualFile>& files) {
   std::vector<std::string> warnings;
+  if (is_one_place(root, spec.train, spec.test)) {
+    warnings.push_back("the test split is the training split, " + shown(spec.train) +
+                       ": a test would tell nothing of examples that were not trained on; keep a part of them for "
+                       "tests, in files of their own, and name it with --test");
+  }
   for (const auto& file : files) {
     if (file.target == &DataSpec::test && spec.test.empty() && !file.found.why.empty()) {
       warnings.push_back("there is no test split: " + file.found.why + "; name it with --test");
@@ -345,7 +361,7 @@ FoundFiles find_described(const DescribeOptions& options) {
         nearly.push_back({kind, what});
       }
     } else if (!options.kind.empty() || may_be(root, spec)) {
-      auto warnings = test_warnings(spec, files);
+      auto warnings = test_warnings(root, spec, files);
       found.push_back({std::move(spec), std::move(warnings)});
     }
   }

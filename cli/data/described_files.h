@@ -40,7 +40,7 @@ class FolderNames {
 
 struct FoundFiles {
   DataSpec spec;                           // the kind, the files and the root; all else is as it begins
-  std::vector<std::string> warnings = {};  // of a test split that is left out
+  std::vector<std::string> warnings = {};  // of a test split that is left out, or the training one
 };
 
 bool is_table(const std::string& name);

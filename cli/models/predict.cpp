@@ -70,6 +70,8 @@ class PredictedBatch {
 struct Written {
   std::uint64_t lines = 0;
   std::uint64_t corrupt = 0;
+
+  [[nodiscard]] bool nothing_predicted() const { return corrupt > 0 && corrupt == lines; }
 };
 
 // Lines of examples, numbered as they come.
@@ -146,6 +148,9 @@ void tell(const PredictOptions& options, const LoadedModel& model, const Written
     std::fprintf(stderr, "corrupt examples, whose lines say why (error) and predict nothing: %llu\n",
                  static_cast<unsigned long long>(written.corrupt));
   }
+  if (written.nothing_predicted()) {
+    std::fprintf(stderr, "nothing was predicted: no example could be read; each line's error says why\n");
+  }
   if (passed_over > 0) {
     std::fprintf(stderr, "files of --input that are neither PNG nor JPEG and were passed over: %llu\n",
                  static_cast<unsigned long long>(passed_over));
@@ -175,8 +180,9 @@ int predict(const PredictOptions& options) {
       break;
     }
   }
-  tell(options, model, writer.close(), examples->passed_over());
-  return 0;
+  const auto written = writer.close();
+  tell(options, model, written, examples->passed_over());
+  return written.nothing_predicted() ? 1 : 0;
 }
 
 }  // namespace ballast

@@ -1,5 +1,7 @@
 #include "cli/models/prediction_output.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <stdexcept>
@@ -14,7 +16,9 @@ constexpr std::size_t kHeldText = 1U << 16U;  // bytes, before they are written
 
 PredictionOutput::PredictionOutput(const std::string& path) : path_(path) {
   if (!path.empty()) {
-    check(file_.create(path, {.suffix = ".part", .through_special = true}), "cannot be made");
+    // By the process: of two commands that write to one file, the one that ends last gives it its content, whole.
+    check(file_.create(path, {.suffix = ".part-" + std::to_string(::getpid()), .through_special = true}),
+          "cannot be made");
   }
 }
 

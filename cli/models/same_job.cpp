@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/job/differing.h"
+#include "common/job/layer_list.h"
 #include "common/job/load.h"
 #include "common/job/words.h"
 #include "common/text/text.h"
@@ -116,12 +117,45 @@ bool is_decisive(const std::string& key) {
                                                      "data.outputs", "data.target", "data.tree_labels"});
 }
 
+std::string layer_text(const LayerSpec& layer) {
+  const auto list = layers_text({layer}, "");
+  return list.substr(1, list.size() - 2);  // its brackets
+}
+
+// But for what only training knows.
+std::string layer_text_undropped(LayerSpec layer) {
+  if (auto* const dropout = std::get_if<Dropout>(&layer.layer)) {
+    *dropout = {};
+  }
+  return layer_text(layer);
+}
+
+// The first layer that differs by its text says more than two long lists.
+template <class Text>
+std::optional<Difference> differing_layer(const JobSpec& there, const JobSpec& here, const Text& text_of) {
+  const auto& theirs = there.model.layers;
+  const auto& ours = here.model.layers;
+  const auto text = [&](const std::vector<LayerSpec>& layers, std::size_t index) {
+    return index < layers.size() ? text_of(layers[index]) : std::string("none");
+  };
+  for (std::size_t i = 0; i < std::max(theirs.size(), ours.size()); ++i) {
+    if (text(theirs, i) != text(ours, i)) {
+      return Difference{layer_path(i, (i < theirs.size() ? theirs[i] : ours[i]).name), text(theirs, i), text(ours, i)};
+    }
+  }
+  return std::nullopt;
+}
+
 // By all that both effective jobs say.
 std::optional<Difference> differing_key(const JobSpec& there, const JobSpec& here,
                                         const std::vector<DifferingKey>& keys) {
   const bool same_kind = there.data.name == here.data.name;
   for (const auto& [key, theirs, ours] : keys) {
-    if (is_decisive(key) && (same_kind || key.starts_with("model."))) {
+    if (key == "model.layers") {
+      if (auto layer = differing_layer(there, here, layer_text_undropped)) {
+        return layer;
+      }
+    } else if (is_decisive(key) && (same_kind || key.starts_with("model."))) {
       return Difference{key, theirs, ours};
     }
   }
@@ -135,10 +169,15 @@ std::optional<Difference> differing_key(const JobSpec& there, const JobSpec& her
                            "; they would be asked as they were not trained, and predict nonsense; " + origin.remedy);
 }
 
-std::string text_of_keys(const std::vector<DifferingKey>& keys) {
+std::string text_of_keys(const JobSpec& there, const JobSpec& here, const std::vector<DifferingKey>& keys) {
   std::vector<std::string> texts;
   for (const auto& [key, theirs, ours] : keys) {
-    texts.push_back(key + " (" + as_line(theirs, kLongestValue) + " there, " + as_line(ours, kLongestValue) + " here)");
+    auto one = Difference{key, theirs, ours};
+    if (key == "model.layers") {
+      one = differing_layer(there, here, layer_text).value_or(one);
+    }
+    texts.push_back(one.key + " (" + as_line(one.there, kLongestValue) + " there, " + as_line(one.here, kLongestValue) +
+                    " here)");
   }
   return comma_list(texts);
 }
@@ -189,7 +228,7 @@ std::string check_same_job(const WeightsOrigin& origin, const Job& job, const st
   }
   return keys.empty() ? ""
                       : origin.path + ": its weights come from a job that differs from " + job_path + " in " +
-                            text_of_keys(keys);
+                            text_of_keys(*theirs, job.spec, keys);
 }
 
 }  // namespace ballast

@@ -73,7 +73,7 @@ RunLock::RunLock(RunLock&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {
 bool has_living_run(const std::filesystem::path& folder) {
   const int fd = open((folder / "lock").c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
-    return true;
+    return errno != ENOENT;
   }
   const bool free = flock(fd, LOCK_SH | LOCK_NB) == 0;
   close(fd);

@@ -23,8 +23,8 @@ class RunLock {
   int fd_;
 };
 
-// Whether processes of the folder's run live. True also where that cannot be told: the folder has no lock, or it may
-// not be opened.
+// Whether processes of the folder's run live. None do where there is no lock; true also where that cannot be told: it
+// may not be opened.
 bool has_living_run(const std::filesystem::path& folder);
 
 }  // namespace ballast

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
@@ -67,6 +69,17 @@ void check_databases(const RunFolder& folder, const Job& job, const Ledger& ledg
     }
   }
   check_snapshot_parts(databases, ledger);
+}
+
+Step newest_step(const Ledger& ledger) { return ledger.complete.empty() ? 0 : ledger.complete.back().step; }
+
+std::string text_of_file(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in) {
+    throw std::runtime_error("cannot read " + file.string());
+  }
+  return text;
 }
 
 bool has_journal(const fs::path& folder) {
@@ -145,6 +158,18 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job) {
                              shown + "`, `ballast export " + shown + " -o FILE.safetensors`)");
   }
   return ledger;
+}
+
+FormerJobFile::FormerJobFile(const RunFolder& folder) : text_(text_of_file(folder.job_file())) {}
+
+bool FormerJobFile::put_back_unless_trained(const RunFolder& folder, const Ledger& ledger) const {
+  const ShardStore store(value_or_throw(open_rocksdb(shard_database(folder.path(), 0), OpenMode::read_only)));
+  const auto now = value_or_throw(store.read_ledger()).ledger;
+  if (newest_step(now) > newest_step(ledger) || now.finished || text_of_file(folder.job_file()) == text_) {
+    return false;
+  }
+  write_atomically(folder.job_file(), text_);
+  return true;
 }
 
 std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& ledger) {

@@ -31,6 +31,20 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job);
 // not begun: it starts"; or "... has finished, at step 937: what lacks its end gets it".
 std::string resume_text(const RunFolder& folder, const Job& job, const Ledger& ledger);
 
+// `job.yaml` of a run's folder, as it was before the values of this try, which may be mistaken, went into it.
+class FormerJobFile {
+ public:
+  // Throws std::runtime_error if it cannot be read.
+  explicit FormerJobFile(const RunFolder& folder);
+
+  // After a try that ended without `ledger`'s run having come further: puts it back, so that the next one does not meet
+  // what this one said. Returns whether something changed by that. Throws std::runtime_error naming the file.
+  [[nodiscard]] bool put_back_unless_trained(const RunFolder& folder, const Ledger& ledger) const;
+
+ private:
+  std::string text_;
+};
+
 // What a run that goes on would meet.
 enum class Outlook : std::uint8_t {
   open,

@@ -318,8 +318,14 @@ int run_again(const RunOptions& options) {
   const auto ledger = ledger_to_resume(folder, job);
   const auto text = resume_text(folder, job, ledger);
   const auto events = open_events(options.show.events);
+  const FormerJobFile former(folder);
   write_atomically(folder.job_file(), job.yaml);
-  return run_cluster(job, options, folder, events.get(), text, ledger.pause != Pause::none);
+  const int exit_code = run_cluster(job, options, folder, events.get(), text, ledger.pause != Pause::none);
+  if (exit_code == kExitBadJob && former.put_back_unless_trained(folder, ledger)) {
+    std::fprintf(stderr, "%s is as it was before: what this command changed (--set and the like) is not kept\n",
+                 folder.job_file().c_str());
+  }
+  return exit_code;
 }
 
 }  // namespace

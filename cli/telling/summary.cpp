@@ -116,7 +116,8 @@ std::string incidents(const Summary& summary) {
   if (summary.corrupt_examples > 0) {
     lines +=
         "corrupt examples, left out or replaced (data.corrupt: skip): " + std::to_string(summary.corrupt_examples) +
-        "; " + summary.corrupt_log + " names them\n";
+        "; " + summary.corrupt_log + (summary.corrupt_examples == 1 ? " names it" : " names the first of them") +
+        "; `ballast check --examples` names all\n";
   }
   if (const auto trouble = all_trouble(status); !trouble.empty()) {
     lines += "trouble: " + trouble + "\n";

@@ -25,7 +25,7 @@ struct Summary {
   double standstill_seconds = 0;           // of training_seconds
   std::optional<MetricKind> best_by = {};  // what the best validation is the best in, if that is known
   std::uint64_t corrupt_examples = 0;      // left out or replaced, as far as a worker has told
-  std::string corrupt_log = {};            // the log that names them
+  std::string corrupt_log = {};            // the log that names the first of them
   const DataSpec* data = nullptr;          // of the job, if it is known: it says in which units errors are
 };
 

@@ -2,11 +2,16 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
 
 #include "cli/asking/status.h"
 #include "cli/run_folder/run_folder.h"
+#include "cli/run_folder/run_lock.h"
 #include "storage/store/shard_store.h"
 #include "tests/unit/cli/captured.h"
 #include "tests/unit/temporary_folder.h"
@@ -66,7 +71,56 @@ TEST_CASE("the status of a run that has finished is its end, by its databases") 
   CHECK(json["step"] == 8);
   CHECK(json["best"]["step"] == 4);
   CHECK(json["best_by"] == "accuracy");
-  CHECK(json["train_loss"].is_null());
+  for (const auto* unknown :
+       {"train_loss", "recent_loss", "learning_rate", "training_seconds", "examples", "examples_per_second",
+        "duplicates", "superseded", "lost_workers", "refused_workers", "backups", "staleness", "copies", "sessions"}) {
+    CAPTURE(unknown);
+    CHECK(json.at(unknown).is_null());
+  }
+  CHECK(json["rollbacks"] == 0);
+}
+
+TEST_CASE("commands that are told fit a shell where the folder's name has blanks") {
+  const EndedRun run(true);
+  const auto job = job_of_run(run.path());
+  REQUIRE(job);
+  const auto text = finished_lines(*job, *finished_run(*job, run.path()), "/runs/my run");
+  CHECK(contains(text, "`ballast digest '/runs/my run'`, `ballast export '/runs/my run' -o FILE.safetensors`\n"));
+}
+
+TEST_CASE("a run whose processes go while its lead is asked tells its end") {
+  const EndedRun run(true);
+  std::ofstream(run.path() + "/lead.address") << "ipc://" << run.path() << "/nobody\n";
+  std::optional<RunLock> held(run.path());
+  std::thread command([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    held.reset();
+  });
+  const auto text = captured([&] { CHECK(show_status(run.path(), false, std::chrono::minutes(1)) == 0); });
+  command.join();
+  CHECK(contains(text, "finished, at step 8 of 8, mode sync; no process of it lives any more\n"));
+}
+
+TEST_CASE("a run that has finished and whose lead is gone tells its end while its command, or who knows, holds it") {
+  const EndedRun run(true);
+  std::ofstream(run.path() + "/lead.address") << "ipc://" << run.path() << "/nobody\n";
+  const auto text_of = [](const EndedRun& asked) {
+    return captured([&] { CHECK(show_status(asked.path(), false, std::chrono::milliseconds(300)) == 0); });
+  };
+  {
+    const RunLock held(run.path());
+    CHECK(contains(text_of(run), "finished, at step 8 of 8, mode sync; its lead has gone\n"));
+  }
+  const auto lock = run.path() + "/lock";
+  std::filesystem::remove(lock);
+  CHECK(contains(text_of(run), "no process of it lives any more\n"));
+  std::filesystem::create_symlink("lock", lock);  // leads to itself: it cannot be opened
+  CHECK(contains(text_of(run), "finished, at step 8 of 8"));
+
+  const EndedRun unfinished(false);
+  std::ofstream(unfinished.path() + "/lead.address") << "ipc://" << unfinished.path() << "/nobody\n";
+  const RunLock held(unfinished.path());
+  CHECK(show_status(unfinished.path(), false, std::chrono::milliseconds(300)) == 1);
 }
 
 TEST_CASE("a run that has not finished has no end") {

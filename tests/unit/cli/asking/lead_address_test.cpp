@@ -19,21 +19,30 @@ TEST_CASE("a lead is named by its run's folder or by its address") {
   const TemporaryFolder folder;
   CHECK(lead_address("tcp://127.0.0.1:1") == "tcp://127.0.0.1:1");
   CHECK(contains(error_of([&] { lead_address(folder.path().string()); }), "lead.address"));
+  CHECK_FALSE(contains(error_of([&] { lead_address(folder.path().string()); }), "lives"));
   std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
-  CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
+  {
+    const RunFolder run(folder.path().string(), "job");
+    CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
+  }
   CHECK(contains(error_of([] { lead_address("nowhere"); }), "neither"));
 }
 
 TEST_CASE("a run whose processes are gone is told at once, with what to do") {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
-  CHECK(has_living_run(folder.path()));  // no lock: it cannot be told
+  CHECK_FALSE(has_living_run(folder.path()));  // a copy that left the lock behind, say
+  CHECK(contains(error_of([&] { lead_address(folder.path().string()); }), "no process of the run in"));
   {
     const RunFolder run(folder.path().string(), "job");
     CHECK(has_living_run(folder.path()));
     CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
   }
   CHECK_FALSE(has_living_run(folder.path()));
+  const auto closed = folder.path() / "closed";
+  std::filesystem::create_directory(closed);
+  std::filesystem::create_symlink("lock", closed / "lock");  // leads to itself: it cannot be opened
+  CHECK(has_living_run(closed));
   const auto text = error_of([&] { lead_address(folder.path().string()); });
   CHECK(contains(text, "no process of the run in " + folder.path().string() + " lives"));
   CHECK(contains(text, "ballast run --resume " + folder.path().string()));

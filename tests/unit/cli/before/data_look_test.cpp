@@ -1,6 +1,8 @@
 #include "cli/before/data_look.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "cli/before/check.h"
 #include "common/job/load.h"
@@ -23,6 +25,21 @@ Job job_of(const std::string& data, const std::vector<std::string>& overrides = 
 
 std::string said_of(const Job& job, DataLook look, bool good = true) {
   return captured([&] { CHECK(look_at_data(job, look) == good); });
+}
+
+// What goes to standard error.
+template <typename Command>
+std::string told_as_error(const Command& command) {
+  const testing::TemporaryFolder folder;
+  const auto path = folder.path() / "errors";
+  const int kept = ::dup(STDERR_FILENO);
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT, 0600);
+  ::dup2(file, STDERR_FILENO);
+  ::close(file);
+  command();
+  ::dup2(kept, STDERR_FILENO);
+  ::close(kept);
+  return read_file(path);
 }
 
 TEST_CASE("a table is counted by split and class, and a class that a split lacks is told") {
@@ -76,6 +93,12 @@ TEST_CASE("each image that cannot be decoded is found by reading all, and is wro
   auto skipping = job;
   skipping.spec.data.corrupt = "skip";
   CHECK(contains(said_of(skipping, DataLook::examples), "2 are corrupt: others of their classes take their places"));
+  const auto advice = [](const Job& looked_at) {
+    return told_as_error([&] { said_of(looked_at, DataLook::examples, looked_at.spec.data.corrupt == "skip"); });
+  };
+  CHECK(contains(advice(job), "; repair it, take it away, or set data.corrupt: skip\n"));
+  CHECK(contains(advice(skipping), "; repair it or take it away\n"));
+  CHECK_FALSE(contains(advice(skipping), "set data.corrupt"));
 }
 
 TEST_CASE("over how many examples batch normalization is") {

@@ -75,7 +75,15 @@ TEST_CASE("nine numbers in ten are nearly all, and fewer are none that are meant
     return describe({.folder = folder.path(), .label = "y"});
   };
   CHECK(contains(error_of([&] { described(9); }), "line 11, column 1: x: 't9.5' is no number"));
-  CHECK(contains(described(8).section, "- {name: x, kind: category, values: ["));
+  const auto category = described(8);
+  CHECK(contains(category.section, "- {name: x, kind: category, values: ["));
+  REQUIRE(category.warnings.size() == 1);
+  CHECK(contains(category.warnings[0],
+                 "the column 'x' becomes a category: 8 of 10 values are numbers, the first that is none is 't8.5' ("));
+  CHECK(contains(category.warnings[0], "line 10, column 1: x: 't8.5'); if it is of numbers, say --number x"));
+  CHECK(described(4).warnings.empty());
+  const auto asked = describe({.folder = folder.path(), .label = "y", .categories = {"x"}});
+  CHECK(asked.warnings.empty());
 }
 
 TEST_CASE("a column that is ignored, though half of it is numbers, is told with the first value that is none") {

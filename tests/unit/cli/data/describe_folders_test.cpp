@@ -145,7 +145,11 @@ TEST_CASE("names that are nearly known are told with what is amiss") {
           "csv: 2 tables have 'train' in their names: a-train.csv, b-train.csv (--train)");
   refused({"Train/a/1.png", "test/a/1.png"}, {},
           "images: 'Train' is there, but names are known in small letters alone (--train)");
-  refused({"train/a/1.png"}, {}, "images: there is no folder or archive with 'test' in its name (--test)");
+  refused({"train/a/1.png"}, {},
+          "images: there is no folder or archive with 'test' in its name (--test); where no images are kept for tests, "
+          "move a part of each class's files into a folder of their own (test/CLASS/FILE)");
+  refused({"a/1.png"}, {.kind = "images", .train = "."},
+          "move a part of each class's files into a folder of their own");
   refused({"train1/a/1.png", "train2/a/1.png", "test/a/1.png"}, {},
           "images: 2 folders or archives have 'train' in their names: train1, train2 (--train)");
   refused({"X_train.npy", "y_train.npy"}, {},
@@ -156,6 +160,22 @@ TEST_CASE("names that are nearly known are told with what is amiss") {
           "kind trees are not known by their names here: 'Train.txt' is there, but names are known in small letters");
   refused({"rows.dat"}, {.train = "rows.dat"}, "what 'rows.dat' is cannot be told by its name; say it with --as");
   refused({"rows.dat"}, {.train = "row.dat"}, "--train: there is no 'row.dat' here; correct it");
+}
+
+TEST_CASE("one folder as both splits is told") {
+  const testing::TemporaryFolder folder;
+  write_images(folder);
+  const auto warnings_of = [&](const std::string& train, const std::string& test) {
+    return describe({.folder = folder.path(), .kind = "images", .train = train, .test = test}).warnings;
+  };
+  CHECK(warnings_of("train", "test").empty());
+  for (const std::string test : {"train", "./train", "test/../train"}) {
+    CAPTURE(test);
+    const auto warnings = warnings_of("train", test);
+    REQUIRE(warnings.size() == 1);
+    CHECK(contains(warnings[0], "the test split is the training split, 'train': "));
+    CHECK(contains(warnings[0], "name it with --test"));
+  }
 }
 
 TEST_CASE("a file in place of a folder is told with how to name both") {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include "cli/models/evaluate.h"
 #include "cli/models/export.h"
 #include "cli/models/predict.h"
+#include "cli/models/prediction_output.h"
 #include "common/job/evaluation_metrics.h"
 #include "tests/unit/cli/captured.h"
 #include "tests/unit/cli/models/sample_run.h"
@@ -304,7 +306,35 @@ TEST_CASE("an output that cannot be written is an error and leaves nothing") {
   options.inputs = {run.file("none.idx")};
   CHECK_THROWS(predict(options));
   CHECK_FALSE(std::filesystem::exists(options.output));
-  CHECK_FALSE(std::filesystem::exists(options.output + ".part"));
+  CHECK_FALSE(std::filesystem::exists(options.output + ".part-" + std::to_string(::getpid())));
+}
+
+TEST_CASE("of two processes that write predictions to one file, each gives it its own alone") {
+  const SampleRun run;
+  const auto path = run.file("out.csv");
+  const std::string ours(200'000, 'a');
+  const std::string theirs(100'000, 'b');
+  PredictionOutput output(path);
+  output.write(ours);
+  const auto other = ::fork();
+  if (other == 0) {
+    int exit_code = 1;
+    try {
+      PredictionOutput second(path);
+      second.write(theirs);
+      second.close();
+      exit_code = 0;
+    } catch (...) {
+    }
+    ::_exit(exit_code);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(other, &status, 0) == other);
+  CHECK(status == 0);
+  CHECK(read_file(path) == theirs);
+  output.write(ours);
+  output.close();
+  CHECK(read_file(path) == ours + ours);
 }
 
 }  // namespace

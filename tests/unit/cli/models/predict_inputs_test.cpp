@@ -116,6 +116,18 @@ TEST_CASE("a corrupt image has a line that says so and no other's prediction, an
   CHECK(of_input.at("cat/b.jpg")[2].starts_with("corrupt: byte "));
 }
 
+TEST_CASE("where no example can be read the lines say why, and the command fails") {
+  auto files = picture_files();
+  for (auto& file : files) {
+    file.second.resize(30);
+  }
+  PredictedRun run(pictures_job(", corrupt: skip"), files);
+  run.options.format = "jsonl";
+  const auto text = captured([&] { CHECK(predict(run.options) == 1); });
+  CHECK(std::ranges::count(text, '\n') == 4);
+  CHECK(text.find("\"error\":\"corrupt: byte ") != std::string::npos);
+}
+
 TEST_CASE("with data.corrupt: fatal a corrupt image of the split ends the command") {
   auto files = picture_files();
   files[1].second.resize(100);

@@ -84,6 +84,32 @@ TEST_CASE("columns that are not ignored must be the same, in their order") {
                   .empty());  // a warning
 }
 
+TEST_CASE("of a list of layers the first that differs is named, and another dropout's rate is none") {
+  // Longer than what a message quotes of a value.
+  const auto job_with = [](const std::string& rate, const std::string& last) {
+    std::string layers;
+    for (int i = 0; i < 20; ++i) {
+      layers += "linear: 5, relu, ";
+    }
+    return job_of_data(images_data("cat, dog", kSize, "0.5"),
+                       "{name: layers, layers: [" + layers + "dropout: " + rate + ", " + last + "linear: 2]}");
+  };
+  const auto own = job_with("0.25", "linear: 6, ");
+  const auto origin = origin_of(own);
+  const auto warning = check_same_job(origin, job_with("0.5", "linear: 6, "), "job.yaml");
+  CHECK(warning.find("differs from job.yaml in model.layers[40] 'dropout1'") != std::string::npos);
+  CHECK(warning.find("rate: 0.25") != std::string::npos);
+  CHECK(warning.find("rate: 0.5") != std::string::npos);
+  const auto refused = [&](const Job& other, const char* part) {
+    CHECK_THROWS_WITH(check_same_job(origin, other, "job.yaml"), doctest::Contains(part));
+  };
+  refused(job_with("0.5", "linear: 7, "), "in model.layers[41] 'linear21': {linear: {units: 6");
+  refused(job_with("0.5", "linear: 7, "), " there, {linear: {units: 7");
+  refused(job_with("0.25", ""), "in model.layers[41] 'linear21': {linear: {units: 6");
+  refused(job_with("0.25", "linear: 6, linear: 2, "), "model.layers[43]");
+  refused(job_with("0.25", "linear: 6, linear: 2, "), ": none there, ");
+}
+
 TEST_CASE("what may differ is told: training and which examples") {
   const auto own = job_of_data(images_data("cat, dog", kSize, "0.5"));
   auto other = own.spec;

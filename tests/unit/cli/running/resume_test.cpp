@@ -111,6 +111,26 @@ TEST_CASE("a journaled run goes on from its journals, and names those that are g
   CHECK(resume_text(folder, job, with_snapshot(6)) == without(journal(0).string() + ", " + journal(1).string()));
 }
 
+TEST_CASE("values of a try that has trained nothing are not kept for the next") {
+  EarlierRun run;
+  const auto ledger = with_snapshot(6);
+  run.make_database(0, &ledger);
+  const auto folder = run.folder();
+  const auto has = [&](const std::string& text) { return testing::contains(read_file(folder.job_file()), text); };
+  const FormerJobFile former(folder);
+  CHECK_FALSE(former.put_back_unless_trained(folder, ledger));  // nothing was changed
+  const auto other = job_to_resume(folder, {"cluster.workers=5"}, "").yaml;
+  write_atomically(folder.job_file(), other);
+  REQUIRE(has("workers: 5"));
+  CHECK(former.put_back_unless_trained(folder, ledger));
+  CHECK(has("workers: 3"));
+  CHECK(read_file(folder.job_file()) == run.job().yaml);
+
+  write_atomically(folder.job_file(), other);
+  CHECK_FALSE(former.put_back_unless_trained(folder, with_snapshot(4)));  // which has come to step 6 since
+  CHECK(has("workers: 5"));
+}
+
 TEST_CASE("a run that had not begun starts") {
   EarlierRun run;
   run.make_database(0, nullptr);  // shard 1 had not come so far

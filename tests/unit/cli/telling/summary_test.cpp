@@ -181,14 +181,15 @@ TEST_CASE("metrics are told beside losses and accuracies") {
   CHECK(told["best"]["metrics"] == nlohmann::json{{"f1", 0.375}});
 }
 
-TEST_CASE("corrupt examples are told with the log that names them") {
+TEST_CASE("corrupt examples are told with the log that names the first of them") {
   Summary summary{finished(), "aa", "", 1, 0, 64, 0, 0, "run"};
   CHECK(summary_text(summary, "run").find("corrupt") == std::string::npos);
   summary.corrupt_examples = 3;
   summary.corrupt_log = "run/logs/worker-1.log";
   CHECK(summary_text(summary, "run")
             .find("corrupt examples, left out or replaced (data.corrupt: skip): 3; "
-                  "run/logs/worker-1.log names them\n") != std::string::npos);
+                  "run/logs/worker-1.log names the first of them; `ballast check --examples` names all\n") !=
+        std::string::npos);
   CHECK(nlohmann::json::parse(summary_json(small_job(), summary))["corrupt_examples"] == 3);
 }
 
