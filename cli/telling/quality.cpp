@@ -17,12 +17,14 @@ std::string formatted(const char* format, double value) {
   return text.data();
 }
 
-std::string value_text(const Metric& metric) {
+std::string metric_value_text(const Metric& metric) {
   const bool is_share = metric.kind == MetricKind::top5 || metric.kind == MetricKind::accuracy;
   return is_share ? formatted("%.2f %%", 100 * metric.value) : formatted("%.4f", metric.value);
 }
 
-std::string text_of(const Metric& metric) { return std::string(name_of(metric.kind)) + " " + value_text(metric); }
+std::string text_of(const Metric& metric) {
+  return std::string(name_of(metric.kind)) + " " + metric_value_text(metric);
+}
 
 }  // namespace
 
@@ -55,8 +57,9 @@ std::string best_text(const SplitStatus& best, const std::vector<Metric>& metric
   const auto all = "validation " + quality_text(best.loss, best.accuracy, metrics);
   const EvaluationRecord evaluation{best.step, Split::validation, best.loss, best.accuracy, 0, metrics};
   const auto value = by ? value_of(evaluation, *by) : std::nullopt;
-  return value ? std::string("best by ") + name_of(*by) + ": " + value_text({*by, *value}) + at + " (" + all + ")"
-               : "best " + all + at;
+  return value
+             ? std::string("best by ") + name_of(*by) + ": " + metric_value_text({*by, *value}) + at + " (" + all + ")"
+             : "best " + all + at;
 }
 
 nlohmann::ordered_json split_json(const SplitStatus& split, const std::vector<Metric>& metrics) {
