@@ -15,18 +15,15 @@ namespace ballast {
 namespace {
 
 std::string written_in(const std::filesystem::path& folder) {
-  const auto address_file = folder / "lead.address";
-  const auto is_there = [](const std::filesystem::path& file) {
-    std::error_code unknown;
-    return std::filesystem::exists(file, unknown);
-  };
-  if (!has_living_run(folder) && (is_there(folder / "lock") || is_there(address_file))) {
+  std::error_code unknown;
+  // Servers that were started by hand, as packaging/slurm does, have no lock.
+  if (std::filesystem::exists(folder / "lock", unknown) && !has_living_run(folder)) {
     const auto word = shell_word(folder.string());
     throw std::runtime_error("no process of the run in " + folder.string() + " lives; `ballast inspect " + word +
                              "` tells what it holds, `ballast run --resume " + word +
                              "` goes on with a job that is not at its end");
   }
-  std::ifstream in(address_file);
+  std::ifstream in(folder / "lead.address");
   std::string address;
   if (!std::getline(in, address) || address.empty()) {
     throw std::runtime_error(folder.string() +

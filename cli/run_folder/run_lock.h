@@ -23,8 +23,8 @@ class RunLock {
   int fd_;
 };
 
-// Whether processes of the folder's run live. None do where there is no lock; true also where that cannot be told: it
-// may not be opened.
+// Whether processes of a `ballast run` in the folder live. None do where there is no lock, though servers that were
+// started by hand may; true also where that cannot be told: it may not be opened.
 bool has_living_run(const std::filesystem::path& folder);
 
 }  // namespace ballast

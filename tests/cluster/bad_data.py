@@ -112,6 +112,8 @@ class BadData(harness.ClusterCase):
                                r"elsewhere: ballast run --resume ")
         self.assertIn(f"start anew: ballast run {file}, in another run folder", told)
         (folder / "elsewhere").rename(folder / "train")
+        # A mistake on the way back stays no longer than the command that made it.
+        self.expect_ended_by_data(self.start(None, overrides={"data.train": "test"}), "job.yaml is as it was before")
         self.expect_equal_bits(self.start(None).finish(), self.reference(file, settings))
 
     def test_a_batch_larger_than_an_epoch_takes_all_of_it_and_one_of_many_epochs_is_refused(self):

@@ -19,20 +19,16 @@ TEST_CASE("a lead is named by its run's folder or by its address") {
   const TemporaryFolder folder;
   CHECK(lead_address("tcp://127.0.0.1:1") == "tcp://127.0.0.1:1");
   CHECK(contains(error_of([&] { lead_address(folder.path().string()); }), "lead.address"));
-  CHECK_FALSE(contains(error_of([&] { lead_address(folder.path().string()); }), "lives"));
   std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
-  {
-    const RunFolder run(folder.path().string(), "job");
-    CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
-  }
+  CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
   CHECK(contains(error_of([] { lead_address("nowhere"); }), "neither"));
 }
 
 TEST_CASE("a run whose processes are gone is told at once, with what to do") {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
-  CHECK_FALSE(has_living_run(folder.path()));  // a copy that left the lock behind, say
-  CHECK(contains(error_of([&] { lead_address(folder.path().string()); }), "no process of the run in"));
+  CHECK_FALSE(has_living_run(folder.path()));
+  CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");  // of servers that were started by hand, say
   {
     const RunFolder run(folder.path().string(), "job");
     CHECK(has_living_run(folder.path()));
