@@ -16,7 +16,7 @@
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/text/shell_word.h"
-#include "protocol/lead/validation.h"
+#include "protocol/lead/ledger_status.h"
 #include "storage/store/shard_store.h"
 
 namespace ballast {
@@ -24,13 +24,6 @@ namespace ballast {
 namespace {
 
 namespace fs = std::filesystem;
-
-void take_evaluation(const EvaluationRecord* evaluation, SplitStatus& split, std::vector<Metric>& metrics) {
-  if (evaluation != nullptr) {
-    split = {true, evaluation->step, evaluation->loss, evaluation->accuracy};
-    metrics = evaluation->metrics;
-  }
-}
 
 Status status_of(const Job& job, const LedgerContent& content) {
   const auto& ledger = content.ledger;
@@ -51,18 +44,8 @@ Status status_of(const Job& job, const LedgerContent& content) {
                         &status.gradient_norm, &status.train_loss, &status.recent_loss}) {
     *unknown = kUnknown;
   }
-  const auto& evaluations = content.evaluations;
-  take_evaluation(newest_evaluation(evaluations, Split::validation), status.validation, status.validation_metrics);
-  take_evaluation(newest_evaluation(evaluations, Split::test), status.test, status.test_metrics);
-  take_evaluation(best_validation(evaluations, best_by_of(job)), status.best, status.best_metrics);
-  status.rollbacks = ledger.rollbacks.total();
-  status.rollback_causes = ledger.rollbacks;
-  status.rolled_back_steps = ledger.rolled_back_steps;
-  for (const auto& range : ledger.skipped) {
-    status.skipped_steps += range.until - range.from;
-  }
-  status.snapshots_missed = ledger.snapshots_missed;
-  status.resumed_shards = ledger.resumed_shards;
+  tell_evaluations(content.evaluations, best_by_of(job), status);
+  tell_ledger(ledger, status);
   status.data = ledger.provenance.data;
   status.arithmetics = ledger.provenance.arithmetics;
   return status;

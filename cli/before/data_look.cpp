@@ -7,6 +7,7 @@
 #include "common/job/model_parameters.h"
 #include "worker/data/examples.h"
 #include "worker/data/failures.h"
+#include "worker/data/job_data.h"
 
 namespace ballast {
 

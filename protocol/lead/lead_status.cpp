@@ -2,20 +2,13 @@
 #include <algorithm>
 
 #include "protocol/lead/lead.h"
-#include "protocol/lead/validation.h"
+#include "protocol/lead/ledger_status.h"
 
 namespace ballast {
 
 namespace {
 
 constexpr Step kRecentSteps = 50;
-
-void tell(const EvaluationRecord* evaluation, SplitStatus& split, std::vector<Metric>& metrics) {
-  if (evaluation != nullptr) {
-    split = {true, evaluation->step, evaluation->loss, evaluation->accuracy};
-    metrics = evaluation->metrics;
-  }
-}
 
 void add(StalenessCounts& total, const StalenessCounts& part) {
   total.counts.resize(std::max(total.counts.size(), part.counts.size()));
@@ -134,24 +127,14 @@ void Lead::tell_training(Status& status) const {
   const Step epoch = std::max<Step>(log_.next() - log_.next() % config_.steps_per_epoch, config_.steps_per_epoch);
   status.train_loss = log_.mean_loss(epoch - config_.steps_per_epoch, epoch);
   status.recent_loss = log_.mean_loss(log_.next() - std::min(log_.next(), kRecentSteps), log_.next());
-  tell(newest_evaluation(evaluations_.records(), Split::validation), status.validation, status.validation_metrics);
-  tell(newest_evaluation(evaluations_.records(), Split::test), status.test, status.test_metrics);
-  tell(best_validation(evaluations_.records(), config_.best_by), status.best, status.best_metrics);
+  tell_evaluations(evaluations_.records(), config_.best_by, status);
 }
 
 // ---- what has happened, and who is there
 
 void Lead::tell_events(Status& status) const {
-  const auto& ledger = book_.current();
   status.backups = course_.backups();
-  status.rollbacks = ledger.rollbacks.total();
-  status.rollback_causes = ledger.rollbacks;
-  status.rolled_back_steps = ledger.rolled_back_steps;
-  for (const auto& range : ledger.skipped) {
-    status.skipped_steps += range.until - range.from;
-  }
-  status.snapshots_missed = ledger.snapshots_missed;
-  status.resumed_shards = ledger.resumed_shards;
+  tell_ledger(book_.current(), status);
 }
 
 void Lead::tell_members(Status& status) const {

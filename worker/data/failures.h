@@ -1,15 +1,10 @@
 // How data fail to be read, for who decides whether another try could fare better.
 #pragma once
 
-#include <filesystem>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <utility>
-
-#include "common/job/job.h"
-#include "worker/data/dataset.h"
 
 namespace ballast {
 
@@ -49,9 +44,5 @@ auto reading_data(Read&& read) -> decltype(read()) {
     throw BadData(error.what());
   }
 }
-
-// The job's data as its workers have them: open_dataset, and as many examples in each split as the job counts on.
-// Throws BadData or ReadFailure.
-std::unique_ptr<Dataset> open_job_data(const Job& job, const std::string& worker_path);
 
 }  // namespace ballast

@@ -7,6 +7,7 @@
 #include "common/job/model_graph.h"
 #include "protocol/tree.h"
 #include "worker/data/failures.h"
+#include "worker/data/job_data.h"
 #include "worker/training/contributions.h"
 #include "worker/training/delay.h"
 #include "worker/training/evaluate.h"

@@ -9,6 +9,7 @@
 #include "tests/unit/cli/captured.h"
 #include "tests/unit/worker/data/pictures.h"
 #include "worker/data/failures.h"
+#include "worker/data/job_data.h"
 
 namespace ballast {
 namespace {

@@ -12,6 +12,7 @@
 #include "worker/data/arrays/zip.h"
 #include "worker/data/class_files.h"
 #include "worker/data/image_files.h"
+#include "worker/data/job_data.h"
 #include "worker/data/text/text_files.h"
 
 namespace ballast {
