@@ -41,6 +41,9 @@ class LearntDeadline {
     return std::clamp(3 * middle + 6 * median(deviations), bounds_.floor, bounds_.ceiling);
   }
 
+  // Of the last observations; 0: there was none.
+  [[nodiscard]] Micros typical() const { return count_ == 0 ? 0 : median(seen_); }
+
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {

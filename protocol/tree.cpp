@@ -70,16 +70,10 @@ std::vector<Node> cover(SlotRange range, Slot slots) {
   return nodes;
 }
 
-// A node that begins at a slot other than 0 holds as many slots as the lowest set bit of that slot, or a smaller power
-// of two; the tree's ragged edge cuts those off that pass it.
 std::uint32_t nodes_in(SlotRange range, Slot slots) {
   std::uint32_t nodes = 0;
-  for (std::uint64_t at = range.begin; at < range.end; ++nodes) {
-    auto size = at == 0 ? std::bit_ceil(std::uint64_t{slots}) : at & (~at + 1);
-    while (std::min<std::uint64_t>(at + size, slots) > range.end) {
-      size /= 2;
-    }
-    at += size;
+  for (; !range.empty(); range.begin = first_node(range, slots).end) {
+    ++nodes;
   }
   return nodes;
 }

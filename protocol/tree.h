@@ -5,6 +5,8 @@
 // Pure functions.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -29,6 +31,17 @@ std::optional<Family> family(Node node, Slot slots);
 
 // The largest nodes that together make up `range`, in slot order. About 2 log2(M) at most.
 std::vector<Node> cover(SlotRange range, Slot slots);
+// The first of them, in constant time; `range` must not be empty. What is left of the range behind it has the rest of
+// the cover, so a loop walks a cover without allocating:
+//   for (; !range.empty(); range.begin = node.end) { node = first_node(range, slots); ... }
+//
+// A node that begins at a slot other than 0 holds as many slots as the lowest set bit of that slot, or a smaller power
+// of two; the tree's ragged edge cuts those off that pass it.
+constexpr Node first_node(SlotRange range, Slot slots) {
+  const std::uint64_t begin = range.begin;
+  const auto widest = begin == 0 ? slots : std::min<std::uint64_t>(begin + (begin & (~begin + 1)), slots);
+  return {range.begin, widest <= range.end ? static_cast<Slot>(widest) : range.begin + std::bit_floor(range.size())};
+}
 // How many.
 std::uint32_t nodes_in(SlotRange range, Slot slots);
 

@@ -153,6 +153,10 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& r
   if (const auto why = why_contradicted(config.memory.ledger.provenance, config.provenance); !why.empty()) {
     throw std::runtime_error(why);
   }
+  config.shares.by_speed = job.spec.cluster.divide_by_speed;
+  config.shares.redistributes = job.spec.cluster.redistribute;
+  config.shares.step = {training.slots, job.arena.elements * sizeof(float),
+                        static_cast<std::uint32_t>(job.arena.chunks.size())};
   config.patience = Micros{job.spec.cluster.patience} * 1'000'000;
   config.stop_patience = Micros{job.spec.cluster.stop_patience} * 1'000'000;
   return config;

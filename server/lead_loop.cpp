@@ -11,7 +11,7 @@ namespace ballast {
 
 namespace {
 
-constexpr Micros kTick = 50'000;
+constexpr Micros kTick = 20'000;
 constexpr Micros kTelling = 250'000;
 constexpr int kMessagesPerTurn = 256;
 // For one peer that doesn't read. All that the lead says is said again when it is asked for.
@@ -108,9 +108,9 @@ void LeadLoop::dispatch(const std::string& name, const Received& received) {
   }
   const auto& message = std::get<Message>(decoded);
   if (const auto* session = std::get_if<SessionPeer>(&*peer)) {
-    lead_.hear(lead::FromWorker{session->session, &message});
+    lead_.hear(lead::FromWorker{session->session, &message}, monotonic_micros());
   } else if (const auto* lane = std::get_if<LanePeer>(&*peer)) {
-    lead_.hear(lead::FromLane{lane->lane, lane->incarnation, &message});
+    lead_.hear(lead::FromLane{lane->lane, lane->incarnation, &message}, monotonic_micros());
   } else {
     answer_client(name, message);
   }
@@ -140,7 +140,9 @@ void LeadLoop::carry_out(const lead::SendToWorker& action) {
   if (std::holds_alternative<Refused>(action.message)) {
     metrics_.refused();
   }
-  router_.send(session_routing_id(action.session), encoder_.encode(action.message));
+  if (!router_.send(session_routing_id(action.session), encoder_.encode(action.message))) {
+    lead_.hear(lead::Unreachable{action.session});
+  }
 }
 
 void LeadLoop::carry_out(const lead::SendToLane& action) {

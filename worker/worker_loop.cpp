@@ -247,7 +247,11 @@ void WorkerLoop::carry_out(const worker::Store& action) { computation_.store(act
 
 void WorkerLoop::carry_out(const worker::Release& action) { computation_.release(action.payload); }
 
-void WorkerLoop::carry_out(const worker::Compute& action) { computation_.thread().compute(action.step, action.ranges); }
+void WorkerLoop::carry_out(const worker::Compute& action) {
+  computation_.thread().compute({action.step, action.ranges});
+}
+
+void WorkerLoop::carry_out(const worker::Amend& action) { computation_.thread().become({action.step, action.ranges}); }
 
 void WorkerLoop::carry_out(const worker::Evaluate& action) { computation_.thread().evaluate(action.evaluation); }
 

@@ -58,6 +58,7 @@ class WorkerLoop {
   void carry_out(const worker::Store& action);
   void carry_out(const worker::Release& action);
   void carry_out(const worker::Compute& action);
+  void carry_out(const worker::Amend& action);
   void carry_out(const worker::Evaluate& action);
   void carry_out(const worker::Stop& action);
   void prepare(const WorkerWelcome& welcome);

@@ -7,7 +7,7 @@
 #include "common/job/shard_bytes.h"
 #include "protocol/lane/lane.h"
 #include "protocol/lane/round.h"
-#include "protocol/lead/slot_assignments.h"
+#include "protocol/lead/slot_division.h"
 #include "protocol/tree.h"
 #include "storage/store/rocksdb_limits.h"
 #include "worker/training/gradient_sums.h"
@@ -21,19 +21,9 @@ constexpr std::uint64_t kSnapshotsWritten = 2;
 
 std::uint64_t arena_bytes(const Job& job) { return job.arena.elements * sizeof(float); }
 
-// The slots of each worker as the lead divides them while all live.
+// The slots of each worker as the lead divides them while all live and are equally fast.
 std::vector<SlotRange> division(const Job& job) {
-  std::vector<SessionId> sessions;
-  for (SessionId session = 1; session <= job.spec.cluster.workers; ++session) {
-    sessions.push_back(session);
-  }
-  SlotAssignments work(job.spec.training.slots);
-  work.divide(sessions, 0);
-  std::vector<SlotRange> ranges;
-  for (const auto session : sessions) {
-    ranges.push_back(work.standing(session, 1).slots);
-  }
-  return ranges;
+  return divide_slots({job.spec.training.slots}, std::vector(job.spec.cluster.workers, SessionPace{0, 1, 0}));
 }
 
 // Contributions in a shard's memory.

@@ -319,6 +319,8 @@ struct ClusterSpec {
   std::uint32_t io_threads = 0;           // of each server, and of each worker for its lanes; 0: as many as lanes
   std::uint32_t socket_buffer_bytes = 0;  // of each connection of a lane, in each direction; 0: the kernel's choice
   std::uint32_t patience = 600;           // seconds to wait for a shard or a lead that is gone, before the job fails
+  bool divide_by_speed = true;            // a step's slots by how fast sessions are; else evenly
+  bool redistribute = true;               // what sessions have left, and suspects do not bring, goes to others
   std::uint32_t stop_patience = 300;      // seconds to wait for the snapshot of a stop, before the job ends without
 };
 

@@ -60,6 +60,11 @@ Fault fault_of_field(const Field& field, const T& value) {
         return field.rule.why(member);
       }
     }
+    if constexpr (requires { field.rule.rule.holds(member.front()); }) {
+      if (auto fault = each("", member, [&](const auto& entry) { return fault_by(field.rule.rule, entry); })) {
+        return fault;
+      }
+    }
     return fault_of(member);
   }
 }

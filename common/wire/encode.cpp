@@ -123,6 +123,8 @@ auto stored(Builder& builder, const Field& field, const T& value) {
     return kFree ? write_free_text(builder, member) : write_text(builder, member);
   } else if constexpr (is_list<Member>) {
     return write_list(builder, member);
+  } else if constexpr (is_optional<Member> && IsTable<ValueOr<Member>>) {
+    return member ? write(builder, *member) : Offset<SchemaOf<ValueOr<Member>>>{};
   } else if constexpr (is_optional<Member>) {
     return member ? std::optional(part(*member)) : std::nullopt;
   } else if constexpr (IsTable<Member>) {

@@ -62,6 +62,18 @@ inline constexpr bool is_optional = false;
 template <typename T>
 inline constexpr bool is_optional<std::optional<T>> = true;
 
+// What an optional value is one of; of any other, the type itself.
+template <typename T>
+struct ValueOrOf {
+  using Type = T;
+};
+template <typename T>
+struct ValueOrOf<std::optional<T>> {
+  using Type = T;
+};
+template <typename T>
+using ValueOr = typename ValueOrOf<T>::Type;
+
 template <typename T>
 inline constexpr bool is_list = false;
 template <typename T>

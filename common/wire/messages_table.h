@@ -104,7 +104,8 @@ struct Described<Heartbeat> : Plain<Heartbeat, schema::Heartbeat> {
                                      BALLAST_FIELD(slots),
                                      BALLAST_FIELD(placement),
                                      BALLAST_FIELD(delivered, List{kMaxGrants}),
-                                     BALLAST_FIELD(dropped, List{kMaxGrants})};
+                                     BALLAST_FIELD(dropped, List{kMaxGrants}),
+                                     BALLAST_FIELD(progress)};
 };
 
 template <>
@@ -152,7 +153,8 @@ struct Described<WorkerWelcome> : Plain<WorkerWelcome, schema::WorkerWelcome> {
 template <>
 struct Described<Assign> : Plain<Assign, schema::Assign> {
   static constexpr std::tuple fields{BALLAST_FIELD(order),      BALLAST_FIELD(timeline), BALLAST_FIELD(generation),
-                                     BALLAST_FIELD(evaluation), BALLAST_FIELD(rounds),   BALLAST_FIELD(items)};
+                                     BALLAST_FIELD(evaluation), BALLAST_FIELD(rounds),   BALLAST_FIELD(items),
+                                     BALLAST_FIELD(beats_apart)};
 };
 
 // ---- lane to lead

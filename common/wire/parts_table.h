@@ -185,8 +185,26 @@ struct Described<ItemPush> : Plain<ItemPush, schema::ItemPush> {
 };
 
 template <>
+struct Described<StepWork> : Plain<StepWork, schema::StepWork> {
+  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(ranges, List<Work>{kMaxSlots})};
+};
+
+template <>
 struct Described<RoundOrder> : Plain<RoundOrder, schema::RoundOrder> {
-  static constexpr std::tuple fields{BALLAST_FIELD(standing), BALLAST_FIELD(extra)};
+  static constexpr std::tuple fields{BALLAST_FIELD(standing), BALLAST_FIELD(extra), BALLAST_FIELD(now)};
+};
+
+template <>
+struct Described<SlotProgress> : Plain<SlotProgress, schema::SlotProgress> {
+  static constexpr std::tuple fields{BALLAST_FIELD(step),
+                                     BALLAST_FIELD(computed, List<Work>{kMaxSlots}),
+                                     BALLAST_FIELD(in_hand, SlotOrNone{}),
+                                     BALLAST_FIELD(in_hand_for),
+                                     BALLAST_FIELD(begun),
+                                     BALLAST_FIELD(slot_time),
+                                     BALLAST_FIELD(up),
+                                     BALLAST_FIELD(down),
+                                     BALLAST_FIELD(without_receipt)};
 };
 
 template <>
@@ -239,7 +257,8 @@ struct Described<Told> : Plain<Told, schema::Told> {
 using Parts =
     Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId, PhaseTimes,
           StepFactors, Prospect, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation, CopyState,
-          CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, RoundOrder, ItemOrder, RoundReport,
+          CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, StepWork, RoundOrder, SlotProgress,
+          ItemOrder, RoundReport,
           ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
 
 }  // namespace ballast::wire

@@ -106,6 +106,8 @@ void read_field(Reader& reader, const Path& whole, const SchemaOf<T>& at, const 
     } else {
       member = list<typename Member::value_type>(reader, path, stored, field.rule.limit);
     }
+  } else if constexpr (is_optional<Member> && IsTable<ValueOr<Member>>) {
+    member = stored != nullptr ? Member(table<ValueOr<Member>>(reader, path, *stored)) : std::nullopt;
   } else if constexpr (is_optional<Member>) {
     member = stored != nullptr ? Member(part<typename Member::value_type>(*stored)) : std::nullopt;
   } else if constexpr (IsTable<Member>) {

@@ -117,9 +117,18 @@ class Course {
   [[nodiscard]] std::string_view non_finite_remedies() const {
     return visit([](const auto& own) { return own.non_finite_remedies(); });
   }
-  // Gives out what is missing before step `limit`.
-  void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now) {
-    visit([&](auto& own) { own.hand_out(sessions, shards, limit, now); });
+  // Gives out what is missing before step `limit`. `suspects` are not counted on.
+  void hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& suspects, const ShardRoster& shards,
+                Step limit, Micros now) {
+    visit([&](auto& own) { own.hand_out(sessions, suspects, shards, limit, now); });
+  }
+  // How far the session is: whether something may be given out that could not be before.
+  bool heard(SessionId session, const SlotProgress& progress, Micros now) {
+    return visit([&](auto& own) { return own.heard(session, progress, now); });
+  }
+  // Why the session is not counted on; empty if it is.
+  [[nodiscard]] std::string held_up(SessionId session) const {
+    return visit([&](const auto& own) { return own.held_up(session); });
   }
   // Whose work is another than when this was asked last.
   std::set<SessionId> take_changed() {

@@ -47,7 +47,10 @@ class ItemCourse {
   void delivered(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
   void dropped(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
   void lose(SessionId session) { grants_.lose(session); }
-  void hand_out(const std::vector<SessionId>& /*sessions*/, const ShardRoster& shards, Step limit, Micros now) {
+  static bool heard(SessionId /*session*/, const SlotProgress& /*progress*/, Micros /*now*/) { return false; }
+  [[nodiscard]] static std::string held_up(SessionId /*session*/) { return {}; }
+  void hand_out(const std::vector<SessionId>& /*sessions*/, const std::set<SessionId>& /*suspects*/,
+                const ShardRoster& shards, Step limit, Micros now) {
     hand_out(shards, limit, now);
   }
   std::set<SessionId> take_changed() { return grants_.take_changed(); }

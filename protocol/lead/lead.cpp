@@ -24,7 +24,9 @@ EvaluationRules evaluation_rules(const LeadConfig& config) {
 
 Course::Rules course_rules(const LeadConfig& config) {
   if (!config.items) {
-    return RoundCourse::Rules{config.slots, config.steps, config.late};
+    auto shares = config.shares;
+    shares.step.slots = config.slots;
+    return RoundCourse::Rules{config.steps, shares};
   }
   return ItemCourse::Rules{config.slots,
                            config.steps,
@@ -57,7 +59,9 @@ Lead::Lead(LeadConfig config)
   }
 }
 
-void Lead::hear(const Event& event) {
+void Lead::hear(const Event& event, Micros at) {
+  const auto* tick = std::get_if<Tick>(&event);
+  at_ = std::max({at_, at, tick != nullptr ? tick->now : now_});
   std::visit([this](const auto& body) { on(body); }, event);
 }
 
@@ -181,6 +185,9 @@ void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& bea
     course_.dropped(id, beat.dropped, now_);
     turn_.freed = true;
   }
+  if (beat.timeline == timeline() && course_.heard(id, beat.progress, at_)) {
+    turn_.freed = true;
+  }
   turn_.spoke_up.insert(id);
 }
 
@@ -211,7 +218,7 @@ void Lead::lose(SessionId id) {
 
 void Lead::hand_out() {
   if (phase_ == Phase::training) {
-    course_.hand_out(sessions_.joined(), shards_, limit(), now_);
+    course_.hand_out(sessions_.joined(), sessions_.suspects(), shards_, limit(), at_);
   } else if (phase_ == Phase::evaluating) {
     evaluations_.hand_out(sessions_.joined(), now_);
   }
@@ -279,6 +286,13 @@ void Lead::check_workers() {
   for (const auto id : sessions_.silent(now_)) {
     lose(id);
   }
+  for (const auto id : sessions_.suspect_silent(now_, {config_.suspect_after, config_.probe_after})) {
+    turn_.spoke_up.insert(id);
+  }
+}
+
+void Lead::on(const Unreachable& event) {
+  turn_.freed = sessions_.unreachable(event.session) || turn_.freed;
 }
 
 }  // namespace ballast

@@ -23,6 +23,7 @@
 #include "protocol/lead/provenance.h"
 #include "protocol/lead/session_roster.h"
 #include "protocol/lead/shard_roster.h"
+#include "protocol/lead/slot_shares.h"
 #include "protocol/lead/snapshot_schedule.h"
 #include "protocol/lead/snapshot_view.h"
 #include "protocol/lead/statistics_log.h"
@@ -91,7 +92,10 @@ struct LeadConfig {
   std::uint32_t plan_ahead = 256;  // updates
   LearntDeadline::Bounds worker_silence{1'500'000, 3'000'000, 15'000'000};
   LearntDeadline::Bounds shard_silence{3'000'000, 5'000'000, 15'000'000};
-  LearntDeadline::Bounds late{250'000, 10'000'000, 60'000'000};  // a slot without its contribution
+  LearntDeadline::Bounds late{250'000, 10'000'000, 60'000'000};  // an item without its contribution
+  SlotShares::Rules shares;         // of rounds; `slots` as above
+  Micros suspect_after = 250'000;   // a session that is silent for so long, or for three of its intervals
+  Micros probe_after = 70'000;      // it is sent its order again, which fails at once if nobody is connected
   Micros patience = 600'000'000;                                 // with a shard that is gone
   Micros stop_patience = 300'000'000;                            // with a stop that comes to no snapshot
   Micros hold_again = 1'000'000;  // after a snapshot for a pause or a stop that a disk had no room for
@@ -119,11 +123,15 @@ struct FromClient {
 struct Tick {
   Micros now = 0;
 };
+// What was sent to the session could not be: nobody is connected.
+struct Unreachable {
+  SessionId session = 0;
+};
 struct LedgerWritten {};
 struct LedgerFailed {
   std::string text;
 };
-using Event = std::variant<FromWorker, FromLane, FromClient, Tick, LedgerWritten, LedgerFailed>;
+using Event = std::variant<FromWorker, FromLane, FromClient, Tick, Unreachable, LedgerWritten, LedgerFailed>;
 
 // ---- actions, to be carried out in order
 
@@ -177,7 +185,8 @@ class Lead {
 
   // Takes note of an event, whose message need not outlive the call. What follows from it for the job as a whole is
   // done when the turn is settled, once for all events of the turn. A heartbeat costs no more with more members.
-  void hear(const lead::Event& event);
+  // `at`: when it happened, by the clock of the ticks, which are too rare to measure slots by; 0: at the last one.
+  void hear(const lead::Event& event, Micros at = 0);
   // What is to be done after the events since the last call, in order.
   lead::Actions settle();
   // A turn of one event.
@@ -202,7 +211,7 @@ class Lead {
                        listed::parts(book_, shards_, sessions_, course_, planner_, evaluations_, log_, schedule_,
                                      copies_, pauses_, pace_),
                        listed::plain(barrier_), listed::parts(named_, end_), listed::plain(waits_for_, trouble_),
-                       listed::fixed(actions_, turn_), listed::plain(basis_), listed::ages(now_, assembling_since_));
+                       listed::fixed(actions_, turn_), listed::plain(basis_), listed::ages(now_, at_, assembling_since_));
   }
 
  private:
@@ -210,6 +219,7 @@ class Lead {
   void on(const lead::FromLane& event);
   void on(const lead::FromClient& event);
   void on(const lead::Tick& event);
+  void on(const lead::Unreachable& event);
   void on(const lead::LedgerWritten& event);
   void on(const lead::LedgerFailed& event);
 
@@ -257,6 +267,7 @@ class Lead {
   void observe_reports(const Turn& turn);
   [[nodiscard]] bool misses_some(const Turn& turn) const;
   void answer_lanes(const Turn& turn);
+  [[nodiscard]] Micros beats_apart() const;
   void send_order(SessionId id, LeadSession& session, bool even_unchanged);
   void send_orders(const Turn& turn);
 
@@ -422,6 +433,7 @@ class Lead {
   Turn turn_;
   OrderBasis basis_;  // of the newest orders
   Micros now_ = 0;
+  Micros at_ = 0;  // of the event in hand
   Micros assembling_since_ = 0;
 };
 

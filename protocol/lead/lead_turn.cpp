@@ -1,5 +1,6 @@
 // What follows from the events of a turn: the lead acts once for all of them, and tells whom it concerns.
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "protocol/lead/lead.h"
@@ -96,6 +97,14 @@ void Lead::send_orders(const Turn& turn) {
   }
 }
 
+// So that all together are heard ten thousand times a second at most. In powers of two: a change is told to all.
+Micros Lead::beats_apart() const {
+  constexpr std::size_t kFew = 128;
+  constexpr Micros kEach = 100;
+  const auto sessions = sessions_.joined().size();
+  return sessions < kFew ? 0 : kEach * std::bit_ceil(sessions);
+}
+
 void Lead::send_order(SessionId id, LeadSession& session, bool even_unchanged) {
   if (!session.live) {
     return;
@@ -105,6 +114,7 @@ void Lead::send_order(SessionId id, LeadSession& session, bool even_unchanged) {
   if (session.ready && phase_ >= Phase::training) {
     assign.timeline = timeline();
     course_.tell(id, limit(), phase_ == Phase::training, assign);
+    assign.beats_apart = beats_apart();
     if (phase_ == Phase::evaluating) {
       assign.evaluation = evaluations_.ordered_from(id);
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,8 +12,7 @@
 #include "protocol/lead/evaluations.h"
 #include "protocol/lead/round_progress.h"
 #include "protocol/lead/shard_roster.h"
-#include "protocol/lead/slot_assignments.h"
-#include "protocol/lead/step_time.h"
+#include "protocol/lead/slot_shares.h"
 #include "protocol/messages.h"
 #include "protocol/state_list.h"
 
@@ -22,31 +22,34 @@ namespace ballast {
 class RoundCourse {
  public:
   struct Rules {
-    Slot slots = 1;
     Step steps = 1;
-    LearntDeadline::Bounds late;  // a slot without its contribution
+    SlotShares::Rules shares;
     bool operator==(const Rules&) const = default;
   };
 
   explicit RoundCourse(const Rules& rules)
-      : steps_(rules.steps), progress_(rules.slots, rules.steps), assignments_(rules.slots), step_time_(rules.late) {}
+      : steps_(rules.steps), progress_(rules.shares.step.slots, rules.steps), shares_(rules.shares) {}
 
-  [[nodiscard]] Step open_step() const { return assignments_.open(); }
+  [[nodiscard]] Step open_step() const { return shares_.open(); }
   [[nodiscard]] Version updates(Step step) const { return step; }
-  [[nodiscard]] Generation generation() const { return assignments_.generation(); }
-  [[nodiscard]] std::uint64_t backups() const { return assignments_.backups(); }
+  [[nodiscard]] Generation generation() const { return shares_.generation(); }
+  [[nodiscard]] std::uint64_t backups() const { return shares_.backups(); }
+  [[nodiscard]] const SlotShares& shares() const { return shares_; }
 
   void rewind(Step base);
-  void begin(const std::vector<SessionId>& sessions, Step base) { assignments_.divide(sessions, base); }
+  void begin(const std::vector<SessionId>& sessions, Step base) { shares_.divide(sessions, base); }
   void reopen(Micros now);
   void observe(const ShardRoster& shards, const std::set<LaneId>& news, Micros now);
   void observe_idle(const ShardRoster& shards, const std::set<LaneId>& news, Micros now);
   void members_changed(const std::vector<SessionId>& sessions, Step limit);
   void delivered(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
   void dropped(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
-  void lose(SessionId session) { assignments_.lose(session); }
-  void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now);
-  std::set<SessionId> take_changed() { return assignments_.take_changed(); }
+  void lose(SessionId session) { shares_.lose(session); }
+  [[nodiscard]] std::string held_up(SessionId session) const { return shares_.held_up(session); }
+  bool heard(SessionId session, const SlotProgress& progress, Micros now) { return shares_.heard(session, progress, now); }
+  void hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& suspects, const ShardRoster& shards,
+                Step limit, Micros now);
+  std::set<SessionId> take_changed() { return shares_.take_changed(); }
   void tell(SessionId session, Step limit, bool trains, Assign& assign);
   [[nodiscard]] bool has_given_out(Step from) const { return told_until_ > from; }
 
@@ -76,15 +79,13 @@ class RoundCourse {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(steps_), listed::parts(progress_, assignments_, step_time_),
-                       listed::plain(limit_, told_until_));
+    return listed::all(listed::plain(steps_), listed::parts(progress_, shares_), listed::plain(limit_, told_until_));
   }
 
  private:
   Step steps_;
   RoundProgress progress_;
-  SlotAssignments assignments_;
-  StepTime step_time_;
+  SlotShares shares_;
   Step limit_ = 0;       // work of the steps before it is given out
   Step told_until_ = 0;  // somebody was told to compute steps up to this one
 };

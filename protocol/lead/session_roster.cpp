@@ -42,7 +42,28 @@ LeadSession* SessionRoster::heard(SessionId id, Micros now) {
   auto& session = known->second;
   session.silence.observe(now - session.heard_at);
   session.heard_at = now;
+  suspects_.erase(id);
   return &session;
+}
+
+bool SessionRoster::unreachable(SessionId id) {
+  const auto known = all_.find(id);
+  return known != all_.end() && known->second.live && suspects_.insert(id).second;
+}
+
+std::vector<SessionId> SessionRoster::suspect_silent(Micros now, const Silence& limits) {
+  constexpr Micros kIntervals = 3;
+  std::vector<SessionId> overdue;
+  for (const auto id : joined_) {
+    const auto& session = all_.at(id);
+    const auto silent = now - session.heard_at;
+    if (silent > limits.suspect && silent > kIntervals * session.silence.typical()) {
+      suspects_.insert(id);
+    } else if (silent > limits.probe) {
+      overdue.push_back(id);
+    }
+  }
+  return overdue;
 }
 
 void SessionRoster::join(SessionId id) {
@@ -64,6 +85,7 @@ bool SessionRoster::lose(SessionId id) {
   session.beat.ready = false;
   session.assign = {.order = session.assign.order};
   lost_ += session.said_goodbye ? 0 : 1;
+  suspects_.erase(id);
   const bool had_joined = std::erase(joined_, id) > 0;
   changed_ = changed_ || had_joined;
   return had_joined;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,16 @@ class SessionRoster {
   bool tell_placement(std::uint64_t placement) { return std::exchange(told_, placement) != placement; }
   // Of an order: no two, to whomever they go, have the same number.
   std::uint64_t next_order() { return ++orders_; }
+  // Nobody is connected any more by whom the session could be told something; it may be back at any time.
+  // Whether it was not suspected before.
+  bool unreachable(SessionId id);
+  struct Silence {
+    Micros suspect = 0;  // for so long, and for three of its intervals
+    Micros probe = 0;
+  };
+  // Looks for sessions that are to be suspected. Those that have been silent for so long that they are to be told
+  // something: it fails if nobody is connected.
+  std::vector<SessionId> suspect_silent(Micros now, const Silence& limits);
   // So long the lead did not listen.
   void forgive(Micros slept);
 
@@ -76,6 +87,8 @@ class SessionRoster {
   // Live ones that get work, in the order in which they joined.
   [[nodiscard]] const std::vector<SessionId>& joined() const { return joined_; }
   [[nodiscard]] bool any_live() const;
+  // Live ones that were silent or unreachable when they were last looked at, and were not heard of since.
+  [[nodiscard]] const std::set<SessionId>& suspects() const { return suspects_; }
   // Live ones that have been silent for longer than they may.
   [[nodiscard]] std::vector<SessionId> silent(Micros now) const;
   // That went without a goodbye.
@@ -85,7 +98,7 @@ class SessionRoster {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(at_most_, silence_), listed::parts(all_), listed::names(joined_, orders_),
+    return listed::all(listed::plain(at_most_, silence_), listed::parts(all_), listed::names(joined_, suspects_, orders_),
                        listed::plain(told_, changed_), listed::ages(changes_taken_at_),
                        listed::accounts(lost_, refused_));
   }
@@ -97,6 +110,7 @@ class SessionRoster {
   LearntDeadline::Bounds silence_;
   All all_;
   std::vector<SessionId> joined_;
+  std::set<SessionId> suspects_;
   std::uint64_t orders_ = 0;
   std::uint64_t told_ = 0;  // the placement that all were last told of at once
   bool changed_ = false;    // who has joined, since that was last said

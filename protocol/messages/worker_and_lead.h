@@ -18,6 +18,20 @@ struct WorkerHello {
   bool operator==(const WorkerHello&) const = default;
 };
 
+// How far a session is with its slots, and how fast it is. In rounds; spans in microseconds, ended now.
+struct SlotProgress {
+  Step step = 0;                        // that the slots below are of: the newest it has begun
+  std::vector<SlotRange> computed;      // in this session, the slot in hand aside; ascending
+  Slot in_hand = kNoSlot;               // being computed
+  std::uint64_t in_hand_for = 0;        // since it was begun
+  std::uint64_t begun = 0;              // since the session's first slot of the step was
+  std::uint64_t slot_time = 0;          // the median of the last slots; 0: none was computed yet
+  std::uint64_t up = 0;                 // bytes a second that its contributions get through; 0: not known yet
+  std::uint64_t down = 0;               // and the weights that it asked for
+  std::uint64_t without_receipt = 0;    // bytes of contributions, sent or not
+  bool operator==(const SlotProgress&) const = default;
+};
+
 struct Heartbeat {
   Timeline timeline = 0;    // of the newest WorkerWelcome that arrived
   LeadNumber order = {};    // the newest Assign that arrived
@@ -32,6 +46,7 @@ struct Heartbeat {
   std::uint64_t placement = 0;             // of the newest WorkerWelcome that arrived
   std::vector<LeadNumber> delivered = {};  // clocks of the grants of `order` for which every receipt has arrived
   std::vector<LeadNumber> dropped = {};    // of those that the worker has given up: some chunk refused theirs for good
+  SlotProgress progress = {};
   bool operator==(const Heartbeat&) const = default;
 };
 
@@ -85,11 +100,19 @@ struct Standing {
   bool operator==(const Standing&) const = default;
 };
 
-// Compute `slots` of this one step as well.
+// Compute `slots` of this one step as well. Sessions of protocol version 13 are told so; nobody else is.
 struct Extra {
   Step step = 0;
   SlotRange slots;
   bool operator==(const Extra&) const = default;
+};
+
+// Of this one step, the oldest that is open, compute these instead, in this order. What is left of steps before it is
+// nobody's work.
+struct StepWork {
+  Step step = 0;
+  std::vector<SlotRange> ranges;  // disjoint
+  bool operator==(const StepWork&) const = default;
 };
 
 // Evaluate examples [begin, end) of the split on `version`.
@@ -112,7 +135,8 @@ struct Grant {
 // What a session has to compute in rounds.
 struct RoundOrder {
   Standing standing;
-  std::optional<Extra> extra;
+  std::optional<Extra> extra = {};
+  std::optional<StepWork> now = {};
   bool operator==(const RoundOrder&) const = default;
 };
 
@@ -131,6 +155,7 @@ struct Assign {
   std::optional<Evaluation> evaluation = {};
   RoundOrder rounds = {};
   ItemOrder items = {};
+  std::uint64_t beats_apart = 0;  // microseconds that the session's heartbeats are apart at least: many others speak, too
   bool operator==(const Assign&) const = default;
 };
 

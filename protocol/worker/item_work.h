@@ -8,6 +8,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/slot_set.h"
 #include "protocol/state_list.h"
 #include "protocol/worker/worker_target.h"
 
@@ -26,6 +27,9 @@ class ItemWork {
   // A newer order; `begins`: of a newer timeline.
   void take(const Assign& assign, bool begins);
   [[nodiscard]] std::optional<WorkerTarget> next() const;
+  // Items are computed one by one.
+  static std::optional<std::vector<SlotRange>> amend(const WorkerTarget& /*target*/) { return std::nullopt; }
+  static void begun(Slot /*slot*/) {}
   void computed(const WorkerTarget& target);
   // What was computed for the slot of the step is given up.
   void drop(Step step, Slot slot);
@@ -55,6 +59,9 @@ class ItemWork {
   [[nodiscard]] std::vector<LeadNumber> dropped_grants() const;
   // Whether contributions say what they rest on.
   [[nodiscard]] bool has_marks() const { return journaled_; }
+  // Grants tell what is computed.
+  [[nodiscard]] static bool shares_slots() { return false; }
+  [[nodiscard]] static SlotSet begun_of(Step /*step*/) { return {}; }
 
   // All of it.
   template <typename = void>

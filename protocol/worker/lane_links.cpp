@@ -70,6 +70,14 @@ std::uint64_t LaneLinks::in_flight_bytes() const {
   return bytes;
 }
 
+std::uint64_t LaneLinks::bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& lane : lanes_) {
+    bytes += lane.outbox.bytes();
+  }
+  return bytes;
+}
+
 std::size_t LaneLinks::outstanding() const {
   std::size_t count = 0;
   for (const auto& lane : lanes_) {

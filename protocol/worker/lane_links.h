@@ -40,6 +40,8 @@ class LaneLinks {
 
   [[nodiscard]] std::uint64_t retries() const;
   [[nodiscard]] std::uint64_t in_flight_bytes() const;
+  // Of contributions without a receipt, sent or not.
+  [[nodiscard]] std::uint64_t bytes() const;
   // Contributions without a receipt.
   [[nodiscard]] std::size_t outstanding() const;
 

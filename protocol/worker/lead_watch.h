@@ -12,7 +12,6 @@ namespace ballast {
 class LeadWatch {
  public:
   struct Times {
-    Micros heartbeat_every = 0;
     Micros hello_every = 0;  // until it is answered
     Micros silence = 0;      // a lead that has answered before and is silent for longer is gone
     bool operator==(const Times&) const = default;
@@ -34,7 +33,7 @@ class LeadWatch {
   // The lead knows this session no more: it is greeted anew.
   void greet_again();
 
-  [[nodiscard]] bool heartbeat_due(Micros now) const { return now - beaten_at_ >= times_.heartbeat_every; }
+  [[nodiscard]] bool is_silent_for(Micros span, Micros now) const { return now - beaten_at_ >= span; }
   [[nodiscard]] bool has_beaten(Micros now) const { return beaten_at_ == now; }
   void beats(Micros now) { beaten_at_ = now; }
   // Whether the worker has just become idle, which the lead is told at once.

@@ -18,6 +18,7 @@ std::vector<PayloadId> Outbox::add(const Contribution& contribution) {
   }
   entries_.emplace(key, Entry{contribution});
   waiting_.insert(key);
+  bytes_ += contribution.bytes;
   ++by_node_[{contribution.step, contribution.node}];
   return free;
 }
@@ -93,6 +94,7 @@ Outbox::Entries::iterator Outbox::release(Entries::iterator entry, std::vector<P
   if (--parts->second == 0) {
     by_node_.erase(parts);
   }
+  bytes_ -= own.contribution.bytes;
   free.push_back(own.contribution.payload);
   return entries_.erase(entry);
 }

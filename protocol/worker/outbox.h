@@ -68,6 +68,8 @@ class Outbox {
   // A contribution of the slot to the step.
   [[nodiscard]] bool has(Step step, Slot slot) const;
   [[nodiscard]] std::uint64_t in_flight_bytes() const { return in_flight_; }
+  // Of all that is kept, sent or not.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] std::uint64_t retries() const { return retries_; }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
@@ -75,7 +77,7 @@ class Outbox {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::parts(entries_), listed::fixed(waiting_, on_their_way_, by_node_),
-                       listed::parts(receipt_time_), listed::plain(credit_, in_flight_), listed::accounts(retries_));
+                       listed::parts(receipt_time_), listed::plain(credit_, in_flight_, bytes_), listed::accounts(retries_));
   }
 
  private:
@@ -112,6 +114,7 @@ class Outbox {
   LearntDeadline receipt_time_;
   std::uint64_t credit_ = 0;
   std::uint64_t in_flight_ = 0;
+  std::uint64_t bytes_ = 0;
   std::uint64_t retries_ = 0;
 };
 

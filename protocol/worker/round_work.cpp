@@ -1,24 +1,27 @@
 #include "protocol/worker/round_work.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ballast {
 
 void RoundWork::take(const Assign& assign, bool begins) {
+  const auto& standing = assign.rounds.standing;
   if (begins) {
     standing_.clear();
     done_.clear();
-    cursor_ = assign.rounds.standing.from;
+    begun_ = SlotSet(slots_);
+    cursor_ = standing.from;
   }
-  extra_ = assign.rounds.extra;
+  now_ = assign.rounds.now;
   std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.rounds.standing.from; });
   for (auto& old : standing_) {
-    old.until = std::min(old.until, assign.rounds.standing.from);
+    old.until = std::min(old.until, standing.from);
   }
-  standing_.push_back(assign.rounds.standing);
-  if (extra_ && assign.rounds.standing.slots.empty()) {
-    cursor_ = std::max(cursor_, extra_->step);  // the oldest open one; without slots of its own nothing else moves it
+  standing_.push_back(standing);
+  if (now_) {
+    cursor_ = std::max(cursor_, now_->step);
   }
 }
 
@@ -29,22 +32,41 @@ const Standing* RoundWork::standing_at(Step step) const {
   return found == standing_.end() ? nullptr : &*found;
 }
 
-std::vector<SlotRange> RoundWork::without_done(Step step, SlotRange range) const {
-  SlotSet todo(slots_);
-  todo.insert(range);
-  if (const auto done = done_.find(step); done != done_.end()) {
-    todo.erase(done->second);
+// As far as it is known.
+std::vector<SlotRange> RoundWork::ordered(Step step) const {
+  if (now_ && step <= now_->step) {
+    return step == now_->step ? now_->ranges : std::vector<SlotRange>{};
   }
-  return todo.runs();
+  const auto* standing = standing_at(step);
+  return standing == nullptr || standing->slots.empty() ? std::vector<SlotRange>{} : std::vector{standing->slots};
 }
 
-// As far as it is known; empty if there is none, or it is done.
-std::vector<SlotRange> RoundWork::standing_work(Step step) const {
-  const auto* standing = standing_at(step);
-  return standing == nullptr ? std::vector<SlotRange>{} : without_done(step, standing->slots);
+// Of that, what no computation that has ended has done, each slot once.
+std::vector<SlotRange> RoundWork::left(Step step) const {
+  const auto done = done_.find(step);
+  auto without = done == done_.end() ? SlotSet(slots_) : done->second;
+  std::vector<SlotRange> left;
+  for (const auto range : ordered(step)) {
+    SlotSet todo(slots_);
+    todo.insert(range);
+    todo.erase(without);
+    without.insert(range);
+    std::ranges::copy(todo.runs(), std::back_inserter(left));
+  }
+  return left;
 }
 
 void RoundWork::move_cursor() {
+  if (now_ && cursor_ == now_->step) {
+    if (!left(cursor_).empty()) {
+      return;
+    }
+    // With no slot of its own, an order that is still to come says which step is next.
+    if (const auto* standing = standing_at(cursor_); standing == nullptr || standing->slots.empty()) {
+      return;
+    }
+    ++cursor_;
+  }
   for (const auto& standing : standing_) {
     if (cursor_ >= standing.until) {
       continue;
@@ -53,7 +75,7 @@ void RoundWork::move_cursor() {
     if (standing.slots.empty()) {
       continue;  // nothing to do there, but a newer order may fill it: the cursor stays for it
     }
-    while (cursor_ < standing.until && standing_work(cursor_).empty()) {
+    while (cursor_ < standing.until && left(cursor_).empty()) {
       ++cursor_;
     }
     if (cursor_ < standing.until) {
@@ -68,38 +90,54 @@ void RoundWork::move_cursor() {
 
 std::optional<WorkerTarget> RoundWork::next() {
   move_cursor();
-  if (extra_) {
-    if (auto work = without_done(extra_->step, extra_->slots); !work.empty()) {
-      return WorkerTarget{WorkerTarget::Kind::train, {extra_->step, 0}, extra_->step, std::move(work), {}};
+  for (const auto step : {now_ ? now_->step : cursor_, cursor_}) {
+    if (auto work = left(step); !work.empty()) {
+      begun_ = SlotSet(slots_);
+      told_ = work;
+      return WorkerTarget{WorkerTarget::Kind::train, {step, 0}, step, std::move(work), {}};
     }
-  }
-  if (auto work = standing_work(cursor_); !work.empty()) {
-    return WorkerTarget{WorkerTarget::Kind::train, {cursor_, 0}, cursor_, std::move(work), {}};
   }
   return std::nullopt;
 }
 
-void RoundWork::computed(const WorkerTarget& target) {
-  auto& done = done_.try_emplace(target.step, slots_).first->second;
-  for (const auto range : target.ranges) {
-    done.insert(range);
+std::optional<std::vector<SlotRange>> RoundWork::amend(const WorkerTarget& target) {
+  auto work = left(target.step);
+  if (work == told_) {
+    return std::nullopt;
   }
+  told_ = work;
+  return work;
+}
+
+void RoundWork::begun(Slot slot) { begun_.insert({slot, slot + 1}); }
+
+void RoundWork::computed(const WorkerTarget& target) {
+  done_.try_emplace(target.step, slots_).first->second.insert(begun_);
+  begun_ = SlotSet(slots_);
+}
+
+SlotSet RoundWork::begun_of(Step step) const {
+  auto slots = begun_;
+  if (const auto done = done_.find(step); done != done_.end()) {
+    slots.insert(done->second);
+  }
+  return slots;
 }
 
 std::optional<SlotsAhead> RoundWork::after(const WorkerTarget& target) const {
-  auto work = standing_work(target.step + 1);
+  auto work = left(target.step + 1);
   return work.empty() ? std::nullopt : std::optional(SlotsAhead{target.step + 1, std::move(work)});
 }
 
 std::optional<WeightsKey> RoundWork::next_key(const WorkerTarget& target, std::optional<WeightsKey> asked) const {
   const bool is_wanted =
-      target.step == cursor_ && !standing_work(target.step + 1).empty() && !(asked && asked->version > target.step);
+      target.step == cursor_ && !left(target.step + 1).empty() && !(asked && asked->version > target.step);
   return is_wanted ? std::optional(WeightsKey{target.step + 1, 0}) : std::nullopt;
 }
 
 void RoundWork::gone(Version version, Version newest) {
-  if (extra_ && extra_->step <= version) {
-    extra_.reset();
+  if (now_ && now_->step <= version) {
+    now_.reset();
   }
   if (cursor_ <= version && newest > 0) {
     // Every chunk is at newest - 1 at least; and where that is gone too, it is the lane's first, the timeline's base.

@@ -1,4 +1,4 @@
-// A session's work in rounds: slots of steps, by standing ranges and extra ones.
+// A session's work in rounds: slots of steps, by standing ranges and by orders for the open step.
 #pragma once
 
 #include <map>
@@ -13,19 +13,23 @@
 
 namespace ballast {
 
-// Extra work of an open step comes first, then the standing range of the next step. Slots that this session has
-// computed are not computed again. Pure and copyable.
+// What is ordered of the open step comes first, then the standing ranges. Slots that this session has computed are not
+// computed again. Pure and copyable.
 class RoundWork {
  public:
   struct Rules {
     bool operator==(const Rules&) const = default;
   };
 
-  RoundWork(Slot slots, Rules /*rules*/) : slots_(slots) {}
+  RoundWork(Slot slots, Rules /*rules*/) : slots_(slots), begun_(slots) {}
 
   // A newer order; `begins`: of a newer timeline.
   void take(const Assign& assign, bool begins);
   std::optional<WorkerTarget> next();
+  // The slots of the target that is being computed, as orders are now; none if they are what they were.
+  std::optional<std::vector<SlotRange>> amend(const WorkerTarget& target);
+  // Of the target's step.
+  void begun(Slot slot);
   void computed(const WorkerTarget& target);
   // No contribution expires in rounds.
   static void drop(Step /*step*/, Slot /*slot*/) {}
@@ -37,6 +41,9 @@ class RoundWork {
   // oldest step that can still be open.
   void gone(Version version, Version newest);
 
+  [[nodiscard]] static bool shares_slots() { return true; }
+  // Of the step that is being computed, or was last, the slots that were begun.
+  [[nodiscard]] SlotSet begun_of(Step step) const;
   // The step that it means to compute next.
   [[nodiscard]] Step step() const { return cursor_; }
   // A chunk's version once so many steps are updated.
@@ -55,20 +62,22 @@ class RoundWork {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(slots_, standing_, extra_, cursor_), listed::parts(done_));
+    return listed::all(listed::plain(slots_, standing_, now_, cursor_, told_), listed::parts(done_, begun_));
   }
 
  private:
   [[nodiscard]] const Standing* standing_at(Step step) const;
-  [[nodiscard]] std::vector<SlotRange> standing_work(Step step) const;
-  [[nodiscard]] std::vector<SlotRange> without_done(Step step, SlotRange range) const;
+  [[nodiscard]] std::vector<SlotRange> ordered(Step step) const;
+  [[nodiscard]] std::vector<SlotRange> left(Step step) const;
   void move_cursor();
 
   Slot slots_;
   std::vector<Standing> standing_;  // disjoint in steps, ascending
-  std::optional<Extra> extra_;
+  std::optional<StepWork> now_;
   Step cursor_ = 0;
-  std::map<Step, SlotSet> done_;
+  std::map<Step, SlotSet> done_;  // by computations that have ended
+  SlotSet begun_;                 // by the one that runs
+  std::vector<SlotRange> told_;   // the slots of that one, as its shell knows them
 };
 
 }  // namespace ballast

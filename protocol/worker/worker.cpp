@@ -11,7 +11,7 @@ using Kind = WorkerTarget::Kind;
 
 Worker::Worker(WorkerConfig config)
     : config_(std::move(config)),
-      lead_({config_.heartbeat_every, config_.hello_every, config_.lead_silence}),
+      lead_({config_.hello_every, config_.lead_silence}),
       lanes_(0, config_.retry),
       plan_(1),
       weights_(0, config_.retry) {}
@@ -105,7 +105,30 @@ void Worker::on_assign(const Assign& assign) {
     enter_timeline(assign.timeline);
   }
   if (plan_.take(assign)) {
+    beats_apart_ = assign.beats_apart;
+    amend();
     advance();
+  }
+}
+
+// What is being computed follows the newest order at the next slot.
+void Worker::amend() {
+  const auto& target = work_.target();
+  if (!work_.is_running() || target.kind != Kind::train || work_.timeline() != plan_.timeline()) {
+    return;
+  }
+  const auto ranges = plan_.amend(target);
+  if (!ranges) {
+    return;
+  }
+  emit(Amend{target.step, *ranges});
+  SlotSet ahead(layout_.slots);
+  for (const auto range : *ranges) {
+    ahead.insert(range);
+  }
+  ahead.erase(plan_.begun_of(target.step));
+  if (!ahead.empty()) {
+    emit(Prefetch{target.step, ahead.runs()});
   }
 }
 
@@ -113,6 +136,11 @@ void Worker::enter_timeline(Timeline timeline) {
   release(lanes_.drop_older_timelines(timeline));
   work_.forget_receipts();
   release(weights_.forget_all());
+  if (work_.is_running() && work_.target().kind == Kind::train) {
+    emit(Amend{work_.target().step, {}});  // nothing of it is wanted
+  }
+  slot_clock_.rewind();
+  up_.forget_sent();
   plan_.evaluation().forget_result();
   target_ = {};
   weights_.aim({});
@@ -157,6 +185,7 @@ void Worker::on_receipt(LaneLink& lane, const Receipt& receipt) {
   if (free.empty()) {
     return;
   }
+  up_.arrived(layout_.chunks[receipt.chunk].bytes, at_);
   counters_.duplicates += receipt.outcome == ReceiptOutcome::duplicate ? 1 : 0;
   counters_.expired += receipt.outcome == ReceiptOutcome::expired ? 1 : 0;
   release(free);
@@ -202,6 +231,7 @@ void Worker::on_weights(LaneLink& lane, const Weights& weights, PayloadId payloa
     return;
   }
   weights_.came(weights, now_);
+  down_.arrived(layout_.chunks[weights.chunk].bytes, at_);
   if (work_.is_running()) {
     weights_.stage(weights, payload);
     return;
@@ -218,6 +248,7 @@ void Worker::take_as_receipt(LaneLink& lane, const Weights& weights) {
   const auto free = lane.outbox.before(weights.chunk, *covered);
   release(free);
   if (!free.empty()) {
+    up_.arrived(free.size() * layout_.chunks[weights.chunk].bytes, at_);
     work_.receipts(*covered - 1, kNoSlot, free.size(), at_);
   }
 }
@@ -234,7 +265,7 @@ void Worker::on_gone(const Gone& gone) {
   ++counters_.gone;
   weights_.gone(gone.chunk, {gone.version, {}, gone.averages});
   plan_.gone(gone);
-  if (!lead_.has_beaten(now_)) {
+  if (!lead_.has_beaten(at_)) {
     heartbeat();  // asks the lead, once for all chunks of the version
   }
   advance();
@@ -363,17 +394,32 @@ void Worker::on(const GradientReady& event) {
   send_outbox(chunk.lane);
 }
 
+void Worker::on(const SlotBegun& event) {
+  ++counters_.slots;
+  if (work_.timeline() == plan_.timeline()) {
+    slot_clock_.begins(event.step, event.slot, at_);
+    plan_.begun(event.slot);
+    tell_progress();
+  }
+}
+
 void Worker::on(const Computed& event) {
   if (work_.timeline() == plan_.timeline()) {
+    slot_clock_.ends(at_);
     plan_.computed(work_.target());
   }
   ++counters_.steps;
-  for (const auto range : work_.target().ranges) {
-    counters_.slots += range.size();
-  }
   work_.computed(event.phases, at_);
   accept_staged();
   advance();
+  tell_progress();
+}
+
+// At once, as far as many sessions may: the lead shares out what is left by it.
+void Worker::tell_progress() {
+  if (plan_.shares_slots() && lead_.is_silent_for(std::max(config_.news_apart, beats_apart_), at_)) {
+    heartbeat();
+  }
 }
 
 void Worker::on(const Evaluated& event) {
@@ -417,6 +463,7 @@ void Worker::send_outbox(std::uint32_t lane) {
     if (contribution.marks) {
       push.items.marks = *contribution.marks;
     }
+    up_.sent(contribution.bytes, at_);
     emit(SendToLane{lane, std::move(push), contribution.payload});
   }
 }
@@ -451,7 +498,9 @@ void Worker::on(const Tick& event) {
   if (lead_.greets(phase_ != Phase::hello, now_)) {
     emit(SendToLead{WorkerHello{config_.name}});
   }
-  if (phase_ != Phase::hello && lead_.heartbeat_due(now_)) {
+  const auto every = work_.is_running() ? std::min(config_.heartbeat_every, config_.busy_heartbeat_every)
+                                        : config_.heartbeat_every;
+  if (phase_ != Phase::hello && lead_.is_silent_for(std::max(every, beats_apart_), now_)) {
     heartbeat();
     if (const auto& result = plan_.evaluation().result()) {
       emit(SendToLead{*result});
@@ -479,7 +528,7 @@ void Worker::on(const Unreachable& event) {
 }
 
 void Worker::heartbeat() {
-  lead_.beats(now_);
+  lead_.beats(at_);
   emit(SendToLead{heartbeat_now()});
 }
 
@@ -502,7 +551,26 @@ Heartbeat Worker::heartbeat_now() const {
     }
   }
   beat.dropped = plan_.dropped_grants();
+  beat.progress = progress_now();
   return beat;
+}
+
+SlotProgress Worker::progress_now() const {
+  SlotProgress progress;
+  progress.step = slot_clock_.step();
+  progress.in_hand = slot_clock_.in_hand();
+  progress.in_hand_for = slot_clock_.in_hand_for(at_);
+  progress.begun = slot_clock_.since_step_begun(at_);
+  progress.slot_time = slot_clock_.slot_time();
+  auto computed = plan_.begun_of(progress.step);
+  if (progress.in_hand != kNoSlot) {
+    computed.erase({progress.in_hand, progress.in_hand + 1});
+  }
+  progress.computed = computed.runs();
+  progress.up = up_.bytes_per_second();
+  progress.down = down_.bytes_per_second();
+  progress.without_receipt = lanes_.bytes();
+  return progress;
 }
 
 void Worker::release(const std::vector<PayloadId>& payloads) {

@@ -14,7 +14,9 @@
 #include "protocol/state_list.h"
 #include "protocol/worker/lane_links.h"
 #include "protocol/worker/lead_watch.h"
+#include "protocol/worker/link_rate.h"
 #include "protocol/worker/pulled_weights.h"
+#include "protocol/worker/slot_clock.h"
 #include "protocol/worker/work_in_hand.h"
 #include "protocol/worker/worker_plan.h"
 #include "protocol/worker/worker_target.h"
@@ -24,6 +26,8 @@ namespace ballast {
 struct WorkerConfig {
   std::string name;
   Micros heartbeat_every = 100'000;
+  Micros busy_heartbeat_every = 50'000;  // while it computes
+  Micros news_apart = 10'000;            // heartbeats that tell of a slot: at least, as long as the lead asks for no more
   Micros hello_every = 200'000;       // to lead and lanes, until they answer
   Micros lane_silence = 5'000'000;    // a lane that answers no hello for so long is told of
   Micros lead_silence = 600'000'000;  // a lead that has answered before and is silent for so long is gone
@@ -90,6 +94,11 @@ struct GradientReady {
   Slot fault = kNoSlot;    // the first slot below `node` whose gradient of the chunk is not finite
   bool last_node = false;  // no later node of this Compute brings the chunk again
 };
+// The slot is being computed from now on: nobody can take it back.
+struct SlotBegun {
+  Step step = 0;
+  Slot slot = 0;
+};
 // All gradients of a Compute have been said to be ready.
 struct Computed {
   Step step = 0;
@@ -98,7 +107,8 @@ struct Computed {
 struct Evaluated {
   EvaluationResult result;
 };
-using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, Unreachable, GradientReady, Computed, Evaluated>;
+using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, Unreachable, GradientReady, SlotBegun, Computed,
+                           Evaluated>;
 
 // ---- actions, to be carried out in order
 
@@ -140,6 +150,12 @@ struct Compute {
   Step step = 0;
   std::vector<SlotRange> ranges;
 };
+// The slots of the computation in hand are these, with those that it has begun among them if they are still wanted. One
+// that is being computed and is not wanted is finished as a node of its own; the sums before it are ready at once.
+struct Amend {
+  Step step = 0;
+  std::vector<SlotRange> ranges;
+};
 struct Evaluate {
   Evaluation evaluation;
 };
@@ -149,7 +165,7 @@ struct Stop {
   bool of_data = false;   // as in Failed
 };
 using Action =
-    std::variant<SendToLead, SendToLane, Prepare, Connect, Prefetch, Store, Release, Compute, Evaluate, Stop>;
+    std::variant<SendToLead, SendToLane, Prepare, Connect, Prefetch, Store, Release, Compute, Amend, Evaluate, Stop>;
 using Actions = std::vector<Action>;
 
 }  // namespace worker
@@ -198,7 +214,8 @@ class Worker {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(config_), listed::plain(layout_, phase_, welcome_),
-                       listed::parts(lead_, lanes_, plan_, target_, weights_, work_), listed::fixed(actions_),
+                       listed::parts(lead_, lanes_, plan_, target_, weights_, work_, slot_clock_, up_, down_),
+                       listed::plain(beats_apart_), listed::fixed(actions_),
                        listed::accounts(counters_), listed::ages(now_, at_));
   }
 
@@ -212,6 +229,7 @@ class Worker {
   void on(const worker::Failed& event);
   void on(const worker::Unreachable& event);
   void on(const worker::GradientReady& event);
+  void on(const worker::SlotBegun& event);
   void on(const worker::Computed& event);
   void on(const worker::Evaluated& event);
 
@@ -237,12 +255,15 @@ class Worker {
   void accept_staged();
   void store(const Weights& header, PayloadId payload);
   void enter_timeline(Timeline timeline);
+  void amend();
+  void tell_progress();
   void send_outbox(std::uint32_t lane);
   void hello_lanes();
   void heartbeat();
   void release(const std::vector<PayloadId>& payloads);
   void stop(std::string failure, bool for_good = false, bool of_data = false);
   [[nodiscard]] Heartbeat heartbeat_now() const;
+  [[nodiscard]] SlotProgress progress_now() const;
   [[nodiscard]] bool has_target() const { return target_.kind != WorkerTarget::Kind::none; }
 
   template <typename Body>
@@ -260,6 +281,10 @@ class Worker {
   WorkerTarget target_;
   PulledWeights weights_;
   WorkInHand work_;
+  SlotClock slot_clock_;
+  LinkRate up_;
+  LinkRate down_;
+  Micros beats_apart_ = 0;  // as the lead asks
   worker::Actions actions_;
   WorkerCounters counters_;
   Micros now_ = 0;

@@ -8,6 +8,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
+#include "protocol/slot_set.h"
 #include "protocol/state_list.h"
 #include "protocol/worker/item_work.h"
 #include "protocol/worker/ordered_evaluation.h"
@@ -49,6 +50,14 @@ class WorkerPlan {
   [[nodiscard]] std::optional<WeightsKey> next_key(const WorkerTarget& target, std::optional<WeightsKey> asked) const {
     return visit([&](const auto& own) { return own.next_key(target, asked); });
   }
+  // The slots of the target, which is being computed, as orders are now; none if they are what they were.
+  std::optional<std::vector<SlotRange>> amend(const WorkerTarget& target) {
+    return visit([&](auto& own) { return own.amend(target); });
+  }
+  // A slot of it is being computed: nobody can take it back.
+  void begun(Slot slot) {
+    visit([&](auto& own) { own.begun(slot); });
+  }
   void computed(const WorkerTarget& target) {
     visit([&](auto& own) { own.computed(target); });
   }
@@ -88,6 +97,13 @@ class WorkerPlan {
   }
   [[nodiscard]] std::vector<LeadNumber> dropped_grants() const {
     return visit([](const auto& own) { return own.dropped_grants(); });
+  }
+  // Whether the lead shares out slots by what sessions have begun.
+  [[nodiscard]] bool shares_slots() const {
+    return visit([](const auto& own) { return own.shares_slots(); });
+  }
+  [[nodiscard]] SlotSet begun_of(Step step) const {
+    return visit([&](const auto& own) { return own.begun_of(step); });
   }
   [[nodiscard]] bool has_marks() const {
     return visit([](const auto& own) { return own.has_marks(); });

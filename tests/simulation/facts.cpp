@@ -30,6 +30,7 @@ constexpr FactWords kFactWords[] = {
     {Fact::rollback_for_value, "a rollback for a gradient"},
     {Fact::untrained_timeline, "a timeline begun anew before anybody has trained in it"},
     {Fact::mid_compute, "a rollback in the midst of a computation"},
+    {Fact::slot_taken_back, "a slot in hand was given to another as well", 0.5},
     {Fact::stale, "a message of an older timeline"},
     {Fact::clipped, "clipping by norm beside a rollback or a crash of the lead"},
     {Fact::scaled_by_trust, "trust ratios beside a rollback or a crash of the lead"},

@@ -38,6 +38,7 @@ enum class Fact : std::uint8_t {
   rollback_for_value,
   untrained_timeline,
   mid_compute,
+  slot_taken_back,
   stale,
   clipped,
   scaled_by_trust,

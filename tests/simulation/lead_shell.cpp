@@ -56,6 +56,17 @@ LeadConfig lead_config(const World& world, std::uint64_t claim) {
   config.worker_silence = life.worker_silence;
   config.shard_silence = life.shard_silence;
   config.late = life.late;
+  config.shares.by_speed = life.by_speed;
+  config.shares.redistributes = life.redistributes;
+  config.shares.floors = life.share_floors;
+  config.shares.step.bytes = 0;
+  for (const auto& chunk : life.chunks) {
+    config.shares.step.bytes += chunk.bytes;
+  }
+  config.shares.step.chunks = static_cast<std::uint32_t>(life.chunks.size());
+  config.shares.late = life.late.initial;
+  config.suspect_after = life.suspect_after;
+  config.probe_after = life.probe_after;
   config.patience = life.patience;
   config.stop_patience = life.stop_patience;
   config.hold_again = life.hold_again;
@@ -192,8 +203,14 @@ void LeadShell::act(Host& host, lead::SendToWorker& action) {
       finish != nullptr && finish->ending == Ending::finished) {
     host.judge().said_finished(*finish);
   }
+  // A process that is gone is noticed at once, a machine that is gone is not: every other worker's is.
+  if (!host.is_alive(static_cast<ProcessId>(action.session)) && action.session % 2 == 0) {
+    host.later(id(), after(0), LeadPending{Unreached{action.session}});
+  }
   host.send(*this, static_cast<ProcessId>(action.session), std::move(action.message));
 }
+
+void LeadShell::done(Host& host, const Unreached& what) { hear(host, lead::Unreachable{what.session}); }
 
 void LeadShell::act(Host& host, lead::SendToLane& action) {
   auto& judge = host.judge();

@@ -47,6 +47,7 @@ class LeadShell : public Process {
   void done(Host& host, const LedgerWrite& what);
   void done(Host& host, const LedgerAnswer& what);
   void done(Host& host, const LeadSettles& what);
+  void done(Host& host, const Unreached& what);
 
   Lead core_;
   Watched<Lead::Phase> state_;

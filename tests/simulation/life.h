@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/lead/slot_shares.h"
 #include "protocol/deadline.h"
 #include "protocol/ids.h"
 #include "protocol/lead/step_decisions.h"
@@ -166,6 +167,11 @@ struct LifeSpec {
   LearntDeadline::Bounds worker_silence{70'000, 120'000, 300'000};
   LearntDeadline::Bounds shard_silence{700'000, 900'000, 1'200'000};
   LearntDeadline::Bounds late{8'000, 80'000, 300'000};
+  bool by_speed = true;
+  bool redistributes = true;
+  SlotShares::Floors share_floors{500, 1'000, 8'000};
+  Micros suspect_after = 25'000;
+  Micros probe_after = 12'000;
   LearntDeadline::Bounds retry{12'000, 30'000, 80'000};
 
   Faults faults;

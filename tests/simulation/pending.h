@@ -41,7 +41,12 @@ struct LedgerAnswer {};
 // Its turn is over.
 struct LeadSettles {};
 
-using LeadPending = std::variant<LedgerWrite, LedgerAnswer, LeadSettles>;
+// What was sent to a session found nobody.
+struct Unreached {
+  SessionId session = 0;
+};
+
+using LeadPending = std::variant<LedgerWrite, LedgerAnswer, LeadSettles, Unreached>;
 
 // ---- a lane's
 
@@ -137,6 +142,12 @@ struct GradientComputed {
   Payload payload;
   bool is_last = false;
 };
+// It goes on with its next slot, or is done.
+struct NextSlot {};
+// A chunk's part of the gradient of the slot in hand is computed.
+struct ChunkComputed {
+  ChunkId chunk = 0;
+};
 struct ComputationEnd {
   Step step = 0;
 };
@@ -144,7 +155,8 @@ struct EvaluationEnd {
   Evaluation evaluation;
 };
 
-using WorkerPending = std::variant<Preparation, GradientComputed, ComputationEnd, EvaluationEnd>;
+using WorkerPending =
+    std::variant<Preparation, NextSlot, ChunkComputed, GradientComputed, ComputationEnd, EvaluationEnd>;
 
 using Pending = std::variant<LeadPending, LanePending, WorkerPending>;
 

@@ -117,9 +117,8 @@ std::string text(const Assign& assign) {
   if (!assign.items.grants.empty()) {
     order += ": items " + grants(assign.items.grants);
   }
-  if (assign.rounds.extra) {
-    order +=
-        "; extra slots " + words(assign.rounds.extra->slots) + " of step " + std::to_string(assign.rounds.extra->step);
+  if (const auto& now = assign.rounds.now) {
+    order += "; of step " + std::to_string(now->step) + (now->ranges.empty() ? " none" : " slots " + words(now->ranges));
   }
   if (assign.evaluation) {
     order += "; evaluate item " + std::to_string(assign.evaluation->item) + " of the " +

@@ -121,16 +121,26 @@ void WorkerShell::act(Host& host, worker::Compute& action) {
   if (host.traces()) {
     host.say(name() + " computes step " + std::to_string(action.step) + " slots " + words(action.ranges));
   }
-  std::vector<Node> nodes;
-  for (const auto range : action.ranges) {
-    const auto cover = tree::cover(range, host.life().slots);
-    nodes.insert(nodes.end(), cover.begin(), cover.end());
+  computation_.step = action.step;
+  computation_.timeline = weights_.front().payload.timeline;
+  computation_.weights = weights();
+  computation_.list = SlotList(host.life().slots, action.ranges);
+  computation_.slot = kNoSlot;
+  computation_.sums.assign(weights_.size(), PartialSums(host.life().slots));
+  computation_.values.assign(weights_.size(), {});
+  later(host, after(0), NextSlot{});
+}
+
+void WorkerShell::act(Host& host, worker::Amend& action) {
+  require(computation_.runs && action.step == computation_.step, "a computation that is not in hand is amended");
+  if (host.traces()) {
+    host.say(name() + " is to compute step " + std::to_string(action.step) + " slots " + words(action.ranges));
   }
-  Micros at = 0;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    at = compute_node(host, action.step, nodes[i], i + 1 == nodes.size(), at);
+  computation_.list.become(action.ranges);
+  if (computation_.slot != kNoSlot) {
+    host.facts().note(Fact::slot_taken_back, computation_.list.run_end(computation_.slot) == computation_.slot);
+    end_run(host, computation_.list.run_end(computation_.slot));
   }
-  later(host, computing(at), ComputationEnd{action.step});
 }
 
 void WorkerShell::done(Host& host, const ComputationEnd& what) {
@@ -138,34 +148,57 @@ void WorkerShell::done(Host& host, const ComputationEnd& what) {
   step(host, worker::Computed{what.step, {}});
 }
 
-// Slot after slot into a binary counter of sums, as a worker does it; the last slot's backward brings the chunks, the
-// last layers' first. Returns when it is done.
-Micros WorkerShell::compute_node(Host& host, Step step, Node node, bool is_last, Micros at) {
-  const auto chunks = static_cast<ChunkId>(weights_.size());
-  std::vector<std::vector<Payload>> counters(chunks);
-  const auto all = weights();
-  const auto timeline = weights_.front().payload.timeline;
-  for (Slot slot = node.begin; slot < node.end; ++slot) {
-    at += speed_.forward;
-    for (ChunkId chunk = chunks; chunk-- > 0;) {
-      at += speed_.backward / chunks;
-      auto& counter = counters[chunk];
-      counter.push_back(gradient(host.life(), step, slot, chunk, all));
-      counter.back().timeline = timeline;
-      counter.back().origin = computation_.origin;
-      require(counter.size() <= tree::buffers_needed(node), "a worker needs more buffers than it was told");
-      for (auto sums = tree::sums_completed_by(slot, node); sums > 0; --sums) {
-        const auto right = counter.back();
-        counter.pop_back();
-        counter.back() = sum(counter.back(), right);
-      }
-      if (slot + 1 == node.end) {
-        require(counter.size() == 1, "a node's sums do not end in one");
-        later(host, computing(at), GradientComputed{step, node, chunk, counter.back(), is_last});
-      }
-    }
+// Slot after slot, as SlotSums has it; each slot's backward brings the chunks, the last layers' first.
+void WorkerShell::done(Host& host, const NextSlot& /*what*/) {
+  auto& own = computation_;
+  const auto next = own.list.take();
+  if (!next) {
+    return later(host, after(0), ComputationEnd{own.step});
   }
-  return at;
+  if (own.slot != kNoSlot && *next != own.slot + 1) {
+    end_run(host, own.slot + 1);
+  }
+  if (own.slot == kNoSlot || *next != own.slot + 1 || *next >= own.end) {
+    own.end = own.list.run_end(*next);
+  }
+  own.slot = *next;
+  const auto last = static_cast<ChunkId>(weights_.size() - 1);
+  later(host, computing(speed_.forward + speed_.backward / weights_.size()), ChunkComputed{last});
+  step(host, worker::SlotBegun{own.step, own.slot});
+}
+
+void WorkerShell::done(Host& host, const ChunkComputed& what) {
+  auto& own = computation_;
+  auto& values = own.values[what.chunk];
+  auto leaf = gradient(host.life(), own.step, own.slot, what.chunk, own.weights);
+  leaf.timeline = own.timeline;
+  leaf.origin = own.origin;
+  values.push_back(leaf);
+  own.sums[what.chunk].add({{own.slot, own.slot + 1}, static_cast<std::uint32_t>(values.size() - 1)}, own.end,
+                           [&](const PartialSum& into, const PartialSum& with) {
+                             values[into.arena] = sum(values[into.arena], values[with.arena]);
+                           },
+                           [&](const PartialSum& each) { leave(host, what.chunk, each); });
+  require(own.sums[what.chunk].sums().size() + 1 <= tree::buffers_needed({0, host.life().slots}),
+          "a worker needs more buffers than it was told");
+  if (what.chunk > 0) {
+    later(host, computing(speed_.backward / weights_.size()), ChunkComputed{what.chunk - 1});
+  } else {
+    later(host, after(0), NextSlot{});
+  }
+}
+
+void WorkerShell::end_run(Host& host, Slot end) {
+  computation_.end = std::min(computation_.end, end);
+  for (ChunkId chunk = 0; chunk < computation_.sums.size(); ++chunk) {
+    computation_.sums[chunk].settle(computation_.end, [&](const PartialSum& sum) { leave(host, chunk, sum); });
+  }
+}
+
+void WorkerShell::leave(Host& host, ChunkId chunk, const PartialSum& sum) {
+  const auto& own = computation_;
+  const bool is_last = own.list.is_last_run(own.slot) && sum.node.end == std::max(own.end, own.slot + 1);
+  later(host, after(0), GradientComputed{own.step, sum.node, chunk, own.values[chunk][sum.arena], is_last});
 }
 
 void WorkerShell::done(Host& host, const GradientComputed& what) {

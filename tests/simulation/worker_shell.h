@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/worker/partial_sums.h"
+#include "protocol/worker/slot_list.h"
 #include "protocol/worker/worker.h"
 #include "tests/simulation/host.h"
 #include "tests/simulation/transitions.h"
@@ -61,6 +63,14 @@ class WorkerShell : public Process {
   struct Computation {
     bool runs = false;
     std::uint32_t origin = 0;  // of its gradients, in the judge's list
+    Step step = 0;
+    Timeline timeline = 0;
+    Expression weights = 0;  // all
+    SlotList list{1, {}};
+    Slot slot = kNoSlot;  // in hand, or the last one
+    Slot end = 0;         // of its run
+    std::vector<PartialSums> sums;             // by chunk
+    std::vector<std::vector<Payload>> values;  // by chunk: what its sums' arenas name
   };
 
   void step(Host& host, const worker::Event& event);
@@ -72,10 +82,13 @@ class WorkerShell : public Process {
   void act(Host& host, worker::Store& action);
   void act(Host& host, worker::Release& action);
   void act(Host& host, worker::Compute& action);
+  void act(Host& host, worker::Amend& action);
   void act(Host& host, worker::Evaluate& action);
   void act(Host& host, worker::Stop& action);
 
   void done(Host& host, const Preparation& what);
+  void done(Host& host, const NextSlot& what);
+  void done(Host& host, const ChunkComputed& what);
   void done(Host& host, const GradientComputed& what);
   void done(Host& host, const ComputationEnd& what);
   void done(Host& host, const EvaluationEnd& what);
@@ -93,7 +106,8 @@ class WorkerShell : public Process {
   void check_dropped(const Heartbeat& beat) const;
   std::uint32_t origin_of(Host& host, ItemId item);
   [[nodiscard]] bool is_replaced(Host& host, PayloadId id) const;
-  Micros compute_node(Host& host, Step step, Node node, bool is_last, Micros at);
+  void end_run(Host& host, Slot end);
+  void leave(Host& host, ChunkId chunk, const PartialSum& sum);
   // All of one timeline, or it is a violation.
   [[nodiscard]] Expression weights() const;
 

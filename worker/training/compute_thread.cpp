@@ -42,15 +42,18 @@ void ComputeThread::store(ChunkId chunk, std::span<const std::byte> bytes, std::
   wake_.notify_all();
 }
 
-void ComputeThread::hand(std::variant<TrainingTask, Evaluation> what) {
+void ComputeThread::hand(std::optional<Evaluation> evaluation) {
   {
     const std::scoped_lock lock(mutex_);
-    task_ = Task{std::move(what), {weights_.values(), arriving_.stored()}};
+    task_ = Task{evaluation, {weights_.values(), arriving_.stored()}};
   }
   wake_.notify_all();
 }
 
-void ComputeThread::compute(Step step, const std::vector<SlotRange>& ranges) { hand(TrainingTask{step, ranges}); }
+void ComputeThread::compute(const TrainingTask& task) {
+  trainer_.begin(task);
+  hand(std::nullopt);
+}
 void ComputeThread::evaluate(const Evaluation& evaluation) { hand(evaluation); }
 
 void ComputeThread::run() {
@@ -82,10 +85,10 @@ void ComputeThread::work() {
     if (!task) {
       continue;
     }
-    if (const auto* training = std::get_if<TrainingTask>(&task->what)) {
-      trainer_.train(*training, task->weights);
+    if (task->evaluation) {
+      trainer_.evaluate(*task->evaluation, task->weights);
     } else {
-      trainer_.evaluate(std::get<Evaluation>(task->what), task->weights);
+      trainer_.train(task->weights);
     }
   }
 }

@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <variant>
 #include <vector>
 
 #include "common/job/job.h"
@@ -38,7 +37,9 @@ class ComputeThread {
 
   // Called by the loop's thread.
   void prefetch(Step step, const std::vector<SlotRange>& ranges) { trainer_.prefetch(step, ranges); }
-  void compute(Step step, const std::vector<SlotRange>& ranges);
+  void compute(const TrainingTask& task);
+  // The slots of the step in hand are others.
+  void become(const TrainingTask& task) { trainer_.become(task); }
   void evaluate(const Evaluation& evaluation);
   void close();
   [[nodiscard]] std::uint64_t corrupt_examples() const { return trainer_.corrupt_examples(); }
@@ -54,13 +55,13 @@ class ComputeThread {
 
  private:
   struct Task {
-    std::variant<TrainingTask, Evaluation> what;
+    std::optional<Evaluation> evaluation;  // else what the trainer has in hand
     WeightArena weights;
   };
 
   void run();
   void work();
-  void hand(std::variant<TrainingTask, Evaluation> what);
+  void hand(std::optional<Evaluation> evaluation);
 
   const Arena& arena_;
   Post post_;

@@ -24,6 +24,7 @@ bool GradientPool::take(std::uint32_t& arena) {
   }
   arena = free_.back();
   free_.pop_back();
+  arenas_[arena].chunks_out = chunks_;
   return true;
 }
 
@@ -33,11 +34,6 @@ void GradientPool::give_back(std::uint32_t arena) {
     free_.push_back(arena);
   }
   freed_.notify_one();
-}
-
-void GradientPool::hand_over(std::uint32_t arena) {
-  const std::scoped_lock lock(mutex_);
-  arenas_[arena].chunks_out = chunks_;
 }
 
 void GradientPool::give_back_chunk(std::uint32_t arena) {
@@ -64,56 +60,91 @@ bool GradientPool::is_closed() {
   return closed_;
 }
 
-NodeSum::NodeSum(const Arena& arena, GradientPool& pool, Node node)
-    : arena_(arena), pool_(pool), node_(node), slot_(node.begin), faults_(arena.chunks.size()) {}
+SlotSums::SlotSums(const Arena& arena, GradientPool& pool, Slot slots, std::vector<SlotRange> ranges, Leave leave)
+    : arena_(arena),
+      pool_(pool),
+      leave_(std::move(leave)),
+      list_(slots, std::move(ranges)),
+      sums_(arena.chunks.size(), PartialSums(slots)) {}
 
-bool NodeSum::begin_slot() {
-  std::uint32_t buffer = 0;
-  if (!pool_.take(buffer)) {
-    return false;
+void SlotSums::become(std::vector<SlotRange> ranges) {
+  const std::scoped_lock lock(mutex_);
+  list_.become(std::move(ranges));
+  if (slot_ != kNoSlot) {
+    end_run(list_.run_end(slot_));
   }
-  stack_.push_back({buffer, slot_});
-  sums_ = tree::sums_completed_by(slot_, node_);
-  if (is_last_slot()) {
-    pool_.hand_over(stack_.front().buffer);
-  }
-  return true;
 }
 
-void NodeSum::chunk_ready(ChunkId id) {
+std::optional<Slot> SlotSums::begin_slot() {
+  if (!has_next()) {
+    return std::nullopt;
+  }
+  std::uint32_t arena = 0;
+  if (!pool_.take(arena)) {
+    return std::nullopt;
+  }
+  const std::scoped_lock lock(mutex_);
+  const auto next = list_.take();
+  if (!next) {  // any more
+    pool_.give_back(arena);
+    return std::nullopt;
+  }
+  if (slot_ != kNoSlot && *next != slot_ + 1) {
+    end_run(slot_ + 1);
+  }
+  if (slot_ == kNoSlot || *next != slot_ + 1 || *next >= end_) {
+    end_ = list_.run_end(*next);
+  }
+  slot_ = *next;
+  leaf_ = arena;
+  is_last_run_ = list_.is_last_run(slot_);
+  return next;
+}
+
+bool SlotSums::has_next() {
+  const std::scoped_lock lock(mutex_);
+  return list_.next().has_value();
+}
+
+// A run that was said to end somewhere has given up sums for that: it gets no longer again.
+void SlotSums::end_run(Slot end) {
+  end_ = std::min(end_, end);
+  is_last_run_ = list_.is_last_run(slot_);
+  for (const auto& chunk : arena_.chunks) {
+    sums_[chunk.id].settle(end_, [&](const PartialSum& sum) { leave(chunk, sum); });
+  }
+}
+
+void SlotSums::chunk_ready(ChunkId id) {
+  const std::scoped_lock lock(mutex_);
   const auto& chunk = arena_.chunks[id];
-  const bool is_gradient = id != arena_.statistics().id;
-  if (node_.size() == 1 && is_gradient) {
-    note(id, slot_, all_finite(leaf().subspan(chunk.offset, chunk.elements)));
-  }
-  for (Slot sum = 0; sum < sums_; ++sum) {
-    const auto& right = stack_[stack_.size() - 1 - sum];
-    const auto& left = stack_[stack_.size() - 2 - sum];
-    auto* const into = pool_.values(left.buffer).data() + chunk.offset;
-    const auto* const with = pool_.values(right.buffer).data() + chunk.offset;
-    if (!is_gradient) {
-      add_into(into, with, chunk.elements);
-      continue;
-    }
-    const auto finite = add_into_looking(into, with, chunk.elements);
-    note(id, left.leaf, finite.left);
-    note(id, sum == 0 ? right.leaf : kNoSlot, finite.right);
-  }
+  sums_[id].add({{slot_, slot_ + 1}, leaf_, kNoSlot}, end_,
+                [&](PartialSum& into, const PartialSum& with) { join(chunk, into, with); },
+                [&](const PartialSum& sum) { leave(chunk, sum); });
 }
 
-void NodeSum::note(ChunkId chunk, Slot leaf, bool finite) {
-  if (!finite && leaf != kNoSlot) {
-    faults_[chunk] = std::min(faults_[chunk].value_or(leaf), leaf);
+void SlotSums::join(const Chunk& chunk, PartialSum& into, const PartialSum& with) {
+  auto* const left = pool_.values(into.arena).data() + chunk.offset;
+  const auto* const right = pool_.values(with.arena).data() + chunk.offset;
+  if (chunk.id == arena_.statistics().id) {
+    add_into(left, right, chunk.elements);
+  } else {
+    const auto finite = add_into_looking(left, right, chunk.elements);
+    into.fault = std::min({into.fault, with.fault, fault_of(into, finite.left), fault_of(with, finite.right)});
   }
+  pool_.give_back_chunk(with.arena);
 }
 
-void NodeSum::end_slot() {
-  for (Slot sum = 0; sum < sums_; ++sum) {
-    pool_.give_back(stack_.back().buffer);
-    stack_.pop_back();
-    stack_.back().leaf = kNoSlot;
+// Of a slot's own gradient, that was just looked at.
+Slot SlotSums::fault_of(const PartialSum& sum, bool finite) {
+  return sum.node.size() == 1 && !finite ? sum.node.begin : kNoSlot;
+}
+
+void SlotSums::leave(const Chunk& chunk, PartialSum sum) {
+  if (sum.node.size() == 1 && chunk.id != arena_.statistics().id) {
+    sum.fault = fault_of(sum, all_finite(pool_.values(sum.arena).subspan(chunk.offset, chunk.elements)));
   }
-  ++slot_;
+  leave_(chunk.id, sum, is_last_run_ && sum.node.end == std::max(end_, slot_ + 1));
 }
 
 ChunkCountdown::ChunkCountdown(const Arena& arena)

@@ -1,4 +1,4 @@
-// The worker's part of the reduction tree: leaves of one node, slot after slot, into a binary counter of buffers.
+// The worker's part of the reduction tree: gradients of slots, one after the other, into sums over nodes of the tree.
 #pragma once
 
 #include <condition_variable>
@@ -12,22 +12,22 @@
 #include "common/arena/arena.h"
 #include "protocol/ids.h"
 #include "protocol/tree.h"
+#include "protocol/worker/partial_sums.h"
+#include "protocol/worker/slot_list.h"
 #include "worker/compute/host_arena.h"
 
 namespace ballast {
 
-// Whole arenas of gradients, lent by number. A finished sum leaves in chunks, so an arena is free again when each of
-// its chunks has been given back. Thread-safe: the compute thread takes, the loop's thread gives back.
+// Whole arenas of gradients, lent by number, each free again when all of its chunks have been given back: one that is
+// joined to another sum at once, one that is sent when it has its receipt. Thread-safe.
 class GradientPool {
  public:
   GradientPool(const Arena& arena, std::size_t arenas);
 
   // Waits until one is free; false after close().
   bool take(std::uint32_t& arena);
-  // Gives back a whole arena that nothing was sent from.
+  // A whole one, that nothing was written into.
   void give_back(std::uint32_t arena);
-  // Marks the arena as one whose chunks come back one by one.
-  void hand_over(std::uint32_t arena);
   void give_back_chunk(std::uint32_t arena);
   void close();
   [[nodiscard]] bool is_closed();
@@ -52,46 +52,52 @@ class GradientPool {
 // receipts are on their way.
 inline std::size_t gradient_arenas(Slot slots) { return tree::buffers_needed({0, slots}) + 2; }
 
-// Sums the slots of one node. After leaf() has filled the newest buffer with a slot's gradient, chunk by chunk,
-// chunk_ready() adds what the tree says is complete; the sum of the whole node ends in the buffer result(). The sums
-// look on their way for the first slot whose gradient is not finite, by chunk, since what comes of them cannot tell:
-// each slot is looked at in the first sum that it takes part in. One thread.
-class NodeSum {
+// Sums the slots of a computation, each chunk by itself (PartialSums). After leaf() has been filled with a slot's
+// gradient, chunk by chunk, chunk_ready() adds what the tree says is complete; sums that nothing more will be joined to
+// leave at once, while the slot is still being computed. The slots that follow may become others at any time.
+//
+// The sums look on their way for the first slot whose gradient is not finite, by chunk, since what comes of them cannot
+// tell: each slot is looked at in the first sum that it takes part in, or when it leaves alone. Finite gradients may
+// have a sum that overflows: that is nobody's fault. The statistics chunk is no gradient, and has none.
+//
+// One thread computes; another may call become(). The time that they keep each other waiting is that of one chunk's
+// sums.
+class SlotSums {
  public:
-  NodeSum(const Arena& arena, GradientPool& pool, Node node);
+  // `sum` of the chunk is final; `last`: the computation brings no other of the chunk, as far as is known. Called by
+  // either thread.
+  using Leave = std::function<void(ChunkId chunk, const PartialSum& sum, bool last)>;
 
-  // Takes the buffer that the next slot's gradient goes into; false if the pool was closed.
-  bool begin_slot();
-  [[nodiscard]] std::span<float> leaf() { return pool_.values(stack_.back().buffer); }
-  [[nodiscard]] Slot slot() const { return slot_; }
-  [[nodiscard]] Node node() const { return node_; }
-  [[nodiscard]] bool is_last_slot() const { return slot_ + 1 == node_.end; }
-  // The chunk of the newest leaf is final.
+  SlotSums(const Arena& arena, GradientPool& pool, Slot slots, std::vector<SlotRange> ranges, Leave leave);
+
+  // The slots that are to be computed are others. One that is being computed and is not among them is finished as a sum
+  // of its own; those before it leave now.
+  void become(std::vector<SlotRange> ranges);
+
+  // Begins with the next slot, and takes the arena that its gradient goes into. None when all are computed, or the pool
+  // was closed.
+  std::optional<Slot> begin_slot();
+  [[nodiscard]] std::span<float> leaf() { return pool_.values(leaf_); }
+  // The chunk of the slot's gradient is final.
   void chunk_ready(ChunkId id);
-  // Every chunk of the leaf has been said to be ready.
-  void end_slot();
-
-  [[nodiscard]] std::uint32_t result() const { return stack_.front().buffer; }
-  // Of the whole node, once its last slot's chunk was said to be ready: the first slot whose gradient of the chunk has
-  // an infinity or a NaN. Finite leaves may have a sum that overflows: that is nobody's fault. Of the statistics chunk,
-  // which is no gradient, always none.
-  [[nodiscard]] std::optional<Slot> fault(ChunkId chunk) const { return faults_[chunk]; }
 
  private:
-  struct Partial {
-    std::uint32_t buffer = 0;
-    Slot leaf = kNoSlot;  // whose gradient it is, if it is no sum
-  };
-
-  void note(ChunkId chunk, Slot leaf, bool finite);
+  bool has_next();
+  void end_run(Slot end);
+  void join(const Chunk& chunk, PartialSum& into, const PartialSum& with);
+  static Slot fault_of(const PartialSum& sum, bool finite);
+  void leave(const Chunk& chunk, PartialSum sum);
 
   const Arena& arena_;
   GradientPool& pool_;
-  Node node_;
-  Slot slot_;
-  Slot sums_ = 0;                            // complete with this slot
-  std::vector<Partial> stack_;               // partial sums, oldest first, the newest leaf last
-  std::vector<std::optional<Slot>> faults_;  // by chunk
+  Leave leave_;
+  std::mutex mutex_;
+  SlotList list_;
+  Slot slot_ = kNoSlot;  // being computed, or computed last
+  Slot end_ = 0;         // of its run
+  bool is_last_run_ = false;
+  std::uint32_t leaf_ = 0;
+  std::vector<PartialSums> sums_;  // by chunk
 };
 
 // Tells when a chunk's last parameter gradient is final.

@@ -5,7 +5,6 @@
 
 #include "common/job/evaluation_metrics.h"
 #include "common/job/model_graph.h"
-#include "protocol/tree.h"
 #include "worker/data/failures.h"
 #include "worker/data/job_data.h"
 #include "worker/training/contributions.h"
@@ -83,64 +82,65 @@ void Trainer::prefetch(Step step, const std::vector<SlotRange>& ranges) {
   pipeline_->prefetch(step, slots);
 }
 
-void Trainer::train(const TrainingTask& task, const WeightArena& weights) {
-  std::vector<Node> nodes;
-  for (const auto range : task.ranges) {
-    const auto cover = tree::cover(range, job_.spec.training.slots);
-    nodes.insert(nodes.end(), cover.begin(), cover.end());
+void Trainer::begin(const TrainingTask& task) {
+  const auto leave = [this, step = task.step](ChunkId chunk, const PartialSum& sum, bool last) {
+    post_(worker::GradientReady{step, sum.node, chunk, gradient_payload(job_.arena, sum.arena, chunk), sum.fault, last});
+  };
+  const std::scoped_lock lock(training_.mutex);
+  training_.step = task.step;
+  training_.sums = std::make_shared<SlotSums>(job_.arena, pool_, job_.spec.training.slots, task.ranges, leave);
+}
+
+void Trainer::become(const TrainingTask& task) {
+  const std::scoped_lock lock(training_.mutex);
+  if (training_.sums && training_.step == task.step) {
+    training_.sums->become(task.ranges);
   }
+}
+
+void Trainer::train(const WeightArena& weights) {
+  const auto [step, sums] = in_hand();
   PhaseTimes phases;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (!train_node(task.step, nodes[i], weights, i + 1 == nodes.size(), phases)) {
-      return;
-    }
+  while (const auto slot = sums->begin_slot()) {
+    post_(worker::SlotBegun{step, *slot});
+    train_slot(step, *slot, *sums, weights, phases);
   }
-  post_(worker::Computed{task.step, phases});
+  if (!pool_.is_closed()) {
+    const std::scoped_lock lock(training_.mutex);
+    training_.sums.reset();
+    post_(worker::Computed{step, phases});
+  }
 }
 
-bool Trainer::train_node(Step step, Node node, const WeightArena& weights, bool last, PhaseTimes& phases) {
-  NodeSum sum(job_.arena, pool_, node);
-  for (Slot slot = node.begin; slot < node.end; ++slot) {
-    if (!sum.begin_slot() || !train_slot(step, sum, weights, last, phases)) {
-      return false;
-    }
-  }
-  return true;
+std::pair<Step, std::shared_ptr<SlotSums>> Trainer::in_hand() {
+  const std::scoped_lock lock(training_.mutex);
+  return {training_.step, training_.sums};
 }
 
-bool Trainer::train_slot(Step step, NodeSum& sum, const WeightArena& weights, bool last, PhaseTimes& phases) {
+void Trainer::train_slot(Step step, Slot slot, SlotSums& sums, const WeightArena& weights, PhaseTimes& phases) {
   const auto data_start = std::chrono::steady_clock::now();
-  const auto examples = reading_data([&] { return pipeline_->take(step, sum.slot()); });
+  const auto examples = reading_data([&] { return pipeline_->take(step, slot); });
   phases.data_wait += micros_since(data_start);
   corrupt_examples_ = dataset_->corrupt();
 
-  const auto result = sum.result();
-  const auto chunk_ready = [&](ChunkId chunk) {
-    sum.chunk_ready(chunk);
-    if (sum.is_last_slot()) {
-      post_(worker::GradientReady{step, sum.node(), chunk, gradient_payload(job_.arena, result, chunk),
-                                  sum.fault(chunk).value_or(kNoSlot), last});
-    }
-  };
   countdown_.reset();
   const auto& training = job_.spec.training;
   const auto step_examples = examples_of_step(training, job_.sizes.train, step);
   // An update is the mean over its own examples.
   const auto counted = each_slot_is_update_ ? std::max(examples.batch().count, 1U) : step_examples;
-  const SlotTask task{step, sum.slot(), counted, training.seed};
-  const auto batch = model_->train(task, examples.batch(), weights, sum.leaf(),
+  const SlotTask task{step, slot, counted, training.seed};
+  const auto chunk_ready = [&](ChunkId chunk) { sums.chunk_ready(chunk); };
+  const auto batch = model_->train(task, examples.batch(), weights, sums.leaf(),
                                    [&](std::size_t parameter) { countdown_.parameter_ready(parameter, chunk_ready); });
   const auto& statistics = job_.arena.statistics();
-  auto values = sum.leaf().subspan(statistics.offset, statistics.elements);
+  auto values = sums.leaf().subspan(statistics.offset, statistics.elements);
   std::fill(values.begin(), values.end(), 0.0F);
   values[0] = static_cast<float>(batch.loss_sum / step_examples);
   values[1] = static_cast<float>(batch.correct);
   values[2] = static_cast<float>(batch.examples);
   chunk_ready(statistics.id);
-  sum.end_slot();
   phases.forward += model_->last_times().forward_us;
   phases.backward += model_->last_times().backward_us;
-  return !pool_.is_closed();
 }
 
 void Trainer::evaluate(const Evaluation& evaluation, const WeightArena& weights) {

@@ -5,8 +5,10 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/job/job.h"
@@ -31,7 +33,7 @@ struct TrainingTask {
   std::vector<SlotRange> ranges;
 };
 
-// One thread, the one that computes, but for prefetch(). Everything takes long, and ends at the next slot once the pool
+// One thread, the one that computes, but for what says otherwise. Everything takes long, and ends at the next slot once the pool
 // is closed. `post` is called as gradients become ready.
 class Trainer {
  public:
@@ -47,7 +49,11 @@ class Trainer {
   void prefetch(Step step, const std::vector<SlotRange>& ranges);
   // Examples of the data that were left out or replaced, as of the last slot or evaluation. From any thread.
   [[nodiscard]] std::uint64_t corrupt_examples() const { return corrupt_examples_.load(std::memory_order_relaxed); }
-  void train(const TrainingTask& task, const WeightArena& weights);
+  // These slots are in hand: train() computes them. From any thread, while nothing is trained.
+  void begin(const TrainingTask& task);
+  // The slots of the step in hand are others, as SlotSums has it; nothing if it is not in hand. From any thread.
+  void become(const TrainingTask& task);
+  void train(const WeightArena& weights);
   void evaluate(const Evaluation& evaluation, const WeightArena& weights);
   // Nothing is computed any more: lets the backend go.
   void end() { model_.reset(); }
@@ -55,8 +61,14 @@ class Trainer {
  private:
   void make_plain_model(std::span<float> weights);
   std::string fingerprint(std::span<float> weights);
-  bool train_node(Step step, Node node, const WeightArena& weights, bool last, PhaseTimes& phases);
-  bool train_slot(Step step, NodeSum& sum, const WeightArena& weights, bool last, PhaseTimes& phases);
+  std::pair<Step, std::shared_ptr<SlotSums>> in_hand();
+  void train_slot(Step step, Slot slot, SlotSums& sums, const WeightArena& weights, PhaseTimes& phases);
+
+  struct Training {
+    std::mutex mutex;
+    Step step = 0;
+    std::shared_ptr<SlotSums> sums;  // null: nothing is being trained
+  };
 
   const Job& job_;
   std::string data_path_;
@@ -65,6 +77,7 @@ class Trainer {
   Post post_;
   std::chrono::milliseconds delay_;
   ChunkCountdown countdown_;
+  Training training_;
   bool each_slot_is_update_;  // by itself: in item mode
   MetricRules metrics_;
   std::atomic<std::uint64_t> corrupt_examples_ = 0;

@@ -195,7 +195,7 @@ void Judge::lead_starts(Micros now) {
 
 void Judge::assigned(SessionId session, const Assign& assign) {
   stop_.assigned(session, assign);
-  if (!assign.rounds.standing.slots.empty() || assign.rounds.extra || assign.evaluation ||
+  if (!assign.rounds.standing.slots.empty() || assign.rounds.now || assign.evaluation ||
       !assign.items.grants.empty()) {
     provenance_.works(session);
   }

@@ -33,10 +33,17 @@ void OrdersJudge::check_content(const Assign& assign, Timeline durable) const {
   if (assign.timeline != 0 && assign.timeline != durable) {
     throw Violation("an order of timeline " + std::to_string(assign.timeline) + ", which is not the durable ledger's");
   }
-  if (assign.rounds.extra) {
-    check_slots(life_, assign.rounds.extra->slots);
-    require(!assign.rounds.extra->slots.empty() && assign.rounds.extra->step < life_.steps,
-            "an extra order for nothing");
+  require(!assign.rounds.extra, "a session is given work in the words of an older protocol");
+  if (assign.rounds.now) {
+    require(assign.rounds.now->step < life_.steps, "an order for a step that the job does not have");
+    SlotSet known(life_.slots);
+    for (const auto range : assign.rounds.now->ranges) {
+      check_slots(life_, range);
+      if (range.empty() || known.contains_some_of(range)) {
+        throw Violation("an order for no slots, or for the same ones twice: " + words(assign.rounds.now->ranges));
+      }
+      known.insert(range);
+    }
   }
   if (assign.evaluation) {
     const auto examples = assign.evaluation->split == Split::test ? life_.test_examples : life_.validation_examples;

@@ -19,7 +19,7 @@ static_assert(kFactOf.size() == kRollbackWords.size());
 void RollbackCountsJudge::assigned(const Assign& assign, Step base) {
   const auto& standing = assign.rounds.standing;
   const bool is_work = (!standing.slots.empty() && standing.until > std::max(standing.from, base)) ||
-                       assign.rounds.extra || !assign.items.grants.empty();
+                       assign.rounds.now || !assign.items.grants.empty();
   if (is_work) {
     given_ = std::max(given_, assign.timeline);
     given_by_lead_ = assign.timeline;

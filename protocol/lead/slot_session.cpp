@@ -1,0 +1,57 @@
+#include "protocol/lead/slot_session.h"
+
+#include <utility>
+
+namespace ballast {
+
+namespace {
+
+constexpr double kMicrosPerSecond = 1e6;
+
+Micros before(Micros now, Micros span) { return now - std::min(now, span); }
+
+Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
+  return bytes_per_second == 0 ? 0
+                               : static_cast<Micros>(static_cast<double>(bytes) * kMicrosPerSecond /
+                                                     static_cast<double>(bytes_per_second));
+}
+
+}  // namespace
+
+bool SlotSession::heard(const SlotProgress& progress, Step open, Micros opened, Micros now) {
+  const bool has_moved = !has_progress_ || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
+                         progress.computed != progress_.computed;
+  progress_ = progress;
+  has_progress_ = progress.begun > 0;
+  in_hand_since_ = before(now, progress.in_hand_for);
+  uplink_free_ = now + transfer(progress.without_receipt, progress.up);
+  if (has_moved) {
+    computed_ = SlotSet(slots_);
+    for (const auto range : progress.computed) {
+      computed_.insert(range);
+    }
+  }
+  if (has_progress_ && progress.step == open && lag_of_ <= open) {
+    const auto begun = before(now, progress.begun);
+    lag_.observe(begun - std::min(begun, opened));
+    lag_of_ = open + 1;
+  }
+  return has_moved;
+}
+
+void SlotSession::rewind() {
+  has_progress_ = false;
+  computed_ = SlotSet(slots_);
+  lag_of_ = 0;
+}
+
+SessionPace SlotSession::pace(Micros slot) const {
+  return {lag_.median(), progress_.slot_time > 0 ? progress_.slot_time : slot,
+          static_cast<double>(progress_.up) / kMicrosPerSecond};
+}
+
+Micros SlotSession::pull_time(const StepSize& step) const {
+  return std::max(lag_.median(), transfer(step.bytes, progress_.down));
+}
+
+}  // namespace ballast

@@ -1,0 +1,98 @@
+// What the lead has learnt of one session that computes slots: how fast it is, and where it is.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "protocol/ids.h"
+#include "protocol/lead/predicted_end.h"
+#include "protocol/messages.h"
+#include "protocol/slot_set.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// The median of the last values.
+class RecentMedian {
+ public:
+  void observe(Micros value) {
+    seen_[count_ % seen_.size()] = value;
+    ++count_;
+  }
+  // 0: there is none.
+  [[nodiscard]] Micros median() const {
+    auto values = seen_;
+    const auto count = std::min(count_, values.size());
+    if (count == 0) {
+      return 0;
+    }
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(count / 2);
+    std::nth_element(values.begin(), middle, values.begin() + static_cast<std::ptrdiff_t>(count));
+    return *middle;
+  }
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(seen_, count_));
+  }
+
+ private:
+  std::array<Micros, 15> seen_{};
+  std::size_t count_ = 0;
+};
+
+// A session as its heartbeats show it. Moments are the lead's. Pure and copyable.
+class SlotSession {
+ public:
+  explicit SlotSession(Slot slots) : slots_(slots), computed_(slots) {}
+
+  // A heartbeat. `opened`: when the lead heard that the step `open`, the oldest one, is open. Whether the session has
+  // begun or ended a slot since the one before.
+  bool heard(const SlotProgress& progress, Step open, Micros opened, Micros now);
+  // A timeline begins: what it has done counts for nothing.
+  void rewind();
+
+  // Whether it was ever heard to compute a slot.
+  [[nodiscard]] bool is_known() const { return progress_.slot_time > 0; }
+  // With `slot`, of another session, in place of what is not known.
+  [[nodiscard]] SessionPace pace(Micros slot) const;
+  // It has the weights of the step, or of a later one.
+  [[nodiscard]] bool has_begun(Step step) const { return has_progress_ && progress_.step >= step; }
+  // Slots of the step that it has computed.
+  [[nodiscard]] const SlotSet* computed(Step step) const {
+    return has_progress_ && progress_.step == step ? &computed_ : nullptr;
+  }
+  // The slot of the step that it computes, or none, and since when.
+  [[nodiscard]] Slot in_hand(Step step) const {
+    return has_progress_ && progress_.step == step ? progress_.in_hand : kNoSlot;
+  }
+  [[nodiscard]] Micros in_hand_since() const { return in_hand_since_; }
+  // When all that it had to send is gone.
+  [[nodiscard]] Micros uplink_free() const { return uplink_free_; }
+  // How long the weights take to reach it, if it has none of the step.
+  [[nodiscard]] Micros pull_time(const StepSize& step) const;
+  [[nodiscard]] const SlotProgress& progress() const { return progress_; }
+  [[nodiscard]] Micros lag() const { return lag_.median(); }
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(slots_, has_progress_, progress_), listed::parts(computed_, lag_),
+                       listed::plain(lag_of_), listed::ages(in_hand_since_, uplink_free_));
+  }
+
+ private:
+  Slot slots_;
+  bool has_progress_ = false;  // in this timeline
+  SlotProgress progress_;          // the newest
+  SlotSet computed_;           // as it says
+  RecentMedian lag_;
+  Step lag_of_ = 0;  // the step after the newest of which the lag is known
+  Micros in_hand_since_ = 0;
+  Micros uplink_free_ = 0;
+};
+
+}  // namespace ballast

@@ -1,0 +1,62 @@
+// How fast a session's bytes get through.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "protocol/ids.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// The largest of the last samples, as N. Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016, estimate a
+// bottleneck: whatever else made a sample wait made it smaller. A sample is what has arrived in a time in which
+// something was always on its way. Pure and copyable.
+class LinkRate {
+ public:
+  void sent(std::uint64_t bytes, Micros at) {
+    if (on_its_way_ == 0) {
+      begun_ = at;
+      arrived_ = 0;
+    }
+    on_its_way_ += bytes;
+  }
+  void arrived(std::uint64_t bytes, Micros at) {
+    on_its_way_ -= std::min(on_its_way_, bytes);
+    arrived_ += bytes;
+    ++count_;
+    if (at > begun_ && (on_its_way_ == 0 || count_ >= kArrivals)) {
+      samples_[next_++ % samples_.size()] = static_cast<std::uint64_t>(1e6 * static_cast<double>(arrived_) /
+                                                                       static_cast<double>(at - begun_));
+      begun_ = at;
+      arrived_ = 0;
+      count_ = 0;
+    }
+  }
+  // What was on its way will not be heard of.
+  void forget_sent() { on_its_way_ = 0; }
+
+  // 0: nothing has arrived.
+  [[nodiscard]] std::uint64_t bytes_per_second() const { return *std::ranges::max_element(samples_); }
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::ages(begun_), listed::plain(on_its_way_, arrived_, count_, samples_, next_));
+  }
+
+ private:
+  static constexpr std::size_t kWindow = 15;
+  static constexpr std::uint32_t kArrivals = 8;
+
+  Micros begun_ = 0;
+  std::uint64_t on_its_way_ = 0;
+  std::uint64_t arrived_ = 0;
+  std::uint32_t count_ = 0;
+  std::array<std::uint64_t, kWindow> samples_{};
+  std::size_t next_ = 0;
+};
+
+}  // namespace ballast
