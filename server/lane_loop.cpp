@@ -12,7 +12,7 @@ namespace ballast {
 
 namespace {
 
-constexpr Micros kLaneTick = 50'000;
+constexpr Micros kLaneTick = 20'000;
 constexpr int kLaneMessagesPerTurn = 64;  // of one socket, so that no peer keeps the others waiting
 
 LaneConfig with_address(LaneConfig config, const std::string& address) {

@@ -115,18 +115,17 @@ int work(const Options& options) {
   const auto fault = options.fault.empty() ? std::nullopt : std::optional(ballast::Fault::parse(options.fault));
   const auto metrics = ballast::serve_metrics(options.spec.metrics_address);
   ballast::WorkerLoop loop(options.spec, fault, metrics.get());
+  // The first one drains it; the second one ends it at once, which loses nothing but time.
   const ballast::StopSignals signals([&](const std::string& reason) { loop.interrupt(reason); });
   const auto ending = loop.run();
   if (const auto corrupt = loop.corrupt_examples(); corrupt > 0) {
     ballast::log_info("{}{}", ballast::kCorruptLine, corrupt);
   }
   if (ending.failure.empty()) {
-    ballast::log_info("the job has finished, or was stopped");
+    ballast::log_info("{}", loop.drained().empty()
+                                ? "the job has finished, or was stopped"
+                                : loop.drained() + ": it has delivered what it had begun; the job goes on without it");
     return 0;
-  }
-  if (const auto code = signals.exit_code(ending.failure)) {
-    ballast::log_info("{}: it held nothing, and the job goes on without it", ending.failure);
-    return *code;
   }
   tell(ending.failure);
   return ending.of_data ? ballast::kExitUsage : ending.for_good ? ballast::kExitForGood : 1;

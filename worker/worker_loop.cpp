@@ -86,7 +86,7 @@ void WorkerLoop::turn() {
     computation_.let_go(released.object);
   }
   for (auto& reason : interrupts_.take()) {
-    feed(worker::Failed{std::move(reason)});
+    feed(worker::Drain{std::move(reason)});
   }
   if (const auto now = monotonic_micros(); ticks_.take(now)) {
     tick(now);

@@ -204,7 +204,8 @@ struct Described<SlotProgress> : Plain<SlotProgress, schema::SlotProgress> {
                                      BALLAST_FIELD(slot_time),
                                      BALLAST_FIELD(up),
                                      BALLAST_FIELD(down),
-                                     BALLAST_FIELD(without_receipt)};
+                                     BALLAST_FIELD(without_receipt),
+                                     BALLAST_FIELD(leaving)};
 };
 
 template <>

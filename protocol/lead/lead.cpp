@@ -220,7 +220,9 @@ void Lead::hand_out() {
   if (phase_ == Phase::training) {
     course_.hand_out(sessions_.joined(), sessions_.suspects(), shards_, limit(), at_);
   } else if (phase_ == Phase::evaluating) {
-    evaluations_.hand_out(sessions_.joined(), now_);
+    auto staying = sessions_.joined();
+    std::erase_if(staying, [&](SessionId id) { return sessions_.at(id).beat.progress.leaving; });
+    evaluations_.hand_out(staying, now_);
   }
 }
 

@@ -75,6 +75,8 @@ class SlotSession {
   // How long the weights take to reach it, if it has none of the step.
   [[nodiscard]] Micros pull_time(const StepSize& step) const;
   [[nodiscard]] const SlotProgress& progress() const { return progress_; }
+  // It begins no other slot.
+  [[nodiscard]] bool is_leaving() const { return progress_.leaving; }
   [[nodiscard]] Micros lag() const { return lag_.median(); }
 
   // All of it.

@@ -27,7 +27,9 @@ SlotSet set_of(const std::vector<SlotRange>& ranges, Slot slots) {
 
 }  // namespace
 
-bool SlotShares::Member::keeps_share() const { return !is_suspect() && misses < kMostMisses; }
+bool SlotShares::Member::keeps_share() const {
+  return !is_suspect() && misses < kMostMisses && !seen.is_leaving();
+}
 
 // ---- sessions
 
@@ -64,9 +66,14 @@ void SlotShares::rewind() {
 bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros now) {
   auto& own = member(session);
   const bool was_suspect = own.is_suspect();
+  const bool was_leaving = own.seen.is_leaving();
   const bool has_moved = own.seen.heard(progress, open_, opened_, now);
   own.is_late = own.is_late && !has_moved;
-  return (was_suspect && !own.is_suspect()) || (has_moved && own.seen.in_hand(open_) == kNoSlot);
+  if (progress.leaving && !was_leaving) {
+    decided_until_ = std::min(decided_until_, open_ + 1);  // without it
+  }
+  return (was_suspect && !own.is_suspect()) || (progress.leaving && !was_leaving) ||
+         (has_moved && own.seen.in_hand(open_) == kNoSlot);
 }
 
 std::string SlotShares::held_up(SessionId session) const {
@@ -354,7 +361,7 @@ std::vector<SessionId> SlotShares::counted(const std::vector<SessionId>& session
     return !counted.empty();
   };
   if (take([](const Member& each) { return each.keeps_share(); }) ||
-      take([](const Member& each) { return !each.is_suspect(); })) {
+      take([](const Member& each) { return !each.is_suspect() && !each.seen.is_leaving(); })) {
     return counted;
   }
   return sessions;
@@ -432,6 +439,11 @@ SlotSet SlotShares::unclaimed(const std::vector<SessionId>& counted) const {
       unclaimed.erase(range);
     }
     unclaimed.erase(begun(own));
+  }
+  for (const auto& [session, member] : members_) {
+    if (member.seen.is_leaving() && !member.is_suspect()) {
+      unclaimed.erase(begun(member));
+    }
   }
   return unclaimed;
 }

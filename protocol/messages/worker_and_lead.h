@@ -29,6 +29,7 @@ struct SlotProgress {
   std::uint64_t up = 0;                 // bytes a second that its contributions get through; 0: not known yet
   std::uint64_t down = 0;               // and the weights that it asked for
   std::uint64_t without_receipt = 0;    // bytes of contributions, sent or not
+  bool leaving = false;                 // it begins no other slot, and goes when its contributions have arrived
   bool operator==(const SlotProgress&) const = default;
 };
 

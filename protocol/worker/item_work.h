@@ -62,6 +62,7 @@ class ItemWork {
   // Grants tell what is computed.
   [[nodiscard]] static bool shares_slots() { return false; }
   [[nodiscard]] static SlotSet begun_of(Step /*step*/) { return {}; }
+  [[nodiscard]] static SlotSet begun_now() { return {}; }
 
   // All of it.
   template <typename = void>

@@ -44,6 +44,8 @@ class RoundWork {
   [[nodiscard]] static bool shares_slots() { return true; }
   // Of the step that is being computed, or was last, the slots that were begun.
   [[nodiscard]] SlotSet begun_of(Step step) const;
+  // By the computation that runs.
+  [[nodiscard]] const SlotSet& begun_now() const { return begun_; }
   // The step that it means to compute next.
   [[nodiscard]] Step step() const { return cursor_; }
   // A chunk's version once so many steps are updated.

@@ -114,7 +114,7 @@ void Worker::on_assign(const Assign& assign) {
 // What is being computed follows the newest order at the next slot.
 void Worker::amend() {
   const auto& target = work_.target();
-  if (!work_.is_running() || target.kind != Kind::train || work_.timeline() != plan_.timeline()) {
+  if (!work_.is_running() || target.kind != Kind::train || work_.timeline() != plan_.timeline() || !drains_.empty()) {
     return;
   }
   const auto ranges = plan_.amend(target);
@@ -171,6 +171,7 @@ void Worker::on(const FromLane& event) {
     on_lane_refusal(lane, *refused);
   }
   send_outbox(event.lane);
+  leave_if_drained();
 }
 
 void Worker::on_welcome(LaneLink& lane, const LaneWelcome& welcome) {
@@ -308,7 +309,7 @@ void Worker::advance() {
 }
 
 void Worker::choose_target() {
-  auto target = plan_.next();
+  auto target = drains_.empty() ? plan_.next() : WorkerTarget{};
   if (target == target_) {
     return;
   }
@@ -413,6 +414,7 @@ void Worker::on(const Computed& event) {
   accept_staged();
   advance();
   tell_progress();
+  leave_if_drained();
 }
 
 // At once, as far as many sessions may: the lead shares out what is left by it.
@@ -432,6 +434,7 @@ void Worker::on(const Evaluated& event) {
   }
   accept_staged();
   advance();
+  leave_if_drained();
 }
 
 void Worker::accept_staged() {
@@ -489,6 +492,40 @@ void Worker::on(const Failed& event) {
   stop(event.text, event.for_good, event.of_data);
 }
 
+// What it has begun counts, so that no slot is computed twice. In item mode the lead grants again what it has not begun.
+void Worker::on(const Drain& event) {
+  if (!drains_.empty()) {
+    return;
+  }
+  drains_ = event.reason;
+  drains_since_ = at_;
+  const auto& target = work_.target();
+  if (work_.is_running() && target.kind == Kind::train && plan_.shares_slots()) {
+    emit(Amend{target.step, plan_.begun_now().runs()});
+  } else if (!work_.is_running()) {
+    choose_target();
+  }
+  if (phase_ != Phase::hello) {
+    heartbeat();  // the others take over what it has not begun
+  }
+  leave_if_drained();
+}
+
+void Worker::leave_if_drained() {
+  if (drains_.empty() || phase_ == Phase::stopped) {
+    return;
+  }
+  const bool has_delivered = !work_.is_running() && lanes_.outstanding() == 0;
+  if (phase_ == Phase::ready && !has_delivered && at_ - drains_since_ < config_.drain_patience) {
+    return;
+  }
+  if (phase_ != Phase::hello) {
+    heartbeat();
+    emit(SendToLead{Goodbye{drains_}});
+  }
+  stop({});
+}
+
 void Worker::on(const Tick& event) {
   now_ = event.now;
   if (const auto silent = lead_.tick(now_)) {
@@ -513,6 +550,7 @@ void Worker::on(const Tick& event) {
       send_outbox(lane);
     }
   }
+  leave_if_drained();
 }
 
 void Worker::hello_lanes() {
@@ -570,6 +608,7 @@ SlotProgress Worker::progress_now() const {
   progress.up = up_.bytes_per_second();
   progress.down = down_.bytes_per_second();
   progress.without_receipt = lanes_.bytes();
+  progress.leaving = !drains_.empty();
   return progress;
 }
 

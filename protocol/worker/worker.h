@@ -27,6 +27,7 @@ struct WorkerConfig {
   std::string name;
   Micros heartbeat_every = 100'000;
   Micros busy_heartbeat_every = 50'000;  // while it computes
+  Micros drain_patience = 20'000'000;    // a worker that is to leave waits so long for receipts
   Micros news_apart = 10'000;            // heartbeats that tell of a slot: at least, as long as the lead asks for no more
   Micros hello_every = 200'000;       // to lead and lanes, until they answer
   Micros lane_silence = 5'000'000;    // a lane that answers no hello for so long is told of
@@ -80,6 +81,10 @@ struct Failed {
   bool for_good = false;  // another life of this worker would meet the same
   bool of_data = false;   // it cannot read the job's data as the job says
 };
+// It is to leave: it ends what it computes at the next slot, and goes when its contributions have arrived.
+struct Drain {
+  std::string reason;
+};
 // Why nobody can be reached at a lane's address; empty: no reason is known.
 struct Unreachable {
   std::uint32_t lane = 0;
@@ -107,8 +112,8 @@ struct Computed {
 struct Evaluated {
   EvaluationResult result;
 };
-using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, Unreachable, GradientReady, SlotBegun, Computed,
-                           Evaluated>;
+using Event = std::variant<FromLead, FromLane, Tick, Prepared, Failed, Drain, Unreachable, GradientReady, SlotBegun,
+                           Computed, Evaluated>;
 
 // ---- actions, to be carried out in order
 
@@ -200,6 +205,8 @@ class Worker {
   [[nodiscard]] std::uint64_t finished_steps() const { return work_.clock().steps(); }
   [[nodiscard]] std::uint64_t in_flight_bytes() const { return lanes_.in_flight_bytes(); }
   [[nodiscard]] std::size_t outstanding() const { return lanes_.outstanding(); }
+  // Why it is to leave, and goes without having failed; empty: it is not.
+  [[nodiscard]] const std::string& drains() const { return drains_; }
   [[nodiscard]] bool computing() const { return work_.is_running(); }
   // The first lane that lets it wait: it answers no hello, or refuses this worker for now.
   [[nodiscard]] const LaneAddress* waiting_lane() const {
@@ -215,7 +222,7 @@ class Worker {
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(config_), listed::plain(layout_, phase_, welcome_),
                        listed::parts(lead_, lanes_, plan_, target_, weights_, work_, slot_clock_, up_, down_),
-                       listed::plain(beats_apart_), listed::fixed(actions_),
+                       listed::plain(beats_apart_, drains_), listed::ages(drains_since_), listed::fixed(actions_),
                        listed::accounts(counters_), listed::ages(now_, at_));
   }
 
@@ -227,6 +234,7 @@ class Worker {
   void on(const worker::Tick& event);
   void on(const worker::Prepared& event);
   void on(const worker::Failed& event);
+  void on(const worker::Drain& event);
   void on(const worker::Unreachable& event);
   void on(const worker::GradientReady& event);
   void on(const worker::SlotBegun& event);
@@ -256,6 +264,7 @@ class Worker {
   void store(const Weights& header, PayloadId payload);
   void enter_timeline(Timeline timeline);
   void amend();
+  void leave_if_drained();
   void tell_progress();
   void send_outbox(std::uint32_t lane);
   void hello_lanes();
@@ -285,6 +294,8 @@ class Worker {
   LinkRate up_;
   LinkRate down_;
   Micros beats_apart_ = 0;  // as the lead asks
+  std::string drains_;      // why it is to leave; empty: it is not
+  Micros drains_since_ = 0;
   worker::Actions actions_;
   WorkerCounters counters_;
   Micros now_ = 0;

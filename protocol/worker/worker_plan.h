@@ -102,6 +102,9 @@ class WorkerPlan {
   [[nodiscard]] bool shares_slots() const {
     return visit([](const auto& own) { return own.shares_slots(); });
   }
+  [[nodiscard]] SlotSet begun_now() const {
+    return visit([](const auto& own) { return SlotSet(own.begun_now()); });
+  }
   [[nodiscard]] SlotSet begun_of(Step step) const {
     return visit([&](const auto& own) { return own.begun_of(step); });
   }

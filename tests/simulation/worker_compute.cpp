@@ -178,7 +178,7 @@ void WorkerShell::done(Host& host, const ChunkComputed& what) {
                            [&](const PartialSum& into, const PartialSum& with) {
                              values[into.arena] = sum(values[into.arena], values[with.arena]);
                            },
-                           [&](const PartialSum& each) { leave(host, what.chunk, each); });
+                           [&](const PartialSum& each) { gives_up(host, what.chunk, each); });
   require(own.sums[what.chunk].sums().size() + 1 <= tree::buffers_needed({0, host.life().slots}),
           "a worker needs more buffers than it was told");
   if (what.chunk > 0) {
@@ -191,11 +191,11 @@ void WorkerShell::done(Host& host, const ChunkComputed& what) {
 void WorkerShell::end_run(Host& host, Slot end) {
   computation_.end = std::min(computation_.end, end);
   for (ChunkId chunk = 0; chunk < computation_.sums.size(); ++chunk) {
-    computation_.sums[chunk].settle(computation_.end, [&](const PartialSum& sum) { leave(host, chunk, sum); });
+    computation_.sums[chunk].settle(computation_.end, [&](const PartialSum& sum) { gives_up(host, chunk, sum); });
   }
 }
 
-void WorkerShell::leave(Host& host, ChunkId chunk, const PartialSum& sum) {
+void WorkerShell::gives_up(Host& host, ChunkId chunk, const PartialSum& sum) {
   const auto& own = computation_;
   const bool is_last = own.list.is_last_run(own.slot) && sum.node.end == std::max(own.end, own.slot + 1);
   later(host, after(0), GradientComputed{own.step, sum.node, chunk, own.values[chunk][sum.arena], is_last});

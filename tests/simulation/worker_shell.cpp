@@ -140,7 +140,7 @@ void WorkerShell::push(Host& host, std::uint32_t lane, const Push& push, Payload
 void WorkerShell::leave(Host& host) {
   host.say(name() + " is told to leave");
   excuse();
-  step(host, worker::Failed{"it was told to leave"});
+  step(host, worker::Drain{"it was told to leave"});
 }
 
 void WorkerShell::take_grants(const Assign& assign) {

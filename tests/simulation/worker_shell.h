@@ -107,7 +107,7 @@ class WorkerShell : public Process {
   std::uint32_t origin_of(Host& host, ItemId item);
   [[nodiscard]] bool is_replaced(Host& host, PayloadId id) const;
   void end_run(Host& host, Slot end);
-  void leave(Host& host, ChunkId chunk, const PartialSum& sum);
+  void gives_up(Host& host, ChunkId chunk, const PartialSum& sum);
   // All of one timeline, or it is a violation.
   [[nodiscard]] Expression weights() const;
 
