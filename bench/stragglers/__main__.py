@@ -51,7 +51,7 @@ def main():
         for word in given:
             if word not in allowed:
                 parser.error(f"{what} {word} is unknown; there are {', '.join(allowed)}")
-    if (reason := cluster.machines.unfit()) is not None:
+    if (reason := cluster.unfit()) is not None:
         print(f"stragglers: {reason}", file=sys.stderr)
         return cluster.harness.CANNOT_BE_TRIED
     for number in (signal.SIGTERM, signal.SIGHUP):

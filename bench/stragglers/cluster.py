@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "cluster"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "cluster"))
 
 import harness  # pylint: disable=wrong-import-position
 import hosts as machines  # pylint: disable=wrong-import-position
@@ -219,3 +219,9 @@ class Cluster:
 def _end_with_parent():
     """In the child: SIGKILL when the rig is gone, for a process that stands still hears nothing else."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def unfit():
+    """Why nothing can be measured here; None if it can."""
+    missing = next((program for program in (harness.SERVER, harness.WORKER) if not program.exists()), None)
+    return f"needs {missing}; $BALLAST_BUILD says where programs are built" if missing else machines.unfit()

@@ -62,8 +62,8 @@ def bits(bytes_per_second):
     return f"{int(bytes_per_second * 8)}bit"
 
 
-class Hosts:
-    """A switch and hosts 10.78.0.1, 10.78.0.2, ... in the order in which they are named. Rates are in bytes per second."""
+class Namespaces:
+    """Hosts 10.78.0.1, 10.78.0.2, ... in the order in which they are named, each with a device eth0 that connect_all() makes."""
 
     def __init__(self, names):
         remove_forgotten()
@@ -71,39 +71,33 @@ class Hosts:
         self.names = list(names)
         self._made = []
         try:
-            self._make()
+            self.connect_all()
         except BaseException:
             self.remove()
             raise
 
-    def namespace(self, name):
+    def connect_all(self):
+        """Makes all namespaces, by new(), their devices, and calls bring_up() for each."""
+        raise NotImplementedError
+
+    @staticmethod
+    def namespace(name):
         return f"{_PREFIX}-{os.getpid()}-{name}"
 
-    def _make(self):
-        switch = self._new("switch")
-        ip("-n", switch, "link", "add", "bridge", "type", "bridge")
-        ip("-n", switch, "link", "set", "bridge", "up")
-        for number, name in enumerate(self.names, start=1):
-            host = self._new(name)
-            ip("link", "add", "eth0", "netns", host, "mtu", _MTU, "type", "veth",
-               "peer", "name", f"port{number}", "netns", switch, "mtu", _MTU)
-            ip("-n", switch, "link", "set", f"port{number}", "master", "bridge", "up")
-            ip("-n", host, "addr", "add", f"{self.address[name]}/24", "dev", "eth0")
-            for device in ("eth0", "lo"):
-                ip("-n", host, "link", "set", device, "up")
-            # bbr measures a rate that tbf decides, and a pause would begin with a small window again. Reno is always allowed.
-            for key, value in (("tcp_congestion_control", "reno"), ("tcp_slow_start_after_idle", "0")):
-                self.call(name, "sysctl", "-q", "-w", f"net.ipv4.{key}={value}")
-
-    def _new(self, name):
+    def new(self, name):
         namespace = self.namespace(name)
         ip("netns", "add", namespace)
         self._made.append(namespace)
         return namespace
 
-    def port(self, name):
-        """The switch's end of a host's link."""
-        return f"port{self.names.index(name) + 1}"
+    def bring_up(self, name):
+        host = self.namespace(name)
+        ip("-n", host, "addr", "add", f"{self.address[name]}/24", "dev", "eth0")
+        for device in ("eth0", "lo"):
+            ip("-n", host, "link", "set", device, "up")
+        # bbr measures a rate that tbf decides, and a pause would begin with a small window again. Reno is always allowed.
+        for key, value in (("tcp_congestion_control", "reno"), ("tcp_slow_start_after_idle", "0")):
+            self.call(name, "sysctl", "-q", "-w", f"net.ipv4.{key}={value}")
 
     # ---- processes and sockets
 
@@ -115,7 +109,7 @@ class Hosts:
         return _call(*self.on(name, *words), check=check)
 
     @contextlib.contextmanager
-    def _inside(self, name):
+    def inside(self, name):
         """This thread's new sockets are the host's."""
         with open("/proc/thread-self/ns/net", "rb") as home, open(_NETNS / self.namespace(name), "rb") as there:
             self._enter(there)
@@ -131,7 +125,7 @@ class Hosts:
 
     def connect(self, name, port, timeout=1.0):
         """A connection to a port of the host's loopback, which uses nothing of its link."""
-        with self._inside(name):
+        with self.inside(name):
             connection = socket.socket()
         connection.settimeout(timeout)
         try:
@@ -141,7 +135,29 @@ class Hosts:
             raise
         return connection
 
-    # ---- links
+    def remove(self):
+        """Whoever still runs on a host stays alive, without a link."""
+        while self._made:
+            ip("netns", "del", self._made.pop(), check=False)
+
+
+class Hosts(Namespaces):
+    """Hosts on a bridge, in a namespace of its own, whose links have rates in bytes per second."""
+
+    def connect_all(self):
+        switch = self.new("switch")
+        ip("-n", switch, "link", "add", "bridge", "type", "bridge")
+        ip("-n", switch, "link", "set", "bridge", "up")
+        for name in self.names:
+            host = self.new(name)
+            ip("link", "add", "eth0", "netns", host, "mtu", _MTU, "type", "veth",
+               "peer", "name", self.port(name), "netns", switch, "mtu", _MTU)
+            ip("-n", switch, "link", "set", self.port(name), "master", "bridge", "up")
+            self.bring_up(name)
+
+    def port(self, name):
+        """The switch's end of a host's link."""
+        return f"port{self.names.index(name) + 1}"
 
     def limit_up(self, name, rate):
         """What the host sends, to whomever. `rate` None: no limit."""
@@ -180,8 +196,3 @@ class Hosts:
     def set_link(self, name, up):
         """Pulls the host's cable, or plugs it in again."""
         ip("-n", self.namespace("switch"), "link", "set", self.port(name), "up" if up else "down")
-
-    def remove(self):
-        """Whoever still runs on a host stays alive, without a link."""
-        while self._made:
-            ip("netns", "del", self._made.pop(), check=False)
