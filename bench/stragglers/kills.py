@@ -11,11 +11,11 @@ import statistics
 import time
 
 import cases
-from cluster import job_text, total
-from throughput import LOOK, STATISTICS_CHUNK, chunks_of, started
+from cluster import job_text
+from throughput import LOOK, STATISTICS_CHUNK, Counts, chunks_of, started
 
-SETTLED = 0.12   # seconds after a close until lead and workers have told what it brought
 VICTIM = 0
+PATIENCE = 30    # seconds in which who is asked to leave should have left
 
 
 class _OnOneCluster:
@@ -107,35 +107,28 @@ class Drains(_OnOneCluster):
 
     def once(self, cluster):
         """Slots that were computed in vain, and those of the worker that left."""
-        self.pass_steps(cluster, 1)
-        time.sleep(SETTLED)
         workers = range(self.kill.workers)
-        computed = [self._computed(cluster, worker) for worker in workers]
-        accepted = self._accepted(cluster)
+        self.pass_steps(cluster, 1)
+        before = Counts(cluster, workers, self._slots())
         time.sleep(self.chance.uniform(0, self.kill.step))
         cluster.signal(VICTIM, signal.SIGTERM)
         begin = time.monotonic()
-        last = computed[VICTIM]
+        last = before.computed()[VICTIM]
         process = cluster.processes[f"w{VICTIM}"]
-        while process.poll() is None and time.monotonic() - begin < 30:
-            last = self._computed(cluster, VICTIM) or last
+        while process.poll() is None and time.monotonic() - begin < PATIENCE:
+            page = cluster.worker_page(VICTIM)
+            last = page["ballast_worker_slots_total"] if page else last
             time.sleep(0.01)
         left_after = time.monotonic() - begin
         del cluster.processes[f"w{VICTIM}"]  # its end is its own, whatever the code
         self.pass_steps(cluster, 3)
-        time.sleep(SETTLED)
-        now = [last if worker == VICTIM else self._computed(cluster, worker) for worker in workers]
-        return {"twice": sum(now) - sum(computed) - (self._accepted(cluster) - accepted), "code": process.returncode,
+        after = Counts(cluster, [worker for worker in workers if worker != VICTIM], self._slots())
+        computed = last + sum(after.computed()) - sum(before.computed())
+        return {"twice": computed - (after.accepted() - before.accepted()), "code": process.returncode,
                 "left_after": left_after}
 
-    @staticmethod
-    def _computed(cluster, worker):
-        page = cluster.worker_page(worker)
-        return page and page["ballast_worker_slots_total"]
-
-    @staticmethod
-    def _accepted(cluster):
-        return total(cluster.lead_page(), "ballast_lead_worker_slots_total")
+    def _slots(self):
+        return self.kill.workers * self.kill.each
 
     def told(self, results):
         return {"computed_twice": [round(result["twice"]) for result in results],

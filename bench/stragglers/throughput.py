@@ -21,6 +21,7 @@ SIZE = 8e6         # bytes of the model
 LATENCY = 0.0015   # seconds: one way with what a process takes to see a message, and a chunk's update
 SPREAD = 2 / 3     # of an emulated slot, in which its gradients become ready
 LOOK = 0.02        # seconds between two looks
+LAG = 0.4          # seconds after a close in which the lead hears of it, usually
 
 STATISTICS_CHUNK = 1
 
@@ -78,13 +79,20 @@ class Faults:
 
 
 class Counts:
-    """What the processes have counted when all were there."""
+    """What the processes have counted, all of them there, when a step had closed and the lead knew."""
 
-    def __init__(self, cluster, workers):
-        self.lead = cluster.lead_page()
-        self.of = [cluster.worker_page(worker) for worker in range(workers)]
-        if self.lead is None or None in self.of:
-            raise RuntimeError(f"somebody does not tell metrics\n{cluster.logs()}")
+    def __init__(self, cluster, workers, slots):
+        """`slots` of a step; waits for the moment, for LAG seconds at most."""
+        until = time.monotonic() + LAG
+        while True:
+            steps = cluster.steps()
+            self.lead = cluster.lead_page()
+            self.of = [cluster.worker_page(worker) for worker in workers]
+            if self.lead is None or None in self.of:
+                raise RuntimeError(f"somebody does not tell metrics\n{cluster.logs()}")
+            if self.accepted() == steps * slots == cluster.steps() * slots or time.monotonic() > until:
+                return
+            time.sleep(LOOK / 2)
 
     def accepted(self):
         return total(self.lead, "ballast_lead_worker_slots_total")
@@ -150,11 +158,11 @@ class Measurement:
         faults = Faults(cluster, self.case.stops, time.monotonic())
         begun = time.monotonic()
         first = self._wait_for_close(cluster, faults, lambda step: time.monotonic() - begun >= self.warm and step >= 4)
-        before = Counts(cluster, self.case.workers)
+        before = Counts(cluster, range(self.case.workers), self.case.slots)
         begin = cluster.closes.times[first]
         last = self._wait_for_close(cluster, faults, lambda step: step - first >= self.least_steps
                                     and time.monotonic() - begin >= self.least_time)
-        after = Counts(cluster, self.case.workers)
+        after = Counts(cluster, range(self.case.workers), self.case.slots)
         end = cluster.closes.times[last]
         took = [b - a for a, b in itertools.pairwise(cluster.closes.times[first:last + 1])]
         return self._row(faults, canary, links, before, after, begin, end, took)

@@ -166,7 +166,10 @@ def main():
         return soak_cluster.harness.CANNOT_BE_TRIED
     job_seconds = wanted.job_minutes * 60 if wanted.job_minutes else min(60 * JOB_MINUTES, max(30.0, seconds / 12))
     folder = (wanted.out or pathlib.Path("runs") / time.strftime("soak-%Y%m%dT%H%M%SZ", time.gmtime())).resolve()
-    folder.mkdir(parents=True)
+    try:
+        folder.mkdir(parents=True)
+    except OSError as refused:
+        parser.error(f"--out {folder}: {refused.strerror}; name a folder that does not exist yet, where one can be made")
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     if not soak_cluster.CLOCK_STEP.exists():
