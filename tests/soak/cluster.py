@@ -22,7 +22,8 @@ WORKERS = 5        # hosts for them; four are there from the start
 LEAD_PORT = 7000
 LANE_PORT = 7100
 METRICS_PORT = 9100
-DISK = 320         # megabytes of each shard
+DISK = 96          # megabytes of each shard
+JOURNALED_DISK = 320  # the same where every segment of the journal is kept
 FILES = 1024       # that a server may have open: strangers can take them all
 CLOCK_STEP = harness.BUILD / "tests" / "soak" / "libclock-step.so"
 
@@ -119,7 +120,7 @@ class Cluster:
         self.job.write_text(job_text)
         self.troubles = []
         self.has_time_namespaces = _time_namespaces()
-        self.disks = [self._disk(shard) for shard in range(SHARDS)]
+        self.disks = [self._disk(shard, JOURNALED_DISK if account else DISK) for shard in range(SHARDS)]
         self.hosts = Switched([f"s{shard}" for shard in range(SHARDS)] + [f"w{worker}" for worker in range(WORKERS)])
         self.environment = {**os.environ, "BALLAST_CUDA_MODULE": "none"}
         self.processes = {}
@@ -132,8 +133,8 @@ class Cluster:
     def _add(self, name, words, environment):
         self.processes[name] = Process(self, name, words, environment)
 
-    def _disk(self, shard):
-        disk = small_disks.SmallDisk(self.case, self.case.folder / f"disk-{shard}", DISK)
+    def _disk(self, shard, megabytes):
+        disk = small_disks.SmallDisk(self.case, self.case.folder / f"disk-{shard}", megabytes)
         (disk.folder / "database").mkdir()
         (self.folder / f"shard-{shard}").symlink_to(disk.folder / "database")
         return disk
