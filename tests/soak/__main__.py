@@ -73,7 +73,7 @@ class Soak:
                 (self.folder / f"job-{number}.json").write_text(json.dumps(inspected, indent=1))
         except AssertionError as failure:
             wrong = str(failure)
-        except RuntimeError:
+        except Exception:  # pylint: disable=broad-exception-caught  # the soak goes on with the next job
             wrong = traceback.format_exc()
         finally:
             if wrong is not None or sys.exc_info()[0]:

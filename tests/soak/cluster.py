@@ -28,6 +28,8 @@ FILES = 1024       # that a server may have open: strangers can take them all
 CLOCK_STEP = harness.BUILD / "tests" / "soak" / "libclock-step.so"
 
 _ENDED_FOR_GOOD = (2, 4)  # exit codes that another life would only say again
+# A job fails whose last snapshot finds a full disk, and goes on when its processes are started again (docs/durability.md).
+_FULL = "the disk is full: make room on it"
 
 
 def set_clock(file, seconds):
@@ -91,13 +93,16 @@ class Process:
             if self.due <= 0:
                 self.due = now + self.cluster.chance.uniform(0.2, 1.5)
                 if code in _ENDED_FOR_GOOD:
-                    return f"{self.name} ended with {code}"
-                if code == 1:
-                    self.cluster.troubles.append(f"{self.name} ended with 1")
+                    return f"{self.name} ended with {code}: {self.last_words()}"
+                if code == 1 and not self.last_words().endswith(_FULL):
+                    self.cluster.troubles.append(f"{self.name} ended with 1: {self.last_words()}")
         if self.due <= now:
             self.due = 0.0
             self.start()
         return None
+
+    def last_words(self):
+        return (harness.text_of(self.cluster.logs / f"{self.name}.out").strip().splitlines() or [""])[-1]
 
     def kill(self):
         if self.is_alive():

@@ -18,13 +18,15 @@ STEPS = 300
 SLOTS = 8
 USUAL_WORKERS = 4
 BUSY = 0.7  # of a step's time that the emulated computation takes
-REFERENCE_PATIENCE = 300
+CHECK_PATIENCE = 1800  # seconds that a reference or a replay may take beside other work
+
+harness.PATIENCE = CHECK_PATIENCE
 
 
 class Case(harness.ClusterCase):
     """The folder of one job and what compares its weights."""
 
-    patience = REFERENCE_PATIENCE
+    patience = CHECK_PATIENCE
 
     def runTest(self):  # pylint: disable=invalid-name
         """There is no test to run: a soak is no unittest."""
