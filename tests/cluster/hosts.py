@@ -16,6 +16,7 @@ import subprocess
 _PREFIX = "ballast-host"
 _NETNS = pathlib.Path("/run/netns")
 _CLONE_NEWNET = 0x40000000
+_PATIENCE = 120  # seconds that a command may take which should take a moment
 _MTU = 9000  # so that what a link carries is nearly all payload
 _BURST = 256 * 1024  # bytes: a packet of segmentation offload is up to 64 KiB
 _QUEUE = 32 << 20  # bytes: more than TCP has on its way, so that a shaped link delays and drops nothing
@@ -29,7 +30,7 @@ def ip(*words, check=True):
 
 def _call(*words, check=True):
     answer = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False,
-                            stdin=subprocess.DEVNULL)
+                            stdin=subprocess.DEVNULL, timeout=_PATIENCE)
     if check and answer.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, words))}: {answer.stderr.strip() or answer.returncode}")
     return answer

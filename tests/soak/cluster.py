@@ -181,7 +181,10 @@ class Cluster:
 
     def status(self):
         """What the lead says, asked from its own host."""
-        answer = self.hosts.call("s0", harness.BALLAST, "status", self.lead(), check=False)
+        try:
+            answer = self.hosts.call("s0", harness.BALLAST, "status", self.lead(), check=False)
+        except subprocess.TimeoutExpired:
+            return "the lead does not answer"
         return answer.stdout + answer.stderr
 
     def end(self):

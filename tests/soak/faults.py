@@ -1,5 +1,6 @@
 """Faults, drawn from a seed, several at once, and taken back after a while."""
 
+import resource
 import signal
 import time
 
@@ -40,6 +41,8 @@ class Faults:
             "one-way partition": (2, self._partition), "flap": (2, self._flap), "full disk": (1.5, self._full_disk),
             "no descriptors": (1, self._descriptors), "join": (2, self._join), "leave": (2, self._leave),
         }
+        if not _may_open(2 * STRANGERS):
+            del self._kinds["no descriptors"]
         if soak_cluster.CLOCK_STEP.exists():
             self._kinds["clock step"] = (2, self._clock)
 
@@ -199,3 +202,12 @@ class Faults:
         strangers = soak_cluster.Strangers(self.cluster, victim.name, STRANGERS)
         seconds = self.chance.uniform(1, 6)
         return Fault(kind, f"{victim.name} for {seconds:.1f} s", seconds, strangers.leave)
+
+
+def _may_open(files):
+    """Whether this process may have so many files open, from now on."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < files:
+        return False
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, files), hard))
+    return True
