@@ -59,7 +59,11 @@ def main():
     rows = []
     for name in wanted.cases or known:
         for variant in variants:
-            row = measured(name, variant, wanted)
+            try:
+                row = measured(name, variant, wanted)
+            except RuntimeError as failure:
+                print(f"stragglers: {name} with {variant}: {failure}", file=sys.stderr)
+                return 1
             rows.append(row)
             if wanted.json:
                 with open(wanted.json, "a", encoding="utf-8") as out:

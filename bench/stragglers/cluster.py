@@ -150,7 +150,7 @@ class Cluster:
         with open(self.folder / f"{name}.log", "ab") as log:
             self.processes[name] = subprocess.Popen(
                 self.hosts.on(host, *words), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env=environment or self._environment, preexec_fn=_end_with_parent)
+                env=environment or self._environment, preexec_fn=end_with_parent)
 
     def signal(self, worker, number):
         name = f"w{worker}"
@@ -216,7 +216,7 @@ class Cluster:
         return len(self.closes.times)
 
 
-def _end_with_parent():
+def end_with_parent():
     """In the child: SIGKILL when the rig is gone, for a process that stands still hears nothing else."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 

@@ -14,7 +14,7 @@ import time
 
 import capacity
 import cases
-from cluster import CHUNK, Cluster, job_text, total
+from cluster import CHUNK, Cluster, end_with_parent, job_text, total
 
 SLOT = 0.25        # seconds
 SIZE = 8e6         # bytes of the model
@@ -37,7 +37,7 @@ class Canary:
         self.file = folder / "canary"
         with open(self.file, "wb") as out:
             self.process = subprocess.Popen([sys.executable, pathlib.Path(__file__).with_name("canary.py"), str(SLOT)],
-                                            stdout=out, stdin=subprocess.DEVNULL)
+                                            stdout=out, stdin=subprocess.DEVNULL, preexec_fn=end_with_parent)
 
     def end(self):
         self.process.kill()
