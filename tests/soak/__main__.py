@@ -177,9 +177,9 @@ def main():
     soak = Soak(seconds, wanted.seed, folder, job_seconds, modes)
     try:
         soak.run()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as ended:
         soak.finish()
-        return 130
+        return ended.code if isinstance(ended, SystemExit) else 130
     return 0 if soak.finish() else 1
 
 

@@ -178,7 +178,9 @@ class Faults:
         return self._link(kind, {"down": True}, "no link", self.chance.uniform(0.1, 4))
 
     def _partition(self, kind):
-        sender, receiver = self.chance.sample(list(self.cluster.processes), 2)
+        server = self.chance.choice(self.cluster.of("s", alive=False)).name  # workers do not speak to each other
+        other = self.chance.choice([name for name in self.cluster.processes if name != server])
+        sender, receiver = self.chance.sample((server, other), 2)
         seconds = self.chance.uniform(0.5, 6)
         self.cluster.hosts.block(sender, receiver, True)
         return Fault(kind, f"{sender} to {receiver} for {seconds:.1f} s", seconds,
