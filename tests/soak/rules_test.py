@@ -48,6 +48,13 @@ class Rules(unittest.TestCase):
         self.assertIsNone(watch.grows("memory", [100 + 3 * at / 600 for at in range(600)]))
         self.assertIsNone(watch.grows("memory", [1000 + 40 * at / 600 for at in range(600)]))
 
+    def test_what_a_database_fills_is_not_and_what_is_more_is(self):
+        filling = [33 + 12 * at / 600 for at in range(600)]
+        self.assertIsNotNone(watch.grows("memory", filling))
+        self.assertIsNone(watch.grows("memory", filling, watch.DATABASE))
+        self.assertIsNotNone(watch.grows("memory", [33 + 120 * at / 600 for at in range(600)], watch.DATABASE))
+        self.assertIsNotNone(watch.grows("threads", [17 + 12 * at // 600 for at in range(600)], watch.DATABASE))
+
     def test_ties_are_no_trend(self):
         self.assertEqual(watch.trend([5] * 12), (0.0, 0.0))
 

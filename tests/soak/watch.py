@@ -22,6 +22,8 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 # What is sampled, its unit, and how much more may come over a life for no reason: absolute, part of the median.
 ALLOWANCE = {"memory": ("MiB", 4.0, 0.05), "descriptors": ("", 6.0, 0.1), "threads": ("", 2.0, 0.1)}
+# MiB that a server's database fills little by little and never exceeds: its memtables and its cache (storage/store/rocksdb_limits.h).
+DATABASE = 52.0
 
 
 def sample(pid):
@@ -56,11 +58,13 @@ def blocks_of(values):
     return [statistics.median(values[a:b]) for a, b in itertools.pairwise(cuts)]
 
 
-def grows(kind, values):
-    """By how much it grew over the span that counts if it grows without bound; None if it does not."""
+def grows(kind, values, database=0.0):
+    """By how much it grew over the span that counts if it grows without bound; None if it does not. `database`: MiB that
+    one may fill."""
     blocks = blocks_of(values)
     z, slope = trend(blocks)
     _, absolute, part = ALLOWANCE[kind]
+    absolute += database if kind == "memory" else 0.0
     growth = slope * (BLOCKS - 1)
     quarter = BLOCKS // 4
     if z > Z and growth > max(absolute, part * statistics.median(blocks)) and min(blocks[-quarter:]) > max(blocks[:quarter]):
@@ -90,7 +94,7 @@ class Watch:
         found = []
         for (name, life, job), samples in self.judged().items():
             for kind, (unit, _, _) in ALLOWANCE.items():
-                growth = grows(kind, [values[kind] for _, values in samples])
+                growth = grows(kind, [values[kind] for _, values in samples], DATABASE if name.startswith("s") else 0.0)
                 if growth is not None:
                     seconds = samples[-1][0] - samples[0][0]
                     found.append(f"{kind} of {name}, life {life} of job {job}, grew by {growth:.1f} {unit or 'of them'} in the last "
