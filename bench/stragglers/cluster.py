@@ -1,0 +1,227 @@
+"""A job by hand on hosts of its own: the servers on one, each worker on another; and what is seen of it while it runs."""
+
+import ctypes
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "cluster"))
+
+import harness  # pylint: disable=wrong-import-position
+import hosts as machines  # pylint: disable=wrong-import-position
+
+SHARDS = 2
+CHUNK = 1 << 20   # bytes, at most
+TENSORS = 8       # of the model
+LEAD_PORT = 7000
+LANE_PORT = 7100
+METRICS_PORT = 9100
+PATIENCE = 60     # seconds until everybody trains
+
+_LINE = re.compile(r"^(ballast_\w+)(\{[^}]*\})? (\S+)$", re.MULTILINE)
+
+
+def parse(page):
+    """A page of metrics: values by name and labels, as they stand in it."""
+    return {name + (labels or ""): float(value) for name, labels, value in _LINE.findall(page)}
+
+
+def total(values, beginning):
+    """The sum of all series whose name and labels begin so."""
+    return sum(value for series, value in values.items() if series.startswith(beginning))
+
+
+def job_text(slots, workers, slot_seconds, size, training):
+    """Timed compute, no snapshot, no evaluation, and an epoch that does not end: nothing but slots and links takes time.
+    `training`: a line more of that section, or none."""
+    tensors = ", ".join(f"{{name: t{number}, shape: [{int(size) // 4 // TENSORS}]}}" for number in range(TENSORS))
+    return f"""\
+job: stragglers
+model: {{name: emulated, gradient: fixed, compute_ms: {slot_seconds * 1000:g}, parameters: [{tensors}]}}
+data: {{name: none, train_examples: {slots * 200000}}}
+training:
+  slots: {slots}
+  batch: {slots}
+  max_steps: 1000000
+  optimizer: {{name: sgd, learning_rate: 0.01}}
+  {training}
+cluster: {{shards: {SHARDS}, lanes: 1, workers: {workers}, start_workers: {workers}}}
+durability: {{mode: final}}
+"""
+
+
+class Closes(threading.Thread):
+    """When each step closed: when a worker had all chunks of its version, by that worker's account, which it writes into
+    our pipe line by line. `times[n]` is when version n + 1 was whole, by our steady clock."""
+
+    def __init__(self, path, chunks):
+        super().__init__(daemon=True)
+        os.mkfifo(path)
+        self._pipe = os.open(path, os.O_RDWR)  # so that it neither waits for a writer nor ends with one
+        self._chunks = chunks
+        self._newest = {}
+        self.times = []
+        self.over = False
+
+    def run(self):
+        rest = b""
+        while not self.over:
+            rest += os.read(self._pipe, 1 << 16)
+            *lines, rest = rest.split(b"\n")
+            for line in lines:
+                if line.startswith(b"weights "):
+                    self._arrived(*map(int, line.split()[2:4]))
+
+    def _arrived(self, chunk, version):
+        self._newest[chunk] = max(version, self._newest.get(chunk, 0))
+        if len(self._newest) < self._chunks:
+            return
+        whole = min(self._newest.values())
+        while len(self.times) < whole:
+            self.times.append(time.monotonic())
+
+    def end(self):
+        self.over = True
+        os.write(self._pipe, b"\n")
+        self.join()
+        os.close(self._pipe)
+
+
+class Cluster:
+    """Ended by end(), whatever happens: every process is known by its pid and killed by it."""
+
+    def __init__(self, folder, job, links, delays, watcher, chunks):
+        """`links`: bytes per second of each worker's link, both ways; `delays`: by worker, milliseconds before each slot;
+        `watcher`: the worker by whose account steps close; `chunks`: of the model, with that of its statistics."""
+        self.folder = folder
+        self.links = links
+        self.watcher = watcher
+        self.processes = {}
+        self.stopped = set()
+        self.job = folder / "job.yaml"
+        self.job.write_text(job)
+        self._environment = {**os.environ, "BALLAST_CUDA_MODULE": "none",
+                             "BALLAST_DELAY": ",".join(f"w{worker}:{delay}" for worker, delay in delays.items())}
+        self.hosts = machines.Hosts(["servers"] + [f"w{worker}" for worker in range(len(links))])
+        try:
+            self._shape()
+        except BaseException:
+            self.hosts.remove()
+            raise
+        self.closes = Closes(folder / "closes", chunks)
+        self.closes.start()
+
+    def _shape(self):
+        """The servers' link takes half of what the workers' links take together."""
+        servers = sum(self.links) / 2
+        self.hosts.share_up("servers", servers, {f"w{worker}": rate for worker, rate in enumerate(self.links)})
+        self.hosts.limit_down("servers", servers)
+        for worker, rate in enumerate(self.links):
+            self.hosts.limit_up(f"w{worker}", rate)
+
+    # ---- processes
+
+    def lead(self):
+        return f"tcp://{self.hosts.address['servers']}:{LEAD_PORT}"
+
+    def start(self):
+        address = self.hosts.address["servers"]
+        for shard in range(SHARDS):
+            self._start(f"s{shard}", "servers", harness.SERVER, "--job", self.job, "--shard", shard, "--lead", self.lead(),
+                        "--bind", f"tcp://{address}:{LANE_PORT + 10 * shard}", "--database", self.folder / f"shard-{shard}",
+                        "--metrics", f"127.0.0.1:{METRICS_PORT + shard}", "--insecure")
+        for worker in range(len(self.links)):
+            self.start_worker(worker)
+
+    def start_worker(self, worker):
+        name = f"w{worker}"
+        environment = dict(self._environment)
+        if worker == self.watcher:
+            environment["BALLAST_WORKER_ACCOUNT"] = str(self.folder / "closes")
+        self._start(name, name, harness.WORKER, "--lead", self.lead(), "--name", name, "--metrics",
+                    f"127.0.0.1:{METRICS_PORT}", environment=environment)
+
+    def _start(self, name, host, *words, environment=None):
+        with open(self.folder / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen(
+                self.hosts.on(host, *words), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env=environment or self._environment, preexec_fn=end_with_parent)
+
+    def signal(self, worker, number):
+        name = f"w{worker}"
+        self.processes[name].send_signal(number)
+        if number == signal.SIGSTOP:
+            self.stopped.add(name)
+        elif number == signal.SIGCONT:
+            self.stopped.discard(name)
+
+    def kill_worker(self, worker):
+        self.signal(worker, signal.SIGKILL)
+        self.processes[f"w{worker}"].wait()
+
+    def check(self):
+        """Fails if anybody has ended whom we did not end."""
+        for name, process in self.processes.items():
+            if process.poll() not in (None, -signal.SIGKILL):
+                raise RuntimeError(f"{name} ended with {process.returncode}\n{self.logs()}")
+
+    def end(self):
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.kill()
+        for process in self.processes.values():
+            process.wait()
+        self.closes.end()
+        self.hosts.remove()
+
+    def logs(self):
+        return harness.ends_of(sorted(self.folder.glob("*.log")), self.folder)
+
+    # ---- what is seen
+
+    def page(self, host, port):
+        """A page of metrics, over the host's loopback; None if nobody answers."""
+        try:
+            with self.hosts.connect(host, port) as connection:
+                connection.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+                answer = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+        except OSError:
+            return None
+        return parse(answer.partition(b"\r\n\r\n")[2].decode())
+
+    def lead_page(self):
+        return self.page("servers", METRICS_PORT)
+
+    def worker_page(self, worker):
+        return None if f"w{worker}" in self.stopped else self.page(f"w{worker}", METRICS_PORT)
+
+    def wait_for(self, what, holds):
+        limit = time.monotonic() + PATIENCE
+        while not holds():
+            self.check()
+            if time.monotonic() > limit:
+                raise RuntimeError(f"waited {PATIENCE} s for {what}\n{self.logs()}")
+            time.sleep(0.1)
+
+    def wait_until_all_train(self):
+        self.wait_for("all workers to train", lambda: (self.lead_page() or {}).get("ballast_lead_sessions", 0)
+                      == len(self.links) and len(self.closes.times) > 0)
+
+    def steps(self):
+        return len(self.closes.times)
+
+
+def end_with_parent():
+    """In the child: SIGKILL when the rig is gone, for a process that stands still hears nothing else."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def unfit():
+    """Why nothing can be measured here; None if it can."""
+    missing = next((program for program in (harness.SERVER, harness.WORKER) if not program.exists()), None)
+    return f"needs {missing}; $BALLAST_BUILD says where programs are built" if missing else machines.unfit()
