@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,10 @@ class Course {
   // Work given to a second session while the first still had it.
   [[nodiscard]] std::uint64_t backups() const {
     return visit([](const auto& own) { return own.backups(); });
+  }
+  // Sessions that still have in hand what others have brought, and since when.
+  [[nodiscard]] std::map<SessionId, Micros> overtaken() const {
+    return visit([](const auto& own) { return own.overtaken(); });
   }
   // Whether some chunk has more than the steps before `step`.
   [[nodiscard]] bool is_beyond(const ShardRoster& shards, Step step) const {
@@ -117,9 +122,10 @@ class Course {
   [[nodiscard]] std::string_view non_finite_remedies() const {
     return visit([](const auto& own) { return own.non_finite_remedies(); });
   }
-  // Gives out what is missing before step `limit`.
-  void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now) {
-    visit([&](auto& own) { own.hand_out(sessions, shards, limit, now); });
+  // Gives out what is missing before step `limit`. What suspects have is not waited for.
+  void hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& suspects, const ShardRoster& shards,
+                Step limit, Micros now) {
+    visit([&](auto& own) { own.hand_out(sessions, suspects, shards, limit, now); });
   }
   // Whose work is another than when this was asked last.
   std::set<SessionId> take_changed() {

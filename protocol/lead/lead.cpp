@@ -17,7 +17,8 @@ EvaluationRules evaluation_rules(const LeadConfig& config) {
           config.evaluation_item,
           config.early_stop_patience,
           config.early_stop_delta,
-          config.late.initial,
+          // While nobody knows what an item takes, idle sessions soon try themselves.
+          {config.late.floor, std::min(config.late.initial, 4 * config.late.floor), config.late.ceiling},
           config.metrics,
           config.best_by};
 }
@@ -185,8 +186,8 @@ void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& bea
 }
 
 void Lead::on_evaluation(SessionId id, const EvaluationResult& result) {
-  if (phase_ == Phase::evaluating && result.timeline == timeline()) {
-    evaluations_.put(result);
+  if (result.timeline == timeline()) {
+    evaluations_.put(id, result, now_);
   }
   turn_.spoke_up.insert(id);
   turn_.stirred = true;
@@ -209,11 +210,20 @@ void Lead::lose(SessionId id) {
   stop_if_without_work();
 }
 
+// Whoever still has in hand what others have brought evaluates nothing either.
+std::set<SessionId> Lead::busy_elsewhere() const {
+  auto busy = sessions_.suspects();
+  for (const auto& [session, since] : course_.overtaken()) {
+    busy.insert(session);
+  }
+  return busy;
+}
+
 void Lead::hand_out() {
   if (phase_ == Phase::training) {
-    course_.hand_out(sessions_.joined(), shards_, limit(), now_);
+    course_.hand_out(sessions_.joined(), sessions_.suspects(), shards_, limit(), now_);
   } else if (phase_ == Phase::evaluating) {
-    evaluations_.hand_out(sessions_.joined(), now_);
+    evaluations_.hand_out(sessions_.joined(), busy_elsewhere(), now_);
   }
 }
 

@@ -333,6 +333,7 @@ class Lead {
   void on_evaluation(SessionId session, const EvaluationResult& result);
   void on_goodbye(SessionId id, LeadSession& session);
   void lose(SessionId id);
+  [[nodiscard]] std::set<SessionId> busy_elsewhere() const;
   void hand_out();
   void send_welcomes();
   void forgive_sleep(Micros slept);

@@ -41,8 +41,8 @@ void RoundCourse::members_changed(const std::vector<SessionId>& sessions, Step l
   }
 }
 
-void RoundCourse::hand_out(const std::vector<SessionId>& sessions, const ShardRoster& /*shards*/, Step limit,
-                           Micros now) {
+void RoundCourse::hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& /*suspects*/,
+                           const ShardRoster& /*shards*/, Step limit, Micros now) {
   limit_ = limit;
   if (assignments_.open() < limit) {
     assignments_.hand_out(sessions, now, step_time_.deadline());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,7 @@ class RoundCourse {
   [[nodiscard]] Version updates(Step step) const { return step; }
   [[nodiscard]] Generation generation() const { return assignments_.generation(); }
   [[nodiscard]] std::uint64_t backups() const { return assignments_.backups(); }
+  [[nodiscard]] std::map<SessionId, Micros> overtaken() const { return {}; }
 
   void rewind(Step base);
   void begin(const std::vector<SessionId>& sessions, Step base) { assignments_.divide(sessions, base); }
@@ -45,7 +47,8 @@ class RoundCourse {
   void delivered(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
   void dropped(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
   void lose(SessionId session) { assignments_.lose(session); }
-  void hand_out(const std::vector<SessionId>& sessions, const ShardRoster& shards, Step limit, Micros now);
+  void hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& suspects, const ShardRoster& shards,
+                Step limit, Micros now);
   std::set<SessionId> take_changed() { return assignments_.take_changed(); }
   void tell(SessionId session, Step limit, bool trains, Assign& assign);
   [[nodiscard]] bool has_given_out(Step from) const { return told_until_ > from; }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -75,6 +76,8 @@ class SessionRoster {
   [[nodiscard]] const All& all() const { return all_; }
   // Live ones that get work, in the order in which they joined.
   [[nodiscard]] const std::vector<SessionId>& joined() const { return joined_; }
+  // Silent for longer than usual, or unreachable: what they have is not waited for.
+  [[nodiscard]] const std::set<SessionId>& suspects() const { return suspects_; }
   [[nodiscard]] bool any_live() const;
   // Live ones that have been silent for longer than they may.
   [[nodiscard]] std::vector<SessionId> silent(Micros now) const;
@@ -85,7 +88,7 @@ class SessionRoster {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(at_most_, silence_), listed::parts(all_), listed::names(joined_, orders_),
+    return listed::all(listed::plain(at_most_, silence_), listed::parts(all_), listed::names(joined_, suspects_, orders_),
                        listed::plain(told_, changed_), listed::ages(changes_taken_at_),
                        listed::accounts(lost_, refused_));
   }
@@ -97,6 +100,7 @@ class SessionRoster {
   LearntDeadline::Bounds silence_;
   All all_;
   std::vector<SessionId> joined_;
+  std::set<SessionId> suspects_;
   std::uint64_t orders_ = 0;
   std::uint64_t told_ = 0;  // the placement that all were last told of at once
   bool changed_ = false;    // who has joined, since that was last said
