@@ -346,6 +346,8 @@ class Lead {
   // lead_status.cpp
   void tell_trouble(Status& status) const;
   void tell_stranded(Status& status) const;
+  [[nodiscard]] std::map<SessionId, Micros> overtaken() const;
+  void tell_overtaken(Status& status) const;
   void tell_stand(Status& status) const;
   void tell_training(Status& status) const;
   void tell_events(Status& status) const;
