@@ -24,8 +24,8 @@ struct EvaluationRules {
   std::uint32_t validation_examples = 0;  // 0: no validation
   std::uint32_t test_examples = 0;        // 0: no test
   std::uint32_t examples_per_item = 500;
-  std::uint32_t patience = 0;  // validations without improvement; 0: the job never stops early
-  double min_delta = 0;        // of what `best_by` names
+  std::uint32_t patience = 0;            // validations without improvement; 0: the job never stops early
+  double min_delta = 0;                  // of what `best_by` names
   LearntDeadline::Bounds late{0, 0, 0};  // an item in hand; sooner it goes to nobody else for being late
   MetricRules metrics = {};              // what results count
   MetricKind best_by = MetricKind::accuracy;

@@ -270,7 +270,7 @@ std::optional<ItemGrants::Place> ItemGrants::next_taker(std::size_t load, const 
   std::optional<Place> best;
   for (const auto place : by_load_[load]) {
     const auto id = sessions_[place].id;
-    if (suspects.contains(id)) {
+    if (suspects.contains(id) || times_.is_late(id, now)) {
       continue;
     }
     if (limits_.bound == 0) {

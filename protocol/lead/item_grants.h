@@ -31,9 +31,9 @@ namespace ballast {
 //
 // Copies. The items of sessions that are late, or suspected, are granted to idle ones as well. An item is applied to a
 // chunk once, whoever brings it, and each outstanding grant's exposure has it already: its first grant was outstanding
-// then or counted since. So a copy counts in nobody's exposure. Its own is that of any grant, less its item, and what is
-// outstanding beside that is never more than the bound allows: a copy may be given whenever somebody is idle, also when
-// nothing new may be granted.
+// then or counted since. So a copy counts in nobody's exposure. Its own is that of any grant, less its item, and what
+// is outstanding beside that is never more than the bound allows: a copy may be given whenever somebody is idle, also
+// when nothing new may be granted.
 //
 // A grant is moot once somebody else has brought its item. One that its session has not begun is taken back. The first
 // one it probably has: it stays in the session's order, counts in no bound, and the session gets nothing new until it
@@ -53,7 +53,11 @@ class ItemGrants {
   };
 
   explicit ItemGrants(Limits limits)
-      : limits_(limits), clock_{limits.life, 1}, item_time_(limits.late), times_(limits.late), by_load_(limits.ahead + std::size_t{1}) {}
+      : limits_(limits),
+        clock_{limits.life, 1},
+        item_time_(limits.late),
+        times_(limits.late),
+        by_load_(limits.ahead + std::size_t{1}) {}
 
   // Who gets grants, in the order in which they joined; others are lost. Costs as much as there are sessions.
   void set_sessions(const std::vector<SessionId>& sessions);
@@ -73,8 +77,8 @@ class ItemGrants {
 
   // Grants items below `limit`: those of lost sessions, then new ones, in order; when none is left, or none may be
   // granted, those of sessions that are late or suspected to idle ones as well. Of each of them the last come first: it
-  // would bring those last. Where the bound leaves grants for a few only, fast sessions come first. Suspects get
-  // nothing.
+  // would bring those last. Where the bound leaves grants for a few only, fast sessions come first. Suspects
+  // get nothing, nor do those that are late.
   void hand_out(ItemId limit, const std::set<SessionId>& suspects, Micros now);
 
   // Whose grants are others than when this was asked last.
@@ -153,16 +157,16 @@ class ItemGrants {
   void want(ItemId item) { next_ = std::min(next_, item); }
 
   Limits limits_;
-  LeadNumber clock_;  // of the next grant
+  LeadNumber clock_;           // of the next grant
   std::uint64_t counted_ = 0;  // grants of items that nobody had
   LearntDeadline item_time_;
   WorkTimes times_;
   std::vector<Session> sessions_;      // in the order in which they joined; a lost one keeps its place, without grants
   std::map<SessionId, Place> places_;  // of those that are not lost
-  std::vector<std::set<Place>> by_load_;  // of those that are not overtaken, by how many grants they have
+  std::vector<std::set<Place>> by_load_;              // of those that are not overtaken, by how many grants they have
   std::map<ItemId, std::vector<SessionId>> holders_;  // of outstanding grants
   std::map<LeadNumber, Exposure> outstanding_;        // by clock
-  std::map<ItemId, Micros> delivered_;               // and not reported to be covered yet
+  std::map<ItemId, Micros> delivered_;                // and not reported to be covered yet
   CoveredItems covered_;
   ItemId next_ = 0;  // all items before it are covered, granted or delivered
   ItemId granted_until_ = 0;

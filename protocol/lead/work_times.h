@@ -108,9 +108,9 @@ class WorkTimes {
   Micros floor_;
   Micros initial_;
   std::map<SessionId, Known> known_;
-  RecentTimes all_;                                   // medians of those that brought something last
-  std::set<std::pair<Micros, SessionId>> due_;        // awaited: when they are late
-  std::set<std::pair<Micros, SessionId>> untimed_;    // awaited, and nothing known of them: since when
+  RecentTimes all_;                                 // medians of those that brought something last
+  std::set<std::pair<Micros, SessionId>> due_;      // awaited: when they are late
+  std::set<std::pair<Micros, SessionId>> untimed_;  // awaited, and nothing known of them: since when
 };
 
 }  // namespace ballast

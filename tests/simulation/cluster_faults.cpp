@@ -124,6 +124,9 @@ void Cluster::carry_out(const WorkerHangs& /*what*/) {
     hosted.hangs_until = std::max(hosted.hangs_until, now() + random_.between(5'000, life().faults.hang));
   } else {
     hosted.hangs_until = std::numeric_limits<Micros>::max();
+    if (life().items) {
+      judge().items().hangs(base(hosted.shell).id());
+    }
     const auto next = life().workers[random_.between(0, life().workers.size() - 1)];
     schedule(now() + random_.between(1'000, 60'000), WorkerJoins{next});
   }

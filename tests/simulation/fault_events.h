@@ -65,8 +65,8 @@ struct UserLetsGoOn {};
 struct UserResumes {};
 
 using FaultEvent = std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, WorkerHangs, LinkCut,
-                                LinkCutOneWay, LinkSlows, StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse,
-                                ShardReturns, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed, UserStops,
-                                UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
+                                LinkCutOneWay, LinkSlows, StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse,
+                                LeadFuse, ShardReturns, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed,
+                                UserStops, UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
 
 }  // namespace ballast::simulation
