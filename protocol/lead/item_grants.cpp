@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 #include <utility>
 
 namespace ballast {
@@ -316,15 +315,15 @@ void ItemGrants::copy_late_items(const std::set<SessionId>& suspects, Micros now
   }
   for (const auto id : late_sessions(suspects, now)) {
     const auto granted = sessions_[places_.at(id)].granted;
-    for (const auto& grant : std::views::reverse(granted)) {
-      if (!outstanding_.contains(grant.clock) || !is_late(grant.item, suspects, now)) {
+    for (auto grant = granted.rbegin(); grant != granted.rend(); ++grant) {
+      if (!outstanding_.contains(grant->clock) || !is_late(grant->item, suspects, now)) {
         continue;
       }
       const auto taker = next_taker(0, suspects, now);
       if (!taker) {
         return;
       }
-      give(*taker, grant.item, now);
+      give(*taker, grant->item, now);
     }
   }
   copied_at_ = now;
