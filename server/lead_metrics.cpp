@@ -124,6 +124,7 @@ void LeadMetrics::update_worker(const SessionStatus& session) {
   series.live->set(session.live ? 1 : 0);
   series.step->set(static_cast<double>(session.step));
   series.slots->raise_to(static_cast<double>(session.slots));
+  series.overtaken->set(static_cast<double>(session.overtaken) / 1e6);
   series.phases.set(session.phases);
 }
 

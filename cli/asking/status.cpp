@@ -37,6 +37,7 @@ Json session_json(const SessionStatus& session) {
   json["slots"] = session.slots;
   json["fingerprint"] = session.fingerprint;
   json["refusal"] = session.refusal;
+  json["overtaken_seconds"] = static_cast<double>(session.overtaken) / 1e6;
   json["phases"] = {{"data_wait", session.phases.data_wait},
                     {"pull", session.phases.pull},
                     {"forward", session.phases.forward},

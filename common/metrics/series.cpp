@@ -225,6 +225,7 @@ LeadWorkerSeries::LeadWorkerSeries(Metrics* metrics, const std::string& worker) 
   live = of_worker.gauge("live");
   step = of_worker.gauge("step");
   slots = of_worker.counter("slots_total");
+  overtaken = of_worker.gauge("overtaken_seconds");
   phases = of_worker.phase_gauges("phase_seconds");
 }
 

@@ -129,7 +129,7 @@ GaugeHandle lead_metric(Metrics* metrics, const std::string& evaluation, const s
 struct LeadWorkerSeries {
   LeadWorkerSeries(Metrics* metrics, const std::string& worker);
 
-  GaugeHandle live, step;
+  GaugeHandle live, step, overtaken;
   PhaseGauges phases;
   CounterHandle slots;
 };

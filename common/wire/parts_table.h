@@ -245,7 +245,8 @@ struct Described<SessionStatus> : Plain<SessionStatus, schema::SessionStatus> {
                                      BALLAST_FIELD(slots),
                                      BALLAST_FIELD(fingerprint, Line{}),
                                      BALLAST_FIELD(refusal, FreeText{}),
-                                     BALLAST_FIELD(phases)};
+                                     BALLAST_FIELD(phases),
+                                     BALLAST_FIELD(overtaken)};
 };
 
 template <>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,10 @@ class Course {
   // Work given to a second session while the first still had it.
   [[nodiscard]] std::uint64_t backups() const {
     return visit([](const auto& own) { return own.backups(); });
+  }
+  // Sessions that still have in hand what others have brought, and since when.
+  [[nodiscard]] std::map<SessionId, Micros> overtaken() const {
+    return visit([](const auto& own) { return own.overtaken(); });
   }
   // Whether some chunk has more than the steps before `step`.
   [[nodiscard]] bool is_beyond(const ShardRoster& shards, Step step) const {
@@ -122,9 +127,13 @@ class Course {
                 Step limit, Micros now) {
     visit([&](auto& own) { own.hand_out(sessions, suspects, shards, limit, now); });
   }
+  // It is so late, by the clock of `now` below, which is that of the last tick: slots are measured by it.
+  void at(Micros moment) {
+    visit([&](auto& own) { own.at(moment); });
+  }
   // How far the session is: whether something may be given out that could not be before.
-  bool heard(SessionId session, const SlotProgress& progress, Micros now) {
-    return visit([&](auto& own) { return own.heard(session, progress, now); });
+  bool heard(SessionId session, const SlotProgress& progress) {
+    return visit([&](auto& own) { return own.heard(session, progress); });
   }
   // Why the session is not counted on; empty if it is.
   [[nodiscard]] std::string held_up(SessionId session) const {

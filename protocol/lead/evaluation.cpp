@@ -18,42 +18,38 @@ EvaluationBoard::EvaluationBoard(Split split, Version version, std::uint32_t exa
   open_ = items_.size();
 }
 
-bool EvaluationBoard::has_some(Micros now, Micros late) const {
-  return !free_.empty() || (!held_.empty() && now - held_.begin()->first >= late);
-}
-
-std::optional<Evaluation> EvaluationBoard::take(SessionId session, Micros now, Micros late) {
-  if (!has_some(now, late)) {
+std::optional<Evaluation> EvaluationBoard::take(SessionId session) {
+  if (free_.empty()) {
     return std::nullopt;
   }
-  const auto item = free_.empty() ? held_.begin()->second : *free_.begin();
-  let_go(item);
-  hold(item, session, now);
+  const auto item = *free_.begin();
+  hold(item, session);
   return items_[item].evaluation;
 }
 
-void EvaluationBoard::hold(std::uint32_t item, SessionId session, Micros now) {
-  items_[item].holder = session;
-  items_[item].given_at = now;
+void EvaluationBoard::hold(std::uint32_t item, SessionId session) {
   free_.erase(item);
-  held_.emplace(now, item);
-  holders_[session] = item;
+  held_[item].push_back(session);
+  items_of_[session] = item;
   changed_.insert(session);
 }
 
 void EvaluationBoard::let_go(std::uint32_t item) {
-  auto& known = items_[item];
-  if (known.holder != 0) {
-    held_.erase({known.given_at, item});
-    holders_.erase(known.holder);
-    changed_.insert(known.holder);
+  for (const auto session : holders(item)) {
+    items_of_.erase(session);
+    changed_.insert(session);
   }
-  known.holder = 0;
+  held_.erase(item);
+}
+
+std::vector<SessionId> EvaluationBoard::holders(std::uint32_t item) const {
+  const auto held = held_.find(item);
+  return held == held_.end() ? std::vector<SessionId>() : held->second;
 }
 
 std::optional<Evaluation> EvaluationBoard::ordered_from(SessionId session) const {
-  const auto held = holders_.find(session);
-  return held == holders_.end() ? std::nullopt : std::optional(items_[held->second].evaluation);
+  const auto held = items_of_.find(session);
+  return held == items_of_.end() ? std::nullopt : std::optional(items_[held->second].evaluation);
 }
 
 bool EvaluationBoard::put(const EvaluationResult& result) {
@@ -76,9 +72,17 @@ bool EvaluationBoard::put(const EvaluationResult& result) {
 }
 
 void EvaluationBoard::lose(SessionId session) {
-  if (const auto held = holders_.find(session); held != holders_.end()) {
-    const auto item = held->second;
-    let_go(item);
+  const auto held = items_of_.find(session);
+  if (held == items_of_.end()) {
+    return;
+  }
+  const auto item = held->second;
+  items_of_.erase(held);
+  changed_.insert(session);
+  auto& holders = held_.at(item);
+  std::erase(holders, session);
+  if (holders.empty()) {
+    held_.erase(item);
     free_.insert(item);
   }
 }

@@ -30,11 +30,17 @@ class EvaluationBoard {
   EvaluationBoard(Split split, Version version, std::uint32_t examples, std::uint32_t examples_per_item,
                   const MetricRules& metrics = {});
 
-  // Whether there is an item that nobody has, or that somebody has for longer than `late`.
-  [[nodiscard]] bool has_some(Micros now, Micros late) const;
-  // The next item for a session that holds none: an item nobody has, else the one held longest if that is longer than
-  // `late`.
-  std::optional<Evaluation> take(SessionId session, Micros now, Micros late);
+  // Whether there is an item that nobody has.
+  [[nodiscard]] bool has_free() const { return !free_.empty(); }
+  // The first of these, for a session that holds none.
+  std::optional<Evaluation> take(SessionId session);
+  // An item that others hold goes to a session that holds none as well.
+  void copy(std::uint32_t item, SessionId session) { hold(item, session); }
+  // Open items that somebody holds, and who.
+  using Held = std::map<std::uint32_t, std::vector<SessionId>>;
+  [[nodiscard]] const Held& held() const { return held_; }
+  // Nobody, if nobody holds it or it is done.
+  [[nodiscard]] std::vector<SessionId> holders(std::uint32_t item) const;
   // The item that a session holds and that is still open.
   [[nodiscard]] std::optional<Evaluation> ordered_from(SessionId session) const;
   // Who holds another item than when this was asked last, or none any more.
@@ -50,24 +56,21 @@ class EvaluationBoard {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(items_), listed::plain(free_, open_, split_, version_, metrics_, counts_),
-                       listed::fixed(held_, holders_, changed_));
+    return listed::all(listed::parts(items_), listed::plain(free_, open_, split_, version_, metrics_, counts_, held_),
+                       listed::fixed(items_of_, changed_));
   }
 
  private:
   struct Item {
     Evaluation evaluation;
-    SessionId holder = 0;
-    Micros given_at = 0;
     std::optional<EvaluationResult> result;
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::plain(evaluation), listed::names(holder), listed::ages(given_at),
-                         listed::plain(result));
+      return listed::all(listed::plain(evaluation, result));
     }
   };
-  void hold(std::uint32_t item, SessionId session, Micros now);
+  void hold(std::uint32_t item, SessionId session);
   // Nobody holds the item any more.
   void let_go(std::uint32_t item);
 
@@ -77,9 +80,9 @@ class EvaluationBoard {
   Split split_ = Split::test;
   Version version_ = 0;
   MetricRules metrics_;
-  std::vector<std::uint64_t> counts_;                // of all results; each item keeps its sums, which have an order
-  std::set<std::pair<Micros, std::uint32_t>> held_;  // open and held, by since when
-  std::map<SessionId, std::uint32_t> holders_;       // of these
+  std::vector<std::uint64_t> counts_;  // of all results; each item keeps its sums, which have an order
+  Held held_;
+  std::map<SessionId, std::uint32_t> items_of_;  // what each holds
   std::set<SessionId> changed_;
 };
 

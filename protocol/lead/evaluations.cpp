@@ -1,15 +1,26 @@
 #include "protocol/lead/evaluations.h"
 
 #include <algorithm>
+#include <limits>
+#include <queue>
 #include <utility>
 
 #include "protocol/lead/validation.h"
 
 namespace ballast {
 
+namespace {
+
+constexpr auto kNever = std::numeric_limits<Micros>::max();
+constexpr Micros kWorthCopying = 20'000;  // sooner by less than that is by chance
+
+}  // namespace
+
 void Evaluations::rewind(Step base) {
   std::erase_if(records_, [&](const EvaluationRecord& record) { return record.step > base; });
   board_ = {};
+  times_.rest_all();
+  overtaken_.clear();
 }
 
 std::uint32_t Evaluations::examples(Split split) const {
@@ -46,16 +57,114 @@ void Evaluations::begin(Split split, Step step) {
   has_room_ = true;
 }
 
-void Evaluations::hand_out(const std::vector<SessionId>& sessions, Micros now) {
+std::pair<Evaluations::Sessions, Evaluations::Sessions> Evaluations::idle(const Sessions& sessions,
+                                                                          const std::set<SessionId>& suspects) const {
+  std::pair<Sessions, Sessions> idle;
+  bool has_others = false;
+  for (const auto session : sessions) {
+    if (suspects.contains(session)) {
+      continue;
+    }
+    const bool is_doubtful = overtaken_.contains(session);
+    has_others = has_others || !is_doubtful;
+    if (!board_.ordered_from(session)) {
+      (is_doubtful ? idle.second : idle.first).push_back(session);
+    }
+  }
+  if (!has_others) {
+    std::swap(idle.first, idle.second);
+  }
+  return idle;
+}
+
+void Evaluations::hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& suspects, Micros now) {
   if (!std::exchange(has_room_, false) && looked_at_ == now) {
     return;
   }
   looked_at_ = now;
-  for (auto session = sessions.begin(); session != sessions.end() && board_.has_some(now, rules_.late); ++session) {
-    if (!board_.ordered_from(*session)) {
-      board_.take(*session, now, rules_.late);
+  const auto [counted_on, doubtful] = idle(sessions, suspects);
+  auto session = counted_on.begin();
+  for (; session != counted_on.end() && board_.take(*session); ++session) {
+    hold(*session, now);
+  }
+  if (!board_.has_free()) {
+    copy_items({session, counted_on.end()}, doubtful, suspects, now);
+  }
+}
+
+// Since when it has had what it has not brought yet stays known.
+void Evaluations::hold(SessionId session, Micros now) {
+  if (!overtaken_.contains(session)) {
+    times_.begins(session, now);
+  }
+}
+
+Micros Evaluations::arrival(const Sessions& holders, const std::set<SessionId>& suspects, Micros now) const {
+  Micros first = kNever;
+  for (const auto session : holders) {
+    if (!suspects.contains(session) && !overtaken_.contains(session) && !times_.is_late(session, now)) {
+      first = std::min(first, times_.since(session) + times_.expected(session).value_or(0));
     }
   }
+  return first;
+}
+
+// The item that would come last first.
+void Evaluations::copy_items(const Sessions& idle, const Sessions& doubtful, const std::set<SessionId>& suspects,
+                             Micros now) {
+  if (idle.empty() && doubtful.empty()) {
+    return;
+  }
+  std::priority_queue<std::pair<Micros, std::uint32_t>> arrivals;
+  for (const auto& [item, holders] : board_.held()) {
+    arrivals.emplace(arrival(holders, suspects, now), item);
+  }
+  for (const auto session : idle) {
+    if (arrivals.empty()) {
+      return;
+    }
+    const auto own = now + times_.expected(session).value_or(0);
+    const auto [arrival, item] = arrivals.top();
+    if (arrival == kNever || (times_.expected(session) && arrival >= own + kWorthCopying)) {
+      board_.copy(item, session);
+      hold(session, now);
+      arrivals.pop();
+      arrivals.emplace(std::min(arrival, own), item);
+    }
+  }
+  for (const auto session : doubtful) {
+    if (!arrivals.empty()) {
+      board_.copy(arrivals.top().second, session);
+    }
+  }
+}
+
+void Evaluations::put(SessionId session, const EvaluationResult& result, Micros now) {
+  const auto holders = board_.holders(result.item);
+  const bool counts = board_.put(result);
+  if (counts) {
+    for (const auto other : holders) {
+      if (other != session) {
+        overtaken_.emplace(other, times_.since(other));
+        times_.excuse(other);
+      }
+    }
+  }
+  if (overtaken_.erase(session) > 0 || (counts && std::ranges::find(holders, session) != holders.end())) {
+    times_.brings(session, now);
+    if (board_.ordered_from(session)) {
+      times_.begins(session, now);
+    }
+    has_room_ = true;
+  }
+  has_room_ = has_room_ || counts;
+}
+
+void Evaluations::lose(SessionId session) {
+  board_.lose(session);
+  times_.forget(session);
+  overtaken_.erase(session);
+  has_room_ = true;
 }
 
 EvaluationRecord Evaluations::end() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "protocol/deadline.h"
 #include "protocol/ids.h"
 #include "protocol/lead/evaluation.h"
+#include "protocol/lead/work_times.h"
 #include "protocol/ledger.h"
 #include "protocol/messages.h"
 #include "protocol/state_list.h"
@@ -22,22 +24,27 @@ struct EvaluationRules {
   std::uint32_t validation_examples = 0;  // 0: no validation
   std::uint32_t test_examples = 0;        // 0: no test
   std::uint32_t examples_per_item = 500;
-  std::uint32_t patience = 0;  // validations without improvement; 0: the job never stops early
-  double min_delta = 0;        // of what `best_by` names
-  Micros late = 0;             // an item that a session has for so long goes to another one as well
-  MetricRules metrics = {};    // what results count
+  std::uint32_t patience = 0;            // validations without improvement; 0: the job never stops early
+  double min_delta = 0;                  // of what `best_by` names
+  LearntDeadline::Bounds late{0, 0, 0};  // an item in hand; sooner it goes to nobody else for being late
+  MetricRules metrics = {};              // what results count
   MetricKind best_by = MetricKind::accuracy;
   bool operator==(const EvaluationRules&) const = default;
 };
 
 // Evaluated is the model after so many steps: the validation split at each step that is due, the test split at each
 // where there is no validation, and at the job's end where there is. One evaluation at a time.
+//
+// An evaluation ends with its last item, and nothing else goes on meanwhile. So an idle session copies an item whose
+// holders are suspected or late, or would bring it later than itself by what is known of both. Who has not brought an
+// item when another one has is taken to hang until it brings any: as long as there are others it gets only what
+// somebody else has, too.
 // Pure and copyable. Not thread-safe.
 class Evaluations {
  public:
   // `before`: ascending by step.
   Evaluations(const EvaluationRules& rules, std::vector<EvaluationRecord> before)
-      : rules_(rules), records_(std::move(before)) {}
+      : rules_(rules), records_(std::move(before)), times_(rules.late) {}
 
   // The job is taken back to the step: of what was evaluated, and is, nothing after it counts.
   void rewind(Step base);
@@ -50,19 +57,20 @@ class Evaluations {
   [[nodiscard]] bool ends_at(Step step) const;
 
   void begin(Split split, Step step);
-  // To sessions that hold no item, in order; looked for once at a moment, and when there is room.
-  void hand_out(const std::vector<SessionId>& sessions, Micros now);
+  // To sessions that hold no item, in order; looked for once at a moment, and when there is room. Suspects get nothing.
+  // With no item left that is free, costs as much as there are sessions and items held.
+  void hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& suspects, Micros now);
   [[nodiscard]] std::optional<Evaluation> ordered_from(SessionId session) const { return board_.ordered_from(session); }
   // Who has another item to evaluate than when this was asked last, or none any more.
   std::set<SessionId> take_changed() {
     changed_.merge(board_.take_changed());
     return std::exchange(changed_, {});
   }
-  void put(const EvaluationResult& result) { has_room_ = board_.put(result) || has_room_; }
-  void lose(SessionId session) {
-    board_.lose(session);
-    has_room_ = true;
-  }
+  // A result of the job's timeline, whenever it comes.
+  void put(SessionId session, const EvaluationResult& result, Micros now);
+  void lose(SessionId session);
+  // Who has not brought what another one has, nor anything since, and since when it has had that.
+  [[nodiscard]] const std::map<SessionId, Micros>& overtaken() const { return overtaken_; }
   [[nodiscard]] bool done() const { return board_.done(); }
   // The evaluation is done: what it came to.
   EvaluationRecord end();
@@ -73,16 +81,25 @@ class Evaluations {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(rules_, records_), listed::parts(board_), listed::plain(step_, has_room_),
-                       listed::ages(looked_at_), listed::fixed(changed_));
+    return listed::all(listed::plain(rules_, records_), listed::parts(board_, times_), listed::ages(overtaken_),
+                       listed::plain(step_, has_room_), listed::ages(looked_at_), listed::fixed(changed_));
   }
 
  private:
   [[nodiscard]] std::uint32_t examples(Split split) const;
+  using Sessions = std::vector<SessionId>;
+  // Those that hold no item and are no suspects: first those on whom the others count.
+  [[nodiscard]] std::pair<Sessions, Sessions> idle(const Sessions& sessions, const std::set<SessionId>& suspects) const;
+  void hold(SessionId session, Micros now);
+  void copy_items(const Sessions& idle, const Sessions& doubtful, const std::set<SessionId>& suspects, Micros now);
+  // When the item is there; never: its holders are not counted on any more.
+  [[nodiscard]] Micros arrival(const Sessions& holders, const std::set<SessionId>& suspects, Micros now) const;
 
   EvaluationRules rules_;
   std::vector<EvaluationRecord> records_;
   EvaluationBoard board_;
+  WorkTimes times_;  // of items
+  std::map<SessionId, Micros> overtaken_;
   Step step_ = 0;                // that is evaluated
   bool has_room_ = false;        // somebody may hold no item any more, or an item may be free
   Micros looked_at_ = -1;        // when items were handed out last

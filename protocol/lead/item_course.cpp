@@ -63,16 +63,18 @@ void ItemCourse::dropped(SessionId session, const std::vector<LeadNumber>& clock
 }
 
 // Shards refuse what lies beyond their plans, and who comes back has none yet.
-void ItemCourse::hand_out(const ShardRoster& shards, Step limit, Micros now) {
+void ItemCourse::hand_out(const std::set<SessionId>& suspects, const ShardRoster& shards, Step limit, Micros now) {
   if (shards.all_serve()) {
     const ItemId end = updates(limit);
-    grants_.hand_out(std::min(end, progress_.planned().value_or(end)), now);
+    grants_.hand_out(std::min(end, progress_.planned().value_or(end)), suspects, now);
   }
 }
 
 void ItemCourse::tell(SessionId session, Step /*limit*/, bool trains, Assign& assign) const {
   if (trains) {
     assign.items.grants = grants_.grants(session);
+  } else if (const auto moot = grants_.moot(session)) {
+    assign.items.grants = {*moot};  // or it would forget that it computes it, and never say that it is done
   }
 }
 

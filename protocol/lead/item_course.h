@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,7 @@ class ItemCourse {
   [[nodiscard]] Version updates(Step step) const { return step * rules_.slots; }
   [[nodiscard]] Generation generation() const { return 0; }
   [[nodiscard]] std::uint64_t backups() const { return grants_.backups(); }
+  [[nodiscard]] std::map<SessionId, Micros> overtaken() const { return grants_.overtaken(); }
 
   void rewind(Step base);
   void begin(const std::vector<SessionId>& sessions, Step /*base*/) { grants_.set_sessions(sessions); }
@@ -47,11 +49,12 @@ class ItemCourse {
   void delivered(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
   void dropped(SessionId session, const std::vector<LeadNumber>& clocks, Micros now);
   void lose(SessionId session) { grants_.lose(session); }
-  static bool heard(SessionId /*session*/, const SlotProgress& /*progress*/, Micros /*now*/) { return false; }
+  static void at(Micros /*moment*/) {}
+  static bool heard(SessionId /*session*/, const SlotProgress& /*progress*/) { return false; }
   [[nodiscard]] static std::string held_up(SessionId /*session*/) { return {}; }
-  void hand_out(const std::vector<SessionId>& /*sessions*/, const std::set<SessionId>& /*suspects*/,
+  void hand_out(const std::vector<SessionId>& /*sessions*/, const std::set<SessionId>& suspects,
                 const ShardRoster& shards, Step limit, Micros now) {
-    hand_out(shards, limit, now);
+    hand_out(suspects, shards, limit, now);
   }
   std::set<SessionId> take_changed() { return grants_.take_changed(); }
   void tell(SessionId session, Step limit, bool trains, Assign& assign) const;
@@ -83,7 +86,7 @@ class ItemCourse {
   }
 
  private:
-  void hand_out(const ShardRoster& shards, Step limit, Micros now);
+  void hand_out(const std::set<SessionId>& suspects, const ShardRoster& shards, Step limit, Micros now);
   [[nodiscard]] ItemId reached(const ShardRoster& shards) const;
 
   Rules rules_;

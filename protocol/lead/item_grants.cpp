@@ -1,6 +1,7 @@
 #include "protocol/lead/item_grants.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ballast {
@@ -18,18 +19,27 @@ void ItemGrants::set_sessions(const std::vector<SessionId>& sessions) {
   members.reserve(sessions.size());
   for (const auto id : sessions) {
     const auto known = places_.find(id);
-    members.push_back(known == places_.end() ? Session{id, {}, 0, 0} : std::move(sessions_[known->second]));
+    members.push_back(known == places_.end() ? Session{id, {}, false} : std::move(sessions_[known->second]));
   }
   sessions_ = std::move(members);
   places_.clear();
   by_load_.assign(by_load_.size(), {});
   for (Place place = 0; place < sessions_.size(); ++place) {
     places_.emplace(sessions_[place].id, place);
-    by_load_[sessions_[place].granted.size()].insert(place);
+    shelve(place);
   }
 }
 
+void ItemGrants::shelve(Place place) {
+  if (const auto& session = sessions_[place]; !session.is_overtaken) {
+    by_load_[session.granted.size()].insert(place);
+  }
+}
+
+void ItemGrants::unshelve(Place place) { by_load_[sessions_[place].granted.size()].erase(place); }
+
 void ItemGrants::lose(SessionId id) {
+  times_.forget(id);
   const auto known = places_.find(id);
   if (known == places_.end()) {
     return;
@@ -37,10 +47,11 @@ void ItemGrants::lose(SessionId id) {
   const auto place = known->second;
   while (!sessions_[place].granted.empty()) {
     const auto item = sessions_[place].granted.back().item;
-    take_back(place, sessions_[place].granted.size() - 1);
+    take_back(place, sessions_[place].granted.size() - 1, 0);
     want(item);
   }
-  by_load_.front().erase(place);
+  unshelve(place);
+  times_.forget(id);  // taking back has noted when
   places_.erase(known);
 }
 
@@ -48,6 +59,8 @@ void ItemGrants::rewind() {
   sessions_.clear();
   places_.clear();
   by_load_.assign(by_load_.size(), {});
+  times_.rest_all();
+  overtaken_.clear();
   holders_.clear();
   outstanding_.clear();
   delivered_.clear();
@@ -58,19 +71,40 @@ void ItemGrants::rewind() {
 
 // ---- what becomes of grants
 
-void ItemGrants::take_back(Place place, std::size_t grant) {
-  auto& session = sessions_[place];
-  const auto gone = session.granted[grant];
-  by_load_[session.granted.size()].erase(place);
-  session.granted.erase(session.granted.begin() + static_cast<std::ptrdiff_t>(grant));
-  by_load_[session.granted.size()].insert(place);
-  outstanding_.erase(gone.clock);
-  const auto holders = holders_.find(gone.item);
-  holders->second.erase(std::ranges::find(holders->second, session.id));
+void ItemGrants::settle(SessionId session, const Grant& grant) {
+  outstanding_.erase(grant.clock);
+  const auto holders = holders_.find(grant.item);
+  holders->second.erase(std::ranges::find(holders->second, session));
   if (holders->second.empty()) {
     holders_.erase(holders);
   }
+}
+
+void ItemGrants::take_back(Place place, std::size_t grant, Micros now) {
+  auto& session = sessions_[place];
+  const auto gone = session.granted[grant];
+  unshelve(place);
+  session.granted.erase(session.granted.begin() + static_cast<std::ptrdiff_t>(grant));
+  if (grant == 0 && std::exchange(session.is_overtaken, false)) {
+    overtaken_.erase(session.id);
+  } else {
+    settle(session.id, gone);
+  }
+  shelve(place);
+  if (session.granted.empty()) {
+    times_.rests(session.id, now);
+  } else if (grant == 0) {
+    times_.begins(session.id, now);  // the next one
+  }
   changed_.insert(session.id);
+}
+
+void ItemGrants::bring(Place place, std::size_t grant, Micros now) {
+  times_.brings(sessions_[place].id, now);
+  take_back(place, grant, now);
+  if (const auto& session = sessions_[place]; !session.granted.empty() && !session.is_overtaken) {
+    times_.begins(session.id, now);
+  }
 }
 
 void ItemGrants::observe(const CoveredItems& lost, const CoveredItems& gained, Micros now) {
@@ -108,15 +142,37 @@ void ItemGrants::doubt_late(Micros now) {
   });
 }
 
-// All that hold the item have nothing more to do for it.
+// The only one who has the item has brought it, unless somebody else had said so.
 void ItemGrants::retire(ItemId item, Micros now) {
-  const auto holders = holders_.at(item);
+  const auto& holders = holders_.at(item);
+  if (holders.size() > 1 || delivered_.contains(item)) {
+    return overtake(item, now);
+  }
+  const auto place = places_.at(holders.front());
+  const auto& granted = sessions_[place].granted;
+  const auto grant = std::ranges::find(granted, item, &Grant::item);
+  bring(place, static_cast<std::size_t>(grant - granted.begin()), now);
+}
+
+void ItemGrants::overtake(ItemId item, Micros now) {
+  const auto known = holders_.find(item);
+  if (known == holders_.end()) {
+    return;
+  }
+  const auto holders = known->second;
   for (const auto id : holders) {
     const auto place = places_.at(id);
     auto& session = sessions_[place];
     const auto grant = std::ranges::find(session.granted, item, &Grant::item);
-    take_back(place, static_cast<std::size_t>(grant - session.granted.begin()));
-    session.progress_at = now;
+    if (grant != session.granted.begin()) {
+      take_back(place, static_cast<std::size_t>(grant - session.granted.begin()), now);
+      continue;
+    }
+    settle(id, *grant);
+    unshelve(place);
+    session.is_overtaken = true;
+    overtaken_.insert(id);
+    times_.excuse(id);
   }
 }
 
@@ -136,24 +192,21 @@ void ItemGrants::delivered(SessionId id, LeadNumber clock, Micros now) {
   if (!held) {
     return;
   }
-  auto& session = sessions_[held->place];
-  delivered_.emplace(session.granted[held->grant].item, now);
-  take_back(held->place, held->grant);
-  const Micros took = now - session.progress_at;
-  item_time_.observe(took);
-  session.item_time = session.item_time == 0 ? took : (3 * session.item_time + took) / 4;
-  session.progress_at = now;
+  const auto item = sessions_[held->place].granted[held->grant].item;
+  const bool is_moot = !outstanding_.contains(clock);
+  item_time_.observe(now - times_.since(id));
+  bring(held->place, held->grant, now);
+  if (!is_moot) {
+    delivered_.emplace(item, now);
+    overtake(item, now);
+  }
 }
 
 void ItemGrants::dropped(SessionId id, LeadNumber clock, Micros now) {
-  const auto held = find_held(id, clock);
-  if (!held) {
-    return;
+  if (const auto held = find_held(id, clock)) {
+    want(sessions_[held->place].granted[held->grant].item);
+    take_back(held->place, held->grant, now);
   }
-  auto& session = sessions_[held->place];
-  want(session.granted[held->grant].item);
-  take_back(held->place, held->grant);
-  session.progress_at = now;
 }
 
 void ItemGrants::doubt_delivered() {
@@ -167,13 +220,13 @@ std::uint64_t ItemGrants::largest_exposure() const {
   if (outstanding_.empty()) {
     return 0;
   }
-  const auto& [oldest, before] = *outstanding_.begin();
-  return before + (clock_.number - 1 - oldest.number);
+  const auto& oldest = outstanding_.begin()->second;
+  return oldest.before + (counted_ - oldest.counted);
 }
 
 bool ItemGrants::may_grant() const {
   return limits_.bound == 0 || outstanding_.empty() ||
-         (outstanding_.size() <= limits_.bound && largest_exposure() < limits_.bound);
+         (holders_.size() <= limits_.bound && largest_exposure() < limits_.bound);
 }
 
 std::optional<ItemId> ItemGrants::next_item(ItemId limit) {
@@ -187,12 +240,16 @@ std::optional<ItemId> ItemGrants::next_item(ItemId limit) {
 void ItemGrants::give(Place place, ItemId item, Micros now) {
   auto& session = sessions_[place];
   if (session.granted.empty()) {
-    session.progress_at = now;
+    times_.begins(session.id, now);
   }
-  by_load_[session.granted.size()].erase(place);
+  const bool is_copy = holders_.contains(item);
+  const auto before = holders_.size() - (is_copy ? 1 : 0);
+  counted_ += is_copy ? 0 : 1;
+  backups_ += is_copy ? 1 : 0;
+  unshelve(place);
   session.granted.push_back({item, clock_});
-  by_load_[session.granted.size()].insert(place);
-  outstanding_.emplace(clock_, outstanding_.size());
+  shelve(place);
+  outstanding_.emplace(clock_, Exposure{before, counted_});
   ++clock_.number;
   holders_[item].push_back(session.id);
   granted_until_ = std::max(granted_until_, item + 1);
@@ -201,64 +258,92 @@ void ItemGrants::give(Place place, ItemId item, Micros now) {
 
 // A slow session's grant keeps all others waiting once the bound is used up. It still gets one now and then: it may
 // have become faster.
-Micros ItemGrants::pace(const Session& session, Micros now) const {
+Micros ItemGrants::pace(SessionId session, Micros now) const {
   constexpr Micros kTurnEvery = 16;  // items' times
-  const Micros waited = session.granted.empty() ? (now - session.progress_at) / kTurnEvery : 0;
-  return session.item_time - std::min(session.item_time, waited);
+  const auto time = times_.own(session).value_or(0);
+  return time - std::min(time, (now - times_.since(session)) / kTurnEvery);
 }
 
-std::optional<ItemGrants::Place> ItemGrants::next_taker(std::size_t load, Micros now) const {
-  const auto& able = by_load_[load];
-  if (able.empty()) {
-    return std::nullopt;
+std::optional<ItemGrants::Place> ItemGrants::next_taker(std::size_t load, const std::set<SessionId>& suspects,
+                                                        Micros now) const {
+  std::optional<Place> best;
+  for (const auto place : by_load_[load]) {
+    const auto id = sessions_[place].id;
+    if (suspects.contains(id) || times_.is_late(id, now)) {
+      continue;
+    }
+    if (limits_.bound == 0) {
+      return place;
+    }
+    if (!best || pace(id, now) < pace(sessions_[*best].id, now)) {
+      best = place;
+    }
   }
-  return limits_.bound == 0
-             ? *able.begin()
-             : *std::ranges::min_element(able, {}, [&](Place place) { return pace(sessions_[place], now); });
+  return best;
 }
 
 // One each before a second one for anybody.
-void ItemGrants::hand_out(ItemId limit, Micros now) {
+void ItemGrants::hand_out(ItemId limit, const std::set<SessionId>& suspects, Micros now) {
   for (std::size_t load = 0; load < limits_.ahead; ++load) {
-    while (const auto taker = next_taker(load, now)) {
-      if (!may_grant()) {
-        return;
-      }
-      const auto item = next_item(limit);
+    while (const auto taker = next_taker(load, suspects, now)) {
+      const auto item = may_grant() ? next_item(limit) : std::nullopt;
       if (!item) {
-        return give_late_items(now);
+        return copy_late_items(suspects, now);
       }
       give(*taker, *item, now);
     }
   }
 }
 
-void ItemGrants::give_late_items(Micros now) {
-  if (by_load_.front().empty() || late_since_ == now) {
+// Who is overtaken has not begun what it has beside.
+std::vector<SessionId> ItemGrants::late_sessions(const std::set<SessionId>& suspects, Micros now) const {
+  auto late = times_.late(now);
+  late.insert(late.end(), overtaken_.begin(), overtaken_.end());
+  std::ranges::copy_if(suspects, std::back_inserter(late), [&](SessionId id) { return places_.contains(id); });
+  return late;
+}
+
+bool ItemGrants::is_late(ItemId item, const std::set<SessionId>& suspects, Micros now) const {
+  return std::ranges::all_of(holders_.at(item), [&](SessionId id) {
+    return suspects.contains(id) || overtaken_.contains(id) || times_.is_late(id, now);
+  });
+}
+
+void ItemGrants::copy_late_items(const std::set<SessionId>& suspects, Micros now) {
+  if (by_load_.front().empty() || copied_at_ == now) {
     return;
   }
-  const auto deadline = item_time_.deadline();
-  for (Place late = 0; late < sessions_.size(); ++late) {
-    if (now - sessions_[late].progress_at <= deadline) {
-      continue;
-    }
-    for (const auto& grant : sessions_[late].granted) {
-      const auto taker = next_taker(0, now);
-      if (!taker || !may_grant()) {
+  for (const auto id : late_sessions(suspects, now)) {
+    const auto granted = sessions_[places_.at(id)].granted;
+    for (auto grant = granted.rbegin(); grant != granted.rend(); ++grant) {
+      if (!outstanding_.contains(grant->clock) || !is_late(grant->item, suspects, now)) {
+        continue;
+      }
+      const auto taker = next_taker(0, suspects, now);
+      if (!taker) {
         return;
       }
-      if (holders_.at(grant.item).size() == 1) {
-        give(*taker, grant.item, now);
-        ++backups_;
-      }
+      give(*taker, grant->item, now);
     }
   }
-  late_since_ = now;
+  copied_at_ = now;
 }
 
 std::vector<Grant> ItemGrants::grants(SessionId id) const {
   const auto known = places_.find(id);
   return known == places_.end() ? std::vector<Grant>() : sessions_[known->second].granted;
+}
+
+std::optional<Grant> ItemGrants::moot(SessionId id) const {
+  return overtaken_.contains(id) ? std::optional(sessions_[places_.at(id)].granted.front()) : std::nullopt;
+}
+
+std::map<SessionId, Micros> ItemGrants::overtaken() const {
+  std::map<SessionId, Micros> overtaken;
+  for (const auto id : overtaken_) {
+    overtaken.emplace(id, times_.since(id));
+  }
+  return overtaken;
 }
 
 }  // namespace ballast

@@ -17,7 +17,8 @@ EvaluationRules evaluation_rules(const LeadConfig& config) {
           config.evaluation_item,
           config.early_stop_patience,
           config.early_stop_delta,
-          config.late.initial,
+          // While nobody knows what an item takes, idle sessions soon try themselves.
+          {config.late.floor, std::min(config.late.initial, 4 * config.late.floor), config.late.ceiling},
           config.metrics,
           config.best_by};
 }
@@ -62,6 +63,7 @@ Lead::Lead(LeadConfig config)
 void Lead::hear(const Event& event, Micros at) {
   const auto* tick = std::get_if<Tick>(&event);
   at_ = std::max({at_, at, tick != nullptr ? tick->now : now_});
+  course_.at(at_);
   std::visit([this](const auto& body) { on(body); }, event);
 }
 
@@ -185,15 +187,15 @@ void Lead::on_heartbeat(SessionId id, LeadSession& session, const Heartbeat& bea
     course_.dropped(id, beat.dropped, now_);
     turn_.freed = true;
   }
-  if (beat.timeline == timeline() && course_.heard(id, beat.progress, at_)) {
+  if (beat.timeline == timeline() && course_.heard(id, beat.progress)) {
     turn_.freed = true;
   }
   turn_.spoke_up.insert(id);
 }
 
 void Lead::on_evaluation(SessionId id, const EvaluationResult& result) {
-  if (phase_ == Phase::evaluating && result.timeline == timeline()) {
-    evaluations_.put(result);
+  if (result.timeline == timeline()) {
+    evaluations_.put(id, result, now_);
   }
   turn_.spoke_up.insert(id);
   turn_.stirred = true;
@@ -216,13 +218,22 @@ void Lead::lose(SessionId id) {
   stop_if_without_work();
 }
 
+// Whoever still has in hand what others have brought evaluates nothing either.
+std::set<SessionId> Lead::busy_elsewhere() const {
+  auto busy = sessions_.suspects();
+  for (const auto& [session, since] : course_.overtaken()) {
+    busy.insert(session);
+  }
+  return busy;
+}
+
 void Lead::hand_out() {
   if (phase_ == Phase::training) {
-    course_.hand_out(sessions_.joined(), sessions_.suspects(), shards_, limit(), at_);
+    course_.hand_out(sessions_.joined(), sessions_.suspects(), shards_, limit(), now_);
   } else if (phase_ == Phase::evaluating) {
     auto staying = sessions_.joined();
     std::erase_if(staying, [&](SessionId id) { return sessions_.at(id).beat.progress.leaving; });
-    evaluations_.hand_out(staying, now_);
+    evaluations_.hand_out(staying, busy_elsewhere(), now_);
   }
 }
 

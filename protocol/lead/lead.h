@@ -344,6 +344,7 @@ class Lead {
   void on_evaluation(SessionId session, const EvaluationResult& result);
   void on_goodbye(SessionId id, LeadSession& session);
   void lose(SessionId id);
+  [[nodiscard]] std::set<SessionId> busy_elsewhere() const;
   void hand_out();
   void send_welcomes();
   void forgive_sleep(Micros slept);
@@ -356,6 +357,8 @@ class Lead {
   // lead_status.cpp
   void tell_trouble(Status& status) const;
   void tell_stranded(Status& status) const;
+  [[nodiscard]] std::map<SessionId, Micros> overtaken() const;
+  void tell_overtaken(Status& status) const;
   void tell_stand(Status& status) const;
   void tell_training(Status& status) const;
   void tell_events(Status& status) const;

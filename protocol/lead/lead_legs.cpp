@@ -62,7 +62,7 @@ void Lead::progress() {
 }
 
 void Lead::observe_shards() {
-  course_.observe(shards_, shards_.take_news(), at_);
+  course_.observe(shards_, shards_.take_news(), now_);
   if (const auto missed = schedule_.decide(course_.open_step()); missed > 0) {
     book_.remember().snapshots_missed += missed;
   }
@@ -92,7 +92,7 @@ bool Lead::find_cut() {
   if (book_.current().cut) {
     return true;
   }
-  course_.observe(shards_, shards_.take_news(), at_);
+  course_.observe(shards_, shards_.take_news(), now_);
   Step cut = book_.current().base.step;
   Step next = course_.next_barrier(cut, evaluations_);
   for (; next <= course_.open_step() && next < config_.steps; next = course_.next_barrier(cut, evaluations_)) {
@@ -149,7 +149,7 @@ Step Lead::next_to_come(Step barrier) const {
 void Lead::begin_leg(Step barrier) {
   phase_ = Phase::training;
   barrier_ = next_to_come(barrier);
-  course_.reopen(at_);
+  course_.reopen(now_);
   send_plans();
 }
 

@@ -72,6 +72,31 @@ void Lead::tell_trouble(Status& status) const {
   }
   status.bits_trouble = bits_trouble();
   tell_stranded(status);
+  tell_overtaken(status);
+}
+
+// In training or in evaluations, and since when.
+std::map<SessionId, Micros> Lead::overtaken() const {
+  auto overtaken = course_.overtaken();
+  for (const auto& [session, since] : evaluations_.overtaken()) {
+    const auto known = overtaken.try_emplace(session, since).first;
+    known->second = std::min(known->second, since);
+  }
+  return overtaken;
+}
+
+// Whoever is merely slow brings it soon.
+void Lead::tell_overtaken(Status& status) const {
+  constexpr Micros kSoon = 1'000'000;
+  std::string names;
+  for (const auto& [session, since] : overtaken()) {
+    if (now_ - since > kSoon) {
+      names += (names.empty() ? "" : ", ") + sessions_.at(session).name;
+    }
+  }
+  if (!names.empty() && status.trouble.empty() && !is_over()) {
+    status.trouble = "others have brought what " + names + " still has to compute: it lives, and brings nothing";
+  }
 }
 
 // Workers that a lane lets wait keep the job from going on if there are no others.
@@ -142,6 +167,7 @@ void Lead::tell_members(Status& status) const {
   status.refused_workers = sessions_.refused();
   status.data = book_.durable().provenance.data;
   status.arithmetics = book_.durable().provenance.arithmetics;
+  const auto overtaken = this->overtaken();
   std::map<SessionId, std::uint64_t> slots;
   for (const auto& [id, lane] : shards_.lanes()) {
     status.duplicates += lane.report.duplicates;
@@ -153,7 +179,9 @@ void Lead::tell_members(Status& status) const {
   }
   for (const auto& [id, session] : sessions_.all()) {
     status.sessions.push_back({id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint,
-                               session.refusal, session.beat.phases});
+                               session.refusal, session.beat.phases, 0});
+    const auto since = overtaken.find(id);
+    status.sessions.back().overtaken = since == overtaken.end() ? 0 : static_cast<std::uint64_t>(now_ - since->second);
   }
 }
 

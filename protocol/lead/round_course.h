@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -35,6 +36,7 @@ class RoundCourse {
   [[nodiscard]] Generation generation() const { return shares_.generation(); }
   [[nodiscard]] std::uint64_t backups() const { return shares_.backups(); }
   [[nodiscard]] const SlotShares& shares() const { return shares_; }
+  [[nodiscard]] std::map<SessionId, Micros> overtaken() const { return {}; }
 
   void rewind(Step base);
   void begin(const std::vector<SessionId>& sessions, Step base) { shares_.divide(sessions, base); }
@@ -46,7 +48,8 @@ class RoundCourse {
   void dropped(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
   void lose(SessionId session) { shares_.lose(session); }
   [[nodiscard]] std::string held_up(SessionId session) const { return shares_.held_up(session); }
-  bool heard(SessionId session, const SlotProgress& progress, Micros now) { return shares_.heard(session, progress, now); }
+  void at(Micros moment) { at_ = moment; }
+  bool heard(SessionId session, const SlotProgress& progress) { return shares_.heard(session, progress, at_); }
   void hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& suspects, const ShardRoster& shards,
                 Step limit, Micros now);
   std::set<SessionId> take_changed() { return shares_.take_changed(); }
@@ -79,7 +82,8 @@ class RoundCourse {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(steps_), listed::parts(progress_, shares_), listed::plain(limit_, told_until_));
+    return listed::all(listed::plain(steps_), listed::parts(progress_, shares_), listed::plain(limit_, told_until_),
+                       listed::ages(at_));
   }
 
  private:
@@ -88,6 +92,7 @@ class RoundCourse {
   SlotShares shares_;
   Step limit_ = 0;       // work of the steps before it is given out
   Step told_until_ = 0;  // somebody was told to compute steps up to this one
+  Micros at_ = 0;        // finer than ticks
 };
 
 }  // namespace ballast

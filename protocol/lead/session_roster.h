@@ -98,9 +98,9 @@ class SessionRoster {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(at_most_, silence_), listed::parts(all_), listed::names(joined_, suspects_, orders_),
-                       listed::plain(told_, changed_), listed::ages(changes_taken_at_),
-                       listed::accounts(lost_, refused_));
+    return listed::all(listed::plain(at_most_, silence_), listed::parts(all_),
+                       listed::names(joined_, suspects_, orders_), listed::plain(told_, changed_),
+                       listed::ages(changes_taken_at_), listed::accounts(lost_, refused_));
   }
 
  private:

@@ -13,11 +13,11 @@ namespace ballast {
 
 namespace {
 
-constexpr auto kNever = std::numeric_limits<Micros>::max();
+constexpr auto kNotYet = std::numeric_limits<Micros>::max();
 
 Micros plus_hundredths(Micros span, std::uint64_t hundredths) {
   const auto more = span / 100 * hundredths + span % 100 * hundredths / 100;
-  return span > kNever - more ? kNever : span + more;
+  return span > kNotYet - more ? kNotYet : span + more;
 }
 
 // What a session does in a step.
@@ -129,7 +129,7 @@ struct Cost {
 // The best ways to put the boundaries up to one that lies at a place, each with where the boundary before it lies.
 struct Ways {
   Slot place = 0;
-  Micros latest = kNever;  // the least latest end
+  Micros latest = kNotYet;  // the least latest end
   Slot latest_from = 0;
   Cost cost;  // the fewest nodes
   Slot cost_from = 0;
@@ -154,7 +154,7 @@ class Search {
     boundaries_.push_back(std::move(boundary));
   }
 
-  // The least latest end, if it is earlier than `bound`; else kNever.
+  // The least latest end, if it is earlier than `bound`; else kNotYet.
   [[nodiscard]] Micros seek_latest(Micros bound);
   // The division that has it.
   [[nodiscard]] std::vector<SlotRange> earliest() const { return trace(&Ways::latest_from); }

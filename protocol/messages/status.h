@@ -35,6 +35,7 @@ struct SessionStatus {
   std::string fingerprint;
   std::string refusal;  // why it is given no work; empty: it is given some
   PhaseTimes phases;
+  std::uint64_t overtaken = 0;  // microseconds for which it has had what others have brought since; 0: it has not
   bool operator==(const SessionStatus&) const = default;
 };
 

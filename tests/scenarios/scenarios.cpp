@@ -276,6 +276,22 @@ Scenario straggler() {
       in_time,
       {}};
   scenario.life.workers[1] = {0, 35 * kMilli, 5 * kMilli};
+  scenario.life.late.floor = 60 * kMilli;  // it is slow, not late
+  return scenario;
+}
+
+Scenario hanging() {
+  Scenario scenario{
+      "ssp-worker-hangs",
+      "With a bound of 2, worker 2 says that it is ready and never ends its first item. When that is late, worker 1 "
+      "is\n"
+      "granted it as well, though nothing new may be granted. Then worker 2's grant counts no more, and it gets no\n"
+      "other: worker 1 brings all items, and evaluates.",
+      items(6, 1, 2, {2, 1, false, simulation::LifeItems::Journal::none}),
+      in_time,
+      {}};
+  scenario.life.workers[1] = {0, 3'600'000 * kMilli, kMilli};
+  scenario.life.test_examples = 10;
   return scenario;
 }
 
@@ -358,7 +374,7 @@ Scenario expired() {
   Scenario scenario{
       "late-contribution-expires",
       "Nothing that worker 2 tells the lead arrives, so that it is taken for dead, and its item granted again, to\n"
-      "worker 1, which is slow. Worker 3 brings another one meanwhile. With a bound of 1, what worker 2 brings at "
+      "worker 3, which is slow. Worker 1 brings another one meanwhile. With a bound of 1, what worker 2 brings at "
       "last\n"
       "comes from weights that are too old: it has expired, and its other part is not even sent.",
       items(6, 1, 3, {1, 1, false, simulation::LifeItems::Journal::none}),
@@ -369,8 +385,9 @@ Scenario expired() {
         return std::nullopt;
       },
       {}};
-  scenario.life.workers[0] = {0, 60 * kMilli, 40 * kMilli};
+  scenario.life.workers[2] = {0, 60 * kMilli, 40 * kMilli};
   scenario.life.workers[1] = {0, 150 * kMilli, 40 * kMilli};
+  scenario.life.late = {500 * kMilli, 500 * kMilli, 500 * kMilli};  // nobody helps before
   return scenario;
 }
 
@@ -388,11 +405,11 @@ void live(const Scenario& scenario, std::function<void(const std::string&)> trac
 }
 
 std::vector<Scenario> all() {
-  return {
-      plain(),         superseding(),     late_joiner(),      duplicate(),       lost_worker(),   shard_death(),
-      shard_0_death(), skipped_step(),    clipped_step(),     scaled_step(),     late_prospect(), paused(),
-      async_item(),    two_stale(),       straggler(),        journaled_crash(), power_cut(),     item_granted_again(),
-      expired(),       stop_taken_back(), pause_that_moves(), averaged()};
+  return {plain(),           superseding(),      late_joiner(),  duplicate(),          lost_worker(),
+          shard_death(),     shard_0_death(),    skipped_step(), clipped_step(),       scaled_step(),
+          late_prospect(),   paused(),           async_item(),   two_stale(),          straggler(),
+          hanging(),         journaled_crash(),  power_cut(),    item_granted_again(), expired(),
+          stop_taken_back(), pause_that_moves(), averaged()};
 }
 
 }  // namespace ballast::scenarios

@@ -9,6 +9,17 @@
 
 namespace ballast::simulation {
 
+namespace {
+
+// What a worker that hangs does not end.
+bool is_computation(const Happening& what) {
+  const auto* pending = std::get_if<Pending>(&what);
+  const auto* own = pending == nullptr ? nullptr : std::get_if<WorkerPending>(pending);
+  return own != nullptr && !std::holds_alternative<Preparation>(*own);
+}
+
+}  // namespace
+
 Cluster::Cluster(const LifeSpec& life) : Host(life), random_(life.seed), network_(life) {
   storage_.busy_until.resize(life.shards);
   for (std::uint32_t shard = 0; shard < life.shards; ++shard) {
@@ -40,6 +51,10 @@ void Cluster::dispatch(Agenda::Entry entry) {
       return;
     }
     if (const auto until = processes_[entry.process].stands_until; until > now()) {
+      return agenda_.put_off(std::move(entry), until);
+    }
+    if (const auto until = processes_[entry.process].hangs_until; until > now() && is_computation(entry.what)) {
+      facts().note(Fact::hung);
       return agenda_.put_off(std::move(entry), until);
     }
   }

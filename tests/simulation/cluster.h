@@ -85,6 +85,7 @@ class Cluster final : public Host {
     Shell shell;
     Clock clock;
     Micros stands_until = 0;
+    Micros hangs_until = 0;  // ends no computation before
     std::uint32_t fuse = 0;  // crashes after so many more actions, in the midst of what it is about to do
   };
   // Who plays which part now; they lie in processes_.
@@ -160,6 +161,7 @@ class Cluster final : public Host {
   void carry_out(const WorkerJoins& what);
   void carry_out(const WorkerCrashes& what);
   void carry_out(const WorkerStands& what);
+  void carry_out(const WorkerHangs& what);
   void carry_out(const WorkerLeaves& what);
   void carry_out(const LinkCut& what);
   void carry_out(const LinkCutOneWay& what);

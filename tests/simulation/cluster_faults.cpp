@@ -1,5 +1,6 @@
 // What goes wrong in a life between and in its processes: links, pauses, strangers.
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -28,6 +29,7 @@ void Cluster::schedule_faults_of_workers() {
   schedule_some(faults.one_way_cuts, 2'000, 200'000, LinkCutOneWay{});
   schedule_some(faults.slow_links, 1'000, 100'000, LinkSlows{});
   schedule_some(faults.leaves, 5'000, 200'000, WorkerLeaves{});
+  schedule_some(faults.hangs, 5'000, 100'000, WorkerHangs{});
   schedule_some(faults.strangers, 2'000, faults.until, StrangerSpeaks{});
 }
 
@@ -107,6 +109,29 @@ void Cluster::carry_out(const WorkerStands& /*what*/) {
   ++faults_seen_;
   if (traces()) {
     say(worker.name() + " stands still");
+  }
+}
+
+// For ever, or for a while. In the place of one that does for ever another one comes, lest nobody be left.
+void Cluster::carry_out(const WorkerHangs& /*what*/) {
+  const auto live = live_workers();
+  if (live.empty() || run_.lead_over) {
+    return;
+  }
+  auto& hosted = processes_[live[random_.between(0, live.size() - 1)]];
+  ++faults_seen_;
+  if (random_.chance(0.5)) {
+    hosted.hangs_until = std::max(hosted.hangs_until, now() + random_.between(5'000, life().faults.hang));
+  } else {
+    hosted.hangs_until = std::numeric_limits<Micros>::max();
+    if (life().items) {
+      judge().items().hangs(base(hosted.shell).id());
+    }
+    const auto next = life().workers[random_.between(0, life().workers.size() - 1)];
+    schedule(now() + random_.between(1'000, 60'000), WorkerJoins{next});
+  }
+  if (traces()) {
+    say(base(hosted.shell).name() + " hangs");
   }
 }
 

@@ -69,6 +69,7 @@ constexpr FactWords kFactWords[] = {
     {Fact::stale_statistic, "a statistic blended into values that have changed since"},
     {Fact::empty_item, "an item without examples, which changes no state"},
     {Fact::left, "a worker that leaves with a goodbye"},
+    {Fact::hung, "a worker that hangs with work in hand"},
     {Fact::one_way, "a link cut in one direction"},
     {Fact::slow_link, "a slow link"},
     {Fact::skewed, "clocks that run at different rates"},

@@ -77,6 +77,7 @@ enum class Fact : std::uint8_t {
   stale_statistic,
   empty_item,
   left,
+  hung,
   one_way,
   slow_link,
   skewed,

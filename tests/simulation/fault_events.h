@@ -19,6 +19,8 @@ struct WorkerJoins {
 struct WorkerCrashes {};
 struct WorkerStands {};
 struct WorkerLeaves {};
+// It lives, and what it computes does not end.
+struct WorkerHangs {};
 struct LinkCut {};
 struct LinkCutOneWay {};
 struct LinkSlows {};
@@ -62,9 +64,9 @@ struct UserEndsPause {
 struct UserLetsGoOn {};
 struct UserResumes {};
 
-using FaultEvent = std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, LinkCut, LinkCutOneWay,
-                                LinkSlows, StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse,
-                                ShardReturns, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed, UserStops,
-                                UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
+using FaultEvent = std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, WorkerHangs, LinkCut,
+                                LinkCutOneWay, LinkSlows, StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse,
+                                LeadFuse, ShardReturns, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed,
+                                UserStops, UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
 
 }  // namespace ballast::simulation

@@ -184,6 +184,13 @@ void LeadShell::judge_phase(Host& host, Lead::Phase before) const {
   }
 }
 
+// What a session that hangs has delivered before makes room for others, of which it brings none; then it gets no more.
+void LeadShell::check_grants(Host& host, SessionId session, Timeline timeline) const {
+  const auto in_vain = host.judge().items().granted_in_vain(session, timeline);
+  require(in_vain <= 2 * host.life().items->ahead || host.was_disturbed(),
+          "a session that hangs is granted one item after the other");
+}
+
 void LeadShell::act(Host& host, lead::SendToWorker& action) {
   if (action.session >= kFirstStranger) {
     require(std::holds_alternative<Refused>(action.message), "the lead takes a stranger for a worker");
@@ -192,6 +199,9 @@ void LeadShell::act(Host& host, lead::SendToWorker& action) {
   }
   if (const auto* assign = std::get_if<Assign>(&action.message)) {
     host.judge().assigned(action.session, *assign);
+    if (host.life().items) {
+      check_grants(host, action.session, assign->timeline);
+    }
   } else if (const auto* refused = std::get_if<Refused>(&action.message)) {
     if (refused->code == RefusalCode::wrong_bits) {
       host.judge().refused(action.session);

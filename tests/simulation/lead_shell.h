@@ -40,6 +40,7 @@ class LeadShell : public Process {
   void judge_phase(Host& host, Lead::Phase before) const;
   void receive_from_lane(Host& host, const LaneLife& lane, const Message& message);
   void act(Host& host, lead::SendToWorker& action);
+  void check_grants(Host& host, SessionId session, Timeline timeline) const;
   void act(Host& host, lead::SendToLane& action);
   void act(Host& host, lead::WriteLedger& action);
   void act(Host& host, lead::Stop& action);

@@ -298,6 +298,11 @@ void draw_averages(LifeSpec& life, Random& random) {
   }
 }
 
+void draw_hangs(LifeSpec& life, Random& random) {
+  life.faults.hangs = random.chance(0.2) ? static_cast<std::uint32_t>(random.between(1, 2)) : 0;
+  life.faults.hang = random.between(20'000, 400'000);
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -328,6 +333,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_state(life, random);
   draw_trust_ratios(life, random);
   draw_averages(life, random);
+  draw_hangs(life, random);
   return life;
 }
 

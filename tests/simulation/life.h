@@ -56,6 +56,8 @@ struct Faults {
   bool lying_disk = false;         // a power cut takes along parts of the journal that were synced
   double copy_failure = 0;         // of one attempt
   double copies_taken = 0;         // by another job, as shard 0 begins to copy
+  std::uint32_t hangs = 0;         // of workers: alive, they end no computation for a while or ever
+  Micros hang = 0;                 // at most, if it ends
   bool copy_stuck = false;         // shard 1 cannot copy as long as there are faults
 };
 

@@ -19,6 +19,14 @@ void GrantsJudge::granted(const ItemHistories& histories, SessionId session, Tim
   }
   grants_[grant.clock] = {session, grant.item};
   granted_until_ = std::max(granted_until_, grant.item + 1);
+  if (hanging_.contains(session)) {
+    ++in_vain_[{session, timeline}];
+  }
+}
+
+std::uint32_t GrantsJudge::granted_in_vain(SessionId session, Timeline timeline) const {
+  const auto known = in_vain_.find({session, timeline});
+  return known == in_vain_.end() ? 0 : known->second;
 }
 
 void GrantsJudge::assigned(const ItemHistories& histories, SessionId session, const Assign& assign) {

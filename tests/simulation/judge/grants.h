@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "protocol/ids.h"
@@ -19,6 +20,10 @@ class GrantsJudge {
   explicit GrantsJudge(const LifeSpec& life) : life_(life) {}
 
   void assigned(const ItemHistories& histories, SessionId session, const Assign& assign);
+  // The session ends no computation any more.
+  void hangs(SessionId session) { hanging_.insert(session); }
+  // Grants that it has been given since, in the timeline.
+  [[nodiscard]] std::uint32_t granted_in_vain(SessionId session, Timeline timeline) const;
   void planned(ItemHistories& histories, const Plan& plan) const;
 
   [[nodiscard]] const FactSet& facts() const { return facts_; }
@@ -29,6 +34,8 @@ class GrantsJudge {
   const LifeSpec& life_;
   std::map<LeadNumber, std::pair<SessionId, ItemId>> grants_;  // by clock
   ItemId granted_until_ = 0;
+  std::set<SessionId> hanging_;
+  std::map<std::pair<SessionId, Timeline>, std::uint32_t> in_vain_;
   FactSet facts_;
 };
 

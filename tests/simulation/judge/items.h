@@ -81,6 +81,10 @@ class ItemsJudge {
   void evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const;
 
   // ---- the lead
+  void hangs(SessionId session) { grants_.hangs(session); }
+  [[nodiscard]] std::uint32_t granted_in_vain(SessionId session, Timeline timeline) const {
+    return grants_.granted_in_vain(session, timeline);
+  }
   void assigned(SessionId session, const Assign& assign) { grants_.assigned(histories_, session, assign); }
   void planned(const Plan& plan) {
     grants_.planned(histories_, plan);

@@ -36,6 +36,7 @@
 #include "protocol/lead/step_decisions.h"
 #include "protocol/lead/step_planner.h"
 #include "protocol/lead/step_time.h"
+#include "protocol/lead/work_times.h"
 #include "protocol/slot_set.h"
 #include "protocol/state_list.h"
 #include "protocol/worker/item_work.h"
@@ -101,6 +102,8 @@ static_assert(lists_all_members<StatisticsLog>());
 static_assert(lists_all_members<StepDecisions>());
 static_assert(lists_all_members<StepPlanner>());
 static_assert(lists_all_members<StepTime>());
+static_assert(lists_all_members<RecentTimes>());
+static_assert(lists_all_members<WorkTimes>());
 static_assert(lists_all_members<ItemWork>());
 static_assert(lists_all_members<LaneLink>());
 static_assert(lists_all_members<LaneLinks>());

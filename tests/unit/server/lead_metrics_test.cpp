@@ -147,12 +147,14 @@ TEST_CASE("a worker that was started again keeps its series and its sum of slots
   Metrics metrics;
   LeadMetrics lead(&metrics);
   auto status = some_status();
-  status.sessions = {
-      {1, "w", false, 5, 10, "", {}, {}}, {2, "w", true, 7, 20, "", {}, {}}, {3, "v", false, 6, 1, "", {}, {}}};
+  status.sessions = {{1, "w", false, 5, 10, "", {}, {}},
+                     {2, "w", true, 7, 20, "", {}, {}, 2'500'000},
+                     {3, "v", false, 6, 1, "", {}, {}}};
   lead.update(status, 1);
   CHECK(gauge(metrics, "sessions") == 1);
   CHECK(gauge(metrics, "worker_live", {"w"}) == 1);
   CHECK(gauge(metrics, "worker_step", {"w"}) == 7);
+  CHECK(gauge(metrics, "worker_overtaken_seconds", {"w"}) == 2.5);
   CHECK(metrics.counter("ballast_lead_worker_slots_total", {"w"})->value() == 30);
   CHECK(gauge(metrics, "worker_live", {"v"}) == 0);
 }

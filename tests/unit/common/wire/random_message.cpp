@@ -391,8 +391,8 @@ void fill(Random& random, SplitStatus& value) {
 }
 
 void fill(Random& random, SessionStatus& value) {
-  auto& [a, b, c, d, e, f, g, h] = value;
-  fill_all(random, a, b, c, d, e, f, g, h);
+  auto& [a, b, c, d, e, f, g, h, i] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i);
 }
 
 void fill(Random& random, Told& value) {

@@ -68,7 +68,7 @@ TEST_CASE("work of a step has been given out when somebody was told to compute i
   in_items.begin({kFirst}, 0);
   observe(in_items, shards, 0);
   CHECK_FALSE(in_items.has_given_out(0));
-  in_items.hand_out({kFirst}, shards, 1, 0);
+  in_items.hand_out({kFirst}, {}, shards, 1, 0);
   CHECK(in_items.has_given_out(0));
   in_items.rewind(0);
   CHECK_FALSE(in_items.has_given_out(0));
@@ -80,11 +80,11 @@ TEST_CASE("in rounds slots that somebody is late with are given to another sessi
   CHECK(told(course, kSecond).rounds.standing.slots == SlotRange{2, 4});
   course.reopen(0);
   observe(course, roster({at_step(0, {0b0010}), at_step(0, {0b0001})}), 0);  // slots 0 and 1, of the first session
-  course.hand_out({kFirst, kSecond}, roster({}), 20, 999);
+  course.hand_out({kFirst, kSecond}, {}, roster({}), 20, 999);
   CHECK_FALSE(told(course, kSecond).rounds.extra);
-  course.hand_out({kFirst, kSecond}, roster({}), 0, 1'000);
+  course.hand_out({kFirst, kSecond}, {}, roster({}), 0, 1'000);
   CHECK_FALSE(told(course, kSecond).rounds.extra);  // nothing is given out at the limit
-  course.hand_out({kFirst, kSecond}, roster({}), 20, 1'000);
+  course.hand_out({kFirst, kSecond}, {}, roster({}), 20, 1'000);
   CHECK(told(course, kSecond).rounds.extra == Extra{0, {0, 2}});
   CHECK_FALSE(told(course, kSecond, 20, false).rounds.extra);  // only while the job trains
   CHECK(course.backups() == 2);
@@ -96,9 +96,9 @@ TEST_CASE("in rounds nobody is late for the time in which nothing was given out,
     const auto shards = roster({at_step(0, {0b0001})});
     course.begin({kFirst, kSecond}, 0);
     observe(course, shards, 0);
-    course.hand_out({kFirst, kSecond}, shards, limit, 0);
+    course.hand_out({kFirst, kSecond}, {}, shards, limit, 0);
     course.reopen(999);
-    course.hand_out({kFirst, kSecond}, shards, 20, 1'000);
+    course.hand_out({kFirst, kSecond}, {}, shards, 20, 1'000);
     CHECK(told(course, kSecond).rounds.extra.has_value() == (limit > 0));
   }
 }
@@ -131,9 +131,9 @@ TEST_CASE("in item mode grants end at the limit and where a lane's plan ends") {
   const auto shards = roster({at_item(0, 0, 3), at_item(0, 0)});
   course.begin({kFirst}, 0);
   observe(course, shards, 0);
-  course.hand_out({kFirst}, shards, 1, 0);
+  course.hand_out({kFirst}, {}, shards, 1, 0);
   CHECK(granted(course, kFirst) == std::vector<ItemId>{0, 1});
-  course.hand_out({kFirst}, shards, 2, 0);
+  course.hand_out({kFirst}, {}, shards, 2, 0);
   CHECK(granted(course, kFirst) == std::vector<ItemId>{0, 1, 2});
   CHECK(told(course, kFirst, 2, false).items.grants.empty());
   CHECK(told(course, kFirst).rounds.standing == Standing{});
@@ -141,7 +141,7 @@ TEST_CASE("in item mode grants end at the limit and where a lane's plan ends") {
   CHECK(granted(course, kFirst) == std::vector<ItemId>{1});
   course.shard_resumed();  // it may have lost what it had not reported
   course.members_changed({kFirst, kSecond}, 1);
-  course.hand_out({kFirst, kSecond}, shards, 1, 20);
+  course.hand_out({kFirst, kSecond}, {}, shards, 1, 20);
   CHECK(granted(course, kSecond) == std::vector<ItemId>{0});
   course.dropped(kFirst, {{1, 2}}, 30);
   CHECK(granted(course, kFirst) == std::vector<ItemId>{});
@@ -204,7 +204,7 @@ TEST_CASE("a course that is copied goes its own way") {
   course.begin({kFirst}, 0);
   observe(course, shards, 0);
   auto other = course;
-  course.hand_out({kFirst}, shards, 1, 0);
+  course.hand_out({kFirst}, {}, shards, 1, 0);
   CHECK(granted(course, kFirst).size() == 2);
   CHECK(granted(other, kFirst).empty());
 }

@@ -7,8 +7,6 @@
 using namespace ballast;
 
 namespace {
-constexpr Micros kLateEvaluation = 1'000;
-
 EvaluationResult result(const Evaluation& evaluation, double loss, std::uint64_t correct) {
   return {1, evaluation.split, evaluation.item, evaluation.version, loss, correct, evaluation.end - evaluation.begin};
 }
@@ -20,7 +18,7 @@ TEST_CASE("the items cover the test split exactly once") {
       EvaluationBoard board(Split::test, 3, examples, size);
       std::uint32_t next = 0;
       SessionId session = 1;
-      while (const auto item = board.take(session++, 0, kLateEvaluation)) {
+      while (const auto item = board.take(session++)) {
         CHECK(item->version == 3);
         CHECK(item->begin == next);
         CHECK(item->end - item->begin <= size);
@@ -34,8 +32,8 @@ TEST_CASE("the items cover the test split exactly once") {
 
 TEST_CASE("an item's result counts once, whoever brings it") {
   EvaluationBoard board(Split::test, 1, 10, 5);
-  const auto first = board.take(1, 0, kLateEvaluation).value();
-  const auto second = board.take(2, 0, kLateEvaluation).value();
+  const auto first = board.take(1).value();
+  const auto second = board.take(2).value();
   CHECK(board.put(result(first, 10, 3)));
   CHECK_FALSE(board.put(result(first, 99, 0)));
   CHECK_FALSE(board.done());
@@ -49,7 +47,7 @@ TEST_CASE("counts and sums of all items become metrics, whatever the order in wh
   const MetricRules rules{.top5 = false, .classes = 2, .scores = false, .likelihood = true, .errors = false};
   const auto total_of = [&](std::vector<std::uint32_t> order) {
     EvaluationBoard board(Split::test, 1, 10, 5, rules);
-    const std::vector items = {board.take(1, 0, kLateEvaluation).value(), board.take(2, 0, kLateEvaluation).value()};
+    const std::vector items = {board.take(1).value(), board.take(2).value()};
     for (const auto item : order) {
       auto own = result(items[item], 10, 3);
       own.counts = item == 0 ? std::vector<std::uint64_t>{5, 0, 2, 3, 3, 1, 2, 2}
@@ -69,7 +67,7 @@ TEST_CASE("counts and sums of all items become metrics, whatever the order in wh
 
 TEST_CASE("a result that counts something else than the job is not counted") {
   EvaluationBoard board(Split::test, 1, 10, 5, {.top5 = true});
-  const auto item = board.take(1, 0, kLateEvaluation).value();
+  const auto item = board.take(1).value();
   auto wrong = result(item, 1, 1);
   CHECK_FALSE(board.put(wrong));
   wrong.counts = {5, 1, 1};
@@ -88,7 +86,7 @@ TEST_CASE("a result that counts something else than the job is not counted") {
 
 TEST_CASE("a result that cannot be is not counted") {
   EvaluationBoard board(Split::test, 1, 10, 5);
-  const auto item = board.take(1, 0, kLateEvaluation).value();
+  const auto item = board.take(1).value();
   auto wrong = result(item, 1, 1);
   wrong.version = 2;
   CHECK_FALSE(board.put(wrong));
@@ -111,7 +109,7 @@ TEST_CASE("the sum is taken in the items' order, not in that of arrival") {
   EvaluationBoard board(Split::test, 1, 4, 1);
   std::vector<Evaluation> items;
   for (SessionId session = 1; session <= 4; ++session) {
-    items.push_back(board.take(session, 0, kLateEvaluation).value());
+    items.push_back(board.take(session).value());
   }
   for (const auto i : {2U, 0U, 3U, 1U}) {
     board.put(result(items[i], losses[i], 0));
@@ -119,20 +117,34 @@ TEST_CASE("the sum is taken in the items' order, not in that of arrival") {
   CHECK(board.total().loss == expected / 4);
 }
 
-TEST_CASE("a late item goes to another session, the one held longest first") {
+TEST_CASE("an item that two sessions hold is done for both with the first result") {
   EvaluationBoard board(Split::test, 1, 2, 1);
-  const auto first = board.take(1, 0, kLateEvaluation).value();
-  const auto second = board.take(2, 100, kLateEvaluation).value();
-  CHECK_FALSE(board.take(3, kLateEvaluation - 1, kLateEvaluation).has_value());
-  CHECK(board.take(3, kLateEvaluation + 200, kLateEvaluation).value() == first);
+  const auto first = board.take(1).value();
+  const auto second = board.take(2).value();
+  CHECK_FALSE(board.has_free());
+  CHECK_FALSE(board.take(3).has_value());
+  board.take_changed();
+  board.copy(first.item, 3);
+  CHECK(board.take_changed() == std::set<SessionId>{3});
   CHECK(board.ordered_from(3) == first);
-  CHECK_FALSE(board.ordered_from(1).has_value());
-  CHECK(board.take(4, kLateEvaluation + 200, kLateEvaluation).value() == second);
+  CHECK(board.ordered_from(1) == first);
+  CHECK(board.holders(first.item) == std::vector<SessionId>{1, 3});
+  CHECK(board.put(result(first, 1, 1)));
+  CHECK_FALSE(board.put(result(first, 1, 1)));
+  CHECK(board.take_changed() == std::set<SessionId>{1, 3});
+  CHECK_FALSE(board.ordered_from(1));
+  CHECK_FALSE(board.ordered_from(3));
+  CHECK(board.holders(first.item).empty());
+  CHECK(board.held() == EvaluationBoard::Held{{second.item, {2}}});
 }
 
-TEST_CASE("a lost session's item is free at once") {
+TEST_CASE("a lost session's item is free at once, unless another one holds it") {
   EvaluationBoard board(Split::test, 1, 1, 1);
-  const auto item = board.take(1, 0, kLateEvaluation).value();
+  const auto item = board.take(1).value();
+  board.copy(item.item, 2);
   board.lose(1);
-  CHECK(board.take(2, 1, kLateEvaluation).value() == item);
+  CHECK_FALSE(board.has_free());
+  CHECK(board.ordered_from(2) == item);
+  board.lose(2);
+  CHECK(board.take(3).value() == item);
 }

@@ -28,9 +28,20 @@ void observe_covered(ItemGrants& items, const CoveredItems& covered, Micros now)
 }
 
 // The sessions are all that there are.
-void hand_out(ItemGrants& items, const std::vector<SessionId>& sessions, ItemId limit, Micros now) {
+void hand_out(ItemGrants& items, const std::vector<SessionId>& sessions, ItemId limit, Micros now,
+              const std::set<SessionId>& suspects = {}) {
   items.set_sessions(sessions);
-  items.hand_out(limit, now);
+  items.hand_out(limit, suspects, now);
+}
+
+// The session brings the first of its grants.
+void bring_first(ItemGrants& items, SessionId session, Micros now) {
+  items.delivered(session, items.grants(session).at(0).clock, now);
+}
+
+Micros since_overtaken(const ItemGrants& items, SessionId session) {
+  const auto overtaken = items.overtaken();
+  return overtaken.contains(session) ? overtaken.at(session) : -1;
 }
 
 }  // namespace
@@ -81,7 +92,7 @@ TEST_CASE("what is dropped is granted again at once, before anything new and und
 TEST_CASE("what is dropped is not granted again while somebody else has it or has delivered it") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1, 2}, 2, 0);
-  items.delivered(2, {7, 2}, 2 * kLateGrant);
+  items.delivered(2, {7, 2}, 1);
   hand_out(items, {1, 2}, 2, 2 * kLateGrant);
   REQUIRE(held(items, 2) == ItemIds{0});  // which session 1 is late with
   items.dropped(1, {7, 1}, 2 * kLateGrant);
@@ -255,16 +266,135 @@ TEST_CASE("whose grants have changed is told once") {
   CHECK(items.take_changed() == std::set<SessionId>{1});
 }
 
-TEST_CASE("two sessions with one item are both done with it when it is covered") {
+TEST_CASE("who has the item that another one has brought keeps it until it says so, and gets nothing new") {
   ItemGrants items(limits(1, 0));
   hand_out(items, {1, 2}, 1, 0);
   hand_out(items, {1, 2}, 1, kLateGrant + 1);
   CHECK(held(items, 1) == held(items, 2));
-  observe_covered(items, CoveredItems(1), kLateGrant + 2);
-  CHECK(held(items, 1).empty());
+  SUBCASE("it is seen to be covered first") {
+    observe_covered(items, CoveredItems(1), kLateGrant + 2);
+    CHECK(held(items, 2) == ItemIds{0});
+    CHECK(since_overtaken(items, 2) == kLateGrant + 1);
+    bring_first(items, 2, kLateGrant + 3);
+  }
+  SUBCASE("the one is heard first") {
+    bring_first(items, 2, kLateGrant + 2);
+    observe_covered(items, CoveredItems(1), kLateGrant + 3);
+  }
+  CHECK(since_overtaken(items, 1) == 0);
+  CHECK(items.moot(1) == Grant{0, {7, 1}});
+  CHECK_FALSE(items.moot(2));
+  hand_out(items, {1, 2}, 3, kLateGrant + 3);
+  CHECK(held(items, 1) == ItemIds{0});
+  CHECK(held(items, 2) == ItemIds{1});
+  bring_first(items, 1, 20 * kLateGrant);
+  CHECK(items.overtaken().empty());
+  hand_out(items, {1, 2}, 3, 20 * kLateGrant);
+  CHECK(held(items, 1) == ItemIds{2});
+  // It is known to be slow now.
+  bring_first(items, 2, 20 * kLateGrant);
+  hand_out(items, {1, 2}, 3, 60 * kLateGrant);
   CHECK(held(items, 2).empty());
-  hand_out(items, {1, 2}, 2, kLateGrant + 3);
-  CHECK(held(items, 1) == ItemIds{1});
+  hand_out(items, {1, 2}, 3, 81 * kLateGrant);
+  CHECK(held(items, 2) == ItemIds{2});
+}
+
+TEST_CASE("a session that hangs costs a bounded job one late item, and gets no other") {
+  ItemGrants items(limits(1, 2));
+  Micros now = 0;
+  hand_out(items, {1, 2, 3}, 1'000, now);
+  REQUIRE(held(items, 1) == ItemIds{0});
+  const auto others_bring = [&] {
+    now += 10;
+    for (const SessionId session : {2, 3}) {
+      if (!items.grants(session).empty()) {
+        bring_first(items, session, now);
+      }
+    }
+    hand_out(items, {1, 2, 3}, 1'000, now);
+  };
+  others_bring();
+  CHECK(held(items, 2).empty());  // the first one's exposure is what the bound allows
+  CHECK(held(items, 3).empty());
+  now = kLateGrant;
+  hand_out(items, {1, 2, 3}, 1'000, now);
+  CHECK(items.backups() == 0);
+  now = kLateGrant + 1;
+  hand_out(items, {1, 2, 3}, 1'000, now);
+  CHECK(items.backups() == 1);
+  CHECK((held(items, 2) == ItemIds{0} || held(items, 3) == ItemIds{0}));
+  for (int i = 0; i < 100; ++i) {
+    others_bring();
+  }
+  CHECK(items.granted_until() > 150);
+  CHECK(items.backups() == 1);
+  CHECK(held(items, 1) == ItemIds{0});
+  CHECK(items.overtaken().size() == 1);
+}
+
+TEST_CASE("a copy counts in nobody's exposure, and what is granted after it in its own") {
+  ItemGrants items(limits(1, 3));
+  hand_out(items, {1, 2, 3}, 1'000, 0);
+  CHECK(items.largest_exposure() == 2);
+  hand_out(items, {1, 2, 3, 4}, 3, kLateGrant + 1);
+  REQUIRE(held(items, 4) == ItemIds{0});
+  CHECK(items.largest_exposure() == 2);
+  items.lose(1);  // of its item only the copy is left: beside it two others
+  CHECK(items.largest_exposure() == 2);
+  bring_first(items, 3, kLateGrant + 2);
+  hand_out(items, {2, 3, 4}, 1'000, kLateGrant + 2);
+  CHECK(held(items, 3) == ItemIds{3});
+  CHECK(items.largest_exposure() == 3);
+  bring_first(items, 3, kLateGrant + 3);
+  items.dropped(2, items.grants(2).at(0).clock, kLateGrant + 3);
+  hand_out(items, {2, 3, 4}, 1'000, kLateGrant + 3);
+  CHECK(held(items, 2).empty());  // the copy's weights may miss three updates
+  CHECK(held(items, 3).empty());
+  bring_first(items, 4, kLateGrant + 4);
+  hand_out(items, {2, 3, 4}, 1'000, kLateGrant + 4);
+  CHECK_FALSE(held(items, 2).empty());
+}
+
+TEST_CASE("an item is copied again if all that have it are late") {
+  ItemGrants items(limits(1, 1));
+  hand_out(items, {1, 2}, 1, 0);
+  hand_out(items, {1, 2, 3}, 1, kLateGrant + 1);
+  CHECK(held(items, 2) == ItemIds{0});
+  hand_out(items, {1, 2, 3}, 1, 2 * kLateGrant);
+  CHECK(held(items, 3).empty());
+  hand_out(items, {1, 2, 3}, 1, 2 * kLateGrant + 2);
+  CHECK(held(items, 3) == ItemIds{0});
+  bring_first(items, 3, 2 * kLateGrant + 3);
+  CHECK(items.overtaken().size() == 2);
+}
+
+TEST_CASE("a suspect gets nothing, and what it has goes to others, the last first") {
+  ItemGrants items(limits(2, 0));
+  hand_out(items, {1}, 3, 0);
+  CHECK(held(items, 1) == ItemIds{0, 1});
+  hand_out(items, {1, 2, 3}, 2, 1, {1, 3});
+  CHECK(held(items, 2) == ItemIds{1});
+  CHECK(held(items, 3).empty());
+  bring_first(items, 2, 2);
+  CHECK(held(items, 1) == ItemIds{0});  // it has not begun the other one
+  hand_out(items, {1, 2, 3}, 3, 2, {1, 3});
+  CHECK(held(items, 2) == ItemIds{2});
+  CHECK(held(items, 1) == ItemIds{0});
+}
+
+TEST_CASE("what an overtaken session has beside goes to others at once") {
+  ItemGrants items(limits(2, 0));
+  hand_out(items, {1}, 2, 0);
+  hand_out(items, {1, 2}, 2, 1, {1});
+  bring_first(items, 2, 2);
+  REQUIRE(held(items, 1) == ItemIds{0});
+  hand_out(items, {1, 2}, 2, 2, {1});
+  bring_first(items, 2, 3);
+  CHECK(items.moot(1) == Grant{0, {7, 1}});
+  items.lose(1);
+  CHECK(items.overtaken().empty());
+  hand_out(items, {2}, 2, 4);
+  CHECK(held(items, 2).empty());  // all is delivered
 }
 
 TEST_CASE("a session that is no more among them is lost with its grants") {
