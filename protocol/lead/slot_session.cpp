@@ -18,7 +18,7 @@ Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
 
 }  // namespace
 
-bool SlotSession::heard(const SlotProgress& progress, Step open, Micros opened, Micros now) {
+bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<Micros> opened, Micros now) {
   const bool has_moved = !has_progress_ || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
                          progress.computed != progress_.computed;
   progress_ = progress;
@@ -31,9 +31,9 @@ bool SlotSession::heard(const SlotProgress& progress, Step open, Micros opened, 
       computed_.insert(range);
     }
   }
-  if (has_progress_ && progress.step == open && lag_of_ <= open) {
+  if (has_progress_ && opened && progress.step == open && lag_of_ <= open) {
     const auto begun = before(now, progress.begun);
-    lag_.observe(begun - std::min(begun, opened));
+    lag_.observe(begun - std::min(begun, *opened));
     lag_of_ = open + 1;
   }
   return has_moved;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "protocol/ids.h"
 #include "protocol/lead/predicted_end.h"
@@ -49,9 +50,9 @@ class SlotSession {
  public:
   explicit SlotSession(Slot slots) : slots_(slots), computed_(slots) {}
 
-  // A heartbeat. `opened`: when the lead heard that the step `open`, the oldest one, is open. Whether the session has
-  // begun or ended a slot since the one before.
-  bool heard(const SlotProgress& progress, Step open, Micros opened, Micros now);
+  // A heartbeat. `opened`: when the lead heard that the step `open`, the oldest one, is open; none: it has not, since the
+  // timeline began. Whether the session has begun or ended a slot since the one before.
+  bool heard(const SlotProgress& progress, Step open, std::optional<Micros> opened, Micros now);
   // A timeline begins: what it has done counts for nothing.
   void rewind();
 

@@ -55,6 +55,7 @@ void SlotShares::rewind() {
     member.is_told = false;
     member.is_late = false;
     member.was_late = false;
+    member.is_doubted = false;
   }
   missing_ = SlotSet(rules_.step.slots);
   contested_ = SlotSet(rules_.step.slots);
@@ -67,8 +68,9 @@ bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros n
   auto& own = member(session);
   const bool was_suspect = own.is_suspect();
   const bool was_leaving = own.seen.is_leaving();
-  const bool has_moved = own.seen.heard(progress, open_, opened_, now);
+  const bool has_moved = own.seen.heard(progress, open_, observed_ ? std::optional(opened_) : std::nullopt, now);
   own.is_late = own.is_late && !has_moved;
+  own.is_doubted = own.is_doubted && !has_moved;
   if (progress.leaving && !was_leaving) {
     decided_until_ = std::min(decided_until_, open_ + 1);  // without it
   }
@@ -347,12 +349,13 @@ void SlotShares::look_at(const std::vector<SessionId>& sessions, const std::set<
     } else if (!own.is_late && is_late(own, now)) {
       own.is_late = true;
       own.was_late = true;
+      own.is_doubted = true;
     }
   }
 }
 
-// Those that keep a share; where nobody does, those that are not suspected; where all are, all: otherwise what a hung
-// session has would wait for it, because another once missed what was predicted.
+// Those that keep a share, and have got on since they were late; where nobody is such, those that are not suspected;
+// where all are, all: otherwise what a hung session has would wait for it, because another was late once.
 std::vector<SessionId> SlotShares::counted(const std::vector<SessionId>& sessions) const {
   std::vector<SessionId> counted;
   const auto take = [&](auto is_counted) {
@@ -360,7 +363,7 @@ std::vector<SessionId> SlotShares::counted(const std::vector<SessionId>& session
                          [&](SessionId session) { return is_counted(members_.at(session)); });
     return !counted.empty();
   };
-  if (take([](const Member& each) { return each.keeps_share(); }) ||
+  if (take([](const Member& each) { return each.keeps_share() && !each.is_doubted; }) ||
       take([](const Member& each) { return !each.is_suspect() && !each.seen.is_leaving(); })) {
     return counted;
   }
