@@ -19,7 +19,7 @@ Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
 }  // namespace
 
 bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<Micros> opened, Micros now) {
-  const bool has_moved = !has_progress_ || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
+  const bool has_moved = has_progress_ != (progress.begun > 0) || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
                          progress.computed != progress_.computed;
   progress_ = progress;
   has_progress_ = progress.begun > 0;
