@@ -19,10 +19,12 @@ Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
 }  // namespace
 
 bool SlotSession::heard(const SlotProgress& progress, Step open, Micros opened, Micros now) {
-  const bool has_moved = !has_progress_ || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
-                         progress.computed != progress_.computed;
+  const bool has_progress = progress.begun > 0;
+  const bool has_moved = has_progress && (!has_progress_ || progress.step != progress_.step ||
+                                          progress.in_hand != progress_.in_hand ||
+                                          progress.computed != progress_.computed);
   progress_ = progress;
-  has_progress_ = progress.begun > 0;
+  has_progress_ = has_progress;
   in_hand_since_ = before(now, progress.in_hand_for);
   uplink_free_ = now + transfer(progress.without_receipt, progress.up);
   if (has_moved) {
