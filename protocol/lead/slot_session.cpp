@@ -11,9 +11,9 @@ constexpr double kMicrosPerSecond = 1e6;
 Micros before(Micros now, Micros span) { return now - std::min(now, span); }
 
 Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
-  return bytes_per_second == 0 ? 0
-                               : static_cast<Micros>(static_cast<double>(bytes) * kMicrosPerSecond /
-                                                     static_cast<double>(bytes_per_second));
+  constexpr double kLongest = 0x1p62;  // both come from the session: whatever it says, a moment later there is one
+  const auto span = static_cast<double>(bytes) * kMicrosPerSecond / static_cast<double>(bytes_per_second);
+  return bytes_per_second == 0 ? 0 : static_cast<Micros>(std::min(span, kLongest));
 }
 
 }  // namespace
