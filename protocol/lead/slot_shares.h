@@ -133,6 +133,7 @@ class SlotShares {
     std::uint64_t copied = 0;
     std::uint64_t reassigned = 0;
     std::uint64_t taken = 0;
+    bool operator==(const Counts&) const = default;
   };
   struct Tail {
     Micros end = 0;
