@@ -208,6 +208,7 @@ void SlotShares::take_standing(Micros now) {
     // Who was told of another share and has not come here yet would go by its standing range there.
     member.is_told = member.is_told && !member.seen.has_begun(open_);
     member.is_trial = false;
+    member.had_trial = false;
     expect(member, now);
   }
 }
@@ -409,13 +410,14 @@ void SlotShares::begin_trials(const std::vector<SessionId>& sessions, Micros now
     auto& own = members_.at(sessions[i]);
     const auto range = standing.find(sessions[i]);
     const bool has_none = range == standing.end() || range->second.empty();
-    if (!has_none || own.is_told || !rules_.by_speed || (open_ + i) % kTrialEvery != 0) {
+    if (!has_none || !own.share.empty() || own.had_trial || !rules_.by_speed || (open_ + i) % kTrialEvery != 0) {
       continue;
     }
     const auto runs = missing_.runs();
     const auto last = runs.back().end;
     give(sessions[i], {last - 1, last}, now);
     own.is_trial = true;
+    own.had_trial = true;
     contested_.insert({last - 1, last});
   }
 }

@@ -103,6 +103,7 @@ class SlotShares {
     std::vector<SlotRange> share;  // of the open step, in the order in which it is to be computed; disjoint
     bool is_told = false;          // of its share, by an order of its own
     bool is_trial = false;         // its share is a copy for which nobody waits
+    bool had_trial = false;        // in the open step
     Micros given_at = 0;           // its share
     Micros due = 0;                // by three times what was predicted
     bool is_silent = false;
@@ -112,7 +113,7 @@ class SlotShares {
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::parts(seen), listed::plain(share, is_told, is_trial), listed::ages(given_at, due),
+      return listed::all(listed::parts(seen), listed::plain(share, is_told, is_trial, had_trial), listed::ages(given_at, due),
                          listed::plain(is_silent, is_late, was_late, misses));
     }
     [[nodiscard]] bool is_suspect() const { return is_silent || is_late; }
