@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <queue>
+#include <utility>
 
 #include "protocol/lead/slot_division.h"
 #include "protocol/tree.h"
@@ -53,6 +54,7 @@ void SlotShares::rewind() {
     member.is_told = false;
     member.is_late = false;
     member.was_late = false;
+    member.has_brought = false;
   }
   missing_ = SlotSet(rules_.step.slots);
   contested_ = SlotSet(rules_.step.slots);
@@ -66,6 +68,8 @@ bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros n
   const bool was_suspect = own.is_suspect();
   const bool has_moved = own.seen.heard(progress, open_, opened_, now);
   own.is_late = own.is_late && !has_moved;
+  const auto* computed = own.seen.computed(open_);
+  own.has_brought = own.has_brought || (computed != nullptr && !computed->empty());
   return (was_suspect && !own.is_suspect()) || (has_moved && own.seen.in_hand(open_) == kNoSlot);
 }
 
@@ -178,8 +182,7 @@ void SlotShares::open_step(Step open, Micros now) {
 
 void SlotShares::close_step() {
   for (auto& [session, member] : members_) {
-    const auto* computed = member.seen.computed(open_);
-    if (computed != nullptr && !computed->empty()) {
+    if (std::exchange(member.has_brought, false)) {
       member.misses = 0;
     } else if (member.was_late) {
       member.misses = std::min(member.misses + 1, kMostMisses);

@@ -109,12 +109,13 @@ class SlotShares {
     bool is_silent = false;
     bool is_late = false;
     bool was_late = false;       // in the open step
+    bool has_brought = false;    // something, in the open step
     std::uint32_t misses = 0;    // steps in a row in which it was late
 
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::parts(seen), listed::plain(share, is_told, is_trial, had_trial), listed::ages(given_at, due),
-                         listed::plain(is_silent, is_late, was_late, misses));
+                         listed::plain(is_silent, is_late, was_late, has_brought, misses));
     }
     [[nodiscard]] bool is_suspect() const { return is_silent || is_late; }
     [[nodiscard]] bool keeps_share() const;
