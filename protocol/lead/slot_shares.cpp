@@ -66,8 +66,11 @@ void SlotShares::rewind() {
 bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros now) {
   auto& own = member(session);
   const bool was_suspect = own.is_suspect();
-  const bool has_moved = own.seen.heard(progress, open_, opened_, now);
-  own.is_late = own.is_late && !has_moved;
+  const bool has_moved = own.seen.heard(progress, open_, std::max(opened_, own.given_at), now);
+  if (has_moved && own.is_late) {
+    own.is_late = false;
+    expect(own, now);
+  }
   const auto* computed = own.seen.computed(open_);
   own.has_brought = own.has_brought || (computed != nullptr && !computed->empty());
   return (was_suspect && !own.is_suspect()) || (has_moved && own.seen.in_hand(open_) == kNoSlot);
@@ -319,11 +322,16 @@ void SlotShares::find_typical() {
   }
 }
 
-// Something of its share is missing.
+// Something is missing of its share, or of what it has begun, which nobody else brings while it is counted on.
 bool SlotShares::is_awaited(const Member& member) const {
-  return !member.is_trial && std::ranges::any_of(member.share, [&](SlotRange range) {
-    return missing_.contains_some_of(range);
-  });
+  if (member.is_trial) {
+    return false;
+  }
+  auto brought = begun(member);
+  brought.insert(set_of(member.share, rules_.step.slots));
+  auto left = brought;
+  left.erase(missing_);
+  return left != brought;
 }
 
 bool SlotShares::is_late(const Member& member, Micros now) const {
