@@ -55,6 +55,7 @@ void SlotShares::rewind() {
     member.is_late = false;
     member.was_late = false;
     member.has_brought = false;
+    member.is_relieved = false;
   }
   missing_ = SlotSet(rules_.step.slots);
   contested_ = SlotSet(rules_.step.slots);
@@ -69,6 +70,7 @@ bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros n
   const bool has_moved = own.seen.heard(progress, open_, std::max(opened_, own.given_at), now);
   if (has_moved && own.is_late) {
     own.is_late = false;
+    own.is_relieved = false;
     expect(own, now);
   }
   const auto* computed = own.seen.computed(open_);
@@ -215,6 +217,8 @@ void SlotShares::take_standing(Micros now) {
     member.is_told = member.is_told && !member.seen.has_begun(open_);
     member.is_trial = false;
     member.had_trial = false;
+    member.is_relieved = false;
+    member.is_late = member.is_late && !member.share.empty();
     expect(member, now);
   }
 }
@@ -348,7 +352,7 @@ void SlotShares::look_at(const std::vector<SessionId>& sessions, const std::set<
     auto& own = member(session);
     own.is_silent = rules_.redistributes && silent.contains(session);
     if (!is_awaited(own)) {
-      own.is_late = false;
+      own.is_late = own.is_late && own.is_relieved;
     } else if (!own.is_late && is_late(own, now)) {
       own.is_late = true;
       own.was_late = true;
@@ -463,6 +467,7 @@ void SlotShares::take_unclaimed(SessionId taker, SlotSet& unclaimed, std::size_t
   for (auto& [session, member] : members_) {
     if (session != taker) {
       withdraw(session, best);
+      member.is_relieved = member.is_relieved || member.is_late;
     }
   }
   give(taker, best, now);

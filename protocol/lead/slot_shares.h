@@ -108,6 +108,7 @@ class SlotShares {
     Micros due = 0;                // by three times what was predicted
     bool is_silent = false;
     bool is_late = false;
+    bool is_relieved = false;    // others have got of what it is late with: it stays late until it gets on
     bool was_late = false;       // in the open step
     bool has_brought = false;    // something, in the open step
     std::uint32_t misses = 0;    // steps in a row in which it was late
@@ -115,7 +116,7 @@ class SlotShares {
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::parts(seen), listed::plain(share, is_told, is_trial, had_trial), listed::ages(given_at, due),
-                         listed::plain(is_silent, is_late, was_late, has_brought, misses));
+                         listed::plain(is_silent, is_late, is_relieved, was_late, has_brought, misses));
     }
     [[nodiscard]] bool is_suspect() const { return is_silent || is_late; }
     [[nodiscard]] bool keeps_share() const;

@@ -170,6 +170,7 @@ TEST_CASE("what somebody brings in time is not handed out again") {
 
 TEST_CASE("nothing is handed out at the limit, before anything is observed, or to nobody") {
   SharesFixture at(4, {1, 2});
+  at.beat(2, {{2, 4}});
   at.lose(1);
   at.hand_out(0);
   CHECK(at.shares.take_changed().empty());
@@ -201,7 +202,9 @@ TEST_CASE("a lost session's slots go to one that has nothing left, and to a busy
 }
 
 TEST_CASE("idle sessions share what nobody brings, its last slots first") {
-  SharesFixture at(8, {1, 2, 3});
+  SlotShares::Rules even;
+  even.by_speed = false;
+  SharesFixture at(8, {1, 2, 3}, even);
   at.shares.divide({1}, 0);
   at.shares.reopen(at.now);
   at.lose(1);
@@ -211,9 +214,10 @@ TEST_CASE("idle sessions share what nobody brings, its last slots first") {
 }
 
 TEST_CASE("what was handed out is not handed out again while its session is counted on") {
-  SharesFixture at(8, {1, 2, 3});
+  SharesFixture at(12, {1, 2, 3});
   at.lose(1);
-  at.beat(2, {{3, 6}});
+  at.beat(2, {{4, 8}});
+  at.beat(3, {{8, 12}});
   at.hand_out();
   CHECK(at.shares.take_changed() == std::set<SessionId>{2, 3});
   for (int i = 0; i < 3; ++i) {
@@ -232,7 +236,8 @@ TEST_CASE("what was given for one step ends with it") {
   at.hand_out();
   CHECK(at.work(2) == Ranges{{0, 2}});
   at.open_step(1);
-  CHECK(at.work(2) == Ranges{{2, 4}});
+  CHECK(at.work(2) == Ranges{{0, 4}});  // its range of all steps from there on
+  CHECK(at.shares.standing(2, 9) == Standing{1, 9, {0, 4}});
   CHECK(at.shares.missing().count() == 4);
 }
 
@@ -340,6 +345,29 @@ TEST_CASE("a late session is counted on again when it gets on, for three times w
   CHECK(at.shares.held_up(1).empty());
 }
 
+TEST_CASE("a late session whose share others have got takes nothing from them until it gets on, or the step ends") {
+  SharesFixture at(4, {1, 2});
+  at.beat(1, {{0, 2}}, kNoSlot, 0, 4 * kSlotTime);
+  at.arrive({{0, 2}});
+  at.now += kNothingKnown + 1;
+  at.hand_out();
+  REQUIRE(at.work(1) == Ranges{{2, 4}});
+  at.shares.take_changed();
+  at.beat(1, {{0, 2}}, 2, 0, 4 * kSlotTime);
+  at.hand_out();
+  CHECK(at.shares.take_changed().empty());
+  CHECK_FALSE(at.shares.held_up(2).empty());
+  auto gets_on = at;
+  gets_on.beat(2, {}, 3, 0, 1'000);
+  gets_on.hand_out();
+  CHECK(gets_on.shares.held_up(2).empty());
+  at.open_step(1);
+  at.shares.divide(at.sessions, 2);
+  at.open_step(2);
+  at.hand_out();
+  CHECK(at.shares.held_up(2).empty());
+}
+
 TEST_CASE("a session that does not share its slots out by redistribution is late by time alone") {
   SlotShares::Rules rigid;
   rigid.redistributes = false;
@@ -404,7 +432,7 @@ TEST_CASE("of two sessions that are busy the one that ends later gives its tail"
   CHECK_FALSE(at.shares.take_changed().contains(2));
 }
 
-TEST_CASE("a tail is not taken for less than a tenth of a slot, or less than the least gain") {
+TEST_CASE("a tail is taken for more than a tenth of a slot and the least gain, and for no less") {
   for (const Micros slot : {Micros{100'000}, Micros{400'000}}) {
     const auto least = std::max<Micros>(20'000, slot / 10);
     for (const bool is_enough : {false, true}) {
@@ -414,7 +442,7 @@ TEST_CASE("a tail is not taken for less than a tenth of a slot, or less than the
       at.beat(1, {{0, 2}}, kNoSlot, 0, slot);
       // The holder's slot in hand ends soon: its last one would end a slot after that, and here a slot from now.
       at.now += slot;
-      at.beat(2, {}, 2, slot - least + (is_enough ? 0 : 1), slot);
+      at.beat(2, {}, 2, slot - least - (is_enough ? 1 : 0), slot);
       at.hand_out();
       CHECK((at.shares.taken() == 1) == is_enough);
       CHECK(at.work(2) == (is_enough ? Ranges{{2, 3}} : Ranges{{2, 4}}));

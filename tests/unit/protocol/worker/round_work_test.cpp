@@ -49,6 +49,7 @@ TEST_CASE("the next version is asked for along with a gradient if the standing r
 TEST_CASE("after work of an older step no newer version is asked for: it is there") {
   RoundWorkFixture at;
   at.compute();
+  CHECK(at.work.next()->step == 1);
   at.order({0, 6, {0, 2}}, StepWork{0, {{2, 4}}});
   const auto target = *at.work.next();
   CHECK(target.step == 0);
