@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <queue>
+#include <utility>
 
 #include "protocol/lead/slot_division.h"
 #include "protocol/tree.h"
@@ -55,7 +56,8 @@ void SlotShares::rewind() {
     member.is_told = false;
     member.is_late = false;
     member.was_late = false;
-    member.is_doubted = false;
+    member.has_brought = false;
+    member.is_relieved = false;
   }
   missing_ = SlotSet(rules_.step.slots);
   contested_ = SlotSet(rules_.step.slots);
@@ -68,12 +70,18 @@ bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros n
   auto& own = member(session);
   const bool was_suspect = own.is_suspect();
   const bool was_leaving = own.seen.is_leaving();
-  const bool has_moved = own.seen.heard(progress, open_, observed_ ? std::optional(opened_) : std::nullopt, now);
-  own.is_late = own.is_late && !has_moved;
-  own.is_doubted = own.is_doubted && !has_moved;
+  const auto from = observed_ ? std::optional(std::max(opened_, own.given_at)) : std::nullopt;
+  const bool has_moved = own.seen.heard(progress, open_, from, now);
+  if (has_moved && own.is_late) {
+    own.is_late = false;
+    own.is_relieved = false;
+    expect(own, now);
+  }
   if (progress.leaving && !was_leaving) {
     decided_until_ = std::min(decided_until_, open_ + 1);  // without it
   }
+  const auto* computed = own.seen.computed(open_);
+  own.has_brought = own.has_brought || (computed != nullptr && !computed->empty());
   return (was_suspect && !own.is_suspect()) || (progress.leaving && !was_leaving) ||
          (has_moved && own.seen.in_hand(open_) == kNoSlot);
 }
@@ -187,8 +195,7 @@ void SlotShares::open_step(Step open, Micros now) {
 
 void SlotShares::close_step() {
   for (auto& [session, member] : members_) {
-    const auto* computed = member.seen.computed(open_);
-    if (computed != nullptr && !computed->empty()) {
+    if (std::exchange(member.has_brought, false)) {
       member.misses = 0;
     } else if (member.was_late) {
       member.misses = std::min(member.misses + 1, kMostMisses);
@@ -217,6 +224,9 @@ void SlotShares::take_standing(Micros now) {
     // Who was told of another share and has not come here yet would go by its standing range there.
     member.is_told = member.is_told && !member.seen.has_begun(open_);
     member.is_trial = false;
+    member.had_trial = false;
+    member.is_relieved = false;
+    member.is_late = member.is_late && !member.share.empty();
     expect(member, now);
   }
 }
@@ -324,11 +334,16 @@ void SlotShares::find_typical() {
   }
 }
 
-// Something of its share is missing.
+// Something is missing of its share, or of what it has begun, which nobody else brings while it is counted on.
 bool SlotShares::is_awaited(const Member& member) const {
-  return !member.is_trial && std::ranges::any_of(member.share, [&](SlotRange range) {
-    return missing_.contains_some_of(range);
-  });
+  if (member.is_trial) {
+    return false;
+  }
+  auto brought = begun(member);
+  brought.insert(set_of(member.share, rules_.step.slots));
+  auto left = brought;
+  left.erase(missing_);
+  return left != brought;
 }
 
 bool SlotShares::is_late(const Member& member, Micros now) const {
@@ -345,17 +360,16 @@ void SlotShares::look_at(const std::vector<SessionId>& sessions, const std::set<
     auto& own = member(session);
     own.is_silent = rules_.redistributes && silent.contains(session);
     if (!is_awaited(own)) {
-      own.is_late = false;
+      own.is_late = own.is_late && own.is_relieved;
     } else if (!own.is_late && is_late(own, now)) {
       own.is_late = true;
       own.was_late = true;
-      own.is_doubted = true;
     }
   }
 }
 
-// Those that keep a share, and have got on since they were late; where nobody is such, those that are not suspected;
-// where all are, all: otherwise what a hung session has would wait for it, because another was late once.
+// Those that keep a share; where nobody does, those that are not suspected; where all are, all: otherwise what a hung
+// session has would wait for it, because another once missed what was predicted.
 std::vector<SessionId> SlotShares::counted(const std::vector<SessionId>& sessions) const {
   std::vector<SessionId> counted;
   const auto take = [&](auto is_counted) {
@@ -363,7 +377,7 @@ std::vector<SessionId> SlotShares::counted(const std::vector<SessionId>& session
                          [&](SessionId session) { return is_counted(members_.at(session)); });
     return !counted.empty();
   };
-  if (take([](const Member& each) { return each.keeps_share() && !each.is_doubted; }) ||
+  if (take([](const Member& each) { return each.keeps_share(); }) ||
       take([](const Member& each) { return !each.is_suspect() && !each.seen.is_leaving(); })) {
     return counted;
   }
@@ -419,13 +433,14 @@ void SlotShares::begin_trials(const std::vector<SessionId>& sessions, Micros now
     auto& own = members_.at(sessions[i]);
     const auto range = standing.find(sessions[i]);
     const bool has_none = range == standing.end() || range->second.empty();
-    if (!has_none || own.is_told || !rules_.by_speed || (open_ + i) % kTrialEvery != 0) {
+    if (!has_none || !own.share.empty() || own.had_trial || !rules_.by_speed || (open_ + i) % kTrialEvery != 0) {
       continue;
     }
     const auto runs = missing_.runs();
     const auto last = runs.back().end;
     give(sessions[i], {last - 1, last}, now);
     own.is_trial = true;
+    own.had_trial = true;
     contested_.insert({last - 1, last});
   }
 }
@@ -465,6 +480,7 @@ void SlotShares::take_unclaimed(SessionId taker, SlotSet& unclaimed, std::size_t
   for (auto& [session, member] : members_) {
     if (session != taker) {
       withdraw(session, best);
+      member.is_relieved = member.is_relieved || member.is_late;
     }
   }
   give(taker, best, now);

@@ -103,18 +103,20 @@ class SlotShares {
     std::vector<SlotRange> share;  // of the open step, in the order in which it is to be computed; disjoint
     bool is_told = false;          // of its share, by an order of its own
     bool is_trial = false;         // its share is a copy for which nobody waits
+    bool had_trial = false;        // in the open step
     Micros given_at = 0;           // its share
     Micros due = 0;                // by three times what was predicted
     bool is_silent = false;
     bool is_late = false;
+    bool is_relieved = false;    // others have got of what it is late with: it stays late until it gets on
     bool was_late = false;       // in the open step
-    bool is_doubted = false;     // it was late, and has not got on since
+    bool has_brought = false;    // something, in the open step
     std::uint32_t misses = 0;    // steps in a row in which it was late
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::parts(seen), listed::plain(share, is_told, is_trial), listed::ages(given_at, due),
-                         listed::plain(is_silent, is_late, was_late, is_doubted, misses));
+      return listed::all(listed::parts(seen), listed::plain(share, is_told, is_trial, had_trial), listed::ages(given_at, due),
+                         listed::plain(is_silent, is_late, is_relieved, was_late, has_brought, misses));
     }
     [[nodiscard]] bool is_suspect() const { return is_silent || is_late; }
     [[nodiscard]] bool keeps_share() const;
@@ -134,6 +136,7 @@ class SlotShares {
     std::uint64_t copied = 0;
     std::uint64_t reassigned = 0;
     std::uint64_t taken = 0;
+    bool operator==(const Counts&) const = default;
   };
   struct Tail {
     Micros end = 0;

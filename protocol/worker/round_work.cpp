@@ -57,6 +57,7 @@ std::vector<SlotRange> RoundWork::left(Step step) const {
 }
 
 void RoundWork::move_cursor() {
+  done_.erase(done_.begin(), done_.lower_bound(cursor_ < 2 ? 0 : cursor_ - 2));
   if (now_ && cursor_ == now_->step) {
     if (!left(cursor_).empty()) {
       return;
@@ -85,7 +86,6 @@ void RoundWork::move_cursor() {
   while (standing_.size() > 1 && standing_.front().until <= cursor_) {
     standing_.erase(standing_.begin());
   }
-  done_.erase(done_.begin(), done_.lower_bound(cursor_ < 2 ? 0 : cursor_ - 2));
 }
 
 std::optional<WorkerTarget> RoundWork::next() {

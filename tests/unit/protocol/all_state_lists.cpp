@@ -30,12 +30,13 @@
 #include "protocol/lead/round_progress.h"
 #include "protocol/lead/session_roster.h"
 #include "protocol/lead/shard_roster.h"
-#include "protocol/lead/slot_assignments.h"
+#include "protocol/lead/slot_session.h"
+#include "protocol/lead/slot_shares.h"
 #include "protocol/lead/snapshot_schedule.h"
+#include "protocol/lead/standing_ranges.h"
 #include "protocol/lead/statistics_log.h"
 #include "protocol/lead/step_decisions.h"
 #include "protocol/lead/step_planner.h"
-#include "protocol/lead/step_time.h"
 #include "protocol/lead/work_times.h"
 #include "protocol/slot_set.h"
 #include "protocol/state_list.h"
@@ -43,10 +44,13 @@
 #include "protocol/worker/lane_link.h"
 #include "protocol/worker/lane_links.h"
 #include "protocol/worker/lead_watch.h"
+#include "protocol/worker/link_rate.h"
 #include "protocol/worker/ordered_evaluation.h"
 #include "protocol/worker/outbox.h"
 #include "protocol/worker/pulled_weights.h"
 #include "protocol/worker/round_work.h"
+#include "protocol/worker/slot_clock.h"
+#include "protocol/worker/slot_list.h"
 #include "protocol/worker/step_clock.h"
 #include "protocol/worker/work_in_hand.h"
 #include "protocol/worker/worker.h"
@@ -96,24 +100,29 @@ static_assert(lists_all_members<SessionRoster>());
 static_assert(lists_all_members<LeadLane>());
 static_assert(lists_all_members<TurnedAway>());
 static_assert(lists_all_members<ShardRoster>());
-static_assert(lists_all_members<SlotAssignments>());
+static_assert(lists_all_members<RecentMedian>());
+static_assert(lists_all_members<SlotSession>());
+static_assert(lists_all_members<SlotShares>());
 static_assert(lists_all_members<SnapshotSchedule>());
+static_assert(lists_all_members<StandingRanges>());
 static_assert(lists_all_members<StatisticsLog>());
 static_assert(lists_all_members<StepDecisions>());
 static_assert(lists_all_members<StepPlanner>());
-static_assert(lists_all_members<StepTime>());
 static_assert(lists_all_members<RecentTimes>());
 static_assert(lists_all_members<WorkTimes>());
 static_assert(lists_all_members<ItemWork>());
 static_assert(lists_all_members<LaneLink>());
 static_assert(lists_all_members<LaneLinks>());
 static_assert(lists_all_members<LeadWatch>());
+static_assert(lists_all_members<LinkRate>());
 static_assert(lists_all_members<OrderedEvaluation>());
 static_assert(lists_all_members<Contribution>());
 static_assert(lists_all_members<Outbox>());
 static_assert(lists_all_members<PulledWeights::Staged>());
 static_assert(lists_all_members<PulledWeights>());
 static_assert(lists_all_members<RoundWork>());
+static_assert(lists_all_members<SlotClock>());
+static_assert(lists_all_members<SlotList>());
 static_assert(lists_all_members<StepClock>());
 static_assert(lists_all_members<WorkInHand>());
 static_assert(lists_all_members<Worker>());

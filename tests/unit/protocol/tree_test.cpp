@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "tests/unit/protocol/lane/direct_tree.h"
@@ -54,6 +55,24 @@ TEST_CASE("a node's family is what the definition says") {
       CHECK_FALSE(right->is_left);
     }
   }
+}
+
+TEST_CASE("a walk from first node to first node is the cover") {
+  for (Slot slots = 1; slots <= 3 * kMost; ++slots) {
+    for (Slot begin = 0; begin < slots; ++begin) {
+      for (Slot end = begin + 1; end <= slots; ++end) {
+        std::vector<Node> walked;
+        for (SlotRange rest{begin, end}; !rest.empty(); rest.begin = walked.back().end) {
+          walked.push_back(tree::first_node(rest, slots));
+        }
+        REQUIRE(walked == tree::cover({begin, end}, slots));
+      }
+    }
+  }
+  constexpr auto kMostSlots = std::numeric_limits<Slot>::max();
+  CHECK(tree::first_node({0, kMostSlots}, kMostSlots) == Node{0, kMostSlots});
+  CHECK(tree::first_node({0, kMostSlots - 1}, kMostSlots) == Node{0, Slot{1} << 31});
+  CHECK(tree::first_node({Slot{1} << 31, kMostSlots}, kMostSlots) == Node{Slot{1} << 31, kMostSlots});
 }
 
 TEST_CASE("the nodes of a range are counted without naming them") {

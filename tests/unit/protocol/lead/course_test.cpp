@@ -13,12 +13,17 @@ constexpr LearntDeadline::Bounds kLate{100, 1'000, 10'000};
 constexpr SessionId kFirst = 7;
 constexpr SessionId kSecond = 8;
 
-Course rounds() { return Course(RoundCourse::Rules{4, 20, kLate}); }
+Course rounds() {
+  SlotShares::Rules shares;
+  shares.step = {.slots = 4, .bytes = 0, .chunks = 1};
+  shares.late = kLate.initial;
+  return Course(RoundCourse::Rules{20, shares});
+}
 
 Course items(bool journaled = true) { return Course(ItemCourse::Rules{2, 20, 5, journaled, {4, 0, 1, kLate}}); }
 
 // Evaluated is every fourth step.
-Evaluations evaluations() { return {{20, 4, 0, 10, 10, 0, 0, 1'000}, {}}; }
+Evaluations evaluations() { return {{20, 4, 0, 10, 10, 0, 0, kLate}, {}}; }
 
 Assign told(Course& course, SessionId session, Step limit = 20, bool trains = true) {
   Assign assign;
@@ -76,18 +81,34 @@ TEST_CASE("work of a step has been given out when somebody was told to compute i
 
 TEST_CASE("in rounds slots that somebody is late with are given to another session") {
   auto course = rounds();
+  const SlotRange firsts{0, 2};
   course.begin({kFirst, kSecond}, 0);
   CHECK(told(course, kSecond).rounds.standing.slots == SlotRange{2, 4});
   course.reopen(0);
   observe(course, roster({at_step(0, {0b0010}), at_step(0, {0b0001})}), 0);  // slots 0 and 1, of the first session
-  course.hand_out({kFirst, kSecond}, {}, roster({}), 20, 999);
-  CHECK_FALSE(told(course, kSecond).rounds.extra);
-  course.hand_out({kFirst, kSecond}, {}, roster({}), 0, 1'000);
-  CHECK_FALSE(told(course, kSecond).rounds.extra);  // nothing is given out at the limit
   course.hand_out({kFirst, kSecond}, {}, roster({}), 20, 1'000);
-  CHECK(told(course, kSecond).rounds.extra == Extra{0, {0, 2}});
-  CHECK_FALSE(told(course, kSecond, 20, false).rounds.extra);  // only while the job trains
-  CHECK(course.backups() == 2);
+  CHECK_FALSE(told(course, kSecond).rounds.now);
+  course.hand_out({kFirst, kSecond}, {}, roster({}), 0, 1'001);
+  CHECK_FALSE(told(course, kSecond).rounds.now);  // nothing is given out at the limit
+  CHECK(course.held_up(kFirst).empty());
+  course.hand_out({kFirst, kSecond}, {}, roster({}), 20, 1'001);
+  CHECK(course.held_up(kFirst) == "it brings nothing of its share of step 0");
+  CHECK(told(course, kSecond).rounds.now == StepWork{0, {firsts}});
+  CHECK(told(course, kFirst).rounds.now == StepWork{0, {}});
+  CHECK(course.take_changed() == std::set<SessionId>{kFirst, kSecond});
+  CHECK_FALSE(told(course, kSecond, 20, false).rounds.now);  // only while the job trains
+  CHECK_FALSE(told(course, kSecond, 0).rounds.now);          // and not at the limit
+}
+
+TEST_CASE("in rounds a session that is suspected is not counted on, and is once more when it is heard of") {
+  auto course = rounds();
+  course.begin({kFirst, kSecond}, 0);
+  observe(course, roster({at_step(0, {0b0011})}), 0);  // slots 0 and 1, of the first session
+  course.hand_out({kFirst, kSecond}, {kFirst}, roster({}), 20, 10);
+  CHECK(course.held_up(kFirst) == "it is silent");
+  CHECK(told(course, kSecond).rounds.now == StepWork{0, {{0, 2}}});
+  course.hand_out({kFirst, kSecond}, {}, roster({}), 20, 20);
+  CHECK(course.held_up(kFirst).empty());
 }
 
 TEST_CASE("in rounds nobody is late for the time in which nothing was given out, and for no other") {
@@ -98,8 +119,8 @@ TEST_CASE("in rounds nobody is late for the time in which nothing was given out,
     observe(course, shards, 0);
     course.hand_out({kFirst, kSecond}, {}, shards, limit, 0);
     course.reopen(999);
-    course.hand_out({kFirst, kSecond}, {}, shards, 20, 1'000);
-    CHECK(told(course, kSecond).rounds.extra.has_value() == (limit > 0));
+    course.hand_out({kFirst, kSecond}, {}, shards, 20, 1'001);
+    CHECK(told(course, kSecond).rounds.now.has_value() == (limit > 0));
   }
 }
 

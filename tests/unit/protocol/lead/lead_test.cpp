@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 using namespace ballast;
 
 namespace {
@@ -26,7 +28,7 @@ LeadConfig round_config(Step steps) {
   };
   config.parameter_name = [](std::uint32_t) { return std::string("weight"); };
   config.patience = 10'000 * kMillisecond;
-  config.late = {50 * kMillisecond, 1'000 * kMillisecond, 60'000 * kMillisecond};
+  config.shares.late = 1'000 * kMillisecond;
   config.linger = 100 * kMillisecond;
   return config;
 }
@@ -298,30 +300,110 @@ TEST_CASE("a lead that slept after the end still answers who missed it") {
   CHECK(stopped);
 }
 
-TEST_CASE("one straggler costs each step the same, not each more than the one before") {
+namespace {
+
+// Of a session that has computed these slots of the step, 10 ms each, and computes another one since `in_hand_for`.
+Heartbeat at_work(Step step, std::vector<SlotRange> computed, Slot in_hand = kNoSlot, Micros in_hand_for = 0) {
+  Heartbeat beat;
+  beat.timeline = 1;
+  beat.ready = true;
+  beat.fingerprint = "arithmetic";
+  beat.data_digest = "data";
+  beat.progress.step = step;
+  beat.progress.slot_time = computed.empty() ? 0 : 10 * kMillisecond;
+  beat.progress.computed = std::move(computed);
+  beat.progress.in_hand = in_hand;
+  beat.progress.in_hand_for = in_hand_for;
+  beat.progress.begun = in_hand_for + 1;
+  return beat;
+}
+
+}  // namespace
+
+TEST_CASE("a straggler that never brings anything costs three steps their time at most, and the others none") {
   constexpr Step kSteps = 60;
   RoundLeadFixture fixture(round_config(kSteps));
   fixture.train();
-  Micros wait = 0;
+  const auto has = [&](Step step, SlotRange slots) {
+    const auto& order = fixture.orders[1].rounds;
+    if (order.now && order.now->step == step) {
+      return order.now->ranges == std::vector<SlotRange>{slots};
+    }
+    return order.standing.from <= step && order.standing.slots == SlotRange{0, 4};
+  };
+  const auto begun = fixture.now;
+  std::vector<Step> waited;
   for (Step step = 0; step < kSteps; ++step) {
     fixture.report(step, 15);
     const auto opened = fixture.now;
     fixture.tick(20 * kMillisecond);
     fixture.report(step, 12);  // session 1 has delivered its half; session 2 is never done
-    while (!fixture.orders[1].rounds.extra || fixture.orders[1].rounds.extra->step != step) {
+    fixture.worker(1, at_work(step, {{0, 2}}));
+    while (!has(step, {2, 4})) {
       fixture.tick(10 * kMillisecond);
-      fixture.report(step, 12);
-      fixture.beat(1);
-      fixture.beat(2);
-      REQUIRE(fixture.now - opened < 2'000 * kMillisecond);
+      fixture.worker(1, at_work(step, {{0, 2}}));
+      fixture.worker(2, at_work(0, {}, 2, fixture.now - begun));
+      REQUIRE(fixture.now - opened <= 1'010 * kMillisecond);
     }
-    CHECK(fixture.orders[1].rounds.extra->slots == SlotRange{2, 4});
-    wait = fixture.now - opened;
+    if (fixture.now - opened > 20 * kMillisecond) {
+      waited.push_back(step);
+    }
     fixture.tick(20 * kMillisecond);
+    fixture.worker(2, at_work(0, {}, 2, fixture.now - begun));
   }
-  // Three times what session 1 needs.
-  CHECK(wait >= 60 * kMillisecond);
-  CHECK(wait <= 80 * kMillisecond);
+  CHECK(waited.size() <= 3);
+  CHECK(waited.back() < 6);
+  CHECK(fixture.lead.status().lost_workers == 0);
+  CHECK(fixture.lead.phase() == Lead::Phase::training);
+}
+
+TEST_CASE("what a session that cannot be reached was to compute goes to another at once, and the session stays") {
+  RoundLeadFixture fixture(round_config(4));
+  fixture.train();
+  fixture.worker(1, at_work(0, {{0, 2}}));
+  fixture.orders.clear();
+  const auto actions = fixture.lead.step(lead::Unreachable{2});
+  const auto* sent = found<lead::SendToWorker>(actions);
+  REQUIRE(sent != nullptr);
+  CHECK(sent->session == 1);
+  CHECK(std::get<Assign>(sent->message).rounds.now == StepWork{0, {{2, 4}}});
+  CHECK(fixture.lead.status().lost_workers == 0);
+}
+
+TEST_CASE("a session that is silent is sent its order again, then suspected, and not lost for it") {
+  auto config = round_config(4);
+  config.worker_silence = {10'000 * kMillisecond, 10'000 * kMillisecond, 10'000 * kMillisecond};
+  RoundLeadFixture fixture(config);
+  fixture.train();
+  fixture.worker(1, at_work(0, {{0, 2}}));
+  const auto is_sent = [](const lead::Actions& actions, SessionId session) {
+    return std::ranges::any_of(actions, [&](const auto& action) {
+      const auto* send = std::get_if<lead::SendToWorker>(&action);
+      return send != nullptr && send->session == session;
+    });
+  };
+  for (Micros silent = 10; silent <= 250; silent += 10) {
+    const auto actions = fixture.tick(10 * kMillisecond);
+    CHECK(is_sent(actions, 2) == (silent > 70));
+    fixture.worker(1, at_work(0, {{0, 2}}));
+    CHECK_FALSE(fixture.orders[1].rounds.now.has_value());
+  }
+  fixture.tick(10 * kMillisecond);
+  CHECK(fixture.orders[1].rounds.now == StepWork{0, {{2, 4}}});
+  CHECK(fixture.lead.status().lost_workers == 0);
+  fixture.worker(2, at_work(0, {{2, 4}}));
+  CHECK(fixture.orders[2].rounds.now == StepWork{0, {}});
+}
+
+TEST_CASE("heartbeats are to be rarer where there are many sessions, so that all together are few enough") {
+  RoundLeadFixture fixture(round_config(4));
+  fixture.train();
+  CHECK(fixture.orders[1].beats_apart == 0);
+  for (SessionId session = 3; session <= 200; ++session) {
+    fixture.worker(session, WorkerHello{"worker"});
+    fixture.beat(session);
+  }
+  CHECK(fixture.orders[200].beats_apart == 25'600);
 }
 
 TEST_CASE("in item mode a step to be kept is waited at, and only evaluated if it is due") {

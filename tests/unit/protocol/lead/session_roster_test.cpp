@@ -99,3 +99,66 @@ TEST_CASE("changes among those that joined are told once, and once at a moment")
   CHECK(sessions.take_changes(11));
   CHECK_FALSE(sessions.take_changes(12));
 }
+
+TEST_CASE("a session to whom nobody is connected is suspected until it is heard of, and not lost") {
+  auto sessions = session_roster();
+  sessions.hello(7, "one", 1);
+  sessions.join(7);
+  CHECK(sessions.unreachable(7));
+  CHECK_FALSE(sessions.unreachable(7));  // it was already
+  CHECK(sessions.suspects() == std::set<SessionId>{7});
+  CHECK(sessions.joined() == std::vector<SessionId>{7});
+  CHECK(sessions.lost() == 0);
+  sessions.heard(7, 2);
+  CHECK(sessions.suspects().empty());
+  CHECK(sessions.unreachable(7));
+}
+
+TEST_CASE("nobody is suspected who does not live") {
+  auto sessions = session_roster();
+  CHECK_FALSE(sessions.unreachable(7));
+  sessions.hello(7, "one", 1);
+  sessions.unreachable(7);
+  sessions.lose(7);
+  CHECK(sessions.suspects().empty());
+  CHECK_FALSE(sessions.unreachable(7));
+}
+
+TEST_CASE("who is silent for three of its intervals, and for the least time, is suspected") {
+  const SessionRoster::Silence limits{250, 70};
+  auto sessions = session_roster();
+  sessions.hello(1, "often", 0);
+  sessions.hello(2, "rarely", 0);
+  sessions.hello(3, "not ready", 0);
+  sessions.join(1);
+  sessions.join(2);
+  for (Micros now = 10; now <= 1'000; now += 10) {
+    sessions.heard(1, now);
+    if (now % 100 == 0) {
+      sessions.heard(2, now);
+    }
+  }
+  sessions.suspect_silent(1'250, limits);
+  CHECK(sessions.suspects().empty());
+  sessions.suspect_silent(1'251, limits);
+  CHECK(sessions.suspects() == std::set<SessionId>{1});
+  sessions.suspect_silent(1'300, limits);
+  CHECK(sessions.suspects() == std::set<SessionId>{1});
+  sessions.suspect_silent(1'301, limits);
+  CHECK(sessions.suspects() == std::set<SessionId>{1, 2});
+  sessions.heard(1, 1'302);
+  sessions.suspect_silent(1'303, limits);
+  CHECK(sessions.suspects() == std::set<SessionId>{2});
+}
+
+TEST_CASE("who is silent for a while, and not suspected yet, is to be told something") {
+  const SessionRoster::Silence limits{250, 70};
+  auto sessions = session_roster();
+  sessions.hello(1, "one", 0);
+  sessions.hello(2, "not ready", 0);
+  sessions.join(1);
+  CHECK(sessions.suspect_silent(70, limits).empty());
+  CHECK(sessions.suspect_silent(71, limits) == std::vector<SessionId>{1});
+  CHECK(sessions.suspect_silent(250, limits) == std::vector<SessionId>{1});
+  CHECK(sessions.suspect_silent(251, limits).empty());
+}

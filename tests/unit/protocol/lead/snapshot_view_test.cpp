@@ -22,7 +22,12 @@ struct Seen {
   ShardRoster shards;
 };
 
-Course rounds_view() { return Course(RoundCourse::Rules{2, 20, kLateSnapshot}); }
+Course rounds_view() {
+  SlotShares::Rules shares;
+  shares.step.slots = 2;
+  shares.late = kLateSnapshot.initial;
+  return Course(RoundCourse::Rules{20, shares});
+}
 
 LaneReport holding(LaneReport report, std::vector<SnapshotId> held, std::vector<SnapshotId> writing = {}) {
   report.held = std::move(held);

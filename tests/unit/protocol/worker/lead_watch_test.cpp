@@ -6,11 +6,10 @@ using namespace ballast;
 
 namespace {
 
-constexpr Micros kHeartbeat = 100;
 constexpr Micros kHello = 200;
 constexpr Micros kLeadSilence = 1'000;
 
-LeadWatch watch() { return LeadWatch({kHeartbeat, kHello, kLeadSilence}); }
+LeadWatch watch() { return LeadWatch({kHello, kLeadSilence}); }
 
 }  // namespace
 
@@ -53,12 +52,13 @@ TEST_CASE("a hello is said until it is answered, and anew to a lead that forgot"
   CHECK_FALSE(lead.greets(true, 9'900));
 }
 
-TEST_CASE("heartbeats come at their time, and at once when the worker becomes idle") {
+TEST_CASE("how long the worker has been silent itself is told, and once that it has become idle") {
   auto lead = watch();
   lead.beats(5'000);
   CHECK(lead.has_beaten(5'000));
-  CHECK_FALSE(lead.heartbeat_due(5'099));
-  CHECK(lead.heartbeat_due(5'100));
+  CHECK_FALSE(lead.is_silent_for(100, 5'099));
+  CHECK(lead.is_silent_for(100, 5'100));
+  CHECK(lead.is_silent_for(0, 5'000));
   CHECK(lead.becomes_idle());
   CHECK_FALSE(lead.becomes_idle());
   lead.works();

@@ -8,10 +8,32 @@ namespace {
 
 // Steps of 4 slots; the session's standing range in all of them.
 struct RoundWorkFixture {
-  RoundWorkFixture() { work.take({{1, 1}, 1, 1, {}, {{0, 6, {0, 2}}, {}}, {}}, true); }
+  RoundWorkFixture() { order({0, 6, {0, 2}}); }
+
+  void order(const Standing& standing, std::optional<StepWork> now = std::nullopt) {
+    const bool begins = ++orders == 1;
+    work.take({{1, orders}, 1, 1, {}, {standing, {}, std::move(now)}, {}}, begins);
+  }
+  void begin(SlotRange slots) {
+    for (auto slot = slots.begin; slot < slots.end; ++slot) {
+      work.begun(slot);
+    }
+  }
+  // The next target, and all of it as computed.
+  WorkerTarget compute() {
+    auto target = *work.next();
+    for (const auto range : target.ranges) {
+      begin(range);
+    }
+    work.computed(target);
+    return target;
+  }
 
   RoundWork work{4, {}};
+  std::uint64_t orders = 0;
 };
+
+using Work = std::vector<SlotRange>;
 
 }  // namespace
 
@@ -24,38 +46,141 @@ TEST_CASE("the next version is asked for along with a gradient if the standing r
   CHECK(at.work.after(target) == SlotsAhead{1, {{0, 2}}});
 }
 
-TEST_CASE("after extra work of an older step no newer version is asked for: it is there") {
+TEST_CASE("after work of an older step no newer version is asked for: it is there") {
   RoundWorkFixture at;
-  at.work.computed(*at.work.next());
-  at.work.take({{1, 2}, 1, 1, {}, {{0, 6, {0, 2}}, Extra{0, {2, 4}}}, {}}, false);
+  at.compute();
+  CHECK(at.work.next()->step == 1);
+  at.order({0, 6, {0, 2}}, StepWork{0, {{2, 4}}});
   const auto target = *at.work.next();
   CHECK(target.step == 0);
   CHECK_FALSE(at.work.next_key(target, {}));
 }
 
-TEST_CASE("a session without slots of its own is where its extra work is, and forgets what it did before") {
-  RoundWork work{4, {}};
-  work.take({{1, 1}, 1, 1, {}, {{0, 90, {}}, {}}, {}}, true);
-  CHECK_FALSE(work.next().has_value());
+TEST_CASE("a session without slots of its own is where it is ordered to, and forgets what it did before") {
+  RoundWorkFixture at;
+  at.order({0, 90, {}});
+  CHECK_FALSE(at.work.next().has_value());
   std::size_t kept = 0;
   for (Step step = 0; step < 80; ++step) {
-    work.take({{1, 2 + step}, 1, 1, {}, {{0, 90, {}}, Extra{step, {2, 4}}}, {}}, false);
-    const auto target = work.next();
-    REQUIRE(target.has_value());
-    CHECK(target->step == step);
-    CHECK(work.step() == step);
-    work.computed(*target);
-    CHECK_FALSE(work.next().has_value());
+    at.order({0, 90, {}}, StepWork{step, {{2, 4}}});
+    const auto target = at.compute();
+    CHECK(target.step == step);
+    CHECK(at.work.step() == step);
+    CHECK_FALSE(at.work.next().has_value());
     std::size_t values = 0;
-    listed::walk(work, [&](listed::Kind, const auto&) { ++values; });
+    listed::walk(at.work, [&](listed::Kind, const auto&) { ++values; });
     CHECK((step < 10 || values == kept));
     kept = values;
   }
 }
 
+TEST_CASE("what is ordered of the open step replaces the standing range there, and nothing is left of steps before") {
+  RoundWorkFixture at;
+  at.order({0, 6, {0, 2}}, StepWork{1, {{3, 4}, {0, 1}}});
+  auto target = at.compute();
+  CHECK(target.step == 1);
+  CHECK(target.ranges == Work{{3, 4}, {0, 1}});
+  target = at.compute();
+  CHECK(target.step == 2);
+  CHECK(target.ranges == Work{{0, 2}});
+}
+
+TEST_CASE("an order for no slots of the open step leaves the standing ranges of the steps after it") {
+  RoundWorkFixture at;
+  at.order({0, 6, {0, 2}}, StepWork{0, {}});
+  const auto target = *at.work.next();
+  CHECK(target.step == 1);
+  CHECK(target.ranges == Work{{0, 2}});
+}
+
+TEST_CASE("an order for one step says nothing of another") {
+  RoundWorkFixture at;
+  at.order({0, 6, {0, 2}}, StepWork{0, {{2, 4}}});
+  CHECK(at.compute().ranges == Work{{2, 4}});
+  CHECK(at.compute().ranges == Work{{0, 2}});  // of step 1
+  at.order({0, 6, {0, 2}});                    // without one for the open step
+  CHECK(at.work.next()->step == 2);
+}
+
+TEST_CASE("a slot that is ordered twice is computed once") {
+  RoundWorkFixture at;
+  at.order({0, 6, {0, 2}}, StepWork{0, {{1, 3}, {0, 4}}});
+  CHECK(at.work.next()->ranges == Work{{1, 3}, {0, 1}, {3, 4}});
+}
+
+TEST_CASE("a computation in hand is amended if its slots have become others, and once") {
+  RoundWorkFixture at;
+  const auto target = *at.work.next();
+  at.begin({0, 1});
+  CHECK_FALSE(at.work.amend(target));
+  at.order({0, 6, {0, 2}}, StepWork{0, {{0, 1}}});
+  CHECK(at.work.amend(target) == Work{{0, 1}});
+  CHECK_FALSE(at.work.amend(target));
+  at.order({0, 6, {0, 2}}, StepWork{0, {{0, 1}, {3, 4}}});
+  CHECK(at.work.amend(target) == Work{{0, 1}, {3, 4}});
+}
+
+TEST_CASE("a computation of a step that is not open any more is amended to nothing") {
+  RoundWorkFixture at;
+  const auto target = *at.work.next();
+  at.begin({0, 1});
+  at.order({0, 6, {0, 2}}, StepWork{1, {{0, 2}}});
+  CHECK(at.work.amend(target) == Work{});
+  at.work.computed(target);
+  CHECK(at.work.next()->step == 1);
+}
+
+TEST_CASE("what a computation has begun is done when it ends, and no more than that") {
+  RoundWorkFixture at;
+  at.order({0, 6, {0, 2}}, StepWork{0, {{0, 4}}});
+  const auto target = *at.work.next();
+  at.begin({0, 2});
+  at.order({0, 6, {0, 2}}, StepWork{0, {{0, 2}}});  // the rest is another's
+  CHECK(at.work.amend(target) == Work{{0, 2}});
+  at.work.computed(target);
+  CHECK(at.work.begun_of(0).runs() == Work{{0, 2}});
+  at.order({0, 6, {0, 2}}, StepWork{0, {{0, 4}}});  // and is given back
+  CHECK(at.work.next()->step == 0);
+  CHECK(at.work.next()->ranges == Work{{2, 4}});
+}
+
+TEST_CASE("slots that were taken back after they had been begun are not computed again") {
+  RoundWorkFixture at;
+  const auto target = *at.work.next();
+  at.begin({0, 2});
+  at.order({0, 6, {0, 2}}, StepWork{0, {}});
+  at.work.amend(target);
+  at.work.computed(target);
+  at.order({0, 6, {0, 2}}, StepWork{0, {{0, 3}}});
+  CHECK(at.work.next()->ranges == Work{{2, 3}});
+}
+
+TEST_CASE("what has been begun of a step is told while it is computed and after it") {
+  RoundWorkFixture at;
+  const auto target = *at.work.next();
+  CHECK(at.work.begun_of(0).empty());
+  at.begin({0, 1});
+  CHECK(at.work.begun_of(0).runs() == Work{{0, 1}});
+  at.begin({1, 2});
+  at.work.computed(target);
+  CHECK(at.work.begun_of(0).runs() == Work{{0, 2}});
+  CHECK(at.work.begun_of(1).empty());
+}
+
+TEST_CASE("work of the open step whose version is gone is given up") {
+  RoundWorkFixture at;
+  at.order({0, 6, {0, 2}}, StepWork{2, {{2, 4}}});
+  auto newer = at.work;
+  at.work.gone(1, 3);  // of a step before
+  CHECK(at.work.next()->step == 2);
+  newer.gone(2, 4);
+  CHECK(newer.next()->step == 3);
+  CHECK(newer.next()->ranges == Work{{0, 2}});
+}
+
 TEST_CASE("where the standing range ends nothing is asked for") {
   RoundWorkFixture at;
-  at.work.take({{1, 2}, 1, 1, {}, {{1, 6, {}}, {}}, {}}, false);
+  at.order({1, 6, {}});
   const auto target = *at.work.next();
   CHECK_FALSE(at.work.next_key(target, {}));
   CHECK_FALSE(at.work.after(target));

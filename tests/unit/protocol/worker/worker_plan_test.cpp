@@ -9,12 +9,23 @@ namespace {
 using Kind = WorkerTarget::Kind;
 using Ranges = std::vector<SlotRange>;
 
-Assign order(std::uint64_t number, Standing standing, std::optional<Extra> extra = std::nullopt,
+Assign order(std::uint64_t number, Standing standing, std::optional<StepWork> now = std::nullopt,
              std::optional<Evaluation> evaluation = std::nullopt, Timeline timeline = 1) {
-  return {{1, number}, timeline, 1, evaluation, {standing, extra}, {}};
+  return {{1, number}, timeline, 1, evaluation, {standing, {}, std::move(now)}, {}};
 }
 
-WorkerTarget work(Step step, const Ranges& ranges) { return {Kind::train, {step, {}}, step, ranges, {}}; }
+// The plan's next target, and all of it as computed.
+void compute(WorkerPlan& plan, Step step, const Ranges& ranges) {
+  const auto target = plan.next();
+  CHECK(target.step == step);
+  CHECK(target.ranges == ranges);
+  for (const auto range : ranges) {
+    for (auto slot = range.begin; slot < range.end; ++slot) {
+      plan.begun(slot);
+    }
+  }
+  plan.computed(target);
+}
 
 void check_train(WorkerPlan& plan, Step step, const Ranges& ranges) {
   const auto target = plan.next();
@@ -33,10 +44,8 @@ TEST_CASE("a plan without an order has nothing to do") {
 TEST_CASE("a standing order is worked off step by step") {
   WorkerPlan plan(4);
   CHECK(plan.take(order(1, {0, 2, {1, 3}})));
-  check_train(plan, 0, {{1, 3}});
-  plan.computed(work(0, {{1, 3}}));
-  check_train(plan, 1, {{1, 3}});
-  plan.computed(work(1, {{1, 3}}));
+  compute(plan, 0, {{1, 3}});
+  compute(plan, 1, {{1, 3}});
   CHECK(plan.next().kind == Kind::none);
   CHECK(plan.take(order(2, {0, 3, {1, 3}})));
   check_train(plan, 2, {{1, 3}});
@@ -80,10 +89,8 @@ TEST_CASE("steps before a newer order keep their ranges") {
   WorkerPlan plan(4);
   plan.take(order(1, {0, 6, {0, 2}}));
   plan.take(order(2, {2, 6, {0, 4}}));
-  check_train(plan, 0, {{0, 2}});
-  plan.computed(work(0, {{0, 2}}));
-  check_train(plan, 1, {{0, 2}});
-  plan.computed(work(1, {{0, 2}}));
+  compute(plan, 0, {{0, 2}});
+  compute(plan, 1, {{0, 2}});
   check_train(plan, 2, {{0, 4}});
 }
 
@@ -95,22 +102,21 @@ TEST_CASE("an order that takes a session's slots away leaves room for one that g
   check_train(plan, 3, {{2, 4}});
 }
 
-TEST_CASE("extra work comes before the standing range, and only what is not done of it") {
+TEST_CASE("what is ordered of the open step comes before the standing range, and only what is not done of it") {
   WorkerPlan plan(8);
   plan.take(order(1, {0, 4, {0, 2}}));
-  plan.computed(work(0, {{0, 2}}));
+  compute(plan, 0, {{0, 2}});
   check_train(plan, 1, {{0, 2}});
-  plan.take(order(2, {0, 4, {0, 2}}, Extra{0, {1, 5}}));
-  check_train(plan, 0, {{2, 5}});
-  plan.computed(work(0, {{2, 5}}));
+  plan.take(order(2, {0, 4, {0, 2}}, StepWork{0, {{1, 5}}}));
+  compute(plan, 0, {{2, 5}});
   check_train(plan, 1, {{0, 2}});
 }
 
-TEST_CASE("extra work may leave holes") {
+TEST_CASE("what is done leaves holes in what is ordered") {
   WorkerPlan plan(8);
   plan.take(order(1, {0, 4, {2, 4}}));
-  plan.computed(work(0, {{2, 4}}));
-  plan.take(order(2, {0, 4, {2, 4}}, Extra{0, {0, 8}}));
+  compute(plan, 0, {{2, 4}});
+  plan.take(order(2, {0, 4, {2, 4}}, StepWork{0, {{0, 8}}}));
   check_train(plan, 0, {{0, 2}, {4, 8}});
 }
 
@@ -152,7 +158,7 @@ TEST_CASE("an evaluation that ends after its order has changed is not taken for 
 
 TEST_CASE("a version that is gone takes the work that needs it along") {
   WorkerPlan plan(4);
-  plan.take(order(1, {0, 9, {0, 2}}, Extra{0, {2, 4}}));
+  plan.take(order(1, {0, 9, {0, 2}}, StepWork{0, {{2, 4}}}));
   plan.gone({1, 0, 0, 4});
   // A chunk at 4 means that every chunk is at 3 at least.
   check_train(plan, 3, {{0, 2}});
@@ -162,10 +168,10 @@ TEST_CASE("a version that is gone takes the work that needs it along") {
 TEST_CASE("a version that is gone leaves newer work alone") {
   WorkerPlan plan(4);
   plan.take(order(1, {0, 9, {0, 2}}));
-  plan.computed(work(0, {{0, 2}}));
-  plan.computed(work(1, {{0, 2}}));
+  compute(plan, 0, {{0, 2}});
+  compute(plan, 1, {{0, 2}});
   check_train(plan, 2, {{0, 2}});
-  plan.take(order(2, {0, 9, {0, 2}}, Extra{1, {2, 4}}));
+  plan.take(order(2, {0, 9, {0, 2}}, StepWork{1, {{2, 4}}}));
   plan.gone({1, 0, 0, 2});
   check_train(plan, 1, {{2, 4}});
 }
@@ -193,8 +199,8 @@ TEST_CASE("an average that is gone takes its evaluation along, and leaves traini
 TEST_CASE("a new timeline forgets what was done in the older one") {
   WorkerPlan plan(4);
   plan.take(order(1, {0, 4, {0, 2}}));
-  plan.computed(work(0, {{0, 2}}));
-  plan.computed(work(1, {{0, 2}}));
+  compute(plan, 0, {{0, 2}});
+  compute(plan, 1, {{0, 2}});
   check_train(plan, 2, {{0, 2}});
   CHECK(plan.take(order(2, {1, 4, {0, 2}}, std::nullopt, std::nullopt, 2)));
   check_train(plan, 1, {{0, 2}});

@@ -1,0 +1,85 @@
+#include "protocol/worker/link_rate.h"
+
+#include <doctest/doctest.h>
+
+using namespace ballast;
+
+TEST_CASE("of a link over which nothing has come no rate is known") {
+  LinkRate rate;
+  CHECK(rate.bytes_per_second() == 0);
+  rate.sent(1'000, 10);
+  CHECK(rate.bytes_per_second() == 0);
+}
+
+TEST_CASE("a rate is what arrives in the time in which something is on its way") {
+  LinkRate rate;
+  rate.sent(1'000, 1'000);
+  rate.arrived(1'000, 2'000);
+  CHECK(rate.bytes_per_second() == 1'000'000);
+  rate.sent(1'000, 900'000);  // the time between counts for nothing
+  rate.sent(1'000, 900'100);
+  rate.arrived(1'000, 900'500);
+  CHECK(rate.bytes_per_second() == 1'000'000);  // something is still on its way
+  rate.arrived(1'000, 901'000);
+  CHECK(rate.bytes_per_second() == 2'000'000);
+}
+
+TEST_CASE("the best of the last fifteen samples counts: whatever else made one wait made it smaller") {
+  LinkRate rate;
+  Micros now = 1;
+  const auto sample = [&](Micros takes) {
+    rate.sent(1'000, now);
+    now += takes;
+    rate.arrived(1'000, now);
+  };
+  sample(500);
+  for (int i = 0; i < 14; ++i) {
+    sample(4'000);
+  }
+  CHECK(rate.bytes_per_second() == 2'000'000);
+  sample(2'000);
+  CHECK(rate.bytes_per_second() == 500'000);
+}
+
+TEST_CASE("a link that is never idle is sampled every eight arrivals") {
+  LinkRate rate;
+  rate.sent(100'000, 1'000);
+  for (Micros i = 1; i <= 7; ++i) {
+    rate.arrived(1'000, 1'000 + i * 1'000);
+  }
+  CHECK(rate.bytes_per_second() == 0);
+  rate.arrived(1'000, 9'000);
+  CHECK(rate.bytes_per_second() == 1'000'000);
+  for (Micros i = 1; i <= 8; ++i) {
+    rate.arrived(1'000, 9'000 + i * 500);
+  }
+  CHECK(rate.bytes_per_second() == 2'000'000);
+}
+
+TEST_CASE("what arrives at the moment at which it was sent is part of the next sample") {
+  LinkRate rate;
+  rate.sent(2'000, 1'000);
+  rate.arrived(1'000, 1'000);
+  CHECK(rate.bytes_per_second() == 0);
+  rate.arrived(1'000, 2'000);
+  CHECK(rate.bytes_per_second() == 2'000'000);
+}
+
+TEST_CASE("more may arrive than was sent, as after a repetition") {
+  LinkRate rate;
+  rate.sent(1'000, 1'000);
+  rate.arrived(5'000, 2'000);
+  CHECK(rate.bytes_per_second() == 5'000'000);
+  rate.sent(1'000, 3'000);
+  rate.arrived(1'000, 4'000);
+  CHECK(rate.bytes_per_second() == 5'000'000);
+}
+
+TEST_CASE("what will not be heard of does not count as on its way") {
+  LinkRate rate;
+  rate.sent(9'000, 1'000);
+  rate.forget_sent();
+  rate.sent(1'000, 500'000);
+  rate.arrived(1'000, 501'000);
+  CHECK(rate.bytes_per_second() == 1'000'000);
+}
