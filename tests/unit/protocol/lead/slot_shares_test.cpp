@@ -201,7 +201,7 @@ TEST_CASE("a lost session's slots go to one that has nothing left, and to a busy
   CHECK(at.shares.backups() == 0);
 }
 
-TEST_CASE("idle sessions share what nobody brings, its last slots first") {
+TEST_CASE("idle sessions share what nobody brings, its last slots first, each its part of what is left") {
   SlotShares::Rules even;
   even.by_speed = false;
   SharesFixture at(8, {1, 2, 3}, even);
@@ -210,7 +210,10 @@ TEST_CASE("idle sessions share what nobody brings, its last slots first") {
   at.lose(1);
   at.hand_out();
   CHECK(at.work(2) == Ranges{{4, 8}});
-  CHECK(at.work(3) == Ranges{{0, 4}});
+  CHECK(at.work(3) == Ranges{{2, 4}});
+  at.beat(3, {{2, 4}});
+  at.hand_out();
+  CHECK(at.work(3) == Ranges{{1, 2}});
 }
 
 TEST_CASE("what was handed out is not handed out again while its session is counted on") {
