@@ -5,7 +5,8 @@
 namespace ballast {
 
 // Nobody is late for the time in which no work was given out. Of a step that went on meanwhile it was.
-void RoundCourse::reopen(Micros /*now*/) {
+void RoundCourse::reopen(Micros now) {
+  at(now);
   if (shares_.open() >= limit_) {
     shares_.reopen(at_);
   }
@@ -18,6 +19,7 @@ void RoundCourse::observe_idle(const ShardRoster& shards, const std::set<LaneId>
 }
 
 void RoundCourse::observe(const ShardRoster& shards, const std::set<LaneId>& news, Micros now) {
+  at(now);
   observe_idle(shards, news, now);
   shares_.observe(progress_.open_step(), progress_.missing(), at_);
 }
@@ -30,7 +32,8 @@ void RoundCourse::members_changed(const std::vector<SessionId>& sessions, Step l
 }
 
 void RoundCourse::hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& suspects,
-                           const ShardRoster& /*shards*/, Step limit, Micros /*now*/) {
+                           const ShardRoster& /*shards*/, Step limit, Micros now) {
+  at(now);
   limit_ = limit;
   shares_.hand_out(sessions, suspects, limit, at_);
 }

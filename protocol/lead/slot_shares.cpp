@@ -275,6 +275,8 @@ void SlotShares::give(SessionId session, SlotRange range, Micros now) {
   own.share.push_back(range);
   own.is_told = true;
   own.is_trial = false;
+  own.is_late = false;
+  own.is_relieved = false;
   expect(own, now);
   changed_.insert(session);
 }
@@ -368,8 +370,8 @@ void SlotShares::look_at(const std::vector<SessionId>& sessions, const std::set<
   }
 }
 
-// Those that keep a share; where nobody does, those that are not suspected; where all are, all: otherwise what a hung
-// session has would wait for it, because another once missed what was predicted.
+// Those that keep a share; where nobody does, those that are not suspected; where all are, those of whom nothing is
+// awaited any more: otherwise what a hung session has would wait for it, because another was late once.
 std::vector<SessionId> SlotShares::counted(const std::vector<SessionId>& sessions) const {
   std::vector<SessionId> counted;
   const auto take = [&](auto is_counted) {
@@ -377,8 +379,9 @@ std::vector<SessionId> SlotShares::counted(const std::vector<SessionId>& session
                          [&](SessionId session) { return is_counted(members_.at(session)); });
     return !counted.empty();
   };
+  const auto is_free = [&](const Member& each) { return !each.is_silent && !each.seen.is_leaving() && !is_awaited(each); };
   if (take([](const Member& each) { return each.keeps_share(); }) ||
-      take([](const Member& each) { return !each.is_suspect() && !each.seen.is_leaving(); })) {
+      take([](const Member& each) { return !each.is_suspect() && !each.seen.is_leaving(); }) || take(is_free)) {
     return counted;
   }
   return sessions;
