@@ -317,7 +317,12 @@ template <typename... T>
 constexpr bool all_match(const std::variant<T...>* /*message*/) {
   return (matches_schema<T>() && ...);
 }
+template <typename... T>
+constexpr bool structs_unchanged(Types<T...> /*types*/) {
+  return ((IsTable<T> || is_unchanged<T>()) && ...);
+}
 static_assert(all_match(Parts{}), "a part's fields are not those of schemas/wire.fbs, in their order");
+static_assert(structs_unchanged(Parts{}), "a struct of schemas/wire.fbs has gained or lost a field: make another part");
 static_assert(all_match(static_cast<const Message*>(nullptr)),
               "a message's fields are not those of schemas/wire.fbs, in their order");
 

@@ -134,7 +134,9 @@ def quoted(text):
 def text_of(value):
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value.hex() if isinstance(value, float) else str(value)
+    if isinstance(value, float):  # as printf("%a")
+        return re.sub(r"\.?0*p", "p", value.hex())
+    return str(value)
 
 
 def read_all(file):
