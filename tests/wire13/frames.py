@@ -60,6 +60,20 @@ class Frame:
         self._table(self.kind, self._offset(self._field(self.envelope, 2)), self.kind, out)
         return out
 
+    def of_version(self, version):
+        """The frame's bytes with another version's number."""
+        data = bytearray(self.data)
+        struct.pack_into("<I", data, self._field(self.envelope, 0), version)
+        return bytes(data)
+
+    def with_word(self, field, word):
+        """The frame's bytes with another word of an enumeration, in a field of the message that is there."""
+        names = [name for name, _, _ in self.schema.tables[self.kind]]
+        kind = self.schema.tables[self.kind][names.index(field)][1]
+        data = bytearray(self.data)
+        data[self._field(self._offset(self._field(self.envelope, 2)), names.index(field))] = self.schema.enums[kind].index(word)
+        return bytes(data)
+
     def _unpack(self, form, at):
         return struct.unpack_from("<" + form, self.data, at)[0]
 

@@ -142,7 +142,9 @@ class Writer {
         value_at<T, I>(at, *value);
       }
     } else if constexpr (wire::IsTable<Value>) {
-      table(at, value);
+      if (value != Value{}) {
+        table(at, value);
+      }
     } else if constexpr (wire::IsPart<Value>) {
       part(at, value);
     } else if (static_cast<Stored<T, I>>(value) != schema_default<T, I>()) {
@@ -196,7 +198,7 @@ class Writer {
 std::string text_of(const Message& message) {
   return std::visit(
       [](const auto& body) {
-        const std::string name = wire::Described<std::remove_cvref_t<decltype(body)>>::name;
+        const std::string name = wire::SchemaOf<std::remove_cvref_t<decltype(body)>>::Traits::name;
         Writer writer;
         writer.table(name, body);
         return "frame " + name + "\n" + writer.text();
