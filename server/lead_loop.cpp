@@ -131,7 +131,8 @@ void LeadLoop::answer_client(const std::string& name, const Message& message) {
     clients_.note(name, false, monotonic_micros());
     lead_.hear(lead::FromClient{control->command});
   } else {
-    return send(name, Refused{RefusalCode::wrong_target, "a client asks for the status, a stop, a pause or its end only"});
+    return send(name,
+                Refused{RefusalCode::wrong_target, "a client asks for the status, a stop, a pause or its end only"});
   }
   send(name, status());
 }

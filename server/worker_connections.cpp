@@ -58,11 +58,11 @@ void WorkerConnections::note(const SessionPeer& peer, std::uint32_t version) {
   if (known_.size() >= kMostNoted && !known_.contains(peer.session)) {
     known_.clear();
   }
-  auto& known = known_[peer.session];
-  if (peer.connection > known.connection) {
-    known = {peer.connection, kProtocolVersion};
+  auto& noted = known_[peer.session];
+  if (peer.connection > noted.connection) {
+    noted = {peer.connection, kProtocolVersion};
   }
-  if (peer.connection == known.connection && is_spoken(version) && std::exchange(known.version, version) != version) {
+  if (peer.connection == noted.connection && is_spoken(version) && std::exchange(noted.version, version) != version) {
     log_info("session {} speaks protocol version {}, and is answered in it", peer.session, version);
   }
 }

@@ -48,7 +48,7 @@ class WorkerConnections {
  private:
   // How a session is reached.
   struct Known {
-    std::uint32_t connection = 0;  // the newest
+    std::uint32_t connection = 0;              // the newest
     std::uint32_t version = kProtocolVersion;  // in which it last spoke there
   };
 

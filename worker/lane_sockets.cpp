@@ -18,27 +18,27 @@ void LaneSockets::open(std::uint32_t shards, std::uint32_t lanes_per_shard, cons
 
 // A new socket, by a name that no earlier one had. Bytes that the old one still has are let go with it.
 void LaneSockets::connect(std::uint32_t lane, const std::string& address) {
-  auto& link = links_[lane];
-  if (link) {
-    link->socket.raw().set(zmq::sockopt::linger, 0);
-    link->socket.close();
+  auto& peer = links_[lane];
+  if (peer) {
+    peer->socket.raw().set(zmq::sockopt::linger, 0);
+    peer->socket.close();
   }
-  link.reset(new Link{{context_, session_routing_id(session_, ++connections_), {.buffer_bytes = buffer_bytes_}}, {}});
-  link->socket.connect(address);
+  peer.reset(new Link{{context_, session_routing_id(session_, ++connections_), {.buffer_bytes = buffer_bytes_}}, {}});
+  peer->socket.connect(address);
 }
 
 void LaneSockets::add_to(Poll& poll) {
-  for (auto& link : links_) {
-    if (link) {
-      poll.add(link->socket);
+  for (auto& peer : links_) {
+    if (peer) {
+      poll.add(peer->socket);
     }
   }
 }
 
 void LaneSockets::close() {
-  for (auto& link : links_) {
-    if (link) {
-      link->socket.close();
+  for (auto& peer : links_) {
+    if (peer) {
+      peer->socket.close();
     }
   }
 }
@@ -76,20 +76,20 @@ std::optional<LaneSockets::Incoming> LaneSockets::receive(std::uint32_t lane, Tu
   return std::nullopt;
 }
 
-std::span<const std::byte> LaneSockets::encode(Link& link, const Message& message) {
-  const auto version = link.conversation.version();
-  link.conversation.sent();
+std::span<const std::byte> LaneSockets::encode(Link& peer, const Message& message) {
+  const auto version = peer.conversation.version();
+  peer.conversation.sent();
   return encoder_.encode(message, version);
 }
 
 void LaneSockets::send(std::uint32_t lane, const Message& message) {
-  auto& link = *links_[lane];
-  link.socket.send({}, encode(link, message));
+  auto& peer = *links_[lane];
+  peer.socket.send({}, encode(peer, message));
 }
 
 void LaneSockets::send(std::uint32_t lane, const Message& message, const Borrowed& payload) {
-  auto& link = *links_[lane];
-  link.socket.send({}, encode(link, message), payload);
+  auto& peer = *links_[lane];
+  peer.socket.send({}, encode(peer, message), payload);
 }
 
 }  // namespace ballast

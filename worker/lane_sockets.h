@@ -55,14 +55,14 @@ class LaneSockets {
   };
 
   bool heard(std::uint32_t lane, Decoded& decoded);
-  std::span<const std::byte> encode(Link& link, const Message& message);
+  std::span<const std::byte> encode(Link& peer, const Message& message);
 
   SessionId session_;
   int buffer_bytes_ = 0;
   std::uint32_t per_shard_ = 1;
-  zmq::context_t context_ = make_context();       // its number of threads is the job's, which the lead tells
-  std::vector<std::unique_ptr<Link>> links_;      // null until it is known where to connect
-  std::uint32_t connections_ = 0;                 // opened so far
+  zmq::context_t context_ = make_context();   // its number of threads is the job's, which the lead tells
+  std::vector<std::unique_ptr<Link>> links_;  // null until it is known where to connect
+  std::uint32_t connections_ = 0;             // opened so far
   std::uint32_t next_ = 0;
   std::optional<std::string> hopeless_;
   Encoder encoder_;

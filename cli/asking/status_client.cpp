@@ -56,12 +56,12 @@ std::optional<Status> StatusClient::take() {
     }
     const auto payload = received->payload ? received->payload->size() : 0;
     auto decoded = decode(received->header.bytes(), payload, received->payload.has_value());
-    const auto version = conversation_.version();
+    const auto asked_in = conversation_.version();
     if (!conversation_.heard(decoded)) {
       continue;
     }
     unanswered_ = 0;
-    if (conversation_.version() < version && said_) {
+    if (conversation_.version() < asked_in && said_) {
       send(*said_);  // who asks once must not have asked in vain
     }
     auto* message = std::get_if<Message>(&decoded);

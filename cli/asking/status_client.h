@@ -39,7 +39,7 @@ class StatusClient {
   Dealer socket_;
   Conversation conversation_;
   std::optional<Message> said_;  // at last
-  int unanswered_ = 0;  // asked since the lead last said anything
+  int unanswered_ = 0;           // asked since the lead last said anything
   Encoder encoder_;
 };
 

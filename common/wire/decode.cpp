@@ -106,14 +106,13 @@ Decoded decode_aligned(std::span<const std::uint8_t> header, std::uint64_t paylo
   const auto version = verified ? std::optional(envelope->protocol_version()) : version_alone(header);
   const bool refuses = verified && refuses_version(*envelope);
   if (version && !is_spoken(*version)) {
-    return of_version(
-        Refused{RefusalCode::wrong_protocol, "Envelope.protocol_version is " + why_not_spoken(*version)}, *version,
-        refuses);
+    return of_version(Refused{RefusalCode::wrong_protocol, "Envelope.protocol_version is " + why_not_spoken(*version)},
+                      *version, refuses);
   }
   if (!verified) {
-    return of_version(malformed("the header of " + std::to_string(header.size()) +
-                                " bytes is not a Ballast message, or is damaged"),
-                      version.value_or(0), false);
+    return of_version(
+        malformed("the header of " + std::to_string(header.size()) + " bytes is not a Ballast message, or is damaged"),
+        version.value_or(0), false);
   }
   return of_version(decode_verified(*envelope, payload_bytes, has_payload, limits), *version, refuses);
 }

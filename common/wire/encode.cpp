@@ -23,8 +23,8 @@ Encoder& Encoder::operator=(Encoder&&) noexcept = default;
 
 std::span<const std::byte> Encoder::encode(const Message& message, std::uint32_t version) {
   builder_->Clear();
-  std::visit(
-      [&](const auto& body) { wire::finish(*builder_, wire::write(*builder_, body, version), version); }, message);
+  std::visit([&](const auto& body) { wire::finish(*builder_, wire::write(*builder_, body, version), version); },
+             message);
   return std::as_bytes(std::span(builder_->GetBufferPointer(), builder_->GetSize()));
 }
 

@@ -101,8 +101,8 @@ std::string row_of(const Field& field) {
   } else if constexpr (is_numbers_of<Field>) {
     using Number = std::remove_cvref_t<decltype(std::declval<Stored>()->Get(0))>;
     return row(field.name, "list of " + form<Number>(),
-               allowed_since(field, "at most " + std::to_string(field.limit) +
-                                        " entries, exactly as many as the structs count"));
+               allowed_since(
+                   field, "at most " + std::to_string(field.limit) + " entries, exactly as many as the structs count"));
   } else if constexpr (std::is_enum_v<Stored>) {
     return row(field.name, "one of " + words_of(Stored{}), allowed_since(field, ""));
   } else {

@@ -100,8 +100,7 @@ Offset<Vector<const SchemaOf<T>*>> write_list(Builder& builder, const std::vecto
 }
 
 template <IsTable T>
-Offset<Vector<Offset<SchemaOf<T>>>> write_list(Builder& builder, const std::vector<T>& values,
-                                               std::uint32_t version) {
+Offset<Vector<Offset<SchemaOf<T>>>> write_list(Builder& builder, const std::vector<T>& values, std::uint32_t version) {
   std::vector<Offset<SchemaOf<T>>> tables;
   tables.reserve(values.size());
   for (const auto& value : values) {

@@ -42,7 +42,8 @@ void write_messages(const std::filesystem::path& folder) {
     Encoder encoder;
     const std::string payload(1, carries_payload(message) ? '\x11' : '\0');
     for (auto version = kOldestProtocolVersion; version <= kProtocolVersion; ++version) {
-      const auto name = std::string(message_name(message)) + (version < kProtocolVersion ? "-" + std::to_string(version) : "");
+      const auto name =
+          std::string(message_name(message)) + (version < kProtocolVersion ? "-" + std::to_string(version) : "");
       write(folder / name, payload + std::string(text_of(encoder.encode(message, version))));
     }
   }

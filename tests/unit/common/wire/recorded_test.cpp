@@ -1,5 +1,5 @@
-// Frames that programs of earlier versions sent in real jobs (tests/wire13): what they say here is what a reader of that
-// version's schema alone reads in them, and a peer of that version would be sent the same bytes.
+// Frames that programs of earlier versions sent in real jobs (tests/wire13): what they say here is what a reader of
+// that version's schema alone reads in them, and a peer of that version would be sent the same bytes.
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -210,7 +210,7 @@ Decoded decode_recorded(const std::vector<std::byte>& frame) {
   auto decoded = decode(frame, 0, false);
   const auto* refused = std::get_if<Refused>(&decoded);
   return refused != nullptr && refused->text.find("without its payload") != std::string::npos ? decode(frame, 64, true)
-                                                                                                : decoded;
+                                                                                              : decoded;
 }
 
 TEST_CASE("recorded frames say what they said when they were sent") {

@@ -89,8 +89,8 @@ TEST_CASE("a line on a version names both and what to do") {
   const auto old = why_not_spoken(kOldestProtocolVersion - 1);
   const auto later = why_not_spoken(kProtocolVersion + 1);
   for (const auto& text : {old, later}) {
-    CHECK(text.find("versions " + std::to_string(kOldestProtocolVersion) + " to " +
-                    std::to_string(kProtocolVersion)) != std::string::npos);
+    CHECK(text.find("versions " + std::to_string(kOldestProtocolVersion) + " to " + std::to_string(kProtocolVersion)) !=
+          std::string::npos);
     CHECK(text.find('\n') == std::string::npos);
   }
   CHECK(old.starts_with(std::to_string(kOldestProtocolVersion - 1) + ", too old"));
@@ -120,7 +120,8 @@ TEST_CASE("a peer of the version before is spoken to in that after one word in v
   CHECK(core.until_known(peer));
   CHECK(core.talk.version() == kPrevious);
   CHECK(core.said == 2);
-  CHECK(core.talk.news() == std::optional("protocol version " + std::to_string(kPrevious) + ", and is spoken to in it"));
+  CHECK(core.talk.news() ==
+        std::optional("protocol version " + std::to_string(kPrevious) + ", and is spoken to in it"));
   CHECK_FALSE(core.talk.news());
 }
 
@@ -168,8 +169,8 @@ TEST_CASE("an answer in an older version, to what was said before, changes nothi
 }
 
 TEST_CASE("who is too old or too new is told so, once, with both versions") {
-  for (const auto& [oldest, newest] : {std::pair(kPrevious - 2, kPrevious - 1),
-                                       std::pair(kProtocolVersion + 1, kProtocolVersion + 2)}) {
+  for (const auto& [oldest, newest] :
+       {std::pair(kPrevious - 2, kPrevious - 1), std::pair(kProtocolVersion + 1, kProtocolVersion + 2)}) {
     CAPTURE(newest);
     Peer peer{oldest, newest};
     Core core;

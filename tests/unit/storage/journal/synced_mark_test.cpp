@@ -27,9 +27,7 @@ class MarkFolder {
     std::ifstream file(path_ / kSyncedMarkFile, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  void write(const std::string& content) const {
-    std::ofstream(path_ / kSyncedMarkFile, std::ios::binary) << content;
-  }
+  void write(const std::string& content) const { std::ofstream(path_ / kSyncedMarkFile, std::ios::binary) << content; }
 
  private:
   std::filesystem::path path_;
@@ -61,8 +59,8 @@ TEST_CASE("a mark of another version is refused by both numbers, and stays as it
       const auto read = SyncedMark::read(folder.path());
       REQUIRE_FALSE(read.ok());
       CHECK(read.status().code() == StoreCode::mismatch);
-      CHECK(read.status().text().find("has version " + std::to_string(version) + ", and this program reads version 1") !=
-            std::string::npos);
+      CHECK(read.status().text().find("has version " + std::to_string(version) +
+                                      ", and this program reads version 1") != std::string::npos);
       const auto opened = SyncedMark::open(folder.path());
       REQUIRE_FALSE(opened.ok());
       CHECK(opened.status().code() == StoreCode::mismatch);
