@@ -105,7 +105,7 @@ void LeadLoop::dispatch(const std::string& name, const Received& received) {
   }
   const auto decoded = decode(received.header.bytes(), 0, false);
   if (const auto* refused = std::get_if<Refused>(&decoded)) {
-    return refuse(*refused, version_to_refuse_in(decoded.version));
+    return refuse(*refused, version_to_refuse_in(decoded.version, versions_.of(name)));
   }
   if (versions_.heard(name, decoded.version)) {
     log_info("{} speaks protocol version {}, and is answered in it", text_of(*peer), decoded.version);

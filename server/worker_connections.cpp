@@ -41,7 +41,7 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
   auto decoded = decode(received->header.bytes(), payload_bytes, received->payload.has_value());
   note(*session, decoded.version);
   if (const auto* refused = std::get_if<Refused>(&decoded)) {
-    return refuse(received->peer, *refused, version_to_refuse_in(decoded.version));
+    return refuse(received->peer, *refused, version_to_refuse_in(decoded.version, known(session->session).version));
   }
   return Incoming{session->session, std::move(std::get<Message>(decoded)), std::move(received->payload)};
 }

@@ -1,5 +1,6 @@
 #include "common/wire/versions.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -26,8 +27,8 @@ std::string why_not_spoken(std::uint32_t version) {
          ", one version at a time, or run the same release of Ballast everywhere";
 }
 
-std::uint32_t version_to_refuse_in(std::uint32_t heard) {
-  return heard == 0 || heard > kProtocolVersion ? kProtocolVersion : heard;
+std::uint32_t version_to_refuse_in(std::uint32_t heard, std::uint32_t known) {
+  return heard == 0 ? known : std::min(heard, kProtocolVersion);
 }
 
 bool Conversation::heard(Decoded& decoded) {

@@ -21,9 +21,10 @@ constexpr bool is_spoken(std::uint32_t version) {
 // "12, too old for this process, which speaks versions 13 to 14: ..." and what to do. `version` is not spoken.
 std::string why_not_spoken(std::uint32_t version);
 
-// In which version a frame is refused that came in `heard`; 0: it could not be told. Whoever is too old is refused in
-// its own words, or it could not read why: a Refused has been the same in all versions, and stays so.
-std::uint32_t version_to_refuse_in(std::uint32_t heard);
+// In which version a frame is refused that came in `heard`; 0: that could not be told, and the peer last spoke `known`.
+// Whoever is too old is refused in its own words, or it could not read why: a Refused has been the same in all
+// versions, and stays so.
+std::uint32_t version_to_refuse_in(std::uint32_t heard, std::uint32_t known);
 
 // The end that connects speaks first: in its newest version, until the other end refuses it in an older one. Whatever
 // is said in vain is said again by the cores, which take a change of the version for a peer that does not know them

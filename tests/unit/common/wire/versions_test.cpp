@@ -98,11 +98,13 @@ TEST_CASE("a line on a version names both and what to do") {
 }
 
 TEST_CASE("who is too old is refused in its own version, who is too new in the newest") {
-  CHECK(version_to_refuse_in(0) == kProtocolVersion);
-  CHECK(version_to_refuse_in(kOldestProtocolVersion - 1) == kOldestProtocolVersion - 1);
-  CHECK(version_to_refuse_in(kPrevious) == kPrevious);
-  CHECK(version_to_refuse_in(kProtocolVersion) == kProtocolVersion);
-  CHECK(version_to_refuse_in(kProtocolVersion + 1) == kProtocolVersion);
+  for (const auto known : {kPrevious, kProtocolVersion}) {
+    CHECK(version_to_refuse_in(0, known) == known);
+    CHECK(version_to_refuse_in(kOldestProtocolVersion - 1, known) == kOldestProtocolVersion - 1);
+    CHECK(version_to_refuse_in(kPrevious, known) == kPrevious);
+    CHECK(version_to_refuse_in(kProtocolVersion, known) == kProtocolVersion);
+    CHECK(version_to_refuse_in(kProtocolVersion + 1, known) == kProtocolVersion);
+  }
 }
 
 TEST_CASE("a peer of the newest version is spoken to in it") {
