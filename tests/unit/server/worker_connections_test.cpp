@@ -122,12 +122,12 @@ TEST_CASE("a session is answered in the version in which its newest connection l
   const std::array<std::byte, 3> nonsense{};
   REQUIRE(socket.send("", nonsense));
   CHECK(next_refusal(connections, socket).version == kPrevious);
-  for (const auto& [spoken, refused_in] : {std::pair(kOldestProtocolVersion - 1, kOldestProtocolVersion - 1),
-                                           std::pair(kProtocolVersion + 1, kProtocolVersion)}) {
-    say(socket, 1, spoken);
+  for (const auto& unspoken : {std::pair(kOldestProtocolVersion - 1, kOldestProtocolVersion - 1),
+                               std::pair(kProtocolVersion + 1, kProtocolVersion)}) {
+    say(socket, 1, unspoken.first);
     const auto refusal = next_refusal(connections, socket);
     CHECK(refusal.refuses_version);
-    CHECK(refusal.version == refused_in);
+    CHECK(refusal.version == unspoken.second);
   }
   CHECK(is_answered(connections, socket, kPrevious));
   socket.close();

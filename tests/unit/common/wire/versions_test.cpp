@@ -171,10 +171,10 @@ TEST_CASE("an answer in an older version, to what was said before, changes nothi
 }
 
 TEST_CASE("who is too old or too new is told so, once, with both versions") {
-  for (const auto& [oldest, newest] :
+  for (const auto& speaks :
        {std::pair(kPrevious - 2, kPrevious - 1), std::pair(kProtocolVersion + 1, kProtocolVersion + 2)}) {
-    CAPTURE(newest);
-    Peer peer{oldest, newest};
+    CAPTURE(speaks.second);
+    Peer peer{speaks.first, speaks.second};
     Core core;
     CHECK_FALSE(core.until_known(peer));
     REQUIRE(core.talk.hopeless());
