@@ -311,6 +311,7 @@ const ballast::ManWords kManWords{
      {"1", "it failed; standard error says why"},
      {"2", "the job file, the data that it names or the command line is wrong"},
      {"3", "the run was stopped by ballast stop before the job's end"},
+     {"4", "the lead speaks another version of the protocol, and cannot be asked"},
      {"130, 143", "the run was stopped by Ctrl-C, or by a request to terminate"}},
     {"ballast-server(1)", "ballast-worker(1)"}};
 

@@ -22,7 +22,6 @@ using Micros = std::uint64_t;  // a moment or a span in microseconds; moments on
 using PayloadId = std::uint64_t;
 inline constexpr PayloadId kNoPayload = 0;
 
-inline constexpr std::uint32_t kProtocolVersion = 13;
 inline constexpr std::uint32_t kMaxSlots = 4096;
 inline constexpr std::uint32_t kMaxSessions = 1024;  // a lead or lane refuses further ones
 inline constexpr std::uint32_t kMaxPlanned = 8192;   // updates in a plan

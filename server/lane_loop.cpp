@@ -130,13 +130,17 @@ void LaneLoop::receive_from_lead() {
   for (int i = 0; i < kLaneMessagesPerTurn && !ending_; ++i) {
     const auto received = lead_.receive();
     if (!received) {
-      return;
+      break;
     }
     if (const auto* message = std::get_if<Message>(&*received)) {
       feed(lane::FromLead{message});
     } else {
       metrics_.unreadable();
     }
+  }
+  if (auto why = lead_.hopeless(); why && !ending_) {
+    ending_ = std::move(why);
+    is_hopeless_ = true;
   }
 }
 

@@ -41,6 +41,8 @@ class LaneLoop {
 
   // Until the job ends or cannot go on: the reason, empty if it finished. Called from the lane's own thread.
   std::string run();
+  // After run(): it has ended because the lead and it speak no common version of the protocol.
+  [[nodiscard]] bool is_hopeless() const { return is_hopeless_; }
   // From any thread: ends run() soon.
   void interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
   // Closes the sockets. Bytes they still send belong to this object: close the context before destroying it.
@@ -92,6 +94,7 @@ class LaneLoop {
   Turn turn_;
   Ticks ticks_;
   std::optional<std::string> ending_;  // the reason of a failure, empty if the job finished
+  bool is_hopeless_ = false;
   Mailbox<std::string> interrupts_;
 };
 

@@ -31,7 +31,7 @@ std::optional<std::string> RefusalNews::of(const Message& message) {
 
 LeadConnection::LeadConnection(zmq::context_t& context, LaneId lane, Incarnation incarnation,
                                const std::string& address, bool watched, std::string job_yaml)
-    : socket_(context, lane_routing_id(lane, incarnation)), job_yaml_(std::move(job_yaml)) {
+    : address_(address), socket_(context, lane_routing_id(lane, incarnation)), job_yaml_(std::move(job_yaml)) {
   if (watched) {
     reach_.emplace(address, "server", kQuestion);
     socket_.watch(context);
@@ -57,14 +57,23 @@ void LeadConnection::tick(Micros now) {
 }
 
 std::optional<Decoded> LeadConnection::receive() {
-  auto received = socket_.receive();
-  if (!received) {
-    return std::nullopt;
+  while (auto received = socket_.receive()) {
+    auto decoded = decode(received->header.bytes(), 0, received->payload.has_value());
+    if (conversation_.heard(decoded)) {
+      tell(decoded);
+      return decoded;
+    }
   }
-  auto decoded = decode(received->header.bytes(), 0, received->payload.has_value());
+  return std::nullopt;
+}
+
+void LeadConnection::tell(Decoded& decoded) {
+  if (const auto news = conversation_.news()) {
+    log_info("the lead speaks {}", *news);
+  }
   if (const auto* unreadable = std::get_if<Refused>(&decoded)) {
     log_warn("a message of the lead cannot be read: {}", unreadable->text);
-    return decoded;
+    return;
   }
   auto& message = std::get<Message>(decoded);
   if (auto* refused = std::get_if<Refused>(&message); refused != nullptr && !refused->job.empty()) {
@@ -73,7 +82,16 @@ std::optional<Decoded> LeadConnection::receive() {
   if (const auto news = refusals_.of(message)) {
     log_warn("the lead does not take this server, which goes on asking: {}", *news);
   }
-  return decoded;
+}
+
+void LeadConnection::send(const Message& message) {
+  socket_.send({}, encoder_.encode(message, conversation_.version()));
+  conversation_.sent();
+}
+
+std::optional<std::string> LeadConnection::hopeless() const {
+  const auto& why = conversation_.hopeless();
+  return why ? std::optional("the lead at " + address_ + *why) : std::nullopt;
 }
 
 }  // namespace ballast

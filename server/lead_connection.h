@@ -6,6 +6,7 @@
 
 #include "common/net/lead_reach.h"
 #include "common/net/socket.h"
+#include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
 
@@ -37,10 +38,17 @@ class LeadConnection {
 
   // The next message, or why it could not be read; nothing if none is there.
   std::optional<Decoded> receive();
-  void send(const Message& message) { socket_.send({}, encoder_.encode(message)); }
+  void send(const Message& message);
+  // Why this lane and the lead can't talk: no version of the protocol is common to them.
+  [[nodiscard]] std::optional<std::string> hopeless() const;
 
  private:
+  // The log, and the lane by a text that it repeats.
+  void tell(Decoded& decoded);
+
+  std::string address_;
   Dealer socket_;
+  Conversation conversation_;
   std::optional<LeadReach> reach_;
   std::string job_yaml_;
   RefusalNews refusals_;

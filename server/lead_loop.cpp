@@ -93,18 +93,22 @@ void LeadLoop::receive() {
 }
 
 void LeadLoop::dispatch(const std::string& name, const Received& received) {
-  const auto refuse = [&](const Refused& refused) {
+  const auto refuse = [&](const Refused& refused, std::uint32_t version) {
     metrics_.refused();
     log_warn("refused a message: {}", refused.text);
-    router_.send(name, encoder_.encode(refused));
+    router_.send(name, encoder_.encode(refused, version));
   };
   const auto peer = parse_routing_id(name);
   if (!peer || received.malformed || received.payload) {
-    return refuse({RefusalCode::malformed, "the lead takes one header frame from workers, shards and status clients"});
+    return refuse({RefusalCode::malformed, "the lead takes one header frame from workers, shards and status clients"},
+                  versions_.of(name));
   }
   const auto decoded = decode(received.header.bytes(), 0, false);
   if (const auto* refused = std::get_if<Refused>(&decoded)) {
-    return refuse(*refused);
+    return refuse(*refused, version_to_refuse_in(decoded.version, versions_.of(name)));
+  }
+  if (versions_.heard(name, decoded.version)) {
+    log_info("{} speaks protocol version {}, and is answered in it", text_of(*peer), decoded.version);
   }
   const auto& message = std::get<Message>(decoded);
   if (const auto* session = std::get_if<SessionPeer>(&*peer)) {
@@ -116,6 +120,10 @@ void LeadLoop::dispatch(const std::string& name, const Received& received) {
   }
 }
 
+bool LeadLoop::send(const std::string& name, const Message& message) {
+  return router_.send(name, encoder_.encode(message, versions_.of(name)));
+}
+
 void LeadLoop::answer_client(const std::string& name, const Message& message) {
   if (const auto* request = std::get_if<StatusRequest>(&message)) {
     clients_.note(name, request->last, monotonic_micros());
@@ -123,11 +131,10 @@ void LeadLoop::answer_client(const std::string& name, const Message& message) {
     clients_.note(name, false, monotonic_micros());
     lead_.hear(lead::FromClient{control->command});
   } else {
-    router_.send(name, encoder_.encode(Refused{RefusalCode::wrong_target,
-                                               "a client asks for the status, a stop, a pause or its end only"}));
+    send(name, Refused{RefusalCode::wrong_target, "a client asks for the status, a stop, a pause or its end only"});
     return;
   }
-  router_.send(name, encoder_.encode(status()));
+  send(name, status());
 }
 
 void LeadLoop::settle() {
@@ -140,13 +147,13 @@ void LeadLoop::carry_out(const lead::SendToWorker& action) {
   if (std::holds_alternative<Refused>(action.message)) {
     metrics_.refused();
   }
-  if (!router_.send(session_routing_id(action.session), encoder_.encode(action.message))) {
+  if (!send(session_routing_id(action.session), action.message)) {
     lead_.hear(lead::Unreachable{action.session});
   }
 }
 
 void LeadLoop::carry_out(const lead::SendToLane& action) {
-  router_.send(lane_routing_id(action.lane, action.incarnation), encoder_.encode(action.message));
+  send(lane_routing_id(action.lane, action.incarnation), action.message);
 }
 
 void LeadLoop::carry_out(const lead::WriteLedger& action) {

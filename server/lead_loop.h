@@ -8,6 +8,7 @@
 #include "common/net/socket.h"
 #include "common/net/ticks.h"
 #include "common/net/turn.h"
+#include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/lead/lead.h"
 #include "server/lead_metrics.h"
@@ -47,6 +48,7 @@ class LeadLoop {
   void turn(Poll& poll);
   void receive();
   void dispatch(const std::string& peer, const Received& received);
+  bool send(const std::string& peer, const Message& message);
   void answer_client(const std::string& peer, const Message& message);
   void take_ends();
   void settle();
@@ -66,6 +68,7 @@ class LeadLoop {
   Lead lead_;
   LeadMetrics metrics_;
   LeadNews news_;
+  PeerVersions versions_;
   Encoder encoder_;
   Mailbox<std::string> interrupts_;
   Mailbox<std::string> lane_failures_;

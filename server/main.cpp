@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/command/command_line.h"
+#include "common/command/exit_codes.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/log/log.h"
@@ -25,7 +26,9 @@ const ballast::ManWords kManWords{
     "database. The server of shard 0 hosts the lead, which gives out the work. Started again with the same arguments "
     "after its death, it goes on from its database.",
     {{"0", "the job has finished, or was stopped with a snapshot"},
-     {"1", "it failed; standard error and the log say why"}},
+     {"1", "it failed; standard error and the log say why"},
+     {"2", "the command line or the job file is wrong"},
+     {"4", "the lead does not speak its version of the protocol, and it would end so again"}},
     {"ballast(1)", "ballast-worker(1)"}};
 
 using ballast::check_bind;
@@ -85,7 +88,7 @@ int serve(const ballast::Job& job, const ballast::ServerOptions& options) {
     return *code;
   }
   tell(options, failure);
-  return 1;
+  return shard.is_hopeless() ? ballast::kExitForGood : 1;
 }
 
 // A start that was refused, by us or by the lead, leaves nothing behind.
@@ -100,7 +103,7 @@ int serve(const ballast::ServerOptions& options) {
   const ballast::NewDatabase database(options.database);
   try {
     const int code = serve(job, options);
-    if (code == 1) {
+    if (code == 1 || code == ballast::kExitForGood) {
       discard(database, options);
     }
     return code;

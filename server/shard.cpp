@@ -463,6 +463,10 @@ void Shard::interrupt(const std::string& reason) {
   }
 }
 
+bool Shard::is_hopeless() const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->is_hopeless(); });
+}
+
 std::string Shard::what_is_left() const {
   const std::string again = "started again with the same command line it goes on from ";
   const std::string nothing = "nothing of the job is in its database yet";

@@ -39,6 +39,8 @@ class Shard {
   std::string run();
   // From any thread, for example at SIGTERM.
   void interrupt(const std::string& reason);
+  // After run(): another life of this server would end in the same way.
+  [[nodiscard]] bool is_hopeless() const;
   // After run(): what the job goes on from when this server is started again, for a person.
   [[nodiscard]] std::string what_is_left() const;
 

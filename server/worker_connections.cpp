@@ -28,47 +28,58 @@ std::optional<std::variant<WorkerConnections::Incoming, WorkerConnections::Unrea
   const auto peer = parse_routing_id(received->peer);
   const auto* session = peer ? std::get_if<SessionPeer>(&*peer) : nullptr;
   if (session == nullptr) {
-    return refuse(received->peer, {RefusalCode::malformed, "a lane talks to workers only, by their routing ids"});
+    return refuse(received->peer, {RefusalCode::malformed, "a lane talks to workers only, by their routing ids"},
+                  kProtocolVersion);
   }
   if (received->malformed) {
     return refuse(received->peer,
-                  {RefusalCode::malformed, "a message has one header frame and at most one payload frame"});
+                  {RefusalCode::malformed, "a message has one header frame and at most one payload frame"},
+                  known(session->session).version);
   }
-  note(*session);
   const auto payload_bytes = received->payload ? received->payload->size() : 0;
   turn.spend(payload_bytes);
   auto decoded = decode(received->header.bytes(), payload_bytes, received->payload.has_value());
+  note(*session, decoded.version);
   if (const auto* refused = std::get_if<Refused>(&decoded)) {
-    return refuse(received->peer, *refused);
+    return refuse(received->peer, *refused, version_to_refuse_in(decoded.version, known(session->session).version));
   }
   return Incoming{session->session, std::move(std::get<Message>(decoded)), std::move(received->payload)};
 }
 
-WorkerConnections::Unreadable WorkerConnections::refuse(const std::string& peer, const Refused& refused) {
+WorkerConnections::Unreadable WorkerConnections::refuse(const std::string& peer, const Refused& refused,
+                                                        std::uint32_t version) {
   log_warn("refused a message: {}", refused.text);
-  router_.send(peer, encoder_.encode(refused));
+  router_.send(peer, encoder_.encode(refused, version));
   return {};
 }
 
-void WorkerConnections::note(const SessionPeer& peer) {
-  if (newest_.size() >= kMostNoted && !newest_.contains(peer.session)) {
-    newest_.clear();
+// `version` 0: it could not be told.
+void WorkerConnections::note(const SessionPeer& peer, std::uint32_t version) {
+  if (known_.size() >= kMostNoted && !known_.contains(peer.session)) {
+    known_.clear();
   }
-  auto& newest = newest_[peer.session];
-  newest = std::max(newest, peer.connection);
+  auto& noted = known_[peer.session];
+  if (peer.connection > noted.connection) {
+    noted = {peer.connection, kProtocolVersion};
+  }
+  if (peer.connection == noted.connection && is_spoken(version) && std::exchange(noted.version, version) != version) {
+    log_info("session {} speaks protocol version {}, and is answered in it", peer.session, version);
+  }
 }
 
-std::string WorkerConnections::name_of(SessionId session) const {
-  const auto known = newest_.find(session);
-  return session_routing_id(session, known == newest_.end() ? 0 : known->second);
+WorkerConnections::Known WorkerConnections::known(SessionId session) const {
+  const auto found = known_.find(session);
+  return found == known_.end() ? Known{} : found->second;
 }
 
 void WorkerConnections::send(SessionId session, const Message& message) {
-  router_.send(name_of(session), encoder_.encode(message));
+  const auto [connection, version] = known(session);
+  router_.send(session_routing_id(session, connection), encoder_.encode(message, version));
 }
 
 void WorkerConnections::send(SessionId session, const Message& message, const Borrowed& payload) {
-  router_.send(name_of(session), encoder_.encode(message), payload);
+  const auto [connection, version] = known(session);
+  router_.send(session_routing_id(session, connection), encoder_.encode(message, version), payload);
 }
 
 }  // namespace ballast

@@ -11,12 +11,14 @@
 #include "common/net/peer.h"
 #include "common/net/socket.h"
 #include "common/net/turn.h"
+#include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
 
 namespace ballast {
 
-// Answers a session by the newest connection of which it has heard. One thread.
+// Answers a session by the newest connection of which it has heard, and in the version in which it spoke there. One
+// thread.
 class WorkerConnections {
  public:
   struct Incoming {
@@ -44,13 +46,19 @@ class WorkerConnections {
   void send(SessionId session, const Message& message, const Borrowed& payload);
 
  private:
-  Unreadable refuse(const std::string& peer, const Refused& refused);
-  void note(const SessionPeer& peer);
-  [[nodiscard]] std::string name_of(SessionId session) const;
+  // How a session is reached.
+  struct Known {
+    std::uint32_t connection = 0;              // the newest
+    std::uint32_t version = kProtocolVersion;  // in which it last spoke there
+  };
+
+  Unreadable refuse(const std::string& peer, const Refused& refused, std::uint32_t version);
+  void note(const SessionPeer& peer, std::uint32_t version);
+  [[nodiscard]] Known known(SessionId session) const;
 
   Router router_;
   std::string address_;
-  std::unordered_map<SessionId, std::uint32_t> newest_;  // connection
+  std::unordered_map<SessionId, Known> known_;
   Encoder encoder_;
 };
 

@@ -1,5 +1,6 @@
 #include "worker/lane_sockets.h"
 
+#include <string>
 #include <utility>
 #include <variant>
 
@@ -12,60 +13,83 @@ void LaneSockets::open(std::uint32_t shards, std::uint32_t lanes_per_shard, cons
   context_.set(zmq::ctxopt::io_threads, static_cast<int>(io_threads_of(cluster)));
   buffer_bytes_ = static_cast<int>(cluster.socket_buffer_bytes);
   per_shard_ = lanes_per_shard;
-  sockets_.resize(std::size_t{shards} * lanes_per_shard);
+  links_.resize(std::size_t{shards} * lanes_per_shard);
 }
 
 // A new socket, by a name that no earlier one had. Bytes that the old one still has are let go with it.
 void LaneSockets::connect(std::uint32_t lane, const std::string& address) {
-  auto& socket = sockets_[lane];
-  if (socket) {
-    socket->raw().set(zmq::sockopt::linger, 0);
-    socket->close();
+  auto& peer = links_[lane];
+  if (peer) {
+    peer->socket.raw().set(zmq::sockopt::linger, 0);
+    peer->socket.close();
   }
-  socket = std::make_unique<Dealer>(context_, session_routing_id(session_, ++connections_),
-                                    SocketOptions{.buffer_bytes = buffer_bytes_});
-  socket->connect(address);
+  peer.reset(new Link{{context_, session_routing_id(session_, ++connections_), {.buffer_bytes = buffer_bytes_}}, {}});
+  peer->socket.connect(address);
 }
 
 void LaneSockets::add_to(Poll& poll) {
-  for (auto& socket : sockets_) {
-    if (socket) {
-      poll.add(*socket);
+  for (auto& peer : links_) {
+    if (peer) {
+      poll.add(peer->socket);
     }
   }
 }
 
 void LaneSockets::close() {
-  for (auto& socket : sockets_) {
-    if (socket) {
-      socket->close();
+  for (auto& peer : links_) {
+    if (peer) {
+      peer->socket.close();
     }
   }
 }
 
 std::uint32_t LaneSockets::next() { return std::exchange(next_, (next_ + 1) % size()); }
 
-std::optional<LaneSockets::Incoming> LaneSockets::receive(std::uint32_t lane, Turn& turn) {
-  auto received = sockets_[lane] ? sockets_[lane]->receive() : std::nullopt;
-  if (!received) {
-    return std::nullopt;
+// Whether it is to be handled.
+bool LaneSockets::heard(std::uint32_t lane, Decoded& decoded) {
+  auto& conversation = links_[lane]->conversation;
+  if (!conversation.heard(decoded)) {
+    if (const auto& why = conversation.hopeless()) {
+      hopeless_ = "lane " + std::to_string(lane) + *why;
+    }
+    return false;
   }
-  const auto bytes = received->payload ? received->payload->size() : 0;
-  turn.spend(bytes);
-  Incoming incoming{decode(received->header.bytes(), bytes, received->payload.has_value()),
-                    std::move(received->payload)};
-  if (const auto* refused = std::get_if<Refused>(&incoming.decoded)) {
+  if (const auto news = conversation.news()) {
+    log_info("lane {} speaks {}", lane, *news);
+  }
+  if (const auto* refused = std::get_if<Refused>(&decoded)) {
     log_warn("a message of lane {} cannot be read: {}", lane, refused->text);
   }
-  return incoming;
+  return true;
+}
+
+std::optional<LaneSockets::Incoming> LaneSockets::receive(std::uint32_t lane, Turn& turn) {
+  while (auto received = links_[lane] ? links_[lane]->socket.receive() : std::nullopt) {
+    const auto bytes = received->payload ? received->payload->size() : 0;
+    turn.spend(bytes);
+    Incoming incoming{decode(received->header.bytes(), bytes, received->payload.has_value()),
+                      std::move(received->payload)};
+    if (heard(lane, incoming.decoded)) {
+      return incoming;
+    }
+  }
+  return std::nullopt;
+}
+
+std::span<const std::byte> LaneSockets::encode(Link& peer, const Message& message) {
+  const auto version = peer.conversation.version();
+  peer.conversation.sent();
+  return encoder_.encode(message, version);
 }
 
 void LaneSockets::send(std::uint32_t lane, const Message& message) {
-  sockets_[lane]->send({}, encoder_.encode(message));
+  auto& peer = *links_[lane];
+  peer.socket.send({}, encode(peer, message));
 }
 
 void LaneSockets::send(std::uint32_t lane, const Message& message, const Borrowed& payload) {
-  sockets_[lane]->send({}, encoder_.encode(message), payload);
+  auto& peer = *links_[lane];
+  peer.socket.send({}, encode(peer, message), payload);
 }
 
 }  // namespace ballast

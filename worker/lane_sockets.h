@@ -1,9 +1,11 @@
 // A worker's sockets to the lanes, one each: messages instead of frames.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 #include <zmq.hpp>
@@ -11,6 +13,7 @@
 #include "common/job/spec.h"
 #include "common/net/socket.h"
 #include "common/net/turn.h"
+#include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
 
@@ -29,7 +32,7 @@ class LaneSockets {
 
   // Once, before anything else: how many lanes there are, and what the job says of their sockets.
   void open(std::uint32_t shards, std::uint32_t lanes_per_shard, const ClusterSpec& cluster);
-  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(sockets_.size()); }
+  [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(links_.size()); }
   [[nodiscard]] std::uint32_t per_shard() const { return per_shard_; }
   // To a new address, or anew: what was queued for the lane's earlier life never reaches anyone.
   void connect(std::uint32_t lane, const std::string& address);
@@ -42,15 +45,26 @@ class LaneSockets {
   std::optional<Incoming> receive(std::uint32_t lane, Turn& turn);
   void send(std::uint32_t lane, const Message& message);
   void send(std::uint32_t lane, const Message& message, const Borrowed& payload);
+  // Why this worker and one of the lanes can't talk: no version of the protocol is common to them.
+  [[nodiscard]] const std::optional<std::string>& hopeless() const { return hopeless_; }
 
  private:
+  struct Link {
+    Dealer socket;
+    Conversation conversation;
+  };
+
+  bool heard(std::uint32_t lane, Decoded& decoded);
+  std::span<const std::byte> encode(Link& peer, const Message& message);
+
   SessionId session_;
   int buffer_bytes_ = 0;
   std::uint32_t per_shard_ = 1;
-  zmq::context_t context_ = make_context();       // its number of threads is the job's, which the lead tells
-  std::vector<std::unique_ptr<Dealer>> sockets_;  // null until it is known where to connect
-  std::uint32_t connections_ = 0;                 // opened so far
+  zmq::context_t context_ = make_context();   // its number of threads is the job's, which the lead tells
+  std::vector<std::unique_ptr<Link>> links_;  // null until it is known where to connect
+  std::uint32_t connections_ = 0;             // opened so far
   std::uint32_t next_ = 0;
+  std::optional<std::string> hopeless_;
   Encoder encoder_;
 };
 

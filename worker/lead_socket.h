@@ -6,6 +6,7 @@
 #include <zmq.hpp>
 
 #include "common/net/socket.h"
+#include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
 #include "worker/reach.h"
@@ -28,13 +29,16 @@ class LeadSocket {
 
   // The next message, or why it could not be read; nothing if none is there.
   std::optional<Decoded> receive();
-  void send(const Message& message) { socket_.send({}, encoder_.encode(message)); }
+  void send(const Message& message);
+  // Why this worker and the lead can't talk: no version of the protocol is common to them.
+  [[nodiscard]] std::optional<std::string> hopeless() const;
 
  private:
   std::string address_;
   zmq::context_t context_ = make_context();
   Dealer socket_;
   Reach reach_;
+  Conversation conversation_;
   Encoder encoder_;
 };
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "common/command/command_line.h"
+#include "common/command/exit_codes.h"
 #include "common/job/load.h"
 #include "common/log/log.h"
 #include "common/metrics/metrics.h"
@@ -19,7 +20,6 @@
 #include "common/version/version.h"
 #include "worker/compute/choose.h"
 #include "worker/corrupt_line.h"
-#include "worker/exit_codes.h"
 #include "worker/worker_loop.h"
 
 namespace {
@@ -32,8 +32,8 @@ const ballast::ManWords kManWords{
      {"1", "it failed; standard error says why"},
      {"2", "the command line or the worker file is wrong, or the job's data cannot be read here as the job says"},
      {"4",
-      "it cannot serve this job, and another life of it would say the same: other data, another arithmetic, or no "
-      "such backend"}},
+      "it cannot serve this job, and another life of it would say the same: other data, another arithmetic, no such "
+      "backend, or a version of the protocol that the lead does not speak"}},
     {"ballast(1)", "ballast-server(1)"}};
 
 struct Options {

@@ -108,17 +108,23 @@ void WorkerLoop::receive_from_lanes() {
   for (std::uint32_t heard = 0; heard < lanes_.size() && !ending_ && (heard == 0 || !turn_.over()); ++heard) {
     receive_from_lane(lanes_.next());
   }
+  if (const auto& why = lanes_.hopeless(); why && !ending_) {
+    feed(worker::Failed{*why, true});
+  }
 }
 
 void WorkerLoop::receive_from_lead() {
   for (int i = 0; i < kMessagesPerTurn && !ending_; ++i) {
     const auto received = lead_.receive();
     if (!received) {
-      return;
+      break;
     }
     if (const auto* message = std::get_if<Message>(&*received)) {
       feed(worker::FromLead{message});
     }
+  }
+  if (const auto why = lead_.hopeless(); why && !ending_) {
+    feed(worker::Failed{*why, true});
   }
 }
 

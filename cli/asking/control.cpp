@@ -6,6 +6,7 @@
 
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
+#include "common/command/exit_codes.h"
 #include "common/text/shell_word.h"
 
 namespace ballast {
@@ -98,6 +99,7 @@ class Talk {
     return client_.take();
   }
   void say_farewell() { client_.ask(true); }
+  [[nodiscard]] std::optional<std::string> hopeless() const { return client_.hopeless(); }
 
  private:
   zmq::context_t context_{1};
@@ -133,6 +135,10 @@ int control_job(const std::string& where, Control::Command command) {
   auto silent_after = Clock::now() + kFirstAnswer;
   while (Clock::now() < silent_after) {
     const auto status = talk.listen();
+    if (const auto why = talk.hopeless()) {
+      std::fprintf(stderr, "%s\n", why->c_str());
+      return kExitForGood;
+    }
     if (!status) {
       continue;
     }

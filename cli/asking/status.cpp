@@ -20,6 +20,7 @@
 #include "cli/telling/rollbacks.h"
 #include "cli/telling/staleness.h"
 #include "cli/telling/target_units.h"
+#include "common/command/exit_codes.h"
 #include "storage/copies/format.h"
 
 namespace ballast {
@@ -46,6 +47,12 @@ Json session_json(const SessionStatus& session) {
   return json;
 }
 
+// The lead cannot be asked: no version of the protocol is common to us.
+class NoCommonVersion : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 // What is asked, and what its run's folder tells if it is one.
 class Asked {
  public:
@@ -65,6 +72,7 @@ class Asked {
   }
 
   // Of the lead, or of the run's end, should it come to it meanwhile.
+  // Throws NoCommonVersion.
   [[nodiscard]] std::optional<std::string> answer(const std::string& lead, std::chrono::milliseconds patience) const {
     zmq::context_t context(1);
     StatusClient client(context, lead);
@@ -77,6 +85,9 @@ class Asked {
       if (const auto status = client.take()) {
         return json_ ? status_json(*status, best_by_)
                      : status_lines(*status, best_by_, job_ ? &job_->spec.data : nullptr);
+      }
+      if (const auto why = client.hopeless()) {
+        throw NoCommonVersion(*why);
       }
       if (auto text = end()) {
         return text;
@@ -261,7 +272,7 @@ std::string status_json(const Status& status, std::optional<MetricKind> best_by)
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-int show_status(const std::string& where, bool json, std::chrono::milliseconds patience) {
+int show_status(const std::string& where, bool json, std::chrono::milliseconds patience) try {
   const Asked asked(where, json);
   auto text = asked.end();
   if (!text) {
@@ -276,6 +287,9 @@ int show_status(const std::string& where, bool json, std::chrono::milliseconds p
   }
   std::fputs(text->c_str(), stdout);
   return 0;
+} catch (const NoCommonVersion& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return kExitForGood;
 }
 
 }  // namespace ballast

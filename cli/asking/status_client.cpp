@@ -13,6 +13,9 @@ namespace {
 // Long enough for the last word to leave; a lead that is gone must not keep us.
 constexpr int kLingerMs = 200;
 
+// So many in a row without an answer: the lead is not there.
+constexpr int kSilentAsks = 8;
+
 std::uint64_t random_name() {
   std::random_device device;
   return std::uint64_t{device()} << 32U | device();
@@ -21,13 +24,29 @@ std::uint64_t random_name() {
 }  // namespace
 
 StatusClient::StatusClient(zmq::context_t& context, const std::string& lead)
-    : socket_(context, client_routing_id(random_name()), SocketOptions{kLingerMs}) {
+    : lead_(lead), socket_(context, client_routing_id(random_name()), SocketOptions{kLingerMs}) {
   socket_.connect(lead);
 }
 
-void StatusClient::ask(bool last) { socket_.send({}, encoder_.encode(StatusRequest{last})); }
+void StatusClient::ask(bool last) { send(StatusRequest{last}); }
 
-void StatusClient::tell(Control::Command command) { socket_.send({}, encoder_.encode(Control{command})); }
+void StatusClient::tell(Control::Command command) { send(Control{command}); }
+
+// A lead that was silent for a while may be another process than before.
+void StatusClient::send(const Message& message) {
+  if (++unanswered_ > kSilentAsks && conversation_.version() != kProtocolVersion) {
+    conversation_.begin_anew();
+    unanswered_ = 0;
+  }
+  socket_.send({}, encoder_.encode(message, conversation_.version()));
+  conversation_.sent();
+  said_ = message;
+}
+
+std::optional<std::string> StatusClient::hopeless() const {
+  const auto& why = conversation_.hopeless();
+  return why ? std::optional("the lead at " + lead_ + *why) : std::nullopt;
+}
 
 std::optional<Status> StatusClient::take() {
   std::optional<Status> newest;
@@ -37,6 +56,14 @@ std::optional<Status> StatusClient::take() {
     }
     const auto payload = received->payload ? received->payload->size() : 0;
     auto decoded = decode(received->header.bytes(), payload, received->payload.has_value());
+    const auto asked_in = conversation_.version();
+    if (!conversation_.heard(decoded)) {
+      continue;
+    }
+    unanswered_ = 0;
+    if (conversation_.version() < asked_in && said_) {
+      send(*said_);  // who asks once must not have asked in vain
+    }
     auto* message = std::get_if<Message>(&decoded);
     if (message != nullptr && std::holds_alternative<Status>(*message)) {
       newest = std::move(std::get<Status>(*message));

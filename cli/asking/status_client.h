@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/net/socket.h"
+#include "common/wire/versions.h"
 #include "common/wire/wire.h"
 #include "protocol/messages.h"
 
@@ -26,11 +27,19 @@ class StatusClient {
   void tell(Control::Command command);
   // The newest answer since the last call. What is no Status is dropped: asking again is the remedy.
   std::optional<Status> take();
+  // Why the lead and we can't talk: no version of the protocol is common to them.
+  [[nodiscard]] std::optional<std::string> hopeless() const;
 
   [[nodiscard]] Socket& socket() { return socket_; }
 
  private:
+  void send(const Message& message);
+
+  std::string lead_;
   Dealer socket_;
+  Conversation conversation_;
+  std::optional<Message> said_;  // at last
+  int unanswered_ = 0;           // asked since the lead last said anything
   Encoder encoder_;
 };
 

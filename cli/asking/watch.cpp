@@ -14,6 +14,7 @@
 #include "cli/telling/status_events.h"
 #include "cli/telling/summary.h"
 #include "cli/telling/training_time.h"
+#include "common/command/exit_codes.h"
 
 namespace ballast {
 
@@ -79,6 +80,9 @@ class Watch {
     }
     if (auto status = client_.take()) {
       return on_status(std::move(*status));
+    }
+    if (const auto why = client_.hopeless()) {
+      return end("refused", kExitForGood, *why);
     }
     on_silence();
   }

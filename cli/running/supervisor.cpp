@@ -8,7 +8,6 @@
 #include "cli/telling/changes.h"
 #include "cli/telling/exit_codes.h"
 #include "common/command/exit_codes.h"
-#include "worker/exit_codes.h"
 
 namespace ballast {
 

@@ -7,4 +7,9 @@ namespace ballast {
 // again ends the same.
 inline constexpr int kExitUsage = 2;
 
+// This process has no place in the job, and another life of it would only say the same: the lead does not speak its
+// version of the protocol, a worker's data or arithmetic are other than the job's, or the backend that it was told to
+// compute on cannot be had.
+inline constexpr int kExitForGood = 4;
+
 }  // namespace ballast

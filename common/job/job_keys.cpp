@@ -88,11 +88,13 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
       {.path = "cluster.divide_by_speed",
        .target = &cluster.divide_by_speed,
        .description = "Each worker gets as many of a step's slots as its speed and its link allow, as the lead learns "
-                      "them; else all get as many. Changes no bit; in `sync` and `local`"},
+                      "them; else all get as many. Changes no bit; in `sync` and `local`",
+       .is_new = true},
       {.path = "cluster.redistribute",
        .target = &cluster.redistribute,
        .description = "Within a step, workers that have nothing left take slots of those that end last, or of which "
-                      "nothing is heard; else only of those that are lost. Changes no bit; in `sync` and `local`"},
+                      "nothing is heard; else only of those that are lost. Changes no bit; in `sync` and `local`",
+       .is_new = true},
       {.path = "cluster.patience",
        .target = &cluster.patience,
        .description = "How long the job waits for a shard or a lead that is gone, before it fails",

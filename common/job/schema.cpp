@@ -128,8 +128,12 @@ bool is_written(const Schema& schema, const Key& key) {
   if (value_text(key).empty() || !applies(schema, key)) {
     return false;
   }
-  if (key.later_with.empty() ||
-      std::ranges::find(key.later_with, value_text(*schema.find_key(key.only_with.key))) == key.later_with.end()) {
+  const auto came_later = [&] {
+    const auto& values = key.later_with;
+    return !values.empty() &&
+           std::ranges::find(values, value_text(*schema.find_key(key.only_with.key))) != values.end();
+  };
+  if (!key.is_new && !came_later()) {
     return true;
   }
   JobSpec defaults;

@@ -42,6 +42,9 @@ struct Key {
   // Those values of only_with where the key came to mean something later: its default is neither written nor a part of
   // the digest there, so that jobs keep theirs.
   std::vector<std::string> later_with = {};
+  // The key came after the protocol's version before this one: its default is not written, so that processes of that
+  // version, which refuse a key that they do not know, can read the effective job.
+  bool is_new = false;
   bool required = false;
   bool identity = false;          // decides the bits of the job's result
   std::string default_note = {};  // what the default value means, where the value alone does not say it

@@ -48,6 +48,16 @@ std::string client_routing_id(std::uint64_t random) {
   return id;
 }
 
+std::string text_of(const Peer& peer) {
+  if (const auto* session = std::get_if<SessionPeer>(&peer)) {
+    return "session " + std::to_string(session->session);
+  }
+  if (const auto* lane = std::get_if<LanePeer>(&peer)) {
+    return "shard " + std::to_string(lane->lane.shard) + ", lane " + std::to_string(lane->lane.lane);
+  }
+  return "a command line";
+}
+
 std::optional<Peer> parse_routing_id(std::string_view id) {
   if (id.size() == 9 && id[0] == 'w' && read(id, 1, 8) != 0) {
     return SessionPeer{read(id, 1, 8)};

@@ -28,6 +28,9 @@ std::string session_routing_id(SessionId session, std::uint32_t connection = 0);
 std::string lane_routing_id(LaneId lane, Incarnation incarnation);
 std::string client_routing_id(std::uint64_t random);
 
+// For logs: "session 17", "shard 1, lane 0", "a command line".
+std::string text_of(const Peer& peer);
+
 // Nothing for an id that no Ballast process gives itself.
 std::optional<Peer> parse_routing_id(std::string_view id);
 

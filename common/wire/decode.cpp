@@ -47,30 +47,16 @@ std::optional<std::uint32_t> version_alone(std::span<const std::uint8_t> header)
   return table->GetField<std::uint32_t>(Envelope::VT_PROTOCOL_VERSION, 0);
 }
 
-Refused wrong_protocol(std::uint32_t theirs) {
-  return {RefusalCode::wrong_protocol, "Envelope.protocol_version is " + std::to_string(theirs) +
-                                           "; this process speaks version " + std::to_string(kProtocolVersion) +
-                                           ": run the same release of Ballast everywhere"};
+// A Refused is in every version what it is in this one.
+bool refuses_version(const schema::Envelope& envelope) {
+  const auto* refused = envelope.body_as_Refused();
+  return refused != nullptr && refused->code() == schema::RefusalCode::wrong_protocol;
 }
 
-// `header` aligned to kAlignment.
-std::optional<Refused> verify(std::span<const std::uint8_t> header) {
-  // Two offsets, and an identifier that may be read.
-  if (header.size() < 2 * sizeof(flatbuffers::uoffset_t) + flatbuffers::kFileIdentifierLength) {
-    return malformed("the header is " + std::to_string(header.size()) + " bytes long, too short for a message");
-  }
-  auto verifier = verifier_of(header);
-  const bool verified = schema::VerifyEnvelopeBuffer(verifier);
-  const auto version = verified ? schema::GetEnvelope(header.data())->protocol_version()
-                                : version_alone(header).value_or(kProtocolVersion);
-  if (version != kProtocolVersion) {
-    return wrong_protocol(version);
-  }
-  if (!verified) {
-    return malformed("the header of " + std::to_string(header.size()) +
-                     " bytes is not a Ballast message, or is damaged");
-  }
-  return std::nullopt;
+Decoded of_version(Decoded decoded, std::uint32_t version, bool refuses_version) {
+  decoded.version = version;
+  decoded.refuses_version = refuses_version;
+  return decoded;
 }
 
 std::optional<Refused> check_payload(const Message& message, std::uint64_t bytes, bool present,
@@ -90,12 +76,10 @@ std::optional<Refused> check_payload(const Message& message, std::uint64_t bytes
   return std::nullopt;
 }
 
-Decoded decode_aligned(std::span<const std::uint8_t> header, std::uint64_t payload_bytes, bool has_payload,
-                       const WireLimits& limits) {
-  if (auto refused = verify(header)) {
-    return std::move(*refused);
-  }
-  auto decoded = wire::read(*schema::GetEnvelope(header.data()));
+// `envelope` has been verified, and its version is spoken.
+Decoded decode_verified(const schema::Envelope& envelope, std::uint64_t payload_bytes, bool has_payload,
+                        const WireLimits& limits) {
+  auto decoded = wire::read(envelope);
   const auto* message = std::get_if<Message>(&decoded);
   if (message == nullptr) {
     return decoded;
@@ -107,6 +91,30 @@ Decoded decode_aligned(std::span<const std::uint8_t> header, std::uint64_t paylo
     return std::move(*refused);
   }
   return decoded;
+}
+
+// `header` aligned to kAlignment.
+Decoded decode_aligned(std::span<const std::uint8_t> header, std::uint64_t payload_bytes, bool has_payload,
+                       const WireLimits& limits) {
+  // Two offsets, and an identifier that may be read.
+  if (header.size() < 2 * sizeof(flatbuffers::uoffset_t) + flatbuffers::kFileIdentifierLength) {
+    return malformed("the header is " + std::to_string(header.size()) + " bytes long, too short for a message");
+  }
+  auto verifier = verifier_of(header);
+  const bool verified = schema::VerifyEnvelopeBuffer(verifier);
+  const auto* envelope = verified ? schema::GetEnvelope(header.data()) : nullptr;
+  const auto version = verified ? std::optional(envelope->protocol_version()) : version_alone(header);
+  const bool refuses = verified && refuses_version(*envelope);
+  if (version && !is_spoken(*version)) {
+    return of_version(Refused{RefusalCode::wrong_protocol, "Envelope.protocol_version is " + why_not_spoken(*version)},
+                      *version, refuses);
+  }
+  if (!verified) {
+    return of_version(
+        malformed("the header of " + std::to_string(header.size()) + " bytes is not a Ballast message, or is damaged"),
+        version.value_or(0), false);
+  }
+  return of_version(decode_verified(*envelope, payload_bytes, has_payload, limits), *version, refuses);
 }
 
 }  // namespace

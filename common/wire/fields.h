@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ struct Field {
   const char* name;  // of the member, and in schemas/wire.fbs
   Value Struct::*member;
   Rule rule = {};
+  std::uint32_t since = 0;  // the first version of the protocol that has it
 };
 template <typename Struct, typename Value>
 Field(const char*, Value Struct::*) -> Field<Struct, Value, Any>;
@@ -43,9 +45,36 @@ struct NumbersOf {
   const char* name;
   Values Struct::*member;  // the list of structs
   std::size_t limit;       // of all numbers
+  std::uint32_t since = 0;
 };
 template <typename Struct, typename Values>
 NumbersOf(const char*, Values Struct::*, std::size_t) -> NumbersOf<Struct, Values>;
+
+// A field, or the numbers beside it, that versions before `version` do not have: what is sent to a peer of such a
+// version leaves it out, and what comes from one leaves it at its default.
+template <typename Of>
+constexpr Of since(std::uint32_t version, Of field) {
+  field.since = version;
+  return field;
+}
+
+// A field that only peers of old versions know. It has no member: what such a peer is told in it follows from the
+// others, and so does what its word means here.
+template <typename Struct, typename Content>
+struct Former {
+  using Value = Content;  // a number, a text, a part or table (optional if it may be absent)
+  const char* name;
+  std::uint32_t last;  // the newest version that has it
+  Value (*told)(const Struct&);
+  void (*taken)(Struct&, const Value&);  // after the fields before it have been read
+};
+template <typename Struct, typename Value>
+Former(const char*, std::uint32_t, Value (*)(const Struct&), void (*)(Struct&, const Value&)) -> Former<Struct, Value>;
+
+template <typename T>
+inline constexpr bool is_former = false;
+template <typename Struct, typename Value>
+inline constexpr bool is_former<Former<Struct, Value>> = true;
 
 template <typename T>
 inline constexpr bool is_count = false;
@@ -142,6 +171,22 @@ constexpr bool matches_schema() {
     same = same && std::string_view(field.name) == std::string_view(Traits::field_names[I]);
   });
   return same;
+}
+
+// Whether all fields have been there in every version that is spoken. A struct lies in its table byte by byte: it can
+// gain nothing.
+template <typename T>
+constexpr bool is_unchanged() {
+  bool unchanged = true;
+  for_each_field<T>([&]<std::size_t I>(const auto& field) {
+    using Kind = std::remove_cvref_t<decltype(field)>;
+    if constexpr (is_former<Kind>) {
+      unchanged = false;
+    } else if constexpr (!is_count<Kind>) {
+      unchanged = unchanged && field.since == 0;
+    }
+  });
+  return unchanged;
 }
 
 // Where a value stands in a message, as refusals name it.

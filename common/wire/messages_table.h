@@ -105,7 +105,7 @@ struct Described<Heartbeat> : Plain<Heartbeat, schema::Heartbeat> {
                                      BALLAST_FIELD(placement),
                                      BALLAST_FIELD(delivered, List{kMaxGrants}),
                                      BALLAST_FIELD(dropped, List{kMaxGrants}),
-                                     BALLAST_FIELD(progress)};
+                                     since(14, BALLAST_FIELD(progress))};
 };
 
 template <>
@@ -154,7 +154,7 @@ template <>
 struct Described<Assign> : Plain<Assign, schema::Assign> {
   static constexpr std::tuple fields{BALLAST_FIELD(order),      BALLAST_FIELD(timeline), BALLAST_FIELD(generation),
                                      BALLAST_FIELD(evaluation), BALLAST_FIELD(rounds),   BALLAST_FIELD(items),
-                                     BALLAST_FIELD(beats_apart)};
+                                     since(14, BALLAST_FIELD(beats_apart))};
 };
 
 // ---- lane to lead
@@ -319,7 +319,12 @@ template <typename... T>
 constexpr bool all_match(const std::variant<T...>* /*message*/) {
   return (matches_schema<T>() && ...);
 }
+template <typename... T>
+constexpr bool structs_unchanged(Types<T...> /*types*/) {
+  return ((IsTable<T> || is_unchanged<T>()) && ...);
+}
 static_assert(all_match(Parts{}), "a part's fields are not those of schemas/wire.fbs, in their order");
+static_assert(structs_unchanged(Parts{}), "a struct of schemas/wire.fbs has gained or lost a field: make another part");
 static_assert(all_match(static_cast<const Message*>(nullptr)),
               "a message's fields are not those of schemas/wire.fbs, in their order");
 

@@ -1,6 +1,8 @@
 // Every part of messages, field by field: names, rules and limits. schemas/wire.fbs has the form of each.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
@@ -189,9 +191,35 @@ struct Described<StepWork> : Plain<StepWork, schema::StepWork> {
   static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(ranges, List<Work>{kMaxSlots})};
 };
 
+// A session of version 13 does all of its standing range, and one more range that it is told of.
+inline std::optional<Extra> extra_of(const RoundOrder& order) {
+  if (!order.now) {
+    return std::nullopt;
+  }
+  const auto own = order.standing.from <= order.now->step ? order.standing.slots : SlotRange{};
+  for (const auto range : order.now->ranges) {
+    const SlotRange before{range.begin, std::min(range.end, own.begin)};
+    const SlotRange after{std::max(range.begin, own.end), range.end};
+    if (own.empty() || !before.empty() || !after.empty()) {
+      return Extra{order.now->step, own.empty() ? range : before.empty() ? after : before};
+    }
+  }
+  return std::nullopt;
+}
+inline void take_extra(RoundOrder& order, const std::optional<Extra>& extra) {
+  if (!extra) {
+    return;
+  }
+  order.now = StepWork{extra->step, {extra->slots}};
+  if (order.standing.from <= extra->step && !order.standing.slots.empty()) {
+    order.now->ranges.insert(order.now->ranges.begin(), order.standing.slots);
+  }
+}
+
 template <>
 struct Described<RoundOrder> : Plain<RoundOrder, schema::RoundOrder> {
-  static constexpr std::tuple fields{BALLAST_FIELD(standing), BALLAST_FIELD(extra), BALLAST_FIELD(now)};
+  static constexpr std::tuple fields{BALLAST_FIELD(standing), Former{"extra", 13, &extra_of, &take_extra},
+                                     since(14, BALLAST_FIELD(now))};
 };
 
 template <>

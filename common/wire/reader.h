@@ -19,6 +19,10 @@ namespace ballast::wire {
 // Copies lists and strings out of a table and keeps the first refusal. What follows a refusal reads as empty.
 class Reader {
  public:
+  // `version`: in which the tables were written.
+  explicit Reader(std::uint32_t version) : version_(version) {}
+
+  [[nodiscard]] std::uint32_t version() const { return version_; }
   std::string line(const Path& field, const flatbuffers::String* text) {
     return bounded(field, text, kMaxTextBytes, TextKind::line);
   }
@@ -80,6 +84,7 @@ class Reader {
     return text->str();
   }
 
+  std::uint32_t version_;
   std::optional<Refused> refusal_;
 };
 

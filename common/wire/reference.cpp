@@ -17,7 +17,8 @@ constexpr const char* kHead = R"(# Messages, field by field
 
 This page is written from `common/wire/messages_table.h` and `parts_table.h`, by which messages are encoded, read and checked. What a field means
 stands in [`protocol/messages/`](../protocol/messages); how a message travels, in [wire.md](wire.md). *Absent* fields read as
-0, empty or none. A sender's text is one line of printable UTF-8 unless it says otherwise.
+0, empty or none. A field *since* a version of the protocol is neither sent to a peer of an older one nor read from it
+([versions.md](versions.md)). A sender's text is one line of printable UTF-8 unless it says otherwise.
 
 )";
 
@@ -66,25 +67,46 @@ std::string form() {
   }
 }
 
+template <typename Field>
+struct MemberType;
+template <typename Struct, typename Value, typename Rule>
+struct MemberType<Field<Struct, Value, Rule>> {
+  using Type = Value;
+};
+template <typename Kind>
+using MemberOf = typename MemberType<Kind>::Type;
+
 // ---- rows
 
 std::string row(const std::string& field, const std::string& form, const std::string& allowed) {
   return "| `" + field + "` | " + form + " | " + allowed + " |\n";
 }
 
-template <typename Stored, typename Field, typename T>
-std::string row_of(const Field& field, const T& value) {
-  using Member = std::remove_cvref_t<decltype(value.*field.member)>;
+// What is allowed, and since when there is such a field.
+template <typename Field>
+std::string allowed_since(const Field& field, const std::string& allowed) {
+  if (field.since == 0) {
+    return allowed;
+  }
+  return allowed + (allowed.empty() ? "" : "; ") + "since version " + std::to_string(field.since);
+}
+
+template <typename Stored, typename Field>
+std::string row_of(const Field& field) {
   if constexpr (is_count<Field>) {
     return row(field.name, "uint32", "entries of the list beside it that are this one's");
+  } else if constexpr (is_former<Field>) {
+    return row(field.name, form<typename Field::Value>(),
+               "through version " + std::to_string(field.last) + "; what it says follows from the others");
   } else if constexpr (is_numbers_of<Field>) {
     using Number = std::remove_cvref_t<decltype(std::declval<Stored>()->Get(0))>;
     return row(field.name, "list of " + form<Number>(),
-               "at most " + std::to_string(field.limit) + " entries, exactly as many as the structs count");
+               allowed_since(
+                   field, "at most " + std::to_string(field.limit) + " entries, exactly as many as the structs count"));
   } else if constexpr (std::is_enum_v<Stored>) {
-    return row(field.name, "one of " + words_of(Stored{}), "");
+    return row(field.name, "one of " + words_of(Stored{}), allowed_since(field, ""));
   } else {
-    return row(field.name, form<Member>(), field.rule.allowed());
+    return row(field.name, form<MemberOf<Field>>(), allowed_since(field, field.rule.allowed()));
   }
 }
 
@@ -97,7 +119,7 @@ void add(std::string& page) {
   page += "| field | form | allowed |\n| --- | --- | --- |\n";
   for_each_field<T>([&]<std::size_t I>(const auto& field) {
     using Stored = std::remove_cvref_t<decltype(std::declval<const SchemaOf<T>&>().template get_field<I>())>;
-    page += row_of<Stored>(field, T{});
+    page += row_of<Stored>(field);
   });
   page += "\n";
 }

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <variant>
 
+#include "common/wire/versions.h"
 #include "common/wire/wire_limits.h"
 #include "protocol/messages.h"
 
@@ -32,7 +33,8 @@ class Encoder {
   // the receiver: control characters and invalid UTF-8 are replaced and what exceeds wire::kMaxTextBytes is cut off,
   // because losing the report of a failure to its own wording would be worse. Everything else is sent as it is: a
   // sender that exceeds a limit is refused by the receiver.
-  std::span<const std::byte> encode(const Message& message);
+  // `version`: in which the receiver is spoken to. What it does not know is left out, or put in its words.
+  std::span<const std::byte> encode(const Message& message, std::uint32_t version = kProtocolVersion);
 
  private:
   std::unique_ptr<flatbuffers::FlatBufferBuilder> builder_;
@@ -40,7 +42,11 @@ class Encoder {
 
 // A message whose parts are in range and do not contradict each other, or why it is none: the text names the field, its
 // value and what is allowed.
-using Decoded = std::variant<Message, Refused>;
+struct Decoded : std::variant<Message, Refused> {
+  using variant::variant;
+  std::uint32_t version = 0;     // in which it was written, whether that is spoken here or not; 0: that cannot be told
+  bool refuses_version = false;  // it is a Refused because of the version, in whatever version
+};
 
 // Reads and checks one message; whatever the bytes are, it returns. Checks all that can be told without knowing a job
 // or a state. `header` needs no alignment. `has_payload`: whether a second frame came; `payload_bytes`: its size, 0

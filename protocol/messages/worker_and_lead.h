@@ -101,7 +101,7 @@ struct Standing {
   bool operator==(const Standing&) const = default;
 };
 
-// Compute `slots` of this one step as well. Sessions of protocol version 13 are told so; nobody else is.
+// Compute `slots` of this one step as well: the words of protocol version 13 for some of a StepWork.
 struct Extra {
   Step step = 0;
   SlotRange slots;
@@ -136,7 +136,6 @@ struct Grant {
 // What a session has to compute in rounds.
 struct RoundOrder {
   Standing standing;
-  std::optional<Extra> extra = {};
   std::optional<StepWork> now = {};
   bool operator==(const RoundOrder&) const = default;
 };

@@ -54,23 +54,52 @@ std::optional<SyncedState> decode_slot(std::string_view bytes) {
   return known && intact ? std::optional(state) : std::nullopt;
 }
 
+// The version of a slot that another release wrote; none of a slot of ours, and of one that is damaged in this number
+// alone.
+std::optional<std::uint32_t> other_version(std::string_view bytes) {
+  ByteReader reader(bytes);
+  const bool is_slot = reader.raw(kMagic.size()) == kMagic;
+  const auto version = reader.number<std::uint32_t>();
+  if (!is_slot || !reader.ok() || version == kVersion) {
+    return std::nullopt;
+  }
+  ByteWriter ours;
+  ours.raw(kMagic).number(kVersion);
+  return decode_slot(ours.take() + std::string(reader.rest())) ? std::nullopt : std::optional(version);
+}
+
 struct Found {
   SyncedState state;
   std::size_t slot = 0;
 };
 
-std::optional<Found> newest_slot(int descriptor) {
+StoreStatus unreadable(const std::filesystem::path& file) {
+  return {StoreCode::corrupt,
+          file.string() + ": the mark of how far the database was synced is damaged; " + std::string(kDamageRemedy)};
+}
+
+StoreStatus of_other_version(const std::filesystem::path& file, std::uint32_t version) {
+  return {StoreCode::mismatch, file.string() + ": the mark of how far the database was synced has version " +
+                                   std::to_string(version) + ", and this program reads version " +
+                                   std::to_string(kVersion) + ". Go on with the release that wrote it"};
+}
+
+// `mismatch` if either slot is of another version: the other one then tells of an earlier time.
+StoreResult<Found> newest_slot(const std::filesystem::path& file, int descriptor) {
   std::optional<Found> newest;
   for (std::size_t slot = 0; slot < kSlots; ++slot) {
-    std::array<char, kUsedBytes> bytes{};
-    const auto size = ::pread(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(slot * kSlotBytes));
-    const auto state =
-        decode_slot(std::string_view(bytes.data(), size > 0 ? static_cast<std::size_t>(size) : std::size_t{0}));
+    std::array<char, kUsedBytes> buffer{};
+    const auto size = ::pread(descriptor, buffer.data(), buffer.size(), static_cast<off_t>(slot * kSlotBytes));
+    const std::string_view bytes(buffer.data(), size > 0 ? static_cast<std::size_t>(size) : std::size_t{0});
+    if (const auto version = other_version(bytes)) {
+      return of_other_version(file, *version);
+    }
+    const auto state = decode_slot(bytes);
     if (state && (!newest || state->order >= newest->state.order)) {
       newest = Found{*state, slot};
     }
   }
-  return newest;
+  return newest ? StoreResult<Found>(*newest) : unreadable(file);
 }
 
 // The number of the MANIFEST that CURRENT names; 0 if it names none, which RocksDB will say.
@@ -108,11 +137,6 @@ bool sync_file(const std::filesystem::path& file) {
   return synced;
 }
 
-StoreStatus unreadable(const std::filesystem::path& file) {
-  return {StoreCode::corrupt,
-          file.string() + ": the mark of how far the database was synced is damaged; " + std::string(kDamageRemedy)};
-}
-
 StoreStatus system_failure(const std::filesystem::path& file, const char* what, int reason = errno) {
   return {code_of(reason), file.string() + ": cannot " + what + ": " + std::strerror(reason)};
 }
@@ -132,9 +156,9 @@ StoreResult<SyncedState> SyncedMark::read(const std::filesystem::path& folder) {
   if (descriptor < 0) {
     return errno == ENOENT ? StoreResult<SyncedState>(SyncedState{}) : system_failure(file, "read");
   }
-  const auto found = newest_slot(descriptor);
+  const auto found = newest_slot(file, descriptor);
   ::close(descriptor);
-  return found ? StoreResult<SyncedState>(found->state) : unreadable(file);
+  return found.ok() ? StoreResult<SyncedState>(found.value().state) : found.status();
 }
 
 StoreStatus SyncedMark::check_manifest(const std::filesystem::path& folder, const SyncedState& synced) {
@@ -169,12 +193,12 @@ StoreResult<std::unique_ptr<SyncedMark>> SyncedMark::open(const std::filesystem:
   if (descriptor < 0) {
     return system_failure(file, "open");
   }
-  const auto found = newest_slot(descriptor);
-  if (!found) {
+  const auto found = newest_slot(file, descriptor);
+  if (!found.ok()) {
     ::close(descriptor);
-    return unreadable(file);
+    return found.status();
   }
-  return std::unique_ptr<SyncedMark>(new SyncedMark(folder, descriptor, found->state, found->slot));
+  return std::unique_ptr<SyncedMark>(new SyncedMark(folder, descriptor, found.value().state, found.value().slot));
 }
 
 SyncedMark::~SyncedMark() { ::close(descriptor_); }

@@ -32,7 +32,8 @@ class SyncedMark {
  public:
   // Opens the mark of the database in `folder` for raising it, and makes an empty one where there is none.
   static StoreResult<std::unique_ptr<SyncedMark>> open(const std::filesystem::path& folder);
-  // What the mark says; nothing was synced if there is no mark. `corrupt` if neither slot can be read.
+  // What the mark says; nothing was synced if there is no mark. `corrupt` if neither slot can be read;
+  // `mismatch`, as of open(), if another release's version wrote one.
   static StoreResult<SyncedState> read(const std::filesystem::path& folder);
   // Whether the MANIFEST is the one that the mark knows, or a later one: before the database is opened.
   static StoreStatus check_manifest(const std::filesystem::path& folder, const SyncedState& synced);

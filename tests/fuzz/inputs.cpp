@@ -34,14 +34,18 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// One message of each kind.
+// One message of each kind, in each version that is spoken.
 void write_messages(const std::filesystem::path& folder) {
   RandomMessages random(1);
   for (std::size_t kind = 0; kind < std::variant_size_v<Message>; ++kind) {
     const auto message = random.of_kind(kind);
     Encoder encoder;
     const std::string payload(1, carries_payload(message) ? '\x11' : '\0');
-    write(folder / std::string(message_name(message)), payload + std::string(text_of(encoder.encode(message))));
+    for (auto version = kOldestProtocolVersion; version <= kProtocolVersion; ++version) {
+      const auto name =
+          std::string(message_name(message)) + (version < kProtocolVersion ? "-" + std::to_string(version) : "");
+      write(folder / name, payload + std::string(text_of(encoder.encode(message, version))));
+    }
   }
 }
 

@@ -60,7 +60,7 @@ void damaged_headers(Judge& judge, Probe& probe, const std::string& name) {
   random_bytes(judge, probe, name);
   every_kind(judge, probe, name);
   judge.refused(name + ": another protocol version", probe, Frames{of_version(kProtocolVersion + 1)},
-                RefusalCode::wrong_protocol, {std::to_string(kProtocolVersion + 1), "same release"});
+                RefusalCode::wrong_protocol, {std::to_string(kProtocolVersion + 1) + ", too new", "same release"});
   judge.refused(name + ": three frames", probe, Frames{encoded(StatusRequest{}), Bytes(4), Bytes(4)},
                 RefusalCode::malformed, {"frame"});
 }

@@ -33,7 +33,6 @@ void OrdersJudge::check_content(const Assign& assign, Timeline durable) const {
   if (assign.timeline != 0 && assign.timeline != durable) {
     throw Violation("an order of timeline " + std::to_string(assign.timeline) + ", which is not the durable ledger's");
   }
-  require(!assign.rounds.extra, "a session is given work in the words of an older protocol");
   if (assign.rounds.now) {
     require(assign.rounds.now->step < life_.steps, "an order for a step that the job does not have");
     SlotSet known(life_.slots);

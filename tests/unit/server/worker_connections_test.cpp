@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+#include <utility>
+
 #include "common/net/peer.h"
 #include "tests/unit/common/net/net_test.h"
 
@@ -10,12 +13,12 @@ namespace {
 
 constexpr SessionId kSession = 7;
 
-void say(Dealer& socket, Version version) {
+void say(Dealer& socket, Version version, std::uint32_t protocol = kProtocolVersion) {
   Encoder encoder;
   Pull pull;
   pull.version = version;
   pull.chunks = {0};
-  REQUIRE(socket.send("", encoder.encode(pull)));
+  REQUIRE(socket.send("", encoder.encode(pull, protocol)));
 }
 
 // The version in the next message, which is to come from the session.
@@ -35,17 +38,39 @@ Version next_version(WorkerConnections& connections) {
   return std::get<Pull>(incoming->message).version;
 }
 
-bool is_answered(WorkerConnections& connections, Dealer& socket) {
-  connections.send(kSession, Stale{});
+// What comes next; of version 0 if nothing does.
+Decoded next_answer(Dealer& socket) {
   Poll poll;
   poll.add(socket);
   for (int i = 0; i < 500; ++i) {
     poll.wait(10);
-    if (socket.receive()) {
-      return true;
+    if (const auto received = socket.receive()) {
+      return decode(received->header.bytes(), 0, false);
     }
   }
-  return false;
+  return Refused{};
+}
+
+// Whether an answer reaches the socket, in the version.
+bool is_answered(WorkerConnections& connections, Dealer& socket, std::uint32_t protocol = kProtocolVersion) {
+  connections.send(kSession, Stale{});
+  const auto answer = next_answer(socket);
+  return std::holds_alternative<Message>(answer) && answer.version == protocol;
+}
+
+// Reads what cannot be read, and the peer's refusal.
+Decoded next_refusal(WorkerConnections& connections, Dealer& socket) {
+  Turn turn;
+  Poll poll;
+  connections.add_to(poll);
+  auto received = connections.receive(turn);
+  for (int i = 0; i < 500 && !received; ++i) {
+    poll.wait(10);
+    received = connections.receive(turn);
+  }
+  REQUIRE(received);
+  REQUIRE(std::holds_alternative<WorkerConnections::Unreadable>(*received));
+  return next_answer(socket);
 }
 
 // An older socket may still be closing, and connect, when its successor has done so.
@@ -69,6 +94,43 @@ TEST_CASE("a socket that a session has replaced takes nothing over from the next
   CHECK(next_version(connections) == 3);
   CHECK(is_answered(connections, newer));
   newer.close();
+  connections.close();
+  context.close();
+}
+
+TEST_CASE("a session is answered in the version in which its newest connection last spoke") {
+  constexpr auto kPrevious = kProtocolVersion - 1;
+  Addresses addresses;
+  zmq::context_t context = make_context();
+  WorkerConnections connections(context, 0, addresses.make("ipc"), "");
+  Dealer socket(context, session_routing_id(kSession, 2));
+  socket.connect(connections.address());
+  for (const auto protocol : {kPrevious, kProtocolVersion, kPrevious}) {
+    say(socket, 1, protocol);
+    CHECK(next_version(connections) == 1);
+    CHECK(is_answered(connections, socket, protocol));
+  }
+  {
+    Dealer older(context, session_routing_id(kSession, 1));
+    older.connect(connections.address());
+    say(older, 2, kProtocolVersion);
+    CHECK(next_version(connections) == 2);
+    CHECK(is_answered(connections, socket, kPrevious));
+    older.close();
+  }
+  // Refusals: of what cannot be read at all, of a version that is too old, of one that is too new.
+  const std::array<std::byte, 3> nonsense{};
+  REQUIRE(socket.send("", nonsense));
+  CHECK(next_refusal(connections, socket).version == kPrevious);
+  for (const auto& unspoken : {std::pair(kOldestProtocolVersion - 1, kOldestProtocolVersion - 1),
+                               std::pair(kProtocolVersion + 1, kProtocolVersion)}) {
+    say(socket, 1, unspoken.first);
+    const auto refusal = next_refusal(connections, socket);
+    CHECK(refusal.refuses_version);
+    CHECK(refusal.version == unspoken.second);
+  }
+  CHECK(is_answered(connections, socket, kPrevious));
+  socket.close();
   connections.close();
   context.close();
 }

@@ -17,15 +17,19 @@ std::vector<std::byte> of_version(std::uint32_t version) {
 
 TEST_CASE("another protocol version is named, and so is ours") {
   check_refused(decode(of_version(77), 0, false), RefusalCode::wrong_protocol,
-                {"77", ("version " + std::to_string(kProtocolVersion)).c_str()});
-  CHECK(std::holds_alternative<Message>(decode(of_version(kProtocolVersion), 0, false)));
+                {"is 77, too new", ("to " + std::to_string(kProtocolVersion) + ":").c_str(), "upgrade"});
+  check_refused(decode(of_version(kOldestProtocolVersion - 1), 0, false), RefusalCode::wrong_protocol,
+                {"too old", ("versions " + std::to_string(kOldestProtocolVersion)).c_str(), "upgrade"});
+  for (auto version = kOldestProtocolVersion; version <= kProtocolVersion; ++version) {
+    CHECK(std::holds_alternative<Message>(decode(of_version(version), 0, false)));
+  }
 }
 
 TEST_CASE("another protocol version is named even if its body means nothing to us") {
   auto header = of_version(77);
   header.resize(header.size() - 24);
   check_refused(decode(header, 0, false), RefusalCode::wrong_protocol,
-                {"77", ("version " + std::to_string(kProtocolVersion)).c_str()});
+                {"is 77, too new", ("to " + std::to_string(kProtocolVersion) + ":").c_str(), "upgrade"});
   auto ours = of_version(kProtocolVersion);
   ours.resize(ours.size() - 24);
   check_refused(decode(ours, 0, false), RefusalCode::malformed, {"not a Ballast message"});

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -18,6 +19,29 @@ TEST_CASE("every message with random fields comes back equal") {
     for (int i = 0; i < 200; ++i) {
       const auto message = random.of_kind(kind);
       check_decodes_to(encoder.encode(message), message);
+    }
+  }
+}
+
+// What it does not know is gone; what it is told keeps its rules, and would be told again in the same way.
+TEST_CASE("every message with random fields can be sent to peers of older versions") {
+  RandomMessages random(20261126);
+  Encoder encoder;
+  for (auto version = kOldestProtocolVersion; version < kProtocolVersion; ++version) {
+    for (std::size_t kind = 0; kind < kKinds; ++kind) {
+      for (int i = 0; i < 100; ++i) {
+        const auto message = random.of_kind(kind);
+        const auto sent = encoder.encode(message, version);
+        const std::vector<std::byte> header(sent.begin(), sent.end());
+        const auto decoded = decode_with_payload(header, message);
+        CAPTURE(message_name(message));
+        CHECK(decoded.version == version);
+        if (const auto* refused = std::get_if<Refused>(&decoded)) {
+          FAIL_CHECK(refused->text);
+        } else {
+          CHECK(std::ranges::equal(encoder.encode(std::get<Message>(decoded), version), header));
+        }
+      }
     }
   }
 }

@@ -136,6 +136,20 @@ TEST_CASE("an object with any bit flipped, or cut anywhere, or with more behind 
   CHECK_FALSE(decoded(bytes + bytes, 1000, entries).ok());
 }
 
+TEST_CASE("an object of an older format or a newer one is refused by both numbers") {
+  for (const std::uint32_t format : {0U, kCopyFormat + 1, 0x01000000U}) {
+    auto bytes = encoded(some_entries());
+    for (std::size_t byte = 0; byte < sizeof(format); ++byte) {
+      bytes[8 + byte] = static_cast<char>(format >> (8 * byte));
+    }
+    Entries entries;
+    const auto refused = decoded(bytes, 1000, entries);
+    CHECK(refused.code() == StoreCode::mismatch);
+    CHECK(refused.text() == "the copy has format " + std::to_string(format) + "; this program reads formats 1 and 2");
+    CHECK(entries.empty());
+  }
+}
+
 TEST_CASE("entries that change places, or an object under another name, are refused") {
   const auto entries = some_entries();
   Entries found;

@@ -100,10 +100,13 @@ TEST_CASE("a journal's header is read as it was written, whatever follows it") {
 TEST_CASE("a journal of another format is refused by name") {
   const auto bytes = encode_journal_header(some_header());
   std::size_t size = 0;
-  const auto refused = decode_journal_header(reseal(bytes, bytes.size(), 4, 9), size);
-  REQUIRE_FALSE(refused.ok());
-  CHECK(refused.status().code() == StoreCode::mismatch);
-  CHECK(refused.status().text().find("has format 9; this program reads format 1") != std::string::npos);
+  for (const char format : {'\0', '\2', '\11'}) {
+    const auto refused = decode_journal_header(reseal(bytes, bytes.size(), 4, format), size);
+    REQUIRE_FALSE(refused.ok());
+    CHECK(refused.status().code() == StoreCode::mismatch);
+    CHECK(refused.status().text().find("has format " + std::to_string(format) + "; this program reads format 1") !=
+          std::string::npos);
+  }
 }
 
 TEST_CASE("heads whose checksum is right but whose fields cannot be are refused") {

@@ -1,0 +1,221 @@
+// In which version who speaks to whom.
+#include "common/wire/versions.h"
+
+#include <string>
+
+#include "tests/unit/common/wire/refusal.h"
+
+namespace ballast {
+namespace {
+
+constexpr std::uint32_t kPrevious = kProtocolVersion - 1;
+
+Decoded of_version(std::uint32_t version, const Message& message) {
+  Encoder encoder;
+  return decode(encoder.encode(message, version), 0, false);
+}
+
+Refused wrong_version(std::uint32_t heard) {
+  return {RefusalCode::wrong_protocol, "Envelope.protocol_version is " + std::to_string(heard)};
+}
+
+const Refused kSayHello{RefusalCode::unknown_session, "say hello first"};
+
+// A peer that speaks versions from `oldest` to `newest` and has known us since our last hello, or not.
+struct Peer {
+  std::uint32_t oldest = kPrevious;
+  std::uint32_t newest = kPrevious;
+  bool knows = false;
+
+  // As a Router end does. Of what is said only whether it is a hello.
+  Decoded answer(std::uint32_t version, bool hello) {
+    if (version < oldest || version > newest) {
+      return of_version(version > newest ? newest : version, wrong_version(version));
+    }
+    knows = knows || hello;
+    return knows ? of_version(version, LaneWelcome{1, 1, 1}) : of_version(version, kSayHello);
+  }
+};
+
+bool says_hello_first(const Decoded& decoded) {
+  const auto* message = std::get_if<Message>(&decoded);
+  const auto* refused = message != nullptr ? std::get_if<Refused>(message) : nullptr;
+  return refused != nullptr && refused->code == RefusalCode::unknown_session;
+}
+
+// What a core does: says hello until it is known.
+struct Core {
+  Conversation talk;
+  bool known = false;
+  int said = 0;
+
+  void turn(Peer& peer) {
+    talk.sent();
+    ++said;
+    auto decoded = peer.answer(talk.version(), !known);
+    if (talk.heard(decoded)) {
+      known = !says_hello_first(decoded);
+    }
+  }
+  bool until_known(Peer& peer) {
+    known = false;
+    for (int i = 0; i < 8 && !known && !talk.hopeless(); ++i) {
+      turn(peer);
+    }
+    return known;
+  }
+};
+
+TEST_CASE("a decoded frame tells its version, spoken here or not") {
+  for (const auto version : {kPrevious, kProtocolVersion}) {
+    CHECK(of_version(version, Stale{1}).version == version);
+    CHECK(std::holds_alternative<Message>(of_version(version, Stale{1})));
+    CHECK_FALSE(of_version(version, kSayHello).refuses_version);
+    CHECK(of_version(version, wrong_version(1)).refuses_version);
+  }
+  for (const auto version : {kOldestProtocolVersion - 1, kProtocolVersion + 1}) {
+    CHECK(of_version(version, Stale{1}).version == version);
+    CHECK_FALSE(of_version(version, Stale{1}).refuses_version);
+    CHECK(of_version(version, wrong_version(1)).refuses_version);
+    check_refused(of_version(version, Stale{1}), RefusalCode::wrong_protocol, {std::to_string(version).c_str()});
+  }
+  // Unfit in every other way, it is of its version still, in which it can be refused.
+  CHECK(of_version(kPrevious, LaneWelcome{}).version == kPrevious);
+  CHECK(std::holds_alternative<Refused>(of_version(kPrevious, LaneWelcome{})));
+  CHECK(decode({}, 0, false).version == 0);
+}
+
+TEST_CASE("a line on a version names both and what to do") {
+  const auto old = why_not_spoken(kOldestProtocolVersion - 1);
+  const auto later = why_not_spoken(kProtocolVersion + 1);
+  for (const auto& text : {old, later}) {
+    CHECK(text.find("versions " + std::to_string(kOldestProtocolVersion) + " to " + std::to_string(kProtocolVersion)) !=
+          std::string::npos);
+    CHECK(text.find('\n') == std::string::npos);
+  }
+  CHECK(old.starts_with(std::to_string(kOldestProtocolVersion - 1) + ", too old"));
+  CHECK(later.starts_with(std::to_string(kProtocolVersion + 1) + ", too new"));
+}
+
+TEST_CASE("who is too old is refused in its own version, who is too new in the newest") {
+  for (const auto known : {kPrevious, kProtocolVersion}) {
+    CHECK(version_to_refuse_in(0, known) == known);
+    CHECK(version_to_refuse_in(kOldestProtocolVersion - 1, known) == kOldestProtocolVersion - 1);
+    CHECK(version_to_refuse_in(kPrevious, known) == kPrevious);
+    CHECK(version_to_refuse_in(kProtocolVersion, known) == kProtocolVersion);
+    CHECK(version_to_refuse_in(kProtocolVersion + 1, known) == kProtocolVersion);
+  }
+}
+
+TEST_CASE("a peer of the newest version is spoken to in it") {
+  Peer peer{kPrevious, kProtocolVersion};
+  Core core;
+  CHECK(core.until_known(peer));
+  CHECK(core.talk.version() == kProtocolVersion);
+  CHECK(core.said == 1);
+  CHECK_FALSE(core.talk.news());
+}
+
+TEST_CASE("a peer of the version before is spoken to in that after one word in vain") {
+  Peer peer{kPrevious - 1, kPrevious};
+  Core core;
+  CHECK(core.until_known(peer));
+  CHECK(core.talk.version() == kPrevious);
+  CHECK(core.said == 2);
+  CHECK(core.talk.news() ==
+        std::optional("protocol version " + std::to_string(kPrevious) + ", and is spoken to in it"));
+  CHECK_FALSE(core.talk.news());
+}
+
+TEST_CASE("refusals of what was said in vain before the first one came are nobody's business") {
+  Conversation talk;
+  for (int i = 0; i < 3; ++i) {
+    talk.sent();
+  }
+  auto decoded = of_version(kPrevious, wrong_version(kProtocolVersion));
+  CHECK(talk.heard(decoded));
+  CHECK(says_hello_first(decoded));
+  for (int i = 0; i < 2; ++i) {
+    decoded = of_version(kPrevious, wrong_version(kProtocolVersion));
+    CHECK_FALSE(talk.heard(decoded));
+  }
+  CHECK(talk.version() == kPrevious);
+  CHECK_FALSE(talk.hopeless());
+}
+
+TEST_CASE("a peer that was replaced by a newer or an older one is found out") {
+  Peer old{kPrevious - 1, kPrevious};
+  Core core;
+  REQUIRE(core.until_known(old));
+  Peer newer{kPrevious, kProtocolVersion};
+  core.turn(newer);  // what was said to the old one
+  CHECK(core.until_known(newer));
+  CHECK(core.talk.version() == kProtocolVersion);
+  old.knows = false;
+  core.turn(old);
+  CHECK(core.until_known(old));
+  CHECK(core.talk.version() == kPrevious);
+  // One that does not speak the old version any more.
+  Peer newest{kProtocolVersion, kProtocolVersion + 1};
+  core.turn(newest);
+  CHECK(core.until_known(newest));
+  CHECK(core.talk.version() == kProtocolVersion);
+}
+
+TEST_CASE("an answer in an older version, to what was said before, changes nothing") {
+  Conversation talk;
+  talk.sent();
+  auto late = of_version(kPrevious, LaneWelcome{1, 1, 1});
+  CHECK(talk.heard(late));
+  CHECK(talk.version() == kProtocolVersion);
+}
+
+TEST_CASE("who is too old or too new is told so, once, with both versions") {
+  for (const auto& speaks :
+       {std::pair(kPrevious - 2, kPrevious - 1), std::pair(kProtocolVersion + 1, kProtocolVersion + 2)}) {
+    CAPTURE(speaks.second);
+    Peer peer{speaks.first, speaks.second};
+    Core core;
+    CHECK_FALSE(core.until_known(peer));
+    REQUIRE(core.talk.hopeless());
+    CHECK(core.said == 1);
+    CHECK(core.talk.hopeless()->find(std::to_string(kProtocolVersion)) != std::string::npos);
+  }
+}
+
+TEST_CASE("a frame of a version that is not spoken, but no refusal, is no reason to give up") {
+  Conversation talk;
+  auto decoded = of_version(kProtocolVersion + 1, Stale{1});
+  CHECK(talk.heard(decoded));
+  CHECK(std::holds_alternative<Refused>(decoded));
+  CHECK_FALSE(talk.hopeless());
+  CHECK(talk.version() == kProtocolVersion);
+}
+
+TEST_CASE("peers are answered in the version in which they last spoke") {
+  PeerVersions peers;
+  CHECK(peers.of("a") == kProtocolVersion);
+  CHECK_FALSE(peers.heard("a", kProtocolVersion));
+  CHECK(peers.heard("a", kPrevious));
+  CHECK_FALSE(peers.heard("a", kPrevious));
+  CHECK(peers.of("a") == kPrevious);
+  CHECK(peers.of("b") == kProtocolVersion);
+  for (const auto unknown : {0U, kOldestProtocolVersion - 1, kProtocolVersion + 1}) {
+    CHECK_FALSE(peers.heard("a", unknown));
+    CHECK(peers.of("a") == kPrevious);
+  }
+  CHECK_FALSE(peers.heard("a", kProtocolVersion));
+  CHECK(peers.of("a") == kProtocolVersion);
+}
+
+TEST_CASE("no more peers are remembered than there is room for") {
+  PeerVersions peers;
+  for (std::size_t i = 0; i <= PeerVersions::kMost; ++i) {
+    peers.heard(std::to_string(i), kPrevious);
+  }
+  CHECK(peers.of("0") == kProtocolVersion);  // forgotten
+  CHECK(peers.of(std::to_string(PeerVersions::kMost)) == kPrevious);
+}
+
+}  // namespace
+}  // namespace ballast
