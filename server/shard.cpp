@@ -332,6 +332,8 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   config.initial_weights = found_.initial_weights;
   config.max_sessions = session_limit_.sessions;
   config.lead_silence = Micros{job_.spec.cluster.patience} * 1'000'000;
+  const auto& cluster = job_.spec.cluster;
+  config.hold_patience = Micros{std::min(cluster.hold_patience, cluster.stop_patience)} * 1'000'000;
   const Placement placement(job_.arena, config.shards, config.lanes);
   for (const auto& chunk : placement.of_lane(options_.shard, lane)) {
     config.chunks.push_back({chunk.id, chunk.bytes(), chunk.group == Group::statistics});
@@ -344,7 +346,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
 void Shard::make_lanes() {
   const auto lead = lead_ ? lead_->address_here() : options_.lead;
   const ShardServices services{*storage_, journal_.get(), copier_.get(), found_.has_initial_snapshot,
-                               [this] { return trouble(); }};
+                               [this] { return trouble(); }, [this](const lane::Leave& leave) { left(leave); }};
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead};
     lanes_.push_back(
@@ -419,8 +421,10 @@ std::string Shard::run() {
     threads.push_back(start(*lane));
   }
   threads.clear();
-  clean_copies();
-  remove_journal();
+  if (departure() == Departure::none) {
+    clean_copies();
+    remove_journal();
+  }
   return failure();
 }
 
@@ -454,6 +458,47 @@ void Shard::interrupt(const std::string& reason) {
   if (lead_) {
     lead_->interrupt(reason);
   }
+}
+
+// Before its lanes are there nobody is served by it.
+void Shard::depart(const std::string& reason) {
+  {
+    const std::scoped_lock lock(mutex_);
+    departing_ = reason;
+    if (is_open_) {
+      for (auto& lane : lanes_) {
+        lane->depart();
+      }
+      return;
+    }
+  }
+  interrupt(reason);
+}
+
+// The lead's loop is needed until the last lane has heard from it.
+void Shard::left(const lane::Leave& leave) {
+  std::unique_lock lock(mutex_);
+  if (!leave.lost.empty()) {
+    lost_ = leave.lost;  // the lane's loop ends with it
+    return;
+  }
+  if (leave.whole) {
+    lock.unlock();
+    return interrupt(departing_);
+  }
+  if (++lanes_left_ == lanes_.size() && lead_) {
+    lead_->interrupt({});
+  }
+}
+
+Shard::Departure Shard::departure() const {
+  const std::scoped_lock lock(mutex_);
+  if (failure_.empty()) {
+    return lanes_left_ > 0 ? Departure::held : Departure::none;
+  }
+  return failure_ == departing_ ? Departure::at_once
+         : failure_ == lost_    ? Departure::out_of_patience
+                                : Departure::none;
 }
 
 std::string Shard::what_is_left() const {

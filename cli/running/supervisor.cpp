@@ -23,10 +23,18 @@ constexpr milliseconds kReasonPatience{700};
 constexpr seconds kStopPatience{3};
 constexpr seconds kLeadsEnd{10};           // after its patience with a stop, in which the lead ends the job itself
 constexpr seconds kEarlyLeavePatience{5};  // a worker that says the job is over before the lead has told us
+// A server that has left well: for the job's end, of which the lead tells us as soon as it tells the server, or as it
+// was told to.
+constexpr milliseconds kDepartedPatience{300};
 constexpr seconds kNoticedLeadSilence{2};
 constexpr milliseconds kMendEvery{500};  // processes.json
 constexpr seconds kStartEvery{1};        // a process that could not be started
 constexpr std::size_t kLogLines = 8;
+
+// Of a process that was told to end and had to leave something undone.
+bool is_end_for_signal(const Exit& exit) {
+  return !exit.by_signal && (exit.number == kExitSignal + SIGTERM || exit.number == kExitSignal + SIGINT);
+}
 
 }  // namespace
 
@@ -127,7 +135,7 @@ void Supervisor::on_server_ended(Member& server, const Ended& ended) {
   if (stage_ == Stage::stopping || stage_ == Stage::doubtful) {
     return;
   }
-  if (ended.exit.by_signal) {
+  if (ended.exit.by_signal || is_end_for_signal(ended.exit)) {
     return on_server_killed(server, ended);
   }
   if (ended.exit.good()) {
@@ -167,12 +175,18 @@ bool Supervisor::can_start_again(const Member& member) const {
   return !lead_.is_in(JobPhase::stopped) && (member.index == 0 || lead.pid != 0 || lead.due);
 }
 
-void Supervisor::on_server_left(const Member& server, const Ended& ended) {
+// For the job's end, which is durable before it leaves, or as somebody told it to.
+void Supervisor::on_server_left(Member& server, const Ended& ended) {
   if (stage_ == Stage::binding) {
     return fail(end_of(server, ended));
   }
-  if (stage_ == Stage::running) {  // the end, or the stop's snapshot, is durable before it leaves
-    leave();
+  if (stage_ == Stage::running) {
+    server.death = "left as it was told to";
+    server.departed = true;
+    server.due = Clock::now() + kDepartedPatience;
+    if (server.index > 0) {
+      lead_.ask_now();
+    }
   }
 }
 
@@ -180,7 +194,7 @@ void Supervisor::leave() {
   stage_ = Stage::leaving;
   stage_until_ = Clock::now() + kLeavePatience;
   for (auto& member : cluster_.members()) {
-    if (member.role == Role::worker) {
+    if (member.role == Role::worker || member.departed) {
       member.due.reset();
     }
   }
@@ -333,6 +347,7 @@ void Supervisor::start_again(Member& member, Clock::time_point now) {
   }
   const auto refusal = cluster_.start_again(member);
   if (refusal.empty()) {
+    member.departed = false;
     progress_.event("process", {{"name", member.name()}, {"pid", member.pid}, {"started_again", member.restarts}});
   } else {
     member.due = now + kStartEvery;

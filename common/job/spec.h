@@ -320,6 +320,7 @@ struct ClusterSpec {
   std::uint32_t socket_buffer_bytes = 0;  // of each connection of a lane, in each direction; 0: the kernel's choice
   std::uint32_t patience = 600;           // seconds to wait for a shard or a lead that is gone, before the job fails
   std::uint32_t stop_patience = 300;      // seconds to wait for the snapshot of a stop, before the job ends without
+  std::uint32_t hold_patience = 20;       // the same of a server alone that is told to end; at most stop_patience
 };
 
 // When the journal is forced from the system's memory to the disk.

@@ -269,11 +269,11 @@ void Lane::leave(bool whole, std::string lost) {
 std::string Lane::what_is_lost() const {
   if (ending_.finishing) {
     return "told to end, and the job's end was not durable here in the " +
-           std::to_string(config_.stop_patience / 1'000'000) + " s since (cluster.stop_patience)";
+           std::to_string(config_.hold_patience / 1'000'000) + " s since (cluster.hold_patience)";
   }
   const auto base = (snapshots_.kept().empty() ? era_.base : snapshots_.kept().back()).step;
-  auto text = "told to end, and no snapshot was complete in the " + std::to_string(config_.stop_patience / 1'000'000) +
-              " s since (cluster.stop_patience): the job goes back to the snapshot of step " + std::to_string(base);
+  auto text = "told to end, and no snapshot was complete in the " + std::to_string(config_.hold_patience / 1'000'000) +
+              " s since (cluster.hold_patience): the job goes back to the snapshot of step " + std::to_string(base);
   if (!config_.chunks.empty() && applier_.open_step() > base) {
     text += ", and steps " + std::to_string(base) + " to " + std::to_string(applier_.open_step() - 1) +
             " are lost and computed again";
@@ -297,7 +297,7 @@ void Lane::on(const Tick& event) {
     return stop("the lead (shard 0) has not been heard of for " + std::to_string(lead_.silence() / 1'000'000) +
                 " s (cluster.patience)");
   }
-  if (departure_.wanted && lead_.now() - departure_.since > config_.stop_patience) {
+  if (departure_.wanted && lead_.now() - departure_.since > config_.hold_patience) {
     return leave(true, what_is_lost());
   }
   const auto every = told_.changed && !lead_.is_away() ? config_.report_every : config_.idle_report_every;

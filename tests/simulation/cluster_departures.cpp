@@ -29,7 +29,7 @@ void Cluster::tell_to_end(std::uint32_t shard) {
   judge().told_to_end(told);
   // Its clock may run at half the rate, and it may stand still meanwhile, more than once.
   const Micros pauses = (life().faults.shard_pauses + 1) * life().faults.shard_pause;
-  schedule(now() + 2 * life().depart_patience + pauses + 10 * life().tick, ServerGone{shard, told.incarnation});
+  schedule(now() + 2 * life().hold_patience + pauses + 10 * life().tick, ServerGone{shard, told.incarnation});
   for (std::uint32_t lane = 0; lane < life().lanes; ++lane) {
     auto& shell = *roster_.lanes[first + lane];
     if (shell.alive()) {  // another lane may have let it go at once

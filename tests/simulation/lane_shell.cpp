@@ -40,7 +40,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.report_every = life.report_every;
   config.idle_report_every = life.idle_report_every;
   config.lead_silence = life.lead_silence;
-  config.stop_patience = life.depart_patience;
+  config.hold_patience = life.hold_patience;
   config.event_bytes = event_bytes(incarnation);
   config.measures_updates = life.norms_for == LifeNorms::lamb;
   config.averages = life.averaged_from.has_value();

@@ -306,7 +306,7 @@ void draw_departures(LifeSpec& life, Random& random) {
   life.faults.departures = static_cast<std::uint32_t>(random.between(1, 3));
   life.faults.double_departure = random.chance(0.4) ? 0.5 : 0;
   if (random.chance(0.3)) {
-    life.depart_patience = random.between(0, 60'000);
+    life.hold_patience = random.between(0, 60'000);
   }
 }
 

@@ -162,7 +162,7 @@ struct LifeSpec {
   Micros lead_silence = 2'000'000;
   Micros patience = 1'500'000;
   Micros stop_patience = 1'500'000;
-  Micros depart_patience = 1'500'000;  // of a server that is told to end, with the snapshot for it
+  Micros hold_patience = 1'500'000;  // of a server that is told to end, with the snapshot for it
   Micros hold_again = 20'000;
   Micros write_statistics_every = 40'000;
   Micros linger = 600'000;
