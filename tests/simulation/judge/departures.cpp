@@ -23,8 +23,8 @@ void DeparturesJudge::departs(const LaneLife& lane, Way way, const Ledger& durab
     return;
   }
   if (!way.whole) {
-    require(durable.held && durable.timeline == lane.timeline && lists(durable, lane.incarnation),
-            "a server is let go before it is durable that all hold for it");
+    // Which it may hear late, when the next timeline has begun.
+    require(held_.contains(lane.timeline), "a server is let go before it is durable that all hold for it");
     departed_[lane.timeline].insert(lane.incarnation);
     return;
   }
@@ -43,7 +43,7 @@ std::size_t DeparturesJudge::departed_in(Timeline timeline) const {
   return found == departed_.end() ? 0 : found->second.size();
 }
 
-void DeparturesJudge::ledger_durable(const Ledger& before, const Ledger& ledger, Version reached) const {
+void DeparturesJudge::ledger_durable(const Ledger& before, const Ledger& ledger, Version reached) {
   const bool is_same = ledger.timeline == before.timeline;
   if (ledger.held && !(is_same && before.held)) {
     require(is_same, "a timeline begins as one that is held");
@@ -52,6 +52,7 @@ void DeparturesJudge::ledger_durable(const Ledger& before, const Ledger& ledger,
             "a job is held for servers, and nobody has told one to end");
     require(reached <= life_.updates(ledger.complete.back().step),
             "a job is held at a snapshot, and somebody is beyond it");
+    held_.insert(ledger.timeline);
   }
   if (before.held) {
     require(!is_same || ledger.held, "a job goes on in the timeline in which it is held");

@@ -33,13 +33,14 @@ class DeparturesJudge {
   // Servers that have gone in a timeline while all held for them.
   [[nodiscard]] std::size_t departed_in(Timeline timeline) const;
   // `before`: the ledger that was durable until now.
-  void ledger_durable(const Ledger& before, const Ledger& ledger, Version reached) const;
+  void ledger_durable(const Ledger& before, const Ledger& ledger, Version reached);
   // In that timeline, to a chunk of that version.
   void applied(Timeline timeline, Version version, const Ledger& durable) const;
 
  private:
   const LifeSpec& life_;
   std::set<Incarnation> told_;
+  std::set<Timeline> held_;  // by a ledger that was durable
   std::map<Timeline, std::set<Incarnation>> departed_;
 };
 
