@@ -24,11 +24,13 @@ const ballast::ManWords kManWords{
     "Owns one part (shard) of a job's weights: takes gradients from workers, applies updates, keeps snapshots in its "
     "database. The server of shard 0 hosts the lead, which gives out the work. Started again with the same arguments "
     "after its death, it goes on from its database.",
-    {{"0", "the job has finished, or was stopped with a snapshot; or the server was told to end (SIGTERM, SIGINT) and "
-           "nothing is lost by it: the job holds at a snapshot until it is started again, or goes on meanwhile"},
+    {{"0",
+      "the job has finished, or was stopped with a snapshot; or the server was told to end (SIGTERM, SIGINT) and "
+      "nothing is lost by it: the job holds at a snapshot until it is started again, or goes on meanwhile"},
      {"1", "it failed; standard error and the log say why"},
-     {"130, 143", "it was told to end, by SIGINT or SIGTERM, and no snapshot was complete in cluster.hold_patience (the "
-                  "log says which steps are lost), or it was told a second time and ended at once"}},
+     {"130, 143",
+      "it was told to end, by SIGINT or SIGTERM, and no snapshot was complete in cluster.hold_patience (the "
+      "log says which steps are lost), or it was told a second time and ended at once"}},
     {"ballast(1)", "ballast-worker(1)"}};
 
 using ballast::check_bind;

@@ -345,8 +345,12 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
 
 void Shard::make_lanes() {
   const auto lead = lead_ ? lead_->address_here() : options_.lead;
-  const ShardServices services{*storage_, journal_.get(), copier_.get(), found_.has_initial_snapshot,
-                               [this] { return trouble(); }, [this](const lane::Leave& leave) { left(leave); }};
+  const ShardServices services{*storage_,
+                               journal_.get(),
+                               copier_.get(),
+                               found_.has_initial_snapshot,
+                               [this] { return trouble(); },
+                               [this](const lane::Leave& leave) { left(leave); }};
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead};
     lanes_.push_back(
@@ -496,9 +500,7 @@ Shard::Departure Shard::departure() const {
   if (failure_.empty()) {
     return lanes_left_ > 0 ? Departure::held : Departure::none;
   }
-  return failure_ == departing_ ? Departure::at_once
-         : failure_ == lost_    ? Departure::out_of_patience
-                                : Departure::none;
+  return failure_ == departing_ ? Departure::at_once : failure_ == lost_ ? Departure::out_of_patience : Departure::none;
 }
 
 std::string Shard::what_is_left() const {

@@ -112,7 +112,7 @@ struct LaneReport {
   std::string failure;   // non-empty: the shard cannot go on
   RoundReport rounds = {};
   ItemReport items = {};
-  LeadNumber plan = {};  // the newest that the lane follows
+  LeadNumber plan = {};    // the newest that the lane follows
   bool departing = false;  // its server was told to end, and waits for leave; in a journaled job it is gone
   bool operator==(const LaneReport&) const = default;
 };

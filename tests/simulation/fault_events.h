@@ -69,9 +69,10 @@ struct UserEndsPause {
 struct UserLetsGoOn {};
 struct UserResumes {};
 
-using FaultEvent = std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, LinkCut, LinkCutOneWay,
-                                LinkSlows, StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse,
-                                ShardReturns, ServerTold, ServerGone, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed, UserStops,
-                                UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
+using FaultEvent =
+    std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, LinkCut, LinkCutOneWay, LinkSlows,
+                 StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse, ShardReturns, ServerTold,
+                 ServerGone, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed, UserStops, UserStopsLate,
+                 UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
 
 }  // namespace ballast::simulation

@@ -153,8 +153,7 @@ std::string text(const LaneReport& report) {
          (report.writing.empty() ? "" : ", writes " + list(report.writing)) +
          (report.failed.empty() ? "" : ", could not write " + list(report.failed)) +
          (report.copy.done ? ", has copied " + words(report.copy.snapshot) : "") + (report.leaving ? ", leaving" : "") +
-         (report.departing ? ", told to end" : "") +
-         (report.failure.empty() ? "" : ", failed: " + report.failure);
+         (report.departing ? ", told to end" : "") + (report.failure.empty() ? "" : ", failed: " + report.failure);
 }
 std::string text(const Confirm& confirm) {
   return "confirm timeline " + std::to_string(confirm.timeline) + " to incarnation " +

@@ -1,4 +1,5 @@
-// Judges servers that are told to end: when they may go, that all hold for them, and what the next timeline begins with.
+// Judges servers that are told to end: when they may go, that all hold for them, and what the next timeline begins
+// with.
 #pragma once
 
 #include <cstddef>

@@ -46,8 +46,9 @@ void RollbackCountsJudge::check_uncounted(const Ledger& before, const Ledger& le
   require(ledger.rollbacks == before.rollbacks, "rollbacks have other causes than before");
   require(ledger.rolled_back_steps == before.rolled_back_steps, "steps are trained again without a rollback");
   const bool has_begun = before.timeline > 0 && ledger.timeline > before.timeline;
-  require(!has_begun || stands || (counted_until_ <= before.base.step && before.complete.back().step == before.base.step &&
-                         given_by_lead_ < before.timeline),
+  require(!has_begun || stands ||
+              (counted_until_ <= before.base.step && before.complete.back().step == before.base.step &&
+               given_by_lead_ < before.timeline),
           "a rollback is not counted, though the lead knows that somebody has trained");
 }
 

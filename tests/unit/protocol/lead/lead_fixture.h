@@ -139,7 +139,7 @@ class Fixture {
   std::map<std::uint32_t, std::uint64_t> sequences;  // of reports, by shard
   std::vector<Incarnation> incarnations = {1, 1};
   std::vector<SnapshotId> held;
-  std::set<std::uint32_t> departing;  // shards whose servers were told to end
+  std::set<std::uint32_t> departing;   // shards whose servers were told to end
   Assign order;                        // the newest
   std::map<std::uint32_t, Plan> plan;  // the newest to each shard
 
