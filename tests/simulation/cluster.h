@@ -43,8 +43,8 @@ class Cluster final : public Host {
   void join(const LifeWorker& worker);
   // The lanes of the shard, with the lead if it lives there; it comes back after `away`.
   void crash_shard(std::uint32_t shard, Micros away);
-  // The shard's server is told to end, with the lead if that lives there; it comes back after a while.
-  void tell_to_end(std::uint32_t shard);
+  // The shard's server is told to end, with the lead if that lives there; it comes back `away` after it has gone.
+  void tell_to_end(std::uint32_t shard, Micros away);
   void command(Control::Command command);
   // The user lets the job go on as soon as it is paused, or at its end.
   void resume_when_paused() { schedule(now(), UserEndsPause{true}); }
@@ -101,6 +101,7 @@ class Cluster final : public Host {
   };
   struct Storage {
     std::vector<Micros> busy_until;  // by shard: it does one thing after the other
+    std::vector<Micros> away;        // by shard whose server is told to end: for so long
     std::uint64_t last_database = 0;
     std::uint32_t other_files = 0;  // have been given to servers
   };

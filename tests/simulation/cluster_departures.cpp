@@ -9,13 +9,13 @@ namespace ballast::simulation {
 void Cluster::carry_out(const ServerTold& /*what*/) {
   const auto shard = static_cast<std::uint32_t>(random_.between(0, life().shards - 1));
   const bool takes_another = random_.chance(life().faults.double_departure);
-  tell_to_end(shard);
+  tell_to_end(shard, time_away());
   if (takes_another) {
-    tell_to_end((shard + 1) % life().shards);
+    tell_to_end((shard + 1) % life().shards, time_away());
   }
 }
 
-void Cluster::tell_to_end(std::uint32_t shard) {
+void Cluster::tell_to_end(std::uint32_t shard, Micros away) {
   const auto first = shard * life().lanes;
   const auto told = roster_.lanes[first]->life();
   if (run_.lead_over || is_stillborn() || !roster_.lanes[first]->alive()) {
@@ -23,6 +23,7 @@ void Cluster::tell_to_end(std::uint32_t shard) {
   }
   ++faults_seen_;
   disturb();
+  storage_.away[shard] = away;
   if (traces()) {
     say("shard " + std::to_string(shard) + "'s server is told to end");
   }
@@ -84,7 +85,7 @@ void Cluster::server_departs(std::uint32_t shard) {
     require(!loss.committed && !loss.synced, "a server that was told to end has left something unsynced");
   }
   disturb();
-  revive_shard(shard, time_away());
+  revive_shard(shard, storage_.away[shard]);
 }
 
 }  // namespace ballast::simulation
