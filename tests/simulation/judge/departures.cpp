@@ -14,6 +14,11 @@ bool lists(const Ledger& ledger, Incarnation incarnation) {
 
 }  // namespace
 
+bool DeparturesJudge::may_be_held(const Ledger& ledger, Version reached) const {
+  return ledger.timeline > 0 && reached <= life_.updates(ledger.complete.back().step) &&
+         std::any_of(told_.begin(), told_.end(), [&](Incarnation told) { return lists(ledger, told); });
+}
+
 void DeparturesJudge::departs(const LaneLife& lane, Way way, const Ledger& durable, Version reached) {
   require(told_.contains(lane.incarnation), "a server goes that nobody has told to end");
   if (life_.journaled()) {

@@ -28,6 +28,8 @@ class DeparturesJudge {
 
   void told(const LaneLife& lane) { told_.insert(lane.incarnation); }
   [[nodiscard]] bool is_told(Incarnation life) const { return told_.contains(life); }
+  // Whether the lead may know that all hold for a server of the ledger's, though that is not durable.
+  [[nodiscard]] bool may_be_held(const Ledger& ledger, Version reached) const;
   // `reached`: of all chunks the furthest version in the durable ledger's timeline.
   void departs(const LaneLife& lane, Way way, const Ledger& durable, Version reached);
   void planned(const Plan& plan, const Ledger& durable) const;
