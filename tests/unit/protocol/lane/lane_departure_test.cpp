@@ -85,8 +85,7 @@ TEST_CASE("a lane that is out of patience goes without a snapshot, and says what
   CHECK(find<lane::Leave>(actions)->whole);
   CHECK(find<lane::Leave>(actions)->lost ==
         "told to end, and no snapshot was complete in the 3 s since (cluster.hold_patience): the job goes back to the "
-        "snapshot of step 0, and steps 0 to 0 are lost and computed again; the lead has not been heard of for 3 s; the "
-        "disk is full");
+        "snapshot of step 0, and steps 0 to 0 are lost and computed again; the disk is full");
 }
 
 TEST_CASE("a lane whose end is being made durable leaves with it") {
