@@ -22,9 +22,9 @@ constexpr seconds kLeavePatience{20};
 constexpr milliseconds kReasonPatience{700};
 constexpr seconds kStopPatience{3};
 constexpr seconds kLeadsEnd{10};           // after its patience with a stop, in which the lead ends the job itself
-constexpr seconds kEarlyLeavePatience{5};  // a worker that says the job is over before the lead has told us
+constexpr seconds kEarlyLeavePatience{5};  // with who says that the job is over before the lead has told us
 // A server that has left well: for the job's end, of which the lead tells us as soon as it tells the server, or as it
-// was told to.
+// was told to. An answer that comes so much later knows which.
 constexpr milliseconds kDepartedPatience{300};
 constexpr seconds kNoticedLeadSilence{2};
 constexpr milliseconds kMendEvery{500};  // processes.json
@@ -182,10 +182,16 @@ void Supervisor::on_server_left(Member& server, const Ended& ended) {
   }
   if (stage_ == Stage::running) {
     server.death = "left as it was told to";
-    server.departed = true;
-    server.due = Clock::now() + kDepartedPatience;
-    if (server.index > 0) {
-      lead_.ask_now();
+    server.departed = Clock::now();
+    server.due = *server.departed + (server.index == 0 ? kDepartedPatience : milliseconds(kEarlyLeavePatience));
+  }
+}
+
+// The lead lives, and the job is not over.
+void Supervisor::start_departed(Clock::time_point now) {
+  for (auto& member : cluster_.members()) {
+    if (member.departed && member.due && now - *member.departed >= kDepartedPatience) {
+      member.due = now;
     }
   }
 }
@@ -245,6 +251,7 @@ void Supervisor::on_status() {
     if (interrupted_) {
       tell_hindrance();
     }
+    start_departed(Clock::now());
     return;
   }
   lead_.say_seen();
@@ -347,7 +354,7 @@ void Supervisor::start_again(Member& member, Clock::time_point now) {
   }
   const auto refusal = cluster_.start_again(member);
   if (refusal.empty()) {
-    member.departed = false;
+    member.departed.reset();
     progress_.event("process", {{"name", member.name()}, {"pid", member.pid}, {"started_again", member.restarts}});
   } else {
     member.due = now + kStartEvery;

@@ -58,6 +58,7 @@ class Supervisor {
   void on_server_ended(Member& server, const Ended& ended);
   void on_server_killed(Member& server, const Ended& ended);
   void on_server_left(Member& server, const Ended& ended);
+  void start_departed(Clock::time_point now);
   void on_worker_ended(Member& worker, const Exit& exit);
   bool start_again_later(Member& member, const Exit& exit);
   void on_status();

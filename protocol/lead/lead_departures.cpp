@@ -1,6 +1,4 @@
 // The lead's part in servers that were told to end: all hold at a snapshot, so that nothing is computed twice.
-#include <algorithm>
-
 #include "protocol/lead/lead.h"
 
 namespace ballast {
