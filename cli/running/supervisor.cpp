@@ -353,8 +353,8 @@ void Supervisor::start_again(Member& member, Clock::time_point now) {
     progress_.warn(member.name() + " " + member.death + "; starting it again");
   }
   const auto refusal = cluster_.start_again(member);
+  member.departed.reset();
   if (refusal.empty()) {
-    member.departed.reset();
     progress_.event("process", {{"name", member.name()}, {"pid", member.pid}, {"started_again", member.restarts}});
   } else {
     member.due = now + kStartEvery;
