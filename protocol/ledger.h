@@ -60,6 +60,9 @@ struct Ledger {
   // timeline's base. None in a ledger of an older program.
   std::optional<Step> cut = {};
   std::vector<Step> kept = {};  // ascending: cuts of which a snapshot is ordered, neither complete nor given up
+  // For servers that were told to end: nothing from the newest complete snapshot on has been given out in this
+  // timeline, nor will be. It ends with the timeline.
+  bool held = false;
   bool operator==(const Ledger&) const = default;
 };
 

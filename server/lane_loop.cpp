@@ -36,6 +36,7 @@ bool watches_lead(LaneId id) { return id.shard > 0 && id.lane == 0; }
 LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, const Addresses& addresses,
                    ShardServices services, Metrics* metrics)
     : shard_trouble_(services.trouble),
+      left_(services.left),
       workers_(context, job.spec.cluster.socket_buffer_bytes, addresses.bind, addresses.advertised_host),
       lead_(context, config.id, config.incarnation, addresses.lead, watches_lead(config.id), job.yaml),
       lane_(with_address(config, workers_.address())),
@@ -58,6 +59,7 @@ std::string LaneLoop::run() {
   poll.add(releases_.fd());
   storage_.add_to(poll);
   poll.add(interrupts_.fd());
+  poll.add(departures_.fd());
   // However this ends: the storage thread must not wait for a lane that takes nothing any more.
   const std::unique_ptr<LaneStorage, void (*)(LaneStorage*)> closed_at_last(
       &storage_, [](LaneStorage* storage) { storage->close(); });
@@ -80,6 +82,9 @@ void LaneLoop::turn(Poll& poll) {
   receive_from_lead();
   take_released();
   take_from_storage();
+  if (!departures_.take().empty()) {
+    feed(lane::Depart{});
+  }
   for (auto& reason : interrupts_.take()) {
     ending_ = std::move(reason);
   }
@@ -262,5 +267,10 @@ void LaneLoop::carry_out(lane::Copy& action) { storage_.copy(action); }
 void LaneLoop::carry_out(lane::RecordFinish& action) { storage_.record_finish(action); }
 
 void LaneLoop::carry_out(lane::Stop& action) { ending_ = action.failure; }
+
+void LaneLoop::carry_out(lane::Leave& action) {
+  ending_ = action.lost;
+  left_(action);
+}
 
 }  // namespace ballast

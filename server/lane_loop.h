@@ -45,6 +45,8 @@ class LaneLoop {
   [[nodiscard]] bool is_hopeless() const { return is_hopeless_; }
   // From any thread: ends run() soon.
   void interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
+  // From any thread: the server is told to end. run() ends when it may, or when it is out of patience.
+  void depart() { departures_.put(true); }
   // Closes the sockets. Bytes they still send belong to this object: close the context before destroying it.
   void close();
 
@@ -79,8 +81,10 @@ class LaneLoop {
   void carry_out(lane::Copy& action);
   void carry_out(lane::RecordFinish& action);
   void carry_out(lane::Stop& action);
+  void carry_out(lane::Leave& action);
 
   const std::function<std::string()> shard_trouble_;
+  const std::function<void(const lane::Leave&)> left_;
   ReleaseQueue releases_;  // of bytes that workers were sent, and of those that were written
   WorkerConnections workers_;
   LeadConnection lead_;
@@ -96,6 +100,7 @@ class LaneLoop {
   std::optional<std::string> ending_;  // the reason of a failure, empty if the job finished
   bool is_hopeless_ = false;
   Mailbox<std::string> interrupts_;
+  Mailbox<bool> departures_;
 };
 
 }  // namespace ballast

@@ -30,6 +30,8 @@ struct ShardServices {
   SnapshotCopier* copier = nullptr;      // null where no snapshots are copied
   bool has_initial_snapshot = false;     // the weights before step 0 are in the database, not drawn from the seed
   std::function<std::string()> trouble;  // what goes wrong in the shard while the job goes on; empty: nothing
+  // A lane lets the server go that was told to end.
+  std::function<void(const lane::Leave&)> left = {};
 };
 
 // The lane's thread asks; answers come as events of its core, from other threads. One lane of the shard speaks for it

@@ -25,10 +25,15 @@ const ballast::ManWords kManWords{
     "Owns one part (shard) of a job's weights: takes gradients from workers, applies updates, keeps snapshots in its "
     "database. The server of shard 0 hosts the lead, which gives out the work. Started again with the same arguments "
     "after its death, it goes on from its database.",
-    {{"0", "the job has finished, or was stopped with a snapshot"},
+    {{"0",
+      "the job has finished, or was stopped with a snapshot; or the server was told to end (SIGTERM, SIGINT) and "
+      "nothing is lost by it: the job holds at a snapshot until it is started again, or goes on meanwhile"},
      {"1", "it failed; standard error and the log say why"},
      {"2", "the command line or the job file is wrong"},
-     {"4", "the lead does not speak its version of the protocol, and it would end so again"}},
+     {"4", "the lead does not speak its version of the protocol, and it would end so again"},
+     {"130, 143",
+      "it was told to end, by SIGINT or SIGTERM, and no snapshot was complete in cluster.hold_patience (the "
+      "log says which steps are lost), or it was told a second time and ended at once"}},
     {"ballast(1)", "ballast-worker(1)"}};
 
 using ballast::check_bind;
@@ -77,15 +82,24 @@ void tell(const ballast::ServerOptions& options, const std::string& text) {
 // The exit code.
 int serve(const ballast::Job& job, const ballast::ServerOptions& options) {
   ballast::Shard shard(job, options);
-  const ballast::StopSignals signals([&](const std::string& reason) { shard.interrupt(reason); });
+  const ballast::StopSignals signals([&](const std::string& reason) { shard.depart(reason); });
   const auto failure = shard.run();
+  switch (shard.departure()) {
+    case ballast::Shard::Departure::held:
+      ballast::log_info("told to end: the job holds at its newest snapshot until this server is started again");
+      return 0;
+    case ballast::Shard::Departure::at_once:
+      ballast::log_info("{}: {}", failure, shard.what_is_left());
+      return 0;
+    case ballast::Shard::Departure::out_of_patience:
+      tell(options, failure);
+      return signals.exit_code().value_or(1);
+    case ballast::Shard::Departure::none:
+      break;
+  }
   if (failure.empty()) {
     ballast::log_info("the run has ended well");
     return 0;
-  }
-  if (const auto code = signals.exit_code(failure)) {
-    ballast::log_info("{}: {}", failure, shard.what_is_left());
-    return *code;
   }
   tell(options, failure);
   return shard.is_hopeless() ? ballast::kExitForGood : 1;

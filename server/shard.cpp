@@ -339,6 +339,8 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   config.initial_weights = found_.initial_weights;
   config.max_sessions = session_limit_.sessions;
   config.lead_silence = Micros{job_.spec.cluster.patience} * 1'000'000;
+  const auto& cluster = job_.spec.cluster;
+  config.hold_patience = Micros{std::min(cluster.hold_patience, cluster.stop_patience)} * 1'000'000;
   const Placement placement(job_.arena, config.shards, config.lanes);
   for (const auto& chunk : placement.of_lane(options_.shard, lane)) {
     config.chunks.push_back({chunk.id, chunk.bytes(), chunk.group == Group::statistics});
@@ -350,8 +352,12 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
 
 void Shard::make_lanes() {
   const auto lead = lead_ ? lead_->address_here() : options_.lead;
-  const ShardServices services{*storage_, journal_.get(), copier_.get(), found_.has_initial_snapshot,
-                               [this] { return trouble(); }};
+  const ShardServices services{*storage_,
+                               journal_.get(),
+                               copier_.get(),
+                               found_.has_initial_snapshot,
+                               [this] { return trouble(); },
+                               [this](const lane::Leave& leave) { left(leave); }};
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
     const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead};
     lanes_.push_back(
@@ -426,8 +432,10 @@ std::string Shard::run() {
     threads.push_back(start(*lane));
   }
   threads.clear();
-  clean_copies();
-  remove_journal();
+  if (departure() == Departure::none) {
+    clean_copies();
+    remove_journal();
+  }
   return failure();
 }
 
@@ -465,27 +473,6 @@ void Shard::interrupt(const std::string& reason) {
 
 bool Shard::is_hopeless() const {
   return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->is_hopeless(); });
-}
-
-std::string Shard::what_is_left() const {
-  const std::string again = "started again with the same command line it goes on from ";
-  const std::string nothing = "nothing of the job is in its database yet";
-  if (!store_) {
-    return nothing;
-  }
-  if (const auto timeline = store_->timeline(); timeline.ok() && !timeline.value()) {
-    return nothing;
-  }
-  if (journal_) {
-    return again + "all that its journal holds, in which every promised update is";
-  }
-  if (options_.shard > 0) {
-    return again + "the newest complete snapshot, which shard 0's ledger names (`ballast inspect`)";
-  }
-  const auto content = store_->read_ledger();
-  return content.ok() && !content.value().ledger.complete.empty()
-             ? again + "the snapshot of step " + std::to_string(content.value().ledger.complete.back().step)
-             : again + "its newest complete snapshot";
 }
 
 }  // namespace ballast

@@ -25,7 +25,8 @@ namespace ballast {
 // Start: the lead answers as soon as the database is open; a shard's lanes are there when its initial weights are. What
 // cannot be opened or written because the disk is full is tried again until there is room.
 // Shutdown: a loop that ends with a failure interrupts the others; one that ends well waits for them, for each is told
-// by the lead. The destructor joins all threads.
+// by the lead. A server that is told to end goes when its lanes say that it may, the lead's loop after them. The
+// destructor joins all threads.
 //
 // More than 15 fields: it owns each part of the process, in the order in which they may go, and does little else.
 class Shard {
@@ -37,10 +38,21 @@ class Shard {
   // Opens and claims the database, binds every address, and returns when all loops have ended: the first reason of a
   // failure, empty if the job finished. Throws as the constructor does. Once.
   std::string run();
-  // From any thread, for example at SIGTERM.
+  // From any thread: ends run() soon.
   void interrupt(const std::string& reason);
   // After run(): another life of this server would end in the same way.
   [[nodiscard]] bool is_hopeless() const;
+  // From any thread, at SIGTERM: ends run() when the job holds at a snapshot, so that nothing is lost by it, or with
+  // what is lost when cluster.hold_patience is over. Where nothing can be lost it ends at once, for `reason`.
+  void depart(const std::string& reason);
+  // After run().
+  enum class Departure : std::uint8_t {
+    none,  // it was not told to end, or the job ended before
+    held,  // the job holds for it
+    at_once,
+    out_of_patience,
+  };
+  [[nodiscard]] Departure departure() const;
   // After run(): what the job goes on from when this server is started again, for a person.
   [[nodiscard]] std::string what_is_left() const;
 
@@ -71,6 +83,7 @@ class Shard {
   template <typename Loop>
   std::jthread start(Loop& loop);
   void ended(const std::string& failure);
+  void left(const lane::Leave& leave);
   [[nodiscard]] std::string failure() const;
   void tell_gates(bool shut);
   [[nodiscard]] std::string trouble() const;
@@ -97,6 +110,9 @@ class Shard {
   mutable std::mutex mutex_;
   bool is_open_ = false;  // the lanes are there, and stay
   std::string failure_;
+  std::string departing_;         // why it was told to end; empty: it was not
+  std::uint32_t lanes_left_ = 0;  // that let it go
+  std::string lost_;              // by one that was out of patience
 };
 
 }  // namespace ballast

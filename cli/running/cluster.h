@@ -32,6 +32,7 @@ struct Member {
   Clock::time_point started;
   std::optional<Clock::time_point> due;          // the next start
   std::string death;                             // how the last life ended, said when the next one begins
+  std::optional<Clock::time_point> departed;     // by itself and well, when the end of the job was not known
   std::string refusal;                           // why the next one could not begin, as it was told; empty: it could
   std::map<std::string, std::string> addresses;  // lead, lanes, metrics
   RestartPolicy policy;

@@ -21,11 +21,19 @@ constexpr seconds kLeavePatience{20};
 constexpr milliseconds kReasonPatience{700};
 constexpr seconds kStopPatience{3};
 constexpr seconds kLeadsEnd{10};           // after its patience with a stop, in which the lead ends the job itself
-constexpr seconds kEarlyLeavePatience{5};  // a worker that says the job is over before the lead has told us
+constexpr seconds kEarlyLeavePatience{5};  // with who says that the job is over before the lead has told us
+// A server that has left well: for the job's end, of which the lead tells us as soon as it tells the server, or as it
+// was told to. An answer that comes so much later knows which.
+constexpr milliseconds kDepartedPatience{300};
 constexpr seconds kNoticedLeadSilence{2};
 constexpr milliseconds kMendEvery{500};  // processes.json
 constexpr seconds kStartEvery{1};        // a process that could not be started
 constexpr std::size_t kLogLines = 8;
+
+// Of a process that was told to end and had to leave something undone.
+bool is_end_for_signal(const Exit& exit) {
+  return !exit.by_signal && (exit.number == kExitSignal + SIGTERM || exit.number == kExitSignal + SIGINT);
+}
 
 }  // namespace
 
@@ -126,7 +134,7 @@ void Supervisor::on_server_ended(Member& server, const Ended& ended) {
   if (stage_ == Stage::stopping || stage_ == Stage::doubtful) {
     return;
   }
-  if (ended.exit.by_signal) {
+  if (ended.exit.by_signal || is_end_for_signal(ended.exit)) {
     return on_server_killed(server, ended);
   }
   if (ended.exit.good()) {
@@ -166,12 +174,24 @@ bool Supervisor::can_start_again(const Member& member) const {
   return !lead_.is_in(JobPhase::stopped) && (member.index == 0 || lead.pid != 0 || lead.due);
 }
 
-void Supervisor::on_server_left(const Member& server, const Ended& ended) {
+// For the job's end, which is durable before it leaves, or as somebody told it to.
+void Supervisor::on_server_left(Member& server, const Ended& ended) {
   if (stage_ == Stage::binding) {
     return fail(end_of(server, ended));
   }
-  if (stage_ == Stage::running) {  // the end, or the stop's snapshot, is durable before it leaves
-    leave();
+  if (stage_ == Stage::running) {
+    server.death = "left as it was told to";
+    server.departed = Clock::now();
+    server.due = *server.departed + (server.index == 0 ? kDepartedPatience : milliseconds(kEarlyLeavePatience));
+  }
+}
+
+// The lead lives, and the job is not over.
+void Supervisor::start_departed(Clock::time_point now) {
+  for (auto& member : cluster_.members()) {
+    if (member.departed && member.due && now - *member.departed >= kDepartedPatience) {
+      member.due = now;
+    }
   }
 }
 
@@ -179,7 +199,7 @@ void Supervisor::leave() {
   stage_ = Stage::leaving;
   stage_until_ = Clock::now() + kLeavePatience;
   for (auto& member : cluster_.members()) {
-    if (member.role == Role::worker) {
+    if (member.role == Role::worker || member.departed) {
       member.due.reset();
     }
   }
@@ -230,6 +250,7 @@ void Supervisor::on_status() {
     if (interrupted_) {
       tell_hindrance();
     }
+    start_departed(Clock::now());
     return;
   }
   lead_.say_seen();
@@ -331,6 +352,7 @@ void Supervisor::start_again(Member& member, Clock::time_point now) {
     progress_.warn(member.name() + " " + member.death + "; starting it again");
   }
   const auto refusal = cluster_.start_again(member);
+  member.departed.reset();
   if (refusal.empty()) {
     progress_.event("process", {{"name", member.name()}, {"pid", member.pid}, {"started_again", member.restarts}});
   } else {

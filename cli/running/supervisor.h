@@ -1,6 +1,7 @@
 // Watches over a local run: starts it, shows how it goes, starts lost processes again, and ends it.
 //
-// A process that was killed by a signal is started again, unless that happens again and again; one that ends by itself
+// A server that was told to end (SIGTERM) and lets the job hold for it is started again at once. A process that was
+// killed by a signal, or ended for one, is started again, unless that happens again and again; one that ends by itself
 // with a message would only say it again, and so would a worker that cannot serve or cannot read the data: all workers
 // read the same ones here. One that cannot be started is tried again, whatever it lasts. One thread, one
 // loop: it waits for signals (a child's end is one) and for the lead's answers. The courses it takes:
@@ -56,7 +57,8 @@ class Supervisor {
   void on_ended(const Ended& ended);
   void on_server_ended(Member& server, const Ended& ended);
   void on_server_killed(Member& server, const Ended& ended);
-  void on_server_left(const Member& server, const Ended& ended);
+  void on_server_left(Member& server, const Ended& ended);
+  void start_departed(Clock::time_point now);
   void on_worker_ended(Member& worker, const Exit& exit);
   bool start_again_later(Member& member, const Exit& exit);
   void on_status();

@@ -108,6 +108,16 @@ std::vector<Key> cluster_keys(ClusterSpec& cluster) {
        .unit = "seconds",
        .minimum = 0,
        .maximum = kWeek},
+      {.path = "cluster.hold_patience",
+       .target = &cluster.hold_patience,
+       .description =
+           "How long a server that is told to end (SIGTERM) waits for the snapshot at which the job holds for "
+           "it, before it ends without one and the job goes back; at most `cluster.stop_patience`. Less than "
+           "the time after which a service manager kills",
+       .unit = "seconds",
+       .minimum = 0,
+       .maximum = kWeek,
+       .is_new = true},
   };
 }
 

@@ -322,6 +322,7 @@ struct ClusterSpec {
   bool divide_by_speed = true;            // a step's slots by how fast sessions are; else evenly
   bool redistribute = true;               // what sessions have left, and suspects do not bring, goes to others
   std::uint32_t stop_patience = 300;      // seconds to wait for the snapshot of a stop, before the job ends without
+  std::uint32_t hold_patience = 20;       // the same of a server alone that is told to end; at most stop_patience
 };
 
 // When the journal is forced from the system's memory to the disk.

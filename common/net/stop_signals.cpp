@@ -63,7 +63,12 @@ StopSignals::~StopSignals() {
 
 std::optional<int> StopSignals::exit_code(const std::string& reason) const {
   const int caught = caught_;
-  return caught != 0 && reason == reason_of(caught) ? std::optional(kExitSignal + caught) : std::nullopt;
+  return caught != 0 && reason == reason_of(caught) ? exit_code() : std::nullopt;
+}
+
+std::optional<int> StopSignals::exit_code() const {
+  const int caught = caught_;
+  return caught != 0 ? std::optional(kExitSignal + caught) : std::nullopt;
 }
 
 }  // namespace ballast

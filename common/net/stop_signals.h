@@ -25,6 +25,8 @@ class StopSignals {
   // If a process ends for this reason, which `on_stop` was called with: the exit code, 128 plus the signal's number.
   // Any thread.
   [[nodiscard]] std::optional<int> exit_code(const std::string& reason) const;
+  // Of the signal that was caught; nothing if there was none. Any thread.
+  [[nodiscard]] std::optional<int> exit_code() const;
 
  private:
   std::atomic<int> caught_ = 0;

@@ -203,7 +203,8 @@ struct Described<LaneReport> : Plain<LaneReport, schema::LaneReport> {
                                      BALLAST_FIELD(copy),
                                      BALLAST_FIELD(rounds),
                                      BALLAST_FIELD(items),
-                                     BALLAST_FIELD(plan)};
+                                     BALLAST_FIELD(plan),
+                                     since(14, BALLAST_FIELD(departing))};
   static constexpr std::string_view allowed = "lane within 64 shards of 16 lanes";
   static Fault fault(const LaneReport& report) { return lane_within(".lane", report.lane, kMaxShards, kMaxLanes); }
 };
@@ -233,7 +234,8 @@ struct Described<Plan> : Plain<Plan, schema::Plan> {
                                      BALLAST_FIELD(incarnation),
                                      BALLAST_FIELD(number),
                                      BALLAST_FIELD(until),
-                                     BALLAST_FIELD(prospect)};
+                                     BALLAST_FIELD(prospect),
+                                     since(14, BALLAST_FIELD(may_depart))};
   static constexpr std::string_view allowed = "first + entries of factors < 2^64";
   static Fault fault(const Plan& plan) {
     return inside(".first", fault_by(AtMost{std::numeric_limits<Step>::max() - plan.factors.size()}, plan.first));

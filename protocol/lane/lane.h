@@ -55,7 +55,7 @@ class Lane {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(config_), listed::parts(sessions_, applier_, plan_, statistics_, snapshots_),
-                       listed::plain(copies_, copy_), listed::parts(lead_, era_, ending_, told_),
+                       listed::plain(copies_, copy_), listed::parts(lead_, era_, ending_, departure_, told_),
                        listed::plain(trouble_), listed::accounts(counters_), listed::fixed(actions_));
   }
 
@@ -84,6 +84,16 @@ class Lane {
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::plain(finishing, leaving, stopped, failure));
+    }
+  };
+  // The server was told to end.
+  struct Departure {
+    bool wanted = false;
+    Micros since = 0;
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(wanted), listed::ages(since));
     }
   };
   // What the lead has been told.
@@ -116,6 +126,7 @@ class Lane {
   void on(const lane::JournalSynced& event);
   void on(const lane::Resumed& event);
   void on(const lane::Copying& event);
+  void on(const lane::Depart& event);
 
   void on_hello(SessionId session, const LaneHello& hello);
   void on_pull(SessionId session, const Pull& pull);
@@ -141,6 +152,8 @@ class Lane {
   void report_if_at_barrier(Step open_step);
   void say_hello();
   void stop(std::string failure);
+  void leave(bool whole, std::string lost);
+  [[nodiscard]] std::string what_is_lost() const;
   [[nodiscard]] LaneReport state_report() const;
 
   template <typename Body>
@@ -160,6 +173,7 @@ class Lane {
   LeadContact lead_;
   Era era_;
   End ending_;
+  Departure departure_;
   Telling told_;
   std::string trouble_;  // with anything but the lane's own snapshots
   LaneCounters counters_;

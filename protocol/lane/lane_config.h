@@ -51,6 +51,7 @@ struct LaneConfig {
   Micros idle_report_every = 200'000;            // otherwise
   std::string initial_weights;                   // digest of the file that this life read them from; empty: none
   Micros lead_silence = 600'000'000;             // without a word from the lead for so long the lane stops
+  Micros hold_patience = 20'000'000;             // with a snapshot, of a server that was told to end
   std::uint64_t event_bytes = 8U << 20U;         // of updates applied for one event; the rest waits for GoOn
   std::uint32_t max_sessions = kMaxSessions;     // at most so many; further ones are refused
   Micros session_memory = 60'000'000;            // a session unseen for so long may lose its place to a new one

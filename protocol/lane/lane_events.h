@@ -94,9 +94,11 @@ struct StatisticsRead {
   StepStatistics statistics;
   Timeline timeline = 0;  // of the Apply
 };
-using Event =
-    std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed, FinishRecorded,
-                 Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed, JournalSynced, Resumed, Copying>;
+// The server is told to end. All of its lanes are told.
+struct Depart {};
+using Event = std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed,
+                           FinishRecorded, Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed,
+                           JournalSynced, Resumed, Copying, Depart>;
 
 // ---- actions, to be carried out in order
 
@@ -198,8 +200,13 @@ struct RecordFinish {
 struct Stop {
   std::string failure;  // empty: the run ended well
 };
+// The server, which was told to end, may go as far as this lane is concerned, which has said its last word.
+struct Leave {
+  bool whole = false;  // the whole server, whatever its other lanes wait for
+  std::string lost;    // it was out of patience: what that costs; empty: nothing
+};
 using Action = std::variant<SendToWorker, SendWeights, SendToLead, Sum, Drop, Measure, Apply, Append, SyncJournal,
-                            Begin, Resume, TakeSnapshot, SealSnapshot, Retain, Copy, RecordFinish, Stop>;
+                            Begin, Resume, TakeSnapshot, SealSnapshot, Retain, Copy, RecordFinish, Stop, Leave>;
 using Actions = std::vector<Action>;
 
 }  // namespace lane

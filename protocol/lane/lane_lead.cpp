@@ -46,6 +46,9 @@ void Lane::on_confirm(const Confirm& confirm) {
     return;
   }
   era_ = {era_.timeline, confirm.timeline, confirm.base};
+  if (departure_.wanted) {
+    return leave(true, {});  // what it has is of a timeline that is over, and it has nothing of the next one
+  }
   copies_ = {};  // the lead's ledger may be an earlier state of the one that had named some
   forget();
   emit(Begin{confirm.timeline, confirm.base});
@@ -129,6 +132,9 @@ void Lane::on_plan(const Plan& plan) {
     report();  // the lead waits for it
   }
   carry_out(applier_.planned(plan_));
+  if (plan.may_depart && departure_.wanted && !ending_.stopped) {
+    leave(false, {});
+  }
 }
 
 // ---- snapshots
@@ -235,6 +241,50 @@ void Lane::stop(std::string failure) {
   emit(Stop{std::move(failure)});
 }
 
+// ---- a server that is told to end
+
+// Whoever serves nothing has nothing that is not durable, and nobody works in its timeline. Nor has a life with a
+// journal, which the shell syncs.
+void Lane::on(const Depart& /*event*/) {
+  if (ending_.stopped || std::exchange(departure_.wanted, true)) {
+    return;
+  }
+  departure_.since = lead_.now();
+  if (ending_.finishing) {
+    return;  // the end is being made durable, and then it leaves
+  }
+  if (!era_.serving || (config_.items && config_.items->journaled)) {
+    return leave(true, {});
+  }
+  report();
+}
+
+void Lane::leave(bool whole, std::string lost) {
+  ending_.leaving = true;
+  ending_.stopped = true;
+  report();
+  emit(Leave{whole, std::move(lost)});
+}
+
+std::string Lane::what_is_lost() const {
+  if (ending_.finishing) {
+    return "told to end, and the job's end was not durable here in the " +
+           std::to_string(config_.hold_patience / 1'000'000) + " s since (cluster.hold_patience)";
+  }
+  const auto base = (snapshots_.kept().empty() ? era_.base : snapshots_.kept().back()).step;
+  auto text = "told to end, and no snapshot was complete in the " + std::to_string(config_.hold_patience / 1'000'000) +
+              " s since (cluster.hold_patience): the job goes back to the snapshot of step " + std::to_string(base);
+  if (!config_.chunks.empty() && applier_.open_step() > base) {
+    text += ", and steps " + std::to_string(base) + " to " + std::to_string(applier_.open_step() - 1) +
+            " are lost and computed again";
+  }
+  if (lead_.is_away()) {
+    text += "; the lead has not been heard of for " + std::to_string(lead_.silence() / 1'000'000) + " s";
+  }
+  const auto& trouble = snapshots_.trouble().empty() ? trouble_ : snapshots_.trouble();
+  return text + (trouble.empty() ? "" : "; " + trouble);
+}
+
 // ---- time and reports
 
 void Lane::on(const Tick& event) {
@@ -246,6 +296,9 @@ void Lane::on(const Tick& event) {
   if (!ending_.finishing && lead_.is_given_up()) {
     return stop("the lead (shard 0) has not been heard of for " + std::to_string(lead_.silence() / 1'000'000) +
                 " s (cluster.patience)");
+  }
+  if (departure_.wanted && lead_.now() - departure_.since > config_.hold_patience) {
+    return leave(true, what_is_lost());
   }
   const auto every = told_.changed && !lead_.is_away() ? config_.report_every : config_.idle_report_every;
   if (told_.at == 0 || lead_.now() - told_.at >= every) {
@@ -308,6 +361,7 @@ LaneReport Lane::state_report() const {
   report.superseded = applier_.counters().superseded;
   report.leaving = ending_.leaving;
   report.failure = ending_.failure;
+  report.departing = departure_.wanted;
   return report;
 }
 

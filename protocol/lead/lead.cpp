@@ -77,6 +77,7 @@ void Lead::write_ledger() {
 
 void Lead::on(const LedgerWritten& /*event*/) {
   const auto copies = book_.durable().copies;
+  const bool was_held = book_.durable().held;
   book_.written();
   shards_.list(book_.durable());
   if (is_over()) {
@@ -85,7 +86,7 @@ void Lead::on(const LedgerWritten& /*event*/) {
   if (is_confirmed()) {
     order_kept();
   }
-  if (is_confirmed() && !(copies == book_.durable().copies)) {
+  if (is_confirmed() && (!(copies == book_.durable().copies) || was_held != book_.durable().held)) {
     send_plans();  // before the end, if that comes next: shard 0 still has old copies to remove
   }
   const bool was_confirmed = is_confirmed();

@@ -323,7 +323,8 @@ class Lead {
   [[nodiscard]] bool is_complete(Step hold) const;
   [[nodiscard]] bool has_held() const;  // the snapshot for which all hold is complete
   [[nodiscard]] bool holds_where_it_is() const;
-  [[nodiscard]] bool wants_hold() const { return pauses_.wants_stop() || book_.may_hold_pause(); }
+  [[nodiscard]] bool is_held_by_user() const { return pauses_.wants_stop() || book_.may_hold_pause(); }
+  [[nodiscard]] bool wants_hold() const { return is_held_by_user() || holds_for_departure(); }
   void want_pause(Pause pause);
   void stop_if_without_work();
   [[nodiscard]] std::string why_stopped_without() const;
@@ -337,6 +338,15 @@ class Lead {
   [[nodiscard]] Finish finish_message() const;
   [[nodiscard]] Step stand() const;
   [[nodiscard]] Step limit() const;  // no work of this step or later is given out yet
+
+  // lead_departures.cpp: servers that were told to end
+  [[nodiscard]] bool holds_for_departure() const;
+  void hold_for_departure();
+  void hold_at_barrier();
+  void hold_here(Step here);
+  void let_depart();
+  [[nodiscard]] bool may_depart(LaneId id, const LeadLane& lane) const;
+  [[nodiscard]] bool nobody_has_passed(Step step) const;
 
   // lead.cpp: events, workers, time
   void on_worker_hello(SessionId session, const WorkerHello& hello);

@@ -34,8 +34,10 @@ void Lead::progress() {
   if (phase_ == Phase::waiting && book_.current().pause == Pause::wanted && holds_where_it_is()) {
     want_pause(Pause::held);  // nobody is needed to come to where it is
   }
+  let_depart();
   // A job that has begun goes on with whoever is there.
-  if (phase_ == Phase::waiting && sessions_.joined().size() >= (began() ? 1 : config_.start_workers)) {
+  if (phase_ == Phase::waiting && !book_.current().held &&
+      sessions_.joined().size() >= (began() ? 1 : config_.start_workers)) {
     begin_training();
   }
   if (phase_ == Phase::training) {
@@ -45,6 +47,7 @@ void Lead::progress() {
   if ((phase_ == Phase::training || phase_ == Phase::evaluating) && sessions_.take_changes(now_)) {
     course_.members_changed(sessions_.joined(), limit());
   }
+  hold_for_departure();
   if (phase_ == Phase::training) {
     move_hold();
     come_to_cut();
@@ -56,6 +59,7 @@ void Lead::progress() {
       at_barrier();
     }
   }
+  let_depart();
   if (phase_ == Phase::finishing) {
     conclude_if_complete();
   }
@@ -181,7 +185,9 @@ void Lead::end_evaluation() {
     keep(barrier_);
   }
   phase_ = Phase::training;
-  at_barrier();
+  if (pauses_.hold() != barrier_) {
+    at_barrier();
+  }
 }
 
 // ---- the end

@@ -24,9 +24,10 @@ void Lead::begin_timeline(RollbackCause cause) {
     ledger.complete = {{0, 0}};  // the initial weights
     ledger.provenance.initial_weights = initial_weights_of_others(config_.shards);
     ledger.copies.run = config_.run;
-  } else if (has_trained()) {
+  } else if (has_trained() && !ledger.held) {
     count_rollback(cause);
   }
+  ledger.held = false;
   ledger.base = ledger.complete.back();
   ledger.cut = ledger.base.step;
   ledger.kept.clear();
@@ -257,7 +258,7 @@ void Lead::check_shards() {
     return wait_for_ledger();
   }
   auto silent = shards_.longest_silent(now_, assembling_since_, course_.open_step());
-  waits_for_ = std::move(silent.who);
+  waits_for_ = silent.who.empty() && book_.durable().held ? shards_.who_departs() : std::move(silent.who);
   if (silent.span > config_.patience) {
     fail("gave up waiting for " + waits_for_ + " (cluster.patience)");
   }

@@ -31,7 +31,8 @@ JobPhase Lead::job_phase() const {
     if (book_.durable().pause == Pause::held) {
       return JobPhase::paused;
     }
-    if (pauses_.hold() || pauses_.waits_for_room() || book_.may_hold_pause()) {
+    const bool holds = pauses_.hold() || pauses_.waits_for_room();
+    if (book_.may_hold_pause() || (holds && (pauses_.wants_stop() || !holds_for_departure()))) {
       return JobPhase::pausing;
     }
     if (began() && phase_ <= Phase::confirming) {

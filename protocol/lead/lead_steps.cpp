@@ -133,6 +133,7 @@ void Lead::send_plan(LaneId id, const LeadLane& lane) {
   plan.keep = book_.durable().complete;
   plan.copies = copies_.told(book_.durable().copies);
   plan.statistics_through = book_.statistics_through();
+  plan.may_depart = may_depart(id, lane);
   emit(SendToLane{id, lane.incarnation, std::move(plan)});
 }
 

@@ -71,6 +71,7 @@ void ShardRoster::admit(const ShardHello& hello, Micros now) {
     if (is_over) {
       last_heard_[lane.first] = lane.second.heard_at;
       serving_.erase(lane.first);
+      departing_.erase(lane.first);
       news_.erase(lane.first);
     }
     return is_over;
@@ -126,6 +127,7 @@ void ShardRoster::take_report(LaneId id, const LaneReport& report, bool serves) 
   known = report;
   known.serving = serves;
   serves ? void(serving_.insert(id)) : void(serving_.erase(id));
+  report.departing ? void(departing_.insert(id)) : void(departing_.erase(id));
   news_.insert(id);
 }
 
@@ -168,6 +170,27 @@ Micros ShardRoster::silence_of(std::uint32_t shard) const {
   return silence == 0 ? silence_.initial : silence;
 }
 
+bool ShardRoster::others_have_departed(Micros now) const {
+  return std::ranges::all_of(departing_, [&](LaneId id) {
+    const auto& lane = lanes_.at(id);
+    return id.shard == 0 || lane.left || now - lane.heard_at > lane.silence.deadline();
+  });
+}
+
+std::string ShardRoster::who_departs() const {
+  std::set<std::uint32_t> shards;
+  for (const auto id : departing_) {
+    shards.insert(id.shard);
+  }
+  if (shards.empty()) {
+    return {};
+  }
+  const auto more = shards.size() - 1;
+  return "shard " + std::to_string(*shards.begin()) +
+         (more == 0 ? std::string(", which was told to stop and is expected back")
+                    : " and " + std::to_string(more) + " more, which were told to stop and are expected back");
+}
+
 Step ShardRoster::furthest(Step steps, Step without_chunks) const {
   Step furthest = 0;
   for (const auto& [id, lane] : lanes_) {
@@ -207,10 +230,11 @@ ShardRoster::Silent ShardRoster::longest_silent(Micros now, Micros since, Step o
         continue;
       }
       const auto other = turned_away_.find(shard);
+      const auto* told = departing_.contains({shard, lane}) ? ", which was told to stop and is expected back" : "";
       longest = {silent, other != turned_away_.end()
                              ? other->second.why
-                             : "shard " + std::to_string(shard) + " (lane " + std::to_string(lane) +
-                                   "), not heard of for " + std::to_string(silent / 1000) + " ms, at step " +
+                             : "shard " + std::to_string(shard) + " (lane " + std::to_string(lane) + ")" + told +
+                                   ", not heard of for " + std::to_string(silent / 1000) + " ms, at step " +
                                    std::to_string(open)};
     }
   }

@@ -114,6 +114,12 @@ class ShardRoster {
     return lane != lanes_.end() && lane->second.incarnation == incarnation;
   }
   [[nodiscard]] bool all_there() const { return lanes_.size() == std::size_t{shards_} * lanes_per_shard_; }
+  // Of these, lanes whose server was told to end, in their present lives.
+  [[nodiscard]] const std::set<LaneId>& departing() const { return departing_; }
+  // Whether all of them have said their last word, or are not heard of any more, but those of the lead's own shard.
+  [[nodiscard]] bool others_have_departed(Micros now) const;
+  // "shard 1, which was told to stop and is expected back"; empty: nobody.
+  [[nodiscard]] std::string who_departs() const;
   // All lanes are there, and take part in the newest timeline.
   [[nodiscard]] bool all_serve() const { return all_there() && serving_.size() == lanes_.size(); }
   // Of all lanes, and all are there.
@@ -138,7 +144,7 @@ class ShardRoster {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(shards_, lanes_per_shard_, silence_), listed::parts(lanes_),
-                       listed::fixed(serving_), listed::plain(news_), listed::ages(last_heard_),
+                       listed::fixed(serving_, departing_), listed::plain(news_), listed::ages(last_heard_),
                        listed::parts(present_, turned_away_));
   }
 
@@ -152,6 +158,7 @@ class ShardRoster {
   LearntDeadline::Bounds silence_;
   Lanes lanes_;                          // of each shard's present life
   std::set<LaneId> serving_;             // of these
+  std::set<LaneId> departing_;           // the same
   std::set<LaneId> news_;                // have reported
   std::map<LaneId, Micros> last_heard_;  // of lanes whose life is over, and that have not come back
   PresentLives present_;

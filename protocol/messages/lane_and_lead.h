@@ -112,7 +112,8 @@ struct LaneReport {
   std::string failure;   // non-empty: the shard cannot go on
   RoundReport rounds = {};
   ItemReport items = {};
-  LeadNumber plan = {};  // the newest that the lane follows
+  LeadNumber plan = {};    // the newest that the lane follows
+  bool departing = false;  // its server was told to end, and waits for leave; in a journaled job it is gone
   bool operator==(const LaneReport&) const = default;
 };
 
@@ -159,6 +160,8 @@ struct Plan {
   Version until = std::numeric_limits<Version>::max();
   // Of version first + factors.size(), where its step is the first undecided one and lanes measure by it.
   std::optional<Prospect> prospect = {};
+  // The server, which was told to end, may: all hold at the newest complete snapshot until its next life.
+  bool may_depart = false;
   bool operator==(const Plan&) const = default;
 };
 

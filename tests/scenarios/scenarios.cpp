@@ -221,6 +221,15 @@ Scenario paused() {
           }};
 }
 
+Scenario told_to_end() {
+  return {"server-told-to-end",
+          "The server of shard 1 is told to end. All hold for it at a snapshot that nobody has passed; when that is\n"
+          "durable it goes, and with its next life a timeline begins from there: nothing is computed twice.",
+          small(2, 6, 1), in_time, [](simulation::Cluster& cluster) {
+            cluster.at(20 * kMilli + kFirstLedger, [&cluster] { cluster.tell_to_end(1, 10 * kMilli); });
+          }};
+}
+
 Scenario averaged() {
   auto life = small(2, 2, 1);
   life.averaged_from = 1;
@@ -409,7 +418,7 @@ std::vector<Scenario> all() {
           shard_death(),     shard_0_death(),    skipped_step(), clipped_step(),       scaled_step(),
           late_prospect(),   paused(),           async_item(),   two_stale(),          straggler(),
           hanging(),         journaled_crash(),  power_cut(),    item_granted_again(), expired(),
-          stop_taken_back(), pause_that_moves(), averaged()};
+          stop_taken_back(), pause_that_moves(), averaged(), told_to_end()};
 }
 
 }  // namespace ballast::scenarios

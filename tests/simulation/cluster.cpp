@@ -22,6 +22,7 @@ bool is_computation(const Happening& what) {
 
 Cluster::Cluster(const LifeSpec& life) : Host(life), random_(life.seed), network_(life) {
   storage_.busy_until.resize(life.shards);
+  storage_.away.resize(life.shards);
   for (std::uint32_t shard = 0; shard < life.shards; ++shard) {
     make_disk(world_.disks.present[shard], shard);
   }

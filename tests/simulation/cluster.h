@@ -43,6 +43,8 @@ class Cluster final : public Host {
   void join(const LifeWorker& worker);
   // The lanes of the shard, with the lead if it lives there; it comes back after `away`.
   void crash_shard(std::uint32_t shard, Micros away);
+  // The shard's server is told to end, with the lead if that lives there; it comes back `away` after it has gone.
+  void tell_to_end(std::uint32_t shard, Micros away);
   void command(Control::Command command);
   // The user lets the job go on as soon as it is paused, or at its end.
   void resume_when_paused() { schedule(now(), UserEndsPause{true}); }
@@ -65,6 +67,7 @@ class Cluster final : public Host {
   [[nodiscard]] bool was_disturbed() const override;
   void refused_weights(ProcessId lane) override;
   void end_server(const LaneLife& life) override;
+  void departs(const LaneLife& life, bool whole, bool lost) override;
   void turned_away(ProcessId lane, const std::string& why) override;
   void ledger_written(bool goes_back) override;
   [[nodiscard]] bool traces() const override { return static_cast<bool>(trace); }
@@ -99,6 +102,7 @@ class Cluster final : public Host {
   };
   struct Storage {
     std::vector<Micros> busy_until;  // by shard: it does one thing after the other
+    std::vector<Micros> away;        // by shard whose server is told to end: for so long
     std::uint64_t last_database = 0;
     std::uint32_t other_files = 0;  // have been given to servers
   };
@@ -183,6 +187,12 @@ class Cluster final : public Host {
   void kill_shard(std::uint32_t shard);  // for good
   void revive_shard(std::uint32_t shard, Micros away);
   [[nodiscard]] bool is_stillborn() const;
+
+  // ---- cluster_departures.cpp: servers that are told to end
+  void carry_out(const ServerTold& what);
+  void carry_out(const ServerGone& what);
+  void server_departs(std::uint32_t shard);
+  void note_departure(std::uint32_t shard, bool whole, bool lost);
 
   // ---- cluster_seconds.cpp: another server for a shard, with an empty disk or with other weights
   void carry_out(const VolumeReturns& what);

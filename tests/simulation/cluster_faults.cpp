@@ -13,6 +13,9 @@ void Cluster::schedule_faults() {
   schedule_faults_of_workers();
   schedule_faults_of_servers();
   schedule_user();
+  for (std::uint32_t i = 0; i < life().faults.departures; ++i) {
+    schedule_often_early(0.8, 2'000, 120'000, ServerTold{});
+  }
 }
 
 void Cluster::schedule_some(std::uint32_t count, Micros first, Micros last, const FaultEvent& what) {

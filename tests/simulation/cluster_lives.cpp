@@ -95,6 +95,8 @@ void Cluster::crash_shard(std::uint32_t shard, Micros away) {
   facts().note(Fact::shard_crash);
   facts().note(Fact::with_lead, shard == 0);
   disturb();
+  const auto& first = *roster_.lanes[shard * life().lanes];
+  facts().note(Fact::held_for_nothing, first.alive() && judge().is_told_to_end(first.life().incarnation));
   take_down(shard);
   if (traces()) {
     say("shard " + std::to_string(shard) + " crashes");

@@ -85,6 +85,14 @@ constexpr FactWords kFactWords[] = {
     {Fact::refused_arithmetic, "a worker refused for its arithmetic"},
     {Fact::mixed_arithmetic, "two kinds of arithmetic at work"},
     {Fact::unheard_end, "an end unheard by a worker given up", 0},
+    {Fact::departed, "a server that is told to end, and goes while all hold for it", 3},
+    {Fact::departed_lead, "the lead's own server among them"},
+    {Fact::two_departed, "two servers that go while all hold for both", 0.3},
+    {Fact::departed_at_once, "a server told to end that serves nothing, and goes at once", 0.5},
+    {Fact::departed_without, "a server told to end that is out of patience", 0.5},
+    {Fact::departed_journaled, "a server told to end that goes with its journal"},
+    {Fact::departed_in_pause, "a server that goes in a pause", 0.3},
+    {Fact::held_for_nothing, "a server killed before all hold for it", 0.1},
 };
 static_assert(std::size(kFactWords) == kFactCount);
 

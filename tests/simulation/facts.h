@@ -93,6 +93,14 @@ enum class Fact : std::uint8_t {
   refused_arithmetic,
   mixed_arithmetic,
   unheard_end,
+  departed,
+  departed_lead,
+  two_departed,
+  departed_at_once,
+  departed_without,
+  departed_journaled,
+  departed_in_pause,
+  held_for_nothing,
   count
 };
 inline constexpr auto kFactCount = static_cast<std::size_t>(Fact::count);

@@ -36,6 +36,13 @@ struct ShardReturns {
   std::uint32_t shard = 0;
   Incarnation last = 0;  // its newest life, which is over
 };
+// Its server is told to end.
+struct ServerTold {};
+// By then it is gone.
+struct ServerGone {
+  std::uint32_t shard = 0;
+  Incarnation life = 0;
+};
 // Its server, which had come with an empty disk, is started with its own.
 struct VolumeReturns {
   std::uint32_t shard = 0;
@@ -64,9 +71,10 @@ struct UserEndsPause {
 struct UserLetsGoOn {};
 struct UserResumes {};
 
-using FaultEvent = std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, WorkerHangs, LinkCut,
-                                LinkCutOneWay, LinkSlows, StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse,
-                                LeadFuse, ShardReturns, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed,
-                                UserStops, UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
+using FaultEvent =
+    std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, WorkerHangs, LinkCut, LinkCutOneWay, LinkSlows,
+                 StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse, ShardReturns, ServerTold,
+                 ServerGone, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed, UserStops, UserStopsLate,
+                 UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
 
 }  // namespace ballast::simulation

@@ -85,6 +85,9 @@ class Host {
   virtual void refused_weights(ProcessId lane) = 0;
   // The server ends, and is started again if it is the shard's.
   virtual void end_server(const LaneLife& life) = 0;
+  // A lane of a server that was told to end lets it go; `whole`: whatever its other lanes wait for. `lost`: without a
+  // snapshot for it.
+  virtual void departs(const LaneLife& life, bool whole, bool lost) = 0;
   // The lead does not take a process for its shard's.
   virtual void turned_away(ProcessId lane, const std::string& why) = 0;
   // What the world's ledger says is durable. `goes_back`: to an older snapshot.

@@ -40,6 +40,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.report_every = life.report_every;
   config.idle_report_every = life.idle_report_every;
   config.lead_silence = life.lead_silence;
+  config.hold_patience = life.hold_patience;
   config.event_bytes = event_bytes(incarnation);
   config.measures_updates = life.norms_for == LifeNorms::lamb;
   config.averages = life.averaged_from.has_value();
@@ -256,6 +257,15 @@ void LaneShell::act(Host& host, lane::Stop& action) {
     return host.end_server(life_);
   }
   end(host, action.failure);
+}
+
+void LaneShell::depart(Host& host) { step(host, lane::Depart{}); }
+
+void LaneShell::act(Host& host, lane::Leave& action) {
+  state_.move(host.facts().lane, LaneState::stopped);
+  host.judge().departs(life_, {action.whole, !action.lost.empty(), core_.serving()});
+  die();
+  host.departs(life_, action.whole, !action.lost.empty());
 }
 
 void LaneShell::gather(LifeFacts& facts) const {

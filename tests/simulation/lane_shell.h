@@ -27,6 +27,9 @@ class LaneShell : public Process {
   void tick(Host& host, Micros clock);
   void receive(Host& host, ProcessId from, const Message& message, const std::optional<Payload>& payload);
 
+  // Its server is told to end.
+  void depart(Host& host);
+
   void carry_out(Host& host, const LanePending& what);
   // From a session whose hello, if it said one, was well; the message is not.
   void receive_strange(Host& host, SessionId session, bool says_hello, const StrangeMessage& message);
@@ -79,6 +82,7 @@ class LaneShell : public Process {
   void act(Host& host, lane::Copy& action);
   void act(Host& host, lane::RecordFinish& action);
   void act(Host& host, lane::Stop& action);
+  void act(Host& host, lane::Leave& action);
 
   void done(Host& host, const LaneGoesOn& what);
   void done(Host& host, const ReplyRelease& what);

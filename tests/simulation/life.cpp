@@ -303,6 +303,18 @@ void draw_hangs(LifeSpec& life, Random& random) {
   life.faults.hang = random.between(20'000, 400'000);
 }
 
+// In more than half of these lives to servers that are given time enough.
+void draw_departures(LifeSpec& life, Random& random) {
+  if (life.faults.death || !random.chance(0.3)) {
+    return;
+  }
+  life.faults.departures = static_cast<std::uint32_t>(random.between(1, 3));
+  life.faults.double_departure = random.chance(0.4) ? 0.5 : 0;
+  if (random.chance(0.3)) {
+    life.hold_patience = random.between(0, 60'000);
+  }
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -334,6 +346,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_trust_ratios(life, random);
   draw_averages(life, random);
   draw_hangs(life, random);
+  draw_departures(life, random);
   return life;
 }
 

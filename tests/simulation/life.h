@@ -59,6 +59,8 @@ struct Faults {
   std::uint32_t hangs = 0;         // of workers: alive, they end no computation for a while or ever
   Micros hang = 0;                 // at most, if it ends
   bool copy_stuck = false;         // shard 1 cannot copy as long as there are faults
+  std::uint32_t departures = 0;    // of servers that are told to end, and come back after a while
+  double double_departure = 0;     // probability that another is told at once
 };
 
 // A gradient that is not finite: always that of the same slot, whoever computes it and however often.
@@ -163,6 +165,7 @@ struct LifeSpec {
   Micros lead_silence = 2'000'000;
   Micros patience = 1'500'000;
   Micros stop_patience = 1'500'000;
+  Micros hold_patience = 1'500'000;  // of a server that is told to end, with the snapshot for it
   Micros hold_again = 20'000;
   Micros write_statistics_every = 40'000;
   Micros linger = 600'000;

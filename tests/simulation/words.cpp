@@ -152,7 +152,7 @@ std::string text(const LaneReport& report) {
          (report.writing.empty() ? "" : ", writes " + list(report.writing)) +
          (report.failed.empty() ? "" : ", could not write " + list(report.failed)) +
          (report.copy.done ? ", has copied " + words(report.copy.snapshot) : "") + (report.leaving ? ", leaving" : "") +
-         (report.failure.empty() ? "" : ", failed: " + report.failure);
+         (report.departing ? ", told to end" : "") + (report.failure.empty() ? "" : ", failed: " + report.failure);
 }
 std::string text(const Confirm& confirm) {
   return "confirm timeline " + std::to_string(confirm.timeline) + " to incarnation " +
@@ -174,7 +174,7 @@ std::string text(const Plan& plan) {
   for (const auto step : plan.snapshots) {
     text += ", snapshot of step " + std::to_string(step);
   }
-  return text;
+  return text + (plan.may_depart ? ", it may end" : "");
 }
 std::string text(const Finish& finish) {
   static constexpr const char* kEndings[] = {"finished", "stopped", "failed"};
@@ -213,6 +213,7 @@ std::string words(const LedgerChange& change) {
   std::string text = "timeline " + std::to_string(ledger.timeline) + " from snapshot " + words(ledger.base) +
                      ", complete " + list(ledger.complete);
   text += ledger.cut > ledger.base.step ? ", cut " + std::to_string(*ledger.cut) : "";
+  text += ledger.held ? ", held for a server that is told to end" : "";
   for (const auto step : ledger.kept) {
     text += ", step " + std::to_string(step) + " kept";
   }

@@ -21,6 +21,7 @@ Judge::Judge(const LifeSpec& life)
       presence_(life),
       provenance_(life),
       pause_(life),
+      departures_(life),
       stop_(life) {}
 
 // ---- what lanes send
@@ -72,6 +73,7 @@ void Judge::round_applied(const Disks& disks, const LaneLife& lane, const lane::
                           const ChunkValue& result) {
   timelines_.serves(lane, disks);
   pause_.applied_round(action.step);
+  departures_.applied(lane.timeline, action.step, timelines_.durable());
   const RoundUpdate update{lane.timeline, action.chunk, action.step, action.statistics, action.factors};
   for (const auto session : std::get<RoundsJudge>(course_).applied(update, root, result)) {
     accounts_.credit(lane, session);
@@ -89,6 +91,7 @@ void Judge::item_applied(const Disks& disks, const LaneLife& lane, const lane::A
                          const ChunkValue& result) {
   timelines_.serves(lane, disks);
   pause_.applied_item();
+  departures_.applied(lane.timeline, action.version, timelines_.durable());
   require(action.statistics == (action.chunk == life_.statistics() && !action.factors.skip),
           "a chunk is taken for the statistics, or not");
   items().applied(disks, {lane, held, action.version, action.factors}, result);
@@ -217,6 +220,7 @@ void Judge::planned(const Plan& plan) {
   timelines_.planned(plan);
   snapshots_.planned(plan);
   pause_.planned(plan);
+  departures_.planned(plan, timelines_.durable());
 }
 
 void Judge::said_finished(const Finish& finish) const {
@@ -240,7 +244,9 @@ void Judge::ledger_durable(const Disks& disks, const CopyPlace& place, const Sto
   const auto& before = timelines_.durable();
   pause_.ledger_durable(ledger);
   provenance_.ledger_durable(ledger);
-  rollback_counts_.ledger_durable(before, stored);
+  const auto furthest = reached().version;
+  departures_.ledger_durable(before, ledger, furthest);
+  rollback_counts_.ledger_durable(before, stored, departures_.may_be_held(before, furthest));
   for (std::uint32_t shard = 0; shard < ledger.databases.size(); ++shard) {
     const auto listed = shard < before.databases.size() ? before.databases[shard].database : 0;
     presence_.listed(shard, listed, ledger.databases[shard].database, now);

@@ -19,6 +19,7 @@
 #include "tests/simulation/facts.h"
 #include "tests/simulation/judge/accounts.h"
 #include "tests/simulation/judge/copies.h"
+#include "tests/simulation/judge/departures.h"
 #include "tests/simulation/judge/items.h"
 #include "tests/simulation/judge/orders.h"
 #include "tests/simulation/judge/pause.h"
@@ -83,6 +84,16 @@ class Judge {
   void records_finish(const Disks& disks, const LaneLife& lane, SnapshotId end) const {
     check_end_recorded(life_, disks, timelines_.durable(), lane, end);
   }
+
+  // A server is told to end.
+  void told_to_end(const LaneLife& lane) { departures_.told(lane); }
+  [[nodiscard]] bool is_told_to_end(Incarnation life) const { return departures_.is_told(life); }
+  // One of its lanes lets it go.
+  void departs(const LaneLife& lane, DeparturesJudge::Way way) {
+    departures_.departs(lane, way, timelines_.durable(), reached().version);
+  }
+  // Servers that have gone in a timeline while all held for them.
+  [[nodiscard]] std::size_t departed_in(Timeline timeline) const { return departures_.departed_in(timeline); }
 
   // ---- workers
   // A session's worker, before it says anything.
@@ -173,6 +184,7 @@ class Judge {
   PresenceJudge presence_;
   ProvenanceJudge provenance_;
   PauseJudge pause_;
+  DeparturesJudge departures_;
   StopJudge stop_;
   RollbackCountsJudge rollback_counts_;
   FactSet facts_;

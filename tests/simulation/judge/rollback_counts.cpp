@@ -26,7 +26,7 @@ void RollbackCountsJudge::assigned(const Assign& assign, Step base) {
   }
 }
 
-void RollbackCountsJudge::ledger_durable(const Ledger& before, const StoredLedger& stored) {
+void RollbackCountsJudge::ledger_durable(const Ledger& before, const StoredLedger& stored, bool may_be_held) {
   const auto& ledger = stored.ledger;
   const auto counted = ledger.rollbacks.total() - before.rollbacks.total();
   if (counted > 0) {
@@ -35,18 +35,20 @@ void RollbackCountsJudge::ledger_durable(const Ledger& before, const StoredLedge
     require(counted == 1, "one rollback is counted several times");
     note_cause(before.rollbacks, ledger.rollbacks);
   } else {
-    check_uncounted(before, ledger);
-    facts_.note(Fact::untrained_timeline, before.timeline > 0 && ledger.timeline > before.timeline);
+    check_uncounted(before, ledger, may_be_held);
+    facts_.note(Fact::untrained_timeline, !before.held && before.timeline > 0 && ledger.timeline > before.timeline);
   }
   counted_until_ = stored.statistics.empty() ? 0 : stored.statistics.back().step + 1;
 }
 
-void RollbackCountsJudge::check_uncounted(const Ledger& before, const Ledger& ledger) const {
+// A hold for a server that is not durable yet when the next timeline begins is known to the lead alone.
+void RollbackCountsJudge::check_uncounted(const Ledger& before, const Ledger& ledger, bool may_be_held) const {
   require(ledger.rollbacks == before.rollbacks, "rollbacks have other causes than before");
   require(ledger.rolled_back_steps == before.rolled_back_steps, "steps are trained again without a rollback");
   const bool has_begun = before.timeline > 0 && ledger.timeline > before.timeline;
-  require(!has_begun || (counted_until_ <= before.base.step && before.complete.back().step == before.base.step &&
-                         given_by_lead_ < before.timeline),
+  require(!has_begun || may_be_held ||
+              (counted_until_ <= before.base.step && before.complete.back().step == before.base.step &&
+               given_by_lead_ < before.timeline),
           "a rollback is not counted, though the lead knows that somebody has trained");
 }
 

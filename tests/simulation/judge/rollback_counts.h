@@ -15,13 +15,14 @@ class RollbackCountsJudge {
   void lead_starts() { given_by_lead_ = 0; }
   // `base`: of the order's timeline.
   void assigned(const Assign& assign, Step base);
-  // Throws Violation. `before`: the ledger that was durable until now.
-  void ledger_durable(const Ledger& before, const StoredLedger& stored);
+  // Throws Violation. `before`: the ledger that was durable until now. `may_be_held`: as far as
+  // the lead knows, all hold at its newest snapshot for a server.
+  void ledger_durable(const Ledger& before, const StoredLedger& stored, bool may_be_held);
 
   [[nodiscard]] const FactSet& facts() const { return facts_; }
 
  private:
-  void check_uncounted(const Ledger& before, const Ledger& ledger) const;
+  void check_uncounted(const Ledger& before, const Ledger& ledger, bool may_be_held) const;
   void note_cause(const RollbackCounts& before, const RollbackCounts& now);
 
   Timeline given_ = 0;          // the newest timeline of which work was given out

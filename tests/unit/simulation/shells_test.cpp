@@ -51,6 +51,7 @@ class Shelf final : public Host {
   [[nodiscard]] bool was_disturbed() const override { return false; }
   void refused_weights(ProcessId /*lane*/) override {}
   void end_server(const LaneLife& /*life*/) override {}
+  void departs(const LaneLife& /*life*/, bool /*whole*/, bool /*lost*/) override {}
   void turned_away(ProcessId /*lane*/, const std::string& /*why*/) override {}
   void ledger_written(bool /*goes_back*/) override {}
   [[nodiscard]] bool traces() const override { return false; }

@@ -92,7 +92,7 @@ TEST_CASE("the effective job of a small file") {
         "    nesterov: false\n    weight_decay: 0\n  schedule:\n    name: constant\n    warmup_steps: 0\n"
         "  early_stop:\n    patience: 0\n    min_delta: 0\ncluster:\n  shards: 1\n  workers: 2\n  lanes: 1\n"
         "  start_workers: 1\n  transport: ipc\n  io_threads: 0\n  socket_buffer_bytes: 0\n  patience: 600\n"
-        "  stop_patience: 300\ndurability:\n  mode: snapshot\n"
+        "  stop_patience: 300\n  hold_patience: 20\ndurability:\n  mode: snapshot\n"
         "  every_steps: 200\n  keep: 2\n  copy_patience: 1800\n");
 }
 
@@ -144,6 +144,7 @@ TEST_CASE("the digest changes with what decides the bits and with nothing else")
                                                 "training.seed=1",  // its default, written out
                                                 "cluster.patience=5",
                                                 "cluster.stop_patience=5",
+                                                "cluster.hold_patience=5",
                                                 "durability.mode=final",
                                                 "durability.every_steps=7",
                                                 "durability.keep=9",

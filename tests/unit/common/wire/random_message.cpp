@@ -344,8 +344,8 @@ void fill(Random& random, RoundReport& value) {
 }
 
 void fill(Random& random, LaneReport& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w);
 }
 
 void fill(Random& random, Confirm& value) {
@@ -359,8 +359,8 @@ void fill(Random& random, CopyState& value) {
 }
 
 void fill(Random& random, Plan& value) {
-  auto& [a, first, b, c, d, copies, e, f, g, h, prospect] = value;
-  fill_all(random, a, b, c, d, copies, e, f, g, h, prospect);
+  auto& [a, first, b, c, d, copies, e, f, g, h, prospect, may_depart] = value;
+  fill_all(random, a, b, c, d, copies, e, f, g, h, prospect, may_depart);
   first = between(random, 1, 1U << 30U);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <variant>
@@ -90,6 +91,7 @@ class Fixture {
     report.planned = planned;
     report.plan = plan[shard].number;
     report.held = held;
+    report.departing = departing.contains(shard);
     if (shard == 1) {
       for (Step step = 0; step < open; ++step) {
         report.statistics.push_back({step, 1, 1, 1});
@@ -137,6 +139,7 @@ class Fixture {
   std::map<std::uint32_t, std::uint64_t> sequences;  // of reports, by shard
   std::vector<Incarnation> incarnations = {1, 1};
   std::vector<SnapshotId> held;
+  std::set<std::uint32_t> departing;   // shards whose servers were told to end
   Assign order;                        // the newest
   std::map<std::uint32_t, Plan> plan;  // the newest to each shard
 

@@ -1,0 +1,68 @@
+// How a server goes that is told to end.
+#include <mutex>
+
+#include "server/shard.h"
+
+namespace ballast {
+
+// Before its lanes are there nobody is served by it.
+void Shard::depart(const std::string& reason) {
+  {
+    const std::scoped_lock lock(mutex_);
+    departing_ = reason;
+    if (is_open_) {
+      for (auto& lane : lanes_) {
+        lane->depart();
+      }
+      return;
+    }
+  }
+  interrupt(reason);
+}
+
+// The lead's loop is needed until the last lane has heard from it.
+void Shard::left(const lane::Leave& leave) {
+  std::unique_lock lock(mutex_);
+  if (!leave.lost.empty()) {
+    lost_ = leave.lost;  // the lane's loop ends with it
+    return;
+  }
+  if (leave.whole) {
+    lock.unlock();
+    return interrupt(departing_);
+  }
+  if (++lanes_left_ == lanes_.size() && lead_) {
+    lead_->interrupt({});
+  }
+}
+
+Shard::Departure Shard::departure() const {
+  const std::scoped_lock lock(mutex_);
+  if (failure_.empty()) {
+    return lanes_left_ > 0 ? Departure::held : Departure::none;
+  }
+  return failure_ == departing_ ? Departure::at_once : failure_ == lost_ ? Departure::out_of_patience : Departure::none;
+}
+
+std::string Shard::what_is_left() const {
+  const std::string again = "started again with the same command line it goes on from ";
+  const std::string nothing = "nothing of the job is in its database yet";
+  if (!store_) {
+    return nothing;
+  }
+  if (const auto timeline = store_->timeline(); timeline.ok() && !timeline.value()) {
+    return nothing;
+  }
+  if (journal_) {
+    return again + "all that its journal holds, in which every promised update is";
+  }
+  if (options_.shard > 0) {
+    return again + "the newest complete snapshot, which shard 0's ledger names (`ballast inspect`)";
+  }
+  const auto content = store_->read_ledger();
+  return content.ok() && !content.value().ledger.complete.empty()
+             ? again + "the snapshot of step " + std::to_string(content.value().ledger.complete.back().step)
+             : again + "its newest complete snapshot";
+}
+
+}  // namespace ballast
