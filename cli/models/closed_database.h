@@ -10,12 +10,16 @@ class ClosedDatabase {
  public:
   // Throws std::runtime_error naming the database if a server has it open, or that cannot be told.
   explicit ClosedDatabase(const std::filesystem::path& database);
+  // The same, changing nothing: also where nothing may be written.
+  static ClosedDatabase to_read(const std::filesystem::path& database);
   ~ClosedDatabase();
   ClosedDatabase(ClosedDatabase&& other) noexcept;
   ClosedDatabase(const ClosedDatabase&) = delete;
   ClosedDatabase& operator=(const ClosedDatabase&) = delete;
 
  private:
+  ClosedDatabase(const std::filesystem::path& database, int fd, short kind);
+
   int fd_;
 };
 

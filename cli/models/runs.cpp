@@ -15,6 +15,7 @@
 #include "cli/models/run_removal.h"
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
+#include "cli/run_folder/settle.h"
 #include "cli/telling/amounts.h"
 #include "cli/telling/quality.h"
 #include "common/job/load.h"
@@ -87,6 +88,7 @@ RunListing listing_of(const fs::path& folder) {
   run.began = written_at(folder / "job.yaml");
   run.bytes = bytes_in(folder);
   try {
+    settle_run_folder(folder);
     const auto job = make_job(load_effective_job((folder / "job.yaml").string(), {}));
     run.job = job.spec.job;
     run.steps = job.steps.steps;
