@@ -29,7 +29,8 @@ ClosedDatabase::ClosedDatabase(const std::filesystem::path& database)
     : ClosedDatabase(database, opened_lock(database, O_RDWR | O_CREAT), F_WRLCK) {}
 
 ClosedDatabase ClosedDatabase::to_read(const std::filesystem::path& database) {
-  return {database, opened_lock(database, O_RDONLY), F_RDLCK};
+  const int fd = opened_lock(database, O_RDONLY);
+  return fd < 0 && errno == ENOENT ? ClosedDatabase(fd) : ClosedDatabase(database, fd, F_RDLCK);
 }
 
 // RocksDB's is a lock for writing, which goes with none for reading.

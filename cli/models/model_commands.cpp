@@ -39,16 +39,6 @@ void define_gather(CLI::App& app, GatherCommand& command) {
   gather->add_flag("--link", command.link, "link to the databases instead of copying them");
 }
 
-void define_reshard(CLI::App& app, ReshardCommand& command) {
-  auto* const reshard = app.add_subcommand("reshard", "give a stopped run another number of shards");
-  reshard->add_option("run", command.run, "the run's folder")->required();
-  reshard->add_option("--shards", command.shards, "how many it has from now on")->required()->type_name("M");
-  reshard->add_option("-o,--output", command.output, "make a new run's folder of it, and leave this one as it is")
-      ->type_name("NEW");
-  reshard->add_flag("--drop-updates", command.drop_updates,
-                    "of a journaled run: without the updates that came after the newest complete snapshot");
-}
-
 void define_runs(CLI::App& app, RunsOptions& runs_options, PruneOptions& prune_options) {
   auto* const runs = app.add_subcommand("runs", "list the runs in a folder: state, accuracy, size");
   runs->add_option("folder", runs_options.folder, "the folder of run folders (default: runs)");
@@ -66,7 +56,6 @@ void define_runs(CLI::App& app, RunsOptions& runs_options, PruneOptions& prune_o
 
 void ModelCommands::define(CLI::App& app) {
   define_gather(app, gather_);
-  define_reshard(app, reshard_);
   define_runs(app, runs_, prune_);
   auto* const export_command = app.add_subcommand("export", "write a run's weights into a safetensors file");
   export_command->add_option("run", export_.run, "the run's folder")->required();
@@ -130,9 +119,6 @@ std::optional<int> ModelCommands::dispatch(const CLI::App& app) const {
   }
   if (app.got_subcommand("gather")) {
     return gather(gather_);
-  }
-  if (app.got_subcommand("reshard")) {
-    return reshard(reshard_);
   }
   if (app.got_subcommand("runs")) {
     return app.get_subcommand("runs")->got_subcommand("prune") ? prune_runs(prune_) : show_runs(runs_);

@@ -1,5 +1,5 @@
 // The subcommands that work on trained models and on jobs yet to run: export, evaluate, predict, losses,
-// inspect, plan, gather, reshard, runs.
+// inspect, plan, gather, runs.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,6 @@
 #include "cli/models/inspect.h"
 #include "cli/models/predict.h"
 #include "cli/models/runs.h"
-#include "cli/resharding/reshard.h"
 
 namespace ballast {
 
@@ -32,7 +31,6 @@ class ModelCommands {
   InspectOptions inspect_;
   PlanOptions plan_;
   GatherCommand gather_;
-  ReshardCommand reshard_;
   RunsOptions runs_;
   PruneOptions prune_;
 };

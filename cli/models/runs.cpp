@@ -225,7 +225,7 @@ int show_runs(const RunsOptions& options) {
       std::printf("  %s\n", run.problem.c_str());
     }
     if (!run.marked) {
-      std::printf("  ballast run, gather or restore did not make this folder: prune leaves it\n");
+      std::printf("  ballast run, gather, restore or reshard did not make this folder: prune leaves it\n");
     }
   }
   return 0;
@@ -236,7 +236,7 @@ int prune_runs(const PruneOptions& options) {
   const auto chosen = runs_to_prune(runs, options, std::time(nullptr));
   for (const auto& run : runs) {
     if (!run.marked && may_go(run, options)) {
-      std::printf("%s is left: ballast run, gather or restore did not make this folder; remove it yourself\n",
+      std::printf("%s is left: ballast run, gather, restore or reshard did not make this folder; remove it yourself\n",
                   run.folder.c_str());
     }
   }

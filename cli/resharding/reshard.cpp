@@ -1,5 +1,6 @@
 #include "cli/resharding/reshard.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,24 +44,38 @@ std::string steps_text(Step from, Step last) {
                       : "steps " + std::to_string(from) + " to " + std::to_string(last);
 }
 
+// "its journals have updates of steps 20 to 26, ..."; empty: they have nothing that the newest snapshot lacks.
+std::string beyond_snapshot(const StoppedRun& run, bool may_be_damaged) {
+  try {
+    const auto last = run.journaled_step();
+    return last ? "its journals have updates of " + steps_text(run.snapshots().back().step, *last) +
+                      ", which are not in the newest complete snapshot"
+                : std::string();
+  } catch (const std::runtime_error& error) {
+    if (!may_be_damaged) {
+      throw;
+    }
+    return std::string("what its journals have cannot be told (") + error.what() + ")";
+  }
+}
+
 // Updates that are in journals alone are durable, and a run that is resumed has them: they go only if somebody says so.
 void tell_journals(const StoppedRun& run, const ReshardCommand& command) {
-  const auto last = run.journaled_step();
-  if (!last) {
+  const auto beyond = beyond_snapshot(run, command.drop_updates);
+  if (beyond.empty()) {
     return;
   }
+  const auto what = run.folder().string() + ": " + beyond;
   const auto word = shell_word(command.run);
-  const auto what = run.folder().string() + ": its journals have updates of " +
-                    steps_text(run.snapshots().back().step, *last) + ", which are not in the newest complete snapshot";
   const auto remedy =
       "let the job come to a snapshot first (`ballast run --resume " + word + "`, then `ballast stop " + word + "`)";
   if (command.output.empty() && !command.drop_updates) {
     throw std::runtime_error(what + " and would be lost; " + remedy + ", or drop them with --drop-updates");
   }
-  std::fprintf(stderr, "ballast: %s\n",
-               (what + (command.output.empty() ? ": they are dropped"
-                                               : ": the new run does not have them; to have them, " + remedy))
-                   .c_str());
+  const auto fate = command.output.empty() ? ": they are dropped"
+                    : command.drop_updates ? ": the new run does not have them"
+                                           : ": the new run does not have them; to have them, " + remedy;
+  std::fprintf(stderr, "ballast: %s%s\n", what.c_str(), fate.c_str());
 }
 
 void check_room(const StoppedRun& run, const ReshardCommand& command, const fs::path& folder) {
@@ -196,7 +211,12 @@ class NewRunFolder {
                                "; choose another place");
     }
     check_free();
-    fs::create_directories(around_);
+    std::error_code error;
+    fs::create_directories(around_, error);
+    if (error) {
+      throw std::runtime_error("-o " + wanted + ": the folder " + around_.string() +
+                               " cannot be made: " + error.message() + "; choose a place that may be written");
+    }
     lock_.emplace(around_, RunLock::Use::reshard);
     check_free();  // another one may just have made it
     fs::remove_all(build());

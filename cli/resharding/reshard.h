@@ -10,7 +10,7 @@ struct ReshardCommand {
   std::string run;            // the run's folder
   std::uint32_t shards = 0;   // from now on
   std::string output;         // the folder of a run to make of it; empty: in place
-  bool drop_updates = false;  // in place: those that only the journals have
+  bool drop_updates = false;  // those that only the journals have, also where they cannot be read
 };
 
 // Spreads all complete snapshots and the ledger over other databases, reads them back, and only then puts them in the

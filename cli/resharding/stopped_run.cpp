@@ -1,5 +1,6 @@
 #include "cli/resharding/stopped_run.h"
 
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
