@@ -78,7 +78,7 @@ void tell_journals(const StoppedRun& run, const ReshardCommand& command) {
   std::fprintf(stderr, "ballast: %s%s\n", what.c_str(), fate.c_str());
 }
 
-void check_room(const StoppedRun& run, const ReshardCommand& command, const fs::path& folder) {
+void check_room_to_build(const StoppedRun& run, const ReshardCommand& command, const fs::path& folder) {
   const auto needed = value_or_throw(bytes_to_build(run.reader(), run.snapshots(), command.shards));
   const auto free = free_bytes(folder);
   if (needed > free) {
@@ -117,7 +117,7 @@ void check_replaceable(const StoppedRun& run) {
 // ---- what is made
 
 // The new databases of the run, whole and read back: the digest of the newest snapshot.
-WeightsDigest build(const StoppedRun& run, const ReshardTarget& target) {
+WeightsDigest build_and_compare(const StoppedRun& run, const ReshardTarget& target) {
   throw_unless_ok(build_databases(run.reader(), run.snapshots(), target));
   const auto built = value_or_throw(RunReader::open(target.databases, run.job().arena, run.job().layout_digest));
   std::optional<WeightsDigest> newest;
@@ -177,14 +177,14 @@ int reshard_in_place(const ReshardCommand& command) {
   }
   check_replaceable(run);
   tell_journals(run, command);
-  check_room(run, command, folder.path());
+  check_room_to_build(run, command, folder.path());
   std::optional<WeightsDigest> newest;
   try {
     ReshardTarget target{{}, job_of_identity(run, command), CopiesOf::same_run};
     for (std::uint32_t shard = 0; shard < command.shards; ++shard) {
       target.databases.push_back(reshard_build_database(folder.path(), shard));
     }
-    newest = build(run, target);
+    newest = build_and_compare(run, target);
     write_job(run, job_text, reshard_build_job(folder.path()));
   } catch (const std::exception&) {
     remove_reshard_remains(folder.path());
@@ -266,12 +266,12 @@ int reshard_into(const ReshardCommand& command) {
   const StoppedRun run(path);
   const NewRunFolder folder(command.output, path);
   tell_journals(run, command);
-  check_room(run, command, folder.build());
+  check_room_to_build(run, command, folder.build());
   ReshardTarget target{{}, job_of_identity(run, command), CopiesOf::new_run};
   for (std::uint32_t shard = 0; shard < command.shards; ++shard) {
     target.databases.push_back(shard_database(folder.build(), shard));
   }
-  const auto newest = build(run, target);
+  const auto newest = build_and_compare(run, target);
   write_job(run, job_text, folder.build() / "job.yaml");
   mark_run_folder(folder.build());
   folder.give_name();

@@ -65,12 +65,15 @@ std::string in_use_text(const std::filesystem::path& folder, const Holder& other
          shell_word(folder.string()) + "`, or choose another folder";
 }
 
-void take(int fd, int how, const std::filesystem::path& folder) {
-  if (!taken_in_time(fd, how)) {
-    const auto other = holder(fd);
-    close(fd);
-    throw std::runtime_error(in_use_text(folder, other));
+void take_lock(int fd, int how, const std::filesystem::path& folder) {
+  if (taken_in_time(fd, how)) {
+    return;
   }
+  const bool is_only_read = flock(fd, LOCK_SH | LOCK_NB) == 0;  // whoever reads leaves no note
+  const auto text = is_only_read ? "`ballast reshard -o` reads the folder " + folder.string() + "; wait for its end"
+                                 : in_use_text(folder, holder(fd));
+  close(fd);
+  throw std::runtime_error(text);
 }
 
 }  // namespace
@@ -81,7 +84,7 @@ RunLock::RunLock(const std::filesystem::path& folder, Use use) {
   if (fd_ < 0) {
     throw std::runtime_error("cannot open " + file.string() + ": " + std::strerror(errno));
   }
-  take(fd_, LOCK_EX, folder);
+  take_lock(fd_, LOCK_EX, folder);
   const auto note = std::to_string(getpid()) + "\n" + (use == Use::reshard ? std::string(kReshard) + "\n" : "");
   // Only for the message above: if it cannot be written, the lock holds all the same.
   [[maybe_unused]] const bool noted = ftruncate(fd_, 0) == 0 && pwrite(fd_, note.data(), note.size(), 0) > 0;
@@ -94,7 +97,7 @@ RunLock RunLock::to_read(const std::filesystem::path& folder) {
     throw std::runtime_error("cannot open " + file.string() + ": " + std::strerror(errno));
   }
   if (fd >= 0) {
-    take(fd, LOCK_SH, folder);
+    take_lock(fd, LOCK_SH, folder);
   }
   return RunLock(fd);
 }

@@ -208,7 +208,8 @@ TEST_CASE("a tensor that is missing, damaged or of another size is told, and not
     CHECK(status.text().find("shard-" + std::to_string(shard)) != std::string::npos);
   };
   const TensorKey weights{kNewest, TensorKind::weights, chunk.id};
-  auto record = encode_tensor(weights, std::as_bytes(std::span(content(chunk, TensorKind::weights, kNewest))));
+  const auto values = content(chunk, TensorKind::weights, kNewest);
+  auto record = encode_tensor(weights, std::as_bytes(std::span(values)));
   refused(WriteBatch{}.erase(key), "snapshot/", "has 2 tensors of the chunk, expected 3");
   refused(WriteBatch{}.erase(state), "snapshot/", "has 2 tensors of the chunk, expected 3");
   const std::vector<float> few(3);

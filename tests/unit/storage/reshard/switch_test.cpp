@@ -80,13 +80,15 @@ int check_every_step(std::uint32_t before, std::uint32_t after) {
       make_run(run, before, after);
       killed = false;
       try {
-        REQUIRE(switch_databases(run, Countdown(steps)).ok());
+        const auto status = switch_databases(run, Countdown(steps));
+        REQUIRE_MESSAGE(status.ok(), status.text());
       } catch (const Killed&) {
         killed = true;
       }
       killed_again = false;
       try {
-        REQUIRE(finish_switch(run, Countdown(again)).ok());
+        const auto status = finish_switch(run, Countdown(again));
+        REQUIRE_MESSAGE(status.ok(), status.text());
       } catch (const Killed&) {
         killed_again = true;
         CHECK(has_unfinished_switch(run) == (content_of(run).count("reshard.old/old-0/CURRENT") == 0));
@@ -122,7 +124,7 @@ TEST_CASE("what is in the way of a new database is told, and the switch comes to
   const TemporaryFolder folder;
   const auto& run = folder.path();
   make_run(run, 1, 2);
-  CHECK_THROWS_AS(static_cast<void>(switch_databases(run, Countdown(3))), Killed);
+  CHECK_THROWS_AS(static_cast<void>(switch_databases(run, Countdown(5))), Killed);
   write_text(run / "shard-1" / "CURRENT", "somebody's");
   const auto status = finish_switch(run);
   CHECK_FALSE(status.ok());
