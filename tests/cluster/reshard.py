@@ -134,6 +134,22 @@ class Reshard(harness.ClusterCase):
             self.assertEqual(told(), before)
         self.expect_equal_bits(self.start(None).finish(), self.reference(self.folder / "job.yaml"))
 
+    def test_initial_weights_of_a_file(self):
+        """They are in the databases, and the file is not needed again. The reference begins from no file."""
+        job = self.job(jobs.emulated(steps=3, job="first"), "first.yaml")
+        first = self.start(job, name="first")
+        first.finish()
+        weights = self.folder / "first.safetensors"
+        self.ballast("export", first.folder, "-o", weights)
+        job = self.job(jobs.emulated(steps=STEPS, training=f"init_from: {weights}\n  {jobs.MOMENTUM}", every_steps=50))
+        never_changed = self.start(job, name="never-changed").finish()
+        folder = self.stopped(job, 5, overrides={"durability.keep": 5})
+        before = self.snapshots(folder)
+        weights.unlink()
+        self.reshard(folder, 3)
+        self.assertEqual(self.snapshots(folder), before)
+        self.expect_equal_bits(self.start(None).finish(), never_changed)
+
     def test_a_new_run_beside_the_old_one(self):
         job = self.job(jobs.emulated(steps=STEPS, every_steps=5))
         copies = self.folder / "copies"
@@ -378,7 +394,14 @@ class Reshard(harness.ClusterCase):
         self.reshard(folder, 3, "-o", place / "new", **as_nobody)
         self.assertEqual(content_of(folder), before)
         self.assertEqual(self.snapshots(place / "new"), self.snapshots(folder))
-        self.assertIn("cannot", self.reshard(folder, 3, "-o", self.folder / "not here", code=1, **as_nobody))
+        self.assertIn("cannot be made", self.reshard(folder, 3, "-o", self.folder / "not here", code=1, **as_nobody))
+        # One that was killed before its last step is brought to its end by whoever may do that.
+        (folder / "reshard.in").mkdir()
+        answer = harness.ballast("inspect", folder, **as_nobody)
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("a `ballast reshard` was cut short here", answer.stderr)
+        self.assertEqual(self.snapshots(folder), self.snapshots(place / "new"))
+        self.assertFalse((folder / "reshard.in").exists())
 
 
 if __name__ == "__main__":
