@@ -77,7 +77,7 @@ StoreStatus copy_part(const RunReader& run, const SnapshotId& snapshot, const st
       return copied;
     }
   }
-  return to.put(sealed_key(snapshot), encode_sealed(snapshot));
+  return {};
 }
 
 // Evaluations and statistics, of however many steps.
@@ -99,6 +99,8 @@ StoreStatus copy_ledger(const RunReader& run, CopiesOf copies, BatchWriter& to) 
   return status;
 }
 
+// In the order of keys, so that no table overlaps another and RocksDB has nothing to compact, which would take as much
+// room again. What says that a snapshot is whole may come before it: nobody opens the database before all of it is.
 StoreStatus build_database(const RunReader& run, const std::vector<SnapshotId>& snapshots, const ReshardTarget& target,
                            std::uint32_t shard, const Placement& placement) {
   auto opened = open_rocksdb(target.databases[shard], OpenMode::create);
@@ -110,16 +112,20 @@ StoreStatus build_database(const RunReader& run, const std::vector<SnapshotId>& 
   identity.shard = shard;
   identity.shards = static_cast<std::uint32_t>(target.databases.size());
   identity.effective_job = target.effective_job;
-  auto status = records.put(kIdentityKey, encode(identity));
+  StoreStatus status;
+  if (run.ledger().finished) {
+    status = records.put(kFinishedKey, encode_finished(*run.ledger().finished));
+  }
+  status = status.ok() ? records.put(kIdentityKey, encode(identity)) : status;
+  if (status.ok() && shard == 0) {
+    status = copy_ledger(run, target.copies, records);
+  }
+  for (const auto& snapshot : snapshots) {
+    status = status.ok() ? records.put(sealed_key(snapshot), encode_sealed(snapshot)) : status;
+  }
   const auto chunks = placement.of_model(shard);
   for (const auto& snapshot : snapshots) {
     status = status.ok() ? copy_part(run, snapshot, chunks, records) : status;
-  }
-  if (status.ok() && run.ledger().finished) {
-    status = records.put(kFinishedKey, encode_finished(*run.ledger().finished));
-  }
-  if (status.ok() && shard == 0) {
-    status = copy_ledger(run, target.copies, records);
   }
   return status.ok() ? records.finish() : status;
 }
