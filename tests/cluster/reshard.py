@@ -15,7 +15,7 @@ import jobs
 STRUCK_CALLS = harness.BUILD / "tests" / "cluster" / "struck_calls" / "libstruck-calls.so"
 SANITIZED = any(name in harness.BALLAST.read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 STEPS = 60
-KILLS = int(os.environ.get("BALLAST_RESHARD_KILLS", "25"))  # while databases are built; all calls after that are struck
+KILLS = int(os.environ.get("BALLAST_RESHARD_KILLS", "12"))  # while databases are built; all calls after that are struck
 NOBODY = 65534
 
 AVERAGED = ("optimizer: {name: adam, learning_rate: 0.002, weight_decay: 0.0005}\n"
