@@ -22,6 +22,7 @@
 #include "cli/models/digest.h"
 #include "cli/models/model_commands.h"
 #include "cli/models/restore.h"
+#include "cli/resharding/reshard.h"
 #include "cli/running/run.h"
 #include "common/command/command_line.h"
 #include "common/net/descriptors.h"
@@ -192,6 +193,16 @@ void define_restore(CLI::App& app, ballast::RestoreCommand& command) {
   restore->add_option("--s3-endpoint", command.s3_endpoint, "where an s3:// place is, e.g. https://s3.example.org");
 }
 
+void define_reshard(CLI::App& app, ballast::ReshardCommand& command) {
+  auto* const reshard = app.add_subcommand("reshard", "give a stopped run another number of shards");
+  reshard->add_option("run", command.run, "the run's folder")->required();
+  reshard->add_option("--shards", command.shards, "how many it has from now on")->required()->type_name("M");
+  reshard->add_option("-o,--output", command.output, "make a new run's folder of it, and leave this one as it is")
+      ->type_name("NEW");
+  reshard->add_flag("--drop-updates", command.drop_updates,
+                    "of a journaled run: without the updates that came after the newest complete snapshot");
+}
+
 void define_strip(CLI::App& command, ballast::StripSpec& strip) {
   command.add_flag("--strip-headers", strip.headers, "of texts: as data.strip.headers");
   command.add_flag("--strip-quotes", strip.quotes, "of texts: as data.strip.quotes");
@@ -323,6 +334,7 @@ struct Options {
   std::string control_where;
   DigestOptions digest;
   ballast::RestoreCommand restore;
+  ballast::ReshardCommand reshard;
   ballast::DataOptions data;
   ballast::DescribeOptions describe;
   MakeOptions make;
@@ -347,6 +359,9 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (app.got_subcommand("restore")) {
     return ballast::restore_run(options.restore);
+  }
+  if (app.got_subcommand("reshard")) {
+    return ballast::reshard(options.reshard);
   }
   if (app.got_subcommand("data")) {
     const auto* data = app.get_subcommand("data");
@@ -389,6 +404,7 @@ int main(int argc, char** argv) {
   define_controls(app, options.control_where);
   define_digest(app, options.digest);
   define_restore(app, options.restore);
+  define_reshard(app, options.reshard);
   define_data(app, options.data, options.describe, options.make);
   options.model.define(app);
   ballast::add_usage_options(app, kManWords);

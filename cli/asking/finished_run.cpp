@@ -9,6 +9,7 @@
 #include "cli/asking/status.h"
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
+#include "cli/run_folder/settle.h"
 #include "cli/telling/quality.h"
 #include "cli/telling/rollbacks.h"
 #include "cli/telling/target_units.h"
@@ -54,9 +55,12 @@ Status status_of(const Job& job, const LedgerContent& content) {
 }  // namespace
 
 std::optional<Job> job_of_run(const std::string& where) {
+  if (!fs::is_directory(where)) {
+    return std::nullopt;
+  }
+  settle_run_folder(where);
   try {
-    return fs::is_directory(where) ? std::optional(make_job(load_job((fs::path(where) / "job.yaml").string())))
-                                   : std::nullopt;
+    return make_job(load_job((fs::path(where) / "job.yaml").string()));
   } catch (const std::exception&) {  // of a folder that servers by hand have made, say
     return std::nullopt;
   }

@@ -13,17 +13,29 @@ namespace ballast {
 
 namespace {
 
-struct flock whole_file() {
+struct flock whole_file(short kind = F_WRLCK) {
   struct flock lock {};
-  lock.l_type = F_WRLCK;
+  lock.l_type = kind;
   return lock;
+}
+
+int opened_lock(const std::filesystem::path& database, int how) {
+  return open((database / "LOCK").c_str(), how | O_CLOEXEC, 0644);
 }
 
 }  // namespace
 
 ClosedDatabase::ClosedDatabase(const std::filesystem::path& database)
-    : fd_(open((database / "LOCK").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-  auto lock = whole_file();
+    : ClosedDatabase(database, opened_lock(database, O_RDWR | O_CREAT), F_WRLCK) {}
+
+ClosedDatabase ClosedDatabase::to_read(const std::filesystem::path& database) {
+  const int fd = opened_lock(database, O_RDONLY);
+  return fd < 0 && errno == ENOENT ? ClosedDatabase(fd) : ClosedDatabase(database, fd, F_RDLCK);
+}
+
+// RocksDB's is a lock for writing, which goes with none for reading.
+ClosedDatabase::ClosedDatabase(const std::filesystem::path& database, int fd, short kind) : fd_(fd) {
+  auto lock = whole_file(kind);
   if (fd_ < 0 || fcntl(fd_, F_SETLK, &lock) != 0) {
     const int error = errno;
     const bool held = fd_ >= 0 && (error == EAGAIN || error == EACCES);

@@ -1,12 +1,7 @@
 #include "cli/models/gather.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <stdexcept>
@@ -15,8 +10,10 @@
 #include "cli/models/closed_database.h"
 #include "cli/models/opened_run.h"
 #include "cli/run_folder/run_folder.h"
+#include "cli/run_folder/settle.h"
 #include "cli/run_folder/snapshot_parts.h"
 #include "cli/telling/amounts.h"
+#include "common/files/new_file.h"
 #include "common/job/load.h"
 #include "common/text/shell_word.h"
 
@@ -36,6 +33,7 @@ Database opened(const std::string& folder) {
   if (!path.has_filename()) {
     path = path.parent_path();
   }
+  settle_run_folder(path.parent_path());
   if (!fs::is_directory(path)) {
     throw std::runtime_error(path.string() + ": there is no such folder; name what the server had as --database");
   }
@@ -118,18 +116,6 @@ void check_room(const std::map<std::uint32_t, Database>& shards, const fs::path&
   }
 }
 
-void sync_disk_of(const fs::path& folder) {
-  const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool synced = fd >= 0 && syncfs(fd) == 0;
-  const int error = errno;
-  if (fd >= 0) {
-    close(fd);
-  }
-  if (!synced) {
-    throw std::runtime_error(folder.string() + ": the copies cannot be made durable: " + std::strerror(error));
-  }
-}
-
 ClosedDatabase closed_for_copy(const fs::path& database) {
   try {
     return ClosedDatabase(database);
@@ -156,7 +142,9 @@ void fill(const std::map<std::uint32_t, Database>& shards, const RunFolder& fold
     link ? fs::create_directory_symlink(database.path, to) : copy(database, to);
   }
   if (!link) {
-    sync_disk_of(folder.path());
+    if (const auto error = sync_file_system(folder.path())) {
+      throw std::runtime_error(folder.path().string() + ": the copies cannot be made durable: " + error.message());
+    }
   }
   write_atomically(folder.job_file(), shards.at(0).identity.effective_job);
   mark_run_folder(folder.path());

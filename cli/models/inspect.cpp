@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/models/opened_run.h"
+#include "cli/run_folder/settle.h"
 #include "cli/telling/amounts.h"
 #include "cli/telling/quality.h"
 #include "cli/telling/rollbacks.h"
@@ -45,6 +46,7 @@ class Inspection {
   Inspection(std::string folder, bool verify) : verify_(verify) { state_.folder = std::move(folder); }
 
   RunState take() {
+    settle_run_folder(state_.folder);
     const auto databases = value_or_throw(find_shard_databases(state_.folder));
     for (const auto& database : databases) {
       state_.disk.push_back(bytes_on_disk(database));

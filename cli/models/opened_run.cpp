@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cli/run_folder/settle.h"
 #include "common/job/load.h"
 #include "common/numeric/sha256.h"
 
@@ -12,9 +13,14 @@ namespace ballast {
 
 namespace {
 
+std::vector<std::filesystem::path> databases_of(const std::string& folder) {
+  settle_run_folder(folder);
+  return value_or_throw(find_shard_databases(folder));
+}
+
 // The databases themselves say which job they hold.
 Job job_of(const std::string& folder) {
-  const auto databases = value_or_throw(find_shard_databases(folder));
+  const auto databases = databases_of(folder);
   const ShardStore store(value_or_throw(open_rocksdb(databases.front(), OpenMode::read_only)));
   const auto identity = value_or_throw(store.identity());
   if (!identity) {
@@ -30,8 +36,7 @@ OpenedRun::OpenedRun(const std::string& folder) : OpenedRun(folder, job_of(folde
 OpenedRun::OpenedRun(const std::string& folder, Job job)
     : folder_(folder),
       job_(std::make_unique<const Job>(std::move(job))),
-      reader_(value_or_throw(
-          RunReader::open(value_or_throw(find_shard_databases(folder)), job_->arena, job_->layout_digest))) {}
+      reader_(value_or_throw(RunReader::open(databases_of(folder), job_->arena, job_->layout_digest))) {}
 
 OpenedRun::Chosen OpenedRun::choose(const SnapshotChoice& choice) const {
   const bool has_averages = averages_weights(job_->spec.training);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/run_folder/run_folder.h"
+#include "cli/run_folder/settle.h"
 #include "cli/telling/amounts.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
@@ -83,6 +84,7 @@ int restore_run(const RestoreCommand& command) {
     throw std::runtime_error("--run " + command.run +
                              ": not a run's id: 16 hexadecimal digits as --list shows them, or none");
   }
+  settle_run_folder(command.run_dir);
   std::string weights;
   bool finished = false;
   const auto restored = value_or_throw(

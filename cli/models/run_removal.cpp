@@ -7,6 +7,7 @@
 
 #include "cli/models/closed_database.h"
 #include "cli/run_folder/run_lock.h"
+#include "storage/reshard/switch.h"
 
 namespace ballast {
 
@@ -75,7 +76,8 @@ Contents contents_of(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     const auto name = entry.path().filename().string();
     const bool is_folder = entry.is_directory();
-    if (is_database_name(name) && (is_folder || entry.is_symlink())) {
+    if ((is_database_name(name) && (is_folder || entry.is_symlink())) ||
+        (is_reshard_name(name) && is_folder && !entry.is_symlink())) {
       contents.ours.push_back(entry.path());
     } else if (is_folder && !entry.is_symlink() && (name == "logs" || name == "sockets")) {
       look_into(entry.path(), contents);
@@ -111,7 +113,7 @@ std::vector<ClosedDatabase> closed_databases(const fs::path& folder) {
 void remove_ours(const fs::path& path) {
   if (fs::is_symlink(path) || !fs::is_directory(path)) {
     fs::remove(path);
-  } else if (is_database_name(path.filename().string())) {
+  } else if (is_database_name(path.filename().string()) || is_reshard_name(path.filename().string())) {
     fs::remove_all(path);
   } else if (fs::is_empty(path)) {
     fs::remove(path);

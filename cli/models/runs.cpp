@@ -15,6 +15,7 @@
 #include "cli/models/run_removal.h"
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
+#include "cli/run_folder/settle.h"
 #include "cli/telling/amounts.h"
 #include "cli/telling/quality.h"
 #include "common/job/load.h"
@@ -87,6 +88,7 @@ RunListing listing_of(const fs::path& folder) {
   run.began = written_at(folder / "job.yaml");
   run.bytes = bytes_in(folder);
   try {
+    settle_run_folder(folder);
     const auto job = make_job(load_effective_job((folder / "job.yaml").string(), {}));
     run.job = job.spec.job;
     run.steps = job.steps.steps;
@@ -223,7 +225,7 @@ int show_runs(const RunsOptions& options) {
       std::printf("  %s\n", run.problem.c_str());
     }
     if (!run.marked) {
-      std::printf("  ballast run, gather or restore did not make this folder: prune leaves it\n");
+      std::printf("  ballast run, gather, restore or reshard did not make this folder: prune leaves it\n");
     }
   }
   return 0;
@@ -234,7 +236,7 @@ int prune_runs(const PruneOptions& options) {
   const auto chosen = runs_to_prune(runs, options, std::time(nullptr));
   for (const auto& run : runs) {
     if (!run.marked && may_go(run, options)) {
-      std::printf("%s is left: ballast run, gather or restore did not make this folder; remove it yourself\n",
+      std::printf("%s is left: ballast run, gather, restore or reshard did not make this folder; remove it yourself\n",
                   run.folder.c_str());
     }
   }

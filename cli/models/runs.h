@@ -31,7 +31,7 @@ struct RunListing {
   std::optional<double> accuracy;  // of the newest test, where there is none of the newest validation
   std::uintmax_t bytes = 0;        // on disk; what links lead to does not count
   std::int64_t began = 0;          // seconds since 1970: when the job file was last written
-  bool marked = false;             // `ballast run`, `gather` or `restore` made the folder; others are never pruned
+  bool marked = false;             // `ballast run`, `gather`, `restore` or `reshard` made it; others are never pruned
 };
 
 // The runs in `folder` (folders with a job.yaml), the newest first. Links are no runs. Throws std::runtime_error if it

@@ -13,6 +13,7 @@
 
 #include "common/files/new_file.h"
 #include "common/text/shell_word.h"
+#include "storage/reshard/switch.h"
 
 namespace ballast {
 
@@ -80,11 +81,12 @@ fs::path private_folder() {
 }  // namespace
 
 // Under the lock: of two runs that begin at once, the second finds the first one's databases, or its lock.
-RunFolder::RunFolder(const std::string& wanted, const std::string& job) : RunFolder(made(wanted, job)) {
+RunFolder::RunFolder(const std::string& wanted, const std::string& job)
+    : RunFolder(made(wanted, job), RunLock::Use::run) {
   refuse_databases(path_);
 }
 
-RunFolder RunFolder::of_earlier_run(const std::string& folder) {
+fs::path RunFolder::path_of_earlier_run(const std::string& folder) {
   auto path = fs::absolute(folder).lexically_normal();
   if (!path.has_filename()) {
     path = path.parent_path();  // DIR/ is DIR
@@ -94,10 +96,17 @@ RunFolder RunFolder::of_earlier_run(const std::string& folder) {
                              ": it has no job.yaml; name the folder "
                              "that `ballast run` told when it began");
   }
-  return RunFolder(path);
+  return path;
 }
 
-RunFolder::RunFolder(fs::path path) : path_(std::move(path)), lock_(path_) {
+RunFolder RunFolder::of_earlier_run(const std::string& folder, RunLock::Use use) {
+  return {path_of_earlier_run(folder), use};
+}
+
+// What a `ballast reshard` that was killed has left comes to its end first, one way or the other.
+RunFolder::RunFolder(fs::path path, RunLock::Use use) : path_(std::move(path)), lock_(path_, use) {
+  throw_unless_ok(finish_switch(path_));
+  remove_reshard_remains(path_);
   std::error_code error;
   fs::create_directories(path_ / "logs", error);
   if (!fs::is_directory(path_ / "logs")) {

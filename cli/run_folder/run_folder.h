@@ -3,6 +3,7 @@
 //   job.yaml        the effective job            shard-<i>/   databases
 //   processes.json  who runs, with which pid     logs/        what each process wrote
 //   lead.address    where the lead is reached    lock         held while processes of a run live
+//   reshard.*       other databases, on their way in (storage/reshard/switch.h)
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,10 @@ class RunFolder {
   // `wanted` empty: a new folder runs/<job>-<UTC time>[-n] here. Otherwise that folder, made if need be.
   // Throws std::runtime_error if it cannot be made, another run uses it, or it holds the databases of an earlier one.
   RunFolder(const std::string& wanted, const std::string& job);
+  // Absolute, of the folder of an earlier run. Throws std::runtime_error if it is none.
+  static std::filesystem::path path_of_earlier_run(const std::string& folder);
   // The folder of an earlier run, to go on in. Throws std::runtime_error if it is none, or another run uses it.
-  static RunFolder of_earlier_run(const std::string& folder);
+  static RunFolder of_earlier_run(const std::string& folder, RunLock::Use use = RunLock::Use::run);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }  // absolute
   [[nodiscard]] std::filesystem::path job_file() const { return path_ / "job.yaml"; }
@@ -35,7 +38,7 @@ class RunFolder {
   [[nodiscard]] std::string shown() const;
 
  private:
-  explicit RunFolder(std::filesystem::path path);
+  RunFolder(std::filesystem::path path, RunLock::Use use);
 
   std::filesystem::path path_;
   RunLock lock_;

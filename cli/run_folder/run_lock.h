@@ -9,17 +9,25 @@ namespace ballast {
 // the last of them is gone, however the command itself ended.
 class RunLock {
  public:
+  // For what the folder is locked, as messages to others tell it.
+  enum class Use : bool { run, reshard };
+
   // Waits a few seconds for processes that are just being killed. Throws std::runtime_error naming the folder, the
   // holder's process id and what to do, if somebody else has it.
-  explicit RunLock(const std::filesystem::path& folder);
+  explicit RunLock(const std::filesystem::path& folder, Use use = Use::run);
+  // For whoever only reads: changes nothing in the folder, and goes together with others that read. Nobody runs it, or
+  // changes it, meanwhile. Throws as above.
+  static RunLock to_read(const std::filesystem::path& folder);
   ~RunLock();
   RunLock(RunLock&& other) noexcept;
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  [[nodiscard]] int fd() const { return fd_; }
+  [[nodiscard]] int fd() const { return fd_; }  // -1: to_read() found no lock, as no run ever had the folder
 
  private:
+  explicit RunLock(int fd) : fd_(fd) {}
+
   int fd_;
 };
 

@@ -7,13 +7,13 @@
 #include <stdexcept>
 #include <utility>
 
+#include "cli/run_folder/own_databases.h"
 #include "cli/run_folder/snapshot_parts.h"
 #include "cli/telling/amounts.h"
 #include "common/job/load.h"
 #include "common/text/shell_word.h"
 #include "storage/journal/journal.h"
 #include "storage/journal/journal_scan.h"
-#include "storage/store/layout_difference.h"
 #include "storage/store/shard_store.h"
 
 namespace ballast {
@@ -21,8 +21,6 @@ namespace ballast {
 namespace fs = std::filesystem;
 
 namespace {
-
-bool holds_something(const fs::path& database) { return fs::is_directory(database) && !fs::is_empty(database); }
 
 void refuse_other_job(const std::string& what, const std::string& theirs, const std::string& ours,
                       const std::string& remedy) {
@@ -34,22 +32,9 @@ void check_shards(const Job& job, const Job& before, const RunFolder& folder) {
   if (job.spec.cluster.shards != before.spec.cluster.shards) {
     throw std::runtime_error("the run in " + folder.path().string() + " has its weights in " +
                              count_text(before.spec.cluster.shards, "shard") + " and cannot be resumed with " +
-                             std::to_string(job.spec.cluster.shards) + "; workers and lanes may change");
-  }
-}
-
-void check_identity(const ShardStore& store, const Job& job) {
-  const auto identity = value_or_throw(store.identity());
-  Identity own;
-  own.layout_digest = job.layout_digest;
-  own.effective_job = job.yaml;
-  if (identity && has_other_layout(*identity, own)) {
-    throw std::runtime_error(store.path() + ": " + other_layout_text(identity->layout_digest, own.layout_digest));
-  }
-  if (identity && identity->spec_digest != job.spec_digest) {
-    throw std::runtime_error("the database " + store.path() + " is of another job than the folder's job.yaml: " +
-                             differing_keys(identity->effective_job, job.yaml) +
-                             " (database against job.yaml); put the run's own job.yaml back");
+                             std::to_string(job.spec.cluster.shards) +
+                             "; workers and lanes may change. To change it, first: ballast reshard " +
+                             shell_word(folder.shown()) + " --shards " + std::to_string(job.spec.cluster.shards));
   }
 }
 
@@ -60,13 +45,7 @@ void check_databases(const RunFolder& folder, const Job& job, const Ledger& ledg
   }
   std::vector<fs::path> databases;
   for (std::uint32_t shard = 0; shard < job.spec.cluster.shards; ++shard) {
-    const auto& database = databases.emplace_back(shard_database(folder.path(), shard));
-    if (!holds_something(database)) {
-      throw std::runtime_error("the database " + database.string() + " is gone, and with it shard " +
-                               std::to_string(shard) +
-                               "'s part of every snapshot; put it back, or build the folder anew from a copy with "
-                               "`ballast restore`");
-    }
+    check_there(databases.emplace_back(shard_database(folder.path(), shard)), shard);
   }
   check_snapshot_parts(databases, ledger);
 }

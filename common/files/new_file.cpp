@@ -13,6 +13,16 @@ namespace {
 
 std::error_code refused() { return {errno, std::generic_category()}; }
 
+std::error_code sync_by(int (*sync)(int descriptor), const std::filesystem::path& folder) {
+  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) {
+    return refused();
+  }
+  const auto error = sync(descriptor) == 0 ? std::error_code() : refused();
+  ::close(descriptor);
+  return error;
+}
+
 }  // namespace
 
 NewFile::~NewFile() { drop(); }
@@ -103,14 +113,8 @@ bool is_special(const std::filesystem::path& path) {
   return std::filesystem::exists(there) && !std::filesystem::is_regular_file(there);
 }
 
-std::error_code sync_folder(const std::filesystem::path& folder) {
-  const int descriptor = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) {
-    return refused();
-  }
-  const auto error = ::fsync(descriptor) == 0 ? std::error_code() : refused();
-  ::close(descriptor);
-  return error;
-}
+std::error_code sync_folder(const std::filesystem::path& folder) { return sync_by(::fsync, folder); }
+
+std::error_code sync_file_system(const std::filesystem::path& folder) { return sync_by(::syncfs, folder); }
 
 }  // namespace ballast

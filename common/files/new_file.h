@@ -55,5 +55,7 @@ bool is_special(const std::filesystem::path& path);
 
 // A new name in a folder is durable when the folder is. An empty path is the current folder.
 [[nodiscard]] std::error_code sync_folder(const std::filesystem::path& folder);
+// The same of all that was written to the file system that the folder is on.
+[[nodiscard]] std::error_code sync_file_system(const std::filesystem::path& folder);
 
 }  // namespace ballast

@@ -28,8 +28,8 @@ Any key of a job file can be replaced on the command line by `--set key.path=val
 default. Of two for one key the later counts.
 
 Keys marked *identity* decide the bits of the result. They make up the job's digest: a server refuses a database, and the
-lead a worker, whose digest is another. The others may change between two starts of the same job, except `cluster.shards`:
-what is on disk is spread over that many.
+lead a worker, whose digest is another. The others may change between two starts of the same job; `cluster.shards`, over
+which what is on disk is spread, by `ballast reshard`.
 )";
 
 std::string count_text(double number) {

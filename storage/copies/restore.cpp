@@ -6,14 +6,13 @@
 #include <system_error>
 #include <utility>
 
+#include "storage/store/batch_writer.h"
 #include "storage/store/shard_store.h"
 
 namespace ballast {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kBatchBytes = 4U << 20U;
 
 fs::path temporary_name(const fs::path& database) {
   auto name = database;
@@ -27,28 +26,6 @@ void remove_all(const std::vector<fs::path>& folders) {
     fs::remove_all(folder, ignored);
   }
 }
-
-// Collects records, so that the database is written in larger pieces.
-class Filler {
- public:
-  explicit Filler(Store& store) : store_(store) {}
-  StoreStatus put(std::string_view key, std::string record) {
-    bytes_ += record.size();
-    batch_.put(std::string(key), std::move(record));
-    return bytes_ >= kBatchBytes ? flush(Sync::no) : StoreStatus{};
-  }
-  StoreStatus flush(Sync sync) {
-    const auto full = std::move(batch_);
-    batch_ = {};
-    bytes_ = 0;
-    return store_.write(full, sync);
-  }
-
- private:
-  Store& store_;
-  WriteBatch batch_;
-  std::size_t bytes_ = 0;
-};
 
 StoreStatus in_object(const CopyPlace& place, const std::string& object, const StoreStatus& status) {
   return {status.code(), place.describe(object) + ": " + status.text()};
@@ -98,7 +75,7 @@ StoreStatus restore_shard(CopyPlace& place, const CopySet& set, std::uint32_t sh
   if (!opened.ok()) {
     return opened.status();
   }
-  Filler filler(*opened.value());
+  BatchWriter records(*opened.value());
   bool has_identity = false;
   StoreStatus ours;  // what the database says, which is no fault of the copy
   const auto put = [&](std::string_view key, std::string_view record) {
@@ -107,7 +84,7 @@ StoreStatus restore_shard(CopyPlace& place, const CopySet& set, std::uint32_t sh
       return kept.status();
     }
     has_identity = has_identity || key == kIdentityKey;
-    ours = filler.put(std::string(key), std::move(kept.value()));
+    ours = records.put(std::string(key), std::move(kept.value()));
     return ours;
   };
   const auto& object = set.objects[shard];
@@ -121,10 +98,10 @@ StoreStatus restore_shard(CopyPlace& place, const CopySet& set, std::uint32_t sh
   if (!has_identity) {
     return in_object(place, object, {StoreCode::corrupt, "the copy has no identity"});
   }
-  if (auto sealed = filler.put(sealed_key(set.snapshot), encode_sealed(set.snapshot)); !sealed.ok()) {
+  if (auto sealed = records.put(sealed_key(set.snapshot), encode_sealed(set.snapshot)); !sealed.ok()) {
     return sealed;
   }
-  return filler.flush(Sync::yes);
+  return records.finish();
 }
 
 // All shards of one set under temporary names, checked.

@@ -40,6 +40,12 @@ class RunReader {
   [[nodiscard]] const std::vector<EvaluationRecord>& evaluations() const { return ledger_.evaluations; }  // ascending
   [[nodiscard]] StoreResult<std::vector<StepStatistics>> statistics(Step from, Step until) const;
 
+  [[nodiscard]] const Arena& arena() const { return arena_; }
+  // Of all shards; its lanes are not the job's.
+  [[nodiscard]] const Placement& placement() const { return placement_; }
+  [[nodiscard]] const ShardStore& shard(std::uint32_t index) const { return *shards_.at(index); }
+  [[nodiscard]] std::uint32_t shards() const { return static_cast<std::uint32_t>(shards_.size()); }
+
   // Which snapshot is meant. `missing` if there is none such, with those there are.
   [[nodiscard]] StoreResult<SnapshotId> finished() const;
   [[nodiscard]] StoreResult<SnapshotId> newest() const;  // complete one

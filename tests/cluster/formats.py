@@ -35,11 +35,14 @@ class OfFormat2(harness.ClusterCase):
             folder = self.folder / name
             before = content_of(folder)
             out = self.folder / f"{name}.safetensors"
-            for command in (["inspect"], ["digest"], ["export", "-o", out], ["evaluate"]):
+            for command in (["inspect"], ["digest"], ["export", "-o", out], ["evaluate"],
+                            ["reshard", "--shards", "3"],
+                            ["reshard", "--shards", "3", "-o", self.folder / "new"]):
                 with self.subTest(name, command=command[0]):
                     self.expect_refused(self.ballast(command[0], folder, *command[1:], code=1).stderr)
             self.assertEqual(content_of(folder), before)
             self.assertFalse(out.exists())
+            self.assertFalse((self.folder / "new").exists())
 
     def test_a_run_is_not_resumed(self):
         for name in ("stopped", "journaled"):

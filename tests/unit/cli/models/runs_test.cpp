@@ -222,7 +222,8 @@ TEST_CASE("a folder that a person made is listed, and never pruned") {
   const auto runs = list_runs(run.folder.path());
   REQUIRE(runs.size() == 1);
   CHECK(runs.front().condition == RunCondition::finished);
-  CHECK(pruned(run).find(folder.string() + " is left: ballast run, gather or restore did not make this folder") == 0);
+  CHECK(pruned(run).find(folder.string() +
+                         " is left: ballast run, gather, restore or reshard did not make this folder") == 0);
   CHECK(fs::exists(folder / "shard-0" / "CURRENT"));
   CHECK(fs::exists(folder / "job.yaml"));
 }
