@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/net/clock.h"
 #include "common/net/peer.h"
 
 namespace ballast {
@@ -30,6 +31,7 @@ void StatusClient::ask(bool last) { socket_.send({}, encoder_.encode(StatusReque
 void StatusClient::tell(Control::Command command) { socket_.send({}, encoder_.encode(Control{command})); }
 
 std::optional<Status> StatusClient::take() {
+  socket_.tick(monotonic_micros());
   std::optional<Status> newest;
   while (auto received = socket_.receive()) {
     if (received->malformed) {

@@ -113,6 +113,13 @@ void Cluster::want_workers(std::uint32_t count, Clock::time_point now) {
   write_list();
 }
 
+void Cluster::give_up(Member& worker, const std::string& why) {
+  worker.wanted = false;
+  worker.due.reset();
+  worker.given_up_for = why;
+  write_list();
+}
+
 // One that is still on its way out is started when it has gone.
 void Cluster::take_in(Member& worker, Clock::time_point now) {
   if (worker.wanted) {

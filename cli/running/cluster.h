@@ -70,6 +70,8 @@ class Cluster {
   std::string start_again(Member& member);
   // So many workers from now on, those of the lowest numbers: who is beyond is told to go, who is missing is due.
   void want_workers(std::uint32_t count, Clock::time_point now);
+  // Of one that has ended and is not to be started again, though it was asked for.
+  void give_up(Member& worker, const std::string& why);
   // Kills all that is left, and waits for it.
   void end();
 

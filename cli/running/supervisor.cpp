@@ -225,8 +225,7 @@ void Supervisor::on_worker_told_to_go(Member& worker) {
 // A run that has gone well without an added worker goes on without it.
 void Supervisor::give_up(Member& worker, const std::string& why, Outlook outlook, int exit_code) {
   if (worker.added) {
-    worker.wanted = false;
-    worker.given_up_for = why;
+    cluster_.give_up(worker, why);
     progress_.warn(why + "\nthe run goes on without it");
     return;
   }

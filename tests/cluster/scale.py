@@ -60,7 +60,7 @@ class Scale(harness.ClusterCase):
         self.assertIn("no worker runs: the job waits until it has one", self.scale(run, 0))
         self.assertEqual((self.live(run), self.workers(run)), ([], {}))
         step = run.status()["step"]
-        self.assertIn("worker", run.status()["waits_for"])
+        self.assertIn("waits for: a worker, for there is none", self.ballast("status", run.folder).stdout)
         self.assertEqual(self.scale(run, 2), "2 workers run\n")
         run.wait_for_step(step + 3)
         self.expect_equal_bits(run.finish(), self.reference(self.file, jobs.AT_ONCE))
@@ -118,8 +118,8 @@ class Scale(harness.ClusterCase):
         self.assertEqual(run.finish()["steps"], 300)
 
     def test_before_the_job_begins(self):
-        run = self.start(self.job(jobs.emulated(steps=20)), options=["--workers", "3", "--set", "cluster.start_workers=3"],
-                         environment={"BALLAST_DELAY": "*:30"})
+        job = jobs.emulated(steps=200).replace("workers: 1", "workers: 3, start_workers: 3")
+        run = self.start(self.job(job))
         run.wait_until("a lead", lambda: run.status())
         self.scale(run, 2)
         if run.status()["phase"] == "waiting":
