@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import time
 
 import harness
 import jobs
@@ -17,6 +18,7 @@ MACHINES = ("alpha", "beta", "gamma", "delta")
 NOBODY = "02:00:00:00:00:99"  # packets to it vanish without a word, as those to a machine behind a router that is gone
 LEAD, SHARD = "lead.example", "shard-1.example"
 STEPS = 300
+NAMES_LAG = 14  # seconds: connections have been found dead, and attempts to connect to the old address have begun
 
 
 def ip(*words):
@@ -136,6 +138,7 @@ class Addresses(harness.ClusterCase):
             address = self.addresses[name].replace(".0.", ".0.1")
             self.renumber(name, address)
             if host:
+                time.sleep(NAMES_LAG)
                 self.mean({LEAD: [self.addresses["alpha"]], SHARD: [self.addresses["beta"]]})
             step = self.status().get("step", 0)
             self.wait_for_step(step + 5)
@@ -172,10 +175,13 @@ class Addresses(harness.ClusterCase):
             os.kill(pid, signal.SIGCONT)
 
     def test_names_with_several_addresses(self):
-        """Of IPv6 and IPv4, of which one refuses and one is nobody's, and the last one answers."""
-        self.void("10.88.0.77")
-        self.mean({LEAD: ["fd00:88::1", "10.88.0.77", self.addresses["alpha"]],
-                   SHARD: ["10.88.0.77", "fd00:88::2", self.addresses["beta"]]})
+        """Of IPv6 and IPv4, of which one refuses and one is nobody's, and the last one answers. Resolvers put first what is
+        nearer by its number (RFC 6724, rule 9)."""
+        nobodys = "10.88.0.77"
+        self.void(nobodys)
+        for name, address in (("alpha", "10.88.0.201"), ("beta", "10.88.0.202")):
+            self.must(ip("-n", self.names[name], "addr", "add", f"{address}/24", "dev", "eth"))
+        self.mean({LEAD: ["fd00:88::1", nobodys, "10.88.0.201"], SHARD: [nobodys, "fd00:88::2", "10.88.0.202"]})
         self.start_all()
         self.wait_for_step(5)
         self.expect_the_end()
