@@ -89,7 +89,7 @@ class Interrupt(harness.ClusterCase):
         run.process.send_signal(signal.SIGTERM)
         self.assertEqual(run.wait(), 143, run.logs())
         run.expect_no_process()
-        self.assertIn("go on with: ballast run --resume", run.out.read_text())
+        self.assertRegex(run.out.read_text(), "go on with: ballast run --resume|start the job with `ballast run JOB --run-dir")
 
     def test_kill_of_the_command_itself(self):
         run = self.started()
