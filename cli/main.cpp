@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/asking/control.h"
+#include "cli/asking/scale.h"
 #include "cli/asking/status.h"
 #include "cli/asking/watch.h"
 #include "cli/before/check.h"
@@ -166,6 +167,17 @@ void define_controls(CLI::App& app, std::string& where) {
     auto* command = app.add_subcommand(control.name, control.about);
     command->add_option("where", where, kWhereHelp)->required();
   }
+}
+
+void define_scale(CLI::App& app, ballast::ScaleOptions& options) {
+  auto* scale = app.add_subcommand("scale", "change how many workers a `ballast run` of this machine has");
+  scale->add_option("run", options.folder, "the run's folder")->required();
+  scale->add_option("--workers", options.workers, "how many from now on; 0: the job waits")
+      ->required()
+      ->check(CLI::Range(0U, ballast::kMostLocalWorkers));
+  scale->add_option("--patience", options.patience, "seconds to wait until they are there, or gone (default 60)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1, 86'400));
 }
 
 struct DigestOptions {
@@ -332,6 +344,7 @@ struct Options {
   StatusOptions status;
   ballast::WatchOptions watch;
   std::string control_where;
+  ballast::ScaleOptions scale;
   DigestOptions digest;
   ballast::RestoreCommand restore;
   ballast::ReshardCommand reshard;
@@ -353,6 +366,9 @@ int dispatch(const CLI::App& app, const Options& options) {
   }
   if (app.got_subcommand("watch")) {
     return ballast::watch_job(options.watch);
+  }
+  if (app.got_subcommand("scale")) {
+    return ballast::scale_run(options.scale);
   }
   if (app.got_subcommand("digest")) {
     return ballast::show_digest(options.digest.folder, options.digest.step);
@@ -402,6 +418,7 @@ int main(int argc, char** argv) {
   define_status(app, options.status);
   define_watch(app, options.watch);
   define_controls(app, options.control_where);
+  define_scale(app, options.scale);
   define_digest(app, options.digest);
   define_restore(app, options.restore);
   define_reshard(app, options.reshard);

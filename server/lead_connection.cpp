@@ -34,7 +34,7 @@ LeadConnection::LeadConnection(zmq::context_t& context, LaneId lane, Incarnation
     : address_(address), socket_(context, lane_routing_id(lane, incarnation)), job_yaml_(std::move(job_yaml)) {
   if (watched) {
     reach_.emplace(address, "server", kQuestion);
-    socket_.watch(context);
+    socket_.watch();
   }
   socket_.connect(address);
 }
@@ -47,6 +47,7 @@ void LeadConnection::begin(Micros now) {
 
 // A lead that is there may have nothing to say to a shard before all the others are there as well.
 void LeadConnection::tick(Micros now) {
+  socket_.tick(now);
   if (!reach_) {
     return;
   }

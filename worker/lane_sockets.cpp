@@ -35,6 +35,14 @@ void LaneSockets::add_to(Poll& poll) {
   }
 }
 
+void LaneSockets::tick(Micros now) {
+  for (auto& socket : sockets_) {
+    if (socket) {
+      socket->tick(now);
+    }
+  }
+}
+
 void LaneSockets::close() {
   for (auto& peer : links_) {
     if (peer) {

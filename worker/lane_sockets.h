@@ -37,6 +37,7 @@ class LaneSockets {
   // To a new address, or anew: what was queued for the lane's earlier life never reaches anyone.
   void connect(std::uint32_t lane, const std::string& address);
   void add_to(Poll& poll);
+  void tick(Micros now);
   void close();
 
   // The lane whose turn it is to be heard; each call names the next one.

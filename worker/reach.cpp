@@ -41,7 +41,7 @@ std::optional<worker::Unreachable> Reach::tick(const Worker& core, Micros now, s
   if (!answer || lane == nullptr || lane->address != answer->address) {
     return std::nullopt;
   }
-  return worker::Unreachable{lane->lane.shard * lanes_per_shard + lane->lane.lane, answer->why_not};
+  return worker::Unreachable{lane->lane.shard * lanes_per_shard + lane->lane.lane, answer->found.why_not};
 }
 
 void Reach::tell_lanes(const Worker& core, Micros now) {

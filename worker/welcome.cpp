@@ -3,9 +3,11 @@
 #include <cstddef>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "common/arena/placement.h"
 #include "common/job/load.h"
+#include "common/net/address.h"
 #include "common/net/descriptors.h"
 
 namespace ballast {
@@ -14,9 +16,14 @@ namespace {
 
 constexpr std::size_t kDescriptorsBeside = 64;  // lanes: data files, the log, metrics
 
-// A socket has a descriptor by which it is woken, and one for its connection.
-void check_descriptors(std::size_t lanes) {
-  const auto needed = 2 * lanes + kDescriptorsBeside;
+// A socket has a descriptor by which it is woken, and one for its connection; of a peer that is known by name also
+// those of two sockets by which it is watched.
+void check_descriptors(const std::vector<LaneAddress>& addresses) {
+  const auto lanes = addresses.size();
+  auto needed = kDescriptorsBeside;
+  for (const auto& lane : addresses) {
+    needed += is_named(lane.address) ? 4 : 2;
+  }
   if (const auto limit = descriptor_limit(); limit < needed) {
     throw std::runtime_error("the job has " + std::to_string(lanes) + " lanes, for which a worker needs " +
                              std::to_string(needed) + " files open at once, and this process may have " +
@@ -45,7 +52,7 @@ void check_lanes(const WorkerWelcome& welcome) {
   if (welcome.addresses.size() != std::size_t{welcome.shards} * welcome.lanes) {
     throw std::runtime_error("the lead's list of lanes is not complete");
   }
-  check_descriptors(welcome.addresses.size());
+  check_descriptors(welcome.addresses);
 }
 
 void complete(WorkerLayout& layout, const Job& job, std::uint32_t shards, std::uint32_t lanes_per_shard) {

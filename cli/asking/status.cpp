@@ -1,5 +1,6 @@
 #include "cli/asking/status.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -195,6 +196,14 @@ Json copies_json(const CopyStatus& copies) {
           {"shards_done", copies.shards}, {"bytes", copies.bytes},         {"awaited", copies.awaited}};
 }
 
+// The lead tells it before training begins; later, nobody but workers could be missing without its word.
+std::string awaited_by(const Status& status) {
+  const bool needs_workers = status.phase == JobPhase::training || status.phase == JobPhase::evaluating;
+  const bool has_some =
+      std::any_of(status.sessions.begin(), status.sessions.end(), [](const auto& session) { return session.live; });
+  return status.waits_for.empty() && needs_workers && !has_some ? "a worker, for there is none" : status.waits_for;
+}
+
 }  // namespace
 
 std::string status_lines(const Status& status, std::optional<MetricKind> best_by, const DataSpec* data) {
@@ -202,8 +211,9 @@ std::string status_lines(const Status& status, std::optional<MetricKind> best_by
               std::to_string(status.steps) + ", " + std::to_string(status.epoch) + " of " +
               count_text(status.epochs, "epoch") + " done, mode " + status.mode + "\n";
   const auto trouble = all_trouble(status);
+  const auto awaited = awaited_by(status);
   for (const auto& [name, value] :
-       {std::pair{"failure", &status.failure}, {"waits for", &status.waits_for}, {"trouble", &trouble}}) {
+       {std::pair{"failure", &status.failure}, {"waits for", &awaited}, {"trouble", &trouble}}) {
     if (!value->empty()) {
       text += std::string(name) + ": " + *value + "\n";
     }
@@ -225,7 +235,7 @@ std::string status_json(const Status& status, std::optional<MetricKind> best_by)
   json["mode"] = status.mode;
   json["phase"] = name_of(status.phase);
   json["failure"] = status.failure;
-  json["waits_for"] = status.waits_for;
+  json["waits_for"] = awaited_by(status);
   json["trouble"] = all_trouble(status);
   json["timeline"] = status.timeline;
   json["base"] = {{"timeline", status.base.timeline}, {"step", status.base.step}};

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "common/net/clock.h"
 #include "common/net/peer.h"
 
 namespace ballast {
@@ -49,6 +50,7 @@ std::optional<std::string> StatusClient::hopeless() const {
 }
 
 std::optional<Status> StatusClient::take() {
+  socket_.tick(monotonic_micros());
   std::optional<Status> newest;
   while (auto received = socket_.receive()) {
     if (received->malformed) {

@@ -41,7 +41,8 @@ bool is_log_name(std::string_view name) {
 }
 
 bool is_file_name(std::string_view name) {
-  static constexpr std::array<std::string_view, 4> kFiles = {"job.yaml", "processes.json", "lead.address", "lock"};
+  static constexpr std::array<std::string_view, 7> kFiles = {"job.yaml",   "processes.json",   "lead.address", "lock",
+                                                             "scale.wish", "scale.wish.taken", "scale.answer"};
   constexpr std::string_view kUnfinished = ".new";
   if (name.ends_with(kUnfinished)) {
     name.remove_suffix(kUnfinished.size());

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/run_folder/scale_files.h"
 #include "common/files/new_file.h"
 #include "common/text/shell_word.h"
 #include "storage/reshard/switch.h"
@@ -122,6 +123,7 @@ std::string RunFolder::shown() const {
 void RunFolder::begin() const {
   std::error_code ignored;
   fs::remove(address_file(), ignored);
+  forget_scale_files(path_);
 }
 
 void mark_run_folder(const fs::path& folder) {

@@ -4,6 +4,7 @@
 //   processes.json  who runs, with which pid     logs/        what each process wrote
 //   lead.address    where the lead is reached    lock         held while processes of a run live
 //   reshard.*       other databases, on their way in (storage/reshard/switch.h)
+//   scale.*         what `ballast scale` asks of the run, while it does
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,8 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path log(const std::string& process) const {
     return path_ / "logs" / (process + ".log");
   }
-  // Forgets where the lead of an earlier run was. For when a run is certain: one that is refused changes nothing.
+  // Forgets where the lead of an earlier run was, and what was asked of that run. For when a run is certain: one that
+  // is refused changes nothing.
   void begin() const;
   [[nodiscard]] int lock_fd() const { return lock_.fd(); }
   // As a person would type it: relative to the current folder where that is shorter.

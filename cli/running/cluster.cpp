@@ -81,15 +81,68 @@ void Cluster::start_others(const std::string& lead) {
 }
 
 std::string Cluster::start_again(Member& member) {
-  ++member.restarts;
+  const auto restarts = member.restarts;
+  member.restarts += member.fresh ? 0 : 1;
   try {
     start(member);
   } catch (const std::runtime_error& refused) {
-    --member.restarts;
+    member.restarts = restarts;
     return refused.what();
   }
   member.due.reset();
+  member.fresh = false;
   return {};
+}
+
+void Cluster::want_workers(std::uint32_t count, Clock::time_point now) {
+  std::uint32_t there = 0;
+  for (auto& member : members_) {
+    if (member.role == Role::worker) {
+      ++there;
+      member.index < count ? take_in(member, now) : send_away(member);
+    }
+  }
+  for (; there < count; ++there) {
+    auto& member = members_.emplace_back();
+    member.role = Role::worker;
+    member.index = there;
+    member.added = true;
+    member.wanted = false;
+    take_in(member, now);
+  }
+  write_list();
+}
+
+void Cluster::give_up(Member& worker, const std::string& why) {
+  worker.wanted = false;
+  worker.due.reset();
+  worker.given_up_for = why;
+  write_list();
+}
+
+// One that is still on its way out is started when it has gone.
+void Cluster::take_in(Member& worker, Clock::time_point now) {
+  if (worker.wanted) {
+    return;
+  }
+  worker.wanted = true;
+  worker.given_up_for.clear();
+  worker.refusal.clear();
+  worker.policy = {};
+  worker.fresh = true;
+  if (worker.pid == 0) {
+    worker.due = now;
+  }
+}
+
+void Cluster::send_away(Member& worker) {
+  worker.wanted = false;
+  worker.given_up_for.clear();
+  worker.due.reset();
+  if (worker.pid != 0 && !worker.told_to_go) {
+    worker.told_to_go = true;
+    signal_group(worker.pid, SIGTERM);
+  }
 }
 
 void Cluster::start(Member& member) {
@@ -206,6 +259,9 @@ std::string Cluster::mend_list() {
 void Cluster::write_list() {
   auto list = nlohmann::ordered_json::array();
   for (const auto& member : members_) {
+    if (!member.wanted && member.pid == 0) {
+      continue;
+    }
     nlohmann::ordered_json entry;
     entry["role"] = role_text(member.role);
     entry["index"] = member.index;

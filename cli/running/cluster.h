@@ -34,6 +34,11 @@ struct Member {
   std::string death;                             // how the last life ended, said when the next one begins
   std::optional<Clock::time_point> departed;     // by itself and well, when the end of the job was not known
   std::string refusal;                           // why the next one could not begin, as it was told; empty: it could
+  bool added = false;                            // by `ballast scale`: the run goes on without it
+  bool wanted = true;                            // a worker that is not is not started again
+  bool told_to_go = false;                       // and has not gone yet
+  bool fresh = false;                            // its next life does not follow a death
+  std::string given_up_for;                      // why it is not wanted, though it was asked for; empty: it was not
   std::map<std::string, std::string> addresses;  // lead, lanes, metrics
   RestartPolicy policy;
 
@@ -62,8 +67,12 @@ class Cluster {
   [[nodiscard]] std::optional<std::string> lead_address() const;
   // All others.
   void start_others(const std::string& lead);
-  // Why it could not be started, and is still due; empty: it runs.
+  // Why it could not be started, and is still due; empty: it runs. A fresh one counts as no restart.
   std::string start_again(Member& member);
+  // So many workers from now on, those of the lowest numbers: who is beyond is told to go, who is missing is due.
+  void want_workers(std::uint32_t count, Clock::time_point now);
+  // Of one that has ended and is not to be started again, though it was asked for.
+  void give_up(Member& worker, const std::string& why);
   // Kills all that is left, and waits for it.
   void end();
 
@@ -77,12 +86,15 @@ class Cluster {
   // Whether somebody who died is to be started again.
   [[nodiscard]] bool is_any_due() const;
   [[nodiscard]] std::uint32_t restarts(Role role) const;
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
   [[nodiscard]] std::filesystem::path log_of(const Member& member) const;
   // Tries again to write processes.json if the disk refused it: why it still does, empty if all is well.
   std::string mend_list();
 
  private:
   void start(Member& member);
+  static void take_in(Member& worker, Clock::time_point now);
+  static void send_away(Member& worker);
   [[nodiscard]] Command command_of(Member& member) const;
   [[nodiscard]] std::vector<std::string> server_arguments(Member& member) const;
   [[nodiscard]] std::vector<std::string> worker_arguments(Member& member) const;

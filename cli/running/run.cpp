@@ -153,15 +153,17 @@ WeightsDigest digest(const Job& job, const RunFolder& folder) {
 }
 
 EventStream::Json report(const Job& job, const RunOptions& options, const RunFolder& folder, Progress& progress,
-                         Summary summary) {
+                         Cluster& cluster, Summary summary) {
   const auto final_weights = digest(job, folder);
   summary.weights = final_weights.weights;
   summary.optimizer = final_weights.optimizer;
   summary.run_dir = folder.path();
   summary.data = &job.spec.data;
   std::vector<std::filesystem::path> logs;
-  for (std::uint32_t worker = 0; worker < job.spec.cluster.workers; ++worker) {
-    logs.push_back(folder.log("worker-" + std::to_string(worker)));
+  for (const auto& member : cluster.members()) {
+    if (member.role == Role::worker) {
+      logs.push_back(cluster.log_of(member));
+    }
   }
   if (const auto corrupt = corrupt_examples(logs)) {
     summary.corrupt_examples = corrupt->examples;
@@ -248,7 +250,7 @@ int finish(const Job& job, const RunOptions& options, const RunFolder& folder, P
   const auto wall = std::chrono::duration<double>(Clock::now() - began).count();
   const auto& trained = supervisor.training_time();
   tell_end(progress, "finished", 0,
-           report(job, options, folder, progress,
+           report(job, options, folder, progress, cluster,
                   {*supervisor.status(),
                    {},
                    {},

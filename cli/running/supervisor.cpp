@@ -43,6 +43,7 @@ Supervisor::Supervisor(Cluster& cluster, Signals& signals, Progress& progress, b
       signals_(signals),
       progress_(progress),
       lead_(paused),
+      scaler_(cluster, progress),
       training_time_(resumed),
       stop_patience_(stop_patience) {}
 
@@ -206,8 +207,12 @@ void Supervisor::leave() {
 }
 
 void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
+  const bool was_told = std::exchange(worker.told_to_go, false);
   if (stage_ != Stage::running) {
     return;
+  }
+  if (was_told) {
+    return on_worker_told_to_go(worker);
   }
   if (exit.good()) {
     worker.death = "left as if the job had finished";
@@ -215,18 +220,36 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
     return;
   }
   if (!exit.by_signal && exit.number == kExitUsage) {
-    outlook_ = Outlook::bad_data;
-    return fail(worker.name() + " cannot read the job's data: " + last_words(worker), kExitBadJob);
+    return give_up(worker, worker.name() + " cannot read the job's data: " + last_words(worker), Outlook::bad_data,
+                   kExitBadJob);
   }
   if (!exit.by_signal && exit.number == kExitForGood) {
-    outlook_ = Outlook::ends_again;
-    return fail(worker.name() + " cannot serve: " + last_words(worker));
+    return give_up(worker, worker.name() + " cannot serve: " + last_words(worker), Outlook::ends_again, 1);
   }
   if (!start_again_later(worker, exit)) {
-    return fail(with_log(worker, worker.name() + " " + worker.death));
+    return give_up(worker, with_log(worker, worker.name() + " " + worker.death), Outlook::open, 1);
   }
   // It may have been told of the job's failure before us: then there is nothing to start again.
   lead_.ask_now();
+}
+
+// However it ended. It may be wanted again meanwhile.
+void Supervisor::on_worker_told_to_go(Member& worker) {
+  progress_.line(worker.name() + " has left");
+  if (worker.wanted) {
+    worker.due = Clock::now();
+  }
+}
+
+// A run that has gone well without an added worker goes on without it.
+void Supervisor::give_up(Member& worker, const std::string& why, Outlook outlook, int exit_code) {
+  if (worker.added) {
+    cluster_.give_up(worker, why);
+    progress_.warn(why + "\nthe run goes on without it");
+    return;
+  }
+  outlook_ = outlook;
+  fail(why, exit_code);
 }
 
 // Returns false if it died too often.
@@ -288,7 +311,17 @@ void Supervisor::on_time(Clock::time_point now) {
   if (stage_ != Stage::stopping) {
     lead_.ask(interrupted_.has_value(), now);
   }
+  if (stage_ != Stage::binding) {
+    scaler_.turn(now, status(), why_not_scaled());
+  }
   mend_list(now);
+}
+
+std::string Supervisor::why_not_scaled() const {
+  if (stage_ == Stage::running && !interrupted_) {
+    return {};
+  }
+  return interrupted_ ? "the run is being stopped" : "the run is at its end";
 }
 
 // On a full disk each attempt is a write.
@@ -348,7 +381,7 @@ void Supervisor::start_due(Clock::time_point now) {
 // What keeps it from being started is no fault of its own, and may pass: a disk, a folder, too many processes. So it
 // does not count as a short life, and the others go on meanwhile.
 void Supervisor::start_again(Member& member, Clock::time_point now) {
-  if (member.refusal.empty()) {
+  if (member.refusal.empty() && !member.fresh) {
     progress_.warn(member.name() + " " + member.death + "; starting it again");
   }
   const auto refusal = cluster_.start_again(member);

@@ -3,7 +3,8 @@
 // A server that was told to end (SIGTERM) and lets the job hold for it is started again at once. A process that was
 // killed by a signal, or ended for one, is started again, unless that happens again and again; one that ends by itself
 // with a message would only say it again, and so would a worker that cannot serve or cannot read the data: all workers
-// read the same ones here. One that cannot be started is tried again, whatever it lasts. One thread, one
+// read the same ones here. One that cannot be started is tried again, whatever it lasts. A worker that `ballast scale`
+// has added is given up in these cases, and the run goes on as it did without it. One thread, one
 // loop: it waits for signals (a child's end is one) and for the lead's answers. The courses it takes:
 //   binding -> running -> leaving               the job finished or was stopped: wait for the processes to leave
 //                      -> doubtful -> stopping  a shard gave up: a moment for the lead's reason
@@ -21,6 +22,7 @@
 #include "cli/processes/signals.h"
 #include "cli/running/cluster.h"
 #include "cli/running/resume.h"
+#include "cli/running/scaler.h"
 #include "cli/telling/progress.h"
 #include "cli/telling/training_time.h"
 #include "protocol/messages.h"
@@ -60,6 +62,8 @@ class Supervisor {
   void on_server_left(Member& server, const Ended& ended);
   void start_departed(Clock::time_point now);
   void on_worker_ended(Member& worker, const Exit& exit);
+  void on_worker_told_to_go(Member& worker);
+  void give_up(Member& worker, const std::string& why, Outlook outlook, int exit_code);
   bool start_again_later(Member& member, const Exit& exit);
   void on_status();
   void on_time(Clock::time_point now);
@@ -74,6 +78,7 @@ class Supervisor {
   void fail(const std::string& text, int exit_code = 1);
   void stop(int exit_code);
   [[nodiscard]] bool can_start_again(const Member& member) const;
+  [[nodiscard]] std::string why_not_scaled() const;
   [[nodiscard]] std::string who_stayed() const;
   [[nodiscard]] std::string last_words(const Member& member) const;
   [[nodiscard]] std::string end_of(const Member& member, const Ended& ended) const;
@@ -86,6 +91,7 @@ class Supervisor {
   Stage stage_ = Stage::binding;
   Clock::time_point stage_until_;  // binding, leaving, doubtful: patience; stopping: when to kill
   Clock::time_point mend_at_;
+  Scaler scaler_;
   TrainingTime training_time_;
   std::chrono::seconds stop_patience_;
   std::optional<Interruption> interrupted_;

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
@@ -42,6 +43,20 @@ bool is_loopback(const std::string& host) {
   return host == "localhost" || (::inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six));
 }
 
+bool is_number(const std::string& host) {
+  in_addr four{};
+  in6_addr six{};
+  // A link-local address of IPv6 has its interface behind it.
+  return ::inet_pton(AF_INET, host.c_str(), &four) == 1 ||
+         ::inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &six) == 1;
+}
+
+// As it stands before a port.
+std::string in_brackets(const std::string& host) {
+  return host.find(':') != std::string::npos && host.front() != '[' ? std::string(1, '[').append(host).append("]")
+                                                                    : host;
+}
+
 bool is_any(const std::string& host) { return host == "0.0.0.0" || host == "::" || host == "*"; }
 
 // What a name resolves to.
@@ -62,15 +77,17 @@ class Resolved {
 
   // Of getaddrinfo; 0: it resolves.
   [[nodiscard]] int error() const { return error_; }
-  [[nodiscard]] bool is_loopback() const {
+  // Its numbers, in the order in which they are to be preferred (RFC 6724).
+  [[nodiscard]] std::vector<std::string> numbers() const {
+    std::vector<std::string> all;
     for (const auto* at = error_ == 0 ? found_ : nullptr; at != nullptr; at = at->ai_next) {
       std::array<char, NI_MAXHOST> number{};
-      if (::getnameinfo(at->ai_addr, at->ai_addrlen, number.data(), number.size(), nullptr, 0, NI_NUMERICHOST) != 0 ||
-          !ballast::is_loopback(number.data())) {
-        return false;
+      if (::getnameinfo(at->ai_addr, at->ai_addrlen, number.data(), number.size(), nullptr, 0, NI_NUMERICHOST) == 0 &&
+          std::find(all.begin(), all.end(), number.data()) == all.end()) {
+        all.emplace_back(number.data());
       }
     }
-    return error_ == 0;
+    return all;
   }
 
  private:
@@ -115,14 +132,11 @@ std::string advertised_address(const std::string& bound, const std::string& host
     return bound;
   }
   const auto bound_host = host_of(bound);
-  auto reached = host.empty() && is_any(bound_host) ? machine_name() : host;
+  const auto reached = host.empty() && is_any(bound_host) ? machine_name() : host;
   if (reached.empty()) {
     return bound;
   }
-  if (reached.find(':') != std::string::npos && reached.front() != '[') {
-    reached = std::string(1, '[').append(reached).append("]");
-  }
-  return std::string(kTcp).append(reached).append(bound.substr(bound.rfind(':')));
+  return std::string(kTcp).append(in_brackets(reached)).append(bound.substr(bound.rfind(':')));
 }
 
 std::string reached_from_here(const std::string& bound) {
@@ -130,20 +144,31 @@ std::string reached_from_here(const std::string& bound) {
   return is_any(host) ? advertised_address(bound, host == "::" ? "::1" : "127.0.0.1") : bound;
 }
 
-std::string why_not_resolved(const std::string& address) {
+bool is_named(const std::string& address) {
   const auto host = host_of(address);
-  if (host.empty() || is_any(host)) {
-    return {};
+  return !host.empty() && !is_any(host) && !is_number(host);
+}
+
+Resolution resolve(const std::string& address) {
+  if (!is_named(address)) {
+    return {{address}, {}};
   }
+  const auto host = host_of(address);
   const Resolved resolved(host);
-  return resolved.error() == 0
-             ? std::string()
-             : "the name " + host + " does not resolve here (" + ::gai_strerror(resolved.error()) + ")";
+  if (resolved.error() != 0) {
+    return {{}, "the name " + host + " does not resolve here (" + ::gai_strerror(resolved.error()) + ")"};
+  }
+  Resolution resolution;
+  for (const auto& number : resolved.numbers()) {
+    resolution.addresses.push_back(std::string(kTcp) + in_brackets(number) + address.substr(address.rfind(':')));
+  }
+  return resolution;
 }
 
 bool resolves_to_loopback(const std::string& address) {
   const auto host = host_of(address);
-  return !host.empty() && Resolved(host).is_loopback();
+  const auto numbers = host.empty() ? std::vector<std::string>() : Resolved(host).numbers();
+  return !numbers.empty() && std::all_of(numbers.begin(), numbers.end(), is_loopback);
 }
 
 bool is_everywhere(const std::string& address) { return is_any(host_of(address)); }

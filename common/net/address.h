@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ballast {
 
@@ -25,9 +26,17 @@ std::string reached_from_here(const std::string& bound);
 // if it can be bound, and for addresses of tcp.
 std::string why_ipc_not_bindable(const std::string& address);
 
-// Why the host of a tcp address is none: its name does not resolve. Empty if it does, and for numbers and ipc. Asks the
-// system's resolver, which may take seconds.
-std::string why_not_resolved(const std::string& address);
+// Whether it is an address of tcp whose host is a name, and neither a number nor every interface.
+bool is_named(const std::string& address);
+
+// Where the name of an address leads to.
+struct Resolution {
+  std::vector<std::string> addresses;  // tcp://NUMBER:PORT, each once, the ones to be preferred first
+  std::string why_not;                 // it does not resolve; empty: it does
+};
+// Asks the system's resolver, which may take seconds, for all addresses of a name, of IPv4 and IPv6. What is no named
+// address is its own only one.
+Resolution resolve(const std::string& address);
 
 // Whether the host of a tcp address is a name that means nothing but this machine's loopback. Asks the resolver.
 bool resolves_to_loopback(const std::string& address);

@@ -51,10 +51,11 @@ void LeadReach::take_answer() {
   if (!answer) {
     return;
   }
-  if (!answer->why_not.empty() && why_not_.empty()) {
-    log_warn("cannot reach the lead at {}: {}", lead_, answer->why_not);
+  const auto& why_not = answer->found.why_not;
+  if (!why_not.empty() && why_not_.empty()) {
+    log_warn("cannot reach the lead at {}: {}", lead_, why_not);
   }
-  why_not_ = answer->why_not;
+  why_not_ = why_not;
 }
 
 }  // namespace ballast

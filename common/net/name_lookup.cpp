@@ -5,14 +5,12 @@
 #include <thread>
 #include <utility>
 
-#include "common/net/address.h"
-
 namespace ballast {
 
 struct NameLookup::Asked {
   std::string address;
   std::mutex mutex;
-  std::optional<std::string> why_not;
+  std::optional<Resolution> found;
 };
 
 void NameLookup::begin(const std::string& address) {
@@ -23,9 +21,9 @@ void NameLookup::begin(const std::string& address) {
   asked->address = address;
   try {
     std::thread([asked] {
-      auto why_not = why_not_resolved(asked->address);
+      auto found = resolve(asked->address);
       const std::scoped_lock lock(asked->mutex);
-      asked->why_not = std::move(why_not);
+      asked->found = std::move(found);
     }).detach();
     asked_ = std::move(asked);
   } catch (const std::system_error&) {
@@ -37,15 +35,15 @@ std::optional<NameLookup::Answer> NameLookup::take() {
   if (!asked_) {
     return std::nullopt;
   }
-  std::optional<std::string> why_not;
+  std::optional<Resolution> found;
   {
     const std::scoped_lock lock(asked_->mutex);
-    why_not = asked_->why_not;
+    found = asked_->found;
   }
-  if (!why_not) {
+  if (!found) {
     return std::nullopt;
   }
-  return Answer{std::exchange(asked_, nullptr)->address, std::move(*why_not)};
+  return Answer{std::exchange(asked_, nullptr)->address, std::move(*found)};
 }
 
 }  // namespace ballast

@@ -1,9 +1,11 @@
-// Whether an address's name resolves, found out without waiting for the resolver.
+// Where an address's name leads, found out without waiting for the resolver.
 #pragma once
 
 #include <memory>
 #include <optional>
 #include <string>
+
+#include "common/net/address.h"
 
 namespace ballast {
 
@@ -12,7 +14,7 @@ class NameLookup {
  public:
   struct Answer {
     std::string address;
-    std::string why_not;  // empty: the name resolves
+    Resolution found;
   };
 
   // Asks for an address; nothing happens while an earlier one has not been answered.

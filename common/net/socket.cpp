@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "common/net/address.h"
+#include "common/net/clock.h"
+#include "common/net/dial.h"
+#include "common/net/name_lookup.h"
 #include "common/net/tsan.h"
 #include "common/text/endpoint.h"
 
@@ -18,6 +21,7 @@ constexpr int kProbeSeconds = 2;  // an idle connection's peer is asked so often
 constexpr int kProbes = 5;
 constexpr int kUnansweredMs = 10'000;  // data that were sent may stay unacknowledged for so long
 constexpr int kHandshakeMs = 10'000;   // who connects and says nothing for so long is cut
+constexpr int kConnectMs = 5'000;      // who does not answer the first packet for so long is tried anew
 
 struct BorrowedNote {
   Released released;
@@ -86,6 +90,7 @@ void monitor(zmq::socket_t& socket, int which, zmq::socket_t& events) {
 struct Event {
   std::uint16_t number = 0;
   std::int32_t value = 0;
+  std::string address;
 };
 
 // An event has a frame of its number, 2 bytes, and its value, 4 bytes; and one of the address.
@@ -97,8 +102,11 @@ std::optional<Event> next_event(zmq::socket_t& events) {
   }
   std::memcpy(&event.number, frame.data(), sizeof(event.number));
   std::memcpy(&event.value, static_cast<const std::byte*>(frame.data()) + sizeof(event.number), sizeof(event.value));
-  zmq::message_t address;
-  return receive_frame(events, address) ? std::optional(event) : std::nullopt;
+  if (!receive_frame(events, frame)) {
+    return std::nullopt;
+  }
+  event.address = frame.to_string();
+  return event;
 }
 
 // Hears from a socket, while it is bound, by which descriptor it listens.
@@ -241,17 +249,38 @@ void Router::close() {
   Socket::close();
 }
 
+// What a socket needs whose peer is known by a name.
+struct Dealer::Named {
+  std::string address;
+  Dial dial;
+  NameLookup lookup;
+};
+
 Dealer::Dealer(zmq::context_t& context, std::string_view routing_id, const SocketOptions& options)
-    : Socket(context, zmq::socket_type::dealer, options) {
+    : Socket(context, zmq::socket_type::dealer, options), context_(context) {
   raw().set(zmq::sockopt::routing_id, zmq::const_buffer(routing_id.data(), routing_id.size()));
   raw().set(zmq::sockopt::reconnect_ivl, 20);
   raw().set(zmq::sockopt::reconnect_ivl_max, 500);
+  // Where packets vanish, the kernel would try for two minutes, and so long would nobody look where the peer is now.
+  raw().set(zmq::sockopt::connect_timeout, kConnectMs);
 }
+
+Dealer::~Dealer() = default;
 
 void Dealer::connect(const std::string& address) {
   if (const auto fault = endpoint_fault(address); is_tcp(address) && !fault.empty()) {
     throw std::runtime_error("cannot connect: " + fault);
   }
+  if (!is_named(address)) {
+    return connect_to(address);
+  }
+  named_ = std::make_unique<Named>();
+  named_->address = address;
+  watch();
+  tick(monotonic_micros());
+}
+
+void Dealer::connect_to(const std::string& address) {
   try {
     raw().set(zmq::sockopt::ipv6, address.find('[') != std::string::npos);
     raw().connect(address);
@@ -260,19 +289,76 @@ void Dealer::connect(const std::string& address) {
   }
 }
 
-void Dealer::watch(zmq::context_t& context) {
-  events_ = std::make_unique<zmq::socket_t>(context, ZMQ_PAIR);
-  monitor(raw(), ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED, *events_);
+void Dealer::watch() {
+  if (!events_) {
+    events_ = std::make_unique<zmq::socket_t>(context_, ZMQ_PAIR);
+    monitor(raw(), ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED, *events_);
+  }
+}
+
+void Dealer::tick(Micros now) {
+  if (!named_) {
+    return;
+  }
+  take_events();
+  auto& dial = named_->dial;
+  const auto before = dial.address();
+  bool anew = dial.tick(now);
+  if (const auto answer = named_->lookup.take()) {
+    anew = dial.resolved(answer->found.addresses, now) || anew;
+  }
+  if (anew) {
+    redial(before);
+  }
+  if (dial.takes_lookup(now)) {
+    named_->lookup.begin(named_->address);
+  }
+}
+
+void Dealer::redial(const std::string& before) {
+  if (!before.empty()) {
+    zmq_disconnect(raw().handle(), before.c_str());  // refused if it is connected no more
+  }
+  connected_ = false;
+  connect_to(named_->dial.address());
+}
+
+// Of an earlier address they are no news.
+void Dealer::take_events() {
+  while (const auto event = events_ ? next_event(*events_) : std::nullopt) {
+    const auto before = named_ ? named_->dial.address() : std::string();
+    if (named_ && event->address != before) {
+      continue;
+    }
+    const auto now = monotonic_micros();
+    if (event->number == ZMQ_EVENT_CONNECT_RETRIED) {
+      if (named_ && named_->dial.failed(now)) {
+        redial(before);
+      }
+      continue;
+    }
+    connected_ = event->number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
+    if (named_) {
+      connected_ ? named_->dial.connected(now) : named_->dial.lost(now);
+    }
+  }
 }
 
 bool Dealer::is_connected() {
-  while (const auto event = events_ ? next_event(*events_) : std::nullopt) {
-    connected_ = event->number == ZMQ_EVENT_HANDSHAKE_SUCCEEDED;
-  }
+  take_events();
   return connected_;
 }
 
+std::optional<Received> Dealer::receive() {
+  auto received = Socket::receive();
+  if (received && named_) {
+    named_->dial.heard(monotonic_micros());
+  }
+  return received;
+}
+
 void Dealer::close() {
+  named_.reset();
   events_.reset();
   Socket::close();
 }

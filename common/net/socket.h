@@ -17,6 +17,7 @@
 #include "common/net/address.h"
 #include "common/net/gate.h"
 #include "common/net/mailbox.h"
+#include "protocol/ids.h"
 
 namespace ballast {
 
@@ -123,17 +124,34 @@ class Router : public Socket {
 class Dealer : public Socket {
  public:
   Dealer(zmq::context_t& context, std::string_view routing_id, const SocketOptions& options = {});
-  // Connects now or whenever the peer is there; reconnects by itself, resolving names again.
+  ~Dealer();
+  Dealer(const Dealer&) = delete;
+  Dealer& operator=(const Dealer&) = delete;
+
+  // Connects now or whenever the peer is there, and reconnects by itself. A host that is a name is looked up by tick(),
+  // at first and again when the peer is gone or silent: it may have come back under another address
+  // (common/net/dial.h). What was sent to the earlier one and has not arrived is lost.
   void connect(const std::string& address);
   // Before connect(): from then on is_connected() can be asked.
-  void watch(zmq::context_t& context);
+  void watch();
+  // A few times a second. Never waits for the resolver.
+  void tick(Micros now);
   // Whether one that speaks ZeroMQ is there. It need not have said anything.
   bool is_connected();
+  std::optional<Received> receive();
   void close();
 
  private:
+  struct Named;
+
+  void connect_to(const std::string& address);
+  void redial(const std::string& before);
+  void take_events();
+
+  zmq::context_t& context_;
   std::unique_ptr<zmq::socket_t> events_;
   bool connected_ = false;
+  std::unique_ptr<Named> named_;  // null: its address is a number, or a path
 };
 
 // Waits on sockets and file descriptors.

@@ -56,15 +56,40 @@ class Interrupt(harness.ClusterCase):
         self.assertRegex(text, r"stopped at step (\d+) of 5000, with a snapshot of step \d+; go on with: ballast run --resume")
         self.assertEqual(harness.processes_mentioning(folder), [])
 
-    def test_a_second_ctrl_c_kills_at_once(self):
+    def check_second(self, number, code):
         run = self.started()
         for worker in (0, 1):  # without them no step ends, and no snapshot can be taken
             os.kill(run.entry("worker", worker)["pid"], signal.SIGSTOP)
-        run.process.send_signal(signal.SIGINT)
+        run.process.send_signal(number)
         run.wait_until("the first one's notice", lambda: "once more to kill" in run.errors())
-        run.process.send_signal(signal.SIGINT)
-        self.assertEqual(run.wait(), 130, run.logs())
+        run.process.send_signal(number)
+        self.assertEqual(run.wait(), code, run.logs())
         run.expect_no_process()
+        self.assertIn("killing all processes", run.errors())
+        self.assertIn("go on with: ballast run --resume", run.out.read_text())
+
+    def test_a_second_ctrl_c_kills_at_once(self):
+        self.check_second(signal.SIGINT, 130)
+
+    def test_so_does_a_second_request_to_terminate(self):
+        self.check_second(signal.SIGTERM, 143)
+
+    def test_terminate_a_paused_job(self):
+        run = self.started(STEPS)
+        self.assertEqual(run.control("pause").returncode, 0)
+        step = run.status()["step"]
+        run.process.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(), 143, run.logs())
+        self.assertIn(f"stopped at step {step} of {STEPS}, with a snapshot of step {step}; go on with", run.out.read_text())
+        self.expect_equal_bits(self.start(None).finish(), self.reference(self.folder / "job.yaml", jobs.AT_ONCE))
+
+    def test_terminate_before_the_job_has_begun(self):
+        run = self.start(self.job(jobs.emulated(steps=STEPS)))
+        run.wait_until("the run's folder", lambda: run.processes())  # pylint: disable=unnecessary-lambda
+        run.process.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(), 143, run.logs())
+        run.expect_no_process()
+        self.assertRegex(run.out.read_text(), "go on with: ballast run --resume|start the job with `ballast run JOB --run-dir")
 
     def test_kill_of_the_command_itself(self):
         run = self.started()

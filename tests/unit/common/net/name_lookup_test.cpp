@@ -1,5 +1,9 @@
 #include "common/net/name_lookup.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "common/net/address.h"
 #include "tests/unit/common/net/net_test.h"
 
@@ -7,12 +11,28 @@ namespace ballast {
 namespace {
 
 TEST_CASE("a name that does not resolve is told with the resolver's reason; numbers and ipc are no names") {
-  CHECK(why_not_resolved("tcp://127.0.0.1:7070").empty());
-  CHECK(why_not_resolved("tcp://[::1]:7070").empty());
-  CHECK(why_not_resolved("tcp://localhost:7070").empty());
-  CHECK(why_not_resolved("ipc:///tmp/no-such-host").empty());
-  const auto why = why_not_resolved("tcp://no-such-host.invalid:7070");
-  CHECK(why.find("the name no-such-host.invalid does not resolve here (") == 0);
+  for (const std::string number : {"tcp://127.0.0.1:7070", "tcp://[::1]:7070", "tcp://[fe80::1%eth0]:7070",
+                                   "ipc:///tmp/no-such-host", "tcp://*:7070"}) {
+    CHECK_FALSE(is_named(number));
+    CHECK(resolve(number).addresses == std::vector{number});
+    CHECK(resolve(number).why_not.empty());
+  }
+  CHECK(is_named("tcp://no-such-host.invalid:7070"));
+  const auto none = resolve("tcp://no-such-host.invalid:7070");
+  CHECK(none.addresses.empty());
+  CHECK(none.why_not.find("the name no-such-host.invalid does not resolve here (") == 0);
+}
+
+TEST_CASE("a name means its numbers, each once, in the form of an address") {
+  CHECK(is_named("tcp://localhost:7070"));
+  const auto found = resolve("tcp://localhost:7070");
+  CHECK(found.why_not.empty());
+  REQUIRE_FALSE(found.addresses.empty());
+  for (const auto& address : found.addresses) {
+    const bool is_loopback = address == "tcp://127.0.0.1:7070" || address == "tcp://[::1]:7070";
+    CHECK_MESSAGE(is_loopback, address);
+    CHECK(std::count(found.addresses.begin(), found.addresses.end(), address) == 1);
+  }
 }
 
 TEST_CASE("a name that means this machine alone is one that resolves to loopback addresses only") {
@@ -33,10 +53,10 @@ TEST_CASE("a lookup answers once, for the address that was asked for first") {
   lookup.begin("tcp://localhost:7070");
   const auto answer = eventually([&] { return lookup.take(); });
   CHECK(answer->address == "tcp://no-such-host.invalid:7070");
-  CHECK_FALSE(answer->why_not.empty());
+  CHECK_FALSE(answer->found.why_not.empty());
   CHECK_FALSE(lookup.take());
   lookup.begin("tcp://localhost:7070");
-  CHECK(eventually([&] { return lookup.take(); })->why_not.empty());
+  CHECK(eventually([&] { return lookup.take(); })->found.why_not.empty());
 }
 
 }  // namespace
