@@ -244,7 +244,13 @@ struct Described<SessionStatus> : Plain<SessionStatus, schema::SessionStatus> {
                                      BALLAST_FIELD(slots),
                                      BALLAST_FIELD(fingerprint, Line{}),
                                      BALLAST_FIELD(refusal, FreeText{}),
-                                     BALLAST_FIELD(phases)};
+                                     BALLAST_FIELD(phases),
+                                     BALLAST_FIELD(held_up, FreeText{}),
+                                     BALLAST_FIELD(slot_time),
+                                     BALLAST_FIELD(lag),
+                                     BALLAST_FIELD(up),
+                                     BALLAST_FIELD(down),
+                                     BALLAST_FIELD(share, AtMost{kMaxSlots})};
 };
 
 template <>
@@ -258,7 +264,6 @@ using Parts =
     Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId, PhaseTimes,
           StepFactors, Prospect, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation, CopyState,
           CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, StepWork, RoundOrder, SlotProgress,
-          ItemOrder, RoundReport,
-          ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
+          ItemOrder, RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
 
 }  // namespace ballast::wire

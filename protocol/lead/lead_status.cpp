@@ -134,6 +134,7 @@ void Lead::tell_training(Status& status) const {
 
 void Lead::tell_events(Status& status) const {
   status.backups = course_.backups();
+  course_.tell(status);
   tell_ledger(book_.current(), status);
 }
 
@@ -154,6 +155,10 @@ void Lead::tell_members(Status& status) const {
   for (const auto& [id, session] : sessions_.all()) {
     status.sessions.push_back({id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint,
                                session.refusal, session.beat.phases});
+    course_.tell(id, status.sessions.back());
+    if (status.phase != JobPhase::training) {
+      status.sessions.back().held_up.clear();  // as it was when work was last given out
+    }
   }
 }
 

@@ -46,11 +46,15 @@ class RoundCourse {
   void dropped(SessionId /*session*/, const std::vector<LeadNumber>& /*clocks*/, Micros /*now*/) {}
   void lose(SessionId session) { shares_.lose(session); }
   [[nodiscard]] std::string held_up(SessionId session) const { return shares_.held_up(session); }
-  bool heard(SessionId session, const SlotProgress& progress, Micros now) { return shares_.heard(session, progress, now); }
+  bool heard(SessionId session, const SlotProgress& progress, Micros now) {
+    return shares_.heard(session, progress, now);
+  }
   void hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& suspects, const ShardRoster& shards,
                 Step limit, Micros now);
   std::set<SessionId> take_changed() { return shares_.take_changed(); }
   void tell(SessionId session, Step limit, bool trains, Assign& assign);
+  void tell(SessionId session, SessionStatus& status) const;
+  void tell(Status& status) const;
   [[nodiscard]] bool has_given_out(Step from) const { return told_until_ > from; }
 
   [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const {
