@@ -97,19 +97,19 @@ auto at_moments(std::vector<std::size_t> moments, Call call) {
 
 TEST_CASE("whatever becomes of the slots at whatever moment, those that were begun leave once, with the tree's bits") {
   const auto arena = small_arena();
-  constexpr Slot kSlots = 11;
+  constexpr Slot kEleven = 11;
   const std::vector<std::vector<SlotRange>> lists = {
       {}, {{0, 3}}, {{0, 8}}, {{0, 11}}, {{2, 4}}, {{8, 11}, {0, 2}}, {{5, 6}, {3, 4}}, {{4, 8}, {9, 11}}, {{10, 11}}};
-  auto pool = small_pool(arena, kSlots);
-  const std::size_t moments = kSlots * (arena.chunks.size() + 1) + 1;
+  auto pool = small_pool(arena, kEleven);
+  const std::size_t moments = kEleven * (arena.chunks.size() + 1) + 1;
   for (const auto& first : {std::vector<SlotRange>{{0, 11}}, {{0, 5}, {7, 11}}, {{6, 11}, {1, 4}}}) {
     for (const auto& second : lists) {
       for (std::size_t moment = 0; moment < moments; ++moment) {
-        SummedSlots computing(arena, pool, kSlots, first);
+        SummedSlots computing(arena, pool, kEleven, first);
         computing.run(at_moments({moment}, [&](std::size_t) { computing.become(second); }));
         REQUIRE(computing.is_whole());
         if (moment == 0) {
-          SlotSet wanted(kSlots);
+          SlotSet wanted(kEleven);
           for (const auto range : second) {
             wanted.insert(range);
           }

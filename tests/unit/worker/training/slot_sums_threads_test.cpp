@@ -15,19 +15,19 @@ using namespace testing;
 // Computes on a thread of its own while this one makes the slots others, and gives receipts, as a loop does.
 TEST_CASE("slots become others while they are computed, with receipts that are late and as few arenas as can be") {
   const auto arena = small_arena();
-  constexpr Slot kSlots = 32;
+  constexpr Slot kThirtyTwo = 32;
   std::mt19937 random(7);
   std::size_t split = 0;
   for (int repetition = 0; repetition < 300; ++repetition) {
-    auto pool = small_pool(arena, kSlots);
-    SummedSlots computing(arena, pool, kSlots, {{0, kSlots}});
+    auto pool = small_pool(arena, kThirtyTwo);
+    SummedSlots computing(arena, pool, kThirtyTwo, {{0, kThirtyTwo}});
     computing.keep_receipts();
     auto done = std::async(std::launch::async, [&] { computing.run([] { std::this_thread::yield(); }); });
     const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (done.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
       if (random() % 4 == 0) {
-        const auto begin = static_cast<Slot>(random() % kSlots);
-        const auto end = begin + 1 + static_cast<Slot>(random() % (kSlots - begin));
+        const auto begin = static_cast<Slot>(random() % kThirtyTwo);
+        const auto end = begin + 1 + static_cast<Slot>(random() % (kThirtyTwo - begin));
         computing.become(random() % 3 == 0 ? std::vector<SlotRange>{{0, end}}
                                            : std::vector<SlotRange>{{begin, end}, {0, begin / 2}});
       }
