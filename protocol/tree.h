@@ -29,6 +29,14 @@ struct Family {
 // The parent and sibling of a node; none for the root. `node` must be a node of the tree over `slots`.
 std::optional<Family> family(Node node, Slot slots);
 
+// Where the parent of a left child ends, which is where its sibling does; 0 for a right child and for the root. In
+// constant time: a left child holds a power of two of slots, and begins at a multiple of twice as many.
+constexpr Slot sibling_end(Node node, Slot slots) {
+  const auto twice = (std::uint64_t{node.end} - node.begin) * 2;
+  const bool is_left = node.end < slots && node.begin % twice == 0;
+  return is_left ? static_cast<Slot>(std::min<std::uint64_t>(node.begin + twice, slots)) : 0;
+}
+
 // The largest nodes that together make up `range`, in slot order. About 2 log2(M) at most.
 std::vector<Node> cover(SlotRange range, Slot slots);
 // The first of them, in constant time; `range` must not be empty. What is left of the range behind it has the rest of

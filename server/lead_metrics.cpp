@@ -78,6 +78,8 @@ void LeadMetrics::update_course(const Status& status) {
   raise(*series_.refused_workers, status.refused_workers);
   set(*series_.arithmetics, status.arithmetics.size());
   raise(*series_.backups, status.backups);
+  raise(*series_.slots_taken, status.slots_taken);
+  raise(*series_.slots_reassigned, status.slots_reassigned);
   raise(*series_.examples, status.examples);
   for (const auto& [cause, name, words] : kRollbackWords) {
     raise(*series_.rollbacks[static_cast<std::size_t>(cause)], status.rollback_causes.of(cause));
@@ -123,6 +125,10 @@ void LeadMetrics::update_worker(const SessionStatus& session) {
                            : workers_.emplace(session.name, LeadWorkerSeries(metrics_, session.name)).first->second;
   series.live->set(session.live ? 1 : 0);
   series.step->set(static_cast<double>(session.step));
+  series.held_up->set(session.held_up.empty() ? 0 : 1);
+  series.slot_time->set(static_cast<double>(session.slot_time) * 1e-6);
+  series.lag->set(static_cast<double>(session.lag) * 1e-6);
+  series.uplink->set(static_cast<double>(session.up));
   series.slots->raise_to(static_cast<double>(session.slots));
   series.overtaken->set(static_cast<double>(session.overtaken) / 1e6);
   series.phases.set(session.phases);

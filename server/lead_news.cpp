@@ -23,6 +23,7 @@ std::vector<LeadNews::Line> LeadNews::of(const Status& status) {
   tell_trouble(status);
   tell_data(status);
   tell_sessions(status);
+  tell_held_up(status);
   return std::exchange(lines_, {});
 }
 
@@ -82,6 +83,34 @@ void LeadNews::tell_session(const Status& status, const SessionStatus& session) 
          "another live worker is called " + session.name + " as well; metrics show one of them as " + session.name +
              "@SESSION: give each a name");
   }
+}
+
+// Most are over before anybody could look.
+void LeadNews::tell_held_up(const Status& status) {
+  constexpr Micros kWorthTelling = 5'000'000;
+  if (status.phase != JobPhase::training) {
+    return;  // nobody has anything to bring
+  }
+  std::map<SessionId, HoldUp> held_up;
+  for (const auto& session : status.sessions) {
+    const auto known = held_up_.find(session.session);
+    if (!session.live) {
+      continue;  // that it is lost is told
+    }
+    if (session.held_up.empty()) {
+      if (known != held_up_.end() && known->second.is_told) {
+        tell(LogLevel::info, "held up", "worker " + session.name + " is counted on again");
+      }
+      continue;
+    }
+    auto& now = held_up[session.session];
+    now = known != held_up_.end() ? known->second : HoldUp{status.training, false};
+    if (!now.is_told && status.training >= now.since + kWorthTelling) {
+      tell(LogLevel::warn, "held up", "worker " + session.name + " is not counted on: " + session.held_up);
+      now.is_told = true;
+    }
+  }
+  held_up_ = std::move(held_up);
 }
 
 // As the lead does: of a long life's sessions the longest dead are not in its status any more.

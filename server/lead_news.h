@@ -31,6 +31,7 @@ class LeadNews {
   void tell_data(const Status& status);
   void tell_sessions(const Status& status);
   void tell_session(const Status& status, const SessionStatus& session);
+  void tell_held_up(const Status& status);
   void forget_sessions(const Status& status);
 
   std::vector<Line> lines_;  // being collected
@@ -39,6 +40,11 @@ class LeadNews {
   std::string trouble_;
   std::string data_;
   std::map<SessionId, bool> live_;
+  struct HoldUp {
+    Micros since = 0;  // of the time spent in training
+    bool is_told = false;
+  };
+  std::map<SessionId, HoldUp> held_up_;
 };
 
 }  // namespace ballast

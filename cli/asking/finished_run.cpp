@@ -104,8 +104,9 @@ std::string finished_lines(const Job& job, const Status& status, const std::stri
 
 std::string finished_json(const Status& status, std::optional<MetricKind> best_by) {
   auto json = nlohmann::ordered_json::parse(status_json(status, best_by));
-  for (const auto* unknown : {"training_seconds", "examples", "copies", "duplicates", "superseded", "lost_workers",
-                              "refused_workers", "backups", "staleness", "sessions"}) {
+  for (const auto* unknown :
+       {"training_seconds", "examples", "copies", "duplicates", "superseded", "lost_workers", "refused_workers",
+        "backups", "slots_taken", "slots_reassigned", "staleness", "sessions"}) {
     json.at(unknown) = nullptr;
   }
   return json.dump(2) + "\n";

@@ -45,6 +45,12 @@ Json session_json(const SessionStatus& session) {
                     {"forward", session.phases.forward},
                     {"backward", session.phases.backward},
                     {"push", session.phases.push}};
+  json["held_up"] = session.held_up;
+  json["slot_time"] = session.slot_time;
+  json["lag"] = session.lag;
+  json["up"] = session.up;
+  json["down"] = session.down;
+  json["share"] = session.share;
   return json;
 }
 
@@ -179,6 +185,9 @@ std::string sessions_table(const Status& status) {
                                             : "refused",
                   std::to_string(session.step).c_str(), std::to_string(session.slots).c_str());
     text += line.data();
+    if (!session.held_up.empty()) {
+      text += "  held up: " + session.held_up + "\n";
+    }
   }
   return text;
 }
@@ -263,6 +272,8 @@ std::string status_json(const Status& status, std::optional<MetricKind> best_by)
   json["lost_workers"] = status.lost_workers;
   json["refused_workers"] = status.refused_workers;
   json["backups"] = status.backups;
+  json["slots_taken"] = status.slots_taken;
+  json["slots_reassigned"] = status.slots_reassigned;
   json["rollbacks"] = status.rollbacks;
   json["rollbacks_by_cause"] = causes_json(status.rollback_causes);
   json["rolled_back_steps"] = status.rolled_back_steps;

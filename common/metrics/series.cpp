@@ -201,6 +201,8 @@ LeadSeries::LeadSeries(Metrics* metrics) {
   refused_workers = lead.counter("refused_workers_total");
   arithmetics = lead.gauge("arithmetics");
   backups = lead.counter("backups_total");
+  slots_taken = lead.counter("slots_taken_total");
+  slots_reassigned = lead.counter("slots_reassigned_total");
   examples = lead.counter("examples_total");
   messages_refused = lead.counter("messages_refused_total");
   for (std::size_t cause = 0; cause < rollbacks.size(); ++cause) {
@@ -224,6 +226,10 @@ LeadWorkerSeries::LeadWorkerSeries(Metrics* metrics, const std::string& worker) 
   const Lookup of_worker(metrics, "ballast_lead_worker_", {worker});
   live = of_worker.gauge("live");
   step = of_worker.gauge("step");
+  held_up = of_worker.gauge("held_up");
+  slot_time = of_worker.gauge("slot_seconds");
+  lag = of_worker.gauge("lag_seconds");
+  uplink = of_worker.gauge("uplink_bytes_per_second");
   slots = of_worker.counter("slots_total");
   overtaken = of_worker.gauge("overtaken_seconds");
   phases = of_worker.phase_gauges("phase_seconds");

@@ -115,7 +115,7 @@ struct LeadSeries {
   GaugeHandle train_loss, recent_loss, learning_rate, gradient_norm;
   GaugeHandle validation_loss, validation_accuracy, best_loss, best_accuracy, best_step, test_loss, test_accuracy;
   GaugeHandle trouble, waits, arithmetics;
-  CounterHandle lost_sessions, refused_workers, backups, examples, messages_refused;
+  CounterHandle lost_sessions, refused_workers, backups, slots_taken, slots_reassigned, examples, messages_refused;
   std::array<CounterHandle, kRollbackWords.size()> rollbacks;  // by cause
   CounterHandle rolled_back_steps, skipped_steps, snapshots_missed, resumed_shards;
   HistogramHandle ledger_write;
@@ -129,7 +129,7 @@ GaugeHandle lead_metric(Metrics* metrics, const std::string& evaluation, const s
 struct LeadWorkerSeries {
   LeadWorkerSeries(Metrics* metrics, const std::string& worker);
 
-  GaugeHandle live, step, overtaken;
+  GaugeHandle live, step, overtaken, held_up, slot_time, lag, uplink;
   PhaseGauges phases;
   CounterHandle slots;
 };

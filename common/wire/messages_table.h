@@ -309,7 +309,9 @@ struct Described<Status> : Plain<Status, schema::Status> {
                                      BALLAST_FIELD(rollback_causes),
                                      BALLAST_FIELD(validation_metrics, List{kMetricKinds}),
                                      BALLAST_FIELD(test_metrics, List{kMetricKinds}),
-                                     BALLAST_FIELD(best_metrics, List{kMetricKinds})};
+                                     BALLAST_FIELD(best_metrics, List{kMetricKinds}),
+                                     since(14, BALLAST_FIELD(slots_taken)),
+                                     since(14, BALLAST_FIELD(slots_reassigned))};
 };
 
 // A description that contradicts the schema does not compile.

@@ -274,7 +274,13 @@ struct Described<SessionStatus> : Plain<SessionStatus, schema::SessionStatus> {
                                      BALLAST_FIELD(fingerprint, Line{}),
                                      BALLAST_FIELD(refusal, FreeText{}),
                                      BALLAST_FIELD(phases),
-                                     BALLAST_FIELD(overtaken)};
+                                     since(14, BALLAST_FIELD(overtaken)),
+                                     since(14, BALLAST_FIELD(held_up, FreeText{})),
+                                     since(14, BALLAST_FIELD(slot_time)),
+                                     since(14, BALLAST_FIELD(lag)),
+                                     since(14, BALLAST_FIELD(up)),
+                                     since(14, BALLAST_FIELD(down)),
+                                     since(14, BALLAST_FIELD(share, AtMost{kMaxSlots}))};
 };
 
 template <>
@@ -288,7 +294,6 @@ using Parts =
     Types<LaneId, DatabaseLife, SlotRange, ItemRange, JournalMark, ShardLife, LeadNumber, Grant, SnapshotId, PhaseTimes,
           StepFactors, Prospect, ChunkMeasure, StepStatistics, SessionSlots, Standing, Extra, Evaluation, CopyState,
           CopyProgress, CopyStatus, Metric, SplitStatus, StalenessCounts, ItemPush, StepWork, RoundOrder, SlotProgress,
-          ItemOrder, RoundReport,
-          ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
+          ItemOrder, RoundReport, ItemReport, Replayed, LaneAddress, SessionStatus, Told, RollbackCounts>;
 
 }  // namespace ballast::wire

@@ -61,6 +61,13 @@ class Course {
   [[nodiscard]] std::map<SessionId, Micros> overtaken() const {
     return visit([](const auto& own) { return own.overtaken(); });
   }
+  // What is known of a session's speed and share, and how many slots changed hands, as far as the mode knows such.
+  void tell(SessionId session, SessionStatus& status) const {
+    visit([&](const auto& own) { own.tell(session, status); });
+  }
+  void tell(Status& status) const {
+    visit([&](const auto& own) { own.tell(status); });
+  }
   // Whether some chunk has more than the steps before `step`.
   [[nodiscard]] bool is_beyond(const ShardRoster& shards, Step step) const {
     return visit([&](const auto& own) { return own.is_beyond(shards, step); });

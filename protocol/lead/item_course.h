@@ -57,6 +57,8 @@ class ItemCourse {
     hand_out(suspects, shards, limit, now);
   }
   std::set<SessionId> take_changed() { return grants_.take_changed(); }
+  static void tell(SessionId /*session*/, SessionStatus& /*status*/) {}
+  static void tell(Status& /*status*/) {}
   void tell(SessionId session, Step limit, bool trains, Assign& assign) const;
   [[nodiscard]] bool has_given_out(Step from) const { return grants_.granted_until() > updates(from); }
 

@@ -160,6 +160,7 @@ void Lead::tell_training(Status& status) const {
 
 void Lead::tell_events(Status& status) const {
   status.backups = course_.backups();
+  course_.tell(status);
   tell_ledger(book_.current(), status);
 }
 
@@ -180,9 +181,13 @@ void Lead::tell_members(Status& status) const {
   }
   for (const auto& [id, session] : sessions_.all()) {
     status.sessions.push_back({id, session.name, session.live, session.beat.step, slots[id], session.beat.fingerprint,
-                               session.refusal, session.beat.phases, 0});
+                               session.refusal, session.beat.phases});
     const auto since = overtaken.find(id);
     status.sessions.back().overtaken = since == overtaken.end() ? 0 : static_cast<std::uint64_t>(now_ - since->second);
+    course_.tell(id, status.sessions.back());
+    if (status.phase != JobPhase::training) {
+      status.sessions.back().held_up.clear();  // as it was when work was last given out
+    }
   }
 }
 

@@ -45,6 +45,23 @@ void RoundCourse::rewind(Step base) {
   told_until_ = base;
 }
 
+void RoundCourse::tell(SessionId session, SessionStatus& status) const {
+  status.held_up = shares_.held_up(session);
+  if (const auto* seen = shares_.session(session); seen != nullptr) {
+    const auto& progress = seen->progress();
+    status.slot_time = progress.slot_time;
+    status.lag = seen->lag();
+    status.up = progress.up;
+    status.down = progress.down;
+    status.share = shares_.standing(session, limit_).slots.size();
+  }
+}
+
+void RoundCourse::tell(Status& status) const {
+  status.slots_taken = shares_.taken();
+  status.slots_reassigned = shares_.reassigned();
+}
+
 void RoundCourse::tell(SessionId session, Step limit, bool trains, Assign& assign) {
   assign.generation = shares_.generation();
   assign.rounds.standing = shares_.standing(session, limit);

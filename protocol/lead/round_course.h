@@ -54,6 +54,8 @@ class RoundCourse {
                 Step limit, Micros now);
   std::set<SessionId> take_changed() { return shares_.take_changed(); }
   void tell(SessionId session, Step limit, bool trains, Assign& assign);
+  void tell(SessionId session, SessionStatus& status) const;
+  void tell(Status& status) const;
   [[nodiscard]] bool has_given_out(Step from) const { return told_until_ > from; }
 
   [[nodiscard]] Step next_barrier(Step after, const Evaluations& evaluations) const {

@@ -36,6 +36,12 @@ struct SessionStatus {
   std::string refusal;  // why it is given no work; empty: it is given some
   PhaseTimes phases;
   std::uint64_t overtaken = 0;  // microseconds for which it has had what others have brought since; 0: it has not
+  std::string held_up = {};     // why it is not counted on; empty: it is. This and the following in rounds alone
+  std::uint64_t slot_time = 0;  // of one slot, microseconds, as the lead has learnt it; 0: not known
+  std::uint64_t lag = 0;        // from a step's opening to its first slot, microseconds
+  std::uint64_t up = 0;         // bytes a second that its contributions get through; 0: not known
+  std::uint64_t down = 0;       // and its weights
+  Slot share = 0;               // slots of its standing range
   bool operator==(const SessionStatus&) const = default;
 };
 
@@ -109,7 +115,9 @@ struct Status {
   Told data;                            // the digest that counts; empty: no worker has been ready yet
   std::vector<Told> arithmetics;        // each kind of arithmetic that the job was given to; the first one counts
   std::vector<SessionStatus> sessions;
-  std::string mode;  // of the job, as in its file
+  std::string mode;                    // of the job, as in its file
+  std::uint64_t slots_taken = 0;       // given to another session, so that a step ends sooner
+  std::uint64_t slots_reassigned = 0;  // of sessions that were lost or not counted on, given to others
   bool operator==(const Status&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "protocol/ids.h"
+#include "protocol/tree.h"
 
 namespace ballast {
 
@@ -25,7 +26,8 @@ struct PartialSum {
 // known; it may become another at any time.
 //
 // One chunk each, so that a chunk whose part of a slot is computed and one whose part is not may leave as different
-// nodes. Pure and copyable. Holds at most log2(slots) + 1 sums. A call costs the square of that.
+// nodes. Pure and copyable. Holds at most log2(slots) + 1 sums. A call costs as much, or the
+// joins that it makes.
 class PartialSums {
  public:
   explicit PartialSums(Slot slots) : slots_(slots) {}
@@ -59,8 +61,13 @@ class PartialSums {
   [[nodiscard]] const std::vector<PartialSum>& sums() const { return sums_; }
 
  private:
-  [[nodiscard]] bool are_siblings(Node left, Node right) const;
-  [[nodiscard]] bool awaits_sibling(Node node, Slot end) const;
+  [[nodiscard]] bool are_siblings(Node left, Node right) const {
+    return left.end == right.begin && tree::sibling_end(left, slots_) == right.end;
+  }
+  [[nodiscard]] bool awaits_sibling(Node node, Slot end) const {
+    const auto sibling_end = tree::sibling_end(node, slots_);
+    return sibling_end != 0 && sibling_end <= end;
+  }
 
   Slot slots_;
   std::vector<PartialSum> sums_;  // in slot order

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -12,32 +13,41 @@
 
 namespace ballast {
 
-// Of one step. Slots are taken one at a time, range after range, each once. Pure and copyable. Not thread-safe.
+// Of one step. Slots are taken one at a time, range after range, each once. next(), take() and ahead() cost nothing
+// that grows with the slots, but for those skipped because they were taken before. Pure and copyable. Not thread-safe.
 class SlotList {
  public:
-  SlotList(Slot slots, std::vector<SlotRange> ranges) : taken_(slots), ranges_(std::move(ranges)) {}
+  SlotList(Slot slots, std::vector<SlotRange> ranges) : taken_(slots) { become(std::move(ranges)); }
 
   // What was taken stays taken.
-  void become(std::vector<SlotRange> ranges) { ranges_ = std::move(ranges); }
+  void become(std::vector<SlotRange> ranges) {
+    ranges_ = std::move(ranges);
+    SlotSet ahead(taken_.slots());
+    for (const auto range : ranges_) {
+      ahead.insert(range);
+    }
+    ahead.erase(taken_);
+    ahead_ = ahead.count();
+    range_ = 0;
+    next_ = ranges_.empty() ? 0 : ranges_.front().begin;
+    skip_taken();
+  }
 
   // The next slot; none if all are taken.
   [[nodiscard]] std::optional<Slot> next() const {
-    for (const auto range : ranges_) {
-      for (Slot slot = range.begin; slot < range.end; ++slot) {
-        if (!taken_.contains(slot)) {
-          return slot;
-        }
-      }
-    }
-    return std::nullopt;
+    return range_ < ranges_.size() ? std::optional(next_) : std::nullopt;
   }
   std::optional<Slot> take() {
     const auto slot = next();
     if (slot) {
       taken_.insert({*slot, *slot + 1});
+      --ahead_;
+      skip_taken();
     }
     return slot;
   }
+  // So many are on the list and not taken.
+  [[nodiscard]] Slot ahead() const { return ahead_; }
 
   // Where the consecutive slots that begin with this one, which was taken, end: the first that is not in its range, or
   // was taken before. The slot itself if it is on the list no more.
@@ -52,28 +62,32 @@ class SlotList {
     }
     return end;
   }
-  // Whether nothing follows that run.
-  [[nodiscard]] bool is_last_run(Slot slot) const {
-    const auto end = run_end(slot);
-    return std::ranges::all_of(ranges_, [&](SlotRange range) {
-      for (Slot other = range.begin; other < range.end; ++other) {
-        if (!taken_.contains(other) && !(slot < other && other < end)) {
-          return false;
-        }
-      }
-      return true;
-    });
-  }
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::parts(taken_), listed::plain(ranges_));
+    return listed::all(listed::parts(taken_), listed::plain(ranges_, range_, next_, ahead_));
   }
 
  private:
+  void skip_taken() {
+    while (range_ < ranges_.size()) {
+      for (; next_ < ranges_[range_].end; ++next_) {
+        if (!taken_.contains(next_)) {
+          return;
+        }
+      }
+      ++range_;
+      next_ = range_ < ranges_.size() ? ranges_[range_].begin : 0;
+    }
+  }
+
   SlotSet taken_;
-  std::vector<SlotRange> ranges_;  // disjoint
+  std::vector<SlotRange> ranges_;
+  // By those: the first range with a slot that is not taken, that slot, and how many there are.
+  std::size_t range_ = 0;
+  Slot next_ = 0;
+  Slot ahead_ = 0;
 };
 
 }  // namespace ballast

@@ -197,7 +197,8 @@ void WorkerShell::end_run(Host& host, Slot end) {
 
 void WorkerShell::gives_up(Host& host, ChunkId chunk, const PartialSum& sum) {
   const auto& own = computation_;
-  const bool is_last = own.list.is_last_run(own.slot) && sum.node.end == std::max(own.end, own.slot + 1);
+  const auto end = std::max(own.end, own.slot + 1);
+  const bool is_last = sum.node.end == end && own.list.ahead() == end - (own.slot + 1);
   later(host, after(0), GradientComputed{own.step, sum.node, chunk, own.values[chunk][sum.arena], is_last});
 }
 

@@ -89,15 +89,15 @@ std::optional<Slot> SlotSums::begin_slot() {
     pool_.give_back(arena);
     return std::nullopt;
   }
-  if (slot_ != kNoSlot && *next != slot_ + 1) {
+  const bool follows = slot_ != kNoSlot && *next == slot_ + 1;
+  if (slot_ != kNoSlot && !follows) {
     end_run(slot_ + 1);
   }
-  if (slot_ == kNoSlot || *next != slot_ + 1 || *next >= end_) {
+  if (!follows || *next >= end_) {
     end_ = list_.run_end(*next);
   }
   slot_ = *next;
   leaf_ = arena;
-  is_last_run_ = list_.is_last_run(slot_);
   return next;
 }
 
@@ -108,8 +108,10 @@ bool SlotSums::has_next() {
 
 // A run that was said to end somewhere has given up sums for that: it gets no longer again.
 void SlotSums::end_run(Slot end) {
-  end_ = std::min(end_, end);
-  is_last_run_ = list_.is_last_run(slot_);
+  if (end >= end_) {
+    return;
+  }
+  end_ = end;
   for (const auto& chunk : arena_.chunks) {
     sums_[chunk.id].settle(end_, [&](const PartialSum& sum) { leave(chunk, sum); });
   }
@@ -118,9 +120,10 @@ void SlotSums::end_run(Slot end) {
 void SlotSums::chunk_ready(ChunkId id) {
   const std::scoped_lock lock(mutex_);
   const auto& chunk = arena_.chunks[id];
-  sums_[id].add({{slot_, slot_ + 1}, leaf_, kNoSlot}, end_,
-                [&](PartialSum& into, const PartialSum& with) { join(chunk, into, with); },
-                [&](const PartialSum& sum) { leave(chunk, sum); });
+  sums_[id].add(
+      {{slot_, slot_ + 1}, leaf_, kNoSlot}, end_,
+      [&](PartialSum& into, const PartialSum& with) { join(chunk, into, with); },
+      [&](const PartialSum& sum) { leave(chunk, sum); });
 }
 
 void SlotSums::join(const Chunk& chunk, PartialSum& into, const PartialSum& with) {
@@ -144,7 +147,8 @@ void SlotSums::leave(const Chunk& chunk, PartialSum sum) {
   if (sum.node.size() == 1 && chunk.id != arena_.statistics().id) {
     sum.fault = fault_of(sum, all_finite(pool_.values(sum.arena).subspan(chunk.offset, chunk.elements)));
   }
-  leave_(chunk.id, sum, is_last_run_ && sum.node.end == std::max(end_, slot_ + 1));
+  const auto end = std::max(end_, slot_ + 1);  // of the run, with the slot in hand
+  leave_(chunk.id, sum, sum.node.end == end && list_.ahead() == end - (slot_ + 1));
 }
 
 ChunkCountdown::ChunkCountdown(const Arena& arena)

@@ -60,8 +60,8 @@ inline std::size_t gradient_arenas(Slot slots) { return tree::buffers_needed({0,
 // tell: each slot is looked at in the first sum that it takes part in, or when it leaves alone. Finite gradients may
 // have a sum that overflows: that is nobody's fault. The statistics chunk is no gradient, and has none.
 //
-// One thread computes; another may call become(). The time that they keep each other waiting is that of one chunk's
-// sums.
+// One thread computes; another may call become(), which never waits for an arena. They keep each other waiting for as
+// long as one chunk's sums take, or a walk over all chunks whose sums leave because the run became shorter.
 class SlotSums {
  public:
   // `sum` of the chunk is final; `last`: the computation brings no other of the chunk, as far as is known. Called by
@@ -95,7 +95,6 @@ class SlotSums {
   SlotList list_;
   Slot slot_ = kNoSlot;  // being computed, or computed last
   Slot end_ = 0;         // of its run
-  bool is_last_run_ = false;
   std::uint32_t leaf_ = 0;
   std::vector<PartialSums> sums_;  // by chunk
 };

@@ -37,6 +37,7 @@ TEST_CASE("a node of the tree is what the definition says") {
 TEST_CASE("a node's family is what the definition says") {
   for (Slot slots = 1; slots <= kMost; ++slots) {
     CHECK_FALSE(tree::family({0, slots}, slots).has_value());
+    CHECK(tree::sibling_end({0, slots}, slots) == 0);
     for (const auto parent : direct::nodes(slots)) {
       if (parent.size() == 1) {
         continue;
@@ -53,6 +54,8 @@ TEST_CASE("a node's family is what the definition says") {
       CHECK(right->parent == parent);
       CHECK(right->sibling == Node{parent.begin, middle});
       CHECK_FALSE(right->is_left);
+      CHECK(tree::sibling_end({parent.begin, middle}, slots) == parent.end);
+      CHECK(tree::sibling_end({middle, parent.end}, slots) == 0);
     }
   }
 }

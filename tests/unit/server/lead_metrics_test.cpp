@@ -34,6 +34,8 @@ Status some_status() {
   status.skipped_steps = 9;
   status.snapshots_missed = 10;
   status.resumed_shards = 11;
+  status.slots_taken = 12;
+  status.slots_reassigned = 13;
   return status;
 }
 
@@ -78,6 +80,8 @@ TEST_CASE("the numbers of a status reach their series") {
   CHECK(counter(metrics, "skipped_steps") == 9);
   CHECK(counter(metrics, "snapshots_missed") == 10);
   CHECK(counter(metrics, "resumed_shards") == 11);
+  CHECK(counter(metrics, "slots_taken") == 12);
+  CHECK(counter(metrics, "slots_reassigned") == 13);
 }
 
 TEST_CASE("metrics of evaluations have a series each, from the first that tells them on") {
@@ -157,6 +161,32 @@ TEST_CASE("a worker that was started again keeps its series and its sum of slots
   CHECK(gauge(metrics, "worker_overtaken_seconds", {"w"}) == 2.5);
   CHECK(metrics.counter("ballast_lead_worker_slots_total", {"w"})->value() == 30);
   CHECK(gauge(metrics, "worker_live", {"v"}) == 0);
+}
+
+TEST_CASE("how fast a worker is and whether it is held up is told of each, as long as the lead knows it") {
+  Metrics metrics;
+  LeadMetrics lead(&metrics);
+  auto status = some_status();
+  status.sessions = {{1, "w", true, 5, 10, "", {}, {}, "it is silent", 250'000, 30'000, 12'500'000, 25'000'000, 7},
+                     {2, "v", true, 6, 1, "", {}, {}}};
+  lead.update(status, 1);
+  CHECK(gauge(metrics, "worker_held_up", {"w"}) == 1);
+  CHECK(gauge(metrics, "worker_slot_seconds", {"w"}) == doctest::Approx(0.25));
+  CHECK(gauge(metrics, "worker_lag_seconds", {"w"}) == doctest::Approx(0.03));
+  CHECK(gauge(metrics, "worker_uplink_bytes_per_second", {"w"}) == 12'500'000);
+  CHECK(gauge(metrics, "worker_held_up", {"v"}) == 0);
+  CHECK(gauge(metrics, "worker_slot_seconds", {"v"}) == 0);
+  status.sessions[0].held_up.clear();
+  lead.update(status, 1);
+  CHECK(gauge(metrics, "worker_held_up", {"w"}) == 0);
+  status.sessions.erase(status.sessions.begin());
+  lead.update(status, 1);
+  for (const auto* name : {"held_up", "slot_seconds", "lag_seconds", "uplink_bytes_per_second"}) {
+    CAPTURE(name);
+    const auto text = metrics.text();
+    CHECK(text.find(std::string("ballast_lead_worker_") + name + "{worker=\"v\"}") != std::string::npos);
+    CHECK(text.find(std::string("ballast_lead_worker_") + name + "{worker=\"w\"}") == std::string::npos);
+  }
 }
 
 TEST_CASE("workers that the lead has forgotten have no series, and new ones have theirs") {

@@ -83,6 +83,62 @@ TEST_CASE("workers are told of when they come and go; a name that two live under
   CHECK(told(news, status).empty());
 }
 
+TEST_CASE(
+    "a worker that is held up for seconds is told of once, with the reason of then, and once more when it is over") {
+  LeadNews news;
+  auto status = training();
+  status.training = 60'000'000;
+  status.sessions = {session(1, "a", true), session(2, "b", true)};
+  told(news, status);
+  status.sessions[1].held_up = "it is silent";
+  CHECK(told(news, status).empty());
+  status.training += 4'900'000;
+  CHECK(told(news, status).empty());
+  status.training += 200'000;
+  status.sessions[1].held_up = "slot 3 of step 9 takes 5000 ms, one of its slots 20 ms";
+  CHECK(told(news, status) ==
+        Lines{"warn: worker b is not counted on: slot 3 of step 9 takes 5000 ms, one of its slots 20 ms"});
+  status.training += 20'000'000;
+  status.sessions[1].held_up = "slot 3 of step 9 takes 25000 ms, one of its slots 20 ms";
+  CHECK(told(news, status).empty());
+  status.sessions[1].held_up.clear();
+  CHECK(told(news, status) == Lines{"worker b is counted on again"});
+  CHECK(told(news, status).empty());
+}
+
+TEST_CASE("what holds a worker up for a moment is not told, however often it comes again") {
+  LeadNews news;
+  auto status = training();
+  status.sessions = {session(1, "a", true)};
+  told(news, status);
+  for (int turn = 0; turn < 10; ++turn) {
+    status.sessions[0].held_up = turn % 2 == 0 ? "it is silent" : "";
+    CHECK(told(news, status).empty());
+    status.training += 4'000'000;
+    CHECK(told(news, status).empty());
+  }
+}
+
+TEST_CASE("nobody is counted on again by the end of a phase, or by being lost") {
+  LeadNews news;
+  auto status = training();
+  status.sessions = {session(1, "a", true)};
+  told(news, status);
+  status.sessions[0].held_up = "it is silent";
+  told(news, status);
+  status.training += 6'000'000;
+  CHECK(told(news, status).size() == 1);
+  status.phase = JobPhase::evaluating;
+  status.sessions[0].held_up.clear();
+  CHECK(told(news, status) == Lines{"evaluating at step 3 of 9"});
+  status.phase = JobPhase::training;
+  status.sessions[0].held_up = "it is silent";
+  CHECK(told(news, status) == Lines{"training at step 3 of 9"});
+  status.sessions[0].held_up.clear();
+  status.sessions[0].live = false;
+  CHECK(told(news, status) == Lines{"worker a left or was lost"});
+}
+
 TEST_CASE("a session that the lead has forgotten is forgotten, and is a new one if it comes again") {
   LeadNews news;
   auto status = training();

@@ -88,6 +88,8 @@ void fill(Random& random, CopyState& value);
 void fill(Random& random, CopyProgress& value);
 void fill(Random& random, CopyStatus& value);
 void fill(Random& random, ItemPush& value);
+void fill(Random& random, SlotProgress& value);
+void fill(Random& random, StepWork& value);
 void fill(Random& random, RoundOrder& value);
 void fill(Random& random, ItemOrder& value);
 void fill(Random& random, RoundReport& value);
@@ -243,8 +245,14 @@ void fill(Random& random, WorkerHello& value) {
 }
 
 void fill(Random& random, Heartbeat& value) {
-  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m);
+  auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, progress] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, i, j, k, l, m, progress);
+}
+
+void fill(Random& random, SlotProgress& value) {
+  auto& [step, computed, in_hand, a, b, c, d, e, f] = value;
+  fill_all(random, step, computed, a, b, c, d, e, f);
+  fill_slot_or_none(random, in_hand, {0, kMaxSlots});
 }
 
 void fill(Random& random, EvaluationResult& value) {
@@ -296,9 +304,14 @@ void fill(Random& random, Evaluation& value) {
   end = begin + static_cast<std::uint32_t>(between(random, 1, 1000));
 }
 
-void fill(Random& random, RoundOrder& value) {
+void fill(Random& random, StepWork& value) {
   auto& [a, b] = value;
   fill_all(random, a, b);
+}
+
+void fill(Random& random, RoundOrder& value) {
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
 }
 
 void fill(Random& random, ItemOrder& value) {
@@ -307,8 +320,8 @@ void fill(Random& random, ItemOrder& value) {
 }
 
 void fill(Random& random, Assign& value) {
-  auto& [a, b, c, d, e, f] = value;
-  fill_all(random, a, b, c, d, e, f);
+  auto& [a, b, c, d, e, f, g] = value;
+  fill_all(random, a, b, c, d, e, f, g);
 }
 
 void fill(Random& random, Replayed& value) {
@@ -391,8 +404,9 @@ void fill(Random& random, SplitStatus& value) {
 }
 
 void fill(Random& random, SessionStatus& value) {
-  auto& [a, b, c, d, e, f, g, h, i] = value;
-  fill_all(random, a, b, c, d, e, f, g, h, i);
+  auto& [a, b, c, d, e, f, g, h, overtaken, held_up, slot_time, lag, up, down, share] = value;
+  fill_all(random, a, b, c, d, e, f, g, h, overtaken, held_up, slot_time, lag, up, down);
+  share = static_cast<Slot>(between(random, 0, kMaxSlots));
 }
 
 void fill(Random& random, Told& value) {
@@ -407,9 +421,11 @@ void fill(Random& random, CopyStatus& value) {
 
 void fill(Random& random, Status& value) {
   auto& [job, a, b, c, d, bits, e, f, g, copies, h, beyond, i, j, epochs, start, k, l, pace, steps, m, n, o, p, q, r, s,
-         t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af, ag, sessions, mode, of_validation, of_test, of_best] = value;
+         t, u, v, w, x, y, z, aa, ab, ac, ad, ae, af, ag, sessions, mode, of_validation, of_test, of_best, taken,
+         reassigned] = value;
   fill_all(random, job, a, b, c, d, bits, e, f, g, copies, h, beyond, i, j, epochs, start, k, l, m, n, o, p, q, r, s, t,
-           u, v, w, x, y, z, aa, ab, ac, ad, ae, af, ag, sessions, mode, of_validation, of_test, of_best);
+           u, v, w, x, y, z, aa, ab, ac, ad, ae, af, ag, sessions, mode, of_validation, of_test, of_best, taken,
+           reassigned);
   fill_not_negative(random, pace);
   fill_not_negative(random, steps);
 }

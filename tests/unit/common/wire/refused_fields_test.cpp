@@ -29,6 +29,47 @@ TEST_CASE("the slots of work are a range below the limit") {
   }
 }
 
+TEST_CASE("each range of a list of slots is held to the limit, and named by its place") {
+  for (const SlotRange range : {SlotRange{0, 0}, SlotRange{5, 5}, SlotRange{6, 5}, SlotRange{4000, kMaxSlots + 1}}) {
+    const auto shown = std::string("[") + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
+    const auto* value = shown.c_str();
+    for (const std::size_t place : {0U, 1U, 2U}) {
+      std::vector<SlotRange> ranges = {{7, 9}, {0, 3}, {kMaxSlots - 1, kMaxSlots}};
+      ranges[place] = range;
+      const auto at = "[" + std::to_string(place) + "]";
+      const auto now = "Assign.rounds.now.ranges" + at + " is ";
+      const auto computed = "Heartbeat.progress.computed" + at + " is ";
+      check_out_of_range(changed<Assign>([&](auto& assign) {
+                           assign.rounds.now = StepWork{1, ranges};
+                         }),
+                         {now.c_str(), value, "begin < end <= 4096"});
+      check_out_of_range(changed<Heartbeat>([&](auto& beat) { beat.progress.computed = ranges; }),
+                         {computed.c_str(), value, "begin < end <= 4096"});
+    }
+  }
+}
+
+TEST_CASE("a slot in hand is one below the limit, or none") {
+  for (const Slot slot : {kMaxSlots, kNoSlot - 1}) {
+    check_out_of_range(changed<Heartbeat>([&](auto& beat) { beat.progress.in_hand = slot; }),
+                       {"Heartbeat.progress.in_hand", std::to_string(slot).c_str(), "at most 4095"});
+  }
+  check_out_of_range(changed<Status>([](auto& status) { status.sessions[0].share = kMaxSlots + 1; }),
+                     {"Status.sessions[0].share", "4097", "at most 4096"});
+}
+
+TEST_CASE("the entries of a list without a rule for each may be anything") {
+  const auto passes = [](const Message& message) {
+    return std::holds_alternative<Message>(decode(encoded(message), 0, false));
+  };
+  CHECK(passes(changed<Heartbeat>([](auto& beat) {
+    beat.delivered = {{0, 0}};
+    beat.dropped = {{~0ULL, ~0ULL}};
+  })));
+  CHECK(passes(changed<Heartbeat>([](auto& beat) { beat.progress = {}; })));
+  CHECK(passes(changed<Assign>([](auto& assign) { assign.rounds.now = StepWork{3, {}}; })));
+}
+
 TEST_CASE("an absent node is refused") {
   flatbuffers::FlatBufferBuilder builder;
   const auto body = schema::CreatePush(builder, 1, 2, 3);

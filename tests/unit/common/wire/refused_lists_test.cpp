@@ -33,6 +33,12 @@ TEST_CASE("lists are bounded") {
   check(changed<Push>([](auto& body) { body.items.marks.resize(1025); }), "Push.items.marks", 1024);
   check(changed<Heartbeat>([](auto& body) { body.delivered.resize(257); }), "Heartbeat.delivered", 256);
   check(changed<Heartbeat>([](auto& body) { body.dropped.resize(257); }), "Heartbeat.dropped", 256);
+  check(changed<Assign>([](auto& body) {
+          body.rounds.now = StepWork{1, std::vector<SlotRange>(4097, {0, 1})};
+        }),
+        "Assign.rounds.now.ranges", 4096);
+  check(changed<Heartbeat>([](auto& body) { body.progress.computed.resize(4097); }), "Heartbeat.progress.computed",
+        4096);
   check(changed<Assign>([](auto& body) { body.items.grants.resize(257); }), "Assign.items.grants", 256);
   check(changed<ShardHello>([](auto& body) { body.lives.resize(258); }), "ShardHello.lives", 257);
   check(changed<LaneReport>([](auto& body) { body.items.covered.resize(4097); }), "LaneReport.items.covered", 4096);

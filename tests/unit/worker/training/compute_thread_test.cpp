@@ -4,9 +4,7 @@
 
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -15,6 +13,7 @@
 #include "common/job/load.h"
 #include "tests/unit/worker/compute/wrapped_backend.h"
 #include "tests/unit/worker/data/files.h"
+#include "tests/unit/worker/training/posted_events.h"
 
 namespace ballast {
 namespace {
@@ -29,41 +28,14 @@ Job small_job() {
                 "the test's job"));
 }
 
-// Waits for what a compute thread posts, but not for ever.
-class Events {
- public:
-  void post(worker::Event event) {
-    {
-      const std::lock_guard lock(mutex_);
-      events_.push_back(std::move(event));
-    }
-    arrived_.notify_all();
-  }
-  // All events up to the first of this kind, which is the last of them.
-  template <typename Last>
-  std::vector<worker::Event> up_to() {
-    std::unique_lock lock(mutex_);
-    const bool there = arrived_.wait_for(lock, std::chrono::seconds(60), [&] {
-      return !events_.empty() && std::holds_alternative<Last>(events_.back());
-    });
-    REQUIRE(there);
-    return std::exchange(events_, {});
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::vector<worker::Event> events_;
-};
-
 // Of one step's slots, by the node and the chunk.
 std::map<std::pair<Node, ChunkId>, Slot> faults_of(const Job& job, const std::string& fault, Step step,
                                                    std::vector<SlotRange> ranges, bool& sum_is_finite) {
   const Environment environment("BALLAST_FAULT", fault);
-  Events events;
+  PostedEvents events;
   ComputeThread thread(job, "", on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
   events.up_to<worker::Prepared>();
-  thread.compute(step, ranges);
+  thread.compute({step, std::move(ranges)});
   std::map<std::pair<Node, ChunkId>, Slot> faults;
   sum_is_finite = true;
   for (const auto& event : events.up_to<worker::Computed>()) {
@@ -125,13 +97,13 @@ TEST_CASE("faults leave the fingerprint alone, and one that cannot be is a failu
   std::vector<std::string> fingerprints;
   for (const auto* fault : {"", "nan@0:0:fc1.weight"}) {
     const Environment environment("BALLAST_FAULT", fault);
-    Events events;
+    PostedEvents events;
     const ComputeThread thread(job, "", on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
     fingerprints.push_back(std::get<worker::Prepared>(events.up_to<worker::Prepared>().back()).layout.fingerprint);
   }
   CHECK(fingerprints[0] == fingerprints[1]);
   const Environment environment("BALLAST_FAULT", "nan@0:0:fc9.weight");
-  Events events;
+  PostedEvents events;
   const ComputeThread thread(job, "", on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
   CHECK(contains(std::get<worker::Failed>(events.up_to<worker::Failed>().back()).text, "no parameter 'fc9.weight'"));
 }
@@ -143,7 +115,7 @@ class Renamed : public WrappedBackend {
 };
 
 std::string fingerprint_of(const Job& job, const MakeBackend& make_backend) {
-  Events events;
+  PostedEvents events;
   const ComputeThread thread(job, "", make_backend, [&](worker::Event event) { events.post(std::move(event)); });
   return std::get<worker::Prepared>(events.up_to<worker::Prepared>().back()).layout.fingerprint;
 }
@@ -177,7 +149,7 @@ TEST_CASE("a backend ends on the thread that it began on, whether the job ends o
     const Environment environment("BALLAST_FAULT", fault);
     std::vector<std::thread::id> threads;
     {
-      Events events;
+      PostedEvents events;
       const ComputeThread thread(
           job, "", [&] { return std::make_unique<Threaded>(threads); },
           [&](worker::Event event) { events.post(std::move(event)); });
@@ -195,7 +167,7 @@ TEST_CASE("a backend ends on the thread that it began on, whether the job ends o
 
 TEST_CASE("validation and test examples are evaluated by split") {
   const auto job = small_job();
-  Events events;
+  PostedEvents events;
   ComputeThread thread(job, "", on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
   events.up_to<worker::Prepared>();
   const auto evaluate = [&](Split split, std::uint32_t begin, std::uint32_t end) {
@@ -239,7 +211,7 @@ class Worker {
   }
   // All sums of a step.
   std::vector<float> step(Step step) {
-    thread_.compute(step, {{0, job_.spec.training.slots}});
+    thread_.compute({step, {{0, job_.spec.training.slots}}});
     std::vector<float> sums;
     for (const auto& event : events_.up_to<worker::Computed>()) {
       if (const auto* ready = std::get_if<worker::GradientReady>(&event)) {
@@ -259,7 +231,7 @@ class Worker {
 
  private:
   const Job& job_;
-  Events events_;
+  PostedEvents events_;
   ComputeThread thread_;
 };
 
@@ -321,7 +293,7 @@ TEST_CASE("local steps change their own weights, and a device copies them for ea
 }
 
 worker::Failed failure_of(const Job& job, const std::string& path) {
-  Events events;
+  PostedEvents events;
   const ComputeThread thread(job, path, on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
   return std::get<worker::Failed>(events.up_to<worker::Failed>().back());
 }
@@ -365,7 +337,7 @@ TEST_CASE("examples that are left out are counted, and told once the data is ope
                          "train_examples: 4, columns: [{name: a}, {name: b, kind: flag}]}\n"
                          "training: {batch: 4, slots: 2, epochs: 1}\n",
                          "the test's job"));
-  Events events;
+  PostedEvents events;
   ComputeThread thread(job, folder.path(), on_cpu(1), [&](worker::Event event) { events.post(std::move(event)); });
   events.up_to<worker::Prepared>();
   CHECK(thread.corrupt_examples() == 2);
