@@ -34,7 +34,7 @@ class RoundCourse {
   [[nodiscard]] Version updates(Step step) const { return step; }
   [[nodiscard]] Generation generation() const { return shares_.generation(); }
   [[nodiscard]] std::uint64_t backups() const { return shares_.backups(); }
-  [[nodiscard]] const SlotShares& shares() const { return shares_; }
+  [[nodiscard]] const SlotShares* shares() const { return &shares_; }
 
   void rewind(Step base);
   void begin(const std::vector<SessionId>& sessions, Step base) { shares_.divide(sessions, base); }

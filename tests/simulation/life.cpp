@@ -298,6 +298,11 @@ void draw_averages(LifeSpec& life, Random& random) {
   }
 }
 
+void draw_shares(LifeSpec& life, Random& random) {
+  life.by_speed = !random.chance(0.1);
+  life.redistributes = !random.chance(0.1);
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -328,6 +333,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_state(life, random);
   draw_trust_ratios(life, random);
   draw_averages(life, random);
+  draw_shares(life, random);
   return life;
 }
 
