@@ -14,6 +14,7 @@
 #include "protocol/lead/item_course.h"
 #include "protocol/lead/round_course.h"
 #include "protocol/lead/shard_roster.h"
+#include "protocol/lead/slot_shares.h"
 #include "protocol/messages.h"
 #include "protocol/state_list.h"
 
@@ -145,6 +146,10 @@ class Course {
   // Why the session is not counted on; empty if it is.
   [[nodiscard]] std::string held_up(SessionId session) const {
     return visit([&](const auto& own) { return own.held_up(session); });
+  }
+  // Who computes which slots of the open step; null in item mode.
+  [[nodiscard]] const SlotShares* shares() const {
+    return visit([](const auto& own) { return own.shares(); });
   }
   // Whose work is another than when this was asked last.
   std::set<SessionId> take_changed() {

@@ -13,6 +13,7 @@
 #include "protocol/lead/item_progress.h"
 #include "protocol/lead/resuming_shards.h"
 #include "protocol/lead/shard_roster.h"
+#include "protocol/lead/slot_shares.h"
 #include "protocol/messages.h"
 #include "protocol/state_list.h"
 
@@ -52,6 +53,7 @@ class ItemCourse {
   static void at(Micros /*moment*/) {}
   static bool heard(SessionId /*session*/, const SlotProgress& /*progress*/) { return false; }
   [[nodiscard]] static std::string held_up(SessionId /*session*/) { return {}; }
+  [[nodiscard]] static const SlotShares* shares() { return nullptr; }
   void hand_out(const std::vector<SessionId>& /*sessions*/, const std::set<SessionId>& suspects,
                 const ShardRoster& shards, Step limit, Micros now) {
     hand_out(suspects, shards, limit, now);

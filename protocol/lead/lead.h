@@ -202,6 +202,7 @@ class Lead {
   [[nodiscard]] Generation generation() const { return course_.generation(); }
   [[nodiscard]] const Ledger& ledger() const { return book_.durable(); }
   // The newest, durable or not.
+  [[nodiscard]] const SlotShares* shares() const { return course_.shares(); }
   [[nodiscard]] Timeline timeline() const { return book_.current().timeline; }
 
   // All of it.

@@ -35,7 +35,7 @@ class RoundCourse {
   [[nodiscard]] Version updates(Step step) const { return step; }
   [[nodiscard]] Generation generation() const { return shares_.generation(); }
   [[nodiscard]] std::uint64_t backups() const { return shares_.backups(); }
-  [[nodiscard]] const SlotShares& shares() const { return shares_; }
+  [[nodiscard]] const SlotShares* shares() const { return &shares_; }
   [[nodiscard]] std::map<SessionId, Micros> overtaken() const { return {}; }
 
   void rewind(Step base);

@@ -76,6 +76,7 @@ bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros n
     own.is_late = false;
     own.is_relieved = false;
     expect(own, now);
+    counts_.returned += own.is_suspect() ? 0 : 1;
   }
   if (progress.leaving && !was_leaving) {
     decided_until_ = std::min(decided_until_, open_ + 1);  // without it
@@ -281,7 +282,7 @@ void SlotShares::give(SessionId session, SlotRange range, Micros now) {
   changed_.insert(session);
 }
 
-void SlotShares::withdraw(SessionId session, SlotRange range) {
+bool SlotShares::withdraw(SessionId session, SlotRange range) {
   auto& own = members_.at(session);
   std::vector<SlotRange> share;
   for (const auto each : own.share) {
@@ -293,11 +294,13 @@ void SlotShares::withdraw(SessionId session, SlotRange range) {
       }
     }
   }
-  if (share != own.share) {
-    own.share = std::move(share);
-    own.is_told = true;
-    changed_.insert(session);
+  if (share == own.share) {
+    return false;
   }
+  own.share = std::move(share);
+  own.is_told = true;
+  changed_.insert(session);
+  return true;
 }
 
 // ---- who is counted on, and who has nothing left
@@ -360,6 +363,7 @@ void SlotShares::look_at(const std::vector<SessionId>& sessions, const std::set<
   find_typical();
   for (const auto session : sessions) {
     auto& own = member(session);
+    const bool was_suspect = own.is_suspect();
     own.is_silent = rules_.redistributes && silent.contains(session);
     if (!is_awaited(own)) {
       own.is_late = own.is_late && own.is_relieved;
@@ -367,6 +371,7 @@ void SlotShares::look_at(const std::vector<SessionId>& sessions, const std::set<
       own.is_late = true;
       own.was_late = true;
     }
+    counts_.returned += was_suspect && !own.is_suspect() ? 1 : 0;
   }
 }
 
@@ -444,6 +449,7 @@ void SlotShares::begin_trials(const std::vector<SessionId>& sessions, Micros now
     give(sessions[i], {last - 1, last}, now);
     own.is_trial = true;
     own.had_trial = true;
+    ++counts_.trials;
     contested_.insert({last - 1, last});
   }
 }
@@ -482,8 +488,9 @@ void SlotShares::take_unclaimed(SessionId taker, SlotSet& unclaimed, std::size_t
   }
   for (auto& [session, member] : members_) {
     if (session != taker) {
-      withdraw(session, best);
-      member.is_relieved = member.is_relieved || member.is_late;
+      const bool is_relieved = withdraw(session, best) && member.is_suspect();
+      member.is_relieved = member.is_relieved || (is_relieved && member.is_late);
+      counts_.relieved += is_relieved ? 1 : 0;
     }
   }
   give(taker, best, now);

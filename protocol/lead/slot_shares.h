@@ -82,6 +82,12 @@ class SlotShares {
   // Slots that were another's: of ones that are lost or suspected, and of tails.
   [[nodiscard]] std::uint64_t reassigned() const { return counts_.reassigned; }
   [[nodiscard]] std::uint64_t taken() const { return counts_.taken; }
+  // Times that a suspect's slots went to another.
+  [[nodiscard]] std::uint64_t relieved() const { return counts_.relieved; }
+  // Sessions without a share that were given a slot to try them.
+  [[nodiscard]] std::uint64_t trials() const { return counts_.trials; }
+  // Suspects that were counted on again.
+  [[nodiscard]] std::uint64_t returned() const { return counts_.returned; }
   // Why the session is not counted on; empty if it is.
   [[nodiscard]] std::string held_up(SessionId session) const;
   // Null: nothing is known of it.
@@ -136,6 +142,9 @@ class SlotShares {
     std::uint64_t copied = 0;
     std::uint64_t reassigned = 0;
     std::uint64_t taken = 0;
+    std::uint64_t relieved = 0;
+    std::uint64_t trials = 0;
+    std::uint64_t returned = 0;
     bool operator==(const Counts&) const = default;
   };
   struct Tail {
@@ -174,7 +183,8 @@ class SlotShares {
   [[nodiscard]] Micros end_of(const Member& member, const Ahead& ahead, Slot without) const;
   [[nodiscard]] Micros start_of(const Member& taker, Micros now) const;
   void give(SessionId session, SlotRange range, Micros now);
-  void withdraw(SessionId session, SlotRange range);
+  // Whether it had some of it.
+  bool withdraw(SessionId session, SlotRange range);
 
   Rules rules_;
   StandingRanges standing_;

@@ -128,6 +128,12 @@ void Cluster::gather_facts() {
   const auto status = roster_.lead->core().status();
   facts().note(Fact::backup, status.backups > 0);
   facts().note(Fact::lost_worker, status.lost_workers > 0);
+  if (const auto* shares = roster_.lead->core().shares()) {
+    facts().note(Fact::tail_taken, shares->taken() > 0);
+    facts().note(Fact::suspect_back, shares->returned() > 0);
+    facts().note(Fact::suspect_relieved, shares->relieved() > 0);
+    facts().note(Fact::trial, shares->trials() > 0);
+  }
   facts().calm = faults_seen_ + network_.faults() == 0;
   facts().time = now();
   facts().add(judge().facts());

@@ -315,6 +315,11 @@ void draw_departures(LifeSpec& life, Random& random) {
   }
 }
 
+void draw_shares(LifeSpec& life, Random& random) {
+  life.by_speed = !random.chance(0.1);
+  life.redistributes = !random.chance(0.1);
+}
+
 }  // namespace
 
 LifeSpec draw_life(std::uint64_t seed) {
@@ -347,6 +352,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_averages(life, random);
   draw_hangs(life, random);
   draw_departures(life, random);
+  draw_shares(life, random);
   return life;
 }
 

@@ -136,6 +136,7 @@ void WorkerShell::act(Host& host, worker::Amend& action) {
   if (host.traces()) {
     host.say(name() + " is to compute step " + std::to_string(action.step) + " slots " + words(action.ranges));
   }
+  host.facts().note(Fact::amended);
   computation_.list.become(action.ranges);
   if (computation_.slot != kNoSlot) {
     host.facts().note(Fact::slot_taken_back, computation_.list.run_end(computation_.slot) == computation_.slot);
