@@ -36,9 +36,9 @@ void LaneSockets::add_to(Poll& poll) {
 }
 
 void LaneSockets::tick(Micros now) {
-  for (auto& socket : sockets_) {
-    if (socket) {
-      socket->tick(now);
+  for (auto& peer : links_) {
+    if (peer) {
+      peer->socket.tick(now);
     }
   }
 }
