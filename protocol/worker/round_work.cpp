@@ -14,7 +14,10 @@ void RoundWork::take(const Assign& assign, bool begins) {
     begun_ = SlotSet(slots_);
     cursor_ = standing.from;
   }
-  now_ = assign.rounds.now;
+  // An order without one, as where all stop, gives nothing back of a step that others have got something of.
+  if (begins || assign.rounds.now) {
+    now_ = assign.rounds.now;
+  }
   std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.rounds.standing.from; });
   for (auto& old : standing_) {
     old.until = std::min(old.until, standing.from);

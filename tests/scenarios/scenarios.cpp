@@ -110,9 +110,9 @@ Scenario duplicate() {
 Scenario lost_worker() {
   return {
       "worker-lost-in-mid-step",
-      "Worker 2 dies while it computes step 2. Its slots are late after 80 ms, and worker 1 computes them as well.\n"
-      "After 120 ms without a word worker 2 is lost: worker 1 gets its slots of the open steps one by one, and all\n"
-      "slots of the steps from 5 on as its own.",
+      "Worker 2 dies when it has sent half of its part of step 1. It is silent, so the lead sends it its order again and\n"
+      "learns that nobody is connected: worker 2 is suspected. Worker 1, which has nothing left, computes its slots, and\n"
+      "has all slots of the steps from 2 on, while the lead still waits for worker 2 to come back.",
       small(4, 7, 2), [](ProcessId, ProcessId, const Message&) { return std::nullopt; },
       [](simulation::Cluster& cluster) {
         cluster.at(24 * kMilli + kFirstLedger, [&cluster] { cluster.crash(kWorker2); });

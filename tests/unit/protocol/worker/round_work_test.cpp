@@ -120,6 +120,18 @@ TEST_CASE("a computation in hand is amended if its slots have become others, and
   CHECK(at.work.amend(target) == Work{{0, 1}, {3, 4}});
 }
 
+TEST_CASE("an order that names no open step gives nothing back of the one that was named before") {
+  RoundWorkFixture at;
+  const auto target = *at.work.next();
+  at.begin({0, 1});
+  at.order({0, 6, {0, 2}}, StepWork{0, {{0, 1}}});
+  CHECK(at.work.amend(target) == Work{{0, 1}});
+  at.order({0, 1, {0, 2}});
+  CHECK_FALSE(at.work.amend(target));
+  at.work.computed(target);
+  CHECK_FALSE(at.work.next().has_value());
+}
+
 TEST_CASE("a computation of a step that is not open any more is amended to nothing") {
   RoundWorkFixture at;
   const auto target = *at.work.next();

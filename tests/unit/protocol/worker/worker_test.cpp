@@ -233,6 +233,8 @@ class Computing : public WorkerFixture {
     assign(2);
     weights(0, 0);
     weights(1, 0);
+    worker.step(worker::SlotBegun{0, 0});
+    worker.step(worker::SlotBegun{0, 1});
     worker.step(worker::GradientReady{0, {0, 2}, 1, 7, kNoSlot, true});
   }
 };
@@ -591,7 +593,7 @@ TEST_CASE("a slot that is in hand can be taken back, and nothing of it is comput
   at.worker.step(worker::Computed{0, {}}, at.now + 3);
   CHECK(all<worker::Compute>(at.order(StepWork{0, {{0, 2}}})).empty());
   actions = at.order(StepWork{0, {{1, 3}}});
-  REQUIRE(all<worker::Prefetch>(actions).size() == 1);
+  REQUIRE_FALSE(all<worker::Prefetch>(actions).empty());
   CHECK(all<worker::Prefetch>(actions)[0].ranges == std::vector<SlotRange>{{2, 3}});
 }
 
@@ -601,7 +603,7 @@ TEST_CASE("what was not begun when a computation ended is not done") {
   at.order(StepWork{0, {{0, 1}}});
   at.worker.step(worker::Computed{0, {}}, at.now + 2);
   const auto actions = at.order(StepWork{0, {{0, 2}}});
-  REQUIRE(all<worker::Prefetch>(actions).size() == 1);
+  REQUIRE_FALSE(all<worker::Prefetch>(actions).empty());
   CHECK(all<worker::Prefetch>(actions)[0].ranges == std::vector<SlotRange>{{1, 2}});
 }
 
@@ -664,16 +666,16 @@ TEST_CASE("while it computes a worker is heard of more often, and tells how long
 TEST_CASE("the lead is told what waits for its receipt, and how fast a worker's bytes get through") {
   Sharing at;
   at.worker.step(worker::GradientReady{0, {0, 2}, 0, 7, kNoSlot, true}, at.now + 1 * kWorkerMilli);
-  auto beat = beat_of(at.tick(100 * kWorkerMilli));
+  auto beat = beat_of(at.tick(60 * kWorkerMilli));
   REQUIRE(beat.has_value());
   CHECK(beat->progress.without_receipt == 100);
   CHECK(beat->progress.up == 0);
   const Message receipt = Receipt{1, 0, 0, {0, 2}, ReceiptOutcome::accepted};
-  at.worker.step(worker::FromLane{0, &receipt, kNoPayload}, at.now + 100 * kWorkerMilli);
+  at.worker.step(worker::FromLane{0, &receipt, kNoPayload}, at.now + 1 * kWorkerMilli);
   beat = beat_of(at.tick(200 * kWorkerMilli));
   REQUIRE(beat.has_value());
   CHECK(beat->progress.without_receipt == 0);
-  CHECK(beat->progress.up > 0);
+  CHECK(beat->progress.up == 1'666);  // 100 bytes in 60 ms
 }
 
 // ---- lanes that let it wait
