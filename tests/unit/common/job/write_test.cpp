@@ -91,7 +91,8 @@ TEST_CASE("the effective job of a small file") {
         "  augment:\n    shift: 0\n  optimizer:\n    name: sgd\n    learning_rate: 0.05\n    momentum: 0\n"
         "    nesterov: false\n    weight_decay: 0\n  schedule:\n    name: constant\n    warmup_steps: 0\n"
         "  early_stop:\n    patience: 0\n    min_delta: 0\ncluster:\n  shards: 1\n  workers: 2\n  lanes: 1\n"
-        "  start_workers: 1\n  transport: ipc\n  io_threads: 0\n  socket_buffer_bytes: 0\n  patience: 600\n"
+        "  start_workers: 1\n  transport: ipc\n  io_threads: 0\n  socket_buffer_bytes: 0\n  divide_by_speed: true\n  "
+        "redistribute: true\n  patience: 600\n"
         "  stop_patience: 300\ndurability:\n  mode: snapshot\n"
         "  every_steps: 200\n  keep: 2\n  copy_patience: 1800\n");
 }
