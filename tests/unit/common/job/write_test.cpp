@@ -92,7 +92,7 @@ TEST_CASE("the effective job of a small file") {
         "    nesterov: false\n    weight_decay: 0\n  schedule:\n    name: constant\n    warmup_steps: 0\n"
         "  early_stop:\n    patience: 0\n    min_delta: 0\ncluster:\n  shards: 1\n  workers: 2\n  lanes: 1\n"
         "  start_workers: 1\n  transport: ipc\n  io_threads: 0\n  socket_buffer_bytes: 0\n  patience: 600\n"
-        "  stop_patience: 300\n  hold_patience: 20\ndurability:\n  mode: snapshot\n"
+        "  stop_patience: 300\ndurability:\n  mode: snapshot\n"
         "  every_steps: 200\n  keep: 2\n  copy_patience: 1800\n");
 }
 
