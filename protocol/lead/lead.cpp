@@ -300,7 +300,7 @@ void Lead::check_workers() {
   for (const auto id : sessions_.silent(now_)) {
     lose(id);
   }
-  for (const auto id : sessions_.suspect_silent(now_, {config_.suspect_after, config_.probe_after})) {
+  for (const auto id : sessions_.suspect_silent(now_, {config_.suspect_after, std::max(config_.probe_after, 2 * beats_apart())})) {
     turn_.spoke_up.insert(id);
   }
 }

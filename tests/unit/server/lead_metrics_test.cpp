@@ -167,7 +167,7 @@ TEST_CASE("how fast a worker is and whether it is held up is told of each, as lo
   Metrics metrics;
   LeadMetrics lead(&metrics);
   auto status = some_status();
-  status.sessions = {{1, "w", true, 5, 10, "", {}, {}, "it is silent", 250'000, 30'000, 12'500'000, 25'000'000, 7},
+  status.sessions = {{1, "w", true, 5, 10, "", {}, {}, 0, "it is silent", 250'000, 30'000, 12'500'000, 25'000'000, 7},
                      {2, "v", true, 6, 1, "", {}, {}}};
   lead.update(status, 1);
   CHECK(gauge(metrics, "worker_held_up", {"w"}) == 1);

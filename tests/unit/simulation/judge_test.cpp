@@ -337,28 +337,28 @@ TEST_CASE("a rollback is counted once, for a timeline of which work was given ou
   second.ledger.timeline = 2;
   auto counted = second;
   counted.ledger.rollbacks.mark = 1;
-  CHECK_NOTHROW(judge.ledger_durable({}, first));
-  CHECK_NOTHROW(judge.ledger_durable(first.ledger, second));
-  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, counted), Violation);
+  CHECK_NOTHROW(judge.ledger_durable({}, first, false));
+  CHECK_NOTHROW(judge.ledger_durable(first.ledger, second, false));
+  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, counted, false), Violation);
   Assign assign;
   assign.timeline = 1;
   judge.assigned(assign, 0);
   assign.evaluation.emplace();
   judge.assigned(assign, 0);  // to train nothing
-  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, counted), Violation);
+  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, counted, false), Violation);
   assign.rounds.standing = {0, 5, {0, 1}};
   judge.assigned(assign, 0);
-  CHECK_NOTHROW(judge.ledger_durable(first.ledger, counted));
+  CHECK_NOTHROW(judge.ledger_durable(first.ledger, counted, false));
   CHECK(judge.facts().has(Fact::rollback_for_mark));
-  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, second), Violation);
+  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, second, false), Violation);
   judge.lead_starts();
-  CHECK_NOTHROW(judge.ledger_durable(first.ledger, second));  // nobody knows
+  CHECK_NOTHROW(judge.ledger_durable(first.ledger, second, false));  // nobody knows
   auto trained = first;
   trained.statistics = {{0, 1, 1, 1}};
-  judge.ledger_durable(first.ledger, trained);
-  CHECK_THROWS_AS(judge.ledger_durable(trained.ledger, second), Violation);
+  judge.ledger_durable(first.ledger, trained, false);
+  CHECK_THROWS_AS(judge.ledger_durable(trained.ledger, second, false), Violation);
   counted.ledger.rollbacks.mark = 2;
-  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, counted), Violation);
+  CHECK_THROWS_AS(judge.ledger_durable(first.ledger, counted, false), Violation);
 }
 
 }  // namespace

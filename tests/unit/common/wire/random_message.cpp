@@ -250,8 +250,8 @@ void fill(Random& random, Heartbeat& value) {
 }
 
 void fill(Random& random, SlotProgress& value) {
-  auto& [step, computed, in_hand, a, b, c, d, e, f] = value;
-  fill_all(random, step, computed, a, b, c, d, e, f);
+  auto& [step, computed, in_hand, a, b, c, d, e, f, leaving] = value;
+  fill_all(random, step, computed, a, b, c, d, e, f, leaving);
   fill_slot_or_none(random, in_hand, {0, kMaxSlots});
 }
 
@@ -292,11 +292,6 @@ void fill(Random& random, Standing& value) {
   }
 }
 
-void fill(Random& random, Extra& value) {
-  auto& [a, b] = value;
-  fill_all(random, a, b);
-}
-
 void fill(Random& random, Evaluation& value) {
   auto& [a, b, c, begin, end] = value;
   fill_all(random, a, b, c);
@@ -310,8 +305,8 @@ void fill(Random& random, StepWork& value) {
 }
 
 void fill(Random& random, RoundOrder& value) {
-  auto& [a, b, c] = value;
-  fill_all(random, a, b, c);
+  auto& [a, b] = value;
+  fill_all(random, a, b);
 }
 
 void fill(Random& random, ItemOrder& value) {

@@ -19,9 +19,9 @@ TEST_CASE("the slots of work are a range below the limit") {
     check_out_of_range(changed<Push>([&](auto& push) { push.node = range; }), {"Push.node", value, "4096"});
     check_out_of_range(changed<Receipt>([&](auto& receipt) { receipt.node = range; }), {"Receipt.node", value, "4096"});
     check_out_of_range(changed<Assign>([&](auto& assign) {
-                         assign.rounds.extra = Extra{1, range};
+                         assign.rounds.now = StepWork{1, {range}};
                        }),
-                       {"Assign.rounds.extra.slots", value, "4096"});
+                       {"Assign.rounds.now.ranges[0]", value, "4096"});
     if (range.begin != range.end) {
       check_out_of_range(changed<Assign>([&](auto& assign) { assign.rounds.standing.slots = range; }),
                          {"Assign.rounds.standing.slots", value, "4096"});

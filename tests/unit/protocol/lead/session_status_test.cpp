@@ -45,8 +45,10 @@ TEST_CASE("a status tells what the lead has learnt of a session, its share, and 
   course.reopen(1'000);
   const auto shards = roster({at_step(0, {0xFF})});
   observe(course, shards, 1'000);
-  course.heard(kQuick, progress_in_slot(0, 2'000), 2'000);
-  course.heard(kSilent, progress_in_slot(4, 2'500), 2'000);
+  course.at(2'000);
+  course.heard(kQuick, progress_in_slot(0, 2'000));
+  course.at(2'000);
+  course.heard(kSilent, progress_in_slot(4, 2'500));
   course.hand_out({kQuick, kSilent}, {kSilent}, shards, 20, 2'100);
   const auto quick = session_status(course, kQuick);
   CHECK(quick.held_up.empty());
@@ -70,7 +72,8 @@ TEST_CASE("a status counts the slots that changed hands") {
   observe(course, roster({at_step(0, {0xF0})}), 1'000);  // the second session's
   auto done = progress_in_slot(kNoSlot, 2'000);
   done.computed = {{0, 4}};
-  course.heard(kQuick, done, 2'000);
+  course.at(2'000);
+  course.heard(kQuick, done);
   course.hand_out({kQuick, kSilent}, {kSilent}, roster({}), 20, 2'000);
   Status status;
   course.tell(status);

@@ -12,7 +12,7 @@ struct RoundWorkFixture {
 
   void order(const Standing& standing, std::optional<StepWork> now = std::nullopt) {
     const bool begins = ++orders == 1;
-    work.take({{1, orders}, 1, 1, {}, {standing, {}, std::move(now)}, {}}, begins);
+    work.take({{1, orders}, 1, 1, {}, {standing, std::move(now)}, {}}, begins);
   }
   void begin(SlotRange slots) {
     for (auto slot = slots.begin; slot < slots.end; ++slot) {

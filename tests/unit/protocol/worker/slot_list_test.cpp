@@ -65,18 +65,18 @@ TEST_CASE("the run of a slot that is on the list no more ends before it") {
   CHECK(list.run_end(1) == 1);
 }
 
-TEST_CASE("a run is the last one if all that is left is in it") {
+TEST_CASE("how many slots are ahead follows what was taken and what the list has become") {
   SlotList list(8, {{0, 2}, {5, 6}});
+  CHECK(list.ahead() == 3);
   list.take();
-  CHECK_FALSE(list.is_last_run(0));
   list.take();
-  CHECK_FALSE(list.is_last_run(1));
+  CHECK(list.ahead() == 1);
   list.take();
-  CHECK(list.is_last_run(5));
+  CHECK(list.ahead() == 0);
   list.become({{0, 2}, {5, 8}});
-  CHECK(list.is_last_run(5));
+  CHECK(list.ahead() == 2);
   list.become({{0, 4}, {5, 8}});
-  CHECK_FALSE(list.is_last_run(5));  // 2 and 3 are to be computed, too
+  CHECK(list.ahead() == 4);
   list.become({});
-  CHECK(list.is_last_run(5));
+  CHECK(list.ahead() == 0);
 }

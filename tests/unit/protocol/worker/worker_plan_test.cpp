@@ -11,7 +11,7 @@ using Ranges = std::vector<SlotRange>;
 
 Assign order(std::uint64_t number, Standing standing, std::optional<StepWork> now = std::nullopt,
              std::optional<Evaluation> evaluation = std::nullopt, Timeline timeline = 1) {
-  return {{1, number}, timeline, 1, evaluation, {standing, {}, std::move(now)}, {}};
+  return {{1, number}, timeline, 1, evaluation, {standing, std::move(now)}, {}};
 }
 
 // The plan's next target, and all of it as computed.

@@ -550,7 +550,7 @@ class Sharing : public WorkerFixture {
     weights(1, 0);
   }
   worker::Actions order(std::optional<StepWork> work, Micros beats_apart = 0) {
-    return lead(Assign{{1, ++number_}, 1, 1, {}, {{0, 2, {0, 2}}, {}, std::move(work)}, {}, beats_apart});
+    return lead(Assign{{1, ++number_}, 1, 1, {}, {{0, 2, {0, 2}}, std::move(work)}, {}, beats_apart});
   }
   // So much after the last tick.
   worker::Actions begins(Slot slot, Micros after) { return worker.step(worker::SlotBegun{0, slot}, now + after); }
