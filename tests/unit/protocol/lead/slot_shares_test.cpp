@@ -157,6 +157,27 @@ TEST_CASE("without by_speed all get as many slots, however fast they are") {
   CHECK(at.shares.standing(2, 9) == Standing{1, 9, {4, 8}});
 }
 
+TEST_CASE("a session of which nothing is known is taken to be like the others, its lag and its uplink as well") {
+  SlotShares::Rules rules = SharesFixture::rules_of(12, {});
+  rules.step.bytes = 1'000'000;
+  SlotShares shares(rules);
+  shares.divide({1, 2}, 0);
+  shares.observe(0, SlotSet::full(12), 0);
+  for (const SessionId session : {1, 2}) {
+    SlotProgress progress;
+    progress.in_hand = 0;
+    progress.in_hand_for = 10'000;
+    progress.begun = 10'000;
+    progress.slot_time = kSlotTime;
+    progress.up = 500'000;  // a node takes twenty slots' time
+    shares.heard(session, progress, 60'000);
+  }
+  shares.divide({1, 2, 3}, 1);
+  for (const SessionId session : {1, 2, 3}) {
+    CHECK(shares.standing(session, 9).slots.size() == 4);
+  }
+}
+
 // ---- nothing to do
 
 TEST_CASE("what somebody brings in time is not handed out again") {
