@@ -188,13 +188,17 @@ struct Described<ItemPush> : Plain<ItemPush, schema::ItemPush> {
 
 template <>
 struct Described<StepWork> : Plain<StepWork, schema::StepWork> {
-  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(ranges, List<Work>{kMaxSlots})};
+  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(ranges, List<Work>{kMaxSlots}),
+                                     BALLAST_FIELD(as_well)};
 };
 
 // A session of version 13 does all of its standing range, and one more range that it is told of.
 inline std::optional<Extra> extra_of(const RoundOrder& order) {
-  if (!order.now) {
+  if (!order.now || order.now->ranges.empty()) {
     return std::nullopt;
+  }
+  if (order.now->as_well) {
+    return Extra{order.now->step, order.now->ranges.front()};
   }
   const auto own = order.standing.from <= order.now->step ? order.standing.slots : SlotRange{};
   for (const auto range : order.now->ranges) {
@@ -207,12 +211,8 @@ inline std::optional<Extra> extra_of(const RoundOrder& order) {
   return std::nullopt;
 }
 inline void take_extra(RoundOrder& order, const std::optional<Extra>& extra) {
-  if (!extra) {
-    return;
-  }
-  order.now = StepWork{extra->step, {extra->slots}};
-  if (order.standing.from <= extra->step && !order.standing.slots.empty()) {
-    order.now->ranges.insert(order.now->ranges.begin(), order.standing.slots);
+  if (extra) {
+    order.now = StepWork{extra->step, {extra->slots}, true};
   }
 }
 
