@@ -215,7 +215,7 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
     return on_worker_told_to_go(worker);
   }
   if (exit.good()) {
-    worker.death = "left as if the job had finished";
+    worker.death = "left as if the job had finished, or as it was told to";
     worker.due = Clock::now() + kEarlyLeavePatience;
     return;
   }
