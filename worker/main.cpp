@@ -127,6 +127,7 @@ int work(const Options& options) {
     ballast::log_info("{}{}", ballast::kCorruptLine, corrupt);
   }
   if (ending.failure.empty()) {
+    ballast::log_info("it has computed {} slots", loop.computed_slots());
     ballast::log_info("{}", loop.farewell());
     return 0;
   }

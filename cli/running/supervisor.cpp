@@ -216,7 +216,9 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
   }
   if (exit.good()) {
     worker.death = "left as if the job had finished, or as it was told to";
-    worker.due = Clock::now() + kEarlyLeavePatience;
+    worker.departed = Clock::now();
+    worker.due = *worker.departed + kEarlyLeavePatience;
+    lead_.ask_now();
     return;
   }
   if (!exit.by_signal && exit.number == kExitUsage) {

@@ -52,6 +52,17 @@ class RollingRestart(harness.ClusterCase):
         self.assertIn("told to end: the job holds at its newest snapshot until this server is started again", log.read_text())
         self.assertIn(f"shard {server} left as it was told to; starting it again", run.errors() + run.out.read_text())
 
+    def expect_drained(self, run, worker):
+        log = run.folder / "logs" / f"worker-{worker}.log"
+        self.assertIn("stopped by SIGTERM: it has delivered what it had begun; the job goes on without it", log.read_text())
+        self.assertIn(f"worker {worker} left as if the job had finished, or as it was told to; starting it again",
+                      run.errors() + run.out.read_text())
+
+    def computed_slots(self, run):
+        """Of all workers' lives, each of which ended well."""
+        logs = [file.read_text() for file in run.folder.glob("logs/worker-*.log")]
+        return sum(int(number) for log in logs for number in re.findall(r" it has computed (\d+) slots$", log, re.M))
+
     def expect_nothing_twice(self, run):
         summary = run.finish()
         self.expect_bits(summary)
@@ -69,9 +80,26 @@ class RollingRestart(harness.ClusterCase):
         for worker in range(3):
             told = self.tell(run, "worker", worker)
             self.wait_for_next_life(run, "worker", worker, told)
+            self.expect_drained(run, worker)
             self.wait_to_train_on(run)
         summary = self.expect_nothing_twice(run)
         self.assertEqual(summary["timeline"], 4, summary)
+
+    def test_workers_finish_what_is_in_hand(self):
+        """One after the other, while the others do their slots; slots are long, so that each is told in the midst of one."""
+        file = self.job(jobs.emulated(steps=60, slots=12, compute_ms=60), "workers.yaml")
+        run = self.start(file, options=OPTIONS)
+        run.wait_for_step(2)
+        for worker in (1, 0, 2):
+            told = self.tell(run, "worker", worker)
+            self.wait_for_next_life(run, "worker", worker, told)
+            self.expect_drained(run, worker)
+            self.wait_to_train_on(run)
+        summary = run.finish()
+        self.expect_equal_bits(summary, self.reference(file, jobs.AT_ONCE))
+        self.expect_all_slots(summary, 12)
+        self.assertEqual(summary["lost_workers"], 0, summary)
+        self.assertEqual(self.computed_slots(run), 60 * 12 + summary["backups"], summary)
 
     def test_two_at_once_and_the_lead_among_them(self):
         run = self.begun()
