@@ -38,6 +38,7 @@ void Worker::on(const FromLead& event) {
     on_assign(*assign);
   } else if (const auto* finish = std::get_if<Finish>(event.message)) {
     emit(SendToLead{Goodbye{"finished"}});
+    drains_.clear();  // the job does not go on without it
     stop(finish->failure);
   } else if (const auto* refused = std::get_if<Refused>(event.message)) {
     on_lead_refusal(*refused);
@@ -492,7 +493,8 @@ void Worker::on(const Failed& event) {
   stop(event.text, event.for_good, event.of_data);
 }
 
-// What it has begun counts, so that no slot is computed twice. In item mode the lead grants again what it has not begun.
+// What it has begun counts, so that no slot is computed twice. In item mode the lead grants again what it has not
+// begun.
 void Worker::on(const Drain& event) {
   if (!drains_.empty()) {
     return;
@@ -515,8 +517,7 @@ void Worker::leave_if_drained() {
   if (drains_.empty() || phase_ == Phase::stopped) {
     return;
   }
-  const bool has_delivered = !work_.is_running() && lanes_.outstanding() == 0;
-  if (phase_ == Phase::ready && !has_delivered && at_ - drains_since_ < config_.drain_patience) {
+  if (phase_ == Phase::ready && !has_delivered() && at_ - drains_since_ < config_.drain_patience) {
     return;
   }
   if (phase_ != Phase::hello) {
@@ -535,8 +536,8 @@ void Worker::on(const Tick& event) {
   if (lead_.greets(phase_ != Phase::hello, now_)) {
     emit(SendToLead{WorkerHello{config_.name}});
   }
-  const auto every = work_.is_running() ? std::min(config_.heartbeat_every, config_.busy_heartbeat_every)
-                                        : config_.heartbeat_every;
+  const auto every =
+      work_.is_running() ? std::min(config_.heartbeat_every, config_.busy_heartbeat_every) : config_.heartbeat_every;
   if (phase_ != Phase::hello && lead_.is_silent_for(std::max(every, beats_apart_), now_)) {
     heartbeat();
     if (const auto& result = plan_.evaluation().result()) {
