@@ -142,6 +142,7 @@ void Worker::enter_timeline(Timeline timeline) {
   }
   slot_clock_.rewind();
   up_.forget_sent();
+  down_.forget_sent();
   plan_.evaluation().forget_result();
   target_ = {};
   weights_.aim({});
@@ -340,6 +341,7 @@ void Worker::pull_missing() {
     if (ask != PulledWeights::Ask::no) {
       counters_.pulls_repeated += ask == PulledWeights::Ask::again ? 1 : 0;
       pulls[chunk.lane].push_back(chunk.id);
+      down_.sent(chunk.bytes, at_);
     }
   }
   const auto& key = target_.weights;
@@ -352,6 +354,7 @@ void Worker::pull_missing() {
 }
 
 void Worker::start() {
+  down_.forget_sent();  // all that was asked for is here
   if (target_.kind == Kind::evaluate) {
     work_.begin_evaluation(plan_.timeline(), target_);
     emit(Evaluate{target_.evaluation});
@@ -386,6 +389,7 @@ void Worker::on(const GradientReady& event) {
       event.last_node ? plan_.next_key(work_.target(), weights_.asked(event.chunk)) : std::optional<WeightsKey>();
   if (next) {
     weights_.ask_along(event.chunk, *next, now_);
+    down_.awaited(layout_.chunks[event.chunk].bytes);
   }
   const auto& chunk = layout_.chunks[event.chunk];
   const auto replaced = lanes_[chunk.lane].outbox.add(
@@ -567,6 +571,9 @@ void Worker::on(const Unreachable& event) {
 }
 
 void Worker::heartbeat() {
+  if (lanes_.in_flight_bytes() == 0) {
+    up_.forget_sent();  // what was sent again was counted twice
+  }
   lead_.beats(at_);
   emit(SendToLead{heartbeat_now()});
 }
