@@ -30,6 +30,7 @@ CLOCK_STEP = harness.BUILD / "tests" / "soak" / "libclock-step.so"
 _ENDED_FOR_GOOD = (2, 4)  # exit codes that another life would only say again
 # A job fails whose last snapshot finds a full disk, and goes on when its processes are started again (docs/durability.md).
 _FULL = "the disk is full: make room on it"
+_ENDED_WITH_THE_JOB = "the run has ended well"  # in the log; a server that left because it was told to ends with 0, too
 
 
 def set_clock(file, seconds):
@@ -51,6 +52,7 @@ class Process:
         self.due = 0.0           # when its next life begins
         self.finished = False    # it has ended by itself, with the job
         self.stopped = False
+        self.told = False        # to end, in this life
         self.clock = cluster.folder / f"{name}.clock"
         if CLOCK_STEP.exists():
             set_clock(self.clock, 0.0)
@@ -61,7 +63,7 @@ class Process:
 
     def start(self):
         self.wanted = True
-        self.finished = self.stopped = False
+        self.finished = self.stopped = self.told = False
         self.lives += 1
         # Each life on a monotonic clock of its own, as if each were on another machine.
         offset = self.cluster.chance.randrange(0, 1_000_000)
@@ -79,6 +81,7 @@ class Process:
     def signal(self, number):
         if self.is_alive():
             self.process.send_signal(number)
+            self.told = self.told or number == signal.SIGTERM
             self.stopped = number == signal.SIGSTOP or (self.stopped and number != signal.SIGCONT)
 
     def look(self, now):
@@ -87,7 +90,7 @@ class Process:
             return None
         if self.process is not None:
             code = self.process.returncode
-            if code == 0:
+            if code == 0 and not self._left_before_the_end():
                 self.finished = True
                 return None
             if self.due <= 0:
@@ -101,8 +104,14 @@ class Process:
             self.start()
         return None
 
+    def _left_before_the_end(self):
+        return self.told and _ENDED_WITH_THE_JOB not in self._last_line("log")
+
     def last_words(self):
-        return (harness.text_of(self.cluster.logs / f"{self.name}.out").strip().splitlines() or [""])[-1]
+        return self._last_line("out")
+
+    def _last_line(self, kind):
+        return (harness.text_of(self.cluster.logs / f"{self.name}.{kind}").strip().splitlines() or [""])[-1]
 
     def kill(self):
         if self.is_alive():

@@ -9,7 +9,7 @@ import cluster as soak_cluster
 GAP = (1.0, 5.0)      # seconds from one fault to the next
 MOST_AT_ONCE = 4
 STRANGERS = 1100      # more than a server may have files
-SERVER_LIFE = 8.0     # seconds that servers are left alone after one was killed, so that the job gets somewhere
+SERVER_LIFE = 8.0     # seconds that servers are left alone after one was killed or told to end, so that the job gets somewhere
 
 
 class Fault:
@@ -36,6 +36,7 @@ class Faults:
         self._kinds = {
             "kill worker": (3, self._kill_worker), "kill server": (2, self._kill_server),
             "kill lead": (1, self._kill_lead), "kill all servers": (0.3, self._kill_servers),
+            "tell server": (2, self._tell_server), "tell two servers": (0.7, self._tell_two_servers),
             "stop worker": (3, self._stop_worker), "stop server": (2, self._stop_server),
             "slow link": (2, self._slow_link), "loss": (2, self._loss), "delay": (2, self._delay),
             "one-way partition": (2, self._partition), "flap": (2, self._flap), "full disk": (1.5, self._full_disk),
@@ -83,20 +84,20 @@ class Faults:
 
     # ---- processes
 
-    def _kill(self, kind, processes):
+    def _kill(self, kind, processes, number=signal.SIGKILL):
         for process in processes:
-            process.signal(signal.SIGKILL)
+            process.signal(number)
         return Fault(kind, " ".join(process.name for process in processes))
 
     def _kill_worker(self, kind):
         victim = self._any("w")
         return victim and self._kill(kind, [victim])
 
-    def _kill_servers_if_due(self, kind, victims):
+    def _kill_servers_if_due(self, kind, victims, number=signal.SIGKILL):
         if time.monotonic() - self._server_died < SERVER_LIFE or None in victims:
             return None
         self._server_died = time.monotonic()
-        return self._kill(kind, victims)
+        return self._kill(kind, victims, number)
 
     def _kill_server(self, kind):
         return self._kill_servers_if_due(kind, [self._any("s")])
@@ -106,6 +107,15 @@ class Faults:
 
     def _kill_servers(self, kind):
         return self._kill_servers_if_due(kind, self.cluster.of("s"))
+
+    # To end, as before a machine is serviced; the job holds for them, and they are started again.
+    def _tell_server(self, kind):
+        return self._kill_servers_if_due(kind, [self._any("s")], signal.SIGTERM)
+
+    def _tell_two_servers(self, kind):
+        there = [process for process in self.cluster.of("s") if not process.stopped]
+        victims = self.chance.sample(there, 2) if len(there) >= 2 else [None]
+        return self._kill_servers_if_due(kind, victims, signal.SIGTERM)
 
     def _stop(self, kind, role, most):
         victim = self._any(role)
