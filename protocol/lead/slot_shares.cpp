@@ -40,7 +40,7 @@ SlotShares::Member& SlotShares::member(SessionId session) {
 
 const SlotSession* SlotShares::session(SessionId session) const {
   const auto known = members_.find(session);
-  return known == members_.end() ? nullptr : &known->second.seen;
+  return known == members_.end() || known->second.is_lost ? nullptr : &known->second.seen;
 }
 
 // It is not counted on. If it was given up by mistake, it goes on with its share when it is back in this step.
