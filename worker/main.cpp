@@ -28,12 +28,17 @@ const ballast::ManWords kManWords{
     "Computes gradients for a job. All it needs is the lead's address: the lead tells it the job, where the servers "
     "are "
     "and what to compute. It holds nothing, and may come and go at any time.",
-    {{"0", "the job has finished, or was stopped"},
+    {{"0",
+      "the job has finished, or was stopped; or the worker was told to end (SIGTERM, SIGINT): it finishes the slot in "
+      "hand, delivers what it has begun, in 20 s at the latest, and takes its leave"},
      {"1", "it failed; standard error says why"},
      {"2", "the command line or the worker file is wrong, or the job's data cannot be read here as the job says"},
      {"4",
       "it cannot serve this job, and another life of it would say the same: other data, another arithmetic, no such "
-      "backend, or a version of the protocol that the lead does not speak"}},
+      "backend, or a version of the protocol that the lead does not speak"},
+     {"130, 143",
+      "it was told to end a second time, by SIGINT or SIGTERM, and ended at once: what it had begun is computed "
+      "again"}},
     {"ballast(1)", "ballast-server(1)"}};
 
 struct Options {
@@ -122,9 +127,8 @@ int work(const Options& options) {
     ballast::log_info("{}{}", ballast::kCorruptLine, corrupt);
   }
   if (ending.failure.empty()) {
-    ballast::log_info("{}", loop.drained().empty()
-                                ? "the job has finished, or was stopped"
-                                : loop.drained() + ": it has delivered what it had begun; the job goes on without it");
+    ballast::log_info("it has computed {} slots", loop.computed_slots());
+    ballast::log_info("{}", loop.farewell());
     return 0;
   }
   tell(ending.failure);

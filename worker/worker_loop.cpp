@@ -262,6 +262,15 @@ void WorkerLoop::carry_out(const worker::Amend& action) { computation_.thread().
 
 void WorkerLoop::carry_out(const worker::Evaluate& action) { computation_.thread().evaluate(action.evaluation); }
 
+std::string WorkerLoop::farewell() const {
+  if (core_.drains().empty()) {
+    return "the job has finished, or was stopped";
+  }
+  return core_.drains() + (core_.has_delivered()
+                               ? ": it has delivered what it had begun; the job goes on without it"
+                               : ": not all that it had begun has arrived, and that is computed again");
+}
+
 void WorkerLoop::carry_out(const worker::Stop& action) { ending_ = {action.failure, action.for_good, action.of_data}; }
 
 }  // namespace ballast

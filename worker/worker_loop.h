@@ -35,8 +35,10 @@ class WorkerLoop {
   Ending run();
   // Examples of its data that it could not read, and left out or replaced.
   [[nodiscard]] std::uint64_t corrupt_examples() const { return computation_.corrupt_examples(); }
-  // Why it was told to leave, and has left without a failure; empty: it was not.
-  [[nodiscard]] const std::string& drained() const { return core_.drains(); }
+  // After run() has ended without a failure: how it has ended, for its log.
+  [[nodiscard]] std::string farewell() const;
+  // Begun in this life, whatever became of them.
+  [[nodiscard]] std::uint64_t computed_slots() const { return core_.counters().slots; }
   // From any thread: ends what is being computed at the next slot, delivers it, says goodbye to the lead and ends
   // run(), after 20 s at the latest.
   void interrupt(std::string reason) { interrupts_.put(std::move(reason)); }

@@ -5,14 +5,14 @@ import dataclasses
 GIGABIT = 125e6  # bytes per second
 PERIOD = 20.0    # seconds from one stop of a worker to its next
 
-# What the job's `training` says of the balance, by variant. `today` says nothing, and is all that programs take that know no
-# such keys.
+# What the job's `cluster` says of the balance, by variant, after its other keys. `today` is for programs that know no such
+# keys.
 VARIANTS = {
     "today": "",
-    "off": "balance: {speed: false, redistribute: false}",
-    "balancing": "balance: {speed: true, redistribute: false}",
-    "redistribution": "balance: {speed: false, redistribute: true}",
-    "both": "balance: {speed: true, redistribute: true}",
+    "off": ", divide_by_speed: false, redistribute: false",
+    "balancing": ", redistribute: false",
+    "redistribution": ", divide_by_speed: false",
+    "both": "",
 }
 
 

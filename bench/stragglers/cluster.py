@@ -36,9 +36,9 @@ def total(values, beginning):
     return sum(value for series, value in values.items() if series.startswith(beginning))
 
 
-def job_text(slots, workers, slot_seconds, size, training):
+def job_text(slots, workers, slot_seconds, size, balance):
     """Timed compute, no snapshot, no evaluation, and an epoch that does not end: nothing but slots and links takes time.
-    `training`: a line more of that section, or none."""
+    `balance`: more keys of the cluster, or none."""
     tensors = ", ".join(f"{{name: t{number}, shape: [{int(size) // 4 // TENSORS}]}}" for number in range(TENSORS))
     return f"""\
 job: stragglers
@@ -49,8 +49,7 @@ training:
   batch: {slots}
   max_steps: 1000000
   optimizer: {{name: sgd, learning_rate: 0.01}}
-  {training}
-cluster: {{shards: {SHARDS}, lanes: 1, workers: {workers}, start_workers: {workers}}}
+cluster: {{shards: {SHARDS}, lanes: 1, workers: {workers}, start_workers: {workers}{balance}}}
 durability: {{mode: final}}
 """
 

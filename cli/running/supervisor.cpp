@@ -215,8 +215,10 @@ void Supervisor::on_worker_ended(Member& worker, const Exit& exit) {
     return on_worker_told_to_go(worker);
   }
   if (exit.good()) {
-    worker.death = "left as if the job had finished";
-    worker.due = Clock::now() + kEarlyLeavePatience;
+    worker.death = "left as if the job had finished, or as it was told to";
+    worker.departed = Clock::now();
+    worker.due = *worker.departed + kEarlyLeavePatience;
+    lead_.ask_now();
     return;
   }
   if (!exit.by_signal && exit.number == kExitUsage) {

@@ -188,31 +188,36 @@ struct Described<ItemPush> : Plain<ItemPush, schema::ItemPush> {
 
 template <>
 struct Described<StepWork> : Plain<StepWork, schema::StepWork> {
-  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(ranges, List<Work>{kMaxSlots})};
+  static constexpr std::tuple fields{BALLAST_FIELD(step), BALLAST_FIELD(ranges, List<Work>{kMaxSlots}),
+                                     BALLAST_FIELD(as_well)};
 };
 
-// A session of version 13 does all of its standing range, and one more range that it is told of.
+// A session of version 13 does all of its standing range, and one more range that it is told of: the shortest that has
+// all the rest, because it may never hear of another. What others have of it is computed twice, and counts once.
 inline std::optional<Extra> extra_of(const RoundOrder& order) {
-  if (!order.now) {
+  if (!order.now || order.now->ranges.empty()) {
     return std::nullopt;
   }
+  if (order.now->as_well) {
+    return Extra{order.now->step, order.now->ranges.front()};
+  }
   const auto own = order.standing.from <= order.now->step ? order.standing.slots : SlotRange{};
+  std::optional<Extra> extra;
   for (const auto range : order.now->ranges) {
-    const SlotRange before{range.begin, std::min(range.end, own.begin)};
-    const SlotRange after{std::max(range.begin, own.end), range.end};
-    if (own.empty() || !before.empty() || !after.empty()) {
-      return Extra{order.now->step, own.empty() ? range : before.empty() ? after : before};
+    const auto before = own.empty() ? range : SlotRange{range.begin, std::min(range.end, own.begin)};
+    const auto after = own.empty() ? SlotRange{} : SlotRange{std::max(range.begin, own.end), range.end};
+    for (const auto part : {before, after}) {
+      if (!part.empty()) {
+        const auto known = extra ? extra->slots : part;
+        extra = Extra{order.now->step, {std::min(known.begin, part.begin), std::max(known.end, part.end)}};
+      }
     }
   }
-  return std::nullopt;
+  return extra;
 }
 inline void take_extra(RoundOrder& order, const std::optional<Extra>& extra) {
-  if (!extra) {
-    return;
-  }
-  order.now = StepWork{extra->step, {extra->slots}};
-  if (order.standing.from <= extra->step && !order.standing.slots.empty()) {
-    order.now->ranges.insert(order.now->ranges.begin(), order.standing.slots);
+  if (extra) {
+    order.now = StepWork{extra->step, {extra->slots}, true};
   }
 }
 

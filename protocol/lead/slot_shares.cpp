@@ -40,16 +40,20 @@ SlotShares::Member& SlotShares::member(SessionId session) {
 
 const SlotSession* SlotShares::session(SessionId session) const {
   const auto known = members_.find(session);
-  return known == members_.end() ? nullptr : &known->second.seen;
+  return known == members_.end() || known->second.is_lost ? nullptr : &known->second.seen;
 }
 
+// It is not counted on. If it was given up by mistake, it goes on with its share when it is back in this step.
 void SlotShares::lose(SessionId session) {
-  members_.erase(session);
   standing_.lose(session);
+  if (const auto known = members_.find(session); known != members_.end()) {
+    known->second.is_lost = true;
+  }
 }
 
 void SlotShares::rewind() {
   standing_.rewind();
+  std::erase_if(members_, [](const auto& member) { return member.second.is_lost; });
   for (auto& [session, member] : members_) {
     member.seen.rewind();
     member.share.clear();
@@ -70,6 +74,7 @@ bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros n
   auto& own = member(session);
   const bool was_suspect = own.is_suspect();
   const bool was_leaving = own.seen.is_leaving();
+  own.is_lost = false;
   const auto from = observed_ ? std::optional(std::max(opened_, own.given_at)) : std::nullopt;
   const bool has_moved = own.seen.heard(progress, open_, from, now);
   if (has_moved && own.is_late) {
@@ -185,6 +190,7 @@ void SlotShares::open_step(Step open, Micros now) {
   if (observed_) {
     close_step();
   }
+  std::erase_if(members_, [](const auto& member) { return member.second.is_lost; });
   observed_ = true;
   open_ = open;
   opened_ = now;

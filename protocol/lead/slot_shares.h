@@ -112,6 +112,7 @@ class SlotShares {
     bool had_trial = false;        // in the open step
     Micros given_at = 0;           // its share
     Micros due = 0;                // by three times what was predicted
+    bool is_lost = false;          // given up in the open step, and may be back in it
     bool is_silent = false;
     bool is_late = false;
     bool is_relieved = false;    // others have got of what it is late with: it stays late until it gets on
@@ -122,9 +123,9 @@ class SlotShares {
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::parts(seen), listed::plain(share, is_told, is_trial, had_trial), listed::ages(given_at, due),
-                         listed::plain(is_silent, is_late, is_relieved, was_late, has_brought, misses));
+                         listed::plain(is_lost, is_silent, is_late, is_relieved, was_late, has_brought, misses));
     }
-    [[nodiscard]] bool is_suspect() const { return is_silent || is_late; }
+    [[nodiscard]] bool is_suspect() const { return is_lost || is_silent || is_late; }
     [[nodiscard]] bool keeps_share() const;
   };
   using Members = std::map<SessionId, Member>;

@@ -20,16 +20,16 @@ struct WorkerHello {
 
 // How far a session is with its slots, and how fast it is. In rounds; spans in microseconds, ended now.
 struct SlotProgress {
-  Step step = 0;                        // that the slots below are of: the newest it has begun
-  std::vector<SlotRange> computed;      // in this session, the slot in hand aside; ascending
-  Slot in_hand = kNoSlot;               // being computed
-  std::uint64_t in_hand_for = 0;        // since it was begun
-  std::uint64_t begun = 0;              // since the session's first slot of the step was
-  std::uint64_t slot_time = 0;          // the median of the last slots; 0: none was computed yet
-  std::uint64_t up = 0;                 // bytes a second that its contributions get through; 0: not known yet
-  std::uint64_t down = 0;               // and the weights that it asked for
-  std::uint64_t without_receipt = 0;    // bytes of contributions, sent or not
-  bool leaving = false;                 // it begins no other slot, and goes when its contributions have arrived
+  Step step = 0;                      // that the slots below are of: the newest it has begun
+  std::vector<SlotRange> computed;    // in this session, the slot in hand aside; ascending
+  Slot in_hand = kNoSlot;             // being computed
+  std::uint64_t in_hand_for = 0;      // since it was begun
+  std::uint64_t begun = 0;            // since the session's first slot of the step was
+  std::uint64_t slot_time = 0;        // the median of the last slots; 0: none was computed yet
+  std::uint64_t up = 0;               // bytes a second that its contributions get through; 0: not known yet
+  std::uint64_t down = 0;             // and the weights that it asked for
+  std::uint64_t without_receipt = 0;  // bytes of contributions, sent or not
+  bool leaving = false;               // it begins no other slot, and goes when its contributions have arrived
   bool operator==(const SlotProgress&) const = default;
 };
 
@@ -101,18 +101,19 @@ struct Standing {
   bool operator==(const Standing&) const = default;
 };
 
-// Compute `slots` of this one step as well: the words of protocol version 13 for some of a StepWork.
+// Compute `slots` of this one step as well: what protocol version 13 has in the place of a StepWork.
 struct Extra {
   Step step = 0;
   SlotRange slots;
   bool operator==(const Extra&) const = default;
 };
 
-// Of this one step, the oldest that is open, compute these instead, in this order. What is left of steps before it is
-// nobody's work.
+// Of this one step, the oldest that is open, compute these instead, in this order, or, `as_well`, before the standing
+// range that it has: so says a lead of protocol version 13. What is left of steps before it is nobody's work.
 struct StepWork {
   Step step = 0;
   std::vector<SlotRange> ranges;  // disjoint
+  bool as_well = false;
   bool operator==(const StepWork&) const = default;
 };
 
@@ -155,7 +156,8 @@ struct Assign {
   std::optional<Evaluation> evaluation = {};
   RoundOrder rounds = {};
   ItemOrder items = {};
-  std::uint64_t beats_apart = 0;  // microseconds that the session's heartbeats are apart at least: many others speak, too
+  // Microseconds that the session's heartbeats are apart at least: many others speak, too.
+  std::uint64_t beats_apart = 0;
   bool operator==(const Assign&) const = default;
 };
 

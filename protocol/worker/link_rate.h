@@ -17,26 +17,35 @@ namespace ballast {
 class LinkRate {
  public:
   void sent(std::uint64_t bytes, Micros at) {
-    if (on_its_way_ == 0) {
-      begun_ = at;
-      arrived_ = 0;
+    if (on_its_way_ == 0 || !is_running_) {
+      begin(at);
     }
+    on_its_way_ += bytes;
+  }
+  // To come when the other side has it: the time until the first of it has come is not the link's.
+  void awaited(std::uint64_t bytes) {
+    is_running_ = is_running_ && on_its_way_ > 0;
     on_its_way_ += bytes;
   }
   void arrived(std::uint64_t bytes, Micros at) {
     on_its_way_ -= std::min(on_its_way_, bytes);
+    if (!is_running_) {
+      return on_its_way_ > 0 ? begin(at) : void();
+    }
     arrived_ += bytes;
     ++count_;
     if (at > begun_ && (on_its_way_ == 0 || count_ >= kArrivals)) {
-      samples_[next_++ % samples_.size()] = static_cast<std::uint64_t>(1e6 * static_cast<double>(arrived_) /
-                                                                       static_cast<double>(at - begun_));
-      begun_ = at;
-      arrived_ = 0;
-      count_ = 0;
+      samples_[next_++ % samples_.size()] =
+          static_cast<std::uint64_t>(1e6 * static_cast<double>(arrived_) / static_cast<double>(at - begun_));
+      begin(at);
+      is_running_ = on_its_way_ > 0;
     }
   }
-  // What was on its way will not be heard of.
-  void forget_sent() { on_its_way_ = 0; }
+  // Nothing is on its way: what was counted twice, or will not be heard of.
+  void forget_sent() {
+    on_its_way_ = 0;
+    is_running_ = false;
+  }
 
   // 0: nothing has arrived.
   [[nodiscard]] std::uint64_t bytes_per_second() const { return *std::ranges::max_element(samples_); }
@@ -44,13 +53,22 @@ class LinkRate {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::ages(begun_), listed::plain(on_its_way_, arrived_, count_, samples_, next_));
+    return listed::all(listed::ages(begun_),
+                       listed::plain(is_running_, on_its_way_, arrived_, count_, samples_, next_));
   }
 
  private:
+  void begin(Micros at) {
+    is_running_ = true;
+    begun_ = at;
+    arrived_ = 0;
+    count_ = 0;
+  }
+
   static constexpr std::size_t kWindow = 15;
   static constexpr std::uint32_t kArrivals = 8;
 
+  bool is_running_ = false;  // since begun_ something is on its way
   Micros begun_ = 0;
   std::uint64_t on_its_way_ = 0;
   std::uint64_t arrived_ = 0;

@@ -37,11 +37,16 @@ const Standing* RoundWork::standing_at(Step step) const {
 
 // As far as it is known.
 std::vector<SlotRange> RoundWork::ordered(Step step) const {
-  if (now_ && step <= now_->step) {
-    return step == now_->step ? now_->ranges : std::vector<SlotRange>{};
+  if (now_ && step < now_->step) {
+    return {};
   }
-  const auto* standing = standing_at(step);
-  return standing == nullptr || standing->slots.empty() ? std::vector<SlotRange>{} : std::vector{standing->slots};
+  const bool is_ordered = now_ && step == now_->step;
+  auto ranges = is_ordered ? now_->ranges : std::vector<SlotRange>{};
+  if (const auto* standing = standing_at(step);
+      (!is_ordered || now_->as_well) && standing != nullptr && !standing->slots.empty()) {
+    ranges.push_back(standing->slots);
+  }
+  return ranges;
 }
 
 // Of that, what no computation that has ended has done, each slot once.
@@ -65,8 +70,10 @@ void RoundWork::move_cursor() {
     if (!left(cursor_).empty()) {
       return;
     }
-    // With no slot of its own, an order that is still to come says which step is next.
-    if (const auto* standing = standing_at(cursor_); standing == nullptr || standing->slots.empty()) {
+    // With no slot of its own, an order that is still to come says which step is next; from a lead of version 13 none
+    // may come.
+    if (const auto* standing = standing_at(cursor_);
+        !now_->as_well && (standing == nullptr || standing->slots.empty())) {
       return;
     }
     ++cursor_;

@@ -38,6 +38,7 @@ void Worker::on(const FromLead& event) {
     on_assign(*assign);
   } else if (const auto* finish = std::get_if<Finish>(event.message)) {
     emit(SendToLead{Goodbye{"finished"}});
+    drains_.clear();  // the job does not go on without it
     stop(finish->failure);
   } else if (const auto* refused = std::get_if<Refused>(event.message)) {
     on_lead_refusal(*refused);
@@ -141,6 +142,7 @@ void Worker::enter_timeline(Timeline timeline) {
   }
   slot_clock_.rewind();
   up_.forget_sent();
+  down_.forget_sent();
   plan_.evaluation().forget_result();
   target_ = {};
   weights_.aim({});
@@ -339,6 +341,7 @@ void Worker::pull_missing() {
     if (ask != PulledWeights::Ask::no) {
       counters_.pulls_repeated += ask == PulledWeights::Ask::again ? 1 : 0;
       pulls[chunk.lane].push_back(chunk.id);
+      down_.sent(chunk.bytes, at_);
     }
   }
   const auto& key = target_.weights;
@@ -351,6 +354,7 @@ void Worker::pull_missing() {
 }
 
 void Worker::start() {
+  down_.forget_sent();  // all that was asked for is here
   if (target_.kind == Kind::evaluate) {
     work_.begin_evaluation(plan_.timeline(), target_);
     emit(Evaluate{target_.evaluation});
@@ -385,6 +389,7 @@ void Worker::on(const GradientReady& event) {
       event.last_node ? plan_.next_key(work_.target(), weights_.asked(event.chunk)) : std::optional<WeightsKey>();
   if (next) {
     weights_.ask_along(event.chunk, *next, now_);
+    down_.awaited(layout_.chunks[event.chunk].bytes);
   }
   const auto& chunk = layout_.chunks[event.chunk];
   const auto replaced = lanes_[chunk.lane].outbox.add(
@@ -492,7 +497,8 @@ void Worker::on(const Failed& event) {
   stop(event.text, event.for_good, event.of_data);
 }
 
-// What it has begun counts, so that no slot is computed twice. In item mode the lead grants again what it has not begun.
+// What it has begun counts, so that no slot is computed twice. In item mode the lead grants again what it has not
+// begun.
 void Worker::on(const Drain& event) {
   if (!drains_.empty()) {
     return;
@@ -515,8 +521,7 @@ void Worker::leave_if_drained() {
   if (drains_.empty() || phase_ == Phase::stopped) {
     return;
   }
-  const bool has_delivered = !work_.is_running() && lanes_.outstanding() == 0;
-  if (phase_ == Phase::ready && !has_delivered && at_ - drains_since_ < config_.drain_patience) {
+  if (phase_ == Phase::ready && !has_delivered() && at_ - drains_since_ < config_.drain_patience) {
     return;
   }
   if (phase_ != Phase::hello) {
@@ -535,8 +540,8 @@ void Worker::on(const Tick& event) {
   if (lead_.greets(phase_ != Phase::hello, now_)) {
     emit(SendToLead{WorkerHello{config_.name}});
   }
-  const auto every = work_.is_running() ? std::min(config_.heartbeat_every, config_.busy_heartbeat_every)
-                                        : config_.heartbeat_every;
+  const auto every =
+      work_.is_running() ? std::min(config_.heartbeat_every, config_.busy_heartbeat_every) : config_.heartbeat_every;
   if (phase_ != Phase::hello && lead_.is_silent_for(std::max(every, beats_apart_), now_)) {
     heartbeat();
     if (const auto& result = plan_.evaluation().result()) {
@@ -566,6 +571,9 @@ void Worker::on(const Unreachable& event) {
 }
 
 void Worker::heartbeat() {
+  if (lanes_.in_flight_bytes() == 0) {
+    up_.forget_sent();  // what was sent again was counted twice
+  }
   lead_.beats(at_);
   emit(SendToLead{heartbeat_now()});
 }

@@ -205,8 +205,10 @@ class Worker {
   [[nodiscard]] std::uint64_t finished_steps() const { return work_.clock().steps(); }
   [[nodiscard]] std::uint64_t in_flight_bytes() const { return lanes_.in_flight_bytes(); }
   [[nodiscard]] std::size_t outstanding() const { return lanes_.outstanding(); }
-  // Why it is to leave, and goes without having failed; empty: it is not.
+  // Why it is to leave; empty: it is not.
   [[nodiscard]] const std::string& drains() const { return drains_; }
+  // Nothing of what it has begun is still to be computed, or waits for its receipt.
+  [[nodiscard]] bool has_delivered() const { return !work_.is_running() && lanes_.outstanding() == 0; }
   [[nodiscard]] bool computing() const { return work_.is_running(); }
   // The first lane that lets it wait: it answers no hello, or refuses this worker for now.
   [[nodiscard]] const LaneAddress* waiting_lane() const {

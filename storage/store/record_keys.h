@@ -6,6 +6,7 @@
 //   kind       := "state-0" | "state-1" | "state-2" | "weights"
 //   sealed     := "sealed/" hex16(timeline) "/" hex16(step)
 //   ledger     := "ledger"                                                   (the lead's; shard 0's database only)
+//               | "ledger/held"
 //               | "ledger/evaluation/" hex16(step) "/" ("test" | "validation")
 //               | "ledger/loss/" hex16(step)
 //   hexN(n)    := n in N lower-case hexadecimal digits, so that byte order is numeric order
@@ -46,6 +47,7 @@ inline constexpr std::string_view kLifeKey = "life";
 inline constexpr std::string_view kTimelineKey = "timeline";
 inline constexpr std::string_view kFinishedKey = "finished";
 inline constexpr std::string_view kLedgerKey = "ledger";
+inline constexpr std::string_view kHeldKey = "ledger/held";
 inline constexpr std::string_view kSnapshotPrefix = "snapshot/";
 inline constexpr std::string_view kSealedPrefix = "sealed/";
 inline constexpr std::string_view kEvaluationPrefix = "ledger/evaluation/";

@@ -17,9 +17,9 @@ struct Versions {
   std::uint16_t oldest = 1;
   std::uint16_t newest = 1;
 };
-// Version 3 ends before the life that copies, version 4 before the cut and the causes of rollbacks, version 5 before
-// whether all hold for a server; older ones were written in databases of older formats alone.
-constexpr Versions kLedgerVersions = {3, 6};
+// Version 3 ends before the life that copies, version 4 before the cut and the causes of rollbacks; older ones were
+// written in databases of older formats alone.
+constexpr Versions kLedgerVersions = {3, 5};
 constexpr Versions kEvaluationVersions = {1, 2};  // version 1 ends before the metrics
 constexpr std::size_t kCheckedHead = 4 + 2 + 2 + 8;
 constexpr std::size_t kHead = kCheckedHead + 4;
@@ -353,7 +353,6 @@ std::string encode(const Ledger& ledger) {
   write(payload, ledger.cut);
   write(payload, ledger.kept);
   write(payload, ledger.rollbacks);
-  payload.number(static_cast<std::uint8_t>(ledger.held ? 1 : 0));
   return seal(RecordKind::ledger, payload.take());
 }
 
@@ -389,10 +388,18 @@ StoreResult<Ledger> decode_ledger(std::string_view record) {
       read(reader, ledger.kept);
       read(reader, ledger.rollbacks);
     }
-    if (version > 5) {
-      ledger.held = reader.flag();
-    }
   });
+}
+
+std::string encode_held(Timeline timeline) {
+  ByteWriter payload;
+  payload.number(timeline);
+  return seal(RecordKind::held, payload.take());
+}
+
+StoreResult<Timeline> decode_held(std::string_view record) {
+  return decode<Timeline>(RecordKind::held, record,
+                          [](ByteReader& reader, Timeline& timeline) { timeline = reader.number<Timeline>(); });
 }
 
 std::string encode(const EvaluationRecord& evaluation) {
@@ -501,6 +508,9 @@ StoreStatus check_record(std::string_view key, std::string_view record) {
   }
   if (key == kLedgerKey) {
     return outcome(decode_ledger(record));
+  }
+  if (key == kHeldKey) {
+    return outcome(decode_held(record));
   }
   if (key.starts_with(kSealedPrefix)) {
     const auto found = decode_sealed(record);

@@ -37,6 +37,7 @@ enum class RecordKind : std::uint16_t {
   statistics = 9,
   life = 10,
   sealed = 11,
+  held = 12,
 };
 
 // Whose database this is. Written once, before anything else.
@@ -62,7 +63,10 @@ struct TimelineRecord {
 std::string encode(const Identity& identity);
 std::string encode(const DatabaseLife& life);
 std::string encode(const TimelineRecord& timeline);
+// All but `held`, which has a record of its own: programs that do not know of it read the ledger as ever.
 std::string encode(const Ledger& ledger);
+// The timeline whose ledger holds.
+std::string encode_held(Timeline timeline);
 std::string encode(const EvaluationRecord& evaluation);
 std::string encode(const StepStatistics& statistics);
 std::string encode_finished(const SnapshotId& end);
@@ -73,6 +77,7 @@ StoreResult<Identity> decode_identity(std::string_view record);
 StoreResult<DatabaseLife> decode_life(std::string_view record);
 StoreResult<TimelineRecord> decode_timeline(std::string_view record);
 StoreResult<Ledger> decode_ledger(std::string_view record);
+StoreResult<Timeline> decode_held(std::string_view record);
 StoreResult<EvaluationRecord> decode_evaluation(std::string_view record);
 StoreResult<StepStatistics> decode_statistics(std::string_view record);
 StoreResult<SnapshotId> decode_finished(std::string_view record);

@@ -351,6 +351,11 @@ StoreStatus ShardStore::write_ledger(const LedgerChange& change) {
     }
   }
   batch.put(std::string(kLedgerKey), encode(change.ledger));
+  if (change.ledger.held) {
+    batch.put(std::string(kHeldKey), encode_held(change.ledger.timeline));
+  } else if (change.trim_from) {
+    batch.erase(std::string(kHeldKey));
+  }
   for (const auto& statistics : change.statistics) {
     batch.put(statistics_key(statistics.step), encode(statistics));
   }
@@ -369,6 +374,12 @@ StoreResult<LedgerContent> ShardStore::read_ledger() const {
   if (ledger.value()) {
     content.ledger = std::move(*ledger.value());
   }
+  const auto held = read(kHeldKey, decode_held);
+  if (!held.ok()) {
+    return held.status();
+  }
+  // A program that does not know of it may have begun another timeline since.
+  content.ledger.held = held.value() && *held.value() == content.ledger.timeline;
   StoreStatus wrong;
   const auto scanned = store_->scan(kEvaluationPrefix, [&](std::string_view key, std::string_view record) {
     wrong = check_record(key, record);

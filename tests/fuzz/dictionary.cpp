@@ -70,8 +70,8 @@ Words configuration_words(const Schema& schema) {
 
 Words record_words() {
   Words words = {"BLST", "/", "test", "validation", "0000000000000001"};
-  for (const auto key : {kIdentityKey, kTimelineKey, kFinishedKey, kLedgerKey, kSnapshotPrefix, kEvaluationPrefix,
-                         kStatisticsPrefix, to_string(TensorKind::weights)}) {
+  for (const auto key : {kIdentityKey, kTimelineKey, kFinishedKey, kLedgerKey, kHeldKey, kSnapshotPrefix,
+                         kEvaluationPrefix, kStatisticsPrefix, to_string(TensorKind::weights)}) {
     words.emplace(key);
   }
   for (std::size_t index = 0; index < kMaxStates; ++index) {

@@ -79,6 +79,7 @@ void write_records(const std::filesystem::path& folder) {
   put("finished", kFinishedKey, encode_finished({2, 4680}));
   put("ledger", kLedgerKey, encode(ledger));
   put("ledger-empty", kLedgerKey, encode(Ledger{}));
+  put("held", kHeldKey, encode_held(2));
   put("evaluation-test", evaluation_key(test.step, test.split), encode(test));
   put("evaluation-validation", evaluation_key(validation.step, validation.split), encode(validation));
   put("statistics", statistics_key(statistics.step), encode(statistics));

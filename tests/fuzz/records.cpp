@@ -69,8 +69,8 @@ void expect_checked(std::string_view key, std::string_view record) {
   expect((key == kIdentityKey && decode_identity(record).ok()) || (key == kLifeKey && decode_life(record).ok()) ||
              (key == kTimelineKey && decode_timeline(record).ok()) ||
              (key == kFinishedKey && decode_finished(record).ok()) ||
-             (key == kLedgerKey && decode_ledger(record).ok()) || (tensor && decode_tensor(*tensor, record).ok()) ||
-             (sealed.ok() && sealed_key(sealed.value()) == key) ||
+             (key == kLedgerKey && decode_ledger(record).ok()) || (key == kHeldKey && decode_held(record).ok()) ||
+             (tensor && decode_tensor(*tensor, record).ok()) || (sealed.ok() && sealed_key(sealed.value()) == key) ||
              (evaluation.ok() && evaluation_key(evaluation.value().step, evaluation.value().split) == key) ||
              (statistics.ok() && statistics_key(statistics.value().step) == key),
          "check_record accepts only the record that belongs under its key");
@@ -82,6 +82,7 @@ void try_record(std::string_view key, std::string_view record) {
   expect_same<SnapshotId>(decode_sealed(record), record, encode_sealed);
   expect_same<TimelineRecord>(decode_timeline(record), record, encode);
   expect_same<Ledger>(decode_ledger(record), record, encode);
+  expect_same<Timeline>(decode_held(record), record, [](const Timeline& timeline) { return encode_held(timeline); });
   expect_same<EvaluationRecord>(decode_evaluation(record), record, encode);
   expect_same<StepStatistics>(decode_statistics(record), record, encode);
   expect_same<SnapshotId>(decode_finished(record), record, encode_finished);

@@ -165,7 +165,8 @@ struct LifeSpec {
   Micros lead_silence = 2'000'000;
   Micros patience = 1'500'000;
   Micros stop_patience = 1'500'000;
-  Micros hold_patience = 1'500'000;  // of a server that is told to end, with the snapshot for it
+  // Of a server that is told to end, with the snapshot for it. As in practice others have more with one that is away.
+  Micros hold_patience = 500'000;
   Micros hold_again = 20'000;
   Micros write_statistics_every = 40'000;
   Micros linger = 600'000;

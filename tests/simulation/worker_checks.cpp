@@ -25,6 +25,17 @@ void WorkerShell::check_kept() const {
   }
 }
 
+// Its clock may run at twice the time's rate: its patience may be over in half of it.
+void WorkerShell::check_left(Host& host) const {
+  if (host.now() - told_at_ >= WorkerConfig{}.drain_patience / 2) {
+    return;
+  }
+  require(!computation_.runs, "a worker that was told to leave goes with work in hand");
+  for (const auto& [id, kept] : kept_) {
+    require(!kept.is_gradient, "a worker that was told to leave goes, and a contribution of it has no receipt");
+  }
+}
+
 void WorkerShell::check_retries(const LifeSpec& life, Micros now, Micros stood_until, double rate) const {
   const auto longest = static_cast<Micros>(static_cast<double>(life.retry.ceiling) / rate) + 1;
   for (const auto& [id, kept] : kept_) {

@@ -11,6 +11,8 @@ namespace ballast::simulation {
 
 namespace {
 
+constexpr const char* kToldToLeave = "it was told to leave";
+
 WorkerConfig worker_config(const LifeSpec& life, const std::string& name) {
   WorkerConfig config;
   config.name = name;
@@ -103,6 +105,10 @@ void WorkerShell::act(Host& host, worker::SendToLead& action) {
     check_delivered(host, *beat);
     check_dropped(*beat);
   }
+  if (const auto* goodbye = std::get_if<Goodbye>(&action.message);
+      goodbye != nullptr && goodbye->reason == kToldToLeave) {
+    check_left(host);
+  }
   host.send(*this, host.lead_id(), std::move(action.message));
 }
 
@@ -140,7 +146,8 @@ void WorkerShell::push(Host& host, std::uint32_t lane, const Push& push, Payload
 void WorkerShell::leave(Host& host) {
   host.say(name() + " is told to leave");
   excuse();
-  step(host, worker::Drain{"it was told to leave"});
+  told_at_ = host.now();
+  step(host, worker::Drain{kToldToLeave});
 }
 
 void WorkerShell::take_grants(const Assign& assign) {

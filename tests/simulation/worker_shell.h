@@ -67,8 +67,8 @@ class WorkerShell : public Process {
     Timeline timeline = 0;
     Expression weights = 0;  // all
     SlotList list{1, {}};
-    Slot slot = kNoSlot;  // in hand, or the last one
-    Slot end = 0;         // of its run
+    Slot slot = kNoSlot;                       // in hand, or the last one
+    Slot end = 0;                              // of its run
     std::vector<PartialSums> sums;             // by chunk
     std::vector<std::vector<Payload>> values;  // by chunk: what its sums' arenas name
   };
@@ -98,6 +98,8 @@ class WorkerShell : public Process {
   [[nodiscard]] bool is_oldest(Host& host, const Kept& gradient) const;
   void check_credit(Host& host, std::uint32_t lane) const;
   void check_kept() const;
+  // It goes because it was told to.
+  void check_left(Host& host) const;
   // In item mode.
   void take_grants(const Assign& assign);
   void check_pull(const Pull& pull) const;
@@ -127,6 +129,7 @@ class WorkerShell : public Process {
   LeadNumber order_;
   ProcessId heard_ = kNobody;  // the last lead
   bool refused_ = false;
+  Micros told_at_ = 0;  // to leave
 };
 
 }  // namespace ballast::simulation

@@ -300,8 +300,8 @@ void fill(Random& random, Evaluation& value) {
 }
 
 void fill(Random& random, StepWork& value) {
-  auto& [a, b] = value;
-  fill_all(random, a, b);
+  auto& [a, b, c] = value;
+  fill_all(random, a, b, c);
 }
 
 void fill(Random& random, RoundOrder& value) {

@@ -15,6 +15,38 @@ Decoded of_version(std::uint32_t version, const Message& message) {
   return decode(encoder.encode(message, version), 0, false);
 }
 
+// What a session of version 13 makes of an order: more than the standing range, or nothing more.
+std::optional<StepWork> told_to_13(const Standing& standing, std::optional<StepWork> now) {
+  Assign order;
+  order.rounds = {standing, std::move(now)};
+  const auto decoded = of_version(13, order);
+  REQUIRE(std::holds_alternative<Message>(decoded));
+  return std::get<Assign>(std::get<Message>(decoded)).rounds.now;
+}
+
+TEST_CASE("a session of version 13 is told one range that has all it is to compute beside its standing range") {
+  const Standing standing{0, 9, {4, 8}};
+  const auto range = [](SlotRange slots) { return std::optional(StepWork{3, {slots}, true}); };
+  CHECK(told_to_13(standing, {}) == std::nullopt);
+  CHECK(told_to_13(standing, StepWork{3, {}}) == std::nullopt);
+  CHECK(told_to_13(standing, StepWork{3, {{4, 6}}}) == std::nullopt);  // it does the rest of its own as well
+  CHECK(told_to_13(standing, StepWork{3, {{4, 8}, {10, 12}}}) == range({10, 12}));
+  CHECK(told_to_13(standing, StepWork{3, {{6, 10}}}) == range({8, 10}));
+  CHECK(told_to_13(standing, StepWork{3, {{2, 5}}}) == range({2, 4}));
+  CHECK(told_to_13(standing, StepWork{3, {{10, 12}, {14, 15}}}) == range({10, 15}));
+  CHECK(told_to_13(standing, StepWork{3, {{0, 1}, {9, 10}}}) == range({0, 10}));
+  CHECK(told_to_13({0, 9, {}}, StepWork{3, {{2, 5}}}) == range({2, 5}));
+  // Its range of that step is an older one, which the order does not name.
+  CHECK(told_to_13({4, 9, {4, 8}}, StepWork{3, {{4, 6}, {0, 2}}}) == range({0, 6}));
+}
+
+TEST_CASE("what a lead of version 13 orders beside the standing range is told to one of its sessions as it was") {
+  const StepWork more{3, {{5, 7}}, true};
+  for (const auto& standing : {Standing{0, 9, {4, 8}}, Standing{0, 9, {0, 2}}, Standing{5, 9, {0, 2}}}) {
+    CHECK(told_to_13(standing, more) == more);
+  }
+}
+
 Refused wrong_version(std::uint32_t heard) {
   return {RefusalCode::wrong_protocol, "Envelope.protocol_version is " + std::to_string(heard)};
 }

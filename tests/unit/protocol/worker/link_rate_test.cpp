@@ -83,3 +83,30 @@ TEST_CASE("what will not be heard of does not count as on its way") {
   rate.arrived(1'000, 501'000);
   CHECK(rate.bytes_per_second() == 1'000'000);
 }
+
+TEST_CASE("the wait for what the other side has yet to make is not the link's") {
+  LinkRate rate;
+  rate.awaited(1'000);
+  rate.awaited(1'000);
+  rate.awaited(1'000);
+  rate.arrived(1'000, 900'000);
+  CHECK(rate.bytes_per_second() == 0);
+  rate.arrived(1'000, 901'000);
+  rate.arrived(1'000, 902'000);
+  CHECK(rate.bytes_per_second() == 1'000'000);
+  rate.arrived(1'000, 902'001);  // which nobody has asked for
+  rate.arrived(1'000, 902'002);
+  CHECK(rate.bytes_per_second() == 1'000'000);
+}
+
+TEST_CASE("a rate begins anew where nothing was on its way in truth") {
+  LinkRate rate;
+  rate.sent(1'000, 1'000);
+  rate.sent(1'000, 500'000);  // the same again
+  rate.arrived(1'000, 501'000);
+  CHECK(rate.bytes_per_second() == 0);
+  rate.forget_sent();
+  rate.sent(1'000, 900'000);
+  rate.arrived(1'000, 900'500);
+  CHECK(rate.bytes_per_second() == 2'000'000);
+}

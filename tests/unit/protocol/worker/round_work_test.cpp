@@ -207,3 +207,26 @@ TEST_CASE("receipts of a round are those of its step or a newer one, and a newer
   CHECK(RoundWork::computed_from(8) == 0);
   CHECK(RoundWork::updates(3) == 3);
 }
+
+TEST_CASE("what a lead of version 13 orders of a step comes before the standing range that the step has") {
+  RoundWorkFixture at;
+  at.order({2, 6, {0, 4}}, StepWork{0, {{3, 4}}, true});
+  CHECK(at.compute().ranges == Work{{3, 4}, {0, 2}});
+  auto target = at.compute();
+  CHECK(target.step == 1);
+  CHECK(target.ranges == Work{{0, 2}});
+  target = at.compute();
+  CHECK(target.step == 2);
+  CHECK(target.ranges == Work{{0, 4}});
+}
+
+TEST_CASE("a session without slots of its own goes on at its first ones after what a lead of version 13 ordered") {
+  RoundWorkFixture at;
+  at.order({0, 6, {}}, StepWork{3, {{2, 4}}, true});
+  CHECK(at.compute().ranges == Work{{2, 4}});
+  CHECK_FALSE(at.work.next());
+  at.order({5, 9, {1, 2}});
+  const auto target = at.compute();
+  CHECK(target.step == 5);
+  CHECK(target.ranges == Work{{1, 2}});
+}

@@ -1,75 +1,10 @@
 #include "protocol/worker/worker.h"
 #include "tests/unit/protocol/states.h"
+#include "tests/unit/protocol/worker/worker_fixture.h"
 
 #include <doctest/doctest.h>
 
 using namespace ballast;
-
-namespace {
-
-constexpr Micros kWorkerMilli = 1'000;
-
-// A worker of two chunks on one lane, all of whose messages the test writes itself.
-class WorkerFixture {
- public:
-  explicit WorkerFixture(const WorkerPlan::Rules& mode = {}, bool averages = false) : worker(config()) {
-    tick(0);
-    lead(WorkerWelcome{1, "job", "spec", "layout", 1, 1, {{{0, 0}, 1, "here"}}});
-    WorkerLayout layout;
-    layout.slots = 4;
-    layout.chunks = {{0, 0, 100}, {1, 0, 20}};
-    layout.lanes = 1;
-    layout.mode = mode;
-    layout.averages = averages;
-    worker.step(worker::Prepared{layout});
-    lane(LaneWelcome{1, 1, 1'000});
-  }
-
-  static WorkerConfig config() {
-    WorkerConfig config;
-    config.name = "worker";
-    config.lead_silence = 1'000 * kWorkerMilli;
-    config.retry = {100 * kWorkerMilli, 100 * kWorkerMilli, 100 * kWorkerMilli};
-    return config;
-  }
-
-  worker::Actions tick(Micros later) { return worker.step(worker::Tick{now += later}); }
-  worker::Actions lead(const Message& message) { return worker.step(worker::FromLead{&message}); }
-  worker::Actions lane(const Message& message, PayloadId payload = kNoPayload) {
-    return worker.step(worker::FromLane{0, &message, payload});
-  }
-  worker::Actions assign(Step until) { return lead(Assign{{1, ++order}, 1, 1, {}, {{0, until, {0, 2}}, {}}, {}}); }
-  worker::Actions weights(ChunkId chunk, Version version) { return lane(Weights{1, 1, chunk, version}, ++payloads); }
-
-  Worker worker;
-  Micros now = 5'000'000;
-  std::uint64_t order = 0;
-  PayloadId payloads = 100;
-};
-
-template <typename Action>
-std::vector<Action> all(const worker::Actions& actions) {
-  std::vector<Action> found;
-  for (const auto& action : actions) {
-    if (const auto* body = std::get_if<Action>(&action)) {
-      found.push_back(*body);
-    }
-  }
-  return found;
-}
-
-template <typename Body>
-std::vector<Body> to_lane(const worker::Actions& actions) {
-  std::vector<Body> found;
-  for (const auto& send : all<worker::SendToLane>(actions)) {
-    if (const auto* body = std::get_if<Body>(&send.message)) {
-      found.push_back(*body);
-    }
-  }
-  return found;
-}
-
-}  // namespace
 
 TEST_CASE("a worker computes when all chunks of the version are there, and not before") {
   WorkerFixture fixture;
@@ -761,4 +696,105 @@ TEST_CASE("a lane that has moved is given its time anew") {
   CHECK(at.waits_for().empty());
   at.tick(6'000 * kWorkerMilli);
   CHECK(at.waits_for() == "lane 0 of shard 1 at tcp://c:3, which does not answer");
+}
+
+// ---- how fast its link is
+
+namespace {
+
+SlotProgress progress_told(WorkerFixture& fixture) {
+  for (const auto& send : all<worker::SendToLead>(fixture.tick(3'000 * kWorkerMilli))) {
+    if (const auto* beat = std::get_if<Heartbeat>(&send.message)) {
+      return beat->progress;
+    }
+  }
+  FAIL("no heartbeat");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a worker tells how fast weights come, from when it asked for them") {
+  WorkerFixture fixture;
+  fixture.assign(2);
+  fixture.tick(1 * kWorkerMilli);
+  fixture.weights(0, 0);
+  fixture.tick(1 * kWorkerMilli);
+  fixture.weights(1, 0);
+  CHECK(progress_told(fixture).down == 60'000);
+}
+
+TEST_CASE("a worker tells how fast its sums get through, and what is sent again does not hinder it") {
+  WorkerFixture fixture;
+  fixture.assign(2);
+  fixture.weights(0, 0);
+  fixture.weights(1, 0);
+  fixture.worker.step(worker::GradientReady{0, {0, 2}, 0, 7, kNoSlot, true});
+  CHECK(to_lane<Push>(fixture.tick(500 * kWorkerMilli)).size() == 1);  // again
+  fixture.tick(10 * kWorkerMilli);
+  fixture.lane(Receipt{1, 0, 0, {0, 2}, ReceiptOutcome::accepted});
+  const auto before = progress_told(fixture).up;
+  fixture.worker.step(worker::GradientReady{0, {0, 2}, 1, 8, kNoSlot, true});
+  fixture.tick(1 * kWorkerMilli);
+  fixture.lane(Receipt{1, 0, 1, {0, 2}, ReceiptOutcome::accepted});
+  CHECK(before < 20'000);
+  CHECK(progress_told(fixture).up == 20'000);  // 20 bytes in a millisecond
+}
+
+// ---- told to leave
+
+namespace {
+
+bool is_gone(const worker::Actions& actions) { return !all<worker::Stop>(actions).empty(); }
+
+// It computes slots 0 and 1 of step 0, and is at slot 0.
+WorkerFixture at_slot_0() {
+  WorkerFixture fixture;
+  fixture.assign(2);
+  fixture.weights(0, 0);
+  fixture.weights(1, 0);
+  fixture.worker.step(worker::SlotBegun{0, 0});
+  return fixture;
+}
+
+}  // namespace
+
+TEST_CASE("a worker that is told to leave ends the slot in hand, begins no other, and goes with the last receipt") {
+  auto fixture = at_slot_0();
+  const auto told = fixture.worker.step(worker::Drain{"enough"});
+  REQUIRE(all<worker::Amend>(told).size() == 1);
+  CHECK(all<worker::Amend>(told)[0].ranges == std::vector<SlotRange>{{0, 1}});
+  REQUIRE(beat_of(told).has_value());
+  CHECK(beat_of(told)->progress.leaving);
+  fixture.worker.step(worker::GradientReady{0, {0, 1}, 1, 7, kNoSlot, true});
+  fixture.worker.step(worker::GradientReady{0, {0, 1}, 0, 8, kNoSlot, true});
+  CHECK_FALSE(is_gone(fixture.worker.step(worker::Computed{0, {}})));
+  CHECK_FALSE(is_gone(fixture.tick(1'000 * kWorkerMilli)));
+  CHECK_FALSE(is_gone(fixture.lane(Receipt{1, 0, 1, {0, 1}, ReceiptOutcome::accepted})));
+  const auto last = fixture.lane(Receipt{1, 0, 0, {0, 1}, ReceiptOutcome::accepted});
+  CHECK(is_gone(last));
+  REQUIRE(beat_of(last).has_value());
+  CHECK(beat_of(last)->progress.without_receipt == 0);
+  CHECK(std::get<Goodbye>(all<worker::SendToLead>(last).back().message).reason == "enough");
+}
+
+TEST_CASE("a worker that has nothing to do goes at once when it is told to") {
+  WorkerFixture fixture;
+  CHECK(is_gone(fixture.worker.step(worker::Drain{"enough"})));
+}
+
+TEST_CASE("a worker that is told to leave waits for receipts as long as its patience lasts") {
+  auto fixture = at_slot_0();
+  fixture.worker.step(worker::GradientReady{0, {0, 1}, 1, 7, kNoSlot, true});
+  fixture.worker.step(worker::Drain{"enough"});
+  fixture.worker.step(worker::Computed{0, {}});
+  const auto patience = WorkerFixture::config().drain_patience;
+  Micros waited = 0;
+  bool gone = false;
+  while (!gone && waited < 2 * patience) {
+    waited += 500 * kWorkerMilli;
+    fixture.assign(2);  // the lead is there
+    gone = is_gone(fixture.tick(500 * kWorkerMilli));
+  }
+  CHECK(waited == patience);
 }

@@ -336,6 +336,35 @@ TEST_CASE("trimming comes before the additions: statistics from the step on, eva
   CHECK(at.shard->read_ledger().value().evaluations == left);
 }
 
+// Of kind 7, whose bytes 6 and 7 are its version: programs of protocol version 13 read at most 5.
+void check_read_by_older_programs(Fixture& at, Ledger ledger) {
+  const auto record = *at.memory->get(std::string(kLedgerKey)).value();
+  CHECK(record.substr(6, 2) == std::string("\5\0", 2));
+  ledger.held = false;
+  CHECK(decode_ledger(record).value() == ledger);
+}
+
+TEST_CASE("that all hold for a server comes back, and ends with the timeline, whichever release began the next one") {
+  Fixture at;
+  auto ledger = some_ledger(3);
+  ledger.held = true;
+  REQUIRE(at.shard->write_ledger({ledger, {}, {}, {}}).ok());
+  CHECK(at.shard->read_ledger().value().ledger == ledger);
+  CHECK(at.shard->verify().ok());
+  check_read_by_older_programs(at, ledger);
+  ledger.snapshots_missed = 1;
+  REQUIRE(at.shard->write_ledger({ledger, {}, {}, {}}).ok());
+  CHECK(at.shard->read_ledger().value().ledger.held);
+
+  // An older program writes its ledger and leaves the rest as it is.
+  REQUIRE(at.memory->write(WriteBatch{}.put(std::string(kLedgerKey), encode(some_ledger(4))), Sync::yes).ok());
+  CHECK(at.shard->read_ledger().value().ledger == some_ledger(4));
+
+  REQUIRE(at.shard->write_ledger({some_ledger(5), Step{10}, {}, {}}).ok());
+  CHECK(at.shard->read_ledger().value().ledger == some_ledger(5));
+  CHECK_FALSE(at.memory->get(std::string(kHeldKey)).value().has_value());
+}
+
 TEST_CASE("a ledger's change that cannot be written did not happen") {
   Fixture at;
   REQUIRE(at.shard->write_ledger({some_ledger(1), {}, {{1, 1, 1, 8}}, {}}).ok());
@@ -347,10 +376,13 @@ TEST_CASE("a ledger's change that cannot be written did not happen") {
 }
 
 TEST_CASE("a damaged record of the ledger is an error with its key") {
-  for (const auto& key : {std::string(kLedgerKey), evaluation_key(5, Split::test), statistics_key(5)}) {
+  for (const auto& key :
+       {std::string(kLedgerKey), std::string(kHeldKey), evaluation_key(5, Split::test), statistics_key(5)}) {
     CAPTURE(key);
     Fixture at;
-    REQUIRE(at.shard->write_ledger({some_ledger(1), {}, {{5, 1, 1, 8}}, {{5, Split::test, 1, 0, 8}}}).ok());
+    auto ledger = some_ledger(1);
+    ledger.held = true;
+    REQUIRE(at.shard->write_ledger({ledger, {}, {{5, 1, 1, 8}}, {{5, Split::test, 1, 0, 8}}}).ok());
     auto record = *at.memory->get(key).value();
     record.back() ^= 1;
     REQUIRE(at.memory->write(WriteBatch{}.put(key, record), Sync::no).ok());
