@@ -240,10 +240,15 @@ void SlotShares::take_standing(Micros now) {
 
 void SlotShares::expect(Member& member, Micros now) const {
   member.given_at = now;
+  predict(member, now);
+}
+
+void SlotShares::predict(Member& member, Micros now) const {
   const auto ahead = this->ahead(member, now);
   const auto end = end_of(member, ahead, 0);
-  const bool is_predicted = rules_.redistributes && typical_ > 0;
-  member.due = now + (is_predicted ? kLateSlots * (end - std::min(now, end)) + rules_.floors.late_share : rules_.late);
+  member.is_predicted = rules_.redistributes && typical_ > 0;
+  member.due =
+      now + (member.is_predicted ? kLateSlots * (end - std::min(now, end)) + rules_.floors.late_share : rules_.late);
 }
 
 // What another has brought of what was given to two.
@@ -371,6 +376,10 @@ void SlotShares::look_at(const std::vector<SessionId>& sessions, const std::set<
     auto& own = member(session);
     const bool was_suspect = own.is_suspect();
     own.is_silent = rules_.redistributes && silent.contains(session);
+    // A job's first step begins with nothing known; what the first slots of others show holds for this share as well.
+    if (!own.is_predicted && rules_.redistributes && typical_ > 0) {
+      predict(own, now);
+    }
     if (!is_awaited(own)) {
       own.is_late = own.is_late && own.is_relieved;
     } else if (!own.is_late && is_late(own, now)) {

@@ -112,6 +112,7 @@ class SlotShares {
     bool had_trial = false;        // in the open step
     Micros given_at = 0;           // its share
     Micros due = 0;                // by three times what was predicted
+    bool is_predicted = false;     // `due` is; else nothing was known of how long a slot takes
     bool is_lost = false;          // given up in the open step, and may be back in it
     bool is_silent = false;
     bool is_late = false;
@@ -123,7 +124,7 @@ class SlotShares {
     template <typename = void>
     [[nodiscard]] auto state() const {
       return listed::all(listed::parts(seen), listed::plain(share, is_told, is_trial, had_trial), listed::ages(given_at, due),
-                         listed::plain(is_lost, is_silent, is_late, is_relieved, was_late, has_brought, misses));
+                         listed::plain(is_predicted, is_lost, is_silent, is_late, is_relieved, was_late, has_brought, misses));
     }
     [[nodiscard]] bool is_suspect() const { return is_lost || is_silent || is_late; }
     [[nodiscard]] bool keeps_share() const;
@@ -159,6 +160,8 @@ class SlotShares {
   void close_step();
   void take_standing(Micros now);
   void expect(Member& member, Micros now) const;
+  // When its share is late, by what is known now.
+  void predict(Member& member, Micros now) const;
   void forget_covered();
   void begin_trials(const std::vector<SessionId>& sessions, Micros now);
 

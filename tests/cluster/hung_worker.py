@@ -2,6 +2,8 @@
 its first slot. In rounds its slots, in a stale-synchronous job its grant, and in both its part of each evaluation would
 hold up all others for as long as it lives."""
 
+import os
+import signal
 import time
 
 import harness
@@ -22,51 +24,50 @@ LONGEST = 15
 
 
 class HungWorker(harness.ClusterCase):
-    def start_with(self, training, **more):
-        job = self.job(jobs.glyphs(steps=STEPS, slots=SLOTS, training=training))
-        return job, self.start(job, environment=PACES, options=["--workers", "2", "--shards", "2"], **more)
-
-    def wait_for_session(self, run, holds):
+    def wait_for_session(self, run, name, holds):
         """What the status says of the worker that hangs, once that holds."""
         def found():
             status = run.status() or {}
             return next((session for session in status.get("sessions", ())
-                         if session["name"] == "hung" and holds(status, session)), None)
+                         if session["name"] == name and holds(status, session)), None)
         session = run.wait_until("the status names it", found)
         self.assertTrue(session["live"], session)
         return session
 
-    def finished_without(self, run, hung):
-        run.wait_until("its end", lambda: (run.status() or {"phase": "finished"})["phase"] == "finished")
-        summary = run.finish_but_for([hung])
+    def expect_all_steps(self, summary, hung):
         self.assertEqual(summary["steps"], STEPS)
         self.assertEqual(summary["lost_workers"], 0, summary)
-        self.assertEqual(summary["slots_by_session"].get("hung", 0), 0, summary)
+        self.assertEqual(summary["slots_by_session"].get(hung, 0), 0, summary)
         self.assertEqual(sum(summary["slots_by_session"].values()), SLOTS * STEPS, summary)
-        return summary
 
     def test_holds_up_neither_a_bounded_job_nor_its_evaluations(self):
-        _, run = self.start_with(SSP)
+        job = self.job(jobs.glyphs(steps=STEPS, slots=SLOTS, training=SSP))
+        run = self.start(job, environment=PACES, options=["--workers", "2", "--shards", "2"])
         run.wait_for_step(3)
         hung = self.start_worker(run, "hung", environment=PACES)
-        session = self.wait_for_session(run, lambda status, _: "hung" in status["trouble"])
+        session = self.wait_for_session(run, "hung", lambda status, _: "hung" in status["trouble"])
         self.assertGreater(session["overtaken_seconds"], 1, session)
-        summary = self.finished_without(run, hung)
+        run.wait_until("its end", lambda: (run.status() or {"phase": "finished"})["phase"] == "finished")
+        summary = run.finish_but_for([hung])
+        self.expect_all_steps(summary, "hung")
         self.assertGreaterEqual(summary["backups"], 1, summary)
         self.assertLessEqual(summary["staleness"]["largest"], BOUND, summary)
         self.assertEqual(summary["staleness"]["expired"], 0, summary)
 
     def costs_rounds_no_more_than_its_first_steps(self, training):
-        """It is there from the first step on, one of three whom the job waits for."""
-        job, run = self.start_with(training, overrides={"cluster.start_workers": 3})
-        run.wait_until("the lead's address", lambda: (run.folder / "lead.address").exists())
-        hung = self.start_worker(run, "hung", environment=PACES)
-        run.wait_for_step(1)
+        """It is one of three from the first step on."""
+        job = self.job(jobs.glyphs(steps=STEPS, slots=SLOTS, training=training))
+        run = self.start(job, environment={"BALLAST_DELAY": "worker-2:3600000,*:10"},
+                         options=["--workers", "3", "--shards", "2", "--hold-start"])
+        run.wait_until("the first order", lambda: (run.status() or {}).get("phase") == "training")
         begun = time.monotonic()
-        self.wait_for_session(run, lambda _, session: session["held_up"])
-        summary = self.finished_without(run, hung)
-        taken = time.monotonic() - begun
-        self.assertLess(taken, LONGEST, summary)
+        hung = run.entry("worker", 2)["pid"]
+        self.wait_for_session(run, "worker-2", lambda _, session: session["held_up"])
+        run.wait_until("its end", lambda: (run.status() or {"phase": "finished"})["phase"] == "finished")
+        self.assertLess(time.monotonic() - begun, LONGEST, run.logs())
+        os.kill(hung, signal.SIGKILL)
+        summary = run.finish()
+        self.expect_all_steps(summary, "worker-2")
         self.expect_equal_bits(summary, self.reference(job))
 
     def test_costs_a_synchronous_job_no_more_than_its_first_steps(self):

@@ -337,6 +337,23 @@ TEST_CASE("a session of which nothing can be predicted is late after its time, a
   CHECK(at.shares.held_up(2).empty());
 }
 
+TEST_CASE("what others show in the first step holds for a share of which nothing could be predicted") {
+  SharesFixture at(2, {1, 2});
+  at.beat(1, {}, 0, 0, 0);
+  at.beat(2, {{1, 2}});
+  at.arrive({{1, 2}});
+  at.hand_out();
+  const auto limit = 3 * kSlotTime + SlotShares::Floors{}.late_share;
+  REQUIRE(limit < kNothingKnown);
+  at.now += limit;
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+  at.now += 1;
+  at.hand_out();
+  CHECK_FALSE(at.shares.held_up(1).empty());
+  CHECK(at.work(2) == Ranges{{0, 1}});
+}
+
 TEST_CASE("a session is late when its slot takes longer than three of its slots and the floor, and not before") {
   SharesFixture at(4, {1, 2});
   at.beat(1, {{0, 1}}, 1);
