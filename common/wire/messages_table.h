@@ -152,8 +152,12 @@ struct Described<WorkerWelcome> : Plain<WorkerWelcome, schema::WorkerWelcome> {
 
 template <>
 struct Described<Assign> : Plain<Assign, schema::Assign> {
-  static constexpr std::tuple fields{BALLAST_FIELD(order),      BALLAST_FIELD(timeline), BALLAST_FIELD(generation),
-                                     BALLAST_FIELD(evaluation), BALLAST_FIELD(rounds),   BALLAST_FIELD(items),
+  static constexpr std::tuple fields{BALLAST_FIELD(order),
+                                     BALLAST_FIELD(timeline),
+                                     BALLAST_FIELD(generation),
+                                     BALLAST_FIELD(evaluation),
+                                     BALLAST_FIELD(rounds),
+                                     BALLAST_FIELD(items),
                                      since(14, BALLAST_FIELD(beats_apart))};
 };
 

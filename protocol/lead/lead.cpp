@@ -300,13 +300,12 @@ void Lead::check_workers() {
   for (const auto id : sessions_.silent(now_)) {
     lose(id);
   }
-  for (const auto id : sessions_.suspect_silent(now_, {config_.suspect_after, std::max(config_.probe_after, 2 * beats_apart())})) {
+  for (const auto id :
+       sessions_.suspect_silent(now_, {config_.suspect_after, std::max(config_.probe_after, 2 * beats_apart())})) {
     turn_.spoke_up.insert(id);
   }
 }
 
-void Lead::on(const Unreachable& event) {
-  turn_.freed = sessions_.unreachable(event.session) || turn_.freed;
-}
+void Lead::on(const Unreachable& event) { turn_.freed = sessions_.unreachable(event.session) || turn_.freed; }
 
 }  // namespace ballast

@@ -93,12 +93,12 @@ struct LeadConfig {
   LearntDeadline::Bounds worker_silence{1'500'000, 3'000'000, 15'000'000};
   LearntDeadline::Bounds shard_silence{3'000'000, 5'000'000, 15'000'000};
   LearntDeadline::Bounds late{250'000, 10'000'000, 60'000'000};  // an item without its contribution
-  SlotShares::Rules shares;         // of rounds; `slots` as above
-  Micros suspect_after = 250'000;   // a session that is silent for so long, or for three of its intervals
-  Micros probe_after = 70'000;      // it is sent its order again, which fails at once if nobody is connected
-  Micros patience = 600'000'000;                                 // with a shard that is gone
-  Micros stop_patience = 300'000'000;                            // with a stop that comes to no snapshot
-  Micros hold_again = 1'000'000;  // after a snapshot for a pause or a stop that a disk had no room for
+  SlotShares::Rules shares;                                      // of rounds; `slots` as above
+  Micros suspect_after = 250'000;      // a session that is silent for so long, or for three of its intervals
+  Micros probe_after = 70'000;         // it is sent its order again, which fails at once if nobody is connected
+  Micros patience = 600'000'000;       // with a shard that is gone
+  Micros stop_patience = 300'000'000;  // with a stop that comes to no snapshot
+  Micros hold_again = 1'000'000;       // after a snapshot for a pause or a stop that a disk had no room for
   Micros write_statistics_every = 1'000'000;
   Micros linger = 3'000'000;
 };
@@ -212,7 +212,8 @@ class Lead {
                        listed::parts(book_, shards_, sessions_, course_, planner_, evaluations_, log_, schedule_,
                                      copies_, pauses_, pace_),
                        listed::plain(barrier_), listed::parts(named_, end_), listed::plain(waits_for_, trouble_),
-                       listed::fixed(actions_, turn_), listed::plain(basis_), listed::ages(now_, at_, assembling_since_));
+                       listed::fixed(actions_, turn_), listed::plain(basis_),
+                       listed::ages(now_, at_, assembling_since_));
   }
 
  private:

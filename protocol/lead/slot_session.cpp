@@ -11,7 +11,8 @@ constexpr double kMicrosPerSecond = 1e6;
 Micros before(Micros now, Micros span) { return now - std::min(now, span); }
 
 Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
-  constexpr double kLongestTransfer = 0x1p62;  // both come from the session: whatever it says, a moment later there is one
+  constexpr double kLongestTransfer =
+      0x1p62;  // both come from the session: whatever it says, a moment later there is one
   const auto span = static_cast<double>(bytes) * kMicrosPerSecond / static_cast<double>(bytes_per_second);
   return bytes_per_second == 0 ? 0 : static_cast<Micros>(std::min(span, kLongestTransfer));
 }
@@ -20,9 +21,9 @@ Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
 
 bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<Micros> opened, Micros now) {
   const bool has_progress = progress.begun > 0;
-  const bool has_moved = has_progress && (!has_progress_ || progress.step != progress_.step ||
-                                          progress.in_hand != progress_.in_hand ||
-                                          progress.computed != progress_.computed);
+  const bool has_moved =
+      has_progress && (!has_progress_ || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
+                       progress.computed != progress_.computed);
   progress_ = progress;
   has_progress_ = has_progress;
   in_hand_since_ = before(now, progress.in_hand_for);

@@ -50,8 +50,8 @@ class SlotSession {
  public:
   explicit SlotSession(Slot slots) : slots_(slots), computed_(slots) {}
 
-  // A heartbeat. `opened`: when the lead heard that the step `open`, the oldest one, is open; none: it has not, since the
-  // timeline began. Whether the session has begun or ended a slot since the one before.
+  // A heartbeat. `opened`: when the lead heard that the step `open`, the oldest one, is open; none: it has not, since
+  // the timeline began. Whether the session has begun or ended a slot since the one before.
   bool heard(const SlotProgress& progress, Step open, std::optional<Micros> opened, Micros now);
   // A timeline begins: what it has done counts for nothing.
   void rewind();
@@ -90,7 +90,7 @@ class SlotSession {
  private:
   Slot slots_;
   bool has_progress_ = false;  // in this timeline
-  SlotProgress progress_;          // the newest
+  SlotProgress progress_;      // the newest
   SlotSet computed_;           // as it says
   RecentMedian lag_;
   Step lag_of_ = 0;  // the step after the newest of which the lag is known

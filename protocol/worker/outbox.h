@@ -77,7 +77,8 @@ class Outbox {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::parts(entries_), listed::fixed(waiting_, on_their_way_, by_node_),
-                       listed::parts(receipt_time_), listed::plain(credit_, in_flight_, bytes_), listed::accounts(retries_));
+                       listed::parts(receipt_time_), listed::plain(credit_, in_flight_, bytes_),
+                       listed::accounts(retries_));
   }
 
  private:

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "protocol/lead/slot_shares.h"
 #include "protocol/deadline.h"
 #include "protocol/ids.h"
+#include "protocol/lead/slot_shares.h"
 #include "protocol/lead/step_decisions.h"
 #include "protocol/metrics.h"
 

@@ -118,7 +118,8 @@ std::string text(const Assign& assign) {
     order += ": items " + grants(assign.items.grants);
   }
   if (const auto& now = assign.rounds.now) {
-    order += "; of step " + std::to_string(now->step) + (now->ranges.empty() ? " none" : " slots " + words(now->ranges));
+    order +=
+        "; of step " + std::to_string(now->step) + (now->ranges.empty() ? " none" : " slots " + words(now->ranges));
   }
   if (assign.evaluation) {
     order += "; evaluate item " + std::to_string(assign.evaluation->item) + " of the " +

@@ -175,11 +175,12 @@ void WorkerShell::done(Host& host, const ChunkComputed& what) {
   leaf.timeline = own.timeline;
   leaf.origin = own.origin;
   values.push_back(leaf);
-  own.sums[what.chunk].add({{own.slot, own.slot + 1}, static_cast<std::uint32_t>(values.size() - 1)}, own.end,
-                           [&](const PartialSum& into, const PartialSum& with) {
-                             values[into.arena] = sum(values[into.arena], values[with.arena]);
-                           },
-                           [&](const PartialSum& each) { gives_up(host, what.chunk, each); });
+  own.sums[what.chunk].add(
+      {{own.slot, own.slot + 1}, static_cast<std::uint32_t>(values.size() - 1)}, own.end,
+      [&](const PartialSum& into, const PartialSum& with) {
+        values[into.arena] = sum(values[into.arena], values[with.arena]);
+      },
+      [&](const PartialSum& each) { gives_up(host, what.chunk, each); });
   require(own.sums[what.chunk].sums().size() + 1 <= tree::buffers_needed({0, host.life().slots}),
           "a worker needs more buffers than it was told");
   if (what.chunk > 0) {

@@ -84,7 +84,8 @@ void Trainer::prefetch(Step step, const std::vector<SlotRange>& ranges) {
 
 void Trainer::begin(const TrainingTask& task) {
   const auto leave = [this, step = task.step](ChunkId chunk, const PartialSum& sum, bool last) {
-    post_(worker::GradientReady{step, sum.node, chunk, gradient_payload(job_.arena, sum.arena, chunk), sum.fault, last});
+    post_(
+        worker::GradientReady{step, sum.node, chunk, gradient_payload(job_.arena, sum.arena, chunk), sum.fault, last});
   };
   const std::scoped_lock lock(training_.mutex);
   training_.step = task.step;

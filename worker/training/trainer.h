@@ -33,8 +33,8 @@ struct TrainingTask {
   std::vector<SlotRange> ranges;
 };
 
-// One thread, the one that computes, but for what says otherwise. Everything takes long, and ends at the next slot once the pool
-// is closed. `post` is called as gradients become ready.
+// One thread, the one that computes, but for what says otherwise. Everything takes long, and ends at the next slot once
+// the pool is closed. `post` is called as gradients become ready.
 class Trainer {
  public:
   using Post = std::function<void(worker::Event)>;

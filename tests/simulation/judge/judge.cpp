@@ -198,8 +198,7 @@ void Judge::lead_starts(Micros now) {
 
 void Judge::assigned(SessionId session, const Assign& assign) {
   stop_.assigned(session, assign);
-  if (!assign.rounds.standing.slots.empty() || assign.rounds.now || assign.evaluation ||
-      !assign.items.grants.empty()) {
+  if (!assign.rounds.standing.slots.empty() || assign.rounds.now || assign.evaluation || !assign.items.grants.empty()) {
     provenance_.works(session);
   }
   orders_.assigned(session, assign, timelines_.durable().timeline);

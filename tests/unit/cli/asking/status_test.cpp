@@ -20,7 +20,8 @@ Status with_two_workers() {
   status.sessions[0].session = 1;
   status.sessions[0].name = "quick";
   status.sessions[0].live = true;
-  status.sessions[1] = {2, "slow", true, 5, 10, "", "", {}, 0, "it is silent", 250'000, 30'000, 12'500'000, 25'000'000, 7};
+  status.sessions[1] = {2, "slow",         true,    5,      10,         "",         "", {},
+                        0, "it is silent", 250'000, 30'000, 12'500'000, 25'000'000, 7};
   return status;
 }
 
