@@ -11,7 +11,8 @@ constexpr double kMicrosPerSecond = 1e6;
 Micros before(Micros now, Micros span) { return now - std::min(now, span); }
 
 Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
-  constexpr double kLongestTransfer = 0x1p62;  // both come from the session: whatever it says, a moment later there is one
+  constexpr double kLongestTransfer =
+      0x1p62;  // both come from the session: whatever it says, a moment later there is one
   const auto span = static_cast<double>(bytes) * kMicrosPerSecond / static_cast<double>(bytes_per_second);
   return bytes_per_second == 0 ? 0 : static_cast<Micros>(std::min(span, kLongestTransfer));
 }
@@ -20,9 +21,9 @@ Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
 
 bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<Micros> opened, Micros now) {
   const bool has_progress = progress.begun > 0;
-  const bool has_moved = has_progress && (!has_progress_ || progress.step != progress_.step ||
-                                          progress.in_hand != progress_.in_hand ||
-                                          progress.computed != progress_.computed);
+  const bool has_moved =
+      has_progress && (!has_progress_ || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
+                       progress.computed != progress_.computed);
   progress_ = progress;
   has_progress_ = has_progress;
   in_hand_since_ = before(now, progress.in_hand_for);
@@ -47,13 +48,13 @@ void SlotSession::rewind() {
   lag_of_ = 0;
 }
 
-SessionPace SlotSession::pace(Micros slot) const {
-  return {lag_.median(), progress_.slot_time > 0 ? progress_.slot_time : slot,
-          static_cast<double>(progress_.up) / kMicrosPerSecond};
+SessionPace SlotSession::pace(const SessionPace& typical) const {
+  return {is_lag_known() ? lag_.median() : typical.lag, is_known() ? progress_.slot_time : typical.slot,
+          progress_.up > 0 ? static_cast<double>(progress_.up) / kMicrosPerSecond : typical.up};
 }
 
-Micros SlotSession::pull_time(const StepSize& step) const {
-  return std::max(lag_.median(), transfer(step.bytes, progress_.down));
+Micros SlotSession::pull_time(const StepSize& step, const SessionPace& typical) const {
+  return std::max(pace(typical).lag, transfer(step.bytes, progress_.down));
 }
 
 }  // namespace ballast
