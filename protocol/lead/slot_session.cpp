@@ -48,13 +48,13 @@ void SlotSession::rewind() {
   lag_of_ = 0;
 }
 
-SessionPace SlotSession::pace(Micros slot) const {
-  return {lag_.median(), progress_.slot_time > 0 ? progress_.slot_time : slot,
-          static_cast<double>(progress_.up) / kMicrosPerSecond};
+SessionPace SlotSession::pace(const SessionPace& typical) const {
+  return {is_lag_known() ? lag_.median() : typical.lag, is_known() ? progress_.slot_time : typical.slot,
+          progress_.up > 0 ? static_cast<double>(progress_.up) / kMicrosPerSecond : typical.up};
 }
 
-Micros SlotSession::pull_time(const StepSize& step) const {
-  return std::max(lag_.median(), transfer(step.bytes, progress_.down));
+Micros SlotSession::pull_time(const StepSize& step, const SessionPace& typical) const {
+  return std::max(pace(typical).lag, transfer(step.bytes, progress_.down));
 }
 
 }  // namespace ballast

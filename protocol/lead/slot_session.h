@@ -22,6 +22,7 @@ class RecentMedian {
     seen_[count_ % seen_.size()] = value;
     ++count_;
   }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
   // 0: there is none.
   [[nodiscard]] Micros median() const {
     auto values = seen_;
@@ -58,8 +59,9 @@ class SlotSession {
 
   // Whether it was ever heard to compute a slot.
   [[nodiscard]] bool is_known() const { return progress_.slot_time > 0; }
-  // With `slot`, of another session, in place of what is not known.
-  [[nodiscard]] SessionPace pace(Micros slot) const;
+  [[nodiscard]] bool is_lag_known() const { return !lag_.empty(); }
+  // With what is `typical` of the others in place of what is not known.
+  [[nodiscard]] SessionPace pace(const SessionPace& typical) const;
   // It has the weights of the step, or of a later one.
   [[nodiscard]] bool has_begun(Step step) const { return has_progress_ && progress_.step >= step; }
   // Slots of the step that it has computed.
@@ -74,10 +76,14 @@ class SlotSession {
   // When all that it had to send is gone.
   [[nodiscard]] Micros uplink_free() const { return uplink_free_; }
   // How long the weights take to reach it, if it has none of the step.
-  [[nodiscard]] Micros pull_time(const StepSize& step) const;
+  [[nodiscard]] Micros pull_time(const StepSize& step, const SessionPace& typical) const;
   [[nodiscard]] const SlotProgress& progress() const { return progress_; }
   // It begins no other slot.
   [[nodiscard]] bool is_leaving() const { return progress_.leaving; }
+  // It leaves, and all that it has computed of the step has its receipts.
+  [[nodiscard]] bool has_left_all(Step step) const {
+    return is_leaving() && computed(step) != nullptr && in_hand(step) == kNoSlot && progress_.without_receipt == 0;
+  }
   [[nodiscard]] Micros lag() const { return lag_.median(); }
 
   // All of it.

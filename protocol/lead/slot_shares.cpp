@@ -26,11 +26,20 @@ SlotSet set_of(const std::vector<SlotRange>& ranges, Slot slots) {
   return set;
 }
 
+// The upper one; 0: there is none.
+template <typename T>
+T median_of(std::vector<T>& values) {
+  if (values.empty()) {
+    return 0;
+  }
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 }  // namespace
 
-bool SlotShares::Member::keeps_share() const {
-  return !is_suspect() && misses < kMostMisses && !seen.is_leaving();
-}
+bool SlotShares::Member::keeps_share() const { return !is_suspect() && misses < kMostMisses && !seen.is_leaving(); }
 
 // ---- sessions
 
@@ -46,9 +55,15 @@ const SlotSession* SlotShares::session(SessionId session) const {
 // It is not counted on. If it was given up by mistake, it goes on with its share when it is back in this step.
 void SlotShares::lose(SessionId session) {
   standing_.lose(session);
-  if (const auto known = members_.find(session); known != members_.end()) {
-    known->second.is_lost = true;
+  const auto known = members_.find(session);
+  if (known == members_.end()) {
+    return;
   }
+  if (known->second.seen.has_left_all(open_)) {
+    delivered_.insert(*known->second.seen.computed(open_));
+    delivered_until_ = heard_ + rules_.floors.late_share;
+  }
+  known->second.is_lost = true;
 }
 
 void SlotShares::rewind() {
@@ -65,12 +80,14 @@ void SlotShares::rewind() {
   }
   missing_ = SlotSet(rules_.step.slots);
   contested_ = SlotSet(rules_.step.slots);
+  delivered_ = SlotSet(rules_.step.slots);
   observed_ = false;
   open_ = 0;
   decided_until_ = 0;
 }
 
 bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros now) {
+  heard_ = now;
   auto& own = member(session);
   const bool was_suspect = own.is_suspect();
   const bool was_leaving = own.seen.is_leaving();
@@ -131,12 +148,14 @@ StandingRanges::Ranges SlotShares::divided(const std::vector<SessionId>& session
   if (takers.empty()) {
     return ranges;
   }
-  const auto typical = std::max<Micros>(typical_, 1);
+  auto typical = typical_;
+  typical.slot = std::max<Micros>(typical.slot, 1);
   std::vector<SessionPace> paces;
   std::vector<SlotRange> present;
   for (const auto session : takers) {
     const auto* seen = this->session(session);
-    paces.push_back(rules_.by_speed && seen != nullptr ? seen->pace(typical) : SessionPace{0, typical, 0});
+    const auto pace = seen == nullptr ? typical : seen->pace(typical);
+    paces.push_back(rules_.by_speed ? pace : SessionPace{0, typical.slot, 0});
     if (const auto kept = standing_.newest().find(session); kept != standing_.newest().end()) {
       present.push_back(kept->second);
     }
@@ -196,6 +215,7 @@ void SlotShares::open_step(Step open, Micros now) {
   opened_ = now;
   standing_.forget_before(open);
   contested_ = SlotSet(rules_.step.slots);
+  delivered_ = SlotSet(rules_.step.slots);
   find_typical();
   take_standing(now);
 }
@@ -246,7 +266,7 @@ void SlotShares::expect(Member& member, Micros now) const {
 void SlotShares::predict(Member& member, Micros now) const {
   const auto ahead = this->ahead(member, now);
   const auto end = end_of(member, ahead, 0);
-  member.is_predicted = rules_.redistributes && typical_ > 0;
+  member.is_predicted = rules_.redistributes && typical_.slot > 0;
   member.due =
       now + (member.is_predicted ? kLateSlots * (end - std::min(now, end)) + rules_.floors.late_share : rules_.late);
 }
@@ -335,19 +355,27 @@ SlotSet SlotShares::left(const Member& member) const {
   return left;
 }
 
-// The median of what is known of all.
+// The medians of what is known of all. Without them a newcomer, of whose link nothing is known, would be the fastest of
+// all where slots are short and the sums large, and get nearly every slot.
 void SlotShares::find_typical() {
-  std::vector<Micros> known;
+  std::vector<Micros> lags;
+  std::vector<Micros> slots;
+  std::vector<double> ups;
   for (const auto& [session, member] : members_) {
-    if (member.seen.is_known()) {
-      known.push_back(member.seen.progress().slot_time);
+    const auto pace = member.seen.pace({});
+    if (member.seen.is_lag_known()) {
+      lags.push_back(pace.lag);
+    }
+    if (pace.slot > 0) {
+      slots.push_back(pace.slot);
+    }
+    if (pace.up > 0) {
+      ups.push_back(pace.up);
     }
   }
-  if (!known.empty()) {
-    const auto middle = known.begin() + static_cast<std::ptrdiff_t>(known.size() / 2);
-    std::nth_element(known.begin(), middle, known.end());
-    typical_ = *middle;
-  }
+  typical_.lag = lags.empty() ? typical_.lag : median_of(lags);
+  typical_.slot = slots.empty() ? typical_.slot : median_of(slots);
+  typical_.up = ups.empty() ? typical_.up : median_of(ups);
 }
 
 // Something is missing of its share, or of what it has begun, which nobody else brings while it is counted on.
@@ -364,8 +392,7 @@ bool SlotShares::is_awaited(const Member& member) const {
 
 bool SlotShares::is_late(const Member& member, Micros now) const {
   const auto& progress = member.seen.progress();
-  const bool is_slot_late = rules_.redistributes && member.seen.is_known() &&
-                            member.seen.in_hand(open_) != kNoSlot &&
+  const bool is_slot_late = rules_.redistributes && member.seen.is_known() && member.seen.in_hand(open_) != kNoSlot &&
                             progress.in_hand_for > kLateSlots * progress.slot_time + rules_.floors.late_slot;
   return is_slot_late || now > member.due;
 }
@@ -377,7 +404,7 @@ void SlotShares::look_at(const std::vector<SessionId>& sessions, const std::set<
     const bool was_suspect = own.is_suspect();
     own.is_silent = rules_.redistributes && silent.contains(session);
     // A job's first step begins with nothing known; what the first slots of others show holds for this share as well.
-    if (!own.is_predicted && rules_.redistributes && typical_ > 0) {
+    if (!own.is_predicted && rules_.redistributes && typical_.slot > 0) {
       predict(own, now);
     }
     if (!is_awaited(own)) {
@@ -399,7 +426,9 @@ std::vector<SessionId> SlotShares::counted(const std::vector<SessionId>& session
                          [&](SessionId session) { return is_counted(members_.at(session)); });
     return !counted.empty();
   };
-  const auto is_free = [&](const Member& each) { return !each.is_silent && !each.seen.is_leaving() && !is_awaited(each); };
+  const auto is_free = [&](const Member& each) {
+    return !each.is_silent && !each.seen.is_leaving() && !is_awaited(each);
+  };
   if (take([](const Member& each) { return each.keeps_share(); }) ||
       take([](const Member& each) { return !each.is_suspect() && !each.seen.is_leaving(); }) || take(is_free)) {
     return counted;
@@ -428,14 +457,16 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
     return;
   }
   look_at(sessions, silent, now);
-  begin_trials(sessions, now);
   const auto counted = this->counted(sessions);
-  auto takers = idle(counted);
-  if (takers.empty()) {
-    return;
+  if (auto takers = idle(counted); !takers.empty()) {
+    decide_next(sessions, limit);
+    occupy(std::move(takers), counted, now);
   }
-  decide_next(sessions, limit);
-  auto unclaimed = this->unclaimed(counted);
+  begin_trials(sessions, now);
+}
+
+void SlotShares::occupy(std::vector<SessionId> takers, const std::vector<SessionId>& counted, Micros now) {
+  auto unclaimed = this->unclaimed(counted, now);
   std::erase_if(takers, [&](SessionId taker) {
     const bool takes = !unclaimed.empty();
     if (takes) {
@@ -449,7 +480,7 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   }
 }
 
-// A session that has no share would never be found out to have become fast enough for one.
+// A session that has no share, and is given none, would never be found out to have become fast enough for one.
 void SlotShares::begin_trials(const std::vector<SessionId>& sessions, Micros now) {
   const auto& standing = standing_.at(open_);
   for (std::size_t i = 0; i < sessions.size(); ++i) {
@@ -470,8 +501,11 @@ void SlotShares::begin_trials(const std::vector<SessionId>& sessions, Micros now
 }
 
 // Missing slots that nobody who is counted on is to bring.
-SlotSet SlotShares::unclaimed(const std::vector<SessionId>& counted) const {
+SlotSet SlotShares::unclaimed(const std::vector<SessionId>& counted, Micros now) const {
   auto unclaimed = missing_;
+  if (now < delivered_until_) {
+    unclaimed.erase(delivered_);
+  }
   for (const auto session : counted) {
     const auto& own = members_.at(session);
     if (own.is_trial) {
@@ -580,8 +614,8 @@ void SlotShares::copy_slots(const std::vector<SessionId>& takers, const std::vec
     for (const auto session : counted) {
       const auto& own = members_.at(session);
       const auto slot = own.seen.in_hand(open_);
-      if (session == taker || own.is_trial || slot == kNoSlot || !own.seen.is_known() ||
-          contested_.contains(slot) || !missing_.contains(slot)) {
+      if (session == taker || own.is_trial || slot == kNoSlot || !own.seen.is_known() || contested_.contains(slot) ||
+          !missing_.contains(slot)) {
         continue;
       }
       const auto its = own.seen.progress().slot_time;
@@ -657,7 +691,7 @@ Micros SlotShares::end_of(const Member& member, const Ahead& ahead, Slot without
 
 // When an idle session can begin with what it is given.
 Micros SlotShares::start_of(const Member& taker, Micros now) const {
-  return taker.seen.has_begun(open_) ? now : now + taker.seen.pull_time(rules_.step);
+  return taker.seen.has_begun(open_) ? now : now + taker.seen.pull_time(rules_.step, typical_);
 }
 
 }  // namespace ballast

@@ -41,15 +41,16 @@ class SlotShares {
   };
   struct Rules {
     StepSize step;
-    bool by_speed = true;        // standing ranges by predicted end, else even ones
-    bool redistributes = true;   // what sessions have left and suspects do not bring; else of lost sessions alone
-    Micros late = 10'000'000;    // a share of which nothing can be predicted
+    bool by_speed = true;  // standing ranges by predicted end, else even ones
+    bool redistributes =
+        true;  // what sessions have left and suspects do not bring; else of those lost or late by `late`
+    Micros late = 10'000'000;  // a share of which nothing can be predicted
     Floors floors;
     bool operator==(const Rules&) const = default;
   };
 
   explicit SlotShares(const Rules& rules)
-      : rules_(rules), missing_(rules.step.slots), contested_(rules.step.slots) {}
+      : rules_(rules), missing_(rules.step.slots), contested_(rules.step.slots), delivered_(rules.step.slots) {}
 
   // Divides the slots among `sessions`, in order, for steps from `from` on: a new generation. Those that are suspected
   // or have missed their predictions get none, unless all have.
@@ -63,8 +64,9 @@ class SlotShares {
   void rewind();
   // Work begins (again) now: nobody is late for the time in which none was given out.
   void reopen(Micros now);
-  // Shares out what is left among the `sessions` that have nothing left. `silent`: that are suspected already. `limit`:
-  // no steps from there on are given out.
+  // Shares out what is left among the `sessions` that have nothing left: without Rules::redistributes only what those
+  // had that are lost, or have brought nothing for Rules::late. `silent`: that are suspected already. `limit`: no steps
+  // from there on are given out.
   void hand_out(const std::vector<SessionId>& sessions, const std::set<SessionId>& silent, Step limit, Micros now);
 
   // Whose work of the open step is another than when this was asked last.
@@ -97,7 +99,8 @@ class SlotShares {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(rules_), listed::parts(standing_, members_), listed::plain(open_, observed_),
-                       listed::ages(opened_), listed::parts(missing_, contested_), listed::plain(decided_until_, typical_),
+                       listed::ages(opened_), listed::parts(missing_, contested_, delivered_),
+                       listed::ages(heard_, delivered_until_), listed::plain(decided_until_, typical_),
                        listed::accounts(counts_), listed::fixed(changed_));
   }
 
@@ -116,15 +119,16 @@ class SlotShares {
     bool is_lost = false;          // given up in the open step, and may be back in it
     bool is_silent = false;
     bool is_late = false;
-    bool is_relieved = false;    // others have got of what it is late with: it stays late until it gets on
-    bool was_late = false;       // in the open step
-    bool has_brought = false;    // something, in the open step
-    std::uint32_t misses = 0;    // steps in a row in which it was late
+    bool is_relieved = false;  // others have got of what it is late with: it stays late until it gets on
+    bool was_late = false;     // in the open step
+    bool has_brought = false;  // something, in the open step
+    std::uint32_t misses = 0;  // steps in a row in which it was late
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(listed::parts(seen), listed::plain(share, is_told, is_trial, had_trial), listed::ages(given_at, due),
-                         listed::plain(is_predicted, is_lost, is_silent, is_late, is_relieved, was_late, has_brought, misses));
+      return listed::all(
+          listed::parts(seen), listed::plain(share, is_told, is_trial, had_trial), listed::ages(given_at, due),
+          listed::plain(is_predicted, is_lost, is_silent, is_late, is_relieved, was_late, has_brought, misses));
     }
     [[nodiscard]] bool is_suspect() const { return is_lost || is_silent || is_late; }
     [[nodiscard]] bool keeps_share() const;
@@ -163,6 +167,7 @@ class SlotShares {
   // When its share is late, by what is known now.
   void predict(Member& member, Micros now) const;
   void forget_covered();
+  void occupy(std::vector<SessionId> takers, const std::vector<SessionId>& counted, Micros now);
   void begin_trials(const std::vector<SessionId>& sessions, Micros now);
 
   void look_at(const std::vector<SessionId>& sessions, const std::set<SessionId>& silent, Micros now);
@@ -176,7 +181,7 @@ class SlotShares {
 
   [[nodiscard]] SlotSet begun(const Member& member) const;
   [[nodiscard]] SlotSet left(const Member& member) const;
-  [[nodiscard]] SlotSet unclaimed(const std::vector<SessionId>& counted) const;
+  [[nodiscard]] SlotSet unclaimed(const std::vector<SessionId>& counted, Micros now) const;
   void take_unclaimed(SessionId taker, SlotSet& unclaimed, std::size_t among, Micros now);
   void take_tails(std::vector<SessionId>& takers, const std::vector<SessionId>& counted, Micros now);
   bool take_tail(SessionId taker, SessionId holder, Micros now);
@@ -197,9 +202,12 @@ class SlotShares {
   bool observed_ = false;
   Micros opened_ = 0;
   SlotSet missing_;
-  SlotSet contested_;        // given to more than one: another may bring them
-  Step decided_until_ = 0;   // standing ranges of steps before it are decided
-  Micros typical_ = 0;       // of a slot, for sessions of which it is not known; 0: of none
+  SlotSet contested_;           // given to more than one: another may bring them
+  SlotSet delivered_;           // by sessions that have left with all receipts: shards are to report them at any moment
+  Micros delivered_until_ = 0;  // then they have not, and the slots are missing
+  Micros heard_ = 0;            // of any session, last
+  Step decided_until_ = 0;      // standing ranges of steps before it are decided
+  SessionPace typical_;         // for what is not known of a session; 0: it is known of none
   Counts counts_;
   std::set<SessionId> changed_;
 };

@@ -47,7 +47,7 @@ TEST_CASE("a session that was not heard of is nowhere") {
   CHECK_FALSE(session.has_begun(0));
   CHECK(session.computed(0) == nullptr);
   CHECK(session.in_hand(0) == kNoSlot);
-  CHECK(session.pace(70) == SessionPace{0, 70, 0});
+  CHECK(session.pace({5, 70, 2.0}) == SessionPace{5, 70, 2.0});
 }
 
 TEST_CASE("a session that has begun nothing is nowhere, however often it is heard of") {
@@ -114,24 +114,25 @@ TEST_CASE("a session's uplink is free when what it has to send is gone, at the r
   progress.without_receipt = 5'000;
   session.heard(progress, 0, 0, 1'000);
   CHECK(session.uplink_free() == 1'000);  // its rate is not known
-  CHECK(session.pace(70).up == 0);
+  CHECK(session.pace({5, 70, 2.0}) == SessionPace{session.lag(), 50, 2.0});
   progress.up = 1'000'000;
   session.heard(progress, 0, 0, 2'000);
   CHECK(session.uplink_free() == 7'000);
-  CHECK(session.pace(70) == SessionPace{session.lag(), 50, 1.0});
+  CHECK(session.pace({5, 70, 2.0}) == SessionPace{session.lag(), 50, 1.0});
 }
 
 TEST_CASE("the weights reach a session in their transfer's time, or in its lag if that is longer") {
   const StepSize step{.slots = kSessionSlots, .bytes = 10'000, .chunks = 1};
   SlotSession session(kSessionSlots);
-  CHECK(session.pull_time(step) == 0);
+  CHECK(session.pull_time(step, {}) == 0);
+  CHECK(session.pull_time(step, {300, 70, 2.0}) == 300);
   auto progress = progress_at(0, 1, 400);
   progress.down = 10'000'000;
   session.heard(progress, 0, 1'000, 1'500);  // a lag of 100
-  CHECK(session.pull_time(step) == 1'000);
+  CHECK(session.pull_time(step, {}) == 1'000);
   progress.down = 1'000'000'000;
   session.heard(progress, 0, 1'000, 1'500);
-  CHECK(session.pull_time(step) == 100);
+  CHECK(session.pull_time(step, {}) == 100);
 }
 
 TEST_CASE("in a new timeline a session is nowhere, and as fast as before") {

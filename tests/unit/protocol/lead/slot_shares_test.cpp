@@ -691,6 +691,130 @@ TEST_CASE("a session without slots gets the last one as a trial, every sixteen s
   CHECK(trials == std::vector<Step>{15, 31, 47});
 }
 
+TEST_CASE("a session without slots that can take some gets those, and no trial") {
+  SharesFixture at(4, {1, 2, 3});
+  at.beat(1, {}, 0);
+  at.beat(2, {}, 2, 0, 100 * kSlotTime);
+  at.beat(3, {}, 3, 0, 100 * kSlotTime);
+  at.shares.divide(at.sessions, 14);
+  REQUIRE(at.shares.standing(2, 99).slots.empty());
+  REQUIRE(at.shares.standing(3, 99).slots.empty());
+  at.open_step(15);  // in which the second one's turn comes
+  at.lose(1);
+  at.beat(2, {});
+  at.beat(3, {});
+  at.hand_out();
+  CHECK(at.shares.trials() == 0);
+  CHECK(at.work(2) == Ranges{{2, 4}});
+  CHECK(at.work(3) == Ranges{{1, 2}});
+}
+
+TEST_CASE("a suspect, and a session where nobody has nothing left, get their trials") {
+  SharesFixture at(4, {1, 2});
+  at.beat(1, {}, 0);
+  at.beat(2, {}, 2, 0, 100 * kSlotTime);
+  at.shares.divide(at.sessions, 14);
+  at.open_step(15);
+  at.silent = {2};
+  at.beat(1, {}, 0);
+  at.hand_out();
+  CHECK(at.shares.trials() == 1);
+  CHECK(at.work(2) == Ranges{{3, 4}});
+  CHECK(at.work(1) == Ranges{{0, 4}});
+}
+
+// ---- newcomers
+
+namespace {
+
+// Sums of 1 MB; of sessions 1 and 2 all is known: slots of 250 ms, a megabyte a second, 2 ms until they begin.
+SharesFixture slow_links() {
+  SharesFixture at(8, {1, 2});
+  SlotShares::Rules rules = SharesFixture::rules_of(8, {});
+  rules.step.bytes = 1'000'000;
+  at.shares = SlotShares(rules);
+  at.shares.divide(at.sessions, 0);
+  at.shares.observe(0, at.missing, at.now);
+  at.now += 3'000;
+  for (const SessionId session : {1, 2}) {
+    SlotProgress progress;
+    progress.in_hand = session == 1 ? 0 : 4;
+    progress.begun = 1'000;
+    progress.slot_time = 250'000;
+    progress.up = 1'000'000;
+    at.shares.heard(session, progress, at.now);
+  }
+  return at;
+}
+
+}  // namespace
+
+TEST_CASE("newcomers are taken to be like the others, their links and lags as well") {
+  auto at = slow_links();
+  at.sessions = {1, 2, 3, 4};
+  at.shares.divide(at.sessions, 1);
+  for (const auto session : at.sessions) {
+    CHECK(at.shares.standing(session, 9).slots.size() == 2);
+  }
+}
+
+TEST_CASE("a newcomer's tail ends with its holder's share, the sending of it counted") {
+  auto at = slow_links();
+  at.sessions = {1, 2, 3};
+  at.hand_out();
+  REQUIRE(at.work(3).size() == 1);
+  CHECK(at.work(3)[0].size() == 2);  // sent in no time, a third slot would be done before the holder's first
+}
+
+// ---- sessions that leave
+
+TEST_CASE("what a leaving session has begun is given to nobody, and the rest of its share at once") {
+  SharesFixture at(8, {1, 2});
+  at.beat(1, {{0, 4}});
+  SlotProgress leaving;
+  leaving.computed = {{4, 5}};
+  leaving.in_hand = 5;
+  leaving.begun = 1;
+  leaving.slot_time = kSlotTime;
+  leaving.leaving = true;
+  CHECK(at.shares.heard(2, leaving, at.now));
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{6, 8}});
+  at.beat(1, {{0, 4}, {6, 8}});
+  at.hand_out();
+  CHECK(at.shares.backups() == 0);
+  CHECK(at.work(1) == Ranges{{6, 8}});
+}
+
+TEST_CASE("what a session had all receipts for when it left is waited for a while, and given out if it does not come") {
+  SharesFixture at(8, {1, 2});
+  at.beat(1, {{0, 4}});
+  SlotProgress leaving;
+  leaving.computed = {{4, 8}};
+  leaving.begun = 1;
+  leaving.slot_time = kSlotTime;
+  leaving.leaving = true;
+  at.shares.heard(2, leaving, at.now);
+  auto brings_it_not = at;
+  brings_it_not.shares.heard(
+      2,
+      [&] {
+        auto more = leaving;
+        more.without_receipt = 9;
+        return more;
+      }(),
+      at.now);
+  brings_it_not.lose(2);
+  brings_it_not.hand_out();
+  CHECK(brings_it_not.work(1) == Ranges{{4, 8}});
+  at.lose(2);
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{0, 4}});
+  at.now += SlotShares::Floors{}.late_share;
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{4, 8}});
+}
+
 TEST_CASE("the lag of a session counts from when it was given something, not from a step's opening before that") {
   SharesFixture at(8, {1, 2});
   at.beat(1, {}, 0);
