@@ -131,12 +131,14 @@ StandingRanges::Ranges SlotShares::divided(const std::vector<SessionId>& session
   if (takers.empty()) {
     return ranges;
   }
-  const auto typical = std::max<Micros>(typical_, 1);
+  const auto others = typical_pace();
   std::vector<SessionPace> paces;
   std::vector<SlotRange> present;
   for (const auto session : takers) {
     const auto* seen = this->session(session);
-    paces.push_back(rules_.by_speed && seen != nullptr ? seen->pace(typical) : SessionPace{0, typical, 0});
+    const auto equal = SessionPace{0, others.slot, 0};
+    const auto own = seen != nullptr && seen->is_known() ? seen->pace(others.slot) : others;
+    paces.push_back(rules_.by_speed ? own : equal);
     if (const auto kept = standing_.newest().find(session); kept != standing_.newest().end()) {
       present.push_back(kept->second);
     }
@@ -333,6 +335,27 @@ SlotSet SlotShares::left(const Member& member) const {
   covered.erase(missing_);
   left.erase(covered);
   return left;
+}
+
+// That of a session of which nothing is known: the medians of those of which something is. A free uplink would bring one
+// that has just come the slots of all.
+SessionPace SlotShares::typical_pace() const {
+  std::vector<Micros> lags;
+  std::vector<double> ups;
+  for (const auto& [session, member] : members_) {
+    if (member.seen.is_known()) {
+      const auto pace = member.seen.pace(typical_);
+      lags.push_back(pace.lag);
+      ups.push_back(pace.up);
+    }
+  }
+  const auto median_of = [](auto& values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+  };
+  const auto slot = std::max<Micros>(typical_, 1);
+  return lags.empty() ? SessionPace{0, slot, 0} : SessionPace{median_of(lags), slot, median_of(ups)};
 }
 
 // The median of what is known of all.
