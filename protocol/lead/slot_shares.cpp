@@ -148,24 +148,14 @@ StandingRanges::Ranges SlotShares::divided(const std::vector<SessionId>& session
   if (takers.empty()) {
     return ranges;
   }
-<<<<<<< HEAD
   auto typical = typical_;
   typical.slot = std::max<Micros>(typical.slot, 1);
-=======
-  const auto others = typical_pace();
->>>>>>> reshard
   std::vector<SessionPace> paces;
   std::vector<SlotRange> present;
   for (const auto session : takers) {
     const auto* seen = this->session(session);
-<<<<<<< HEAD
     const auto pace = seen == nullptr ? typical : seen->pace(typical);
     paces.push_back(rules_.by_speed ? pace : SessionPace{0, typical.slot, 0});
-=======
-    const auto equal = SessionPace{0, others.slot, 0};
-    const auto own = seen != nullptr && seen->is_known() ? seen->pace(others.slot) : others;
-    paces.push_back(rules_.by_speed ? own : equal);
->>>>>>> reshard
     if (const auto kept = standing_.newest().find(session); kept != standing_.newest().end()) {
       present.push_back(kept->second);
     }
@@ -365,33 +355,8 @@ SlotSet SlotShares::left(const Member& member) const {
   return left;
 }
 
-<<<<<<< HEAD
 // The medians of what is known of all. Without them a newcomer, of whose link nothing is known, would be the fastest of
 // all where slots are short and the sums large, and get nearly every slot.
-=======
-// That of a session of which nothing is known: the medians of those of which something is. A free uplink would bring one
-// that has just come the slots of all.
-SessionPace SlotShares::typical_pace() const {
-  std::vector<Micros> lags;
-  std::vector<double> ups;
-  for (const auto& [session, member] : members_) {
-    if (member.seen.is_known()) {
-      const auto pace = member.seen.pace(typical_);
-      lags.push_back(pace.lag);
-      ups.push_back(pace.up);
-    }
-  }
-  const auto median_of = [](auto& values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return *middle;
-  };
-  const auto slot = std::max<Micros>(typical_, 1);
-  return lags.empty() ? SessionPace{0, slot, 0} : SessionPace{median_of(lags), slot, median_of(ups)};
-}
-
-// The median of what is known of all.
->>>>>>> reshard
 void SlotShares::find_typical() {
   std::vector<Micros> lags;
   std::vector<Micros> slots;

@@ -188,7 +188,6 @@ class SlotShares {
   void copy_slots(const std::vector<SessionId>& takers, const std::vector<SessionId>& counted, Micros now);
 
   void find_typical();
-  [[nodiscard]] SessionPace typical_pace() const;
   [[nodiscard]] Ahead ahead(const Member& member, Micros now) const;
   [[nodiscard]] Micros end_of(const Member& member, const Ahead& ahead, Slot without) const;
   [[nodiscard]] Micros start_of(const Member& taker, Micros now) const;
