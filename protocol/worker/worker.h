@@ -28,7 +28,7 @@ struct WorkerConfig {
   Micros heartbeat_every = 100'000;
   Micros busy_heartbeat_every = 50'000;  // while it computes
   Micros drain_patience = 20'000'000;    // a worker that is to leave waits so long for receipts
-  Micros news_apart = 10'000;            // heartbeats that tell of a slot: at least, as long as the lead asks for no more
+  Micros news_apart = 10'000;         // heartbeats that tell of a slot: at least, as long as the lead asks for no more
   Micros hello_every = 200'000;       // to lead and lanes, until they answer
   Micros lane_silence = 5'000'000;    // a lane that answers no hello for so long is told of
   Micros lead_silence = 600'000'000;  // a lead that has answered before and is silent for so long is gone
