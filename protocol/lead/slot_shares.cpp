@@ -111,7 +111,8 @@ bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros n
 
 std::string SlotShares::held_up(SessionId session) const {
   const auto known = members_.find(session);
-  if (known == members_.end() || !(known->second.is_suspect() || known->second.misses >= kMostMisses)) {
+  if (known == members_.end() || known->second.is_lost ||
+      !(known->second.is_suspect() || known->second.misses >= kMostMisses)) {
     return {};
   }
   const auto& member = known->second;

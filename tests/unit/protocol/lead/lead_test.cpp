@@ -376,6 +376,7 @@ TEST_CASE("a session that is silent is sent its order again, then suspected, and
   RoundLeadFixture fixture(config);
   fixture.train();
   fixture.worker(1, at_work(0, {{0, 2}}));
+  fixture.report(0, 12);  // they have arrived
   const auto is_sent = [](const lead::Actions& actions, SessionId session) {
     return std::ranges::any_of(actions, [&](const auto& action) {
       const auto* send = std::get_if<lead::SendToWorker>(&action);
