@@ -108,7 +108,7 @@ void LeadLoop::dispatch(const std::string& name, const Received& received) {
     return refuse(*refused, version_to_refuse_in(decoded.version, versions_.of(name)));
   }
   if (versions_.heard(name, decoded.version)) {
-    log_info("{} speaks protocol version {}, and is answered in it", text_of(*peer), decoded.version);
+    log_info("{} speaks protocol version {}, and is answered in it", name_of_peer(*peer), decoded.version);
   }
   const auto& message = std::get<Message>(decoded);
   if (const auto* session = std::get_if<SessionPeer>(&*peer)) {

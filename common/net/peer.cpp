@@ -48,7 +48,7 @@ std::string client_routing_id(std::uint64_t random) {
   return id;
 }
 
-std::string text_of(const Peer& peer) {
+std::string name_of_peer(const Peer& peer) {
   if (const auto* session = std::get_if<SessionPeer>(&peer)) {
     return "session " + std::to_string(session->session);
   }

@@ -29,7 +29,7 @@ std::string lane_routing_id(LaneId lane, Incarnation incarnation);
 std::string client_routing_id(std::uint64_t random);
 
 // For logs: "session 17", "shard 1, lane 0", "a command line".
-std::string text_of(const Peer& peer);
+std::string name_of_peer(const Peer& peer);
 
 // Nothing for an id that no Ballast process gives itself.
 std::optional<Peer> parse_routing_id(std::string_view id);

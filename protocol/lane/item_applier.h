@@ -49,6 +49,7 @@ class ItemApplier {
   ResumedItems resume(const lane::Resumed& event);
   // Of this shard in the timeline it serves, or would resume.
   [[nodiscard]] std::vector<ShardLife> lives() const { return lives_; }
+  [[nodiscard]] bool is_journaled() const { return rules_.journaled; }
 
   // ---- how far it is
   [[nodiscard]] std::optional<ServedChunk> served(ChunkId id) const;

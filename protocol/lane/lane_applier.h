@@ -63,6 +63,10 @@ class LaneApplier {
   [[nodiscard]] bool has_more() const {
     return visit([](const auto& kind) { return kind.has_more(); });
   }
+  // Whether what is applied is committed to the shard's journal, from which another life goes on.
+  [[nodiscard]] bool is_journaled() const {
+    return visit([](const auto& kind) { return kind.is_journaled(); });
+  }
   [[nodiscard]] std::vector<ShardLife> lives() const {
     return visit([](const auto& kind) { return kind.lives(); });
   }

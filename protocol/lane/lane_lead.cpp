@@ -253,7 +253,7 @@ void Lane::on(const Depart& /*event*/) {
   if (ending_.finishing) {
     return;  // the end is being made durable, and then it leaves
   }
-  if (!era_.serving || (config_.items && config_.items->journaled)) {
+  if (!era_.serving || applier_.is_journaled()) {
     return leave(true, {});
   }
   report();

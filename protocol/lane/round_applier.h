@@ -46,6 +46,7 @@ class RoundApplier {
   void begin(Step base, Incarnation incarnation);
   ResumedItems resume(const lane::Resumed& event);
   [[nodiscard]] std::vector<ShardLife> lives() const { return {}; }
+  [[nodiscard]] static bool is_journaled() { return false; }
 
   // ---- how far it is
   [[nodiscard]] std::optional<ServedChunk> served(ChunkId id) const;

@@ -100,7 +100,7 @@ class SlotShares {
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(rules_), listed::parts(standing_, members_), listed::plain(open_, observed_),
                        listed::ages(opened_), listed::parts(missing_, contested_, delivered_),
-                       listed::ages(heard_, delivered_until_), listed::plain(decided_until_, typical_),
+                       listed::ages(delivered_until_, heard_), listed::plain(decided_until_, typical_),
                        listed::accounts(counts_), listed::fixed(changed_));
   }
 
@@ -126,9 +126,9 @@ class SlotShares {
 
     template <typename = void>
     [[nodiscard]] auto state() const {
-      return listed::all(
-          listed::parts(seen), listed::plain(share, is_told, is_trial, had_trial), listed::ages(given_at, due),
-          listed::plain(is_predicted, is_lost, is_silent, is_late, is_relieved, was_late, has_brought, misses));
+      return listed::all(listed::parts(seen), listed::plain(share, is_told, is_trial, had_trial),
+                         listed::ages(given_at, due), listed::plain(is_predicted, is_lost, is_silent),
+                         listed::plain(is_late, is_relieved, was_late, has_brought, misses));
     }
     [[nodiscard]] bool is_suspect() const { return is_lost || is_silent || is_late; }
     [[nodiscard]] bool keeps_share() const;

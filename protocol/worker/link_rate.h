@@ -68,8 +68,8 @@ class LinkRate {
   static constexpr std::size_t kWindow = 15;
   static constexpr std::uint32_t kArrivals = 8;
 
-  bool is_running_ = false;  // since begun_ something is on its way
   Micros begun_ = 0;
+  bool is_running_ = false;  // since then something is on its way
   std::uint64_t on_its_way_ = 0;
   std::uint64_t arrived_ = 0;
   std::uint32_t count_ = 0;

@@ -77,9 +77,9 @@ class RoundWork {
   std::vector<Standing> standing_;  // disjoint in steps, ascending
   std::optional<StepWork> now_;
   Step cursor_ = 0;
+  std::vector<SlotRange> told_;   // the slots of the computation that runs, as its shell knows them
   std::map<Step, SlotSet> done_;  // by computations that have ended
   SlotSet begun_;                 // by the one that runs
-  std::vector<SlotRange> told_;   // the slots of that one, as its shell knows them
 };
 
 }  // namespace ballast
