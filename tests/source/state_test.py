@@ -14,8 +14,8 @@ FOLDERS = ("protocol", "protocol/messages", "protocol/lane", "protocol/lead", "p
 KINDS = {"plain", "names", "ages", "payloads", "accounts", "fixed", "parts"}
 # Classes that have members and no list, and why.
 WITHOUT = {
-    "EndPrediction",  # made for one question
-    "PartialSums",  # a part of shells
+    "EndPrediction": "made for one question, and kept by nobody",
+    "PartialSums": "a part of shells, in no core",
     "SnapshotView": "made for one question, and kept by nobody",
 }
 
