@@ -69,9 +69,9 @@ Scenario superseding() {
 Scenario late_joiner() {
   Scenario scenario{
       "late-joiner-meets-gone",
-      "Worker 3 joins during step 1 and is given slots of the steps from 3 on, but its pulls of version 3 take\n"
-      "195 ms. Meanwhile its slots are late, and the others compute them. When the pulls arrive, version 3 is no\n"
-      "longer held: gone. Every chunk is at version 4 by then, so the worker goes on there.",
+      "Worker 3 joins during step 1, takes slots of it that another has not begun, and is given slots of the steps "
+      "from\n"
+      "2 on. A pull of version 3 would take it 195 ms, but its pushes of step 2 have asked for that version.",
       small(6, 6, 2),
       [pulls = 0](ProcessId from, ProcessId, const Message& message) mutable -> std::optional<Fate> {
         const auto* pull = std::get_if<Pull>(&message);
@@ -108,15 +108,16 @@ Scenario duplicate() {
 }
 
 Scenario lost_worker() {
-  return {
-      "worker-lost-in-mid-step",
-      "Worker 2 dies when it has sent half of its part of step 1. It is silent, so the lead sends it its order again and\n"
-      "learns that nobody is connected: worker 2 is suspected. Worker 1, which has nothing left, computes its slots, and\n"
-      "has all slots of the steps from 2 on, while the lead still waits for worker 2 to come back.",
-      small(4, 7, 2), [](ProcessId, ProcessId, const Message&) { return std::nullopt; },
-      [](simulation::Cluster& cluster) {
-        cluster.at(24 * kMilli + kFirstLedger, [&cluster] { cluster.crash(kWorker2); });
-      }};
+  return {"worker-lost-in-mid-step",
+          "Worker 2 dies when it has sent half of its part of step 1. It is silent, so the lead sends it its order "
+          "again and\n"
+          "learns that nobody is connected: worker 2 is suspected. Worker 1, which has nothing left, computes its "
+          "slots, and\n"
+          "has all slots of the steps from 2 on, while the lead still waits for worker 2 to come back.",
+          small(4, 7, 2), [](ProcessId, ProcessId, const Message&) { return std::nullopt; },
+          [](simulation::Cluster& cluster) {
+            cluster.at(24 * kMilli + kFirstLedger, [&cluster] { cluster.crash(kWorker2); });
+          }};
 }
 
 // With a snapshot at every second step.
@@ -418,7 +419,7 @@ std::vector<Scenario> all() {
           shard_death(),     shard_0_death(),    skipped_step(), clipped_step(),       scaled_step(),
           late_prospect(),   paused(),           async_item(),   two_stale(),          straggler(),
           hanging(),         journaled_crash(),  power_cut(),    item_granted_again(), expired(),
-          stop_taken_back(), pause_that_moves(), averaged(), told_to_end()};
+          stop_taken_back(), pause_that_moves(), averaged(),     told_to_end()};
 }
 
 }  // namespace ballast::scenarios
