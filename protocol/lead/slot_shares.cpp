@@ -1,8 +1,6 @@
 #include "protocol/lead/slot_shares.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <queue>
 #include <utility>
 
