@@ -25,6 +25,7 @@ bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<M
       has_progress && (!has_progress_ || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
                        progress.computed != progress_.computed);
   progress_ = progress;
+  heard_at_ = now;
   has_progress_ = has_progress;
   in_hand_since_ = before(now, progress.in_hand_for);
   uplink_free_ = now + transfer(progress.without_receipt, progress.up);

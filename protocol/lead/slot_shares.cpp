@@ -92,6 +92,10 @@ bool SlotShares::heard(SessionId session, const SlotProgress& progress, Micros n
   own.is_lost = false;
   const auto from = observed_ ? std::optional(std::max(opened_, own.given_at)) : std::nullopt;
   const bool has_moved = own.seen.heard(progress, open_, from, now);
+  if (observed_ && own.seen.has_passed(open_) && delivered_ != SlotSet::full(rules_.step.slots)) {
+    delivered_ = SlotSet::full(rules_.step.slots);
+    delivered_until_ = now + rules_.floors.late_share;
+  }
   if (has_moved && own.is_late) {
     own.is_late = false;
     own.is_relieved = false;
@@ -263,7 +267,7 @@ void SlotShares::expect(Member& member, Micros now) const {
 }
 
 void SlotShares::predict(Member& member, Micros now) const {
-  const auto ahead = this->ahead(member, now);
+  const auto ahead = this->ahead(member);
   const auto end = end_of(member, ahead, 0);
   member.is_predicted = rules_.redistributes && typical_.slot > 0;
   member.due =
@@ -346,6 +350,9 @@ SlotSet SlotShares::begun(const Member& member) const {
 
 // Of its share, what is missing and not begun.
 SlotSet SlotShares::left(const Member& member) const {
+  if (member.seen.has_passed(open_)) {
+    return SlotSet(rules_.step.slots);
+  }
   auto left = set_of(member.share, rules_.step.slots);
   left.erase(begun(member));
   auto covered = left;
@@ -457,11 +464,26 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   }
   look_at(sessions, silent, now);
   const auto counted = this->counted(sessions);
-  if (auto takers = idle(counted); !takers.empty()) {
+  auto takers = idle(counted);
+  if (!takers.empty()) {
     decide_next(sessions, limit);
+  }
+  if (not_delivered(now).empty()) {
+    return;
+  }
+  if (!takers.empty()) {
     occupy(std::move(takers), counted, now);
   }
   begin_trials(sessions, now);
+}
+
+// Missing, as far as it is known: for a while shards owe the report of what sessions are known to have brought.
+SlotSet SlotShares::not_delivered(Micros now) const {
+  auto slots = missing_;
+  if (now < delivered_until_) {
+    slots.erase(delivered_);
+  }
+  return slots;
 }
 
 void SlotShares::occupy(std::vector<SessionId> takers, const std::vector<SessionId>& counted, Micros now) {
@@ -501,10 +523,7 @@ void SlotShares::begin_trials(const std::vector<SessionId>& sessions, Micros now
 
 // Missing slots that nobody who is counted on is to bring.
 SlotSet SlotShares::unclaimed(const std::vector<SessionId>& counted, Micros now) const {
-  auto unclaimed = missing_;
-  if (now < delivered_until_) {
-    unclaimed.erase(delivered_);
-  }
+  auto unclaimed = not_delivered(now);
   for (const auto session : counted) {
     const auto& own = members_.at(session);
     if (own.is_trial) {
@@ -553,7 +572,7 @@ void SlotShares::take_tails(std::vector<SessionId>& takers, const std::vector<Se
   const auto add = [&](SessionId session) {
     const auto& own = members_.at(session);
     if (!own.is_trial && own.seen.is_known() && !left(own).empty()) {
-      tails.push({end_of(own, ahead(own, now), 0), session});
+      tails.push({end_of(own, ahead(own), 0), session});
     }
   };
   std::ranges::for_each(counted, add);
@@ -576,7 +595,7 @@ bool SlotShares::take_tail(SessionId taker, SessionId holder, Micros now) {
   const auto& to = members_.at(taker);
   const auto pace = to.seen.pace(typical_);
   const EndPrediction of_taker(pace, rules_.step);
-  const auto ahead = this->ahead(from, now);
+  const auto ahead = this->ahead(from);
   const auto& last = ahead.parts.back();
   const auto begin = start_of(to, now);
   const auto free = std::max(begin, to.seen.uplink_free());
@@ -639,14 +658,16 @@ void SlotShares::copy_slots(const std::vector<SessionId>& takers, const std::vec
 
 // ---- predictions
 
-SlotShares::Ahead SlotShares::ahead(const Member& member, Micros now) const {
+SlotShares::Ahead SlotShares::ahead(const Member& member) const {
   const auto pace = member.seen.pace(typical_);
   const auto in_hand = member.seen.in_hand(open_);
-  Ahead ahead{{}, now, std::max(now, member.seen.uplink_free())};
+  // It gets on between its heartbeats: as if it stood still since the last one, it would lose what it does meanwhile.
+  const auto known_at = std::max({member.seen.heard_at(), member.given_at, opened_});
+  Ahead ahead{{}, known_at, std::max(known_at, member.seen.uplink_free())};
   if (in_hand != kNoSlot) {
-    ahead.begin = std::max(now, member.seen.in_hand_since() + pace.slot);
+    ahead.begin = std::max(member.seen.heard_at(), member.seen.in_hand_since() + pace.slot);
   } else if (!member.seen.has_begun(open_)) {
-    ahead.begin = std::max(now, opened_ + pace.lag);
+    ahead.begin = std::max(member.seen.heard_at(), opened_ + pace.lag);
   }
   const auto left = this->left(member);
   for (const auto range : member.share) {

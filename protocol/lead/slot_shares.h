@@ -181,6 +181,7 @@ class SlotShares {
 
   [[nodiscard]] SlotSet begun(const Member& member) const;
   [[nodiscard]] SlotSet left(const Member& member) const;
+  [[nodiscard]] SlotSet not_delivered(Micros now) const;
   [[nodiscard]] SlotSet unclaimed(const std::vector<SessionId>& counted, Micros now) const;
   void take_unclaimed(SessionId taker, SlotSet& unclaimed, std::size_t among, Micros now);
   void take_tails(std::vector<SessionId>& takers, const std::vector<SessionId>& counted, Micros now);
@@ -188,7 +189,7 @@ class SlotShares {
   void copy_slots(const std::vector<SessionId>& takers, const std::vector<SessionId>& counted, Micros now);
 
   void find_typical();
-  [[nodiscard]] Ahead ahead(const Member& member, Micros now) const;
+  [[nodiscard]] Ahead ahead(const Member& member) const;
   [[nodiscard]] Micros end_of(const Member& member, const Ahead& ahead, Slot without) const;
   [[nodiscard]] Micros start_of(const Member& taker, Micros now) const;
   void give(SessionId session, SlotRange range, Micros now);
@@ -202,8 +203,9 @@ class SlotShares {
   bool observed_ = false;
   Micros opened_ = 0;
   SlotSet missing_;
-  SlotSet contested_;           // given to more than one: another may bring them
-  SlotSet delivered_;           // by sessions that have left with all receipts: shards are to report them at any moment
+  SlotSet contested_;  // given to more than one: another may bring them
+  SlotSet delivered_;  // by sessions that have left with all receipts, or all, if one has later weights: shards
+                       // are to report them at any moment
   Micros delivered_until_ = 0;  // then they have not, and the slots are missing
   Micros heard_ = 0;            // of any session, last
   Step decided_until_ = 0;      // standing ranges of steps before it are decided
