@@ -1,6 +1,7 @@
 #include "protocol/lead/slot_shares.h"
 
 #include <algorithm>
+#include <numeric>
 #include <queue>
 #include <utility>
 
@@ -605,6 +606,9 @@ bool SlotShares::take_tail(SessionId taker, SessionId holder, Micros now) {
   Slot taken = 0;
   for (Slot count = 1; count <= last.run.end - last.next; ++count) {
     const SlotRange tail{last.run.end - count, last.run.end};
+    if (begin_of(from, ahead, tail.begin) < now + rules_.floors.gain) {
+      break;  // its holder may have begun it before it hears of this
+    }
     const auto end = std::max(of_taker.end(tail, tail.begin, begin, free), end_of(from, ahead, count));
     if (end < best) {
       best = end;
@@ -707,6 +711,13 @@ Micros SlotShares::end_of(const Member& member, const Ahead& ahead, Slot without
     begin += pace.slot * (run.end - part.next);
   }
   return std::max(begin, free);
+}
+
+// When it begins a slot of the last part that it has ahead.
+Micros SlotShares::begin_of(const Member& member, const Ahead& ahead, Slot slot) const {
+  const auto before = std::accumulate(ahead.parts.begin(), ahead.parts.end() - 1, slot - ahead.parts.back().next,
+                                      [](Slot sum, const Part& part) { return sum + part.run.end - part.next; });
+  return ahead.begin + before * member.seen.pace(typical_).slot;
 }
 
 // When an idle session can begin with what it is given.

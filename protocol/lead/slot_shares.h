@@ -191,6 +191,7 @@ class SlotShares {
   void find_typical();
   [[nodiscard]] Ahead ahead(const Member& member) const;
   [[nodiscard]] Micros end_of(const Member& member, const Ahead& ahead, Slot without) const;
+  [[nodiscard]] Micros begin_of(const Member& member, const Ahead& ahead, Slot slot) const;
   [[nodiscard]] Micros start_of(const Member& taker, Micros now) const;
   void give(SessionId session, SlotRange range, Micros now);
   // Whether it had some of it.

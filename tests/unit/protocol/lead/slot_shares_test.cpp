@@ -501,6 +501,19 @@ TEST_CASE("a slot that is being computed is not taken away with a tail") {
   CHECK(at.work(2) == Ranges{{2, 3}});
 }
 
+TEST_CASE("a slot that its holder is about to begin is not taken with a tail: both would compute it") {
+  SharesFixture at(8, {1, 2});
+  at.beat(1, {{0, 4}});
+  const auto soon = 2 * kSlotTime - SlotShares::Floors{}.gain;
+  at.beat(2, {{4, 6}}, 6, soon + 1, 2 * kSlotTime);
+  auto later = at;
+  at.hand_out();
+  CHECK(at.shares.taken() == 0);
+  later.beat(2, {{4, 6}}, 6, soon, 2 * kSlotTime);
+  later.hand_out();
+  CHECK(later.work(1) == Ranges{{7, 8}});
+}
+
 TEST_CASE("between its heartbeats a session gets on as it did: its tail is not taken for what it has done since") {
   SharesFixture at(8, {1, 2});
   at.beat(2, {}, 4);
