@@ -265,7 +265,7 @@ Dealer::Dealer(zmq::context_t& context, std::string_view routing_id, const Socke
   raw().set(zmq::sockopt::connect_timeout, kConnectMs);
 }
 
-Dealer::~Dealer() = default;
+Dealer::~Dealer() { unwatch(); }
 
 void Dealer::connect(const std::string& address) {
   if (const auto fault = endpoint_fault(address); is_tcp(address) && !fault.empty()) {
@@ -293,6 +293,15 @@ void Dealer::watch() {
   if (!events_) {
     events_ = std::make_unique<zmq::socket_t>(context_, ZMQ_PAIR);
     monitor(raw(), ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED, *events_);
+  }
+}
+
+// ZeroMQ tells before it goes on: with nobody to take what it tells, its thread would wait for ever, and every
+// connection of the context with it. So it is to tell nothing any more first.
+void Dealer::unwatch() {
+  if (events_) {
+    zmq_socket_monitor(raw().handle(), nullptr, 0);
+    events_.reset();
   }
 }
 
@@ -359,7 +368,7 @@ std::optional<Received> Dealer::receive() {
 
 void Dealer::close() {
   named_.reset();
-  events_.reset();
+  unwatch();
   Socket::close();
 }
 

@@ -147,6 +147,7 @@ class Dealer : public Socket {
   void connect_to(const std::string& address);
   void redial(const std::string& before);
   void take_events();
+  void unwatch();
 
   zmq::context_t& context_;
   std::unique_ptr<zmq::socket_t> events_;

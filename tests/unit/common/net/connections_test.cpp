@@ -2,7 +2,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include "tests/unit/common/net/net_test.h"
 
@@ -38,6 +40,28 @@ TEST_CASE("a worker may start before its server") {
   Router router(context);
   router.bind(address);
   CHECK(text_of(receive_from(router).header) == "early");
+}
+
+TEST_CASE("a socket that is closed while its connection makes news stops no other one") {
+  constexpr int kSockets = 300;
+  Addresses addresses;
+  zmq::context_t context;
+  const auto nobody = addresses.make("ipc");
+  std::vector<std::unique_ptr<Dealer>> trying;
+  for (int i = 0; i < kSockets; ++i) {
+    auto& dealer = trying.emplace_back(std::make_unique<Dealer>(context, "w" + std::to_string(i)));
+    dealer->watch();
+    dealer->connect(nobody);  // news every 20 ms: tried again
+  }
+  ::usleep(30'000);
+  for (auto& dealer : trying) {
+    dealer->close();
+  }
+  Router router(context);
+  Dealer other(context, "other");
+  other.connect(router.bind(addresses.make("tcp")));
+  REQUIRE(other.send("", bytes_of("hello")));
+  CHECK(receive_from(router).peer == "other");
 }
 
 TEST_CASE("after its server's restart a worker is heard and answered again by itself") {
