@@ -48,6 +48,20 @@ void SlotSession::rewind() {
   lag_of_ = 0;
 }
 
+KnownPace SlotSession::known_pace() const {
+  KnownPace known;
+  if (is_lag_known()) {
+    known.lag = lag_.median();
+  }
+  if (is_known()) {
+    known.slot = progress_.slot_time;
+  }
+  if (progress_.up > 0) {
+    known.up = static_cast<double>(progress_.up) / kMicrosPerSecond;
+  }
+  return known;
+}
+
 SessionPace SlotSession::pace(const SessionPace& typical) const {
   return {is_lag_known() ? lag_.median() : typical.lag, is_known() ? progress_.slot_time : typical.slot,
           progress_.up > 0 ? static_cast<double>(progress_.up) / kMicrosPerSecond : typical.up};

@@ -6,6 +6,7 @@
 
 #include "protocol/ids.h"
 #include "protocol/lead/predicted_end.h"
+#include "protocol/lead/typical_pace.h"
 #include "protocol/messages.h"
 #include "protocol/recent_median.h"
 #include "protocol/slot_set.h"
@@ -27,6 +28,7 @@ class SlotSession {
   // Whether it was ever heard to compute a slot.
   [[nodiscard]] bool is_known() const { return progress_.slot_time > 0; }
   [[nodiscard]] bool is_lag_known() const { return !lag_.empty(); }
+  [[nodiscard]] KnownPace known_pace() const;
   // With what is `typical` of the others in place of what is not known.
   [[nodiscard]] SessionPace pace(const SessionPace& typical) const;
   // It has the weights of the step, or of a later one.

@@ -17,6 +17,7 @@ WITHOUT = {
     "EndPrediction": "made for one question, and kept by nobody",
     "PartialSums": "a part of shells, in no core",
     "SnapshotView": "made for one question, and kept by nobody",
+    "WorkAhead": "made for one question, and kept by nobody",
 }
 
 
