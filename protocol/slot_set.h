@@ -65,14 +65,6 @@ class SlotSet {
     }
     return false;
   }
-  [[nodiscard]] bool contains_some_of(const SlotSet& other) const {
-    for (std::size_t i = 0; i < words_.size() && i < other.words_.size(); ++i) {
-      if ((words_[i] & other.words_[i]) != 0) {
-        return true;
-      }
-    }
-    return false;
-  }
   // The first slot of the range that is in this set and not in `without`, of as many slots, which may be null;
   // range.end: there is none.
   [[nodiscard]] Slot first_of(SlotRange range, const SlotSet* without) const {
@@ -112,6 +104,20 @@ class SlotSet {
       }
     }
     return runs;
+  }
+
+  // The last of them; the set must not be empty.
+  [[nodiscard]] SlotRange last_run() const {
+    auto word = words_.size() - 1;
+    while (words_[word] == 0) {
+      --word;
+    }
+    const auto end = static_cast<Slot>(64 * word) + static_cast<Slot>(std::bit_width(words_[word]));
+    auto begin = end - 1;
+    while (begin > 0 && contains(begin - 1)) {
+      --begin;
+    }
+    return {begin, end};
   }
 
   // All of it.

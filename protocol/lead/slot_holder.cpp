@@ -9,17 +9,12 @@ bool SlotHolder::keeps_share() const {
 }
 
 void SlotHolder::erase_begun(const OpenStep& open, SlotSet& slots) const {
-  if (const auto* computed = seen.computed(open.step); computed != nullptr) {
-    slots.erase(*computed);
+  for (const auto range : seen.computed_ranges(open.step)) {
+    slots.erase(range);
   }
   if (const auto slot = seen.in_hand(open.step); slot != kNoSlot) {
     slots.erase({slot, slot + 1});
   }
-}
-
-bool SlotHolder::has_begun(const OpenStep& open, Slot slot) const {
-  const auto* computed = seen.computed(open.step);
-  return slot == seen.in_hand(open.step) || (computed != nullptr && computed->contains(slot));
 }
 
 Slot SlotHolder::next_left(const OpenStep& open, SlotRange range) const {
@@ -37,10 +32,9 @@ bool SlotHolder::is_awaited(const OpenStep& open) const {
   if (share.is_trial()) {
     return false;
   }
-  const auto* computed = seen.computed(open.step);
-  return open.missing.contains(seen.in_hand(open.step)) ||
-         (computed != nullptr && open.missing.contains_some_of(*computed)) ||
-         std::ranges::any_of(share.ranges(), [&](SlotRange range) { return open.missing.contains_some_of(range); });
+  const auto is_missing = [&](SlotRange range) { return open.missing.contains_some_of(range); };
+  return open.missing.contains(seen.in_hand(open.step)) || std::ranges::any_of(share.ranges(), is_missing) ||
+         std::ranges::any_of(seen.computed_ranges(open.step), is_missing);
 }
 
 }  // namespace ballast

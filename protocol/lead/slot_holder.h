@@ -37,7 +37,6 @@ struct SlotHolder {
   [[nodiscard]] bool keeps_share() const;
   // Takes out of the set what it has begun.
   void erase_begun(const OpenStep& open, SlotSet& slots) const;
-  [[nodiscard]] bool has_begun(const OpenStep& open, Slot slot) const;
   // The range's first slot that is missing and not begun; its end: there is none.
   [[nodiscard]] Slot next_left(const OpenStep& open, SlotRange range) const;
   // Whether there is one in its share.

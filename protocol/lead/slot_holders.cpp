@@ -1,6 +1,7 @@
 #include "protocol/lead/slot_holders.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <tuple>
 
@@ -285,13 +286,16 @@ SlotHolders::Chosen SlotHolders::counted() {
 }
 
 SlotHolders::Chosen SlotHolders::idle(const Chosen& counted) const {
+  std::vector<std::tuple<Micros, std::size_t, Held*>> by_speed;
+  for (auto* const held : counted) {
+    const auto& own = held->second;
+    if (own.seen.in_hand(open_.step) == kNoSlot && !own.has_left(open_)) {
+      by_speed.emplace_back(own.seen.pace(typical()).slot, own.place, held);
+    }
+  }
+  std::ranges::sort(by_speed);
   Chosen idle;
-  std::ranges::copy_if(counted, std::back_inserter(idle), [&](const Held* held) {
-    return held->second.seen.in_hand(open_.step) == kNoSlot && !held->second.has_left(open_);
-  });
-  std::ranges::sort(idle, {}, [&](const Held* held) {
-    return std::pair(held->second.seen.pace(typical()).slot, held->second.place);
-  });
+  std::ranges::transform(by_speed, std::back_inserter(idle), [](const auto& each) { return std::get<Held*>(each); });
   return idle;
 }
 

@@ -29,7 +29,7 @@ SlotRange last_of(SlotRange run, Slot most, Slot slots) {
 
 // The last ones: who was to bring them may come back, and begins with the first.
 SlotRange take_last(SlotHolders& holders, Held& taker, const SlotSet& unclaimed, std::size_t among, Micros now) {
-  const auto run = unclaimed.runs().back();
+  const auto run = unclaimed.last_run();
   const auto fair = static_cast<Slot>((unclaimed.count() + among - 1) / among);
   const auto best = last_of(run, std::min(fair, run.size()), holders.rules().step.slots);
   holders.withdraw_from_others(taker, best);
@@ -100,16 +100,18 @@ Micros gain_of_copy(const SlotHolders& holders, const TakerEnds& mine, const Slo
   return theirs - std::min(theirs, mine.end({slot, slot + 1}));
 }
 
+void leave_out_first(Chosen& takers, std::size_t count) {
+  takers.erase(takers.begin(), takers.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
 }  // namespace
 
 void take_unclaimed(SlotHolders& holders, Chosen& takers, SlotSet unclaimed, const Chosen& counted, Micros now) {
-  std::erase_if(takers, [&](Held* taker) {
-    const bool takes = !unclaimed.empty();
-    if (takes) {
-      unclaimed.erase(take_last(holders, *taker, unclaimed, counted.size(), now));
-    }
-    return takes;
-  });
+  std::size_t done = 0;
+  for (; done < takers.size() && !unclaimed.empty(); ++done) {
+    unclaimed.erase(take_last(holders, *takers[done], unclaimed, counted.size(), now));
+  }
+  leave_out_first(takers, done);
 }
 
 void take_tails(SlotHolders& holders, Chosen& takers, const Chosen& counted, Micros now) {
@@ -133,7 +135,7 @@ void take_tails(SlotHolders& holders, Chosen& takers, const Chosen& counted, Mic
     add(holder);
     add(takers[done]);
   }
-  takers.erase(takers.begin(), takers.begin() + static_cast<std::ptrdiff_t>(done));
+  leave_out_first(takers, done);
 }
 
 void copy_slots(SlotHolders& holders, const Chosen& takers, const Chosen& counted, Micros now) {

@@ -169,7 +169,7 @@ void SlotShares::begin_trials(const std::vector<SessionId>& sessions, Micros now
     }
     const auto range = standing.find(sessions[i]);
     if (range == standing.end() || range->second.empty()) {
-      const auto last = missing().runs().back().end;
+      const auto last = missing().last_run().end;
       holders_.give_trial(sessions[i], {last - 1, last}, now);
     }
   }
