@@ -22,7 +22,7 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 19> kBenchmarks = {{
+constexpr std::array<Benchmark, 20> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"networks", "networks of several kinds, against PyTorch", networks},

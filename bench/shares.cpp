@@ -17,11 +17,11 @@ namespace ballast::bench {
 
 namespace {
 
-constexpr Micros kSlot = 250'000;        // a slot, of a session of middling speed
-constexpr Micros kTurn = 1'000;          // virtual time between two looks at the sessions
-constexpr Micros kLag = 3'000;           // until a session begins what it is given
-constexpr Micros kEvery = 100'000;       // heartbeats of a session that say nothing new
-constexpr std::uint64_t kReports = 780;  // microseconds between two reports: 64 lanes, 20 a second of each
+constexpr Micros kSlotTime = 250'000;        // a slot, of a session of middling speed
+constexpr Micros kLookEvery = 1'000;         // virtual time between two looks at the sessions
+constexpr Micros kBeginsAfter = 3'000;       // until a session begins what it is given
+constexpr Micros kBeatEvery = 100'000;       // heartbeats of a session that say nothing new
+constexpr std::uint64_t kReportEvery = 780;  // microseconds between two reports: 64 lanes, 20 a second of each
 
 // What a kind of call has taken, a batch of them between two looks at the clock.
 struct Spent {
@@ -49,7 +49,7 @@ double cost_of_a_clock() {
 // A session that computes its share slot by slot, each of which takes as long as it is slow, a tenth more or less.
 struct Computing {
   SessionId id = 0;
-  Micros slot = kSlot;
+  Micros slot = kSlotTime;
   SlotSet done;
   Slot in_hand = kNoSlot;
   Micros begun = 0;  // the step
@@ -58,14 +58,14 @@ struct Computing {
   Micros beats_at = 0;
 };
 
-// Rounds of virtual time. The processor time of SlotShares is told apart from that of making the sessions.
-class Rounds {
+// SharedRounds of virtual time. The processor time of SlotShares is told apart from that of making the sessions.
+class SharedRounds {
  public:
-  Rounds(std::size_t workers, Slot slots, double decades) : slots_(slots), shares_(rules_of(slots)) {
+  SharedRounds(std::size_t workers, Slot slots, double decades) : slots_(slots), shares_(rules_of(slots)) {
     for (std::size_t i = 0; i < workers; ++i) {
       const auto spread = std::pow(10, decades * (uniform() - 0.5));
-      sessions_.push_back({.id = random_(), .slot = static_cast<Micros>(kSlot * spread), .done = SlotSet(slots)});
-      sessions_.back().beats_at = static_cast<Micros>(uniform() * kEvery);
+      sessions_.push_back({.id = random_(), .slot = static_cast<Micros>(kSlotTime * spread), .done = SlotSet(slots)});
+      sessions_.back().beats_at = static_cast<Micros>(uniform() * kBeatEvery);
       ids_.push_back(sessions_.back().id);
       places_[ids_.back()] = i;
     }
@@ -75,10 +75,10 @@ class Rounds {
 
   void run_steps(Step count) {
     while (step_ < count) {
-      now_ += kTurn;
+      now_ += kLookEvery;
       look_at_sessions();
-      while (reported_at_ + kReports <= now_) {
-        reported_at_ += kReports;
+      while (reported_at_ + kReportEvery <= now_) {
+        reported_at_ += kReportEvery;
         report();
       }
     }
@@ -127,7 +127,7 @@ class Rounds {
       session.done = SlotSet(slots_);
       session.in_hand = kNoSlot;
       session.begun = 0;
-      session.next_at = now_ + kLag + static_cast<Micros>(uniform() * kLag);
+      session.next_at = now_ + kBeginsAfter + static_cast<Micros>(uniform() * kBeginsAfter);
     }
     spend(openings_, 1, [&] {
       shares_.observe(step, missing_, now_);
@@ -191,10 +191,10 @@ class Rounds {
     for (auto& session : sessions_) {
       if (session.next_at <= now_ && move(session)) {
         moved.push_back({session.id, progress_of(session)});
-        session.beats_at = now_ + kEvery;
+        session.beats_at = now_ + kBeatEvery;
       } else if (session.beats_at <= now_) {
         still.push_back({session.id, progress_of(session)});
-        session.beats_at = now_ + kEvery;
+        session.beats_at = now_ + kBeatEvery;
       }
     }
     spend(beats_, still.size(), [&] { hear(still); });
@@ -228,7 +228,7 @@ class Rounds {
     for (const auto id : shares_.take_changed()) {
       auto& session = sessions_[places_.at(id)];
       if (session.in_hand == kNoSlot) {
-        session.next_at = now_ + kLag;
+        session.next_at = now_ + kBeginsAfter;
       }
     }
   }
@@ -246,9 +246,9 @@ class Rounds {
   Micros reported_at_ = kStart;
 };
 
-Row row_of(std::size_t workers, Slot slots, double decades) {
+Row shares_row(std::size_t workers, Slot slots, double decades) {
   constexpr Step kSteps = 4;
-  Rounds rounds(workers, slots, decades);
+  SharedRounds rounds(workers, slots, decades);
   rounds.run_steps(kSteps);
   return {{"workers", std::to_string(workers)},
           {"slots", std::to_string(slots)},
@@ -279,7 +279,7 @@ Result shares(const Options& /*options*/) {
   for (const auto& [workers, slots] :
        {std::pair<std::size_t, Slot>{10, 128}, {100, 4'096}, {1'000, 1'024}, {1'000, 4'096}}) {
     for (const double decades : {0.1, 1.0}) {
-      result.rows.push_back(row_of(workers, slots, decades));
+      result.rows.push_back(shares_row(workers, slots, decades));
     }
   }
   return result;
