@@ -18,6 +18,9 @@ void SlotHolder::erase_begun(const OpenStep& open, SlotSet& slots) const {
 }
 
 Slot SlotHolder::next_left(const OpenStep& open, SlotRange range) const {
+  if (seen.has_passed(open.step)) {
+    return range.end;
+  }
   const auto* computed = seen.computed(open.step);
   const auto in_hand = seen.in_hand(open.step);
   const auto next = open.missing.first_of(range, computed);

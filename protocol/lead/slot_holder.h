@@ -37,7 +37,8 @@ struct SlotHolder {
   [[nodiscard]] bool keeps_share() const;
   // Takes out of the set what it has begun.
   void erase_begun(const OpenStep& open, SlotSet& slots) const;
-  // The range's first slot that is missing and not begun; its end: there is none.
+  // The range's first slot that is missing and not begun; its end: there is none, as for a session that has passed the
+  // step.
   [[nodiscard]] Slot next_left(const OpenStep& open, SlotRange range) const;
   // Whether there is one in its share.
   [[nodiscard]] bool has_left(const OpenStep& open) const;

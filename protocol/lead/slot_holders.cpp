@@ -59,6 +59,10 @@ HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, M
   const auto known = own.seen.known_pace();
   const bool has_moved = own.seen.heard(progress, open_.step, from, now);
   typical_.learn(known, own.seen.known_pace());
+  if (open_.is_observed && own.seen.has_passed(open_.step) && delivered_.count() < rules_.step.slots) {
+    delivered_ = SlotSet::full(rules_.step.slots);
+    delivered_until_ = now + rules_.floors.late_share;
+  }
   if (has_moved && own.suspicion.is_late()) {
     own.suspicion.excuse();
     expect(own, now);
@@ -193,11 +197,16 @@ void SlotHolders::withdraw_from_others(const Held& taker, SlotRange range) {
   }
 }
 
-SlotSet SlotHolders::unclaimed(const Chosen& counted, Micros now) const {
-  auto unclaimed = open_.missing;
+SlotSet SlotHolders::not_delivered(Micros now) const {
+  auto slots = open_.missing;
   if (now < delivered_until_) {
-    unclaimed.erase(delivered_);
+    slots.erase(delivered_);
   }
+  return slots;
+}
+
+SlotSet SlotHolders::unclaimed(const Chosen& counted, Micros now) const {
+  auto unclaimed = not_delivered(now);
   for (const auto* held : counted) {
     const auto& own = held->second;
     if (own.share.is_trial()) {
@@ -307,15 +316,13 @@ void SlotHolders::expect(SlotHolder& holder, Micros now) const {
 }
 
 void SlotHolders::predict(SlotHolder& holder, Micros now) const {
-  const auto end = ahead(holder, now).end();
+  const auto end = ahead(holder).end();
   const bool is_predicted = rules_.redistributes && typical().slot > 0;
   const auto until = is_predicted ? kLateSlots * (end - std::min(now, end)) + rules_.floors.late_share : rules_.late;
   holder.share.expect(now + until, is_predicted);
 }
 
-WorkAhead SlotHolders::ahead(const SlotHolder& holder, Micros now) const {
-  return {holder, open_, rules_.step, typical(), now};
-}
+WorkAhead SlotHolders::ahead(const SlotHolder& holder) const { return {holder, open_, rules_.step, typical()}; }
 
 Micros SlotHolders::begin_of_more(const SlotHolder& taker, Micros now) const {
   return ballast::begin_of_more(taker, open_, rules_.step, typical(), now);

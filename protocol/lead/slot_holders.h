@@ -90,9 +90,11 @@ class SlotHolders {
   [[nodiscard]] const ShareCounts& counts() const { return counts_; }
   // Null: nothing is known of it.
   [[nodiscard]] const SlotHolder* find(SessionId session) const;
-  // Missing slots that nobody who is counted on is to bring.
+  // Missing, as far as it is known: for a while shards owe the report of what sessions are known to have brought.
+  [[nodiscard]] SlotSet not_delivered(Micros now) const;
+  // Those of them that nobody who is counted on is to bring.
   [[nodiscard]] SlotSet unclaimed(const Chosen& counted, Micros now) const;
-  [[nodiscard]] WorkAhead ahead(const SlotHolder& holder, Micros now) const;
+  [[nodiscard]] WorkAhead ahead(const SlotHolder& holder) const;
   [[nodiscard]] Micros begin_of_more(const SlotHolder& taker, Micros now) const;
 
   // All of it.
@@ -119,8 +121,9 @@ class SlotHolders {
   std::vector<SessionId> joined_;  // to whom slots were shared out last; holders know their places in it
   OpenStep open_;
   TypicalPace typical_;
-  SlotSet contested_;           // given to more than one
-  SlotSet delivered_;           // by sessions that have left with all receipts: shards are to report them at any moment
+  SlotSet contested_;  // given to more than one
+  SlotSet delivered_;  // by sessions that have left with all receipts, or all, if one has later weights: shards are to
+                       // report them at any moment
   Micros delivered_until_ = 0;  // then they have not, and the slots are missing
   Micros heard_ = 0;            // of any session, last
   ShareCounts counts_;

@@ -64,7 +64,7 @@ class TakerEnds {
 
 // As many of its last slots as make both end at the same time, if that gains enough.
 bool take_tail(SlotHolders& holders, Held& taker, Held& holder, Micros now) {
-  const auto ahead = holders.ahead(holder.second, now);
+  const auto ahead = holders.ahead(holder.second);
   const TakerEnds mine(holders, taker.second, now);
   const auto slot = taker.second.seen.pace(holders.typical()).slot;
   const auto gain = std::max(holders.rules().floors.gain, slot / kGainOfSlot);
@@ -72,6 +72,9 @@ bool take_tail(SlotHolders& holders, Held& taker, Held& holder, Micros now) {
   best -= std::min(best, gain);
   Slot taken = 0;
   for (Slot count = 1; count <= ahead.most(); ++count) {
+    if (ahead.begin_of_tail(count) < now + holders.rules().floors.gain) {
+      break;  // its holder may have begun it before it hears of this
+    }
     const auto end = std::max(mine.end(ahead.tail(count)), ahead.end(count));
     if (end < best) {
       best = end;
@@ -120,7 +123,7 @@ void take_tails(SlotHolders& holders, Chosen& takers, const Chosen& counted, Mic
   const auto add = [&](Held* held) {
     const auto& own = held->second;
     if (!own.share.is_trial() && own.seen.is_known() && own.has_left(holders.open())) {
-      tails.push({holders.ahead(own, now).end(), held->first, in_queue.size()});
+      tails.push({holders.ahead(own).end(), held->first, in_queue.size()});
       in_queue.push_back(held);
     }
   };

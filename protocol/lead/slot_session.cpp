@@ -30,6 +30,7 @@ bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<M
       has_progress && (!has_progress_ || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
                        progress.computed != progress_.computed);
   progress_ = progress;
+  heard_at_ = now;
   has_progress_ = has_progress;
   known_.slot = above_zero(progress.slot_time);
   known_.up = above_zero(static_cast<double>(progress.up) / kMicrosPerSecond);

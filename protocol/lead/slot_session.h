@@ -33,6 +33,8 @@ class SlotSession {
   [[nodiscard]] SessionPace pace(const SessionPace& typical) const;
   // It has the weights of the step, or of a later one.
   [[nodiscard]] bool has_begun(Step step) const { return has_progress_ && progress_.step >= step; }
+  // It has the weights of a later step, in which all slots of this one are.
+  [[nodiscard]] bool has_passed(Step step) const { return has_progress_ && progress_.step > step; }
   // Slots of the step that it has computed.
   [[nodiscard]] const SlotSet* computed(Step step) const {
     return has_progress_ && progress_.step == step ? &computed_ : nullptr;
@@ -46,6 +48,8 @@ class SlotSession {
     return has_progress_ && progress_.step == step ? progress_.in_hand : kNoSlot;
   }
   [[nodiscard]] Micros in_hand_since() const { return in_hand_since_; }
+  // When all this was so: since then it may have got on.
+  [[nodiscard]] Micros heard_at() const { return heard_at_; }
   // When all that it had to send is gone.
   [[nodiscard]] Micros uplink_free() const { return uplink_free_; }
   // How long the weights take to reach it, if it has none of the step.
@@ -64,7 +68,7 @@ class SlotSession {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(slots_, has_progress_, progress_), listed::parts(computed_, lag_),
-                       listed::plain(known_, lag_of_), listed::ages(in_hand_since_, uplink_free_));
+                       listed::plain(known_, lag_of_), listed::ages(heard_at_, in_hand_since_, uplink_free_));
   }
 
  private:
@@ -75,6 +79,7 @@ class SlotSession {
   RecentMedian<15> lag_;
   KnownPace known_;
   Step lag_of_ = 0;  // the step after the newest of which the lag is known
+  Micros heard_at_ = 0;
   Micros in_hand_since_ = 0;
   Micros uplink_free_ = 0;
 };

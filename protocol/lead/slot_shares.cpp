@@ -138,8 +138,14 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   }
   holders_.look_at(sessions, silent, now);
   const auto counted = holders_.counted();
-  if (auto takers = holders_.idle(counted); !takers.empty()) {
+  auto takers = holders_.idle(counted);
+  if (!takers.empty()) {
     decide_next(sessions, limit);
+  }
+  if (holders_.not_delivered(now).empty()) {
+    return;
+  }
+  if (!takers.empty()) {
     occupy(std::move(takers), counted, now);
   }
   begin_trials(sessions, now);

@@ -19,16 +19,15 @@ SlotRange run_from(SlotRange range, Slot next, Slot slots) {
 
 }  // namespace
 
-WorkAhead::WorkAhead(const SlotHolder& holder, const OpenStep& open, const StepSize& step, const SessionPace& typical,
-                     Micros now)
+WorkAhead::WorkAhead(const SlotHolder& holder, const OpenStep& open, const StepSize& step, const SessionPace& typical)
     : prediction_(holder.seen.pace(typical), step),
       slot_(holder.seen.pace(typical).slot),
-      begin_(now),
-      uplink_free_(std::max(now, holder.seen.uplink_free())) {
+      begin_(std::max({holder.seen.heard_at(), holder.share.given_at(), open.opened})),
+      uplink_free_(std::max(begin_, holder.seen.uplink_free())) {
   if (holder.seen.in_hand(open.step) != kNoSlot) {
-    begin_ = std::max(now, holder.seen.in_hand_since() + slot_);
+    begin_ = std::max(holder.seen.heard_at(), holder.seen.in_hand_since() + slot_);
   } else if (!holder.seen.has_begun(open.step)) {
-    begin_ = std::max(now, open.opened + holder.seen.pace(typical).lag);
+    begin_ = std::max(holder.seen.heard_at(), open.opened + holder.seen.pace(typical).lag);
   }
   for (const auto range : holder.share.ranges()) {
     const auto next = holder.next_left(open, range);

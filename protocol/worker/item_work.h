@@ -29,6 +29,7 @@ class ItemWork {
   [[nodiscard]] std::optional<WorkerTarget> next() const;
   // Items are computed one by one.
   static std::optional<std::vector<SlotRange>> amend(const WorkerTarget& /*target*/) { return std::nullopt; }
+  static void begins(const WorkerTarget& /*target*/) {}
   static void begun(Slot /*slot*/) {}
   void computed(const WorkerTarget& target);
   // What was computed for the slot of the step is given up.

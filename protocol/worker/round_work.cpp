@@ -12,12 +12,14 @@ void RoundWork::take(const Assign& assign, bool begins) {
     standing_.clear();
     done_.clear();
     begun_ = SlotSet(slots_);
+    updated_ = 0;
     cursor_ = standing.from;
   }
   // An order without one, as where all stop, gives nothing back of a step that others have got something of.
   if (begins || assign.rounds.now) {
     now_ = assign.rounds.now;
   }
+  forget_updated();
   std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.rounds.standing.from; });
   for (auto& old : standing_) {
     old.until = std::min(old.until, standing.from);
@@ -25,6 +27,18 @@ void RoundWork::take(const Assign& assign, bool begins) {
   standing_.push_back(standing);
   if (now_) {
     cursor_ = std::max(cursor_, now_->step);
+  }
+}
+
+void RoundWork::begins(const WorkerTarget& target) {
+  updated_ = std::max(updated_, target.step);
+  forget_updated();
+}
+
+// The order was on its way meanwhile. Its step's weights are gone, or soon will be, and nobody waits for its slots.
+void RoundWork::forget_updated() {
+  if (now_ && now_->step < updated_) {
+    now_.reset();
   }
 }
 

@@ -28,6 +28,8 @@ class RoundWork {
   std::optional<WorkerTarget> next();
   // The slots of the target that is being computed, as orders are now; none if they are what they were.
   std::optional<std::vector<SlotRange>> amend(const WorkerTarget& target);
+  // All of its weights are here: the steps before it are updated, and no order is about them any more.
+  void begins(const WorkerTarget& target);
   // Of the target's step.
   void begun(Slot slot);
   void computed(const WorkerTarget& target);
@@ -64,7 +66,7 @@ class RoundWork {
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(slots_, standing_, now_, cursor_, told_), listed::parts(done_, begun_));
+    return listed::all(listed::plain(slots_, standing_, now_, updated_, cursor_, told_), listed::parts(done_, begun_));
   }
 
  private:
@@ -72,10 +74,12 @@ class RoundWork {
   [[nodiscard]] std::vector<SlotRange> ordered(Step step) const;
   [[nodiscard]] std::vector<SlotRange> left(Step step) const;
   void move_cursor();
+  void forget_updated();
 
   Slot slots_;
   std::vector<Standing> standing_;  // disjoint in steps, ascending
   std::optional<StepWork> now_;
+  Step updated_ = 0;  // the steps before it are
   Step cursor_ = 0;
   std::vector<SlotRange> told_;   // the slots of the computation that runs, as its shell knows them
   std::map<Step, SlotSet> done_;  // by computations that have ended

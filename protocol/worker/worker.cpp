@@ -364,6 +364,7 @@ void Worker::start() {
   if (marks && marks->size() > kMaxMarks) {
     return skip_target();
   }
+  plan_.begins(target_);
   work_.begin(plan_.timeline(), target_, plan_.scope(target_), std::move(marks), at_);
   emit(Compute{target_.step, target_.ranges});
   if (auto next = plan_.after(target_)) {

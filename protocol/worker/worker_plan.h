@@ -54,6 +54,10 @@ class WorkerPlan {
   std::optional<std::vector<SlotRange>> amend(const WorkerTarget& target) {
     return visit([&](auto& own) { return own.amend(target); });
   }
+  // The target is going to be computed: all of its weights are here.
+  void begins(const WorkerTarget& target) {
+    visit([&](auto& own) { own.begins(target); });
+  }
   // A slot of it is being computed: nobody can take it back.
   void begun(Slot slot) {
     visit([&](auto& own) { own.begun(slot); });

@@ -363,11 +363,11 @@ class Reshard(harness.ClusterCase):
         (folder / "job.yaml").write_text(text.replace("seed: 5", "seed: 6"))
         refused("is of another job than the folder's job.yaml", "training.seed",
                 undo=lambda: (folder / "job.yaml").write_text(text))
-        server, _ = self.start_by_hand("by hand", harness.SERVER, "--job", folder / "job.yaml", "--shard", "1", "--database",
+        server, log = self.start_by_hand("by hand", harness.SERVER, "--job", folder / "job.yaml", "--shard", "1", "--database",
                                        folder / "shard-1", "--lead", "tcp://127.0.0.1:1", "--bind",
                                        f"ipc://{self.folder}/by-hand")
-        self.wait_for("the server's database", lambda: "a server has the database open" in harness.ballast(
-            "reshard", folder, "--shards", "3").stderr)
+        self.wait_for("the server's database", lambda: re.search("database [0-9a-f]{16}, life", log()))
+        self.assertIn("a server has the database open", self.reshard(folder, 3, code=1))
         server.kill()
         server.wait()
         self.assertIn("cannot be resumed with 3; workers and lanes may change. To change it, first: ballast reshard",

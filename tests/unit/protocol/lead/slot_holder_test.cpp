@@ -39,8 +39,11 @@ TEST_CASE("what is left to a session is missing, in its share, and not begun") {
   at.open.missing.erase({2, 4});
   CHECK_FALSE(at.holder.has_left(at.open));
   at.open.missing = SlotSet::full(8);
-  at.beat(1);  // of another step
+  at.beat(1);  // of a step before
   CHECK(at.holder.next_left(at.open, {0, 4}) == 0);
+  at.beat(3);  // it has passed this one
+  CHECK(at.holder.next_left(at.open, {0, 4}) == 4);
+  CHECK_FALSE(at.holder.has_left(at.open));
 }
 
 TEST_CASE("a session is awaited while anything of its share or of what it has begun is missing, unless it is a trial") {

@@ -501,6 +501,49 @@ TEST_CASE("a slot that is being computed is not taken away with a tail") {
   CHECK(at.work(2) == Ranges{{2, 3}});
 }
 
+TEST_CASE("a slot that its holder is about to begin is not taken with a tail: both would compute it") {
+  SharesFixture at(8, {1, 2});
+  at.beat(1, {{0, 4}});
+  const auto soon = 2 * kSlotTime - SlotShares::Floors{}.gain;
+  at.beat(2, {{4, 6}}, 6, soon + 1, 2 * kSlotTime);
+  auto later = at;
+  at.hand_out();
+  CHECK(at.shares.taken() == 0);
+  later.beat(2, {{4, 6}}, 6, soon, 2 * kSlotTime);
+  later.hand_out();
+  CHECK(later.work(1) == Ranges{{7, 8}});
+}
+
+TEST_CASE("between its heartbeats a session gets on as it did: its tail is not taken for what it has done since") {
+  SharesFixture at(8, {1, 2});
+  at.beat(2, {}, 4);
+  at.now += 2 * kSlotTime;
+  at.beat(1, {{0, 4}});
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{4, 7}});  // [4, 6) are taken to be done, 6 in hand: at a heartbeat, two would be left
+  CHECK(at.shares.taken() == 1);
+}
+
+TEST_CASE("once a session has weights of a later step, shards owe the report of this one, and nobody gets of it") {
+  SharesFixture at(8, {1, 2});
+  at.beat(1, {{0, 4}});
+  SlotProgress ahead;
+  ahead.step = 1;
+  ahead.begun = 1;
+  ahead.slot_time = kSlotTime;
+  at.shares.heard(2, ahead, at.now);
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{0, 4}});
+  CHECK(at.work(2) == Ranges{{4, 8}});
+  CHECK(at.shares.take_changed().empty());
+  // It comes too late: what is missing may be missing, whatever the session says, and says again.
+  at.now += SlotShares::Floors{}.late_share;
+  at.shares.heard(2, ahead, at.now);
+  at.silent = {2};
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{4, 8}});
+}
+
 TEST_CASE("without redistribution no tail is taken, and no slot copied") {
   SlotShares::Rules rigid;
   rigid.redistributes = false;

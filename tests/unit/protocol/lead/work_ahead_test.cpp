@@ -30,7 +30,7 @@ struct AheadFixture {
     progress.slot_time = kOneSlot;
     holder.seen.heard(progress, 3, kOpened, now);
   }
-  [[nodiscard]] WorkAhead ahead(Micros now) const { return {holder, open, kStep, kTypical, now}; }
+  [[nodiscard]] WorkAhead ahead() const { return {holder, open, kStep, kTypical}; }
 
   SlotHolder holder{16};
   OpenStep open{16};
@@ -38,40 +38,54 @@ struct AheadFixture {
 
 }  // namespace
 
-TEST_CASE("a session that has not come to the step begins its lag after the opening, or now") {
-  const AheadFixture at;
-  CHECK(at.ahead(kOpened).end() == kOpened + 30'000 + 8 * kOneSlot);
-  CHECK(at.ahead(kOpened + 50'000).end() == kOpened + 50'000 + 8 * kOneSlot);
+TEST_CASE("a session that has not come to the step begins its lag after the opening, or when it was heard") {
+  AheadFixture at;
+  CHECK(at.ahead().end() == kOpened + 30'000 + 8 * kOneSlot);
   CHECK(begin_of_more(at.holder, at.open, kStep, kTypical, kOpened) == kOpened + 30'000);
+  at.holder.seen.heard({}, 3, kOpened, kOpened + 50'000);
+  CHECK(at.ahead().end() == kOpened + 50'000 + 8 * kOneSlot);
+}
+
+TEST_CASE("a session that has nothing in hand goes on when it was heard, was given its share, or the step opened") {
+  AheadFixture at;
+  at.beat({{4, 6}}, kNoSlot, 0, kOpened + 500'000);
+  CHECK(at.ahead().end() == kOpened + 500'000 + 6 * kOneSlot);
+  at.holder.share.give(kOpened + 600'000);
+  CHECK(at.ahead().end() == kOpened + 600'000 + 6 * kOneSlot);
+  at.open.opened = kOpened + 700'000;
+  CHECK(at.ahead().end() == kOpened + 700'000 + 6 * kOneSlot);
 }
 
 TEST_CASE("the slot in hand ends first, and what is begun or not missing is not ahead") {
   AheadFixture at;
   const auto now = kOpened + 500'000;
   at.beat({{4, 6}}, 6, 40'000, now);
-  CHECK(at.ahead(now).most() == 5);
-  CHECK(at.ahead(now).end() == now + 60'000 + 5 * kOneSlot);
-  CHECK(at.ahead(now).end(2) == now + 60'000 + 3 * kOneSlot);
-  CHECK(at.ahead(now).tail(2) == SlotRange{10, 12});
+  CHECK(at.ahead().most() == 5);
+  CHECK(at.ahead().end() == now + 60'000 + 5 * kOneSlot);
+  CHECK(at.ahead().end(2) == now + 60'000 + 3 * kOneSlot);
+  CHECK(at.ahead().tail(2) == SlotRange{10, 12});
+  CHECK(at.ahead().begin_of_tail(2) == now + 60'000 + 3 * kOneSlot);
+  CHECK(at.ahead().begin_of_tail(5) == now + 60'000);
   CHECK(begin_of_more(at.holder, at.open, kStep, kTypical, now) == now);
   at.open.missing.erase({7, 9});
-  CHECK(at.ahead(now).end() == now + 60'000 + 3 * kOneSlot);
+  CHECK(at.ahead().end() == now + 60'000 + 3 * kOneSlot);
 }
 
-TEST_CASE("a slot that takes longer than it should ends now") {
+TEST_CASE("a slot that takes longer than it should ends when the session was heard") {
   AheadFixture at;
   const auto now = kOpened + 500'000;
   at.beat({}, 4, 3 * kOneSlot, now);
-  CHECK(at.ahead(now).end() == now + 7 * kOneSlot);
+  CHECK(at.ahead().end() == now + 7 * kOneSlot);
 }
 
 TEST_CASE("ranges are computed one after the other, and only the last one has a tail") {
   AheadFixture at;
   at.holder.share.add({0, 2}, false);
-  CHECK(at.ahead(kOpened).most() == 2);
-  CHECK(at.ahead(kOpened).tail(1) == SlotRange{1, 2});
-  CHECK(at.ahead(kOpened).end() == kOpened + 30'000 + 10 * kOneSlot);
-  CHECK(at.ahead(kOpened).end(2) == kOpened + 30'000 + 8 * kOneSlot);
+  CHECK(at.ahead().most() == 2);
+  CHECK(at.ahead().tail(1) == SlotRange{1, 2});
+  CHECK(at.ahead().begin_of_tail(1) == kOpened + 30'000 + 9 * kOneSlot);
+  CHECK(at.ahead().end() == kOpened + 30'000 + 10 * kOneSlot);
+  CHECK(at.ahead().end(2) == kOpened + 30'000 + 8 * kOneSlot);
 }
 
 TEST_CASE("the sums of a range before the last one keep the uplink for those of the last") {
@@ -79,7 +93,7 @@ TEST_CASE("the sums of a range before the last one keep the uplink for those of 
   at.holder.share.begin({4, 8}, true);
   at.holder.share.add({8, 9}, false);
   const StepSize large{.slots = 16, .bytes = 3 * kOneSlot, .chunks = 1};
-  const WorkAhead ahead(at.holder, at.open, large, {0, kOneSlot, 1}, kOpened);
+  const WorkAhead ahead(at.holder, at.open, large, {0, kOneSlot, 1});
   // Node 4-8 leaves from slot 4's end to three slots after it, and then that of slot 8.
   CHECK(ahead.end() == kOpened + (4 + 3 + 3) * kOneSlot);
   CHECK(ahead.end(1) == kOpened + (4 + 3) * kOneSlot);

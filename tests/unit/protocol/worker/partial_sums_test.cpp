@@ -30,11 +30,12 @@ class SymbolicSums {
 
   void add(Slot slot, Slot end) {
     values_.push_back(std::to_string(slot));
-    sums_.add({{slot, slot + 1}, static_cast<std::uint32_t>(values_.size() - 1)}, end,
-              [&](const PartialSum& into, const PartialSum& with) {
-                values_[into.arena] = "(" + values_[into.arena] + "+" + values_[with.arena] + ")";
-              },
-              [&](const PartialSum& sum) { leave(sum); });
+    sums_.add(
+        {{slot, slot + 1}, static_cast<std::uint32_t>(values_.size() - 1)}, end,
+        [&](const PartialSum& into, const PartialSum& with) {
+          values_[into.arena] = "(" + values_[into.arena] + "+" + values_[with.arena] + ")";
+        },
+        [&](const PartialSum& sum) { leave(sum); });
     // The slot in hand comes on top of those that are held.
     CHECK(sums_.sums().size() <= std::bit_width(slots_ - 1U));
   }

@@ -190,6 +190,21 @@ TEST_CASE("work of the open step whose version is gone is given up") {
   CHECK(newer.next()->ranges == Work{{0, 2}});
 }
 
+TEST_CASE("an order for a step before that whose weights are all here is for nobody, as often as it is told") {
+  RoundWorkFixture at;
+  at.order({0, 6, {0, 2}}, StepWork{0, {{2, 4}}});
+  CHECK(at.compute().step == 0);
+  const auto target = *at.work.next();
+  CHECK(target.step == 1);
+  at.work.begins(target);
+  at.order({0, 6, {0, 2}}, StepWork{0, {{1, 2}, {2, 4}}});
+  at.begin({0, 2});
+  at.work.computed(target);
+  CHECK(at.work.next()->step == 2);
+  at.order({0, 6, {0, 2}}, StepWork{1, {{2, 3}}});  // the step itself may be open
+  CHECK(at.work.next()->ranges == Work{{2, 3}});
+}
+
 TEST_CASE("where the standing range ends nothing is asked for") {
   RoundWorkFixture at;
   at.order({1, 6, {}});
