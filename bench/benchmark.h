@@ -52,6 +52,7 @@ Result pace(const Options& options);
 Result outbox(const Options& options);
 Result divide(const Options& options);
 Result lead(const Options& options);
+Result shares(const Options& options);
 Result data(const Options& options);
 
 }  // namespace ballast::bench

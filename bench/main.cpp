@@ -22,7 +22,7 @@ struct Benchmark {
   Result (*run)(const Options&);
 };
 
-constexpr std::array<Benchmark, 19> kBenchmarks = {{
+constexpr std::array<Benchmark, 20> kBenchmarks = {{
     {"pushpull", "gradients to the server and weights back, against a raw socket", pushpull},
     {"lenet5", "images a second of one worker, against the model alone", lenet5},
     {"networks", "networks of several kinds, against PyTorch", networks},
@@ -40,6 +40,7 @@ constexpr std::array<Benchmark, 19> kBenchmarks = {{
     {"outbox", "queues of workers and lanes by their length, against a map", outbox},
     {"divide", "models sent up by worker and step, against an even division", divide},
     {"lead", "processor time of the lead by members", lead},
+    {"shares", "processor time of sharing out a step's slots", shares},
     {"data", "images decoded and augmented, against torchvision; only with --images", data},
     {"peers", "pushes and pulls beside ps-lite, in turns; only with --ps-lite", peers},
 }};

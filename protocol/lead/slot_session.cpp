@@ -10,6 +10,11 @@ constexpr double kMicrosPerSecond = 1e6;
 
 Micros before(Micros now, Micros span) { return now - std::min(now, span); }
 
+template <typename T>
+std::optional<T> above_zero(T value) {
+  return value > 0 ? std::optional(value) : std::nullopt;
+}
+
 Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
   constexpr double kLongestTransfer =
       0x1p62;  // both come from the session: whatever it says, a moment later there is one
@@ -27,6 +32,8 @@ bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<M
   progress_ = progress;
   heard_at_ = now;
   has_progress_ = has_progress;
+  known_.slot = above_zero(progress.slot_time);
+  known_.up = above_zero(static_cast<double>(progress.up) / kMicrosPerSecond);
   in_hand_since_ = before(now, progress.in_hand_for);
   uplink_free_ = now + transfer(progress.without_receipt, progress.up);
   if (has_moved) {
@@ -39,6 +46,7 @@ bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<M
     const auto begun = before(now, progress.begun);
     lag_.observe(begun - std::min(begun, *opened));
     lag_of_ = open + 1;
+    known_.lag = lag_.median();
   }
   return has_moved;
 }
@@ -50,8 +58,7 @@ void SlotSession::rewind() {
 }
 
 SessionPace SlotSession::pace(const SessionPace& typical) const {
-  return {is_lag_known() ? lag_.median() : typical.lag, is_known() ? progress_.slot_time : typical.slot,
-          progress_.up > 0 ? static_cast<double>(progress_.up) / kMicrosPerSecond : typical.up};
+  return {known_.lag.value_or(typical.lag), known_.slot.value_or(typical.slot), known_.up.value_or(typical.up)};
 }
 
 Micros SlotSession::pull_time(const StepSize& step, const SessionPace& typical) const {

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "protocol/ids.h"
 #include "protocol/lead/predicted_end.h"
+#include "protocol/lead/typical_pace.h"
 #include "protocol/messages.h"
 #include "protocol/recent_median.h"
 #include "protocol/slot_set.h"
@@ -25,8 +27,8 @@ class SlotSession {
   void rewind();
 
   // Whether it was ever heard to compute a slot.
-  [[nodiscard]] bool is_known() const { return progress_.slot_time > 0; }
-  [[nodiscard]] bool is_lag_known() const { return !lag_.empty(); }
+  [[nodiscard]] bool is_known() const { return known_.slot.has_value(); }
+  [[nodiscard]] const KnownPace& known_pace() const { return known_; }
   // With what is `typical` of the others in place of what is not known.
   [[nodiscard]] SessionPace pace(const SessionPace& typical) const;
   // It has the weights of the step, or of a later one.
@@ -36,6 +38,10 @@ class SlotSession {
   // Slots of the step that it has computed.
   [[nodiscard]] const SlotSet* computed(Step step) const {
     return has_progress_ && progress_.step == step ? &computed_ : nullptr;
+  }
+  // The same, as few ranges as its heartbeat had.
+  [[nodiscard]] std::span<const SlotRange> computed_ranges(Step step) const {
+    return has_progress_ && progress_.step == step ? progress_.computed : std::span<const SlotRange>();
   }
   // The slot of the step that it computes, or none, and since when.
   [[nodiscard]] Slot in_hand(Step step) const {
@@ -55,13 +61,14 @@ class SlotSession {
   [[nodiscard]] bool has_left_all(Step step) const {
     return is_leaving() && computed(step) != nullptr && in_hand(step) == kNoSlot && progress_.without_receipt == 0;
   }
-  [[nodiscard]] Micros lag() const { return lag_.median(); }
+  // The median of the last ones; 0: there was none.
+  [[nodiscard]] Micros lag() const { return known_.lag.value_or(0); }
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::plain(slots_, has_progress_, progress_), listed::parts(computed_, lag_),
-                       listed::plain(lag_of_), listed::ages(heard_at_, in_hand_since_, uplink_free_));
+                       listed::plain(known_, lag_of_), listed::ages(heard_at_, in_hand_since_, uplink_free_));
   }
 
  private:
@@ -69,7 +76,8 @@ class SlotSession {
   bool has_progress_ = false;  // in this timeline
   SlotProgress progress_;      // the newest
   SlotSet computed_;           // as it says
-  RecentMedian lag_;
+  RecentMedian<15> lag_;
+  KnownPace known_;
   Step lag_of_ = 0;  // the step after the newest of which the lag is known
   Micros heard_at_ = 0;
   Micros in_hand_since_ = 0;

@@ -4,17 +4,6 @@
 
 namespace ballast {
 
-std::optional<Micros> RecentTimes::median() const {
-  if (count_ == 0) {
-    return std::nullopt;
-  }
-  auto values = seen_;
-  const auto end = values.begin() + static_cast<std::ptrdiff_t>(std::min(count_, kWindow));
-  const auto middle = values.begin() + (end - values.begin()) / 2;
-  std::nth_element(values.begin(), middle, end);
-  return *middle;
-}
-
 void WorkTimes::await_no_more(SessionId session, Known& known) {
   if (std::exchange(known.is_awaited, false)) {
     due_.erase({known.due, session});

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,6 +11,7 @@
 
 #include "protocol/deadline.h"
 #include "protocol/ids.h"
+#include "protocol/recent_median.h"
 #include "protocol/state_list.h"
 
 namespace ballast {
@@ -24,26 +23,23 @@ class RecentTimes {
   void observe(Micros span) {
     span_ = span;
     pieces_ = 1;
-    ++count_;
-    newest() = span;
+    seen_.observe(span);
   }
   // One more piece has ended with the newest.
-  void share() { newest() = span_ / ++pieces_; }
+  void share() { seen_.amend(span_ / ++pieces_); }
   // Nothing before the first observation.
-  [[nodiscard]] std::optional<Micros> median() const;
+  [[nodiscard]] std::optional<Micros> median() const {
+    return seen_.empty() ? std::nullopt : std::optional(seen_.median());
+  }
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
-    return listed::all(listed::plain(seen_, count_, span_, pieces_));
+    return listed::all(listed::parts(seen_), listed::plain(span_, pieces_));
   }
 
  private:
-  static constexpr std::size_t kWindow = 7;
-  [[nodiscard]] Micros& newest() { return seen_[(count_ - 1) % kWindow]; }
-
-  std::array<Micros, kWindow> seen_{};
-  std::size_t count_ = 0;
+  RecentMedian<7> seen_;
   Micros span_ = 0;  // of all pieces that ended at the newest moment
   Micros pieces_ = 0;
 };

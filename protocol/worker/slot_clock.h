@@ -52,7 +52,7 @@ class SlotClock {
   Slot in_hand_ = kNoSlot;
   Micros begun_ = 0;
   Micros step_begun_ = 0;  // 0: none was
-  RecentMedian slots_;
+  RecentMedian<15> slots_;
 };
 
 }  // namespace ballast

@@ -1,5 +1,6 @@
 #include "tests/scenarios/scenarios.h"
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -231,6 +232,35 @@ Scenario told_to_end() {
           }};
 }
 
+Scenario held_too_early() {
+  const auto is_mute = std::make_shared<bool>(false);
+  Scenario scenario{
+      "hold-moves-with-a-late-plan",
+      "Nothing that the worker says reaches the lead any more, so that it is given up; but it goes on by the order "
+      "that "
+      "it\n"
+      "has. The server of shard 1 is told to end while all stand at the snapshot of step 2, as far as the lead has "
+      "heard.\n"
+      "The plan that ends there comes late to lane 0.0, which has gone on. The lead waits for its word, and all hold "
+      "at\n"
+      "step 3 instead.",
+      with_snapshots(5),
+      [is_mute](ProcessId from, ProcessId to, const Message& message) -> std::optional<Fate> {
+        const auto* plan = std::get_if<Plan>(&message);
+        if (to == kLane0 && plan != nullptr && plan->until == 2) {
+          return Fate{1, 20 * kMilli};
+        }
+        return from == kWorker1 && to == 0 && *is_mute ? std::optional(kLost) : std::nullopt;
+      },
+      [is_mute](simulation::Cluster& cluster) {
+        cluster.at(30 * kMilli, [is_mute] { *is_mute = true; });
+        cluster.at(190 * kMilli, [&cluster] { cluster.tell_to_end(1, 10 * kMilli); });
+        cluster.at(240 * kMilli, [is_mute] { *is_mute = false; });
+      }};
+  scenario.life.workers[0] = {0, 20 * kMilli, 10 * kMilli};
+  return scenario;
+}
+
 Scenario averaged() {
   auto life = small(2, 2, 1);
   life.averaged_from = 1;
@@ -419,7 +449,7 @@ std::vector<Scenario> all() {
           shard_death(),     shard_0_death(),    skipped_step(), clipped_step(),       scaled_step(),
           late_prospect(),   paused(),           async_item(),   two_stale(),          straggler(),
           hanging(),         journaled_crash(),  power_cut(),    item_granted_again(), expired(),
-          stop_taken_back(), pause_that_moves(), averaged(),     told_to_end()};
+          stop_taken_back(), pause_that_moves(), averaged(),     told_to_end(),        held_too_early()};
 }
 
 }  // namespace ballast::scenarios

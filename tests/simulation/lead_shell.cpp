@@ -97,6 +97,12 @@ void LeadShell::receive(Host& host, ProcessId from, const Message& message, cons
   if (std::holds_alternative<WorkerHello>(message)) {
     host.judge().said_hello(from);
   }
+  // What is of another timeline the lead does not take.
+  if (const auto* beat = std::get_if<Heartbeat>(&message);
+      beat != nullptr && host.life().items && beat->timeline == core_.timeline()) {
+    host.judge().items().settled(beat->delivered);
+    host.judge().items().settled(beat->dropped);
+  }
   hear(host, lead::FromWorker{from, &message});
 }
 

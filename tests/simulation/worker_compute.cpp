@@ -117,6 +117,7 @@ void WorkerShell::act(Host& host, worker::Compute& action) {
     computation_.origin = origin_of(host, action.step * host.life().slots + action.ranges.front().begin);
   } else {
     host.judge().computes(weights_.front().payload.timeline, action.step, action.ranges, weights());
+    ordered_.computes(weights_.front().payload.timeline, action.step, action.ranges);
   }
   if (host.traces()) {
     host.say(name() + " computes step " + std::to_string(action.step) + " slots " + words(action.ranges));
@@ -128,6 +129,7 @@ void WorkerShell::act(Host& host, worker::Compute& action) {
   computation_.slot = kNoSlot;
   computation_.sums.assign(weights_.size(), PartialSums(host.life().slots));
   computation_.values.assign(weights_.size(), {});
+  computation_.begun = BegunSlots(host.life().slots, weights_.size());
   later(host, after(0), NextSlot{});
 }
 
@@ -136,6 +138,7 @@ void WorkerShell::act(Host& host, worker::Amend& action) {
   if (host.traces()) {
     host.say(name() + " is to compute step " + std::to_string(action.step) + " slots " + words(action.ranges));
   }
+  ordered_.computes(computation_.timeline, action.step, action.ranges);
   host.facts().note(Fact::amended);
   computation_.list.become(action.ranges);
   if (computation_.slot != kNoSlot) {
@@ -145,6 +148,7 @@ void WorkerShell::act(Host& host, worker::Amend& action) {
 }
 
 void WorkerShell::done(Host& host, const ComputationEnd& what) {
+  computation_.begun.end();
   computation_.runs = false;
   step(host, worker::Computed{what.step, {}});
 }
@@ -163,6 +167,7 @@ void WorkerShell::done(Host& host, const NextSlot& /*what*/) {
     own.end = own.list.run_end(*next);
   }
   own.slot = *next;
+  own.begun.begins(own.slot);
   const auto last = static_cast<ChunkId>(weights_.size() - 1);
   later(host, computing(speed_.forward + speed_.backward / weights_.size()), ChunkComputed{last});
   step(host, worker::SlotBegun{own.step, own.slot});
@@ -198,7 +203,8 @@ void WorkerShell::end_run(Host& host, Slot end) {
 }
 
 void WorkerShell::gives_up(Host& host, ChunkId chunk, const PartialSum& sum) {
-  const auto& own = computation_;
+  auto& own = computation_;
+  own.begun.leaves(chunk, sum.node);
   const auto end = std::max(own.end, own.slot + 1);
   const bool is_last = sum.node.end == end && own.list.ahead() == end - (own.slot + 1);
   later(host, after(0), GradientComputed{own.step, sum.node, chunk, own.values[chunk][sum.arena], is_last});

@@ -30,6 +30,7 @@ WorkerShell::WorkerShell(World& world, ProcessId id, std::string name, LifeWorke
       speed_(std::move(speed)),
       core_(worker_config(world.life, this->name())),
       weights_(world.life.chunks.size()),
+      ordered_(world.life.slots),
       lanes_(world.life.all_lanes(), kNobody) {
   world.judge.worker_starts(id, this->name(), speed_);
 }
@@ -47,6 +48,7 @@ void WorkerShell::receive(Host& host, ProcessId from, const Message& message, co
       newest_timeline_ = std::max(newest_timeline_, welcome->timeline);
     } else if (const auto* assign = std::get_if<Assign>(&message)) {
       take_grants(*assign);
+      ordered_.heard(*assign);
     }
     return step(host, worker::FromLead{&message});
   }

@@ -13,6 +13,7 @@
 #include "protocol/worker/slot_list.h"
 #include "protocol/worker/worker.h"
 #include "tests/simulation/host.h"
+#include "tests/simulation/judge/slots_of_worker.h"
 #include "tests/simulation/transitions.h"
 
 namespace ballast::simulation {
@@ -71,6 +72,7 @@ class WorkerShell : public Process {
     Slot end = 0;                              // of its run
     std::vector<PartialSums> sums;             // by chunk
     std::vector<std::vector<Payload>> values;  // by chunk: what its sums' arenas name
+    BegunSlots begun;
   };
 
   void step(Host& host, const worker::Event& event);
@@ -122,6 +124,7 @@ class WorkerShell : public Process {
   PayloadId next_payload_ = 1;
   std::vector<Stored> weights_;  // by chunk
   Grants grants_;
+  OrderedSlots ordered_;
   Computation computation_;
   std::vector<ProcessId> lanes_;  // to which it is connected
   std::map<std::pair<Timeline, ChunkId>, Version> newest_seen_;

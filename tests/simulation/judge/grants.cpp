@@ -9,6 +9,7 @@
 namespace ballast::simulation {
 
 void GrantsJudge::granted(const ItemHistories& histories, SessionId session, Timeline timeline, const Grant& grant) {
+  require(!settled_.contains(grant.clock), "a grant is ordered that its session has said to have delivered or dropped");
   if (const auto known = grants_.find(grant.clock); known != grants_.end()) {
     return require(known->second == std::pair(session, grant.item), "two grants have the same clock");
   }

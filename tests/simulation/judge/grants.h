@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "protocol/ids.h"
 #include "protocol/messages.h"
@@ -20,6 +21,8 @@ class GrantsJudge {
   explicit GrantsJudge(const LifeSpec& life) : life_(life) {}
 
   void assigned(const ItemHistories& histories, SessionId session, const Assign& assign);
+  // The lead hears from the grants' session that it has delivered or dropped them.
+  void settled(const std::vector<LeadNumber>& clocks) { settled_.insert(clocks.begin(), clocks.end()); }
   // The session ends no computation any more.
   void hangs(SessionId session) { hanging_.insert(session); }
   // Grants that it has been given since, in the timeline.
@@ -33,6 +36,7 @@ class GrantsJudge {
 
   const LifeSpec& life_;
   std::map<LeadNumber, std::pair<SessionId, ItemId>> grants_;  // by clock
+  std::set<LeadNumber> settled_;                               // by clock; ordered no more
   ItemId granted_until_ = 0;
   std::set<SessionId> hanging_;
   std::map<std::pair<SessionId, Timeline>, std::uint32_t> in_vain_;

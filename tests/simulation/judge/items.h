@@ -81,6 +81,7 @@ class ItemsJudge {
   void evaluates(Timeline timeline, const Evaluation& evaluation, Expression weights) const;
 
   // ---- the lead
+  void settled(const std::vector<LeadNumber>& grants) { grants_.settled(grants); }
   void hangs(SessionId session) { grants_.hangs(session); }
   [[nodiscard]] std::uint32_t granted_in_vain(SessionId session, Timeline timeline) const {
     return grants_.granted_in_vain(session, timeline);

@@ -22,6 +22,7 @@
 #include "protocol/lead/item_progress.h"
 #include "protocol/lead/lead.h"
 #include "protocol/lead/ledger_book.h"
+#include "protocol/lead/open_step.h"
 #include "protocol/lead/pace.h"
 #include "protocol/lead/pauses.h"
 #include "protocol/lead/present_lives.h"
@@ -30,6 +31,8 @@
 #include "protocol/lead/round_progress.h"
 #include "protocol/lead/session_roster.h"
 #include "protocol/lead/shard_roster.h"
+#include "protocol/lead/slot_holder.h"
+#include "protocol/lead/slot_holders.h"
 #include "protocol/lead/slot_session.h"
 #include "protocol/lead/slot_shares.h"
 #include "protocol/lead/snapshot_schedule.h"
@@ -37,6 +40,9 @@
 #include "protocol/lead/statistics_log.h"
 #include "protocol/lead/step_decisions.h"
 #include "protocol/lead/step_planner.h"
+#include "protocol/lead/step_share.h"
+#include "protocol/lead/suspicion.h"
+#include "protocol/lead/typical_pace.h"
 #include "protocol/lead/work_times.h"
 #include "protocol/slot_set.h"
 #include "protocol/state_list.h"
@@ -100,9 +106,15 @@ static_assert(lists_all_members<SessionRoster>());
 static_assert(lists_all_members<LeadLane>());
 static_assert(lists_all_members<TurnedAway>());
 static_assert(lists_all_members<ShardRoster>());
-static_assert(lists_all_members<RecentMedian>());
+static_assert(lists_all_members<RecentMedian<15>>());
+static_assert(lists_all_members<OpenStep>());
+static_assert(lists_all_members<SlotHolder>());
+static_assert(lists_all_members<SlotHolders>());
 static_assert(lists_all_members<SlotSession>());
 static_assert(lists_all_members<SlotShares>());
+static_assert(lists_all_members<StepShare>());
+static_assert(lists_all_members<Suspicion>());
+static_assert(lists_all_members<TypicalPace>());
 static_assert(lists_all_members<SnapshotSchedule>());
 static_assert(lists_all_members<StandingRanges>());
 static_assert(lists_all_members<StatisticsLog>());

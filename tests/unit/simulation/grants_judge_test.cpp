@@ -70,6 +70,19 @@ TEST_CASE("grants: each has a clock of its own, and may be said again") {
                        Contains("two grants have the same clock"), Violation);
 }
 
+TEST_CASE("grants: one that its session has delivered or dropped is ordered no more") {
+  const auto life = life_of_cuts();
+  const auto histories = begun(life);
+  GrantsJudge judge(life);
+  judge.assigned(histories, kSession, assign_of({{0, {1, 1}}, {1, {1, 2}}}));
+  judge.settled({{1, 1}, {1, 3}});
+  CHECK_NOTHROW(judge.assigned(histories, kSession, assign_of({{1, {1, 2}}, {0, {1, 4}}})));  // granted anew
+  CHECK_THROWS_WITH_AS(judge.assigned(histories, kSession, assign_of({{0, {1, 1}}})),
+                       Contains("a grant is ordered that its session has said to have delivered or dropped"),
+                       Violation);
+  CHECK_THROWS_AS(judge.assigned(histories, kSession, assign_of({{1, {1, 3}}})), Violation);
+}
+
 TEST_CASE("grants: a plan goes up to the next cut, with the factors of its versions") {
   const auto life = life_of_cuts();
   auto histories = begun(life);

@@ -24,23 +24,6 @@ SlotProgress progress_at(Step step, Slot in_hand, Micros begun = 100) {
 
 }  // namespace
 
-TEST_CASE("the median of the last fifteen values; of none it is 0") {
-  RecentMedian recent;
-  CHECK(recent.median() == 0);
-  recent.observe(7);
-  CHECK(recent.median() == 7);
-  for (int i = 0; i < 15; ++i) {
-    recent.observe(100);
-  }
-  CHECK(recent.median() == 100);
-  for (int i = 0; i < 7; ++i) {
-    recent.observe(300);
-  }
-  CHECK(recent.median() == 100);
-  recent.observe(300);
-  CHECK(recent.median() == 300);
-}
-
 TEST_CASE("a session that was not heard of is nowhere") {
   const SlotSession session(kSessionSlots);
   CHECK_FALSE(session.is_known());

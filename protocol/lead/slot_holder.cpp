@@ -1,0 +1,43 @@
+#include "protocol/lead/slot_holder.h"
+
+#include <algorithm>
+
+namespace ballast {
+
+bool SlotHolder::keeps_share() const {
+  return !suspicion.is_suspect() && !suspicion.has_missed_too_much() && !seen.is_leaving();
+}
+
+void SlotHolder::erase_begun(const OpenStep& open, SlotSet& slots) const {
+  for (const auto range : seen.computed_ranges(open.step)) {
+    slots.erase(range);
+  }
+  if (const auto slot = seen.in_hand(open.step); slot != kNoSlot) {
+    slots.erase({slot, slot + 1});
+  }
+}
+
+Slot SlotHolder::next_left(const OpenStep& open, SlotRange range) const {
+  if (seen.has_passed(open.step)) {
+    return range.end;
+  }
+  const auto* computed = seen.computed(open.step);
+  const auto in_hand = seen.in_hand(open.step);
+  const auto next = open.missing.first_of(range, computed);
+  return next < range.end && next == in_hand ? open.missing.first_of({next + 1, range.end}, computed) : next;
+}
+
+bool SlotHolder::has_left(const OpenStep& open) const {
+  return std::ranges::any_of(share.ranges(), [&](SlotRange range) { return next_left(open, range) < range.end; });
+}
+
+bool SlotHolder::is_awaited(const OpenStep& open) const {
+  if (share.is_trial()) {
+    return false;
+  }
+  const auto is_missing = [&](SlotRange range) { return open.missing.contains_some_of(range); };
+  return open.missing.contains(seen.in_hand(open.step)) || std::ranges::any_of(share.ranges(), is_missing) ||
+         std::ranges::any_of(seen.computed_ranges(open.step), is_missing);
+}
+
+}  // namespace ballast

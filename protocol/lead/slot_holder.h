@@ -1,0 +1,49 @@
+// One of the sessions that compute the slots of the open step.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+#include "protocol/ids.h"
+#include "protocol/lead/open_step.h"
+#include "protocol/lead/slot_session.h"
+#include "protocol/lead/step_share.h"
+#include "protocol/lead/suspicion.h"
+#include "protocol/slot_set.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// What a session has begun is what it has computed, by its own word, and the slot in hand. Each question costs a look
+// at its ranges, and at the words of a step's slots. Pure and copyable.
+struct SlotHolder {
+  static constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+
+  explicit SlotHolder(Slot slots) : seen(slots) {}
+
+  SlotSession seen;
+  StepShare share;
+  Suspicion suspicion;
+  std::size_t place = kNowhere;  // among those that slots are shared out to
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::parts(seen, share, suspicion), listed::plain(place));
+  }
+
+  [[nodiscard]] bool takes_part() const { return place != kNowhere; }
+  // Divisions give it a range.
+  [[nodiscard]] bool keeps_share() const;
+  // Takes out of the set what it has begun.
+  void erase_begun(const OpenStep& open, SlotSet& slots) const;
+  // The range's first slot that is missing and not begun; its end: there is none, as for a session that has passed the
+  // step.
+  [[nodiscard]] Slot next_left(const OpenStep& open, SlotRange range) const;
+  // Whether there is one in its share.
+  [[nodiscard]] bool has_left(const OpenStep& open) const;
+  // Something is missing of its share, or of what it has begun, which nobody else brings while it is counted on.
+  [[nodiscard]] bool is_awaited(const OpenStep& open) const;
+};
+
+}  // namespace ballast

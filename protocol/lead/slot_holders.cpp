@@ -1,0 +1,331 @@
+#include "protocol/lead/slot_holders.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <tuple>
+
+namespace ballast {
+
+namespace {
+
+constexpr Micros kLateSlots = 3;  // of a session's slots, or of what was predicted of its share
+
+}  // namespace
+
+// ---- sessions
+
+SlotHolder& SlotHolders::holder(SessionId session) {
+  return holders_.try_emplace(session, rules_.step.slots).first->second;
+}
+
+const SlotHolder* SlotHolders::find(SessionId session) const {
+  const auto known = holders_.find(session);
+  return known == holders_.end() ? nullptr : &known->second;
+}
+
+void SlotHolders::lose(SessionId session) {
+  const auto known = holders_.find(session);
+  if (known == holders_.end()) {
+    return;
+  }
+  auto& own = known->second;
+  if (own.seen.has_left_all(open_.step)) {
+    delivered_.insert(*own.seen.computed(open_.step));
+    delivered_until_ = heard_ + rules_.floors.late_share;
+  }
+  own.suspicion.lose();
+}
+
+void SlotHolders::forget_lost() {
+  const auto forgotten = std::erase_if(holders_, [&](const Held& held) {
+    if (held.second.suspicion.is_lost()) {
+      typical_.learn(held.second.seen.known_pace(), {});
+    }
+    return held.second.suspicion.is_lost();
+  });
+  if (forgotten > 0) {
+    joined_.clear();
+  }
+}
+
+HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, Micros now) {
+  heard_ = now;
+  auto& own = holder(session);
+  const bool was_suspect = own.suspicion.is_suspect();
+  const bool was_leaving = own.seen.is_leaving();
+  own.suspicion.find();
+  const auto from = open_.is_observed ? std::optional(std::max(open_.opened, own.share.given_at())) : std::nullopt;
+  const auto known = own.seen.known_pace();
+  const bool has_moved = own.seen.heard(progress, open_.step, from, now);
+  typical_.learn(known, own.seen.known_pace());
+  if (open_.is_observed && own.seen.has_passed(open_.step) && delivered_.count() < rules_.step.slots) {
+    delivered_ = SlotSet::full(rules_.step.slots);
+    delivered_until_ = now + rules_.floors.late_share;
+  }
+  if (has_moved && own.suspicion.is_late()) {
+    own.suspicion.excuse();
+    expect(own, now);
+    counts_.returned += own.suspicion.is_suspect() ? 0 : 1;
+  }
+  if (const auto* computed = own.seen.computed(open_.step); computed != nullptr && !computed->empty()) {
+    own.suspicion.bring();
+  }
+  const bool leaves = progress.leaving && !was_leaving;
+  const bool has_ended = has_moved && own.seen.in_hand(open_.step) == kNoSlot;
+  return {leaves, leaves || has_ended || (was_suspect && !own.suspicion.is_suspect())};
+}
+
+void SlotHolders::rewind() {
+  forget_lost();
+  for (auto& [session, own] : holders_) {
+    own.seen.rewind();
+    own.share.rewind();
+    own.suspicion.rewind();
+  }
+  const auto opened = open_.opened;
+  open_ = OpenStep(rules_.step.slots);
+  open_.opened = opened;
+  contested_ = SlotSet(rules_.step.slots);
+  delivered_ = SlotSet(rules_.step.slots);
+}
+
+// ---- the open step
+
+void SlotHolders::open_step(Step step, const SlotSet& missing, const Ranges& standing, Micros now) {
+  if (open_.is_observed) {
+    std::ranges::for_each(holders_, [](Held& held) { held.second.suspicion.close_step(); });
+  }
+  forget_lost();
+  open_.step = step;
+  open_.is_observed = true;
+  open_.opened = now;
+  open_.missing = missing;
+  contested_ = SlotSet(rules_.step.slots);
+  delivered_ = SlotSet(rules_.step.slots);
+  typical_.settle();
+  take_standing(standing, now);
+}
+
+void SlotHolders::observe(const SlotSet& missing) {
+  open_.missing = missing;
+  forget_covered();
+}
+
+void SlotHolders::reopen(const Ranges& standing, Micros now) {
+  open_.opened = now;
+  if (open_.is_observed) {
+    take_standing(standing, now);
+  }
+}
+
+void SlotHolders::take_standing(const Ranges& standing, Micros now) {
+  for (const auto& [session, range] : standing) {
+    holder(session);
+  }
+  for (auto& [session, own] : holders_) {
+    const auto range = standing.find(session);
+    own.share.begin(range == standing.end() ? SlotRange{} : range->second, own.seen.has_begun(open_.step));
+    own.suspicion.open_step(!own.share.empty());
+    expect(own, now);
+  }
+}
+
+void SlotHolders::tell_all() {
+  for (auto& [session, own] : holders_) {
+    if (!own.share.empty()) {
+      own.share.tell();
+    }
+  }
+}
+
+// What another has brought of what was given to two.
+void SlotHolders::forget_covered() {
+  auto covered = contested_;
+  covered.erase(open_.missing);
+  if (covered.empty()) {
+    return;
+  }
+  contested_.erase(covered);
+  for (auto& held : holders_) {
+    auto dropped = SlotSet(rules_.step.slots);
+    for (const auto range : held.second.share.ranges()) {
+      dropped.insert(range);
+    }
+    auto kept = dropped;
+    kept.erase(covered);
+    dropped.erase(kept);
+    held.second.erase_begun(open_, dropped);
+    for (const auto range : dropped.runs()) {
+      withdraw(held, range);
+    }
+  }
+}
+
+// ---- giving and taking away
+
+void SlotHolders::give(Held& to, SlotRange range, Micros now) {
+  auto& own = to.second;
+  own.share.add(range, !own.has_left(open_));
+  own.suspicion.excuse();
+  expect(own, now);
+  changed_.insert(to.first);
+}
+
+void SlotHolders::give_trial(SessionId session, SlotRange range, Micros now) {
+  const auto own = holders_.find(session);
+  give(*own, range, now);
+  own->second.share.make_trial();
+  contest(range);
+  ++counts_.trials;
+}
+
+bool SlotHolders::withdraw(Held& from, SlotRange range) {
+  const bool had_some = from.second.share.withdraw(range);
+  if (had_some) {
+    changed_.insert(from.first);
+  }
+  return had_some;
+}
+
+void SlotHolders::withdraw_from_others(const Held& taker, SlotRange range) {
+  for (auto& held : holders_) {
+    if (held.first != taker.first && withdraw(held, range) && held.second.suspicion.is_suspect()) {
+      held.second.suspicion.relieve();
+      ++counts_.relieved;
+    }
+  }
+}
+
+SlotSet SlotHolders::not_delivered(Micros now) const {
+  auto slots = open_.missing;
+  if (now < delivered_until_) {
+    slots.erase(delivered_);
+  }
+  return slots;
+}
+
+SlotSet SlotHolders::unclaimed(const Chosen& counted, Micros now) const {
+  auto unclaimed = not_delivered(now);
+  for (const auto* held : counted) {
+    const auto& own = held->second;
+    if (own.share.is_trial()) {
+      continue;
+    }
+    for (const auto range : own.share.ranges()) {
+      unclaimed.erase(range);
+    }
+    own.erase_begun(open_, unclaimed);
+  }
+  for (const auto& [session, own] : holders_) {
+    if (own.seen.is_leaving() && !own.suspicion.is_suspect()) {
+      own.erase_begun(open_, unclaimed);
+    }
+  }
+  return unclaimed;
+}
+
+// ---- who is counted on, and who has nothing left
+
+void SlotHolders::place(const std::vector<SessionId>& sessions) {
+  if (sessions == joined_) {
+    return;
+  }
+  for (auto& [session, own] : holders_) {
+    own.place = SlotHolder::kNowhere;
+  }
+  for (std::size_t i = 0; i < sessions.size(); ++i) {
+    holder(sessions[i]).place = i;
+  }
+  joined_ = sessions;
+}
+
+void SlotHolders::look_at(const std::vector<SessionId>& sessions, const std::set<SessionId>& silent, Micros now) {
+  typical_.settle();
+  place(sessions);
+  for (auto& [session, own] : holders_) {
+    if (!own.takes_part()) {
+      continue;
+    }
+    auto& suspicion = own.suspicion;
+    const bool was_suspect = suspicion.is_suspect();
+    suspicion.hear_nothing(rules_.redistributes && silent.contains(session));
+    // A job's first step begins with nothing known; what the first slots of others show holds for this share as well.
+    if (!own.share.is_predicted() && rules_.redistributes && typical().slot > 0) {
+      predict(own, now);
+    }
+    if (suspicion.is_late() || is_overdue(own, now)) {
+      if (!own.is_awaited(open_)) {
+        suspicion.await_nothing();
+      } else if (!suspicion.is_late()) {
+        suspicion.find_late();
+      }
+    }
+    counts_.returned += was_suspect && !suspicion.is_suspect() ? 1 : 0;
+  }
+}
+
+bool SlotHolders::is_overdue(const SlotHolder& holder, Micros now) const {
+  const auto& seen = holder.seen;
+  const auto& progress = seen.progress();
+  const bool is_slot_late = rules_.redistributes && seen.is_known() && seen.in_hand(open_.step) != kNoSlot &&
+                            progress.in_hand_for > kLateSlots * progress.slot_time + rules_.floors.late_slot;
+  return is_slot_late || now > holder.share.due();
+}
+
+SlotHolders::Chosen SlotHolders::counted() {
+  Chosen counted;
+  const auto take = [&](auto is_counted) {
+    for (auto& held : holders_) {
+      if (held.second.takes_part() && is_counted(held.second)) {
+        counted.push_back(&held);
+      }
+    }
+    return !counted.empty();
+  };
+  const auto is_trusted = [](const SlotHolder& own) { return !own.suspicion.is_suspect() && !own.seen.is_leaving(); };
+  const auto is_free = [&](const SlotHolder& own) {
+    return !own.suspicion.is_silent() && !own.seen.is_leaving() && !own.is_awaited(open_);
+  };
+  if (take([](const SlotHolder& own) { return own.keeps_share(); }) || take(is_trusted) || take(is_free)) {
+    return counted;
+  }
+  take([](const SlotHolder& /*own*/) { return true; });
+  return counted;
+}
+
+SlotHolders::Chosen SlotHolders::idle(const Chosen& counted) const {
+  std::vector<std::tuple<Micros, std::size_t, Held*>> by_speed;
+  for (auto* const held : counted) {
+    const auto& own = held->second;
+    if (own.seen.in_hand(open_.step) == kNoSlot && !own.has_left(open_)) {
+      by_speed.emplace_back(own.seen.pace(typical()).slot, own.place, held);
+    }
+  }
+  std::ranges::sort(by_speed);
+  Chosen idle;
+  std::ranges::transform(by_speed, std::back_inserter(idle), [](const auto& each) { return std::get<Held*>(each); });
+  return idle;
+}
+
+// ---- predictions
+
+void SlotHolders::expect(SlotHolder& holder, Micros now) const {
+  holder.share.give(now);
+  predict(holder, now);
+}
+
+void SlotHolders::predict(SlotHolder& holder, Micros now) const {
+  const auto end = ahead(holder).end();
+  const bool is_predicted = rules_.redistributes && typical().slot > 0;
+  const auto until = is_predicted ? kLateSlots * (end - std::min(now, end)) + rules_.floors.late_share : rules_.late;
+  holder.share.expect(now + until, is_predicted);
+}
+
+WorkAhead SlotHolders::ahead(const SlotHolder& holder) const { return {holder, open_, rules_.step, typical()}; }
+
+Micros SlotHolders::begin_of_more(const SlotHolder& taker, Micros now) const {
+  return ballast::begin_of_more(taker, open_, rules_.step, typical(), now);
+}
+
+}  // namespace ballast

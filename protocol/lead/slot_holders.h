@@ -1,0 +1,133 @@
+// Who has which slots of the oldest open step.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "protocol/ids.h"
+#include "protocol/lead/open_step.h"
+#include "protocol/lead/share_rules.h"
+#include "protocol/lead/slot_holder.h"
+#include "protocol/lead/typical_pace.h"
+#include "protocol/lead/work_ahead.h"
+#include "protocol/messages.h"
+#include "protocol/slot_set.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// How often slots changed hands.
+struct ShareCounts {
+  std::uint64_t copied = 0;      // slots given to a second session while the first still had them
+  std::uint64_t reassigned = 0;  // slots of sessions that are lost or suspected, given to another
+  std::uint64_t taken = 0;       // slots of tails
+  std::uint64_t relieved = 0;    // times that a suspect's slots went to another
+  std::uint64_t trials = 0;      // sessions without a share that were given a slot to try them
+  std::uint64_t returned = 0;    // suspects that were counted on again
+  bool operator==(const ShareCounts&) const = default;
+};
+
+// What a heartbeat brings.
+struct HolderNews {
+  bool leaves = false;  // it has told now that it leaves
+  bool frees = false;   // work may be handed out that could not be before
+};
+
+// All sessions that were heard of or have a range, what is missing of the step, and what of it was given to whom. It
+// gives and takes away what it is told to; SlotShares says what. A heartbeat costs the logarithm of the sessions and a
+// look at their paces; what concerns all sessions costs a look at each. Pure and copyable. Not thread-safe.
+class SlotHolders {
+ public:
+  using Holders = std::map<SessionId, SlotHolder>;
+  using Held = Holders::value_type;
+  using Chosen = std::vector<Held*>;  // until sessions come or go
+  using Ranges = std::map<SessionId, SlotRange>;
+
+  explicit SlotHolders(const ShareRules& rules)
+      : rules_(rules), open_(rules.step.slots), contested_(rules.step.slots), delivered_(rules.step.slots) {}
+
+  // It is not counted on. If it was given up by mistake, it goes on with its share when it is back in this step.
+  void lose(SessionId session);
+  HolderNews heard(SessionId session, const SlotProgress& progress, Micros now);
+  // A step is open; all have their standing ranges of it.
+  void open_step(Step step, const SlotSet& missing, const Ranges& standing, Micros now);
+  // Of the step that is open.
+  void observe(const SlotSet& missing);
+  // All have their standing ranges again, from now on.
+  void reopen(const Ranges& standing, Micros now);
+  void rewind();
+  // Orders name each session's share, where it has one.
+  void tell_all();
+  void settle_typical() { typical_.settle(); }
+
+  // Slots are shared out to these: who of them is suspected now?
+  void look_at(const std::vector<SessionId>& sessions, const std::set<SessionId>& silent, Micros now);
+  // Those of them that keep a share; where nobody does, those that are not suspected; where all are, those of whom
+  // nothing is awaited any more: otherwise what a hung session has would wait for it, because another was late once.
+  [[nodiscard]] Chosen counted();
+  // Those of the chosen that have nothing left, the fastest first.
+  [[nodiscard]] Chosen idle(const Chosen& counted) const;
+
+  void give(Held& to, SlotRange range, Micros now);
+  // As a trial: nobody waits for it.
+  void give_trial(SessionId session, SlotRange range, Micros now);
+  // Whether it had some of it.
+  bool withdraw(Held& from, SlotRange range);
+  // The range is another's: it is taken from all but the taker.
+  void withdraw_from_others(const Held& taker, SlotRange range);
+  // Several have it, so that another may bring it.
+  void contest(SlotRange range) { contested_.insert(range); }
+  [[nodiscard]] bool is_contested(Slot slot) const { return contested_.contains(slot); }
+  ShareCounts& count() { return counts_; }
+  std::set<SessionId> take_changed() { return std::exchange(changed_, {}); }
+
+  [[nodiscard]] const ShareRules& rules() const { return rules_; }
+  [[nodiscard]] const OpenStep& open() const { return open_; }
+  [[nodiscard]] const SessionPace& typical() const { return typical_.pace(); }
+  [[nodiscard]] const ShareCounts& counts() const { return counts_; }
+  // Null: nothing is known of it.
+  [[nodiscard]] const SlotHolder* find(SessionId session) const;
+  // Missing, as far as it is known: for a while shards owe the report of what sessions are known to have brought.
+  [[nodiscard]] SlotSet not_delivered(Micros now) const;
+  // Those of them that nobody who is counted on is to bring.
+  [[nodiscard]] SlotSet unclaimed(const Chosen& counted, Micros now) const;
+  [[nodiscard]] WorkAhead ahead(const SlotHolder& holder) const;
+  [[nodiscard]] Micros begin_of_more(const SlotHolder& taker, Micros now) const;
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::fixed(rules_), listed::parts(holders_), listed::names(joined_),
+                       listed::parts(open_, typical_, contested_, delivered_), listed::ages(delivered_until_, heard_),
+                       listed::accounts(counts_), listed::fixed(changed_));
+  }
+
+ private:
+  SlotHolder& holder(SessionId session);
+  void forget_lost();
+  void forget_covered();
+  void place(const std::vector<SessionId>& sessions);
+  void take_standing(const Ranges& standing, Micros now);
+  void expect(SlotHolder& holder, Micros now) const;
+  // When its share is late, by what is known now.
+  void predict(SlotHolder& holder, Micros now) const;
+  [[nodiscard]] bool is_overdue(const SlotHolder& holder, Micros now) const;
+
+  ShareRules rules_;
+  Holders holders_;
+  std::vector<SessionId> joined_;  // to whom slots were shared out last; holders know their places in it
+  OpenStep open_;
+  TypicalPace typical_;
+  SlotSet contested_;  // given to more than one
+  SlotSet delivered_;  // by sessions that have left with all receipts, or all, if one has later weights: shards are to
+                       // report them at any moment
+  Micros delivered_until_ = 0;  // then they have not, and the slots are missing
+  Micros heard_ = 0;            // of any session, last
+  ShareCounts counts_;
+  std::set<SessionId> changed_;  // their work of the open step is another than when that was asked last
+};
+
+}  // namespace ballast

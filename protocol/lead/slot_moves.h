@@ -1,0 +1,28 @@
+// What sessions that have nothing left take of the open step.
+#pragma once
+
+#include "protocol/ids.h"
+#include "protocol/lead/slot_holders.h"
+#include "protocol/slot_set.h"
+
+namespace ballast {
+
+// Each goes through the takers in order, gives slots to some, and counts them. `counted`: who is counted on, all takers
+// among them. docs/protocol.md has the rules and why each is there.
+
+// Each takes a fair part of what is left of `unclaimed`, until nothing is. Those that have taken are no takers any
+// more.
+void take_unclaimed(SlotHolders& holders, SlotHolders::Chosen& takers, SlotSet unclaimed,
+                    const SlotHolders::Chosen& counted, Micros now);
+
+// Each takes a tail from the share that ends last; what the first cannot gain by, no other can, if they are in order of
+// their speed. Those that have taken are no takers any more. It keeps the ends in a heap: a take costs as many
+// predictions as the share has slots left.
+void take_tails(SlotHolders& holders, SlotHolders::Chosen& takers, const SlotHolders::Chosen& counted, Micros now);
+
+// Each takes a slot in hand elsewhere, where it would arrive sooner from here: its holder goes on with it as well. A
+// take costs a look at all that are counted on.
+void copy_slots(SlotHolders& holders, const SlotHolders::Chosen& takers, const SlotHolders::Chosen& counted,
+                Micros now);
+
+}  // namespace ballast

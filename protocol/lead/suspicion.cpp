@@ -1,0 +1,55 @@
+#include "protocol/lead/suspicion.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace ballast {
+
+void Suspicion::find_late() {
+  is_late_ = true;
+  was_late_ = true;
+}
+
+void Suspicion::excuse() {
+  is_late_ = false;
+  is_relieved_ = false;
+}
+
+void Suspicion::close_step() {
+  if (std::exchange(has_brought_, false)) {
+    misses_ = 0;
+  } else if (was_late_) {
+    misses_ = std::min(misses_ + 1, kMostMisses);
+  }
+  was_late_ = is_late_;
+}
+
+void Suspicion::open_step(bool has_share) {
+  is_relieved_ = false;
+  is_late_ = is_late_ && has_share;
+}
+
+void Suspicion::rewind() {
+  is_late_ = false;
+  was_late_ = false;
+  has_brought_ = false;
+  is_relieved_ = false;
+}
+
+std::string Suspicion::why(const SlotProgress& progress, Step open) const {
+  if (is_lost_ || !(is_suspect() || has_missed_too_much())) {
+    return {};
+  }
+  if (is_silent_) {
+    return "it is silent";
+  }
+  if (is_late_ && progress.in_hand != kNoSlot) {
+    return "slot " + std::to_string(progress.in_hand) + " of step " + std::to_string(progress.step) + " takes " +
+           std::to_string(progress.in_hand_for / 1000) + " ms, one of its slots " +
+           std::to_string(progress.slot_time / 1000) + " ms";
+  }
+  return is_late_ ? "it brings nothing of its share of step " + std::to_string(open)
+                  : "it brought nothing of its share of " + std::to_string(misses_) + " steps in a row";
+}
+
+}  // namespace ballast

@@ -1,0 +1,62 @@
+// Whether a session is counted on to bring its share of the open step, and why not.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "protocol/ids.h"
+#include "protocol/messages.h"
+#include "protocol/state_list.h"
+
+namespace ballast {
+
+// A session is suspected while it is lost, silent or late. One that was late and brought nothing in kMostMisses steps
+// in a row has missed too much: it is not suspected for that, but keeps no share. Pure and copyable.
+class Suspicion {
+ public:
+  static constexpr std::uint32_t kMostMisses = 3;
+
+  // It is given up, and may be back in this step.
+  void lose() { is_lost_ = true; }
+  void find() { is_lost_ = false; }
+  void hear_nothing(bool is_silent) { is_silent_ = is_silent; }
+  void find_late();
+  // It gets on, or has been given something else: it is not late.
+  void excuse();
+  // Others have got of its share: what it is late with, it stays late with until it gets on.
+  void relieve() { is_relieved_ = is_relieved_ || is_late_; }
+  // Nothing of its share is waited for any more.
+  void await_nothing() { is_late_ = is_late_ && is_relieved_; }
+  void bring() { has_brought_ = true; }
+  // The open step is over.
+  void close_step();
+  // The next one opens, or work is given out again.
+  void open_step(bool has_share);
+  void rewind();
+
+  [[nodiscard]] bool is_suspect() const { return is_lost_ || is_silent_ || is_late_; }
+  [[nodiscard]] bool is_lost() const { return is_lost_; }
+  [[nodiscard]] bool is_silent() const { return is_silent_; }
+  [[nodiscard]] bool is_late() const { return is_late_; }
+  [[nodiscard]] bool has_missed_too_much() const { return misses_ >= kMostMisses; }
+  // Why a session that lives, and was heard of like this last, is not counted on while step `open` is; empty: it is.
+  [[nodiscard]] std::string why(const SlotProgress& progress, Step open) const;
+
+  // All of it.
+  template <typename = void>
+  [[nodiscard]] auto state() const {
+    return listed::all(listed::plain(is_lost_, is_silent_, is_late_, is_relieved_),
+                       listed::plain(was_late_, has_brought_, misses_));
+  }
+
+ private:
+  bool is_lost_ = false;
+  bool is_silent_ = false;
+  bool is_late_ = false;
+  bool is_relieved_ = false;
+  bool was_late_ = false;     // in the open step
+  bool has_brought_ = false;  // something, in the open step
+  std::uint32_t misses_ = 0;  // steps in a row in which it was late and brought nothing
+};
+
+}  // namespace ballast

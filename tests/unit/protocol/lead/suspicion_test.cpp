@@ -1,0 +1,93 @@
+#include "protocol/lead/suspicion.h"
+
+#include <doctest/doctest.h>
+
+using namespace ballast;
+
+namespace {
+
+void miss(Suspicion& suspicion) {
+  suspicion.find_late();
+  suspicion.close_step();
+  suspicion.open_step(false);
+}
+
+}  // namespace
+
+TEST_CASE("a session is suspected while it is lost, silent or late") {
+  Suspicion suspicion;
+  CHECK_FALSE(suspicion.is_suspect());
+  suspicion.lose();
+  suspicion.hear_nothing(true);
+  suspicion.find_late();
+  suspicion.find();
+  CHECK(suspicion.is_suspect());
+  suspicion.hear_nothing(false);
+  CHECK(suspicion.is_suspect());
+  suspicion.excuse();
+  CHECK_FALSE(suspicion.is_suspect());
+}
+
+TEST_CASE("a late session of which nothing is awaited is late no more, unless others have got of its share") {
+  Suspicion suspicion;
+  suspicion.find_late();
+  suspicion.await_nothing();
+  CHECK_FALSE(suspicion.is_late());
+  suspicion.find_late();
+  suspicion.relieve();
+  suspicion.await_nothing();
+  CHECK(suspicion.is_late());
+  suspicion.excuse();
+  suspicion.relieve();  // it is not late
+  suspicion.find_late();
+  suspicion.await_nothing();
+  CHECK_FALSE(suspicion.is_late());
+}
+
+TEST_CASE("a session that was late and brought nothing in three steps in a row has missed too much until it brings") {
+  Suspicion suspicion;
+  miss(suspicion);
+  miss(suspicion);
+  CHECK_FALSE(suspicion.has_missed_too_much());
+  miss(suspicion);
+  CHECK(suspicion.has_missed_too_much());
+  suspicion.close_step();  // in time
+  CHECK(suspicion.has_missed_too_much());
+  suspicion.bring();
+  miss(suspicion);
+  CHECK_FALSE(suspicion.has_missed_too_much());
+}
+
+TEST_CASE("a session that is late when a step ends is late in the next one, if it has a share of it") {
+  Suspicion suspicion;
+  suspicion.find_late();
+  suspicion.close_step();
+  suspicion.open_step(true);
+  CHECK(suspicion.is_late());
+  suspicion.close_step();
+  suspicion.open_step(false);
+  CHECK_FALSE(suspicion.is_late());
+}
+
+TEST_CASE("a suspect's reason names what it is late with, and one that is lost has none") {
+  SlotProgress progress;
+  progress.step = 4;
+  progress.in_hand = 7;
+  progress.in_hand_for = 900'000;
+  progress.slot_time = 100'000;
+  Suspicion suspicion;
+  CHECK(suspicion.why(progress, 5).empty());
+  suspicion.find_late();
+  CHECK(suspicion.why(progress, 5) == "slot 7 of step 4 takes 900 ms, one of its slots 100 ms");
+  progress.in_hand = kNoSlot;
+  CHECK(suspicion.why(progress, 5) == "it brings nothing of its share of step 5");
+  suspicion.hear_nothing(true);
+  CHECK(suspicion.why(progress, 5) == "it is silent");
+  suspicion.lose();
+  CHECK(suspicion.why(progress, 5).empty());
+  Suspicion misses;
+  for (int i = 0; i < 4; ++i) {
+    miss(misses);
+  }
+  CHECK(misses.why(progress, 5) == "it brought nothing of its share of 3 steps in a row");
+}
