@@ -78,8 +78,14 @@ std::vector<SlotRange> RoundWork::left(Step step) const {
   return left;
 }
 
+// Of steps before the order's, and long before the cursor's, nothing is computed any more.
+void RoundWork::forget_done() {
+  const auto recent = cursor_ - std::min<Step>(cursor_, 2);
+  done_.erase(done_.begin(), done_.lower_bound(now_ ? std::min(recent, now_->step) : recent));
+}
+
 void RoundWork::move_cursor() {
-  done_.erase(done_.begin(), done_.lower_bound(cursor_ < 2 ? 0 : cursor_ - 2));
+  forget_done();
   if (now_ && cursor_ == now_->step) {
     if (!left(cursor_).empty()) {
       return;

@@ -75,6 +75,7 @@ class RoundWork {
   [[nodiscard]] std::vector<SlotRange> left(Step step) const;
   void move_cursor();
   void forget_updated();
+  void forget_done();
 
   Slot slots_;
   std::vector<Standing> standing_;  // disjoint in steps, ascending

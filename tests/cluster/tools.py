@@ -197,9 +197,9 @@ class Foretold(harness.ClusterCase):
         folder = self.folder / f"run-{attempt}"
         folder.mkdir()
         text = jobs.emulated(steps=self.STEPS, training=training)
-        # What is foretold is for equal shares: as speeds are learned others get other slots, of which they make other sums.
+        # What is foretold is for equal shares: as others get other slots, they make other sums of them.
         job = self.job(text.replace("workers: 1", f"workers: {workers}, start_workers: {workers}, lanes: {lanes}, "
-                                                  "divide_by_speed: false"))
+                                                  "divide_by_speed: false, redistribute: false"))
         plan = json.loads(self.ballast("plan", "--json", job).stdout)
         port = harness.free_port()
         lead_file = folder / "lead.address"

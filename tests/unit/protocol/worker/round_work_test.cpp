@@ -190,6 +190,18 @@ TEST_CASE("work of the open step whose version is gone is given up") {
   CHECK(newer.next()->ranges == Work{{0, 2}});
 }
 
+TEST_CASE("what an order says of a step long before the cursor's is computed once") {
+  RoundWorkFixture at;
+  at.order({5, 9, {0, 2}}, StepWork{0, {{2, 4}}});
+  CHECK(at.compute().step == 0);
+  at.order({5, 9, {}}, StepWork{0, {{2, 4}}});
+  at.order({5, 9, {0, 2}}, StepWork{0, {{2, 4}}});
+  for (int turn = 0; turn < 3; ++turn) {
+    const auto target = at.work.next();
+    CHECK((!target || target->step > 0));
+  }
+}
+
 TEST_CASE("an order for a step before that whose weights are all here is for nobody, as often as it is told") {
   RoundWorkFixture at;
   at.order({0, 6, {0, 2}}, StepWork{0, {{2, 4}}});
