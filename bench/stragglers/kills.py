@@ -6,6 +6,7 @@ others' steady pace (K: enough that all is as before).
 
 import os
 import random
+import re
 import signal
 import statistics
 import time
@@ -113,16 +114,16 @@ class Drains(_OnOneCluster):
         time.sleep(self.chance.uniform(0, self.kill.step))
         cluster.signal(VICTIM, signal.SIGTERM)
         begin = time.monotonic()
-        last = before.computed()[VICTIM]
         process = cluster.processes[f"w{VICTIM}"]
         while process.poll() is None and time.monotonic() - begin < PATIENCE:
-            page = cluster.worker_page(VICTIM)
-            last = page["ballast_worker_slots_total"] if page else last
             time.sleep(0.01)
         left_after = time.monotonic() - begin
         del cluster.processes[f"w{VICTIM}"]  # its end is its own, whatever the code
         self.pass_steps(cluster, 3)
         after = Counts(cluster, [worker for worker in workers if worker != VICTIM], self._slots())
+        # Its last slot may end after anybody has asked for its metrics.
+        log = (cluster.folder / f"w{VICTIM}.log").read_text(encoding="utf-8")
+        last = int(re.findall(r" it has computed (\d+) slots$", log, re.MULTILINE)[-1])
         computed = last + sum(after.computed()) - sum(before.computed())
         return {"twice": computed - (after.accepted() - before.accepted()), "code": process.returncode,
                 "left_after": left_after}
