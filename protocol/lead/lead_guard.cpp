@@ -49,6 +49,7 @@ void Lead::consider_all() {
 void Lead::refuse(SessionId id, std::string why) {
   emit(SendToWorker{id, Refused{RefusalCode::wrong_bits, why}});
   sessions_.refuse(id, std::move(why), now_);
+  course_.lose(id);
 }
 
 // By the ledger once there is one; else by what another shard told. A life that takes the place of an earlier one of

@@ -27,6 +27,11 @@ Slot SlotHolder::next_left(const OpenStep& open, SlotRange range) const {
   return next < range.end && next == in_hand ? open.missing.first_of({next + 1, range.end}, computed) : next;
 }
 
+bool SlotHolder::has_some_of(const OpenStep& open) const {
+  const auto* computed = seen.computed(open.step);
+  return !share.empty() || seen.in_hand(open.step) != kNoSlot || (computed != nullptr && !computed->empty());
+}
+
 bool SlotHolder::has_left(const OpenStep& open) const {
   return std::ranges::any_of(share.ranges(), [&](SlotRange range) { return next_left(open, range) < range.end; });
 }

@@ -40,6 +40,8 @@ struct SlotHolder {
   // The range's first slot that is missing and not begun; its end: there is none, as for a session that has passed the
   // step.
   [[nodiscard]] Slot next_left(const OpenStep& open, SlotRange range) const;
+  // It has a share of the open step, or has begun a slot of it.
+  [[nodiscard]] bool has_some_of(const OpenStep& open) const;
   // Whether there is one in its share.
   [[nodiscard]] bool has_left(const OpenStep& open) const;
   // Something is missing of its share, or of what it has begun, which nobody else brings while it is counted on.

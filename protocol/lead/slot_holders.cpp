@@ -35,18 +35,21 @@ void SlotHolders::lose(SessionId session) {
     delivered_until_ = heard_ + rules_.floors.late_share;
   }
   own.suspicion.lose();
+  if (!own.has_some_of(open_)) {
+    forget_lost(known);  // while no step opens, sessions come and go
+  }
 }
 
 void SlotHolders::forget_lost() {
-  const auto forgotten = std::erase_if(holders_, [&](const Held& held) {
-    if (held.second.suspicion.is_lost()) {
-      typical_.learn(held.second.seen.known_pace(), {});
-    }
-    return held.second.suspicion.is_lost();
-  });
-  if (forgotten > 0) {
-    joined_.clear();
+  for (auto held = holders_.begin(); held != holders_.end();) {
+    held = held->second.suspicion.is_lost() ? forget_lost(held) : std::next(held);
   }
+}
+
+SlotHolders::Holders::iterator SlotHolders::forget_lost(Holders::iterator held) {
+  typical_.learn(held->second.seen.known_pace(), {});
+  joined_.clear();
+  return holders_.erase(held);
 }
 
 HolderNews SlotHolders::heard(SessionId session, const SlotProgress& progress, Micros now) {
@@ -294,17 +297,17 @@ SlotHolders::Chosen SlotHolders::counted() {
   return counted;
 }
 
-SlotHolders::Chosen SlotHolders::idle(const Chosen& counted) const {
-  std::vector<std::tuple<Micros, std::size_t, Held*>> by_speed;
+SlotHolders::Chosen SlotHolders::idle(const Chosen& counted, Micros now) const {
+  std::vector<std::tuple<Micros, std::size_t, Held*>> by_end;
   for (auto* const held : counted) {
     const auto& own = held->second;
     if (own.seen.in_hand(open_.step) == kNoSlot && !own.has_left(open_)) {
-      by_speed.emplace_back(own.seen.pace(typical()).slot, own.place, held);
+      by_end.emplace_back(more(own, now).end_of_one(), own.place, held);
     }
   }
-  std::ranges::sort(by_speed);
+  std::ranges::sort(by_end);
   Chosen idle;
-  std::ranges::transform(by_speed, std::back_inserter(idle), [](const auto& each) { return std::get<Held*>(each); });
+  std::ranges::transform(by_end, std::back_inserter(idle), [](const auto& each) { return std::get<Held*>(each); });
   return idle;
 }
 
@@ -318,14 +321,25 @@ void SlotHolders::expect(SlotHolder& holder, Micros now) const {
 void SlotHolders::predict(SlotHolder& holder, Micros now) const {
   const auto end = ahead(holder).end();
   const bool is_predicted = rules_.redistributes && typical().slot > 0;
-  const auto until = is_predicted ? kLateSlots * (end - std::min(now, end)) + rules_.floors.late_share : rules_.late;
+  const auto predicted = kLateSlots * (end - std::min(now, end)) + rules_.floors.late_share;
+  const auto until = is_predicted ? std::min(predicted, longest_wait(holder)) : rules_.late;
   holder.share.expect(now + until, is_predicted);
+}
+
+// What a session tells of itself must not let all others wait: no longer than for an ordinary one in its place.
+Micros SlotHolders::longest_wait(const SlotHolder& holder) const {
+  const EndPrediction ordinary(typical(), rules_.step);
+  auto end = typical().lag;
+  for (const auto range : holder.share.ranges()) {
+    end = ordinary.end(range, range.begin, end, end);
+  }
+  return std::max(rules_.late, kLateSlots * end + rules_.floors.late_share);
 }
 
 WorkAhead SlotHolders::ahead(const SlotHolder& holder) const { return {holder, open_, rules_.step, typical()}; }
 
-Micros SlotHolders::begin_of_more(const SlotHolder& taker, Micros now) const {
-  return ballast::begin_of_more(taker, open_, rules_.step, typical(), now);
+MoreWork SlotHolders::more(const SlotHolder& taker, Micros now) const {
+  return {taker, open_, rules_.step, typical(), now};
 }
 
 }  // namespace ballast

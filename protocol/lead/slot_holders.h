@@ -68,8 +68,9 @@ class SlotHolders {
   // Those of them that keep a share; where nobody does, those that are not suspected; where all are, those of whom
   // nothing is awaited any more: otherwise what a hung session has would wait for it, because another was late once.
   [[nodiscard]] Chosen counted();
-  // Those of the chosen that have nothing left, the fastest first.
-  [[nodiscard]] Chosen idle(const Chosen& counted) const;
+  // Those of the chosen that have nothing left; first who would have brought one slot more first, its link and what it
+  // still sends counted.
+  [[nodiscard]] Chosen idle(const Chosen& counted, Micros now) const;
 
   void give(Held& to, SlotRange range, Micros now);
   // As a trial: nobody waits for it.
@@ -95,7 +96,7 @@ class SlotHolders {
   // Those of them that nobody who is counted on is to bring.
   [[nodiscard]] SlotSet unclaimed(const Chosen& counted, Micros now) const;
   [[nodiscard]] WorkAhead ahead(const SlotHolder& holder) const;
-  [[nodiscard]] Micros begin_of_more(const SlotHolder& taker, Micros now) const;
+  [[nodiscard]] MoreWork more(const SlotHolder& taker, Micros now) const;
 
   // All of it.
   template <typename = void>
@@ -108,12 +109,14 @@ class SlotHolders {
  private:
   SlotHolder& holder(SessionId session);
   void forget_lost();
+  Holders::iterator forget_lost(Holders::iterator held);
   void forget_covered();
   void place(const std::vector<SessionId>& sessions);
   void take_standing(const Ranges& standing, Micros now);
   void expect(SlotHolder& holder, Micros now) const;
   // When its share is late, by what is known now.
   void predict(SlotHolder& holder, Micros now) const;
+  [[nodiscard]] Micros longest_wait(const SlotHolder& holder) const;
   [[nodiscard]] bool is_overdue(const SlotHolder& holder, Micros now) const;
 
   ShareRules rules_;

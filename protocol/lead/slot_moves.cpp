@@ -46,26 +46,10 @@ struct Tail {
   auto operator<=>(const Tail&) const = default;
 };
 
-// When a taker would have brought what it has not, by what is known now.
-class TakerEnds {
- public:
-  TakerEnds(const SlotHolders& holders, const SlotHolder& taker, Micros now)
-      : prediction_(taker.seen.pace(holders.typical()), holders.rules().step),
-        begin_(holders.begin_of_more(taker, now)),
-        free_(std::max(begin_, taker.seen.uplink_free())) {}
-
-  [[nodiscard]] Micros end(SlotRange range) const { return prediction_.end(range, range.begin, begin_, free_); }
-
- private:
-  EndPrediction prediction_;
-  Micros begin_;
-  Micros free_;
-};
-
 // As many of its last slots as make both end at the same time, if that gains enough.
 bool take_tail(SlotHolders& holders, Held& taker, Held& holder, Micros now) {
   const auto ahead = holders.ahead(holder.second);
-  const TakerEnds mine(holders, taker.second, now);
+  const auto mine = holders.more(taker.second, now);
   const auto slot = taker.second.seen.pace(holders.typical()).slot;
   const auto gain = std::max(holders.rules().floors.gain, slot / kGainOfSlot);
   auto best = ahead.end();
@@ -92,7 +76,7 @@ bool take_tail(SlotHolders& holders, Held& taker, Held& holder, Micros now) {
 
 // By how much sooner the slot that the holder has in hand arrives from the taker; 0: it does not, or another has it
 // already.
-Micros gain_of_copy(const SlotHolders& holders, const TakerEnds& mine, const SlotHolder& holder, Micros now) {
+Micros gain_of_copy(const SlotHolders& holders, const MoreWork& mine, const SlotHolder& holder, Micros now) {
   const auto slot = holder.seen.in_hand(holders.open().step);
   if (holder.share.is_trial() || slot == kNoSlot || !holder.seen.is_known() || holders.is_contested(slot) ||
       !holders.open().missing.contains(slot)) {
@@ -143,7 +127,7 @@ void take_tails(SlotHolders& holders, Chosen& takers, const Chosen& counted, Mic
 
 void copy_slots(SlotHolders& holders, const Chosen& takers, const Chosen& counted, Micros now) {
   for (auto* const taker : takers) {
-    const TakerEnds mine(holders, taker->second, now);
+    const auto mine = holders.more(taker->second, now);
     Held* holder = nullptr;
     auto most = holders.rules().floors.gain;
     for (auto* const held : counted) {

@@ -7,6 +7,8 @@ namespace ballast {
 namespace {
 
 constexpr double kMicrosPerSecond = 1e6;
+// No span is longer, 12 days: whatever a session says, sums of some of them are moments.
+constexpr Micros kLongestSpan = Micros{1} << 40U;
 
 Micros before(Micros now, Micros span) { return now - std::min(now, span); }
 
@@ -16,10 +18,8 @@ std::optional<T> above_zero(T value) {
 }
 
 Micros transfer(std::uint64_t bytes, std::uint64_t bytes_per_second) {
-  constexpr double kLongestTransfer =
-      0x1p62;  // both come from the session: whatever it says, a moment later there is one
   const auto span = static_cast<double>(bytes) * kMicrosPerSecond / static_cast<double>(bytes_per_second);
-  return bytes_per_second == 0 ? 0 : static_cast<Micros>(std::min(span, kLongestTransfer));
+  return bytes_per_second == 0 ? 0 : static_cast<Micros>(std::min(span, static_cast<double>(kLongestSpan)));
 }
 
 }  // namespace
@@ -30,11 +30,14 @@ bool SlotSession::heard(const SlotProgress& progress, Step open, std::optional<M
       has_progress && (!has_progress_ || progress.step != progress_.step || progress.in_hand != progress_.in_hand ||
                        progress.computed != progress_.computed);
   progress_ = progress;
+  for (auto* span : {&progress_.slot_time, &progress_.in_hand_for, &progress_.begun}) {
+    *span = std::min(*span, kLongestSpan);
+  }
   heard_at_ = now;
   has_progress_ = has_progress;
-  known_.slot = above_zero(progress.slot_time);
+  known_.slot = above_zero(progress_.slot_time);
   known_.up = above_zero(static_cast<double>(progress.up) / kMicrosPerSecond);
-  in_hand_since_ = before(now, progress.in_hand_for);
+  in_hand_since_ = before(now, progress_.in_hand_for);
   uplink_free_ = now + transfer(progress.without_receipt, progress.up);
   if (has_moved) {
     computed_ = SlotSet(slots_);

@@ -138,7 +138,7 @@ void SlotShares::hand_out(const std::vector<SessionId>& sessions, const std::set
   }
   holders_.look_at(sessions, silent, now);
   const auto counted = holders_.counted();
-  auto takers = holders_.idle(counted);
+  auto takers = holders_.idle(counted, now);
   if (!takers.empty()) {
     decide_next(sessions, limit);
   }

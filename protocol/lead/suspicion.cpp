@@ -18,7 +18,7 @@ void Suspicion::excuse() {
 void Suspicion::close_step() {
   if (std::exchange(has_brought_, false)) {
     misses_ = 0;
-  } else if (was_late_) {
+  } else if (was_late_ && !is_silent_) {
     misses_ = std::min(misses_ + 1, kMostMisses);
   }
   was_late_ = is_late_;

@@ -10,8 +10,9 @@
 
 namespace ballast {
 
-// A session is suspected while it is lost, silent or late. One that was late and brought nothing in kMostMisses steps
-// in a row has missed too much: it is not suspected for that, but keeps no share. Pure and copyable.
+// A session is suspected while it is lost, silent or late. One that was heard of and was late, and brought nothing in
+// kMostMisses steps in a row, has missed too much: it is not suspected for that, but keeps no share. A silent one has
+// stopped, and may go on as it did: steps meanwhile say nothing of it. Pure and copyable.
 class Suspicion {
  public:
   static constexpr std::uint32_t kMostMisses = 3;
@@ -56,7 +57,7 @@ class Suspicion {
   bool is_relieved_ = false;
   bool was_late_ = false;     // in the open step
   bool has_brought_ = false;  // something, in the open step
-  std::uint32_t misses_ = 0;  // steps in a row in which it was late and brought nothing
+  std::uint32_t misses_ = 0;  // steps in a row in which it was late, though not silent, and brought nothing
 };
 
 }  // namespace ballast

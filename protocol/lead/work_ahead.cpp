@@ -52,9 +52,10 @@ Micros WorkAhead::end(Slot without) const {
   return std::max(begin_ + slot_ * (run.end - last_.next), sent);
 }
 
-Micros begin_of_more(const SlotHolder& taker, const OpenStep& open, const StepSize& step, const SessionPace& typical,
-                     Micros now) {
-  return taker.seen.has_begun(open.step) ? now : now + taker.seen.pull_time(step, typical);
-}
+MoreWork::MoreWork(const SlotHolder& taker, const OpenStep& open, const StepSize& step, const SessionPace& typical,
+                   Micros now)
+    : prediction_(taker.seen.pace(typical), step),
+      begin_(taker.seen.has_begun(open.step) ? now : now + taker.seen.pull_time(step, typical)),
+      uplink_free_(std::max(begin_, taker.seen.uplink_free())) {}
 
 }  // namespace ballast

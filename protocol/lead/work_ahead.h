@@ -39,8 +39,22 @@ class WorkAhead {
   Part last_;
 };
 
-// When a session that has nothing left can begin with what it is given.
-Micros begin_of_more(const SlotHolder& taker, const OpenStep& open, const StepSize& step, const SessionPace& typical,
-                     Micros now);
+// What a session that has nothing left would bring of what it is given now.
+class MoreWork {
+ public:
+  MoreWork(const SlotHolder& taker, const OpenStep& open, const StepSize& step, const SessionPace& typical, Micros now);
+
+  // When it can begin.
+  [[nodiscard]] Micros begin() const { return begin_; }
+  // When the range has left.
+  [[nodiscard]] Micros end(SlotRange range) const { return prediction_.end(range, range.begin, begin_, uplink_free_); }
+  // When one slot more has.
+  [[nodiscard]] Micros end_of_one() const { return end({0, 1}); }
+
+ private:
+  EndPrediction prediction_;
+  Micros begin_;
+  Micros uplink_free_;
+};
 
 }  // namespace ballast

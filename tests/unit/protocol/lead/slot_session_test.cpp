@@ -140,11 +140,18 @@ TEST_CASE("slots that the job does not have are nobody's") {
   CHECK(session.computed(0)->runs() == std::vector<SlotRange>{{6, 8}});
 }
 
-TEST_CASE("a session that tells impossible figures has an uplink that is never free, and no moment before now") {
+TEST_CASE("a session that tells impossible figures has spans of 12 days, and no moment before now") {
   SlotSession session(kSessionSlots);
   auto progress = progress_at(0, 1);
   progress.without_receipt = ~std::uint64_t{0};
   progress.up = 1;
   session.heard(progress, 0, 0, 1'000);
-  CHECK(session.uplink_free() == 1'000 + (Micros{1} << 62U));
+  progress.slot_time = ~Micros{0};
+  progress.in_hand_for = ~Micros{0};
+  session.heard(progress, 0, 0, 1'000);
+  constexpr auto kLongest = Micros{1} << 40U;
+  CHECK(session.uplink_free() == 1'000 + kLongest);
+  CHECK(session.pace({}).slot == kLongest);
+  CHECK(session.progress().in_hand_for == kLongest);
+  CHECK(session.in_hand_since() == 0);
 }

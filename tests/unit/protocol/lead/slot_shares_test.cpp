@@ -810,6 +810,55 @@ TEST_CASE("a newcomer's tail ends with its holder's share, the sending of it cou
   CHECK(at.work(3)[0].size() == 2);  // sent in no time, a third slot would be done before the holder's first
 }
 
+TEST_CASE("first who would have sent one slot more first takes a tail, though its slots take longer") {
+  auto at = slow_links();
+  at.sessions = {1, 2, 3, 4};
+  for (const SessionId session : {3, 4}) {
+    SlotProgress progress;
+    progress.begun = 1'000;
+    progress.slot_time = session == 3 ? 249'000 : 251'000;
+    progress.up = session == 3 ? 1'000'000 : 1'000'000'000;  // a second for the sums of a slot, or a millisecond
+    at.shares.heard(session, progress, at.now);
+  }
+  at.arrive({{0, 6}});
+  at.hand_out();
+  CHECK(at.work(3).empty());
+  CHECK(at.work(4) == Ranges{{6, 8}});
+}
+
+TEST_CASE("whatever a session tells of itself, others get its share after a while") {
+  SharesFixture at(8, {1, 2});
+  at.beat(1, {{0, 4}});
+  SlotProgress absurd;
+  absurd.begun = 1;
+  absurd.slot_time = kSlotTime;
+  absurd.without_receipt = ~std::uint64_t{0};
+  absurd.up = 1;
+  at.shares.heard(2, absurd, at.now);
+  at.open_step(1);
+  at.beat(1, {{0, 4}});
+  at.hand_out();
+  at.arrive({{0, 4}});
+  CHECK_FALSE(at.work(2).empty());
+  at.now += 1 + kNothingKnown + 3 * 8 * kSlotTime;
+  at.beat(1, {{0, 4}});
+  absurd.step = 1;
+  at.shares.heard(2, absurd, at.now);
+  at.hand_out();
+  CHECK(at.work(1) == Ranges{{4, 8}});
+}
+
+TEST_CASE("a session that is lost while it has nothing of the open step is forgotten, and no other one") {
+  SlotHolders holders(SharesFixture::rules_of(4, {}));
+  holders.open_step(0, SlotSet::full(4), {{1, {0, 4}}}, 10'000'000);
+  for (const SessionId session : {1, 10}) {
+    holders.heard(session, {}, 10'000'000);
+    holders.lose(session);
+  }
+  CHECK(holders.find(1) != nullptr);
+  CHECK(holders.find(10) == nullptr);
+}
+
 // ---- sessions that leave
 
 TEST_CASE("what a leaving session has begun is given to nobody, and the rest of its share at once") {

@@ -58,6 +58,16 @@ TEST_CASE("a session that was late and brought nothing in three steps in a row h
   CHECK_FALSE(suspicion.has_missed_too_much());
 }
 
+TEST_CASE("steps in which a session was silent are no misses: it may go on as it did") {
+  Suspicion suspicion;
+  suspicion.hear_nothing(true);
+  for (std::uint32_t step = 0; step < 2 * Suspicion::kMostMisses; ++step) {
+    miss(suspicion);
+  }
+  suspicion.hear_nothing(false);
+  CHECK_FALSE(suspicion.has_missed_too_much());
+}
+
 TEST_CASE("a session that is late when a step ends is late in the next one, if it has a share of it") {
   Suspicion suspicion;
   suspicion.find_late();

@@ -41,7 +41,7 @@ struct AheadFixture {
 TEST_CASE("a session that has not come to the step begins its lag after the opening, or when it was heard") {
   AheadFixture at;
   CHECK(at.ahead().end() == kOpened + 30'000 + 8 * kOneSlot);
-  CHECK(begin_of_more(at.holder, at.open, kStep, kTypical, kOpened) == kOpened + 30'000);
+  CHECK(MoreWork(at.holder, at.open, kStep, kTypical, kOpened).begin() == kOpened + 30'000);
   at.holder.seen.heard({}, 3, kOpened, kOpened + 50'000);
   CHECK(at.ahead().end() == kOpened + 50'000 + 8 * kOneSlot);
 }
@@ -66,7 +66,7 @@ TEST_CASE("the slot in hand ends first, and what is begun or not missing is not 
   CHECK(at.ahead().tail(2) == SlotRange{10, 12});
   CHECK(at.ahead().begin_of_tail(2) == now + 60'000 + 3 * kOneSlot);
   CHECK(at.ahead().begin_of_tail(5) == now + 60'000);
-  CHECK(begin_of_more(at.holder, at.open, kStep, kTypical, now) == now);
+  CHECK(MoreWork(at.holder, at.open, kStep, kTypical, now).begin() == now);
   at.open.missing.erase({7, 9});
   CHECK(at.ahead().end() == now + 60'000 + 3 * kOneSlot);
 }
