@@ -6,6 +6,7 @@
 
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
+#include "cli/telling/changes.h"
 #include "common/command/exit_codes.h"
 #include "common/text/shell_word.h"
 
@@ -117,8 +118,9 @@ std::string without_numbers(std::string text) {
 
 // A line on standard error whenever what is waited for changes.
 void show_waiting(const Status& status, std::string& shown) {
+  const auto awaited = awaited_by(status);
   const auto text = name_of(status.phase) + std::string(status.copies.awaited ? ", copying its newest snapshot" : "") +
-                    (status.waits_for.empty() ? "" : ", waits for " + status.waits_for) +
+                    (awaited.empty() ? "" : ", waits for " + awaited) +
                     (status.trouble.empty() ? "" : ", " + status.trouble);
   if (auto news = without_numbers(text); news != shown) {
     shown = std::move(news);
