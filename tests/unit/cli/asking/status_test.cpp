@@ -40,7 +40,7 @@ TEST_CASE("a status says below a worker why it is held up, and nothing of one th
   CHECK(status_lines(status).find("held up") == std::string::npos);
 }
 
-SessionStatus life(SessionId id, const std::string& name, bool live) {
+SessionStatus worker_life(SessionId id, const std::string& name, bool live) {
   SessionStatus session;
   session.session = id;
   session.name = name;
@@ -60,8 +60,8 @@ TEST_CASE("live workers come first, then refused ones, and lives that are over a
   Status status;
   status.phase = JobPhase::training;
   status.lost_workers = 2;
-  status.sessions = {life(1, "b", false), life(2, "other", false), life(3, "b", true), life(4, "c", false),
-                     life(5, "a", true)};
+  status.sessions = {worker_life(1, "b", false), worker_life(2, "other", false), worker_life(3, "b", true),
+                     worker_life(4, "c", false), worker_life(5, "a", true)};
   status.sessions[1].refusal = "other data";
   const auto text = sessions_of(status);
   const auto at = [&](const char* part) {
@@ -80,17 +80,17 @@ TEST_CASE("live workers come first, then refused ones, and lives that are over a
 
 TEST_CASE("nobody is said to be gone where nobody is, or not to be back where all are") {
   Status status;
-  status.sessions = {life(1, "a", true)};
+  status.sessions = {worker_life(1, "a", true)};
   status.lost_workers = 1;  // it was silent, and is heard of again
   CHECK(sessions_of(status).find("gone") == std::string::npos);
-  status.sessions.push_back(life(2, "a", false));
+  status.sessions.push_back(worker_life(2, "a", false));
   CHECK(sessions_of(status).ends_with("gone: 1; lost without a goodbye: 1 (--json lists each life)\n"));
 }
 
 TEST_CASE("of many that are gone a few are named") {
   Status status;
   for (SessionId id = 0; id < 9; ++id) {
-    status.sessions.push_back(life(id, "host-" + std::to_string(id), false));
+    status.sessions.push_back(worker_life(id, "host-" + std::to_string(id), false));
   }
   CHECK(sessions_of(status) ==
         "gone: 9, of them not back: host-0, host-1, host-2, host-3, host-4 and 4 more; lost without a goodbye: 0 "
