@@ -118,10 +118,9 @@ std::string without_numbers(std::string text) {
 
 // A line on standard error whenever what is waited for changes.
 void show_waiting(const Status& status, std::string& shown) {
-  const auto awaited = awaited_by(status);
+  const auto whom = awaited_by(status);
   const auto text = name_of(status.phase) + std::string(status.copies.awaited ? ", copying its newest snapshot" : "") +
-                    (awaited.empty() ? "" : ", waits for " + awaited) +
-                    (status.trouble.empty() ? "" : ", " + status.trouble);
+                    (whom.empty() ? "" : ", waits for " + whom) + (status.trouble.empty() ? "" : ", " + status.trouble);
   if (auto news = without_numbers(text); news != shown) {
     shown = std::move(news);
     std::fprintf(stderr, "waiting: the job is %s, %s\n", text.c_str(), at_step(status).c_str());
