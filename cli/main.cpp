@@ -24,6 +24,7 @@
 #include "cli/models/model_commands.h"
 #include "cli/models/restore.h"
 #include "cli/resharding/reshard.h"
+#include "cli/resharding/shard_count.h"
 #include "cli/running/run.h"
 #include "common/command/command_line.h"
 #include "common/net/descriptors.h"
@@ -208,7 +209,10 @@ void define_restore(CLI::App& app, ballast::RestoreCommand& command) {
 void define_reshard(CLI::App& app, ballast::ReshardCommand& command) {
   auto* const reshard = app.add_subcommand("reshard", "give a stopped run another number of shards");
   reshard->add_option("run", command.run, "the run's folder")->required();
-  reshard->add_option("--shards", command.shards, "how many it has from now on")->required()->type_name("M");
+  reshard->add_option("--shards", command.shards, "how many it has from now on")
+      ->required()
+      ->type_name("M")
+      ->check(ballast::shard_count_fault);
   reshard->add_option("-o,--output", command.output, "make a new run's folder of it, and leave this one as it is")
       ->type_name("NEW");
   reshard->add_flag("--drop-updates", command.drop_updates,

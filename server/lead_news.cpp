@@ -66,23 +66,50 @@ void LeadNews::tell_data(const Status& status) {
 
 void LeadNews::tell_sessions(const Status& status) {
   forget_sessions(status);
-  for (const auto& session : status.sessions) {
+  const auto is_news = [&](const SessionStatus& session) {
     const auto told = live_.find(session.session);
-    if (told == live_.end() || told->second != session.live) {
+    return told == live_.end() || told->second != session.live;
+  };
+  leaving_ = static_cast<std::size_t>(std::ranges::count_if(status.sessions, [&](const SessionStatus& session) {
+    return is_news(session) && !session.live && session.refusal.empty();
+  }));
+  for (const auto& session : status.sessions) {
+    if (is_news(session)) {
       tell_session(status, session);
       live_[session.session] = session.live;
     }
   }
+  lost_ = status.lost_workers;
 }
 
 void LeadNews::tell_session(const Status& status, const SessionStatus& session) {
-  const std::string what = session.live ? "joined" : session.refusal.empty() ? "left or was lost" : "is refused";
+  const std::string what = session.live              ? "joined"
+                           : session.refusal.empty() ? how_it_went(status, session)
+                                                     : "is refused";
   tell(LogLevel::info, "session", "worker " + session.name + " " + what);
   if (session.live && is_double(status, session)) {
     tell(LogLevel::warn, "double",
          "another live worker is called " + session.name + " as well; metrics show one of them as " + session.name +
              "@SESSION: give each a name");
   }
+}
+
+// The lead counts those that are lost, and does not say which they are: of several that go within a moment, some of
+// them lost, nobody is known to be.
+std::string LeadNews::how_it_went(const Status& status, const SessionStatus& session) const {
+  const auto lost = status.lost_workers - std::min(lost_, status.lost_workers);
+  if (lost == 0) {
+    return "left";
+  }
+  if (lost < leaving_) {
+    return "left or was lost";
+  }
+  const auto held_up = held_up_.find(session.session);
+  return "was lost: it said no goodbye, and has not been heard of for too long" +
+         (held_up == held_up_.end() ? std::string()
+                                    : "; it was not counted on for the last " +
+                                          std::to_string((status.training - held_up->second.since) / 1'000'000) +
+                                          " s: " + held_up->second.why);
 }
 
 // Most are over before anybody could look.
@@ -95,7 +122,7 @@ void LeadNews::tell_held_up(const Status& status) {
   for (const auto& session : status.sessions) {
     const auto known = held_up_.find(session.session);
     if (!session.live) {
-      continue;  // that it is lost is told
+      continue;  // that it is gone is told
     }
     if (session.held_up.empty()) {
       if (known != held_up_.end() && known->second.is_told) {
@@ -104,7 +131,8 @@ void LeadNews::tell_held_up(const Status& status) {
       continue;
     }
     auto& now = held_up[session.session];
-    now = known != held_up_.end() ? known->second : HoldUp{status.training, false};
+    now = known != held_up_.end() ? known->second : HoldUp{status.training};
+    now.why = session.held_up;
     if (!now.is_told && status.training >= now.since + kWorthTelling) {
       tell(LogLevel::warn, "held up", "worker " + session.name + " is not counted on: " + session.held_up);
       now.is_told = true;

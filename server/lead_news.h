@@ -1,7 +1,10 @@
 // What the lead's log says of the job, derived from its status so that the logic is not drowned in logging.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,6 +34,7 @@ class LeadNews {
   void tell_data(const Status& status);
   void tell_sessions(const Status& status);
   void tell_session(const Status& status, const SessionStatus& session);
+  [[nodiscard]] std::string how_it_went(const Status& status, const SessionStatus& session) const;
   void tell_held_up(const Status& status);
   void forget_sessions(const Status& status);
 
@@ -40,9 +44,12 @@ class LeadNews {
   std::string trouble_;
   std::string data_;
   std::map<SessionId, bool> live_;
+  std::uint64_t lost_ = 0;   // sessions, by the status before
+  std::size_t leaving_ = 0;  // whom this status has gone for the first time
   struct HoldUp {
     Micros since = 0;  // of the time spent in training
     bool is_told = false;
+    std::string why = {};
   };
   std::map<SessionId, HoldUp> held_up_;
 };

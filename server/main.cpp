@@ -85,16 +85,16 @@ int serve(const ballast::Job& job, const ballast::ServerOptions& options) {
   const ballast::StopSignals signals([&](const std::string& reason) { shard.depart(reason); });
   const auto failure = shard.run();
   switch (shard.departure()) {
-    case ballast::Shard::Departure::held:
+    case ballast::Departure::held:
       ballast::log_info("told to end: the job holds at its newest snapshot until this server is started again");
       return 0;
-    case ballast::Shard::Departure::at_once:
+    case ballast::Departure::at_once:
       ballast::log_info("{}: {}", failure, shard.what_is_left());
       return 0;
-    case ballast::Shard::Departure::out_of_patience:
+    case ballast::Departure::out_of_patience:
       tell(options, failure);
       return signals.exit_code().value_or(1);
-    case ballast::Shard::Departure::none:
+    case ballast::Departure::none:
       break;
   }
   if (failure.empty()) {

@@ -10,6 +10,7 @@
 
 #include "common/job/job.h"
 #include "common/net/doorkeeper.h"
+#include "server/departure.h"
 #include "server/disk_room.h"
 #include "server/lane_loop.h"
 #include "server/lead_loop.h"
@@ -46,12 +47,6 @@ class Shard {
   // what is lost when cluster.hold_patience is over. Where nothing can be lost it ends at once, for `reason`.
   void depart(const std::string& reason);
   // After run().
-  enum class Departure : std::uint8_t {
-    none,  // it was not told to end, or the job ended before
-    held,  // the job holds for it
-    at_once,
-    out_of_patience,
-  };
   [[nodiscard]] Departure departure() const;
   // After run(): what the job goes on from when this server is started again, for a person.
   [[nodiscard]] std::string what_is_left() const;
@@ -110,9 +105,7 @@ class Shard {
   mutable std::mutex mutex_;
   bool is_open_ = false;  // the lanes are there, and stay
   std::string failure_;
-  std::string departing_;         // why it was told to end; empty: it was not
-  std::uint32_t lanes_left_ = 0;  // that let it go
-  std::string lost_;              // by one that was out of patience
+  DepartureRecord departure_;
 };
 
 }  // namespace ballast

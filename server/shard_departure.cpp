@@ -9,7 +9,7 @@ namespace ballast {
 void Shard::depart(const std::string& reason) {
   {
     const std::scoped_lock lock(mutex_);
-    departing_ = reason;
+    departure_.told_to_end(reason);
     if (is_open_) {
       for (auto& lane : lanes_) {
         lane->depart();
@@ -24,24 +24,22 @@ void Shard::depart(const std::string& reason) {
 void Shard::left(const lane::Leave& leave) {
   std::unique_lock lock(mutex_);
   if (!leave.lost.empty()) {
-    lost_ = leave.lost;  // the lane's loop ends with it
+    departure_.lost(leave.lost);  // the lane's loop ends with it
     return;
   }
   if (leave.whole) {
+    const auto reason = departure_.reason();
     lock.unlock();
-    return interrupt(departing_);
+    return interrupt(reason);
   }
-  if (++lanes_left_ == lanes_.size() && lead_) {
+  if (departure_.let_go() == lanes_.size() && lead_) {
     lead_->interrupt({});
   }
 }
 
-Shard::Departure Shard::departure() const {
+Departure Shard::departure() const {
   const std::scoped_lock lock(mutex_);
-  if (failure_.empty()) {
-    return lanes_left_ > 0 ? Departure::held : Departure::none;
-  }
-  return failure_ == departing_ ? Departure::at_once : failure_ == lost_ ? Departure::out_of_patience : Departure::none;
+  return departure_.of(failure_);
 }
 
 std::string Shard::what_is_left() const {

@@ -6,6 +6,7 @@
 
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
+#include "cli/telling/changes.h"
 #include "common/command/exit_codes.h"
 #include "common/text/shell_word.h"
 
@@ -117,9 +118,9 @@ std::string without_numbers(std::string text) {
 
 // A line on standard error whenever what is waited for changes.
 void show_waiting(const Status& status, std::string& shown) {
+  const auto whom = awaited_by(status);
   const auto text = name_of(status.phase) + std::string(status.copies.awaited ? ", copying its newest snapshot" : "") +
-                    (status.waits_for.empty() ? "" : ", waits for " + status.waits_for) +
-                    (status.trouble.empty() ? "" : ", " + status.trouble);
+                    (whom.empty() ? "" : ", waits for " + whom) + (status.trouble.empty() ? "" : ", " + status.trouble);
   if (auto news = without_numbers(text); news != shown) {
     shown = std::move(news);
     std::fprintf(stderr, "waiting: the job is %s, %s\n", text.c_str(), at_step(status).c_str());

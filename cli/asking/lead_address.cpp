@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
 #include "common/command/usage_error.h"
 #include "common/text/endpoint.h"
@@ -26,6 +27,12 @@ std::string written_in(const std::filesystem::path& folder) {
   std::ifstream in(folder / "lead.address");
   std::string address;
   if (!std::getline(in, address) || address.empty()) {
+    if (was_never_started(folder)) {
+      const auto word = shell_word(folder.string());
+      throw std::runtime_error("the run in " + folder.string() + " has not been started; `ballast inspect " + word +
+                               "` tells what it holds, `ballast run --resume " + word +
+                               "` goes on with a job that is not at its end");
+    }
     throw std::runtime_error(folder.string() +
                              " names no lead (no file lead.address): it is not the folder of a run, " +
                              "or the run has only just begun");

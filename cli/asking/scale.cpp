@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
 #include "cli/telling/amounts.h"
 #include "common/command/usage_error.h"
@@ -53,6 +54,10 @@ void check_supervised(const std::string& folder) {
                                shell_word(folder) + " --workers N` goes on with a job that is not at its end");
     }
     return;
+  }
+  if (was_never_started(folder)) {
+    throw std::runtime_error("the run in " + folder + " has not been started; `ballast run --resume " +
+                             shell_word(folder) + " --workers N` goes on with a job that is not at its end");
   }
   throw std::runtime_error("no `ballast run` supervises " + folder + " (it has no file lock): if its servers were " +
                            "started by hand, " + kByHand);

@@ -5,15 +5,19 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "cli/asking/finished_run.h"
 #include "cli/asking/lead_address.h"
 #include "cli/asking/status_client.h"
 #include "cli/telling/amounts.h"
+#include "cli/telling/changes.h"
 #include "cli/telling/copies_text.h"
 #include "cli/telling/json_numbers.h"
 #include "cli/telling/progress.h"
@@ -173,23 +177,62 @@ std::string durability_line(const Status& status) {
   return text + "\n";
 }
 
-std::string sessions_table(const Status& status) {
-  std::string text;
+std::string session_row(const char* name, const char* state, const std::string& step, const std::string& slots) {
   std::array<char, 160> line{};
-  std::snprintf(line.data(), line.size(), "%-24s %-7s %10s %10s\n", "worker", "", "step", "slots");
-  text += line.data();
+  std::snprintf(line.data(), line.size(), "%-24s %-7s %10s %10s\n", name, state, step.c_str(), slots.c_str());
+  return line.data();
+}
+
+std::string session_rows(const Status& status, bool live) {
+  std::string text;
   for (const auto& session : status.sessions) {
-    std::snprintf(line.data(), line.size(), "%-24s %-7s %10s %10s\n", session.name.c_str(),
-                  session.live              ? "live"
-                  : session.refusal.empty() ? "gone"
-                                            : "refused",
-                  std::to_string(session.step).c_str(), std::to_string(session.slots).c_str());
-    text += line.data();
-    if (!session.held_up.empty()) {
-      text += "  held up: " + session.held_up + "\n";
+    if (session.live == live && (live || !session.refusal.empty())) {
+      text += session_row(session.name.c_str(), live ? "live" : "refused", std::to_string(session.step),
+                          std::to_string(session.slots));
+      text += session.held_up.empty() ? "" : "  held up: " + session.held_up + "\n";
     }
   }
   return text;
+}
+
+// Names of lives that are over under which nobody lives now, as far as there is room for them.
+std::string names_not_back(const std::vector<SessionStatus>& sessions, const std::vector<SessionStatus>& gone) {
+  constexpr std::size_t kMostNames = 5;
+  std::set<std::string> names;
+  for (const auto& session : gone) {
+    names.insert(session.name);
+  }
+  std::erase_if(names, [&](const std::string& name) {
+    return std::any_of(sessions.begin(), sessions.end(),
+                       [&](const auto& session) { return session.live && session.name == name; });
+  });
+  std::string text;
+  std::size_t told = 0;
+  for (const auto& name : names) {
+    if (told == kMostNames) {
+      return text + " and " + std::to_string(names.size() - told) + " more";
+    }
+    text += (told++ == 0 ? "" : ", ") + name;
+  }
+  return text;
+}
+
+// Lives that are over and were not refused, in one line: of preemptible machines there are many.
+std::string gone_line(const Status& status) {
+  std::vector<SessionStatus> gone;
+  std::copy_if(status.sessions.begin(), status.sessions.end(), std::back_inserter(gone),
+               [](const auto& session) { return !session.live && session.refusal.empty(); });
+  if (gone.empty()) {
+    return {};
+  }
+  const auto names = names_not_back(status.sessions, gone);
+  return "gone: " + std::to_string(gone.size()) + (names.empty() ? "" : ", of them not back: " + names) +
+         "; lost without a goodbye: " + std::to_string(status.lost_workers) + " (--json lists each life)\n";
+}
+
+std::string sessions_table(const Status& status) {
+  return session_row("worker", "", "step", "slots") + session_rows(status, true) + session_rows(status, false) +
+         gone_line(status);
 }
 
 Json told_json(const Told& told) {
@@ -203,14 +246,6 @@ Json copies_json(const CopyStatus& copies) {
   const auto step = [](Step known) { return known == 0 ? Json(nullptr) : Json(known); };
   return {{"run", run_text(copies.run)},  {"copied", step(copies.copied)}, {"copying", step(copies.copying)},
           {"shards_done", copies.shards}, {"bytes", copies.bytes},         {"awaited", copies.awaited}};
-}
-
-// The lead tells it before training begins; later, nobody but workers could be missing without its word.
-std::string awaited_by(const Status& status) {
-  const bool needs_workers = status.phase == JobPhase::training || status.phase == JobPhase::evaluating;
-  const bool has_some =
-      std::any_of(status.sessions.begin(), status.sessions.end(), [](const auto& session) { return session.live; });
-  return status.waits_for.empty() && needs_workers && !has_some ? "a worker, for there is none" : status.waits_for;
 }
 
 }  // namespace

@@ -63,6 +63,9 @@ void print_summary(const Job& job) {
   if (const auto idle = idle_workers_text(job.spec); !idle.empty()) {
     std::printf("note        %s\n", idle.c_str());
   }
+  for (const auto& note : cluster_notes(job.spec)) {
+    std::printf("note        %s\n", note.c_str());
+  }
   if (training.precision != "float32") {
     std::printf("precision   %s\n", training.precision.c_str());
     for (const auto& line : precision_notes("auto", training.precision)) {

@@ -93,9 +93,8 @@ fs::path RunFolder::path_of_earlier_run(const std::string& folder) {
     path = path.parent_path();  // DIR/ is DIR
   }
   if (!fs::is_regular_file(path / "job.yaml")) {
-    throw std::runtime_error("there is no run to resume in " + path.string() +
-                             ": it has no job.yaml; name the folder "
-                             "that `ballast run` told when it began");
+    throw std::runtime_error("there is no run in " + path.string() +
+                             ": it has no job.yaml; name the folder that `ballast run` told when it began");
   }
   return path;
 }
@@ -135,6 +134,12 @@ void mark_run_folder(const fs::path& folder) {
 bool is_marked_run_folder(const fs::path& folder) {
   std::error_code unknown;
   return fs::is_regular_file(folder / "processes.json", unknown);
+}
+
+bool was_never_started(const fs::path& folder) {
+  std::error_code unknown;
+  return is_marked_run_folder(folder) && !fs::exists(folder / "lock", unknown) &&
+         !fs::exists(folder / "lead.address", unknown);
 }
 
 void write_atomically(const fs::path& file, const std::string& content) {

@@ -50,6 +50,9 @@ class RunFolder {
 // a folder of his own beside a job.yaml is not.
 void mark_run_folder(const std::filesystem::path& folder);
 bool is_marked_run_folder(const std::filesystem::path& folder);
+// A run's folder that `gather`, `restore` or `reshard -o` has made, and in which nobody has run yet: neither `ballast
+// run` nor servers that were started by hand.
+bool was_never_started(const std::filesystem::path& folder);
 
 // Writes the whole file or nothing: under another name first. What is there and no regular file (a device, a pipe, a
 // link) is written to as it is. Throws std::runtime_error naming the file.

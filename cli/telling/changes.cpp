@@ -1,5 +1,7 @@
 #include "cli/telling/changes.h"
 
+#include <algorithm>
+
 #include "cli/telling/amounts.h"
 
 namespace ballast {
@@ -68,6 +70,15 @@ std::string hindrance(const Status& status) {
     return status.trouble;
   }
   return status.waits_for.empty() ? std::string() : "waiting for " + who(status.waits_for);
+}
+
+// A pause comes at the end of a step; one that copies its snapshot has had it.
+std::string awaited_by(const Status& status) {
+  const bool needs_workers = status.phase == JobPhase::training || status.phase == JobPhase::evaluating ||
+                             (status.phase == JobPhase::pausing && !status.copies.awaited);
+  const bool has_some =
+      std::any_of(status.sessions.begin(), status.sessions.end(), [](const auto& session) { return session.live; });
+  return status.waits_for.empty() && needs_workers && !has_some ? "a worker, for there is none" : status.waits_for;
 }
 
 }  // namespace ballast

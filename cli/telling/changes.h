@@ -22,4 +22,8 @@ std::vector<Change> changes_between(const Status& before, const Status& now);
 // Empty if nothing is known.
 std::string hindrance(const Status& status);
 
+// Who keeps the job from going on, or from coming to a pause: whom the lead names, else that there is no worker, which
+// the lead itself says only before training begins. Empty: nobody.
+std::string awaited_by(const Status& status);
+
 }  // namespace ballast

@@ -1,5 +1,7 @@
 #include "common/job/mode_text.h"
 
+#include <utility>
+
 namespace ballast {
 namespace {
 
@@ -81,6 +83,26 @@ std::string idle_workers_text(const JobSpec& spec) {
   return "of " + std::to_string(spec.cluster.workers) + " workers at most " + std::to_string(at_work) +
          " find work at a time: " + (bounded ? "training.staleness.bound" : "training.slots") + " is " +
          std::to_string(bounded ? training.staleness.bound : training.slots);
+}
+
+std::vector<std::string> cluster_notes(const JobSpec& spec) {
+  const auto& cluster = spec.cluster;
+  std::vector<std::string> notes;
+  if (cluster.hold_patience > cluster.stop_patience) {
+    notes.push_back("cluster.hold_patience is " + std::to_string(cluster.hold_patience) +
+                    ", but a server that is told to end waits no longer than cluster.stop_patience, which is " +
+                    std::to_string(cluster.stop_patience) + " (seconds)");
+  }
+  if (is_item_mode(spec.training.mode)) {
+    for (const auto& [key, value] : {std::pair("cluster.divide_by_speed", cluster.divide_by_speed),
+                                     std::pair("cluster.redistribute", cluster.redistribute)}) {
+      if (!value) {
+        notes.push_back(std::string(key) + ": false changes nothing with " + name_of(spec.training.mode) +
+                        ", where each worker takes a slot whenever it has none; it is for sync and local");
+      }
+    }
+  }
+  return notes;
 }
 
 std::string durability_text(const DurabilitySpec& durability) {

@@ -274,9 +274,13 @@ std::string Lane::what_is_lost() const {
   const auto base = (snapshots_.kept().empty() ? era_.base : snapshots_.kept().back()).step;
   auto text = "told to end, and no snapshot was complete in the " + std::to_string(config_.hold_patience / 1'000'000) +
               " s since (cluster.hold_patience): the job goes back to the snapshot of step " + std::to_string(base);
-  if (!config_.chunks.empty() && applier_.open_step() > base) {
+  if (config_.chunks.empty()) {  // how far the others are is not known here
+    text += ", and the steps from " + std::to_string(base) + " on are lost and computed again";
+  } else if (applier_.open_step() > base) {
     text += ", and steps " + std::to_string(base) + " to " + std::to_string(applier_.open_step() - 1) +
             " are lost and computed again";
+  } else {
+    text += ", and what has come of step " + std::to_string(base) + " is lost and computed again";
   }
   if (lead_.is_away()) {
     text += "; the lead has not been heard of for " + std::to_string(lead_.silence() / 1'000'000) + " s";

@@ -162,6 +162,10 @@ class Reshard(harness.ClusterCase):
         self.assertFalse((self.folder / "new.resharding").exists())
         self.expect_shards(new, 3)
         self.assertEqual(self.snapshots(new), snapshots)
+        for command in (("status", new), ("scale", new, "--workers", "2")):
+            said = self.ballast(*command, code=1).stderr
+            self.assertIn(f"the run in {new} has not been started; ", said)
+            self.assertIn(f"`ballast run --resume {new}", said)
         self.assertIn("there is something already", self.reshard(folder, 3, "-o", new, code=1))
         self.assertIn("is inside the run's own folder", self.reshard(folder, 3, "-o", folder / "new", code=1))
         reference = self.reference(job, jobs.AT_ONCE)
@@ -337,9 +341,12 @@ class Reshard(harness.ClusterCase):
         run.control("stop")
         run.wait()
         folder = run.folder
-        self.assertIn("--shards", self.reshard(folder, 0, code=2))
-        self.assertIn("--shards", self.reshard(folder, 65, code=2))
-        self.assertIn("it has no job.yaml", self.reshard(self.folder / "none", 3, code=1))
+        for count in (0, 65, -1, "abc", 1.5):
+            said = self.reshard(folder, count, code=2)
+            self.assertIn("--shards", said)
+            self.assertIn(f"'{count}' is no number of shards; allowed: whole numbers from 1 to 64", said)
+        self.assertIn(f"there is no run in {self.folder / 'none'}: it has no job.yaml",
+                      self.reshard(self.folder / "none", 3, code=1))
         content = content_of(folder)
         del content["lock"]
 

@@ -78,7 +78,7 @@ TEST_CASE("workers are told of when they come and go; a name that two live under
   CHECK(lines[0] == "worker a joined");
   CHECK(lines[1].find("warn: another live worker is called a as well") == 0);
   status.sessions[0].live = false;
-  CHECK(told(news, status) == Lines{"worker a left or was lost"});
+  CHECK(told(news, status) == Lines{"worker a left"});
   status.sessions[0].refusal = "other data";
   CHECK(told(news, status).empty());
 }
@@ -136,7 +136,53 @@ TEST_CASE("nobody is counted on again by the end of a phase, or by being lost") 
   CHECK(told(news, status) == Lines{"training at step 3 of 9"});
   status.sessions[0].held_up.clear();
   status.sessions[0].live = false;
-  CHECK(told(news, status) == Lines{"worker a left or was lost"});
+  status.lost_workers = 1;
+  CHECK(told(news, status) ==
+        Lines{"worker a was lost: it said no goodbye, and has not been heard of for too long; it was not counted on "
+              "for the last 6 s: it is silent"});
+}
+
+TEST_CASE("a worker that is lost is told from one that has left, as far as the lead's count tells it") {
+  const std::string lost = " was lost: it said no goodbye, and has not been heard of for too long";
+  LeadNews news;
+  auto status = training();
+  status.lost_workers = 4;  // before this log began
+  status.sessions = {session(1, "a", true), session(2, "b", true), session(3, "c", true),
+                     session(4, "d", true), session(5, "e", true), session(6, "f", true)};
+  told(news, status);
+  status.sessions[0].live = false;
+  CHECK(told(news, status) == Lines{"worker a left"});
+  status.sessions[1].live = false;
+  status.lost_workers = 5;
+  CHECK(told(news, status) == Lines{"worker b" + lost});
+  CHECK(told(news, status).empty());
+  status.sessions[2].live = false;
+  status.sessions[3].live = false;
+  status.lost_workers = 7;
+  CHECK(told(news, status) == Lines{"worker c" + lost, "worker d" + lost});
+  status.sessions[4].live = false;  // one of these two, and the count does not say which
+  status.sessions[5].live = false;
+  status.lost_workers = 8;
+  CHECK(told(news, status) == Lines{"worker e left or was lost", "worker f left or was lost"});
+}
+
+TEST_CASE("of a lost worker that was held up before it is told for how long and why") {
+  LeadNews news;
+  auto status = training();
+  status.sessions = {session(1, "a", true)};
+  told(news, status);
+  status.sessions[0].held_up = "slot 3 takes long";
+  told(news, status);
+  status.training += 1'500'000;
+  status.sessions[0].held_up = "it is silent";
+  told(news, status);
+  status.training += 1'000'000;
+  status.sessions[0].held_up.clear();
+  status.sessions[0].live = false;
+  status.lost_workers = 1;
+  CHECK(told(news, status) ==
+        Lines{"worker a was lost: it said no goodbye, and has not been heard of for too long; it was not counted on "
+              "for the last 2 s: it is silent"});
 }
 
 TEST_CASE("a session that the lead has forgotten is forgotten, and is a new one if it comes again") {

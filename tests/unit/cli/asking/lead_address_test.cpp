@@ -5,6 +5,7 @@
 #include <fstream>
 #include <string>
 
+#include "cli/asking/scale.h"
 #include "cli/run_folder/run_folder.h"
 #include "tests/unit/temporary_folder.h"
 #include "tests/unit/worker/data/files.h"
@@ -22,6 +23,21 @@ TEST_CASE("a lead is named by its run's folder or by its address") {
   std::ofstream(folder.path() / "lead.address") << "ipc:///x/lead\n";
   CHECK(lead_address(folder.path().string()) == "ipc:///x/lead");
   CHECK(contains(error_of([] { lead_address("nowhere"); }), "neither"));
+}
+
+TEST_CASE("a run that another command has made, and that was never started, is told with what to do") {
+  const TemporaryFolder folder;
+  const auto path = folder.path().string();
+  mark_run_folder(folder.path());
+  const auto told = "the run in " + path + " has not been started; ";
+  const auto resume = "`ballast run --resume " + path;
+  const std::string goes_on = "` goes on with a job that is not at its end";
+  CHECK(error_of([&] { lead_address(path); }) ==
+        told + "`ballast inspect " + path + "` tells what it holds, " + resume + goes_on);
+  CHECK(error_of([&] { scale_run({path, 2, 1}); }) == told + resume + " --workers N" + goes_on);
+  std::ofstream(folder.path() / "lead.address") << "tcp://127.0.0.1:1\n";  // servers that were started by hand
+  CHECK(lead_address(path) == "tcp://127.0.0.1:1");
+  CHECK(contains(error_of([&] { scale_run({path, 2, 1}); }), "no `ballast run` supervises"));
 }
 
 TEST_CASE("a run whose processes are gone is told at once, with what to do") {

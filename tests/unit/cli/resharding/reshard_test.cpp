@@ -16,6 +16,7 @@
 #include "cli/models/opened_run.h"
 #include "cli/models/run_removal.h"
 #include "cli/models/runs.h"
+#include "cli/resharding/shard_count.h"
 #include "cli/run_folder/run_folder.h"
 #include "cli/run_folder/run_lock.h"
 #include "storage/journal/journal.h"
@@ -82,6 +83,9 @@ TEST_CASE("a new run beside the old one") {
   CHECK(OpenedRun(run.path()).reader().shards() == kShards);
   CHECK(OpenedRun(run.file("new")).digest(kEarly).weights == digest.weights);
   CHECK(is_marked_run_folder(run.file("new")));
+  static_cast<void>(after_reshard(run, kShards, run.file("as-many")));  // a copy, where in place there is nothing to do
+  CHECK(OpenedRun(run.file("as-many")).reader().shards() == kShards);
+  CHECK(OpenedRun(run.file("as-many")).digest(kEarly).weights == digest.weights);
   CHECK(fs::last_write_time(run.file("new") + "/job.yaml") == before);  // it began when the old one did
 }
 
@@ -149,6 +153,24 @@ TEST_CASE("whoever looks first brings a switch to its end") {
       }
     }
   }
+}
+
+TEST_CASE("what is no number of shards is told with those that are allowed") {
+  for (const auto* fine : {"1", "2", "64"}) {
+    CHECK(shard_count_fault(fine).empty());
+  }
+  for (const auto* bad : {"", "0", "65", "-1", "abc", "1.5", "3 ", " 3", "+3", "3x", "4294967297"}) {
+    CHECK(shard_count_fault(bad) ==
+          "'" + std::string(bad) + "' is no number of shards; allowed: whole numbers from 1 to 64");
+  }
+}
+
+TEST_CASE("there is no run to reshard where there is no job") {
+  const SampleRun run;
+  CHECK_THROWS_WITH_AS(
+      reshard({run.file("nowhere"), 2, {}, false}),
+      doctest::Contains(("there is no run in " + run.file("nowhere") + ": it has no job.yaml").c_str()),
+      std::runtime_error);
 }
 
 TEST_CASE("while a run, a server or another reshard has it, a run is not resharded") {

@@ -53,6 +53,19 @@ TEST_CASE("a run that is refused does not forget where the lead is") {
   CHECK_FALSE(fs::exists(again.address_file()));
 }
 
+TEST_CASE("a run was never started where no run had the folder, and no lead was reached") {
+  const TemporaryFolder folder;
+  CHECK_FALSE(was_never_started(folder.path()));  // no run's
+  mark_run_folder(folder.path());
+  CHECK(was_never_started(folder.path()));
+  std::ofstream(folder.path() / "lead.address") << "tcp://127.0.0.1:1";
+  CHECK_FALSE(was_never_started(folder.path()));
+  fs::remove(folder.path() / "lead.address");
+  std::ofstream(folder.path() / "job.yaml") << "job: x";
+  static_cast<void>(RunFolder::of_earlier_run(folder.path().string()));
+  CHECK_FALSE(was_never_started(folder.path()));
+}
+
 TEST_CASE("a pipe, device or link is written to, not replaced") {
   const TemporaryFolder folder;
   const auto pipe = folder.path() / "pipe";

@@ -98,5 +98,29 @@ TEST_CASE("what hinders a job is its trouble, else who is waited for") {
   CHECK(hindrance(status).empty());  // nothing waits for that
 }
 
+TEST_CASE("a job that needs workers and has none waits for one, unless the lead names somebody") {
+  const std::string none = "a worker, for there is none";
+  auto status = training_in(1, 40);
+  for (const auto phase : {JobPhase::training, JobPhase::evaluating, JobPhase::pausing}) {
+    status.phase = phase;
+    CHECK(awaited_by(status) == none);
+  }
+  status.copies.awaited = true;  // the step is done, and its snapshot is being copied
+  CHECK(awaited_by(status).empty());
+  status.copies.awaited = false;
+  status.waits_for = "shard 1";
+  CHECK(awaited_by(status) == "shard 1");
+  status.waits_for.clear();
+  status.sessions.resize(1);
+  CHECK(awaited_by(status) == none);
+  status.sessions[0].live = true;
+  CHECK(awaited_by(status).empty());
+  status.sessions.clear();
+  for (const auto phase : {JobPhase::paused, JobPhase::recovering, JobPhase::finished}) {
+    status.phase = phase;
+    CHECK(awaited_by(status).empty());
+  }
+}
+
 }  // namespace
 }  // namespace ballast

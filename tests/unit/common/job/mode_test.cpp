@@ -289,6 +289,27 @@ TEST_CASE("workers that a mode has no work for are told") {
   CHECK(text(kAsync, "200").empty());
 }
 
+TEST_CASE("settings of the cluster that are not followed as they stand are told") {
+  using Notes = std::vector<std::string>;
+  const auto notes = [](const std::vector<std::string>& needs, const std::vector<std::string>& more) {
+    return cluster_notes(job(joined(needs, more)));
+  };
+  CHECK(notes({}, {}).empty());
+  CHECK(notes({}, {"cluster.hold_patience=300"}).empty());
+  CHECK(notes({}, {"cluster.hold_patience=400"}) ==
+        Notes{"cluster.hold_patience is 400, but a server that is told to end waits no longer than "
+              "cluster.stop_patience, which is 300 (seconds)"});
+  const std::vector<std::string> rigid = {"cluster.redistribute=false", "cluster.divide_by_speed=false"};
+  CHECK(notes({}, rigid).empty());
+  CHECK(notes(kLocal, rigid).empty());
+  CHECK(notes(kAsync, {rigid[0]}) ==
+        Notes{"cluster.redistribute: false changes nothing with async, where each worker takes a slot whenever it has "
+              "none; it is for sync and local"});
+  const auto both = notes(kSsp, rigid);
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].starts_with("cluster.divide_by_speed: false changes nothing with ssp"));
+}
+
 TEST_CASE("the mode in a line") {
   const auto text = [](const std::vector<std::string>& overrides) { return mode_text(job(overrides).training); };
   const std::vector<std::string> averaging = joined(kLocal, {"training.optimizer.learning_rate="});

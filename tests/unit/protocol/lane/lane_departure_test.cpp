@@ -88,6 +88,25 @@ TEST_CASE("a lane that is out of patience goes without a snapshot, and says what
         "snapshot of step 0, and steps 0 to 0 are lost and computed again; the disk is full");
 }
 
+TEST_CASE(
+    "a lane that is out of patience says what is lost where no step has ended since the snapshot, or none is its own") {
+  const std::string back =
+      "told to end, and no snapshot was complete in the 3 s since (cluster.hold_patience): the job goes back to the "
+      "snapshot of step 0, and ";
+  const auto lost = [](LaneConfig impatient) {
+    impatient.hold_patience = 3'000'000;
+    Fixture fixture(impatient);
+    fixture.lane.step(lane::Depart{});
+    const auto actions = fixture.lane.step(lane::Tick{3'001'001});
+    REQUIRE(find<lane::Leave>(actions) != nullptr);
+    return find<lane::Leave>(actions)->lost;
+  };
+  CHECK(lost(config()) == back + "what has come of step 0 is lost and computed again");
+  auto without_chunks = config();
+  without_chunks.chunks.clear();
+  CHECK(lost(without_chunks) == back + "the steps from 0 on are lost and computed again");
+}
+
 TEST_CASE("a lane whose end is being made durable leaves with it") {
   Fixture fixture;
   fixture.lead(Finish{1, 5, Ending::finished, {}});

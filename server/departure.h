@@ -1,0 +1,45 @@
+// How a server goes that is told to end, by what its lanes say.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace ballast {
+
+enum class Departure : std::uint8_t {
+  none,  // it was not told to end, or the job ended before
+  held,  // the job holds for it
+  at_once,
+  out_of_patience,
+};
+
+// Pure. Not thread-safe.
+class DepartureRecord {
+ public:
+  void told_to_end(std::string reason) { reason_ = std::move(reason); }
+  [[nodiscard]] const std::string& reason() const { return reason_; }  // empty: it was not told to end
+  // A lane is out of patience. Several may be, each with words of its own, before the first one's end the others.
+  void lost(const std::string& what) { lost_.insert(what); }
+  // A lane lets the server go: how many do.
+  std::size_t let_go() { return ++lanes_; }
+
+  // `failure`: the first for which the server ended; empty: it ended without.
+  [[nodiscard]] Departure of(const std::string& failure) const {
+    if (failure.empty()) {
+      return lanes_ > 0 ? Departure::held : Departure::none;
+    }
+    return failure == reason_        ? Departure::at_once
+           : lost_.contains(failure) ? Departure::out_of_patience
+                                     : Departure::none;
+  }
+
+ private:
+  std::string reason_;
+  std::set<std::string> lost_;
+  std::size_t lanes_ = 0;
+};
+
+}  // namespace ballast
