@@ -15,6 +15,7 @@ KINDS = {"plain", "names", "ages", "payloads", "accounts", "fixed", "parts"}
 # Classes that have members and no list, and why.
 WITHOUT = {
     "EndPrediction": "made for one question, and kept by nobody",
+    "MoreWork": "made for one comparison, and kept by nobody",
     "PartialSums": "a part of shells, in no core",
     "SnapshotView": "made for one question, and kept by nobody",
     "WorkAhead": "made for one question, and kept by nobody",
