@@ -1,0 +1,193 @@
+"""The boards that show the job as a whole and its workers: overview, stragglers, communication."""
+
+from panels import (BYTES, EACH_SECOND, HERTZ, NUMBER, RATE_OF_BYTES, SECONDS, SHARE, Board, Row, each_second, heat, lines,
+                    mean, number, quantile, ranking, table)
+
+PHASES = ("assembling", "recovering", "waiting", "training", "evaluating", "pausing", "paused", "finishing", "finished",
+          "stopped", "failed")
+
+# The phase by its place in PHASES.
+PHASE_NUMBER = " or ".join(f'(ballast_lead_phase{{@job,phase="{phase}"}} == 1) * {place}' if place else
+                           f'(ballast_lead_phase{{@job,phase="{phase}"}} == 1) - 1' for place, phase in enumerate(PHASES))
+
+# How much later than the median of all workers each one's part of a step arrives, in steps of the median length.
+LATENESS = mean("ballast_shard_worker_lateness_seconds", "@job", "worker")
+EXCESS = f"({LATENESS}) - scalar(quantile(0.5, {LATENESS}))"
+OF_A_STEP = f"({EXCESS}) * scalar(sum(rate(ballast_lead_step{{@job}}[@])))"
+
+YES_NO = {0: "no", 1: "yes"}
+
+
+def overview():
+    state = Row("State", (
+        number("Phase", NUMBER, PHASE_NUMBER, about="What the job does now. `ballast status` says why, where it waits.",
+               words=dict(enumerate(PHASES)), bad=PHASES.index("failed")),
+        number("Step", NUMBER, ("ballast_lead_step{@job}", "done"), ("ballast_lead_steps{@job}", "of"),
+               about="Steps that every chunk has decided, and those of the whole job."),
+        number("Epochs done", NUMBER, "ballast_lead_epoch{@job}", about="Whole epochs.", width=3),
+        number("Workers", NUMBER, "ballast_lead_sessions{@job}", about="Workers that are live.", width=3),
+        number("Waits", NUMBER, "ballast_lead_waits{@job}", warning=1, words=YES_NO, width=3,
+               about="Whether the job waits for a shard or for workers; `ballast status` says for whom."),
+        number("Trouble", NUMBER, "ballast_lead_trouble{@job}", warning=1, words=YES_NO, width=3,
+               about="Whether something is wrong though the job goes on; `ballast status` says what."),
+        number("Trains since", SECONDS, "ballast_lead_training_seconds{@job}",
+               about="Time since this lead began to train."),
+    ))
+    speed = Row("Speed", (
+        lines("Examples per second", EACH_SECOND, ("sum(rate(ballast_lead_examples_total{@job}[@]))", "examples"),
+              about="Throughput, over all workers."),
+        lines("Steps per second", EACH_SECOND, ("rate(ballast_lead_step{@job}[@])", "steps"),
+              derived="the gauge `ballast_lead_step` grows like a counter; a rollback is its reset",
+              about="It falls to zero in evaluations, pauses and recoveries."),
+        lines("Where a step goes", SHARE,
+              ("sum by (phase) (rate(ballast_worker_phase_seconds_sum{@job}[@])) / "
+               "scalar(sum(rate(ballast_worker_phase_seconds_sum{@job}[@])))", "{{phase}}"),
+              derived="seconds of each phase over those of all phases", stacked=True,
+              about="Shares of all workers' time. Much `pull` is a wait for weights: for others, or for the network."),
+    ))
+    learning = Row("Learning", (
+        lines("Training loss", NUMBER, ("ballast_lead_recent_loss{@job}", "last steps"),
+              ("ballast_lead_train_loss{@job} and ballast_lead_epoch{@job} > 0", "last epoch"),
+              about="Mean over the last steps, and over the last whole epoch."),
+        lines("Loss of evaluations", NUMBER, ("ballast_lead_validation_loss{@job}", "validation"),
+              ("ballast_lead_best_loss{@job}", "best validation"), ("ballast_lead_test_loss{@job}", "test"),
+              about="Of the last evaluation on each split; 0 before the first."),
+        lines("Accuracy", SHARE, ("ballast_lead_validation_accuracy{@job}", "validation"),
+              ("ballast_lead_best_accuracy{@job}", "best validation"), ("ballast_lead_test_accuracy{@job}", "test"),
+              about="Share of right answers in the last evaluation on each split; 0 before the first."),
+        lines("Other metrics of evaluations", NUMBER, ("ballast_lead_validation_metric{@job}", "{{metric}}, validation"),
+              ("ballast_lead_best_metric{@job}", "{{metric}}, best"), ("ballast_lead_test_metric{@job}", "{{metric}}, test"),
+              needs="metrics", about="What evaluations tell beside loss and accuracy."),
+        lines("Learning rate", NUMBER, ("ballast_lead_learning_rate{@job}", "learning rate"),
+              about="Of the newest step whose factors are known.", width=6),
+        lines("Gradient norm", NUMBER, ("ballast_lead_gradient_norm{@job}", "norm"), width=6,
+              about="Of the newest decided step; 0 unless the job clips by global norm."),
+        number("Best step", NUMBER, "ballast_lead_best_step{@job}", about="The step with the best validation; 0: none.",
+               height=7),
+    ))
+    everyone = Row("Every process, and every job of this Prometheus", (
+        table("Jobs", "max by (job) (ballast_lead_step)", "max by (job) (ballast_lead_steps)",
+              "max by (job) (ballast_lead_sessions)", "max by (job) (ballast_lead_trouble)",
+              columns=(("job", "run"), ("Value #A", "step"), ("Value #B", "of"), ("Value #C", "workers"),
+                       ("Value #D", "trouble")), width=10,
+              about="All runs that this Prometheus scrapes, whichever one is chosen above."),
+        table("Processes", "ballast_process_info{@job}",
+              columns=(("instance", "process"), ("role", "role"), ("index", "index or name"), ("exported_job", "job")),
+              width=10, about="Who answers now."),
+        number("Dropped series", NUMBER, "max(ballast_metrics_dropped_series_total{@job})", warning=1,
+               about="Series that a process did not export because a metric had too many of them."),
+    ))
+    return Board("ballast-overview", "Ballast: overview",
+                 "Does the job train, how fast, does it learn, and is anything wrong?", (state, speed, learning, everyone))
+
+
+def stragglers():
+    lateness = Row("Who is late", (
+        heat("Lateness of each worker", SECONDS, (LATENESS.replace("{@job}", "{@worker}"), "{{worker}}"),
+             about="How long after a step's first contribution each worker's arrives, in the mean. One dark row is a "
+                   "straggler; all rows dark at once is the network, a shard, or the machine. In sync and local."),
+        ranking("Later than the median worker", SECONDS, (EXCESS, "{{worker}}"), width=12,
+                about="Lateness now, less that of the median worker: who to look at first. Of two workers, both differ "
+                      "from the median by half of what they differ by."),
+        lines("Part of a step", SHARE, (OF_A_STEP, "{{worker}}"), warning=0.2, width=12, height=8,
+              derived="seconds of lateness times steps a second",
+              about="The same in steps: 0.5 is half a step later than the median. Above 0.2 for long, the worker holds "
+                    "the job up, and the alert BallastStraggler fires."),
+    ))
+    lead = Row("What the lead knows of the workers", (
+        lines("Time of a slot", SECONDS, ("ballast_lead_worker_slot_seconds{@worker}", "{{worker}}"),
+              about="By which the lead divides a step: a slow worker gets fewer slots. 0: not known (sync and local)."),
+        lines("Lag", SECONDS, ("ballast_lead_worker_lag_seconds{@worker}", "{{worker}}"),
+              about="From a step's opening until the worker begins its first slot (sync and local)."),
+        lines("Uplink", RATE_OF_BYTES, ("ballast_lead_worker_uplink_bytes_per_second{@worker}", "{{worker}}"),
+              about="How fast the worker's contributions get through; 0: not known. Loopback gives fantastic figures."),
+        lines("Slots", EACH_SECOND, ("rate(ballast_lead_worker_slots_total{@worker}[@])", "{{worker}}"), stacked=True,
+              about="The worker's slots that became part of steps, each second."),
+        lines("Step at hand", NUMBER, ("ballast_lead_worker_step{@worker}", "{{worker}}"),
+              about="The step that the worker means to compute next."),
+        lines("Last step, by phase", SECONDS,
+              ("avg by (worker, phase) (ballast_lead_worker_phase_seconds{@worker})", "{{worker}} {{phase}}"),
+              about="Where each worker's last finished step went. Choose a worker above to see one alone."),
+        lines("Not counted on", NUMBER, ("ballast_lead_worker_held_up{@worker}", "{{worker}}"), warning=1, words=YES_NO,
+              about="1 while the worker is silent, late, or was late in several steps in a row; `ballast status` says why."),
+        lines("Overtaken", SECONDS, ("ballast_lead_worker_overtaken_seconds{@worker}", "{{worker}}"), warning=60,
+              about="For how long the worker has had in hand what others have brought since. One that hangs."),
+        lines("Live", NUMBER, ("ballast_lead_worker_live{@worker}", "{{worker}}"), words=YES_NO,
+              about="1 for a live worker, 0 for one that was lost or left."),
+    ))
+    phases = Row("Where the workers' steps go", (
+        lines("Phases, by the shards", SECONDS,
+              (mean("ballast_shard_worker_phase_seconds", "@worker", "worker, phase"), "{{worker}} {{phase}}"), width=12,
+              about="Means, as contributions report them; also of workers that nobody scrapes."),
+        lines("Phases, by the workers", SECONDS, (mean("ballast_worker_phase_seconds", "@own", "instance, phase"),
+                                                  "{{instance}} {{phase}}"), width=12,
+              about="Means, as the workers themselves measure. A worker whose forward and backward are like the others' "
+                    "and whose push or pull is not has a slow link."),
+        lines("Steps computed", EACH_SECOND, ("rate(ballast_worker_steps_total{@own}[@])", "{{instance}}"),
+              about="Steps that the worker computed slots of."),
+        lines("Slots computed", EACH_SECOND, ("rate(ballast_worker_slots_total{@own}[@])", "{{instance}}"),
+              about="More than what became part of steps: the rest was somebody else's as well."),
+        lines("Corrupt examples", NUMBER, ("ballast_worker_corrupt_examples_total{@own}", "{{instance}}"),
+              about="Examples of the worker's data that could not be read (data.corrupt: skip)."),
+    ))
+    gpus = Row("GPUs", (
+        lines("Utilization", SHARE, ("ballast_worker_gpu_utilization{@own}", "{{instance}}"), needs="gpu", width=6,
+              about="Share of the last moments in which the GPU ran a kernel, of any process."),
+        lines("Memory", BYTES, ("ballast_worker_gpu_memory_used_bytes{@own}", "{{instance}} used"),
+              ("ballast_worker_gpu_memory_bytes{@own}", "{{instance}} all"), needs="gpu", width=6,
+              about="In use by all processes, and what there is."),
+        lines("Clock", HERTZ, ("ballast_worker_gpu_clock_hertz{@own}", "{{instance}}"), needs="gpu", width=6,
+              about="Of the GPU's processors. One below its peers is a straggler with a reason."),
+        lines("Throttled", NUMBER, ("ballast_worker_gpu_throttled{@own}", "{{instance}} {{reason}}"), needs="gpu",
+              warning=1, words=YES_NO, width=6, about="1 while the GPU runs slower than it could, by reason."),
+    ))
+    return Board("ballast-stragglers", "Ballast: stragglers", "Which worker holds the job up, and why?",
+                 (lateness, lead, phases, gpus), ("worker",))
+
+
+def communication():
+    traffic = Row("Payload", (
+        lines("Shards receive and send", RATE_OF_BYTES,
+              (each_second("ballast_shard_bytes_total", "@lane", "instance, direction"), "{{instance}} {{direction}}"),
+              width=12, about="in: contributions; out: weights."),
+        lines("Workers receive and send", RATE_OF_BYTES,
+              (each_second("ballast_worker_bytes_total", "@own", "instance, direction"), "{{instance}} {{direction}}"),
+              width=12, about="in: weights; out: gradients. Hold it against the line rate of the host."),
+        lines("In flight", BYTES, ("ballast_worker_in_flight_bytes{@own}", "{{instance}}"),
+              about="Gradient bytes sent and without a receipt: the path, or the shard, is behind."),
+        lines("Push, 99 of 100", SECONDS, (quantile(0.99, "ballast_worker_phase_seconds", '@own,phase="push"', "instance"),
+                                           "{{instance}}"), about="Time of the push phase of a step."),
+        lines("Pull, 99 of 100", SECONDS, (quantile(0.99, "ballast_worker_phase_seconds", '@own,phase="pull"', "instance"),
+                                           "{{instance}}"), about="Time of the pull phase of a step: a wait for weights."),
+    ))
+    again = Row("Work and messages in vain", (
+        lines("Contributions, by outcome", EACH_SECOND,
+              (each_second("ballast_shard_contributions_total", "@lane", "outcome"), "{{outcome}}"),
+              about="accepted, duplicate (already covered), superseded (replaced by a containing sum), stale (of an older "
+                    "timeline), expired (too old). Some duplicates are the price of backup work."),
+        lines("Sent again", EACH_SECOND, ("rate(ballast_worker_retries_total{@own}[@])", "{{instance}}"),
+              about="Pulls and pushes that were sent again. Many: loss on the way, or a lane that is too slow to answer."),
+        lines("Duplicates, by worker", EACH_SECOND, ("rate(ballast_worker_duplicates_total{@own}[@])", "{{instance}}"),
+              about="Contributions whose work somebody else had covered before."),
+        lines("Versions that are gone", EACH_SECOND, (each_second("ballast_shard_gone_total", "@lane", "instance"), "{{instance}}"),
+              ("rate(ballast_worker_gone_total{@own}[@])", "{{instance}}"),
+              about="Pulls of a version that was no longer held, by shard and by worker: whoever asks is two steps late."),
+        lines("Served the version before", EACH_SECOND,
+              (each_second("ballast_shard_served_older_total", "@lane", "instance"), "{{instance}}"),
+              about="Pulls answered with the version before the newest: whoever asks is a step late."),
+        lines("Refused messages", EACH_SECOND,
+              (each_second("ballast_shard_messages_refused_total", "@lane", "instance"), "{{instance}}"),
+              ("rate(ballast_lead_messages_refused_total{@job}[@])", "lead"),
+              about="Messages that could not be read or were refused: another version, or another program."),
+    ))
+    readers = Row("Slow readers", (
+        lines("Replies that wait", NUMBER, ("sum by (instance) (ballast_shard_pending_replies{@lane})", "{{instance}}"),
+              about="Weight replies that wait now for a slow reader."),
+        lines("Replies that had to wait", EACH_SECOND,
+              (each_second("ballast_shard_replies_deferred_total", "@lane", "instance"), "{{instance}}"),
+              about="Each second. A worker on a thin link makes some."),
+        lines("Reports to the lead", EACH_SECOND, (each_second("ballast_shard_reports_total", "@lane", "instance"), "{{instance}}"),
+              about="Messages of the lanes."),
+    ))
+    return Board("ballast-communication", "Ballast: communication", "Is the network, or a slow reader, what steps wait for?",
+                 (traffic, again, readers), ("shard", "lane", "worker"))

@@ -1,0 +1,168 @@
+"""The boards that show the servers and what befalls them: shards, storage, faults and elasticity, staleness."""
+
+from boards_of_the_job import YES_NO
+from panels import (BYTES, EACH_SECOND, NUMBER, RATE_OF_BYTES, SECONDS, SHARE, Board, Row, each_second, heat, lines, mean,
+                    number, quantile)
+
+
+def shards():
+    serving = Row("Who serves", (
+        lines("Serving", NUMBER, ("min by (instance) (ballast_shard_serving{@lane})", "{{instance}}"), words=YES_NO,
+              about="1 while all lanes of the shard serve their timeline; 0 while it loads, or waits."),
+        lines("Timeline", NUMBER, ("max by (instance) (ballast_shard_timeline{@lane})", "{{instance}}"),
+              about="The timeline that the shard serves; 0 before the first. All are alike but for moments."),
+        lines("Sessions", NUMBER, ("max by (instance) (ballast_shard_sessions{@lane})", "{{instance}}"),
+              about="Workers that the shard knows."),
+        lines("Open step", NUMBER, ("min by (instance) (ballast_shard_open_step{@lane})", "{{instance}}"),
+              about="The oldest step that some chunk still collects. A shard that is behind the others holds them up."),
+    ))
+    work = Row("Work of the lanes", (
+        heat("Busy lanes", SHARE, ('sum by (instance, loop) (rate(ballast_turn_seconds_sum{@shard,loop=~"lane ($lane)"}[@]))',
+                                   "{{instance}} {{loop}}"), width=12, derived="seconds of turns each second",
+             about="Share of the time in which the lane's loop answers nobody. Near 1 it is the bottleneck: more lanes or "
+                   "shards. One dark row is skew."),
+        lines("Turns, 99 of 100", SECONDS,
+              (quantile(0.99, "ballast_turn_seconds", "@shard", "instance, loop"), "{{instance}} {{loop}}"), width=12, height=8,
+              about="Time of one turn of a loop: for so long it answered nobody."),
+        lines("Longest turn", SECONDS, ("ballast_turn_longest_seconds{@job}", "{{instance}} {{loop}}"), warning=2,
+              about="Since the loop began. Above 2 s the loop counts as silent, and its process may be given up."),
+        lines("Sum", SECONDS, (mean("ballast_shard_sum_seconds", "@lane", "instance"), "{{instance}}"),
+              about="Mean time of adding one contribution to another."),
+        lines("Update", SECONDS, (mean("ballast_shard_apply_seconds", "@lane", "instance"), "{{instance}}"),
+              about="Mean time of one chunk's update."),
+        lines("Updates", EACH_SECOND, (each_second("ballast_shard_apply_seconds_count", "@lane", "instance"), "{{instance}}"),
+              derived="observations of a histogram, each second", about="Chunks updated."),
+        lines("Waited for factors", EACH_SECOND,
+              (each_second("ballast_shard_waited_for_factors_total", "@lane", "instance"), "{{instance}}"),
+              about="Covered chunks that had to wait for the lead's factors. Clipping by global norm makes it normal."),
+    ))
+    memory = Row("Memory", (
+        lines("Buffers", BYTES, ("sum by (instance) (ballast_shard_pool_bytes{@lane})", "{{instance}}"), width=12,
+              about="Two versions of each chunk's weights, the optimizer's state, and those that replies kept."),
+        lines("Held sums", NUMBER, ("sum by (instance) (ballast_shard_held_payloads{@lane})", "{{instance}}"), width=12,
+              about="Partial sums held for open rounds."),
+    ))
+    return Board("ballast-shards", "Ballast: shards", "Is a shard or lane what steps wait for, and is the load even?",
+                 (serving, work, memory), ("shard", "lane"))
+
+
+def storage():
+    disks = Row("Disks", (
+        lines("Oldest disk operation", SECONDS, ("ballast_shard_disk_busy_seconds{@shard}", "{{instance}}"), bad=5,
+              about="Age of the oldest write, sync or read that has not come back. Seconds are a disk that hangs."),
+        lines("Waits for room", NUMBER, ("ballast_shard_waits_for_room{@shard}", "{{instance}}"), bad=1, words=YES_NO,
+              about="1 while the shard waits for room on its full disk."),
+        lines("Ledger writes, 99 of 100", SECONDS, (quantile(0.99, "ballast_lead_ledger_write_seconds", "@job"), "ledger"),
+              about="From when the lead asked for a write of its ledger until it heard what came of it."),
+    ))
+    snapshots = Row("Snapshots", (
+        lines("Newest snapshot", NUMBER, ("min by (instance) (ballast_shard_snapshot_step{@lane})", "{{instance}}"),
+              ("ballast_lead_snapshot_step{@job}", "complete"), ("ballast_lead_step{@job}", "step"), width=12,
+              about="What a recovery without a journal goes back to is `complete`: the distance to `step` is at stake."),
+        lines("Time of a snapshot", SECONDS, (mean("ballast_shard_snapshot_seconds", "@lane", "instance"), "{{instance}}"),
+              about="Mean, from the first chunk taken until all of a lane's chunks were durable.", width=12),
+        lines("Bytes of snapshots", RATE_OF_BYTES,
+              (each_second("ballast_shard_snapshot_bytes_total", "@lane", "instance"), "{{instance}}"),
+              about="Weights and optimizer state written."),
+        lines("Snapshots, by outcome", EACH_SECOND,
+              (each_second("ballast_shard_snapshots_total", "@lane", "outcome"), "{{outcome}}"),
+              about="Of lanes: durable, or failed (could not be written; the job goes on)."),
+        lines("Missed", NUMBER, ("increase(ballast_lead_snapshots_missed_total{@job}[@])", "missed"), warning=1,
+              about="Snapshots that were due while another one was being written: durability.every_steps is too small for "
+                    "the disk."),
+    ))
+    copies = Row("Copies elsewhere", (
+        lines("Newest copy", NUMBER, ("ballast_shard_snapshot_copied_step{@shard}", "{{instance}}"),
+              ("ballast_lead_copied_step{@job}", "complete"), about="What the loss of a disk goes back to; 0: none."),
+        lines("Being copied", NUMBER, ("ballast_lead_copying_step{@job}", "step"), about="The snapshot that is copied now; 0: none."),
+        lines("Copies, by outcome", EACH_SECOND,
+              ("sum by (instance, outcome) (rate(ballast_shard_snapshot_copies_total{@shard}[@]))", "{{instance}} {{outcome}}"),
+              needs="copies", about="Of each shard's part: done or failed."),
+    ))
+    journal = Row("Journal", (
+        lines("Updates committed", EACH_SECOND, ("rate(ballast_shard_journal_records_total{@shard}[@])", "{{instance}}"),
+              needs="journal", about="Updates."),
+        lines("Bytes committed", RATE_OF_BYTES, ("rate(ballast_shard_journal_bytes_total{@shard}[@])", "{{instance}}"),
+              needs="journal", about="Bytes."),
+        lines("Writes and syncs", EACH_SECOND, ("rate(ballast_shard_journal_groups_total{@shard}[@])", "{{instance}} writes"),
+              ("rate(ballast_shard_journal_syncs_total{@shard}[@])", "{{instance}} syncs"), needs="journal",
+              about="Many updates are committed by one write where the disk is the bottleneck."),
+        lines("Time in syncs", SHARE, ("rate(ballast_shard_journal_sync_seconds_total{@shard}[@])", "{{instance}}"),
+              needs="journal", derived="seconds of syncs each second", about="Near 1 the disk is the bottleneck."),
+        lines("Backlog", BYTES, ("ballast_shard_journal_backlog_bytes{@shard}", "{{instance}}"), needs="journal",
+              about="Updates that wait to be committed."),
+        lines("Failures", NUMBER, ("increase(ballast_shard_journal_failures_total{@shard}[@])", "{{instance}}"), warning=1,
+              needs="journal", about="Writes and syncs that failed: a full disk, or a bad one."),
+        lines("Size and room", BYTES, ("ballast_shard_journal_disk_bytes{@shard}", "{{instance}} journal"),
+              ("ballast_shard_journal_free_bytes{@shard}", "{{instance}} free"),
+              ("ballast_shard_journal_kept_back_bytes{@shard}", "{{instance}} kept back"), needs="journal", width=12,
+              about="The journal on the disk, what is free there, and of that what is kept for a snapshot."),
+        lines("Segments", NUMBER, ("ballast_shard_journal_segments{@shard}", "{{instance}}"), needs="journal", width=12,
+              about="Of the journal on the disk."),
+    ))
+    return Board("ballast-storage", "Ballast: storage", "What is durable, what would a loss cost, and do the disks keep up?",
+                 (disks, snapshots, copies, journal), ("shard", "lane"))
+
+
+def faults():
+    now = Row("Lives and timelines", (
+        number("Timeline", NUMBER, "ballast_lead_timeline{@job}", about="More than 1 after a rollback."),
+        number("Began at step", NUMBER, "ballast_lead_base_step{@job}", about="Where the current timeline began."),
+        number("Generation", NUMBER, "ballast_lead_generation{@job}", about="Increases when slots change hands."),
+        number("Kinds of arithmetic", NUMBER, "ballast_lead_arithmetics{@job}", warning=2,
+               about="That were given work of this job; with more than 1 no single kind gives these bits."),
+        number("Held off", NUMBER, "max(ballast_shard_connections_held_off{@job})", bad=1, words=YES_NO,
+               about="Whether a server has no file descriptor left and those who want to connect must wait."),
+        number("Refused workers", NUMBER, "ballast_lead_refused_workers_total{@job}", warning=1,
+               about="For other data, or for another arithmetic where the job asks for one."),
+    ))
+    events = Row("What happens", (
+        lines("Workers", NUMBER, ("ballast_lead_sessions{@job}", "live"), about="Workers that are live: they may come and go."),
+        lines("Given up", NUMBER, ("increase(ballast_lead_lost_sessions_total{@job}[@])", "workers"),
+              about="Workers that were given up. Their slots go to others, and no bit changes."),
+        lines("Shards that came back", NUMBER, ("increase(ballast_lead_resumed_shards_total{@job}[@])", "shards"),
+              about="With all they had, so that the job went on in the same timeline."),
+        lines("Rollbacks", NUMBER, ("increase(ballast_lead_rollbacks_total{@job}[@])", "{{cause}}"), warning=1,
+              about="Times the whole job went back to a snapshot, by cause: docs/metrics.md has them."),
+        lines("Steps trained again", NUMBER, ("increase(ballast_lead_rolled_back_steps_total{@job}[@])", "steps"),
+              about="Because of rollbacks: what they cost."),
+        lines("Steps and updates left out", NUMBER, ("increase(ballast_lead_skipped_steps_total{@job}[@])", "steps"),
+              ("sum by (instance) (increase(ballast_shard_updates_skipped_total{@job}[@]))", "{{instance}} updates"), warning=1,
+              about="For gradients that were not finite: a learning rate that is too high, or bad data."),
+    ))
+    slots = Row("Slots that change hands", (
+        lines("Backups", EACH_SECOND, ("rate(ballast_lead_backups_total{@job}[@])", "slots"),
+              about="Slots handed to a second worker as well."),
+        lines("Taken", EACH_SECOND, ("rate(ballast_lead_slots_taken_total{@job}[@])", "slots"),
+              about="Slots given to another worker so that a step ends sooner (sync and local). A straggler makes many."),
+        lines("Reassigned", EACH_SECOND, ("rate(ballast_lead_slots_reassigned_total{@job}[@])", "slots"),
+              about="Slots of workers that were lost or are held up, given to others (sync and local)."),
+    ))
+    return Board("ballast-faults", "Ballast: faults and elasticity", "Who died, came or left, and what did it cost?",
+                 (now, events, slots))
+
+
+def staleness():
+    by_lane = Row("Staleness (async and ssp)", (
+        lines("Mean", NUMBER, (mean("ballast_shard_staleness", "@lane", "instance"), "{{instance}}"), needs="items",
+              about="Updates between the weights that a contribution was computed from and its own update."),
+        lines("99 of 100", NUMBER, (quantile(0.99, "ballast_shard_staleness", "@lane", "instance"), "{{instance}}"), needs="items",
+              about="Of contributions. With ssp it cannot exceed the job's bound."),
+        lines("Expired contributions", EACH_SECOND,
+              (each_second("ballast_shard_contributions_total", '@lane,outcome="expired"', "instance"), "{{instance}}"),
+              about="Computed from weights that are older than the job's bound allows, or that the shard has lost: work in vain."),
+        lines("Covered items", NUMBER, ("min by (instance) (ballast_shard_covered_items{@lane})", "{{instance}}"),
+              about="From the first on without a gap. It stands still while a worker has an item in hand that others wait for."),
+        lines("Items each second", EACH_SECOND, ("sum by (instance) (rate(ballast_shard_staleness_count{@lane}[@]))", "{{instance}}"),
+              derived="observations of a histogram, each second", about="Updates of chunks applied."),
+        lines("Updates left out", NUMBER, ("sum by (instance) (increase(ballast_shard_updates_skipped_total{@lane}[@]))", "{{instance}}"),
+              warning=1, about="Because the gradient was not finite."),
+    ))
+    workers = Row("Who is behind", (
+        heat("Distance to the foremost worker", NUMBER,
+             ("scalar(max(ballast_lead_worker_step{@job})) - (ballast_lead_worker_step{@worker} and ballast_lead_worker_live{@worker} == 1)",
+              "{{worker}}"),
+             about="In steps. In async and ssp the spread of the workers is what makes gradients stale."),
+    ))
+    return Board("ballast-staleness", "Ballast: staleness", "How old are the weights that updates were computed from?",
+                 (by_lane, workers), ("shard", "lane", "worker"))
