@@ -89,11 +89,11 @@ WORKERS = (
           "The slots of worker {{ $labels.worker }} take {{ $value | humanize }} times as long as those of the median worker. It "
           "gets fewer of them; nothing waits for it."),
     Alert("BallastWorkersLost", "warning",
-          "increase(ballast_lead_lost_sessions_total[<15m>]) >= 5", "<0s>",
+          "sum by (job) (increase(ballast_lead_lost_sessions_total[<15m>])) >= 5", "<0s>",
           "Workers of {{ $labels.job }} are lost again and again",
           "{{ $labels.job }} has given up {{ $value | humanize }} workers within 15 minutes."),
     Alert("BallastWorkersRefused", "warning",
-          "increase(ballast_lead_refused_workers_total[<15m>]) > 0", "<0s>",
+          "sum by (job) (increase(ballast_lead_refused_workers_total[<15m>])) > 0", "<0s>",
           "Workers are refused by {{ $labels.job }}",
           "{{ $labels.job }} refused {{ $value | humanize }} workers within 15 minutes, for other data or another arithmetic."),
     Alert("BallastMixedArithmetic", "warning",
@@ -133,7 +133,7 @@ PROCESSES = (
 
 JOB = (
     Alert("BallastJobStalled", "critical",
-          "changes(ballast_lead_step[<15m>]) == 0 and ballast_lead_step offset <15m>\n"
+          "max by (job) (changes(ballast_lead_step[<15m>])) == 0 and on (job) ballast_lead_step offset <15m>\n"
           "and on (job) min_over_time(job:ballast_works:bool[<15m>]) == 1", "<1m>",
           "{{ $labels.job }} makes no step",
           "{{ $labels.job }} has made no step for 15 minutes, though it is neither paused nor at its end. `ballast status` says "
@@ -185,7 +185,7 @@ STORAGE = (
           "The disk of {{ $labels.instance }} of {{ $labels.job }} hangs",
           "The oldest disk operation of {{ $labels.instance }} of {{ $labels.job }} has not come back for {{ $value | humanizeDuration }}."),
     Alert("BallastJournalFails", "warning",
-          "increase(ballast_shard_journal_failures_total[<15m>]) > 0", "<0s>",
+          "sum by (job, instance) (increase(ballast_shard_journal_failures_total[<15m>])) > 0", "<0s>",
           "The journal of {{ $labels.instance }} of {{ $labels.job }} cannot be written",
           "{{ $value | humanize }} writes or syncs of the journal of {{ $labels.instance }} failed within 15 minutes."),
     Alert("BallastSnapshotsFail", "warning",
@@ -193,7 +193,7 @@ STORAGE = (
           "{{ $labels.instance }} of {{ $labels.job }} cannot write snapshots",
           "{{ $value | humanize }} snapshots of lanes of {{ $labels.instance }} could not be written within 15 minutes."),
     Alert("BallastSnapshotsMissed", "warning",
-          "increase(ballast_lead_snapshots_missed_total[<15m>]) >= 3", "<0s>",
+          "sum by (job) (increase(ballast_lead_snapshots_missed_total[<15m>])) >= 3", "<0s>",
           "{{ $labels.job }} misses snapshots",
           "{{ $labels.job }} missed {{ $value | humanize }} snapshots within 15 minutes, because others were still being written."),
     Alert("BallastCopiesFail", "warning",
@@ -201,8 +201,8 @@ STORAGE = (
           "{{ $labels.instance }} of {{ $labels.job }} cannot copy snapshots",
           "{{ $value | humanize }} copies of the part of {{ $labels.instance }} failed within 15 minutes."),
     Alert("BallastCopiesLate", "warning",
-          "changes(ballast_lead_copying_step[<15m>]) == 0 and ballast_lead_copying_step > 0\n"
-          "and ballast_lead_copying_step offset <15m> > 0", "<1m>",
+          "max by (job) (ballast_lead_copying_step) > 0 and on (job) changes(ballast_lead_copying_step[<15m>]) == 0\n"
+          "and on (job) ballast_lead_copying_step offset <15m> > 0", "<1m>",
           "The copies of {{ $labels.job }} are late",
           "The shards of {{ $labels.job }} have copied the snapshot of step {{ $value }} for more than 15 minutes."),
 )

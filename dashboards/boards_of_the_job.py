@@ -47,8 +47,8 @@ def overview():
     ))
     learning = Row("Learning", (
         lines("Training loss", NUMBER, ("ballast_lead_recent_loss{@job}", "last steps"),
-              ("ballast_lead_train_loss{@job} and ballast_lead_epoch{@job} > 0", "last epoch"),
-              about="Mean over the last steps, and over the last whole epoch."),
+              ("ballast_lead_train_loss{@job}", "last epoch"),
+              about="Mean over the last steps, and over the last whole epoch (0 before the first)."),
         lines("Loss of evaluations", NUMBER, ("ballast_lead_validation_loss{@job}", "validation"),
               ("ballast_lead_best_loss{@job}", "best validation"), ("ballast_lead_test_loss{@job}", "test"),
               about="Of the last evaluation on each split; 0 before the first."),

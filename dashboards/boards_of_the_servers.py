@@ -27,7 +27,7 @@ def shards():
         lines("Longest turn", SECONDS, ("ballast_turn_longest_seconds{@job}", "{{instance}} {{loop}}"), warning=2,
               about="Since the loop began. Above 2 s the loop counts as silent, and its process may be given up."),
         lines("Sum", SECONDS, (mean("ballast_shard_sum_seconds", "@lane", "instance"), "{{instance}}"),
-              about="Mean time of adding one contribution to another."),
+              needs="rounds", about="Mean time of adding one contribution to another."),
         lines("Update", SECONDS, (mean("ballast_shard_apply_seconds", "@lane", "instance"), "{{instance}}"),
               about="Mean time of one chunk's update."),
         lines("Updates", EACH_SECOND, (each_second("ballast_shard_apply_seconds_count", "@lane", "instance"), "{{instance}}"),

@@ -32,6 +32,7 @@ NEEDS = {
     "evaluation": "the job evaluates",
     "metrics": "evaluations tell more than loss and accuracy",
     "copies": "the job has `durability.copy_to`",
+    "rounds": "the job is of mode sync or local",
     "items": "the job is of mode async or ssp",
     "journal": "the job has a journal (`durability.mode: journal`)",
     "gpu": "a worker computes on a GPU whose driver tells",
