@@ -188,6 +188,12 @@ STORAGE = (
           "sum by (job, instance) (increase(ballast_shard_journal_failures_total[<15m>])) > 0", "<0s>",
           "The journal of {{ $labels.instance }} of {{ $labels.job }} cannot be written",
           "{{ $value | humanize }} writes or syncs of the journal of {{ $labels.instance }} failed within 15 minutes."),
+    Alert("BallastJournalStuck", "critical",
+          "min by (job, instance) (min_over_time(ballast_shard_journal_backlog_bytes[<1m>])) > 0\n"
+          "and on (job, instance) increase(ballast_shard_journal_records_total[<1m>]) == 0", "<30s>",
+          "The journal of {{ $labels.instance }} of {{ $labels.job }} stands still",
+          "{{ $value | humanize1024 }}B of updates wait for the journal of {{ $labels.instance }}, which commits nothing: its disk is "
+          "full, or hangs."),
     Alert("BallastSnapshotsFail", "warning",
           'sum by (job, instance) (increase(ballast_shard_snapshots_total{outcome="failed"}[<15m>])) > 0', "<0s>",
           "{{ $labels.instance }} of {{ $labels.job }} cannot write snapshots",

@@ -79,7 +79,8 @@ def healthy():
                    shard("snapshot_copies_total", index, ',outcome="done"'): grows(1),
                    shard("snapshot_copies_total", index, ',outcome="failed"'): flat(0),
                    shard("journal_free_bytes", index): flat(10**12), shard("journal_kept_back_bytes", index): flat(10**9),
-                   shard("journal_disk_bytes", index): grows(10**6), shard("journal_failures_total", index): flat(0)}
+                   shard("journal_disk_bytes", index): grows(10**6), shard("journal_failures_total", index): flat(0),
+                   shard("journal_records_total", index): grows(40), shard("journal_backlog_bytes", index): flat(0)}
     series |= {lead("step"): grows(30), lead("steps"): flat(100000), lead("trouble"): flat(0), lead("waits"): flat(0),
                lead("arithmetics"): flat(1), lead("examples_total"): grows(1920), lead("lost_sessions_total"): flat(0),
                lead("refused_workers_total"): flat(0), lead("messages_refused_total"): flat(0), lead("skipped_steps_total"): flat(0),
@@ -245,6 +246,12 @@ CASES = (
     Case("a disk takes three seconds, again and again", {shard("disk_busy_seconds", 1): flat(3)}, "30m"),
     Case("the journal cannot be written", {shard("journal_failures_total", 1): then((0, 100), (2, 220))}, "30m",
          (("BallastJournalFails", SHARD_1, "2 writes or syncs of the journal of shard-1 failed within 15 minutes."),)),
+    Case("the journal commits nothing, and updates wait", {shard("journal_backlog_bytes", 1): flat(3 * 2**20),
+                                                          shard("journal_records_total", 1): flat(70)}, "5m",
+         (("BallastJournalStuck", SHARD_1, "3MiB of updates wait for the journal of shard-1, which commits nothing: its disk is full, "
+           "or hangs."),)),
+    Case("updates wait for a journal that is busy", {shard("journal_backlog_bytes", 1): flat(3 * 2**20)}, "30m"),
+    Case("no update comes", {shard("journal_records_total", 1): flat(70)}, "30m"),
     Case("snapshots cannot be written", {shard("snapshots_total", 1, ',lane="0",outcome="failed"'): then((0, 100), (2, 220))}, "30m",
          (("BallastSnapshotsFail", SHARD_1, "2 snapshots of lanes of shard-1 could not be written within 15 minutes."),)),
     Case("snapshots are missed", {lead("snapshots_missed_total"): grows(1)}, "30m",

@@ -1,0 +1,109 @@
+"""The boards of dashboards/ against a live Prometheus: every panel's query of every board gives data from real jobs, and the
+panels that are about faults show those that are planted.
+
+Needs Debian's package prometheus. Grafana itself is not run: its variables are put in as it does (dashboards/prometheus.py).
+"""
+
+import harness
+import jobs
+import monitoring
+
+import all_boards  # of dashboards/, by monitoring
+
+SYNC = "rounds"
+ITEMS = "items"
+# What each job has of what panels need. No machine of the tests has a GPU, and the harness keeps those that do from using it.
+HAS = {SYNC: {"rounds", "evaluation", "metrics", "copies"}, ITEMS: {"items", "evaluation", "metrics", "journal"}}
+NOBODY_HAS = {"gpu"}
+STRAGGLER = "worker-2"
+LATE = {"BALLAST_DELAY": f"{STRAGGLER}:150,*:15"}
+# So that its slots are not given to others: it is to be seen how late it is.
+ALL_ALIKE = {"cluster.divide_by_speed": "false", "cluster.redistribute": "false"}
+
+
+def panels():
+    return [(board, panel) for board in all_boards.BOARDS for panel in board.panels]
+
+
+class Boards(harness.ClusterCase):
+    def start_jobs(self):
+        """A job in rounds, with evaluations and copies, and one of items, with a journal; both with a straggler."""
+        self.monitor = monitoring.Monitor(self)
+        options = ["--workers", "3", "--shards", "2", "--metrics"]
+        text = jobs.glyphs(steps=100000, slots=6, job=SYNC)
+        self.runs = {SYNC: self.start(self.job(text, "rounds.yaml"), name=SYNC, options=options, environment=LATE, overrides={
+            **ALL_ALIKE, "durability.every_steps": 5, "durability.copy_to": self.folder / "copies"})}
+        text = jobs.glyphs(steps=100000, slots=6, job=ITEMS, training="mode: ssp\n  staleness: {bound: 4}\n  " + jobs.MOMENTUM)
+        self.runs[ITEMS] = self.start(self.job(text, "items.yaml"), name=ITEMS, options=options, environment=LATE, overrides={
+            "durability.mode": "journal", "durability.every_steps": 20, "data.validation_examples": 60})
+        for name, run in self.runs.items():
+            run.wait_for_step(10)
+            self.monitor.wait_for_targets(name, 5)
+
+    def values(self, panel, job):
+        """Of all the panel's queries, one after the other."""
+        return [self.monitor.values(query.promql, job) for query in panel.queries]
+
+    def empty(self, panel, job):
+        """The panel's queries that have never given a number."""
+        return [query.promql for query, series in zip(panel.queries, self.values(panel, job))
+                if not any(values for _, values in series)]
+
+    def wait_until_full(self):
+        """Every panel has data of each job that has what it needs, and every query of some job."""
+        def lacking():
+            found = {(panel.title, job) for _, panel in panels() for job in self.runs
+                     if panel.needs not in NOBODY_HAS and (not panel.needs or panel.needs in HAS[job])
+                     and len(self.empty(panel, job)) == len(panel.queries)}
+            for _, panel in panels():
+                if panel.needs not in NOBODY_HAS:
+                    found |= set(self.empty(panel, SYNC)) & set(self.empty(panel, ITEMS))
+            self.lacks = found
+            return not found
+        if not harness.wait_for(lacking, self.patience):
+            self.fail(f"without data: {self.lacks}\n{self.logs()}")
+
+    def panel(self, title):
+        return next(panel for _, panel in panels() if panel.title == title)
+
+    def greatest(self, title, job):
+        """By the series' labels that tell them apart, the greatest value that a panel has shown."""
+        return {labels.get("worker") or labels.get("instance") or labels.get("cause", ""): max(values)
+                for series in self.values(self.panel(title), job) for labels, values in series if values}
+
+    def wait_to_see(self, title, job, who=None):
+        """That a panel shows something above zero, of whom it is."""
+        def found():
+            seen = self.greatest(title, job)
+            return max(seen.values(), default=0) > 0 if who is None else seen.get(who, 0) > 0
+        self.wait_for(f"{title} of {job}", found)
+
+    def test_every_panel_has_data_and_shows_the_faults_that_are_planted(self):
+        self.start_jobs()
+        self.wait_until_full()
+        self.expect_needs()
+        late = self.greatest("Later than the median worker", SYNC)
+        self.assertEqual(max(late, key=late.get), STRAGGLER, late)
+        part = self.greatest("Part of a step", SYNC)
+        self.assertGreater(part[STRAGGLER], self.panel("Part of a step").warning)
+        self.wait_to_see("Distance to the foremost worker", ITEMS, STRAGGLER)
+        for run in self.runs.values():
+            self.assertIsNotNone(run.kill("worker", 0))
+            self.assertIsNotNone(run.kill("server", 1))
+        for title in ("Rollbacks", "Steps trained again", "Given up"):
+            self.wait_to_see(title, SYNC)
+        self.wait_to_see("Shards that came back", ITEMS)
+        self.assertEqual(max(self.greatest("Timeline", ITEMS).values()), 1)
+        for run in self.runs.values():
+            self.assertEqual(run.control("stop").returncode, 0)
+
+    def expect_needs(self):
+        """What a panel says that it needs is what it is empty without."""
+        for _, panel in panels():
+            for job in self.runs:
+                if panel.needs and panel.needs not in NOBODY_HAS and panel.needs not in HAS[job]:
+                    self.assertEqual(len(self.empty(panel, job)), len(panel.queries), f"{panel.title} of {job}")
+
+
+if __name__ == "__main__":
+    harness.main(monitoring.unfit)
