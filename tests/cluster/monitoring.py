@@ -27,14 +27,15 @@ class Monitor:
     def __init__(self, case, pace=1.0):
         self.case = case
         folder = case.folder / "prometheus"
+        for part in ("rules", "targets"):
+            (folder / part).mkdir(parents=True)
         for name, text in rules_file.files(pace=pace).items():
-            (folder / "rules").mkdir(parents=True, exist_ok=True)
             (folder / "rules" / name).write_text(text, encoding="utf-8")
         config = folder / "prometheus.yml"
         config.write_text(f"global: {{scrape_interval: {SCRAPE}s, evaluation_interval: {SCRAPE}s}}\n"
                           f"rule_files: ['{folder}/rules/*.yml']\n"
                           "scrape_configs:\n  - job_name: ballast\n"
-                          f"    file_sd_configs: [{{files: ['{folder}/targets/*.json']}}]\n", encoding="utf-8")
+                          f"    file_sd_configs: [{{files: ['{folder}/targets/*.json'], refresh_interval: 1s}}]\n", encoding="utf-8")
         address = f"127.0.0.1:{harness.free_port()}"
         self.begun = time.time()
         case.start_process("prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data",
