@@ -102,7 +102,7 @@ WORKERS = (
           "Workers of {{ $value }} kinds of arithmetic were given work of {{ $labels.job }}: its bits depend on who computed what."),
     Alert("BallastGpuThrottled", "warning",
           'max by (job, instance, reason) (ballast_worker_gpu_throttled{reason=~"heat|hardware"}) == 1', "<5m>",
-          "The GPU of {{ $labels.instance }} is throttled",
+          "The GPU of {{ $labels.instance }} of {{ $labels.job }} is throttled",
           "The GPU of worker {{ $labels.instance }} of {{ $labels.job }} runs slower than it could, for {{ $labels.reason }}."),
 )
 
