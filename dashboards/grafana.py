@@ -31,12 +31,19 @@ def _targets(panel):
              "format": "table" if panel.kind == "table" else "time_series"} for place, query in enumerate(panel.queries)]
 
 
+def _colour(panel):
+    """One series for each worker, each by its value: the one that differs stands out. All others in shades of one colour."""
+    if any("{{worker}}" in query.legend for query in panel.queries):
+        return {"mode": "continuous-BlPu", "seriesBy": "last"}
+    return {"mode": "shades", "fixedColor": PLAIN}
+
+
 def _timeseries(panel):
     custom = {"drawStyle": "line", "lineWidth": 1, "fillOpacity": 30 if panel.stacked else 0, "showPoints": "never",
               "spanNulls": False, "stacking": {"mode": "normal" if panel.stacked else "none", "group": "A"},
               "axisSoftMin": 0, "thresholdsStyle": {"mode": "off" if panel.warning is panel.bad else "line"}}
     custom["lineInterpolation"] = "stepAfter" if panel.words else "linear"
-    defaults = {"unit": panel.unit, "custom": custom, "color": {"mode": "shades", "fixedColor": PLAIN}}
+    defaults = {"unit": panel.unit, "custom": custom, "color": _colour(panel)}
     options = {"legend": {"displayMode": "list", "placement": "bottom", "showLegend": True, "calcs": []},
                "tooltip": {"mode": "multi", "sort": "desc"}}
     return defaults, options
@@ -45,7 +52,8 @@ def _timeseries(panel):
 def _stat(panel):
     defaults = {"unit": panel.unit, "color": {"mode": "thresholds"}}
     options = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "colorMode": "value",
-               "graphMode": "none", "justifyMode": "auto", "textMode": "auto", "orientation": "auto", "wideLayout": True}
+               "graphMode": "none", "justifyMode": "auto", "textMode": "auto", "orientation": "auto", "wideLayout": True,
+               "showPercentChange": False, "percentChangeColorMode": "standard"}
     return defaults, options
 
 
@@ -71,7 +79,7 @@ def _bargauge(panel):
 
 def _table(panel):
     return {"unit": panel.unit, "custom": {"align": "auto", "cellOptions": {"type": "auto"}, "inspect": False}}, {
-        "showHeader": True, "cellHeight": "sm", "footer": {"show": False, "reducer": ["sum"], "countRows": False, "fields": ""}}
+        "showHeader": True, "cellHeight": "sm", "frameIndex": 0}
 
 
 _KINDS = {"timeseries": _timeseries, "stat": _stat, "heatmap": _heatmap, "bargauge": _bargauge, "table": _table}

@@ -112,7 +112,8 @@ def timeseries(panel, source, x, y, width, height):
         at = bottom - (bottom - top) * (limit - least) / (most - least)
         stroke = COLOURS[WARNING if limit == panel.warning else BAD]
         text += f'<path d="M{left} {at:.1f}H{right}" stroke="{stroke}" stroke-dasharray="4 3" opacity="0.6"/>'
-    palette = QUIET if len({query.legend for query in panel.queries}) > 1 else SHADES
+    is_of_workers = any("{{worker}}" in query.legend for query in panel.queries)
+    palette = QUIET if is_of_workers or len({query.legend for query in panel.queries}) > 1 else SHADES
 
     def point(at, value):
         across = left + (right - left) * (at - source.begin) / (source.end - source.begin)
