@@ -73,7 +73,8 @@ def _bargauge(panel):
     defaults = {"unit": panel.unit, "min": 0, "color": {"mode": "fixed", "fixedColor": PLAIN}}
     options = {"reduceOptions": {"calcs": ["lastNotNull"], "fields": "", "values": False}, "displayMode": "basic",
                "orientation": "horizontal", "showUnfilled": True, "valueMode": "text", "namePlacement": "auto",
-               "sizing": "auto", "minVizHeight": 16, "minVizWidth": 8, "maxVizHeight": 300}
+               "sizing": "auto",
+               "legend": {"displayMode": "list", "placement": "bottom", "showLegend": False, "calcs": []}, "minVizHeight": 16, "minVizWidth": 8, "maxVizHeight": 300}
     return defaults, options
 
 

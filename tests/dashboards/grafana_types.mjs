@@ -56,6 +56,7 @@ function reasonsOfObject(value, type, at) {
   const index = checker.getIndexTypeOfType(type, ts.IndexKind.String);
   const properties = new Map(checker.getPropertiesOfType(type).filter((one) => !one.name.startsWith('_implements'))
     .map((one) => [one.name, one]));
+  if (properties.size === 0 && !index) return [];  // a query of any data source: looked at below
   const found = [];
   for (const [key, below] of Object.entries(value)) {
     const property = properties.get(key);
