@@ -63,8 +63,8 @@ RECORDINGS = (
               "* on (job) group_left () job:ballast_steps:rate\n"
               "and on (job) max by (job) (ballast_lead_worker_slot_seconds) > 0"),
     Recording("job_worker:ballast_slot_time:ratio",
-              "max by (job, worker) (ballast_lead_worker_slot_seconds > 0)\n"
-              "/ on (job) group_left () quantile by (job) (0.5, ballast_lead_worker_slot_seconds > 0)"),
+              "max by (job, worker) (avg_over_time(ballast_lead_worker_slot_seconds[<5m>]) > 0)\n"
+              "/ on (job) group_left () quantile by (job) (0.5, avg_over_time(ballast_lead_worker_slot_seconds[<5m>]) > 0)"),
 )
 
 WORKERS = (

@@ -8,7 +8,7 @@ import prometheus
 from panels import BAD, PLAIN, QUIET, WARNING
 
 COLUMN, LINE, GAP = 50, 32, 6  # pixels of Grafana's grid of 24 columns
-POINTS = 120                   # of a series at most
+POINTS = 100                   # of a series at most
 BACKGROUND, PANEL, TEXT, DIM, GRID = "#111217", "#181b1f", "#ccccdc", "#8e8e9a", "#2c2e33"
 COLOURS = {WARNING: "#ff9830", BAD: "#f2495c"}
 SHADES = (PLAIN, "#8ab8ff", "#3274d9", "#c0d8ff", "#1f60c4")  # as Grafana's `shades` of the plain colour

@@ -109,6 +109,7 @@ void ShardStorage::write_chunk(const std::shared_ptr<SnapshotPart>& part, ChunkI
                                std::vector<std::span<const float>> states, std::function<void()> written) {
   background_.run([this, part, chunk, weights, states = std::move(states), written = std::move(written)] {
     if (part->status.ok() && part->id.timeline >= newest_) {
+      const DiskRoom::Watch watch(room_, "a write of a snapshot");
       part->status = store_.write_chunk(part->id, chunk, weights, states);
       strike(ServerFault::snapshot_chunk);
     }

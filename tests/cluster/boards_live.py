@@ -16,6 +16,7 @@ ITEMS = "items"
 HAS = {SYNC: {"rounds", "evaluation", "metrics", "copies"}, ITEMS: {"items", "evaluation", "metrics", "journal"}}
 NOBODY_HAS = {"gpu"}
 STRAGGLER = "worker-2"
+WIDE = 15  # seconds from point to point where an event is to be seen: a scrape that fails does not hide it
 LATE = {"BALLAST_DELAY": f"{STRAGGLER}:150,*:15"}
 # So that its slots are not given to others: it is to be seen how late it is.
 ALL_ALIKE = {"cluster.divide_by_speed": "false", "cluster.redistribute": "false"}
@@ -64,7 +65,8 @@ class Boards(harness.ClusterCase):
     def greatest(self, title, job):
         """By the series' labels that tell them apart, the greatest value that a panel has shown."""
         return {labels.get("worker") or labels.get("instance") or labels.get("cause", ""): max(values)
-                for query in self.panel(title).queries for labels, values in self.monitor.values(query.promql, job) if values}
+                for query in self.panel(title).queries
+                for labels, values in self.monitor.values(query.promql, job, step=WIDE) if values}
 
     def wait_to_see(self, title, job, who=None):
         """That a panel shows something above zero, of whom it is."""

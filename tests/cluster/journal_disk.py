@@ -118,6 +118,10 @@ class JournalDisk(harness.ClusterCase):
     def test_a_journal_whose_disk_hangs_is_told_and_goes_on(self):
         self.check_hang(self.job_text(compute_ms=40), 1, "a write of the journal")
 
+    def test_a_snapshot_whose_disk_hangs_is_told_and_goes_on(self):
+        """Its chunks are written, and the disk hangs before their sync: shard 1 has nothing else to write."""
+        self.check_hang(jobs.emulated(STEPS, SLOTS, 200, every_steps=1), 1, "a write of a snapshot")
+
     def test_a_ledger_whose_disk_hangs_is_told_and_goes_on(self):
         text = jobs.emulated(STEPS, SLOTS, 40, every_steps=1)
         self.check_hang(text, 0, "a write of the ledger")

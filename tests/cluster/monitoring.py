@@ -76,8 +76,9 @@ class Monitor:
         found = self.server.range('ALERTS{alertstate="firing"}', self.begun, time.time(), SCRAPE)
         return {labels["alertname"] for labels, _ in found}
 
-    def values(self, promql, job, **chosen):
-        """All values that a panel has shown so far, by series: [(labels, [value])]."""
-        query = prometheus.substituted(promql, job, SCRAPE, SCRAPE, **chosen)
+    def values(self, promql, job, step=SCRAPE):
+        """All values that a panel has shown so far, by series: [(labels, [value])]; `step` seconds are from one point to the
+        next, which makes the rate interval longer as well."""
+        query = prometheus.substituted(promql, job, SCRAPE, step)
         series = self.server.range(query, self.begun, time.time(), SCRAPE)
         return [(labels, [value for _, value in values if value == value]) for labels, values in series]  # NaN: none

@@ -76,7 +76,7 @@ class Runbooks(unittest.TestCase):
 @unittest.skipUnless(shutil.which("promtool"), "needs promtool (Debian's package prometheus)")
 class Promtool(unittest.TestCase):
     def call(self, *words):
-        answer = subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True, check=False, timeout=120)
+        answer = subprocess.run(["promtool", *map(str, words)], capture_output=True, text=True, check=False, timeout=600)
         return answer.returncode, answer.stdout + answer.stderr
 
     def test_rules_are_rules(self):
