@@ -281,8 +281,11 @@ class ZAll(unittest.TestCase):
     """Last: cases run in the order of their classes' names."""
 
     def test_every_alert_that_can_be_planted_was(self):
-        if os.environ.get("BALLAST_ALERTS_ALL") == "1":
-            self.assertEqual({alert.name for alert in alerts.ALERTS} - PLANTED, NOT_PLANTED)
+        if os.environ.get("BALLAST_ALERTS_ALL") != "1":
+            self.skipTest("some cases were chosen")
+        if power_disks.missing():
+            self.skipTest(power_disks.missing())
+        self.assertEqual({alert.name for alert in alerts.ALERTS} - PLANTED, NOT_PLANTED)
 
 
 if __name__ == "__main__":

@@ -63,10 +63,13 @@ class Boards(harness.ClusterCase):
         return next(panel for _, panel in panels() if panel.title == title)
 
     def greatest(self, title, job):
-        """By the series' labels that tell them apart, the greatest value that a panel has shown."""
-        return {labels.get("worker") or labels.get("instance") or labels.get("cause", ""): max(values)
-                for query in self.panel(title).queries
-                for labels, values in self.monitor.values(query.promql, job, step=WIDE) if values}
+        """The greatest value that a panel has shown, by worker, else cause, else process."""
+        greatest = {}
+        for query in self.panel(title).queries:
+            for labels, values in self.monitor.values(query.promql, job, step=WIDE):
+                who = labels.get("worker") or labels.get("cause") or labels.get("instance", "")
+                greatest[who] = max([greatest.get(who, 0.0), *values])
+        return greatest
 
     def wait_to_see(self, title, job, who=None):
         """That a panel shows something above zero, of whom it is."""

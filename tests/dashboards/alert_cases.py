@@ -262,5 +262,12 @@ CASES = (
     Case("a copy takes half an hour", {lead("copying_step"): flat(200)}, "30m",
          (("BallastCopiesLate", M, "The shards of m have copied the snapshot of step 200 for more "
            "than 15 minutes."),)),
+    Case("all that was refused, missed, lost or failed was an hour ago",
+         {name: then((0, 20), (9, 300)) for name in (
+             lead("messages_refused_total"), lead("lost_sessions_total"), lead("skipped_steps_total"),
+             lead("snapshots_missed_total"), shard("messages_refused_total", 1, ',lane="0"'), shard("journal_failures_total", 1),
+             shard("updates_skipped_total", 1, ',lane="0"'), shard("snapshots_total", 1, ',lane="0",outcome="failed"'),
+             shard("snapshot_copies_total", 1, ',outcome="failed"'))}, "70m"),
+    Case("a disk has as much room again as the journal takes", {shard("journal_free_bytes", 1): flat(10**9 + 8 * 10**8)}, "30m"),
     Case("nothing is copied", {lead("copying_step"): flat(0)}, "60m"),
 )
