@@ -2,7 +2,7 @@
 
 import json
 
-from panels import BAD, NUMBER, PLAIN, QUIET, VARIABLES, WARNING
+from panels import BAD, NUMBER, PLAIN, QUIET, VALUES, VARIABLES, WARNING
 
 SCHEMA = 38  # schemaVersion, of Grafana 10
 _SOURCE = {"type": "prometheus", "uid": "${source}"}
@@ -89,6 +89,7 @@ _KINDS = {"timeseries": _timeseries, "stat": _stat, "heatmap": _heatmap, "bargau
 def _overrides(panel):
     """Series of one panel are told apart by colours of which none is like a warning's, where their number is known."""
     names = [query.legend for query in panel.queries if query.legend and "{{" not in query.legend]
+    names += [name for query in panel.queries for name in VALUES.get(query.legend, ())]
     if panel.kind != "timeseries" or len(names) < 2:
         return []
     return [{"matcher": {"id": "byName", "options": name},

@@ -27,6 +27,13 @@ QUIET = ("#5794F2", "#73BF69", "#B877D9", "#37872D", "#8AB8FF", "#3274D9", "#CA9
 WARNING = "orange"
 BAD = "red"
 
+# Legends whose values are known beforehand: each value gets its colour.
+VALUES = {
+    "{{phase}}": ("data_wait", "pull", "forward", "backward", "push"),
+    "{{outcome}}": ("accepted", "duplicate", "superseded", "stale", "expired", "durable", "failed", "done"),
+    "{{cause}}": ("shard", "mark", "below_cut", "lives", "non_finite", "unknown"),
+}
+
 # What some panels need to have data.
 NEEDS = {
     "evaluation": "the job evaluates",

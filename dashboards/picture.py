@@ -5,7 +5,7 @@ import math
 import time
 
 import prometheus
-from panels import BAD, PLAIN, QUIET, WARNING
+from panels import BAD, PLAIN, QUIET, VALUES, WARNING
 
 COLUMN, LINE, GAP = 50, 32, 6  # pixels of Grafana's grid of 24 columns
 POINTS = 100                   # of a series at most
@@ -112,8 +112,8 @@ def timeseries(panel, source, x, y, width, height):
         at = bottom - (bottom - top) * (limit - least) / (most - least)
         stroke = COLOURS[WARNING if limit == panel.warning else BAD]
         text += f'<path d="M{left} {at:.1f}H{right}" stroke="{stroke}" stroke-dasharray="4 3" opacity="0.6"/>'
-    is_of_workers = any("{{worker}}" in query.legend for query in panel.queries)
-    palette = QUIET if is_of_workers or len({query.legend for query in panel.queries}) > 1 else SHADES
+    many = any("{{worker}}" in query.legend or query.legend in VALUES for query in panel.queries)
+    palette = QUIET if many or len({query.legend for query in panel.queries}) > 1 else SHADES
 
     def point(at, value):
         across = left + (right - left) * (at - source.begin) / (source.end - source.begin)
