@@ -178,6 +178,8 @@ class Quiet(unittest.TestCase):
 
     def loud(self, value, path=""):
         """Places where such a colour, or a palette that has them, stands outside of thresholds."""
+        if path.endswith("/matcher"):
+            return []  # names of series
         if isinstance(value, dict):
             if path.endswith("/thresholds"):
                 self.assertEqual(value["steps"][0], {"color": "text", "value": None})
