@@ -124,8 +124,9 @@ PROCESSES = (
           "{{ $labels.instance }} of {{ $labels.job }} has no file descriptor left",
           "{{ $labels.instance }} of {{ $labels.job }} holds off whoever wants to connect: it has no file descriptor left."),
     Alert("BallastMessagesRefused", "warning",
-          "sum by (job, instance) (increase(ballast_shard_messages_refused_total[<15m>])) > 0\n"
-          "or sum by (job, instance) (increase(ballast_lead_messages_refused_total[<15m>])) > 0", "<0s>",
+          # A worker that was given up and comes back is refused one to three messages, before it says hello again.
+          "sum by (job, instance) (increase(ballast_shard_messages_refused_total[<15m>])) >= 20\n"
+          "or sum by (job, instance) (increase(ballast_lead_messages_refused_total[<15m>])) >= 20", "<0s>",
           "{{ $labels.instance }} of {{ $labels.job }} gets messages that it refuses",
           "{{ $labels.instance }} refused {{ $value | humanize }} messages within 15 minutes: of a process of another release, or of "
           "something that is no Ballast."),

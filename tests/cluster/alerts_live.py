@@ -142,7 +142,7 @@ class Processes(AlertCase):
         stranger.recv(64, socket.MSG_WAITALL)
         stranger.sendall(floods.ready())
         stranger.recv(1 << 12)
-        stranger.sendall(b"\x00\x05hello" * 20)
+        stranger.sendall(b"\x00\x05hello" * 100)
 
 
 class Job(AlertCase):

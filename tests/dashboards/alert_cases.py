@@ -192,6 +192,9 @@ CASES = (
     Case("a lane refuses messages", {shard("messages_refused_total", 1, ',lane="0"'): then((0, 100), (40, 220))}, "30m",
          (("BallastMessagesRefused", SHARD_1, "shard-1 refused 40 messages within 15 minutes: of a process of another release, "
            "or of something that is no Ballast."),)),
+    Case("workers were given up and came back, to which the lead said so",
+         {lead("messages_refused_total"): then((0, 100), (3, 20), (4, 200)), lead("lost_sessions_total"): then((0, 100), (1, 20), (2, 200))},
+         "31m"),
     Case("the lead refuses messages", {lead("messages_refused_total"): then((0, 100), (40, 220))}, "30m",
          (("BallastMessagesRefused", {"job": "m", "instance": "shard-0"}, "shard-0 refused 40 messages within 15 minutes: of a "
            "process of another release, or of something that is no Ballast."),)),
