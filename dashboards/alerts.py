@@ -69,7 +69,7 @@ RECORDINGS = (
 
 WORKERS = (
     Alert("BallastStraggler", "warning",
-          "job_worker:ballast_lateness:steps > 0.2 and on (job) job:ballast_works:bool == 1", "<5m>",
+          "job_worker:ballast_lateness:steps > 0.15 and on (job) job:ballast_works:bool == 1", "<3m>",
           "Worker {{ $labels.worker }} holds up {{ $labels.job }}",
           "The parts of worker {{ $labels.worker }} arrive {{ $value | humanizePercentage }} of a step later than those of the "
           "median worker of {{ $labels.job }}."),

@@ -89,9 +89,9 @@ def stragglers():
         ranking("Later than the median worker", SECONDS, (EXCESS, "{{worker}}"), width=12,
                 about="Lateness now, less that of the median worker: who to look at first. Of two workers, both differ "
                       "from the median by half of what they differ by."),
-        lines("Part of a step", SHARE, (OF_A_STEP, "{{worker}}"), warning=0.2, width=12, height=8,
+        lines("Part of a step", SHARE, (OF_A_STEP, "{{worker}}"), warning=0.15, width=12, height=8,
               derived="seconds of lateness times steps a second",
-              about="The same in steps: 0.5 is half a step later than the median. Above 0.2 for long, the worker holds "
+              about="The same in steps: 0.5 is half a step later than the median. Above 0.15 for long, the worker holds "
                     "the job up, and the alert BallastStraggler fires."),
     ))
     lead = Row("What the lead knows of the workers", (

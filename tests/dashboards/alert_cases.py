@@ -131,7 +131,7 @@ CASES = (
     Case("one worker is late by 0.3 s of steps of 0.5 s", lateness(3, 0.33), "12m",
          (("BallastStraggler", WORKER_3, "The parts of worker worker-3 arrive 59% of a step later than those of the median worker "
            "of m."),)),
-    Case("it is late for less than five minutes", lateness(3, 0.33), "4m"),
+    Case("it is late for less than three minutes", lateness(3, 0.33), "3m"),
     Case("all workers are late alike", {key: value for index in range(4) for key, value in lateness(index, 0.4).items()}, "30m"),
     Case("one is late by a tenth of a step", lateness(3, 0.085), "30m"),
     Case("lateness in a job whose items are of no common step",
