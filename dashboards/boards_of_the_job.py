@@ -84,8 +84,8 @@ def overview():
 def stragglers():
     lateness = Row("Who is late", (
         heat("Lateness of each worker", SECONDS, (LATENESS.replace("{@job}", "{@worker}"), "{{worker}}"),
-             about="How long after a step's first contribution each worker's arrives, in the mean. One dark row is a "
-                   "straggler; all rows dark at once is the network, a shard, or the machine. In sync and local."),
+             about="How long after a step's first contribution each worker's arrives, in the mean. One row that "
+                   "stands out is a straggler; all rows at once are the network, a shard, or the machine. In sync and local."),
         ranking("Later than the median worker", SECONDS, (EXCESS, "{{worker}}"), width=12,
                 about="Lateness now, less that of the median worker: who to look at first. Of two workers, both differ "
                       "from the median by half of what they differ by."),

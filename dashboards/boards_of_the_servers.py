@@ -20,7 +20,7 @@ def shards():
         heat("Busy lanes", SHARE, ('sum by (instance, loop) (rate(ballast_turn_seconds_sum{@shard,loop=~"lane ($lane)"}[@]))',
                                    "{{instance}} {{loop}}"), width=12, derived="seconds of turns each second",
              about="Share of the time in which the lane's loop answers nobody. Near 1 it is the bottleneck: more lanes or "
-                   "shards. One dark row is skew."),
+                   "shards. One row that stands out is skew."),
         lines("Turns, 99 of 100", SECONDS,
               (quantile(0.99, "ballast_turn_seconds", "@shard", "instance, loop"), "{{instance}} {{loop}}"), width=12, height=8,
               about="Time of one turn of a loop: for so long it answered nobody."),
@@ -150,9 +150,9 @@ def staleness():
               about="Of contributions. With ssp it cannot exceed the job's bound."),
         lines("Expired contributions", EACH_SECOND,
               (each_second("ballast_shard_contributions_total", '@lane,outcome="expired"', "instance"), "{{instance}}"),
-              about="Computed from weights that are older than the job's bound allows, or that the shard has lost: work in vain."),
+              about="Computed from weights that are older than the job's bound allows, or that the shard has lost: in vain."),
         lines("Covered items", NUMBER, ("min by (instance) (ballast_shard_covered_items{@lane})", "{{instance}}"),
-              about="From the first on without a gap. It stands still while a worker has an item in hand that others wait for."),
+              about="From the first on without a gap. It stands still while others wait for an item that a worker has in hand."),
         lines("Items each second", EACH_SECOND, ("sum by (instance) (rate(ballast_shard_staleness_count{@lane}[@]))", "{{instance}}"),
               derived="observations of a histogram, each second", about="Updates of chunks applied."),
         lines("Updates left out", NUMBER, ("sum by (instance) (increase(ballast_shard_updates_skipped_total{@lane}[@]))", "{{instance}}"),
@@ -160,8 +160,8 @@ def staleness():
     ))
     workers = Row("Who is behind", (
         heat("Distance to the foremost worker", NUMBER,
-             ("scalar(max(ballast_lead_worker_step{@job})) - (ballast_lead_worker_step{@worker} and ballast_lead_worker_live{@worker} == 1)",
-              "{{worker}}"),
+             ("scalar(max(ballast_lead_worker_step{@job}))"
+              " - (ballast_lead_worker_step{@worker} and ballast_lead_worker_live{@worker} == 1)", "{{worker}}"),
              about="In steps. In async and ssp the spread of the workers is what makes gradients stale."),
     ))
     return Board("ballast-staleness", "Ballast: staleness", "How old are the weights that updates were computed from?",

@@ -60,7 +60,7 @@ def _stat(panel):
 def _heatmap(panel):
     """A row for each series: the queries' format is that of time series, and nothing is calculated."""
     options = {"calculate": False, "cellGap": 1, "cellValues": {"unit": panel.unit},
-               "color": {"mode": "scheme", "scheme": "Blues", "steps": 64, "exponent": 0.5, "fill": "dark-blue", "reverse": True,
+               "color": {"mode": "scheme", "scheme": "Blues", "steps": 64, "exponent": 0.5, "fill": "dark-blue", "reverse": False,
                          "min": 0},
                "exemplars": {"color": "rgba(128,128,128,0.7)"}, "filterValues": {"le": -1e-9}, "legend": {"show": True},
                "rowsFrame": {"layout": "auto", "value": "value"}, "showValue": "never",
@@ -101,10 +101,10 @@ def _transformations(panel):
     if panel.kind != "table":
         return []
     names = [name for name, _ in panel.columns]
+    places = {name: place for place, name in enumerate(names)}
     return [{"id": "merge", "options": {}},
             {"id": "filterFieldsByName", "options": {"include": {"names": names}}},
-            {"id": "organize", "options": {"excludeByName": {}, "renameByName": dict(panel.columns),
-                                           "indexByName": {name: place for place, name in enumerate(names)}}}]
+            {"id": "organize", "options": {"excludeByName": {}, "renameByName": dict(panel.columns), "indexByName": places}}]
 
 
 def _panel(panel, number, x, y):
@@ -149,14 +149,16 @@ def _variables(board):
     source = {"type": "datasource", "name": "source", "label": "Data source", "query": "prometheus", "hide": 0, "refresh": 1,
               "regex": "", "multi": False, "includeAll": False, "options": [], "skipUrlSync": False}
     job = _query_variable("job", "Run", "label_values(ballast_lead_step, job)", several=False)
-    return [source, job] + [_query_variable(name, VARIABLES[name][0], f"label_values({VARIABLES[name][2]}, {VARIABLES[name][1]})",
-                                            several=True) for name in board.variables]
+    chosen = [(name, *VARIABLES[name]) for name in board.variables]
+    return [source, job] + [_query_variable(name, label, f"label_values({series}, {of})", several=True)
+                            for name, label, of, series in chosen]
 
 
 def dashboard(board, boards):
-    others = [{"type": "link", "title": other.title.removeprefix("Ballast: "), "url": f"/d/{other.uid}?${{source:queryparam}}&${{job:queryparam}}",
-               "keepTime": True, "includeVars": False, "asDropdown": False, "targetBlank": False, "icon": "external link",
-               "tags": [], "tooltip": other.about} for other in boards if other is not board]
+    others = [{"type": "link", "title": other.title.removeprefix("Ballast: "), "tooltip": other.about,
+               "url": f"/d/{other.uid}?${{source:queryparam}}&${{job:queryparam}}", "keepTime": True, "includeVars": False,
+               "asDropdown": False, "targetBlank": False, "icon": "external link", "tags": []}
+              for other in boards if other is not board]
     return {"uid": board.uid, "title": board.title, "description": board.about, "tags": ["ballast"], "timezone": "browser",
             "editable": True, "graphTooltip": 1, "refresh": "10s", "schemaVersion": SCHEMA, "version": 1,
             "time": {"from": "now-30m", "to": "now"}, "fiscalYearStartMonth": 0, "liveNow": False, "weekStart": "",

@@ -131,7 +131,7 @@ def number(title, unit, *queries, about, width=4, height=4, **more):
 
 
 def heat(title, unit, *queries, about, width=24, height=8, **more):
-    """A row for each series, coloured by value: light is little."""
+    """A row for each series, coloured by value: what stands out from the background is much."""
     return Panel(title, "heatmap", unit, _queries(queries), about, width=width, height=height, **more)
 
 

@@ -90,12 +90,15 @@ class Workers(AlertCase):
 
     def test_lost_again_and_again(self):
         run = self.begin(steady())
-        for lost in range(1, 7):  # each twice: short lives in a row would end the run
-            worker = lost % 3
-            self.assertIsNotNone(run.kill("worker", worker))
-            self.wait_for("word of it", lambda: (run.status() or {}).get("lost_workers", 0) >= lost)  # pylint: disable=cell-var-from-loop
-            self.wait_for("its next life", lambda: harness.is_alive(run.entry("worker", worker)["pid"] or 0))  # pylint: disable=cell-var-from-loop
+        for lost in range(1, 7):
+            self.lose(run, lost % 3, lost)  # each twice: short lives in a row would end the run
         self.expect("BallastWorkersLost")
+
+    def lose(self, run, worker, lost):
+        """Kills a worker, and waits until it was given up, the `lost`th in all, and lives again."""
+        self.assertIsNotNone(run.kill("worker", worker))
+        self.wait_for("word of it", lambda: (run.status() or {}).get("lost_workers", 0) >= lost)
+        self.wait_for("its next life", lambda: harness.is_alive(run.entry("worker", worker)["pid"] or 0))
 
     def test_refused(self):
         run = self.begin(jobs.glyphs(model="lenet5", steps=100000), environment=guard.SLOW,
