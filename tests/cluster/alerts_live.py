@@ -198,6 +198,7 @@ class Storage(AlertCase):
         self.journaled()
         disk.fill()
         more = ("BallastJournalStuck", "BallastJournalFails", "BallastDiskFull", "BallastDiskFills", "BallastJobStalled")
+        self.expect("BallastJournalFails", more, instance="shard-1")
         self.expect("BallastJournalStuck", more, instance="shard-1")
         disk.make_room()
         self.expect_over("BallastJournalStuck")
