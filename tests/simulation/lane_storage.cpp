@@ -12,6 +12,9 @@ void LaneShell::act(Host& host, lane::Begin& action) {
   turns_.begins();
   snapshots_.taken.clear();
   unanswered_.clear();
+  if (host.life().restores && lacks(host, action.base)) {
+    return later(host, within(host.life().copy_high), BaseFetch{action.timeline, action.base});
+  }
   later(host, on_disk(host.life().storage_high), TimelineRecord{action.timeline, action.base});
 }
 
@@ -32,6 +35,8 @@ void LaneShell::done(Host& host, const BaseLoad& what) {
   if (what.timeline == beginning_) {
     life_.timeline = what.timeline;
     host.judge().began(host.disks(), life_, what.base, put_base_in_place(host, what.base));
+    disk(host).was_lost = false;
+    disk(host).served = std::max(disk(host).served, what.timeline);
   }
   step(host, lane::Begun{what.timeline});
 }

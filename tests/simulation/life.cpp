@@ -315,6 +315,25 @@ void draw_departures(LifeSpec& life, Random& random) {
   }
 }
 
+// Drawn apart from all else: lives without it are what they would be.
+void draw_lost_disks(LifeSpec& life) {
+  Random random(Random::mix(life.seed ^ 0x6469736bU));
+  if (!life.copies || life.faults.death || !random.chance(0.2)) {
+    return;
+  }
+  life.restores = true;
+  life.snapshot_every = random.between(1, 2);
+  life.copy_high = random.between(1'000, random.chance(0.5) ? 5'000 : 40'000);
+  life.faults.copies_taken = 0;  // its copies would be another's
+  life.faults.copy_stuck = false;
+  life.copy_patience = 10 * life.copy_high + 100'000;
+  life.faults.lost_volume = 0;  // an empty disk is the shard's from now on
+  life.faults.second_servers = 0;
+  life.faults.lost_disks = static_cast<std::uint32_t>(random.between(1, 2));
+  life.faults.double_loss = random.chance(0.3) ? 0.5 : 0;
+  life.faults.damaged_copy = random.chance(0.5) ? 0.6 : 0;
+}
+
 void draw_shares(LifeSpec& life, Random& random) {
   life.by_speed = !random.chance(0.1);
   life.redistributes = !random.chance(0.1);
@@ -353,6 +372,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_hangs(life, random);
   draw_departures(life, random);
   draw_shares(life, random);
+  draw_lost_disks(life);
   return life;
 }
 

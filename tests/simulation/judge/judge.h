@@ -74,6 +74,13 @@ class Judge {
   void began(const Disks& disks, const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values);
   void resumed(const Disks& disks, const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values,
                const std::vector<JournalRecord>& records);
+  // A shard has not what it had, or what it was to get: the job may go back beyond its newest snapshot.
+  void lacks_base() {
+    timelines_.lacks_base();
+    if (life_.items) {
+      items().cannot_resume();
+    }
+  }
   // A shard's journal has lost what it had told to be committed.
   void lost(const Disks& disks, std::uint32_t shard);
   void snapshot_taken(const Disks& disks, const LaneLife& lane, SnapshotId id, ChunkId chunk,
@@ -168,6 +175,7 @@ class Judge {
   void note_serving(const LaneLife& lane);
   void check_values(const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values) const;
   void check_held(const Disks& disks, SnapshotId id, Timeline timeline) const;
+  void check_base(const Disks& disks, const CopyPlace& place, const Ledger& before, const Ledger& ledger);
   void follow_timeline(const Disks& disks, const Ledger& ledger);
   void check_complete(const Disks& disks, const Ledger& ledger);
   void note_facts(const Ledger& ledger);

@@ -46,6 +46,8 @@ class Timelines {
   // Of a shard that has begun another life since: what the newest one can do is unknown to the ledger.
   [[nodiscard]] bool lists_a_life_that_is_over(const Ledger& ledger) const;
   void became_durable(const Ledger& ledger);
+  // Somebody has lost its part of a snapshot: the next timeline may begin before the newest complete one.
+  void lacks_base() { lacks_base_ = true; }
   // The lead knows what is durable.
   void ledger_heard() { heard_databases_ = ledger_.databases; }
 
@@ -54,7 +56,8 @@ class Timelines {
   [[nodiscard]] Change take_new_lives(const Ledger& ledger, History& known) const;
 
   const LifeSpec& life_;
-  Ledger ledger_;                              // the durable one
+  Ledger ledger_;  // the durable one
+  bool lacks_base_ = false;
   std::vector<SnapshotId> known_complete_;     // by the durable one before it, which the lead may know alone
   CopyState known_copies_;                     // the same
   std::vector<DatabaseLife> heard_databases_;  // by the ledger that the lead knows to be durable
