@@ -13,9 +13,7 @@ import engine
 from engine import harness
 
 JOB_FILE = engine.ROOT / "docker" / "job.yaml"
-# Two epochs of the job's ten, and snapshots often enough to go back to.
-EPOCHS = 2
-SNAPSHOT_EVERY = 100
+SNAPSHOT_EVERY = 100  # often enough that something is kept before the first fault
 JOB_PATIENCE = 1200  # seconds; the machine may be busy
 SERVERS = ("server-0", "server-1", "server-2")
 # All that is of Ballast or Debian: Grafana's image is neither.
@@ -49,17 +47,15 @@ def metrics_of(address):
 
 class Composed(harness.ClusterCase):
     patience = 300
+    expected = None
 
     def setUp(self):
         super().setUp()
         self.data = mnist()
         if self.data is None:
             self.skipTest("MNIST is not there: name its folder by BALLAST_DATA")
-        text = JOB_FILE.read_text()
-        self.assertIn("epochs: 10", text)
         self.job_file = self.folder / "job.yaml"
-        self.job_file.write_text(text.replace("epochs: 10", f"epochs: {EPOCHS}") +
-                                 f"\ndurability: {{every_steps: {SNAPSHOT_EVERY}}}\n")
+        self.job_file.write_text(f"{JOB_FILE.read_text()}\ndurability: {{every_steps: {SNAPSHOT_EVERY}}}\n")
         self.job_file.chmod(0o644)
         self.folder.chmod(0o755)
         ports = harness.free_ports(2)
@@ -127,10 +123,17 @@ class Composed(harness.ClusterCase):
         return json.loads(self.compose.ballast("digest", "/var/lib/ballast/gathered").stdout)
 
     def of_this_machine(self):
-        """The digests of the same job by `ballast run`, on other numbers of servers and workers."""
+        """The digests of the same job by `ballast run`, on other numbers of servers and workers; the accuracy is that of a
+        model that has learnt. Once for all cases."""
+        if Composed.expected is None:
+            Composed.expected = self.run_here()
+        return Composed.expected
+
+    def run_here(self):
         run = self.start(self.job_file, name="host", options=["--shards", "1", "--workers", "2"],
                          environment={"BALLAST_DATA": str(self.data)})
-        run.finish(JOB_PATIENCE)
+        summary = run.finish(JOB_PATIENCE)
+        self.assertGreater(summary["test_accuracy"], 0.985)
         return self.digest_of(run.folder)
 
     def expect_the_same_bits(self, digests):
