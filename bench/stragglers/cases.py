@@ -33,6 +33,7 @@ class Case:
     links: dict = dataclasses.field(default_factory=dict)  # worker: its part of a gigabit per second
     target: float = 0.0       # of streamed capacity, with everything on
     of_ceiling: float = 0.0   # of the ceiling by whole slots
+    size: float = 8e6         # bytes of the model
 
     def sound(self):
         """A worker of whom nothing is wrong: it sees when steps close."""
@@ -72,6 +73,8 @@ CASES = {
 for _slots in (8, 16):
     for _name, _of in (("slow", _SLOW), ("stop", _STOP), ("link", _LINK), ("two", _TWO), ("all", _ALL)):
         CASES[f"{_name}-{_slots}"] = Case(**_of, slots=_slots, of_ceiling=0.9)
+# Where so little is sent that it costs two cores nothing.
+CASES["two-8-small"] = Case(**{**_TWO, "about": _TWO["about"] + ", a model of 1 MB"}, slots=8, of_ceiling=0.9, size=1e6)
 
 KILLS = {f"kill-{round(step * 1000)}-{workers}x{each}": Kill(workers, each, step, size)
          for step, size in ((0.05, 2e6), (0.5, 8e6), (5.0, 8e6)) for workers, each in ((3, 2), (4, 4), (2, 4), (3, 1))}

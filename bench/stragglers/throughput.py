@@ -17,7 +17,6 @@ import cases
 from cluster import CHUNK, Cluster, end_with_parent, job_text, total
 
 SLOT = 0.25        # seconds
-SIZE = 8e6         # bytes of the model
 LATENCY = 0.0015   # seconds: one way with what a process takes to see a message, and a chunk's update
 SPREAD = 2 / 3     # of an emulated slot, in which its gradients become ready
 LOOK = 0.02        # seconds between two looks
@@ -145,8 +144,8 @@ class Measurement:
         case = self.case
         links = [cases.GIGABIT * case.links.get(worker, 1.0) for worker in range(case.workers)]
         delays = {worker: round((factor - 1) * SLOT * 1000) for worker, factor in case.slow.items()}
-        job = job_text(case.slots, case.workers, SLOT, SIZE, cases.VARIANTS[self.variant])
-        chunks = chunks_of(SIZE) + STATISTICS_CHUNK
+        job = job_text(case.slots, case.workers, SLOT, case.size, cases.VARIANTS[self.variant])
+        chunks = chunks_of(case.size) + STATISTICS_CHUNK
         with started(job, links, delays, case.sound(), chunks, self.keep) as cluster:
             canary = Canary(cluster.folder)
             try:
@@ -187,7 +186,7 @@ class Measurement:
         case = self.case
         steps = len(took)
         rate = steps * case.slots / (end - begin)
-        model = (self._workers(faults, links, end), case.slots, SIZE, chunks_of(SIZE), LATENCY, begin, end)
+        model = (self._workers(faults, links, end), case.slots, case.size, chunks_of(case.size), LATENCY, begin, end)
         streamed, ceiling = capacity.streamed(*model), capacity.ceiling(*model)
         computed = [b - a for a, b in zip(before.computed(), after.computed())]
         computing = [b - a for a, b in zip(before.computing(), after.computing())]
@@ -198,7 +197,7 @@ class Measurement:
             "slots_per_second": round(rate, 3), "streamed": round(streamed, 3), "ceiling": round(ceiling, 3),
             "of_streamed": round(rate / streamed, 4), "of_ceiling": round(rate / ceiling, 4),
             "target": case.target, "target_of_ceiling": case.of_ceiling,
-            "models_up": round((after.bytes_up() - before.bytes_up()) / SIZE / steps / case.workers, 3),
+            "models_up": round((after.bytes_up() - before.bytes_up()) / case.size / steps / case.workers, 3),
             "duplicate_slots_per_step": round((sum(computed) - (after.accepted() - before.accepted())) / steps, 2),
             "slots_by_worker_and_step": [round(count / steps, 2) for count in computed],
             "slot_ms_by_worker": [round(1000 * time / count, 1) if count else None

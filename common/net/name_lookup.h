@@ -9,7 +9,8 @@
 
 namespace ballast {
 
-// One thread; the resolver, which may take seconds, works on another, which nobody waits for at the end.
+// One thread; the resolver, which may take seconds, works on another, which nobody waits for at the end. All lookups of
+// this process that want to know of one host at the same time share that.
 class NameLookup {
  public:
   struct Answer {
@@ -24,7 +25,9 @@ class NameLookup {
 
  private:
   struct Asked;
+  class UnderWay;
   std::shared_ptr<Asked> asked_;  // null: nothing is under way
+  std::string address_;
 };
 
 }  // namespace ballast

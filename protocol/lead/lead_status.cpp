@@ -133,8 +133,9 @@ void Lead::tell_stand(Status& status) const {
   copies_.tell(book_.durable().copies, copy_parts(), status.copies);
   status.copies.awaited = !is_over() && book_.current().timeline > 0 && awaits_copy() &&
                           (pauses_.waits_for_copy() || (phase_ == Phase::finishing && has_final_snapshot()));
-  // A job that had ended before this lead began has nothing open.
-  status.step = ledger.finished ? ledger.finished->step : std::max(course_.open_step(), ledger.base.step);
+  // A job that had ended before this lead began has nothing open, and one that is taken back goes on from there.
+  const Step least = began() && phase_ <= Phase::confirming ? status.snapshot : ledger.base.step;
+  status.step = ledger.finished ? ledger.finished->step : std::max(course_.open_step(), least);
   status.beyond_snapshot = !has_held() && course_.is_beyond(shards_, status.snapshot);
   status.steps = config_.steps;
   status.epoch = log_.next() / config_.steps_per_epoch;

@@ -50,9 +50,4 @@ Micros EndPrediction::end(SlotRange run, Slot next, Micros begin, Micros uplink_
 
 double EndPrediction::shortest_tail() const { return std::min(std::max(node_ - early_, chunk_), kLongest); }
 
-Micros predicted_end(const SessionPace& pace, const StepSize& step, SlotRange run, Slot next, Micros begin,
-                     Micros uplink_free) {
-  return EndPrediction(pace, step).end(run, next, begin, uplink_free);
-}
-
 }  // namespace ballast

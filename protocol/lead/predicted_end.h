@@ -54,8 +54,4 @@ class EndPrediction {
   double early_;  // how long before the end of a node's last slot its first chunk is ready
 };
 
-// The same, once.
-Micros predicted_end(const SessionPace& pace, const StepSize& step, SlotRange run, Slot next, Micros begin,
-                     Micros uplink_free);
-
 }  // namespace ballast

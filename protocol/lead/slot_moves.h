@@ -15,9 +15,9 @@ namespace ballast {
 void take_unclaimed(SlotHolders& holders, SlotHolders::Chosen& takers, SlotSet unclaimed,
                     const SlotHolders::Chosen& counted, Micros now);
 
-// Each takes a tail from the share that ends last; what the first cannot gain by, no other can, if they are in the order
-// of SlotHolders::idle(). Those that have taken are no takers any more. It keeps the ends in a heap: a take costs as many
-// predictions as the share has slots left.
+// Each takes a tail from the share that ends last; what the first cannot gain by, no other can, if they are in the
+// order of SlotHolders::idle(). Those that have taken are no takers any more. It keeps the ends in a heap: a take costs
+// as many predictions as the share has slots left.
 void take_tails(SlotHolders& holders, SlotHolders::Chosen& takers, const SlotHolders::Chosen& counted, Micros now);
 
 // Each takes a slot in hand elsewhere, where it would arrive sooner from here: its holder goes on with it as well. A

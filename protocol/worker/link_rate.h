@@ -13,12 +13,13 @@ namespace ballast {
 
 // The largest of the last samples, as N. Cardwell et al., "BBR: Congestion-Based Congestion Control", 2016, estimate a
 // bottleneck: whatever else made a sample wait made it smaller. A sample is what has arrived in a time in which
-// something was always on its way. Pure and copyable.
+// something was always on its way. Word of arrivals may come late and all at once; so a sample lasts until something
+// has arrived that was sent after its begin, as there. Pure and copyable.
 class LinkRate {
  public:
   void sent(std::uint64_t bytes, Micros at) {
     if (on_its_way_ == 0 || !is_running_) {
-      begin(at);
+      begin(at, 0);
     }
     on_its_way_ += bytes;
   }
@@ -30,16 +31,21 @@ class LinkRate {
   void arrived(std::uint64_t bytes, Micros at) {
     on_its_way_ -= std::min(on_its_way_, bytes);
     if (!is_running_) {
-      return on_its_way_ > 0 ? begin(at) : void();
+      return on_its_way_ > 0 ? begin(at, 0) : void();
     }
     arrived_ += bytes;
     ++count_;
-    if (at > begun_ && (on_its_way_ == 0 || count_ >= kArrivals)) {
+    if (at > begun_ && arrived_ > older_ && (on_its_way_ == 0 || count_ >= kArrivals)) {
       samples_[next_++ % samples_.size()] =
           static_cast<std::uint64_t>(1e6 * static_cast<double>(arrived_) / static_cast<double>(at - begun_));
-      begin(at);
-      is_running_ = on_its_way_ > 0;
+      begin(at, on_its_way_);
     }
+    is_running_ = on_its_way_ > 0;
+  }
+  // Nobody waits any more to hear that they have arrived.
+  void forget_sent(std::uint64_t bytes) {
+    on_its_way_ -= std::min(on_its_way_, bytes);
+    is_running_ = is_running_ && on_its_way_ > 0;
   }
   // Nothing is on its way: what was counted twice, or will not be heard of.
   void forget_sent() {
@@ -54,13 +60,14 @@ class LinkRate {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::ages(begun_),
-                       listed::plain(is_running_, on_its_way_, arrived_, count_, samples_, next_));
+                       listed::plain(is_running_, on_its_way_, older_, arrived_, count_, samples_, next_));
   }
 
  private:
-  void begin(Micros at) {
+  void begin(Micros at, std::uint64_t older) {
     is_running_ = true;
     begun_ = at;
+    older_ = older;
     arrived_ = 0;
     count_ = 0;
   }
@@ -71,6 +78,7 @@ class LinkRate {
   Micros begun_ = 0;
   bool is_running_ = false;  // since then something is on its way
   std::uint64_t on_its_way_ = 0;
+  std::uint64_t older_ = 0;  // bytes that were on their way when the sample began
   std::uint64_t arrived_ = 0;
   std::uint32_t count_ = 0;
   std::array<std::uint64_t, kWindow> samples_{};

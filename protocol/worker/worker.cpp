@@ -251,7 +251,7 @@ void Worker::take_as_receipt(LaneLink& lane, const Weights& weights) {
   const auto free = lane.outbox.before(weights.chunk, *covered);
   release(free);
   if (!free.empty()) {
-    up_.arrived(free.size() * layout_.chunks[weights.chunk].bytes, at_);
+    up_.forget_sent(free.size() * layout_.chunks[weights.chunk].bytes);  // others brought it: it may still be under way
     work_.receipts(*covered - 1, kNoSlot, free.size(), at_);
   }
 }

@@ -1,6 +1,8 @@
 #include "common/net/name_lookup.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -57,6 +59,28 @@ TEST_CASE("a lookup answers once, for the address that was asked for first") {
   CHECK_FALSE(lookup.take());
   lookup.begin("tcp://localhost:7070");
   CHECK(eventually([&] { return lookup.take(); })->found.why_not.empty());
+}
+
+TEST_CASE("many lookups of one host are one, and each is told its own port") {
+  const auto threads = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}); };
+  const auto before = threads();
+  std::vector<NameLookup> lookups(200);
+  for (std::size_t i = 0; i < lookups.size(); ++i) {
+    lookups[i].begin("tcp://no-such-host.invalid:" + std::to_string(7000 + i));
+    lookups[i].begin("tcp://localhost:1");  // the first one is under way
+  }
+  CHECK(threads() <= before + 100);
+  for (std::size_t i = 0; i < lookups.size(); ++i) {
+    const auto answer = eventually([&] { return lookups[i].take(); });
+    CHECK(answer->address == "tcp://no-such-host.invalid:" + std::to_string(7000 + i));
+    CHECK_FALSE(answer->found.why_not.empty());
+    lookups[i].begin("tcp://localhost:" + std::to_string(7000 + i));
+  }
+  for (std::size_t i = 0; i < lookups.size(); ++i) {
+    const auto answer = eventually([&] { return lookups[i].take(); });
+    REQUIRE_FALSE(answer->found.addresses.empty());
+    CHECK(answer->found.addresses.front().ends_with(":" + std::to_string(7000 + i)));
+  }
 }
 
 }  // namespace

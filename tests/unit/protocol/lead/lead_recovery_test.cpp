@@ -113,6 +113,18 @@ TEST_CASE("a restarted lead of a job in rounds takes it back, for shard 0 has be
   CHECK(written->change.ledger.rolled_back_steps == 7);
 }
 
+TEST_CASE("a lead that starts again tells where the job goes on from, before anybody has come") {
+  Fixture before(config());
+  before.train();
+  before.reports(9);
+  before.held = {{1, 10}};
+  before.reports(10);
+  before.written();
+  const Fixture fixture(started_again(before.lead.ledger()));
+  CHECK(fixture.lead.status().phase == JobPhase::recovering);
+  CHECK(fixture.lead.status().step == 10);
+}
+
 TEST_CASE("a timeline in which nobody has trained is begun anew without being counted") {
   Fixture fixture(config());
   fixture.hello(0);

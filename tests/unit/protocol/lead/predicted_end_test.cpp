@@ -33,6 +33,11 @@ double chunk_by_chunk(const SessionPace& pace, const StepSize& step, SlotRange r
   return free;
 }
 
+Micros predicted_end(const SessionPace& pace, const StepSize& step, SlotRange run, Slot next, Micros begin,
+                     Micros uplink_free) {
+  return EndPrediction(pace, step).end(run, next, begin, uplink_free);
+}
+
 }  // namespace
 
 TEST_CASE("a range ends with its last slot where sending takes no time") {

@@ -97,7 +97,7 @@ class Exhaustive {
     for (std::size_t i = 0; i < sessions.size(); ++i) {
       for (Slot begin = 0; begin <= slots_; ++begin) {
         for (Slot end = begin; end <= slots_; ++end) {
-          const auto latest = predicted_end(sessions[i], step, {begin, end}, begin, sessions[i].lag, 0);
+          const auto latest = EndPrediction(sessions[i], step).end({begin, end}, begin, sessions[i].lag, 0);
           ends_[i].push_back(begin == end ? 0 : latest);
         }
       }

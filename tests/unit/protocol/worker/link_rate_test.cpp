@@ -43,17 +43,54 @@ TEST_CASE("the best of the last fifteen samples counts: whatever else made one w
 
 TEST_CASE("a link that is never idle is sampled every eight arrivals") {
   LinkRate rate;
-  rate.sent(100'000, 1'000);
-  for (Micros i = 1; i <= 7; ++i) {
+  rate.sent(1'000, 1'000);
+  Micros now = 1'000;
+  const auto arrive = [&](int count, Micros each) {
+    for (int i = 0; i < count; ++i) {
+      rate.sent(1'000, now);
+      now += each;
+      rate.arrived(1'000, now);
+    }
+  };
+  arrive(7, 1'000);
+  CHECK(rate.bytes_per_second() == 0);
+  arrive(1, 1'000);
+  CHECK(rate.bytes_per_second() == 1'000'000);
+  arrive(8, 500);
+  CHECK(rate.bytes_per_second() == 2'000'000);
+}
+
+TEST_CASE("what was on its way when a sample ended is no sample of its own: word of it may come all at once") {
+  LinkRate rate;
+  for (int i = 0; i < 20; ++i) {
+    rate.sent(1'000, 1'000);
+  }
+  for (Micros i = 1; i <= 8; ++i) {
     rate.arrived(1'000, 1'000 + i * 1'000);
   }
-  CHECK(rate.bytes_per_second() == 0);
-  rate.arrived(1'000, 9'000);
   CHECK(rate.bytes_per_second() == 1'000'000);
-  for (Micros i = 1; i <= 8; ++i) {
-    rate.arrived(1'000, 9'000 + i * 500);
+  for (Micros i = 1; i <= 10; ++i) {
+    rate.arrived(1'000, 9'000 + i);
   }
-  CHECK(rate.bytes_per_second() == 2'000'000);
+  rate.sent(1'000, 20'000);
+  rate.arrived(2'000, 20'001);
+  CHECK(rate.bytes_per_second() == 1'000'000);
+  rate.arrived(1'000, 21'000);  // sent after the second one had begun
+  CHECK(rate.bytes_per_second() == 1'083'333);
+}
+
+TEST_CASE("what others have brought counts as not sent, and not as arrived") {
+  LinkRate rate;
+  rate.sent(1'000, 1'000);
+  rate.sent(1'000, 1'000);
+  rate.sent(1'000, 1'000);
+  rate.forget_sent(1'000);
+  rate.arrived(1'000, 2'000);
+  rate.forget_sent(1'000);
+  CHECK(rate.bytes_per_second() == 0);
+  rate.sent(1'000, 9'000);
+  rate.arrived(1'000, 10'000);
+  CHECK(rate.bytes_per_second() == 1'000'000);
 }
 
 TEST_CASE("what arrives at the moment at which it was sent is part of the next sample") {

@@ -1,0 +1,92 @@
+// Shares of slots among sessions whose heartbeats, and shards whose reports, a test writes itself.
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "protocol/lead/slot_shares.h"
+
+namespace ballast::slot_shares {
+
+inline constexpr Micros kSlotTime = 100'000;
+inline constexpr Micros kNothingKnown = 1'000'000;  // Rules::late
+inline constexpr Step kNoLimit = 1'000;
+
+using Ranges = std::vector<SlotRange>;
+using Sessions = std::vector<SessionId>;
+
+inline SlotSet set_of_slots(Slot slots, const Ranges& ranges) {
+  SlotSet set(slots);
+  for (const auto range : ranges) {
+    set.insert(range);
+  }
+  return set;
+}
+
+// Sessions that send in no time, and whose heartbeats a test writes itself. The open step is 0 until it opens another.
+class SharesFixture {
+ public:
+  explicit SharesFixture(Slot slots, Sessions ids, SlotShares::Rules with = {})
+      : shares(rules_of(slots, with)), sessions(std::move(ids)), missing(SlotSet::full(slots)) {
+    shares.divide(sessions, 0);
+    shares.observe(0, missing, now);
+    shares.take_changed();
+  }
+  static SlotShares::Rules rules_of(Slot slots, SlotShares::Rules rules) {
+    rules.step = {.slots = slots, .bytes = 0, .chunks = 1};
+    rules.late = kNothingKnown;
+    return rules;
+  }
+
+  void hand_out(Step limit = kNoLimit) { shares.hand_out(sessions, silent, limit, now); }
+  // A heartbeat of the open step: these slots are computed, this one is in hand for so long.
+  bool beat(SessionId session, const Ranges& computed, Slot in_hand = kNoSlot, Micros in_hand_for = 0,
+            Micros slot_time = kSlotTime) {
+    SlotProgress progress;
+    progress.step = open;
+    progress.computed = computed;
+    progress.in_hand = in_hand;
+    progress.in_hand_for = in_hand_for;
+    progress.begun = std::max<Micros>(now - opened, 1);
+    progress.slot_time = slot_time;
+    return shares.heard(session, progress, now);
+  }
+  void arrive(const Ranges& slots) {
+    for (const auto range : slots) {
+      missing.erase(range);
+    }
+    shares.observe(open, missing, now);
+  }
+  void open_step(Step step) {
+    open = step;
+    opened = now;
+    missing = SlotSet::full(missing.slots());
+    shares.observe(open, missing, now);
+    shares.take_changed();
+  }
+  void lose(SessionId session) {
+    shares.lose(session);
+    std::erase(sessions, session);
+    silent.erase(session);
+  }
+  // What the session is to compute of the open step.
+  [[nodiscard]] Ranges work(SessionId session) const {
+    if (const auto own = shares.now(session)) {
+      return own->ranges;
+    }
+    const auto standing = shares.standing(session, kNoLimit);
+    return standing.slots.empty() || standing.from > open ? Ranges{} : Ranges{standing.slots};
+  }
+
+  SlotShares shares;
+  Sessions sessions;
+  std::set<SessionId> silent;
+  SlotSet missing;
+  Step open = 0;
+  Micros now = 10'000'000;
+  Micros opened = now;
+};
+
+}  // namespace ballast::slot_shares

@@ -1,0 +1,300 @@
+// Sessions that are not counted on.
+#include <doctest/doctest.h>
+
+#include "tests/unit/protocol/lead/shares_fixture.h"
+
+using namespace ballast;
+using namespace ballast::slot_shares;
+
+// ---- suspicion
+
+TEST_CASE("what a silent session has not brought goes to the others as they fall idle, its last slots first") {
+  SharesFixture at(12, {1, 2, 3});
+  at.beat(1, {{0, 1}}, 1);
+  at.arrive({{0, 1}});
+  at.beat(2, {{4, 8}});
+  at.beat(3, {}, 8);
+  at.silent = {1};
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{2, 4}});  // half of three: two counted sessions share them
+  CHECK(at.work(1) == Ranges{{0, 2}});  // what is left to it
+  at.beat(2, {{2, 4}, {4, 8}});
+  at.hand_out();
+  CHECK(at.work(2).back() == SlotRange{1, 2});
+  CHECK(at.shares.reassigned() == 3);
+  CHECK(at.shares.held_up(1) == "it is silent");
+}
+
+TEST_CASE("a suspect that is heard of is counted on again, and keeps what is left of its share") {
+  SharesFixture at(12, {1, 2, 3});
+  at.beat(2, {{4, 8}});
+  at.beat(3, {}, 8);
+  at.silent = {1};
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{2, 4}});
+  at.silent.clear();
+  at.beat(1, {}, 0);
+  at.beat(2, {{2, 8}});
+  at.arrive({{2, 8}});
+  at.shares.take_changed();
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+  CHECK(at.work(1).front().begin == 0);
+  CHECK(at.shares.reassigned() == 2);
+}
+
+TEST_CASE("a session of which nothing can be predicted is late after its time, and not before") {
+  SharesFixture at(4, {1, 2});
+  at.arrive({{2, 4}});
+  at.now += kNothingKnown;
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+  CHECK(at.shares.take_changed().empty());
+  at.now += 1;
+  at.hand_out();
+  CHECK(at.shares.held_up(1) == "it brings nothing of its share of step 0");
+  CHECK(at.work(2) == Ranges{{0, 2}});
+  CHECK(at.work(1).empty());
+  CHECK(at.shares.held_up(2).empty());
+}
+
+TEST_CASE("what others show in the first step holds for a share of which nothing could be predicted") {
+  SharesFixture at(2, {1, 2});
+  at.beat(1, {}, 0, 0, 0);
+  at.beat(2, {{1, 2}});
+  at.arrive({{1, 2}});
+  at.hand_out();
+  const auto limit = 3 * kSlotTime + SlotShares::Floors{}.late_share;
+  REQUIRE(limit < kNothingKnown);
+  at.now += limit;
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+  at.now += 1;
+  at.hand_out();
+  CHECK_FALSE(at.shares.held_up(1).empty());
+  CHECK(at.work(2) == Ranges{{0, 1}});
+}
+
+TEST_CASE("a session is late when its slot takes longer than three of its slots and the floor, and not before") {
+  SharesFixture at(4, {1, 2});
+  at.beat(1, {{0, 1}}, 1);
+  at.beat(2, {{2, 4}});
+  at.arrive({{2, 4}});
+  const auto limit = 3 * kSlotTime + SlotShares::Floors{}.late_slot;
+  at.now += limit;
+  at.beat(1, {{0, 1}}, 1, limit);
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+  at.now += 1'000;
+  at.beat(1, {{0, 1}}, 1, limit + 1'000);
+  at.hand_out();
+  CHECK(at.shares.held_up(1) == "slot 1 of step 0 takes 321 ms, one of its slots 100 ms");
+  CHECK(at.work(2).back() == SlotRange{0, 2});
+}
+
+TEST_CASE("a late session is counted on again when it gets on, for three times what is predicted then") {
+  SharesFixture at(8, {1, 2});
+  at.beat(1, {{0, 1}}, 1);
+  at.beat(2, {{4, 8}});
+  at.arrive({{4, 8}});
+  at.now += 10 * kSlotTime;
+  at.beat(1, {{0, 1}}, 1, 10 * kSlotTime);
+  at.hand_out();
+  CHECK_FALSE(at.shares.held_up(1).empty());
+  at.now += 20 * kSlotTime;
+  CHECK(at.beat(1, {{0, 2}}, 2));
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+}
+
+TEST_CASE("a late session whose share others have got takes nothing from them until it gets on, or the step ends") {
+  SharesFixture at(4, {1, 2});
+  at.beat(1, {{0, 2}}, kNoSlot, 0, 4 * kSlotTime);
+  at.arrive({{0, 2}});
+  at.hand_out();
+  at.now += 3 * 2 * 4 * kSlotTime + SlotShares::Floors{}.late_share + 1;
+  at.hand_out();
+  REQUIRE(set_of_slots(4, at.work(1)) == set_of_slots(4, {{2, 4}}));
+  at.shares.take_changed();
+  at.beat(1, {{0, 2}}, 2, 0, 4 * kSlotTime);
+  at.hand_out();
+  CHECK(at.shares.take_changed().empty());
+  CHECK_FALSE(at.shares.held_up(2).empty());
+  auto gets_on = at;
+  gets_on.beat(2, {}, 3, 0, 1'000);
+  gets_on.hand_out();
+  CHECK(gets_on.shares.held_up(2).empty());
+  at.open_step(1);
+  at.shares.divide(at.sessions, 2);
+  at.open_step(2);
+  at.hand_out();
+  CHECK(at.shares.held_up(2).empty());
+}
+
+TEST_CASE("a session that does not share its slots out by redistribution is late by time alone") {
+  SlotShares::Rules rigid;
+  rigid.redistributes = false;
+  SharesFixture at(4, {1, 2}, rigid);
+  at.beat(1, {}, 0);
+  at.beat(2, {{2, 4}});
+  at.arrive({{2, 4}});
+  at.silent = {1};
+  at.now += kNothingKnown;
+  at.beat(1, {}, 0, kNothingKnown);
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+  CHECK(at.shares.take_changed().empty());
+  at.lose(1);
+  at.hand_out();
+  CHECK(at.work(2) == Ranges{{0, 2}});
+}
+
+TEST_CASE("nobody is late for the time in which no work was given out") {
+  SharesFixture at(4, {1, 2});
+  at.now += 50 * kNothingKnown;
+  at.shares.reopen(at.now);
+  at.now += 10;
+  at.hand_out();
+  CHECK(at.shares.held_up(1).empty());
+  CHECK(at.shares.take_changed().empty());
+}
+
+TEST_CASE("where all are suspected all are counted on: nothing waits for nobody") {
+  SharesFixture at(4, {1, 2});
+  at.lose(2);
+  at.sessions = {1, 3};
+  at.silent = {1, 3};
+  at.hand_out();
+  CHECK(at.work(3) == Ranges{{3, 4}});  // half of what session 2 had
+}
+
+// ---- misses and trials
+
+namespace {
+
+// Two sessions of which the first alone brings anything, in steps of its own slots.
+void miss_step(SharesFixture& at, Step next) {
+  at.beat(1, {{0, 2}});
+  at.arrive({{0, 2}});
+  at.now += 20 * kNothingKnown;
+  at.hand_out();
+  at.open_step(next);
+}
+
+}  // namespace
+
+TEST_CASE("after three missed predictions in a row a session keeps no share, and one that brings something does") {
+  SlotShares::Rules even;
+  even.by_speed = false;
+  SharesFixture at(4, {1, 2}, even);
+  for (Step step = 0; step < 3; ++step) {
+    CHECK(at.shares.held_up(2).find("in a row") == std::string::npos);
+    miss_step(at, step + 1);
+  }
+  at.hand_out();
+  auto brings = at;
+  at.lose(3);
+  brings.beat(2, {{2, 3}}, 3);
+  brings.open_step(4);
+  brings.hand_out();
+  CHECK(brings.shares.held_up(2).empty());
+  brings.shares.divide(brings.sessions, 5);
+  CHECK(brings.shares.standing(2, 9).slots == SlotRange{2, 4});
+  at.shares.divide(at.sessions, 5);
+  CHECK(at.shares.standing(1, 9).slots == SlotRange{0, 4});
+  CHECK(at.shares.standing(2, 9).slots.empty());
+  at.open_step(5);
+  at.hand_out();
+  CHECK(at.shares.held_up(2) == "it brought nothing of its share of 3 steps in a row");
+}
+
+TEST_CASE("a session that brought something late has not missed, though it is heard of at the next step first") {
+  SlotShares::Rules even;
+  even.by_speed = false;
+  SharesFixture at(4, {1, 2}, even);
+  for (Step step = 0; step < 4; ++step) {
+    at.beat(1, {{0, 2}});
+    at.arrive({{0, 2}});
+    at.now += 20 * kNothingKnown;
+    at.hand_out();
+    at.beat(2, {{2, 4}});
+    // It begins the next step before the shards' reports say that this one is over.
+    SlotProgress ahead;
+    ahead.step = step + 1;
+    ahead.in_hand = 2;
+    ahead.begun = 1;
+    ahead.slot_time = kSlotTime;
+    at.shares.heard(2, ahead, at.now);
+    at.open_step(step + 1);
+  }
+  at.shares.divide(at.sessions, 5);
+  CHECK(at.shares.standing(2, 9).slots == SlotRange{2, 4});
+}
+
+TEST_CASE("where nobody keeps a share all get one") {
+  SharesFixture at(4, {1, 2});
+  at.silent = {1, 2};
+  at.hand_out();
+  at.shares.divide(at.sessions, 1);
+  CHECK(at.shares.standing(1, 9).slots == SlotRange{0, 2});
+  CHECK(at.shares.standing(2, 9).slots == SlotRange{2, 4});
+}
+
+TEST_CASE("a session without slots gets the last one as a trial, every sixteen steps, and nobody waits for it") {
+  SharesFixture at(4, {1, 2});
+  at.beat(1, {}, 0);
+  at.beat(2, {}, 2, 0, 100 * kSlotTime);
+  at.shares.divide(at.sessions, 1);
+  REQUIRE(at.shares.standing(2, 9).slots.empty());
+  std::vector<Step> trials;
+  for (Step step = 1; step < 50; ++step) {
+    at.now += 4 * kSlotTime;
+    at.open_step(step);
+    at.beat(1, {}, 0);
+    at.hand_out();
+    if (at.work(2) == Ranges{{3, 4}}) {
+      trials.push_back(step);
+      CHECK(at.work(1) == Ranges{{0, 4}});
+      CHECK(at.shares.held_up(2).empty());
+      at.shares.take_changed();
+      at.beat(2, {}, 3, 0, 100 * kSlotTime);
+      at.hand_out();
+      CHECK_FALSE(at.shares.take_changed().contains(2));  // one a step
+    } else {
+      CHECK(at.work(2).empty());
+    }
+  }
+  CHECK(trials == std::vector<Step>{15, 31, 47});
+}
+
+TEST_CASE("a session without slots that can take some gets those, and no trial") {
+  SharesFixture at(4, {1, 2, 3});
+  at.beat(1, {}, 0);
+  at.beat(2, {}, 2, 0, 100 * kSlotTime);
+  at.beat(3, {}, 3, 0, 100 * kSlotTime);
+  at.shares.divide(at.sessions, 14);
+  REQUIRE(at.shares.standing(2, 99).slots.empty());
+  REQUIRE(at.shares.standing(3, 99).slots.empty());
+  at.open_step(15);  // in which the second one's turn comes
+  at.lose(1);
+  at.beat(2, {});
+  at.beat(3, {});
+  at.hand_out();
+  CHECK(at.shares.trials() == 0);
+  CHECK(at.work(2) == Ranges{{2, 4}});
+  CHECK(at.work(3) == Ranges{{1, 2}});
+}
+
+TEST_CASE("a suspect, and a session where nobody has nothing left, get their trials") {
+  SharesFixture at(4, {1, 2});
+  at.beat(1, {}, 0);
+  at.beat(2, {}, 2, 0, 100 * kSlotTime);
+  at.shares.divide(at.sessions, 14);
+  at.open_step(15);
+  at.silent = {2};
+  at.beat(1, {}, 0);
+  at.hand_out();
+  CHECK(at.shares.trials() == 1);
+  CHECK(at.work(2) == Ranges{{3, 4}});
+  CHECK(at.work(1) == Ranges{{0, 4}});
+}
