@@ -21,7 +21,9 @@ namespace ballast {
 
 class WorkerLoop {
  public:
-  WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics);
+  // `lead_patience`: it ends well when the lead was not heard for so long; 0: it looks for it for ever, until it has
+  // heard it once.
+  WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics, Micros lead_patience = 0);
   ~WorkerLoop();
   WorkerLoop(const WorkerLoop&) = delete;
   WorkerLoop& operator=(const WorkerLoop&) = delete;
@@ -44,11 +46,13 @@ class WorkerLoop {
   void interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
 
  private:
-  WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics, SessionId session);
+  WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics, Micros lead_patience,
+             SessionId session);
 
   void turn();
   void rebuild_poll();
   void tick(Micros now);
+  void look_at_the_lead();
   void receive_from_lead();
   void receive_from_lanes();
   void receive_from_lane(std::uint32_t lane);
@@ -70,6 +74,7 @@ class WorkerLoop {
   void push(const worker::SendToLane& action, const Push& push);
 
   WorkerSpec spec_;
+  const Micros lead_patience_;
   PlannedDeath death_;
   std::unique_ptr<Account> account_;  // null: nobody asks for one
   ReleaseQueue releases_;
@@ -84,6 +89,7 @@ class WorkerLoop {
   Turn turn_;
   Ticks ticks_;
   std::optional<Ending> ending_;
+  bool outwaited_ = false;  // it has ended because no lead was heard for too long
 };
 
 }  // namespace ballast
