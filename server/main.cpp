@@ -65,6 +65,11 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
   ballast::add_log_megabytes(app, options.log_megabytes)->capture_default_str();
   ballast::add_log_files(app, options.log_files)->capture_default_str();
   app.add_flag("--insecure", options.insecure, "allow to listen beyond this machine without keys");
+  app.add_option("--linger", options.linger,
+                 "shard 0: seconds that the lead stays after the job's end, and tells it to whoever starts late")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 3600));
+  ballast::add_unfinished_code(app, options.unfinished_code);
   ballast::add_usage_options(app, kManWords);
   return ballast::parse_command_line(app, argc, argv);
 }
@@ -87,10 +92,10 @@ int serve(const ballast::Job& job, const ballast::ServerOptions& options) {
   switch (shard.departure()) {
     case ballast::Departure::held:
       ballast::log_info("told to end: the job holds at its newest snapshot until this server is started again");
-      return 0;
+      return options.unfinished_code;
     case ballast::Departure::at_once:
       ballast::log_info("{}: {}", failure, shard.what_is_left());
-      return 0;
+      return options.unfinished_code;
     case ballast::Departure::out_of_patience:
       tell(options, failure);
       return signals.exit_code().value_or(1);

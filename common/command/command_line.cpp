@@ -145,6 +145,15 @@ CLI::Option* add_log_files(CLI::App& app, std::uint32_t& files) {
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000}));
 }
 
+CLI::Option* add_unfinished_code(CLI::App& app, int& code) {
+  return app
+      .add_option("--unfinished-code", code,
+                  "exit code when it was told to end (SIGTERM, SIGINT) before the job's end and nothing is lost by it "
+                  "(default 0)")
+      ->type_name("CODE")
+      ->check(CLI::Range(0, 125));
+}
+
 std::string check_endpoint(const std::string& text) { return endpoint_fault(text); }
 std::string check_bind(const std::string& text) { return bind_fault(text); }
 std::string check_host_port(const std::string& text) { return host_port_fault(text); }
