@@ -67,6 +67,8 @@ std::vector<std::string> RenderedJob::server_arguments(std::uint32_t shard, cons
   if (shard == 0) {
     arguments.push_back("--lead-bind=tcp://0.0.0.0:" + std::to_string(kLeadPort));
     arguments.push_back("--linger=" + std::to_string(kLinger));
+  } else {
+    arguments.push_back("--lead-patience=" + std::to_string(kLeadPatience));
   }
   arguments.push_back("--bind=tcp://0.0.0.0:" + std::to_string(kLanePort));
   arguments.push_back("--advertise=" + own_host);
