@@ -37,6 +37,10 @@ Json container_security() {
           {"capabilities", {{"drop", Json::array({"ALL"})}}}};
 }
 
+Json temporary_mount() { return mount_of("tmp", "/tmp", false); }
+
+Json temporary_volume() { return {{"name", "tmp"}, {"emptyDir", {{"sizeLimit", "64Mi"}}}}; }
+
 Json mount_of(const std::string& volume, const std::string& path, bool read_only) {
   Json mount = {{"name", volume}, {"mountPath", path}};
   if (read_only) {

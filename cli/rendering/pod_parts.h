@@ -14,6 +14,10 @@ nlohmann::ordered_json pod_basis(std::uint32_t grace_seconds, const std::string&
 // The same of a container; and its root file system is read-only.
 nlohmann::ordered_json container_security();
 
+// The one folder that every container may write into: its mount, and its volume.
+nlohmann::ordered_json temporary_mount();
+nlohmann::ordered_json temporary_volume();
+
 nlohmann::ordered_json mount_of(const std::string& volume, const std::string& path, bool read_only);
 nlohmann::ordered_json volume_of_map(const std::string& volume, const std::string& map);
 nlohmann::ordered_json volume_of_claim(const std::string& volume, const std::string& claim, bool read_only);

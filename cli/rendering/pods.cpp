@@ -83,7 +83,8 @@ Json server_container(const RenderedJob& rendered, std::uint32_t shard) {
   }
   add_probes(container, "ballast-server");
   container["securityContext"] = container_security();
-  container["volumeMounts"] = {mount_of("job", kJobFolder, true), mount_of("database", kServerFolder, false)};
+  container["volumeMounts"] =
+      Json::array({temporary_mount(), mount_of("job", kJobFolder, true), mount_of("database", kServerFolder, false)});
   if (rendered.copies_to_folder()) {
     container["volumeMounts"].push_back(mount_of("copies", rendered.job.spec.durability.copy_to, false));
   }
@@ -121,8 +122,9 @@ Json worker_container(const RenderedJob& rendered) {
   }
   add_probes(container, "ballast-worker");
   container["securityContext"] = container_security();
+  container["volumeMounts"] = Json::array({temporary_mount()});
   if (rendered.has_data()) {
-    container["volumeMounts"] = Json::array({mount_of("data", kDataFolder, true)});
+    container["volumeMounts"].push_back(mount_of("data", kDataFolder, true));
   }
   return container;
 }
@@ -170,8 +172,8 @@ Json server_template(const RenderedJob& rendered, std::uint32_t shard) {
   spec["restartPolicy"] = "OnFailure";
   spec["affinity"] = spread_over_nodes(rendered);
   spec["containers"] = Json::array({server_container(rendered, shard)});
-  spec["volumes"] = {volume_of_map("job", rendered.name + "-job"),
-                     volume_of_claim("database", shard_object_name(rendered.name, shard), false)};
+  spec["volumes"] = Json::array({temporary_volume(), volume_of_map("job", rendered.name + "-job"),
+                                 volume_of_claim("database", shard_object_name(rendered.name, shard), false)});
   if (rendered.copies_to_folder()) {
     spec["volumes"].push_back(volume_of_claim("copies", rendered.options.copies, false));
   }
@@ -186,8 +188,9 @@ Json worker_template(const RenderedJob& rendered) {
   spec["restartPolicy"] = "Never";  // the Job decides: it makes no new ones once one has seen the end
   place_workers(rendered, spec);
   spec["containers"] = Json::array({worker_container(rendered)});
+  spec["volumes"] = Json::array({temporary_volume()});
   if (rendered.has_data()) {
-    spec["volumes"] = Json::array({volume_of_claim("data", rendered.options.data, true)});
+    spec["volumes"].push_back(volume_of_claim("data", rendered.options.data, true));
   }
   return {{"metadata", {{"labels", worker_labels(rendered)}}}, {"spec", spec}};
 }

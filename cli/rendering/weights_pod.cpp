@@ -18,7 +18,7 @@ std::string gathered_run() { return std::string(kGatherFolder) + "/run"; }
 std::string mounted_shard(std::uint32_t shard) { return "/shards/" + std::to_string(shard); }
 
 Json reader_container(const RenderedJob& rendered, const std::string& name, const std::vector<std::string>& arguments) {
-  Json mounts = Json::array({mount_of("gathered", kGatherFolder, false)});
+  Json mounts = Json::array({temporary_mount(), mount_of("gathered", kGatherFolder, false)});
   for (std::uint32_t shard = 0; shard < rendered.shards(); ++shard) {
     mounts.push_back(mount_of("shard-" + std::to_string(shard), mounted_shard(shard), false));
   }
@@ -55,7 +55,8 @@ Json weights_template(const RenderedJob& rendered) {
         {"export", gathered_run(), "-o", std::string(kExportFolder) + "/" + rendered.name + ".safetensors"}));
   }
   spec["containers"] = Json::array({reader_container(rendered, "digest", {"digest", gathered_run()})});
-  spec["volumes"] = Json::array({{{"name", "gathered"}, {"emptyDir", Json::object()}}});
+  const Json gathered = {{"name", "gathered"}, {"emptyDir", Json::object()}};
+  spec["volumes"] = Json::array({temporary_volume(), gathered});
   for (std::uint32_t shard = 0; shard < rendered.shards(); ++shard) {
     spec["volumes"].push_back(
         volume_of_claim("shard-" + std::to_string(shard), shard_object_name(rendered.name, shard), false));

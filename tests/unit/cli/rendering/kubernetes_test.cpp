@@ -65,6 +65,13 @@ TEST_CASE("the lead stays longer than a worker's pod takes to start, and workers
   CHECK(kLinger + kLeadPatience + RenderedJob::worker_grace() < 600);  // ten minutes after the end nothing runs
 }
 
+TEST_CASE("all servers but the lead's own give up a lead that is away for long") {
+  const JobToRender million;
+  CHECK(has_argument(container_of(million.object("Job", "million-floats-shard-1")), "--lead-patience=300"));
+  CHECK(!has_argument(container_of(million.object("Job", "million-floats-shard-0")), "--lead-patience=300"));
+  CHECK(!has_argument(container_of(million.object("Job", "million-floats-shard-1")), "--linger=120"));
+}
+
 TEST_CASE("a server has the time of its patience, and then some, before it is killed") {
   JobToRender million;
   CHECK(pod_of(million.object("Job", "million-floats-shard-0"))["terminationGracePeriodSeconds"] == 70);
@@ -169,7 +176,7 @@ TEST_CASE("a job that reads or writes files needs to be told where they are in a
   CHECK(mnist.refusal().find("--copies has no use") != std::string::npos);
   mnist.options.overrides = {"durability.copy_to=/mnt/copies"};
   CHECK(mnist.refusal() == "it was rendered");
-  CHECK(container_of(mnist.object("Job", "mnist-shard-0"))["volumeMounts"][2]["mountPath"] == "/mnt/copies");
+  CHECK(container_of(mnist.object("Job", "mnist-shard-0"))["volumeMounts"][3]["mountPath"] == "/mnt/copies");
   mnist.options.overrides = {"durability.copy_to=s3://bucket/x", "durability.s3_endpoint=https://s3.example.org"};
   mnist.options.copies = "";
   mnist.options.s3_secret = "keys";
