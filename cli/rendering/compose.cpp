@@ -23,8 +23,8 @@ Json healthcheck(const std::string& program) {
 
 // What is in all containers. One that ends with 0 has seen the job's end, or was told to end by `docker compose stop`:
 // neither is started again.
-Json service(const std::string& image, const std::vector<std::string>& command, const GrantedMemory& memory,
-             std::uint32_t grace) {
+Json compose_service(const std::string& image, const std::vector<std::string>& command, const GrantedMemory& memory,
+                     std::uint32_t grace) {
   return {{"image", image},
           {"command", command},
           {"restart", "on-failure"},
@@ -40,8 +40,9 @@ Json service(const std::string& image, const std::vector<std::string>& command, 
 }
 
 Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) {
-  auto server = service(rendered.image("server"), rendered.server_arguments(shard, shard_host(0), shard_host(shard)),
-                        rendered.sizes.server, rendered.server_grace());
+  auto server =
+      compose_service(rendered.image("server"), rendered.server_arguments(shard, shard_host(0), shard_host(shard)),
+                      rendered.sizes.server, rendered.server_grace());
   server["healthcheck"] = healthcheck("ballast-server");
   server["volumes"] =
       Json::array({"./job.yaml:" + std::string(kJobFolder) + "/job.yaml:ro", shard_host(shard) + ":" + kServerFolder});
@@ -55,8 +56,8 @@ Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) 
 }
 
 Json worker_service_of_compose(const RenderedJob& rendered) {
-  auto worker = service(rendered.worker_image(), rendered.worker_arguments(shard_host(0)), rendered.sizes.worker,
-                        RenderedJob::worker_grace());
+  auto worker = compose_service(rendered.worker_image(), rendered.worker_arguments(shard_host(0)),
+                                rendered.sizes.worker, RenderedJob::worker_grace());
   worker["scale"] = rendered.workers();
   worker["healthcheck"] = healthcheck("ballast-worker");
   if (rendered.has_data()) {

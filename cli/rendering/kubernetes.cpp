@@ -1,5 +1,7 @@
 #include "cli/rendering/kubernetes.h"
 
+#include <utility>
+
 #include "cli/rendering/object_names.h"
 #include "cli/rendering/pods.h"
 #include "cli/rendering/policies.h"
@@ -99,16 +101,16 @@ std::vector<Json> kubernetes_objects(const RenderedJob& rendered) {
   for (std::uint32_t shard = 0; shard < rendered.shards(); ++shard) {
     objects.push_back(shard_claim(rendered, shard));
   }
-  for (auto& policy : policies(rendered)) {
-    objects.push_back(std::move(policy));
+  for (auto& each : policies(rendered)) {
+    objects.push_back(std::move(each));
   }
   for (std::uint32_t shard = 0; shard < rendered.shards(); ++shard) {
     objects.push_back(shard_job(rendered, shard));
   }
   objects.push_back(worker_job(rendered));
   if (rendered.options.monitors) {
-    for (auto& monitor : monitors(rendered)) {
-      objects.push_back(std::move(monitor));
+    for (auto& each : monitors(rendered)) {
+      objects.push_back(std::move(each));
     }
   }
   return objects;

@@ -20,7 +20,7 @@ std::string host_of_service(const RenderedJob& rendered, std::uint32_t shard) {
   return rendered.options.peers == PeerLookup::names ? service : service_host_variable(service);
 }
 
-Json variable(const std::string& name, const std::string& value) { return {{"name", name}, {"value", value}}; }
+Json env_variable(const std::string& name, const std::string& value) { return {{"name", name}, {"value", value}}; }
 
 Json keys_of_bucket(const RenderedJob& rendered) {
   Json variables = Json::array();
@@ -31,7 +31,7 @@ Json keys_of_bucket(const RenderedJob& rendered) {
   return variables;
 }
 
-Json probe(const std::string& program, const std::string& question, std::uint32_t failures) {
+Json exec_probe(const std::string& program, const std::string& question, std::uint32_t failures) {
   return {{"exec", {{"command", {program, question, kOwnMetrics}}}},
           {"periodSeconds", kProbePeriod},
           {"timeoutSeconds", kProbeTimeout},
@@ -39,9 +39,9 @@ Json probe(const std::string& program, const std::string& question, std::uint32_
 }
 
 void add_probes(Json& container, const std::string& program) {
-  container["startupProbe"] = probe(program, "--alive", kStartAfter);
-  container["livenessProbe"] = probe(program, "--alive", kAliveAfter);
-  container["readinessProbe"] = probe(program, "--health", 1);
+  container["startupProbe"] = exec_probe(program, "--alive", kStartAfter);
+  container["livenessProbe"] = exec_probe(program, "--alive", kAliveAfter);
+  container["readinessProbe"] = exec_probe(program, "--health", 1);
 }
 
 // No limit of processors: one that is throttled would be what all others wait for.
@@ -50,17 +50,19 @@ Json granted_resources(const std::string& cpu, const GrantedMemory& memory) {
           {"limits", {{"memory", quantity_text(memory.limit)}}}};
 }
 
-Json port(const std::string& name, std::uint32_t number) { return {{"name", name}, {"containerPort", number}}; }
+Json container_port(const std::string& name, std::uint32_t number) {
+  return {{"name", name}, {"containerPort", number}};
+}
 
 Json server_ports(const RenderedJob& rendered, std::uint32_t shard) {
   Json ports = Json::array();
   if (shard == 0) {
-    ports.push_back(port("lead", kLeadPort));
+    ports.push_back(container_port("lead", kLeadPort));
   }
   for (std::uint32_t lane = 0; lane < rendered.lanes(); ++lane) {
-    ports.push_back(port("lane-" + std::to_string(lane), kLanePort + lane));
+    ports.push_back(container_port("lane-" + std::to_string(lane), kLanePort + lane));
   }
-  ports.push_back(port("metrics", kMetricsPort));
+  ports.push_back(container_port("metrics", kMetricsPort));
   return ports;
 }
 
@@ -72,8 +74,8 @@ Json server_container(const RenderedJob& rendered, std::uint32_t shard) {
                     {"imagePullPolicy", "IfNotPresent"},
                     {"args", arguments},
                     {"env",
-                     {variable("BALLAST_LEAD_HOST", host_of_service(rendered, 0)),
-                      variable("BALLAST_HOST", host_of_service(rendered, shard))}},
+                     {env_variable("BALLAST_LEAD_HOST", host_of_service(rendered, 0)),
+                      env_variable("BALLAST_HOST", host_of_service(rendered, shard))}},
                     {"ports", server_ports(rendered, shard)},
                     {"resources", granted_resources(rendered.options.server_cpu, rendered.sizes.server)}};
   if (!rendered.options.s3_secret.empty()) {
@@ -112,9 +114,9 @@ Json worker_container(const RenderedJob& rendered) {
                     {"imagePullPolicy", "IfNotPresent"},
                     {"args", arguments},
                     {"env",
-                     {variable("BALLAST_LEAD_HOST", host_of_service(rendered, 0)),
+                     {env_variable("BALLAST_LEAD_HOST", host_of_service(rendered, 0)),
                       {{"name", "BALLAST_POD"}, {"valueFrom", {{"fieldRef", {{"fieldPath", "metadata.name"}}}}}}}},
-                    {"ports", Json::array({port("metrics", kMetricsPort)})},
+                    {"ports", Json::array({container_port("metrics", kMetricsPort)})},
                     {"resources", granted_resources(rendered.options.worker_cpu, rendered.sizes.worker)}};
   if (rendered.options.gpus > 0) {
     container["resources"]["requests"]["nvidia.com/gpu"] = rendered.options.gpus;

@@ -25,7 +25,7 @@ Json budget(const RenderedJob& rendered) {
           {"spec", {{"minAvailable", rendered.shards() - 1}, {"selector", matching(server_labels(rendered))}}}};
 }
 
-Json tcp(std::uint32_t port) { return {{"protocol", "TCP"}, {"port", port}}; }
+Json tcp(std::uint32_t number) { return {{"protocol", "TCP"}, {"port", number}}; }
 
 Json from_prometheus(const RenderedJob& rendered) {
   const Json prometheus = {
@@ -50,8 +50,8 @@ Json network_policy(const RenderedJob& rendered, const std::string& suffix, cons
       {"spec", {{"podSelector", matching(labels)}, {"policyTypes", Json::array({"Ingress"})}, {"ingress", ingress}}}};
 }
 
-Json monitor(const RenderedJob& rendered, const std::string& kind, const std::string& suffix,
-             const std::string& endpoints, const Json& labels) {
+Json monitor_of(const RenderedJob& rendered, const std::string& kind, const std::string& suffix,
+                const std::string& endpoints, const Json& labels) {
   const Json endpoint = {{"port", "metrics"}, {"interval", "5s"}};
   return {{"apiVersion", "monitoring.coreos.com/v1"},
           {"kind", kind},
@@ -69,8 +69,8 @@ std::vector<Json> policies(const RenderedJob& rendered) {
 }
 
 std::vector<Json> monitors(const RenderedJob& rendered) {
-  return {monitor(rendered, "ServiceMonitor", "-servers", "endpoints", server_labels(rendered)),
-          monitor(rendered, "PodMonitor", "-workers", "podMetricsEndpoints", worker_labels(rendered))};
+  return {monitor_of(rendered, "ServiceMonitor", "-servers", "endpoints", server_labels(rendered)),
+          monitor_of(rendered, "PodMonitor", "-workers", "podMetricsEndpoints", worker_labels(rendered))};
 }
 
 }  // namespace ballast

@@ -68,9 +68,18 @@ int render_kubernetes(const RenderOptions& options) {
   return rendered_or_told([&] {
     const auto rendered = rendered_job(options);
     tell_unfit_names(rendered);
-    const auto objects = options.weights ? std::vector{weights_job(rendered)} : kubernetes_objects(rendered);
+    std::vector<Json> objects;
+    if (options.weights) {
+      objects.push_back(weights_job(rendered));
+    } else {
+      objects = kubernetes_objects(rendered);
+    }
     const auto text = options.json ? list_text(objects) : origin(rendered, "kubernetes") + yaml_documents(objects);
-    options.output.empty() ? void(std::cout << text << std::flush) : write_rendered(options.output, text);
+    if (options.output.empty()) {
+      std::cout << text << std::flush;
+    } else {
+      write_rendered(options.output, text);
+    }
   });
 }
 

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <limits>
+#include <tuple>
 
 #include "cli/rendering/render.h"
 #include "common/command/usage_error.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kMostGpus = 16;
 
-void define_common(CLI::App& command, RenderOptions& options, const char* place) {
+void define_common(CLI::App& command, RenderOptions& options, std::string& memory, const char* place) {
   const std::string of(place);
   command.add_option("job", options.job, "the job file")->required();
   command.add_option("--set", options.overrides, "replace a value of the job file: KEY.PATH=VALUE, as often as wanted")
@@ -24,10 +25,8 @@ void define_common(CLI::App& command, RenderOptions& options, const char* place)
   command.add_option("--gpus", options.gpus, "GPUs of each worker, which then computes on nothing else (default 0)")
       ->check(CLI::Range(0U, kMostGpus));
   command
-      .add_option_function<std::string>(
-          "--worker-memory",
-          [&options](const std::string& text) { options.worker_memory = parse_quantity(text, "--worker-memory"); },
-          "memory that a worker may take (default: by the plan, and 1Gi for activations)")
+      .add_option("--worker-memory", memory,
+                  "memory that a worker may take (default: by the plan, and 1Gi for activations)")
       ->type_name("SIZE");
   command.add_option("--data", options.data, of + " of the data files, which workers read");
   command.add_option("--copies", options.copies, of + " that durability.copy_to means in the containers");
@@ -80,13 +79,13 @@ void RenderCommands::define(CLI::App& app) {
   auto* render = app.add_subcommand("render", "write a job as what starts it on Kubernetes or with docker compose");
   render->require_subcommand(1);
   auto* kubernetes = render->add_subcommand("kubernetes", "objects for kubectl apply");
-  define_common(*kubernetes, kubernetes_, "claim");
+  define_common(*kubernetes, kubernetes_, worker_memory_, "claim");
   define_kubernetes(*kubernetes, kubernetes_);
   kubernetes->add_option("--peers", peers_, "how pods find each other: names (DNS, default) or variables")
       ->check(CLI::IsMember({"names", "variables"}));
   kubernetes->add_option("--format", format_, "yaml (default) or json")->check(CLI::IsMember({"yaml", "json"}));
   auto* compose = render->add_subcommand("compose", "a folder for docker compose");
-  define_common(*compose, compose_, "folder of this machine");
+  define_common(*compose, compose_, worker_memory_, "folder of this machine");
   compose->add_option("-o,--output", compose_.output, "the folder: compose.yaml and job.yaml")
       ->required()
       ->type_name("FOLDER");
@@ -96,13 +95,14 @@ std::optional<int> RenderCommands::dispatch(const CLI::App& app) const {
   if (!app.got_subcommand("render")) {
     return std::nullopt;
   }
-  if (!app.get_subcommand("render")->got_subcommand("kubernetes")) {
-    return render_compose(compose_);
+  const bool is_compose = app.get_subcommand("render")->got_subcommand("compose");
+  auto options = is_compose ? compose_ : kubernetes_;
+  if (!worker_memory_.empty()) {
+    options.worker_memory = parse_quantity(worker_memory_, "--worker-memory");
   }
-  auto options = kubernetes_;
   options.peers = peers_ == "names" ? PeerLookup::names : PeerLookup::variables;
   options.json = format_ == "json";
-  return render_kubernetes(options);
+  return is_compose ? render_compose(options) : render_kubernetes(options);
 }
 
 }  // namespace ballast

@@ -19,6 +19,7 @@ class RenderCommands {
  private:
   RenderOptions kubernetes_;
   RenderOptions compose_;
+  std::string worker_memory_;
   std::string peers_ = "names";
   std::string format_ = "yaml";
 };

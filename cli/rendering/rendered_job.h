@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cli/rendering/process_sizes.h"
 #include "cli/rendering/render_options.h"

@@ -12,10 +12,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// A block that keeps every line as it is: its first line tells the indentation, and its last one ends in a line break.
+bool fits_literal(const std::string& text) {
+  return text.size() > 1 && text.front() > ' ' && text.back() == '\n' && text[text.size() - 2] != '\n' &&
+         text.find_first_of("\t\r") == std::string::npos;
+}
+
 void emit_text(YAML::Emitter& out, const std::string& text) {
-  if (text.find('\n') != std::string::npos) {
+  if (fits_literal(text)) {
     out << YAML::Literal << text;
-  } else if (portable_text(text).starts_with('"')) {
+  } else if (text.empty() || text.find('\n') != std::string::npos || portable_text(text).starts_with('"')) {
     out << YAML::DoubleQuoted << text;
   } else {
     out << text;
