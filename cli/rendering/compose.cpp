@@ -11,7 +11,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string shard_host(std::uint32_t shard) { return "shard-" + std::to_string(shard); }
+// Seconds beyond cluster.patience: a worker that gives its lead up is not started again, for it ends with 0.
+constexpr std::uint32_t kMorePatience = 300;
+constexpr auto* kRestart = "on-failure:20";  // what would fail again for ever comes to an end
+
+std::string server_host(std::uint32_t shard) { return "server-" + std::to_string(shard); }
+std::string database_volume(std::uint32_t shard) { return "shard-" + std::to_string(shard); }
+
+std::uint32_t lead_patience(const RenderedJob& rendered) { return rendered.job.spec.cluster.patience + kMorePatience; }
 
 Json healthcheck(const std::string& program) {
   return {{"test", {"CMD", program, "--health", kOwnMetrics}},
@@ -27,7 +34,7 @@ Json compose_service(const std::string& image, const std::vector<std::string>& c
                      std::uint32_t grace) {
   return {{"image", image},
           {"command", command},
-          {"restart", "on-failure"},
+          {"restart", kRestart},
           {"stop_grace_period", std::to_string(grace) + "s"},
           {"user", std::to_string(kImageUser) + ":" + std::to_string(kImageUser)},
           {"read_only", true},
@@ -41,11 +48,12 @@ Json compose_service(const std::string& image, const std::vector<std::string>& c
 
 Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) {
   auto server =
-      compose_service(rendered.image("server"), rendered.server_arguments(shard, shard_host(0), shard_host(shard)),
+      compose_service(rendered.image("server"),
+                      rendered.server_arguments(shard, server_host(0), server_host(shard), lead_patience(rendered)),
                       rendered.sizes.server, rendered.server_grace());
   server["healthcheck"] = healthcheck("ballast-server");
-  server["volumes"] =
-      Json::array({"./job.yaml:" + std::string(kJobFolder) + "/job.yaml:ro", shard_host(shard) + ":" + kServerFolder});
+  server["volumes"] = Json::array(
+      {"./job.yaml:" + std::string(kJobFolder) + "/job.yaml:ro", database_volume(shard) + ":" + kServerFolder});
   if (rendered.copies_to_folder()) {
     server["volumes"].push_back(rendered.options.copies + ":" + rendered.job.spec.durability.copy_to);
   }
@@ -56,8 +64,9 @@ Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) 
 }
 
 Json worker_service_of_compose(const RenderedJob& rendered) {
-  auto worker = compose_service(rendered.worker_image(), rendered.worker_arguments(shard_host(0)),
-                                rendered.sizes.worker, RenderedJob::worker_grace());
+  auto worker =
+      compose_service(rendered.worker_image(), rendered.worker_arguments(server_host(0), lead_patience(rendered)),
+                      rendered.sizes.worker, RenderedJob::worker_grace());
   worker["scale"] = rendered.workers();
   worker["healthcheck"] = healthcheck("ballast-worker");
   if (rendered.has_data()) {
@@ -76,14 +85,16 @@ Json worker_service_of_compose(const RenderedJob& rendered) {
 Json compose_file(const RenderedJob& rendered) {
   Json file;
   for (std::uint32_t shard = 0; shard < rendered.shards(); ++shard) {
-    file["services"][shard_host(shard)] = shard_service_of_compose(rendered, shard);
+    file["services"][server_host(shard)] = shard_service_of_compose(rendered, shard);
   }
   file["services"]["worker"] = worker_service_of_compose(rendered);
   for (std::uint32_t shard = 0; shard < rendered.shards(); ++shard) {
-    file["volumes"][shard_host(shard)] = Json::object();
+    file["volumes"][database_volume(shard)] = Json::object();
   }
-  file["networks"]["job"] =
-      Json::object();  // whoever is in it may do with the job what they like: servers have no keys
+  // Servers have no keys: whoever is in their network may do with the job what they like. It has no way to or from
+  // outside, unless copies go there.
+  file["networks"]["job"]["internal"] = !rendered.job.spec.durability.copy_to.starts_with("s3://");
+  Json::object();  // whoever is in it may do with the job what they like: servers have no keys
   return file;
 }
 

@@ -67,7 +67,7 @@ Json server_ports(const RenderedJob& rendered, std::uint32_t shard) {
 }
 
 Json server_container(const RenderedJob& rendered, std::uint32_t shard) {
-  auto arguments = rendered.server_arguments(shard, kLeadHost, kOwnHost);
+  auto arguments = rendered.server_arguments(shard, kLeadHost, kOwnHost, kLeadPatience);
   arguments.push_back("--unfinished-code=" + std::to_string(kLeftEarly));
   Json container = {{"name", "server"},
                     {"image", rendered.image("server")},
@@ -106,7 +106,7 @@ Json spread_over_nodes(const RenderedJob& rendered) {
 }
 
 Json worker_container(const RenderedJob& rendered) {
-  auto arguments = rendered.worker_arguments(kLeadHost);
+  auto arguments = rendered.worker_arguments(kLeadHost, kLeadPatience);
   arguments.emplace_back("--name=$(BALLAST_POD)");
   arguments.push_back("--unfinished-code=" + std::to_string(kLeftEarly));
   Json container = {{"name", "worker"},

@@ -13,6 +13,9 @@ namespace ballast {
 // 0 for the end of the whole Job.
 inline constexpr int kLeftEarly = 143;
 
+// Seconds. A worker that gives its lead up is replaced, as long as none has seen the job's end.
+inline constexpr std::uint32_t kLeadPatience = 300;
+
 // Labels of all objects of the job.
 nlohmann::ordered_json job_labels(const RenderedJob& rendered);
 // Of its servers, or workers: what selectors ask for.

@@ -60,7 +60,7 @@ std::uint32_t RenderedJob::server_grace() const {
 }
 
 std::vector<std::string> RenderedJob::server_arguments(std::uint32_t shard, const std::string& lead_host,
-                                                       const std::string& own_host) const {
+                                                       const std::string& own_host, std::uint32_t lead_patience) const {
   std::vector<std::string> arguments = {"--job=" + std::string(kJobFolder) + "/job.yaml",
                                         "--shard=" + std::to_string(shard),
                                         "--lead=tcp://" + lead_host + ":" + std::to_string(kLeadPort)};
@@ -68,7 +68,7 @@ std::vector<std::string> RenderedJob::server_arguments(std::uint32_t shard, cons
     arguments.push_back("--lead-bind=tcp://0.0.0.0:" + std::to_string(kLeadPort));
     arguments.push_back("--linger=" + std::to_string(kLinger));
   } else {
-    arguments.push_back("--lead-patience=" + std::to_string(kLeadPatience));
+    arguments.push_back("--lead-patience=" + std::to_string(lead_patience));
   }
   arguments.push_back("--bind=tcp://0.0.0.0:" + std::to_string(kLanePort));
   arguments.push_back("--advertise=" + own_host);
@@ -79,9 +79,10 @@ std::vector<std::string> RenderedJob::server_arguments(std::uint32_t shard, cons
   return arguments;
 }
 
-std::vector<std::string> RenderedJob::worker_arguments(const std::string& lead_host) const {
+std::vector<std::string> RenderedJob::worker_arguments(const std::string& lead_host,
+                                                       std::uint32_t lead_patience) const {
   std::vector<std::string> arguments = {"--lead=tcp://" + lead_host + ":" + std::to_string(kLeadPort),
-                                        "--lead-patience=" + std::to_string(kLeadPatience),
+                                        "--lead-patience=" + std::to_string(lead_patience),
                                         "--metrics=0.0.0.0:" + std::to_string(kMetricsPort)};
   if (has_data()) {
     arguments.push_back("--data=" + std::string(kDataFolder));

@@ -22,10 +22,8 @@ inline constexpr std::uint32_t kLeadPort = 7000;
 inline constexpr std::uint32_t kLanePort = 7100;  // of lane 0; each further lane has the next one
 inline constexpr std::uint32_t kMetricsPort = 9100;
 
-// Seconds that the lead stays after the end, for workers and servers that are just being started again, and that a
-// worker waits for a lead: what comes later finds nobody, and ends by itself.
+// Seconds that the lead stays after the end, for workers and servers that are just being started again.
 inline constexpr std::uint32_t kLinger = 120;
-inline constexpr std::uint32_t kLeadPatience = 300;
 // Seconds from SIGTERM to SIGKILL beyond the patience that the process has itself.
 inline constexpr std::uint32_t kGraceReserve = 20;
 inline constexpr std::uint32_t kDrainPatience = 20;  // of a worker
@@ -52,10 +50,13 @@ struct RenderedJob {
   // Until when a server that is told to end must have come to its snapshot, at the latest.
   [[nodiscard]] std::uint32_t server_grace() const;
   [[nodiscard]] static std::uint32_t worker_grace() { return kDrainPatience + kGraceReserve; }
-  // The options that all servers have in common, whatever starts them; shard 0's with those of its lead.
+  // Options of a process, whatever starts it. What comes when the lead has gone finds nobody, and ends after
+  // `lead_patience` seconds.
   [[nodiscard]] std::vector<std::string> server_arguments(std::uint32_t shard, const std::string& lead_host,
-                                                          const std::string& own_host) const;
-  [[nodiscard]] std::vector<std::string> worker_arguments(const std::string& lead_host) const;
+                                                          const std::string& own_host,
+                                                          std::uint32_t lead_patience) const;
+  [[nodiscard]] std::vector<std::string> worker_arguments(const std::string& lead_host,
+                                                          std::uint32_t lead_patience) const;
 };
 
 // Reads and checks the job file. Throws ConfigError; UsageError for what the options lack or have too much of, with the

@@ -11,11 +11,13 @@ TEST_CASE("a compose file has a service for each shard, with a volume of its own
   CHECK(file["services"].size() == 3);
   CHECK(file["volumes"].size() == 2);
   CHECK(file["services"]["worker"]["scale"] == 3);
-  const auto& shard = file["services"]["shard-1"];
+  const auto& shard = file["services"]["server-1"];
   CHECK(shard["volumes"] ==
         nlohmann::ordered_json::array({"./job.yaml:/etc/ballast/job.yaml:ro", "shard-1:/var/lib/ballast"}));
-  CHECK(shard["restart"] == "on-failure");
+  CHECK(shard["restart"] == "on-failure:20");
   CHECK(shard["stop_grace_period"] == "70s");
+  CHECK(file["networks"]["job"]["internal"] == true);
+  CHECK(std::ranges::find(shard["command"], "--lead-patience=900") != shard["command"].end());
   CHECK(!file.contains("name"));     // Compose v1 refuses it
   CHECK(!file.contains("version"));  // v2 warns of it
 }
@@ -23,7 +25,7 @@ TEST_CASE("a compose file has a service for each shard, with a volume of its own
 TEST_CASE("limits of a compose file are those of the plan") {
   const auto rendered = JobToRender().rendered();
   const auto file = compose_file(rendered);
-  CHECK(file["services"]["shard-0"]["mem_limit"] == rendered.sizes.server.limit);
+  CHECK(file["services"]["server-0"]["mem_limit"] == rendered.sizes.server.limit);
   CHECK(file["services"]["worker"]["mem_limit"] == rendered.sizes.worker.limit);
 }
 
@@ -49,7 +51,7 @@ TEST_CASE("data, copies and GPUs of a compose file") {
   CHECK(worker["volumes"][0] == "/srv/mnist:/data:ro");
   CHECK(worker["deploy"]["resources"]["reservations"]["devices"][0]["count"] == 1);
   CHECK(has_argument({{"args", worker["command"]}}, "--data=/data"));
-  CHECK(file["services"]["shard-0"]["volumes"][2] == "/srv/copies:/copies");
+  CHECK(file["services"]["server-0"]["volumes"][2] == "/srv/copies:/copies");
 }
 
 }  // namespace
