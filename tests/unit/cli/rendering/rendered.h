@@ -68,8 +68,18 @@ class JobToRender {
   std::filesystem::path folder_;
 };
 
+// Of a container's or service's words.
+inline bool has_word(const nlohmann::ordered_json& words, const std::string& wanted) {
+  for (const auto& word : words) {
+    if (word.get<std::string>() == wanted) {
+      return true;
+    }
+  }
+  return false;
+}
+
 inline bool has_argument(const nlohmann::ordered_json& container, const std::string& argument) {
-  return std::ranges::find(container["args"], argument) != container["args"].end();
+  return has_word(container["args"], argument);
 }
 
 }  // namespace ballast
