@@ -50,8 +50,8 @@ RenderOptions with_container_paths(const RenderOptions& options, const JobSpec& 
 
 }  // namespace
 
-std::string RenderedJob::image(const std::string& name) const {
-  return options.registry + "/" + name + ":" + options.tag;
+std::string RenderedJob::image(const std::string& program) const {
+  return options.registry + "/" + program + ":" + options.tag;
 }
 
 std::uint32_t RenderedJob::server_grace() const {

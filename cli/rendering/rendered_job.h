@@ -44,8 +44,8 @@ struct RenderedJob {
   [[nodiscard]] std::uint32_t lanes() const { return job.spec.cluster.lanes; }
   [[nodiscard]] bool has_data() const { return !options.data.empty(); }
   [[nodiscard]] bool copies_to_folder() const { return !options.copies.empty(); }
-  // REGISTRY/NAME:TAG
-  [[nodiscard]] std::string image(const std::string& name) const;
+  // REGISTRY/PROGRAM:TAG
+  [[nodiscard]] std::string image(const std::string& program) const;
   [[nodiscard]] std::string worker_image() const { return image(options.gpus > 0 ? "worker-cuda" : "worker-cpu"); }
   // Until when a server that is told to end must have come to its snapshot, at the latest.
   [[nodiscard]] std::uint32_t server_grace() const;
