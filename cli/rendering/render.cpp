@@ -51,6 +51,16 @@ void tell_unfit_names(const RenderedJob& rendered) {
   }
 }
 
+// Compose takes a folder without a slash for the name of a volume, and others from where its file is.
+RenderOptions with_absolute_folders(RenderOptions options) {
+  for (auto* folder : {&options.data, &options.copies, &options.initial}) {
+    if (!folder->empty()) {
+      *folder = fs::absolute(*folder).lexically_normal().string();
+    }
+  }
+  return options;
+}
+
 template <typename Render>
 int rendered_or_told(Render render) {
   try {
@@ -85,7 +95,7 @@ int render_kubernetes(const RenderOptions& options) {
 
 int render_compose(const RenderOptions& options) {
   return rendered_or_told([&] {
-    const auto rendered = rendered_job(options);
+    const auto rendered = rendered_job(with_absolute_folders(options));
     if (fs::exists(options.output) && !fs::is_directory(options.output)) {
       throw UsageError("-o " + options.output + ": it is no folder; compose.yaml and job.yaml are written into one");
     }

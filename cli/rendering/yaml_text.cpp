@@ -71,7 +71,8 @@ std::string yaml_text(const Json& object) {
   if (!out.good()) {
     throw std::logic_error("YAML: " + out.GetLastError());
   }
-  return std::string(out.c_str()) + "\n";
+  std::string text = out.c_str();
+  return text.ends_with('\n') ? text : text + '\n';  // a block at the end has brought its own
 }
 
 std::string yaml_documents(const std::vector<Json>& objects) {

@@ -1,6 +1,10 @@
 #include "cli/rendering/compose.h"
 
 #include <doctest/doctest.h>
+
+#include <iterator>
+#include "cli/rendering/render.h"
+#include "common/job/load.h"
 #include "tests/unit/cli/rendering/rendered.h"
 
 namespace ballast {
@@ -52,6 +56,18 @@ TEST_CASE("data, copies and GPUs of a compose file") {
   CHECK(worker["deploy"]["resources"]["reservations"]["devices"][0]["count"] == 1);
   CHECK(has_word(worker["command"], "--data=/data"));
   CHECK(file["services"]["server-0"]["volumes"][2] == "/srv/copies:/copies");
+}
+
+TEST_CASE("a compose file's folder has the job beside it, and names folders of this machine in full") {
+  JobToRender mnist(JobToRender::kMnist);
+  mnist.options.data = "mnist-files";
+  const auto folder = std::filesystem::path(mnist.options.job).parent_path() / "made" / "for-compose";
+  mnist.options.output = folder.string();
+  REQUIRE(render_compose(mnist.options) == 0);
+  CHECK(make_job(load_job((folder / "job.yaml").string())).spec_digest == mnist.rendered().job.spec_digest);
+  std::ifstream file(folder / "compose.yaml");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  CHECK(text.find((std::filesystem::current_path() / "mnist-files").string() + ":/data:ro") != std::string::npos);
 }
 
 }  // namespace
