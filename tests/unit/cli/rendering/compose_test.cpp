@@ -2,7 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <iterator>
+
 #include "cli/rendering/render.h"
 #include "common/job/load.h"
 #include "tests/unit/cli/rendering/rendered.h"
