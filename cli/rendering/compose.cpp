@@ -94,7 +94,6 @@ Json compose_file(const RenderedJob& rendered) {
   // Servers have no keys: whoever is in their network may do with the job what they like. It has no way to or from
   // outside, unless copies go there.
   file["networks"]["job"]["internal"] = !rendered.job.spec.durability.copy_to.starts_with("s3://");
-  Json::object();  // whoever is in it may do with the job what they like: servers have no keys
   return file;
 }
 
