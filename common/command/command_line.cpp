@@ -153,7 +153,7 @@ CLI::Option* add_unfinished_code(CLI::App& app, int& code) {
                   "exit code when it ended well without the job's end: it was told to (SIGTERM, SIGINT), or "
                   "--lead-patience was over (default 0)")
       ->type_name("CODE")
-      ->check(CLI::Range(0, 125));
+      ->check(CLI::Range(0, 255));
 }
 
 CLI::Option* add_lead_patience(CLI::App& app, std::uint32_t& seconds, const std::string& description) {

@@ -14,7 +14,7 @@ cluster: {shards: 2, workers: 1}
 durability: {every_steps: 10}
 """
 ENDLESS = 100_000
-CODE = 77
+CODE = 143
 LINGER = 8  # seconds
 
 
