@@ -10,30 +10,37 @@ import signal
 import subprocess
 import time
 
-PARTS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy")
+CONTROL = ("kube-apiserver", "kube-controller-manager")
+NODE = ("kube-scheduler", "kubelet", "kube-proxy")
 PORT = 6443
 TOKEN = "one-node"
 PAUSE = "ballast-test/pause:1"  # holds a pod's network; as process 1 it must obey SIGTERM
 
 
-def why_not():
-    """Why no cluster can be started here, in a line; empty if one can."""
-    if os.geteuid() != 0:
+def why_not(with_node=True):
+    """Why no cluster, or none without a node, can be started here, in a line; empty if one can."""
+    if with_node and os.geteuid() != 0:
         return "a cluster of one node needs root"
     folder = os.environ.get("BALLAST_KUBERNETES_BIN", "")
     if not folder:
         return "BALLAST_KUBERNETES_BIN names no folder with Kubernetes' programs"
-    missing = [part for part in PARTS if not os.access(pathlib.Path(folder) / part, os.X_OK)]
-    missing += [tool for tool in ("etcd", "kubectl", "docker", "iptables", "openssl") if not shutil.which(tool)]
+    parts, tools = CONTROL, ("etcd", "kubectl", "openssl")
+    if with_node:
+        parts, tools = parts + NODE, tools + ("docker", "iptables")
+    missing = [part for part in parts if not os.access(pathlib.Path(folder) / part, os.X_OK)]
+    missing += [tool for tool in tools if not shutil.which(tool)]
     if missing:
         return f"a cluster of one node needs {', '.join(missing)}"
-    if subprocess.run(["docker", "info"], capture_output=True, check=False).returncode != 0:
+    if with_node and subprocess.run(["docker", "info"], capture_output=True, check=False).returncode != 0:
         return "no Docker daemon answers"
     return ""
 
 
 class Cluster:
-    def __init__(self, folder):
+    """Without a node pods are made, and never run."""
+
+    def __init__(self, folder, with_node=True):
+        self.with_node = with_node
         self.folder = pathlib.Path(folder)
         self.programs = pathlib.Path(os.environ["BALLAST_KUBERNETES_BIN"])
         self.processes = {}
@@ -84,17 +91,22 @@ class Cluster:
     # ---- processes
 
     def run(self, name, *command):
-        log = open(self.folder / f"{name}.log", "ab")
-        self.processes[name] = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True,
-                                                cwd=self.folder)
+        with open(self.folder / f"{name}.log", "ab") as log:
+            self.processes[name] = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True,
+                                                    cwd=self.folder)
 
     def part(self, name, *arguments):
         self.run(name, self.programs / name, *arguments)
 
     def start(self):
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.make_pause()
         self.write_credentials()
+        self.start_control()
+        if self.with_node:
+            self.make_pause()
+            self.start_node()
+
+    def start_control(self):
         self.run("etcd", "etcd", "--data-dir", self.folder / "etcd", "--listen-client-urls", "http://127.0.0.1:12379",
                  "--advertise-client-urls", "http://127.0.0.1:12379", "--listen-peer-urls", "http://127.0.0.1:12380",
                  "--initial-advertise-peer-urls", "http://127.0.0.1:12380", "--initial-cluster",
@@ -109,6 +121,8 @@ class Cluster:
         self.wait("the API server", lambda: self.kubectl("get", "--raw", "/readyz", check=False).returncode == 0)
         self.part("kube-controller-manager", f"--kubeconfig={self.config}", "--leader-elect=false",
                   f"--service-account-private-key-file={key}")
+
+    def start_node(self):
         self.part("kube-scheduler", f"--kubeconfig={self.config}", "--leader-elect=false")
         self.part("kubelet", f"--kubeconfig={self.config}", f"--root-dir={self.folder}/kubelet",
                   "--hostname-override=127.0.0.1", "--cgroup-driver=cgroupfs", "--cgroups-per-qos=false",
