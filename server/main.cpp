@@ -70,6 +70,11 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
                              "not shard 0: end when no lead was heard for so long; well, if the database has the job's "
                              "end (default: never)");
   app.add_flag("--insecure", options.insecure, "allow to listen beyond this machine without keys");
+  app.add_option("--linger", options.linger,
+                 "shard 0: seconds that the lead stays after the job's end, and tells it to whoever starts late")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 3600));
+  ballast::add_unfinished_code(app, options.unfinished_code);
   ballast::add_health_options(app, ballast::Role::server);
   ballast::add_usage_options(app, kManWords);
   return ballast::parse_command_line(app, argc, argv);
@@ -93,10 +98,10 @@ int serve(const ballast::Job& job, const ballast::ServerOptions& options) {
   switch (shard.departure()) {
     case ballast::Departure::held:
       ballast::log_info("told to end: the job holds at its newest snapshot until this server is started again");
-      return 0;
+      return options.unfinished_code;
     case ballast::Departure::at_once:
       ballast::log_info("{}: {}", failure, shard.what_is_left());
-      return 0;
+      return options.unfinished_code;
     case ballast::Departure::out_of_patience:
       tell(options, failure);
       return signals.exit_code().value_or(1);

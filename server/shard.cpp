@@ -297,6 +297,7 @@ void Shard::make_lead() {
   const auto& bind = options_.lead_bind.empty() ? options_.lead : options_.lead_bind;
   auto config = make_lead_config(job_, *store_, room_, found_.life);
   config.max_sessions = session_limit_.sessions;
+  config.stay = Micros{options_.linger} * 1'000'000;
   auto lead =
       std::make_unique<LeadLoop>(context_, std::move(config), bind, options_.advertise, *store_, room_, metrics_.get());
   doorkeeper_->guard(lead->gate());

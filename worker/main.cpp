@@ -46,6 +46,7 @@ const ballast::ManWords kManWords{
 struct Options {
   std::string config;
   std::string fault;
+  int unfinished_code = 0;  // exit code of a worker that was told to end before the job was over
   std::string probe;                // a precision: say what it would be computed on, and end
   std::uint32_t lead_patience = 0;  // seconds without a lead after which it ends; 0: never
   ballast::WorkerSpec spec;
@@ -68,6 +69,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   ballast::add_log_files(app, given.log_files);
   app.add_option("--backend", given.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--device", given.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
+  ballast::add_unfinished_code(app, options.unfinished_code);
   ballast::add_lead_patience(app, options.lead_patience,
                              "end well when no lead was heard for so long: the job is over (default: never)");
   app.add_option("--probe-backend", options.probe, "for ballast: tell what PRECISION is computed on here, and end")
@@ -135,7 +137,7 @@ int work(const Options& options) {
   if (ending.failure.empty()) {
     ballast::log_info("it has computed {} slots", loop.computed_slots());
     ballast::log_info("{}", loop.farewell());
-    return 0;
+    return loop.left_early() ? options.unfinished_code : 0;
   }
   tell(ending.failure);
   return ending.of_data ? ballast::kExitUsage : ending.for_good ? ballast::kExitForGood : 1;

@@ -39,6 +39,8 @@ class WorkerLoop {
   [[nodiscard]] std::uint64_t corrupt_examples() const { return computation_.corrupt_examples(); }
   // After run() has ended without a failure: how it has ended, for its log.
   [[nodiscard]] std::string farewell() const;
+  // Whether it ended without the lead's word that the job was over: it was told to, or has waited for too long.
+  [[nodiscard]] bool left_early() const { return outwaited_ || !core_.drains().empty(); }
   // Begun in this life, whatever became of them.
   [[nodiscard]] std::uint64_t computed_slots() const { return core_.counters().slots; }
   // From any thread: ends what is being computed at the next slot, delivers it, says goodbye to the lead and ends

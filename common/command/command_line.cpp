@@ -147,6 +147,15 @@ CLI::Option* add_log_files(CLI::App& app, std::uint32_t& files) {
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000}));
 }
 
+CLI::Option* add_unfinished_code(CLI::App& app, int& code) {
+  return app
+      .add_option("--unfinished-code", code,
+                  "exit code when it ended well without the job's end: it was told to (SIGTERM, SIGINT), or "
+                  "--lead-patience was over (default 0)")
+      ->type_name("CODE")
+      ->check(CLI::Range(0, 255));
+}
+
 CLI::Option* add_lead_patience(CLI::App& app, std::uint32_t& seconds, const std::string& description) {
   return app.add_option("--lead-patience", seconds, description)
       ->type_name("SECONDS")
