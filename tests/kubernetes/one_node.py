@@ -185,4 +185,25 @@ class Cluster:
                 process.wait()
         if "kube-proxy" in self.processes:
             subprocess.run([self.programs / "kube-proxy", "--cleanup"], capture_output=True, check=False)
+        if "kubelet" in self.processes:
+            remove_kubelet_rules()
+            self.unmount()
         self.processes.clear()
+
+    def unmount(self):
+        """Volumes of pods that a kubelet which was ended has left."""
+        places = [line.split()[1] for line in pathlib.Path("/proc/mounts").read_text().splitlines()]
+        for place in sorted((place for place in places if place.startswith(f"{self.folder}/")), reverse=True):
+            subprocess.run(["umount", place], capture_output=True, check=False)
+
+
+def remove_kubelet_rules():
+    """What a kubelet leaves in iptables, which kube-proxy's clean-up lets be."""
+    for hook in ("INPUT", "OUTPUT"):
+        subprocess.run(["iptables", "-D", hook, "-j", "KUBE-FIREWALL"], capture_output=True, check=False)
+    for table in ("filter", "nat", "mangle"):
+        rules = subprocess.run(["iptables", "-t", table, "-S"], text=True, capture_output=True, check=False).stdout
+        chains = [line.split()[1] for line in rules.splitlines() if line.startswith("-N KUBE-")]
+        for action in ("-F", "-X"):
+            for chain in chains:
+                subprocess.run(["iptables", "-t", table, action, chain], capture_output=True, check=False)
