@@ -46,7 +46,7 @@ const ballast::ManWords kManWords{
 struct Options {
   std::string config;
   std::string fault;
-  int unfinished_code = 0;  // exit code of a worker that was told to end before the job was over
+  int unfinished_code = 0;          // exit code of a worker that was told to end before the job was over
   std::string probe;                // a precision: say what it would be computed on, and end
   std::uint32_t lead_patience = 0;  // seconds without a lead after which it ends; 0: never
   ballast::WorkerSpec spec;
