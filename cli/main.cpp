@@ -23,6 +23,7 @@
 #include "cli/models/digest.h"
 #include "cli/models/model_commands.h"
 #include "cli/models/restore.h"
+#include "cli/rendering/render_commands.h"
 #include "cli/resharding/reshard.h"
 #include "cli/resharding/shard_count.h"
 #include "cli/running/run.h"
@@ -356,6 +357,7 @@ struct Options {
   ballast::DescribeOptions describe;
   MakeOptions make;
   ballast::ModelCommands model;
+  ballast::RenderCommands render;
 };
 
 int dispatch(const CLI::App& app, const Options& options) {
@@ -402,6 +404,9 @@ int dispatch(const CLI::App& app, const Options& options) {
   if (const auto code = options.model.dispatch(app)) {
     return *code;
   }
+  if (const auto code = options.render.dispatch(app)) {
+    return *code;
+  }
   for (const auto& control : kControlCommands) {
     if (app.got_subcommand(control.name)) {
       return ballast::control_job(options.control_where, control.command);
@@ -428,6 +433,7 @@ int main(int argc, char** argv) {
   define_reshard(app, options.reshard);
   define_data(app, options.data, options.describe, options.make);
   options.model.define(app);
+  options.render.define(app);
   ballast::add_usage_options(app, kManWords);
   if (const auto code = ballast::parse_command_line(app, argc, argv)) {
     return *code;

@@ -165,6 +165,8 @@ def communication():
               (each_second("ballast_shard_contributions_total", "@lane", "outcome"), "{{outcome}}"),
               about="accepted, duplicate (already covered), superseded (replaced by a containing sum), stale (of an older "
                     "timeline), expired (too old). Some duplicates are the price of backup work."),
+        lines("Silence of the lead", SECONDS, ("ballast_worker_lead_silence_seconds{@own}", "{{instance}}"), warning=15,
+              about="Time since the worker heard of its lead, which answers each of its heartbeats. Above 15 s it is not ready."),
         lines("Sent again", EACH_SECOND, ("rate(ballast_worker_retries_total{@own}[@])", "{{instance}}"),
               about="Pulls and pushes that were sent again. Many: loss on the way, or a lane that is too slow to answer."),
         lines("Duplicates, by worker", EACH_SECOND, ("rate(ballast_worker_duplicates_total{@own}[@])", "{{instance}}"),

@@ -43,7 +43,8 @@ LaneLoop::LaneLoop(zmq::context_t& context, const Job& job, LaneConfig config, c
       weights_(job, ids_of(config)),
       storage_(job, std::move(services), config.id.lane, ids_of(config)),
       metrics_(metrics, config.id, config.lanes),
-      ticks_(kLaneTick) {}
+      ticks_(kLaneTick),
+      lead_patience_(addresses.lead_patience) {}
 
 void LaneLoop::close() {
   workers_.close();
@@ -104,10 +105,19 @@ void LaneLoop::tick(Micros now) {
     }
   }
   lead_.tick(now);
+  look_at_the_lead();
   feed(lane::Tick{now});
   metrics_.update(lane_, weights_);
   tell_held_lines();
   storage_.update_metrics();
+}
+
+// A server that is started again when its job is over would look for the lead for ever.
+void LaneLoop::look_at_the_lead() {
+  if (lead_patience_ > 0 && lead_.silence() >= lead_patience_ && !ending_) {
+    has_lost_the_lead_ = true;
+    ending_ = "no lead was there for " + std::to_string(lead_patience_ / 1'000'000) + " s (--lead-patience)";
+  }
 }
 
 void LaneLoop::receive_from_workers() {

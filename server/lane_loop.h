@@ -28,11 +28,12 @@ namespace ballast {
 
 class LaneLoop {
  public:
-  // Where a lane is reached, and where it reaches the lead.
+  // Where a lane is reached, and where it reaches the lead and for how long it looks for it.
   struct Addresses {
     std::string bind;
     std::string advertised_host;
     std::string lead;
+    Micros lead_patience = 0;  // 0: for ever, until it has heard it once
   };
 
   // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop.
@@ -43,6 +44,8 @@ class LaneLoop {
   std::string run();
   // After run(): it has ended because the lead and it speak no common version of the protocol.
   [[nodiscard]] bool is_hopeless() const { return is_hopeless_; }
+  // After run(): it has ended because no lead was there for longer than it was to look for one.
+  [[nodiscard]] bool has_lost_the_lead() const { return has_lost_the_lead_; }
   // From any thread: ends run() soon.
   void interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
   // From any thread: the server is told to end. run() ends when it may, or when it is out of patience.
@@ -62,6 +65,7 @@ class LaneLoop {
   void take_released();
   void take_from_storage();
   void tick(Micros now);
+  void look_at_the_lead();
   void feed(const lane::Event& event);
   void tell(const lane::Event& event) const;
   void carry_out(lane::SendToWorker& action);
@@ -99,6 +103,8 @@ class LaneLoop {
   Ticks ticks_;
   std::optional<std::string> ending_;  // the reason of a failure, empty if the job finished
   bool is_hopeless_ = false;
+  const Micros lead_patience_;
+  bool has_lost_the_lead_ = false;
   Mailbox<std::string> interrupts_;
   Mailbox<bool> departures_;
 };

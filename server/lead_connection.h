@@ -35,6 +35,8 @@ class LeadConnection {
   // Once, before the loop.
   void begin(Micros now);
   void tick(Micros now);
+  // For how long there was no connection to the lead; 0 of a lane that is not the one to watch it.
+  [[nodiscard]] Micros silence() const { return reach_ ? reach_->silence() : 0; }
 
   // The next message, or why it could not be read; nothing if none is there.
   std::optional<Decoded> receive();

@@ -7,6 +7,7 @@
 
 #include "common/command/command_line.h"
 #include "common/command/exit_codes.h"
+#include "common/health/options.h"
 #include "common/job/job.h"
 #include "common/job/load.h"
 #include "common/log/log.h"
@@ -27,7 +28,8 @@ const ballast::ManWords kManWords{
     "after its death, it goes on from its database.",
     {{"0",
       "the job has finished, or was stopped with a snapshot; or the server was told to end (SIGTERM, SIGINT) and "
-      "nothing is lost by it: the job holds at a snapshot until it is started again, or goes on meanwhile"},
+      "nothing is lost by it: the job holds at a snapshot until it is started again, or goes on meanwhile; or no lead "
+      "was heard in --lead-patience, and the database has the job's end"},
      {"1", "it failed; standard error and the log say why"},
      {"2", "the command line or the job file is wrong"},
      {"4", "the lead does not speak its version of the protocol, and it would end so again"},
@@ -64,7 +66,16 @@ std::optional<int> parse(int argc, char** argv, ballast::ServerOptions& options)
   ballast::add_log_level(app, options.log_level)->capture_default_str();
   ballast::add_log_megabytes(app, options.log_megabytes)->capture_default_str();
   ballast::add_log_files(app, options.log_files)->capture_default_str();
+  ballast::add_lead_patience(app, options.lead_patience,
+                             "not shard 0: end when no lead was heard for so long; well, if the database has the job's "
+                             "end (default: never)");
   app.add_flag("--insecure", options.insecure, "allow to listen beyond this machine without keys");
+  app.add_option("--linger", options.linger,
+                 "shard 0: seconds that the lead stays after the job's end, and tells it to whoever starts late")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0, 3600));
+  ballast::add_unfinished_code(app, options.unfinished_code);
+  ballast::add_health_options(app, ballast::Role::server);
   ballast::add_usage_options(app, kManWords);
   return ballast::parse_command_line(app, argc, argv);
 }
@@ -87,15 +98,19 @@ int serve(const ballast::Job& job, const ballast::ServerOptions& options) {
   switch (shard.departure()) {
     case ballast::Departure::held:
       ballast::log_info("told to end: the job holds at its newest snapshot until this server is started again");
-      return 0;
+      return options.unfinished_code;
     case ballast::Departure::at_once:
       ballast::log_info("{}: {}", failure, shard.what_is_left());
-      return 0;
+      return options.unfinished_code;
     case ballast::Departure::out_of_patience:
       tell(options, failure);
       return signals.exit_code().value_or(1);
     case ballast::Departure::none:
       break;
+  }
+  if (shard.has_outlived_its_job()) {
+    ballast::log_info("{}, and the job has finished", failure);
+    return 0;
   }
   if (failure.empty()) {
     ballast::log_info("the run has ended well");

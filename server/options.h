@@ -22,7 +22,10 @@ struct ServerOptions {
   std::string log_level = "info";
   std::uint64_t log_megabytes = kLogMegabytes;
   std::uint32_t log_files = kLogFiles;
+  std::uint32_t lead_patience = 0;  // seconds without a lead after which it ends; 0: never
   bool insecure = false;
+  std::uint32_t linger = 0;  // shard 0: seconds that the lead stays after the job's end
+  int unfinished_code = 0;   // exit code of a server that was told to end and loses nothing by it
 };
 
 }  // namespace ballast

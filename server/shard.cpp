@@ -325,6 +325,7 @@ void Shard::make_lead() {
   const auto& bind = options_.lead_bind.empty() ? options_.lead : options_.lead_bind;
   auto config = make_lead_config(job_, *store_, room_, found_.life);
   config.max_sessions = session_limit_.sessions;
+  config.stay = Micros{options_.linger} * 1'000'000;
   auto lead =
       std::make_unique<LeadLoop>(context_, std::move(config), bind, options_.advertise, *store_, room_, metrics_.get());
   doorkeeper_->guard(lead->gate());
@@ -389,7 +390,8 @@ void Shard::make_lanes() {
                                [this] { return trouble(); },
                                [this](const lane::Leave& leave) { left(leave); }};
   for (std::uint32_t lane = 0; lane < job_.spec.cluster.lanes; ++lane) {
-    const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead};
+    const LaneLoop::Addresses addresses{lane_address(options_.bind, lane), options_.advertise, lead,
+                                        Micros{options_.lead_patience} * 1'000'000};
     lanes_.push_back(
         std::make_unique<LaneLoop>(context_, job_, lane_config(lane), addresses, services, metrics_.get()));
     doorkeeper_->guard(lanes_.back()->gate());
@@ -503,6 +505,14 @@ void Shard::interrupt(const std::string& reason) {
   if (lead_) {
     lead_->interrupt(reason);
   }
+}
+
+bool Shard::has_outlived_its_job() {
+  if (std::none_of(lanes_.begin(), lanes_.end(), [](const auto& lane) { return lane->has_lost_the_lead(); })) {
+    return false;
+  }
+  const auto end = store_->finished();
+  return end.ok() && end.value().has_value();
 }
 
 bool Shard::is_hopeless() const {

@@ -45,6 +45,8 @@ class Shard {
   void interrupt(const std::string& reason);
   // After run(): another life of this server would end in the same way.
   [[nodiscard]] bool is_hopeless() const;
+  // After run(): it ended because it heard no lead for too long, and its database says that the job has finished.
+  [[nodiscard]] bool has_outlived_its_job();
   // From any thread, at SIGTERM: ends run() when the job holds at a snapshot, so that nothing is lost by it, or with
   // what is lost when cluster.hold_patience is over. Where nothing can be lost it ends at once, for `reason`.
   void depart(const std::string& reason);

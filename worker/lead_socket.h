@@ -27,6 +27,8 @@ class LeadSocket {
     socket_.tick(now);
     return reach_.tick(core, now, lanes_per_shard);
   }
+  // For how long the lead was not heard.
+  [[nodiscard]] Micros silence() const { return reach_.silence(); }
 
   // The next message, or why it could not be read; nothing if none is there.
   std::optional<Decoded> receive();

@@ -10,6 +10,7 @@
 
 #include "common/command/command_line.h"
 #include "common/command/exit_codes.h"
+#include "common/health/options.h"
 #include "common/job/load.h"
 #include "common/log/log.h"
 #include "common/metrics/metrics.h"
@@ -30,7 +31,8 @@ const ballast::ManWords kManWords{
     "and what to compute. It holds nothing, and may come and go at any time.",
     {{"0",
       "the job has finished, or was stopped; or the worker was told to end (SIGTERM, SIGINT): it finishes the slot in "
-      "hand, delivers what it has begun, in 20 s at the latest, and takes its leave"},
+      "hand, delivers what it has begun, in 20 s at the latest, and takes its leave; or no lead was heard in "
+      "--lead-patience"},
      {"1", "it failed; standard error says why"},
      {"2", "the command line or the worker file is wrong, or the job's data cannot be read here as the job says"},
      {"4",
@@ -44,7 +46,9 @@ const ballast::ManWords kManWords{
 struct Options {
   std::string config;
   std::string fault;
-  std::string probe;  // a precision: say what it would be computed on, and end
+  int unfinished_code = 0;          // exit code of a worker that was told to end before the job was over
+  std::string probe;                // a precision: say what it would be computed on, and end
+  std::uint32_t lead_patience = 0;  // seconds without a lead after which it ends; 0: never
   ballast::WorkerSpec spec;
 };
 
@@ -65,9 +69,13 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   ballast::add_log_files(app, given.log_files);
   app.add_option("--backend", given.backend, "auto, cpu or cuda")->check(CLI::IsMember({"auto", "cpu", "cuda"}));
   app.add_option("--device", given.device, "which GPU, as CUDA counts them")->check(CLI::Range(63));
+  ballast::add_unfinished_code(app, options.unfinished_code);
+  ballast::add_lead_patience(app, options.lead_patience,
+                             "end well when no lead was heard for so long: the job is over (default: never)");
   app.add_option("--probe-backend", options.probe, "for ballast: tell what PRECISION is computed on here, and end")
       ->group("");
   app.add_option("--fault", options.fault, "for tests: POINT@STEP at which the worker kills itself")->group("");
+  ballast::add_health_options(app, ballast::Role::worker);
   ballast::add_usage_options(app, kManWords);
   if (const auto code = ballast::parse_command_line(app, argc, argv)) {
     return code;
@@ -119,7 +127,7 @@ int work(const Options& options) {
   ballast::log_info("ballast-worker {}", ballast::version());
   const auto fault = options.fault.empty() ? std::nullopt : std::optional(ballast::Fault::parse(options.fault));
   const auto metrics = ballast::serve_metrics(options.spec.metrics_address);
-  ballast::WorkerLoop loop(options.spec, fault, metrics.get());
+  ballast::WorkerLoop loop(options.spec, fault, metrics.get(), ballast::Micros{options.lead_patience} * 1'000'000);
   // The first one drains it; the second one ends it at once, which loses nothing but time.
   const ballast::StopSignals signals([&](const std::string& reason) { loop.interrupt(reason); });
   const auto ending = loop.run();
@@ -129,7 +137,7 @@ int work(const Options& options) {
   if (ending.failure.empty()) {
     ballast::log_info("it has computed {} slots", loop.computed_slots());
     ballast::log_info("{}", loop.farewell());
-    return 0;
+    return loop.left_early() ? options.unfinished_code : 0;
   }
   tell(ending.failure);
   return ending.of_data ? ballast::kExitUsage : ending.for_good ? ballast::kExitForGood : 1;

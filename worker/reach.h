@@ -22,6 +22,8 @@ class Reach {
   void heard(const Message& message, Micros now);
   // At every tick. What is found out about a lane's address is to be fed to the core: its `why` may be empty.
   std::optional<worker::Unreachable> tick(const Worker& core, Micros now, std::uint32_t lanes_per_shard);
+  // Of the lead, as LeadReach has it.
+  [[nodiscard]] Micros silence() const { return lead_.silence(); }
 
  private:
   void tell_lanes(const Worker& core, Micros now);

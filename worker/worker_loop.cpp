@@ -36,11 +36,13 @@ std::unique_ptr<Backend> make_watched_backend(const BackendRequest& request, Wor
 
 }  // namespace
 
-WorkerLoop::WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics)
-    : WorkerLoop(spec, fault, metrics, random_id()) {}
+WorkerLoop::WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics, Micros lead_patience)
+    : WorkerLoop(spec, fault, metrics, lead_patience, random_id()) {}
 
-WorkerLoop::WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics, SessionId session)
+WorkerLoop::WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics, Micros lead_patience,
+                       SessionId session)
     : spec_(spec),
+      lead_patience_(lead_patience),
       death_(fault),
       account_(Account::from_environment()),
       metrics_(metrics),
@@ -101,7 +103,18 @@ void WorkerLoop::tick(Micros now) {
   if (const auto unreachable = lead_.tick(core_, now, lanes_.per_shard())) {
     feed(*unreachable);
   }
+  look_at_the_lead();
   tell_held_lines();
+}
+
+// A worker that is started when its job is over would look for the lead for ever.
+void WorkerLoop::look_at_the_lead() {
+  const auto silence = lead_.silence();
+  metrics_.lead_silence(silence);
+  if (lead_patience_ > 0 && silence >= lead_patience_ && !ending_) {
+    outwaited_ = true;
+    ending_ = Ending{};
+  }
 }
 
 // A turn that ends before all lanes were heard is followed by one that begins where it ended.
@@ -263,6 +276,10 @@ void WorkerLoop::carry_out(const worker::Amend& action) { computation_.thread().
 void WorkerLoop::carry_out(const worker::Evaluate& action) { computation_.thread().evaluate(action.evaluation); }
 
 std::string WorkerLoop::farewell() const {
+  if (outwaited_) {
+    return "no lead was heard for " + std::to_string(lead_patience_ / 1'000'000) +
+           " s (--lead-patience): the job is over, or --lead is not where its lead is";
+  }
   if (core_.drains().empty()) {
     return "the job has finished, or was stopped";
   }

@@ -21,7 +21,9 @@ namespace ballast {
 
 class WorkerLoop {
  public:
-  WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics);
+  // `lead_patience`: it ends well when the lead was not heard for so long; 0: it looks for it for ever, until it has
+  // heard it once.
+  WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics, Micros lead_patience = 0);
   ~WorkerLoop();
   WorkerLoop(const WorkerLoop&) = delete;
   WorkerLoop& operator=(const WorkerLoop&) = delete;
@@ -37,6 +39,8 @@ class WorkerLoop {
   [[nodiscard]] std::uint64_t corrupt_examples() const { return computation_.corrupt_examples(); }
   // After run() has ended without a failure: how it has ended, for its log.
   [[nodiscard]] std::string farewell() const;
+  // Whether it ended without the lead's word that the job was over: it was told to, or has waited for too long.
+  [[nodiscard]] bool left_early() const { return outwaited_ || !core_.drains().empty(); }
   // Begun in this life, whatever became of them.
   [[nodiscard]] std::uint64_t computed_slots() const { return core_.counters().slots; }
   // From any thread: ends what is being computed at the next slot, delivers it, says goodbye to the lead and ends
@@ -44,11 +48,13 @@ class WorkerLoop {
   void interrupt(std::string reason) { interrupts_.put(std::move(reason)); }
 
  private:
-  WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics, SessionId session);
+  WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics, Micros lead_patience,
+             SessionId session);
 
   void turn();
   void rebuild_poll();
   void tick(Micros now);
+  void look_at_the_lead();
   void receive_from_lead();
   void receive_from_lanes();
   void receive_from_lane(std::uint32_t lane);
@@ -70,6 +76,7 @@ class WorkerLoop {
   void push(const worker::SendToLane& action, const Push& push);
 
   WorkerSpec spec_;
+  const Micros lead_patience_;
   PlannedDeath death_;
   std::unique_ptr<Account> account_;  // null: nobody asks for one
   ReleaseQueue releases_;
@@ -84,6 +91,7 @@ class WorkerLoop {
   Turn turn_;
   Ticks ticks_;
   std::optional<Ending> ending_;
+  bool outwaited_ = false;  // it has ended because no lead was heard for too long
 };
 
 }  // namespace ballast

@@ -24,6 +24,7 @@ class WorkerMetrics {
   void turn(Micros took) { turns_.observe(took); }
   void received(std::uint64_t payload_bytes) { series_.bytes_in->add(static_cast<double>(payload_bytes)); }
   void sent(std::uint64_t payload_bytes) { series_.bytes_out->add(static_cast<double>(payload_bytes)); }
+  void lead_silence(Micros silence) { series_.lead_silence->set(static_cast<double>(silence) * 1e-6); }
   // After every step, and at every tick. `corrupt`: examples of its data that were left out or replaced so far.
   void update(const Worker& worker, std::uint64_t corrupt);
 

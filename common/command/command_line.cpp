@@ -118,6 +118,8 @@ std::optional<int> parse_command_line(CLI::App& app, int argc, const char* const
     return std::nullopt;
   } catch (const CLI::Success& wanted) {
     return app.exit(wanted);
+  } catch (const CLI::RuntimeError& ended) {  // of an option that does all there is to do
+    return ended.get_exit_code();
   } catch (const CLI::ParseError& error) {
     if (const auto text = unknown_word(app, {argv + 1, argv + argc}); !text.empty()) {
       return tell(app, text);
@@ -143,6 +145,21 @@ CLI::Option* add_log_megabytes(CLI::App& app, std::uint64_t& megabytes) {
 CLI::Option* add_log_files(CLI::App& app, std::uint32_t& files) {
   return app.add_option("--log-files", files, "how many log files are kept, the newest included")
       ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1000}));
+}
+
+CLI::Option* add_unfinished_code(CLI::App& app, int& code) {
+  return app
+      .add_option("--unfinished-code", code,
+                  "exit code when it ended well without the job's end: it was told to (SIGTERM, SIGINT), or "
+                  "--lead-patience was over (default 0)")
+      ->type_name("CODE")
+      ->check(CLI::Range(0, 255));
+}
+
+CLI::Option* add_lead_patience(CLI::App& app, std::uint32_t& seconds, const std::string& description) {
+  return app.add_option("--lead-patience", seconds, description)
+      ->type_name("SECONDS")
+      ->check(CLI::Range(std::uint32_t{0}, std::uint32_t{604'800}));
 }
 
 std::string check_endpoint(const std::string& text) { return endpoint_fault(text); }

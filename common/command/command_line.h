@@ -28,6 +28,12 @@ CLI::Option* add_log_level(CLI::App& app, std::string& level);
 CLI::Option* add_log_megabytes(CLI::App& app, std::uint64_t& megabytes);
 CLI::Option* add_log_files(CLI::App& app, std::uint32_t& files);
 
+// Adds --unfinished-code, 0 to 255: for who starts a process again by its exit code alone, as a Kubernetes Job does.
+CLI::Option* add_unfinished_code(CLI::App& app, int& code);
+
+// Adds --lead-patience, in seconds; 0: none.
+CLI::Option* add_lead_patience(CLI::App& app, std::uint32_t& seconds, const std::string& description);
+
 // Checks of options' values, with texts of their own: common/text/endpoint.h.
 std::string check_endpoint(const std::string& text);
 std::string check_bind(const std::string& text);

@@ -360,6 +360,11 @@ const std::vector<MetricEntry>& table() {
        "Examples of this worker's data that could not be read and were left out or replaced (data.corrupt: skip), each "
        "once; of images those that it has come to so far."},
       {"ballast_worker_in_flight_bytes", kGauge, "bytes", {}, "Gradient bytes sent and without a receipt."},
+      {"ballast_worker_lead_silence_seconds",
+       kGauge,
+       "seconds",
+       {},
+       "Time since this worker heard of its lead, or since it began to look for one."},
       {"ballast_worker_gpu_utilization",
        kGauge,
        "ratio",

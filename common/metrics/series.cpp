@@ -247,6 +247,7 @@ WorkerSeries::WorkerSeries(Metrics* metrics) {
   bytes_out = worker.counter("bytes_total", "out");
   corrupt_examples = worker.counter("corrupt_examples_total");
   in_flight_bytes = worker.gauge("in_flight_bytes");
+  lead_silence = worker.gauge("lead_silence_seconds");
 }
 
 GpuSeries::GpuSeries(Metrics* metrics) {

@@ -139,7 +139,7 @@ struct WorkerSeries {
 
   PhaseHistograms phases;
   CounterHandle steps, slots, retries, duplicates, gone, bytes_in, bytes_out, corrupt_examples;
-  GaugeHandle in_flight_bytes;
+  GaugeHandle in_flight_bytes, lead_silence;
 };
 
 // Of the GPU that a worker computes on.

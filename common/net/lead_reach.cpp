@@ -1,5 +1,7 @@
 #include "common/net/lead_reach.h"
 
+#include <algorithm>
+
 #include "common/log/log.h"
 
 namespace ballast {
@@ -8,12 +10,15 @@ namespace {
 
 constexpr Micros kTellAfter = 5'000'000;
 constexpr Micros kTellEvery = 60'000'000;
+// Between two ticks; more is time in which this process did not run, and heard nobody.
+constexpr Micros kMostOfATick = 1'000'000;
 
 }  // namespace
 
 void LeadReach::begin(Micros now) {
   log_info("looks for the lead at {}", lead_);
   heard_at_ = now;
+  ticked_at_ = now;
   tell_at_ = now + kTellAfter;
 }
 
@@ -23,11 +28,13 @@ void LeadReach::heard(Micros now) {
   }
   heard_at_ = now;
   tell_at_ = now + kTellAfter;
+  silence_ = 0;
   known_ = true;
   why_not_.clear();
 }
 
 void LeadReach::tick(Micros now) {
+  silence_ += std::min(now - std::exchange(ticked_at_, now), kMostOfATick);
   if (now >= tell_at_) {
     tell(now);
   }

@@ -22,6 +22,8 @@ class LeadReach {
   // A message of the lead that could be read; or a connection to it, where it need not say anything.
   void heard(Micros now);
   void tick(Micros now);
+  // For how long nothing was heard, or since the beginning; of that, only time in which this process ran.
+  [[nodiscard]] Micros silence() const { return silence_; }
 
  private:
   void tell(Micros now);
@@ -33,6 +35,8 @@ class LeadReach {
   NameLookup lookup_;
   std::string why_not_;  // its name does not resolve
   Micros heard_at_ = 0;  // or begun
+  Micros ticked_at_ = 0;
+  Micros silence_ = 0;
   Micros tell_at_ = 0;
   bool known_ = false;
   bool told_ = false;

@@ -100,7 +100,8 @@ struct LeadConfig {
   Micros stop_patience = 300'000'000;  // with a stop that comes to no snapshot
   Micros hold_again = 1'000'000;       // after a snapshot for a pause or a stop that a disk had no room for
   Micros write_statistics_every = 1'000'000;
-  Micros linger = 3'000'000;
+  Micros linger = 3'000'000;  // after the end, for who has not heard of it
+  Micros stay = 0;  // after an end that is no failure in any case, for who starts late; may be longer than `linger`
 };
 
 namespace lead {

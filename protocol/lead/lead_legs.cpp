@@ -248,7 +248,10 @@ void Lead::end(Phase phase, std::string failure) {
 void Lead::leave_when_told() {
   const bool all_left = shards_.all([](const LeadLane& lane) { return lane.left; }) && shards_.turned_away().empty() &&
                         !sessions_.any_live();
-  if ((all_left || now_ - end_.since >= config_.linger) && !std::exchange(end_.told, true)) {
+  const auto over_for = now_ - end_.since;
+  const auto stay = phase_ == Phase::failed ? 0 : config_.stay;  // a failed job is to be started again
+  const bool is_long_enough = over_for >= stay && (all_left || over_for >= config_.linger);
+  if (is_long_enough && !std::exchange(end_.told, true)) {
     emit(Stop{end_.failure});
   }
 }

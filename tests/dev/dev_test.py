@@ -46,7 +46,7 @@ class Dev(unittest.TestCase):
         before = sorted(path.name for path in self.folder.iterdir()) + ["calls"]
         for words in (["help"], ["--help"], ["bundle", "--help"], ["bundle", "-h"], ["build", "--help"], ["setup", "-h"],
                       ["test", "--asan", "--help"], ["lint", "--changed", "--help"], ["fuzz", "--help"],
-                      ["format", "--help"]):
+                      ["format", "--help"], ["image", "--help"]):
             with self.subTest(words=words):
                 text, calls = self.dev(self.checkout, *words)
                 self.assertIn("./dev COMMAND [ARGUMENTS]", text)
@@ -84,6 +84,77 @@ class Dev(unittest.TestCase):
         self.assertEqual(self.dev(self.checkout, "build")[1], [f"ninja -C {build}"])
         info.write_text('{"directories": {"source": "/elsewhere", "build": "/elsewhere/build"}}')
         self.check_configured_anew(self.checkout)
+
+
+DOCKER = """#!/bin/sh
+case "$1" in
+  version) echo "$VERSION" ;;
+  buildx) exit 1 ;;
+  info | image) ;;
+  build) echo "docker $* BUILDKIT=$DOCKER_BUILDKIT" >>"$CALLS"; cat >>"$CALLS.dockerfile" ;;
+esac
+"""
+
+
+class Image(unittest.TestCase):
+    """`./dev image`, with a stand-in for the engine."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-dev-image-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.docker = self.folder / "docker"
+        self.docker.write_text(DOCKER)
+        self.docker.chmod(0o755)
+        self.calls_file = self.folder / "calls"
+
+    def image(self, *words, version="20.10.24", code=0):
+        """The calls that build, and the Dockerfiles that they read."""
+        for file in (self.calls_file, self.calls_file.with_suffix(".dockerfile")):
+            file.write_text("")
+        environment = {**os.environ, "DOCKER": str(self.docker), "CALLS": str(self.calls_file), "VERSION": version,
+                       "BALLAST_JOBS": "2"}
+        answer = subprocess.run([DEV, "image", *words], env=environment, capture_output=True, text=True, timeout=60,
+                                stdin=subprocess.DEVNULL, check=False)
+        self.assertEqual(answer.returncode, code, answer.stderr)
+        self.errors = answer.stderr
+        return self.calls_file.read_text().splitlines(), self.calls_file.with_suffix(".dockerfile").read_text()
+
+    def test_each_target_is_built_under_its_name(self):
+        calls, _ = self.image("server", "cli", "--tag", "v1", "--base", "here:1", "--build-base", "there:2")
+        self.assertEqual(len(calls), 2)
+        for call, target in zip(calls, ("server", "cli")):
+            self.assertIn(f"--target {target} --tag ballast/{target}:v1", call)
+            self.assertIn("--build-arg BASE=here:1 --build-arg BUILD_BASE=there:2", call)
+            self.assertIn("--build-arg JOBS=2", call)
+
+    def test_all_but_cuda_by_default(self):
+        calls, _ = self.image()
+        self.assertEqual([call.split("--target ")[1].split()[0] for call in calls],
+                         ["server", "worker-cpu", "cli", "prometheus"])
+        self.assertIn("--tag ballast/server:latest", calls[0])
+
+    def test_the_compilers_cache_is_mounted_where_the_builder_can(self):
+        mount = "RUN --mount=type=cache,target=/root/.cache/ccache BALLAST_SKIP_SETUP=1"
+        calls, files = self.image("server")
+        self.assertIn("BUILDKIT=1", calls[0])
+        self.assertIn(mount, files)
+        calls, files = self.image("server", version="28.2.2")  # whose BuildKit is a plugin, which is not there
+        self.assertIn("BUILDKIT=0", calls[0])
+        self.assertNotIn("--mount", files)
+        self.assertIn("RUN BALLAST_SKIP_SETUP=1", files)
+
+    def test_what_it_does_not_know_is_refused(self):
+        for words, text in ((["servre"], "'servre' is no target and no option"), (["--tag"], "--tag needs a value"),
+                            (["--what"], "'--what' is no target"),
+                            (["--programs", "/nowhere"], "/nowhere is no build folder")):
+            with self.subTest(words=words):
+                self.assertEqual(self.image(*words, code=1)[0], [])
+                self.assertIn(text, self.errors)
+
+    def test_without_an_engine_it_says_what_is_missing(self):
+        self.docker.unlink()
+        self.image("server", code=1)
+        self.assertIn("there is no", self.errors)
 
 
 class Commit(unittest.TestCase):
@@ -125,6 +196,9 @@ class Commit(unittest.TestCase):
         inside = self.checkout / "inside"  # sources that lie in somebody else's repository
         shutil.copytree(self.checkout / "common", inside / "common")
         self.assertEqual(self.commit_of(inside), "unknown\n")
+        told = subprocess.run([self.checkout / self.SCRIPT, self.checkout], capture_output=True, text=True, timeout=60,
+                              check=True, env={**os.environ, "BALLAST_COMMIT": "0123456789ab+"})
+        self.assertEqual(told.stdout, "0123456789ab+\n")  # of whoever brings the sources without the repository
         with open(self.checkout / self.SCRIPT, "a", encoding="ascii") as script:
             script.write("\n")
         self.assertEqual(self.commit_of(self.checkout), commit + "+\n")

@@ -282,6 +282,46 @@ TEST_CASE("the time that the lead itself slept is nobody's silence") {
   CHECK(fixture.lead.status().lost_workers == 2);
 }
 
+// The tick, in milliseconds from its start, at which a lead whose job is over leaves.
+int leaves_after(LeadConfig config) {
+  RoundLeadFixture fixture(std::move(config));
+  int passed = 0;
+  while (passed < 10'000 && found<lead::Stop>(fixture.tick(10 * kMillisecond)) == nullptr) {
+    passed += 10;
+  }
+  return passed;
+}
+
+LeadConfig finished_config(Micros stay) {
+  auto config = round_config(4);
+  config.memory.ledger.timeline = 1;
+  config.memory.ledger.base = {1, 4};
+  config.memory.ledger.complete = {{1, 4}};
+  config.memory.ledger.finished = SnapshotId{1, 4};
+  config.stay = stay;
+  return config;
+}
+
+TEST_CASE("a lead that is to stay after the end leaves then, and not when its linger is over") {
+  CHECK(leaves_after(finished_config(0)) <= 120);
+  const auto stayed = leaves_after(finished_config(700 * kMillisecond));
+  CHECK(stayed >= 680);
+  CHECK(stayed <= 720);
+}
+
+TEST_CASE("a lead that stays after the end tells it to a worker that starts late") {
+  RoundLeadFixture fixture(finished_config(700 * kMillisecond));
+  for (int i = 0; i < 50; ++i) {
+    REQUIRE(found<lead::Stop>(fixture.tick(10 * kMillisecond)) == nullptr);
+  }
+  const auto actions = fixture.worker(7, WorkerHello{"late"});
+  const auto* answer = found<lead::SendToWorker>(actions);
+  REQUIRE(answer != nullptr);
+  const auto* finish = std::get_if<Finish>(&answer->message);
+  REQUIRE(finish != nullptr);
+  CHECK(finish->ending == Ending::finished);
+}
+
 TEST_CASE("a lead that slept after the end still answers who missed it") {
   RoundLeadFixture fixture(round_config(4));
   fixture.train();

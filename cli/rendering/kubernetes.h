@@ -1,0 +1,17 @@
+// A job as objects of Kubernetes.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "cli/rendering/rendered_job.h"
+
+namespace ballast {
+
+// What the job needs, in the order in which it is to be made: pods that find Services by variables need them first.
+std::vector<nlohmann::ordered_json> kubernetes_objects(const RenderedJob& rendered);
+
+// The Job that reads the weights once the job has finished.
+nlohmann::ordered_json weights_job(const RenderedJob& rendered);
+
+}  // namespace ballast

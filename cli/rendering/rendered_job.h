@@ -1,0 +1,66 @@
+// A job with all that its manifests say of it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/rendering/process_sizes.h"
+#include "cli/rendering/render_options.h"
+#include "common/job/job.h"
+
+namespace ballast {
+
+// Where things are in a container. The images' user owns kServerFolder.
+inline constexpr auto* kJobFolder = "/etc/ballast";
+inline constexpr auto* kServerFolder = "/var/lib/ballast";
+inline constexpr auto* kDataFolder = "/data";
+inline constexpr auto* kInitialFolder = "/initial";
+inline constexpr std::uint32_t kImageUser = 10001;  // and its group
+
+inline constexpr std::uint32_t kLeadPort = 7000;
+inline constexpr std::uint32_t kLanePort = 7100;  // of lane 0; each further lane has the next one
+inline constexpr std::uint32_t kMetricsPort = 9100;
+
+// Seconds that the lead stays after the end, for workers and servers that are just being started again.
+inline constexpr std::uint32_t kLinger = 120;
+// Seconds from SIGTERM to SIGKILL beyond the patience that the process has itself.
+inline constexpr std::uint32_t kGraceReserve = 20;
+inline constexpr std::uint32_t kDrainPatience = 20;  // of a worker
+
+// Probes look at the process's metrics page, and again until its loops have turned, 10 s at most.
+inline constexpr auto* kOwnMetrics = "127.0.0.1:9100";
+inline constexpr std::uint32_t kProbePeriod = 20;
+inline constexpr std::uint32_t kProbeTimeout = 15;
+
+struct RenderedJob {
+  Job job;  // training.init_from is where a container finds it
+  RenderOptions options;
+  std::string name;  // base of the objects' names
+  ProcessSizes sizes;
+
+  [[nodiscard]] std::uint32_t shards() const { return job.spec.cluster.shards; }
+  [[nodiscard]] std::uint32_t workers() const { return job.spec.cluster.workers; }
+  [[nodiscard]] std::uint32_t lanes() const { return job.spec.cluster.lanes; }
+  [[nodiscard]] bool has_data() const { return !options.data.empty(); }
+  [[nodiscard]] bool copies_to_folder() const { return !options.copies.empty(); }
+  // REGISTRY/PROGRAM:TAG
+  [[nodiscard]] std::string image(const std::string& program) const;
+  [[nodiscard]] std::string worker_image() const { return image(options.gpus > 0 ? "worker-cuda" : "worker-cpu"); }
+  // Until when a server that is told to end must have come to its snapshot, at the latest.
+  [[nodiscard]] std::uint32_t server_grace() const;
+  [[nodiscard]] static std::uint32_t worker_grace() { return kDrainPatience + kGraceReserve; }
+  // Options of a process, whatever starts it. What comes when the lead has gone finds nobody, and ends after
+  // `lead_patience` seconds.
+  [[nodiscard]] std::vector<std::string> server_arguments(std::uint32_t shard, const std::string& lead_host,
+                                                          const std::string& own_host,
+                                                          std::uint32_t lead_patience) const;
+  [[nodiscard]] std::vector<std::string> worker_arguments(const std::string& lead_host,
+                                                          std::uint32_t lead_patience) const;
+};
+
+// Reads and checks the job file. Throws ConfigError; UsageError for what the options lack or have too much of, with the
+// remedy.
+RenderedJob rendered_job(const RenderOptions& options);
+
+}  // namespace ballast

@@ -1,0 +1,70 @@
+"""For what starts processes again by their exit codes alone (Kubernetes Jobs): who ends before the job does ends with
+--unfinished-code, who has seen its end with 0; and a lead that stays after the end (--linger) tells it to who comes late."""
+
+import signal
+
+import harness
+
+JOB = """
+job: unfinished
+model: {name: mlp, hidden: [16]}
+data: {name: glyphs, train_examples: 640, test_examples: 64}
+training: {batch: 64, slots: 4, epochs: EPOCHS, optimizer: {name: sgd, learning_rate: 0.02}}
+cluster: {shards: 2, workers: 1}
+durability: {every_steps: 10}
+"""
+ENDLESS = 100_000
+CODE = 143
+LINGER = 8  # seconds
+
+
+class Unfinished(harness.ClusterCase):
+    def setUp(self):
+        super().setUp()
+        self.port = harness.free_ports(1)[0]
+        self.log_of = {}
+
+    def write_job(self, epochs):
+        self.job_file = self.job(JOB.replace("EPOCHS", str(epochs)))
+
+    def server(self, shard, *options):
+        process, self.log_of[shard] = self.start_by_hand(
+            f"shard-{shard}", harness.SERVER, "--job", self.job_file, "--shard", shard, "--lead",
+            f"tcp://127.0.0.1:{self.port}", "--database", self.folder / f"shard-{shard}", "--unfinished-code", CODE, *options)
+        return process
+
+    def worker(self, name, *options):
+        process, _ = self.start_by_hand(name, harness.WORKER, "--lead", f"tcp://127.0.0.1:{self.port}", "--name", name,
+                                        "--unfinished-code", CODE, *options)
+        return process
+
+    def test_who_is_told_to_end_before_the_jobs_end_says_so_by_its_code(self):
+        self.write_job(ENDLESS)
+        lead, other = self.server(0), self.server(1)
+        going, staying = self.worker("going"), self.worker("staying")
+        self.wait_for("training", lambda: "training at step" in self.log_of[0]())
+        going.send_signal(signal.SIGTERM)
+        self.assertEqual(going.wait(self.patience), CODE, self.logs())
+        other.send_signal(signal.SIGTERM)
+        self.assertEqual(other.wait(self.patience), CODE, self.logs())
+        self.assertIn("the job holds at its newest snapshot", self.log_of[1]())
+        for process in (lead, staying):
+            self.assertIsNone(process.poll())
+
+    def test_a_worker_that_hears_no_lead_says_that_it_has_not_seen_the_end(self):
+        self.assertEqual(self.worker("lonely", "--lead-patience", 1).wait(self.patience), CODE)
+
+    def test_who_has_seen_the_end_ends_with_0_also_when_it_comes_late(self):
+        self.write_job(1)
+        lead, other, worker = self.server(0, "--linger", LINGER), self.server(1), self.worker("early")
+        for process in (other, worker):
+            self.assertEqual(process.wait(self.patience), 0, self.logs())
+        self.assertIsNone(lead.poll())
+        self.assertEqual(self.worker("late").wait(self.patience), 0, self.logs())
+        self.assertEqual(self.server(1).wait(self.patience), 0, self.logs())
+        self.assertIsNone(lead.poll())
+        self.assertEqual(lead.wait(self.patience), 0, self.logs())
+
+
+if __name__ == "__main__":
+    harness.main()

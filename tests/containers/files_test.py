@@ -1,0 +1,106 @@
+"""docker/ as it is written: what can be held to something without an engine."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCKER = ROOT / "docker"
+BALLAST = pathlib.Path(os.environ.get("BALLAST_BUILD") or ROOT / "build") / "cli" / "ballast"
+
+# A limit has this much room above what a plan says at most, and no more than that. The plan leaves out activations and
+# what the system's allocator keeps.
+LEAST_ROOM = 1.25
+MOST_ROOM = 4
+UNITS = {"m": 2**20, "g": 2**30}
+
+
+def blocks(text, indent):
+    """The parts of a file that begin with a key at this depth, by the key."""
+    begin = re.compile(rf"^{' ' * indent}([\w-]+):.*$", re.M)
+    found = [(match.group(1), match.start()) for match in begin.finditer(text)]
+    return {key: text[start:end] for (key, start), (_, end) in zip(found, [*found[1:], ("", len(text))])}
+
+
+def services():
+    return blocks(blocks((DOCKER / "compose.yaml").read_text(), 0)["services"].split("\n", 1)[1], 2)
+
+
+def memory_limit(block):
+    number, unit = re.search(r"^ +mem_limit: (\d+)([mg])$", block, re.M).groups()
+    return int(number) * UNITS[unit]
+
+
+class Compose(unittest.TestCase):
+    def plan(self):
+        ran = subprocess.run([BALLAST, "plan", "--json", DOCKER / "job.yaml"], capture_output=True, text=True, timeout=60,
+                             check=True)
+        return json.loads(ran.stdout)
+
+    def check_limit(self, limit, most, whose):
+        with self.subTest(whose=whose):
+            self.assertGreaterEqual(limit, LEAST_ROOM * most)
+            self.assertLessEqual(limit, MOST_ROOM * most)
+
+    def test_memory_limits_agree_with_the_plan(self):
+        plan = self.plan()
+        of_servers = memory_limit(blocks((DOCKER / "compose.yaml").read_text(), 0)["x-server"])
+        for number, shard in enumerate(plan["shards"]):
+            self.check_limit(of_servers, shard["memory"]["most"], f"shard {number}")
+        for worker in plan["workers"]:
+            self.check_limit(memory_limit(services()["worker"]), worker["memory"]["most"], "a worker")
+
+    def test_there_are_as_many_servers_and_workers_as_the_job_has(self):
+        plan = self.plan()
+        servers = sorted(name for name in services() if re.fullmatch(r"server-\d+", name))
+        self.assertEqual(servers, [f"server-{i}" for i in range(len(plan["shards"]))])
+        for shard, name in enumerate(servers):
+            self.assertIn(f'--shard, "{shard}"', services()[name])
+            self.assertIn(f"--advertise, {name},", services()[name])
+            self.assertIn(f"- shard-{shard}:/var/lib/ballast", services()[name])
+        self.assertIn(f"scale: {len(plan['workers'])}\n", services()["worker"])
+
+    def test_ports_are_published_to_this_machine_alone(self):
+        for name, block in services().items():
+            published = re.findall(r"^ +ports:(.*)$", block, re.M)
+            self.assertEqual(len(published), 1 if name in ("prometheus", "grafana") else 0, name)
+            for ports in published:
+                self.assertRegex(ports, r'^ \["127\.0\.0\.1:[^",]+"\]$')
+        self.assertNotIn("ports:", blocks((DOCKER / "compose.yaml").read_text(), 0)["x-process"])
+
+    def test_the_network_of_the_job_leads_nowhere(self):
+        networks = blocks(blocks((DOCKER / "compose.yaml").read_text(), 0)["networks"].split("\n", 1)[1], 2)
+        self.assertIn("internal: true", networks["job"])
+        inside = {name for name, block in services().items()
+                  if "networks: [" not in block or "job" in re.search(r"networks: \[(.*)\]", block).group(1)}
+        self.assertEqual(inside, {"server-0", "server-1", "server-2", "worker", "ballast", "prometheus"})
+
+    def test_everything_is_started_with_as_few_rights_as_it_needs(self):
+        top = blocks((DOCKER / "compose.yaml").read_text(), 0)
+        for right in ("cap_drop: [ALL]", "no-new-privileges:true", "read_only: true"):
+            self.assertIn(right, top["x-process"])
+            self.assertIn(right, services()["prometheus"])
+        for name, block in services().items():
+            if name not in ("prometheus", "grafana"):
+                self.assertRegex(block, r"<<: \*(server|process)\n", name)
+
+
+class Images(unittest.TestCase):
+    def test_no_step_needs_anything_that_only_one_builder_has(self):
+        text = (DOCKER / "Dockerfile").read_text()
+        self.assertNotIn("--mount", text)
+        self.assertNotIn("# syntax", text)
+        self.assertIn("RUN BALLAST_SKIP_SETUP", text)  # where ./dev image puts the compiler's cache
+
+    def test_every_image_has_a_user_of_its_own(self):
+        stages = re.split(r"^FROM ", (DOCKER / "Dockerfile").read_text(), flags=re.M)[1:]
+        for stage in stages:
+            with self.subTest(stage=stage.split("\n", 1)[0]):
+                self.assertEqual("ENTRYPOINT" in stage, "USER 10001:10001" in stage)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

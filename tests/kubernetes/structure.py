@@ -1,0 +1,195 @@
+"""What must hold between a job's objects in Kubernetes, which no schema says: who names whom, and that it is there."""
+
+import re
+
+LABEL = re.compile(r"^[a-z]([-a-z0-9]*[a-z0-9])?$")  # of a Service's name, the strictest; 63 characters at most
+SUFFIX_OF_POD = len("-abcde")
+UNITS = {"": 1, "m": 1e-3, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+
+
+def quantity(text):
+    """512Mi, 500m, 2"""
+    number, unit = re.fullmatch(r"(\d+(?:\.\d+)?)(\w*)", str(text)).groups()
+    return float(number) * UNITS[unit]
+
+
+def matches(selector, labels):
+    return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
+
+
+class Objects:
+    """`external`: names of claims and secrets that others make."""
+
+    def __init__(self, objects, external=()):
+        self.objects = objects
+        self.external = set(external)
+        self.faults = []
+
+    def of(self, kind):
+        return [each for each in self.objects if each["kind"] == kind]
+
+    def names(self, kind):
+        return {each["metadata"]["name"] for each in self.of(kind)}
+
+    def pods(self):
+        """(name of the Job, labels, specification) of each Job's pods."""
+        for job in self.of("Job"):
+            template = job["spec"]["template"]
+            yield job["metadata"]["name"], template["metadata"].get("labels", {}), template["spec"]
+
+    def fault(self, where, text):
+        self.faults.append(f"{where}: {text}")
+
+    def check(self):
+        self.check_names()
+        self.check_selectors()
+        self.check_ports()
+        self.check_budgets()
+        for name, _, pod in self.pods():
+            self.check_volumes(name, pod)
+            self.check_variables(name, pod)
+            self.check_security(name, pod)
+            for container in containers(pod):
+                self.check_resources(name, container)
+        return self.faults
+
+    # ---- names
+
+    def check_names(self):
+        seen = set()
+        for each in self.objects:
+            name = each["metadata"]["name"]
+            key = (each["kind"], each["metadata"].get("namespace"), name)
+            if key in seen:
+                self.fault(name, f"there are two of kind {each['kind']}")
+            seen.add(key)
+            longest = 63 if each["kind"] in ("Job", "Service") else 253
+            if each["kind"] in ("Job", "Service", "ConfigMap", "PersistentVolumeClaim") and not LABEL.match(name):
+                self.fault(name, "is no name that a Service may have")
+            if len(name) > longest:
+                self.fault(name, f"has {len(name)} characters")
+            for value in each["metadata"].get("labels", {}).values():
+                if not isinstance(value, str) or len(value) > 63:
+                    self.fault(name, f"label {value!r}")
+
+    # ---- who selects whom
+
+    def check_selectors(self):
+        pods = list(self.pods())
+        for service in self.of("Service"):
+            selected = [name for name, labels, _ in pods if matches(service["spec"].get("selector"), labels)]
+            if selected != [service["metadata"]["name"]]:
+                self.fault(service["metadata"]["name"], f"the Service selects pods of {selected}, not of its own Job")
+            if not service["spec"].get("publishNotReadyAddresses"):
+                self.fault(service["metadata"]["name"], "servers must be reached before they are ready")
+        for kind in ("PodDisruptionBudget", "NetworkPolicy", "PodMonitor"):
+            for each in self.of(kind):
+                spec = each["spec"]
+                selector = (spec.get("selector") or spec.get("podSelector"))["matchLabels"]
+                if not any(matches(selector, labels) for _, labels, _ in pods):
+                    self.fault(each["metadata"]["name"], f"this {kind} selects no pod")
+        for each in self.of("ServiceMonitor"):
+            selector = each["spec"]["selector"]["matchLabels"]
+            if not any(matches(selector, service["metadata"]["labels"]) for service in self.of("Service")):
+                self.fault(each["metadata"]["name"], "this ServiceMonitor selects no Service")
+        for policy in self.of("NetworkPolicy"):
+            for rule in policy["spec"]["ingress"]:
+                for peer in rule["from"]:
+                    selector = peer.get("podSelector", {}).get("matchLabels")
+                    if selector and not all(matches(selector, labels) for _, labels, _ in pods
+                                            if labels.get("app.kubernetes.io/instance") == selector.get(
+                                                "app.kubernetes.io/instance")):
+                        self.fault(policy["metadata"]["name"], "keeps out pods of its own job")
+
+    def check_budgets(self):
+        for budget in self.of("PodDisruptionBudget"):
+            selector = budget["spec"]["selector"]["matchLabels"]
+            pods = [name for name, labels, _ in self.pods() if matches(selector, labels)]
+            if budget["spec"]["minAvailable"] != len(pods) - 1:
+                self.fault(budget["metadata"]["name"],
+                           f"minAvailable {budget['spec']['minAvailable']} of {len(pods)} servers")
+
+    # ---- ports
+
+    def check_ports(self):
+        for service in self.of("Service"):
+            for _, labels, pod in self.pods():
+                if not matches(service["spec"]["selector"], labels):
+                    continue
+                there = {port["name"]: port["containerPort"] for container in pod["containers"]
+                         for port in container["ports"]}
+                for port in service["spec"]["ports"]:
+                    if there.get(port["targetPort"]) != port["port"]:
+                        self.fault(service["metadata"]["name"], f"port {port} is not one of {there}")
+        for name, _, pod in self.pods():
+            for container in pod["containers"]:
+                ports = [port["containerPort"] for port in container.get("ports", [])]
+                for argument in container["args"]:
+                    listens = re.fullmatch(r"--(?:bind|lead-bind)=tcp://0\.0\.0\.0:(\d+)|--metrics=0\.0\.0\.0:(\d+)",
+                                           argument)
+                    if listens and int(listens[1] or listens[2]) not in ports:
+                        self.fault(name, f"{argument} is none of its ports {ports}")
+
+    # ---- pods
+
+    def check_volumes(self, name, pod):
+        volumes = {volume["name"]: volume for volume in pod.get("volumes", [])}
+        mounted = {mount["name"] for container in containers(pod) for mount in container.get("volumeMounts", [])}
+        for volume in mounted - set(volumes):
+            self.fault(name, f"mounts {volume}, which is none of its volumes")
+        for volume in set(volumes) - mounted:
+            self.fault(name, f"the volume {volume} is mounted nowhere")
+        for volume in volumes.values():
+            claim = volume.get("persistentVolumeClaim", {}).get("claimName")
+            map_ = volume.get("configMap", {}).get("name")
+            for kind, wanted in (("PersistentVolumeClaim", claim), ("ConfigMap", map_)):
+                if wanted and wanted not in self.names(kind) | self.external:
+                    self.fault(name, f"there is no {kind} {wanted}")
+
+    def check_variables(self, name, pod):
+        services = {f"{service.upper().replace('-', '_')}_SERVICE_HOST" for service in self.names("Service")}
+        for container in containers(pod):
+            known = set(services)
+            for variable in container.get("env", []):
+                self.check_references(name, variable.get("value", ""), known)
+                known.add(variable["name"])
+                host = variable.get("value", "")
+                if variable["name"] in ("BALLAST_LEAD_HOST", "BALLAST_HOST") and not host.startswith("$("):
+                    if host not in self.names("Service"):
+                        self.fault(name, f"there is no Service {host}")
+                secret = variable.get("valueFrom", {}).get("secretKeyRef", {}).get("name")
+                if secret and secret not in self.external:
+                    self.fault(name, f"there is no Secret {secret}")
+            for argument in container["args"]:
+                self.check_references(name, argument, known)
+
+    def check_references(self, name, text, known):
+        for reference in re.findall(r"\$\((\w+)\)", text):
+            if reference not in known:
+                self.fault(name, f"{text}: Kubernetes knows no variable {reference} there")
+
+    def check_security(self, name, pod):
+        user = pod.get("securityContext", {})
+        if not user.get("runAsNonRoot") or not user.get("runAsUser") or not user.get("fsGroup"):
+            self.fault(name, "may run as root")
+        if user.get("seccompProfile") != {"type": "RuntimeDefault"}:
+            self.fault(name, "has no seccomp profile")
+        if pod.get("automountServiceAccountToken") is not False:
+            self.fault(name, "is given a token that it does not need")
+        for container in containers(pod):
+            security = container.get("securityContext", {})
+            if security.get("allowPrivilegeEscalation") is not False or not security.get("readOnlyRootFilesystem") or \
+                    security.get("capabilities") != {"drop": ["ALL"]}:
+                self.fault(name, f"{container['name']} may do more than it needs")
+
+    def check_resources(self, name, container):
+        resources = container["resources"]
+        if "memory" not in resources.get("limits", {}):
+            self.fault(name, f"{container['name']} has no limit of memory")
+        for kind, limit in resources.get("limits", {}).items():
+            if quantity(resources["requests"].get(kind, limit)) > quantity(limit):
+                self.fault(name, f"{container['name']} asks for more {kind} than it may take")
+
+
+def containers(pod):
+    return pod.get("initContainers", []) + pod["containers"]

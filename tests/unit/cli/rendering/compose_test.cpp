@@ -1,0 +1,77 @@
+#include "cli/rendering/compose.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "cli/rendering/render.h"
+#include "common/job/load.h"
+#include "tests/unit/cli/rendering/rendered.h"
+
+namespace ballast {
+namespace {
+
+TEST_CASE("a compose file has a service for each shard, with a volume of its own, and one for the workers") {
+  const auto file = compose_file(JobToRender().rendered());
+  CHECK(file["services"].size() == 3);
+  CHECK(file["volumes"].size() == 2);
+  CHECK(file["services"]["worker"]["scale"] == 3);
+  const auto& shard = file["services"]["server-1"];
+  CHECK(shard["volumes"] ==
+        nlohmann::ordered_json::array({"./job.yaml:/etc/ballast/job.yaml:ro", "shard-1:/var/lib/ballast"}));
+  CHECK(shard["restart"] == "on-failure:20");
+  CHECK(shard["stop_grace_period"] == "70s");
+  CHECK(file["networks"]["job"]["internal"] == true);
+  CHECK(has_word(shard["command"], "--lead-patience=900"));
+  CHECK(!file.contains("name"));     // Compose v1 refuses it
+  CHECK(!file.contains("version"));  // v2 warns of it
+}
+
+TEST_CASE("limits of a compose file are those of the plan") {
+  const auto rendered = JobToRender().rendered();
+  const auto file = compose_file(rendered);
+  CHECK(file["services"]["server-0"]["mem_limit"] == rendered.sizes.server.limit);
+  CHECK(file["services"]["worker"]["mem_limit"] == rendered.sizes.worker.limit);
+}
+
+TEST_CASE("a compose file's containers can change nothing but their volumes") {
+  const auto file = compose_file(JobToRender().rendered());
+  for (const auto& [name, service] : file["services"].items()) {
+    CAPTURE(name);
+    CHECK(service["read_only"] == true);
+    CHECK(service["cap_drop"][0] == "ALL");
+    CHECK(service["user"] == "10001:10001");
+  }
+}
+
+TEST_CASE("data, copies and GPUs of a compose file") {
+  JobToRender mnist(JobToRender::kMnist);
+  mnist.options.data = "/srv/mnist";
+  mnist.options.copies = "/srv/copies";
+  mnist.options.overrides = {"durability.copy_to=/copies"};
+  mnist.options.gpus = 1;
+  const auto file = compose_file(mnist.rendered());
+  const auto& worker = file["services"]["worker"];
+  CHECK(worker["image"] == "ballast/worker-cuda:latest");
+  CHECK(worker["volumes"][0] == "/srv/mnist:/data:ro");
+  CHECK(worker["deploy"]["resources"]["reservations"]["devices"][0]["count"] == 1);
+  CHECK(has_word(worker["command"], "--data=/data"));
+  CHECK(file["services"]["server-0"]["volumes"][2] == "/srv/copies:/copies");
+}
+
+TEST_CASE("a compose file's folder has the job beside it, and names folders of this machine in full") {
+  JobToRender mnist(JobToRender::kMnist);
+  mnist.options.data = "mnist-files";
+  const auto folder = std::filesystem::path(mnist.options.job).parent_path() / "made" / "for-compose";
+  mnist.options.output = folder.string();
+  REQUIRE(render_compose(mnist.options) == 0);
+  CHECK(make_job(load_job((folder / "job.yaml").string())).spec_digest == mnist.rendered().job.spec_digest);
+  std::ifstream file(folder / "compose.yaml");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  CHECK(text.find((std::filesystem::current_path() / "mnist-files").string() + ":/data:ro") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace ballast
