@@ -33,7 +33,7 @@ class LaneLoop {
     std::string bind;
     std::string advertised_host;
     std::string lead;
-    Micros lead_patience = 0;  // 0: for ever, until it has heard it once
+    Micros lead_patience = 0;  // 0: for ever
   };
 
   // Binds at once, so that config.address can be filled in. `job` is shared and outlives the loop.

@@ -21,8 +21,7 @@ namespace ballast {
 
 class WorkerLoop {
  public:
-  // `lead_patience`: it ends well when the lead was not heard for so long; 0: it looks for it for ever, until it has
-  // heard it once.
+  // `lead_patience`: it ends well when the lead was not heard for so long; 0: it looks for it for ever.
   WorkerLoop(const WorkerSpec& spec, std::optional<Fault> fault, Metrics* metrics, Micros lead_patience = 0);
   ~WorkerLoop();
   WorkerLoop(const WorkerLoop&) = delete;

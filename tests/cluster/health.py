@@ -5,15 +5,8 @@ import signal
 import time
 
 import harness
+import jobs
 
-JOB = """
-job: health
-model: {name: mlp, hidden: [16]}
-data: {name: glyphs, train_examples: 640, test_examples: 64}
-training: {batch: 64, slots: 4, epochs: EPOCHS, optimizer: {name: sgd, learning_rate: 0.02}}
-cluster: {shards: 2, workers: 1}
-durability: {every_steps: 10}
-"""
 ENDLESS = 100_000
 PATIENCE = 2  # seconds that a process is told to look for its lead
 
@@ -25,7 +18,7 @@ class Health(harness.ClusterCase):
         self.pages = dict(zip(("0", "1", "w"), (f"127.0.0.1:{port}" for port in ports)))
 
     def write_job(self, epochs):
-        self.job_file = self.job(JOB.replace("EPOCHS", str(epochs)))
+        self.job_file = self.job(jobs.short_epochs(epochs))
 
     def server(self, shard, *options):
         process, _ = self.start_by_hand(f"shard-{shard}", harness.SERVER, "--job", self.job_file, "--shard", shard, "--lead",

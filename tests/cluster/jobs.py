@@ -36,6 +36,18 @@ cluster: {{shards: 1, workers: 1}}
 """
 
 
+def short_epochs(count, job="short"):
+    """Epochs of ten small steps, for two shards and a worker: over in a moment, or not for days."""
+    return f"""
+job: {job}
+model: {{name: mlp, hidden: [16]}}
+data: {{name: glyphs, train_examples: 640, test_examples: 64}}
+training: {{batch: 64, slots: 4, epochs: {count}, optimizer: {{name: sgd, learning_rate: 0.02}}}}
+cluster: {{shards: 2, workers: 1}}
+durability: {{every_steps: 10}}
+"""
+
+
 def emulated(steps, slots=8, compute_ms=10, job="emulated", training=MOMENTUM, every_steps=200):
     """Several chunks for each of up to three shards and a steady pace, whatever the machine: each slot takes
     compute_ms of waiting. Its gradients depend on step, slot, element and weight, so any wrong sum shows."""

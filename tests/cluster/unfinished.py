@@ -4,15 +4,8 @@
 import signal
 
 import harness
+import jobs
 
-JOB = """
-job: unfinished
-model: {name: mlp, hidden: [16]}
-data: {name: glyphs, train_examples: 640, test_examples: 64}
-training: {batch: 64, slots: 4, epochs: EPOCHS, optimizer: {name: sgd, learning_rate: 0.02}}
-cluster: {shards: 2, workers: 1}
-durability: {every_steps: 10}
-"""
 ENDLESS = 100_000
 CODE = 143
 LINGER = 8  # seconds
@@ -25,7 +18,7 @@ class Unfinished(harness.ClusterCase):
         self.log_of = {}
 
     def write_job(self, epochs):
-        self.job_file = self.job(JOB.replace("EPOCHS", str(epochs)))
+        self.job_file = self.job(jobs.short_epochs(epochs))
 
     def server(self, shard, *options):
         process, self.log_of[shard] = self.start_by_hand(

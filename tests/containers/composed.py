@@ -30,9 +30,7 @@ def tearDownModule():
 
 def mnist():
     """The folder with MNIST's files; None where they are not."""
-    for folder in (os.environ.get("BALLAST_DATA"), engine.ROOT / "shared" / "data" / "mnist",
-                   engine.ROOT.parent / "shared" / "data" / "mnist", "/work/shared/data/mnist",
-                   pathlib.Path.home() / ".cache" / "ballast"):
+    for folder in (os.environ.get("BALLAST_DATA"), pathlib.Path.home() / ".cache" / "ballast"):
         if folder and harness.ballast("data", "check", "mnist", "--in", folder).returncode == 0:
             return pathlib.Path(folder)
     return None

@@ -28,7 +28,7 @@ SHARDS = 3
 JOB = f"""job: trial
 model: {{name: emulated, parameters: [{{name: a, shape: [400, 1000]}}, {{name: b, shape: [600, 1000]}}], compute_ms: 60}}
 data: {{name: none}}
-training: {{batch: 64, slots: 8, max_steps: 400, optimizer: {{name: sgd, learning_rate: 0.01, momentum: 0.9}}}}
+training: {{batch: 64, slots: 8, max_steps: 800, optimizer: {{name: sgd, learning_rate: 0.01, momentum: 0.9}}}}
 cluster: {{shards: {SHARDS}, workers: 3, start_workers: 1, hold_patience: 60}}
 durability: {{every_steps: 20}}
 """
@@ -199,7 +199,8 @@ def pod_evicted(trial, tell):
 
 def worker_after_the_end(trial, tell):
     """Another worker than the Job's own, that is started when nobody can tell it of the end any more."""
-    template = next(each for each in trial.objects if each["metadata"]["name"] == f"{trial.name}-workers")["spec"]["template"]
+    template = next(each for each in trial.objects if each["kind"] == "Job"
+                    and each["metadata"]["name"] == f"{trial.name}-workers")["spec"]["template"]
     trial.wait("the end", trial.is_finished, 900)
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": dict(template["metadata"], name=f"{trial.name}-late"),
            "spec": template["spec"]}
