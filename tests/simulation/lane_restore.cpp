@@ -31,6 +31,9 @@ void LaneShell::done(Host& host, const BaseFetch& what) {
   if (what.timeline != beginning_) {
     return;
   }
+  if (!lacks(host, what.base)) {  // another lane of the shard has got it meanwhile
+    return later(host, on_disk(host.life().storage_high), TimelineRecord{what.timeline, what.base});
+  }
   if (host.copy_fails(shard(host))) {
     return later(host, within(host.life().copy_high), BaseFetch{what});  // asks again
   }
