@@ -59,7 +59,7 @@ void Cluster::lose_disk(std::uint32_t shard) {
   auto& disk = world_.disks.present[shard];
   make_disk(disk, shard);
   disk.was_lost = true;
-  judge().lacks_base();
+  judge().lacks_base(shard);
 }
 
 // An older one has to be left, and to stay: the newest counts as whole when old ones are removed.

@@ -40,7 +40,7 @@ void LaneShell::done(Host& host, const BaseFetch& what) {
   const auto* part = host.world().copies.undamaged(kNamedRun, what.base, shard(host));
   if (part == nullptr) {
     host.facts().note(Fact::copy_useless);
-    host.judge().lacks_base();
+    host.judge().lacks_base(shard(host));
     if (host.traces()) {
       host.say(name() + " finds no undamaged copy of its part of snapshot " + words(what.base));
     }

@@ -153,6 +153,7 @@ void Judge::began(const Disks& disks, const LaneLife& lane, SnapshotId base,
   require(base == timelines_.serves(lane, disks).base, "a lane begins a timeline at another base than the ledger's");
   std::visit([&](auto& course) { course.lane_began(lane, base.step); }, course_);
   check_values(lane, base, values);
+  timelines_.has_base(lane);
 }
 
 void Judge::resumed(const Disks& disks, const LaneLife& lane, SnapshotId base,

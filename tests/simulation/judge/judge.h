@@ -75,8 +75,8 @@ class Judge {
   void resumed(const Disks& disks, const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values,
                const std::vector<JournalRecord>& records);
   // A shard has not what it had, or what it was to get: the job may go back beyond its newest snapshot.
-  void lacks_base() {
-    timelines_.lacks_base();
+  void lacks_base(std::uint32_t shard) {
+    timelines_.lacks_base(shard);
     if (life_.items) {
       items().cannot_resume();
     }

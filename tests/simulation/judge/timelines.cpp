@@ -78,9 +78,8 @@ Timelines::Change Timelines::follow(const Ledger& ledger) {
     return take_new_lives(ledger, known->second);
   }
   require(ledger.incarnations.size() == life_.shards, "a timeline that does not list every shard");
-  require(ledger_.complete.empty() || ledger.base >= ledger_.complete.back() || lacks_base_,
+  require(ledger_.complete.empty() || ledger.base >= ledger_.complete.back() || !lack_base_.empty(),
           "a timeline begins before the newest complete snapshot");
-  lacks_base_ = false;
   require(ledger.placement > ledger_.placement, "shards live elsewhere, and the placement is the old one");
   histories_[ledger.timeline] = {ledger.base, ledger.incarnations, ledger.placement};
   return Change::begins;
