@@ -29,7 +29,9 @@ void Cluster::carry_out(const DiskLost& what) {
   }
   const bool is_there = roster_.lanes[shard * life().lanes]->alive();
   // At the end what is lost may be the job's end itself.
-  const bool is_ending = roster_.lead->core().phase() >= Lead::Phase::evaluating;
+  const auto& complete = world_.ledger.ledger.complete;
+  const bool is_ending = roster_.lead->core().phase() >= Lead::Phase::evaluating ||
+                         (!complete.empty() && complete.back().step == life().steps);
   if (!is_there || is_ending || copies_to_go_on_from().empty()) {
     return schedule(now() + 10'000, what);
   }
