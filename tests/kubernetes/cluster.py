@@ -146,7 +146,7 @@ class Trial:
         self.wait("the end", self.is_finished, 900)
         took = time.monotonic() - self.began
         self.wait("no pod runs", lambda: not self.running("server") + self.running("worker"), 600)
-        assert self.is_complete(f"{self.name}-workers"), "the workers' Job is not complete"
+        self.wait("the workers' Job to be complete", lambda: self.is_complete(f"{self.name}-workers"), 60)
         self.cluster.apply(self.render("--weights"))
         self.wait("the digest", lambda: self.is_complete(f"{self.name}-weights"))
         log = self.cluster.kubectl("logs", f"job/{self.name}-weights")
