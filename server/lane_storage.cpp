@@ -138,10 +138,7 @@ void LaneStorage::retain(const lane::Retain& action) {
   if (!speaks_for_shard()) {
     return;
   }
-  services_.storage.retain(action.keep);
-  if (services_.journal != nullptr) {
-    services_.journal->release_before(loader_.version_at(action.keep.back().step));
-  }
+  services_.storage.retain(action.timeline, action.keep, loader_.version_at(action.keep.back().step));
 }
 
 void LaneStorage::record_finish(const lane::RecordFinish& action) {

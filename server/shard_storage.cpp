@@ -159,11 +159,17 @@ StoreStatus ShardStorage::seal_part(SnapshotId id) {
   return status;
 }
 
-void ShardStorage::retain(std::vector<SnapshotId> keep) {
-  background_.run([this, keep = std::move(keep)] {
+void ShardStorage::retain(Timeline timeline, std::vector<SnapshotId> keep, ItemId applied) {
+  background_.run([this, timeline, keep = std::move(keep), applied] {
+    if (timeline < newest_) {
+      return;  // another lane has begun a timeline, whose base may be older, and its journal
+    }
     // What can't be deleted now is deleted with the next snapshot: nothing depends on it.
     if (const auto status = store_.retain(keep); !status.ok()) {
       log_warn("old snapshots could not be deleted: {}", status.text());
+    }
+    if (journal_ != nullptr) {
+      journal_->release_before(applied);
     }
   });
 }

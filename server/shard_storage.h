@@ -77,7 +77,9 @@ class ShardStorage {
                    std::vector<std::span<const float>> states, std::function<void()> written);
   // Makes the part durable; the last one of all lanes makes the snapshot one that the shard can go on from.
   void seal(const std::shared_ptr<SnapshotPart>& part, Done done);
-  void retain(std::vector<SnapshotId> keep);
+  // Deletes older snapshots than the newest of `keep` that are not among them, and what the journal has before
+  // `applied`; nothing if any lane has begun a newer timeline.
+  void retain(Timeline timeline, std::vector<SnapshotId> keep, ItemId applied);
   void record_finish(SnapshotId end, Done done);
 
  private:

@@ -197,8 +197,10 @@ struct TakeSnapshot {
 struct SealSnapshot {
   SnapshotId id;
 };
-// Snapshots older than the newest of these, and not among them, may be deleted.
+// Snapshots older than the newest of these, and not among them, may be deleted, unless any lane of the shard begins a
+// newer timeline: it may have gone back to one of them.
 struct Retain {
+  Timeline timeline = 0;
   std::vector<SnapshotId> keep;
 };
 // Copy the shard's part of the snapshot `named`, in place of what is being copied; of copies of this run that are older

@@ -147,7 +147,7 @@ void Lane::on_plan(const Plan& plan) {
   statistics_.confirmed(plan.statistics_through);
   follow_copies(plan.copies);  // first: a snapshot that is given up is kept no longer
   if (snapshots_.keep(plan.keep)) {
-    emit(Retain{snapshots_.kept()});
+    emit(Retain{era_.timeline, snapshots_.kept()});
   }
   // Before any update: the versions to be kept may be the newest ones.
   take_snapshot_orders(plan);

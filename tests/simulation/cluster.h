@@ -187,6 +187,7 @@ class Cluster final : public Host {
   void lose_disk(std::uint32_t shard);
   void damage_newest_copy(std::uint32_t shard);
   [[nodiscard]] std::vector<SnapshotId> copies_to_go_on_from() const;
+  [[nodiscard]] bool writes_last_snapshot() const;
   void crash_lane(const LaneLife& life);
   void crash_lead();
   void take_down(std::uint32_t shard);

@@ -19,6 +19,12 @@ std::vector<SnapshotId> Cluster::copies_to_go_on_from() const {
   return sets;
 }
 
+bool Cluster::writes_last_snapshot() const {
+  return std::ranges::any_of(world_.disks.present, [&](const Disk& disk) {
+    return !disk.snapshots.empty() && disk.snapshots.rbegin()->first.step == life().steps;
+  });
+}
+
 // As soon as it is not the loss of the job.
 void Cluster::carry_out(const DiskLost& what) {
   const auto shard = static_cast<std::uint32_t>(random_.between(1, life().shards - 1));
@@ -29,9 +35,7 @@ void Cluster::carry_out(const DiskLost& what) {
   }
   const bool is_there = roster_.lanes[shard * life().lanes]->alive();
   // At the end what is lost may be the job's end itself.
-  const auto& complete = world_.ledger.ledger.complete;
-  const bool is_ending = roster_.lead->core().phase() >= Lead::Phase::evaluating ||
-                         (!complete.empty() && complete.back().step == life().steps);
+  const bool is_ending = roster_.lead->core().phase() >= Lead::Phase::evaluating || writes_last_snapshot();
   if (!is_there || is_ending || copies_to_go_on_from().empty()) {
     return schedule(now() + 10'000, what);
   }

@@ -29,6 +29,7 @@ struct Disk {
   std::map<SnapshotId, std::set<std::uint32_t>> seals;  // by which lanes of this life; of whole ones by all
   std::optional<SnapshotId> finished;
   bool was_lost = false;  // it took the place of a lost one, and has not got the base of a timeline yet
+  Timeline begun = 0;     // the newest that any lane was told of
   Timeline served = 0;    // the newest whose base it has had
   Journal journal;        // of a journaled job
 

@@ -9,6 +9,7 @@ namespace ballast::simulation {
 void LaneShell::act(Host& host, lane::Begin& action) {
   state_.move(host.facts().lane, LaneState::beginning);
   beginning_ = action.timeline;
+  disk(host).begun = std::max(disk(host).begun, action.timeline);
   turns_.begins();
   snapshots_.taken.clear();
   unanswered_.clear();
@@ -101,13 +102,16 @@ void LaneShell::act(Host& host, lane::Retain& action) {
   if (life_.lane % host.life().lanes != 0) {
     return;  // one lane speaks for the shard: they share the database
   }
-  later(host, on_disk(host.life().storage_high / 4), SnapshotDeletion{action.keep});
+  later(host, on_disk(host.life().storage_high / 4), SnapshotDeletion{action.timeline, action.keep});
 }
 
 void LaneShell::done(Host& host, const SnapshotDeletion& what) {
   auto& disk = this->disk(host);
+  if (what.timeline < disk.begun) {
+    return;
+  }
   for (const auto id : disk.superseded(what.keep)) {
-    host.judge().deletes(shard(host), id);
+    host.judge().deletes(host.world().copies, shard(host), id, what.timeline);
     disk.snapshots.erase(id);
     disk.seals.erase(id);
   }

@@ -331,7 +331,14 @@ void draw_lost_disks(LifeSpec& life) {
   life.faults.second_servers = 0;
   life.faults.lost_disks = static_cast<std::uint32_t>(random.between(1, 2));
   life.faults.double_loss = random.chance(0.3) ? 0.5 : 0;
-  life.faults.damaged_copy = random.chance(0.5) ? 0.6 : 0;
+  if (random.chance(0.5)) {
+    life.faults.damaged_copy = 0.6;
+    // So that there are two sets before the last steps.
+    life.steps += 4;
+    life.snapshot_every = 1;
+    life.snapshots_kept = std::max(life.snapshots_kept, 2U);
+    life.copy_high = std::min<Micros>(life.copy_high, 5'000);
+  }
 }
 
 void draw_shares(LifeSpec& life, Random& random) {

@@ -87,6 +87,7 @@ struct SnapshotSeal {
   SnapshotId id;
 };
 struct SnapshotDeletion {
+  Timeline timeline = 0;
   std::vector<SnapshotId> keep;
 };
 struct CopyAttempt {

@@ -282,6 +282,7 @@ void Judge::check_base(const Disks& disks, const CopyPlace& place, const Ledger&
     return;
   }
   facts_.note(Fact::went_further_back);
+  gone_back_ = ledger.timeline;
   require(ledger.base != SnapshotId{}, "a job that had a snapshot begins anew");
   for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
     const auto shard = life_.chunks[chunk].lane / life_.lanes;
@@ -299,6 +300,17 @@ void Judge::check_base(const Disks& disks, const CopyPlace& place, const Ledger&
     return may_be;
   });
   require(newest == sets.rend() || ledger.base >= *newest, "a job goes back further than it has to");
+}
+
+// By the word of an older timeline a shard may delete what the job goes back to: only what it can get again.
+void Judge::deletes(const CopyPlace& place, std::uint32_t shard, SnapshotId id, Timeline timeline) const {
+  const auto& durable = timelines_.durable();
+  if (timeline < gone_back_) {
+    require(!is_listed(durable, id) || place.has(kNamedRun, id, shard),
+            "a shard deletes what the job goes back to, and cannot get it again");
+    return;
+  }
+  check_deletion(durable, shard, id);
 }
 
 void Judge::follow_timeline(const Disks& disks, const Ledger& ledger) {

@@ -85,7 +85,7 @@ class Judge {
   void lost(const Disks& disks, std::uint32_t shard);
   void snapshot_taken(const Disks& disks, const LaneLife& lane, SnapshotId id, ChunkId chunk,
                       const ChunkValue& value) const;
-  void deletes(std::uint32_t shard, SnapshotId id) const { check_deletion(timelines_.durable(), shard, id); }
+  void deletes(const CopyPlace& place, std::uint32_t shard, SnapshotId id, Timeline timeline) const;
   // A set of copies, from the place.
   void removes(RunId run, SnapshotId id) const { copies_.removes(timelines_.durable(), run, id); }
   void records_finish(const Disks& disks, const LaneLife& lane, SnapshotId end) const {
@@ -184,6 +184,7 @@ class Judge {
   NonFinite policy_;
   Course course_;
   Timelines timelines_;
+  Timeline gone_back_ = 0;  // the newest that began before the newest complete snapshot
   RepliesJudge replies_;
   OrdersJudge orders_;
   SnapshotOrders snapshots_;

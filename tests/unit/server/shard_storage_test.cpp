@@ -173,6 +173,30 @@ TEST_CASE("a base that the database lacks is fetched, once, or said to be missin
   CHECK(fetched.size() == 2);
 }
 
+TEST_CASE("what an older timeline needs no more stays, once a lane begins one that may have gone back to it") {
+  const TemporaryFolder folder;
+  const auto job = journaled();
+  const std::vector<float> weights{1, 2, 3};
+  Shard shard(job, folder.path());
+  for (const SnapshotId id : {SnapshotId{1, 2}, SnapshotId{1, 3}}) {
+    REQUIRE(shard.store.write_chunk(id, 5, weights, {}).ok());
+    REQUIRE(shard.store.seal(id).ok());
+  }
+  const auto held_after = [&](Timeline timeline) {
+    Told told;
+    shard.storage.retain(timeline, {{1, 3}}, 12);
+    shard.storage.record_finish({1, 3}, told.done());  // behind it
+    REQUIRE(told.get().ok());
+    return shard.store.sealed().value();
+  };
+  Told begun;
+  shard.storage.begin(
+      3, {1, 2}, {{5, 3, 0}}, [](const auto&) { return true; }, begun.done());
+  REQUIRE(begun.get().ok());
+  CHECK(held_after(2) == std::vector<SnapshotId>{{1, 2}, {1, 3}});
+  CHECK(held_after(3) == std::vector<SnapshotId>{{1, 3}});
+}
+
 // The lane of a base of nine chunks of 800 bytes, which takes nothing before it is told to.
 struct SlowLane {
   static constexpr int kChunks = 9;
