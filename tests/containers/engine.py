@@ -1,5 +1,6 @@
 """The container engine of this machine, and what the tests ask of it. All images, containers, networks and volumes that
-they make are known by a word of this run, and are gone at its end; the base of the images stays."""
+they make are known by a word of this run, and are gone at its end. What stays is the base of the images, and the newest of
+each image under the tag `test-cache`: who builds again need not install packages again."""
 
 import json
 import os
@@ -15,6 +16,7 @@ sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 import harness  # noqa: E402
 
 TAG = f"test-{os.getpid()}"
+CACHE = "test-cache"
 TARGETS = ("server", "worker-cpu", "cli", "prometheus")
 BUILD_PATIENCE = 1500  # seconds, of images: packages are fetched
 COMMAND_PATIENCE = 300
@@ -92,11 +94,22 @@ def make_images():
     make_base()
     call(ROOT / "dev", "image", *TARGETS, "--tag", TAG, "--base", base(), "--programs", harness.BUILD,
          patience=BUILD_PATIENCE, env={**os.environ, "DOCKER": client(), "BALLAST_SKIP_SETUP": "1"})
+    for target in TARGETS:
+        keep_layers(target)
+
+
+def keep_layers(target):
+    """In place of those of the run before, which go as far as the new image does not have them."""
+    kept = f"ballast/{target}:{CACHE}"
+    before = call(client(), "image", "inspect", "--format", "{{.Id}}", kept, check=False).stdout.strip()
+    docker("tag", f"ballast/{target}:{TAG}", kept)
+    if before and before != inspect(kept)["Id"]:
+        call(client(), "image", "rm", before, check=False)  # refused as long as it has another name
 
 
 def remove_images():
     for target in (*TARGETS, "programs"):
-        call(client(), "image", "rm", "--force", f"ballast/{target}:{TAG}", check=False)
+        call(client(), "image", "rm", f"ballast/{target}:{TAG}", check=False)
 
 
 def inspect(name):
@@ -105,15 +118,17 @@ def inspect(name):
 
 
 class Composed:
-    """The services of docker/compose.yaml, under a name of their own."""
+    """The services of docker/compose.yaml, changed by further files, under a name of their own."""
 
-    def __init__(self, name, environment):
+    def __init__(self, name, environment, further=()):
         self.name = f"ballast{TAG}{name}".replace("-", "")
+        self.files = [word for file in (ROOT / "docker" / "compose.yaml", *further) for word in ("-f", file)]
+        self.program = compose_program()
         self.environment = {**os.environ, "BALLAST_TAG": TAG, "BALLAST_BASE": base(), "COMPOSE_PROJECT_NAME": self.name,
                             **environment}
 
     def __call__(self, *words, **options):
-        return call(*compose_program(), "-f", ROOT / "docker" / "compose.yaml", *words, env=self.environment, **options)
+        return call(*self.program, *self.files, *words, env=self.environment, **options)
 
     def ballast(self, *words, **options):
         """The command line inside the job's network."""
