@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -89,8 +90,22 @@ def make_base():
              env={**os.environ, "DOCKER": client(), "BALLAST_DEBOOTSTRAP": str(kept / f"debootstrap-{suite()}")})
 
 
+def remove_left_over():
+    """What runs have left that were killed before they could clear up."""
+    kinds = {("container", "rm", "--force"): ("ps", "--all", "--format", "{{.Names}}"),
+             ("volume", "rm"): ("volume", "ls", "--quiet"),
+             ("network", "rm"): ("network", "ls", "--format", "{{.Name}}"),
+             ("image", "rm"): ("image", "ls", "--format", "{{.Repository}}:{{.Tag}}")}
+    for remove, listing in kinds.items():
+        for name in docker(*listing).split():
+            of = re.match(r"(?:ballasttest|ballast/[\w-]+:test-)(\d+)", name)
+            if of and not harness.is_alive(int(of.group(1))):
+                call(client(), *remove, name, check=False)
+
+
 def make_images():
     """Of the programs of $BALLAST_BUILD."""
+    remove_left_over()
     make_base()
     call(ROOT / "dev", "image", *TARGETS, "--tag", TAG, "--base", base(), "--programs", harness.BUILD,
          patience=BUILD_PATIENCE, env={**os.environ, "DOCKER": client(), "BALLAST_SKIP_SETUP": "1"})
@@ -125,7 +140,7 @@ class Composed:
         self.files = [word for file in (ROOT / "docker" / "compose.yaml", *further) for word in ("-f", file)]
         self.program = compose_program()
         self.environment = {**os.environ, "BALLAST_TAG": TAG, "BALLAST_BASE": base(), "COMPOSE_PROJECT_NAME": self.name,
-                            **environment}
+                            "COMPOSE_HTTP_TIMEOUT": str(COMMAND_PATIENCE), **environment}
 
     def __call__(self, *words, **options):
         return call(*self.program, *self.files, *words, env=self.environment, **options)
@@ -136,9 +151,10 @@ class Composed:
 
     def containers(self, service):
         """The ids of a service's containers, whatever became of them, in the order of their numbers."""
-        found = docker("ps", "--all", "--quiet", "--no-trunc", "--filter", f"label=com.docker.compose.project={self.name}",
-                       "--filter", f"label=com.docker.compose.service={service}").split()
-        return sorted(found, key=lambda one: inspect(one)["Config"]["Labels"]["com.docker.compose.container-number"])
+        found = docker("ps", "--all", "--no-trunc", "--filter", f"label=com.docker.compose.project={self.name}", "--filter",
+                       f"label=com.docker.compose.service={service}", "--format",
+                       '{{.Label "com.docker.compose.container-number"}} {{.ID}}').splitlines()
+        return [one.split()[1] for one in sorted(found, key=lambda one: int(one.split()[0]))]
 
     def container(self, service, number=0):
         return self.containers(service)[number]
