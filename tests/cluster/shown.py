@@ -31,11 +31,10 @@ class Job:
     begun: float   # when it may have been asked first
 
     def values(self, promql, step=None):
-        """All values that a panel has shown so far, by series: [(labels, [value])]; `step` seconds are from one point to the
-        next, which makes the rate interval longer as well."""
-        step = step or self.scrape
-        query = prometheus.substituted(promql, self.name, self.scrape, step)
-        series = self.server.range(query, self.begun, time.time(), step)
+        """All values that a panel has shown so far, by series: [(labels, [value])], one for each scrape, with the rate interval
+        of points that are `step` seconds apart."""
+        query = prometheus.substituted(promql, self.name, self.scrape, step or self.scrape)
+        series = self.server.range(query, self.begun, time.time(), self.scrape)
         return [(labels, [value for _, value in values if value == value]) for labels, values in series]  # NaN: none
 
     def gives_numbers(self, query):
