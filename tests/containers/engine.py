@@ -32,8 +32,8 @@ def call(*words, patience=COMMAND_PATIENCE, check=True, **options):
 
 
 def client():
-    """The Docker client: $DOCKER, or the first in PATH."""
-    return os.environ.get("DOCKER") or shutil.which("docker")
+    """The Docker client: $DOCKER, or the first in PATH; None if it is not there."""
+    return shutil.which(os.environ.get("DOCKER") or "docker")
 
 
 def docker(*words, **options):
