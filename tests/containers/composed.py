@@ -93,6 +93,12 @@ class Project:
         os.kill(about["State"]["Pid"], signal.SIGKILL)
         self.case.wait_for(f"{service} to be started again", lambda: self.started_again(container, about["RestartCount"]))
 
+    def lose_volume(self, shard):
+        server = f"server-{shard}"
+        self.compose("rm", "--stop", "--force", server)
+        engine.docker("volume", "rm", f"{self.compose.name}_shard-{shard}")
+        self.compose("up", "--detach", "--no-build", "--no-deps", server)
+
     def started_again(self, container, count):
         about = engine.inspect(container)
         return about["State"]["Running"] and about["RestartCount"] == count + 1
@@ -283,7 +289,7 @@ class Faults(Composed):
 
     def test_equal_bits_whatever_is_done_to_its_containers_and_every_panel_has_data(self):
         job = self.job_text(epochs=2)
-        self.rounds = Project(self, "rounds", f"{job}\ndurability: {{every_steps: 10, copy_to: /copies}}\n", self.data,
+        self.rounds = Project(self, "rounds", f"{job}\ndurability: {{every_steps: 10, copy_to: /copies, run: rounds}}\n", self.data,
                               slow=True)
         self.items = Project(self, "items", OF_ITEMS, slow=True)
         with self.part("from `up` to the first step"):
@@ -297,6 +303,7 @@ class Faults(Composed):
             self.items.wait_for_step(1)
         self.cut_kill_and_pause()
         self.restart_and_scale()
+        self.lose_volumes()
         with self.part("stopped"):
             step = self.rounds.stop()
         self.rounds.compose = self.rounds.at_full_speed
@@ -350,6 +357,15 @@ class Faults(Composed):
             with self.part(f"{workers} workers"):
                 self.rounds.scale(workers)
                 self.rounds.wait_for_training(workers)
+
+    def lose_volumes(self):
+        for shard in (1, 0):
+            with self.part(f"the volume of server-{shard} lost"):
+                begun = self.rounds.status()["step"]
+                self.wait_for("a copy", lambda begun=begun: self.rounds.status().get("copies", {}).get("copied", 0) > begun)
+                self.rounds.lose_volume(shard)
+                self.rounds.wait_for_more_steps()
+        self.assertIn("the ledger is restored from that of", self.rounds.compose("logs", "--no-color", "server-0").stdout)
 
     def expect_no_gaps(self):
         """Each panel has shown what it is for while all that was done."""
