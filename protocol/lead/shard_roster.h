@@ -52,8 +52,8 @@ struct LeadLane {
   [[nodiscard]] auto state() const {
     return listed::all(listed::names(incarnation, database.database),
                        listed::plain(database.count, address, initial_weights, timeline, open_step),
-                       listed::plain(lives, replayed, held, run, copied, lost, report), listed::ages(heard_at), listed::parts(silence),
-                       listed::plain(left));
+                       listed::plain(lives, replayed, held, run, copied, lost, report), listed::ages(heard_at),
+                       listed::parts(silence), listed::plain(left));
   }
 };
 

@@ -23,7 +23,7 @@ Ledger copied_ledger() {
 }
 
 ShardHello hello_with(std::uint32_t shard, std::vector<SnapshotId> held, std::vector<SnapshotId> copied = {},
-                    std::vector<SnapshotId> lost = {}) {
+                      std::vector<SnapshotId> lost = {}) {
   ShardHello hello;
   hello.lane = {shard, 0};
   hello.incarnation = 11 + shard;
@@ -117,7 +117,8 @@ TEST_CASE("a shard with an empty disk is taken when there is a copy for it, and 
   CHECK(why(hello_with(1, {}, {{1, 20}}), ledger).empty());
   CHECK(why(hello_with(1, {{1, 10}}), ledger).empty());  // an older state of the disk
   CHECK(why(hello_with(1, {{0, 0}}), ledger).find("No copy has been found yet") != std::string::npos);
-  CHECK(why(hello_with(1, {}, {{1, 20}}, {{1, 20}}), ledger).find("lacks the snapshot of step 30") != std::string::npos);
+  CHECK(why(hello_with(1, {}, {{1, 20}}, {{1, 20}}), ledger).find("lacks the snapshot of step 30") !=
+        std::string::npos);
   auto unreachable = hello_with(1, {});
   unreachable.copies_trouble = "s3://b: no answer";
   CHECK(why(unreachable, ledger).find("cannot be looked at: s3://b: no answer") != std::string::npos);
