@@ -30,6 +30,7 @@ inline constexpr std::uint32_t kMaxCoveredRanges = 4096;
 inline constexpr std::uint32_t kMaxMarks = 1024;      // with a contribution
 inline constexpr std::uint32_t kMaxShardLives = 256;  // of one timeline; with the next one a timeline begins
 inline constexpr std::uint32_t kMaxHeld = 1024;       // snapshots, the newest, that a shard says it holds
+inline constexpr std::uint32_t kMaxCopied = 64;       // sets of copies, the newest, that a shard tells of
 inline constexpr std::uint32_t kMaxArithmetics = 16;  // of one job that are remembered
 
 // Of a pull: whatever version is the newest when it is answered.

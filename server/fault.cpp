@@ -25,13 +25,13 @@ struct Armed {
 std::optional<Armed> g_armed;  // set before threads start
 std::atomic<long> g_passings_left = 1;
 
-constexpr std::array<std::string_view, 4> kNames = {"snapshot-chunk", "timeline-recorded", "before-serve",
-                                                    "before-finished"};
+constexpr std::array<std::string_view, 5> kNames = {"snapshot-chunk", "timeline-recorded", "before-serve",
+                                                    "before-finished", "record-fetched"};
 
 [[noreturn]] void refuse(std::string_view text) {
   throw std::runtime_error("BALLAST_SERVER_FAULT=" + std::string(text) +
                            ": expected POINT[:COUNT][@once:FILE] with POINT one of snapshot-chunk, timeline-recorded, "
-                           "before-serve, before-finished");
+                           "before-serve, before-finished, record-fetched");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ enum class ServerFault : std::uint8_t {
   timeline_recorded,  // "timeline-recorded": the lead's new timeline is durable, and nobody has been told
   before_serve,       // "before-serve": a lane holds the base of its timeline, and has answered nobody
   before_finished,    // "before-finished": the ledger says that the job finished; this shard does not yet
+  record_fetched,     // "record-fetched": a record of a copy is about to be taken by a server that restores its part
 };
 
 // Reads the environment. Throws std::runtime_error for a fault that it does not know.

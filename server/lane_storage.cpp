@@ -15,6 +15,9 @@ LaneStorage::LaneStorage(const Job& job, ShardServices services, std::uint32_t l
   if (services_.journal != nullptr) {
     services_.journal->listen(lane_, [this](lane::Event event) { told_.put(std::move(event)); });
   }
+  if (services_.fetcher != nullptr) {
+    services_.fetcher->listen(lane_, [this](lane::CopiesFound found) { told_.put(std::move(found)); });
+  }
 }
 
 void LaneStorage::tell(const StoreStatus& status, lane::Event done) {
@@ -31,7 +34,18 @@ void LaneStorage::begin(const lane::Begin& action, LaneWeights& weights) {
   services_.storage.begin(
       timeline, action.base, loader_.begin(timeline, action.base, weights),
       [this, timeline](ShardStorage::LoadedChunk chunk) { return loader_.pass_on(timeline, std::move(chunk)); },
-      [this, timeline](const StoreStatus& status) { tell(status, lane::Begun{timeline}); });
+      [this, timeline, base = action.base](const StoreStatus& status) { begun(timeline, base, status); });
+}
+
+void LaneStorage::begun(Timeline timeline, SnapshotId base, const StoreStatus& status) {
+  if (services_.fetcher != nullptr && status.code() == StoreCode::missing) {
+    told_.put(lane::BaseMissing{timeline, base, status.text()});
+    return;
+  }
+  if (services_.fetcher != nullptr && status.ok()) {
+    services_.fetcher->serves();
+  }
+  tell(status, lane::Begun{timeline});
 }
 
 void LaneStorage::resume(const lane::Resume& action, LaneWeights& weights) {
@@ -124,10 +138,7 @@ void LaneStorage::retain(const lane::Retain& action) {
   if (!speaks_for_shard()) {
     return;
   }
-  services_.storage.retain(action.keep);
-  if (services_.journal != nullptr) {
-    services_.journal->release_before(loader_.version_at(action.keep.back().step));
-  }
+  services_.storage.retain(action.timeline, action.keep, loader_.version_at(action.keep.back().step));
 }
 
 void LaneStorage::record_finish(const lane::RecordFinish& action) {

@@ -15,6 +15,7 @@
 #include "common/net/turn.h"
 #include "protocol/lane/lane.h"
 #include "server/base_loader.h"
+#include "server/copy_fetcher.h"
 #include "server/shard_journal.h"
 #include "server/shard_storage.h"
 #include "server/weights.h"
@@ -26,9 +27,10 @@ namespace ballast {
 // their threads call back.
 struct ShardServices {
   ShardStorage& storage;
-  ShardJournal* journal = nullptr;       // null if updates are not journaled
-  SnapshotCopier* copier = nullptr;      // null where no snapshots are copied
-  bool has_initial_snapshot = false;     // the weights before step 0 are in the database, not drawn from the seed
+  ShardJournal* journal = nullptr;    // null if updates are not journaled
+  SnapshotCopier* copier = nullptr;   // null where no snapshots are copied
+  CopyFetcher* fetcher = nullptr;     // null where nothing comes from copies; destroyed before them, like the journal
+  bool has_initial_snapshot = false;  // the weights before step 0 are in the database, not drawn from the seed
   std::function<std::string()> trouble;  // what goes wrong in the shard while the job goes on; empty: nothing
   // A lane lets the server go that was told to end.
   std::function<void(const lane::Leave&)> left = {};
@@ -78,6 +80,7 @@ class LaneStorage {
 
  private:
   void tell(const StoreStatus& status, lane::Event done);
+  void begun(Timeline timeline, SnapshotId base, const StoreStatus& status);
   [[nodiscard]] bool speaks_for_shard() const { return lane_ == 0; }
 
   ShardServices services_;

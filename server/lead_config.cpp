@@ -12,7 +12,7 @@
 #include "common/job/shard_bytes.h"
 #include "common/job/trust_ratios.h"
 #include "common/net/random_id.h"
-#include "common/numeric/sha256.h"
+#include "server/copy_fetcher.h"
 
 namespace ballast {
 
@@ -27,7 +27,8 @@ LeadMemory recall(const Job& job, const ShardStore& store, DiskRoom& room) {
   const auto statistics = value_or_throw(room.read([&] { return store.read_statistics(0, job.steps.steps); }));
   const Step epoch = job.steps.steps_per_epoch;
   const Step base = memory.ledger.base.step;
-  const Step first = base - base % epoch - std::min(base - base % epoch, epoch);
+  // A job that goes on from copies may have to go back further.
+  const Step first = job.spec.durability.run.empty() ? base - base % epoch - std::min(base - base % epoch, epoch) : 0;
   for (const auto& step : statistics) {
     if (step.step < first) {
       memory.examples_before += static_cast<std::uint64_t>(step.examples);
@@ -101,9 +102,8 @@ std::optional<CopyRules> copy_rules(const DurabilitySpec& durability) {
   if (durability.copy_to.empty()) {
     return std::nullopt;
   }
-  // The first digits of a digest: a ledger says of another place nothing about this one.
-  const auto place = sha256_hex(durability.copy_to + "\n" + durability.s3_endpoint).substr(0, 16);
-  return CopyRules{std::stoull(place, nullptr, 16) | 1U, Micros{durability.copy_patience} * 1'000'000};
+  // A ledger says of another place nothing about this one.
+  return CopyRules{place_number(durability), Micros{durability.copy_patience} * 1'000'000, !durability.run.empty()};
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ LeadConfig make_lead_config(const Job& job, const ShardStore& store, DiskRoom& r
   config.best_by = best_by(training, config.metrics);
   config.snapshot_every = job.spec.durability.mode == "final" ? 0 : steps_between_snapshots(job);
   config.snapshots_kept = job.spec.durability.keep;
-  config.run = random_id();
+  config.run = job.spec.durability.run.empty() ? random_id() : named_run(job.spec);
   config.copies = copy_rules(job.spec.durability);
   config.start_workers = job.spec.cluster.start_workers;
   config.items = item_mode(job.spec);

@@ -19,6 +19,7 @@
 #include "common/net/random_id.h"
 #include "common/safetensors/initial_weights.h"
 #include "common/wire/wire_limits.h"
+#include "server/copy_fetcher.h"
 #include "server/lead_config.h"
 
 namespace ballast {
@@ -123,6 +124,11 @@ Shard::~Shard() {
   if (lead_) {
     lead_->close();
   }
+  if (fetcher_) {
+    fetcher_->close();
+  }
+  storage_.reset();  // what it waits for asks this object whether it is to go on
+  fetcher_.reset();
   context_.close();
 }
 
@@ -131,9 +137,16 @@ Shard::~Shard() {
 void Shard::open_lanes() {
   bring_initial_weights();
   open_journal();
-  storage_ = std::make_unique<ShardStorage>(*store_, journal_.get(), room_, incarnation_, job_.spec.cluster.lanes);
+  const auto from_copies = [this](SnapshotId snapshot, const std::function<bool()>& wanted) {
+    return fetch(snapshot, wanted);
+  };
+  storage_ = std::make_unique<ShardStorage>(*store_, journal_.get(), room_, incarnation_, job_.spec.cluster.lanes,
+                                            fetcher_ ? ShardStorage::Fetch(from_copies) : ShardStorage::Fetch{});
   make_copier();
   make_lanes();
+  if (fetcher_) {
+    fetcher_->look();
+  }
 }
 
 // Before anything is touched.
@@ -282,6 +295,21 @@ void Shard::make_copier() {
   copier_ = std::make_unique<SnapshotCopier>(*store_, std::move(target), settings, CopySeries(metrics_.get()));
 }
 
+// Of a job that names its run. The lead's ledger comes first: without it there is no lead.
+void Shard::make_fetcher() {
+  if (named_run(job_.spec) == 0) {
+    return;
+  }
+  fetcher_ = std::make_unique<CopyFetcher>(job_, options_.shard, *store_, room_);
+  if (options_.shard == 0) {
+    fetcher_->restore_ledger([this] { return !is_ending(); });
+  }
+}
+
+StoreStatus Shard::fetch(SnapshotId snapshot, const std::function<bool()>& wanted) {
+  return fetcher_->fetch(snapshot, [&] { return wanted() && !is_ending(); });
+}
+
 // The lead has waited for the last copy. What is of no use any more is still to be removed from the place.
 void Shard::clean_copies() {
   const auto until = std::chrono::steady_clock::now() + kCleaningPatience;
@@ -337,6 +365,7 @@ LaneConfig Shard::lane_config(std::uint32_t lane) {
   if (journal_) {
     config.lives = journal_->lives(found_.last_timeline);
   }
+  config.run = named_run(job_.spec);
   config.initial_weights = found_.initial_weights;
   config.max_sessions = session_limit_.sessions;
   config.lead_silence = Micros{job_.spec.cluster.patience} * 1'000'000;
@@ -356,6 +385,7 @@ void Shard::make_lanes() {
   const ShardServices services{*storage_,
                                journal_.get(),
                                copier_.get(),
+                               fetcher_.get(),
                                found_.has_initial_snapshot,
                                [this] { return trouble(); },
                                [this](const lane::Leave& leave) { left(leave); }};
@@ -385,6 +415,9 @@ std::string Shard::trouble() const {
   if (doorkeeper_->is_shut()) {
     return no_descriptor_text();
   }
+  if (auto trouble = fetcher_ ? fetcher_->trouble() : std::string(); !trouble.empty()) {
+    return trouble;
+  }
   return copier_ ? copier_->trouble() : std::string();
 }
 
@@ -409,6 +442,7 @@ std::string Shard::run() {
   check_addresses();
   count_descriptors();
   open_database();
+  make_fetcher();
   std::vector<std::jthread> threads;
   if (options_.shard == 0) {
     make_lead();

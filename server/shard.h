@@ -1,6 +1,7 @@
 // A server process: its database, one thread for each lane, and on shard 0 one for the lead.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "common/job/job.h"
 #include "common/net/doorkeeper.h"
+#include "server/copy_fetcher.h"
 #include "server/departure.h"
 #include "server/disk_room.h"
 #include "server/lane_loop.h"
@@ -72,6 +74,8 @@ class Shard {
   void require(const DiskRoom::Attempt& attempt);
   StoreStatus write_initial_weights();
   void make_copier();
+  void make_fetcher();
+  StoreStatus fetch(SnapshotId snapshot, const std::function<bool()>& wanted);
   void clean_copies();
   void remove_journal();
   [[nodiscard]] bool is_ending() const;
@@ -102,6 +106,7 @@ class Shard {
   std::unique_ptr<LeadLoop> lead_;
   // After the loops, which they call back: destroyed before them.
   std::unique_ptr<ShardJournal> journal_;  // null if updates are not journaled
+  std::unique_ptr<CopyFetcher> fetcher_;   // null if nothing comes from copies
   std::unique_ptr<ShardStorage> storage_;
   std::unique_ptr<Doorkeeper> doorkeeper_;
   mutable std::mutex mutex_;

@@ -1,5 +1,6 @@
 #include "server/shard_storage.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/log/log.h"
@@ -23,10 +24,14 @@ void ShardStorage::begin(Timeline timeline, SnapshotId base, std::vector<ChunkSh
     if (timeline < newest_) {
       return;
     }
-    auto status = await(timeline, [&] {
-      const DiskRoom::Watch watch(room_, "a write of the timeline");
-      return store_.write_timeline({timeline, base, incarnation_});
-    });
+    // First: a life that has recorded the timeline, and its journal, may be told to go on with what it has of it.
+    auto status = bring_base(timeline, base);
+    if (status.ok()) {
+      status = await(timeline, [&] {
+        const DiskRoom::Watch watch(room_, "a write of the timeline");
+        return store_.write_timeline({timeline, base, incarnation_});
+      });
+    }
     if (status.ok() && journal_ != nullptr) {
       status = await(timeline, [&] { return journal_->begin(timeline); });
     }
@@ -79,6 +84,19 @@ void ShardStorage::replay() {
   for (const auto& lane : lanes) {
     lane.done(status);
   }
+}
+
+// For all lanes at once, by the first of them.
+StoreStatus ShardStorage::bring_base(Timeline timeline, SnapshotId base) {
+  if (!fetch_ || base == SnapshotId{}) {
+    return {};
+  }
+  const auto wanted = [&] { return timeline >= newest_; };
+  const auto sealed = room_.read([&] { return store_.sealed(); }, wanted);
+  if (!sealed.ok()) {
+    return sealed.status();
+  }
+  return std::ranges::find(sealed.value(), base) != sealed.value().end() ? StoreStatus{} : fetch_(base, wanted);
 }
 
 // A database that has failed may have to be opened again to be read, which takes room as well.
@@ -141,11 +159,17 @@ StoreStatus ShardStorage::seal_part(SnapshotId id) {
   return status;
 }
 
-void ShardStorage::retain(std::vector<SnapshotId> keep) {
-  background_.run([this, keep = std::move(keep)] {
+void ShardStorage::retain(Timeline timeline, std::vector<SnapshotId> keep, ItemId applied) {
+  background_.run([this, timeline, keep = std::move(keep), applied] {
+    if (timeline < newest_) {
+      return;  // another lane has begun a timeline, whose base may be older, and its journal
+    }
     // What can't be deleted now is deleted with the next snapshot: nothing depends on it.
     if (const auto status = store_.retain(keep); !status.ok()) {
       log_warn("old snapshots could not be deleted: {}", status.text());
+    }
+    if (journal_ != nullptr) {
+      journal_->release_before(applied);
     }
   });
 }

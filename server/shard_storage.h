@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/arena/arena.h"
@@ -45,14 +46,24 @@ class ShardStorage {
   using Done = std::function<void(const StoreStatus&)>;
   // Takes a chunk of the base; waits until there is memory for it; false: it wants no more.
   using Load = std::function<bool(LoadedChunk)>;
+  // Gets the shard's part of a snapshot that the database lacks, as long as it is wanted; `missing`: it cannot be had.
+  using Fetch = std::function<StoreStatus(SnapshotId, const std::function<bool()>& wanted)>;
   // The same of an update of the journal.
   using Replayed = std::function<bool(const JournalRecord&)>;
 
-  // `journal` may be null: then there is none. `lanes` have parts of each snapshot.
-  ShardStorage(ShardStore& store, ShardJournal* journal, DiskRoom& room, Incarnation incarnation, std::uint32_t lanes)
-      : store_(store), journal_(journal), room_(room), incarnation_(incarnation), lanes_(lanes) {}
+  // `journal` may be null: then there is none. `lanes` have parts of each snapshot. Without `fetch` a base that the
+  // database lacks is a damage of it.
+  ShardStorage(ShardStore& store, ShardJournal* journal, DiskRoom& room, Incarnation incarnation, std::uint32_t lanes,
+               Fetch fetch = {})
+      : store_(store),
+        journal_(journal),
+        room_(room),
+        incarnation_(incarnation),
+        lanes_(lanes),
+        fetch_(std::move(fetch)) {}
 
-  // Makes the timeline durable as the one that this shard serves, then reads the chunks of its base. Snapshots of older
+  // Fetches the timeline's base where the database lacks it (`missing` if it cannot be had), makes the timeline durable
+  // as the one that this shard serves, then reads the chunks of the base. Snapshots of older
   // timelines that are still to be written are given up, and so is a beginning or a going on once there is another
   // lane's of a newer timeline: its lane, which hears of that as well, is not told that it is done.
   void begin(Timeline timeline, SnapshotId base, std::vector<ChunkShape> chunks, Load load, Done done);
@@ -66,7 +77,9 @@ class ShardStorage {
                    std::vector<std::span<const float>> states, std::function<void()> written);
   // Makes the part durable; the last one of all lanes makes the snapshot one that the shard can go on from.
   void seal(const std::shared_ptr<SnapshotPart>& part, Done done);
-  void retain(std::vector<SnapshotId> keep);
+  // Deletes older snapshots than the newest of `keep` that are not among them, and what the journal has before
+  // `applied`; nothing if any lane has begun a newer timeline.
+  void retain(Timeline timeline, std::vector<SnapshotId> keep, ItemId applied);
   void record_finish(SnapshotId end, Done done);
 
  private:
@@ -81,6 +94,7 @@ class ShardStorage {
   void note(Timeline timeline);
   StoreStatus seal_part(SnapshotId id);
   StoreStatus await(Timeline timeline, const DiskRoom::Attempt& attempt);
+  StoreStatus bring_base(Timeline timeline, SnapshotId base);
   StoreStatus read_base(Timeline timeline, SnapshotId base, const std::vector<ChunkShape>& chunks, const Load& load);
 
   ShardStore& store_;
@@ -88,6 +102,7 @@ class ShardStorage {
   DiskRoom& room_;
   Incarnation incarnation_;
   std::uint32_t lanes_;
+  Fetch fetch_;
   std::map<SnapshotId, std::uint32_t> sealed_;  // parts, of snapshots that are not whole; the background thread's
   std::vector<Resuming> resuming_;              // the background thread's
   std::atomic<Timeline> newest_ = 0;

@@ -524,6 +524,10 @@ class JobChecks {
     if (durability.mode == "final" || !readable({"durability.mode", "durability.copy_to", "durability.s3_endpoint"})) {
       return;
     }
+    if (!durability.run.empty() && durability.copy_to.empty() && readable({"durability.run"})) {
+      mistakes_.add(place_of({"durability.run", "durability.copy_to"}), "durability.run",
+                    "means nothing without copies; set durability.copy_to, or remove it");
+    }
     const bool to_s3 = durability.copy_to.starts_with("s3://");
     if (to_s3 && durability.s3_endpoint.empty()) {
       refuse("durability.copy_to", shown(durability.copy_to) +

@@ -187,6 +187,16 @@ std::vector<Key> durability_keys(DurabilitySpec& durability) {
        .minimum = 1,
        .maximum = kWeek,
        .only_with = snapshot},
+      {.path = "durability.run",
+       .target = &durability.run,
+       .description =
+           "Name of this run, which no other run of the job has: copies are kept under it, and a server whose "
+           "disk is lost restores its part from the newest complete copy by itself; the whole job goes back "
+           "to it",
+       .rule = TextRule::job_name,
+       .only_with = snapshot,
+       .is_new = true,
+       .default_note = "drawn at random; then a lost disk is restored by `ballast restore` alone"},
       {.path = "durability.s3_endpoint",
        .target = &durability.s3_endpoint,
        .description = "Address of the S3-compatible storage of an `s3://` copy",

@@ -178,7 +178,11 @@ struct Described<ShardHello> : Plain<ShardHello, schema::ShardHello> {
                                      BALLAST_FIELD(open_step),
                                      BALLAST_FIELD(held, List{kMaxHeld}),
                                      BALLAST_FIELD(lives, List{kMaxShardLives + 1}),
-                                     BALLAST_FIELD(replayed)};
+                                     BALLAST_FIELD(replayed),
+                                     since(14, BALLAST_FIELD(run)),
+                                     since(14, BALLAST_FIELD(copied, List{kMaxCopied})),
+                                     since(14, BALLAST_FIELD(lost, List{kMaxCopied})),
+                                     since(14, BALLAST_FIELD(copies_trouble, FreeText{}))};
   static constexpr std::string_view allowed = "lane within shards and lanes";
   static Fault fault(const ShardHello& hello) { return lane_within(".lane", hello.lane, hello.shards, hello.lanes); }
 };

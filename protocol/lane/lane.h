@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "protocol/ids.h"
 #include "protocol/lane/factor_plan.h"
@@ -55,7 +56,7 @@ class Lane {
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::fixed(config_), listed::parts(sessions_, applier_, plan_, statistics_, snapshots_),
-                       listed::plain(copies_, copy_), listed::parts(lead_, era_, ending_, departure_, told_),
+                       listed::plain(copies_, copy_), listed::parts(reach_, lead_, era_, ending_, departure_, told_),
                        listed::plain(trouble_), listed::accounts(counters_), listed::fixed(actions_));
   }
 
@@ -96,6 +97,17 @@ class Lane {
       return listed::all(listed::plain(wanted), listed::ages(since));
     }
   };
+  // What the shard can get from copies, and what it could not.
+  struct Copies {
+    std::vector<SnapshotId> found;
+    std::vector<SnapshotId> lost;
+    std::string trouble;
+
+    template <typename = void>
+    [[nodiscard]] auto state() const {
+      return listed::all(listed::plain(found, lost, trouble));
+    }
+  };
   // What the lead has been told.
   struct Telling {
     Micros at = 0;  // the first tick says hello at once
@@ -127,6 +139,8 @@ class Lane {
   void on(const lane::Resumed& event);
   void on(const lane::Copying& event);
   void on(const lane::Depart& event);
+  void on(const lane::BaseMissing& event);
+  void on(const lane::CopiesFound& event);
 
   void on_hello(SessionId session, const LaneHello& hello);
   void on_pull(SessionId session, const Pull& pull);
@@ -170,6 +184,7 @@ class Lane {
   LaneSnapshots snapshots_;
   CopyState copies_;  // the newest that the lead has said
   CopyProgress copy_;
+  Copies reach_;
   LeadContact lead_;
   Era era_;
   End ending_;

@@ -37,6 +37,7 @@ struct LaneConfig {
   Slot slots = 1;
   Step steps = 1;  // of the whole job
   std::vector<LaneChunk> chunks;
+  RunId run = 0;                   // whose copies the shard can go on from; 0: of none
   Timeline last_timeline = 0;      // that the shard's database knows of
   std::optional<ItemRules> items;  // of item mode; none: rounds
   bool measures_updates = false;   // of rounds: a measure needs the prospect of its version, not the root alone

@@ -64,6 +64,18 @@ struct Recovered {
   ItemId item = 0;
   StepStatistics statistics;  // of the statistics chunk: what the item brought
 };
+// What a Begin asked for cannot be: the shard's part of the base is not in its database, nor, undamaged, in the place
+// of copies.
+struct BaseMissing {
+  Timeline timeline = 0;
+  SnapshotId base;
+  std::string text;
+};
+// Whole sets of copies of the job's run that are in the place now, ascending; or why that cannot be seen.
+struct CopiesFound {
+  std::vector<SnapshotId> sets;
+  std::string trouble;
+};
 // What a Resume asked for: the chunks are at the snapshot of `from`, and the updates on top of it, in order.
 struct Resumed {
   Timeline timeline = 0;
@@ -98,7 +110,7 @@ struct StatisticsRead {
 struct Depart {};
 using Event = std::variant<FromWorker, FromLead, Tick, GoOn, Begun, Measured, SnapshotDurable, SnapshotFailed,
                            FinishRecorded, Trouble, StorageFailed, RepliesReleased, StatisticsRead, Committed,
-                           JournalSynced, Resumed, Copying, Depart>;
+                           JournalSynced, Resumed, Copying, Depart, BaseMissing, CopiesFound>;
 
 // ---- actions, to be carried out in order
 
@@ -163,8 +175,9 @@ struct SyncJournal {
   Timeline timeline = 0;
   ItemId before = 0;
 };
-// Make the timeline durable, put the base's weights and state in place, then say Begun. What is being written of older
-// timelines' snapshots is given up.
+// Make the timeline durable, put the base's weights and state in place, then say Begun. A base that the database lacks
+// comes from the copies of the job's run, where it names one; BaseMissing if that cannot be. What is being written of
+// older timelines' snapshots is given up.
 struct Begin {
   Timeline timeline = 0;
   SnapshotId base;
@@ -184,8 +197,10 @@ struct TakeSnapshot {
 struct SealSnapshot {
   SnapshotId id;
 };
-// Snapshots older than the newest of these, and not among them, may be deleted.
+// Snapshots older than the newest of these, and not among them, may be deleted, unless any lane of the shard begins a
+// newer timeline: it may have gone back to one of them.
 struct Retain {
+  Timeline timeline = 0;
   std::vector<SnapshotId> keep;
 };
 // Copy the shard's part of the snapshot `named`, in place of what is being copied; of copies of this run that are older

@@ -1,4 +1,5 @@
 // The lane's side towards the lead: timelines, plans, snapshots, reports, and the end.
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -88,10 +89,37 @@ void Lane::on(const Begun& event) {
   }
   era_.timeline = event.timeline;
   era_.serving = true;
+  snapshots_.store(era_.base);
   applier_.begin(era_.base.step, config_.incarnation);
   plan_.begin(applier_.version_at(era_.base.step));
   statistics_.begin(era_.base.step);
   report();
+}
+
+// Another base is the lead's to choose.
+void Lane::on(const BaseMissing& event) {
+  if (event.timeline != era_.beginning || era_.serving || ending_.stopped) {
+    return;
+  }
+  auto& lost = reach_.lost;
+  if (std::ranges::find(lost, event.base) == lost.end()) {
+    lost.insert(std::ranges::lower_bound(lost, event.base), event.base);
+  }
+  if (lost.size() > kMaxCopied) {
+    lost.erase(lost.begin());
+  }
+  say_hello();
+}
+
+void Lane::on(const CopiesFound& event) {
+  if (event.trouble.empty()) {  // else what was there before is still likely to be
+    const auto more = event.sets.size() - std::min<std::size_t>(event.sets.size(), kMaxCopied);
+    reach_.found.assign(event.sets.begin() + static_cast<std::ptrdiff_t>(more), event.sets.end());
+  }
+  reach_.trouble = event.trouble;
+  if (!era_.serving && told_.at > 0 && !ending_.stopped) {
+    say_hello();
+  }
 }
 
 void Lane::on(const Resumed& event) {
@@ -119,7 +147,7 @@ void Lane::on_plan(const Plan& plan) {
   statistics_.confirmed(plan.statistics_through);
   follow_copies(plan.copies);  // first: a snapshot that is given up is kept no longer
   if (snapshots_.keep(plan.keep)) {
-    emit(Retain{snapshots_.kept()});
+    emit(Retain{era_.timeline, snapshots_.kept()});
   }
   // Before any update: the versions to be kept may be the newest ones.
   take_snapshot_orders(plan);
@@ -323,7 +351,7 @@ void Lane::say_hello() {
   emit(SendToLead{ShardHello{config_.id, config_.shards, config_.lanes, config_.incarnation, config_.database,
                              config_.spec_digest, config_.layout_digest, config_.initial_weights, config_.address,
                              era_.timeline, has_weights ? applier_.open_step() : 0, snapshots_.stored(kMaxHeld),
-                             applier_.lives(), era_.replayed}});
+                             applier_.lives(), era_.replayed, config_.run, reach_.found, reach_.lost, reach_.trouble}});
 }
 
 void Lane::report() {

@@ -54,12 +54,16 @@ bool LaneSnapshots::durable(SnapshotId id) {
     return false;  // of an older timeline
   }
   held_.push_back(id);
+  store(id);
+  trouble_.clear();
+  return true;
+}
+
+void LaneSnapshots::store(SnapshotId id) {
   const auto place = std::lower_bound(stored_.begin(), stored_.end(), id);
   if (place == stored_.end() || *place != id) {
     stored_.insert(place, id);
   }
-  trouble_.clear();
-  return true;
 }
 
 bool LaneSnapshots::failed(SnapshotId id, const std::string& text) {

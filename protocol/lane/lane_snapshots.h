@@ -31,6 +31,8 @@ class LaneSnapshots {
   // False if it is none that is being written.
   bool durable(SnapshotId id);
   bool failed(SnapshotId id, const std::string& text);
+  // All of the shard's part of it is durable.
+  void store(SnapshotId id);
   // What the lead wants to be kept. False if it was known, or is older than what was.
   bool keep(const std::vector<SnapshotId>& keep);
   [[nodiscard]] const std::vector<SnapshotId>& kept() const { return keep_; }

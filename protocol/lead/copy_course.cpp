@@ -1,6 +1,7 @@
 #include "protocol/lead/copy_course.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace ballast {
@@ -33,6 +34,7 @@ bool CopyCourse::follow(Ledger& ledger, const std::vector<CopyPart>& parts) {
     ledger.copies_in = place;
     copies.named = {};
     copies.complete = {};
+    ledger.named_before = {};
     trouble_.clear();
   }
   if (!rules_) {
@@ -45,6 +47,7 @@ bool CopyCourse::follow(Ledger& ledger, const std::vector<CopyPart>& parts) {
                          });
   if (is_copied) {
     copies.complete = std::exchange(copies.named, SnapshotId{});
+    note_copied(copies.complete.step);
     trouble_.clear();
   } else if (copies.named != SnapshotId{} && copies.named == named_ && waited_ > rules_->patience) {
     trouble_ = "the snapshot of step " + std::to_string(copies.named.step) + " was not copied within " +
@@ -54,7 +57,7 @@ bool CopyCourse::follow(Ledger& ledger, const std::vector<CopyPart>& parts) {
       copies.named = {};
     }
   }
-  if (copies.named == SnapshotId{} && newest > copies.complete) {
+  if (copies.named == SnapshotId{} && newest > copies.complete && !is_taken_) {
     copies.named = newest;
   }
   if (named_ != copies.named) {
@@ -63,7 +66,7 @@ bool CopyCourse::follow(Ledger& ledger, const std::vector<CopyPart>& parts) {
     is_new_ = true;
   }
   if (is_new_life) {
-    ledger.named_before = newest_named(copies);
+    ledger.named_before = std::max(ledger.named_before, newest_named(copies));
   }
   return !(copies == before);
 }
@@ -87,16 +90,42 @@ bool CopyCourse::settle_name(Ledger& ledger, const std::vector<CopyPart>& parts)
   if (copies.run == 0) {
     copies.run = run_;  // a ledger from before runs had ids, or from a copy of another run
   }
-  if (std::ranges::any_of(parts, [&](const CopyPart& part) { return is_taken(part, copies.run); })) {
-    copies.run = copies.run == run_ ? ++run_ : run_;
-    copies.named = {};
-    copies.complete = {};
-    named_ = {};  // patience begins anew
-    ++copies.turn;
+  const bool is_another = std::ranges::any_of(parts, [&](const CopyPart& part) { return is_taken(part, copies.run); });
+  if (rules_->named && copies.run == run_) {
+    if (is_another && !std::exchange(is_taken_, true)) {
+      trouble_ =
+          "another job copies under the name of this run (durability.run): nothing is copied, and a shard that "
+          "loses its disk cannot be restored. Give each run a name of its own";
+      forget_copies(ledger);
+    }
+  } else if (is_another || rules_->named) {
+    copies.run = copies.run == run_ && !rules_->named ? ++run_ : run_;
+    forget_copies(ledger);
     ledger.copy_lives.clear();
     ledger.named_before = {};
   }
   return is_new_life;
+}
+
+void CopyCourse::forget_copies(Ledger& ledger) {
+  ledger.copies.named = {};
+  ledger.copies.complete = {};
+  named_ = {};  // patience begins anew
+  ++ledger.copies.turn;
+}
+
+void CopyCourse::note_copied(Step step) {
+  if (rules_->named) {
+    copied_.push_back(step);
+  }
+}
+
+// Sets of earlier leads stay until as many have been copied by this one as are kept.
+Step CopyCourse::oldest(std::size_t keep) const {
+  if (!rules_ || !rules_->named) {
+    return std::numeric_limits<Step>::max();
+  }
+  return copied_.size() <= keep ? 0 : copied_[copied_.size() - keep - 1];
 }
 
 // Who has not copied it, and why.
@@ -108,7 +137,7 @@ std::string CopyCourse::lacking(RunId run, SnapshotId snapshot, const std::vecto
 }
 
 void CopyCourse::end(const Ledger& durable, const std::vector<CopyPart>& parts) {
-  if (!rules_ || durable.complete.empty()) {
+  if (!rules_ || durable.complete.empty() || is_taken_) {
     return;
   }
   const auto newest = durable.complete.back();
@@ -120,7 +149,8 @@ void CopyCourse::end(const Ledger& durable, const std::vector<CopyPart>& parts) 
 }
 
 bool CopyCourse::awaits(const Ledger& durable, SnapshotId newest, const std::vector<CopyPart>& parts) const {
-  if (!rules_ || newest == SnapshotId{} || durable.copies.complete == newest || waited_ > rules_->patience) {
+  if (!rules_ || is_taken_ || newest == SnapshotId{} || durable.copies.complete == newest ||
+      waited_ > rules_->patience) {
     return false;
   }
   return std::ranges::none_of(parts, [&](const CopyPart& part) {

@@ -212,9 +212,9 @@ class Lead {
     return listed::all(listed::fixed(config_), listed::plain(phase_),
                        listed::parts(book_, shards_, sessions_, course_, planner_, evaluations_, log_, schedule_,
                                      copies_, pauses_, pace_),
-                       listed::plain(barrier_), listed::parts(named_, end_), listed::plain(waits_for_, trouble_),
-                       listed::fixed(actions_, turn_), listed::plain(basis_),
-                       listed::ages(now_, at_, assembling_since_));
+                       listed::plain(barrier_), listed::parts(named_, end_),
+                       listed::plain(stalled_, waits_for_, trouble_), listed::fixed(actions_, turn_),
+                       listed::plain(basis_), listed::ages(now_, at_, assembling_since_));
   }
 
  private:
@@ -239,7 +239,11 @@ class Lead {
   LeadLane* reporting_lane(const lead::FromLane& event, const LaneReport& report);
   bool on_statistics(const std::vector<StepStatistics>& statistics);
   void begin_timeline(RollbackCause cause);
-  void count_rollback(RollbackCause cause);
+  void await_base(RollbackCause cause);
+  void begin_if_stalled();
+  void begin_again_without_base(const ShardHello& hello);
+  [[nodiscard]] std::string without_base() const;
+  void count_rollback(RollbackCause cause, Step base);
   [[nodiscard]] bool has_trained() const;
   [[nodiscard]] bool shows_training(const LeadLane& lane) const;
   void rewind(Step base);
@@ -443,6 +447,7 @@ class Lead {
   Step barrier_ = 0;  // training goes on beyond it when this version is evaluated
   Named named_;
   End end_;
+  std::optional<RollbackCause> stalled_;  // a timeline that cannot begin: the shards have no base in common
   std::string waits_for_;
   std::string trouble_;
   lead::Actions actions_;

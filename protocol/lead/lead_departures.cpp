@@ -10,7 +10,8 @@ bool Lead::holds_for_departure() const {
 
 // As for a pause, but where all stand if that can be: whoever is told to end is not waited for long.
 void Lead::hold_for_departure() {
-  if (!holds_for_departure() || book_.current().held || pauses_.waits_for_room()) {
+  const bool holds_already = book_.current().held || book_.current().pause == Pause::held;
+  if (!holds_for_departure() || holds_already || pauses_.waits_for_room()) {
     return;
   }
   if (phase_ == Phase::evaluating) {

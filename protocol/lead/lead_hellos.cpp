@@ -60,6 +60,7 @@ void Lead::on_shard_hello(const FromLane& event, const ShardHello& hello) {
     return;  // the end is being made durable, and what it rests on is: the shard is told of it then
   }
   if (lists(book_.current(), event.lane, event.incarnation)) {
+    begin_again_without_base(hello);
     confirm_if_durable();
   } else if (can_resume(hello)) {
     resume_shard(hello);
@@ -72,6 +73,7 @@ void Lead::on_shard_hello(const FromLane& event, const ShardHello& hello) {
       begin_timeline(why_no_shard_resumes());
     }
   }
+  begin_if_stalled();
   course_.lives_told();
   begin_again_if_broken();
   begin_again_if_below_cut();

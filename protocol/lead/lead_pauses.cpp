@@ -121,6 +121,9 @@ void Lead::hold_if_complete() {
     return;
   }
   if (book_.current().pause == Pause::wanted) {
+    if (holds_for_departure() && !nobody_has_passed(*pauses_.hold())) {
+      return;  // all hold where they are, which may be further on
+    }
     want_pause(Pause::held);
     pace_.stop(now_);
   } else if (pauses_.wants_stop() && !book_.may_hold_pause()) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "protocol/lead/base_choice.h"
 #include "protocol/lead/lead.h"
 
 namespace ballast {
@@ -19,13 +20,22 @@ void Lead::on(const FromLane& event) {
 // ---- timelines
 
 void Lead::begin_timeline(RollbackCause cause) {
+  const bool is_first = book_.current().timeline == 0;
+  const auto base = is_first ? SnapshotId{} : choose_base(book_.current(), shards_.lanes(), log_.first());
+  if (!base) {
+    return await_base(cause);
+  }
+  stalled_.reset();
   auto& ledger = book_.edit();
-  if (ledger.timeline == 0) {
+  if (is_first) {
     ledger.complete = {{0, 0}};  // the initial weights
     ledger.provenance.initial_weights = initial_weights_of_others(config_.shards);
     ledger.copies.run = config_.run;
-  } else if (has_trained() && !ledger.held) {
-    count_rollback(cause);
+  } else if (has_trained() && !(ledger.held && *base == ledger.complete.back())) {
+    count_rollback(cause, base->step);
+  }
+  if (!is_first) {
+    go_back_to(ledger, *base, shards_.lanes());
   }
   ledger.held = false;
   ledger.base = ledger.complete.back();
@@ -48,13 +58,35 @@ void Lead::begin_timeline(RollbackCause cause) {
   rewind(ledger.base.step);
 }
 
-void Lead::count_rollback(RollbackCause cause) {
+// Nobody works meanwhile. A shard may find copies yet, or come with another disk.
+void Lead::await_base(RollbackCause cause) {
+  stalled_ = cause;
+  if (std::exchange(phase_, Phase::assembling) != Phase::assembling) {
+    assembling_since_ = now_;
+  }
+}
+
+void Lead::begin_if_stalled() {
+  if (stalled_ && shards_.all_there() && !book_.current().finished) {
+    begin_timeline(*stalled_);
+  }
+}
+
+// Its shard has neither the base nor an undamaged copy of its part: there is another one, or all wait.
+void Lead::begin_again_without_base(const ShardHello& hello) {
+  if (std::ranges::find(hello.lost, book_.current().base) == hello.lost.end()) {
+    return;
+  }
+  await_base(RollbackCause::shard);
+  begin_if_stalled();
+}
+
+void Lead::count_rollback(RollbackCause cause, Step base) {
   auto& ledger = book_.edit();
   Step reached = std::max(course_.open_step(), log_.next());
   for (const auto& [id, lane] : shards_.lanes()) {
     reached = std::max(reached, lane.open_step);
   }
-  const Step base = ledger.complete.back().step;  // of the next timeline
   ledger.rollbacks.count(cause);
   ledger.rolled_back_steps += reached - std::min(reached, base);
 }
@@ -93,7 +125,7 @@ void Lead::rewind(Step base) {
 }
 
 void Lead::confirm_if_durable() {
-  if (phase_ != Phase::assembling || book_.durable().timeline != timeline() || !shards_.all_there() ||
+  if (phase_ != Phase::assembling || stalled_ || book_.durable().timeline != timeline() || !shards_.all_there() ||
       !std::all_of(shards_.lanes().begin(), shards_.lanes().end(),
                    [&](const auto& lane) { return lists(book_.durable(), lane.first, lane.second.incarnation); })) {
     return;
@@ -150,6 +182,9 @@ void Lead::on_report(const FromLane& event, const LaneReport& report) {
       report.held != before.held || report.writing != before.writing || report.failed != before.failed;
   shards_.take_report(event.lane, report, report.serving && is_confirmed() && report.timeline == timeline());
   lane->left = lane->left || report.leaving;
+  if (lane->report.serving) {
+    lane->hold(book_.current().base, book_.current().complete);  // it may have got it from a copy
+  }
   if (!report.failure.empty() && !is_over()) {
     return fail("shard " + std::to_string(event.lane.shard) + " cannot go on: " + report.failure);
   }
@@ -248,6 +283,24 @@ bool Lead::begin_again_if_broken() {
   return true;
 }
 
+// Who keeps the others from going on.
+std::string Lead::without_base() const {
+  const auto newest = book_.current().complete.back();
+  const auto has = [&](const std::vector<SnapshotId>& ids) { return std::ranges::find(ids, newest) != ids.end(); };
+  const auto& lanes = shards_.lanes();
+  auto who = std::ranges::find_if(lanes, [&](const auto& lane) { return has(lane.second.lost); });
+  if (who == lanes.end()) {
+    who = std::ranges::find_if(lanes, [&](const auto& lane) { return !has(lane.second.held); });
+  }
+  const auto name = who == lanes.end() ? std::string("some shard")
+                                       : "shard " + std::to_string(who->first.shard) + " (" +
+                                             database_text(who->second.database) + ")";
+  return "a snapshot that all shards hold, or can get from copies: " + name + ", which has lost its part of step " +
+         std::to_string(newest.step) +
+         ", and no set of copies is whole and undamaged. Start the shard with the database that has it (the right "
+         "volume), or restore all shards from an older copy elsewhere (ballast restore)";
+}
+
 // ---- shards that are gone
 
 void Lead::check_shards() {
@@ -259,6 +312,10 @@ void Lead::check_shards() {
   }
   auto silent = shards_.longest_silent(now_, assembling_since_, course_.open_step());
   waits_for_ = silent.who.empty() && book_.durable().held ? shards_.who_departs() : std::move(silent.who);
+  if (stalled_ && waits_for_.empty() && shards_.all_there()) {
+    waits_for_ = without_base();
+    silent.span = now_ - assembling_since_;
+  }
   if (silent.span > config_.patience) {
     fail("gave up waiting for " + waits_for_ + " (cluster.patience)");
   }

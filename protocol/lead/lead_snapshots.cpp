@@ -103,8 +103,10 @@ void Lead::complete_snapshot(SnapshotId id) {
   update_best();
   observe_copies();  // it may be the next to be copied
   forget_superseded(ledger, std::max<std::size_t>(config_.snapshots_kept, 1));
+  shards_.hold(id, ledger.complete);
   const Step epoch = id.step - id.step % config_.steps_per_epoch;
-  log_.forget_before(epoch - std::min(epoch, config_.steps_per_epoch));
+  log_.forget_before(
+      std::min(epoch - std::min(epoch, config_.steps_per_epoch), copies_.oldest(config_.snapshots_kept)));
 }
 
 void Lead::miss_snapshot(Step step, const std::string& why) {

@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "protocol/lead/base_choice.h"
+
 namespace ballast {
 
 namespace {
@@ -13,6 +15,18 @@ std::string hex(std::uint64_t value) {
     *digit = "0123456789abcdef"[value & 15U];
   }
   return digits;
+}
+
+// Why a shard that is to bring its part from copies does not.
+std::string why_no_copy(const ShardHello& hello, const Ledger& ledger) {
+  if (hello.run == 0 || hello.run != ledger.copies.run) {
+    return {};
+  }
+  if (!hello.copies_trouble.empty()) {
+    return ". The copies of this run cannot be looked at: " + hello.copies_trouble;
+  }
+  return ledger.copies.complete == SnapshotId{} ? ". There is no complete copy of this run"
+                                                : ". No copy has been found yet from which it could go on";
 }
 
 }  // namespace
@@ -43,12 +57,14 @@ std::string ShardRoster::why_not_taken(const ShardHello& hello, const Ledger& le
            "(ballast restore)";
   }
   const auto base = ledger.complete.empty() ? SnapshotId{} : ledger.complete.back();
-  const auto lacks_base = !lists(ledger, hello.lane, hello.incarnation) && !holds(hello, base)
-                              ? name + " is not taken, for its database lacks the snapshot of step " +
-                                    std::to_string(base.step) + " (timeline " + std::to_string(base.timeline) +
-                                    "), from which the job goes on. Start the shard with the database that has it "
-                                    "(the right volume), or restore all shards from a copy (ballast restore)"
-                              : std::string();
+  const auto lacks_base =
+      !lists(ledger, hello.lane, hello.incarnation) && !holds(hello, base) && !has_another_base(hello, ledger)
+          ? name + " is not taken, for its database lacks the snapshot of step " + std::to_string(base.step) +
+                " (timeline " + std::to_string(base.timeline) +
+                "), from which the job goes on. Start the shard with the database that has it "
+                "(the right volume), or restore all shards from a copy (ballast restore)" +
+                why_no_copy(hello, ledger)
+          : std::string();
   // Of the life that the ledger lists nothing may have been heard by this lead.
   if (!lacks_base.empty() && !has_come(shard)) {
     return lacks_base;
@@ -88,6 +104,10 @@ void ShardRoster::admit(const ShardHello& hello, Micros now) {
   lane.open_step = hello.open_step;
   lane.lives = hello.lives;
   lane.replayed = hello.replayed;
+  lane.held = hello.held;
+  lane.run = hello.run;
+  lane.copied = hello.copied;
+  lane.lost = hello.lost;
   lane.heard_at = now;
 }
 

@@ -30,18 +30,30 @@ struct LeadLane {
   Step open_step = 0;           // so far it had come when it said hello
   std::vector<ShardLife> lives;
   std::optional<Replayed> replayed;
+  std::vector<SnapshotId> held;  // in its database: when it said hello, or of the job's complete ones since
+  RunId run = 0;                 // as in its hello, as is what follows
+  std::vector<SnapshotId> copied;
+  std::vector<SnapshotId> lost;
   LaneReport report;  // the newest
   Micros heard_at = 0;
   LearntDeadline silence;
   bool left = false;
+
+  // Of older ones than the newest complete one those alone count that are complete as well.
+  void hold(SnapshotId id, const std::vector<SnapshotId>& complete) {
+    std::erase_if(held, [&](SnapshotId known) {
+      return known == id || (known < complete.back() && std::ranges::find(complete, known) == complete.end());
+    });
+    held.push_back(id);
+  }
 
   // All of it.
   template <typename = void>
   [[nodiscard]] auto state() const {
     return listed::all(listed::names(incarnation, database.database),
                        listed::plain(database.count, address, initial_weights, timeline, open_step),
-                       listed::plain(lives, replayed, report), listed::ages(heard_at), listed::parts(silence),
-                       listed::plain(left));
+                       listed::plain(lives, replayed, held, run, copied, lost, report), listed::ages(heard_at),
+                       listed::parts(silence), listed::plain(left));
   }
 };
 
@@ -93,6 +105,12 @@ class ShardRoster {
   void take_report(LaneId id, const LaneReport& report, bool serves);
   // There is another timeline: nobody serves it yet.
   void stop_serving();
+  // Each lane holds the snapshot, and all are there.
+  void hold(SnapshotId id, const std::vector<SnapshotId>& complete) {
+    for (auto& [name, lane] : lanes_) {
+      lane.hold(id, complete);
+    }
+  }
   // Whose newest report has not been asked for before.
   std::set<LaneId> take_news() { return std::exchange(news_, {}); }
   // The lead's first moment.

@@ -24,6 +24,9 @@ class StatisticsLog {
   // Means over steps before this one will not be asked for.
   void forget_before(Step step);
 
+  // The first step that is known, or would be.
+  [[nodiscard]] Step first() const { return known_.empty() ? next_ : known_.front().step; }
+
   // The mean loss over the examples of steps [from, until), as far as they are known; 0 if there are none. Summed in
   // the order of steps.
   [[nodiscard]] double mean_loss(Step from, Step until) const;

@@ -42,6 +42,15 @@ struct ShardHello {
   // forgetting another: a new timeline is to begin.
   std::vector<ShardLife> lives = {};
   std::optional<Replayed> replayed = {};  // the second hello of a life that goes on: it serves when the lead says so
+  // Of a job that names its run (durability.run), whose shards bring from copies what their disks have lost: the run.
+  RunId run = 0;
+  // Of this run's snapshots those of which there is a whole set of copies, ascending, as far as the shard has looked.
+  // The newest kMaxCopied.
+  std::vector<SnapshotId> copied = {};
+  // Snapshots, ascending, of which this life has tried in vain to get the shard's part: it is neither here nor,
+  // undamaged, in the place. The newest kMaxCopied.
+  std::vector<SnapshotId> lost = {};
+  std::string copies_trouble = {};  // why it cannot look; empty: it has looked, or needs not
   bool operator==(const ShardHello&) const = default;
 };
 

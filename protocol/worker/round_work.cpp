@@ -20,11 +20,18 @@ void RoundWork::take(const Assign& assign, bool begins) {
     now_ = assign.rounds.now;
   }
   forget_updated();
+  const bool is_same =
+      !standing_.empty() && standing_.back().from == standing.from && standing_.back().slots == standing.slots;
   std::erase_if(standing_, [&](const Standing& old) { return old.from >= assign.rounds.standing.from; });
   for (auto& old : standing_) {
     old.until = std::min(old.until, standing.from);
   }
   standing_.push_back(standing);
+  // A lead that has not heard yet that a step is open may divide it anew when this session has done its part by the
+  // division before.
+  if (!is_same) {
+    cursor_ = std::min(cursor_, std::max(standing.from, updated_));
+  }
   if (now_) {
     cursor_ = std::max(cursor_, now_->step);
   }
@@ -172,6 +179,7 @@ void RoundWork::gone(Version version, Version newest) {
   if (cursor_ <= version && newest > 0) {
     // Every chunk is at newest - 1 at least; and where that is gone too, it is the lane's first, the timeline's base.
     cursor_ = std::max(cursor_, version + 1 == newest ? newest : newest - 1);
+    updated_ = std::max(updated_, cursor_);
   }
 }
 

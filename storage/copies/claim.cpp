@@ -1,6 +1,7 @@
 #include "storage/copies/claim.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "storage/copies/format.h"
 
@@ -11,6 +12,10 @@ constexpr std::string_view kContent = "see docs/durability.md, Copies\n";  // an
 
 constexpr std::string_view kClaims = "claims/";
 constexpr std::string_view kHolds = "holds/";
+constexpr std::string_view kMarks = "restored/";
+
+// More timelines than any run begins between two losses of its ledger.
+constexpr Timeline kFarAhead = 1'000'000'000;
 
 std::string claim_name(const std::string& run, LeadLife life) { return run + std::string(kClaims) + hex16(life); }
 std::string hold_name(const std::string& run, LeadLife life) { return run + std::string(kHolds) + hex16(life); }
@@ -61,7 +66,16 @@ StoreResult<Names> list_with_claim(CopyPlace& place, const std::string& run, con
   return names;
 }
 
+// Of a mark's name.
+std::optional<Timeline> marked_timeline(const std::string& run, const std::string& name) {
+  const auto prefix = run + std::string(kMarks);
+  return name.starts_with(prefix) ? parse_run(std::string_view(name).substr(prefix.size())) : std::nullopt;
+}
+
 bool is_anothers(const std::string& run, const Claimant& claimant, const SnapshotId& named, const std::string& name) {
+  if (const auto mark = marked_timeline(run, name)) {
+    return *mark > claimant.timeline;
+  }
   if (name.starts_with(run + std::string(kClaims))) {
     return name != claim_name(run, claimant.life) &&
            std::ranges::none_of(claimant.before, [&](LeadLife life) { return name == claim_name(run, life); });
@@ -92,6 +106,31 @@ StoreResult<Claimed> claim(CopyPlace& place, const std::string& run, const Claim
     }
   }
   return status.ok() ? StoreResult<Claimed>(Claimed::held) : status;
+}
+
+StoreResult<TakenOver> take_over(CopyPlace& place, const std::string& run, std::uint64_t chance) {
+  const auto names = place.list(run);
+  if (!names.ok()) {
+    return names.status();
+  }
+  TakenOver taken;
+  for (const auto& name : names.value()) {
+    if (const auto mark = marked_timeline(run, name)) {
+      taken.timeline = std::max(taken.timeline, *mark);
+    } else if (const auto copy = parse_copy_name(name)) {
+      taken.timeline = std::max(taken.timeline, copy->snapshot.timeline);
+      taken.newest = std::max(taken.newest, copy->snapshot);
+    }
+  }
+  taken.timeline += kFarAhead + chance % kFarAhead;
+  // First: whoever still goes on under the name leaves it by that, and no later one comes to the same timeline.
+  auto status = put(place, run + std::string(kMarks) + hex16(taken.timeline));
+  for (const auto& name : names.value()) {
+    const bool is_of_a_life =
+        name.starts_with(run + std::string(kClaims)) || name.starts_with(run + std::string(kHolds));
+    status = status.ok() && is_of_a_life ? place.remove(name) : status;
+  }
+  return status.ok() ? StoreResult<TakenOver>(taken) : status;
 }
 
 StoreResult<bool> is_held(CopyPlace& place, const std::string& run, LeadLife life) {

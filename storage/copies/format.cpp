@@ -360,4 +360,24 @@ StoreStatus CopyDecoder::decode_end(std::string_view bytes) {
   return {};
 }
 
+// ---- reading
+
+StoreStatus in_object(const CopyPlace& place, const std::string& object, const StoreStatus& status) {
+  return {status.code(), place.describe(object) + ": " + status.text()};
+}
+
+StoreStatus read_object(CopyPlace& place, const std::string& object, const CopyName& head,
+                        const CopyDecoder::Visitor& visit) {
+  CopyDecoder decoder(head, visit);
+  StoreStatus wrong;
+  const auto read = place.read(object, [&](std::string_view bytes) {
+    wrong = decoder.take(bytes);
+    return wrong.ok();
+  });
+  if (wrong.ok() && read.ok()) {
+    wrong = decoder.finish();
+  }
+  return wrong.ok() ? read : in_object(place, object, wrong);
+}
+
 }  // namespace ballast

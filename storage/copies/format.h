@@ -91,6 +91,9 @@ struct CopySet {
 // By job, ascending by run and snapshot. Names that are no copies' are left out.
 std::map<std::string, std::vector<CopySet>> group_copies(const std::vector<std::string>& names);
 
+// A text that names the object.
+StoreStatus in_object(const CopyPlace& place, const std::string& object, const StoreStatus& status);
+
 // Encodes an object into a writer. After a failure nothing more is written.
 class CopyEncoder {
  public:
@@ -137,5 +140,9 @@ class CopyDecoder {
   std::size_t record_bytes_ = 0;
   std::uint64_t entries_ = 0;
 };
+
+// Gives out the entries of an object. Not `io`: it is of no use, `missing` if there is none.
+StoreStatus read_object(CopyPlace& place, const std::string& object, const CopyName& head,
+                        const CopyDecoder::Visitor& visit);
 
 }  // namespace ballast

@@ -27,10 +27,6 @@ void remove_all(const std::vector<fs::path>& folders) {
   }
 }
 
-StoreStatus in_object(const CopyPlace& place, const std::string& object, const StoreStatus& status) {
-  return {status.code(), place.describe(object) + ": " + status.text()};
-}
-
 // The ledger, as of a run that has come to `newest` at least: copies of that timeline are there, of other weights
 // perhaps, and the run that goes on must not meet their names.
 StoreResult<std::string> with_timeline(std::string_view record, Timeline newest) {
@@ -52,21 +48,6 @@ StoreResult<std::string> restored(std::string_view key, std::string_view record,
     return identity.ok() ? StoreResult<std::string>(std::string(record)) : identity.status();
   }
   return key == kLedgerKey ? with_timeline(record, newest) : StoreResult<std::string>(std::string(record));
-}
-
-// Gives out the entries of an object.
-StoreStatus read_object(CopyPlace& place, const std::string& object, const CopyName& head,
-                        const CopyDecoder::Visitor& visit) {
-  CopyDecoder decoder(head, visit);
-  StoreStatus wrong;
-  const auto read = place.read(object, [&](std::string_view bytes) {
-    wrong = decoder.take(bytes);
-    return wrong.ok();
-  });
-  if (wrong.ok() && read.ok()) {
-    wrong = decoder.finish();
-  }
-  return wrong.ok() ? read : in_object(place, object, wrong);
 }
 
 StoreStatus restore_shard(CopyPlace& place, const CopySet& set, std::uint32_t shard, const fs::path& database,

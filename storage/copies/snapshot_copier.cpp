@@ -207,8 +207,9 @@ StoreResult<bool> SnapshotCopier::claim_run(const CopyState& copies, const std::
     return content.status();
   }
   const auto& ledger = content.value().ledger;
-  const auto claimed =
-      claim(*place_, run, {copies.life, ledger.copy_lives, ledger.named_before, newest_named(ledger.copies)});
+  const auto claimed = claim(*place_, run,
+                             {copies.life, ledger.copy_lives, ledger.named_before,
+                              std::max(ledger.named_before, newest_named(ledger.copies)), ledger.timeline});
   if (!claimed.ok()) {
     return claimed.status();
   }
@@ -216,8 +217,8 @@ StoreResult<bool> SnapshotCopier::claim_run(const CopyState& copies, const std::
     return true;
   }
   log_warn(
-      "{}: another job goes on under this run's name, from a copy of this run's folder; this one copies under a new "
-      "name",
+      "{}: another job goes on under this run's name, from a copy of this run's folder or under the same "
+      "durability.run; this one copies under a new name, or not at all if its job file names it",
       place_->describe(run));
   const std::scoped_lock lock(mutex_);
   if (std::tie(copies_.run, copies_.life) == std::tie(copies.run, copies.life)) {

@@ -1,29 +1,21 @@
 """The boards of dashboards/ against a live Prometheus: every panel's query of every board gives data from real jobs, and the
-panels that are about faults show those that are planted.
-
-Needs Debian's package prometheus. Grafana itself is not run: its variables are put in as it does (dashboards/prometheus.py).
-"""
+panels that are about faults show those that are planted. Needs Debian's package prometheus."""
 
 import harness
 import jobs
 import monitoring
-
-import all_boards  # of dashboards/, by monitoring
+import shown
 
 SYNC = "rounds"
 ITEMS = "items"
-# What each job has of what panels need. No machine of the tests has a GPU, and the harness keeps those that do from using it.
-HAS = {SYNC: {"rounds", "evaluation", "metrics", "copies"}, ITEMS: {"items", "evaluation", "metrics", "journal"}}
-NOBODY_HAS = {"gpu"}
+# What each job has of what panels need.
+HAS = {SYNC: frozenset({"rounds", "evaluation", "metrics", "copies"}),
+       ITEMS: frozenset({"items", "evaluation", "metrics", "journal"})}
 STRAGGLER = "worker-2"
 WIDE = 15  # seconds from point to point where an event is to be seen: a scrape that fails does not hide it
 LATE = {"BALLAST_DELAY": f"{STRAGGLER}:150,*:15"}
 # So that its slots are not given to others: it is to be seen how late it is.
 ALL_ALIKE = {"cluster.divide_by_speed": "false", "cluster.redistribute": "false"}
-
-
-def panels():
-    return [(board, panel) for board in all_boards.BOARDS for panel in board.panels]
 
 
 class Boards(harness.ClusterCase):
@@ -42,31 +34,19 @@ class Boards(harness.ClusterCase):
         for name, run in self.runs.items():
             run.wait_for_step(10)
             self.monitor.wait_for_targets(name, 5)
-
-    def gives_numbers(self, query, job):
-        return any(values for _, values in self.monitor.values(query.promql, job))
+        self.jobs = {name: shown.Job(self.monitor.server, name, has, monitoring.SCRAPE, self.monitor.begun)
+                     for name, has in HAS.items()}
 
     def wait_until_full(self):
-        """Every panel has data of each job that has what it needs, and every query of some job."""
-        wanted = [(panel.title, [(query, job) for query in panel.queries]) for _, panel in panels() for job in self.runs
-                  if panel.needs not in NOBODY_HAS and (not panel.needs or panel.needs in HAS[job])]
-        wanted += [(query.promql, [(query, job) for job in self.runs]) for _, panel in panels() for query in panel.queries
-                   if panel.needs not in NOBODY_HAS]
-
-        def full():
-            wanted[:] = [(what, ways) for what, ways in wanted if not any(self.gives_numbers(*way) for way in ways)]
-            return not wanted
-        if not harness.wait_for(full, self.patience):
-            self.fail(f"without data: {[what for what, _ in wanted]}\n{self.logs()}")
-
-    def panel(self, title):
-        return next(panel for _, panel in panels() if panel.title == title)
+        gaps = shown.Gaps(self.jobs.values())
+        if not harness.wait_for(lambda: not gaps.left(), self.patience):
+            self.fail(f"without data: {gaps.left()}\n{self.logs()}")
 
     def greatest(self, title, job):
         """The greatest value that a panel has shown, by worker, else cause, else process."""
         greatest = {}
-        for query in self.panel(title).queries:
-            for labels, values in self.monitor.values(query.promql, job, step=WIDE):
+        for query in shown.panel_of(title).queries:
+            for labels, values in self.jobs[job].values(query.promql, step=WIDE):
                 who = labels.get("worker") or labels.get("cause") or labels.get("instance", "")
                 greatest[who] = max([greatest.get(who, 0.0), *values])
         return greatest
@@ -85,7 +65,7 @@ class Boards(harness.ClusterCase):
         late = self.greatest("Later than the median worker", SYNC)
         self.assertEqual(max(late, key=late.get), STRAGGLER, late)
         part = self.greatest("Part of a step", SYNC)
-        self.assertGreater(part[STRAGGLER], self.panel("Part of a step").warning)
+        self.assertGreater(part[STRAGGLER], shown.panel_of("Part of a step").warning)
         self.wait_to_see("Distance to the foremost worker", ITEMS, STRAGGLER)
         for run in self.runs.values():
             self.assertIsNotNone(run.kill("worker", 0))
@@ -99,10 +79,10 @@ class Boards(harness.ClusterCase):
 
     def expect_needs(self):
         """What a panel says that it needs is what it is empty without."""
-        for _, panel in panels():
-            for job in self.runs:
-                if panel.needs and panel.needs not in NOBODY_HAS and panel.needs not in HAS[job]:
-                    self.assertFalse(any(self.gives_numbers(query, job) for query in panel.queries), f"{panel.title} of {job}")
+        for panel in shown.panels():
+            for job in self.jobs.values():
+                if panel.needs not in shown.NOBODY_HAS and not job.has_what_it_needs(panel):
+                    self.assertFalse(any(map(job.gives_numbers, panel.queries)), f"{panel.title} of {job.name}")
 
 
 if __name__ == "__main__":

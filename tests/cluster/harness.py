@@ -97,14 +97,15 @@ def status_of(lead):
     return json.loads(answer.stdout) if answer.returncode == 0 else None
 
 
-def wait_for(holds, patience=PATIENCE):
-    """Waits until holds() gives something true; returns what it gave last, for the patience ends."""
+def wait_for(holds, patience=PATIENCE, pause=0.02):
+    """Waits until holds() gives something true, asking again after each pause; returns what it gave last, for the patience
+    ends."""
     limit = time.monotonic() + patience
     while True:
         found = holds()
         if found or time.monotonic() >= limit:
             return found
-        time.sleep(0.02)
+        time.sleep(pause)
 
 
 def free_ports(count):
@@ -283,6 +284,7 @@ class ClusterCase(unittest.TestCase):
 
     maxDiff = None
     patience = PATIENCE
+    pause = 0.02  # seconds from one look at what is waited for to the next
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ballast-test-"))
@@ -335,7 +337,8 @@ class ClusterCase(unittest.TestCase):
 
     def wait_for(self, what, holds):
         """Waits until holds() gives something true, and returns that."""
-        return wait_for(holds, self.patience) or self.fail(f"waited {self.patience} s for {what}\n{self.logs()}")
+        return (wait_for(holds, self.patience, self.pause)
+                or self.fail(f"waited {self.patience} s for {what}\n{self.logs()}"))
 
     def ballast(self, *words, code=0):
         """A command that must end with this code, and what it prints."""

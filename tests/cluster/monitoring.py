@@ -75,10 +75,3 @@ class Monitor:
         """The names of all alerts that have ever fired here."""
         found = self.server.range('ALERTS{alertstate="firing"}', self.begun, time.time(), SCRAPE)
         return {labels["alertname"] for labels, _ in found}
-
-    def values(self, promql, job, step=SCRAPE):
-        """All values that a panel has shown so far, by series: [(labels, [value])]; `step` seconds are from one point to the
-        next, which makes the rate interval longer as well."""
-        query = prometheus.substituted(promql, job, SCRAPE, step)
-        series = self.server.range(query, self.begun, time.time(), SCRAPE)
-        return [(labels, [value for _, value in values if value == value]) for labels, values in series]  # NaN: none

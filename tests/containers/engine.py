@@ -1,10 +1,12 @@
 """The container engine of this machine, and what the tests ask of it. All images, containers, networks and volumes that
-they make are known by a word of this run, and are gone at its end; the base of the images stays."""
+they make are known by a word of this run, and are gone at its end. What stays is the base of the images, and the newest of
+each image under the tag `test-cache`: who builds again need not install packages again."""
 
 import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -15,6 +17,7 @@ sys.path.insert(0, str(ROOT / "tests" / "cluster"))
 import harness  # noqa: E402
 
 TAG = f"test-{os.getpid()}"
+CACHE = "test-cache"
 TARGETS = ("server", "worker-cpu", "cli", "prometheus")
 BUILD_PATIENCE = 1500  # seconds, of images: packages are fetched
 COMMAND_PATIENCE = 300
@@ -29,8 +32,8 @@ def call(*words, patience=COMMAND_PATIENCE, check=True, **options):
 
 
 def client():
-    """The Docker client: $DOCKER, or the first in PATH."""
-    return os.environ.get("DOCKER") or shutil.which("docker")
+    """The Docker client: $DOCKER, or the first in PATH; None if it is not there."""
+    return shutil.which(os.environ.get("DOCKER") or "docker")
 
 
 def docker(*words, **options):
@@ -87,16 +90,41 @@ def make_base():
              env={**os.environ, "DOCKER": client(), "BALLAST_DEBOOTSTRAP": str(kept / f"debootstrap-{suite()}")})
 
 
+def remove_left_over():
+    """What runs have left that were killed before they could clear up."""
+    kinds = {("container", "rm", "--force"): ("ps", "--all", "--format", "{{.Names}}"),
+             ("volume", "rm"): ("volume", "ls", "--quiet"),
+             ("network", "rm"): ("network", "ls", "--format", "{{.Name}}"),
+             ("image", "rm"): ("image", "ls", "--format", "{{.Repository}}:{{.Tag}}")}
+    for remove, listing in kinds.items():
+        for name in docker(*listing).split():
+            of = re.match(r"(?:ballasttest|ballast/[\w-]+:test-)(\d+)", name)
+            if of and not harness.is_alive(int(of.group(1))):
+                call(client(), *remove, name, check=False)
+
+
 def make_images():
     """Of the programs of $BALLAST_BUILD."""
+    remove_left_over()
     make_base()
     call(ROOT / "dev", "image", *TARGETS, "--tag", TAG, "--base", base(), "--programs", harness.BUILD,
          patience=BUILD_PATIENCE, env={**os.environ, "DOCKER": client(), "BALLAST_SKIP_SETUP": "1"})
+    for target in TARGETS:
+        keep_layers(target)
+
+
+def keep_layers(target):
+    """In place of those of the run before, which go as far as the new image does not have them."""
+    kept = f"ballast/{target}:{CACHE}"
+    before = call(client(), "image", "inspect", "--format", "{{.Id}}", kept, check=False).stdout.strip()
+    docker("tag", f"ballast/{target}:{TAG}", kept)
+    if before and before != inspect(kept)["Id"]:
+        call(client(), "image", "rm", before, check=False)  # refused as long as it has another name
 
 
 def remove_images():
     for target in (*TARGETS, "programs"):
-        call(client(), "image", "rm", "--force", f"ballast/{target}:{TAG}", check=False)
+        call(client(), "image", "rm", f"ballast/{target}:{TAG}", check=False)
 
 
 def inspect(name):
@@ -105,15 +133,17 @@ def inspect(name):
 
 
 class Composed:
-    """The services of docker/compose.yaml, under a name of their own."""
+    """The services of docker/compose.yaml, changed by further files, under a name of their own."""
 
-    def __init__(self, name, environment):
+    def __init__(self, name, environment, further=()):
         self.name = f"ballast{TAG}{name}".replace("-", "")
+        self.files = [word for file in (ROOT / "docker" / "compose.yaml", *further) for word in ("-f", file)]
+        self.program = compose_program()
         self.environment = {**os.environ, "BALLAST_TAG": TAG, "BALLAST_BASE": base(), "COMPOSE_PROJECT_NAME": self.name,
-                            **environment}
+                            "COMPOSE_HTTP_TIMEOUT": str(COMMAND_PATIENCE), **environment}
 
     def __call__(self, *words, **options):
-        return call(*compose_program(), "-f", ROOT / "docker" / "compose.yaml", *words, env=self.environment, **options)
+        return call(*self.program, *self.files, *words, env=self.environment, **options)
 
     def ballast(self, *words, **options):
         """The command line inside the job's network."""
@@ -121,9 +151,10 @@ class Composed:
 
     def containers(self, service):
         """The ids of a service's containers, whatever became of them, in the order of their numbers."""
-        found = docker("ps", "--all", "--quiet", "--no-trunc", "--filter", f"label=com.docker.compose.project={self.name}",
-                       "--filter", f"label=com.docker.compose.service={service}").split()
-        return sorted(found, key=lambda one: inspect(one)["Config"]["Labels"]["com.docker.compose.container-number"])
+        found = docker("ps", "--all", "--no-trunc", "--filter", f"label=com.docker.compose.project={self.name}", "--filter",
+                       f"label=com.docker.compose.service={service}", "--format",
+                       '{{.Label "com.docker.compose.container-number"}} {{.ID}}').splitlines()
+        return [one.split()[1] for one in sorted(found, key=lambda one: int(one.split()[0]))]
 
     def container(self, service, number=0):
         return self.containers(service)[number]

@@ -60,7 +60,8 @@ class Compose(unittest.TestCase):
         for shard, name in enumerate(servers):
             self.assertIn(f'--shard, "{shard}"', services()[name])
             self.assertIn(f"--advertise, {name},", services()[name])
-            self.assertIn(f"- shard-{shard}:/var/lib/ballast", services()[name])
+            self.assertIn(f"- shard-{shard}:/var/lib/ballast\n", services()[name])
+            self.assertIn("- ${BALLAST_COPIES:-copies}:/copies\n", services()[name])
         self.assertIn(f"scale: {len(plan['workers'])}\n", services()["worker"])
 
     def test_ports_are_published_to_this_machine_alone(self):

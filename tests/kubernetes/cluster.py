@@ -13,6 +13,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -84,6 +85,10 @@ class Trial:
                               check=False)
         return json.loads(done.stdout) if done.returncode == 0 else None
 
+    def copied(self):
+        """The step of the newest copy."""
+        return ((self.status() or {}).get("copies") or {}).get("copied") or 0
+
     def is_training(self):
         status = self.status()
         return status is not None and status["phase"] == "training"
@@ -115,6 +120,19 @@ class Trial:
                              json.dumps({"spec": {"parallelism": workers}}))
         self.wait(f"{workers} workers", lambda: len(self.running("worker")) == workers)
 
+    def lose_volume(self, shard):
+        """With its pod; and gives it an empty one, by the claim as it was submitted."""
+        name = f"{self.name}-shard-{shard}"
+        claim = next(each for each in self.objects
+                     if each["kind"] == "PersistentVolumeClaim" and each["metadata"]["name"] == name)
+        self.cluster.kubectl("delete", "pvc", name, "--wait=false")
+        self.cluster.kubectl("delete", "pod", self.pod_of_shard(shard), "--grace-period=1", "--wait=false")
+        self.cluster.kubectl("wait", "--for=delete", f"pvc/{name}", "--timeout=90s")
+        self.cluster.kubectl("delete", "pv", name)
+        shutil.rmtree(self.volumes[name])
+        self.volumes[name] = self.cluster.volume(claim)
+        self.cluster.apply([claim])
+
     def evict(self, pod):
         """Whether its budget allows it."""
         eviction = {"apiVersion": "policy/v1beta1", "kind": "Eviction",
@@ -128,7 +146,7 @@ class Trial:
         self.wait("the end", self.is_finished, 900)
         took = time.monotonic() - self.began
         self.wait("no pod runs", lambda: not self.running("server") + self.running("worker"), 600)
-        assert self.is_complete(f"{self.name}-workers"), "the workers' Job is not complete"
+        self.wait("the workers' Job to be complete", lambda: self.is_complete(f"{self.name}-workers"), 60)
         self.cluster.apply(self.render("--weights"))
         self.wait("the digest", lambda: self.is_complete(f"{self.name}-weights"))
         log = self.cluster.kubectl("logs", f"job/{self.name}-weights")
@@ -197,6 +215,28 @@ def pod_evicted(trial, tell):
     trial.wait("an eviction", lambda: not trial.pod_of_shard(2) == second or trial.evict(second)[0])
 
 
+def volume_lost(trial, tell):
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": COPIES},
+             "spec": {"accessModes": ["ReadWriteMany"], "storageClassName": "",
+                      "resources": {"requests": {"storage": "1Gi"}}}}
+    trial.cluster.volume(claim)
+    trial.cluster.apply([claim])
+    for shard in (1, 0):
+        trial.wait("training", trial.is_training)
+        reached = trial.step()
+        trial.wait("a copy of what was trained since", lambda reached=reached: trial.copied() > reached)
+        trial.wait("it is ready", lambda shard=shard: trial.pod_of_shard(shard))
+        before, began = trial.status(), time.monotonic()
+        trial.lose_volume(shard)
+        trial.wait("the next timeline",
+                   lambda before=before: trial.is_training() and trial.status()["timeline"] > before["timeline"])
+        status = trial.status()
+        tell(f"shard {shard}'s volume lost at step {before['step']}: training again in {time.monotonic() - began:.0f} s, from "
+             f"the copy of step {status['copies']['copied']}, at step {status['step']}")
+    log = trial.cluster.kubectl("logs", f"job/{trial.name}-shard-0")
+    assert "the ledger is restored" in log, "shard 0 has not said that it restored its ledger"
+
+
 def worker_after_the_end(trial, tell):
     """Another worker than the Job's own, that is started when nobody can tell it of the end any more."""
     template = next(each for each in trial.objects if each["kind"] == "Job"
@@ -212,7 +252,9 @@ def worker_after_the_end(trial, tell):
 
 
 CASES = {case.__name__: case for case in (undisturbed, pods_deleted, shards_rolled, workers_scaled, pod_evicted,
-                                          worker_after_the_end)}
+                                          volume_lost, worker_after_the_end)}
+COPIES = "copies"  # a claim
+OPTIONS = {"volume_lost": ["--copies", COPIES, "--set", "durability.copy_to=/copies", "--set", "durability.run=volume-lost"]}
 
 
 def why_no_images():
@@ -239,7 +281,7 @@ def main():
             for case in wanted:
                 def tell(text, case=case):
                     print(f"{case}: {text}", flush=True)
-                trial = Trial(cluster, folder, case.replace("_", "-"))
+                trial = Trial(cluster, folder, case.replace("_", "-"), *OPTIONS.get(case, []))
                 CASES[case](trial, tell)
                 got, took = trial.end()
                 tell(f"{'the same bits' if got == digest else 'OTHER BITS ' + got}, {took:.0f} s")

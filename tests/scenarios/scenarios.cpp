@@ -232,6 +232,38 @@ Scenario told_to_end() {
           }};
 }
 
+// Snapshots of each second step, which are copied at once; shard 1 has a chunk of the model as well.
+LifeSpec restoring() {
+  auto life = with_snapshots(8);
+  life.chunks = {{100, 0}, {50, 1}, {20, 1}};
+  life.copies = true;
+  life.restores = true;
+  life.copy_high = 2 * kMilli;
+  life.copy_patience = 1'000 * kMilli;
+  life.shard_silence = {20 * kMilli, 30 * kMilli, 40 * kMilli};
+  return life;
+}
+
+Scenario disk_lost() {
+  return {"disk-lost-and-restored",
+          "Shard 1 crashes, and its disk is lost. Its next life comes with an empty one, finds what is copied, and is\n"
+          "taken when the one before has been silent for long enough. The job goes back to the newest copy: shard 1\n"
+          "gets its part of it from there, shard 0 has its own still.",
+          restoring(), in_time, [](simulation::Cluster& cluster) {
+            cluster.at(60 * kMilli, [&cluster] { cluster.lose_shard(1, 10 * kMilli); });
+          }};
+}
+
+Scenario damaged_copy() {
+  return {
+      "damaged-copy-passed-over",
+      "The same, and shard 1's part of the newest copy is damaged. It finds that out when it gets it; the job goes\n"
+      "on from the next older copy.",
+      restoring(), in_time, [](simulation::Cluster& cluster) {
+        cluster.at(75 * kMilli, [&cluster] { cluster.lose_shard(1, 10 * kMilli, true); });
+      }};
+}
+
 Scenario held_too_early() {
   const auto is_mute = std::make_shared<bool>(false);
   Scenario scenario{
@@ -449,7 +481,8 @@ std::vector<Scenario> all() {
           shard_death(),     shard_0_death(),    skipped_step(), clipped_step(),       scaled_step(),
           late_prospect(),   paused(),           async_item(),   two_stale(),          straggler(),
           hanging(),         journaled_crash(),  power_cut(),    item_granted_again(), expired(),
-          stop_taken_back(), pause_that_moves(), averaged(),     told_to_end(),        held_too_early()};
+          stop_taken_back(), pause_that_moves(), averaged(),     told_to_end(),        held_too_early(),
+          disk_lost(),       damaged_copy()};
 }
 
 }  // namespace ballast::scenarios

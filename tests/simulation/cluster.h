@@ -43,6 +43,8 @@ class Cluster final : public Host {
   void join(const LifeWorker& worker);
   // The lanes of the shard, with the lead if it lives there; it comes back after `away`.
   void crash_shard(std::uint32_t shard, Micros away);
+  // The same, and its disk is lost; `damaged`: with it the shard's part of the newest set of copies.
+  void lose_shard(std::uint32_t shard, Micros away, bool damaged = false);
   // The shard's server is told to end, with the lead if that lives there; it comes back `away` after it has gone.
   void tell_to_end(std::uint32_t shard, Micros away);
   void command(Control::Command command);
@@ -179,6 +181,13 @@ class Cluster final : public Host {
   void carry_out(const ShardFuse& what);
   void carry_out(const LeadFuse& what);
   void carry_out(const ShardReturns& what);
+
+  // ---- cluster_disks.cpp: disks that are lost for good
+  void carry_out(const DiskLost& what);
+  void lose_disk(std::uint32_t shard);
+  void damage_newest_copy(std::uint32_t shard);
+  [[nodiscard]] std::vector<SnapshotId> copies_to_go_on_from() const;
+  [[nodiscard]] bool writes_last_snapshot() const;
   void crash_lane(const LaneLife& life);
   void crash_lead();
   void take_down(std::uint32_t shard);

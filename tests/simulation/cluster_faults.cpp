@@ -16,6 +16,9 @@ void Cluster::schedule_faults() {
   for (std::uint32_t i = 0; i < life().faults.departures; ++i) {
     schedule_often_early(0.8, 2'000, 120'000, ServerTold{});
   }
+  for (std::uint32_t i = 0; i < life().faults.lost_disks; ++i) {
+    schedule_often_early(0.8, 20'000, 200'000, DiskLost{});
+  }
 }
 
 void Cluster::schedule_some(std::uint32_t count, Micros first, Micros last, const FaultEvent& what) {

@@ -20,6 +20,22 @@ const std::map<std::uint32_t, CopyPlace::Part>* CopyPlace::find(RunId run, Snaps
   return &sets->second.at(id);
 }
 
+std::vector<SnapshotId> CopyPlace::whole_sets(RunId run) const {
+  std::vector<SnapshotId> found;
+  if (const auto sets = runs_.find(run); sets != runs_.end()) {
+    for (const auto& [id, parts] : sets->second) {
+      if (is_complete(run, id)) {
+        found.push_back(id);
+      }
+    }
+  }
+  return found;
+}
+
+const CopyPlace::Part* CopyPlace::undamaged(RunId run, SnapshotId id, std::uint32_t shard) const {
+  return has(run, id, shard) && !damaged_.contains({run, id, shard}) ? &find(run, id)->at(shard) : nullptr;
+}
+
 std::vector<SnapshotId> CopyPlace::superseded(const CopyState& copies) const {
   std::vector<SnapshotId> found;
   const auto sets = runs_.find(copies.run);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -26,6 +27,12 @@ class CopyPlace {
   // What may go, by the newest word of the lead that shard 0 has heard.
   [[nodiscard]] std::vector<SnapshotId> superseded(const CopyState& copies) const;
   void remove(RunId run, SnapshotId id) { runs_[run].erase(id); }
+  // Of the run, ascending.
+  [[nodiscard]] std::vector<SnapshotId> whole_sets(RunId run) const;
+  // Nobody gets the part any more, though it is there.
+  void damage(RunId run, SnapshotId id, std::uint32_t shard) { damaged_.insert({run, id, shard}); }
+  // Null if there is none, or a damaged one.
+  [[nodiscard]] const Part* undamaged(RunId run, SnapshotId id, std::uint32_t shard) const;
 
   // Another job goes on from a copy of this one's ledger, under the run's name: what is there is that one's.
   void take(RunId run) { taken_.insert(run); }
@@ -35,6 +42,10 @@ class CopyPlace {
   const LifeSpec& life_;
   std::map<RunId, std::map<SnapshotId, std::map<std::uint32_t, Part>>> runs_;
   std::set<RunId> taken_;
+  std::set<std::tuple<RunId, SnapshotId, std::uint32_t>> damaged_;
 };
+
+// Of a job that names its run.
+inline constexpr RunId kNamedRun = 77;
 
 }  // namespace ballast::simulation

@@ -65,13 +65,13 @@ void StoredLedger::apply(const LedgerChange& change) {
   evaluations.insert(evaluations.end(), change.evaluations.begin(), change.evaluations.end());
 }
 
-LeadMemory StoredLedger::memory(Step steps_per_epoch) const {
+LeadMemory StoredLedger::memory(Step steps_per_epoch, bool all) const {
   LeadMemory memory;
   memory.ledger = ledger;
   memory.evaluations = evaluations;
   memory.statistics_next = statistics.empty() ? 0 : statistics.back().step + 1;
   const Step epoch = ledger.base.step - ledger.base.step % steps_per_epoch;
-  const Step first = epoch - std::min(epoch, steps_per_epoch);
+  const Step first = all ? 0 : epoch - std::min(epoch, steps_per_epoch);
   for (const auto& known : statistics) {
     if (known.step < first) {
       memory.examples_before += static_cast<std::uint64_t>(known.examples);

@@ -28,7 +28,10 @@ struct Disk {
   std::map<SnapshotId, std::map<ChunkId, StoredChunk>> snapshots;
   std::map<SnapshotId, std::set<std::uint32_t>> seals;  // by which lanes of this life; of whole ones by all
   std::optional<SnapshotId> finished;
-  Journal journal;  // of a journaled job
+  bool was_lost = false;  // it took the place of a lost one, and has not got the base of a timeline yet
+  Timeline begun = 0;     // the newest that any lane was told of
+  Timeline served = 0;    // the newest whose base it has had
+  Journal journal;        // of a journaled job
 
   void write(SnapshotId id, ChunkId chunk, const ChunkValue& value) { snapshots[id][chunk] = {value, false}; }
   // All that was written before is durable.
@@ -72,8 +75,8 @@ struct StoredLedger {
   std::vector<EvaluationRecord> evaluations;
 
   void apply(const LedgerChange& change);
-  // What the next life of the lead reads: of the statistics those from the epoch before the base on.
-  [[nodiscard]] LeadMemory memory(Step steps_per_epoch) const;
+  // What the next life of the lead reads: of the statistics those from the epoch before the base on, or all.
+  [[nodiscard]] LeadMemory memory(Step steps_per_epoch, bool all) const;
 };
 
 }  // namespace ballast::simulation

@@ -98,6 +98,11 @@ constexpr FactWords kFactWords[] = {
     {Fact::departed_journaled, "a server told to end that goes with its journal"},
     {Fact::departed_in_pause, "a server that goes in a pause", 0.3},
     {Fact::held_for_nothing, "a server killed before all hold for it", 0.1},
+    {Fact::lost_disk, "a shard's disk lost for good", 0.5},
+    {Fact::damaged_copy, "the newest copy damaged with it", 0.05},
+    {Fact::fetched, "a shard's part brought from a copy", 0.5},
+    {Fact::copy_useless, "a shard that finds no undamaged copy of its part", 0.05},
+    {Fact::went_further_back, "a job that goes back beyond its newest snapshot", 0.2},
 };
 static_assert(std::size(kFactWords) == kFactCount);
 

@@ -106,6 +106,11 @@ enum class Fact : std::uint8_t {
   departed_journaled,
   departed_in_pause,
   held_for_nothing,
+  lost_disk,
+  damaged_copy,
+  fetched,
+  copy_useless,
+  went_further_back,
   count
 };
 inline constexpr auto kFactCount = static_cast<std::size_t>(Fact::count);

@@ -48,6 +48,8 @@ struct VolumeReturns {
   std::uint32_t shard = 0;
   RunOfCluster run = 0;
 };
+// A shard's server crashes, and its disk is gone with it.
+struct DiskLost {};
 // Another server says that it is a shard.
 struct SecondStarts {};
 struct SecondEnds {
@@ -74,7 +76,7 @@ struct UserResumes {};
 using FaultEvent =
     std::variant<WorkerJoins, WorkerCrashes, WorkerStands, WorkerLeaves, WorkerHangs, LinkCut, LinkCutOneWay, LinkSlows,
                  StrangerSpeaks, ShardStands, LeadStands, ShardDies, ShardFuse, LeadFuse, ShardReturns, ServerTold,
-                 ServerGone, VolumeReturns, SecondStarts, SecondEnds, OtherFileNoticed, UserStops, UserStopsLate,
-                 UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
+                 ServerGone, VolumeReturns, DiskLost, SecondStarts, SecondEnds, OtherFileNoticed, UserStops,
+                 UserStopsLate, UserPauses, UserEndsPause, UserLetsGoOn, UserResumes>;
 
 }  // namespace ballast::simulation

@@ -34,6 +34,7 @@ LaneConfig lane_config(World& world, ProcessId id, std::uint32_t lane, Incarnati
   config.spec_digest = "spec";
   config.layout_digest = "layout";
   config.last_timeline = disk.timeline;
+  config.run = life.restores ? kNamedRun : 0;
   config.address = Host::address(id);
   config.credit_bytes = life.credit_bytes;
   config.reply_window_bytes = life.reply_window_bytes;
@@ -80,7 +81,12 @@ Disk& LaneShell::disk(Host& host) { return host.world().disk(shard(host), life_.
 
 bool LaneShell::owns(ChunkId chunk) const { return chunks_.contains(chunk); }
 
-void LaneShell::tick(Host& host, Micros clock) { step(host, lane::Tick{clock}); }
+void LaneShell::tick(Host& host, Micros clock) {
+  step(host, lane::Tick{clock});
+  if (host.life().restores && alive()) {
+    look_for_copies(host);
+  }
+}
 
 void LaneShell::note_asked(Host& host, ProcessId from, const Message& message) {
   if (const auto* pull = std::get_if<Pull>(&message)) {

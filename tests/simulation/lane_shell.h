@@ -88,6 +88,8 @@ class LaneShell : public Process {
   void done(Host& host, const ReplyRelease& what);
   void done(Host& host, const TimelineRecord& what);
   void done(Host& host, const BaseLoad& what);
+  void done(Host& host, const BaseFetch& what);
+  void done(Host& host, const BaseSeal& what);
   void done(Host& host, const ChunkWrite& what);
   void done(Host& host, const SnapshotSeal& what);
   void done(Host& host, const SnapshotDeletion& what);
@@ -113,6 +115,9 @@ class LaneShell : public Process {
   void tell_copied(Host& host, const CopyProgress& progress);
   [[nodiscard]] CopyPlace::Part own_part(Host& host, SnapshotId named);
   void clean_copies(Host& host);
+  // lane_restore.cpp: what its shard's disk has lost.
+  void look_for_copies(Host& host);
+  [[nodiscard]] bool lacks(Host& host, SnapshotId base);
   std::map<ChunkId, ChunkValue> put_base_in_place(Host& host, SnapshotId base);
   void put_weights_in_place(Chunk& chunk, Version version);
   [[nodiscard]] bool is_resuming(Host& host, Timeline timeline);
@@ -141,6 +146,7 @@ class LaneShell : public Process {
   ProcessId heard_ = kNobody;  // the last lead
   Timeline beginning_ = 0;     // the newest that the core has asked for
   CopyState copies_;           // what the core has asked for
+  lane::CopiesFound found_;    // what it was told is in the place
   Snapshots snapshots_;
   InHand in_hand_;
   // Items that sessions wait to hear of.

@@ -9,9 +9,13 @@ namespace ballast::simulation {
 void LaneShell::act(Host& host, lane::Begin& action) {
   state_.move(host.facts().lane, LaneState::beginning);
   beginning_ = action.timeline;
+  disk(host).begun = std::max(disk(host).begun, action.timeline);
   turns_.begins();
   snapshots_.taken.clear();
   unanswered_.clear();
+  if (host.life().restores && lacks(host, action.base)) {
+    return later(host, within(host.life().copy_high), BaseFetch{action.timeline, action.base});
+  }
   later(host, on_disk(host.life().storage_high), TimelineRecord{action.timeline, action.base});
 }
 
@@ -32,6 +36,8 @@ void LaneShell::done(Host& host, const BaseLoad& what) {
   if (what.timeline == beginning_) {
     life_.timeline = what.timeline;
     host.judge().began(host.disks(), life_, what.base, put_base_in_place(host, what.base));
+    disk(host).was_lost = false;
+    disk(host).served = std::max(disk(host).served, what.timeline);
   }
   step(host, lane::Begun{what.timeline});
 }
@@ -96,13 +102,16 @@ void LaneShell::act(Host& host, lane::Retain& action) {
   if (life_.lane % host.life().lanes != 0) {
     return;  // one lane speaks for the shard: they share the database
   }
-  later(host, on_disk(host.life().storage_high / 4), SnapshotDeletion{action.keep});
+  later(host, on_disk(host.life().storage_high / 4), SnapshotDeletion{action.timeline, action.keep});
 }
 
 void LaneShell::done(Host& host, const SnapshotDeletion& what) {
   auto& disk = this->disk(host);
+  if (what.timeline < disk.begun) {
+    return;
+  }
   for (const auto id : disk.superseded(what.keep)) {
-    host.judge().deletes(shard(host), id);
+    host.judge().deletes(host.world().copies, shard(host), id, what.timeline);
     disk.snapshots.erase(id);
     disk.seals.erase(id);
   }

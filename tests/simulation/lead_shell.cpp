@@ -31,9 +31,9 @@ LeadConfig lead_config(const World& world, std::uint64_t claim) {
   config.metrics = kMetrics;
   config.snapshot_every = world.snapshot_every;
   config.snapshots_kept = life.snapshots_kept;
-  config.run = claim | 1U;
+  config.run = life.restores ? kNamedRun : claim | 1U;
   if (life.copies) {
-    config.copies = CopyRules{1, life.copy_patience};
+    config.copies = CopyRules{1, life.copy_patience, life.restores};
   }
   config.start_workers = life.start_workers;
   config.job = "job";
@@ -51,7 +51,7 @@ LeadConfig lead_config(const World& world, std::uint64_t claim) {
   config.decisions.chunks = static_cast<std::uint32_t>(life.chunks.size());
   config.parameter_name = [](std::uint32_t parameter) { return "parameter " + std::to_string(parameter); };
   config.provenance = {life.data_digest, life.exact};
-  config.memory = world.ledger.memory(life.steps_per_epoch);
+  config.memory = world.ledger.memory(life.steps_per_epoch, life.restores);
   config.plan_ahead = life.plan_ahead;
   config.worker_silence = life.worker_silence;
   config.shard_silence = life.shard_silence;

@@ -315,6 +315,32 @@ void draw_departures(LifeSpec& life, Random& random) {
   }
 }
 
+// Drawn apart from all else: lives without it are what they would be.
+void draw_lost_disks(LifeSpec& life) {
+  Random random(Random::mix(life.seed ^ 0x6469736bU));
+  if (!life.copies || life.faults.death || !random.chance(0.2)) {
+    return;
+  }
+  life.restores = true;
+  life.snapshot_every = random.between(1, 2);
+  life.copy_high = random.between(1'000, random.chance(0.5) ? 5'000 : 40'000);
+  life.faults.copies_taken = 0;  // its copies would be another's
+  life.faults.copy_stuck = false;
+  life.copy_patience = 10 * life.copy_high + 100'000;
+  life.faults.lost_volume = 0;  // an empty disk is the shard's from now on
+  life.faults.second_servers = 0;
+  life.faults.lost_disks = static_cast<std::uint32_t>(random.between(1, 2));
+  life.faults.double_loss = random.chance(0.3) ? 0.5 : 0;
+  if (random.chance(0.5)) {
+    life.faults.damaged_copy = 0.6;
+    // So that there are two sets before the last steps.
+    life.steps += 4;
+    life.snapshot_every = 1;
+    life.snapshots_kept = std::max(life.snapshots_kept, 2U);
+    life.copy_high = std::min<Micros>(life.copy_high, 5'000);
+  }
+}
+
 void draw_shares(LifeSpec& life, Random& random) {
   life.by_speed = !random.chance(0.1);
   life.redistributes = !random.chance(0.1);
@@ -353,6 +379,7 @@ LifeSpec draw_life(std::uint64_t seed) {
   draw_hangs(life, random);
   draw_departures(life, random);
   draw_shares(life, random);
+  draw_lost_disks(life);
   return life;
 }
 

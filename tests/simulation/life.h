@@ -61,6 +61,9 @@ struct Faults {
   bool copy_stuck = false;         // shard 1 cannot copy as long as there are faults
   std::uint32_t departures = 0;    // of servers that are told to end, and come back after a while
   double double_departure = 0;     // probability that another is told at once
+  std::uint32_t lost_disks = 0;    // of shards that can restore their part: it is gone for good
+  double double_loss = 0;          // probability that another shard's is lost with it
+  double damaged_copy = 0;         // that the newest set is damaged then, where an older one is left
 };
 
 // A gradient that is not finite: always that of the same slot, whoever computes it and however often.
@@ -129,6 +132,7 @@ struct LifeSpec {
   bool copies = false;   // snapshots are copied to another place
   Micros copy_high = 0;  // until a shard's part is copied; may be longer than from one snapshot to the next
   Micros copy_patience = 0;
+  bool restores = false;  // the job names its run: shards bring from copies what their disks have lost
   // By chunk, of each sum; empty: steps need no norms. For trust ratios two for each piece, 2 p and 2 p + 1.
   std::vector<std::vector<std::uint32_t>> norms;
   std::uint32_t norm_count = 0;

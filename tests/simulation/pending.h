@@ -68,6 +68,16 @@ struct BaseLoad {
   Timeline timeline = 0;
   SnapshotId base;
 };
+// Of a base that the disk lacks, from the copies: its chunks are written; then they are durable, and the shard holds
+// it.
+struct BaseFetch {
+  Timeline timeline = 0;
+  SnapshotId base;
+};
+struct BaseSeal {
+  Timeline timeline = 0;
+  SnapshotId base;
+};
 struct ChunkWrite {
   SnapshotId id;
   ChunkId chunk = 0;
@@ -77,6 +87,7 @@ struct SnapshotSeal {
   SnapshotId id;
 };
 struct SnapshotDeletion {
+  Timeline timeline = 0;
   std::vector<SnapshotId> keep;
 };
 struct CopyAttempt {
@@ -125,9 +136,9 @@ struct JournalReading {
   SnapshotId base;
 };
 
-using LanePending = std::variant<LaneGoesOn, ReplyRelease, TimelineRecord, BaseLoad, ChunkWrite, SnapshotSeal,
-                                 SnapshotDeletion, CopyAttempt, CopyAnswer, FinishRecord, GroupWrite, GroupCommit,
-                                 JournalSync, CutSync, CommitAnswer, LifeRecord, JournalReading>;
+using LanePending = std::variant<LaneGoesOn, ReplyRelease, TimelineRecord, BaseLoad, BaseFetch, BaseSeal, ChunkWrite,
+                                 SnapshotSeal, SnapshotDeletion, CopyAttempt, CopyAnswer, FinishRecord, GroupWrite,
+                                 GroupCommit, JournalSync, CutSync, CommitAnswer, LifeRecord, JournalReading>;
 
 // ---- a worker's
 

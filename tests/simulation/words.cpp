@@ -22,6 +22,14 @@ std::string grants(const std::vector<Grant>& grants) {
   return text;
 }
 
+std::string ids(const std::string& what, const std::vector<SnapshotId>& snapshots) {
+  std::string text;
+  for (const auto id : snapshots) {
+    text += (text.empty() ? what + " " : ", ") + words(id);
+  }
+  return text;
+}
+
 std::string marks(const std::vector<JournalMark>& marks) {
   std::string text;
   for (const auto& mark : marks) {
@@ -135,7 +143,9 @@ std::string text(const ShardHello& hello) {
               : "") +
          (hello.replayed ? ", has all items before " + std::to_string(hello.replayed->covered) + " and is told cut " +
                                std::to_string(hello.replayed->cut)
-                         : "");
+                         : "") +
+         ids(", finds copies of", hello.copied) + ids(", cannot get", hello.lost) +
+         (hello.copies_trouble.empty() ? "" : ", cannot look for copies: " + hello.copies_trouble);
 }
 std::string text(const LaneReport& report) {
   const auto missing = SlotSet::from_words(kMaxSlots, report.rounds.missing).runs();

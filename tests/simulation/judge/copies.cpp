@@ -18,6 +18,13 @@ void CopiesJudge::ledger_durable(const Disks& disks, const CopyPlace& place, con
   if (!life_.copies) {
     return require(is.named == SnapshotId{}, "a job without copies names a snapshot for copying");
   }
+  const bool goes_back =
+      after.timeline > before.timeline && !before.complete.empty() && after.base < before.complete.back();
+  if (goes_back) {
+    check_gone_back(place, was, after);
+    named_on_ = after.timeline;
+    return;
+  }
   if (is.complete != was.complete) {
     require(is.complete == was.named && is.complete > was.complete, "a snapshot is called copied that was not named");
     check_complete(disks, place, is);
@@ -40,6 +47,16 @@ void CopiesJudge::ledger_durable(const Disks& disks, const CopyPlace& place, con
   newest_named_ = std::max(newest_named_, is.named);
   named_at_ = now;
   named_on_ = after.timeline;
+}
+
+// What is named, or copied, goes with the snapshots that are not kept. What the job goes on from, if it is a copy, is
+// the newest.
+void CopiesJudge::check_gone_back(const CopyPlace& place, const CopyState& was, const Ledger& after) const {
+  const auto& is = after.copies;
+  require(is.named == SnapshotId{} || is.named == was.named, "a snapshot is named for copying as the job goes back");
+  require(is.complete == was.complete || is.complete == SnapshotId{} ||
+              (is.complete == after.base && place.is_complete(is.run, is.complete)),
+          "a job goes back, and calls something copied that is not");
 }
 
 // Under another name all begins anew.
@@ -77,7 +94,8 @@ void CopiesJudge::check_complete(const Disks& disks, const CopyPlace& place, con
     require(set != nullptr && set->contains(shard) && set->at(shard).contains(chunk),
             "a snapshot is called copied, but a part of it is not in the place");
     const auto* value = disks.present[shard].durable(copies.complete, chunk);
-    require(value != nullptr && *value == set->at(shard).at(chunk), "a copy differs from what it is the copy of");
+    require(disks.present[shard].was_lost || (value != nullptr && *value == set->at(shard).at(chunk)),
+            "a copy differs from what it is the copy of");
   }
 }
 

@@ -27,6 +27,7 @@ class CopiesJudge {
 
  private:
   [[nodiscard]] CopyState state_before(const CopyPlace& place, const CopyState& was, const CopyState& is);
+  void check_gone_back(const CopyPlace& place, const CopyState& was, const Ledger& after) const;
   void check_complete(const Disks& disks, const CopyPlace& place, const CopyState& copies) const;
   [[nodiscard]] bool is_undisturbed() const;
   [[nodiscard]] bool may_be_given_up(Micros now) const;

@@ -59,7 +59,8 @@ void DeparturesJudge::ledger_durable(const Ledger& before, const Ledger& ledger,
             "a job is held at a snapshot, and somebody is beyond it");
     held_.insert(ledger.timeline);
   }
-  if (before.held) {
+  const bool goes_back = !is_same && !before.complete.empty() && ledger.base < before.complete.back();  // a lost disk
+  if (before.held && !goes_back) {
     require(!is_same || ledger.held, "a job goes on in the timeline in which it is held");
     require(is_same || ledger.base == before.complete.back(), "a job that was held goes on from elsewhere");
     require(is_same || (ledger.rollbacks == before.rollbacks && ledger.rolled_back_steps == before.rolled_back_steps),

@@ -153,6 +153,7 @@ void Judge::began(const Disks& disks, const LaneLife& lane, SnapshotId base,
   require(base == timelines_.serves(lane, disks).base, "a lane begins a timeline at another base than the ledger's");
   std::visit([&](auto& course) { course.lane_began(lane, base.step); }, course_);
   check_values(lane, base, values);
+  timelines_.has_base(lane);
 }
 
 void Judge::resumed(const Disks& disks, const LaneLife& lane, SnapshotId base,
@@ -256,6 +257,7 @@ void Judge::ledger_durable(const Disks& disks, const CopyPlace& place, const Sto
   }
   check_skipped(life_, policy_, ledger);
   std::visit([&](auto& course) { course.ledger_durable(ledger); }, course_);
+  check_base(disks, place, before, ledger);
   follow_timeline(disks, ledger);
   std::visit([&](auto& course) { course.check_cut(disks, ledger); }, course_);
   check_complete(disks, ledger);
@@ -272,6 +274,43 @@ void Judge::ledger_durable(const Disks& disks, const CopyPlace& place, const Sto
   copies_.ledger_durable(disks, place, before, ledger, now);
   note_facts(ledger);
   timelines_.became_durable(ledger);
+}
+
+// Further back than the newest complete snapshot only to one that each shard has, or can get.
+void Judge::check_base(const Disks& disks, const CopyPlace& place, const Ledger& before, const Ledger& ledger) {
+  if (ledger.timeline == before.timeline || before.complete.empty() || ledger.base >= before.complete.back()) {
+    return;
+  }
+  facts_.note(Fact::went_further_back);
+  gone_back_ = ledger.timeline;
+  require(ledger.base != SnapshotId{}, "a job that had a snapshot begins anew");
+  for (ChunkId chunk = 0; chunk < life_.statistics(); ++chunk) {
+    const auto shard = life_.chunks[chunk].lane / life_.lanes;
+    require(disks.present[shard].durable(ledger.base, chunk) != nullptr || place.has(kNamedRun, ledger.base, shard),
+            "a job goes back to a snapshot that a shard neither has nor can get");
+  }
+  const auto sets = place.whole_sets(kNamedRun);
+  const auto newest = std::ranges::find_if(sets.rbegin(), sets.rend(), [&](SnapshotId id) {
+    const auto may_be = id < before.complete.back() && id <= before.copies.complete;  // whole for some time
+    for (std::uint32_t shard = 0; may_be && shard < life_.shards; ++shard) {
+      if (place.undamaged(kNamedRun, id, shard) == nullptr) {
+        return false;
+      }
+    }
+    return may_be;
+  });
+  require(newest == sets.rend() || ledger.base >= *newest, "a job goes back further than it has to");
+}
+
+// By the word of an older timeline a shard may delete what the job goes back to: only what it can get again.
+void Judge::deletes(const CopyPlace& place, std::uint32_t shard, SnapshotId id, Timeline timeline) const {
+  const auto& durable = timelines_.durable();
+  if (timeline < gone_back_) {
+    require(!is_listed(durable, id) || place.has(kNamedRun, id, shard),
+            "a shard deletes what the job goes back to, and cannot get it again");
+    return;
+  }
+  check_deletion(durable, shard, id);
 }
 
 void Judge::follow_timeline(const Disks& disks, const Ledger& ledger) {
@@ -301,7 +340,11 @@ void Judge::check_complete(const Disks& disks, const Ledger& ledger) {
 }
 
 void Judge::check_held(const Disks& disks, SnapshotId id, Timeline timeline) const {
+  const bool is_base = life_.restores && id == timelines_.of(timeline).base;
   const auto is_fit = [&](const Disk& disk) {
+    if (disk.was_lost || (is_base && disk.served < timeline)) {
+      return false;  // it is still to get the base from the copies
+    }
     return id != SnapshotId{} || !provenance_.is_unfit(disk.initial_weights);  // of a life that is refused
   };
   const auto expected = [&](ChunkId chunk) {

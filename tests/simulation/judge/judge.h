@@ -74,11 +74,18 @@ class Judge {
   void began(const Disks& disks, const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values);
   void resumed(const Disks& disks, const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values,
                const std::vector<JournalRecord>& records);
+  // A shard has not what it had, or what it was to get: the job may go back beyond its newest snapshot.
+  void lacks_base(std::uint32_t shard) {
+    timelines_.lacks_base(shard);
+    if (life_.items) {
+      items().cannot_resume();
+    }
+  }
   // A shard's journal has lost what it had told to be committed.
   void lost(const Disks& disks, std::uint32_t shard);
   void snapshot_taken(const Disks& disks, const LaneLife& lane, SnapshotId id, ChunkId chunk,
                       const ChunkValue& value) const;
-  void deletes(std::uint32_t shard, SnapshotId id) const { check_deletion(timelines_.durable(), shard, id); }
+  void deletes(const CopyPlace& place, std::uint32_t shard, SnapshotId id, Timeline timeline) const;
   // A set of copies, from the place.
   void removes(RunId run, SnapshotId id) const { copies_.removes(timelines_.durable(), run, id); }
   void records_finish(const Disks& disks, const LaneLife& lane, SnapshotId end) const {
@@ -168,6 +175,7 @@ class Judge {
   void note_serving(const LaneLife& lane);
   void check_values(const LaneLife& lane, SnapshotId base, const std::map<ChunkId, ChunkValue>& values) const;
   void check_held(const Disks& disks, SnapshotId id, Timeline timeline) const;
+  void check_base(const Disks& disks, const CopyPlace& place, const Ledger& before, const Ledger& ledger);
   void follow_timeline(const Disks& disks, const Ledger& ledger);
   void check_complete(const Disks& disks, const Ledger& ledger);
   void note_facts(const Ledger& ledger);
@@ -176,6 +184,7 @@ class Judge {
   NonFinite policy_;
   Course course_;
   Timelines timelines_;
+  Timeline gone_back_ = 0;  // the newest that began before the newest complete snapshot
   RepliesJudge replies_;
   OrdersJudge orders_;
   SnapshotOrders snapshots_;

@@ -37,7 +37,9 @@ void Timelines::turned_away(const LaneLife& lane, const Disks& disks) const {
   const auto lists = [&](const std::vector<DatabaseLife>& databases) {
     return at < databases.size() && databases[at].database == lane.database.database;
   };
-  const bool is_own = lists(ledger_.databases) && lists(heard_databases_);
+  const auto whole = disks.of(at, lane.database.database).whole(life_.lanes);
+  const bool lacks_newest = life_.restores && std::ranges::find(whole, ledger_.complete.back()) == whole.end();
+  const bool is_own = lists(ledger_.databases) && lists(heard_databases_) && !lacks_newest;
   require(!is_own || lane.database.count < disks.of(at, lane.database.database).life.count,
           "the lead turns away the shard that its ledger lists, or a later life of it");
 }
@@ -76,7 +78,7 @@ Timelines::Change Timelines::follow(const Ledger& ledger) {
     return take_new_lives(ledger, known->second);
   }
   require(ledger.incarnations.size() == life_.shards, "a timeline that does not list every shard");
-  require(ledger_.complete.empty() || ledger.base >= ledger_.complete.back(),
+  require(ledger_.complete.empty() || ledger.base >= ledger_.complete.back() || !lack_base_.empty(),
           "a timeline begins before the newest complete snapshot");
   require(ledger.placement > ledger_.placement, "shards live elsewhere, and the placement is the old one");
   histories_[ledger.timeline] = {ledger.base, ledger.incarnations, ledger.placement};

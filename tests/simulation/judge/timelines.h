@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "protocol/ids.h"
@@ -46,6 +47,10 @@ class Timelines {
   // Of a shard that has begun another life since: what the newest one can do is unknown to the ledger.
   [[nodiscard]] bool lists_a_life_that_is_over(const Ledger& ledger) const;
   void became_durable(const Ledger& ledger);
+  // The shard has lost its part of a snapshot: until it has that of a timeline, the next one may begin before the
+  // newest complete one.
+  void lacks_base(std::uint32_t shard) { lack_base_.insert(shard); }
+  void has_base(const LaneLife& lane) { lack_base_.erase(shard(lane)); }
   // The lead knows what is durable.
   void ledger_heard() { heard_databases_ = ledger_.databases; }
 
@@ -55,6 +60,7 @@ class Timelines {
 
   const LifeSpec& life_;
   Ledger ledger_;                              // the durable one
+  std::set<std::uint32_t> lack_base_;          // shards
   std::vector<SnapshotId> known_complete_;     // by the durable one before it, which the lead may know alone
   CopyState known_copies_;                     // the same
   std::vector<DatabaseLife> heard_databases_;  // by the ledger that the lead knows to be durable

@@ -29,8 +29,10 @@ cluster: {lanes: 2}
 
 // A shard's storage, its database in memory.
 struct Shard {
-  Shard(const Job& job, const std::filesystem::path& folder, Incarnation incarnation = 11)
-      : journal(job, folder.string(), 0, incarnation, nullptr), storage(store, &journal, room, incarnation, 1) {
+  Shard(const Job& job, const std::filesystem::path& folder, Incarnation incarnation = 11,
+        ShardStorage::Fetch fetch = {})
+      : journal(job, folder.string(), 0, incarnation, nullptr),
+        storage(store, &journal, room, incarnation, 1, std::move(fetch)) {
     REQUIRE(journal.open().ok());
   }
 
@@ -138,6 +140,61 @@ TEST_CASE("a base that cannot be read before there is room is waited for") {
     CHECK(begun.get().ok());
     CHECK(loaded == std::vector<ChunkId>{5});
   }
+}
+
+TEST_CASE("a base that the database lacks is fetched, once, or said to be missing; one that is there is not") {
+  const TemporaryFolder folder;
+  const auto job = journaled();
+  const std::vector<float> weights{1, 2, 3};
+  std::vector<SnapshotId> fetched;
+  ShardStore* store = nullptr;
+  Shard shard(job, folder.path(), 11, [&](SnapshotId id, const std::function<bool()>& wanted) {
+    fetched.push_back(id);
+    CHECK(wanted());
+    if (id.step == 40) {
+      return StoreStatus{StoreCode::missing, "damaged"};
+    }
+    REQUIRE(store->write_chunk(id, 5, weights, {}).ok());
+    return store->seal(id);
+  });
+  store = &shard.store;
+  const auto begin = [&](Timeline timeline, SnapshotId base) {
+    Told told;
+    shard.storage.begin(
+        timeline, base, {{5, 3, 0}}, [](const auto&) { return true; }, told.done());
+    return told.get();
+  };
+  CHECK(begin(2, {1, 20}).ok());
+  CHECK(begin(3, {1, 20}).ok());
+  CHECK(fetched == std::vector<SnapshotId>{{1, 20}});
+  CHECK(begin(4, {1, 40}).code() == StoreCode::missing);
+  CHECK(shard.store.timeline().value()->number == 3);  // it has nothing of that
+  CHECK(begin(5, {1, 20}).ok());
+  CHECK(fetched.size() == 2);
+}
+
+TEST_CASE("what an older timeline needs no more stays, once a lane begins one that may have gone back to it") {
+  const TemporaryFolder folder;
+  const auto job = journaled();
+  const std::vector<float> weights{1, 2, 3};
+  Shard shard(job, folder.path());
+  for (const SnapshotId id : {SnapshotId{1, 2}, SnapshotId{1, 3}}) {
+    REQUIRE(shard.store.write_chunk(id, 5, weights, {}).ok());
+    REQUIRE(shard.store.seal(id).ok());
+  }
+  const auto held_after = [&](Timeline timeline) {
+    Told told;
+    shard.storage.retain(timeline, {{1, 3}}, 12);
+    shard.storage.record_finish({1, 3}, told.done());  // behind it
+    REQUIRE(told.get().ok());
+    return shard.store.sealed().value();
+  };
+  Told begun;
+  shard.storage.begin(
+      3, {1, 2}, {{5, 3, 0}}, [](const auto&) { return true; }, begun.done());
+  REQUIRE(begun.get().ok());
+  CHECK(held_after(2) == std::vector<SnapshotId>{{1, 2}, {1, 3}});
+  CHECK(held_after(3) == std::vector<SnapshotId>{{1, 3}});
 }
 
 // The lane of a base of nine chunks of 800 bytes, which takes nothing before it is told to.

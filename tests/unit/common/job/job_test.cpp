@@ -304,6 +304,11 @@ TEST_CASE("contradictions between keys are told with a remedy") {
        "job.yaml:12: durability.s3_endpoint: means nothing without a bucket; set durability.copy_to: "
        "s3://bucket/prefix, "
        "or remove it"},
+      {"cluster:", "durability: {run: first}\ncluster:",
+       "job.yaml:12: durability.run: means nothing without copies; set durability.copy_to, or remove it"},
+      {"cluster:", "durability: {copy_to: /c, run: The First}\ncluster:",
+       "job.yaml:12: durability.run: 'The First' is no job name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a "
+       "letter or digit"},
       {"cluster:", "durability: {copy_to: ftp://jobs}\ncluster:",
        "job.yaml:12: durability.copy_to: 'ftp://jobs' is no place for copies; allowed: a folder, or "
        "s3://bucket/prefix"},

@@ -325,8 +325,8 @@ void fill(Random& random, Replayed& value) {
 }
 
 void fill(Random& random, ShardHello& value) {
-  auto& [lane, shards, lanes, a, b, c, d, e, f, g, h, i, j, k] = value;
-  fill_all(random, lane, a, b, c, d, e, f, g, h, i, j, k);
+  auto& [lane, shards, lanes, a, b, c, d, e, f, g, h, i, j, k, run, copied, lost, trouble] = value;
+  fill_all(random, lane, a, b, c, d, e, f, g, h, i, j, k, run, copied, lost, trouble);
   shards = static_cast<std::uint32_t>(between(random, lane.shard + 1, wire::kMaxShards));
   lanes = static_cast<std::uint32_t>(between(random, lane.lane + 1, wire::kMaxLanes));
 }

@@ -155,3 +155,50 @@ TEST_CASE("a copy that is done is reported at once, in whatever timeline") {
   REQUIRE(find_to_lead<LaneReport>(begun) != nullptr);
   CHECK(find_to_lead<LaneReport>(begun)->copy == done);
 }
+
+TEST_CASE("a base that can be had nowhere is said with the next hello, and a snapshot that was fetched is held") {
+  auto restoring = config();
+  restoring.run = 77;
+  Lane lane(restoring);
+  lane.step(lane::Tick{1'000});
+  auto actions = lane.step(lane::CopiesFound{{{1, 10}, {1, 20}}, {}});
+  const auto* hello = find_to_lead<ShardHello>(actions);
+  REQUIRE(hello != nullptr);
+  CHECK(hello->run == 77);
+  CHECK(hello->copied == std::vector<SnapshotId>{{1, 10}, {1, 20}});
+  CHECK(hello->held.empty());
+  const Message confirm = Confirm{1, 2, {1, 20}};
+  CHECK(find<lane::Begin>(lane.step(lane::FromLead{&confirm})) != nullptr);
+  CHECK(lane.step(lane::BaseMissing{1, {1, 20}, "of another timeline"}).empty());
+  actions = lane.step(lane::BaseMissing{2, {1, 20}, "damaged"});
+  hello = find_to_lead<ShardHello>(actions);
+  REQUIRE(hello != nullptr);
+  CHECK(hello->lost == std::vector<SnapshotId>{{1, 20}});
+  const Message older = Confirm{1, 3, {1, 10}};
+  REQUIRE(find<lane::Begin>(lane.step(lane::FromLead{&older})) != nullptr);
+  lane.step(lane::Begun{3});
+  CHECK(lane.serving());
+  CHECK(lane.step(lane::CopiesFound{{{1, 10}}, {}}).empty());  // it serves: nobody asks
+  const Message forgotten = Refused{RefusalCode::unknown_session, "say hello first"};
+  actions = lane.step(lane::FromLead{&forgotten});
+  hello = find_to_lead<ShardHello>(actions);
+  REQUIRE(hello != nullptr);
+  CHECK(hello->held == std::vector<SnapshotId>{{1, 10}});
+  CHECK(hello->timeline == 3);
+}
+
+TEST_CASE("a lane tells of the newest copies, and why it cannot look") {
+  Lane lane(config());
+  lane.step(lane::Tick{1'000});
+  std::vector<SnapshotId> many;
+  for (Step step = 1; step <= kMaxCopied + 5; ++step) {
+    many.push_back({1, step});
+  }
+  auto actions = lane.step(lane::CopiesFound{many, {}});
+  REQUIRE(find_to_lead<ShardHello>(actions) != nullptr);
+  CHECK(find_to_lead<ShardHello>(actions)->copied.size() == kMaxCopied);
+  CHECK(find_to_lead<ShardHello>(actions)->copied.back() == SnapshotId{1, kMaxCopied + 5});
+  actions = lane.step(lane::CopiesFound{{}, "no answer"});
+  CHECK(find_to_lead<ShardHello>(actions)->copied.size() == kMaxCopied);  // as far as it knows
+  CHECK(find_to_lead<ShardHello>(actions)->copies_trouble == "no answer");
+}

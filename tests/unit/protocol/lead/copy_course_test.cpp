@@ -300,5 +300,41 @@ TEST_CASE("a stop whose copy fails again and again ends without it, and says so"
                                         ", was not copied by shard 1 (access denied); there is no complete copy yet");
 }
 
+TEST_CASE("a run that the job file names takes that name, keeps it, and copies nothing when it is another job's") {
+  CopyOfRun at;
+  at.course = CopyCourse{77, 5, CopyRules{5, kCopyPatience, true}};
+  at.ledger.copies = {33, {}, {1, 5}, 4, 2};  // drawn at random, before the job file named one
+  at.ledger.copies_in = 5;
+  at.ledger.complete = {{1, 5}};
+  CHECK(at.course.follow(at.ledger, at.parts));
+  CHECK(at.ledger.copies.run == 77);
+  CHECK(at.ledger.copies.complete == SnapshotId{});
+  CHECK(at.ledger.copies.named == SnapshotId{1, 5});
+  at.copied(0, {1, 5});
+  at.copied(1, {1, 5});
+  CHECK(at.ledger.copies.complete == SnapshotId{1, 5});
+  at.complete({1, 10});
+  at.parts[0].progress = {77, {1, 10}, 0, 0, false, true};
+  const auto turn = at.ledger.copies.turn;
+  CHECK(at.course.follow(at.ledger, at.parts));
+  CHECK(at.ledger.copies == CopyState{77, {}, {}, 5, turn + 1});
+  CHECK_FALSE(at.complete({1, 20}));
+  CHECK_FALSE(at.awaits());
+  CHECK(at.course.trouble().find("durability.run") != std::string::npos);
+}
+
+TEST_CASE("statistics are kept from the oldest set on to which a named run may go back") {
+  CopyOfRun at;
+  CHECK(at.course.oldest(2) > 1'000'000);
+  at.course = CopyCourse{77, 5, CopyRules{5, kCopyPatience, true}};
+  for (Step step = 10; step <= 40; step += 10) {
+    CHECK(at.course.oldest(2) == (step <= 30 ? 0 : 10));
+    at.complete({1, step});
+    at.copied(0, {1, step});
+    at.copied(1, {1, step});
+  }
+  CHECK(at.course.oldest(2) == 20);
+}
+
 }  // namespace
 }  // namespace ballast

@@ -155,6 +155,25 @@ TEST_CASE("in a pause a server may go at once, and the pause outlives it") {
   CHECK(fixture.lead.ledger().pause == Pause::held);
 }
 
+TEST_CASE("a paused job is held nowhere else for a server, though somebody went on by an older plan") {
+  Fixture fixture(config());
+  fixture.train();
+  fixture.reports(3);
+  fixture.client(Control::Command::pause);
+  fixture.held = {{1, 5}};
+  fixture.reports(6);
+  fixture.settle();
+  REQUIRE(fixture.lead.status().phase == JobPhase::paused);
+  const Message goodbye = Goodbye{"done"};
+  fixture.lead.step(lead::FromWorker{kWorker, &goodbye});
+  fixture.departing = {1};
+  fixture.reports(6);
+  fixture.settle();
+  fixture.reports(6);
+  CHECK(fixture.plan[0].until == 5);
+  CHECK(fixture.lead.ledger().pause == Pause::held);
+}
+
 TEST_CASE("before anybody trains, a server may go from where the timeline begins") {
   Fixture fixture(config());
   fixture.hello(0);
@@ -239,6 +258,28 @@ TEST_CASE("at a snapshot that is complete a server may go only when all have sai
   fixture.lane(0, further);
   fixture.settle();
   CHECK_FALSE(fixture.lead.ledger().held);
+  CHECK(fixture.plan[1].until == 11);
+}
+
+TEST_CASE("so does a pause hold there, that is wanted when a server is told to end and the last worker has gone") {
+  Fixture fixture(config());
+  fixture.train();
+  fixture.held = {{1, 10}};
+  fixture.reports(10);
+  fixture.settle();
+  fixture.client(Control::Command::pause);
+  const Message goodbye = Goodbye{"done"};
+  fixture.lead.step(lead::FromWorker{kWorker, &goodbye});
+  auto further = fixture.state(0, 10);
+  further.rounds.reached = 11;
+  fixture.departing = {1};
+  fixture.lane(1, fixture.state(1, 10));
+  CHECK(fixture.plan[1].until == 10);
+  fixture.settle();
+  CHECK(fixture.lead.ledger().pause == Pause::wanted);
+  fixture.lane(0, further);
+  fixture.settle();
+  CHECK(fixture.lead.ledger().pause == Pause::wanted);
   CHECK(fixture.plan[1].until == 11);
 }
 

@@ -102,6 +102,23 @@ TEST_CASE("an order for one step says nothing of another") {
   CHECK(at.work.next()->step == 2);
 }
 
+TEST_CASE("what a newer division gives it of a step that it has left is computed, unless the step is updated") {
+  for (const bool is_updated : {false, true}) {
+    RoundWorkFixture at;
+    at.compute();
+    at.work.begins({WorkerTarget::Kind::train, {1, 0}, 1, {}, {}});
+    CHECK(at.compute().step == 1);
+    CHECK(at.work.next()->step == 2);
+    if (is_updated) {
+      at.work.begins(*at.work.next());
+    }
+    at.order({1, 6, {0, 4}});
+    const auto target = *at.work.next();
+    CHECK(target.step == (is_updated ? 2 : 1));
+    CHECK(target.ranges == (is_updated ? Work{{0, 4}} : Work{{2, 4}}));
+  }
+}
+
 TEST_CASE("a slot that is ordered twice is computed once") {
   RoundWorkFixture at;
   at.order({0, 6, {0, 2}}, StepWork{0, {{1, 3}, {0, 4}}});
