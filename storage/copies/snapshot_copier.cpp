@@ -284,44 +284,11 @@ StoreStatus SnapshotCopier::write_copy(const CopyName& name, bool& gone) {
     return there.ok() ? StoreStatus{} : there.status();
   }
   if (name.shard == 0) {
-    if (auto status = write_losses(name); !status.ok()) {
+    if (auto status = losses_.write(*place_, store_, name); !status.ok()) {
       return status;
     }
   }
   return write_object(name, gone);
-}
-
-// The blocks that are whole now and not there yet.
-StoreStatus SnapshotCopier::write_losses(const CopyName& name) {
-  const auto names = place_->list(run_prefix(name.job, name.run) + "losses/");
-  if (!names.ok()) {
-    return names.status();
-  }
-  const std::set<std::string> there(names.value().begin(), names.value().end());
-  for (Step block = 0; block < losses_blocks(name.snapshot.step); ++block) {
-    const LossesName losses{name.job, name.run, block * kLossesInBlock};
-    if (there.contains(to_string(losses))) {
-      continue;
-    }
-    const auto statistics = store_.read_statistics(losses.first, losses.first + kLossesInBlock);
-    if (!statistics.ok()) {
-      return statistics.status();
-    }
-    auto writer = place_->write(to_string(losses));
-    if (!writer.ok()) {
-      return writer.status();
-    }
-    CopyEncoder encoder(*writer.value(), head_of(losses));
-    for (const auto& step : statistics.value()) {
-      if (auto status = encoder.entry(statistics_key(step.step), encode(step)); !status.ok()) {
-        return status;
-      }
-    }
-    if (auto status = encoder.finish(); !status.ok()) {
-      return status;
-    }
-  }
-  return {};
 }
 
 StoreStatus SnapshotCopier::write_object(const CopyName& name, bool& gone) {

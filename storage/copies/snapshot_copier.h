@@ -1,8 +1,8 @@
 // Copies of a shard's complete snapshots to another place, made in the background while the job goes on.
 //
 // One thread, one snapshot at a time: the one that the lead has named, which stays in the database until another one
-// is. A failure is logged, counted and told, and tried again. Memory: one record, and with S3 one part of 16 MiB.
-// Nothing of the database is held open while the place is waited for.
+// is. A failure is logged, counted and told, and tried again. Memory: one record or two blocks of losses, and with S3
+// one part of 16 MiB. Nothing of the database is held open while the place is waited for.
 #pragma once
 
 #include <chrono>
@@ -18,6 +18,7 @@
 #include "protocol/messages.h"
 #include "storage/copies/claim.h"
 #include "storage/copies/format.h"
+#include "storage/copies/losses_copy.h"
 #include "storage/copies/place.h"
 #include "storage/store/shard_store.h"
 
@@ -71,7 +72,6 @@ class SnapshotCopier {
   void look_again(const CopyState& copies, const Identity& identity);
   // `gone`: the snapshot is not in the database any more.
   StoreStatus write_copy(const CopyName& name, bool& gone);
-  StoreStatus write_losses(const CopyName& name);
   StoreStatus write_object(const CopyName& name, bool& gone);
   StoreStatus write_snapshot(CopyEncoder& encoder, const CopyName& name, bool& gone);
   StoreStatus write_ledger(CopyEncoder& encoder, const SnapshotId& snapshot);
@@ -83,6 +83,7 @@ class SnapshotCopier {
   std::unique_ptr<CopyPlace> place_;
   CopierSettings settings_;
   CopySeries series_;
+  LossesCopy losses_;  // the thread's
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   CopyState copies_;   // the newest word

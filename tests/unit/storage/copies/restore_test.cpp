@@ -243,4 +243,43 @@ TEST_CASE("losses are copied once, in blocks, and all of them are restored") {
 }
 
 }  // namespace
+TEST_CASE("losses of steps that were done anew take the place of what was copied of them before") {
+  const Places places;
+  Run run(places.copies());
+  const Step last = 2 * kLossesInBlock + 5;
+  const auto reach = [&run](const SnapshotId& id, Step from, float other) {
+    run.reach(id);
+    LedgerChange change;
+    change.ledger = run.ledger();
+    for (Step step = from; step < id.step; ++step) {
+      change.statistics.push_back({step, static_cast<float>(step) + other, 3, 8});
+    }
+    REQUIRE(run.shard(0).write_ledger(change).ok());
+  };
+  const auto time_of_block = [&](Step block) {
+    const LossesName losses{"job-01234567", run.run(), block * kLossesInBlock};
+    return fs::last_write_time(places.folder.path() / "copies" / to_string(losses));
+  };
+  reach({1, last}, 0, 0);
+  run.copy({1, last});
+  const auto before = std::pair(time_of_block(0), time_of_block(1));
+
+  // The job has gone back to a copy of step kLossesInBlock + 1, and does otherwise.
+  reach({2, last + 1}, kLossesInBlock + 1, 0.5F);
+  run.copy({2, last + 1});
+  CHECK(time_of_block(0) == before.first);
+  const auto again = time_of_block(1);
+  CHECK(again != before.second);
+  const auto databases = restored_from(run, places.options()).databases;
+  const auto statistics = open(databases[0])->read_statistics(0, ~Step{0}).value();
+  REQUIRE(statistics.size() == last + 1);
+  CHECK(statistics.at(kLossesInBlock).loss == static_cast<float>(kLossesInBlock));
+  CHECK(statistics.at(kLossesInBlock + 1).loss == static_cast<float>(kLossesInBlock + 1) + 0.5F);
+
+  // What was done to the same losses is not written again.
+  reach({3, last + 2}, last + 1, 0.5F);
+  run.copy({3, last + 2});
+  CHECK(time_of_block(1) == again);
+}
+
 }  // namespace ballast
