@@ -301,8 +301,15 @@ void Shard::make_fetcher() {
     return;
   }
   fetcher_ = std::make_unique<CopyFetcher>(job_, options_.shard, *store_, room_);
-  if (options_.shard == 0) {
+  if (options_.shard != 0) {
+    return;
+  }
+  try {
     fetcher_->restore_ledger([this] { return !is_ending(); });
+  } catch (const std::runtime_error&) {
+    if (!is_ending()) {  // else that is why
+      throw;
+    }
   }
 }
 
@@ -443,6 +450,9 @@ std::string Shard::run() {
   count_descriptors();
   open_database();
   make_fetcher();
+  if (is_ending()) {
+    return failure();  // told to end meanwhile; its lead is wanted by nobody
+  }
   std::vector<std::jthread> threads;
   if (options_.shard == 0) {
     make_lead();

@@ -52,6 +52,29 @@ void check_databases(const RunFolder& folder, const Job& job, const Ledger& ledg
 
 Step newest_step(const Ledger& ledger) { return ledger.complete.empty() ? 0 : ledger.complete.back().step; }
 
+// Shard 0's database is gone. Where others are there the run has begun, and its folder is of no use to a new one.
+std::string way_without_ledger(const RunFolder& folder, const Job& job) {
+  bool has_begun = false;
+  for (std::uint32_t shard = 1; shard < job.spec.cluster.shards; ++shard) {
+    has_begun = has_begun || holds_something(shard_database(folder.path(), shard));
+  }
+  if (!has_begun) {
+    return "start the job with `ballast run JOB --run-dir " + shell_word(folder.path().string()) + "`";
+  }
+  const auto& durability = job.spec.durability;
+  if (durability.copy_to.empty()) {
+    return "put it back, or begin anew in another folder";
+  }
+  if (!durability.run.empty()) {
+    return "put it back, or go on from the copies of the run " + durability.run + " in another folder: `ballast run " +
+           shell_word(folder.job_file().string()) + " --run-dir NEW`";
+  }
+  const auto endpoint =
+      durability.s3_endpoint.empty() ? std::string() : " --s3-endpoint " + shell_word(durability.s3_endpoint);
+  return "put it back, or build all databases anew from copies: `ballast restore " + shell_word(durability.copy_to) +
+         endpoint + " --run-dir NEW`";
+}
+
 std::string text_of_file(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -122,8 +145,7 @@ Ledger ledger_to_resume(const RunFolder& folder, const Job& job) {
   const auto database = shard_database(folder.path(), 0);
   if (!holds_something(database)) {
     throw std::runtime_error("there is nothing to resume in " + folder.path().string() + ": it has no database " +
-                             database.string() + "; start the job with `ballast run JOB --run-dir " +
-                             shell_word(folder.path().string()) + "`");
+                             database.string() + "; " + way_without_ledger(folder, job));
   }
   const ShardStore store(value_or_throw(open_rocksdb(database, OpenMode::read_only)));
   check_identity(store, job);

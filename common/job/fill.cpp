@@ -161,7 +161,7 @@ void check_rule(const std::string& text, TextRule rule) {
     throw Unfit{"is longer than " + std::to_string(kMaxText) + " bytes"};
   }
   if (rule == TextRule::job_name && !is_job_name(text)) {
-    throw Unfit{shown(text) + " is no job name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a letter or digit"};
+    throw Unfit{shown(text) + " is no name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a letter or digit"};
   }
   if (rule == TextRule::host_port && !is_host_port(text)) {
     throw Unfit{shown(text) + " is no address; allowed: host:port, e.g. 127.0.0.1:9100"};

@@ -95,7 +95,8 @@ bool CopyCourse::settle_name(Ledger& ledger, const std::vector<CopyPart>& parts)
     if (is_another && !std::exchange(is_taken_, true)) {
       trouble_ =
           "another job copies under the name of this run (durability.run): nothing is copied, and a shard that "
-          "loses its disk cannot be restored. Give each run a name of its own";
+          "loses its disk cannot be restored. Stop this one and resume it under a name of its own (--set "
+          "durability.run=NAME)";
       forget_copies(ledger);
     }
   } else if (is_another || rules_->named) {

@@ -161,6 +161,12 @@ StoreStatus write_ledger(ShardStore& store, Records records, const Ledger& ledge
   return store.store().write(WriteBatch{}.put(std::string(kLedgerKey), encode(ledger)), Sync::yes);
 }
 
+// Whether anything of the run is. Where nothing is, the place is away: a folder that is not mounted looks like that.
+bool is_there(CopyPlace& place, const OwnCopies& own) {
+  const auto names = place.list(run_prefix(copied_job(own.identity), own.run));
+  return names.ok() && !names.value().empty();
+}
+
 StoreStatus none_of_use(const CopyPlace& place, const OwnCopies& own, const std::vector<std::string>& passed_over) {
   std::string text = place.describe(run_prefix(copied_job(own.identity), own.run)) +
                      ": this run has begun, by what is there, and no set of copies of " +
@@ -196,7 +202,9 @@ FetchedPart fetch_part(CopyPlace& place, const OwnCopies& own, const SnapshotId&
   const auto read = read_object(place, object, name, [&](std::string_view key, std::string_view record) {
     return reader.take(key, record, nullptr);
   });
-  return reader.finish(place, object, read);
+  const auto part = reader.finish(place, object, read);
+  const bool is_not_there = part.outcome == Outcome::useless && part.status.code() == StoreCode::missing;
+  return is_not_there && !is_there(place, own) ? FetchedPart{Outcome::unreachable, part.status} : part;
 }
 
 StoreResult<std::optional<RestoredLedger>> restore_ledger(CopyPlace& place, const OwnCopies& own,

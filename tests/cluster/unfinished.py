@@ -1,6 +1,7 @@
 """For what starts processes again by their exit codes alone (Kubernetes Jobs): who ends before the job does ends with
 --unfinished-code, who has seen its end with 0; and a lead that stays after the end (--linger) tells it to who comes late."""
 
+import json
 import signal
 
 import harness
@@ -43,6 +44,15 @@ class Unfinished(harness.ClusterCase):
         self.assertIn("the job holds at its newest snapshot", self.log_of[1]())
         for process in (lead, staying):
             self.assertIsNone(process.poll())
+
+    def test_a_server_that_waits_for_the_place_of_copies_says_so_too(self):
+        """Shard 0 of a job that names its run has no lead before it has seen whether the run has begun."""
+        copies = {"copy_to": f"{self.folder}/not-mounted", "run": "the-first", "every_steps": 10}
+        self.job_file = self.job(jobs.short_epochs(1).replace("{every_steps: 10}", json.dumps(copies)))
+        lead = self.server(0)
+        self.wait_for("the place to be named", lambda: "there is no such folder" in self.log_of[0]())
+        lead.send_signal(signal.SIGTERM)
+        self.assertEqual(lead.wait(self.patience), CODE, self.logs())
 
     def test_a_worker_that_hears_no_lead_says_that_it_has_not_seen_the_end(self):
         self.assertEqual(self.worker("lonely", "--lead-patience", 1).wait(self.patience), CODE)

@@ -32,7 +32,7 @@ cluster: {workers: 3, shards: 2, lanes: 1}
 // A run's folder with the databases of two shards, as a run leaves it.
 class EarlierRun {
  public:
-  EarlierRun() : job_(make_job(parse_job(kJob, "test"))) {
+  explicit EarlierRun(const std::string& more = {}) : job_(make_job(parse_job(kJob + more, "test"))) {
     fs::create_directory(path());
     write_atomically(path() / "job.yaml", job_.yaml);
   }
@@ -202,6 +202,22 @@ TEST_CASE("a finished run goes on where a database does not have its end yet") {
   CHECK(shards_without_end(folder, run.job()) == "shard 1");
   CHECK(resume_text(folder, run.job(), ledger_to_resume(folder, run.job())) ==
         "job small has finished, at step 8: what lacks its end gets it");
+}
+
+TEST_CASE("a run without shard 0's database is told where the rest of it is") {
+  const auto text_with = [](const std::string& durability) {
+    EarlierRun run(durability);
+    run.make_database(1, nullptr);
+    return error_of([&] { ledger_to_resume(run.folder(), run.job()); });
+  };
+  CHECK(contains(text_with(""), "put it back, or begin anew in another folder"));
+  CHECK(contains(text_with("durability: {copy_to: /mnt/copies}"),
+                 "put it back, or build all databases anew from copies: `ballast restore /mnt/copies --run-dir NEW`"));
+  const auto named = text_with("durability: {copy_to: /mnt/copies, run: small-1}");
+  CHECK(contains(named, "go on from the copies of the run small-1 in another folder: `ballast run "));
+  CHECK(contains(named, "/run/job.yaml --run-dir NEW`"));
+  CHECK(contains(text_with("durability: {copy_to: 's3://b/p', s3_endpoint: 'https://s3.example.org'}"),
+                 "`ballast restore s3://b/p --s3-endpoint https://s3.example.org --run-dir NEW`"));
 }
 
 TEST_CASE("a folder without databases, or with one gone, is refused") {

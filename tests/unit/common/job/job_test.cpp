@@ -139,9 +139,9 @@ TEST_CASE("each slip is told with file, line, key, what is allowed and what was 
        "job.yaml:6: data.train_examples: 60001 is out of range; mnist has 60000 examples in this split"},
       {"job: sample\n", "", "job.yaml: job: is missing; write a value"},
       {"job: sample", "job: Sample!",
-       "job.yaml:1: job: 'Sample!' is no job name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a letter or digit"},
+       "job.yaml:1: job: 'Sample!' is no name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a letter or digit"},
       {"job: sample", "job: ..",
-       "job.yaml:1: job: '..' is no job name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a letter or digit"},
+       "job.yaml:1: job: '..' is no name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a letter or digit"},
       {"batch: 128", "batch: 100",
        "job.yaml:8: training.batch: 100 is not a multiple of training.slots (8); the nearest multiples are 96 and 104"},
       {"batch: 128", "batch: 5",
@@ -307,7 +307,7 @@ TEST_CASE("contradictions between keys are told with a remedy") {
       {"cluster:", "durability: {run: first}\ncluster:",
        "job.yaml:12: durability.run: means nothing without copies; set durability.copy_to, or remove it"},
       {"cluster:", "durability: {copy_to: /c, run: The First}\ncluster:",
-       "job.yaml:12: durability.run: 'The First' is no job name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a "
+       "job.yaml:12: durability.run: 'The First' is no name; allowed: 1 to 64 of a-z 0-9 - _ . beginning with a "
        "letter or digit"},
       {"cluster:", "durability: {copy_to: ftp://jobs}\ncluster:",
        "job.yaml:12: durability.copy_to: 'ftp://jobs' is no place for copies; allowed: a folder, or "

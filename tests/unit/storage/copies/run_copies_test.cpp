@@ -83,6 +83,26 @@ TEST_CASE("a part that is damaged or not there is of no use; a database that ref
   CHECK(blank.store.sealed().value().empty());
 }
 
+TEST_CASE("a part is not lost because the place is away, not there or not mounted") {
+  const Places places;
+  Run run(places.copies());
+  run.reach({1, 20});
+  run.copy({1, 20});
+  const auto place = run.place();
+  const auto copies = places.folder.path() / "copies";
+  const auto away = places.folder.path() / "away";
+  std::filesystem::rename(copies, away);
+  Blank blank(run, 1);
+  const auto outcome = [&] { return fetch_part(*place, blank.own, {1, 20}, blank.store, kAlways).outcome; };
+  CHECK(outcome() == FetchedPart::Outcome::unreachable);
+  std::filesystem::create_directory(copies);
+  CHECK(outcome() == FetchedPart::Outcome::unreachable);
+  std::filesystem::remove(copies);
+  std::filesystem::rename(away, copies);
+  CHECK(outcome() == FetchedPart::Outcome::stored);
+  has_part(blank, run, {1, 20}, 1);
+}
+
 TEST_CASE("a part of fewer chunks, or of another job, is of no use") {
   const Places places;
   Run run(places.copies());
