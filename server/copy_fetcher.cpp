@@ -118,23 +118,29 @@ std::string CopyFetcher::trouble() const {
 
 // ---- the lead's ledger
 
-StoreResult<std::optional<RestoredLedger>> CopyFetcher::try_to_restore(const std::function<bool()>& wanted) {
+StoreResult<std::optional<RestoredLedger>> CopyFetcher::try_to_restore(bool has_ledger,
+                                                                       const std::function<bool()>& wanted) {
   if (auto why = why_not_there(); !why.ok()) {
     return why;
   }
   const std::scoped_lock lock(place_mutex_);
+  if (has_ledger) {
+    const auto taken = take_name(*place_, own_, place_number(durability_), random_id(), store_);
+    return taken.ok() ? StoreResult<std::optional<RestoredLedger>>(std::nullopt) : taken;
+  }
   return ballast::restore_ledger(*place_, own_, place_number(durability_), random_id(), store_,
                                  [&] { return is_record_wanted(wanted); });
 }
 
 void CopyFetcher::restore_ledger(const std::function<bool()>& wanted) {
   const auto content = value_or_throw(room_.read([&] { return store_.read_ledger(); }));
-  if (content.ledger.timeline > 0) {
+  const bool has_ledger = content.ledger.timeline > 0;
+  if (has_ledger && content.ledger.copies.run != 0) {
     return;
   }
   auto span = kFirstRetry;
   for (;;) {
-    const auto restored = room_.read([&] { return try_to_restore(wanted); }, wanted);
+    const auto restored = room_.read([&] { return try_to_restore(has_ledger, wanted); }, wanted);
     if (restored.ok()) {
       note_trouble({});
       if (restored.value()) {

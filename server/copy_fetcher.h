@@ -39,9 +39,9 @@ class CopyFetcher {
   CopyFetcher(const CopyFetcher&) = delete;
   CopyFetcher& operator=(const CopyFetcher&) = delete;
 
-  // Shard 0, before there is a lead: its ledger, if the database has none and the run has begun. Waits for the place as
-  // long as `wanted` holds. Throws std::runtime_error if the run has begun and no copy is of use, or the database
-  // refuses.
+  // Shard 0, before there is a lead: its ledger, if the database has none and the run has begun; or the run's name, if
+  // the ledger is of no run. Waits for the place as long as `wanted` holds. Throws std::runtime_error if the run has
+  // begun and no copy is of use, or the database refuses.
   void restore_ledger(const std::function<bool()>& wanted);
 
   // Told of what is found, now and later.
@@ -63,7 +63,7 @@ class CopyFetcher {
   void work();
   [[nodiscard]] lane::CopiesFound look_once();
   [[nodiscard]] bool is_closed() const;
-  StoreResult<std::optional<RestoredLedger>> try_to_restore(const std::function<bool()>& wanted);
+  StoreResult<std::optional<RestoredLedger>> try_to_restore(bool has_ledger, const std::function<bool()>& wanted);
   [[nodiscard]] StoreStatus why_not_there() const;
   bool pause(std::chrono::milliseconds span, const std::function<bool()>& wanted);
   void note_trouble(std::string text);

@@ -126,6 +126,15 @@ FetchedPart fetch_ledger(CopyPlace& place, const OwnCopies& own, const CopySet& 
   return reader.finish(place, object, status);
 }
 
+// Workers know a later placement than the copy does, and follow none that is not later still.
+void go_on_under(Ledger& ledger, const TakenOver& name, const CopyState& copies, std::uint64_t place_number) {
+  ledger.placement += name.timeline - std::min(name.timeline, ledger.timeline);
+  ledger.timeline = name.timeline;
+  ledger.copies = copies;
+  ledger.copies_in = place_number;
+  ledger.named_before = name.newest;
+}
+
 StoreResult<Ledger> ledger_from(const Records& records, const CopySet& set, const TakenOver& name, RunId run,
                                 std::uint64_t place_number) {
   auto decoded = decode_ledger(records.find(kLedgerKey)->second);
@@ -133,16 +142,11 @@ StoreResult<Ledger> ledger_from(const Records& records, const CopySet& set, cons
     return decoded;
   }
   auto& ledger = decoded.value();
-  // Workers know a later placement than the copy does, and follow none that is not later still.
-  ledger.placement += name.timeline - std::min(name.timeline, ledger.timeline);
-  ledger.timeline = name.timeline;
   ledger.incarnations.clear();  // of lives that are over
   ledger.databases.clear();
   ledger.pause = Pause::none;
   ledger.finished.reset();  // that is to be made durable by all shards again
-  ledger.copies = {run, {}, set.snapshot, 0, 1};
-  ledger.copies_in = place_number;
-  ledger.named_before = name.newest;
+  go_on_under(ledger, name, {run, {}, set.snapshot, 0, 1}, place_number);
   return decoded;
 }
 
@@ -249,6 +253,32 @@ StoreResult<std::optional<RestoredLedger>> restore_ledger(CopyPlace& place, cons
     return std::optional(std::move(restored));
   }
   return none_of_use(place, own, restored.passed_over);
+}
+
+StoreStatus take_name(CopyPlace& place, const OwnCopies& own, std::uint64_t place_number, std::uint64_t chance,
+                      ShardStore& store) {
+  auto content = store.read_ledger();
+  if (!content.ok()) {
+    return content.status();
+  }
+  const auto run = run_prefix(copied_job(own.identity), own.run);
+  const auto names = place.list(run);
+  if (!names.ok() || names.value().empty()) {
+    return names.ok() ? StoreStatus{} : names.status();
+  }
+  const auto sets = whole_sets(place, own);
+  if (!sets.ok()) {
+    return sets.status();
+  }
+  const auto name = take_over(place, run, chance);
+  if (!name.ok()) {
+    return name.status();
+  }
+  auto& ledger = content.value().ledger;
+  const auto base = ledger.complete.empty() ? SnapshotId{} : ledger.complete.back();
+  const bool is_copied = std::ranges::any_of(sets.value(), [&](const CopySet& set) { return set.snapshot == base; });
+  go_on_under(ledger, name.value(), {own.run, {}, is_copied ? base : SnapshotId{}, 0, 1}, place_number);
+  return store.store().write(WriteBatch{}.put(std::string(kLedgerKey), encode(ledger)), Sync::yes);
 }
 
 }  // namespace ballast

@@ -63,4 +63,10 @@ StoreResult<std::optional<RestoredLedger>> restore_ledger(CopyPlace& place, cons
                                                           std::uint64_t place_number, std::uint64_t chance,
                                                           ShardStore& store, const std::function<bool()>& wanted);
 
+// Of shard 0, whose ledger is of no run, because all databases were restored by hand (`ballast restore`): the run's
+// name is taken as by restore_ledger(), and the ledger, whose snapshots stay, goes on from a timeline that is as far
+// ahead. Without that all that lies there would be another job's. Nothing is done where nothing lies there.
+StoreStatus take_name(CopyPlace& place, const OwnCopies& own, std::uint64_t place_number, std::uint64_t chance,
+                      ShardStore& store);
+
 }  // namespace ballast

@@ -277,7 +277,7 @@ TEST_CASE("losses of steps that were done anew take the place of what was copied
   CHECK(statistics.at(kLossesInBlock + 1).loss == static_cast<float>(kLossesInBlock + 1) + 0.5F);
 
   // What was done to the same losses is not written again.
-  reach({3, last + 2}, last + 1, 0.5F);
+  reach({3, last + 2}, kLossesInBlock + 1, 0.5F);
   run.copy({3, last + 2});
   CHECK(time_of_block(1) == again);
 }

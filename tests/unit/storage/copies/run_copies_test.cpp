@@ -186,6 +186,44 @@ TEST_CASE("shard 0 gets the ledger of the newest whole set, as one that goes on 
   CHECK(second.value()->timeline > 2 * restored.value()->timeline - 10);
 }
 
+TEST_CASE("a run that was restored by hand goes on under its name, as from a restored ledger") {
+  const Places places;
+  Run run(places.copies());
+  for (const Step step : {20U, 40U}) {
+    run.reach({2, step});
+    run.copy({2, step});
+  }
+  const auto databases = restored_from(run, places.options()).databases;
+  const auto place = run.place();
+  const auto restored = open(databases[0]);
+  Blank blank(run, 0);
+  auto ledger = restored->read_ledger().value().ledger;
+  REQUIRE(ledger.copies.run == 0);
+  REQUIRE(blank.store.write_ledger({ledger, {}, {}, {}}).ok());
+  REQUIRE(take_name(*place, blank.own, kPlaceNumber, 7, blank.store).ok());
+  const auto taken = blank.store.read_ledger().value().ledger;
+  CHECK(taken.timeline == 1'000'000'009);
+  CHECK(taken.placement == ledger.placement + 1'000'000'007);
+  CHECK(taken.complete == ledger.complete);
+  CHECK(taken.copies == CopyState{run.run(), {}, {2, 40}, 0, 1});
+  CHECK(taken.copies_in == kPlaceNumber);
+  CHECK(taken.named_before == SnapshotId{2, 40});
+  // It has the name, and whoever had it before has not.
+  const auto prefix = run_prefix("job-01234567", run.run());
+  CHECK(claim(*place, prefix, {99, {}, taken.named_before, taken.named_before, taken.timeline}).value() ==
+        Claimed::held);
+  CHECK(claim(*place, prefix, {98, {}, {2, 40}, {2, 40}, 2}).value() == Claimed::taken);
+
+  // In a place that has nothing of the run there is nothing to take.
+  const auto copies = places.folder.path() / "copies";
+  std::filesystem::rename(copies, places.folder.path() / "away");
+  std::filesystem::create_directory(copies);
+  Blank elsewhere(run, 0);
+  REQUIRE(elsewhere.store.write_ledger({ledger, {}, {}, {}}).ok());
+  REQUIRE(take_name(*place, elsewhere.own, kPlaceNumber, 7, elsewhere.store).ok());
+  CHECK(elsewhere.store.read_ledger().value().ledger == ledger);
+}
+
 TEST_CASE("a ledger is restored whole or not at all, whenever the restoring is cut short") {
   const Places places;
   Run run(places.copies());
