@@ -127,6 +127,18 @@ class LostVolume(copies.CopiesCase):
         self.copies.symlink_to(real)
         self.expect_same_bits(run)
 
+    def test_a_run_that_was_restored_by_hand_copies_on_under_its_name(self):
+        run = self.start_it()
+        self.wait_for_copy(run)
+        run.end()
+        shutil.rmtree(run.folder)
+        name, back = self.runs()[0], self.folder / "back"
+        self.ballast("restore", *self.place, "--run-dir", back)
+        self.ballast("run", "--resume", back)
+        self.expect_equal_bits(self.digest_of(back), self.reference(self.job_file, jobs.AT_ONCE))
+        self.assertIn(STEPS, self.listed())
+        self.assertEqual(set(self.runs()), {name})
+
     def test_another_runs_copies_are_not_its_own(self):
         """Of the same job in the same place: a new run begins anew, and so does one that loses its disks before a copy."""
         self.start_it(name="first").finish()
