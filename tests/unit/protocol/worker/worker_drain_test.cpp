@@ -58,6 +58,8 @@ TEST_CASE(
   CHECK(all<worker::Stop>(fixture.lane(Receipt{1, 0, 1, {0, 1}, ReceiptOutcome::accepted})).empty());
   const auto last = fixture.lane(Receipt{1, 0, 0, {0, 1}, ReceiptOutcome::accepted});
   CHECK(takes_leave(last, "told to"));
+  REQUIRE(beats_in(last).size() == 1);
+  CHECK(beats_in(last)[0].progress.without_receipt == 0);
   CHECK(fixture.worker.has_delivered());
   CHECK(fixture.worker.drains() == "told to");
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -48,6 +50,23 @@ class WorkerFixture {
   PayloadId payloads = 100;
 };
 
+inline WorkerWelcome welcome(Timeline timeline, Incarnation incarnation, const std::string& address) {
+  return {timeline, "job", "spec", "layout", 1, 1, {{{0, 0}, incarnation, address}}, timeline};
+}
+
+// A fixture that computesstep 0 of timeline 1, one of whose gradients is on its way.
+class Computing : public WorkerFixture {
+ public:
+  Computing() {
+    assign(2);
+    weights(0, 0);
+    weights(1, 0);
+    worker.step(worker::SlotBegun{0, 0});
+    worker.step(worker::SlotBegun{0, 1});
+    worker.step(worker::GradientReady{0, {0, 2}, 1, 7, kNoSlot, true});
+  }
+};
+
 template <typename Action>
 std::vector<Action> all(const worker::Actions& actions) {
   std::vector<Action> found;
@@ -68,6 +87,15 @@ std::vector<Body> to_lane(const worker::Actions& actions) {
     }
   }
   return found;
+}
+
+inline std::optional<Heartbeat> beat_of(const worker::Actions& actions) {
+  for (const auto& send : all<worker::SendToLead>(actions)) {
+    if (const auto* beat = std::get_if<Heartbeat>(&send.message)) {
+      return *beat;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace ballast
