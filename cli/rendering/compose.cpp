@@ -57,6 +57,9 @@ Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) 
   if (rendered.copies_to_folder()) {
     server["volumes"].push_back(rendered.options.copies + ":" + rendered.job.spec.durability.copy_to);
   }
+  if (rendered.copies_to_bucket()) {
+    server["environment"] = Json::array({"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"});  // of the shell's
+  }
   if (!rendered.options.initial.empty()) {
     server["volumes"].push_back(rendered.options.initial + ":" + kInitialFolder + ":ro");
   }
@@ -93,7 +96,7 @@ Json compose_file(const RenderedJob& rendered) {
   }
   // Servers have no keys: whoever is in their network may do with the job what they like. It has no way to or from
   // outside, unless copies go there.
-  file["networks"]["job"]["internal"] = !rendered.job.spec.durability.copy_to.starts_with("s3://");
+  file["networks"]["job"]["internal"] = !rendered.copies_to_bucket();
   return file;
 }
 

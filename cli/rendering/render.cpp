@@ -51,6 +51,13 @@ void tell_unfit_names(const RenderedJob& rendered) {
   }
 }
 
+void check_keys(const RenderedJob& rendered) {
+  if (rendered.copies_to_bucket() && rendered.options.s3_secret.empty() && !rendered.options.weights) {
+    throw UsageError("durability.copy_to: copies go to " + rendered.job.spec.durability.copy_to +
+                     ", for which servers need keys; say --s3-secret with the name of a Secret that has them");
+  }
+}
+
 // Compose takes a folder without a slash for the name of a volume, and others from where its file is.
 RenderOptions with_absolute_folders(RenderOptions options) {
   for (auto* folder : {&options.data, &options.copies, &options.initial}) {
@@ -77,6 +84,7 @@ int rendered_or_told(Render render) {
 int render_kubernetes(const RenderOptions& options) {
   return rendered_or_told([&] {
     const auto rendered = rendered_job(options);
+    check_keys(rendered);
     tell_unfit_names(rendered);
     std::vector<Json> objects;
     if (options.weights) {

@@ -44,6 +44,7 @@ struct RenderedJob {
   [[nodiscard]] std::uint32_t lanes() const { return job.spec.cluster.lanes; }
   [[nodiscard]] bool has_data() const { return !options.data.empty(); }
   [[nodiscard]] bool copies_to_folder() const { return !options.copies.empty(); }
+  [[nodiscard]] bool copies_to_bucket() const { return job.spec.durability.copy_to.starts_with("s3://"); }
   // REGISTRY/PROGRAM:TAG
   [[nodiscard]] std::string image(const std::string& program) const;
   [[nodiscard]] std::string worker_image() const { return image(options.gpus > 0 ? "worker-cuda" : "worker-cpu"); }

@@ -60,10 +60,11 @@ void Lead::begin_timeline(RollbackCause cause) {
 
 // Nobody works meanwhile. A shard may find copies yet, or come with another disk.
 void Lead::await_base(RollbackCause cause) {
-  stalled_ = cause;
-  if (std::exchange(phase_, Phase::assembling) != Phase::assembling) {
+  if (!stalled_ || phase_ != Phase::assembling) {
     assembling_since_ = now_;
   }
+  stalled_ = cause;
+  phase_ = Phase::assembling;
 }
 
 void Lead::begin_if_stalled() {

@@ -16,6 +16,8 @@ constexpr std::string_view kMarks = "restored/";
 
 // More timelines than any run begins between two losses of its ledger.
 constexpr Timeline kFarAhead = 1'000'000'000;
+// No run comes further, however often it is restored.
+constexpr Timeline kMostMarked = Timeline{1} << 62U;
 
 std::string claim_name(const std::string& run, LeadLife life) { return run + std::string(kClaims) + hex16(life); }
 std::string hold_name(const std::string& run, LeadLife life) { return run + std::string(kHolds) + hex16(life); }
@@ -116,6 +118,10 @@ StoreResult<TakenOver> take_over(CopyPlace& place, const std::string& run, std::
   TakenOver taken;
   for (const auto& name : names.value()) {
     if (const auto mark = marked_timeline(run, name)) {
+      if (*mark > kMostMarked) {
+        return StoreStatus{StoreCode::corrupt,
+                           place.describe(name) + ": no run ever comes to that timeline; remove it"};
+      }
       taken.timeline = std::max(taken.timeline, *mark);
     } else if (const auto copy = parse_copy_name(name)) {
       taken.timeline = std::max(taken.timeline, copy->snapshot.timeline);

@@ -71,10 +71,13 @@ class FileWriter final : public ObjectWriter {
 
 class FolderPlace final : public CopyPlace {
  public:
-  explicit FolderPlace(const std::string& folder) : root_(folder) {}
+  FolderPlace(const std::string& folder, bool has_to_be_there) : root_(folder), has_to_be_there_(has_to_be_there) {}
 
   StoreResult<std::unique_ptr<ObjectWriter>> write(const std::string& name) override {
     const auto path = root_ / name;
+    if (std::error_code error; has_to_be_there_ && !fs::is_directory(root_, error)) {
+      return StoreStatus{StoreCode::io, root_.string() + ": there is no such folder; mount it"};
+    }
     if (auto made = make_folders(path.parent_path()); !made.ok()) {
       return made;
     }
@@ -181,12 +184,13 @@ class FolderPlace final : public CopyPlace {
   }
 
   fs::path root_;
+  bool has_to_be_there_;
 };
 
 }  // namespace
 
-std::unique_ptr<CopyPlace> make_folder_place(const std::string& folder) {
-  return std::make_unique<FolderPlace>(folder);
+std::unique_ptr<CopyPlace> make_folder_place(const std::string& folder, bool has_to_be_there) {
+  return std::make_unique<FolderPlace>(folder, has_to_be_there);
 }
 
 }  // namespace ballast

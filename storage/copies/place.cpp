@@ -20,7 +20,7 @@ StoreResult<std::unique_ptr<CopyPlace>> open_copy_place(const CopyTarget& target
     return StoreStatus{StoreCode::mismatch,
                        target.place + ": copies go to a folder or to s3://BUCKET/PREFIX, not to such an address"};
   }
-  return make_folder_place(target.place);
+  return make_folder_place(target.place, target.has_to_be_there);
 }
 
 }  // namespace ballast

@@ -50,8 +50,9 @@ class CopyPlace {
 };
 
 struct CopyTarget {
-  std::string place;        // a folder, or s3://BUCKET or s3://BUCKET/PREFIX
-  std::string s3_endpoint;  // http(s)://HOST[:PORT]; empty: Amazon's, of the region
+  std::string place;             // a folder, or s3://BUCKET or s3://BUCKET/PREFIX
+  std::string s3_endpoint;       // http(s)://HOST[:PORT]; empty: Amazon's, of the region
+  bool has_to_be_there = false;  // the folder: where it is not, nothing is written, for what is mounted there is away
 };
 
 // For S3 the keys come from the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, and where they are set
@@ -60,7 +61,7 @@ struct CopyTarget {
 StoreResult<std::unique_ptr<CopyPlace>> open_copy_place(const CopyTarget& target);
 
 // The two kinds; open_copy_place tells them apart.
-std::unique_ptr<CopyPlace> make_folder_place(const std::string& folder);
+std::unique_ptr<CopyPlace> make_folder_place(const std::string& folder, bool has_to_be_there = false);
 StoreResult<std::unique_ptr<CopyPlace>> make_s3_place(const CopyTarget& target);
 
 }  // namespace ballast

@@ -184,6 +184,8 @@ class Refusals(unittest.TestCase):
             self.assertIn("--name NAME", self.refused(job=job))
             self.assertIn("--worker-memory", self.refused("--name", "x", "--worker-memory", "3G", job=job))
             self.assertIn("say --data", self.refused(job=ROOT / "configs/mnist-lenet5.yaml"))
+            to_bucket = ["--set", "durability.copy_to=s3://bucket/x", "--set", "durability.s3_endpoint=https://s3.example.org"]
+            self.assertIn("say --s3-secret", self.refused("--name", "x", *to_bucket, job=job))
 
 
 class Kustomizations(unittest.TestCase):

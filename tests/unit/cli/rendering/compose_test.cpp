@@ -59,6 +59,17 @@ TEST_CASE("data, copies and GPUs of a compose file") {
   CHECK(worker["deploy"]["resources"]["reservations"]["devices"][0]["count"] == 1);
   CHECK(has_word(worker["command"], "--data=/data"));
   CHECK(file["services"]["server-0"]["volumes"][2] == "/srv/copies:/copies");
+  CHECK(file["networks"]["job"]["internal"] == true);
+}
+
+TEST_CASE("servers of a compose file that copy to a bucket reach it, with the keys of who starts them") {
+  JobToRender job;
+  job.options.overrides = {"durability.copy_to=s3://bucket/x", "durability.s3_endpoint=https://s3.example.org"};
+  const auto file = compose_file(job.rendered());
+  CHECK(file["networks"]["job"]["internal"] == false);
+  CHECK(file["services"]["server-0"]["environment"][0] == "AWS_ACCESS_KEY_ID");
+  CHECK(file["services"]["server-0"]["environment"][1] == "AWS_SECRET_ACCESS_KEY");
+  CHECK_FALSE(file["services"]["worker"].contains("environment"));
 }
 
 TEST_CASE("a compose file's folder has the job beside it, and names folders of this machine in full") {

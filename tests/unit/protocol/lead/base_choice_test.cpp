@@ -190,3 +190,45 @@ TEST_CASE("a disk that is lost, and then its copy's damage, take the job back tw
   empty.lost = {{1, 20}};  // another copy of it was put in the place
   CHECK(find_base(fixture.lane(1, empty)) == SnapshotId{1, 5});
 }
+
+TEST_CASE("shards that have no base in common are waited for from then on, not from when the first of them came") {
+  auto again = config();
+  again.copies = CopyRules{5, 1'000'000'000, true};
+  again.run = kRun;
+  again.memory.ledger = copied_ledger();
+  again.memory.ledger.base = {1, 20};
+  again.memory.ledger.incarnations = {1, 1};
+  again.memory.ledger.databases = {{100, 1}, {101, 1}};
+  again.memory.ledger.copies_in = 5;
+  again.memory.statistics_next = 30;
+  Fixture fixture(again);
+  fixture.incarnations = {2, 9};
+  const auto empty = [&](std::uint32_t shard, SnapshotId found, SnapshotId lost) {
+    auto hello = hello_with(shard, {}, {found});
+    hello.lost = {lost};
+    hello.shards = 2;
+    hello.lanes = 1;
+    hello.incarnation = fixture.incarnations[shard];
+    hello.database = {900 + shard, 1};
+    hello.spec_digest = "spec";
+    hello.layout_digest = "layout";
+    return hello;
+  };
+  const auto live = [&](Micros until) {
+    while (fixture.now < until) {
+      fixture.now += 500'000;
+      fixture.lead.step(lead::Tick{fixture.now});
+      fixture.lane(0, empty(0, {1, 5}, {1, 20}));
+    }
+  };
+  const auto begun = fixture.now;
+  live(begun + again.patience - 1'000'000);
+  REQUIRE(fixture.lead.phase() == Lead::Phase::assembling);
+  fixture.lane(1, empty(1, {1, 20}, {1, 5}));
+  for (int i = 0; i < 10; ++i) {
+    live(fixture.now + 500'000);
+    fixture.lane(1, empty(1, {1, 20}, {1, 5}));
+  }
+  CHECK(fixture.lead.phase() == Lead::Phase::assembling);
+  CHECK(fixture.lead.status().waits_for.find("which has lost its part") != std::string::npos);
+}

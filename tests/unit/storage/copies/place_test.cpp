@@ -157,6 +157,21 @@ TEST_CASE("a storage that refuses, or is not there, is an error with its address
   CHECK(bucket.status().text().find("NoSuchBucket") != std::string::npos);
 }
 
+TEST_CASE("a folder that has to be there is not made anew when it has gone") {
+  const TemporaryFolder top;
+  const auto folder = top.path() / "copies";
+  for (const bool has_to_be_there : {false, true}) {
+    const auto place = place_at({folder.string(), "", has_to_be_there});
+    const auto writer = place->write("a/b");
+    CHECK(writer.ok() == !has_to_be_there);
+    if (has_to_be_there) {
+      CHECK(writer.status().code() == StoreCode::io);
+      CHECK(writer.status().text().find(folder.string()) != std::string::npos);
+    }
+    std::filesystem::remove_all(folder);
+  }
+}
+
 TEST_CASE("a place that cannot be one is refused by what is wrong") {
   const testing::S3Server server;
   const auto refusal = [](const CopyTarget& target) {

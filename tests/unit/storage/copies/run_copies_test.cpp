@@ -186,6 +186,22 @@ TEST_CASE("shard 0 gets the ledger of the newest whole set, as one that goes on 
   CHECK(second.value()->timeline > 2 * restored.value()->timeline - 10);
 }
 
+TEST_CASE("a mark that no run makes is told by its name") {
+  const Places places;
+  Run run(places.copies());
+  run.reach({1, 20});
+  run.copy({1, 20});
+  const auto place = run.place();
+  const auto name = run_prefix("job-01234567", run.run()) + "restored/ffffffffffffffff";
+  auto mark = place->write(name);
+  REQUIRE(mark.ok());
+  REQUIRE(mark.value()->finish().ok());
+  Blank blank(run, 0);
+  const auto restored = restore_ledger(*place, blank.own, kPlaceNumber, 0, blank.store, kAlways);
+  CHECK(restored.status().code() == StoreCode::corrupt);
+  CHECK(restored.status().text().find(name) != std::string::npos);
+}
+
 TEST_CASE("a run that was restored by hand goes on under its name, as from a restored ledger") {
   const Places places;
   Run run(places.copies());
