@@ -29,7 +29,8 @@ class Chaos(harness.ClusterCase):
         choices = ["kill", "stop", "wake"] if self.workers else []
         if len(self.workers) < MOST_WORKERS:
             choices += ["start", "start"]
-        action = self.random.choice(choices)
+        # What has not happened yet comes first: the job may be over soon.
+        action = self.random.choice([choice for choice in choices if not self.done[choice]] or choices)
         self.done[action] += 1
         if action == "start":
             self.started += 1
