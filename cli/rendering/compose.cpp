@@ -58,7 +58,7 @@ Json shard_service_of_compose(const RenderedJob& rendered, std::uint32_t shard) 
     server["volumes"].push_back(rendered.options.copies + ":" + rendered.job.spec.durability.copy_to);
   }
   if (rendered.copies_to_bucket()) {
-    server["environment"] = Json::array({"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"});  // of the shell's
+    server["environment"] = Json(kBucketKeys);  // of the shell's
   }
   if (!rendered.options.initial.empty()) {
     server["volumes"].push_back(rendered.options.initial + ":" + kInitialFolder + ":ro");

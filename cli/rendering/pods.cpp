@@ -24,7 +24,7 @@ Json env_variable(const std::string& name, const std::string& value) { return {{
 
 Json keys_of_bucket(const RenderedJob& rendered) {
   Json variables = Json::array();
-  for (const auto* key : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}) {
+  for (const auto* key : kBucketKeys) {
     variables.push_back(
         {{"name", key}, {"valueFrom", {{"secretKeyRef", {{"name", rendered.options.s3_secret}, {"key", key}}}}}});
   }

@@ -24,8 +24,6 @@ void require_place(bool needed, const std::string& given, const std::string& key
   }
 }
 
-bool is_bucket(const std::string& place) { return place.starts_with("s3://"); }
-
 void check_places(const JobSpec& spec, const RenderOptions& options) {
   const auto& copy_to = spec.durability.copy_to;
   require_place(reads_files(spec.data), options.data, "data.name", spec.data.name + " is read from files", "--data");

@@ -1,6 +1,7 @@
 // A job with all that its manifests say of it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ inline constexpr auto* kJobFolder = "/etc/ballast";
 inline constexpr auto* kServerFolder = "/var/lib/ballast";
 inline constexpr auto* kDataFolder = "/data";
 inline constexpr auto* kInitialFolder = "/initial";
+// What servers know a bucket's keys by.
+inline constexpr std::array<const char*, 2> kBucketKeys = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"};
 inline constexpr std::uint32_t kImageUser = 10001;  // and its group
 
 inline constexpr std::uint32_t kLeadPort = 7000;
@@ -33,6 +36,8 @@ inline constexpr auto* kOwnMetrics = "127.0.0.1:9100";
 inline constexpr std::uint32_t kProbePeriod = 20;
 inline constexpr std::uint32_t kProbeTimeout = 15;
 
+inline bool is_bucket(const std::string& place) { return place.starts_with("s3://"); }
+
 struct RenderedJob {
   Job job;  // training.init_from is where a container finds it
   RenderOptions options;
@@ -44,7 +49,7 @@ struct RenderedJob {
   [[nodiscard]] std::uint32_t lanes() const { return job.spec.cluster.lanes; }
   [[nodiscard]] bool has_data() const { return !options.data.empty(); }
   [[nodiscard]] bool copies_to_folder() const { return !options.copies.empty(); }
-  [[nodiscard]] bool copies_to_bucket() const { return job.spec.durability.copy_to.starts_with("s3://"); }
+  [[nodiscard]] bool copies_to_bucket() const { return is_bucket(job.spec.durability.copy_to); }
   // REGISTRY/PROGRAM:TAG
   [[nodiscard]] std::string image(const std::string& program) const;
   [[nodiscard]] std::string worker_image() const { return image(options.gpus > 0 ? "worker-cuda" : "worker-cpu"); }

@@ -165,6 +165,14 @@ StoreStatus write_ledger(ShardStore& store, Records records, const Ledger& ledge
   return store.store().write(WriteBatch{}.put(std::string(kLedgerKey), encode(ledger)), Sync::yes);
 }
 
+std::vector<CopySet> whole_among(const std::vector<std::string>& names, const OwnCopies& own) {
+  auto sets = std::move(group_copies(names)[copied_job(own.identity)]);
+  std::erase_if(sets, [&](const CopySet& set) {
+    return set.run != own.run || set.shards != own.identity.shards || !set.complete();
+  });
+  return sets;
+}
+
 // Whether anything of the run is. Where nothing is, the place is away: a folder that is not mounted looks like that.
 bool is_there(CopyPlace& place, const OwnCopies& own) {
   const auto names = place.list(run_prefix(copied_job(own.identity), own.run));
@@ -186,16 +194,8 @@ StoreStatus none_of_use(const CopyPlace& place, const OwnCopies& own, const std:
 }  // namespace
 
 StoreResult<std::vector<CopySet>> whole_sets(CopyPlace& place, const OwnCopies& own) {
-  const auto job = copied_job(own.identity);
-  const auto names = place.list(run_prefix(job, own.run));
-  if (!names.ok()) {
-    return names.status();
-  }
-  auto sets = std::move(group_copies(names.value())[job]);
-  std::erase_if(sets, [&](const CopySet& set) {
-    return set.run != own.run || set.shards != own.identity.shards || !set.complete();
-  });
-  return sets;
+  const auto names = place.list(run_prefix(copied_job(own.identity), own.run));
+  return names.ok() ? StoreResult<std::vector<CopySet>>(whole_among(names.value(), own)) : names.status();
 }
 
 FetchedPart fetch_part(CopyPlace& place, const OwnCopies& own, const SnapshotId& snapshot, ShardStore& store,
@@ -222,12 +222,9 @@ StoreResult<std::optional<RestoredLedger>> restore_ledger(CopyPlace& place, cons
   if (names.value().empty()) {
     return std::optional<RestoredLedger>{};
   }
-  const auto sets = whole_sets(place, own);
-  if (!sets.ok()) {
-    return sets.status();
-  }
+  const auto sets = whole_among(names.value(), own);
   RestoredLedger restored;
-  for (auto set = sets.value().rbegin(); set != sets.value().rend(); ++set) {
+  for (auto set = sets.rbegin(); set != sets.rend(); ++set) {
     Records records;
     const auto part = fetch_ledger(place, own, *set, store, wanted, records);
     if (part.outcome == Outcome::useless) {
@@ -266,17 +263,14 @@ StoreStatus take_name(CopyPlace& place, const OwnCopies& own, std::uint64_t plac
   if (!names.ok() || names.value().empty()) {
     return names.ok() ? StoreStatus{} : names.status();
   }
-  const auto sets = whole_sets(place, own);
-  if (!sets.ok()) {
-    return sets.status();
-  }
+  const auto sets = whole_among(names.value(), own);
   const auto name = take_over(place, run, chance);
   if (!name.ok()) {
     return name.status();
   }
   auto& ledger = content.value().ledger;
   const auto base = ledger.complete.empty() ? SnapshotId{} : ledger.complete.back();
-  const bool is_copied = std::ranges::any_of(sets.value(), [&](const CopySet& set) { return set.snapshot == base; });
+  const bool is_copied = std::ranges::any_of(sets, [&](const CopySet& set) { return set.snapshot == base; });
   go_on_under(ledger, name.value(), {own.run, {}, is_copied ? base : SnapshotId{}, 0, 1}, place_number);
   return store.store().write(WriteBatch{}.put(std::string(kLedgerKey), encode(ledger)), Sync::yes);
 }

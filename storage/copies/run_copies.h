@@ -57,8 +57,8 @@ struct RestoredLedger {
 // Timelines that others may know of, workers for one, may have begun since the copy was made. So the ledger goes on
 // from one that is further ahead than any run comes between two such losses, and no number is given twice. A mark in
 // the place says so first: who restores again, or still goes on under the name, knows it by that. `wanted` is asked
-// between records; `io` once it is not. `place_number`: what
-// tells the place from another in the ledger. `chance`: any number, lest two who restore at one time come to one.
+// between records; `io` once it is not. `place_number`: what tells the place from another in the ledger. `chance`: any
+// number, lest two who restore at one time come to one.
 StoreResult<std::optional<RestoredLedger>> restore_ledger(CopyPlace& place, const OwnCopies& own,
                                                           std::uint64_t place_number, std::uint64_t chance,
                                                           ShardStore& store, const std::function<bool()>& wanted);
